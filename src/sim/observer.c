@@ -212,6 +212,13 @@ static void deepen(saltus_sim* sim, double gap) {
   *deepest = fmax(*deepest, -gap);
 }
 
+/* Whether a contact by this law may pull. */
+static bool is_bonded(const saltus_sim* sim, int law) {
+  bool known = law >= 0 && law < sim->sys.law_count;
+  return known && sim->sys.laws[law].friction != NULL &&
+         sim->sys.laws[law].friction->adhesion > 0.0;
+}
+
 /* Impulses of the step into the parts: by the word of the contact, or what located impacts leave;
  * these go to the sums one by one. */
 static void part_impulses(saltus_sim* sim, const saltus_step_report* report, bool located) {
@@ -231,7 +238,9 @@ static void part_impulses(saltus_sim* sim, const saltus_step_report* report, boo
     for (int k = 0; k < 3; k++) {
       part->lasting[k] -= event->impulse[k];
     }
-    part->lasting[0] = fmax(part->lasting[0], 0.0); /* a lasting force does not pull */
+    if (!is_bonded(sim, event->law)) { /* a lasting force does not pull */
+      part->lasting[0] = fmax(part->lasting[0], 0.0);
+    }
   }
   for (int j = 0; j < sim->sys.dims.nj; j++) {
     sim->joint_parts[j] = report->joint_impulses[j];

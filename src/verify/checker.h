@@ -27,16 +27,33 @@ typedef struct saltusi_frame {
   const double *q, *v;
 } saltusi_frame;
 
+/* Rows of a contact: normal, tangents, as many of rolling, spin. */
+enum { SALTUSI_CONTACT_ROWS = 6 };
+
 /* A contact that acts over an interval. */
 typedef struct saltusi_held {
   uint64_t identity;
-  int law;
-  int tangents;
-  bool sticks;
-  double mu;
-  double direction[2]; /* of the slip; in space where its speed is too small to tell */
-  double turn;         /* rad, by which tolerances of the slip leave that direction open in space */
+  const saltus_contact_law* rule;
+  int tangents, rows;
+  bool sticks, rolls, pivots; /* its slip, its rolling, its spin are held */
+  double bond;                /* N, what adhesion pulls */
+  double direction[2];        /* of the slip; in space where its speed is too small to tell */
+  double roll[2], spin;       /* the same of rolling and spin */
+  double turn; /* rad, by which tolerances of the slip leave that direction open in space */
 } saltusi_held;
+
+/* Dry friction beside contacts over an interval. */
+typedef struct saltusi_dry {
+  bool holds;
+  double sign; /* of its rate where it does not */
+} saltusi_dry;
+
+/* What a row that is not recorded can give. */
+typedef struct saltusi_unseen {
+  const saltusi_acting* contact; /* NULL: dry friction */
+  double most;                   /* N s */
+  bool alone;                    /* it gives all of that against its rate, if there is one */
+} saltusi_unseen;
 
 /* The equations at one place: M by its Cholesky factor, F, and rows over all velocities. */
 typedef struct saltusi_equations {
@@ -66,7 +83,14 @@ typedef struct saltusi_checker {
   saltus_failure failure;
   saltusi_acting *acting, *before; /* [acting_room] of a frame, and of the one before it */
   int acting_room;
-  saltusi_held* held; /* [acting_room] */
+  saltusi_held* held;        /* [acting_room] */
+  saltusi_dry* dry;          /* [dry_count] */
+  double* dry_limit;         /* [dry_count] N, of those that slide */
+  saltusi_unseen* unseen;    /* [at.rows] */
+  double* unseen_x;          /* [3 x at.rows] N s, in the balances of a step */
+  int rows_at_hand;          /* of joints and what is not recorded, of the last balance */
+  const double* joint_force; /* [nj] N, recorded with the step at hand; NULL: not */
+  bool* lost;                /* [nc] bonds that have given way */
   saltusi_equations at;
   double *weight_q, *weight_v; /* [nv] what the tolerances allow at the present place */
   int* coordinate;             /* [nv] that a velocity is the rate of; -1: none alone */
@@ -109,9 +133,10 @@ bool saltusi_mass_and_force(saltusi_checker* c, const saltus_point* at);
 void saltusi_mass_solve(const saltusi_checker* c, double* x);
 /* Rows of all joints to the front of at.G, b, c. */
 void saltusi_joint_rows(saltusi_checker* c, const saltus_point* at, bool with_c);
-/* Rows of a contact from row `first`; 1 + tangents of them. */
-void saltusi_contact_rows(saltusi_checker* c, const saltus_point* at, uint64_t identity,
-                          int tangents, int first, bool with_c);
+/* The first `count` rows of a contact from row `first`. */
+void saltusi_contact_rows(saltusi_checker* c, const saltus_point* at, uint64_t identity, int count,
+                          int first, bool with_c);
+void saltusi_dry_row(saltusi_checker* c, const saltus_point* at, int i, int first, bool with_c);
 /* U of row r at v. */
 double saltusi_row_velocity(const saltusi_checker* c, int r, const double* v);
 /* Solves A x = x of n unknowns with complete pivoting, what depends on others 0; the rank. Says in *left by how much
@@ -120,8 +145,11 @@ int saltusi_solve(saltusi_checker* c, int n, double* left);
 /* The acceleration while `count` contacts are held; lambda [count x 3]. False: none. */
 bool saltusi_acceleration(saltusi_checker* c, const saltus_point* at, int count, double* a,
                           double* lambda);
-/* r [nv], a momentum, without what impulses of joints can take; rows of joints are at hand. */
-void saltusi_without_joints(saltusi_checker* c, double* r);
+/* r [nv], a momentum, without what impulses of the first n rows can take, which are at hand; those impulses in at.x. */
+void saltusi_without(saltusi_checker* c, int n, double* r);
+/* Rows of joints and, behind them, of what acts and is not recorded: rolling and spin of the first `count` of c->acting that
+ * pushed, and over h > 0 dry friction. How many; c->unseen says what they can give. */
+int saltusi_unseen_rows(saltusi_checker* c, const saltus_point* at, int count, double h);
 /* The way from q0 to q1 along velocities. */
 void saltusi_way(const saltusi_checker* c, const double* q0, const double* q1, double* d);
 
@@ -131,6 +159,24 @@ void saltusi_way(const saltusi_checker* c, const double* q0, const double* q1, d
  * Bulirsch, Stoer): q [nq], v [nv] and impulses [count x 3]. False when it does not converge. */
 bool saltusi_follow(saltusi_checker* c, const saltusi_frame* a, double t, int count, double* y);
 size_t saltusi_follow_room(int nq, int nv, int contacts);
+
+/* --- friction.c ------------------------------------------------------------------------------------- */
+
+/* mu of a contact that slides. */
+double saltusi_coefficient(const saltus_contact_law* law, double speed);
+/* |T| in the norm of the cone: at most mu P_N. */
+double saltusi_gauge(const saltus_contact_law* law, const double T[2]);
+/* N, what a bond holds along the tangents. */
+double saltusi_bond_shear(const saltus_contact_law* law, double bond);
+/* Friction over the pressure of what slides, rolls and spins, s [rows]; 0 for rows that are held. */
+void saltusi_slide(const saltusi_held* held, const double* U, double* s);
+void saltusi_patch(saltus_patch patch, double d, double* f, double* m);
+
+/* --- impacts.c -------------------------------------------------------------------------------------- */
+
+/* The impulse P [3] of one contact that strikes alone with U, by a law other than Newton's; W [rows x rows] with joints held.
+ * False: this cannot be said. */
+bool saltusi_impact(const saltus_contact_law* law, const double* W, const double* U, double* P);
 
 /* --- smooth.c, steps.c, jumps.c, values.c ----------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * equations.c - the equations of motion at one place, dense and straightforward:
  *
  *   M a = F + sum of D x,     G a + c = 0 for joints, normals that are held and tangents that stick,
- *   D = G, and G_N - mu (d . G_T) of a contact that slips along d (docs/theory/certificate.md, 2).
+ *   D = G, and G_N - s . G_T of a contact that slides, s by its law (docs/theory/certificate.md, 2 and 6).
  */
 #include "checker.h"
 
@@ -135,11 +135,18 @@ void saltusi_joint_rows(saltusi_checker* c, const saltus_point* at, bool with_c)
   }
 }
 
-void saltusi_contact_rows(saltusi_checker* c, const saltus_point* at, uint64_t identity,
-                          int tangents, int first, bool with_c) {
-  assert(c != NULL && at != NULL && first + tangents < c->at.rows);
-  saltus_rows rows = rows_from(c, first, 1 + tangents, with_c);
+void saltusi_contact_rows(saltusi_checker* c, const saltus_point* at, uint64_t identity, int count,
+                          int first, bool with_c) {
+  assert(c != NULL && at != NULL && first + count <= c->at.rows);
+  saltus_rows rows = rows_from(c, first, count, with_c);
   c->system->ops->contact(c->system->self, at, identity, &rows);
+  spread(c, &rows);
+}
+
+void saltusi_dry_row(saltusi_checker* c, const saltus_point* at, int i, int first, bool with_c) {
+  assert(c != NULL && at != NULL && first < c->at.rows);
+  saltus_rows rows = rows_from(c, first, 1, with_c);
+  c->system->ops->dry(c->system->self, at, i, &rows);
   spread(c, &rows);
 }
 
@@ -219,114 +226,259 @@ int saltusi_solve(saltusi_checker* c, int n, double* left) {
   return rank;
 }
 
-/* Direction of the slip of a contact whose tangents are rows first + 1 ...; as it was told where it is too slow. */
-static void slip_direction(const saltusi_checker* c, const saltusi_held* held, int first,
-                           const double* v, double d[2]) {
-  d[0] = held->direction[0];
-  d[1] = held->direction[1];
-  if (held->tangents == 2) {
-    double u[2] = {saltusi_row_velocity(c, first + 1, v), saltusi_row_velocity(c, first + 2, v)};
-    double speed = hypot(u[0], u[1]);
-    double along = u[0] * d[0] + u[1] * d[1];
-    if (speed > 1e-9 && along > 0.0) {
-      d[0] = u[0] / speed;
-      d[1] = u[1] / speed;
+enum { MOST_HELD = 64 };
+
+/* One evaluation of the accelerations. */
+typedef struct evaluation {
+  const saltus_point* at;
+  int count;    /* contacts */
+  int unknowns; /* joints, then those of contacts, then dry friction that holds */
+  int rows;
+  double slide[MOST_HELD][SALTUSI_CONTACT_ROWS];
+  double viscous[MOST_HELD][2]; /* N, along the tangents */
+} evaluation;
+
+static double* row(double* matrix, int i, int n) {
+  return matrix + (ptrdiff_t)i * n;
+}
+
+static void add_unknown(saltusi_checker* c, evaluation* e, int r) {
+  int nv = c->nv;
+  c->at.row_of[e->unknowns] = r;
+  memcpy(row(c->at.D, e->unknowns, nv), row(c->at.G, r, nv), (size_t)nv * sizeof(double));
+  e->unknowns++;
+}
+
+/* F += force times row r. */
+static void push(saltusi_checker* c, int r, double force) {
+  const double* G = row(c->at.G, r, c->nv);
+  for (int j = 0; force != 0.0 && j < c->nv; j++) {
+    c->at.F[j] += force * G[j];
+  }
+}
+
+/* Whether row k of a contact has a force of its own. */
+static bool holds(const saltusi_held* h, int k) {
+  const saltus_friction_law* f = h->rule->friction;
+  if (f == NULL || k <= h->tangents) {
+    return h->sticks;
+  }
+  bool rolling = f->rolling > 0.0 && k <= 2 * h->tangents;
+  return rolling ? h->rolls : f->patch != SALTUS_PATCH_NONE ? h->sticks : h->pivots;
+}
+
+/* The unknowns of a held contact: forces D, and the rows that they hold; bonds and viscous friction are forces. */
+static void add_contact(saltusi_checker* c, evaluation* e, int i) {
+  const saltusi_held* h = &c->held[i];
+  const saltus_friction_law* f = h->rule->friction;
+  int first = e->rows;
+  int normal = e->unknowns;
+  saltusi_contact_rows(c, e->at, h->identity, h->rows, first, true);
+  e->rows += h->rows;
+  double U[SALTUSI_CONTACT_ROWS];
+  for (int k = 0; k < h->rows; k++) {
+    U[k] = saltusi_row_velocity(c, first + k, e->at->v);
+  }
+  saltusi_slide(h, U, e->slide[i]);
+  add_unknown(c, e, first);
+  push(c, first, -h->bond);
+  for (int k = 1; k < h->rows; k++) {
+    if (f != NULL && k <= h->tangents) {
+      e->viscous[i][k - 1] = -f->viscous * U[k];
+      push(c, first + k, e->viscous[i][k - 1]);
+    }
+    if (holds(h, k)) {
+      add_unknown(c, e, first + k);
+      continue;
+    }
+    double* D = row(c->at.D, normal, c->nv);
+    const double* G = row(c->at.G, first + k, c->nv);
+    for (int j = 0; j < c->nv; j++) {
+      D[j] -= e->slide[i][k] * G[j];
     }
   }
 }
 
-/* The unknowns of the held contacts: their forces D, and the rows that they hold. How many. */
-static int unknowns(saltusi_checker* c, const saltus_point* at, int count, double (*slip)[2]) {
-  saltusi_equations* e = &c->at;
-  int nv = c->nv;
-  int n = 0;
-  for (; n < c->nj; n++) {
-    e->row_of[n] = n;
-    memcpy(e->D + (ptrdiff_t)n * nv, e->G + (ptrdiff_t)n * nv, (size_t)nv * sizeof *e->D);
+/* |R| of the joint whose force dry friction i goes by, of forces of joints. */
+static double reaction(const saltusi_checker* c, int i, const double* forces) {
+  const saltus_dry_friction* d = &c->system->dry[i];
+  if (!(d->arm > 0.0)) {
+    return 0.0;
   }
-  int first = c->nj;
-  for (int i = 0; i < count; i++) {
-    const saltusi_held* held = &c->held[i];
-    saltusi_contact_rows(c, at, held->identity, held->tangents, first, true);
-    bool slips = held->tangents > 0 && !held->sticks;
-    double* D = e->D + (ptrdiff_t)n * nv;
-    memcpy(D, e->G + (ptrdiff_t)first * nv, (size_t)nv * sizeof *D);
-    e->row_of[n++] = first;
-    if (slips) {
-      slip_direction(c, held, first, at->v, slip[i]);
+  int from = c->system->joint_first != NULL ? c->system->joint_first[d->joint] : d->joint;
+  int to = c->system->joint_first != NULL ? c->system->joint_first[d->joint + 1] : d->joint + 1;
+  to = d->reaction_rows > 0 && from + d->reaction_rows < to ? from + d->reaction_rows : to;
+  double sum = 0.0;
+  for (int k = from; k < to; k++) {
+    sum += forces[k] * forces[k];
+  }
+  return sqrt(sum);
+}
+
+/* A x = b of the unknowns; x of dry friction that slides by the reactions of the solution before. */
+static bool solve_forces(saltusi_checker* c, const evaluation* e) {
+  saltusi_equations* s = &c->at;
+  int nv = c->nv;
+  int n = e->unknowns;
+  memcpy(s->free, s->F, (size_t)nv * sizeof *s->F);
+  saltusi_mass_solve(c, s->free);
+  double scale = 0.0;
+  for (int i = 0; i < n; i++) {
+    const double* G = row(s->G, s->row_of[i], nv);
+    for (int j = 0; j < n; j++) {
+      s->A[i * n + j] = dot(G, row(s->MD, j, nv), nv);
     }
-    for (int k = 0; k < held->tangents; k++) {
-      const double* G = e->G + (ptrdiff_t)(first + 1 + k) * nv;
-      if (slips) {
-        for (int j = 0; j < nv; j++) {
-          D[j] -= held->mu * slip[i][k] * G[j];
-        }
-      } else {
-        memcpy(e->D + (ptrdiff_t)n * nv, G, (size_t)nv * sizeof *D);
-        e->row_of[n++] = first + 1 + k;
+    double moved = dot(G, s->free, nv);
+    s->x[i] = -s->c[s->row_of[i]] - moved;
+    scale = fmax(scale, fabs(moved) + fabs(s->c[s->row_of[i]]));
+  }
+  double left = 0.0;
+  saltusi_solve(c, n, &left);
+  return left <= 1e-6 * scale; /* else another status than it seems */
+}
+
+/* Dry friction that slides is as large as the reactions that it makes: a fixed point. */
+static bool solve_with_dry(saltusi_checker* c, const evaluation* e, int dry_rows) {
+  enum { MOST = 100 };
+  double* limit = c->dry_limit;
+  int count = c->system->dry_count;
+  memset(limit, 0, (size_t)(count + 1) * sizeof *limit);
+  for (int turn = 0; turn < MOST; turn++) {
+    if (!solve_forces(c, e)) {
+      return false;
+    }
+    double change = 0.0;
+    double size = 0.0;
+    for (int i = 0; i < count; i++) {
+      const saltus_dry_friction* d = &c->system->dry[i];
+      double next = c->dry[i].holds ? 0.0 : d->force + d->arm * reaction(c, i, c->at.x);
+      push(c, dry_rows + i, -c->dry[i].sign * (next - limit[i]));
+      change = fmax(change, fabs(next - limit[i]));
+      size = fmax(size, next);
+      limit[i] = next;
+    }
+    if (change <= 1e-14 * size) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void write_forces(const saltusi_checker* c, const evaluation* e, double* lambda) {
+  int next = c->nj;
+  for (int i = 0; i < e->count; i++) {
+    const saltusi_held* h = &c->held[i];
+    double* l = lambda + (ptrdiff_t)3 * i;
+    double p = c->at.x[next++];
+    l[0] = p - h->bond;
+    l[1] = l[2] = 0.0;
+    for (int k = 1; k < h->rows; k++) {
+      double force = holds(h, k) ? c->at.x[next++] : -e->slide[i][k] * p;
+      if (k <= h->tangents) {
+        l[k] = force + e->viscous[i][k - 1];
       }
     }
-    first += 1 + held->tangents;
   }
-  return n;
 }
-
-enum { MOST_HELD = 64 };
 
 bool saltusi_acceleration(saltusi_checker* c, const saltus_point* at, int count, double* a,
                           double* lambda) {
   assert(c != NULL && at != NULL && a != NULL && (lambda != NULL || count == 0));
-  saltusi_equations* e = &c->at;
   int nv = c->nv;
-  double slip[MOST_HELD][2];
   if (count > MOST_HELD || !saltusi_mass_and_force(c, at)) {
     return false;
   }
+  evaluation e = {.at = at, .count = count, .rows = c->nj};
   saltusi_joint_rows(c, at, true);
-  int n = unknowns(c, at, count, slip);
-  memcpy(e->MD, e->D, (size_t)n * (size_t)nv * sizeof *e->MD);
-  for (int i = 0; i < n; i++) {
-    saltusi_mass_solve(c, e->MD + (ptrdiff_t)i * nv);
+  for (int i = 0; i < c->nj; i++) {
+    add_unknown(c, &e, i);
   }
-  double scale = 0.0;
-  for (int i = 0; i < n; i++) {
-    const double* G = e->G + (ptrdiff_t)e->row_of[i] * nv;
-    for (int j = 0; j < n; j++) {
-      e->A[i * n + j] = dot(G, e->MD + (ptrdiff_t)j * nv, nv);
-    }
-    double moved = dot(G, e->free, nv);
-    e->x[i] = -e->c[e->row_of[i]] - moved;
-    scale = fmax(scale, fabs(moved) + fabs(e->c[e->row_of[i]]));
-  }
-  double left = 0.0;
-  saltusi_solve(c, n, &left);
-  if (left > 1e-6 * scale) {
-    return false; /* contacts that cannot be held together: another status than it seems */
-  }
-  memcpy(a, e->free, (size_t)nv * sizeof *a);
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < nv; j++) {
-      a[j] += e->MD[i * nv + j] * e->x[i];
-    }
-  }
-  int next = c->nj;
   for (int i = 0; i < count; i++) {
-    const saltusi_held* held = &c->held[i];
-    double* l = lambda + (ptrdiff_t)3 * i;
-    l[0] = e->x[next++];
-    l[1] = l[2] = 0.0;
-    for (int k = 0; k < held->tangents; k++) {
-      l[1 + k] = held->sticks ? e->x[next++] : -held->mu * slip[i][k] * l[0];
+    add_contact(c, &e, i);
+  }
+  int dry_rows = e.rows;
+  for (int i = 0; i < c->system->dry_count; i++) {
+    saltusi_dry_row(c, at, i, e.rows, true);
+    if (c->dry[i].holds) {
+      add_unknown(c, &e, e.rows);
+    }
+    e.rows++;
+  }
+  memcpy(c->at.MD, c->at.D, (size_t)e.unknowns * (size_t)nv * sizeof *c->at.MD);
+  for (int i = 0; i < e.unknowns; i++) {
+    saltusi_mass_solve(c, row(c->at.MD, i, nv));
+  }
+  if (!solve_with_dry(c, &e, dry_rows)) {
+    return false;
+  }
+  memcpy(a, c->at.free, (size_t)nv * sizeof *a);
+  for (int i = 0; i < e.unknowns; i++) {
+    for (int j = 0; j < nv; j++) {
+      a[j] += c->at.MD[i * nv + j] * c->at.x[i];
     }
   }
+  write_forces(c, &e, lambda);
   return true;
 }
 
-void saltusi_without_joints(saltusi_checker* c, double* r) {
+/* Rolling and spin of a contact behind the rows that there are. */
+static int unseen_of(saltusi_checker* c, const saltus_point* at, const saltusi_acting* acting,
+                     double h, int rows) {
+  const saltus_contact_law* law = &c->system->laws[acting->law];
+  const saltus_friction_law* f = law->friction;
+  int all = saltus_contact_rows(law);
+  int seen = 1 + law->tangents;
+  int nv = c->nv;
+  saltusi_contact_rows(c, at, acting->identity, all, rows, false);
+  for (int k = seen; k < all; k++) {
+    memmove(row(c->at.G, rows + k - seen, nv), row(c->at.G, rows + k, nv),
+            (size_t)nv * sizeof(double));
+    c->at.b[rows + k - seen] = c->at.b[rows + k];
+    bool rolling = f->rolling > 0.0 && k <= 2 * law->tangents;
+    double P = fmax(0.0, acting->impulse[0] + h * acting->force[0]) + h * f->adhesion;
+    double arm = rolling ? f->rolling : f->drilling + law->mu * f->radius;
+    c->unseen[rows + k - seen] =
+        (saltusi_unseen){.contact = acting,
+                         .most = arm * P,
+                         .alone = (!rolling || law->tangents == 1) &&
+                                  f->patch == SALTUS_PATCH_NONE && !(f->adhesion > 0.0)};
+  }
+  return rows + all - seen;
+}
+
+/* What dry friction i can give in a step, by the recorded force of its joint. */
+static double dry_most(const saltusi_checker* c, int i, double h) {
+  const saltus_dry_friction* d = &c->system->dry[i];
+  if (d->arm > 0.0 && c->joint_force == NULL) {
+    return INFINITY;
+  }
+  return h * (d->force + d->arm * reaction(c, i, c->joint_force));
+}
+
+int saltusi_unseen_rows(saltusi_checker* c, const saltus_point* at, int count, double h) {
+  assert(c != NULL && at != NULL);
+  int rows = c->nj;
+  saltusi_joint_rows(c, at, false);
+  for (int i = 0; i < count; i++) {
+    const saltusi_acting* acting = &c->acting[i];
+    const saltus_contact_law* law = &c->system->laws[acting->law];
+    int all = saltus_contact_rows(law);
+    bool pushed = acting->force[0] != 0.0 || acting->impulse[0] != 0.0;
+    if (all > 1 + law->tangents && pushed && rows + all <= c->at.rows) {
+      rows = unseen_of(c, at, acting, h, rows);
+    }
+  }
+  for (int i = 0; h > 0.0 && i < c->system->dry_count && rows < c->at.rows; i++) {
+    saltusi_dry_row(c, at, i, rows, false);
+    c->unseen[rows++] = (saltusi_unseen){.most = dry_most(c, i, h), .alone = true};
+  }
+  return rows;
+}
+
+void saltusi_without(saltusi_checker* c, int n, double* r) {
   assert(c != NULL && r != NULL);
   saltusi_equations* e = &c->at;
   int nv = c->nv;
-  int n = c->nj;
   if (n == 0) {
     return;
   }

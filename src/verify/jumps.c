@@ -33,36 +33,155 @@ static int impacts_of(const saltusi_checker* c, double t, const saltusi_acting* 
   return count;
 }
 
-/* Newton's law on a contact that was struck once, by itself or with others at once. */
-static void check_law(saltusi_checker* c, const saltusi_frame* b, const saltusi_acting* acting,
-                      const double before[3], const double after[3]) {
-  const saltus_contact_law* law = &c->system->laws[acting->law];
-  bool plain = law->impact == SALTUS_IMPACT_NEWTON && c->system->impacts == NULL;
-  if (!plain || acting->impulse[0] == 0.0 || impacts_of(c, b->t, acting) != 1 ||
-      has_event(c, b->t, SALTUS_EVENT_LAW_REPLACED) || has_event(c, b->t, SALTUS_EVENT_PAINLEVE)) {
+/* An impact of one contact. */
+typedef struct hit {
+  const saltusi_frame* frame; /* after it */
+  const saltusi_acting* contact;
+  double before[3], after[3]; /* m/s */
+  double limit;               /* m/s */
+} hit;
+
+static saltusi_where place_of(const hit* h) {
+  return (saltusi_where){.frame = h->frame->number, .place = -1, .contact = h->contact};
+}
+
+/* Friction on U_T+ + e_T U_T-: what the law gives against it, or there is none left. */
+static void check_friction_law(saltusi_checker* c, const hit* h, double e_T) {
+  const saltus_contact_law* law = &c->system->laws[h->contact->law];
+  const double* P = h->contact->impulse;
+  double u[2] = {h->after[1] + e_T * h->before[1], h->after[2] + e_T * h->before[2]};
+  double speed = hypot(u[0], u[1]);
+  double most = law->mu * P[0];
+  bool patched = law->friction != NULL && law->friction->patch != SALTUS_PATCH_NONE;
+  if (!(speed > 0.0) || !(most > 0.0) || patched) {
+    return; /* the cone has to do */
+  }
+  saltusi_held held = {.rule = law,
+                       .tangents = law->tangents,
+                       .rows = 1 + law->tangents,
+                       .direction = {u[0] / speed, u[1] / speed}};
+  /* the coefficient is that of the slip before the impact */
+  double slip = hypot(h->before[1], h->before[2]);
+  double U[3] = {0.0, held.direction[0] * slip, held.direction[1] * slip};
+  double s[3] = {0.0, 0.0, 0.0};
+  saltusi_slide(&held, U, s);
+  double off = hypot(P[1] + s[1] * P[0], P[2] + s[2] * P[0]);
+  saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, speed * off / most, 3.0 * h->limit, place_of(h));
+}
+
+/* W of the rows of a contact at a place, with joints held; rows of joints are at hand. */
+static void effective_mass(saltusi_checker* c, const saltus_point* at,
+                           const saltusi_acting* contact, int rows, double* W) {
+  double* x = c->work_v + (ptrdiff_t)2 * c->nv;
+  double G[3][64]; /* more velocities than that are not looked at */
+  saltusi_contact_rows(c, at, contact->identity, rows, c->nj, false);
+  for (int k = 0; k < rows; k++) {
+    memcpy(G[k], c->at.G + (ptrdiff_t)(c->nj + k) * c->nv, (size_t)c->nv * sizeof(double));
+  }
+  for (int k = 0; k < rows; k++) {
+    memcpy(x, G[k], (size_t)c->nv * sizeof *x);
+    saltusi_without(c, c->nj, x);
+    saltusi_mass_solve(c, x);
+    for (int j = 0; j < rows; j++) {
+      W[j * rows + k] = 0.0;
+      for (int i = 0; i < c->nv; i++) {
+        W[j * rows + k] += G[j][i] * x[i];
+      }
+    }
+  }
+}
+
+/* How many contacts of a frame have an impulse. */
+static int struck(const saltusi_checker* c, int count) {
+  int found = 0;
+  for (int i = 0; i < count; i++) {
+    found += c->acting[i].impulse[0] != 0.0;
+  }
+  return found;
+}
+
+/* A law other than Newton's, of a contact that strikes alone: what it makes of the velocities before. */
+static void check_other_law(saltusi_checker* c, const hit* h, int count) {
+  const saltus_contact_law* law = &c->system->laws[h->contact->law];
+  int rows = 1 + law->tangents;
+  double W[9];
+  double P[3];
+  saltus_point at = saltusi_place(c, h->frame->t, h->frame->q, h->frame->v);
+  if (c->nv > 64 || struck(c, count) != 1) {
     saltusi_skip(c, SALTUS_VERIFY_IMPACT_LAW);
     return;
   }
-  saltusi_where where = {.frame = b->number, .place = -1, .contact = acting};
-  double limit = 0.0;
-  for (int i = 0; i < c->nv; i++) {
-    limit = fmax(limit, allowance * c->weight_v[i]);
-  }
-  double expected = before[0] < 0.0 ? -law->e_N * before[0] : 0.0;
-  saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, fabs(after[0] - expected), limit, where);
-  if (law->tangents == 0 || !(law->mu > 0.0)) {
+  saltusi_joint_rows(c, &at, false);
+  effective_mass(c, &at, h->contact, rows, W);
+  if (!saltusi_impact(law, W, h->before, P)) {
+    saltusi_skip(c, SALTUS_VERIFY_IMPACT_LAW);
     return;
   }
-  /* friction on U_T+ + e_T U_T-: against it and as large as it may be, or there is none left */
-  double u[2] = {after[1] + law->e_T * before[1], after[2] + law->e_T * before[2]};
-  double speed = hypot(u[0], u[1]);
-  double room = law->mu * acting->impulse[0] - hypot(acting->impulse[1], acting->impulse[2]);
-  double most = law->mu * acting->impulse[0];
-  saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, speed * fmax(0.0, room) / fmax(most, 1e-300), limit,
-               where);
-  double along = u[0] * acting->impulse[1] + u[1] * acting->impulse[2];
-  double off = speed * hypot(acting->impulse[1], acting->impulse[2]) + along; /* 0: opposite */
-  saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, off / fmax(most, 1e-300), 2.0 * limit, where);
+  for (int k = 0; k < rows; k++) {
+    double u = h->before[k];
+    for (int j = 0; j < rows; j++) {
+      u += W[k * rows + j] * P[j];
+    }
+    saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, fabs(u - h->after[k]), h->limit, place_of(h));
+  }
+}
+
+/* The law of a contact that was struck once. */
+static void check_law(saltusi_checker* c, const hit* h, int count) {
+  const saltus_contact_law* law = &c->system->laws[h->contact->law];
+  const saltus_impacts* all = c->system->impacts;
+  double t = h->frame->t;
+  bool moreau = all != NULL && all->order == SALTUS_ORDER_MOREAU && all->matrix_count == 0;
+  bool alone = all == NULL || (all->matrix_count == 0 && all->order != SALTUS_ORDER_OWN &&
+                               all->order != SALTUS_ORDER_LZB && struck(c, count) == 1);
+  if ((!moreau && !alone) || h->contact->impulse[0] == 0.0 || impacts_of(c, t, h->contact) != 1 ||
+      has_event(c, t, SALTUS_EVENT_LAW_REPLACED) || has_event(c, t, SALTUS_EVENT_PAINLEVE)) {
+    saltusi_skip(c, SALTUS_VERIFY_IMPACT_LAW);
+    return;
+  }
+  if (!moreau && law->impact != SALTUS_IMPACT_NEWTON) {
+    check_other_law(c, h, count);
+    return;
+  }
+  double e_N = moreau ? all->restitution : law->e_N;
+  double expected = h->before[0] < 0.0 ? -e_N * h->before[0] : 0.0;
+  saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, fabs(h->after[0] - expected), h->limit, place_of(h));
+  if (law->tangents > 0 && law->mu > 0.0) {
+    check_friction_law(c, h, moreau ? all->restitution : law->e_T);
+  }
+}
+
+/* Contacts that strike by a matrix, all of them: U+ = -E U-. */
+static void check_matrix(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                         int count) {
+  const saltus_impacts* all = c->system->impacts;
+  int n = all != NULL && !c->data->changing ? all->matrix_count : 0;
+  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  double before[64];
+  double after[64];
+  for (int i = 0; i < n && n <= 64; i++) {
+    int contact = all->matrix_contact[i];
+    if (contact >= count || c->acting[contact].impulse[0] == 0.0) {
+      return;
+    }
+    saltusi_contact_rows(c, &at, (uint64_t)contact, 1, c->nj, false);
+    before[i] = saltusi_row_velocity(c, c->nj, a->v);
+    after[i] = saltusi_row_velocity(c, c->nj, b->v);
+  }
+  for (int i = 0; i < n && n <= 64; i++) {
+    double expected = 0.0;
+    for (int j = 0; j < n; j++) {
+      expected -= all->matrix[i * n + j] * before[j];
+    }
+    double limit = 0.0;
+    for (int k = 0; k < c->nv; k++) {
+      limit = fmax(limit, allowance * c->weight_v[k]);
+    }
+    saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, fabs(after[i] - expected), limit,
+                 (saltusi_where){.frame = b->number,
+                                 .place = -1,
+                                 .contact = &c->acting[all->matrix_contact[i]]});
+  }
 }
 
 /* Work of the contacts, P . (U- + U+) / 2, with their laws on the way. */
@@ -77,19 +196,21 @@ static double strike(saltusi_checker* c, const saltusi_frame* a, const saltusi_f
       continue;
     }
     int rows = 1 + c->system->laws[acting->law].tangents;
-    saltusi_contact_rows(c, &at, acting->identity, rows - 1, c->nj, false);
-    double before[3] = {0.0, 0.0, 0.0};
-    double after[3] = {0.0, 0.0, 0.0};
+    saltusi_contact_rows(c, &at, acting->identity, rows, c->nj, false);
+    hit h = {.frame = b, .contact = acting};
+    for (int k = 0; k < c->nv; k++) {
+      h.limit = fmax(h.limit, allowance * c->weight_v[k]);
+    }
     for (int k = 0; k < rows; k++) {
-      before[k] = saltusi_row_velocity(c, c->nj + k, a->v);
-      after[k] = saltusi_row_velocity(c, c->nj + k, b->v);
-      work += 0.5 * P[k] * (before[k] + after[k]);
+      h.before[k] = saltusi_row_velocity(c, c->nj + k, a->v);
+      h.after[k] = saltusi_row_velocity(c, c->nj + k, b->v);
+      work += 0.5 * P[k] * (h.before[k] + h.after[k]);
       const double* G = c->at.G + (ptrdiff_t)(c->nj + k) * c->nv;
       for (int j = 0; j < c->nv; j++) {
         momentum[j] -= G[j] * P[k];
       }
     }
-    check_law(c, b, acting, before, after);
+    check_law(c, &h, count);
   }
   return work;
 }
@@ -119,8 +240,8 @@ void saltusi_check_jump(saltusi_checker* c, const saltusi_frame* a, const saltus
     size += 0.5 * fabs(r[i] * (b->v[i] + a->v[i]));
   }
   double work = strike(c, a, b, count, r);
-  saltusi_joint_rows(c, &at, false);
-  saltusi_without_joints(c, r);
+  check_matrix(c, a, b, count);
+  saltusi_without(c, saltusi_unseen_rows(c, &at, count, 0.0), r);
   saltusi_mass_solve(c, r);
   for (int i = 0; i < n; i++) {
     saltusi_note(c, SALTUS_VERIFY_IMPACT_MOMENTUM, fabs(r[i]), allowance * c->weight_v[i],

@@ -19,13 +19,43 @@ static const double no_force = 1e-8;
 /* Friction above this part of its limit all the way slips. */
 static const double full = 1.0 - 1e-9;
 
-/* Slip velocity of a contact at a frame; rows of joints are not touched. */
-static void slip_at(saltusi_checker* c, const saltusi_frame* f, const saltusi_held* held,
-                    double u[2]) {
+/* Velocities of the rows of a contact at a frame, U [rows]; rows of joints are not touched. */
+static void rows_at(saltusi_checker* c, const saltusi_frame* f, const saltusi_held* held,
+                    double* U) {
   saltus_point at = saltusi_place(c, f->t, f->q, f->v);
-  saltusi_contact_rows(c, &at, held->identity, held->tangents, c->nj, false);
-  for (int k = 0; k < held->tangents; k++) {
-    u[k] = saltusi_row_velocity(c, c->nj + 1 + k, f->v);
+  saltusi_contact_rows(c, &at, held->identity, held->rows, c->nj, false);
+  for (int k = 0; k < held->rows; k++) {
+    U[k] = saltusi_row_velocity(c, c->nj + k, f->v);
+  }
+}
+
+/* The direction that the rates of both ends have; whether there is one. */
+static bool between(const double* a, const double* b, int n, double slow, double d[2]) {
+  double sum[2] = {a[0] + b[0], n > 1 ? a[1] + b[1] : 0.0};
+  double size = hypot(sum[0], sum[1]);
+  d[0] = size > 0.0 ? sum[0] / size : 1.0;
+  d[1] = size > 0.0 ? sum[1] / size : 0.0;
+  return size > slow;
+}
+
+static double speed_of(const double* u, int n) {
+  return n > 1 ? hypot(u[0], u[1]) : fabs(u[0]);
+}
+
+/* Rolling and spin: from rest to rest they are held. */
+static void set_turning(saltusi_held* held, const double* ua, const double* ub, double slow) {
+  const saltus_friction_law* f = held->rule->friction;
+  int t = held->tangents;
+  int last = held->rows - 1;
+  if (f->rolling > 0.0) {
+    held->rolls = !between(ua + 1 + t, ub + 1 + t, t, 2.0 * slow, held->roll);
+  }
+  double spin = ua[last] + ub[last];
+  if (f->patch != SALTUS_PATCH_NONE) {
+    held->sticks = held->sticks && f->radius * fabs(spin) <= slow;
+  } else if (f->drilling > 0.0) {
+    held->pivots = fabs(spin) <= 2.0 * slow;
+    held->spin = spin > 0.0 ? 1.0 : -1.0;
   }
 }
 
@@ -33,30 +63,56 @@ static void slip_at(saltusi_checker* c, const saltusi_frame* f, const saltusi_he
  * friction that tells. A slip may begin a little before the end of a step. */
 static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
                        const saltusi_acting* acting, saltusi_held* held) {
-  double ua[2] = {0.0, 0.0};
-  double ub[2] = {0.0, 0.0};
-  slip_at(c, a, held, ua);
-  slip_at(c, b, held, ub);
+  double ua[SALTUSI_CONTACT_ROWS] = {0.0};
+  double ub[SALTUSI_CONTACT_ROWS] = {0.0};
+  const saltus_contact_law* law = held->rule;
+  int t = held->tangents;
+  rows_at(c, a, held, ua);
+  rows_at(c, b, held, ub);
   double slow = 0.0;
   for (int i = 0; i < c->nv; i++) {
     slow = fmax(slow, c->weight_v[i]);
   }
-  double sum[2] = {ua[0] + ub[0], ua[1] + ub[1]};
-  double speed = hypot(ua[0], ua[1]) + hypot(ub[0], ub[1]);
-  double friction = hypot(acting->force[1], acting->force[2]);
-  bool slips = friction >= full * held->mu * acting->force[0];
-  held->sticks = speed <= slow && !slips;
-  if (hypot(sum[0], sum[1]) <= slow && friction > 0.0) {
-    sum[0] = -acting->force[1];
-    sum[1] = -acting->force[2];
+  double ends[2] = {speed_of(ua + 1, t), speed_of(ub + 1, t)};
+  double friction = saltusi_gauge(law, acting->force + 1);
+  double most = law->mu * acting->force[0] + saltusi_bond_shear(law, held->bond);
+  held->sticks = ends[0] + ends[1] <= slow && friction < full * most;
+  if (!between(ua + 1, ub + 1, t, slow, held->direction) && friction > 0.0) {
+    double size = hypot(acting->force[1], acting->force[2]);
+    held->direction[0] = -acting->force[1] / size;
+    held->direction[1] = -acting->force[2] / size;
   }
-  double slowest = fmin(hypot(ua[0], ua[1]), hypot(ub[0], ub[1]));
-  held->turn = held->tangents < 2 || held->sticks ? 0.0
-               : slowest > allowance * slow       ? allowance * slow / slowest
-                                                  : 2.0;
-  double size = hypot(sum[0], sum[1]);
-  held->direction[0] = size > 0.0 ? sum[0] / size : 1.0;
-  held->direction[1] = size > 0.0 ? sum[1] / size : 0.0;
+  double slowest = fmin(ends[0], ends[1]);
+  held->turn = t < 2 || held->sticks        ? 0.0
+               : slowest > allowance * slow ? allowance * slow / slowest
+                                            : 2.0;
+  if (law->friction != NULL) {
+    set_turning(held, ua, ub, slow);
+  }
+}
+
+/* Dry friction beside contacts, by its rates at both ends. */
+static void set_dry(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  double slow = 0.0;
+  for (int i = 0; i < c->nv; i++) {
+    slow = fmax(slow, c->weight_v[i]);
+  }
+  for (int i = 0; i < c->system->dry_count; i++) {
+    saltus_point from = saltusi_place(c, a->t, a->q, a->v);
+    saltusi_dry_row(c, &from, i, c->nj, false);
+    double sum = saltusi_row_velocity(c, c->nj, a->v);
+    saltus_point to = saltusi_place(c, b->t, b->q, b->v);
+    saltusi_dry_row(c, &to, i, c->nj, false);
+    sum += saltusi_row_velocity(c, c->nj, b->v);
+    c->dry[i] = (saltusi_dry){.holds = fabs(sum) <= 2.0 * slow, .sign = sum > 0.0 ? 1.0 : -1.0};
+  }
+}
+
+/* What adhesion of a contact pulls: bonds of fixed contacts that touched from the start, until they open. */
+static double bond_of(const saltusi_checker* c, const saltusi_acting* acting) {
+  const saltus_friction_law* f = c->system->laws[acting->law].friction;
+  bool held = f != NULL && f->adhesion > 0.0 && !c->data->changing && !c->lost[acting->identity];
+  return held ? f->adhesion : 0.0;
 }
 
 /* Whether the force of a contact moves anything by a hundredth of a tolerance; what does not may be what sums and
@@ -64,7 +120,7 @@ static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi
 static bool matters(saltusi_checker* c, const saltusi_frame* a, const saltusi_acting* acting,
                     double h) {
   saltus_point at = saltusi_place(c, a->t, a->q, a->v);
-  saltusi_contact_rows(c, &at, acting->identity, 0, c->nj, false);
+  saltusi_contact_rows(c, &at, acting->identity, 1, c->nj, false);
   double* x = c->work_v;
   memcpy(x, c->at.G + (ptrdiff_t)c->nj * c->nv, (size_t)c->nv * sizeof *x);
   saltusi_mass_solve(c, x);
@@ -89,14 +145,19 @@ static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame*
     const saltusi_acting* acting = &c->acting[i];
     const saltus_contact_law* law = &c->system->laws[acting->law];
     double P = fabs(acting->force[0]) * (b->t - a->t);
+    double bond = bond_of(c, acting);
+    bool closed = bond > 0.0 && fabs(acting->gap) <= 1e-9; /* it may hold without a force */
     /* rounding of sums, of which a short step makes a force */
-    if (!known || P <= 1e-13 * c->hardest || P <= no_force * largest * (b->t - a->t) ||
-        !matters(c, a, acting, b->t - a->t)) {
+    if (!known || (!closed && (P <= 1e-13 * c->hardest || P <= no_force * largest * (b->t - a->t) ||
+                               !matters(c, a, acting, b->t - a->t)))) {
       continue;
     }
     saltusi_held* h = &c->held[held];
-    *h = (saltusi_held){
-        .identity = acting->identity, .law = acting->law, .tangents = law->tangents, .mu = law->mu};
+    *h = (saltusi_held){.identity = acting->identity,
+                        .rule = law,
+                        .tangents = law->tangents,
+                        .rows = saltus_contact_rows(law),
+                        .bond = bond};
     if (law->tangents > 0) {
       set_status(c, a, b, acting, h);
     }
@@ -116,7 +177,7 @@ static void compare_forces(saltusi_checker* c, const saltusi_frame* a, const sal
       double recorded = acting->force[k] * h;
       /* friction turns fast where a slip in space comes to rest: five times the others */
       double limit = 5.0 * part * allowance * (c->def->atol + c->def->rtol * fabs(recorded));
-      limit += k > 0 ? c->held[i].turn * c->held[i].mu * fabs(acting->force[0]) * h : 0.0;
+      limit += k > 0 ? c->held[i].turn * c->held[i].rule->mu * fabs(acting->force[0]) * h : 0.0;
       saltusi_note(c, SALTUS_VERIFY_FORCES, fabs(recorded - L[3 * i + k]) / h, limit / h,
                    (saltusi_where){.frame = b->number, .place = -1, .contact = acting});
     }
@@ -125,24 +186,27 @@ static void compare_forces(saltusi_checker* c, const saltusi_frame* a, const sal
 
 /* Whether the rows that are held at a frame are independent. */
 static bool determined(saltusi_checker* c, const saltusi_frame* f, int count) {
-  int rows = c->nj;
-  for (int i = 0; i < count; i++) {
-    rows += 1 + (c->held[i].sticks ? c->held[i].tangents : 0);
-  }
-  if (rows > c->nv) {
-    return false;
-  }
   saltus_point at = saltusi_place(c, f->t, f->q, f->v);
   if (!saltusi_mass_and_force(c, &at)) {
     return false;
   }
   saltusi_equations* e = &c->at;
   saltusi_joint_rows(c, &at, false);
-  int next = c->nj;
+  int rows = c->nj;
   for (int i = 0; i < count; i++) {
-    int tangents = c->held[i].sticks ? c->held[i].tangents : 0;
-    saltusi_contact_rows(c, &at, c->held[i].identity, tangents, next, false);
-    next += 1 + tangents;
+    const saltusi_held* h = &c->held[i];
+    int kept = h->sticks ? 1 + h->tangents : 1;
+    kept = h->rows > 1 + h->tangents && (h->rolls || h->pivots) ? h->rows : kept;
+    if (rows + kept > c->nv) {
+      return false;
+    }
+    saltusi_contact_rows(c, &at, h->identity, kept, rows, false);
+    rows += kept;
+  }
+  for (int i = 0; i < c->system->dry_count; i++) {
+    if (c->dry[i].holds && rows < c->nv) {
+      saltusi_dry_row(c, &at, i, rows++, false);
+    }
   }
   memcpy(e->MD, e->G, (size_t)rows * (size_t)c->nv * sizeof *e->MD);
   for (int i = 0; i < rows; i++) {
@@ -165,6 +229,7 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const salt
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   saltusi_set_weights(c, a, b);
   int held = hold(c, a, b, count);
+  set_dry(c, a, b);
   double* y = c->table;
   if (!saltusi_follow(c, a, b->t, held, y)) {
     c->out->balanced += b->t - a->t; /* too stiff, or not smooth: as for a step of any scheme */

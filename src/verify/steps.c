@@ -34,7 +34,7 @@ static void add_impulses(saltusi_checker* c, const saltus_point* at, int count, 
       continue;
     }
     int tangents = c->system->laws[acting->law].tangents;
-    saltusi_contact_rows(c, at, acting->identity, tangents, c->nj, false);
+    saltusi_contact_rows(c, at, acting->identity, 1 + tangents, c->nj, false);
     for (int k = 0; k < 1 + tangents; k++) {
       const double* G = c->at.G + (ptrdiff_t)(c->nj + k) * c->nv;
       for (int j = 0; j < c->nv; j++) {
@@ -65,10 +65,39 @@ static bool balance(saltusi_checker* c, const saltusi_frame* place, const double
     r[i] = moved - h * c->at.F[i] - r[i];
     size[i] += fabs(h * c->at.F[i]);
   }
-  saltusi_joint_rows(c, &at, false);
-  saltusi_without_joints(c, r);
+  c->rows_at_hand = saltusi_unseen_rows(c, &at, count, h);
+  saltusi_without(c, c->rows_at_hand, r);
   saltusi_mass_solve(c, r);
   return true;
+}
+
+/* What rolling, spin and dry friction must have given, which is not recorded: not more than they can, and all of it
+ * against a rate. The balance is that at frame b; off: m/s, by which velocities may be wrong. */
+static void check_unseen(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                         double off) {
+  for (int i = c->nj; i < c->rows_at_hand; i++) {
+    const saltusi_unseen* u = &c->unseen[i];
+    const double* G = c->at.G + (ptrdiff_t)i * c->nv;
+    const double* MG = c->at.MD + (ptrdiff_t)i * c->nv;
+    double W = 0.0;
+    double length = 0.0;
+    for (int j = 0; j < c->nv; j++) {
+      W += G[j] * MG[j];
+      length += fabs(G[j]);
+    }
+    const double* x = c->unseen_x + i;
+    double changes = fmax(fabs(x[0] - x[c->at.rows]), fabs(x[0] - x[(ptrdiff_t)2 * c->at.rows]));
+    double limit = W > 0.0 ? off * length / W + allowance * changes : INFINITY;
+    saltusi_where where = {.frame = b->number, .place = -1, .contact = u->contact};
+    saltusi_note(c, SALTUS_VERIFY_CONE, fmax(0.0, fabs(c->at.x[i]) - u->most), limit, where);
+    double before = saltusi_row_velocity(c, i, a->v);
+    double after = saltusi_row_velocity(c, i, b->v);
+    double slow = 1e-6 + 100.0 * c->def->atol + 10.0 * fabs(after - before);
+    if (u->alone && isfinite(u->most) && fmin(fabs(before), fabs(after)) > slow) {
+      double wanted = before > 0.0 ? -u->most : u->most;
+      saltusi_note(c, SALTUS_VERIFY_SLIP, fabs(c->at.x[i] - wanted), limit, where);
+    }
+  }
 }
 
 /* Momentum: the balances at the start, at the end and with the mean velocity enclose zero, to eight times their
@@ -90,16 +119,23 @@ static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const sal
       saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
       return;
     }
+    memcpy(c->unseen_x + (ptrdiff_t)k * c->at.rows, c->at.x,
+           (size_t)c->rows_at_hand * sizeof(double));
   }
   double spread = 0.0;
+  double widest = 0.0;
   for (int i = 0; i < n; i++) {
     spread = fmax(spread, fmax(fabs(r[i] - r[n + i]), fabs(r[i] - r[2 * n + i])));
+    widest = fmax(widest, c->weight_v[i]);
   }
   for (int i = 0; i < n; i++) {
     /* solvers of a step stop at 1e-8 of what moves, and earlier where asked */
     double limit = allowance * spread + 10.0 * c->weight_v[i] + 1e-6 * c->fastest + 1e3 * eps;
     saltusi_note(c, SALTUS_VERIFY_MOMENTUM, 0.5 * fabs(r[i] + r[n + i]), limit,
                  (saltusi_where){.frame = b->number, .place = i});
+  }
+  if (c->rows_at_hand > c->nj && balance(c, b, jump, h, count, r, size)) {
+    check_unseen(c, a, b, allowance * spread + 10.0 * widest + 1e-6 * c->fastest + 1e3 * eps);
   }
 }
 
@@ -134,6 +170,7 @@ void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltus
   assert(c != NULL && a != NULL && b != NULL);
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   saltusi_set_weights(c, a, b);
+  c->joint_force = c->data->joint_force != NULL ? c->data->joint_force + b->number * c->nj : NULL;
   check_momentum(c, a, b, count);
   check_positions(c, a, b);
 }
@@ -143,17 +180,36 @@ void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltus
 static void slip_of(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,
                     int tangents, double u[2]) {
   saltus_point at = saltusi_place(c, f->t, f->q, f->v);
-  saltusi_contact_rows(c, &at, acting->identity, tangents, c->nj, false);
+  saltusi_contact_rows(c, &at, acting->identity, 1 + tangents, c->nj, false);
   for (int k = 0; k < tangents; k++) {
     u[k] = saltusi_row_velocity(c, c->nj + 1 + k, f->v);
   }
 }
 
-/* Friction where a contact slips at both ends in about the same direction. The mean of what acts within an angle
- * phi is as long as cos(phi / 2) of it, and within that angle of both ends; slip may turn there and back. */
+/* What a contact that slides gives at slip u over its pressure, and its viscous part [N]. */
+static void sliding(const saltus_contact_law* law, const double u[2], double s[2],
+                    double viscous[2]) {
+  double speed = hypot(u[0], u[1]);
+  saltusi_held held = {.rule = law,
+                       .tangents = law->tangents,
+                       .rows = 1 + law->tangents,
+                       .direction = {u[0] / speed, u[1] / speed}};
+  double U[3] = {0.0, u[0], u[1]};
+  double all[3] = {0.0, 0.0, 0.0};
+  saltusi_slide(&held, U, all);
+  for (int k = 0; k < 2; k++) {
+    s[k] = all[1 + k];
+    viscous[k] = law->friction != NULL ? -law->friction->viscous * u[k] : 0.0;
+  }
+}
+
+/* Friction where a contact slips at both ends in about the same direction, against what its law says there. Between
+ * them slip may turn there and back, by the angle phi. */
 static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
                        const saltusi_acting* acting, const double P[3]) {
   const saltus_contact_law* law = &c->system->laws[acting->law];
+  const saltus_friction_law* f = law->friction;
+  double h = b->t - a->t;
   double ua[2] = {0.0, 0.0};
   double ub[2] = {0.0, 0.0};
   slip_of(c, a, acting, law->tangents, ua);
@@ -162,20 +218,53 @@ static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi
   double sb = hypot(ub[0], ub[1]);
   double inner = (ua[0] * ub[0] + ua[1] * ub[1]) / (sa * sb);
   /* sticking is meant at other places than the frames by schemes with fixed steps */
-  double blur = c->to_tolerance ? 0.0 : 10.0 * (b->t - a->t) * c->fastest * fmax(1.0, c->fastest);
+  double blur = c->to_tolerance ? 0.0 : 10.0 * h * c->fastest * fmax(1.0, c->fastest);
   double least = 1e-6 * fmax(1.0, fmax(sa, sb)) + 100.0 * c->def->atol + blur;
-  if (sa < least || sb < least || inner < 0.8 || law->e_T != 0.0) {
+  bool bends = f != NULL && (f->curve != SALTUS_CURVE_CONSTANT || f->viscous > 0.0);
+  bool shared = f != NULL && (f->patch != SALTUS_PATCH_NONE || f->adhesion > 0.0);
+  shared = shared || (bends && c->to_tolerance); /* long steps: the motion computed anew tells */
+  if (sa < least || sb < least || inner < 0.8 || law->e_T != 0.0 || shared) {
     return; /* at the verge of sticking, or it turns: the cone and the momentum have to do */
   }
   double phi = acos(fmin(inner, 1.0));
-  double middle[2] = {ua[0] / sa + ub[0] / sb, ua[1] / sa + ub[1] / sb};
-  double size = hypot(middle[0], middle[1]);
+  double ga[2], gb[2], va[2], vb[2];
+  sliding(law, ua, ga, va);
+  sliding(law, ub, gb, vb);
+  double off[2];
+  for (int k = 0; k < 2; k++) {
+    off[k] = P[1 + k] + 0.5 * (ga[k] + gb[k]) * P[0] - 0.5 * h * (va[k] + vb[k]);
+  }
   double full = law->mu * P[0];
-  double off = hypot(P[1] + full * middle[0] / size, P[2] + full * middle[1] / size);
+  double change =
+      hypot(ga[0] - gb[0], ga[1] - gb[1]) * P[0] + h * hypot(va[0] - vb[0], va[1] - vb[1]);
   double limit = full * (2.0 * phi + c->def->cone_angle + 1e-4) +
-                 100.0 * (c->def->atol + c->def->rtol * P[0]) + 1e-12 * c->hardest;
-  saltusi_note(c, SALTUS_VERIFY_SLIP, off, limit,
+                 100.0 * (c->def->atol + c->def->rtol * P[0]) + 1e-12 * c->hardest +
+                 (f != NULL ? 2.0 * change : 0.0);
+  saltusi_note(c, SALTUS_VERIFY_SLIP, hypot(off[0], off[1]), limit,
                (saltusi_where){.frame = b->number, .place = -1, .contact = acting});
+}
+
+/* What a bond and viscous friction may add to the impulses of a contact, by their largest over the step. */
+static void allow(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                  const saltusi_acting* acting, double room[2]) {
+  const saltus_contact_law* law = &c->system->laws[acting->law];
+  const saltus_friction_law* f = law->friction;
+  double h = b->t - a->t;
+  room[0] = room[1] = 0.0;
+  if (f == NULL) {
+    return;
+  }
+  room[0] = h * f->adhesion;
+  room[1] = h * saltusi_bond_shear(law, f->adhesion);
+  if (f->viscous > 0.0 && law->tangents > 0) {
+    double ua[2] = {0.0, 0.0};
+    double ub[2] = {0.0, 0.0};
+    slip_of(c, a, acting, law->tangents, ua);
+    slip_of(c, b, acting, law->tangents, ub);
+    double speed = fmax(hypot(ua[0], ua[1]), hypot(ub[0], ub[1]));
+    double blur = c->to_tolerance ? 0.0 : h * c->fastest;
+    room[1] += h * f->viscous * (speed + blur);
+  }
 }
 
 void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
@@ -199,12 +288,14 @@ void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const sa
     saltusi_where where = {.frame = b->number, .place = -1, .contact = acting};
     double limit = 10.0 * (c->def->atol + c->def->rtol * largest) +
                    (c->to_tolerance ? 1e-12 * largest : 1e-5 * fmax(largest, c->hardest));
-    saltusi_note(c, SALTUS_VERIFY_PULL, fmax(0.0, -P[0]), limit, where);
+    double room[2];
+    allow(c, a, b, acting, room);
+    saltusi_note(c, SALTUS_VERIFY_PULL, fmax(0.0, -P[0] - room[0]), limit, where);
     if (law->tangents == 0) {
       continue;
     }
-    saltusi_note(c, SALTUS_VERIFY_CONE, fmax(0.0, hypot(P[1], P[2]) - law->mu * P[0]), limit,
-                 where);
+    double over = saltusi_gauge(law, P + 1) - law->mu * P[0] - room[1];
+    saltusi_note(c, SALTUS_VERIFY_CONE, fmax(0.0, over), limit, where);
     if (law->mu > 0.0 && h > 0.0) {
       check_slip(c, a, b, acting, P);
     }

@@ -70,7 +70,7 @@ static void check_contact(saltusi_checker* c, const saltusi_frame* f,
   }
   double size = fmax(1.0, largest(f->q, c->nq));
   saltusi_note(c, SALTUS_VERIFY_VALUES, fabs(gap - acting->gap), 1e-12 * size, where);
-  saltusi_contact_rows(c, &at, acting->identity, 0, c->nj, false);
+  saltusi_contact_rows(c, &at, acting->identity, 1, c->nj, false);
   double u = saltusi_row_velocity(c, c->nj, f->v);
   double fast = fmax(1.0, largest(f->v, c->nv));
   saltusi_note(c, SALTUS_VERIFY_VALUES, fabs(u - acting->velocity), 1e-10 * fast, where);
