@@ -174,6 +174,48 @@ static const cli_option lab_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option sweep_options[] = {
+    {"--axis", "AXIS",
+     "NAME=FROM:TO:COUNT [log], NAME=A,B,C, or NAME~uniform(A,B), ~loguniform(A,B), "
+     "~normal(MEAN,DEVIATION), "
+     "~lognormal(MEDIAN,DEVIATION); NAME is a parameter, or the start x or velocity x' of a "
+     "coordinate",
+     true},
+    {"--measure", "[NAME=]FORMULA",
+     "what is kept of a run: max(q), min, first, last, mean, rms, integral of formulas; "
+     "time(impact of floor), "
+     "count(impact); max(force of pin), sum(impulse of floor), wear(floor), and formulas of these",
+     true},
+    {"--samples", "N", "draws random axes N times", false},
+    {"--sampling", "NAME", "random, latin or sobol; default random", false},
+    {"--seed", "N", "of the random axes; default 0", false},
+    {"--scheme", "NAME", "time-stepping scheme (saltus list schemes)", false},
+    {"--step", "H", "step in seconds", false},
+    {"--until", "T", "time at the end in seconds", false},
+    {"--tol", "X", "accuracy rtol = atol = X instead of a step", false},
+    {"--rtol", "X", "relative tolerance alone", false},
+    {"--atol", "X", "absolute tolerance alone, in the units of the coordinates", false},
+    {"--control", "NAME", "step-size controller (saltus list controls)", false},
+    {"--control-option", "NAME=VALUE", "sets an option of the controller", true},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene in all runs", true},
+    {"--option", "NAME=VALUE", "sets an option of the scheme", true},
+    {"--time-limit", "S", "ends a run after so many seconds of computing time, as one that failed",
+     false},
+    {"--threads", "N", "1 to 64; default as many as the machine has. The same bits", false},
+    {"--shard", "I/N", "computes part I of N, for job arrays; saltus merge puts the parts together",
+     false},
+    {"--restart", NULL, "begins anew where a table of an earlier sweep is in the way", false},
+    {"-o", "FILE", "writes the table to FILE.h5, FILE.csv or, as it is computed, FILE.runs", true},
+    {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png", true},
+    {"--json", NULL, "prints the summary as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option merge_options[] = {
+    {"-o", "FILE", "writes the table to FILE.h5, FILE.csv or FILE.runs", true},
+    {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png", true},
+    {"--json", NULL, "prints the summary as JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
 static const cli_option verify_options[] = {
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
     {"--json", NULL, "prints the certificate as JSON", false},
@@ -211,6 +253,17 @@ static const cli_command commands[] = {
     {"info", "FILE", "says what a recording holds",
      "FILE is a recording (.h5 or .csv), also one that was interrupted.", info_options,
      COUNT(info_options), 1, 1, cli_info},
+    {"sweep", "SCENE", "runs a scene many times and keeps measures of every run",
+     "saltus sweep scenes/ball.yaml --axis 'q=0.5:2:31' --measure 't=time(accumulation)' --tol "
+     "1e-8 -o heights.csv\n"
+     "A sweep that was stopped, even by kill -9, goes on with the same command. Runs that fail "
+     "have their\n"
+     "reason in the table. mpirun saltus sweep ... shares the runs where the program was built "
+     "with MPI.",
+     sweep_options, COUNT(sweep_options), 1, 1, cli_sweep},
+    {"merge", "FILE.runs...", "puts the tables of the shards of a sweep together",
+     "Exit code 1 when runs are missing.", merge_options, COUNT(merge_options), 1, CLI_MOST,
+     cli_merge},
     {"verify", "RECORDING [SCENE]", "judges a recording without the code that made it",
      "Computes the motion anew from the recorded states and the scene (that of the recording, or\n"
      "SCENE), and says item by item what holds and how well. Exit code 1 when something does not.",

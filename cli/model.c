@@ -22,8 +22,8 @@ static bool looks_like_a_file(const char* target) {
 }
 
 /* Every value of an option as an override; "name=value" is cut in a copy. */
-static int read_pairs(const cli_args* args, const char* option, cli_overrides* room,
-                      saltus_override* list, int* count) {
+int cli_read_pairs(const cli_args* args, const char* option, cli_overrides* room,
+                   saltus_override* list, int* count) {
   *count = 0;
   for (int i = 0; i < args->given_count; i++) {
     if (strcmp(args->given[i].option->name, option) != 0) {
@@ -98,7 +98,7 @@ static int open_scene(const cli_args* args, const char* target, const char* text
   cli_overrides room = {.copied = 0};
   saltus_override* overrides = room.options;
   int count;
-  int code = read_pairs(args, "--set", &room, overrides, &count);
+  int code = cli_read_pairs(args, "--set", &room, overrides, &count);
   char* lines = recorded ? strdup(text) : NULL;
   if (code == CLI_DONE && lines != NULL) {
     code = read_recorded(lines, overrides, &count);
@@ -262,10 +262,10 @@ int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* ove
   def->mark = "--";
   def->global = cli_has(args, "--global");
   def->log = cli_log();
-  int code = read_pairs(args, "--option", overrides, overrides->options, &def->option_count);
+  int code = cli_read_pairs(args, "--option", overrides, overrides->options, &def->option_count);
   if (code == CLI_DONE) {
-    code = read_pairs(args, "--control-option", overrides, overrides->control_options,
-                      &def->control_option_count);
+    code = cli_read_pairs(args, "--control-option", overrides, overrides->control_options,
+                          &def->control_option_count);
   }
   return code == CLI_DONE ? read_numbers(args, def) : code;
 }

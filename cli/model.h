@@ -46,6 +46,9 @@ typedef struct cli_overrides {
 /* The run of a model with what the command line says about it. Returns an exit code. */
 int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* overrides,
                 saltus_run_def* def);
+/* Every NAME=VALUE of an option, in list[CLI_MOST]; texts lie in `room`. Returns an exit code. */
+int cli_read_pairs(const cli_args* args, const char* option, cli_overrides* room,
+                   saltus_override* list, int* count);
 void cli_overrides_free(cli_overrides* overrides);
 
 /* The exact motion, when scene or problem name one: a problem or a table of samples. */

@@ -36,6 +36,7 @@
 #include "saltus/sim.h"
 #include "saltus/start.h"
 #include "saltus/status.h"
+#include "saltus/sweep.h"
 #include "saltus/system.h"
 #include "saltus/time_dg.h"
 #include "saltus/trapezoidal.h"

@@ -29,11 +29,19 @@
 
 SALTUS_BEGIN_DECLS
 
-/* Replaces the value of a parameter: --set k=200. */
+/* Replaces the value of a parameter, or the start x or velocity x' of a coordinate: --set k=200. */
 typedef struct saltus_override {
   const char* name;
   const char* value; /* a constant formula */
 } saltus_override;
+
+/* One more output than the scene has. */
+typedef struct saltus_scene_output {
+  const char* name;
+  const char* formula;
+} saltus_scene_output;
+
+typedef struct saltus_scene saltus_scene;
 
 typedef struct saltus_scene_def {
   const char* path; /* read when text is NULL; names the file in messages */
@@ -43,7 +51,12 @@ typedef struct saltus_scene_def {
   saltus_log log;
   const saltus_allocator* allocator;
   bool separate; /* bodies whose shapes lie in each other at the start are moved apart */
-  SALTUS_RESERVED(3);
+  int output_count;
+  const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
+  const saltus_scene*
+      like; /* ? none. Of the same text, which is not read again; path and text stay away. It is not
+                             * changed and has to outlive this one */
+  SALTUS_RESERVED(1);
 } saltus_scene_def;
 
 /* What a scene says. Valid as long as the scene. */
@@ -79,8 +92,6 @@ typedef struct saltus_scene_view {
   bool global;                   /* the tolerance is of the motion, not of a step */
   SALTUS_RESERVED(3);
 } saltus_scene_view;
-
-typedef struct saltus_scene saltus_scene;
 
 /* SALTUS_ERR_INPUT for anything wrong in the scene, SALTUS_ERR_IO when it cannot be read. On failure
  * *out is NULL and the log has said why, once. */

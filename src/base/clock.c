@@ -17,6 +17,10 @@ double saltusi_clock_monotonic(void) {
   return seconds(CLOCK_MONOTONIC);
 }
 
+double saltusi_clock_thread(void) {
+  return seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
 double saltusi_clock_cpu(void) {
   return seconds(CLOCK_PROCESS_CPUTIME_ID);
 }

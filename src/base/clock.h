@@ -12,4 +12,7 @@ double saltusi_clock_monotonic(void);
 /* s of computing time of this process. */
 double saltusi_clock_cpu(void);
 
+/* s of computing time of this thread. */
+double saltusi_clock_thread(void);
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "base/log.h"
 #include "figure/figure.h"
+#include "figure/heat.h"
 #include "figure/sketch.h"
 
 #include <assert.h>
@@ -30,5 +31,11 @@ int saltusi_sketch_label_boxes(const saltusi_sketch* sketch, double (*boxes)[4],
 saltus_status saltusi_sketch_write(const saltusi_sketch* sketch, const char* path, saltus_log log) {
   assert(path != NULL);
   (void)sketch;
+  return saltusi_figure_path_check(path, log);
+}
+
+saltus_status saltusi_heat_write(const saltusi_heat* heat, const char* path, saltus_log log) {
+  assert(path != NULL);
+  (void)heat;
   return saltusi_figure_path_check(path, log);
 }

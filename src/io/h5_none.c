@@ -4,6 +4,7 @@
  * In place of the HDF5 files when the library is built without HDF5.
  */
 #include "base/log.h"
+#include "io/wide_table.h"
 #include "io/writer.h"
 
 #include <assert.h>
@@ -38,4 +39,9 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
   assert(path != NULL && into != NULL);
   (void)into;
   return refuse(path, log);
+}
+
+saltus_status saltusi_wide_table_write(const saltusi_wide_table* table) {
+  assert(table != NULL && table->path != NULL);
+  return refuse(table->path, table->log);
 }

@@ -32,6 +32,8 @@ struct saltus_scene {
   double* inputs;                    /* [view.input_count] */
   uint64_t changes;                  /* of inputs */
   saltusi_scene_switches switches;   /* events that set inputs */
+  const char* file;                  /* for messages */
+  const saltusi_yaml_node* root;     /* the text as a tree */
   saltus_scene_view view;
 };
 

@@ -69,14 +69,29 @@ static const saltusi_yaml_node* find_section(saltusi_reader* reader, const saltu
   return good ? node : NULL;
 }
 
-void saltusi_scene_observe(saltusi_reader* reader, const saltusi_yaml_node* root,
-                           const saltus_formula_def* model, saltus_formula_observer** out) {
-  assert(root != NULL && model != NULL && out != NULL);
+static saltus_formula_output added(saltusi_reader* reader, const saltus_scene_output* given) {
+  return (saltus_formula_output){
+      .name = saltusi_pool_text(reader->pool, given->name),
+      .formula = {.text = saltusi_pool_text(reader->pool, given->formula),
+                  .file = saltusi_pool_text(reader->pool, given->name),
+                  .what = "formula"}};
+}
+
+void saltusi_scene_observe(saltusi_scene_builder* builder, const saltus_formula_def* model,
+                           saltus_formula_observer** out) {
+  assert(builder->root != NULL && model != NULL && out != NULL);
+  saltusi_reader* reader = &builder->reader;
+  const saltusi_yaml_node* root = builder->root;
   const saltusi_yaml_node* section = find_section(reader, root, "outputs");
-  int output_count = section != NULL ? section->count : 0;
+  const int own_count = section != NULL ? section->count : 0;
+  const int output_count = own_count + builder->def->output_count;
   saltus_formula_output* outputs =
       saltusi_reader_take(reader, (size_t)output_count, sizeof *outputs);
   for (int i = 0; i < output_count && reader->status == SALTUS_OK; i++) {
+    if (i >= own_count) {
+      outputs[i] = added(reader, &builder->def->outputs[i - own_count]);
+      continue;
+    }
     entry e = read_entry(reader, section, i, "output");
     outputs[i] = (saltus_formula_output){
         .name = e.name, .unit = read_key(reader, &e, "unit"), .formula = e.formula};

@@ -6,10 +6,11 @@
 #ifndef SALTUSI_SCENE_OBSERVE_H
 #define SALTUSI_SCENE_OBSERVE_H
 
-#include "scene/reader.h"
+#include "scene/builder.h"
 
-/* Reads both sections; *out stays NULL when there are none. Failures are in reader->status. */
-void saltusi_scene_observe(saltusi_reader* reader, const saltusi_yaml_node* root,
-                           const saltus_formula_def* model, saltus_formula_observer** out);
+/* Reads both sections, and the outputs that the definition of the scene adds; *out stays NULL when there are none. Failures
+ * are in builder->reader.status. */
+void saltusi_scene_observe(saltusi_scene_builder* builder, const saltus_formula_def* model,
+                           saltus_formula_observer** out);
 
 #endif

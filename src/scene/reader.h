@@ -15,6 +15,7 @@ typedef struct saltusi_reader {
   saltusi_pool* pool;
   saltus_log log;
   saltus_status status; /* of the first failure */
+  bool known;           /* all keys have been looked at before */
 } saltusi_reader;
 
 /* What a message repeats of the file, at most. */

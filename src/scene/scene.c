@@ -61,6 +61,42 @@ static void read_parameters(saltusi_scene_builder* b) {
   b->model.parameter_count = count;
 }
 
+static saltus_formula_text override_text(saltusi_scene_builder* b, const saltus_override* override,
+                                         const char* what) {
+  char file[200];
+  snprintf(file, sizeof file, "--set %.150s", override->name);
+  return (saltus_formula_text){
+      .text = override->value, .file = saltusi_pool_text(b->reader.pool, file), .what = what};
+}
+
+/* The coordinate whose start, or with a prime whose velocity, is named; -1: none. */
+static int find_start(const saltusi_yaml_node* coordinates, const char* name, bool* velocity) {
+  const size_t length = strlen(name);
+  *velocity = length > 0 && name[length - 1] == '\'';
+  const size_t own = length - (*velocity ? 1 : 0);
+  for (int i = 0; coordinates != NULL && i < coordinates->count; i++) {
+    const char* key = coordinates->keys != NULL ? coordinates->keys[i].text : NULL;
+    if (key != NULL && strlen(key) == own && memcmp(key, name, own) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* --set x=1, --set x'=2 of a coordinate x. */
+static void apply_starts(saltusi_scene_builder* b, saltus_formula_coordinate* coordinates,
+                         const saltusi_yaml_node* node) {
+  for (int i = 0; i < b->def->override_count && b->reader.status == SALTUS_OK; i++) {
+    bool velocity;
+    const int place = find_start(node, b->def->overrides[i].name, &velocity);
+    if (place >= 0) {
+      saltus_formula_coordinate* c = &coordinates[place];
+      saltus_formula_text* into = velocity ? &c->velocity : &c->start;
+      *into = override_text(b, &b->def->overrides[i], into->what);
+    }
+  }
+}
+
 /* --set name=value: the value takes the place of the parameter's. */
 static void apply_overrides(saltusi_scene_builder* b) {
   saltus_formula_parameter* parameters = (saltus_formula_parameter*)b->model.parameters;
@@ -72,13 +108,12 @@ static void apply_overrides(saltusi_scene_builder* b) {
       place++;
     }
     if (place < count) {
-      char file[200];
-      snprintf(file, sizeof file, "--set %.150s", override->name);
-      parameters[place].value.file = saltusi_pool_text(b->reader.pool, file);
-      parameters[place].value.text = override->value;
-      parameters[place].value.line = 0;
-      parameters[place].value.column = 0;
+      parameters[place].value = override_text(b, override, parameters[place].value.what);
       continue;
+    }
+    bool velocity;
+    if (find_start(saltusi_scene_get(b, "coordinates"), override->name, &velocity) >= 0) {
+      continue; /* see apply_starts */
     }
     const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
     for (int k = 0; k < count && names != NULL; k++) {
@@ -100,6 +135,7 @@ static void read_coordinate(saltusi_scene_builder* b, const char* name,
   const char* start = saltusi_scene_describe(b, "start", "coordinate", name);
   coordinate->start = (saltus_formula_text){
       .what = start, .file = b->reader.file, .line = node->line, .column = node->column};
+  coordinate->velocity.what = saltusi_scene_describe(b, "velocity", "coordinate", name);
   if (node->absent) { /* x: alone starts at zero */
     return;
   }
@@ -171,6 +207,7 @@ static void read_coordinates(saltusi_scene_builder* b) {
   for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
     read_coordinate(b, node->keys[i].text, &node->children[i], &coordinates[i]);
   }
+  apply_starts(b, coordinates, node);
   b->model.coordinates = coordinates;
   b->model.coordinate_count = node->count;
 }
@@ -486,7 +523,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   view->joint_names = names;
   view->atol_q = widen(b, view->atol_q);
   view->atol_v = widen(b, view->atol_v);
-  saltusi_scene_observe(&b->reader, b->root, &b->model, &scene->observer);
+  saltusi_scene_observe(b, &b->model, &scene->observer);
   if (b->reader.status != SALTUS_OK) {
     return b->reader.status;
   }
@@ -537,8 +574,17 @@ static const char* load(saltusi_scene_builder* b, size_t* length) {
 
 static saltus_status read_scene(saltusi_scene_builder* b) {
   saltus_scene* scene = b->scene;
+  const saltus_scene* like = b->def->like;
   const char* text;
   size_t length = 0;
+  if (like != NULL) {
+    scene->view.text = like->view.text;
+    scene->root = like->root;
+    b->root = like->root;
+    b->reader.known = true;
+    read_all(b);
+    return b->reader.status == SALTUS_OK ? build_model(b) : b->reader.status;
+  }
   if (b->def->text != NULL) {
     text = saltusi_pool_text(&scene->pool, b->def->text);
     length = strlen(b->def->text);
@@ -556,22 +602,25 @@ static saltus_status read_scene(saltusi_scene_builder* b) {
     return status;
   }
   b->root = root;
+  scene->root = root;
   read_all(b);
   return b->reader.status == SALTUS_OK ? build_model(b) : b->reader.status;
 }
 
 saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out) {
-  assert(def != NULL && out != NULL && (def->text != NULL || def->path != NULL));
+  assert(def != NULL && out != NULL &&
+         (def->text != NULL || def->path != NULL || def->like != NULL));
   *out = NULL;
   if (SALTUSI_RESERVED_CHECK(def, "saltus_scene_def", def->log) != SALTUS_OK) {
     return SALTUS_ERR_RANGE;
   }
-  const char* file = def->path != NULL ? def->path : "scene";
+  const char* file = def->like != NULL ? def->like->file : def->path != NULL ? def->path : "scene";
   saltusi_pool pool = saltusi_pool_over(def->allocator);
   saltus_scene* scene = SALTUSI_TAKE(&pool, saltus_scene, 1);
   saltus_status status = SALTUS_ERR_MEMORY;
   if (scene != NULL) {
     scene->pool = pool;
+    scene->file = saltusi_pool_text(&scene->pool, file);
     saltusi_scene_builder b = {.reader = {.file = file, .pool = &scene->pool, .log = def->log},
                                .def = def,
                                .scene = scene};

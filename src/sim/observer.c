@@ -43,9 +43,11 @@ void saltusi_observer_start(saltus_sim* sim) {
   if (def->recorder_count > 0) {
     memcpy(sim->recorders, def->recorders, (size_t)def->recorder_count * sizeof *def->recorders);
     sim->plain = true;
+    sim->unframed = true;
     for (int i = 0; i < def->recorder_count; i++) {
       const saltus_recorder* recorder = &sim->recorders[i];
       sim->plain = sim->plain && (recorder->frame == NULL || recorder->contacts_unseen != 0);
+      sim->unframed = sim->unframed && recorder->frame == NULL;
     }
     sim->stepped = (double)NAN;
   }
@@ -669,7 +671,9 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   if (translated != SALTUS_OK) {
     return translated;
   }
-  open_ledger(sim, report, t0, t1);
+  if (!sim->unframed) {
+    open_ledger(sim, report, t0, t1);
+  }
   bool located = saltusi_scheme_info(sim->scheme)->locates_events;
   saltus_status first = SALTUS_OK;
   double* sums = sim->sums;
@@ -697,6 +701,9 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   if (first == SALTUS_OK) {
     first = follow_released(sim, sim->now.t);
   }
+  if (sim->unframed) {
+    return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
+  }
   int reported = 0;
   if (first == SALTUS_OK) {
     first = frames_inside(sim, report, t0, t1, &reported);
@@ -709,6 +716,9 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
 
 /* The frame of the present instant. */
 static saltus_status report_now(saltus_sim* sim, bool plain) {
+  if (sim->unframed) {
+    return SALTUS_OK;
+  }
   bool instant = sim->now.t == sim->sums[SALTUSI_SUM_TIME];
   bool known = instant && forces_of(sim, &sim->now);
   memcpy(sim->shown_works, sim->contact_works, (size_t)sim->sys.dims.nc * sizeof *sim->shown_works);

@@ -65,6 +65,7 @@ struct saltus_sim {
   uint64_t changes;           /* of the system that the scheme knows */
   saltus_recorder* recorders; /* [recorder_count] */
   bool plain;                 /* nobody looks at the contacts of frames */
+  bool unframed;              /* nobody looks at frames: there are none, and no ledger */
   double stepped;             /* time of the last call of a recorder's step; NAN: none yet */
 
   /* recording; carried in snapshots so that a resumed recording is the same */

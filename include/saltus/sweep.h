@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * sweep.h - one scene many times: over ranges, lists and random values of parameters and start values, with measures of every
+ * run in place of its recording. docs/sweep.md is the reference.
+ *
+ *   const char* axes[] = {"e=0.1:0.9:81", "h0~normal(1, 0.01)"};
+ *   const char* measures[] = {"t=time(accumulation of floor)", "max(q)"};
+ *   saltus_sweep_def def = saltus_sweep_def_default();
+ *   def.path = "ball.yaml"; def.axes = axes; def.axis_count = 2; def.samples = 100; ...
+ *   saltus_sweep* sweep;
+ *   saltus_status status = saltus_sweep_create(&def, &sweep);
+ *   ... saltus_sweep_compute(sweep, runs, count, &rows);
+ *   saltus_sweep_destroy(sweep);
+ *
+ * Run i is the same on every number of threads, in every order and on every machine that computes alike: its values are a
+ * function of the definition, the seed and i alone.
+ */
+#ifndef SALTUS_SWEEP_H
+#define SALTUS_SWEEP_H
+
+#include "saltus/run.h"
+
+SALTUS_BEGIN_DECLS
+
+/* How random axes are drawn. */
+typedef enum saltus_sampling {
+  SALTUS_SAMPLING_RANDOM, /* independent */
+  SALTUS_SAMPLING_LATIN, /* one sample in each of as many strata of every axis as there are samples */
+  SALTUS_SAMPLING_SOBOL /* Sobol's sequence, shifted by the seed */
+} saltus_sampling;
+
+enum { SALTUS_SWEEP_SOBOL_AXES = 21, SALTUS_SWEEP_REASON = 160 };
+
+typedef struct saltus_sweep_def {
+  const char* path; /* of the scene; read when text is NULL, names it in messages */
+  const char* text;
+  const saltus_override* overrides; /* of the scene, in all runs */
+  int override_count;
+  const saltus_run_def*
+      run; /* scheme, options, control, step, tolerances, until; the rest is not looked at. NULL: as the
+                              * scene says */
+  /* NAME=A:B:N, NAME=A:B:N log, NAME=A,B,C form a grid, the first one changes fastest; NAME~uniform(A, B),
+   * NAME~loguniform(A, B), NAME~normal(MEAN, DEVIATION), NAME~lognormal(MEDIAN, DEVIATION of the logarithm) are drawn
+   * `samples` times, the same for every point of the grid. NAME is a parameter, or the start x or velocity x' of a
+   * coordinate. */
+  const char* const* axes;
+  int axis_count;
+  long long samples; /* 0: 1 */
+  saltus_sampling sampling;
+  uint64_t seed;
+  const char* const* measures; /* [NAME=]FORMULA, see docs/sweep.md */
+  int measure_count;
+  double time_limit; /* s of computing time, of one run; 0: none */
+  int threads;       /* 0: 1 */
+  const volatile int* cancel;
+  saltus_log log;
+  const saltus_allocator* allocator;
+  SALTUS_RESERVED(4);
+} saltus_sweep_def;
+
+SALTUS_API saltus_sweep_def saltus_sweep_def_default(void);
+
+typedef struct saltus_sweep_view {
+  long long runs;
+  long long grid, samples; /* runs = grid x samples; run = sample x grid + point of the grid */
+  int axes, measures;
+  const char* const* columns; /* [axes + measures] names */
+  const int* counts;          /* [axes] points of a range or a list; 0: drawn */
+  const bool* logarithmic;    /* [axes] steps of a range are factors */
+  uint64_t fingerprint;       /* of everything that results depend on but the program */
+  SALTUS_RESERVED(2);
+} saltus_sweep_view;
+
+typedef struct saltus_sweep saltus_sweep;
+
+/* SALTUS_ERR_INPUT for a scene, an axis or a measure that is wrong, SALTUS_ERR_RANGE, SALTUS_ERR_UNSUPPORTED,
+ * SALTUS_ERR_MEMORY; the log has said why, and *out is NULL. */
+SALTUS_API saltus_status saltus_sweep_create(const saltus_sweep_def* def, saltus_sweep** out);
+SALTUS_API void saltus_sweep_destroy(saltus_sweep* sweep);
+SALTUS_API const saltus_sweep_view* saltus_sweep_look(const saltus_sweep* sweep);
+
+/* The values of the axes in a run, [axes]. */
+SALTUS_API void saltus_sweep_point(const saltus_sweep* sweep, long long run, double* values);
+
+/* What came out, one row for each run; arrays belong to the caller. */
+typedef struct saltus_sweep_rows {
+  double* values; /* [count x (axes + measures)]; measures of a run that failed are NaN */
+  int* statuses;  /* [count] saltus_status */
+  char (*reasons)[SALTUS_SWEEP_REASON]; /* [count] why it failed; "": it did not */
+  bool* done;                           /* [count] false: it was stopped before its end */
+} saltus_sweep_rows;
+
+/* Computes the runs that are named, in any order. A run that fails has a row that says so and is no failure of the sweep.
+ * SALTUS_ERR_STOPPED when the flag `cancel` was set: rows that are not done are to be computed again. SALTUS_ERR_MEMORY. */
+SALTUS_API saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, int count,
+                                              const saltus_sweep_rows* rows);
+
+/* ---- tables: rows in a file that may be cut at any instant ----
+ *
+ * Every row has its place and its check sum, so that rows come in any order, a program that was killed leaves only whole
+ * rows and rows that do not count, and tables of parts of a sweep are merged by copying. */
+
+typedef struct saltus_sweep_table saltus_sweep_table;
+
+typedef struct saltus_sweep_head {
+  long long runs, grid;
+  int axes, measures;
+  const char* const* columns;
+  const int* counts;       /* [axes] */
+  const bool* logarithmic; /* [axes] */
+  uint64_t fingerprint;
+  const char* about; /* how the sweep was made, lines of text */
+} saltus_sweep_head;
+
+/* A new table; `about` is kept beside it. The file must not be there. SALTUS_ERR_IO. */
+SALTUS_API saltus_status saltus_sweep_table_create(const char* path, const saltus_sweep_view* view,
+                                                   const char* about, saltus_log log,
+                                                   saltus_sweep_table** out);
+/* SALTUS_ERR_INPUT for a file that is none, or damaged. */
+SALTUS_API saltus_status saltus_sweep_table_open(const char* path, bool writing, saltus_log log,
+                                                 saltus_sweep_table** out);
+SALTUS_API const saltus_sweep_head* saltus_sweep_table_head(const saltus_sweep_table* table);
+/* NULL: nothing to do. SALTUS_ERR_IO when what was written did not get to the disk. */
+SALTUS_API saltus_status saltus_sweep_table_close(saltus_sweep_table* table);
+/* One row, of columns of rows at place i. SALTUS_ERR_IO, a full disk for instance: rows before it are there. */
+SALTUS_API saltus_status saltus_sweep_table_write(saltus_sweep_table* table, long long run,
+                                                  const saltus_sweep_rows* rows, int i);
+/* count rows from `first` on; rows.done says which are there. */
+SALTUS_API saltus_status saltus_sweep_table_read(saltus_sweep_table* table, long long first,
+                                                 int count, const saltus_sweep_rows* rows);
+
+SALTUS_END_DECLS
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * measure.h - what a sweep keeps of a run: formulas over numbers that the whole run gives, such as max(height).
+ */
+#ifndef SALTUSI_SWEEP_MEASURE_H
+#define SALTUSI_SWEEP_MEASURE_H
+
+#include "base/pool.h"
+#include "formula/program.h"
+#include "saltus/sweep.h"
+
+/* What a number is of. */
+typedef enum saltusi_subject {
+  SALTUSI_OF_OUTPUT,  /* a formula of the scene, at every time */
+  SALTUSI_OF_FORCE,   /* of a contact or a joint, N */
+  SALTUSI_OF_IMPULSE, /* of the impacts of a contact, N s */
+  SALTUSI_OF_EVENTS,
+  SALTUSI_OF_WEAR /* J, work lost to friction at a contact */
+} saltusi_subject;
+
+typedef enum saltusi_fold {
+  SALTUSI_FOLD_MAX,
+  SALTUSI_FOLD_MIN,
+  SALTUSI_FOLD_FIRST,
+  SALTUSI_FOLD_LAST,
+  SALTUSI_FOLD_MEAN,
+  SALTUSI_FOLD_INTEGRAL,
+  SALTUSI_FOLD_RMS,
+  SALTUSI_FOLD_SUM,
+  SALTUSI_FOLD_COUNT,
+  SALTUSI_FOLD_TIME
+} saltusi_fold;
+
+/* One number of a run. */
+typedef struct saltusi_item {
+  saltusi_fold fold;
+  saltusi_subject subject;
+  const char* text; /* formula of the scene, or the name of contact, joint or event; NULL: all */
+  int output;       /* place among the items that are formulas of the scene */
+  int kind;         /* saltus_event_kind of events; -1: an event of the scene's own */
+  long long which;  /* of times: the first is 1, -1 the last */
+  int place;        /* of the contact, joint or event, once the scene is known; -1: all */
+  bool joint;       /* a force of a joint */
+} saltusi_item;
+
+typedef struct saltusi_measures {
+  const char** names; /* [count] */
+  int count;
+  saltusi_item* items;
+  int item_count;
+  saltusi_program program; /* from items to measures */
+} saltusi_measures;
+
+/* SALTUS_ERR_INPUT after a message that names the measure. */
+saltus_status saltusi_measures_parse(const char* const* texts, int count, saltusi_pool* pool,
+                                     saltus_log log, saltusi_measures* out);
+
+/* Finds the contacts, joints and events of items in the scene. */
+saltus_status saltusi_measures_bind(saltusi_measures* measures, const saltus_scene_view* view,
+                                    saltus_log log);
+
+#endif

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * sweep.c - the runs of a sweep. The text of the scene is read once; every run makes a scene like it with its own values, and
+ * shares nothing else with others.
+ */
+#include "saltus/sweep.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/reserved.h"
+#include "run/settings.h"
+#include "sweep/points.h"
+#include "sweep/watch.h"
+#include "team/team.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs of one job: so few that the last jobs of a call end together, so many that asking for one costs nothing. */
+enum { CHUNK = 8, VALUE_TEXT = 32 };
+
+struct saltus_sweep {
+  saltusi_pool pool; /* owns everything but the scene, this struct too */
+  saltus_sweep_def def;
+  saltus_run_def run;
+  saltusi_points points;
+  saltusi_measures measures;
+  saltus_scene_output* outputs; /* [output_count] formulas of the measures */
+  int output_count;
+  saltus_scene* scene; /* that all others are like */
+  saltus_sweep_view view;
+  saltusi_team* team;
+};
+
+saltus_sweep_def saltus_sweep_def_default(void) {
+  return (saltus_sweep_def){.samples = 1, .threads = 1};
+}
+
+const saltus_sweep_view* saltus_sweep_look(const saltus_sweep* sweep) {
+  assert(sweep != NULL);
+  return &sweep->view;
+}
+
+void saltus_sweep_point(const saltus_sweep* sweep, long long run, double* values) {
+  assert(sweep != NULL && values != NULL && run >= 0 && run < sweep->view.runs);
+  saltusi_points_at(&sweep->points, run, values);
+}
+
+/* ---- one run ---- */
+
+/* The first thing that a run complains about. */
+typedef struct complaint {
+  char* text; /* [SALTUS_SWEEP_REASON] */
+} complaint;
+
+static void hear(void* user, saltus_level level, const char* text) {
+  const complaint* c = user;
+  if (level == SALTUS_LEVEL_ERROR && c->text[0] == '\0') {
+    const size_t length = strcspn(text, "\n");
+    snprintf(c->text, SALTUS_SWEEP_REASON, "%.*s", (int)(length < 1000 ? length : 1000), text);
+  }
+}
+
+/* Ends a run that takes too long. */
+typedef struct limit {
+  double most; /* s of computing time of this thread */
+  bool reached;
+} limit;
+
+static double thread_clock(void* user) {
+  (void)user;
+  return saltusi_clock_thread();
+}
+
+static saltus_status watch_time(void* user, double t, double t_end, long long step) {
+  limit* l = user;
+  (void)t;
+  (void)t_end;
+  (void)step;
+  l->reached = l->reached || saltusi_clock_thread() > l->most;
+  return l->reached ? SALTUS_ERR_STOPPED : SALTUS_OK;
+}
+
+/* What one run needs. */
+typedef struct job {
+  saltus_sweep* sweep;
+  saltusi_pool pool;
+  saltus_log log;
+  limit limit;
+  double* values; /* [axes + measures] of its row */
+} job;
+
+static saltus_status make_scene(job* j, saltus_scene** out) {
+  const saltus_sweep* s = j->sweep;
+  const int fixed = s->def.override_count, axes = s->points.count;
+  saltus_override* overrides = SALTUSI_TAKE(&j->pool, saltus_override, fixed + axes);
+  char* texts = saltusi_pool_take(&j->pool, (size_t)axes + 1, VALUE_TEXT);
+  if (overrides == NULL || texts == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < fixed; i++) {
+    overrides[i] = s->def.overrides[i];
+  }
+  for (int i = 0; i < axes; i++) {
+    char* text = texts + (size_t)i * VALUE_TEXT;
+    snprintf(text, VALUE_TEXT, "%.17g", j->values[i]);
+    overrides[fixed + i] = (saltus_override){.name = s->points.axes[i].name, .value = text};
+  }
+  const saltus_scene_def def = {.path = s->def.path,
+                                .text = s->def.text,
+                                .like = s->scene,
+                                .overrides = overrides,
+                                .override_count = fixed + axes,
+                                .outputs = s->outputs,
+                                .output_count = s->output_count,
+                                .log = j->log};
+  return saltus_scene_create(&def, out);
+}
+
+static saltus_status simulate(job* j, const saltus_scene_view* view) {
+  const saltus_sweep* s = j->sweep;
+  saltus_run_def def = s->run;
+  def.scene = view;
+  def.log = j->log;
+  saltus_run_settings settings;
+  saltus_status status = saltusi_run_resolve(&def, false, &j->pool, &settings);
+  saltusi_watch watch;
+  if (status == SALTUS_OK) {
+    status = saltusi_watch_start(&watch, &s->measures, view, &j->pool);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const saltus_recorder recorder = saltusi_watch_recorder(&watch);
+  const bool every = saltusi_watch_wants(&s->measures).every;
+  const saltus_sim_def sim_def = {
+      .system = view->system,
+      .scheme = settings.scheme->name,
+      .options = settings.options,
+      .atol_q = view->atol_q,
+      .atol_v = view->atol_v,
+      .t0 = settings.start,
+      .h = settings.h,
+      .q0 = view->q0,
+      .v0 = view->v0,
+      .control = settings.control,
+      .control_options = &settings.control_options,
+      .recorders = &recorder,
+      .recorder_count = 1,
+      .record_every = every ? 1 : LLONG_MAX,
+      .observables = view->observables,
+      .changes = view->input_count > 0 ? view->input_changes : NULL,
+      .progress = {.report = s->def.time_limit > 0.0 ? watch_time : NULL,
+                   .user = &j->limit,
+                   .interval = 0.1 * s->def.time_limit,
+                   .clock = thread_clock},
+      .cancel = s->def.cancel,
+      .log = j->log,
+  };
+  status = saltus_sim_create(&sim_def, &watch.sim);
+  if (status == SALTUS_OK) {
+    j->limit.most = saltusi_clock_thread() + s->def.time_limit;
+    status = settings.steps > 0 ? saltus_sim_run(watch.sim, settings.steps)
+                                : saltus_sim_run_until(watch.sim, settings.until);
+  }
+  if (status == SALTUS_OK) {
+    saltusi_watch_end(&watch, &j->pool, j->values + s->points.count);
+  } else if (j->limit.reached) {
+    saltusi_log(j->log, SALTUS_LEVEL_ERROR,
+                "took more than %g s of computing time; was at t = %g s", s->def.time_limit,
+                saltus_sim_time(watch.sim));
+  }
+  saltus_sim_destroy(watch.sim);
+  saltusi_watch_free(&watch);
+  return status;
+}
+
+static void compute(saltus_sweep* sweep, long long run, const saltus_sweep_rows* rows, int i) {
+  const int columns = sweep->view.axes + sweep->view.measures;
+  complaint reason = {.text = rows->reasons[i]};
+  job j = {.sweep = sweep,
+           .pool = saltusi_pool_over(sweep->def.allocator),
+           .log = {.write = hear, .user = &reason},
+           .values = rows->values + (size_t)i * (size_t)columns};
+  memset(rows->reasons[i], 0, SALTUS_SWEEP_REASON);
+  saltusi_points_at(&sweep->points, run, j.values);
+  for (int k = 0; k < sweep->view.measures; k++) {
+    j.values[sweep->view.axes + k] = (double)NAN;
+  }
+  saltus_scene* scene = NULL;
+  saltus_status status = make_scene(&j, &scene);
+  if (status == SALTUS_OK) {
+    status = simulate(&j, saltus_scene_look(scene));
+  }
+  saltus_scene_destroy(scene);
+  saltusi_pool_free(&j.pool);
+  if (status != SALTUS_OK && rows->reasons[i][0] == '\0') {
+    snprintf(rows->reasons[i], SALTUS_SWEEP_REASON, "%s", saltus_status_text(status));
+  }
+  rows->statuses[i] = (int)status;
+  rows->done[i] = status != SALTUS_ERR_STOPPED || j.limit.reached;
+}
+
+typedef struct batch {
+  saltus_sweep* sweep;
+  const long long* runs;
+  int count;
+  const saltus_sweep_rows* rows;
+} batch;
+
+static bool cancelled(const saltus_sweep* sweep) {
+  return sweep->def.cancel != NULL && *sweep->def.cancel != 0;
+}
+
+static void compute_chunk(void* context, int number) {
+  const batch* b = context;
+  for (int i = number * CHUNK; i < (number + 1) * CHUNK && i < b->count; i++) {
+    b->rows->done[i] = false;
+    if (!cancelled(b->sweep)) {
+      compute(b->sweep, b->runs[i], b->rows, i);
+    }
+  }
+}
+
+saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, int count,
+                                   const saltus_sweep_rows* rows) {
+  assert(sweep != NULL && rows != NULL && count >= 0 && (count == 0 || runs != NULL));
+  batch b = {.sweep = sweep, .runs = runs, .count = count, .rows = rows};
+  const int most = SALTUSI_TEAM_JOBS * CHUNK;
+  for (int from = 0; from < count; from += most) {
+    b.runs = runs + from;
+    b.count = count - from < most ? count - from : most;
+    const int columns = sweep->view.axes + sweep->view.measures;
+    const saltus_sweep_rows part = {.values = rows->values + (size_t)from * (size_t)columns,
+                                    .statuses = rows->statuses + from,
+                                    .reasons = rows->reasons + from,
+                                    .done = rows->done + from};
+    b.rows = &part;
+    saltusi_team_run(sweep->team, (b.count + CHUNK - 1) / CHUNK, compute_chunk, &b);
+  }
+  for (int i = 0; i < count; i++) {
+    if (!rows->done[i]) {
+      return SALTUS_ERR_STOPPED;
+    }
+    if (rows->statuses[i] == SALTUS_ERR_MEMORY) {
+      return SALTUS_ERR_MEMORY;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* ---- creation ---- */
+
+static saltus_status read_axes(saltus_sweep* s) {
+  const saltus_sweep_def* def = &s->def;
+  saltusi_sweep_axis* axes = SALTUSI_TAKE(&s->pool, saltusi_sweep_axis, def->axis_count + 1);
+  int* counts = SALTUSI_TAKE(&s->pool, int, def->axis_count + 1);
+  bool* logs = SALTUSI_TAKE(&s->pool, bool, def->axis_count + 1);
+  if (axes == NULL || counts == NULL || logs == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  double grid = 1.0;
+  int drawn = 0;
+  for (int i = 0; i < def->axis_count; i++) {
+    const saltus_status status = saltusi_axis_parse(def->axes[i], &s->pool, def->log, &axes[i]);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    for (int k = 0; k < i; k++) {
+      if (strcmp(axes[k].name, axes[i].name) == 0) {
+        saltusi_log(def->log, SALTUS_LEVEL_ERROR, "axis \"%.120s\": %.80s has an axis already",
+                    def->axes[i], axes[i].name);
+        return SALTUS_ERR_INPUT;
+      }
+    }
+    counts[i] = axes[i].count;
+    logs[i] = axes[i].log;
+    grid *= axes[i].count > 0 ? (double)axes[i].count : 1.0;
+    drawn += axes[i].count == 0;
+  }
+  const long long samples = def->samples > 0 ? def->samples : 1;
+  const char* trouble = samples > 1 && drawn == 0
+                            ? "samples are of axes that are drawn (NAME~...), and there are none"
+                        : !(grid * (double)samples <= 9e15) ? "more than 9e15 runs"
+                        : def->sampling == SALTUS_SAMPLING_SOBOL && drawn > SALTUS_SWEEP_SOBOL_AXES
+                            ? "Sobol's sequence has 21 axes at most"
+                        : def->sampling == SALTUS_SAMPLING_SOBOL && samples > INT32_MAX
+                            ? "Sobol's sequence has 2^31 samples at most"
+                            : NULL;
+  if (trouble != NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sweep: %s", trouble);
+    return SALTUS_ERR_RANGE;
+  }
+  s->points = (saltusi_points){.axes = axes,
+                               .count = def->axis_count,
+                               .grid = (long long)grid,
+                               .samples = samples,
+                               .sampling = def->sampling,
+                               .seed = def->seed};
+  s->view.counts = counts;
+  s->view.logarithmic = logs;
+  return SALTUS_OK;
+}
+
+static saltus_status read_measures(saltus_sweep* s) {
+  saltus_status status = saltusi_measures_parse(s->def.measures, s->def.measure_count, &s->pool,
+                                                s->def.log, &s->measures);
+  s->outputs = SALTUSI_TAKE(&s->pool, saltus_scene_output, s->measures.item_count + 1);
+  for (int i = 0; i < s->measures.item_count && status == SALTUS_OK; i++) {
+    const saltusi_item* item = &s->measures.items[i];
+    if (item->subject == SALTUSI_OF_OUTPUT) {
+      char name[32];
+      snprintf(name, sizeof name, "measure_%d", item->output);
+      s->outputs[s->output_count++] =
+          (saltus_scene_output){.name = saltusi_pool_text(&s->pool, name), .formula = item->text};
+    }
+  }
+  return status == SALTUS_OK && s->pool.failed ? SALTUS_ERR_MEMORY : status;
+}
+
+/* The scene with the values of the first run: whatever is wrong with axes, formulas and settings is seen here. */
+static saltus_status read_scene(saltus_sweep* s) {
+  const saltus_sweep_def* def = &s->def;
+  saltus_scene_def plain = {.path = def->path,
+                            .text = def->text,
+                            .overrides = def->overrides,
+                            .override_count = def->override_count,
+                            .log = def->log};
+  saltus_status status = saltus_scene_create(&plain, &s->scene);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  double* values = SALTUSI_TAKE(&s->pool, double, def->axis_count + 1);
+  job j = {
+      .sweep = s, .pool = saltusi_pool_over(def->allocator), .log = def->log, .values = values};
+  saltusi_points_at(&s->points, 0, values);
+  saltus_scene* first = NULL;
+  status = values != NULL ? make_scene(&j, &first) : SALTUS_ERR_MEMORY;
+  if (status == SALTUS_OK) {
+    const saltus_scene_view* view = saltus_scene_look(first);
+    saltus_run_def run = s->run;
+    saltus_run_settings settings;
+    run.scene = view;
+    run.log = def->log;
+    status = saltusi_run_resolve(&run, false, &j.pool, &settings);
+    if (status == SALTUS_OK && settings.global) {
+      saltusi_log(
+          def->log, SALTUS_LEVEL_ERROR,
+          "sweep: tolerances of the motion (global) are not for sweeps; give those of steps");
+      status = SALTUS_ERR_UNSUPPORTED;
+    }
+    status = status == SALTUS_OK ? saltusi_measures_bind(&s->measures, view, def->log) : status;
+  }
+  saltus_scene_destroy(first);
+  saltusi_pool_free(&j.pool);
+  return status;
+}
+
+static uint64_t hash_text(uint64_t hash, const char* text) {
+  return saltusi_hash(hash, text != NULL ? text : "", (text != NULL ? strlen(text) : 0) + 1);
+}
+
+/* Scene, axes, seed, measures and settings; not threads, limits and places of files. */
+static uint64_t fingerprint(const saltus_sweep* s) {
+  const saltus_sweep_def* def = &s->def;
+  uint64_t hash = hash_text(SALTUSI_HASH_START, saltus_scene_look(s->scene)->text);
+  for (int i = 0; i < def->override_count; i++) {
+    hash = hash_text(hash_text(hash, def->overrides[i].name), def->overrides[i].value);
+  }
+  for (int i = 0; i < def->axis_count; i++) {
+    hash = hash_text(hash, def->axes[i]);
+  }
+  for (int i = 0; i < def->measure_count; i++) {
+    hash = hash_text(hash, def->measures[i]);
+  }
+  const saltus_run_def* r = &s->run;
+  hash = hash_text(hash_text(hash_text(hash, r->scheme), r->options_line), r->control);
+  for (int i = 0; i < r->option_count; i++) {
+    hash = hash_text(hash_text(hash, r->options[i].name), r->options[i].value);
+  }
+  for (int i = 0; i < r->control_option_count; i++) {
+    hash = hash_text(hash_text(hash, r->control_options[i].name), r->control_options[i].value);
+  }
+  char text[256];
+  snprintf(text, sizeof text, "%.17g %.17g %.17g %.17g %.17g %lld %d %" PRIu64, r->step, r->tol,
+           r->rtol, r->atol, r->until, s->points.samples, (int)def->sampling, def->seed);
+  return hash_text(hash, text);
+}
+
+static saltus_status open_team(saltus_sweep* s) {
+  saltus_arena arena = saltus_arena_counting();
+  (void)saltusi_team_layout(&arena);
+  void* room = saltusi_pool_take(&s->pool, arena.used + SALTUS_ALIGNMENT, 1);
+  if (room == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  arena = saltus_arena_over(room, arena.used);
+  s->team = saltusi_team_layout(&arena);
+  saltusi_team_open(s->team, s->def.threads);
+  return SALTUS_OK;
+}
+
+static saltus_status create(saltus_sweep* s) {
+  saltus_status status = read_axes(s);
+  status = status == SALTUS_OK ? read_measures(s) : status;
+  status = status == SALTUS_OK ? read_scene(s) : status;
+  const int columns = s->points.count + s->measures.count;
+  const char** names = SALTUSI_TAKE(&s->pool, const char*, columns + 1);
+  if (status != SALTUS_OK || names == NULL) {
+    return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < columns; i++) {
+    names[i] =
+        i < s->points.count ? s->points.axes[i].name : s->measures.names[i - s->points.count];
+  }
+  s->view.grid = s->points.grid;
+  s->view.samples = s->points.samples;
+  s->view.runs = s->points.grid * s->points.samples;
+  s->view.axes = s->points.count;
+  s->view.measures = s->measures.count;
+  s->view.columns = names;
+  s->view.fingerprint = fingerprint(s);
+  return open_team(s);
+}
+
+saltus_status saltus_sweep_create(const saltus_sweep_def* def, saltus_sweep** out) {
+  assert(def != NULL && out != NULL);
+  *out = NULL;
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_sweep_def", def->log);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if ((def->path == NULL && def->text == NULL) || def->axis_count < 0 || def->measure_count < 0 ||
+      def->samples < 0 || !(def->time_limit >= 0.0) || def->threads < 0) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "sweep: a scene is needed, and counts, samples, threads and time_limit from 0 on");
+    return SALTUS_ERR_RANGE;
+  }
+  saltusi_pool pool = saltusi_pool_over(def->allocator);
+  saltus_sweep* s = SALTUSI_TAKE(&pool, saltus_sweep, 1);
+  if (s == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sweep: no memory");
+    return SALTUS_ERR_MEMORY;
+  }
+  s->pool = pool;
+  s->def = *def;
+  s->run = def->run != NULL ? *def->run : saltus_run_def_default();
+  status = create(s);
+  if (status == SALTUS_ERR_MEMORY) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sweep: no memory");
+  }
+  if (status != SALTUS_OK) {
+    saltus_sweep_destroy(s);
+    return status;
+  }
+  *out = s;
+  return SALTUS_OK;
+}
+
+void saltus_sweep_destroy(saltus_sweep* sweep) {
+  if (sweep != NULL) {
+    saltusi_team_close(sweep->team);
+    saltus_scene_destroy(sweep->scene);
+    saltusi_pool pool = sweep->pool;
+    saltusi_pool_free(&pool);
+  }
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * watch.c - see watch.h.
+ */
+#include "sweep/watch.h"
+
+#include "saltus/mechanism.h"
+#include "scheme/scheme_ops.h"
+#include "sim/sim_state.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PARTS = 8, SEARCH_MOST = 60, POINTS = 5 };
+
+saltusi_watch_needs saltusi_watch_wants(const saltusi_measures* measures) {
+  assert(measures != NULL);
+  saltusi_watch_needs needs = {0};
+  for (int i = 0; i < measures->item_count; i++) {
+    const saltusi_item* item = &measures->items[i];
+    needs.steps = needs.steps || item->subject == SALTUSI_OF_OUTPUT;
+    needs.frames =
+        needs.frames || item->subject == SALTUSI_OF_FORCE || item->subject == SALTUSI_OF_WEAR;
+    needs.every =
+        needs.every || (item->subject == SALTUSI_OF_FORCE && item->fold != SALTUSI_FOLD_MEAN &&
+                        item->fold != SALTUSI_FOLD_INTEGRAL);
+    needs.events =
+        needs.events || item->subject == SALTUSI_OF_EVENTS || item->subject == SALTUSI_OF_IMPULSE;
+  }
+  needs.events = needs.events || needs.steps; /* impacts cut a step */
+  return needs;
+}
+
+saltus_status saltusi_watch_start(saltusi_watch* watch, const saltusi_measures* measures,
+                                  const saltus_scene_view* view, saltusi_pool* pool) {
+  assert(watch != NULL && measures != NULL && view != NULL && pool != NULL);
+  const saltus_dims* d = &view->system->dims;
+  const saltus_observables* o = view->observables;
+  const int all = o != NULL ? o->output_count : 0;
+  *watch = (saltusi_watch){.measures = measures, .view = view};
+  watch->sums = SALTUSI_TAKE(pool, saltusi_watch_sum, measures->item_count + 1);
+  watch->outputs = SALTUSI_TAKE(pool, int, measures->item_count + 1);
+  watch->q = SALTUSI_TAKE(pool, double, d->nq);
+  watch->v = SALTUSI_TAKE(pool, double, d->nv);
+  watch->low = SALTUSI_TAKE(pool, double, all + 1);
+  watch->middle = SALTUSI_TAKE(pool, double, all + 1);
+  watch->high = SALTUSI_TAKE(pool, double, all + 1);
+  watch->at = SALTUSI_TAKE(pool, double, all + 1);
+  watch->scratch = saltusi_pool_take(pool, (o != NULL ? o->scratch : 0) + 1, 1);
+  if (pool->failed) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < measures->item_count; i++) {
+    const saltusi_item* item = &measures->items[i];
+    watch->sums[i].value = (double)NAN;
+    if (item->subject != SALTUSI_OF_OUTPUT) {
+      continue;
+    }
+    char name[32];
+    snprintf(name, sizeof name, "measure_%d", item->output);
+    for (int k = 0; k < all; k++) {
+      if (strcmp(o->output_labels[k].name, name) == 0) {
+        watch->outputs[item->output] = k;
+      }
+    }
+    watch->output_count++;
+    watch->integrates = watch->integrates || item->fold == SALTUSI_FOLD_MEAN ||
+                        item->fold == SALTUSI_FOLD_INTEGRAL || item->fold == SALTUSI_FOLD_RMS;
+  }
+  return SALTUS_OK;
+}
+
+void saltusi_watch_free(saltusi_watch* watch) {
+  assert(watch != NULL);
+  const saltus_allocator memory = saltusi_pool_over(NULL).allocator;
+  saltusi_release(&memory, watch->cuts, watch->cut_room, sizeof *watch->cuts);
+  watch->cuts = NULL;
+}
+
+/* ---- formulas of the scene ---- */
+
+static void evaluate(saltusi_watch* w, double t, const double* q, const double* v, double* out) {
+  const saltus_observables* o = w->view->observables;
+  const saltus_point at = {.t = t, .q = q, .v = v, .scratch = w->scratch, .failure = &w->failure};
+  if (o->outputs_with != NULL) {
+    o->outputs_with(o->self, &at, NULL, out);
+  } else {
+    o->outputs(o->self, &at, out);
+  }
+}
+
+/* All outputs inside the last step; NaN where the scheme fails to say. */
+static void sample(saltusi_watch* w, double t, saltus_side side, double* out) {
+  const saltusi_dense_query query = {.t = t, .side = side, .q = w->q, .v = w->v};
+  if (saltusi_scheme_dense(w->sim->scheme, 2, &query) == SALTUS_OK) {
+    evaluate(w, t, w->q, w->v, out);
+    return;
+  }
+  for (int i = 0; i < w->view->observables->output_count; i++) {
+    out[i] = (double)NAN;
+  }
+}
+
+static void see_extreme(saltusi_watch_sum* sum, saltusi_fold fold, double value) {
+  if (fold == SALTUSI_FOLD_MAX ? !(sum->value >= value) : !(sum->value <= value)) {
+    sum->value = value;
+  }
+}
+
+static void see_values(saltusi_watch* w, const double* values) {
+  for (int i = 0; i < w->measures->item_count; i++) {
+    const saltusi_item* item = &w->measures->items[i];
+    if (item->subject == SALTUSI_OF_OUTPUT &&
+        (item->fold == SALTUSI_FOLD_MAX || item->fold == SALTUSI_FOLD_MIN)) {
+      see_extreme(&w->sums[i], item->fold, values[w->outputs[item->output]]);
+    }
+  }
+}
+
+/* The largest value of sign * y between a and b, where the middle is above both ends: golden section. */
+static double seek(saltusi_watch* w, int output, double sign, double a, double b, double best) {
+  static const double golden = 0.38196601125010515;
+  double x1 = a + golden * (b - a), x2 = b - golden * (b - a);
+  sample(w, x1, SALTUS_RIGHT, w->at);
+  double y1 = sign * w->at[output];
+  sample(w, x2, SALTUS_RIGHT, w->at);
+  double y2 = sign * w->at[output];
+  for (int i = 0; i < SEARCH_MOST && b - a > 1e-9 * fmax(fabs(a), fabs(b)); i++) {
+    best = fmax(best, fmax(y1, y2));
+    if (y1 > y2) {
+      b = x2;
+      x2 = x1;
+      y2 = y1;
+      x1 = a + golden * (b - a);
+      sample(w, x1, SALTUS_RIGHT, w->at);
+      y1 = sign * w->at[output];
+    } else {
+      a = x1;
+      x1 = x2;
+      y1 = y2;
+      x2 = b - golden * (b - a);
+      sample(w, x2, SALTUS_RIGHT, w->at);
+      y2 = sign * w->at[output];
+    }
+  }
+  return fmax(best, fmax(y1, y2));
+}
+
+/* Three samples one after the other: an extreme may lie between the outer ones. */
+static void see_turn(saltusi_watch* w, double a, double b) {
+  for (int i = 0; i < w->measures->item_count; i++) {
+    const saltusi_item* item = &w->measures->items[i];
+    const bool most = item->fold == SALTUSI_FOLD_MAX, least = item->fold == SALTUSI_FOLD_MIN;
+    if (item->subject != SALTUSI_OF_OUTPUT || !(most || least)) {
+      continue;
+    }
+    const int k = w->outputs[item->output];
+    const double sign = most ? 1.0 : -1.0;
+    const double low = sign * w->low[k], middle = sign * w->middle[k], high = sign * w->high[k];
+    /* what a parabola through the three may reach must be above what is known */
+    const double bend = fmax(middle - low, middle - high);
+    if (middle >= low && middle >= high && middle + bend > sign * w->sums[i].value) {
+      see_extreme(&w->sums[i], item->fold, sign * seek(w, k, sign, a, b, middle));
+    }
+  }
+}
+
+/* Gauss' rule with five points on each half of a part: exact for polynomials up to degree 9. */
+static void integrate(saltusi_watch* w, double a, double b) {
+  static const double nodes[POINTS] = {-0.9061798459386639928, -0.5384693101056830910, 0.0,
+                                       0.5384693101056830910, 0.9061798459386639928};
+  static const double weights[POINTS] = {0.2369268850561890875, 0.4786286704993664680,
+                                         0.5688888888888888889, 0.4786286704993664680,
+                                         0.2369268850561890875};
+  for (int k = 0; k < 2 * POINTS; k++) {
+    const double half = 0.5 * (b - a);
+    const double from = k < POINTS ? a : a + half;
+    sample(w, from + 0.5 * half * (1.0 + nodes[k % POINTS]), SALTUS_RIGHT, w->at);
+    for (int i = 0; i < w->measures->item_count; i++) {
+      const saltusi_item* item = &w->measures->items[i];
+      if (item->subject == SALTUSI_OF_OUTPUT) {
+        const double y = w->at[w->outputs[item->output]];
+        w->sums[i].weight +=
+            0.5 * half * weights[k % POINTS] * (item->fold == SALTUSI_FOLD_RMS ? y * y : y);
+      }
+    }
+  }
+}
+
+/* One part of a step without impacts. */
+static void see_part(saltusi_watch* w, double a, double b) {
+  sample(w, a, SALTUS_RIGHT, w->low);
+  see_values(w, w->low);
+  sample(w, b, SALTUS_LEFT, w->high);
+  see_values(w, w->high);
+  if (!(b - a > 64.0 * DBL_EPSILON * fmax(fabs(a), fabs(b)))) {
+    return;
+  }
+  memcpy(w->middle, w->low, (size_t)w->view->observables->output_count * sizeof *w->low);
+  double before = a, here = a;
+  for (int i = 1; i <= PARTS; i++) {
+    const double next = a + (b - a) * ((double)i / PARTS);
+    sample(w, i < PARTS ? next : b, i < PARTS ? SALTUS_RIGHT : SALTUS_LEFT, w->high);
+    see_values(w, w->high);
+    if (i > 1) {
+      see_turn(w, before, i < PARTS ? next : b);
+    }
+    double* old = w->low;
+    w->low = w->middle;
+    w->middle = w->high;
+    w->high = old;
+    before = here;
+    here = next;
+  }
+  if (w->integrates) {
+    integrate(w, a, b);
+  }
+}
+
+static void see_first(saltusi_watch* w, const double* values) {
+  for (int i = 0; i < w->measures->item_count; i++) {
+    const saltusi_item* item = &w->measures->items[i];
+    if (item->subject == SALTUSI_OF_OUTPUT && item->fold == SALTUSI_FOLD_FIRST) {
+      w->sums[i].value = values[w->outputs[item->output]];
+    }
+  }
+}
+
+/* A step whose inside nobody knows: trapezoidal rule, values at its ends. */
+static void see_ends(saltusi_watch* w, double dt) {
+  for (int i = 0; i < w->measures->item_count; i++) {
+    const saltusi_item* item = &w->measures->items[i];
+    if (item->subject == SALTUSI_OF_OUTPUT) {
+      const int k = w->outputs[item->output];
+      const double a = w->low[k], b = w->high[k];
+      w->sums[i].weight += 0.5 * dt * (item->fold == SALTUSI_FOLD_RMS ? a * a + b * b : a + b);
+    }
+  }
+}
+
+static saltus_status see_step(void* user, double t, const double* q, const double* v) {
+  saltusi_watch* w = user;
+  if (w->output_count == 0) {
+    w->begin = w->begun ? w->begin : t;
+    w->begun = true;
+    w->t = t;
+    return SALTUS_OK;
+  }
+  if (!w->begun) {
+    evaluate(w, t, q, v, w->low);
+    see_first(w, w->low);
+    see_values(w, w->low);
+    w->begin = t;
+    w->begun = true;
+  } else if (saltusi_scheme_info(w->sim->scheme)->dense) {
+    double from = w->t;
+    for (size_t i = 0; i < w->cut_count; i++) {
+      const double cut = fmin(fmax(w->cuts[i], from), t);
+      see_part(w, from, cut);
+      from = cut;
+    }
+    see_part(w, from, t);
+    evaluate(w, t, q, v, w->high); /* after a jump at the very end */
+    see_values(w, w->high);
+  } else {
+    evaluate(w, t, q, v, w->high);
+    see_values(w, w->high);
+    see_ends(w, t - w->t);
+    double* old = w->low;
+    w->low = w->high;
+    w->high = old;
+  }
+  w->cut_count = 0;
+  w->t = t;
+  if (w->lost) {
+    return SALTUS_ERR_MEMORY;
+  }
+  return w->failure.status;
+}
+
+/* ---- events ---- */
+
+static void see_impulse(saltusi_watch_sum* sum, saltusi_fold fold, double impulse) {
+  sum->count++;
+  sum->weight += impulse;
+  if (fold == SALTUSI_FOLD_MAX || fold == SALTUSI_FOLD_MIN) {
+    see_extreme(sum, fold, impulse);
+  } else if (fold == SALTUSI_FOLD_LAST || sum->count == 1) {
+    sum->value = impulse;
+  }
+}
+
+static saltus_status see_event(void* user, const saltus_event* event) {
+  saltusi_watch* w = user;
+  const bool own = saltus_event_is_own(event->kind);
+  for (int i = 0; i < w->measures->item_count; i++) {
+    const saltusi_item* item = &w->measures->items[i];
+    saltusi_watch_sum* sum = &w->sums[i];
+    const bool here = item->place < 0 || item->place == event->contact;
+    if (item->subject == SALTUSI_OF_IMPULSE && event->kind == SALTUS_EVENT_IMPACT && here) {
+      see_impulse(sum, item->fold, event->impulse[0]);
+    } else if (item->subject == SALTUSI_OF_EVENTS && here &&
+               (item->kind < 0 ? own : (int)event->kind == item->kind)) {
+      sum->count++;
+      if (item->which < 0 || sum->count == item->which) {
+        sum->value = event->t;
+      }
+    }
+  }
+  if (event->kind == SALTUS_EVENT_IMPACT && w->output_count > 0) {
+    const saltus_allocator memory = saltusi_pool_over(NULL).allocator;
+    if (saltusi_grow(&memory, (void**)&w->cuts, &w->cut_room, w->cut_count + 1, sizeof *w->cuts)) {
+      w->cuts[w->cut_count++] = event->t;
+    } else {
+      w->lost = true;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* ---- forces and wear ---- */
+
+static double joint_size(const saltusi_watch* w, int joint, const saltus_frame* frame) {
+  const saltus_mechanism* m = w->view->mechanism;
+  if (frame->joint_forces == NULL) {
+    return (double)NAN;
+  }
+  if (m == NULL) {
+    return fabs(frame->joint_forces[joint]);
+  }
+  double force[3], torque[3];
+  const saltus_joint_place place = saltus_mechanism_joint(m, joint);
+  const double* q = frame->q + (w->view->system->dims.nq - saltus_mechanism_system(m)->dims.nq);
+  saltus_mechanism_joint_load(m, joint, frame->t, q, frame->joint_forces + place.row, force,
+                              torque);
+  return sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
+}
+
+static saltus_status see_frame(void* user, const saltus_frame* frame) {
+  saltusi_watch* w = user;
+  for (int i = 0; i < w->measures->item_count; i++) {
+    const saltusi_item* item = &w->measures->items[i];
+    saltusi_watch_sum* sum = &w->sums[i];
+    const bool contact = !item->joint && item->place >= 0 && item->place < frame->contact_count;
+    if (item->subject == SALTUSI_OF_WEAR && contact) {
+      sum->value = -frame->contacts[item->place].friction;
+    }
+    if (item->subject != SALTUSI_OF_FORCE) {
+      continue;
+    }
+    const double force = item->joint ? joint_size(w, item->place, frame)
+                         : contact   ? frame->contacts[item->place].force[0]
+                                     : (double)NAN;
+    const double dt = sum->count > 0 ? frame->t - sum->weight : 0.0;
+    const bool sums = item->fold == SALTUSI_FOLD_MEAN || item->fold == SALTUSI_FOLD_INTEGRAL;
+    if (sum->count++ == 0) {
+      sum->value = sums ? 0.0 : sum->value;
+    } else if (sums) {
+      sum->value += force * dt;
+    } else if (item->fold == SALTUSI_FOLD_LAST) {
+      sum->value = force;
+    } else if (dt > 0.0) {
+      see_extreme(sum, item->fold, force);
+    }
+    sum->weight = frame->t;
+  }
+  return SALTUS_OK;
+}
+
+saltus_recorder saltusi_watch_recorder(saltusi_watch* watch) {
+  assert(watch != NULL && watch->measures != NULL);
+  const saltusi_watch_needs needs = saltusi_watch_wants(watch->measures);
+  return (saltus_recorder){.frame = needs.frames ? see_frame : NULL,
+                           .event = needs.events ? see_event : NULL,
+                           .step = see_step,
+                           .user = watch};
+}
+
+/* ---- the end ---- */
+
+static double value_of(saltusi_watch* w, int i, const double* last) {
+  const saltusi_item* item = &w->measures->items[i];
+  const saltusi_watch_sum* sum = &w->sums[i];
+  const double span = w->t - w->begin;
+  switch (item->subject) {
+  case SALTUSI_OF_EVENTS:
+    return item->fold == SALTUSI_FOLD_COUNT ? (double)sum->count : sum->value;
+  case SALTUSI_OF_IMPULSE:
+    return item->fold == SALTUSI_FOLD_SUM    ? sum->weight
+           : item->fold == SALTUSI_FOLD_MEAN ? sum->weight / (double)sum->count
+                                             : sum->value;
+  case SALTUSI_OF_FORCE:
+    return item->fold == SALTUSI_FOLD_MEAN ? sum->value / span : sum->value;
+  case SALTUSI_OF_WEAR:
+    return sum->value;
+  default:
+    break;
+  }
+  switch (item->fold) {
+  case SALTUSI_FOLD_LAST:
+    return last[w->outputs[item->output]];
+  case SALTUSI_FOLD_INTEGRAL:
+    return sum->weight;
+  case SALTUSI_FOLD_MEAN:
+    return sum->weight / span;
+  case SALTUSI_FOLD_RMS:
+    return sqrt(sum->weight / span);
+  default:
+    return sum->value;
+  }
+}
+
+void saltusi_watch_end(saltusi_watch* watch, saltusi_pool* pool, double* values) {
+  assert(watch->sim != NULL && pool != NULL && values != NULL);
+  const saltusi_measures* m = watch->measures;
+  double* items = SALTUSI_TAKE(pool, double, m->item_count + 1);
+  double* scratch = SALTUSI_TAKE(pool, double, m->program.registers + 1);
+  if (items == NULL || scratch == NULL) {
+    for (int i = 0; i < m->count; i++) {
+      values[i] = (double)NAN;
+    }
+    return;
+  }
+  if (watch->output_count > 0) {
+    evaluate(watch, saltus_sim_time(watch->sim), saltus_sim_q(watch->sim), saltus_sim_v(watch->sim),
+             watch->at);
+  }
+  for (int i = 0; i < m->item_count; i++) {
+    items[i] = value_of(watch, i, watch->at);
+  }
+  if (m->count > 0) {
+    saltusi_run(&m->program, 0.0, items, NULL, scratch, values);
+  }
+}

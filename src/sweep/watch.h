@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * watch.h - the numbers of one run, while it goes.
+ *
+ * Formulas of the scene are looked at inside every step, between its impacts, where the scheme knows the motion there:
+ * extremes are sought between samples, integrals are sums by Gauss. Of other schemes the ends of steps count. Forces are means
+ * between steps, so extremes are those of such means, and their means exact; impulses, counts and times are those of events.
+ */
+#ifndef SALTUSI_SWEEP_WATCH_H
+#define SALTUSI_SWEEP_WATCH_H
+
+#include "saltus/sim.h"
+#include "sweep/measure.h"
+
+typedef struct saltusi_watch_sum {
+  double value; /* of the item, as it builds up */
+  double weight;
+  long long count;
+} saltusi_watch_sum;
+
+typedef struct saltusi_watch {
+  const saltusi_measures* measures;
+  const saltus_scene_view* view;
+  saltus_sim* sim;
+  saltusi_watch_sum* sums; /* [item_count] */
+  int* outputs;            /* [formulas] places among the outputs of the scene */
+  int output_count;        /* formulas */
+  bool integrates;
+  double *q, *v;                    /* state inside a step */
+  double *low, *middle, *high, *at; /* [outputs of the scene] samples */
+  void* scratch;
+  double* cuts; /* times of impacts in this step */
+  size_t cut_count, cut_room;
+  double begin, t; /* s, of the run and of the last step */
+  bool begun;
+  bool lost; /* no memory for the times of impacts */
+  saltus_failure failure;
+} saltusi_watch;
+
+/* What recorders a run needs. */
+typedef struct saltusi_watch_needs {
+  bool steps, events, frames;
+  bool every; /* frames of every step */
+} saltusi_watch_needs;
+
+saltusi_watch_needs saltusi_watch_wants(const saltusi_measures* measures);
+
+/* Room from the pool; SALTUS_ERR_MEMORY. */
+saltus_status saltusi_watch_start(saltusi_watch* watch, const saltusi_measures* measures,
+                                  const saltus_scene_view* view, saltusi_pool* pool);
+saltus_recorder saltusi_watch_recorder(saltusi_watch* watch);
+
+/* The measures, [count]. */
+void saltusi_watch_end(saltusi_watch* watch, saltusi_pool* pool, double* values);
+void saltusi_watch_free(saltusi_watch* watch);
+
+#endif

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Sweeps as a user meets them: killed and resumed, in shards, over processes, on a disk that is full."""
+import csv
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from test_cli import PROGRAM, SOURCE, Cli, saltus  # noqa: E402
+
+BALL = str(pathlib.Path(SOURCE) / 'scenes' / 'ball.yaml')
+LONG = os.environ.get('SALTUS_LONG') == '1'
+
+
+def arguments(samples, *more):
+    return ['sweep', BALL, '--axis', 'q~uniform(0.5, 2)', '--axis', "q'=0,0.5", '--samples', str(samples), '--seed', '5',
+            '--measure', 't=time(accumulation)', '--measure', 'max(q)', '--tol', '1e-8', *more]
+
+
+class Sweep(Cli):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def table(self, samples, *more):
+        out = self.folder / 'whole.csv'
+        done = saltus(*arguments(samples, '-o', out, *more))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return out.read_bytes()
+
+    def test_a_table_has_what_was_asked(self):
+        rows = list(csv.DictReader(self.table(20).decode().splitlines()))
+        self.assertEqual(len(rows), 40)
+        for i, row in enumerate(rows):
+            self.assertEqual((int(row['run']), row['status'], row['reason']), (i, '0', ''))
+            q, v = float(row['q']), float(row["q'"])
+            self.assertEqual(v, [0.0, 0.5][i % 2])
+            # up to q + v^2/4, then from there: t = v/2 + 3 sqrt(q + v^2/4), where it is before the end
+            top = q + v * v / 4
+            self.assertAlmostEqual(float(row['max(q)']), top, delta=1e-8)
+            self.assertAlmostEqual(float(row['t']), v / 2 + 3 * top ** 0.5, delta=1e-7)
+
+    def test_the_summary_counts_and_sums(self):
+        done = saltus(*arguments(10, '--json'))
+        out = json.loads(done.stdout)
+        self.assertEqual((out['runs'], out['failed'], len(out['measures'])), (20, 0, 2))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_shards_and_threads_give_the_same_table(self):
+        whole = self.table(60, '--threads', '1')
+        two = self.folder / 'two.csv'
+        self.assertEqual(saltus(*arguments(60, '-o', two, '--threads', '2')).returncode, 0)
+        self.assertEqual(two.read_bytes(), whole)
+        parts = []
+        for i in range(1, 4):
+            part = self.folder / f'part{i}.runs'
+            self.assertEqual(saltus(*arguments(60, '-o', part, '--shard', f'{i}/3')).returncode, 0)
+            parts.append(part)
+        merged = self.folder / 'merged.csv'
+        missing = saltus('merge', *parts[:2], '-o', merged)
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn('40 of 120 runs are missing', missing.stderr)
+        (self.folder / 'merged.csv.runs').unlink()
+        done = saltus('merge', *parts, '-o', merged)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(merged.read_bytes(), whole)
+        other = self.folder / 'other.runs'
+        self.assertEqual(saltus(*arguments(61, '-o', other)).returncode, 0)
+        refused = saltus('merge', parts[0], other, '-o', self.folder / 'no.csv')
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn('different sweeps', refused.stderr)
+
+    def test_a_sweep_that_is_killed_goes_on_where_it_was(self):
+        samples = 20000 if LONG else 2000
+        start = time.monotonic()
+        whole = self.table(samples, '--threads', '2')
+        span = time.monotonic() - start
+        draw = random.Random(3)
+        out, table = self.folder / 'killed.csv', self.folder / 'killed.csv.runs'
+        kills = 0
+        for _ in range(10):
+            process = subprocess.Popen([PROGRAM, *map(str, arguments(samples, '-o', out, '--threads', '2'))],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                process.wait(draw.uniform(0.02, 0.3) * span)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                kills += 1
+        self.assertGreater(kills, 0)
+        if not out.exists():
+            done = saltus(*arguments(samples, '-o', out, '--threads', '2'))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(out.read_bytes(), whole)
+        self.assertFalse(table.exists())
+
+    def test_a_signal_ends_it_with_what_is_there(self):
+        out = self.folder / 'stopped.csv'
+        process = subprocess.Popen([PROGRAM, *map(str, arguments(2000000, '-o', out))], stderr=subprocess.PIPE, text=True)
+        table = self.folder / 'stopped.csv.runs'
+        while not (table.exists() and table.stat().st_size > 100000):
+            time.sleep(0.01)
+        process.terminate()
+        _, text = process.communicate()
+        self.assertEqual(process.returncode, 143)
+        self.assertIn('the same command goes on from there', text)
+
+    def test_a_full_disk_stops_it_and_it_goes_on(self):
+        whole = self.table(500)
+        out = self.folder / 'full.csv'
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (150000, 150000))
+        done = subprocess.run([PROGRAM, *map(str, arguments(500, '-o', out))], preexec_fn=limit, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('File too large', done.stderr)
+        self.assertIn('goes on from there', done.stderr)
+        self.assertFalse(out.exists())
+        done = saltus(*arguments(500, '-o', out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('the others follow', done.stderr)
+        self.assertEqual(out.read_bytes(), whole)
+
+    def test_another_sweep_in_the_way_is_not_harmed(self):
+        out = self.folder / 'kept.runs'
+        self.assertEqual(saltus(*arguments(5, '-o', out)).returncode, 0)
+        before = out.read_bytes()
+        done = saltus(*arguments(6, '-o', out))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('another sweep', done.stderr)
+        self.assertEqual(out.read_bytes(), before)
+        self.assertEqual(saltus(*arguments(6, '-o', out, '--restart')).returncode, 0)
+
+    def test_wrong_arguments_are_refused(self):
+        for wrong, text in [(['--shard', '3/2'], 'must be I/N'), (['--seed', '-1'], 'whole number'),
+                            (['--sampling', 'gauss'], 'allowed: random, latin, sobol'), (['-o', 'x.txt'], 'must end in'),
+                            (['--samples', '0'], '--samples'), (['--axis', 'q=1:2:3'], 'has an axis already'),
+                            (['--shard', '1/2'], 'FILE.runs')]:
+            words = arguments(2)
+            for i in range(0, len(wrong), 2): # options that are given once
+                if wrong[i] in words and wrong[i] != '--axis':
+                    at = words.index(wrong[i])
+                    del words[at:at + 2]
+            done = saltus(*words, *wrong)
+            self.assertEqual(done.returncode, 2, wrong)
+            self.assertIn(text, done.stderr)
+        done = saltus('sweep', BALL)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('--axis and one --measure', done.stderr)
+        done = saltus('sweep', 'ball', '--axis', 'q=1', '--measure', 'last(q)')
+        self.assertEqual(done.returncode, 2)
+
+    def test_figures_of_one_and_two_axes(self):
+        for axes in (['q=0.5:2:5'], ['q=0.5:2:5', "q'=0:1:4"], ['q~uniform(1,2)']):
+            out = self.folder / f'figure{len(axes)}{axes[0][1]}.svg'
+            more = [word for axis in axes for word in ('--axis', axis)]
+            done = saltus('sweep', BALL, *more, '--measure', 'max(q)', '--tol', '1e-4', '--figure', out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('</svg>', out.read_text())
+
+    @unittest.skipUnless(shutil.which('mpirun') and saltus('sweep', '--help').returncode == 0, 'no mpirun')
+    def test_processes_give_the_same_table(self):
+        whole = self.table(200)
+        for ranks in (2, 4):
+            out = self.folder / f'mpi{ranks}.csv'
+            done = subprocess.run(['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', str(ranks), PROGRAM,
+                                   *map(str, arguments(200, '-o', out))], capture_output=True, text=True)
+            if 'has no MPI' in done.stderr:
+                self.skipTest('this program has no MPI')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(out.read_bytes(), whole)
+
+    @unittest.skipUnless(LONG, 'make test-long')
+    def test_memory_does_not_grow_with_the_runs(self):
+        peaks = []
+        for samples in (5000, 500000):
+            out = self.folder / f'many{samples}.runs'
+            text = subprocess.run(['/usr/bin/env', 'time', '-f', '%M', PROGRAM, *map(str, arguments(samples, '-o', out))],
+                                  capture_output=True, text=True)
+            self.assertEqual(text.returncode, 0, text.stderr)
+            peaks.append(int(text.stderr.split()[-1]))
+        self.assertLess(peaks[1], peaks[0] + 24000)  # kB; 16 MB are the columns that quantiles are of
+
+
+if __name__ == '__main__':
+    unittest.main()
