@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test test-long studies bench bench-compare wasm python format clean deps fuzz
+.PHONY: all demo test test-long studies bench bench-compare wasm python docs format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -42,6 +42,10 @@ wasm: deps
 python: all
 	@tools/install-packages python
 	@tools/python
+
+# One site of all documents, with formulas, search and figures: build/docs/index.html. Installs pandoc when it is missing.
+docs: all
+	@tools/docs
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
