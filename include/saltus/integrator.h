@@ -123,6 +123,14 @@ SALTUS_API double saltus_integrator_dense_from(const saltus_integrator* it);
 SALTUS_API long long saltus_integrator_event_count(const saltus_integrator* it);
 SALTUS_API const saltus_event* saltus_integrator_event(const saltus_integrator* it, long long i);
 
+/* Everything the future depends on: an integrator of the same system, scheme and options that loads it goes on with the
+ * same bits, from the same place inside its last step. Dense output then reaches back to the start of that step, and
+ * events before are forgotten. SALTUS_ERR_INPUT for other bytes: nothing has changed then. */
+SALTUS_API size_t saltus_integrator_snapshot_bytes(const saltus_integrator* it);
+SALTUS_API void saltus_integrator_snapshot_save(const saltus_integrator* it, void* bytes);
+SALTUS_API saltus_status saltus_integrator_snapshot_load(saltus_integrator* it, const void* bytes,
+                                                         size_t size);
+
 /* What it cost since creation. */
 typedef struct saltus_integrator_cost {
   saltus_work work;

@@ -125,6 +125,7 @@ void core_functions_free(struct core_functions* functions);
 int core_add_arrays(PyObject* module, core_state* state);
 int core_add_data(PyObject* module, core_state* state);
 int core_add_scene(PyObject* module, core_state* state);
+int core_add_sim(PyObject* module, core_state* state);
 
 /* Functions of the module. */
 PyObject* core_run(PyObject* module, PyObject* args);

@@ -144,7 +144,7 @@ static int start(PyObject* module) {
   }
   return PyModule_AddStringConstant(module, "version", saltus_version()) == 0 &&
                  core_add_arrays(module, state) == 0 && core_add_data(module, state) == 0 &&
-                 core_add_scene(module, state) == 0
+                 core_add_scene(module, state) == 0 && core_add_sim(module, state) == 0
              ? 0
              : -1;
 }

@@ -254,26 +254,6 @@ static PyObject* certificate_object(const saltus_certificate* c) {
                        items);
 }
 
-/* As the program defines it. */
-static saltus_verify_def define(const saltus_scene_view* view, const saltus_recording_data* data) {
-  saltus_verify_def def = saltus_verify_def_default();
-  def.system = view->system;
-  def.data = data;
-  def.q0 = view->q0;
-  def.v0 = view->v0;
-  def.start = view->start;
-  def.start_tolerance = view->start_tolerance;
-  def.switching = view->observables != NULL ? view->observables->switching : NULL;
-  def.atol_q = view->atol_q;
-  def.atol_v = view->atol_v;
-  def.rtol = saltus_verify_tolerance(data->options, "rtol");
-  def.atol = saltus_verify_tolerance(data->options, "atol");
-  def.by_differences = strcmp(data->scheme, "schatzman-paoli") == 0;
-  double pairs = saltus_verify_tolerance(data->options, "direction_pairs");
-  def.cone_angle = pairs > 0.0 ? 0.5 * acos(-1.0) / pairs : 0.0;
-  return def;
-}
-
 /* verify(data, scene, own): own false: the start of the scene is not that of the run. */
 PyObject* core_verify(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
@@ -290,7 +270,7 @@ PyObject* core_verify(PyObject* module, PyObject* args) {
     return NULL;
   }
   core_messages messages;
-  saltus_verify_def def = define(&scene->view, data->data);
+  saltus_verify_def def = saltus_verify_def_of(&scene->view, data->data);
   def.q0 = own_start ? def.q0 : NULL;
   def.v0 = own_start ? def.v0 : NULL;
   def.log = core_messages_log(&messages);

@@ -12,12 +12,13 @@ from __future__ import annotations
 from . import _core
 from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, SolveError
 from .model import Model
+from .simulation import Event, Simulation, rollout
 from .solution import Certificate, Contacts, Ledger, Solution, State
 from .solver import load, resume, schemes, solve
 
 __version__: str = _core.version
 
 __all__ = [
-    "Certificate", "Contacts", "Error", "FileError", "InputError", "Interrupted", "Ledger", "Model",
-    "SaltusWarning", "Solution", "SolveError", "State", "load", "resume", "schemes", "solve",
+    "Certificate", "Contacts", "Error", "Event", "FileError", "InputError", "Interrupted", "Ledger", "Model",
+    "SaltusWarning", "Simulation", "Solution", "SolveError", "State", "load", "resume", "rollout", "schemes", "solve",
 ]

@@ -3,10 +3,11 @@
 """The motion between recorded states."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
+from . import _core
 from .arguments import Array, as_doubles
 
 if TYPE_CHECKING:
@@ -29,6 +30,17 @@ def _take(t: Array, q: Array, v: Array, wanted: Array, left: bool) -> tuple[Arra
     return q[low] + part * (q[high] - q[low]), v[low] + part * (v[high] - v[low])
 
 
+def _integrator(sol: Solution) -> Optional[_core.Sim]:
+    """Made once, of schemes that are run to a tolerance."""
+    if "integrator" not in sol._cache:
+        call = sol._call
+        family = call is not None and str(sol.settings["scheme"]).startswith("adaptive")
+        sol._cache["integrator"] = (call.integrator(float(sol.t[-1]), int(sol.stats["steps"]))
+                                    if call is not None and family else None)
+    found: Optional[_core.Sim] = sol._cache["integrator"]
+    return found
+
+
 def evaluate(sol: Solution, t: Any, side: str) -> State:
     """`Solution.__call__`."""
     from .solution import State
@@ -43,7 +55,12 @@ def evaluate(sol: Solution, t: Any, side: str) -> State:
     wanted = np.unique(times)
     left = side == "left"
     call = sol._call
-    if wanted.size and call is not None and sol.settings["dense"]:
+    sim = _integrator(sol)
+    if sim is not None:
+        states = [sim.dense(x, left) for x in times.ravel().tolist()]
+        q = np.array([np.asarray(state[0]) for state in states]).reshape(-1, sol.q.shape[1])
+        v = np.array([np.asarray(state[1]) for state in states]).reshape(-1, sol.v.shape[1])
+    elif wanted.size and call is not None and sol.settings["dense"]:
         known = call.at(wanted)
         q, v = _take(known.t, known.q, known.v, times.ravel(), left)
     else:

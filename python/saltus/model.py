@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Iterable, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ import numpy.typing as npt
 from . import _core
 from .arguments import as_pairs, as_path
 from .document import observers, with_entries
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
 
 Array = npt.NDArray[np.float64]
 Value = Union[float, int, str]
@@ -258,6 +261,25 @@ class Model:
         array([0.])
         """
         return np.asarray(self._scene.start()[1])
+
+    def _alone(self) -> Model:
+        """This model, or where its inputs can be set another one with a scene of its own."""
+        if not self.inputs:
+            return self
+        made = Model.__new__(type(self))
+        made._copy_from(self, self._pairs)
+        return made
+
+    def simulate(self, **settings: Any) -> Simulation:
+        """A simulation of this model that its user drives; settings as of `saltus.Simulation`.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
+        >>> sim.advance(2.0, stop="impact").kind
+        'impact'
+        """
+        from .simulation import Simulation
+        return Simulation(self, **settings)
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the scene to a file.

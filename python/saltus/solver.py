@@ -53,6 +53,19 @@ class Call:
         """The same run with other recorded states."""
         return Call(self.model, self.how, self.numbers, self.start, record, self.rest, True).run(True)
 
+    def integrator(self, t_end: float, steps: int) -> Optional[_core.Sim]:
+        """The same motion with dense output all along; None where only runs have it."""
+        settings = self.numbers
+        if self.rest[1] or self.rest[3] is not None or self.model._names("e"):
+            return None
+        tol, rtol, atol, until, step, t_start = settings
+        start = self.model._fact("start") if t_start != t_start else t_start
+        until = self.model._fact("until") if until != until else until
+        q0, v0 = self.start if self.start[0] is not None else self.model._scene.start()
+        sim = _core.Sim(self.model._scene, self.how, (tol, rtol, atol, step, t_start, until - start), steps + 2, q0, v0)
+        sim.advance(t_end, 0)
+        return sim
+
     def at(self, times: Any) -> Solution:
         """The same run with states at these times and on both sides of impacts."""
         return self.again((0, NAN, times, True))

@@ -37,6 +37,16 @@ class KnownMotion(unittest.TestCase):
         self.assertEqual(sol(0.25).q.shape, (1,))
         self.assertEqual(sol(np.full((2, 3), 0.25)).v.shape, (2, 3, 1))
 
+    def test_dense_output_has_the_bits_of_recorded_states(self):
+        for name in ("woodpecker", "contact-corner-cube", "machine-breaker"):
+            sol = saltus.solve(scene(name), 0.2, tol=1e-8, dt=0.001)
+            once = np.flatnonzero(np.diff(sol.t, prepend=-1, append=9)[:-1] * np.diff(sol.t, append=9) > 0)[1:-1]  # not the start, which may be corrected
+            dense = sol(sol.t[once])
+            self.assertEqual(dense.q.tobytes(), sol.q[once].tobytes(), name)
+            self.assertEqual(dense.v.tobytes(), sol.v[once].tobytes(), name)
+        sol = saltus.solve(BALL, 1.5, scheme="radau-iia-5", step=0.01)
+        np.testing.assert_allclose(sol(0.123).q, 1 - 0.123**2, atol=1e-12)
+
     def test_a_scheme_without_dense_output_has_straight_lines(self):
         sol = saltus.solve(BALL, 1.0, scheme="moreau-jean", step=0.1)
         self.assertAlmostEqual(float(sol(0.05).q[0]), float((sol.q[0, 0] + sol.q[1, 0]) / 2), delta=1e-15)

@@ -4,7 +4,7 @@
  * integrator.c - see saltus/integrator.h. The scheme stands at the front, the end of its last step; the
  * caller at a time not after it. Events of the last step wait until the caller gets to them.
  */
-#include "saltus/integrator.h"
+#include "sim/integrator_state.h"
 
 #include "base/log.h"
 #include "base/pool.h"
@@ -20,53 +20,6 @@
 
 enum { DENSE_STEPS = 16, EVENT_ROOM = 4096, ROOM_MOST = 100000000 };
 static const double usual_tolerance = 1e-6;
-
-/* The motion of one step. */
-/* Who had a key during a step. */
-typedef struct owner {
-  uint64_t identity;
-  int law; /* -1: nobody */
-} owner;
-
-typedef struct kept_step {
-  double t, end; /* s */
-  double* data;
-  owner* owners; /* by key */
-} kept_step;
-
-struct saltus_integrator {
-  saltus_allocator memory;
-  size_t bytes;
-  saltus_log log;
-  const uint64_t* changes; /* of the system; NULL: none */
-  uint64_t known;          /* that the scheme knows */
-  saltus_dims dims;
-  saltus_scheme* scheme;
-  saltus_adaptive_options options;
-  double t_last; /* s, no step goes beyond */
-
-  saltus_state start; /* as given */
-  saltus_state now;   /* where the caller is */
-  saltus_state front; /* where the scheme is */
-  saltus_state next;
-
-  int dense_steps;
-  kept_step* kept; /* [dense_steps] a ring */
-  double* data;    /* of these steps; a block of its own, which follows the room of the scheme */
-  size_t data_bytes;
-  int contacts;    /* that it is laid out for */
-  bool changing;   /* the set of contacts does */
-  long long steps; /* since the start; the last one is kept[(steps - 1) % dense_steps] */
-  double* spare;   /* [nq + nv] */
-
-  saltus_step_report report; /* of the last step */
-  int reported;              /* how many of its events the caller has passed */
-  int event_room;
-  saltus_event* events;  /* a ring of event_room; a block of its own, which grows up to that */
-  size_t event_capacity; /* of it now */
-  long long event_count;
-  long long kinds[SALTUS_EVENT_KINDS];
-};
 
 static saltus_status refuse(saltus_log log, const char* member, double value, const char* allowed) {
   return saltusi_def_refuse(log, "integrator", member, value, allowed);
@@ -115,7 +68,7 @@ static void layout(saltus_integrator* it, saltus_arena* arena) {
     states[i]->q = SALTUS_PUSH(arena, double, it->dims.nq);
     states[i]->v = SALTUS_PUSH(arena, double, it->dims.nv);
   }
-  it->kept = SALTUS_PUSH(arena, kept_step, it->dense_steps);
+  it->kept = SALTUS_PUSH(arena, saltusi_kept_step, it->dense_steps);
   it->spare = SALTUS_PUSH(arena, double, it->dims.nq + it->dims.nv);
 }
 
@@ -150,15 +103,15 @@ static saltus_status make_event_room(saltus_integrator* it) {
   return SALTUS_OK;
 }
 
-/* Room for the motion of the kept steps as the scheme lays it out now; what is there goes along. */
-static saltus_status fit_kept(saltus_integrator* it) {
+saltus_status saltusi_integrator_fit(saltus_integrator* it) {
+  assert(it != NULL);
   size_t count = saltusi_scheme_dense_count(it->scheme);
   int contacts = saltusi_scheme_room(it->scheme);
   if (it->data != NULL && contacts == it->contacts) {
     return SALTUS_OK;
   }
   size_t doubles = (size_t)it->dense_steps * count * sizeof(double);
-  size_t bytes = doubles + (size_t)it->dense_steps * (size_t)contacts * sizeof(owner) + 1;
+  size_t bytes = doubles + (size_t)it->dense_steps * (size_t)contacts * sizeof(saltusi_owner) + 1;
   double* data = it->memory.alloc(bytes, it->memory.user);
   if (data == NULL) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR, "integrator: no memory for %zu bytes", bytes);
@@ -166,11 +119,11 @@ static saltus_status fit_kept(saltus_integrator* it) {
   }
   for (int i = 0; i < it->dense_steps; i++) {
     double* to = data + (size_t)i * count;
-    owner* owners = (owner*)((char*)data + doubles) + (size_t)i * (size_t)contacts;
+    saltusi_owner* owners = (saltusi_owner*)((char*)data + doubles) + (size_t)i * (size_t)contacts;
     if (it->data != NULL && i < it->steps) {
       saltusi_scheme_dense_carry(it->scheme, it->contacts, it->kept[i].data, to);
       for (int key = 0; key < contacts; key++) {
-        owners[key] = key < it->contacts ? it->kept[i].owners[key] : (owner){.law = -1};
+        owners[key] = key < it->contacts ? it->kept[i].owners[key] : (saltusi_owner){.law = -1};
       }
     }
     it->kept[i].data = to;
@@ -204,7 +157,7 @@ static saltus_status build(const saltus_integrator_def* def, saltus_integrator h
   layout(it, &arena);
   saltus_status status = make_event_room(it);
   if (status == SALTUS_OK) {
-    status = fit_kept(it);
+    status = saltusi_integrator_fit(it);
   }
   if (status != SALTUS_OK) {
     saltusi_release(&it->memory, it->events, it->event_capacity, sizeof *it->events);
@@ -266,6 +219,7 @@ void saltus_integrator_destroy(saltus_integrator* it) {
     saltus_allocator memory = it->memory;
     saltus_scheme_destroy(it->scheme);
     saltusi_release(&memory, it->events, it->event_capacity, sizeof *it->events);
+    saltusi_release(&memory, it->waiting, it->waiting_capacity, sizeof *it->waiting);
     if (it->data != NULL) {
       memory.free(it->data, it->data_bytes, memory.user);
     }
@@ -339,20 +293,16 @@ static long long kept_count(const saltus_integrator* it) {
   return it->steps < it->dense_steps ? it->steps : it->dense_steps;
 }
 
-static kept_step* kept_at(const saltus_integrator* it, long long number) {
-  return &it->kept[number % it->dense_steps];
-}
-
 /* Two times that differ by rounding alone are one. */
 static double rounding(double t) {
   return 8.0 * DBL_EPSILON * fmax(1.0, fabs(t));
 }
 
 /* The step that knows the time t: at the border of two steps the one on that side. NULL: none. */
-static kept_step* find_step(const saltus_integrator* it, double t, saltus_side side) {
-  kept_step* found = NULL;
+static saltusi_kept_step* find_step(const saltus_integrator* it, double t, saltus_side side) {
+  saltusi_kept_step* found = NULL;
   for (long long i = it->steps - 1; i >= it->steps - kept_count(it); i--) {
-    kept_step* step = kept_at(it, i);
+    saltusi_kept_step* step = saltusi_kept_at(it, i);
     if (t < step->t - rounding(t)) {
       continue;
     }
@@ -369,11 +319,11 @@ static kept_step* find_step(const saltus_integrator* it, double t, saltus_side s
 
 static saltus_status ask(saltus_integrator* it, double t, saltus_side side,
                          const saltusi_dense_query* for_) {
-  kept_step* step = find_step(it, t, side);
+  saltusi_kept_step* step = find_step(it, t, side);
   if (step == NULL) {
     return SALTUS_ERR_RANGE;
   }
-  saltus_status fits = fit_kept(it);
+  saltus_status fits = saltusi_integrator_fit(it);
   if (fits != SALTUS_OK) {
     return fits;
   }
@@ -385,7 +335,8 @@ static saltus_status ask(saltus_integrator* it, double t, saltus_side side,
 
 double saltus_integrator_dense_from(const saltus_integrator* it) {
   assert(it != NULL && it->dense_steps > 0);
-  return it->steps > it->dense_steps ? kept_at(it, it->steps - it->dense_steps)->t : it->start.t;
+  return it->steps > it->dense_steps ? saltusi_kept_at(it, it->steps - it->dense_steps)->t
+                                     : it->start.t;
 }
 
 static saltus_status check_time(const saltus_integrator* it, double t) {
@@ -418,7 +369,7 @@ saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_si
 }
 
 /* The step that knows forces at t. */
-static saltus_status find_forces(saltus_integrator* it, double t, const kept_step** found) {
+static saltus_status find_forces(saltus_integrator* it, double t, const saltusi_kept_step** found) {
   saltus_status status = check_time(it, t);
   if (status == SALTUS_OK && it->steps == 0) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR,
@@ -426,13 +377,13 @@ static saltus_status find_forces(saltus_integrator* it, double t, const kept_ste
     return SALTUS_ERR_RANGE;
   }
   if (status == SALTUS_OK) {
-    status = fit_kept(it);
+    status = saltusi_integrator_fit(it);
     *found = find_step(it, t, SALTUS_RIGHT);
   }
   return status;
 }
 
-static void ask_force(saltus_integrator* it, const kept_step* step, double t, int key,
+static void ask_force(saltus_integrator* it, const saltusi_kept_step* step, double t, int key,
                       double* force) {
   const saltusi_dense_query query = {.t = t, .side = SALTUS_RIGHT};
   saltus_contact_inside contact;
@@ -448,7 +399,7 @@ saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* 
                 "saltus_integrator_contact_forces gives their forces by identity");
     return SALTUS_ERR_UNSUPPORTED;
   }
-  const kept_step* found;
+  const saltusi_kept_step* found;
   saltus_status status = find_forces(it, t, &found);
   for (int key = 0; status == SALTUS_OK && key < it->dims.nc; key++) {
     ask_force(it, found, t, key, force + 3 * (size_t)key);
@@ -459,14 +410,14 @@ saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* 
 saltus_status saltus_integrator_contact_forces(saltus_integrator* it, double t,
                                                saltus_contact_force* forces, int room, int* count) {
   assert(it != NULL && count != NULL && room >= 0 && (room == 0 || forces != NULL));
-  const kept_step* found;
+  const saltusi_kept_step* found;
   saltus_status status = find_forces(it, t, &found);
   if (status != SALTUS_OK) {
     return status;
   }
   *count = 0;
   for (int key = 0; key < it->contacts; key++) {
-    const owner* who = &found->owners[key];
+    const saltusi_owner* who = &found->owners[key];
     saltus_contact_force one = {.identity = who->identity, .law = who->law};
     if (who->law < 0) {
       continue;
@@ -496,16 +447,16 @@ static saltus_status step(saltus_integrator* it) {
   }
   it->reported = 0;
   if (status == SALTUS_OK) {
-    status = fit_kept(it);
+    status = saltusi_integrator_fit(it);
   }
   if (status != SALTUS_OK) {
     it->report.event_count = 0;
     return saltusi_scheme_explain(it->scheme, status, it->front.t, most);
   }
-  kept_step* kept = kept_at(it, it->steps++);
+  saltusi_kept_step* kept = saltusi_kept_at(it, it->steps++);
   for (int key = 0; key < it->contacts; key++) { /* a commit sets keys free */
-    kept->owners[key] =
-        (owner){saltusi_scheme_identity(it->scheme, key), saltusi_scheme_law(it->scheme, key)};
+    kept->owners[key] = (saltusi_owner){saltusi_scheme_identity(it->scheme, key),
+                                        saltusi_scheme_law(it->scheme, key)};
   }
   saltusi_scheme_commit(it->scheme);
   kept->t = it->front.t;

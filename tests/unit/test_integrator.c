@@ -7,6 +7,8 @@
 
 #include "systems.h"
 
+#include <stdlib.h>
+
 static const double height = 1.0;
 static const double at_rest = 0.0;
 
@@ -330,6 +332,73 @@ static void memory_is_taken_at_creation_only_and_given_back(void** state) {
   }
 }
 
+/* Where the caller stands inside a step, events that wait, what the scheme remembers: all of it. */
+static void a_snapshot_goes_on_with_the_same_bits_from_inside_a_step(void** state) {
+  (void)state;
+  ball b = ball_usual();
+  saltus_system sys = ball_system(&b);
+  const saltus_integrator_def def = usual(&sys);
+  const double places[] = {0.0, 0.2, first_impact, 0.7, t_inf, 1.6};
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    saltus_integrator* first = make(&def);
+    const saltus_event* event;
+    assert_int_equal(
+        saltus_integrator_advance(first, places[i], SALTUS_STOP(SALTUS_EVENT_IMPACT), &event),
+        SALTUS_OK);
+    size_t bytes = saltus_integrator_snapshot_bytes(first);
+    void* kept = malloc(bytes);
+    saltus_integrator_snapshot_save(first, kept);
+    saltus_integrator* other = make(&def);
+    assert_int_equal(saltus_integrator_advance(other, 1.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+    assert_int_equal(saltus_integrator_snapshot_load(other, kept, bytes), SALTUS_OK);
+    assert_true(saltus_integrator_time(other) == saltus_integrator_time(first));
+    for (;;) {
+      const saltus_event *a, *c;
+      assert_int_equal(saltus_integrator_advance(first, 2.0, SALTUS_STOP_ALWAYS, &a), SALTUS_OK);
+      assert_int_equal(saltus_integrator_advance(other, 2.0, SALTUS_STOP_ALWAYS, &c), SALTUS_OK);
+      assert_true((a == NULL) == (c == NULL));
+      assert_memory_equal(saltus_integrator_q(first), saltus_integrator_q(other), sizeof(double));
+      assert_memory_equal(saltus_integrator_v(first), saltus_integrator_v(other), sizeof(double));
+      if (a == NULL) {
+        break;
+      }
+      assert_true(a->kind == c->kind && a->t == c->t);
+    }
+    ((unsigned char*)kept)[bytes / 2] ^= 1U;
+    assert_int_equal(saltus_integrator_snapshot_load(other, kept, bytes), SALTUS_ERR_INPUT);
+    assert_int_equal(saltus_integrator_snapshot_load(other, kept, 7), SALTUS_ERR_INPUT);
+    free(kept);
+    saltus_integrator_destroy(first);
+    saltus_integrator_destroy(other);
+  }
+}
+
+/* The motion of the present step is there too. */
+static void a_snapshot_keeps_the_dense_output_of_its_step(void** state) {
+  (void)state;
+  ball b = ball_usual();
+  saltus_system sys = ball_system(&b);
+  const saltus_integrator_def def = usual(&sys);
+  saltus_integrator* it = make(&def);
+  assert_int_equal(saltus_integrator_advance(it, 0.7, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  size_t bytes = saltus_integrator_snapshot_bytes(it);
+  void* kept = malloc(bytes);
+  saltus_integrator_snapshot_save(it, kept);
+  saltus_integrator* other = make(&def);
+  assert_int_equal(saltus_integrator_snapshot_load(other, kept, bytes), SALTUS_OK);
+  double from = saltus_integrator_dense_from(other);
+  assert_true(from < 0.7 && from >= first_impact - 1e-9);
+  for (double t = from; t <= 0.7; t += 0.01) {
+    double q[2];
+    assert_int_equal(saltus_integrator_dense(it, t, SALTUS_RIGHT, &q[0], NULL), SALTUS_OK);
+    assert_int_equal(saltus_integrator_dense(other, t, SALTUS_RIGHT, &q[1], NULL), SALTUS_OK);
+    assert_true(q[0] == q[1]);
+  }
+  free(kept);
+  saltus_integrator_destroy(it);
+  saltus_integrator_destroy(other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_output_times_give_the_same_motion_at_the_same_cost),
@@ -341,6 +410,8 @@ int main(void) {
       cmocka_unit_test(bad_definitions_and_times_are_refused_by_name),
       cmocka_unit_test(a_failing_step_leaves_it_where_the_step_began),
       cmocka_unit_test(memory_is_taken_at_creation_only_and_given_back),
+      cmocka_unit_test(a_snapshot_goes_on_with_the_same_bits_from_inside_a_step),
+      cmocka_unit_test(a_snapshot_keeps_the_dense_output_of_its_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Simulations that their user drives, and many runs in threads."""
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _core
+from ._errors import Interrupted
+from .arguments import NAN, Array, as_count, as_doubles, as_pairs, as_real, as_vector, as_word
+from .model import Model, Value, as_model
+from .solution import EVENT_TYPE, KINDS, Solution, State
+from .solver import as_start, solve
+
+
+class Event:
+    """What happens at a contact, or to a function of the scene, at one instant.
+
+    >>> import saltus
+    >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
+    >>> event = sim.advance(5.0, stop="impact")
+    >>> event.kind, event.name, round(event.t, 6), round(event.impulse[0], 6)
+    ('impact', 'floor', 1.0, 3.0)
+    """
+
+    __slots__ = ("kind", "t", "name", "u_before", "u_after", "impulse", "energy_change")
+
+    def __init__(self, raw: Any, contacts: Sequence[str], own: Sequence[str]) -> None:
+        self.kind: str = KINDS[int(raw["kind"])]
+        self.t = float(raw["t"])
+        names = own if self.kind in ("rise", "fall") else contacts
+        place = int(raw["contact"])
+        self.name: str = names[place] if 0 <= place < len(names) else str(place)
+        self.u_before = float(raw["u_before"])
+        self.u_after = float(raw["u_after"])
+        self.impulse = (float(raw["impulse"]), float(raw["impulse_t1"]), float(raw["impulse_t2"]))
+        self.energy_change = float(raw["energy_change"])
+
+    def __repr__(self) -> str:
+        return f"<saltus.Event {self.kind} of {self.name} at t = {self.t:.9g} s>"
+
+
+def as_stop(stop: Union[None, bool, str, Iterable[str]]) -> int:
+    """Kinds of events as bits."""
+    if stop is None or stop is False:
+        return 0
+    if stop is True:
+        return 0xFFFFFFFF
+    kinds = [stop] if isinstance(stop, str) else list(stop)
+    bits = 0
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"no events of kind {kind!r}; there are {', '.join(KINDS)}")
+        bits |= 1 << KINDS.index(kind)
+    return bits
+
+
+class Simulation:
+    """A motion that its user drives, as with CVODE or MuJoCo: `model.simulate(...)` makes it.
+
+    Steps are those of the scheme, whatever times are asked for; schemes of fixed steps go to the first end of a
+    step that is not before. Scenes with events of their own end steps at the times that are asked for.
+
+    >>> import saltus
+    >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-10, scheme="adaptive")
+    >>> sim.advance(0.5)
+    >>> print(f"{sim.t} {sim.q[0]:.6f} {sim.v[0]:.6f}")
+    0.5 0.750000 -1.000000
+    """
+
+    def __init__(self, model: Model, *, tol: Optional[float] = None, scheme: Optional[str] = None,
+                 rtol: Optional[float] = None, atol: Optional[float] = None, step: Optional[float] = None,
+                 options: Optional[Mapping[str, Value]] = None, control: Optional[str] = None,
+                 control_options: Optional[Mapping[str, Value]] = None, t_start: Optional[float] = None,
+                 q0: Any = None, v0: Any = None) -> None:
+        self.model = model._alone()
+        how = (as_word(scheme, "scheme"), as_pairs(options, "options"), as_word(control, "control"),
+               as_pairs(control_options, "control_options"))
+        numbers = tuple(as_real(x, name) for x, name in
+                        ((tol, "tol"), (rtol, "rtol"), (atol, "atol"), (step, "step"), (t_start, "t_start")))
+        start = as_start(self.model, q0, v0)
+        self._sim = _core.Sim(self.model._scene, how, (*numbers, 0.0), 0, *start)
+        self._names = {name: ("q", i) for i, name in enumerate(self.model.coordinates)}
+        self._names.update({name: ("v", i) for i, name in enumerate(self.model.velocities)})
+
+    @property
+    def t(self) -> float:
+        """The present time [s].
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").simulate().t
+        0.0
+        """
+        return self._sim.time()
+
+    @property
+    def q(self) -> Array:
+        """The present positions; setting them starts anew from there.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate()
+        >>> sim.q = [2.0]
+        >>> sim.q
+        array([2.])
+        """
+        return np.asarray(self._sim.state()[1])
+
+    @q.setter
+    def q(self, q: Any) -> None:
+        self.set_state(q=q)
+
+    @property
+    def v(self) -> Array:
+        """The present velocities, after a jump where there is one; setting them starts anew from there.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate()
+        >>> sim.v = [1.0]
+        >>> sim.v
+        array([1.])
+        """
+        return np.asarray(self._sim.state()[2])
+
+    @v.setter
+    def v(self, v: Any) -> None:
+        self.set_state(v=v)
+
+    def set_state(self, t: Optional[float] = None, q: Any = None, v: Any = None) -> None:
+        """Goes on from another state, with nothing that the scheme remembers.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate()
+        >>> sim.set_state(1.0, [0.5], [0.0])
+        >>> sim.t, float(sim.q[0])
+        (1.0, 0.5)
+        """
+        now, q_now, v_now = self._sim.state()
+        q = np.asarray(q_now) if q is None else as_vector(q, "q", self.model.nq)
+        v = np.asarray(v_now) if v is None else as_vector(v, "v", self.model.nv)
+        self._sim.set_state(now if t is None else as_real(t, "t"), q, v)
+
+    def advance(self, t: float, stop: Union[None, bool, str, Iterable[str]] = None) -> Optional[Event]:
+        """Goes on to the time t, or to the first event before it whose kind is in `stop`, which is then returned.
+
+        `stop` is "impact", "stick" or another kind, several of them, or True for all.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
+        >>> sim.advance(3.0, stop=["impact", "accumulation"]).kind
+        'impact'
+        """
+        raw = self._sim.advance(as_real(t, "t"), as_stop(stop))
+        if raw is None:
+            return None
+        return self._events(raw)[0]
+
+    def _events(self, raw: bytes) -> list[Event]:
+        contacts, own = self.model.contacts, self.model._names("e")
+        changing = self.model._fact("changing")
+        table = np.frombuffer(raw, dtype=EVENT_TYPE)
+        if changing:
+            table = table.copy()
+            table["contact"] = np.where(table["kind"] < KINDS.index("rise"), table["law"], table["contact"])
+        return [Event(entry, contacts, own) for entry in table]
+
+    @property
+    def events(self) -> list[Event]:
+        """Events up to the present time.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
+        >>> sim.advance(2.2)
+        >>> [event.kind for event in sim.events]
+        ['impact', 'impact']
+        """
+        return self._events(self._sim.events())
+
+    def __call__(self, t: float, side: str = "right") -> State:
+        """The state at a time not long ago, by dense output, of schemes that are run to a tolerance.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-10, scheme="adaptive")
+        >>> sim.advance(0.9)
+        >>> print(f"{sim(0.5)['q']:.6f}")
+        0.750000
+        """
+        if side not in ("left", "right"):
+            raise ValueError(f'side is {side!r}, must be "left" or "right"')
+        q, v = self._sim.dense(as_real(t, "t"), side == "left")
+        return State(t, np.asarray(q), np.asarray(v), self._names)
+
+    def __getitem__(self, name: str) -> float:
+        """A coordinate, velocity or input by name."""
+        if name in self._names:
+            where, i = self._names[name]
+            return float((self.q if where == "q" else self.v)[i])
+        return self.model._scene.input(name)
+
+    def set_input(self, name: str, value: float) -> None:
+        """Gives an input of the scene another value, from now on.
+
+        >>> import saltus
+        >>> text = '''saltus: 1
+        ... inputs: {push: 0}
+        ... coordinates: {x: 0}
+        ... kinetic: x'^2/2
+        ... forces: {x: push}
+        ... '''
+        >>> sim = saltus.Model.from_text(text).simulate(tol=1e-8)
+        >>> sim.set_input("push", 2.0)
+        >>> sim.advance(1.0)
+        >>> print(f"{sim.q[0]:.6f}")
+        1.000000
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an input is a text, not {type(name).__name__}")
+        self.model._scene.set_input(name, as_real(value, name))
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.set_input(name, value)
+
+    def snapshot(self) -> bytes:
+        """Everything the future depends on.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/woodpecker.yaml").simulate(tol=1e-8)
+        >>> sim.advance(0.1)
+        >>> kept = sim.snapshot()
+        >>> sim.advance(0.2)
+        >>> there = sim.q
+        >>> sim.restore(kept)
+        >>> sim.t
+        0.1
+        >>> sim.advance(0.2)
+        >>> bool((sim.q == there).all())
+        True
+        """
+        return self._sim.snapshot()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Goes back, or on, to a snapshot of a simulation of the same model and settings; same bits from there.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate()
+        >>> start = sim.snapshot()
+        >>> sim.advance(1.0)
+        >>> sim.restore(start)
+        >>> sim.t
+        0.0
+        """
+        if not isinstance(snapshot, bytes):
+            raise TypeError(f"a snapshot is bytes, not {type(snapshot).__name__}")
+        self._sim.restore(snapshot)
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Scheme, tolerances, steps and evaluations so far.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
+        >>> sim.advance(1.5)
+        >>> sim.stats["steps"] > 0
+        True
+        """
+        return self._sim.about()
+
+    def __repr__(self) -> str:
+        return f"<saltus.Simulation of {self.model.name!r} at t = {self.t:g} s>"
+
+
+def _starts(values: Any, name: str, count: Optional[int], width: int) -> Optional[Array]:
+    if values is None:
+        return None
+    array = as_doubles(values, name)
+    if array.ndim != 2 or array.shape[1] != width or (count is not None and array.shape[0] != count):
+        raise ValueError(f"{name} has the shape {array.shape}, must have a row of {width} for each run")
+    return array
+
+
+def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = None, *, q0: Any = None,
+            v0: Any = None, parameters: Optional[Sequence[Mapping[str, Value]]] = None,
+            workers: Optional[int] = None, **settings: Any) -> list[Solution]:
+    """Many runs of a model in threads: a row of `q0` and `v0`, or a mapping of `parameters`, for each.
+
+    `settings` are those of `saltus.solve`. The results are those of one run after the other, bit by bit. A run that
+    fails raises as in `solve`, and so does Ctrl-C, after all runs have been stopped.
+
+    >>> import saltus
+    >>> heights = [[1.0], [2.0], [3.0]]
+    >>> runs = saltus.rollout("scenes/ball.yaml", 1.0, q0=heights, v0=[[0.0]] * 3, tol=1e-8)
+    >>> [float(run.q[0, 0]) for run in runs]
+    [1.0, 2.0, 3.0]
+    """
+    made = as_model(model, None)
+    cases = list(parameters) if parameters is not None else None
+    count = len(cases) if cases is not None else None
+    q = _starts(q0, "q0", count, made.nq)
+    v = _starts(v0, "v0", count if count is not None else None if q is None else len(q), made.nv)
+    count = count if count is not None else len(q) if q is not None else len(v) if v is not None else 0
+    flag = settings.pop("stop", None) or _core.Flag()
+    workers = min(max(count, 1), os.cpu_count() or 1) if workers is None else as_count(workers, "workers", 1, 1024)
+    shared = not made.inputs
+
+    def one(i: int) -> Solution:
+        case = made.with_parameters(cases[i]) if cases is not None else made
+        return solve(case if shared else case._alone(), t_end, q0=None if q is None else q[i],
+                     v0=None if v is None else v[i], stop=flag, **settings)
+
+    if cases is not None:
+        for case in cases:  # what is wrong is said before anything runs
+            as_pairs(case, "parameters")
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        futures: list[Future[Solution]] = [pool.submit(one, i) for i in range(count)]
+        try:
+            return [future.result() for future in futures]
+        except BaseException as error:
+            flag.set()
+            for future in futures:
+                future.cancel()
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted("interrupted; runs that were not complete are lost") from error
+            raise
+
+
+__all__ = ["Event", "Simulation", "rollout", "NAN"]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Stepping: events, state, inputs, snapshots, many runs in threads."""
+import os
+import signal
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import saltus
+from support import not_short, scene
+
+PUSHED = """saltus: 1
+inputs: {push: 0}
+coordinates: {x: 0}
+kinetic: x'^2/2
+forces: {x: push}
+"""
+SWITCHED = """saltus: 1
+inputs: {on: 1}
+coordinates: {x: 0}
+kinetic: x'^2/2
+forces: {x: on}
+events: {far: {formula: x - 1/2, direction: rising, set: {on: 0}}}
+"""
+
+
+class Stepping(unittest.TestCase):
+    def test_it_stops_at_every_impact_at_the_known_times(self):
+        sim = saltus.Model(scene("ball")).simulate(tol=1e-10, scheme="adaptive")
+        times = [sim.advance(2.8, stop="impact").t for _ in range(4)]
+        np.testing.assert_allclose(times, [1, 2, 2.5, 2.75], atol=1e-9)
+        self.assertIsNone(sim.advance(2.8, stop="impact"))
+        self.assertEqual(sim.t, 2.8)
+
+    def test_a_scheme_of_fixed_steps_stops_at_the_end_of_the_step_with_the_impact(self):
+        sim = saltus.Model(scene("ball")).simulate(scheme="moreau-jean", step=0.01)
+        event = sim.advance(2.0, stop="impact")
+        self.assertEqual(event.name, "floor")
+        self.assertAlmostEqual(sim.t, 1.0, delta=0.011)
+
+    def test_output_times_change_no_bit(self):
+        model = saltus.Model(scene("woodpecker"))
+        often, once = model.simulate(tol=1e-8), model.simulate(tol=1e-8)
+        for t in np.linspace(0, 0.3, 100)[1:]:
+            often.advance(t)
+        once.advance(0.3)
+        self.assertEqual(often.q.tobytes(), once.q.tobytes())
+
+    def test_inputs_belong_to_one_simulation(self):
+        model = saltus.Model.from_text(PUSHED)
+        one, other = model.simulate(tol=1e-9), model.simulate(tol=1e-9)
+        one["push"] = 2.0
+        for sim in (one, other):
+            sim.advance(1.0)
+        one["push"] = 0.0
+        one.advance(2.0)
+        self.assertAlmostEqual(one.q[0], 3.0, delta=1e-7)
+        self.assertEqual(other.q[0], 0.0)
+
+    def test_events_that_switch_do(self):
+        sim = saltus.Model.from_text(SWITCHED).simulate(tol=1e-9)
+        event = sim.advance(3.0, stop="rise")
+        self.assertEqual((event.kind, event.name), ("rise", "far"))
+        sim.advance(3.0)
+        self.assertAlmostEqual(sim.v[0], 1.0, delta=1e-7)  # v^2 / 2 = x at x = 1/2
+
+    def test_a_snapshot_goes_on_with_the_same_bits(self):
+        for settings in ({"tol": 1e-8}, {"scheme": "moreau-jean", "step": 1e-3}):
+            for name in ("woodpecker", "shapes/ball-on-slope", "contact-corner-cube"):
+                sim = saltus.Model(scene(name)).simulate(**settings)
+                sim.advance(0.0511)
+                kept = sim.snapshot()
+                sim.advance(0.2)
+                there = sim.q.tobytes() + sim.v.tobytes()
+                sim.set_state(0.0, sim.q, sim.v)
+                sim.restore(kept)
+                sim.advance(0.2)
+                self.assertEqual(sim.q.tobytes() + sim.v.tobytes(), there, (name, settings))
+
+    def test_a_damaged_snapshot_is_refused(self):
+        sim = saltus.Model(scene("ball")).simulate(tol=1e-8, scheme="adaptive")
+        kept = bytearray(sim.snapshot())
+        kept[len(kept) // 2] ^= 4
+        for bad in (bytes(kept), b"", b"x" * 100):
+            with self.assertRaises(saltus.InputError):
+                sim.restore(bad)
+
+    def test_a_simulation_is_used_by_one_call_at_a_time(self):
+        sim = saltus.Model(scene("ball")).simulate(scheme="moreau-jean", step=1e-6)
+        thread = threading.Thread(target=sim.advance, args=(1.0,))
+        thread.start()
+        refused = 0
+        while thread.is_alive():
+            try:
+                sim.q
+            except RuntimeError:
+                refused += 1
+        thread.join()
+        self.assertGreater(refused, 0)
+
+    @not_short
+    def test_ctrl_c_stops_an_integrator_soon(self):
+        sim = saltus.Model(scene("woodpecker")).simulate(tol=1e-8)
+        pressed = []
+
+        def press():
+            time.sleep(0.3)
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=press)
+        thread.start()
+        with self.assertRaises(KeyboardInterrupt):
+            sim.advance(1e6)
+        late = time.monotonic() - pressed[0]
+        thread.join()
+        self.assertLess(late, 0.2)
+        self.assertGreater(sim.t, 0.0)
+        sim.advance(sim.t + 0.01)
+
+
+class Rollout(unittest.TestCase):
+    def test_threads_give_the_bits_of_one_after_the_other(self):
+        model = saltus.Model(scene("woodpecker"))
+        cases = [{"mu": 0.25 + 0.01 * i} for i in range(6)]
+        together = saltus.rollout(model, 0.2, parameters=cases, tol=1e-7, workers=4)
+        for case, sol in zip(cases, together):
+            alone = saltus.solve(model, 0.2, parameters=case, tol=1e-7)
+            self.assertEqual(sol.q.tobytes(), alone.q.tobytes())
+
+    def test_a_start_for_each(self):
+        runs = saltus.rollout(scene("ball"), 0.5, q0=[[1], [2]], tol=1e-8, scheme="adaptive")
+        np.testing.assert_allclose([run.q[-1, 0] for run in runs], [0.75, 1.75], atol=1e-9)
+        with self.assertRaises(ValueError):
+            saltus.rollout(scene("ball"), 0.5, q0=[[1, 2]])
+
+
+if __name__ == "__main__":
+    unittest.main()
