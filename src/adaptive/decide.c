@@ -409,6 +409,12 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
   return status;
 }
 
+bool saltusi_is_balanced(const saltusi_decision* d, int key) {
+  assert(d != NULL && key >= 0);
+  double size = saltusi_max_abs(d->o->nl, d->u_before);
+  return fabs(d->u_after[d->o->base[key]]) <= no_acceleration * size;
+}
+
 /* ---- impacts ------------------------------------------------------------------------------- */
 
 /* Restitution as it is used now: capped impacts take a part of it. */

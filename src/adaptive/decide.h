@@ -116,6 +116,9 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
  * SALTUS_RETRY_SMALLER: no solution (Painleve). */
 saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count);
 
+/* Whether the last status problem left a contact without acceleration, but for rounding. */
+bool saltusi_is_balanced(const saltusi_decision* d, int key);
+
 /* What is to be reported of an impact besides its velocities. */
 typedef struct saltusi_verdict {
   int contact;    /* that is named */

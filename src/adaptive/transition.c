@@ -451,6 +451,29 @@ static saltus_status lie_down(saltusi_adaptive* w, double t, double* y, int low)
   return saltusi_lie_down(w, t, y, low, w->outcome.room - (t - w->step.t), &w->outcome.passed);
 }
 
+/* A contact that was let go and comes back in the same instant, at rest, unaccelerated and without a force: what presses it
+ * grows from nothing, and no problem of accelerations says so. It stays closed, as do those that were closed so
+ * before; a force that does not grow opens them again. */
+static void press_down(saltusi_adaptive* w, const double* y, int count, int key) {
+  for (int i = 0; i < count; i++) {
+    int one = w->transition.members[i];
+    saltusi_contact* c = &w->contact[one];
+    bool returns = one == key || saltusi_is_closed(&w->transition.old[one]);
+    if (!returns || c->mode != SALTUSI_OPEN || !saltusi_is_balanced(&w->decision, one)) {
+      continue;
+    }
+    const double* after = w->decision.u_after + w->o.base[one];
+    bool planar = w->o.mu[one] > 0.0 && w->o.tangents[one] == 1;
+    double sense = moving_sense(w, y, one);
+    bool begins = sense == 0.0 && planar && after[1] != 0.0; /* without a force nothing holds it */
+    bool holds = w->o.mu[one] > 0.0 && !begins && holds_on(w, y, one);
+    c->mode = holds ? SALTUSI_STICK : SALTUSI_SLIP;
+    c->sense = sense != 0.0 ? sense : begins && after[1] < 0.0 ? -1.0 : 1.0;
+    c->fresh_slip = begins;
+    c->touching = false;
+  }
+}
+
 static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const saltusi_found* found) {
   double near = saltusi_near_gap(w);
   double still = saltusi_gap_rounding * w->o.size;
@@ -490,8 +513,14 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
   count = saltusi_scope(&w->mode, w->decision.set, count, w->search.hits, w->transition.scope);
   spread_scope(w);
   status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
+  bool returns = t == w->step.t && w->contact[found->key].touching &&
+                 w->contact[found->key].height <= still &&
+                 fabs(saltusi_contact_velocity(&w->mode, y, found->key, 0)) <= rounding;
   if (status == SALTUS_OK) {
     status = settle(w, t, y, count, true, 0);
+  }
+  if (status == SALTUS_OK && returns) {
+    press_down(w, y, count, found->key);
   }
   w->memory->zeno = w->contact[found->key].mode == SALTUSI_OPEN ? found->key : -1.0;
   return status;

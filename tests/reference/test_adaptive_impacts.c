@@ -582,8 +582,46 @@ static void a_series_without_end_stops(void** state) {
   assert_near(o->q[1], 1.0, 1e-9);
 }
 
+/* It rests on the floor without a force, and one grows from nothing: with p t down it stays, with s t along it slides by
+ * what s leaves beyond mu |p|, from x = (|s| - mu |p|) t^3/6; upwards it leaves by p t^3/6. */
+static void a_force_that_grows_from_nothing_holds_or_lifts(void** unused) {
+  (void)unused;
+  static const struct {
+    double p, s, x, y;
+  } cases[] = {{-1, 0, 0, 0},           {-1, 0.2, 0, 0},           {-1, 0.5, 0.2 / 6, 0},
+               {-1, -0.5, -0.2 / 6, 0}, {1, 0.5, 0.5 / 6, 1. / 6}, {-1, 0.3, 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[600];
+    /* two blocks that do not touch: one instant for both */
+    snprintf(text, sizeof text,
+             "saltus: 1\ncoordinates: {x: {start: 0}, y: {start: 0}, z: {start: 0}}\n"
+             "kinetic: (x'^2 + y'^2 + z'^2)/2\nforces: {x: %g*t, y: %g*t, z: -t}\n"
+             "contacts:\n  - {name: one, gap: y, slip: x, friction: 0.3, restitution: 0.5}\n"
+             "  - {name: other, gap: z}\n",
+             cases[i].s, cases[i].p);
+    const saltus_adaptive_options options = tolerance(1e-9);
+    const outcome* o = run(text, &options, "adaptive", 1.0);
+    assert_string_equal(o->message, "");
+    assert_int_equal(o->status, SALTUS_OK);
+    assert_near(o->q[0], cases[i].x, 1e-9);
+    assert_near(o->q[1], cases[i].y, 1e-9);
+    assert_near(o->q[2], 0.0, 1e-12);
+  }
+  /* a lever that a damper presses down, behind a mass that begins to move: z' = -F/c (1 - exp(-c t/m)) */
+  const saltus_adaptive_options options = tolerance(1e-9);
+  const outcome* o = run("saltus: 1\ncoordinates: {a: {start: 0}, z: {start: 0}}\n"
+                         "kinetic: 0.5e-6*a'^2 + 0.001*z'^2\n"
+                         "forces: {a: \"0.8*(z' - 0.04*a')\", z: \"-100 - 20*(z' - 0.04*a')\"}\n"
+                         "contacts: [{name: stop, gap: 0.05 + 0.04*a - 0.05}]\n",
+                         &options, "adaptive", 1e-4);
+  assert_string_equal(o->message, "");
+  assert_near(o->q[0], 0.0, 1e-12);
+  assert_near(o->v[1], -5.0 * (1.0 - exp(-1.0)), 1e-7);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_force_that_grows_from_nothing_holds_or_lifts),
       cmocka_unit_test(a_chain_is_struck_as_a_whole),
       cmocka_unit_test(a_contact_that_leaves_takes_no_part),
       cmocka_unit_test(what_is_thrown_back_is_hit),
