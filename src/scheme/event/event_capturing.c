@@ -453,6 +453,22 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   return SALTUS_ERR_ACCUMULATION;
 }
 
+/* To the end of the span. Where Newton's iteration on the stages does not converge, as behind an impact that starts
+ * something fast, a part of it is taken first: parts of a step are as accurate as the step. */
+static saltus_status flow_ahead(saltusi_capture* w, saltusi_eval* eval) {
+  enum { HALVINGS_MAX = 10 };
+  saltus_status status = saltusi_capture_flow(w, eval, w->span, w->q_end, w->v_end);
+  for (int k = 0; k < HALVINGS_MAX && w->rk.method->implicit; k++) {
+    bool shorter = status == SALTUS_RETRY_SMALLER || status == SALTUS_RETRY_NAN;
+    if (!shorter || saltusi_failed(eval) || w->span < 4.0 * w->width) {
+      return status;
+    }
+    w->span *= 0.5;
+    status = saltusi_capture_flow(w, eval, w->span, w->q_end, w->v_end);
+  }
+  return status;
+}
+
 static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, double span) {
   w->tried = NAN;
   bool ends = false;
@@ -462,7 +478,8 @@ static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, doubl
   if (status != SALTUS_OK || ends) {
     return status;
   }
-  status = saltusi_capture_flow(w, s->eval, span, w->q_end, w->v_end);
+  status = flow_ahead(w, s->eval);
+  span = w->span;
   if (status == SALTUS_OK) {
     status = saltusi_capture_look(w, s->eval, w->t + span, w->q_end, w->v_end, &w->end);
   }
