@@ -86,6 +86,7 @@ saltus_status machine_go(machine_run* run) {
   saltus_run_def def = saltus_run_def_default();
   def.scene = saltus_scene_look(scene);
   def.scheme = run->scheme;
+  def.options_line = run->options;
   if (run->h > 0.0) {
     def.step = run->h;
   } else {

@@ -16,12 +16,13 @@ typedef struct machine_run {
   const char* text;       /* of the scene; NULL: `scene` is a file */
   const char* parameters; /* "mu=0.1 e=0.5"; NULL: as the scene has them */
   const char* scheme;
-  double tol;   /* of adaptive */
-  double h;     /* s, of schemes with fixed steps; 0: tol */
-  double until; /* s */
-  double least; /* m/s: impacts that are slower are not counted */
-  double after; /* s: events before it are not counted */
-  bool mean;    /* outputs that are means since the last record are means of the run */
+  const char* options; /* of the scheme: "theta=0.5"; NULL: its own */
+  double tol;          /* of adaptive */
+  double h;            /* s, of schemes with fixed steps; 0: tol */
+  double until;        /* s */
+  double least;        /* m/s: impacts that are slower are not counted */
+  double after;        /* s: events before it are not counted */
+  bool mean;           /* outputs that are means since the last record are means of the run */
   saltus_log log;
 
   /* out, until machine_free: */

@@ -16,6 +16,9 @@ static const double allowance = 10.0;
 /* A force below this part of the largest one of a frame is what projections leave of none. */
 static const double no_force = 1e-8;
 
+/* Part of the hardest impulse of a run that sums of impulses round away. */
+static const double lost_in_sums = 1e-13;
+
 /* Friction above this part of its limit all the way slips. */
 static const double full = 1.0 - 1e-9;
 
@@ -76,7 +79,9 @@ static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi
   double ends[2] = {speed_of(ua + 1, t), speed_of(ub + 1, t)};
   double friction = saltusi_gauge(law, acting->force + 1);
   double most = law->mu * acting->force[0] + saltusi_bond_shear(law, held->bond);
-  held->sticks = ends[0] + ends[1] <= slow && friction < full * most;
+  /* a short step makes a force of the roundings of sums */
+  double rounding = lost_in_sums * c->hardest / (b->t - a->t);
+  held->sticks = ends[0] + ends[1] <= slow && friction + rounding < full * most;
   if (!between(ua + 1, ub + 1, t, slow, held->direction) && friction > 0.0) {
     double size = hypot(acting->force[1], acting->force[2]);
     held->direction[0] = -acting->force[1] / size;
@@ -148,8 +153,9 @@ static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame*
     double bond = bond_of(c, acting);
     bool closed = bond > 0.0 && fabs(acting->gap) <= 1e-9; /* it may hold without a force */
     /* rounding of sums, of which a short step makes a force */
-    if (!known || (!closed && (P <= 1e-13 * c->hardest || P <= no_force * largest * (b->t - a->t) ||
-                               !matters(c, a, acting, b->t - a->t)))) {
+    if (!known ||
+        (!closed && (P <= lost_in_sums * c->hardest || P <= no_force * largest * (b->t - a->t) ||
+                     !matters(c, a, acting, b->t - a->t)))) {
       continue;
     }
     saltusi_held* h = &c->held[held];
