@@ -31,6 +31,7 @@ static void runs_to_a_tolerance_pass(void** state) {
                                       "contact-slip-to-roll",
                                       "contact-cradle",
                                       "stack-5",
+                                      "machine-ratchet",
                                       "machine-walker",
                                       "machine-slider-crank",
                                       "column-10",
