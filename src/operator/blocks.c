@@ -245,6 +245,11 @@ static void order_units(saltusi_operator* op, int nv) {
   count_rows(op);
 }
 
+/* Whether an island is seen by its bodies. */
+static bool by_bodies(const saltusi_operator* op, int island) {
+  return op->thin && op->island_start[island + 1] - op->island_start[island] >= SALTUSI_BODIES_FROM;
+}
+
 /* All blocks there are, without values, as far as there is room; returns how many. Of a thin W the diagonal ones where
  * an island is seen by its bodies. */
 static size_t find_pattern(saltusi_operator* op) {
@@ -258,8 +263,7 @@ static size_t find_pattern(saltusi_operator* op) {
   for (int u = 0; u < op->units; u++) {
     for (; op->thin && u >= op->island_start[island + 1]; island++) {
     }
-    bool alone =
-        op->thin && op->island_start[island + 1] - op->island_start[island] >= SALTUSI_BODIES_FROM;
+    bool alone = by_bodies(op, island);
     op->neighbour[0] = u;
     int count = alone ? 1 : find_neighbours(op, u);
     int rows = op->offset[u + 1] - op->offset[u];
@@ -469,6 +473,21 @@ static size_t arrange(saltusi_operator* op, const saltusi_eval* eval) {
   return leave(op, most_blocks(op, nv)) ? 0 : find_pattern(op);
 }
 
+/* W of a unit with all others. */
+static void form_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int* next) {
+  const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+  const int components = op->groups.any ? find_components(op, &row) : 0;
+  const int count = spread_unit(op, eval, u, components);
+  write_blocks(op, u, next);
+  clear_unit(op, u, count, components);
+  const double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
+  const int rows = op->offset[u + 1] - op->offset[u];
+  for (int k = 0; k < rows && components == 0; k++) {
+    op->diagonal[op->unit_row[u] + k] = own[k * (rows + 1)];
+  }
+}
+
+/* Diagonal blocks of an island by bodies come with them (operator/bodies.c). */
 static size_t form(saltusi_operator* op, const saltusi_eval* eval) {
   size_t blocks = arrange(op, eval);
   if (op->storage == SALTUSI_STORED_PRODUCT || leave(op, blocks)) {
@@ -479,16 +498,12 @@ static size_t form(saltusi_operator* op, const saltusi_eval* eval) {
   }
   int* next = op->neighbour;
   memcpy(next, op->block_start, (size_t)op->units * sizeof(int));
+  int island = 0;
   for (int u = 0; u < op->units; u++) {
-    const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
-    int components = op->groups.any ? find_components(op, &row) : 0;
-    const int count = spread_unit(op, eval, u, components);
-    write_blocks(op, u, next);
-    clear_unit(op, u, count, components);
-    const double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
-    int rows = op->offset[u + 1] - op->offset[u];
-    for (int k = 0; k < rows && components == 0; k++) {
-      op->diagonal[op->unit_row[u] + k] = own[k * (rows + 1)];
+    for (; op->thin && u >= op->island_start[island + 1]; island++) {
+    }
+    if (!by_bodies(op, island)) {
+      form_unit(op, eval, u, next);
     }
   }
   return blocks;

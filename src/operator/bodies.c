@@ -7,6 +7,8 @@
  */
 #include "operator/inside.h"
 
+#include "math/matrix.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -123,6 +125,23 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
   return true;
 }
 
+/* The diagonal block of W of contact i of the island, G_i^T A^-1 G_i. */
+static void write_diagonal(saltusi_operator* op, int i, int u) {
+  const double* G = op->bodies.G + (size_t)i * SALTUSI_CONTACT_ROWS;
+  const double* moved = op->bodies.moved + (size_t)i * SALTUSI_CONTACT_ROWS;
+  double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
+  memset(own, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
+  for (int s = 0; s < 2 && op->bodies.body[2 * i + s] >= 0; s++) {
+    for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
+      own[k] += saltusi_dot(WIDTH, G + s * SALTUSI_BODY_ROWS + k / 3 * WIDTH,
+                            moved + s * SALTUSI_BODY_ROWS + k % 3 * WIDTH);
+    }
+  }
+  for (int k = 0; k < 3; k++) {
+    op->diagonal[op->unit_row[u] + k] = own[4 * k];
+  }
+}
+
 saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
                                         int last) {
   assert(op != NULL && eval != NULL && first <= last);
@@ -140,5 +159,9 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
   for (int k = 0; k < b->bodies; k++) {
     op->body_number[b->mark[k]] = -1;
   }
-  return served && saltusi_bodies_prepare(b) ? b : NULL;
+  served = served && saltusi_bodies_prepare(b);
+  for (int u = first; u < last && served && op->thin; u++) {
+    write_diagonal(op, u - first, u);
+  }
+  return served ? b : NULL;
 }

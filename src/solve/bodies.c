@@ -30,7 +30,7 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
   b->neighbour = SALTUS_PUSH(arena, int, bodies + 2 * units);
   b->crossing = SALTUS_PUSH2(arena, int, units, 2);
   b->mark = SALTUS_PUSH(arena, int, bodies + 1);
-  b->packed = SALTUS_PUSH2(arena, double, units, SALTUSI_ROUND_ROOM);
+  b->packed = SALTUS_PUSH2(arena, double, units, SALTUSI_PACKED_ROOM);
   b->lightness = SALTUS_PUSH2(arena, double, bodies + 1, 2);
   b->pair = SALTUS_PUSH2(arena, int, units, 2);
 }
@@ -149,6 +149,7 @@ static void sort_neighbours(saltusi_bodies* b) {
 
 bool saltusi_bodies_prepare(saltusi_bodies* b) {
   assert(b != NULL);
+  b->kind = NULL;
   for (int k = 0; k < b->bodies; k++) {
     if (!invert(b->inverse + (size_t)k * BLOCK, b->A + (size_t)k * BLOCK)) {
       return false;

@@ -25,7 +25,7 @@ enum {
   SALTUSI_BODY_ROWS = 3 * SALTUSI_BODY_WIDTH,                   /* of a contact on one body */
   SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* and on both */
   SALTUSI_CONTACT_ENTRIES = 9,                                  /* of a matrix of its three rows */
-  SALTUSI_ROUND_ROOM = 29 /* numbers of a packed contact of balls, body_round.c */
+  SALTUSI_PACKED_ROOM = 48 /* numbers of a packed contact at most, body_round.c and body_rigid.c */
 };
 
 /* Contacts from which on bodies are worth their factors. */
@@ -52,9 +52,11 @@ typedef struct saltusi_bodies {
   int*
       crossing; /* [2 units] places of the blocks (first, second) and (second, first) in the factors */
   int* mark;    /* [bodies + 1] */
-  double* packed;    /* [units x SALTUSI_ROUND_ROOM] of body_round.c */
+  double* packed;    /* [units x SALTUSI_PACKED_ROOM] of body_round.c or body_rigid.c */
   double* lightness; /* [2 (bodies + 1)] 1 / mass and 1 / inertia, likewise */
   int* pair;         /* [2 units] likewise */
+  const void* kind;  /* which of the two packed it; NULL: nobody yet */
+  const double* q;   /* with these free velocities */
 } saltusi_bodies;
 
 /* Rooms for so many contacts and bodies. */

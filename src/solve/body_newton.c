@@ -181,7 +181,7 @@ saltusi_stage saltusi_body_newton(saltusi_newton_work* work, saltusi_sweep_work*
                                   const saltusi_newton_settings* settings, double* r) {
   assert(work != NULL && lu != NULL && in != NULL && in->bodies != NULL && settings != NULL);
   size_t bytes = (size_t)in->pattern->rows * sizeof(double);
-  const saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol, .plain = true};
+  saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol, .plain = true};
   double first = saltusi_friction_case_residual(in, r, work->u).normalised; /* and v */
   double best = first;
   double memory[MEMORY];
@@ -206,6 +206,7 @@ saltusi_stage saltusi_body_newton(saltusi_newton_work* work, saltusi_sweep_work*
     saltusi_friction_project(in, r);
     double residual = saltusi_friction_case_residual(in, r, work->u).normalised;
     if (residual > settings->tol) {
+      between.known = residual;
       residual = saltusi_sweep_bodies(sweep, in, &between, r).residual;
       saltusi_bodies_move(in->bodies, r, in->bodies->v);
     }

@@ -204,7 +204,7 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
   assert(work != NULL && lu != NULL && in != NULL && in->bodies != NULL && settings != NULL);
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   const double first = saltusi_friction_case_residual(in, r, work->u).normalised; /* and v */
-  const saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol, .plain = true};
+  saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol, .plain = true};
   const bool near = first < near_by;
   double best = first;
   int frozen = near ? 0 : FROZEN, count = 0;
@@ -228,6 +228,7 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
     }
     double residual = saltusi_friction_case_residual(in, r, work->u).normalised;
     if (residual > settings->tol) {
+      between.known = residual;
       residual = saltusi_sweep_bodies(sweep, in, &between, r).residual;
       saltusi_bodies_move(in->bodies, r, in->bodies->v);
     }

@@ -21,7 +21,8 @@
 /* Places in a packed contact. */
 enum { FRAME = 0, FIRST = 9, SECOND = 15, FREE = 21, W_N, W_T, INVERSE_N, INVERSE_T, MU };
 /* q is at FREE .. FREE + 2, so the others are behind it */
-enum { SHIFT = 2 };
+enum { SHIFT = 2, ROOM = SHIFT + MU + 1 };
+static_assert((int)ROOM <= (int)SALTUSI_PACKED_ROOM, "a packed contact has room");
 /* Rows count as those of balls up to this part of their size: some roundings of arms and frames. */
 static const double rounding = 1e-12;
 
@@ -68,7 +69,7 @@ static bool pack(const saltusi_friction_case* in, int i) {
   const double* W = in->values + in->pattern->place[in->pattern->diagonal[i]];
   const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
   const int* body = b->body + 2 * (size_t)i;
-  double* to = b->packed + (size_t)i * SALTUSI_ROUND_ROOM;
+  double* to = b->packed + (size_t)i * ROOM;
   if (body[0] < 0 || !is_round(W)) {
     return false;
   }
@@ -176,7 +177,7 @@ typedef struct visited {
 
 static inline visited find(const saltusi_bodies* b, int i) {
   const size_t first = (size_t)b->pair[2 * i], second = (size_t)b->pair[2 * i + 1];
-  return (visited){b->packed + (size_t)i * SALTUSI_ROUND_ROOM, b->lightness + 2 * first,
+  return (visited){b->packed + (size_t)i * ROOM, b->lightness + 2 * first,
                    b->lightness + 2 * second, b->v + first * SALTUSI_BODY_WIDTH,
                    b->v + second * SALTUSI_BODY_WIDTH};
 }

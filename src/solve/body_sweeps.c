@@ -6,13 +6,13 @@
  *
  *   u_i = q_i + G_i^T v,   r_i <- solution with b = u_i - W_ii r_i,   v <- v + A^-1 G_i (change of r_i)
  *
- * and momentum by contact (momentum_sweeps.c). W is not read. Contacts of balls are packed (body_round.c): a visit
- * takes 20 ns, others some 50.
+ * and momentum by contact (momentum_sweeps.c). W is not read. Contacts of balls and of other rigid bodies are packed
+ * (body_round.c, body_rigid.c).
  */
 #include "solve/body_sweeps.h"
 
 #include "math/matrix.h"
-#include "solve/body_round.h"
+#include "solve/body_rigid.h"
 
 #include <assert.h>
 #include <math.h>
@@ -52,11 +52,7 @@ static double visit(const saltusi_friction_case* in, int i, double* r) {
   return change2;
 }
 
-/* A sweep over all contacts; likewise, of all. */
-static double sweep(const saltusi_friction_case* in, bool round, double* r) {
-  if (round) {
-    return saltusi_round_sweep(in, r);
-  }
+static double sweep(const saltusi_friction_case* in, double* r) {
   double change2 = 0.0;
   for (int i = 0; i < in->pattern->units; i++) {
     change2 += visit(in, i, r);
@@ -64,24 +60,59 @@ static double sweep(const saltusi_friction_case* in, bool round, double* r) {
   return change2;
 }
 
-/* The residual of r, with its velocities. */
-static double look(const saltusi_friction_case* in, bool round, const double* r, double* u) {
-  return round ? sqrt(saltusi_round_miss2(in, r)) / in->velocity_unit
-               : saltusi_friction_case_residual(in, r, u).normalised;
+static double miss2(const saltusi_friction_case* in, const double* r) {
+  const saltusi_bodies* b = in->bodies;
+  double sum = 0.0;
+  saltusi_bodies_move(b, r, b->v);
+  for (int i = 0; i < b->units; i++) {
+    const double* q = in->q + 3 * (size_t)i;
+    double u[3] = {q[0], q[1], q[2]};
+    saltusi_bodies_add(b, i, b->v, u);
+    sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], r + 3 * (size_t)i, u);
+  }
+  return sum;
 }
 
-/* r becomes y. */
-static void extrapolate(const saltusi_friction_case* in, bool round, const saltusi_points* p) {
-  if (round) {
-    saltusi_round_extrapolate(in, p);
-    return;
-  }
+static void extrapolate(const saltusi_friction_case* in, const saltusi_points* p) {
   for (int i = 0; i < in->pattern->units; i++) {
     double change[3];
     if (saltusi_momentum(p, i, change)) {
       saltusi_bodies_push(in->bodies, i, change, in->bodies->v);
     }
   }
+}
+
+static bool serve_all(const saltusi_friction_case* in) {
+  (void)in;
+  return true;
+}
+
+/* Contacts of one kind: whether these are, which packs them; a sweep from r with the velocities that are in bodies->v, which
+ * returns the sum of |W_ii (change)|^2; r to y; |F / rho|^2 summed, with velocities of r computed anew. */
+typedef struct contact_kind {
+  bool (*pack)(const saltusi_friction_case* in);
+  double (*sweep)(const saltusi_friction_case* in, double* r);
+  void (*extrapolate)(const saltusi_friction_case* in, const saltusi_points* points);
+  double (*miss2)(const saltusi_friction_case* in, const double* r);
+} contact_kind;
+
+static const contact_kind kinds[] = {
+    {saltusi_round_pack, saltusi_round_sweep, saltusi_round_extrapolate, saltusi_round_miss2},
+    {saltusi_rigid_pack, saltusi_rigid_sweep, saltusi_rigid_extrapolate, saltusi_rigid_miss2},
+    {serve_all, sweep, extrapolate, miss2}};
+
+/* The first kind that serves; the same problem is packed once. */
+static const contact_kind* kind_of(const saltusi_friction_case* in) {
+  saltusi_bodies* b = in->bodies;
+  if (b->kind == NULL || b->q != in->q) {
+    const contact_kind* kind = kinds;
+    while (!kind->pack(in)) {
+      kind++;
+    }
+    b->kind = kind;
+    b->q = in->q;
+  }
+  return b->kind;
 }
 
 saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_case* in,
@@ -91,20 +122,25 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   const saltusi_points p = {.r = r, .x = work->after, .before = work->before, .age = work->last_f};
   double* best = work->last_after;
-  const bool round = saltusi_round_pack(in);
+  const contact_kind* kind = kind_of(in);
   const double enough = look_part * settings->tol * in->velocity_unit;
-  double lowest = look(in, round, r, work->u);
+  double lowest = settings->known;
   int since = 0;
   int k = 0;
+  if (lowest > 0.0) {
+    saltusi_bodies_move(in->bodies, r, in->bodies->v);
+  } else {
+    lowest = sqrt(kind->miss2(in, r)) / in->velocity_unit;
+  }
   memcpy(p.x, r, bytes);
   memcpy(p.before, r, bytes);
   memcpy(best, r, bytes);
   memset(p.age, 0, (size_t)units * sizeof(double));
   while (k < settings->sweeps && lowest > settings->tol) {
-    const double change2 = sweep(in, round, r);
+    const double change2 = kind->sweep(in, r);
     k++;
     if (k % LOOK == 0 || k == settings->sweeps || change2 <= enough * enough) {
-      double residual = look(in, round, r, work->u);
+      double residual = sqrt(kind->miss2(in, r)) / in->velocity_unit;
       if (residual < lowest) {
         lowest = residual;
         memcpy(best, r, bytes);
@@ -117,10 +153,10 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
         break;
       }
     }
-    if (!settings->plain) {
-      extrapolate(in, round, &p);
+    if (!settings->plain && k < settings->sweeps && lowest > settings->tol) {
+      kind->extrapolate(in, &p);
     }
   }
   memcpy(r, best, bytes);
-  return (saltusi_stage){k, saltusi_friction_case_residual(in, r, work->u).normalised};
+  return (saltusi_stage){k, lowest};
 }

@@ -11,7 +11,8 @@
 typedef struct saltusi_body_sweeps {
   int sweeps;
   double tol;
-  bool plain; /* without momentum */
+  bool plain;   /* without momentum */
+  double known; /* residual of r; 0: to be found */
 } saltusi_body_sweeps;
 
 /* On in->bodies from r; r gets the best point that was looked at. */

@@ -53,7 +53,8 @@ static const double interior_tol = 1e-8;
 static bool sweep(saltusi_friction_run* run, double sweeps) {
   saltusi_friction_work* work = run->work;
   const saltusi_body_sweeps settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
-                                        .tol = run->tol};
+                                        .tol = run->tol,
+                                        .known = isfinite(run->best) ? run->best : 0.0};
   saltusi_run_from_best(run);
   saltusi_stage stage = saltusi_sweep_bodies(&work->sweep, &work->given, &settings, work->point);
   run->cost += visit_cost * stage.iterations * work->pattern.units;

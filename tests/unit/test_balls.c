@@ -7,7 +7,7 @@
  */
 #include "saltus_test.h"
 
-#include "solve/body_round.h"
+#include "solve/body_rigid.h"
 #include "solve/body_sweeps.h"
 #include "solve/friction_step.h"
 
@@ -280,11 +280,21 @@ static void packed_contacts_are_swept_like_others(void** state) {
   assert_true(saltusi_round_pack(in));
   saltusi_sweep_bodies(&p->step.work.sweep, in, &seven, packed);
   p->bodies.inverse[3 * (WIDTH + 1)] *= 1.0 + 1e-15;
+  p->bodies.kind = NULL; /* which had been packed already */
   memset(p->r, 0, sizeof p->r);
   assert_false(saltusi_round_pack(in));
+  assert_true(saltusi_rigid_pack(in));
   saltusi_sweep_bodies(&p->step.work.sweep, in, &seven, p->r);
   for (int k = 0; k < 3 * p->units; k++) {
     assert_near(p->r[k], packed[k], 1e-13); /* impulses of 0.02 to 0.1, seven sweeps */
+  }
+  p->bodies.inverse[1] = 1e-30; /* velocities that only bodies.h treats */
+  p->bodies.kind = NULL;
+  memset(p->r, 0, sizeof p->r);
+  assert_false(saltusi_rigid_pack(in));
+  saltusi_sweep_bodies(&p->step.work.sweep, in, &seven, p->r);
+  for (int k = 0; k < 3 * p->units; k++) {
+    assert_near(p->r[k], packed[k], 1e-13);
   }
   discard(p);
 }
