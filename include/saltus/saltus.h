@@ -12,6 +12,7 @@
 #include "saltus/cone.h"
 #include "saltus/contact.h"
 #include "saltus/control.h"
+#include "saltus/drawing.h"
 #include "saltus/element.h"
 #include "saltus/enclosure.h"
 #include "saltus/event.h"

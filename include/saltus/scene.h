@@ -23,6 +23,7 @@
 #define SALTUS_SCENE_H
 
 #include "saltus/control.h"
+#include "saltus/drawing.h"
 #include "saltus/formula.h"
 #include "saltus/memory.h"
 #include "saltus/scheme.h"
@@ -90,7 +91,8 @@ typedef struct saltus_scene_view {
   int input_count;
   const uint64_t* input_changes; /* how often one was set; for `changes` of simulations */
   bool global;                   /* the tolerance is of the motion, not of a step */
-  SALTUS_RESERVED(3);
+  const saltus_drawing* drawing; /* for reports; NULL: nothing by formulas */
+  SALTUS_RESERVED(2);
 } saltus_scene_view;
 
 /* SALTUS_ERR_INPUT for anything wrong in the scene, SALTUS_ERR_IO when it cannot be read. On failure

@@ -253,6 +253,9 @@ static double frame_bytes(const saltusi_document* d) {
   const saltus_recording_data* data = d->data;
   double numbers = data->nq + data->nv + data->output_count + data->nj + 8.0 * data->nc + 12.0;
   numbers += 21.0 * (double)data->table.count / (double)data->count;
+  if (d->def->scene != NULL && d->def->scene->drawing != NULL) {
+    numbers += 2.0 * d->def->scene->drawing->values->output_count;
+  }
   if (d->mechanism != NULL) {
     numbers += 7.0 * saltus_mechanism_sizes(d->mechanism).bodies +
                (data->changing ? 0.0 : 21.0 * data->nc);
@@ -283,6 +286,10 @@ static saltus_status write_document(saltusi_document* d) {
     saltusi_write_things(d);
     saltusi_write_poses(d);
     status = saltusi_write_rows(d);
+  }
+  const saltus_drawing* drawing = d->def->scene != NULL ? d->def->scene->drawing : NULL;
+  if (drawing != NULL && data->q != NULL && data->v != NULL && status == SALTUS_OK) {
+    status = saltusi_write_drawing(d, drawing);
   }
   saltusi_json_close(&d->list, '}');
   return d->head.failed || d->list.failed || d->numbers.failed ? SALTUS_ERR_MEMORY : status;

@@ -54,4 +54,8 @@ void saltusi_write_contacts(saltusi_document* d);
 /* Of bodies: rows with places and with forces in the axes of the world. */
 saltus_status saltusi_write_rows(saltusi_document* d);
 
+/* ---- drawing.c ---- */
+
+saltus_status saltusi_write_drawing(saltusi_document* d, const saltus_drawing* drawing);
+
 #endif

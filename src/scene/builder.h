@@ -24,6 +24,11 @@ typedef struct saltusi_scene_switches {
   int count;
 } saltusi_scene_switches;
 
+typedef struct saltusi_scene_drawing {
+  saltus_drawing view;
+  saltus_formula_observer* observer; /* NULL: nothing is drawn */
+} saltusi_scene_drawing;
+
 struct saltus_scene {
   saltusi_pool pool; /* owns everything, this struct too */
   saltus_formula_model* model;
@@ -34,6 +39,7 @@ struct saltus_scene {
   saltusi_scene_switches switches;   /* events that set inputs */
   const char* file;                  /* for messages */
   const saltusi_yaml_node* root;     /* the text as a tree */
+  saltusi_scene_drawing drawing;
   saltus_scene_view view;
 };
 
@@ -129,6 +135,9 @@ void saltusi_scene_point(saltusi_scene_builder* builder, const saltusi_yaml_node
                          const char* key, const char* what, double out[3]);
 saltus_orientation saltusi_scene_orientation(saltusi_scene_builder* builder,
                                              const saltusi_yaml_node* item);
+
+/* What is drawn, after the model is there. */
+void saltusi_scene_view_section(saltusi_scene_builder* builder);
 
 /* Events that set inputs, after observables and inputs are there. */
 void saltusi_scene_switching(saltusi_scene_builder* builder);

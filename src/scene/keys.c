@@ -37,6 +37,7 @@ static const saltus_scene_key model_keys[] = {
 static const saltus_scene_key running_keys[] = {
     {"", "outputs", "mapping of formulas", "what else is recorded and drawn, by name"},
     {"", "events", "mapping of formulas", "what is reported when it passes through zero, by name"},
+    {"", "view", "list", "what reports draw by formulas; bodies and shapes draw themselves"},
     {"", "simulate", "mapping", "how to run it; the command line overrides"},
     {"", "record", "mapping", "what to keep"},
     {"", "reference", "text", "reference problem or CSV file with the exact motion"},
@@ -348,6 +349,24 @@ static const saltus_scene_key event_keys[] = {
     {"events.NAME", "set", "mapping of formulas", "inputs that get new values there"},
 };
 
+static const saltus_scene_key view_keys[] = {
+    {"view[]", "type", "word", "point, line, circle, box, spring, text or contact"},
+    {"view[]", "name", "text", "for messages"},
+    {"view[]", "at", "list of formulas", "place [m], two in the plane, three in space"},
+    {"view[]", "points", "list of lists of formulas", "of a line or spring [m]"},
+    {"view[]", "radius", "formula", "of a circle [m]; in space it is a sphere"},
+    {"view[]", "size", "list of formulas", "lengths of a box [m]"},
+    {"view[]", "angle", "formula", "of a circle or box [rad], about z; default 0"},
+    {"view[]", "text", "text", "of a text"},
+    {"view[]", "contact", "text", "name of the contact whose forces and impulses are drawn"},
+    {"view[]", "normal", "list of formulas", "direction of its normal force"},
+    {"view[]", "tangent", "list of formulas", "direction of friction; default none"},
+    {"view[]", "colour", "word",
+     "blue, orange, green, pink, cyan, red, violet, olive, grey or black; default by its place"},
+    {"view[]", "ground", "true or false", "strokes on the right of a line; default false"},
+    {"view[]", "filled", "true or false", "a circle or box is an area; default true"},
+};
+
 static const saltus_scene_key simulation_keys[] = {
     {"simulate", "start", "formula", "time at the start [s]; default 0"},
     {"simulate", "until", "formula", "time at the end [s]"},
@@ -401,7 +420,8 @@ static const table tables[] = {
     TABLE(joint_keys),        TABLE(joint_drive_keys), TABLE(joint_spring_keys),
     TABLE(contact_keys),      TABLE(element_keys),     TABLE(friction_keys),
     TABLE(impact_keys),       TABLE(output_keys),      TABLE(event_keys),
-    TABLE(simulation_keys),   TABLE(record_keys),      TABLE(along_keys),
+    TABLE(view_keys),         TABLE(simulation_keys),  TABLE(record_keys),
+    TABLE(along_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

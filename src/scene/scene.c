@@ -537,6 +537,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
     }
   }
   saltusi_scene_switching(b);
+  saltusi_scene_view_section(b);
   if (names == NULL || b->reader.status != SALTUS_OK || saltusi_scene_overlaps(b) != SALTUS_OK ||
       saltusi_start_check(&b->reader, view, scene->model, b->root) != SALTUS_OK) {
     return b->reader.status;
@@ -642,6 +643,7 @@ void saltus_scene_destroy(saltus_scene* scene) {
   if (scene != NULL) {
     saltus_formula_model_destroy(scene->model);
     saltus_formula_observer_destroy(scene->observer);
+    saltus_formula_observer_destroy(scene->drawing.observer);
     saltus_mechanism_destroy(scene->mechanism);
     saltusi_pool pool = scene->pool;
     saltusi_pool_free(&pool);

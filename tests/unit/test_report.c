@@ -260,6 +260,49 @@ static void what_does_not_belong_together_is_refused(void** state) {
   free(m);
 }
 
+/* The rolling disc: where it is drawn and how fast that moves, from x, z and phi of the state. */
+static void what_a_scene_draws_is_where_its_formulas_say(void** state) {
+  (void)state;
+  if (!saltus_has("yaml")) {
+    skip();
+  }
+  saltus_scene* scene = saltus_test_scene("disc", NULL, 0);
+  made* m = make_recording("disc");
+  const saltus_drawing* drawing = saltus_scene_look(scene)->drawing;
+  assert_non_null(drawing);
+  const saltus_drawn* disc = NULL;
+  for (int i = 0; i < drawing->count; i++) {
+    disc = drawing->things[i].type == SALTUS_DRAWN_CIRCLE ? &drawing->things[i] : disc;
+  }
+  assert_non_null(disc);
+  const double q[6] = {0.3, 0.1, 2.0, 0.7, 0.25, -1.0}, v[6] = {3.0, 0.5, -4.0, 1.0, 0.0, 8.0};
+  saltus_label labels[3] = {{"x", "m"}, {"z", "m"}, {"phi", "rad"}};
+  output out = {NULL, 0};
+  saltus_report_def def = report_of(m, &out);
+  saltus_recording_data data = m->data;
+  data.count = 2;
+  data.nq = data.nv = 3;
+  data.nc = 0;
+  data.q = (double*)(uintptr_t)q;
+  data.v = (double*)(uintptr_t)v;
+  data.q_labels = data.v_labels = labels;
+  def.data = &data;
+  def.scene = saltus_scene_look(scene);
+  assert_int_equal(saltus_report_document(&def, NULL), SALTUS_OK);
+  for (size_t f = 0; f < 2; f++) {
+    const size_t at = f * (size_t)drawing->values->output_count + (size_t)disc->first;
+    const double place[4] = {q[3 * f], q[3 * f + 1], 0.1, -q[3 * f + 2]};
+    const double rate[4] = {v[3 * f], v[3 * f + 1], 0.0, -v[3 * f + 2]};
+    for (size_t k = 0; k < 4; k++) {
+      assert_true(number(&out, "view", at + k) == place[k]);
+      assert_near(number(&out, "view_rate", at + k), rate[k], 1e-6); /* a difference over 2e-7 s */
+    }
+  }
+  free(out.bytes);
+  saltus_scene_destroy(scene);
+  free(m);
+}
+
 static void without_memory_nothing_is_leaked(void** state) {
   (void)state;
   made* m = make_recording("ball");
@@ -284,6 +327,7 @@ int main(void) {
       cmocka_unit_test(names_are_data),
       cmocka_unit_test(a_page_has_the_document_in_base64_alone),
       cmocka_unit_test(what_does_not_belong_together_is_refused),
+      cmocka_unit_test(what_a_scene_draws_is_where_its_formulas_say),
       cmocka_unit_test(without_memory_nothing_is_leaked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -523,6 +523,40 @@ static void wrong_outputs_and_events_are_refused(void** state) {
   ASSERT_ALL_REFUSED(bad_observables);
 }
 
+static const wrong bad_views[] = {
+    {"simulate:", "view: {type: point}\nsimulate:",
+     "s.yaml:11:8: view has to be a list, not a mapping"},
+    {"simulate:", "view: [{at: [x, y]}]\nsimulate:",
+     "s.yaml:11:9: view item 1 has no type; allowed: point, line"},
+    {"simulate:", "view: [{type: cirkle, at: [x, y]}]\nsimulate:",
+     "s.yaml:11:15: type is \"cirkle\"; did you mean \"circle\"?"},
+    {"simulate:", "view: [{type: point, wo: [x, y]}]\nsimulate:",
+     "s.yaml:11:22: unknown key \"wo\" in view item 1"},
+    {"simulate:", "view: [{type: point}]\nsimulate:",
+     "s.yaml:11:9: view item \"item 1\" has no \"at\""},
+    {"simulate:", "view: [{type: point, at: [x, zz]}]\nsimulate:",
+     "s.yaml:11:30: at of view item \"item 1\": unknown name \"zz\""},
+    {"simulate:", "view: [{type: circle, name: c, at: [x, y]}]\nsimulate:",
+     "s.yaml:11:9: view item \"c\" has no \"radius\""},
+    {"simulate:", "view: [{type: point, at: [x, y]}, {type: point, at: [x, y, 0]}]\nsimulate:",
+     "s.yaml:11:49: at of view item \"item 2\" has 3 formulas, must have 2: the plane, [x, y]"},
+    {"simulate:", "view: [{type: spring, points: [[x, y], [0, 0], [1, 1]]}]\nsimulate:",
+     "s.yaml:11:23: points of view item \"item 1\" are 3, must be two"},
+    {"simulate:", "view: [{type: line, points: [[x, y]]}]\nsimulate:",
+     "s.yaml:11:21: points of view item \"item 1\" are 1, must be two or more"},
+    {"simulate:", "view: [{type: text, at: [x, y]}]\nsimulate:",
+     "s.yaml:11:9: view item \"item 1\" has no \"text\""},
+    {"simulate:", "view: [{type: contact, contact: flor, at: [x, y], normal: [0, 1]}]\nsimulate:",
+     "s.yaml:11:33: there is no contact \"flor\"; did you mean \"floor\"?"},
+    {"simulate:", "view: [{type: point, at: [x, y], colour: beige}]\nsimulate:",
+     "s.yaml:11:42: colour is \"beige\"; "},
+};
+
+static void wrong_views_are_refused(void** state) {
+  (void)state;
+  ASSERT_ALL_REFUSED(bad_views);
+}
+
 static const wrong bad_runs[] = {
     {"scheme: moreau-jean", "scheme: moreau-jaen",
      "s.yaml:11:30: no scheme \"moreau-jaen\"; did you mean \"moreau-jean\"?"},
@@ -798,6 +832,7 @@ int main(void) {
       cmocka_unit_test(wrong_forces_and_joints_are_refused),
       cmocka_unit_test(wrong_contacts_are_refused),
       cmocka_unit_test(wrong_outputs_and_events_are_refused),
+      cmocka_unit_test(wrong_views_are_refused),
       cmocka_unit_test(wrong_ways_to_run_are_refused),
       cmocka_unit_test(overrides_that_cannot_be_are_refused),
       cmocka_unit_test(bytes_that_are_not_text_are_refused_with_their_place),

@@ -211,13 +211,14 @@ export class Links {
 export function writeCoil(line: THREE.Line, a: THREE.Vector3, b: THREE.Vector3, radius: number, flat: boolean): void {
   const position = line.geometry.getAttribute('position') as THREE.BufferAttribute;
   const way = b.clone().sub(a);
+  const r = Math.min(radius, 0.2 * way.length());
   const u = way.clone().normalize();
   const v = flat ? new THREE.Vector3(-u.y, u.x, 0) : normalTo(u);
   const w = new THREE.Vector3().crossVectors(u, v);
   const n = position.count - 1;
   for (let i = 0; i <= n; i++) {
     const s = i / n;
-    const inside = s > 0.08 && s < 0.92 ? radius : 0;
+    const inside = s > 0.08 && s < 0.92 ? r : 0;
     const angle = 2 * Math.PI * 10 * s;
     const x = flat ? (2 / Math.PI) * Math.asin(Math.sin(angle)) : Math.sin(angle);
     const y = flat ? 0 : Math.cos(angle);
