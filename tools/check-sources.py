@@ -141,8 +141,20 @@ def check_links(path):
                 fault(path, number, f'links to {target}, which has no such heading')
 
 
+def check_code(path):
+    """C of the page of the C interface is C of the examples, which are compiled and run; "..." leaves something out."""
+    examples = [re.sub(r'\s+', ' ', p.read_text()) for p in tracked('examples/*.c')]
+    text = path.read_text()
+    for block in re.finditer(r'^```c\n(.*?)^```', text, re.S | re.M):
+        for piece in re.split(r'^\.\.\.\n', block.group(1), flags=re.M):
+            if not any(re.sub(r'\s+', ' ', piece).strip() in e for e in examples):
+                fault(path, text.count('\n', 0, block.start()) + 1, f'shows code that no example has: {piece.splitlines()[0]}')
+
+
 def check_document(path):
     check_links(path)
+    if path == ROOT / 'docs' / 'c-interface.md':
+        check_code(path)
     for number, line in enumerate(path.read_text().splitlines(), 1):
         for name in re.findall(r'`((?:src|cli|tests|tools|scenes|studies|bench|docs|examples|include|cmake|data)/[\w./-]+)`', line):
             if not (ROOT / name).exists():

@@ -27,7 +27,7 @@ folder = pathlib.Path(tempfile.mkdtemp(prefix='saltus-tutorial-'))
 (folder / 'build').mkdir()
 os.symlink(program, folder / 'build' / 'saltus')
 for name in ('scenes', 'data'):
-    os.symlink(document.resolve().parent.parent / name, folder / name)
+    os.symlink(pathlib.Path(__file__).resolve().parent.parent / name, folder / name)
 
 parts = re.split(r'^(```\w*\n.*?^```$)', document.read_text(), flags=re.S | re.M)
 scene = None
