@@ -781,6 +781,7 @@ saltus_status saltusi_formula_compose(saltusi_formula_builder* b) {
   m->inner.alone = nothing_by_formula(b);
   if (m->inner.alone) {
     m->system = *in;
+    m->system.impacts = b->def->impacts; /* a mechanism has none */
     return SALTUS_OK;
   }
   const int own_joints = m->system.dims.nj, own_contacts = m->system.dims.nc;

@@ -314,6 +314,36 @@ static void a_ball_hits_the_other_side_of_a_valley(void** state) {
   }
 }
 
+/* Three equal balls in line, two of them touching, e = 1: how a scene of bodies alone says that contacts strike together. Exact; springs side
+ * by side by the closed form of three masses (docs/theory/laws.md, 2.5 and 2.6). */
+static void bodies_strike_in_the_order_of_the_scene(void** state) {
+  (void)state;
+  static const struct {
+    const char* rule;
+    double v[3];
+  } cases[] = {{"", {-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0}},
+               {"impacts: {order: sequential}\n", {0.0, 0.0, 1.0}},
+               {"impacts: {order: lzb}\n", {-0.130261695065, 0.150229569435, 0.980032125630}}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    char text[700];
+    snprintf(
+        text, sizeof text,
+        "saltus: 1\nworld: {gravity: [0, 0]}\nmaterials: {default: {restitution: 1}}\n%sbodies:\n"
+        "  a: {mass: 1, shapes: [{circle: {radius: 0.05}}], position: [-0.3, 0], velocity: [1, "
+        "0]}\n"
+        "  b: {mass: 1, shapes: [{circle: {radius: 0.05}}]}\n"
+        "  c: {mass: 1, shapes: [{circle: {radius: 0.05}}], position: [0.1, 0]}\n",
+        cases[k].rule);
+    saltus_scene* scene = open_text(text);
+    saltus_sim* sim = run(scene, "adaptive", 0.0, 1e-9, 0.5);
+    for (int i = 0; i < 3; i++) {
+      assert_near(saltus_sim_v(sim)[3 * i], cases[k].v[i], 1e-8);
+    }
+    saltus_sim_destroy(sim);
+    saltus_scene_destroy(scene);
+  }
+}
+
 static void what_is_wrong_is_refused_with_its_place(void** state) {
   (void)state;
 #define BODY(shape) "saltus: 1\nbodies:\n  b: {density: 1, shapes: [" shape "]}\n"
@@ -362,6 +392,7 @@ int main(void) {
       cmocka_unit_test(dominoes_fall),
       cmocka_unit_test(a_polygon_in_an_arc_moves_as_in_a_ring),
       cmocka_unit_test(a_ball_hits_the_other_side_of_a_valley),
+      cmocka_unit_test(bodies_strike_in_the_order_of_the_scene),
       cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
