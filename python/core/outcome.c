@@ -122,18 +122,23 @@ static const char* accuracy_text(const saltus_run_accuracy* a, char* text, size_
   return text;
 }
 
-/* Frames and events once more, to the recorder of a file. */
-static saltus_status replay(const saltus_recording_data* d, saltus_recorder to) {
+/* Frames and events once more, in the order they had, to the recorder of a file: its bytes depend on it. */
+static saltus_status replay(const core_track* track, saltus_recorder to) {
+  const saltus_recording_data* d = &track->data;
   size_t most = (size_t)core_track_contacts(d);
   saltus_contact_frame* contacts = calloc(most + 1, sizeof *contacts);
   saltus_status status = contacts != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
-  for (long long i = 0; i < d->count && status == SALTUS_OK; i++) {
-    saltus_frame frame;
-    core_track_frame(d, i, contacts, &frame);
-    status = to.frame(to.user, &frame);
-  }
-  for (long long i = 0; i < d->event_count && status == SALTUS_OK; i++) {
-    status = to.event(to.user, &d->events[i]);
+  long long event = 0;
+  for (long long i = 0; i <= d->count && status == SALTUS_OK; i++) {
+    for (; event < d->event_count && track->frames_before[event] == i && status == SALTUS_OK;
+         event++) {
+      status = to.event(to.user, &d->events[event]);
+    }
+    if (i < d->count && status == SALTUS_OK) {
+      saltus_frame frame;
+      core_track_frame(d, i, contacts, &frame);
+      status = to.frame(to.user, &frame);
+    }
   }
   free(contacts);
   return status;
@@ -146,7 +151,7 @@ static saltus_status write_file(const core_data* self, const saltus_recording_de
   if (status != SALTUS_OK) {
     return status;
   }
-  status = replay(self->data, saltus_recording_recorder(recording));
+  status = replay(self->track, saltus_recording_recorder(recording));
   const saltus_recording_summary summary = {.failure =
                                                 result->status == SALTUS_OK ? NULL : result->reason,
                                             .steps = result->steps,

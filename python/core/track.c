@@ -120,6 +120,7 @@ void core_track_destroy(core_track* track) {
     free(*place(&core_series_list[i], &track->data));
   }
   free(track->data.events);
+  free(track->frames_before);
   free(track);
 }
 
@@ -257,8 +258,14 @@ static saltus_status on_event(void* user, const saltus_event* event) {
       return SALTUS_ERR_MEMORY;
     }
     d->events = larger;
+    long long* before = realloc(track->frames_before, (size_t)room * sizeof *before);
+    if (before == NULL) {
+      return SALTUS_ERR_MEMORY;
+    }
+    track->frames_before = before;
     track->event_room = room;
   }
+  track->frames_before[d->event_count] = d->count;
   d->events[d->event_count++] = *event;
   return SALTUS_OK;
 }

@@ -40,7 +40,8 @@ void* core_series_get(const core_series* series, const saltus_recording_data* da
 typedef struct core_track {
   saltus_recording_data data; /* q_labels and the like are those of the system, or NULL */
   long long room, event_room, row_room;
-  bool contacts; /* whether contacts are kept */
+  long long* frames_before; /* [event_count] how many frames came before each event */
+  bool contacts;            /* whether contacts are kept */
 } core_track;
 
 /* Empty, for runs of this scene; NULL: no memory. */
