@@ -29,6 +29,10 @@ static void array_free(PyObject* object) {
   Py_DECREF(type);
 }
 
+static Py_ssize_t size_of(char format) {
+  return format == 'B' ? 1 : format == 'i' ? 4 : 8;
+}
+
 static int array_buffer(PyObject* object, Py_buffer* view, int flags) {
   array_object* self = (array_object*)object;
   if ((flags & PyBUF_WRITABLE) != 0) {
@@ -40,7 +44,7 @@ static int array_buffer(PyObject* object, Py_buffer* view, int flags) {
   *view = (Py_buffer){.buf = self->data,
                       .obj = object,
                       .len = self->bytes,
-                      .itemsize = self->format[0] == 'B' ? 1 : 8,
+                      .itemsize = size_of(self->format[0]),
                       .readonly = 1,
                       .ndim = self->rank,
                       .format = (flags & PyBUF_FORMAT) != 0 ? self->format : NULL,
@@ -73,7 +77,7 @@ static PyObject* make_array(const core_state* state, PyObject* owner, void* data
   self->data = data;
   self->format[0] = shape.format;
   self->rank = shape.rank;
-  Py_ssize_t stride = shape.format == 'B' ? 1 : 8;
+  Py_ssize_t stride = size_of(shape.format);
   for (int k = shape.rank - 1; k >= 0; k--) {
     self->size[k] = shape.size[k];
     self->stride[k] = stride;
@@ -124,6 +128,32 @@ int core_reals_take(PyObject* object, const char* name, Py_ssize_t count, core_r
     return -1;
   }
   return 0;
+}
+
+int core_ints_take(PyObject* object, const char* name, Py_ssize_t count, core_ints* ints) {
+  *ints = (core_ints){0};
+  if (PyObject_GetBuffer(object, &ints->buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    return -1;
+  }
+  const char* format = ints->buffer.format;
+  Py_ssize_t there = ints->buffer.len / 4;
+  bool fits = format != NULL && strcmp(format, "i") == 0 && ints->buffer.itemsize == 4;
+  if (!fits || (count >= 0 && there != count)) {
+    PyErr_Format(PyExc_ValueError, "%s: an array of %zd int32 is needed", name, count);
+    PyBuffer_Release(&ints->buffer);
+    return -1;
+  }
+  ints->held = 1;
+  ints->data = ints->buffer.buf;
+  ints->count = there;
+  return 0;
+}
+
+void core_ints_release(core_ints* ints) {
+  if (ints->held) {
+    PyBuffer_Release(&ints->buffer);
+  }
+  *ints = (core_ints){0};
 }
 
 void core_reals_release(core_reals* reals) {

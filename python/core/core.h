@@ -49,7 +49,7 @@ PyObject* core_raise(const core_state* state, saltus_status status, core_message
 /* Hands warnings to Python's; -1: one became an exception. */
 int core_warn(const core_state* state, core_messages* messages);
 
-/* An array that looks at memory which `owner` keeps alive. format: 'd', 'q', 'Q' or 'B' (bytes). */
+/* An array that looks at memory which `owner` keeps alive. format: 'd', 'q', 'Q', 'i' or 'B' (bytes). */
 typedef struct core_shape {
   char format;
   int rank;
@@ -71,6 +71,17 @@ typedef struct core_reals {
 
 int core_reals_take(PyObject* object, const char* name, Py_ssize_t count, core_reals* reals);
 void core_reals_release(core_reals* reals);
+
+/* The same for int32. */
+typedef struct core_ints {
+  Py_buffer buffer;
+  const int* data;
+  Py_ssize_t count;
+  int held;
+} core_ints;
+
+int core_ints_take(PyObject* object, const char* name, Py_ssize_t count, core_ints* ints);
+void core_ints_release(core_ints* ints);
 
 /* A flag that stops runs, set from any thread. */
 typedef struct core_flag {
@@ -126,6 +137,7 @@ int core_add_arrays(PyObject* module, core_state* state);
 int core_add_data(PyObject* module, core_state* state);
 int core_add_scene(PyObject* module, core_state* state);
 int core_add_sim(PyObject* module, core_state* state);
+int core_add_problems(PyObject* module, core_state* state);
 
 /* Functions of the module. */
 PyObject* core_run(PyObject* module, PyObject* args);
@@ -135,6 +147,10 @@ PyObject* core_data_stats(PyObject* self, PyObject* unused);
 PyObject* core_data_settings(PyObject* self, PyObject* unused);
 PyObject* core_data_save(PyObject* self, PyObject* args);
 PyObject* core_data_snapshot(PyObject* self, PyObject* args);
+PyObject* core_lcp(PyObject* module, PyObject* args);
+PyObject* core_friction(PyObject* module, PyObject* args);
+PyObject* core_hausdorff(PyObject* module, PyObject* args);
+PyObject* core_read_problem(PyObject* module, PyObject* args);
 PyObject* core_snapshot_scene(PyObject* module, PyObject* bytes);
 
 PyObject* core_lists(PyObject* module, PyObject* unused);

@@ -124,6 +124,10 @@ static PyMethodDef functions[] = {
     {"verify", core_verify, METH_VARARGS, "verify(data, scene, own_start): a certificate."},
     {"snapshot_scene", core_snapshot_scene, METH_O,
      "snapshot_scene(bytes): the text of its scene."},
+    {"lcp", core_lcp, METH_VARARGS, "Solves a linear complementarity problem."},
+    {"friction", core_friction, METH_VARARGS, "Solves a friction problem."},
+    {"hausdorff", core_hausdorff, METH_VARARGS, "Distance of two graphs."},
+    {"read_problem", core_read_problem, METH_VARARGS, "read_problem(path): a Problem."},
     {"lists", core_lists, METH_NOARGS, "Schemes, solvers and kinds of events."},
     {"event_fields", event_fields, METH_NOARGS, "Where the numbers of an event are."},
     {NULL, NULL, 0, NULL}};
@@ -144,7 +148,8 @@ static int start(PyObject* module) {
   }
   return PyModule_AddStringConstant(module, "version", saltus_version()) == 0 &&
                  core_add_arrays(module, state) == 0 && core_add_data(module, state) == 0 &&
-                 core_add_scene(module, state) == 0 && core_add_sim(module, state) == 0
+                 core_add_scene(module, state) == 0 && core_add_sim(module, state) == 0 &&
+                 core_add_problems(module, state) == 0
              ? 0
              : -1;
 }

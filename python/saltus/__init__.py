@@ -12,13 +12,17 @@ from __future__ import annotations
 from . import _core
 from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, SolveError
 from .model import Model
+from .problems import Answer, Problem, friction, lcp, read_problem, solvers
 from .simulation import Event, Simulation, rollout
 from .solution import Certificate, Contacts, Ledger, Solution, State
 from .solver import load, resume, schemes, solve
+from .tools import Comparison, Convergence, compare, converge, verify
 
 __version__: str = _core.version
 
 __all__ = [
-    "Certificate", "Contacts", "Error", "Event", "FileError", "InputError", "Interrupted", "Ledger", "Model",
-    "SaltusWarning", "Simulation", "Solution", "SolveError", "State", "load", "resume", "rollout", "schemes", "solve",
+    "Answer", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "InputError",
+    "Interrupted", "Ledger", "Model", "Problem", "SaltusWarning", "Simulation", "Solution", "SolveError", "State",
+    "compare", "converge", "friction", "lcp", "load", "read_problem", "resume", "rollout", "schemes", "solve", "solvers",
+    "verify",
 ]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Certificates, comparisons, orders, pickles, the program."""
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import saltus
+from support import not_short, program, scene
+
+
+class Judged(unittest.TestCase):
+    def test_a_certificate_of_a_file_is_that_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            saltus.solve(scene("woodpecker"), 0.2, tol=1e-8, every=1).save(path)
+            self.assertEqual(program("verify", path).returncode, 0)
+            certificate = saltus.verify(path)
+            self.assertTrue(certificate.passed and certificate.complete)
+            self.assertTrue(saltus.verify(path, scene("woodpecker")).passed)
+            wrong = saltus.Model(scene("woodpecker"), parameters={"mu": 0.2})
+            self.assertFalse(saltus.verify(path, wrong).passed)
+
+    @not_short
+    def test_schemes_have_their_orders(self):
+        study = saltus.converge(scene("oscillator"), 1.0, scheme="rk4", steps=0.1 / 2.0 ** np.arange(4))
+        self.assertAlmostEqual(study.order, 4.0, delta=0.3)
+        study = saltus.converge(scene("oscillator"), 1.0, scheme="explicit-euler", steps=0.01 / 2.0 ** np.arange(4))
+        self.assertAlmostEqual(study.order, 1.0, delta=0.15)
+
+    def test_two_tolerances_agree_and_their_events_are_paired(self):
+        rough, fine = (saltus.solve(scene("ball"), 2.9, tol=tol, scheme="adaptive") for tol in (1e-5, 1e-10))
+        found = saltus.compare(rough, fine)
+        self.assertTrue(found.same_events)
+        self.assertLess(found.q.max(), 1e-4)
+        self.assertLess(found.graph.max(), 1e-4)
+        other = saltus.compare(saltus.solve(scene("ball"), 2.9, tol=1e-8, scheme="adaptive", q0=[1.1], v0=[0]), fine)
+        self.assertGreater(other.q.max(), 0.05)
+
+
+class Kept(unittest.TestCase):
+    def test_a_model_survives_a_pickle(self):
+        model = saltus.Model(scene("woodpecker"), parameters={"mu": 0.3})
+        again = pickle.loads(pickle.dumps(model))
+        self.assertEqual(again.parameters, {"mu": "0.3"})
+        one, other = (saltus.solve(m, 0.1, tol=1e-8) for m in (model, again))
+        self.assertEqual(one.q.tobytes(), other.q.tobytes())
+
+    @not_short
+    def test_the_package_is_the_program(self):
+        answer = subprocess.run([sys.executable, "-m", "saltus", "--version"], capture_output=True, text=True)
+        if "neither" in answer.stderr:
+            self.skipTest("the program is not in this package")
+        self.assertIn(saltus.__version__, answer.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
