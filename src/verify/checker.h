@@ -78,6 +78,7 @@ typedef struct saltusi_checker {
   double fastest;  /* largest velocity of the run */
   long long fired; /* events that have switched */
   double hardest;  /* largest impulse of a contact between two frames */
+  double* bend;    /* [nj] m/s^2, largest convective acceleration of each joint row */
   double slack;    /* of the first step, where the start had to be corrected */
   void* scratch;
   saltus_failure failure;

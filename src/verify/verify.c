@@ -239,6 +239,7 @@ static bool take_room(saltusi_checker* c) {
   c->dry = SALTUSI_TAKE(p, saltusi_dry, c->system->dry_count + 1);
   c->dry_limit = SALTUSI_TAKE(p, double, c->system->dry_count + 1);
   c->lost = SALTUSI_TAKE(p, bool, d->nc + 1);
+  c->bend = SALTUSI_TAKE(p, double, c->nj + 1);
   c->weight_q = SALTUSI_TAKE(p, double, n);
   c->weight_v = SALTUSI_TAKE(p, double, n);
   c->coordinate = SALTUSI_TAKE(p, int, n);
@@ -437,6 +438,13 @@ static void find_scales(saltusi_checker* c) {
   const saltus_recording_data* d = c->data;
   for (long long i = 0; i < d->count * c->nv; i++) {
     c->fastest = fmax(c->fastest, fabs(d->v[i]));
+  }
+  for (long long i = 0; !c->to_tolerance && c->nj > 0 && i < d->count; i++) {
+    saltus_point at = saltusi_place(c, d->t[i], d->q + i * c->nq, d->v + i * c->nv);
+    saltusi_joint_rows(c, &at, true);
+    for (int k = 0; k < c->nj; k++) {
+      c->bend[k] = fmax(c->bend[k], fabs(c->at.c[k]));
+    }
   }
   for (long long i = 1; i < d->count; i++) {
     int count = saltusi_frame_contacts(c, i, c->acting);
