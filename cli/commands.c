@@ -230,6 +230,16 @@ static const cli_option report_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option compare_options[] = {
+    {"--match", "S", "events of one contact farther apart than S seconds are different ones",
+     false},
+    {"--any", NULL, "also recordings of different scenes with the same coordinates", false},
+    {"--events", NULL, "prints all events, not the first twenty", false},
+    {"-o", "FILE", "draws both and their differences to FILE.svg, .pdf or .png", false},
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml), - for a scene on the standard input, or the name of a "
@@ -268,6 +278,10 @@ static const cli_command commands[] = {
      "Computes the motion anew from the recorded states and the scene (that of the recording, or\n"
      "SCENE), and says item by item what holds and how well. Exit code 1 when something does not.",
      verify_options, COUNT(verify_options), 1, 2, cli_verify},
+    {"compare", "A B", "says how far two recordings of one scene are apart",
+     "Positions at the instants of both, graphs of velocities (Hausdorff), events matched one to "
+     "one.",
+     compare_options, COUNT(compare_options), 2, 2, cli_compare},
     {"plot", "FILE", "draws a recording",
      "Coordinates, velocities with their jumps, outputs, contact impulses and forces, energy, "
      "events.",

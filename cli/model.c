@@ -52,7 +52,7 @@ void cli_overrides_free(cli_overrides* overrides) {
 
 /* The scene with a comment for each --set, so that a recording says how it was made; NULL: none. */
 static char* text_with_overrides(const cli_args* args, const char* text) {
-  size_t bytes = strlen(text) + 1;
+  size_t bytes = strlen(text) + 2;
   for (int i = 0; i < args->given_count; i++) {
     bytes += strlen(args->given[i].value != NULL ? args->given[i].value : "") + 16;
   }
@@ -60,7 +60,9 @@ static char* text_with_overrides(const cli_args* args, const char* text) {
   if (all == NULL) {
     return NULL;
   }
-  size_t used = (size_t)snprintf(all, bytes, "%s", text);
+  size_t length = strlen(text);
+  bool ended = length == 0 || text[length - 1] == '\n'; /* a comment begins on a line of its own */
+  size_t used = (size_t)snprintf(all, bytes, "%s%s", text, ended ? "" : "\n");
   for (int i = 0; i < args->given_count; i++) {
     if (strcmp(args->given[i].option->name, "--set") == 0) {
       used += (size_t)snprintf(all + used, bytes - used, "# --set %s\n", args->given[i].value);

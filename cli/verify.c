@@ -149,10 +149,10 @@ void cli_certificate_free(cli_certificate* made) {
 int cli_verify(const cli_args* args) {
   const char* path = args->positional[0];
   cli_certificate made = {.path = path};
-  int code = cli_exit_code(saltus_recording_read(path, cli_log(), NULL, &made.data));
-  if (code != CLI_DONE) {
-    return code;
+  if (saltus_recording_read(path, cli_log(), NULL, &made.data) != SALTUS_OK) {
+    return CLI_USAGE;
   }
+  int code = CLI_DONE;
   const saltus_recording_data* data = made.data;
   cli_model model = {.target = path};
   if (args->positional_count > 1) {

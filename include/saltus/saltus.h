@@ -9,6 +9,7 @@
 #include "saltus/adaptive.h"
 #include "saltus/api.h"
 #include "saltus/body.h"
+#include "saltus/compare.h"
 #include "saltus/cone.h"
 #include "saltus/contact.h"
 #include "saltus/control.h"

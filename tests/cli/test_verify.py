@@ -87,6 +87,14 @@ class Certificate(test_cli.Cli):
             self.refused('run', self.scene(), '-o', self.folder / 'run.h5', '--certify', *words,
                          says=f'--certify cannot go with {words[0]}')
 
+    def test_replaced_parameters_belong_to_the_recording(self):
+        path = self.folder / 'run.h5'
+        for text in (BALL, BALL.rstrip('\n')):  # a file that does not end with its last line
+            self.assertEqual(saltus('run', self.scene(text), '--set', 'e=0.3', '--tol', '1e-6', '-o', path,
+                                    '--certify').returncode, 0)
+            judged = saltus('verify', path)
+            self.assertEqual(judged.returncode, 0, judged.stdout + judged.stderr)
+
     def test_another_scene_is_found_or_refused(self):
         path = self.folder / 'run.h5'
         self.assertEqual(saltus('run', self.scene(), '--tol', '1e-6', '-o', path, '--certify').returncode, 0)

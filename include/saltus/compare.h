@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * compare.h - two recordings of one scene beside each other: how far their motions are apart, and which events of one are
+ * those of the other.
+ *
+ *   saltus_compare_def def = saltus_compare_def_default();
+ *   def.a = a, def.b = b;                               of saltus_recording_read
+ *   saltus_comparison* c;
+ *   saltus_status status = saltus_compare(&def, &c);
+ *   ... c->positions.value, c->velocity_graph.value, c->pairs[0].dt
+ *   saltus_comparison_destroy(c);
+ *
+ * Positions are compared at the instants of both recordings, or at those that both have where there are many; between frames
+ * they are cubics through positions and their rates, apart at impacts. Velocities jump, at slightly different times: they
+ * are compared by the Hausdorff distance of their graphs in the metric max(|dt|, |dv|), a coordinate at a time.
+ * docs/compare.md.
+ */
+#ifndef SALTUS_COMPARE_H
+#define SALTUS_COMPARE_H
+
+#include "saltus/memory.h"
+#include "saltus/recording.h"
+#include "saltus/system.h"
+
+SALTUS_BEGIN_DECLS
+
+/* A largest difference and where it is. */
+typedef struct saltus_difference {
+  double value; /* NaN: nothing was compared */
+  double t;     /* s; NaN where it has no instant, as of a graph */
+  int column;   /* coordinate or velocity */
+} saltus_difference;
+
+/* Events of both recordings that are one, or an event of one alone. */
+typedef struct saltus_event_pair {
+  long long a, b;  /* places in their tables; -1: that one has no such event */
+  double dt;       /* s, b minus a; NaN for one alone, as all that follows */
+  double u_before; /* m/s, likewise */
+  double u_after;  /* m/s */
+  double impulse;  /* N s, length of the difference */
+  double energy;   /* J */
+} saltus_event_pair;
+
+typedef struct saltus_comparison {
+  double start, end;                /* s, time that both cover */
+  long long instants;               /* at which positions were compared */
+  bool interpolated;                /* one of them had no frame there, at least once */
+  saltus_difference positions;      /* by the coordinate's own unit */
+  saltus_difference position_graph; /* Hausdorff */
+  saltus_difference velocity_graph;
+  int nq, nv;
+  const double* position;        /* [nq] largest difference of each */
+  const double* position_at;     /* [nq] s, where */
+  const double* position_mean;   /* [nq] over time */
+  const double* position_graphs; /* [nq] Hausdorff */
+  const double* velocity_graphs; /* [nv] */
+  const double* instant;    /* [instants] s, and the largest difference of all positions there: */
+  const double* difference; /* [instants] */
+  long long pair_count;
+  const saltus_event_pair* pairs; /* by time */
+  long long matched, only_a, only_b;
+  saltus_event_pair
+      worst; /* the largest of each number over the matched ones; a and b of that in time */
+} saltus_comparison;
+
+typedef struct saltus_compare_def {
+  const saltus_recording_data* a;
+  const saltus_recording_data* b;
+  const saltus_system*
+      system; /* how positions follow from velocities; NULL: q' = v where nq = nv, else straight lines */
+  double
+      match; /* s; events of one contact farther apart than this are different ones; 0: a hundredth of the time */
+  bool any;  /* also recordings of different scenes, when their coordinates have the same names */
+  saltus_log log;
+  const saltus_allocator* allocator; /* NULL: the C library */
+  SALTUS_RESERVED(6);
+} saltus_compare_def;
+
+SALTUS_API saltus_compare_def saltus_compare_def_default(void);
+
+/* SALTUS_ERR_INPUT with a message for recordings of different scenes (values of --set may differ), of other sizes or
+ * names, without states, or that have no time in common; SALTUS_ERR_RANGE, SALTUS_ERR_MEMORY. *out is NULL then. */
+SALTUS_API saltus_status saltus_compare(const saltus_compare_def* def, saltus_comparison** out);
+SALTUS_API void saltus_comparison_destroy(saltus_comparison* comparison);
+
+SALTUS_END_DECLS
+
+#endif
