@@ -14,7 +14,7 @@ typedef struct law_case {
   impact_case (*build)(const double* p);
   double p[4];
   saltus_impact_law law;
-  double mu, e_N, e_T;
+  double mu, e_N, e_T; /* e_N < 0: of the contacts' own */
   saltus_impacts rule;
   char
       what; /* 'v', 'u', 'P': velocities of coordinates, of rows, impulses; 'T': change of energy */

@@ -19,7 +19,11 @@ static const double* pick(const impact_outcome* out, char what) {
 
 static void claim_case(study_report* report, const law_case* of) {
   impact_case c = of->build(of->p);
-  impact_case_set(&c, of->law, of->mu, of->e_N, of->e_T);
+  const double own[2] = {c.contact[0].e_N, c.contact[1].e_N};
+  impact_case_set(&c, of->law, of->mu, fmax(of->e_N, 0.0), of->e_T);
+  for (int i = 0; of->e_N < 0.0 && i < 2; i++) {
+    c.contact[i].e_N = own[i];
+  }
   impact_outcome out = impact_case_solve(&c, &of->rule);
   double worst = out.status == SALTUS_OK ? 0.0 : INFINITY;
   for (int i = 0; i < of->count; i++) {
