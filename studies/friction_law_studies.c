@@ -5,6 +5,7 @@
  * (friction_cases.c), to the first order in the step.
  */
 #include "friction_cases.h"
+#include "law_figures.h"
 #include "study.h"
 
 #include <math.h>
@@ -86,7 +87,7 @@ static int run_elliptic(const cli_args* args, study_report* report) {
 const study study_law_elliptic = {
     "law-elliptic", "elliptic friction: curve and end of a sliding block",
     NOTE,           false,
-    run_elliptic,   NULL};
+    run_elliptic,   law_draw_ellipse};
 const study study_law_rolling = {
     "law-rolling", "rolling, drilling, viscous and dry friction, adhesion with fixed steps",
     NOTE,          false,
@@ -99,7 +100,8 @@ const study study_law_patch = {"law-patch",
                                "Farkas et al. 2003",
                                false,
                                run_cases,
-                               NULL};
+                               law_draw_disc};
 const study study_law_belt = {
-    "law-belt", "periods of stick-slip under three laws, with fixed steps", NOTE, false, run_cases,
-    NULL};
+    "law-belt", "periods of stick-slip under three laws, with fixed steps",
+    NOTE,       false,
+    run_cases,  law_draw_stribeck};

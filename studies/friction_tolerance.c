@@ -5,6 +5,7 @@
  * within ten tolerances of numbers that were computed twice by other means, and energy that is accounted for.
  */
 #include "friction_tolerance.h"
+#include "law_figures.h"
 
 #include "study.h"
 
@@ -131,19 +132,19 @@ const study study_law_disc = {"law-disc",
                               "two computations each; docs/laws.md",
                               false,
                               run_disc,
-                              NULL};
+                              law_draw_disc};
 
-#define LAW_STUDY(id, name, cases, summary)                                                        \
+#define LAW_STUDY(id, name, cases, draw, summary)                                                  \
   static int run_##id(const cli_args* args, study_report* report) {                                \
     (void)args;                                                                                    \
     return run_cases_of(report, cases);                                                            \
   }                                                                                                \
   const study study_law_##id = {name,  summary,  "two computations each; docs/laws.md",            \
-                                false, run_##id, NULL};
+                                false, run_##id, draw};
 
-LAW_STUDY(stribeck, "law-stribeck", "law-belt",
+LAW_STUDY(stribeck, "law-stribeck", "law-belt", law_draw_stribeck,
           "periods of stick-slip to a tolerance: static and kinetic, two curves")
-LAW_STUDY(ellipse, "law-ellipse", "law-elliptic",
+LAW_STUDY(ellipse, "law-ellipse", "law-elliptic", law_draw_ellipse,
           "where a block with elliptic friction ends, to a tolerance")
-LAW_STUDY(resistance, "law-resistance", "law-rolling",
+LAW_STUDY(resistance, "law-resistance", "law-rolling", NULL,
           "rolling, drilling, viscous and dry friction, a bond, to a tolerance")

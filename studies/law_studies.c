@@ -5,6 +5,7 @@
  * phases of random impacts, and who creates energy.
  */
 #include "law_cases.h"
+#include "law_figures.h"
 #include "study.h"
 
 #include <math.h>
@@ -227,20 +228,22 @@ static int run_energy(const cli_args* args, study_report* report) {
 }
 
 #define NOTE "two computations each; docs/laws.md"
-#define LAW_STUDY(id, name, summary, source, run)                                                  \
-  const study study_law_##id = {name, summary, source, false, run, NULL};
+#define LAW_STUDY(id, name, summary, source, run, draw)                                            \
+  const study study_law_##id = {name, summary, source, false, run, draw};
 
-LAW_STUDY(chains, "law-chains", "chains of 3 and 5 balls under all laws", NOTE, run_table)
-LAW_STUDY(columns, "law-columns", "columns of beads that fall on the floor", NOTE, run_table)
+LAW_STUDY(chains, "law-chains", "chains of 3 and 5 balls under all laws", NOTE, run_table,
+          law_draw_chains)
+LAW_STUDY(columns, "law-columns", "columns of beads that fall on the floor", NOTE, run_table,
+          law_draw_columns)
 LAW_STUDY(kane, "law-kane", "Kane's pendulum under all laws, and its gain",
-          "Kane and Levinson 1985", run_kane)
+          "Kane and Levinson 1985", run_kane, NULL)
 LAW_STUDY(regions, "law-regions", "a rod on its tip in every region of slip", "Wang and Mason 1992",
-          run_regions)
-LAW_STUDY(space, "law-space", "impacts in space along their path", NOTE, run_table)
+          run_regions, law_draw_regions)
+LAW_STUDY(space, "law-space", "impacts in space along their path", NOTE, run_table, NULL)
 LAW_STUDY(superball, "law-superball", "tangential restitution from -1 to 1", "closed form",
-          run_table)
-LAW_STUDY(dimer, "law-dimer", "two beads on a rod, one of them at rest", NOTE, run_table)
+          run_table, NULL)
+LAW_STUDY(dimer, "law-dimer", "two beads on a rod, one of them at rest", NOTE, run_table, NULL)
 LAW_STUDY(rocking, "law-rocking", "a block that turns from corner to corner",
-          "Housner 1963; closed form", run_table)
-LAW_STUDY(order, "law-order", "order of impacts and ratios of stiffness", NOTE, run_table)
-LAW_STUDY(energy, "law-energy", "which laws create energy: random impacts", NOTE, run_energy)
+          "Housner 1963; closed form", run_table, NULL)
+LAW_STUDY(order, "law-order", "order of impacts and ratios of stiffness", NOTE, run_table, NULL)
+LAW_STUDY(energy, "law-energy", "which laws create energy: random impacts", NOTE, run_energy, NULL)

@@ -169,9 +169,10 @@ static void a_limit_that_does_not_settle_ends_the_run(void** state) {
 
 /* A thin disc of 4 cm that whirls on a table without slip: x, y, z, the angle of its point of contact, its tilt, its own
  * angle, which is that of the point of contact along the rim. */
-#define WHIRL(friction, resistance)                                                                \
+#define WHIRL(friction, resistance) WHIRL_FROM("0.03", friction, resistance)
+#define WHIRL_FROM(start, friction, resistance)                                                    \
   "saltus: 1\n"                                                                                    \
-  "parameters: {r: 0.04, g: 9.81, start: 0.03, rate: sqrt(4*g/(r*sin(start)))}\n"                  \
+  "parameters: {r: 0.04, g: 9.81, start: " start ", rate: sqrt(4*g/(r*sin(start)))}\n"             \
   "coordinates: {x: {}, y: {}, z: {start: r*sin(start)}, phi: {velocity: rate}, al: {start: "      \
   "start}, psi: {velocity: -rate*cos(start)}}\n"                                                   \
   "kinetic: (x'^2 + y'^2 + z'^2)/2 + r^2/8*(al'^2 + (phi'*sin(al))^2) + r^2/4*(phi'*cos(al) + "    \
@@ -211,6 +212,96 @@ static void a_whirling_disc_comes_down_in_its_time(void** state) {
   }
 }
 
+/* Time from a tilt of 0.03 to 0.003 when it is slow: 3/2 m g r al' = -power, with the rate sqrt(4 g / (r sin(al))) of its point
+ * of contact; by Simpson's rule. */
+static double slow_time(double (*time_of)(double tilt)) {
+  enum { PARTS = 2000 };
+  const double from = 0.003, h = (0.03 - from) / PARTS;
+  double sum = 0.0;
+  for (int k = 0; k <= PARTS; k++) {
+    const double weight = k == 0 || k == PARTS ? 1.0 : k % 2 == 1 ? 4.0 : 2.0;
+    sum += weight * time_of(from + k * h);
+  }
+  return sum * h / 3.0;
+}
+
+static double along_the_rim(double tilt) {
+  return 0.75 * pow(0.04, 1.5) / (4e-5 * sqrt(gravity)) * sqrt(sin(tilt));
+}
+
+static double by_its_rate(double tilt) {
+  return 1.5 * 0.04 * 0.04 * tan(tilt) / (4.0 * 4e-7 * gravity);
+}
+
+static double by_rolling(double tilt) {
+  return 0.75 * pow(0.04, 1.5) / (4e-4 * sqrt(gravity)) / sqrt(sin(tilt));
+}
+
+/* From 0.1 to 0.01 by classical Runge-Kutta steps of the same equations; with the times above the exponents of
+ * t ~ tilt^(1/n), near the 2/3, 1/2 and 2 of a slow motion. */
+static void the_tilt_of_a_whirling_disc_falls_by_its_exponent(void** state) {
+  (void)state;
+  static const struct {
+    const char* text;
+    double t, last, exponent, digit;
+    double (*slow)(double tilt);
+    double printed, slow_digit;
+  } cases[] = {
+      {WHIRL_FROM("0.1", "", "dry_friction: [{name: rim, rate: psi', force: 4e-5*g}]\n"),
+       0.977695063301, 0.160704673, 0.66679, 1e-5, along_the_rim, 0.160648818, 1e-9},
+      {WHIRL_FROM("0.1", "", "forces: {psi: -4e-7*g*psi'}\n"), 0.763716251742, 0.0727170, 0.512,
+       1e-3, by_its_rate, 0.0681296, 1e-7},
+      {WHIRL_FROM("0.1", "",
+                  "forces: {al: -4e-4*g*al'/sqrt(al'^2 + (psi'*sin(al))^2), psi: "
+                  "-4e-4*g*psi'*sin(al)^2/sqrt(al'^2 + (psi'*sin(al))^2)}\n"),
+       2.023667811828, 1.107715589, 1.9979, 1e-4, by_rolling, 1.134405536, 1e-9},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const double tol = 1e-9;
+    outcome out = run(cases[k].text, "adaptive", tol, cases[k].t);
+    assert_near(out.q[4], 0.01, 20.0 * tol);
+    assert_near(log(0.1 / 0.03) / log(cases[k].t / cases[k].last), cases[k].exponent,
+                cases[k].digit);
+    assert_near(slow_time(cases[k].slow), cases[k].printed, cases[k].slow_digit);
+  }
+}
+
+/* A rope around a drum, T2 <= T1 exp(mu wrap), is dry friction that follows the mean of both, scenes/capstan.yaml. */
+static void a_rope_slides_around_a_drum(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\n"
+      "coordinates: {l1: {start: 2}, l2: {start: 2}}\n"
+      "kinetic: (l1'^2 + 3*l2'^2)/2\n"
+      "potential: -9.81*(l1 + 3*l2)\n"
+      "joints: [{name: rope, constraint: l1 + l2 - 4}]\n"
+      "dry_friction:\n"
+      "  - {name: drum, rate: (l2' - l1')/2, arm: 2*tanh(0.1*pi), joint: rope}\n";
+  static const char held[] =
+      "saltus: 1\n"
+      "coordinates: {l1: {start: 2}, l2: {start: 2}}\n"
+      "kinetic: (l1'^2 + 1.87*l2'^2)/2\n"
+      "potential: -9.81*(l1 + 1.87*l2)\n"
+      "joints: [{name: rope, constraint: l1 + l2 - 4}]\n"
+      "dry_friction:\n"
+      "  - {name: drum, rate: (l2' - l1')/2, arm: 2*tanh(0.1*pi), joint: rope}\n";
+  const double a = 2.26519340464, tensions[2] = {12.0751934046, 22.6344197861};
+  static const struct {
+    const char* scheme;
+    double tol; /* or step */
+  } runs[] = {{"adaptive", 1e-10}, {"moreau-jean", 0.01}, {"rattle", 0.01}};
+  for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+    outcome out = run(text, runs[k].scheme, runs[k].tol, 1.0);
+    assert_near(out.v[1], a, 1e-9);
+    assert_near(out.q[1], 2.0 + 0.5 * a, 1e-9);
+    /* what hangs on it tells the tensions */
+    assert_near(1.0 * (gravity + out.v[1]), tensions[0], 1e-9);
+    assert_near(3.0 * (gravity - out.v[1]), tensions[1], 3e-9);
+    /* exp(0.2 pi) = 1.8745: just below it does not slide */
+    assert_near(run(held, runs[k].scheme, runs[k].tol, 1.0).q[1], 2.0, 1e-12);
+  }
+}
+
 static void friction_that_means_nothing_is_refused(void** state) {
   (void)state;
   static const char* const texts[] = {
@@ -234,6 +325,8 @@ int main(void) {
       cmocka_unit_test(a_pin_holds_up_to_its_limit),
       cmocka_unit_test(a_limit_that_does_not_settle_ends_the_run),
       cmocka_unit_test(a_whirling_disc_comes_down_in_its_time),
+      cmocka_unit_test(the_tilt_of_a_whirling_disc_falls_by_its_exponent),
+      cmocka_unit_test(a_rope_slides_around_a_drum),
       cmocka_unit_test(friction_that_means_nothing_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -453,6 +453,42 @@ static void slip_and_spin_end_at_their_ratio(void** state) {
   }
 }
 
+/* Largest errors of rational approximations, as printed for them: why the coupled law is taken as it is. p of forces and q
+ * of moments are those that make the errors of the second kind smallest. */
+static void rational_forms_of_the_patch_miss_by_their_errors(void** state) {
+  (void)state;
+  static const struct {
+    saltus_patch patch;
+    double slope, beta, p, q, error[4];
+  } cases[] = {
+      {SALTUS_PATCH_UNIFORM, 1.0, 8.0 / 3.0, 0.3629, 0.6814, {0.358, 0.400, 0.066, 0.075}},
+      {SALTUS_PATCH_HERTZ,
+       3.0 * M_PI_ / 8.0,
+       15.0 * M_PI_ / 16.0,
+       0.3324,
+       0.7791,
+       {0.344, 0.392, 0.059, 0.069}},
+  };
+  for (int c = 0; c < 2; c++) {
+    const double M0 = saltus_patch_spin(cases[c].patch), s = cases[c].slope, b = cases[c].beta;
+    const double p = cases[c].p, q = cases[c].q;
+    double worst[4] = {0.0};
+    for (double d = 1e-3; d < 1e4; d *= 1.005) {
+      double f = 0.0, m = 0.0;
+      saltus_patch_load(cases[c].patch, d, &f, &m);
+      const double found[4] = {d / (d + 1.0 / s) - f, 1.0 / (1.0 + b * d) - m / M0,
+                               (d * d + p * d) / (d * d + p * d + p / s) - f,
+                               (1.0 + q * d) / (1.0 + q * d + q * b * d * d) - m / M0};
+      for (int k = 0; k < 4; k++) {
+        worst[k] = fmax(worst[k], fabs(found[k]));
+      }
+    }
+    for (int k = 0; k < 4; k++) {
+      assert_near(worst[k], cases[c].error[k], 1e-3);
+    }
+  }
+}
+
 static void curves_fall_as_they_say(void** state) {
   (void)state;
   saltus_friction_law law = {.curve = SALTUS_CURVE_STRIBECK, .kinetic = 0.5, .speed = 0.1};
@@ -494,6 +530,7 @@ int main(void) {
       cmocka_unit_test(a_dry_row_holds_up_to_its_limit),
       cmocka_unit_test(the_patch_has_the_numbers_of_quadrature),
       cmocka_unit_test(slip_and_spin_end_at_their_ratio),
+      cmocka_unit_test(rational_forms_of_the_patch_miss_by_their_errors),
       cmocka_unit_test(curves_fall_as_they_say),
       cmocka_unit_test(forces_of_sliding_are_those_of_the_formula),
   };
