@@ -81,6 +81,7 @@ typedef struct saltus_contact_step {
   double slip_before[2], slip_after[2]; /* m/s, tangential; 0 where the contact has no friction */
   double impulse[3];                    /* N s over the step, normal first */
   bool impact;       /* the impulse stops an approach; else it is a force times h */
+  bool replaced;     /* another law than its own decided an impact of the step */
   double lasting[3]; /* N s, part of the impulse of an impact that a lasting force gave */
   saltus_impact_phase part;
   saltus_whole_impact whole_impact; /* of a part that ends an impact */
@@ -113,7 +114,8 @@ typedef struct saltus_step_report {
   int limit_index;         /* the position (along that velocity), velocity or contact */
   int proven, sampled;     /* searches for events, as in saltus_tally */
   double dry_work;         /* J, of dry friction beside contacts over the step */
-  SALTUS_RESERVED(2);
+  double of_law; /* J, what an impact law that was replaced would have changed the energy by */
+  SALTUS_RESERVED(1);
 } saltus_step_report;
 
 typedef struct saltus_state {

@@ -102,6 +102,17 @@ static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, dou
   int law = saltusi_scheme_law(scheme, bound->key);
   const char* contact = law >= 0 ? scheme->eval.sys.laws[law].name : NULL;
   const int* number = scheme->eval.numbers != NULL ? scheme->eval.numbers->contact : NULL;
+  if (bound->paradox) {
+    saltusi_log(
+        scheme->log, SALTUS_LEVEL_ERROR,
+        "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s no force of "
+        "contact %d \"%s\", which slides, obeys Coulomb's law (Painleve): with its "
+        "friction a normal force of 1 N accelerates the gap by %.3g m/s^2; adaptive goes on "
+        "after an impact without collision",
+        scheme->ops->info.name, t, h, bound->t, saltusi_number(number, bound->key),
+        contact != NULL ? contact : "", bound->coupling);
+    return;
+  }
   saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
               "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
               "%lld %s, the next at contact %d \"%s\"; a smaller step has fewer",

@@ -100,6 +100,10 @@ static saltus_status strike_island(void* user, const saltusi_law_island* in) {
   if (status != SALTUS_OK) {
     return status;
   }
+  if (result.replaced || result.unfinished) {
+    j->of_law = result.of_law;
+    j->replaced = j->struck[in->contact[in->joints + (result.giver >= 0 ? result.giver : 0)]].key;
+  }
   saltusi_island_joints_answer(&j->joints, in, j->P);
   return SALTUS_OK;
 }
@@ -235,6 +239,14 @@ static saltus_contact_step* find(const saltusi_step* step, const saltusi_jumped*
   c->u_after = s->after[0];
   memcpy(c->slip_after, s->after + 1, sizeof c->slip_after);
   return c;
+}
+
+void saltusi_jump_remark(const saltusi_jump* jump, const saltusi_step* step) {
+  assert(jump != NULL && step != NULL);
+  step->report->of_law = jump->replaced >= 0 ? jump->of_law : 0.0;
+  for (int i = 0; jump->replaced >= 0 && i < step->report->active; i++) {
+    step->contacts[i].replaced = step->contacts[i].key == jump->replaced;
+  }
 }
 
 void saltusi_jump_report(const saltusi_jump* jump, const saltusi_step* step) {

@@ -49,7 +49,8 @@ typedef struct saltusi_jump {
   saltusi_island_joints joints;   /* that stay */
   const saltus_impacts* rule;
   saltus_log log;
-  bool gained;
+  double of_law; /* J, by which the replaced law would have changed the energy */
+  int replaced;  /* key of a contact of the last impacts by another law than its own; -1: none */
 } saltusi_jump;
 
 /* carried: doubles that the scheme carries. */
@@ -61,6 +62,9 @@ saltus_status saltusi_jump_start(saltusi_jump* jump, const saltusi_step* step);
 
 /* Adds what the impact did to the report of the step that followed it. */
 void saltusi_jump_report(const saltusi_jump* jump, const saltusi_step* step);
+
+/* Marks the contact whose law was replaced in the report of the step. */
+void saltusi_jump_remark(const saltusi_jump* jump, const saltusi_step* step);
 
 /* The impact of the contacts with these keys at a state; v [nv] jumps. For schemes that locate impacts. */
 saltus_status saltusi_jump_strike(saltusi_jump* jump, saltusi_eval* eval, const saltus_point* at,

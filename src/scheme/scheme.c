@@ -54,7 +54,7 @@ static void clear_report(saltus_step_report* report, double h) {
   report->method = NULL;
   report->limit = SALTUS_LIMIT_NONE;
   report->limit_index = 0;
-  report->dry_work = 0.0;
+  report->dry_work = report->of_law = 0.0;
   memset(report->reserved, 0, sizeof report->reserved);
 }
 
@@ -159,9 +159,12 @@ static void scale_back(const saltus_scheme* scheme, saltus_step_report* report) 
 /* Impacts by their law at the start of the step, then the step from there. */
 static saltus_status jump_and_step(saltus_scheme* scheme) {
   saltusi_step* step = &scheme->step;
+  scheme->jump->replaced = -1;
   if (scheme->ops->info.locates_events) {
     scheme->jump->log = step->log;
-    return scheme->ops->step(scheme->work, scheme->options, step);
+    const saltus_status status = scheme->ops->step(scheme->work, scheme->options, step);
+    saltusi_jump_remark(scheme->jump, step);
+    return status;
   }
   saltus_status status = saltusi_jump_start(scheme->jump, step);
   if (status == SALTUS_OK && scheme->jump->count > 0) {
@@ -173,6 +176,7 @@ static saltus_status jump_and_step(saltus_scheme* scheme) {
   }
   if (status == SALTUS_OK) {
     saltusi_jump_report(scheme->jump, step);
+    saltusi_jump_remark(scheme->jump, step);
   }
   return status;
 }

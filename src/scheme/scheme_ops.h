@@ -90,7 +90,7 @@ static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law
   c->law = law;
   c->gap = gap;
   c->u_before = c->u_after = 0.0;
-  c->impact = false;
+  c->impact = c->replaced = false;
   c->part = SALTUS_IMPACT_WHOLE;
   c->whole_impact.work = c->whole_impact.steps = 0.0;
   c->identity = 0;

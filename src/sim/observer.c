@@ -148,7 +148,8 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
   return report_event(sim, &event);
 }
 
-/* Impacts that created energy; schemes that choose their step report them on their own. */
+/* Impacts that created energy, or that another law than a contact's own decided; schemes that choose their step report them on
+ * their own. */
 static saltus_status report_gains(saltus_sim* sim, const saltus_step_report* report) {
   const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
   saltus_status status = SALTUS_OK;
@@ -157,6 +158,15 @@ static saltus_status report_gains(saltus_sim* sim, const saltus_step_report* rep
   while (status == SALTUS_OK && !info->chooses_step &&
          saltusi_gain_next(report, info->locates_events, sim->now.t, sim->last_h, &next, &remark)) {
     status = report_event(sim, &remark);
+  }
+  for (int i = 0; status == SALTUS_OK && i < report->active; i++) {
+    if (report->contacts[i].replaced) {
+      saltusi_contact_event(&report->contacts[i], sim->now.t, sim->last_h, &remark);
+      remark.kind = SALTUS_EVENT_LAW_REPLACED;
+      remark.energy_change = report->of_law;
+      memset(remark.impulse, 0, sizeof remark.impulse);
+      status = report_event(sim, &remark);
+    }
   }
   return status;
 }

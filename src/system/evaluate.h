@@ -18,8 +18,10 @@
 typedef struct saltusi_bound {
   const char* what; /* is counted; NULL: no bound was reached */
   long long count;
-  int key;  /* of the contact; -1: of none */
-  double t; /* s, how far it came */
+  int key;         /* of the contact; -1: of none */
+  double t;        /* s, how far it came */
+  bool paradox;    /* Painleve's: no forces obey Coulomb's law; not counted */
+  double coupling; /* 1/kg, acceleration of the gap by a normal force with its friction; below 0 */
 } saltusi_bound;
 
 /* Numbers that velocities, contacts and rows of joints have for those who read messages. */

@@ -14,7 +14,7 @@ enum { TEXT = 2048 };
 typedef struct outcome {
   saltus_status status;
   double q[4], v[4];
-  int impacts, gains;
+  int impacts, gains, replaced;
   char message[1024];
 } outcome;
 
@@ -22,6 +22,7 @@ static saltus_status keep_event(void* user, const saltus_event* event) {
   outcome* o = user;
   o->impacts += event->kind == SALTUS_EVENT_IMPACT;
   o->gains += event->kind == SALTUS_EVENT_ENERGY_GAIN;
+  o->replaced += event->kind == SALTUS_EVENT_LAW_REPLACED;
   return SALTUS_OK;
 }
 
@@ -155,6 +156,11 @@ static void every_scheme_with_friction_takes_every_law_of_kane(void** state) {
       }
       if ((o.gains > 0) != (cases[c].gains > 0)) {
         fail_msg("%s, %s %s: %d gains", info->name, cases[c].law, cases[c].impacts, o.gains);
+      }
+      /* whoever answers a gain by another law says so */
+      if ((o.replaced > 0) != (strstr(cases[c].impacts, "energy") != NULL)) {
+        fail_msg("%s, %s %s: %d laws replaced", info->name, cases[c].law, cases[c].impacts,
+                 o.replaced);
       }
     }
   }

@@ -102,18 +102,20 @@ typedef struct saltusi_grip_decision {
   saltusi_operator op; /* all rows; P are the forces [N], joints first */
   saltusi_island_joints joints;
   saltusi_cones cones;
-  int most;       /* contacts of an island that there is room for */
-  bool redundant; /* some normals depend on others */
-  int pushed;     /* in: key of the contact whose friction has just reached its bound; -1: none */
-  int count;      /* contacts of the last decision: */
-  int* key;       /* [nc] */
-  bool* moves;    /* [nc] slips before it is decided */
-  bool* presses;  /* [nc] */
-  double* W;      /* [rows squared] of an island with joints held */
-  double* u;      /* [rows] */
-  double* P;      /* [rows] */
-  double* basis;  /* [rows squared] */
-  int* accepted;  /* [rows] */
+  int most;        /* contacts of an island that there is room for */
+  bool redundant;  /* some normals depend on others */
+  int jammed;      /* key of a contact that slides and is pressed by its own friction; -1: none */
+  double coupling; /* 1/kg, of it: acceleration of its gap by a normal force */
+  int pushed;      /* in: key of the contact whose friction has just reached its bound; -1: none */
+  int count;       /* contacts of the last decision: */
+  int* key;        /* [nc] */
+  bool* moves;     /* [nc] slips before it is decided */
+  bool* presses;   /* [nc] */
+  double* W;       /* [rows squared] of an island with joints held */
+  double* u;       /* [rows] */
+  double* P;       /* [rows] */
+  double* basis;   /* [rows squared] */
+  int* accepted;   /* [rows] */
   saltusi_grips* grips;
 } saltusi_grip_decision;
 

@@ -288,6 +288,17 @@ static void classify_all(const island* in) {
   rank_pass(in);
 }
 
+/* The contact that is pressed most by its own friction: why there is no solution (Painleve). */
+static void find_jammed(const island* in) {
+  for (int i = 0; i < in->count; i++) {
+    const double coupling = entry(in, row_of(in, i), i, 0);
+    if (moves(in, i) && coupling < 0.0 && (in->d->jammed < 0 || coupling < in->d->coupling)) {
+      in->d->jammed = in->d->key[in->contact[i]];
+      in->d->coupling = coupling;
+    }
+  }
+}
+
 static saltus_status decide_island(void* user, const saltusi_law_island* from) {
   saltusi_grip_decision* d = user;
   const island in = {.d = d,
@@ -300,6 +311,7 @@ static saltus_status decide_island(void* user, const saltusi_law_island* from) {
   }
   if (in.count > 0) {
     if (!solve(&in)) {
+      find_jammed(&in);
       return SALTUS_RETRY_SMALLER;
     }
     classify_all(&in);
@@ -371,7 +383,12 @@ saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips
   }
   saltusi_operator_form(op, eval, &d->mass);
   d->redundant = false;
+  d->jammed = -1;
   status = saltusi_operator_solve_by(op, eval, decide_island, d);
+  if (status == SALTUS_RETRY_SMALLER && d->jammed >= 0) {
+    eval->bound = (saltusi_bound){
+        .what = "Painleve", .key = d->jammed, .t = at->t, .paradox = true, .coupling = d->coupling};
+  }
   if (status == SALTUS_OK) {
     keep_forces(d);
     saltusi_operator_apply(op, eval, a);
