@@ -69,6 +69,7 @@ typedef struct saltus_recorder {
   /* the state at the start and after every step, recorded or not; NULL: not interested */
   saltus_status (*step)(void* user, double t, const double* q, const double* v);
   int contacts_unseen; /* 1: it does not look at the contacts of frames, which then need not be found */
+  int ledger_unseen; /* 1: nor at energies; where no recorder has `frame` and all say so, there is no ledger */
   SALTUS_RESERVED(2);
 } saltus_recorder;
 

@@ -47,7 +47,7 @@ void saltusi_observer_start(saltus_sim* sim) {
     for (int i = 0; i < def->recorder_count; i++) {
       const saltus_recorder* recorder = &sim->recorders[i];
       sim->plain = sim->plain && (recorder->frame == NULL || recorder->contacts_unseen != 0);
-      sim->unframed = sim->unframed && recorder->frame == NULL;
+      sim->unframed = sim->unframed && recorder->frame == NULL && recorder->ledger_unseen != 0;
     }
     sim->stepped = (double)NAN;
   }

@@ -377,7 +377,8 @@ saltus_recorder saltusi_watch_recorder(saltusi_watch* watch) {
   return (saltus_recorder){.frame = needs.frames ? see_frame : NULL,
                            .event = needs.events ? see_event : NULL,
                            .step = see_step,
-                           .user = watch};
+                           .user = watch,
+                           .ledger_unseen = needs.frames ? 0 : 1};
 }
 
 /* ---- the end ---- */
