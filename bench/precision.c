@@ -98,8 +98,8 @@ static void keep_best(const contender* c, double time, contender* best, double* 
   }
 }
 
-/* Brackets: the default, and not narrower than the goal needs (methods, 3.4: the error stops at 2 to
- * 4 times the floor). */
+/* Brackets: the default, and not narrower than the goal needs (docs/theory/event-capturing.md, 5:
+ * the error stops at 2 to 4 times the floor). */
 static double best_capturing(contender start, contender* best,
                              saltus_event_capturing_options* kept) {
   double best_time = INFINITY;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * acary2008.c - splitting schemes with constant and controlled steps (slides 42-45), and systems of
- * several balls. Numbers: methods, event capturing, 3.7 and 3.8.
+ * several balls. Numbers: docs/theory/splitting.md, 5, and docs/theory/problems.md, 5.
  */
 #include "low_order_tables.h"
 #include "motions.h"
@@ -168,7 +168,7 @@ static int run_column(study_report* report, const column_plan* plan, int size) {
  * which costs (1 + e) |U| h with |U| at most 4 m/s here; impacts of neighbours within one step are one
  * impact of both for it, with another outcome, and a column of 5 has such at all these steps: its order
  * is measured only. The error of Radau IIA 3 through impacts is
- * that of its brackets, order 4; the notes have 1e-7 at h = 0.019 with wider ones (3.8). */
+ * that of its brackets, order 4; another program has 1e-7 at h = 0.019 with wider ones. */
 static int run_columns(study_report* report) {
   static const int sizes[3] = {2, 3, 5};
   static const column_plan plans[2] = {

@@ -5,8 +5,9 @@
  * stepping schemes of any order": the linear oscillator, then the bouncing ball through its
  * accumulation), against Moreau's scheme with constant and with controlled steps and against
  * event-driven integration. The slides plot; what is claimed here follows from the orders, and the
- * errors at 211 steps are those of another program (methods, event capturing, 3.4). How many force
- * evaluations a goal takes depends on how an implementation counts them: measured, not claimed.
+ * errors at 211 steps are those of another program (docs/theory/event-capturing.md, 5). How many
+ * force evaluations a goal takes depends on how an implementation counts them: measured, not
+ * claimed.
  */
 #include "study.h"
 
@@ -94,7 +95,7 @@ static int run_moreau(study_report* report, const problem_case* c, double* const
   char id[192];
   const study_series* series = named(report, c->problem, "Moreau");
   *constant = work_for(report, series, 1e-8, 1.0);
-  if (c->parabolas) { /* on the oscillator the error jumps about with N (methods, 3.1) */
+  if (c->parabolas) { /* on the oscillator the error jumps about with N (docs/theory/moreau-jean.md, 5) */
     snprintf(id, sizeof id, "order over work, %s", series->label);
     study_claim_range(report, id, order_over_work(report, series), 0.8, 1.25);
   }

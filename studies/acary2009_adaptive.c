@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * acary2009_adaptive.c - work and precision of step-size control through impacts (Acary 2009,
- * figures 4 and 5; Acary 2008, slides 33-37). Numbers: methods, event capturing, 3.3.
+ * figures 4 and 5; Acary 2008, slides 33-37). Numbers: docs/theory/step-control.md, 5.
  */
 #include "study.h"
 
@@ -167,7 +167,7 @@ const study study_acary2009_fig5 = {
     .run = run_fig5,
 };
 
-/* The new violation repairs order 0: L1 at 1e-7 in the notes 4.2e-7 (ball), 3.0e-6 (preload). */
+/* The new violation repairs order 0: L1 at 1e-7 by another program 4.2e-7 (ball), 3.0e-6 (preload). */
 static int run_violation(const cli_args* args, study_report* report) {
   (void)args;
   report->over_work = true;

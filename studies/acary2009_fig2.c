@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * acary2009_fig2.c - the empirical order of Moreau's scheme on the bouncing ball (E1) and on the
- * oscillator (E2), figure 2 of Acary 2009. Expected numbers: methods, event capturing, 3.1.
+ * oscillator (E2), figure 2 of Acary 2009. Expected numbers: docs/theory/moreau-jean.md, 5.
  */
 #include "low_order_tables.h"
 
@@ -19,7 +19,7 @@ static double v_inf(const study_row* r) {
   return r->error.v.inf;
 }
 
-/* The columns of the table of section 3.1. */
+/* The columns of the table of errors. */
 static const struct {
   const char* name;
   study_pick pick;
@@ -52,7 +52,7 @@ static void claim_table(study_report* report, const study_series* series) {
   }
 }
 
-/* Orders to accept, section 3.1: least squares over all grids. */
+/* Orders to accept (docs/theory/moreau-jean.md, 2.3): least squares over all grids. */
 typedef struct order_claim {
   const char* norm;
   study_pick pick;

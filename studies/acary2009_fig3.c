@@ -64,7 +64,7 @@ static int claim_rest(study_report* report) {
   return code;
 }
 
-/* The double pendulum, L1 of q: methods, 2.3. Two digits are given: 2.5 %. */
+/* The double pendulum, L1 of q: docs/theory/position-schemes.md, 5. Two digits are given: 2.5 %. */
 static int claim_pendulum(study_report* report) {
   static const long long grids[] = {480, 960, 1920, 3840};
   static const double expected[] = {3.0e-2, 1.6e-2, 7.1e-3, 4.5e-3};

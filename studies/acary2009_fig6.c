@@ -82,14 +82,14 @@ static int run_explicit(const cli_args* args, study_report* report) {
 const study study_acary2009_fig6 = {
     .name = "acary2009-fig6",
     .summary = "implicit Runge-Kutta methods through events: errors on E1 to E4",
-    .source = "Acary 2009 (RR-7151), figure 6; methods: event capturing, 3.4",
+    .source = "Acary 2009 (RR-7151), figure 6; docs/theory/event-capturing.md, 5",
     .run = run_implicit,
 };
 
 const study study_acary2009_fig7 = {
     .name = "acary2009-fig7",
     .summary = "explicit Runge-Kutta methods through events: errors on E1 to E4",
-    .source = "Acary 2009 (RR-7151), figure 7; methods: event capturing, 3.4",
+    .source = "Acary 2009 (RR-7151), figure 7; docs/theory/event-capturing.md, 5",
     .run = run_explicit,
 };
 
@@ -115,7 +115,8 @@ static bool captures_events(const saltus_scheme_info* info) {
   return info->options.count > 0 && strcmp(info->options.fields[0].name, "bracket") == 0;
 }
 
-/* On the forced ball methods of order 2 jump about on these grids (methods, 3.4). */
+/* On the forced ball methods of order 2 jump about on these grids (docs/theory/event-capturing.md,
+ * 5). */
 static bool order_is_seen(const order_case* where, int order) {
   bool forced = strcmp(where->problem, "forced-ball") == 0;
   return order > 1 && (!forced || order >= 3);
@@ -226,6 +227,6 @@ static int run_orders(const cli_args* args, study_report* report) {
 const study study_order_through_events = {
     .name = "order-through-events",
     .summary = "every Runge-Kutta method on every problem keeps its order through events",
-    .source = "Acary 2009 (RR-7151), section 6; methods: event capturing, 3.4 and 3.8",
+    .source = "Acary 2009 (RR-7151), section 6; docs/theory/event-capturing.md, 5",
     .run = run_orders,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * acary2009_fig6_tables.c - the tables of the notes on event capturing, section 3.4, bracket = 1e-3.
+ * acary2009_fig6_tables.c - errors of an independent program (docs/theory/event-capturing.md, 5),
+ * bracket = 1e-3.
  */
 #include "acary2009_fig6_tables.h"
 

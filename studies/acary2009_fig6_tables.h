@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * acary2009_fig6_tables.h - largest errors of q that Runge-Kutta schemes with event capturing have to
- * show, computed by an independent program (methods: event capturing, 3.4).
+ * show, computed by an independent program (docs/theory/event-capturing.md, 5).
  */
 #ifndef STUDIES_ACARY2009_FIG6_TABLES_H
 #define STUDIES_ACARY2009_FIG6_TABLES_H

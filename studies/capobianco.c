@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * capobianco.c - energy of a spring pendulum that swings against a wall without loss (Capobianco &
- * Eugster 2018, figure 2; methods: T9, V6 to V8), and the orders of its band with and without the
- * wall. e = (E - E0) / E0 with the potential zero at the pivot, E0 = -7.130389 J.
+ * Eugster 2018, figure 2; docs/theory/problems.md, 7.1), and the orders of its band with and
+ * without the wall. e = (E - E0) / E0 with the potential zero at the pivot, E0 = -7.130389 J.
  */
 #include "energy_run.h"
 #include "figure/figure.h"
@@ -241,7 +241,7 @@ static int run_order(const cli_args* args, study_report* report) {
   const method* methods[] = {&variational, &rattle, &mean_moreau};
   report->first_label = "largest |E - E0| / |E0|";
   report->one_number = true;
-  for (int i = 0; i < 3; i++) { /* H(q_k, p_k) over 50 s (methods: T9) */
+  for (int i = 0; i < 3; i++) { /* H(q_k, p_k) over 50 s (docs/theory/problems.md, 7.1) */
     track k = {.nodes = false};
     int code = swing(report, &variational, false, steps[i], 50.0, &k);
     char text[128];

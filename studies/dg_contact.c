@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * dg_contact.c - time-discontinuous Galerkin schemes with closed contacts: a curved one, two at once,
- * and one that opens (methods: time-DG, T4, T5, T6).
+ * and one that opens (docs/theory/problems.md, 6.4 to 6.6).
  */
 #include "dg_series.h"
 
@@ -121,7 +121,7 @@ static int run_closed(const cli_args* args, study_report* report) {
 const study study_dg_closed_contact = {
     .name = "dg-closed-contact",
     .summary = "time-DG schemes on a closed curved contact, all closures",
-    .source = "methods: time-DG, T4; exact: a pendulum",
+    .source = "docs/theory/problems.md, 6.4; exact: a pendulum",
     .run = run_closed,
 };
 
@@ -225,7 +225,7 @@ static int run_multi(const cli_args* args, study_report* report) {
 const study study_dg_multi_contact = {
     .name = "dg-multi-contact",
     .summary = "time-DG schemes: one end of a bar hits while the other is closed",
-    .source = "methods: time-DG, T5; exact: the bar",
+    .source = "docs/theory/problems.md, 6.5; exact: the bar",
     .run = run_multi,
 };
 
@@ -297,6 +297,6 @@ static int run_take_off(const cli_args* args, study_report* report) {
 const study study_dg_take_off = {
     .name = "dg-take-off",
     .summary = "time-DG schemes: a contact force ends inside a step",
-    .source = "methods: time-DG, T6",
+    .source = "docs/theory/problems.md, 6.6",
     .run = run_take_off,
 };

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * dg_friction.c - time-discontinuous Galerkin schemes with Coulomb friction: a block on a spring
- * that slides and sticks (methods: time-DG, T7), and the woodpecker toy (T11).
+ * that slides and sticks (docs/theory/problems.md, 6.7), and the woodpecker toy (T11:
+ * docs/theory/problems.md, 7.3).
  */
 #include "dg_series.h"
 #include "potra_run.h"
@@ -165,6 +166,6 @@ static int run(const cli_args* args, study_report* report) {
 const study study_dg_friction = {
     .name = "dg-friction",
     .summary = "time-DG schemes with friction: a block on a spring, and the woodpecker",
-    .source = "methods: time-DG, T7 and T11",
+    .source = "docs/theory/problems.md, 6.7 and 7.3",
     .run = run,
 };

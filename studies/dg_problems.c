@@ -53,7 +53,8 @@ static double steady_force(double t) {
 
 enum { BOUNCES = 50 };
 
-/* Equations (78)-(81), with q = v = 0 and i = 2 t from the accumulation at t = 3 on (E6). */
+/* Equations (78)-(81), with q = v = 0 and i = 2 t from the accumulation at t = 3 on
+ * (docs/theory/time-dg.md, 4). */
 static void exact_44(double t, double x[3]) {
   if (t < 1.0) {
     x[0] = 1.0 - t * t;

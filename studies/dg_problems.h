@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dg_problems.h - the problems of Schindler and Acary 2011 and those of the notes that close the
- * scheme (methods: time-DG, T1 to T8), with their exact motions. Used by studies and tests.
+ * dg_problems.h - the problems of Schindler and Acary 2011 and others (docs/theory/problems.md, 6),
+ * with their exact motions. Used by studies and tests.
  */
 #ifndef STUDIES_DG_PROBLEMS_H
 #define STUDIES_DG_PROBLEMS_H
@@ -30,7 +30,7 @@ typedef struct dg_ball {
 const dg_ball* dg_ball_find(const char* name);
 
 /* L1 errors over [0, t_end] of q [m s], v [m] and the interaction i [N s^2], by dense output, exact
- * to the quadrature: each step is cut at the jumps of the motion (P8). */
+ * to the quadrature: each step is cut at the jumps of the motion. */
 typedef struct dg_errors {
   double q, v, i;
   double q_end, v_end;               /* at t_end */

@@ -20,7 +20,8 @@ saltus_dg_options dg_options(int family, int degree);
 void dg_add(study_report* report, const char* quantity, const char* method, int count,
             const double* h, const double* errors);
 
-/* Claims that a number is printed in the notes: within 3 %, or half a unit of its second digit. */
+/* Claims that a number is that of another program: within 3 %, or half a unit
+ * of its second digit. */
 void dg_claim_printed(study_report* report, const char* id, double measured, double printed);
 
 /* The slope between the ends of a series of errors. */

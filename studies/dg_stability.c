@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dg_stability.c - linear stability of the time-discontinuous Galerkin families (methods: time-DG,
- * T8): the factor of one step with a damper, and with a spring.
+ * dg_stability.c - linear stability of the time-discontinuous Galerkin families
+ * (docs/theory/problems.md, 6.8): the factor of one step with a damper, and with a spring.
  */
 #include "dg_series.h"
 
@@ -142,6 +142,6 @@ static int run(const cli_args* args, study_report* report) {
 const study study_dg_stability = {
     .name = "dg-stability",
     .summary = "time-DG schemes: how far dampers and springs let the step grow",
-    .source = "methods: time-DG, T8",
+    .source = "docs/theory/problems.md, 6.8",
     .run = run,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_cases.h - motions under friction laws with numbers that were computed twice by other means (methods: impact and
- * friction laws, 7), for tests and the studies law-...
+ * friction_cases.h - motions under friction laws with numbers that were computed twice by other means
+ * (docs/theory/problems.md, 12), for tests and the studies law-...
  */
 #ifndef SALTUS_FRICTION_CASES_H
 #define SALTUS_FRICTION_CASES_H

@@ -3,7 +3,7 @@
  *
  * herk_index.c - explicit Runge-Kutta methods on a system with a joint, held on acceleration level
  * (index 1) and half-explicitly on velocity level (index 2): ordinary tableaux lose order there,
- * those made for it do not (methods: event capturing, 3.5).
+ * those made for it do not (docs/theory/event-capturing.md, 2.5).
  */
 #include "study.h"
 
@@ -178,6 +178,6 @@ static int run(const cli_args* args, study_report* report) {
 const study study_herk_index = {
     .name = "herk-index",
     .summary = "explicit methods with a joint held on acceleration and on velocity level",
-    .source = "Brasey and Hairer 1993; methods: event capturing, 3.5",
+    .source = "Brasey and Hairer 1993; docs/theory/event-capturing.md, 5",
     .run = run,
 };

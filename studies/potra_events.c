@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * potra_events.c - events of the linearly implicit trapezoidal schemes: located transitions, impacts by
- * Poisson's law, Painleve's rod (methods: linearly implicit trapezoidal, 3.5 and 3.6).
+ * Poisson's law, Painleve's rod (docs/theory/problems.md, 8.2 and 8.4).
  */
 #include "figure/figure.h"
 #include "potra_run.h"

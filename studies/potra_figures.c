@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * potra_figures.c - figures 4, 6 and 7 of Potra, Anitescu, Gavrea and Trinkle 2006: the velocity of
- * a block that sticks, and two carts with stiff dampers and springs (methods: linearly implicit
- * trapezoidal, 3.4 and 3.7).
+ * a block that sticks, and two carts with stiff dampers and springs (docs/theory/problems.md, 8).
  */
 #include "figure/figure.h"
 #include "potra_run.h"
@@ -114,7 +113,7 @@ static double sticking_speed(const curve* c) {
 static int claim_block(study_report* report, const curve* curves) {
   static const char* const labels[CURVES] = {"at 10 s, end velocity", "at 10 s, mean velocity",
                                              "at 10 s, mean velocity with detection"};
-  for (int i = 0; i < CURVES; i++) { /* exact: methods, 3.4 */
+  for (int i = 0; i < CURVES; i++) { /* exact: docs/theory/problems.md, 8.2 */
     double h = 0.01;
     double error = fabs(curves[i].end - 2.99130283311503152);
     double speed = sticking_speed(&curves[i]);

@@ -3,7 +3,7 @@
  *
  * potra_pendulum.c - figure 2 of Potra, Anitescu, Gavrea and Trinkle 2006: both bobs of a double
  * pendulum that hits a wall five times, and its energy, which falls at the impacts alone. Times of the
- * impacts and energies between them: methods, linearly implicit trapezoidal, 3.3 (22 digits by Taylor
+ * impacts and energies between them: docs/theory/problems.md, 8.1 (22 digits by Taylor
  * series; the paper's gravity is 9.8).
  */
 #include "figure/figure.h"

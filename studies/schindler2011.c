@@ -3,7 +3,7 @@
  *
  * schindler2011.c - figures 4 to 6 of Schindler and Acary 2011: errors of the time-discontinuous
  * Galerkin families in free flight, at rest, and in both with impacts between. The figures' end times
- * and steps are lost; T = 1 s and 4 s as in the notes (methods: time-DG, E6, T1, T2), with variants
+ * and steps are lost; T = 1 s and 4 s (docs/theory/problems.md, 6.1 and 6.2), with variants
  * 4.2s and 4.3s whose forces no quadrature takes exactly.
  */
 #include "dg_series.h"
@@ -203,7 +203,7 @@ const study study_schindler2011_fig5 = {
 /* ---- figure 6: an accumulation of impacts -------------------------------------------------------- */
 
 enum { BOUNCE_GRIDS = 7 };
-/* None divides the instants of impact (E9). */
+/* None divides the instants of impact (docs/theory/time-dg.md, 6). */
 static const int bounce_steps[BOUNCE_GRIDS] = {103, 211, 463, 1003, 2161, 4649, 10007};
 
 /* T2 at 103, 1003 and 10007 steps; 0: not printed. */
@@ -260,8 +260,8 @@ static void claim_bounces(study_report* report, const char* scheme, int degree, 
   }
 }
 
-/* Order one. D1+ gets there later in v and i, as the notes say of coarse steps: its slopes are taken
- * from 1003 steps on. */
+/* Order one. D1+ gets there later in v and i, as another program has it with coarse steps: its slopes
+ * are taken from 1003 steps on. */
 static void claim_slopes(study_report* report, const char* scheme, int degree, bool late,
                          const measured* m) {
   static const char* const names[3] = {"q", "v", "i"};

@@ -4,7 +4,7 @@
  * tolerance_cases.c - the problems of the appendix of tolerance-driven integration with what is printed
  * there, measured with an independent program: steps, rejected ones, evaluations of the mode dynamics,
  * complementarity problems, events; error of q at the end, of q over time, of the graph of v, over the
- * tolerance. The last case has no table there but the numbers of its section 10.
+ * tolerance. The last case has no table there but the numbers of docs/theory/problems.md, 9.4.
  */
 #include "tolerance_run.h"
 

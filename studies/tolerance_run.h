@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tolerance_run.h - the problems of tolerance-driven integration (methods: tolerance-driven
- * integration, appendix), runs that keep the whole motion, and the distance between two motions; for
- * studies, benchmarks and tests.
+ * tolerance_run.h - the problems of tolerance-driven integration (docs/theory/problems.md), runs
+ * that keep the whole motion, and the distance between two motions; for studies, benchmarks and
+ * tests.
  */
 #ifndef TOLERANCE_RUN_H
 #define TOLERANCE_RUN_H

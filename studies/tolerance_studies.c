@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tolerance_studies.c - what one gets for a tolerance (methods: tolerance-driven integration): errors
+ * tolerance_studies.c - what one gets for a tolerance (docs/theory/adaptive.md): errors
  * over tolerances, accumulation times, the cycle of the woodpecker, times of stick and slip, stiff
  * carts, random systems.
  */
@@ -320,7 +320,7 @@ static int run_friction(const cli_args* args, study_report* report) {
 typedef struct carts {
   const char *gamma, *delta, *x0, *v0;
   double t_end;
-  double x1, x2; /* m, converged; methods, section 8.4 */
+  double x1, x2; /* m, converged; docs/theory/problems.md, 8.3 */
   double accuracy;
   double work; /* evaluations that are printed at 1e-7 */
 } carts;
@@ -471,28 +471,28 @@ static int run_random(const cli_args* args, study_report* report) {
 const study study_tolerance_proportionality = {
     .name = "tolerance-proportionality",
     .summary = "the error that one gets for a tolerance, sixteen problems",
-    .source = "methods: tolerance-driven integration, appendix",
+    .source = "docs/theory/adaptive.md, 12",
     .run = run_proportionality,
 };
 
 const study study_accumulation_times = {
     .name = "accumulation-times",
     .summary = "when infinitely many impacts end, with and without a jump over them",
-    .source = "methods: tolerance-driven integration, section 5",
+    .source = "docs/theory/adaptive.md, 5",
     .run = run_accumulations,
 };
 
 const study study_woodpecker_limit_cycle = {
     .name = "woodpecker-limit-cycle",
     .summary = "how the toy finds its cycle",
-    .source = "Glocker 1995; methods: tolerance-driven integration, section 10",
+    .source = "Glocker 1995; docs/theory/problems.md, 7.3",
     .run = run_cycle,
 };
 
 const study study_friction_events = {
     .name = "friction-events",
     .summary = "times of stick, slip and reversal over the tolerance",
-    .source = "methods: tolerance-driven integration, section 10",
+    .source = "docs/theory/problems.md, 9.2",
     .run = run_friction,
 };
 
@@ -506,6 +506,6 @@ const study study_stiff_carts = {
 const study study_random_systems = {
     .name = "random-systems",
     .summary = "2000 random systems to a tolerance",
-    .source = "methods: tolerance-driven integration, section 0",
+    .source = "docs/theory/adaptive.md, 12",
     .run = run_random,
 };

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * woodpecker.c - period and fall of the woodpecker toy against the step, for several schemes
- * (Glocker 1995; Leine, Glocker & van Campen 2001; methods: T11). A cycle is the time between upward
- * crossings of phi_S = -0.3; cycles from the sixth on are averaged.
+ * (Glocker 1995; Leine, Glocker & van Campen 2001; docs/theory/problems.md, 7.3). A cycle is the
+ * time between upward crossings of phi_S = -0.3; cycles from the sixth on are averaged.
  */
 #include "energy_run.h"
 #include "study.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* By Moreau's midpoint rule with h = 2e-6 (methods: T11). */
+/* By Moreau's midpoint rule with h = 2e-6 (docs/theory/problems.md, 7.3). */
 static const double period = 0.14598;
 static const double fall = 19.450e-3;
 
@@ -58,7 +58,7 @@ static int measure(study_report* report, const char* scheme, const char* options
   return code;
 }
 
-/* The table of the notes, with a unit of the last printed digit as tolerance. */
+/* The table of another program, with a unit of the last printed digit as tolerance. */
 static const struct {
   double h, T, T_digit, fall, fall_digit; /* s, s, s, m, m */
 } table[] = {{2e-4, 0.14662, 1e-5, 19.83e-3, 1e-5},  {1e-4, 0.14630, 1e-5, 19.63e-3, 1e-5},
@@ -94,7 +94,7 @@ static int run_scheme(study_report* report, const char* scheme, const char* opti
   return CLI_DONE;
 }
 
-/* The notes' own scheme, number by number. */
+/* The scheme of that program, number by number. */
 static int run_table(study_report* report) {
   for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
     double T;

@@ -179,6 +179,6 @@ static int run(const cli_args* args, study_report* report) {
 const study study_work_precision = {
     .name = "work-precision",
     .summary = "error against CPU time: schemes with a tolerance and all others",
-    .source = "methods: tolerance-driven integration, section 8",
+    .source = "docs/theory/adaptive.md, 12",
     .run = run,
 };

@@ -71,8 +71,47 @@ def check_entries(path, text):
         fault(path, text.count('\n', 0, found.start()) + 1, f'{name} asserts nothing about {", ".join(taken)}')
 
 
+CITED = re.compile(r'(docs/[\w./-]+\.md)(?:, (\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*))?')
+OUTSIDE = re.compile(r'\bpitfall|\b[Mm]ethods? notes\b|\bthe notes\b|\(notes\b|[(;":*/]\x00? ?methods(?:: \w|, (?:section|event|time|impact|\d))|'
+                     r'(?:friction laws|contact geometry|event capturing|driven integration|contact solvers|time-DG), (?:section|T?\d)')
+
+
+def sections_of(page):
+    """Numbers of the headings of a page."""
+    return {found.group(1) for found in (re.match(r'(\d+(?:\.\d+)*)\.?(?: |$)', h) for h in headings_of(page)) if found}
+
+
+def check_citations(path, text):
+    """Comments cite the documents of the project by page and section, both of which exist, and nothing outside of it."""
+    joined = re.sub(r'\n[ ]*\* ?', lambda m: '\x00 ', text)  # one line for each comment; \x00 keeps the count of lines
+
+    def line_of(at):
+        return joined.count('\n', 0, at) + joined.count('\x00', 0, at) + 1
+
+    plain = joined.replace('\x00', '')
+    for found in OUTSIDE.finditer(joined):
+        fault(path, line_of(found.start()), f'cites something outside of the project: {found.group(0).strip()}')
+    starts = [i for i, c in enumerate(joined) if c != '\x00']
+    for found in CITED.finditer(plain):
+        at = line_of(starts[found.start()])
+        page = ROOT / found.group(1)
+        if not page.exists():
+            fault(path, at, f'cites {found.group(1)}, which does not exist')
+            continue
+        for number in re.findall(r'\d+(?:\.\d+)*', found.group(2) or ''):
+            if number not in sections_of(page):
+                fault(path, at, f'cites section {number} of {found.group(1)}, which it does not have')
+    if path.is_relative_to(ROOT / 'src' / 'adaptive'):
+        page = ROOT / 'docs' / 'theory' / 'adaptive.md'
+        for found in re.finditer(r'\(sections? ([\d.]+(?:(?:,| and| to) [\d.]+)*)', plain):
+            for number in re.findall(r'\d+(?:\.\d+)*', found.group(1)):
+                if number not in sections_of(page):
+                    fault(path, line_of(starts[found.start()]), f'cites section {number}, which docs/theory/adaptive.md does not have')
+
+
 def check_source(path):
     text = path.read_text()
+    check_citations(path, text)
     lines = text.splitlines()
     if not text.startswith('/* SPDX-License-Identifier: Apache-2.0\n * SPDX-FileCopyrightText: '):
         fault(path, 1, 'does not start with the two SPDX lines')

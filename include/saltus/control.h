@@ -11,7 +11,7 @@
  *
  * p is the order of the local error in this step: 0 where an impact falls, 1 elsewhere. A rejected
  * attempt leaves no trace but the work. (Acary 2009, sections 4 and 5; Acary 2008, slides 33-37;
- * methods: event capturing, 2.4.)
+ * docs/theory/step-control.md.)
  */
 #ifndef SALTUS_CONTROL_H
 #define SALTUS_CONTROL_H

@@ -94,7 +94,7 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
 }
 
 /* The next step at most, so that a short flight is not stepped over: 1.5 times the time to contact of
- * height + U s + gamma s^2 / 2 (section 4, pitfall 3). The half more keeps the contact inside the step when
+ * height + U s + gamma s^2 / 2 (section 4). The half more keeps the contact inside the step when
  * gamma falls by a third over it. */
 static saltus_status cap_step(saltusi_adaptive* w, double t, const double* y) {
   saltus_status status = SALTUS_OK;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * adaptive.h - integration to a tolerance through impacts, accumulations, sliding and sticking
- * (methods: tolerance-driven integration; "section" in this folder means a section of that note).
+ * (docs/theory/adaptive.md; "section" in this folder means a section of that page).
  *
  * Between events every contact has a status, which makes the motion an ordinary differential equation
  * for y = (q, v, L), L the impulses of the closed contacts since the start of the step:
@@ -64,7 +64,7 @@ typedef struct saltusi_place {
   double* gap;   /* [nc], of systems that have gaps only all at once */
 } saltusi_place;
 
-/* Why an attempt whose error was accepted is taken back (sections 14.3 and 14.4). */
+/* Why an attempt whose error was accepted is taken back (docs/theory/events.md, 5 and 8). */
 typedef enum saltusi_refusal_reason {
   SALTUSI_NOT_REFUSED,
   SALTUSI_HIDDEN_FORCE, /* something that no stage saw: index is a velocity, a contact, a joint */

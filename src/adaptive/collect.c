@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * collect.c - contacts that come and go (methods: contact geometry, 2.4). Open contacts do not act, so they
+ * collect.c - contacts that come and go (docs/theory/events.md, 4). Open contacts do not act, so they
  * are collected after an attempt whose error is accepted, over all that it passes through, and before its
  * events are searched. With `sweep` that is a box around the polynomials of the positions, and no contact
  * is missed; without it lists are asked at places of the step, and one that comes and goes between two of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * course.h - the motion of an attempt over pieces of it, for searches that miss nothing (section 14.1).
+ * course.h - the motion of an attempt over pieces of it, for searches that miss nothing (docs/theory/events.md, 2).
  *
  * The dense output is a polynomial in theta, 0..1. Over [a,b] with middle m and radius r its Taylor
  * coefficients lie in

@@ -486,8 +486,8 @@ static void find_joint_impulses(saltusi_decision* d) {
 }
 
 /* Slip senses of an impact in which every contact with friction slides, Newton's law: the tangents then are no
- * unknowns, and their velocities cannot hide small normal ones in the tolerance of the problem (section
- * 14.5b). False when the senses are not known. */
+ * unknowns, and their velocities cannot hide small normal ones in the tolerance of the problem (section 6).
+ * False when the senses are not known. */
 static bool known_senses(saltusi_decision* d, int count) {
   double slow = saltusi_slip_rounding(d);
   bool any = false;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * dense_output.c - a step as it is reported: what limited it, and its motion as plain doubles: the polynomials of
- * the method, over a jump also the analytic bounces (section 5b), and the state after whatever ended
+ * the method, over a jump also the analytic bounces (section 5.2), and the state after whatever ended
  * the step.
  */
 #include "adaptive/adaptive.h"

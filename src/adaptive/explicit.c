@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Weight of the defect at the middle of a step of order 5 (section 0, ingredient 2). */
+/* Weight of the defect at the middle of a step of order 5 (section 10). */
 static const double defect_weight = 0.1;
 
 static double* stage(const saltusi_adaptive* w, int i) {

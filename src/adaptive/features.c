@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * features.c - contacts that are pairs of features of shapes (methods: contact geometry, 2.3 and 2.4).
+ * features.c - contacts that are pairs of features of shapes (docs/theory/contact-geometry.md, 6,
+ * docs/theory/events.md, 4).
  *
  *   closed       its gap is an equation while its guards are positive: where the least of them falls below rounding,
  *                the contacts of that place are asked for, and neighbours take over or the contact is lost

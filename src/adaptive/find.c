@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * find.c - events on the dense output of an accepted step (sections 4.1 and 14).
+ * find.c - events on the dense output of an accepted step (section 4.1; docs/theory/events.md).
  *
  *   event    contact              function, positive while the status holds
  *   hit      open, separated      g
@@ -622,7 +622,7 @@ static bool rows_may_switch(const saltusi_search* search) {
 }
 
 /* A kink in the gap of a closed contact, max(g1, g2): where another argument takes over its row jumps, and
- * the status is decided anew (section 14.6). Time alone is switch.c's. */
+ * the status is decided anew (docs/theory/events.md, 6). Time alone is switch.c's. */
 static saltus_status find_switch(saltusi_search* search) {
   int n = rows_may_switch(search) ? saltusi_course_switches(search->sys) : 0;
   for (int i = 0; i < n; i++) {

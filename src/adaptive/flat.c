@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * flat.c - a circle comes to lie flat on a plane (methods: contact geometry, 1.3). Its lowest point is not determined
- * there, and the gap of the lowest point has a kink: an impact, or rest.
+ * flat.c - a circle comes to lie flat on a plane (docs/theory/contact-geometry.md, 4). Its lowest point is not
+ * determined there, and the gap of the lowest point has a kink: an impact, or rest.
  *
  * The velocity of a disc along the normal is affine over it. While it comes down in a plane, as it does unless it rolls past
  * the flat attitude, that is between the point that was lowest and the point opposite, so the impact law of the whole disc is

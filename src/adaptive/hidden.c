@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * hidden.c - what the stages of an accepted attempt could not see (section 14.4b).
+ * hidden.c - what the stages of an accepted attempt could not see (docs/theory/events.md, 5).
  *
  * The error estimate knows a force phi at a few places only. p is the polynomial through phi at nodes
  * that stand for them; along the dense output

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * hunt.h - first roots of gaps, flights and slip speeds along an attempt, by exclusion (section 14).
+ * hunt.h - first roots of gaps, flights and slip speeds along an attempt, by exclusion (docs/theory/events.md,
+ * 3).
  *
  * A piece [a,b] with middle m and radius r is free of roots when
  *
@@ -53,7 +54,7 @@ double saltusi_hunt_root(saltusi_hunt* s, double end);
  * first one beyond `end` are not asked. */
 double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count, double end);
 
-/* The first root of height + integral of U of a contact that flies from g = 0 (section 14.2). */
+/* The first root of height + integral of U of a contact that flies from g = 0 (docs/theory/events.md, 3). */
 double saltusi_hunt_flight(saltusi_hunt* s, double end);
 
 /* Integral of U over the first part `end` of the attempt, m. */

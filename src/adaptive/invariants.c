@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * invariants.c - what no accepted step may break, whatever the search said (section 14.4).
+ * invariants.c - what no accepted step may break, whatever the search said (docs/theory/events.md, 8).
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/thresholds.h"

@@ -27,7 +27,7 @@ double saltusi_smallest_tolerance(const saltusi_adaptive* w) {
   return fmin(w->o.settings.rtol, fmin(w->o.atol_q_min, w->o.atol_v_min));
 }
 
-/* Order 8 pays from 1e-6 on (section 8.3), and from 1e-4 on where no event cuts its steps short. */
+/* Order 8 pays from 1e-6 on (section 8), and from 1e-4 on where no event cuts its steps short. */
 double saltusi_explicit_method(const saltusi_adaptive* w) {
   assert(w != NULL);
   const double from = w->o.smooth ? 1e-4 : 1e-6;

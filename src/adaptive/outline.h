@@ -109,7 +109,7 @@ typedef struct saltusi_adaptive_settings {
   bool without_defect;    /* no defect check */
   bool without_curvature; /* c of the rows is dropped */
   bool without_jump;      /* accumulations are resolved impact by impact */
-  bool without_checks;    /* accepted attempts are never refused (sections 14.3 and 14.4) */
+  bool without_checks;    /* accepted attempts are never refused (docs/theory/events.md, 5 and 8) */
 } saltusi_adaptive_settings;
 
 /* Numbers of one integration, for those who want to know what it cost. */

@@ -20,7 +20,7 @@
 enum { NORMAL, PLUS, MINUS, SLACK };
 
 /* A tangent that joints block more than this does not move: rounding of P is some 1e-13 of M^-1, and what
- * joints leave of a tangent that moves is more than a thousandth of its length (pitfall 15). */
+ * joints leave of a tangent that moves is more than a thousandth of its length (section 4.3). */
 static const double blocked_tangent = 1e-10;
 /* Part of the data by which the normals of a wedge are moved apart: far above the rounding of Lemke's method,
  * far below any tolerance that is met. */

@@ -29,7 +29,7 @@ double saltusi_normal_rounding(saltusi_adaptive* w, const double* y) {
 }
 
 /* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
- * they have left (section 14.5a). Their number. */
+ * they have left (docs/theory/events.md, 9). Their number. */
 static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count, double rounding) {
   double near = saltusi_near_gap(w);
   int joined = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * switch.c - formulas that change their branch at a time: no step crosses one (section 14.4a).
+ * switch.c - formulas that change their branch at a time: no step crosses one (docs/theory/events.md,
+ * 5).
  *
  * Switching functions of t alone are searched ahead of the steps by the same exclusion as gaps. A switch
  * is known as the last time before it and the first after it at which its sign is certain, some units in

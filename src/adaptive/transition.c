@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * transition.c - from an event to the next status (sections 4.2, 5a and 7).
+ * transition.c - from an event to the next status (sections 4.2, 5.1 and 7).
  *
  *   hit     impact law on all closed contacts and those that hit; rebounds that stay below the
  *           tolerance close; the status problem decides about the closed ones
@@ -58,7 +58,7 @@ static double moving_sense(const saltusi_adaptive* w, const double* y, int key) 
   return fabs(slip) <= saltusi_slip_rounding(&w->decision) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
 }
 
-/* Whether a rebound is so small that closing the contact costs nothing (section 5a). Its acceleration is
+/* Whether a rebound is so small that closing the contact costs nothing (section 5.1). Its acceleration is
  * that with the candidates so far in their old status; P is known for it. */
 static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int key,
                              double gamma) {
@@ -167,7 +167,7 @@ static bool holds_on(const saltusi_adaptive* w, const double* y, int key) {
 }
 
 /* U := 0 of the candidates, along M^-1 (G_N - mu s G_T) where they slide: what is left of their bounces
- * presses and slides with friction as they do (section 14.5c). Slip that would turn round stops instead. hold:
+ * presses and slides with friction as they do (section 5.1). Slip that would turn round stops instead. hold:
  * what does not slide keeps that. */
 static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, int candidates,
                                       bool hold) {
@@ -222,7 +222,7 @@ static int join_resting(saltusi_adaptive* w, const double* y, int* count, int ca
 }
 
 /* The senses of slip of the candidates after their normal velocities are zero; those that hardly
- * move get U_T = 0 (pitfall 5: in this order). */
+ * move get U_T = 0 (section 4.2: in this order). */
 static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int candidates,
                                double rounding) {
   saltus_status status = SALTUS_OK;
@@ -527,7 +527,7 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
 }
 
 /* A contact that was opened although its acceleration does not lift it: within the rounding of its gap it
- * does not come back (section 14.2). */
+ * does not come back (docs/theory/events.md, 3). */
 static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, int key) {
   double gamma = 0.0;
   saltus_status status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);

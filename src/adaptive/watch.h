@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * watch.h - the first root of a watch along an attempt, by advancing over what is known to be free of roots (methods:
- * contact geometry, 2.4).
+ * watch.h - the first root of a watch along an attempt, by advancing over what is known to be free of roots
+ * (docs/theory/events.md, 4).
  *
  * Around the middle of a piece the system says how far the watch is above rounding (saltus_clearance). What that leaves of
  * the piece, before and behind, is searched in turn, the left part first, until the watch is known to `depth`. Where it is

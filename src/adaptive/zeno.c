@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * zeno.c - over an accumulation of impacts in one step (section 5b).
+ * zeno.c - over an accumulation of impacts in one step (section 5.2).
  *
  * A contact that has just bounced with U and normal acceleration gamma < 0 comes to rest after infinitely
  * many impacts at t + tau, tau = 2 U / (|gamma| (1 - e_N)). The motion is that of the closed contact,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * cone.c - impacts as friction problems (impact and friction laws, 2.1 and 2.2):
+ * cone.c - impacts as friction problems (docs/theory/laws.md, 2.1 and 2.2):
  *
  *   Newton     u = U+ + E U-:   u = W P + (1 + E) U-,   P in K,  u + mu |u_T| n in K*, orthogonal   (Moreau's form)
  *   Poisson    compression: the same with e_N = 0, U_c;   then P_N = e P_Nc + x,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * energy.c - what an impact does to the kinetic energy, and which laws can create some (impact and friction laws,
- * sections 0 and 1).
+ * energy.c - what an impact does to the kinetic energy, and which laws can create some (docs/theory/laws.md, 1).
  */
 #include "law/law.h"
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * friction.c - curves of friction coefficients and the circular patch (Contensou 1963, Zhuravlev 1998; closed forms:
- * methods, impact and friction laws, 3(d)).
+ * docs/theory/laws.md, 3.4).
  */
 #include "saltus/friction_law.h"
 

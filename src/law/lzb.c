@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * lzb.c - several contacts as springs that strike together, in fictitious time (Liu, Zhao and Brogliato 2008, in the
- * form of displacements; impact and friction laws, 2.6):
+ * form of displacements; docs/theory/laws.md, 2.6):
  *
  *   F_i = k_i d_i^eta,   U' = W F,   P' = F
  *   d_i' = -U_i while pressed (in),   -U_i / e_i^2 while it lets go (out),   0 while apart (idle)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * matrix.c - contacts that strike together by a matrix (impact and friction laws, 2.7):
+ * matrix.c - contacts that strike together by a matrix (docs/theory/laws.md, 2.7):
  *
  *   U+ = -E U-,   P = -W^-1 (1 + E) U-,   all U- <= 0, no friction
  *

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * path.c - the impact of one planar contact along Routh's path in its normal impulse p (Routh 1905, Stronge 1990,
- * Wang and Mason 1992; impact and friction laws, 2.3). W = [a b; b c], work = integral of U_N dp:
+ * Wang and Mason 1992; docs/theory/laws.md, 2.3). W = [a b; b c], work = integral of U_N dp:
  *
  *   rates   dP_T = tau dp,  dU_N = (a + b tau) dp,  dU_T = (b + c tau) dp
  *           slip s: tau = -mu s;   stick (|b| <= mu c): tau = -b / c;   else slip from rest, s = sign b

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * path_spatial.c - the impact of one contact in space along its normal impulse (impact and friction laws, 2.4).
+ * path_spatial.c - the impact of one contact in space along its normal impulse (docs/theory/laws.md, 2.4).
  *
  *   dU/dp = W (1, -mu U_T / |U_T|)
  *

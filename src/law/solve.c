@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * solve.c - an impact from velocities before to velocities after: which contacts take part, second impacts of what is
- * thrown back, and the test of energy with the answers to a gain (impact and friction laws, 1 and 2).
+ * thrown back, and the test of energy with the answers to a gain (docs/theory/laws.md, 1 and 2).
  */
 #include "law/law.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_laws.c - friction laws of contacts and dry friction in one step (methods: impact and friction laws, 3 and 4). All of
+ * friction_laws.c - friction laws of contacts and dry friction in one step (docs/theory/laws.md, 3 and 4). All of
  * them become products of balls, cones.h, of scaled rows; what depends on the answer is found by a fixed point:
  *
  *   curve      mu(|u_T|); a contact that stuck, or whose slip would turn round, is tried with mu of sticking first

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ancestors.h - impulses of contacts that are no longer listed, as a guess for those in their place (methods: contact
- * geometry, 3).
+ * ancestors.h - impulses of contacts that are no longer listed, as a guess for those in their place
+ * (docs/solvers/warm-start.md).
  *
  * Faces that lie on each other touch in the corners of their common area, and bodies that lie still move by rounding
  * of the solver: corners are then now a vertex on a face, now an edge on an edge. What a contact of the last step

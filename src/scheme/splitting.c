@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * splitting.c - smooth motion by Runge-Kutta-Fehlberg, then impacts at the end of the step (Acary
- * 2008, slides 42-45; methods: event capturing, 2.6).
+ * 2008, slides 42-45; docs/theory/splitting.md, 2).
  *
  *   smooth      (q_{k+1}, v_1) = RKF45(q_k, v_k, h), without contact forces (slides 42-43) or with
  *               lambda >= 0 on closed contacts at every stage (slides 44-45)

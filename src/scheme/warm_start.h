@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * warm_start.h - the impulses of the last accepted step as first guess of the next one (methods:
- * contact solvers, 5).
+ * warm_start.h - the impulses of the last accepted step as first guess of the next one
+ * (docs/theory/contact-solvers.md, 2.5).
  *
  *   memory    size | for every key: P, and with friction the slip parameter a
  *   guess     P times size now / size then;     size = h for impulses, h^2 where P moves positions

@@ -80,9 +80,9 @@ typedef struct saltusi_near {
   bool here; /* of this place alone, where nothing turns: a circle is tilted or flat */
 } saltusi_near;
 
-/* All pairs of features of two shapes within reach, as section 2.1 of the theory page says. The order is that of (a, b).
- * One function for each pair of kinds (a table in narrow.c). SALTUS_ERR_UNSUPPORTED (with no text): this pair of kinds is
- * not treated; saltusi_shape_treats says so before a run. */
+/* All pairs of features of two shapes within reach, as docs/theory/contact-geometry.md, 4, says. The order is that of
+ * (a, b). One function for each pair of kinds (a table in narrow.c). SALTUS_ERR_UNSUPPORTED (with no text): this pair
+ * of kinds is not treated; saltusi_shape_treats says so before a run. */
 saltus_status saltusi_shape_pairs(const saltusi_shape* A, const saltusi_carrier* a,
                                   const saltusi_shape* B, const saltusi_carrier* b,
                                   const saltusi_near* near, saltusi_candidates* out);
@@ -109,9 +109,9 @@ void saltusi_shape_pair(const saltusi_shape* A, const saltusi_carrier* a, const 
 /* A feature in words: "face 3", "lower rim"; numbers begin with 1. */
 void saltusi_feature_text(const saltusi_shape* shape, int number, char* text, size_t size);
 
-/* Positive while the features of a closed contact are those that touch (section 2.3); at most SALTUSI_GUARDS values,
- * m or sine of an angle. Returns how many; added to that: a circle has come to be flat on a plane, the last guard is the
- * tilt of a circle on a plane beyond what counts as flat. */
+/* Positive while the features of a closed contact are those that touch (docs/theory/contact-geometry.md, 6); at most
+ * SALTUSI_GUARDS values, m or sine of an angle. Returns how many; added to that: a circle has come to be flat on a
+ * plane, the last guard is the tilt of a circle on a plane beyond what counts as flat. */
 enum { SALTUSI_GUARDS = 16, SALTUSI_LIES_DOWN = 64, SALTUSI_TILTS = 128 };
 int saltusi_shape_guards(const saltusi_shape* A, const saltusi_carrier* a, const saltusi_shape* B,
                          const saltusi_carrier* b, const saltusi_candidate* numbers,

@@ -204,7 +204,7 @@ static double newton(saltusi_balls* w, const saltus_cone_problem* p, double tol,
   return size;
 }
 
-/* Nearest point of { r_N >= 0, |r_k| <= mu_k r_N + held_k } in place (methods: impact and friction laws, 3(c)). */
+/* Nearest point of { r_N >= 0, |r_k| <= mu_k r_N + held_k } in place (docs/theory/contact-solvers.md, 2.7). */
 static void project(const saltus_cone* cone, double* r) {
   double size[SALTUS_BALLS], sum = r[0], weights = 1.0, x = r[0];
   bool out[SALTUS_BALLS] = {false};

@@ -83,8 +83,8 @@ bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 bool saltusi_run_bodies(saltusi_friction_run* run);
 
 /* The first point, in work->point and work->best: the guess or zero, whichever has the smaller
- * residual; impulses from before an impact mislead (methods: contact solvers, 5). False when W is not
- * finite. */
+ * residual; impulses from before an impact mislead (docs/theory/contact-solvers.md, 2.5). False when
+ * W is not finite. */
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
 /* Goes on from `candidate`; work->point gets its lowest point. */
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps, saltusi_candidate* candidate);

@@ -71,7 +71,7 @@ bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis);
 void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count);
 
 /* Offers the guess z, and puts zero in its place when that is nearer to a solution: impulses from
- * before an impact mislead (methods: contact solvers, 5). */
+ * before an impact mislead (docs/theory/contact-solvers.md, 2.5). */
 void saltusi_lcp_run_guess(saltusi_lcp_run* run);
 
 /* Sets active to what is positive in z, and to the bilateral rows; false when there is nothing. */

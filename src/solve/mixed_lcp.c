@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mixed_lcp.c - elimination of the bilateral rows (Potra et al. 2006, section 6; methods: 2.4):
+ * mixed_lcp.c - elimination of the bilateral rows (Potra et al. 2006, section 6;
+ * docs/theory/trapezoidal.md, 2.4):
  *
  *   z_b = -B^-1 (b_b + A_bu z_u)
  *   w_u = (A_uu - A_ub B^-1 A_bu) z_u + b_u - A_ub B^-1 b_b

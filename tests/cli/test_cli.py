@@ -259,7 +259,7 @@ class Tolerance(Cli):
             out = self.run_json(self.scene(), '--tol', tol)
             self.assertEqual(out['scheme'], 'adaptive')
             self.assertEqual((out['tolerance']['rtol'], out['tolerance']['atol']), (tol, tol))
-            # impacts at 3 - 2^(1-n) accumulate at 3; the notes measure 6e-15 at every tolerance
+            # impacts at 3 - 2^(1-n) accumulate at 3; 6e-15 at every tolerance by another program
             self.assertAlmostEqual(out['last_accumulation'], 3.0, delta=1e-13)
             self.assertLess(out['error']['inf'], 1e-13)
             self.assertLess(out['steps'], 12)

@@ -52,7 +52,7 @@ static saltus_system shaken_system(const shaken* s) {
 }
 
 /* Without the violation a scheme that meets impacts only after penetrating is not controlled: one
- * step and two miss them alike (methods, 3.3). */
+ * step and two miss them alike (docs/theory/step-control.md, 2.2). */
 static bool fits(const saltus_scheme_info* scheme, const saltus_control_info* control) {
   saltus_control_options o;
   saltus_options_defaults(&control->options, &o);

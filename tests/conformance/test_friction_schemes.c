@@ -45,7 +45,7 @@ static bool has_friction(const saltus_scheme_info* info) {
     for (const saltus_scheme_info* info = saltus_scheme_at(k_); info != NULL; info = NULL)         \
       if (has_friction(info))
 
-/* x' = 1 - mu (1 + e_N) while it slides, -e_T when mu suffices to turn it (methods: T10). 1e-12:
+/* x' = 1 - mu (1 + e_N) while it slides, -e_T when mu suffices to turn it (docs/theory/problems.md, 7.2). 1e-12:
  * rounding, since nothing but the impact acts. */
 static void an_oblique_impact_slides_or_turns(void** state) {
   (void)state;
@@ -178,7 +178,7 @@ static void a_puck_slides_on_a_straight_line(void** state) {
   }
 }
 
-/* Variable mass matrix and directions (methods: T10): max |l - exact| 9.0e-4 at dt = .002 for the
+/* Variable mass matrix and directions (docs/theory/problems.md, 7.2): max |l - exact| 9.0e-4 at dt = .002 for the
  * variational integrator; twice that for every scheme but Euler's, 1.9e-2. */
 static void the_pendulum_pressed_on_a_wall_sticks(void** state) {
   (void)state;
@@ -243,7 +243,7 @@ static void joints_and_friction_share_a_step(void** state) {
   }
 }
 
-/* Woodpecker: cycles between upward crossings of phi_S = -0.3 (methods: T11). */
+/* Woodpecker: cycles between upward crossings of phi_S = -0.3 (docs/theory/problems.md, 7.3). */
 typedef struct cycles {
   double period, fall;
   int count;

@@ -111,7 +111,7 @@ static void every_scheme_takes_every_law_of_a_chain(void** state) {
   }
 }
 
-/* Kane's pendulum above the floor by 2e-4 rad; energies of section 6.3 to what a step and that angle change. */
+/* Kane's pendulum above the floor by 2e-4 rad; energies of the study law-kane to what a step and that angle change. */
 static void every_scheme_with_friction_takes_every_law_of_kane(void** state) {
   (void)state;
   static const struct {

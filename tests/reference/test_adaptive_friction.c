@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Friction laws beyond Coulomb's in integration to a tolerance (methods: impact and friction laws, sections 3 and 7). The
- * numbers are closed forms, or were computed by two integrators to the digits given.
+ * Friction laws beyond Coulomb's in integration to a tolerance (docs/theory/laws.md, 3; docs/theory/problems.md, 12).
+ * The numbers are closed forms, or were computed by two integrators to the digits given.
  */
 #include "saltus_test.h"
 

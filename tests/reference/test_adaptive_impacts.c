@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * Integration to a tolerance: who takes part in an impact, laws that create energy, small rebounds that
- * slide, kinks, switches by time, and runs that cannot go on (methods: tolerance-driven integration,
- * section 14; impact and friction laws, 6.3; contact geometry, T1 and T6).
+ * slide, kinks, switches by time, and runs that cannot go on (docs/theory/events.md; docs/theory/laws.md, 1.1; T1 and
+ * T6 of docs/theory/contact-geometry.md, 8).
  */
 #include "saltus_test.h"
 
@@ -140,7 +140,7 @@ static void a_chain_is_struck_as_a_whole(void** state) {
 }
 
 /* A contact that leaves already is not in the set: with it, Newton's law would create energy without
- * friction (laws, section 0). The middle ball moves away from the right one and is hit by the left one. */
+ * friction (docs/theory/laws.md, 1.3). The middle ball moves away from the right one and is hit by the left one. */
 static void a_contact_that_leaves_takes_no_part(void** state) {
   (void)state;
   static const char text[] = "saltus: 1\n"

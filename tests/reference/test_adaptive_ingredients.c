@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * What the ingredients of tolerance-driven integration are for: with one of them left out, the
- * failure that it is there to prevent (methods: tolerance-driven integration, sections 0 and 11).
+ * failure that it is there to prevent (docs/theory/adaptive.md, 10).
  */
 #include "saltus_test.h"
 

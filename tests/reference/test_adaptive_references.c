@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Tolerance-driven integration against exact and reference solutions (methods: tolerance-driven
- * integration, sections 5 to 7 and 10).
+ * Tolerance-driven integration against exact and reference solutions (docs/theory/adaptive.md, 5 to
+ * 7; docs/theory/problems.md, 9).
  */
 #include "saltus_test.h"
 
@@ -71,7 +71,7 @@ static void check_times(const fixture* f, saltus_event_kind kind, int count, con
   }
 }
 
-/* ---- accumulations (section 5) ------------------------------------------------------------- */
+/* ---- accumulations (section 5.2) ------------------------------------------------------------- */
 
 /* A drop from 1 m: t_inf = sqrt(2 / g) (1 + e) / (1 - e). Errors grow with the number of bounces, each
  * with some roundings of t; fifty times those for the slow one. Evaluations within a fifth. */
@@ -410,7 +410,7 @@ static void joints_friction_impacts_and_accumulations_together(void** state) {
   finish(&f);
 }
 
-/* With the walls at x = 0 the rods block the tangents in the end (pitfall 15). */
+/* With the walls at x = 0 the rods block the tangents in the end (docs/theory/adaptive.md, 4.3). */
 static void blocked_tangents_come_to_rest(void** state) {
   (void)state;
   const tolerance_case what = {.scene = "double-pendulum-rough",

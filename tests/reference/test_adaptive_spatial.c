@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Integration to a tolerance with the exact friction cone in space, and with stiff forces (methods:
- * tolerance-driven integration, sections 8 and 9).
+ * Integration to a tolerance with the exact friction cone in space, and with stiff forces
+ * (docs/theory/adaptive.md, 8 and 9).
  */
 #include "saltus_test.h"
 
@@ -67,8 +67,9 @@ static outcome run(const setup* s) {
   return out;
 }
 
-/* Exact: T = u (k + cos b) / (g sin a (k^2 - 1)), k = mu / tan a; the place by quadrature to 16 digits
- * (notes). One tolerance in position; the instant of stopping is worth less, ten. */
+/* Exact: T = u (k + cos b) / (g sin a (k^2 - 1)), k = mu / tan a; the place by quadrature to 16
+ * digits (docs/theory/problems.md, 9.2). One tolerance in position; the instant of stopping is worth
+ * less, ten. */
 static void friction_turns_with_the_slip_until_it_stops(void** state) {
   (void)state;
   static const char* const schemes[] = {"adaptive", "adaptive-dop853", "adaptive-radau5"};
@@ -147,7 +148,7 @@ static void a_block_stops_alike_in_every_direction(void** state) {
 }
 
 /* A damper of 1e6 N s/m: the explicit methods would need three million steps. The family finds out by
- * itself. Reference (notes, converged): x1 = 0.2210024640, x2 = 5.2210002121. */
+ * itself. Reference (docs/theory/problems.md, 8.3): x1 = 0.2210024640, x2 = 5.2210002121. */
 static void stiff_forces_are_recognised(void** state) {
   (void)state;
   const saltus_override set[] = {{"delta", "1e6"}};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Tolerance-driven integration against the tables of its methods (appendix, section 11): the errors
- * are those of Dormand-Prince 5(4), measured against the method of order 8 at 1e-13, and that one
- * against exact solutions.
+ * Tolerance-driven integration against the tables of an independent program (docs/theory/adaptive.md,
+ * 12): the errors are those of Dormand-Prince 5(4), measured against the method of order 8 at 1e-13, and
+ * that one against exact solutions.
  */
 #include "saltus_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Event capturing against numbers of an independent program (methods: event capturing, 3.4 to 3.8).
+ * Event capturing against numbers of an independent program (docs/theory/event-capturing.md, 5).
  */
 #include "saltus_test.h"
 
@@ -84,7 +84,7 @@ static void two_methods_reach_the_double_pendulum(void** state) {
 }
 
 /* A floor stops the convergence at 2 to 4 times itself; a wide bracket changes little; without the
- * projection the order is kept (methods, 3.4 and 2.5). */
+ * projection the order is kept (docs/theory/event-capturing.md, 3 and 5). */
 static void options_do_what_they_say(void** state) {
   (void)state;
   saltus_known_motion* preload = make("oscillator-preload");
@@ -318,7 +318,7 @@ static void observe(const saltus_known_motion* problem, const saltusi_tableau* m
 }
 
 /* The double pendulum: 25 impacts, one closing, one opening. Where the accumulation ends is below the
- * resolution of a double: 3e-7 s (methods, pitfall 5). */
+ * resolution of a double: 3e-7 s (docs/theory/event-capturing.md, 2.3). */
 static void the_events_of_the_double_pendulum_are_found(void** state) {
   (void)state;
   static const double first[5][2] = {{0.61123708232362, -3.98535629730},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Dry friction in joints of bodies: a given torque, and one that follows the force of the joint (methods: impact and
- * friction laws, 3(e)).
+ * Dry friction in joints of bodies: a given torque, and one that follows the force of the joint (docs/theory/laws.md,
+ * 3.5).
  */
 #include "saltus_test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Impact laws in scenes, run to a tolerance: velocities after impacts are those of the laws (impact and friction laws,
- * section 6), second impacts and rests included.
+ * Impact laws in scenes, run to a tolerance: velocities after impacts are those of the laws (docs/theory/laws.md, 2),
+ * second impacts and rests included.
  */
 #include "saltus_test.h"
 

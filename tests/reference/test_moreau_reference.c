@@ -49,7 +49,7 @@ static saltusi_errors measure(const saltus_known_motion* problem, double theta, 
   return measure_reading(problem, theta, SALTUS_JUMP_MIDPOINT, steps);
 }
 
-/* Event capturing notes, 3.1: E1 to T = 5, theta = 1/2, gamma = 1. The flush of resting velocities
+/* docs/theory/problems.md, 1: E1 to T = 5, theta = 1/2, gamma = 1. The flush of resting velocities
  * is not in the prototype that made the table and changes nothing at four digits. */
 static void the_table_of_the_bouncing_ball_is_reproduced(void** state) {
   (void)state;
@@ -191,9 +191,9 @@ static double column_error(const saltus_known_motion* problem, const saltusi_exp
   return sum * 6.0 / (double)steps;
 }
 
-/* Event capturing notes, 3.8, col(2): L1 7.3e-2 for 200 steps. For 6400 steps the notes say 9.8e-4;
- * a program of its own (closed-form flights, LCP of two contacts by cases) with the impact times of
- * the notes to ten digits gives 7.374e-2 and 8.976e-4, which are the numbers here. */
+/* docs/theory/problems.md, 5, col(2): L1 7.3e-2 for 200 steps. For 6400 steps one program has
+ * 9.8e-4; a program of its own (closed-form flights, LCP of two contacts by cases) with the impact
+ * times given there to ten digits gives 7.374e-2 and 8.976e-4, which are the numbers here. */
 static void two_falling_balls_have_the_errors_of_the_notes(void** state) {
   (void)state;
   saltus_known_motion* problem = open_problem("column:2");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Time-discontinuous Galerkin schemes against the numbers of the notes (methods: time-DG, T1 to T8).
- * Numbers are stored as printed there; 3 % covers their rounding to two to four digits.
+ * Time-discontinuous Galerkin schemes against the numbers of another program
+ * (docs/theory/problems.md, 6). Numbers are stored as printed there; 3 % covers their rounding to
+ * two to four digits.
  */
 #include "saltus_test.h"
 
@@ -22,7 +23,7 @@ static saltus_dg_options options_of(bool plus, int degree) {
 static void assert_printed(double measured, double expected, const char* what, int degree) {
   bool near = expected == 0.0 ? measured < 4e-15 : fabs(measured / expected - 1.0) <= 0.03;
   if (!near) {
-    fail_msg("%s, degree %d: %.4g, the notes have %.4g", what, degree, measured, expected);
+    fail_msg("%s, degree %d: %.4g, expected %.4g", what, degree, measured, expected);
   }
 }
 
@@ -274,7 +275,7 @@ static void a_closed_curved_contact_has_the_errors_of_the_notes(void** state) {
     }
     bowl_errors("dg-minus", &o, rows[M - 1].fine, e);
     for (int k = 0; k < 5; k++) {
-      if (M == 4 && k != 3) { /* 3e-13, 2.3e-12, 1e-12, 5e-14 in the notes */
+      if (M == 4 && k != 3) { /* 3e-13, 2.3e-12, 1e-12, 5e-14 by another program */
         assert_true(e[k] <= 3e-12);
       } else {
         assert_two_digits(e[k], rows[M - 1].last[k], "T4", M);
@@ -444,7 +445,7 @@ static void springs_limit_the_step_of_both_families(void** state) {
       saltus_dg_options o = options_of(plus != 0, M);
       if (limit[plus][M] > 0.0) {
         assert_true(growth(families[plus], &o, limit[plus][M] - 0.001) <= 1e-12);
-        /* measured 2.000, 2.828, 3.0653, 3.1343: the notes' third is from a grid */
+        /* measured 2.000, 2.828, 3.0653, 3.1343: the third of problems.md is from a grid */
         assert_true(growth(families[plus], &o, limit[plus][M] + 0.002) > 1e-6);
       }
       double added = growth(families[plus], &o, 1.0) * (plus != 0 ? -1.0 : 1.0);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * The linearly implicit trapezoidal schemes against numbers of independent programs and exact
- * solutions (methods: linearly implicit trapezoidal, section 3). Tolerances of 0.5 % and 1 % are the
+ * solutions (docs/theory/problems.md, 8). Tolerances of 0.5 % and 1 % are the
  * digits that are given there.
  */
 #include "trapezoidal_test.h"
@@ -150,7 +150,8 @@ static void a_belt_that_moves_is_stuck_to(void** state) {
   }
 }
 
-/* 20 cos t: the block never sticks but reverses. Order 2 only when that is located (methods, 3.5). */
+/* 20 cos t: the block never sticks but reverses. Order 2 only when that is located
+ * (docs/theory/trapezoidal.md, 2.7). */
 static void a_reversal_keeps_order_two(void** state) {
   (void)state;
   static const double table[5] = {1.294e-2, 3.236e-3, 8.113e-4, 2.028e-4, 5.071e-5};
@@ -246,7 +247,7 @@ static void any_even_number_of_directions_is_a_cone(void** state) {
   }
 }
 
-/* Section 3.6 of the methods: both readings of friction in decompression. */
+/* docs/theory/trapezoidal.md, 2.6: both readings of friction in decompression. */
 static void impacts_on_a_rod_have_the_numbers_of_the_methods(void** state) {
   (void)state;
   static const struct {

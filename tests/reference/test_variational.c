@@ -3,7 +3,7 @@
  *
  * The numbers of the variational integrator and of Moreau's midpoint rule: energy of the spring
  * pendulum over 250 s, the woodpecker, the pendulum pressed on a wall, a million steps of a double
- * pendulum (methods: T9 to T11, V5, V8).
+ * pendulum (docs/theory/problems.md, 7; docs/theory/variational.md, 2).
  */
 #include "saltus_test.h"
 
@@ -84,7 +84,7 @@ static void sample_nodes(double h, double until, const char* scene, range* middl
   finish(&r);
 }
 
-/* T9: the ranges of the notes within 3 %, which are printed with three digits. */
+/* T9: the ranges of another program within 3 %, which are printed with three digits. */
 static void the_variational_energy_stays_in_its_band(void** state) {
   (void)state;
   static const struct {
@@ -128,8 +128,8 @@ static void explicit_gyroscopic_forces_feed_energy(void** state) {
   assert_near(mean.high, 0.03e-2, 0.005e-2);
 }
 
-/* V5: the nodes of the variational integrator are Moreau's midpoints when the mass matrix is
- * constant. Both start with the same momentum: p_0 = M v + h/2 f. */
+/* docs/theory/variational.md, 2.2: the nodes of the variational integrator are Moreau's midpoints
+ * when the mass matrix is constant. Both start with the same momentum: p_0 = M v + h/2 f. */
 static void variational_nodes_are_the_midpoints_of_moreau(void** state) {
   (void)state;
   const double h = 1e-4;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Tableaux of the time-discontinuous Galerkin families: exact values for degrees 1 to 4 (methods:
- * time-DG, section 1; Schindler and Acary 2011, table 1), identities for all degrees.
+ * Tableaux of the time-discontinuous Galerkin families: exact values for degrees 1 to 4
+ * (docs/theory/time-dg.md, 2.1; Schindler and Acary 2011, table 1), identities for all degrees.
  */
 #include "saltus_test.h"
 

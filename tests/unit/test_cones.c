@@ -388,7 +388,7 @@ static void a_dry_row_holds_up_to_its_limit(void** state) {
   saltus_cone_solver_destroy(solver);
 }
 
-/* Patch of radius 1 with mu N = 1 (closed forms against quadrature to 1e-14; methods, section 7). */
+/* Patch of radius 1 with mu N = 1 (closed forms against quadrature to 1e-14; docs/theory/problems.md, 12). */
 static void the_patch_has_the_numbers_of_quadrature(void** state) {
   (void)state;
   static const double table[][5] = {

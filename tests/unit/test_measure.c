@@ -312,7 +312,7 @@ static saltusi_errors bouncing_ball_errors(const saltus_known_motion* ball, int 
   return errors;
 }
 
-/* Section 3.1 of the method notes, made by an independent prototype: q inf, L1, L2, Hausdorff,
+/* By an independent program (docs/theory/problems.md, 11): q inf, L1, L2, Hausdorff,
  * v L1, L2, Hausdorff. Printed to four digits; both sides search the graph distance to 1e-3. */
 static const struct {
   int steps;

@@ -71,7 +71,7 @@ static void speculative_contacts_close_their_gap(void** state) {
   }
 }
 
-/* theta = 1/2 integrates a parabola exactly; theta = 1 is off by h f t / 2 (notes, errata to (11)). */
+/* theta = 1/2 integrates a parabola exactly; theta = 1 is off by h f t / 2 (docs/theory/moreau-jean.md, 2.3). */
 static void theta_one_half_flies_a_parabola(void** state) {
   (void)state;
   ball b = ball_usual();

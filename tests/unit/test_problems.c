@@ -475,7 +475,7 @@ static void check_values(const char* name, int count, const check_value* values,
   saltus_known_motion_destroy(problem);
 }
 
-/* Method notes, exact solutions; as many digits as printed there. */
+/* docs/theory/problems.md, 1 to 4; as many digits as printed there. */
 static void impacts_have_the_published_times_and_velocities(void** state) {
   (void)state;
   const double two_pi = 6.283185307179586;
@@ -577,7 +577,7 @@ static void a_stack_rests_under_the_bouncing_ball(void** state) {
   saltus_known_motion_destroy(ball);
 }
 
-/* Section 3.6 of the method notes, and energy: it falls at impacts and stays in between. */
+/* docs/theory/problems.md, 3, and energy: it falls at impacts and stays in between. */
 static void the_pendulum_has_the_published_samples(void** state) {
   (void)state;
   saltus_known_motion* pendulum = open_problem("pendulum-wall");

@@ -200,7 +200,7 @@ static void the_double_pendulum_stays_with_its_twin_through_27_impacts(void** st
 /* ---- runs -------------------------------------------------------------------------------- */
 
 /* Moreau's midpoint rule with the mean velocity keeps the energy through 219 lossless impacts: within
- * [-0.14 %, +0.03 %] of E0 = -7.130389 J in the methods notes, T9. */
+ * [-0.14 %, +0.03 %] of E0 = -7.130389 J by another program (docs/theory/problems.md, 7.1). */
 static void the_spring_pendulum_keeps_its_energy_for_250_seconds(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("spring-pendulum", NULL, 0);
@@ -268,7 +268,7 @@ static void the_column_of_ten_comes_to_rest_on_the_floor(void** state) {
 }
 
 /* Potra et al. 2006, 10.1, with g = 9.8: x1(2.5), x2(2.5) and the energy after the fifth impact from
- * the methods notes, 3.3. First order in h = 5e-4, joints drift by the same order. */
+ * docs/theory/problems.md, 8.1. First order in h = 5e-4, joints drift by the same order. */
 static void the_double_pendulum_with_joints_ends_near_the_published_motion(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("double-pendulum", NULL, 0);

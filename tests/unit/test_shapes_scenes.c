@@ -110,8 +110,8 @@ static void laws_follow_from_materials_and_exceptions(void** state) {
   saltus_scene_destroy(scene);
 }
 
-/* An L of two rectangles, 3 x 1 and 1 x 1 on its left end: area 4, centre (1.25, 0.75), J 25/6 (methods: contact
- * geometry, 6). The body turns about it wherever shapes and markers are given from. */
+/* An L of two rectangles, 3 x 1 and 1 x 1 on its left end: area 4, centre (1.25, 0.75), J 25/6
+ * (docs/theory/contact-geometry.md, 8). The body turns about it wherever shapes and markers are given from. */
 static void mass_and_centre_follow_from_shapes(void** state) {
   (void)state;
   saltus_scene* scene =
@@ -179,8 +179,8 @@ static void a_ball_rolls_down_a_slope(void** state) {
   saltus_scene_destroy(scene);
 }
 
-/* v after the third impact at .652076578566268 (methods: contact geometry, T3, 40 digits); vertical velocity there
- * and free fall from then on. */
+/* v after the third impact at .652076578566268 (T3 of docs/theory/contact-geometry.md, 8; 40 digits); vertical
+ * velocity there and free fall from then on. */
 static void a_cube_falls_onto_its_corner(void** state) {
   (void)state;
   saltus_scene* scene = open_file("shapes/box-on-corner.yaml");

@@ -280,8 +280,9 @@ static saltus_status on_located(void* user, const saltus_event* event) {
   return SALTUS_OK;
 }
 
-/* The 27 events of the double pendulum at a wall, with times far inside the steps (methods, 3.6): with
- * constant steps and with step doubling, whose halves report them too. */
+/* The 27 events of the double pendulum at a wall, with times far inside the steps
+ * (docs/theory/problems.md, 3): with constant steps and with step doubling, whose halves report them
+ * too. */
 static void a_scheme_that_locates_events_reports_their_times(void** state) {
   (void)state;
   saltus_known_motion* problem;

@@ -429,9 +429,9 @@ static saltus_status log_event(void* user, const saltus_event* event) {
   return SALTUS_OK;
 }
 
-/* The bar of T5: the closed end carries a lasting force until the other end hits; then both are free.
- * Momentum m y' = lasting + impulse - m g t, whatever is recorded where; the lasting force before the
- * impact is m g J/(J + m x^2) = 10 (1/12) / (1/12 + 0.04). */
+/* The bar of docs/theory/problems.md, 6.5: the closed end carries a lasting force until the other end
+ * hits; then both are free. Momentum m y' = lasting + impulse - m g t, whatever is recorded where;
+ * the lasting force before the impact is m g J/(J + m x^2) = 10 (1/12) / (1/12 + 0.04). */
 static void recordings_keep_forces_and_impulses_apart(void** state) {
   (void)state;
   for (int plus = 0; plus < 2; plus++) {

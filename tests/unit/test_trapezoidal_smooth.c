@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * The linearly implicit trapezoidal schemes without contacts: orders, stability, joints, and what is
- * said about the effective mass (methods: linearly implicit trapezoidal, 3.1 and 3.2).
+ * said about the effective mass (docs/theory/trapezoidal.md, 2.1 to 2.3).
  */
 #include "systems.h"
 #include "trapezoidal_test.h"

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * clenshaw_curtis.h - the tableaux of the time-discontinuous Galerkin families of any degree M
- * (Schindler and Acary 2011, equations (51)-(66) and table 1; methods: time-DG, section 1).
+ * (Schindler and Acary 2011, equations (51)-(66) and table 1; docs/theory/time-dg.md, 2.1).
  *
  *   nodes          tau_l = (1 - cos(pi l / M)) / 2,   l = 0 .. M;   l_k their Lagrange polynomials
  *   beta_k         integral of l_k over [0, 1]
@@ -13,7 +13,8 @@
  *                  lp on the nodes 1 .. M
  *   impulse        D1-: 0; D1+: A[l][M] / beta_M
  *
- * In both families the end velocity is v + h sum_k beta_k a_k + M^-1 G p (methods: E3).
+ * In both families the end velocity is v + h sum_k beta_k a_k + M^-1 G p (docs/theory/time-dg.md,
+ * 2.1).
  */
 #ifndef SALTUSI_CLENSHAW_CURTIS_H
 #define SALTUSI_CLENSHAW_CURTIS_H

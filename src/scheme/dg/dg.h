@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * dg.h - time-discontinuous Galerkin steps of degree M >= 1 (Schindler and Acary 2011, closed as in
- * methods: time-DG, sections 3 and 4).
+ * docs/theory/time-dg.md, 2.3 and 2.4).
  *
  *   stages      a_k = M(Q_k)^-1 (F(t_k, Q_k, V_k) + G_k r_k),        k = 0 .. M
  *               V_l = v + h sum_k A[l][k] a_k + c_l M_1^-1 G_1 p,    Q_l = q + h sum_k AQ[l][k] V_k

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * dg_impact.c - which contacts take part in a time-discontinuous Galerkin step, and the impulses at
- * its end (methods: time-DG, 3, steps 1, 3 to 5).
+ * its end (docs/theory/time-dg.md, 2.3).
  *
  *   held      closed_j, or g_j(q) <= tol (acceleration closure: and U_j(v) <= tol)
  *   fresh     g_j(q_1) <= tol and not held; restitution only where g_j(q) > tol (P2)

@@ -8,8 +8,8 @@
  *
  * D1-: the pairs are solved one after the other from the last stage to the first, the end last.
  * For M = 1 and 2 D is block triangular in this order and one pass is exact; for M = 3 and 4 a pass
- * reduces the error by 0.10 and 0.24 (methods: time-DG, 3). The velocity law of D1+ does not allow
- * that (P4): all pairs make one problem for Lemke's method.
+ * reduces the error by 0.10 and 0.24 (docs/theory/time-dg.md, 2.4). The velocity law of D1+ does
+ * not allow that (the same): all pairs make one problem for Lemke's method.
  */
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
@@ -75,7 +75,7 @@ double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const sal
   if (level == SALTUS_DG_VELOCITY) {
     return (saltusi_row_dot(&w->at, at, w->v_start) + w->at.b[at]) / s->h;
   }
-  /* Newton's linearization of the gap; a penetration that is there already stays (P5) */
+  /* Newton's linearization of the gap; a penetration that is there already stays */
   double gap = w->gap[place * w->item_max + item] - (it->joint ? 0.0 : fmin(it->gap, 0.0));
   double rest = gap / (s->h * s->h);
   for (int m = 0; m < w->nodes; m++) {
@@ -254,7 +254,7 @@ saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s) {
     memset(w->r, 0, (size_t)w->nodes * (size_t)w->row_max * sizeof(double));
     return SALTUS_OK;
   }
-  /* r_M and p act on the same velocity: one of them (P3) */
+  /* r_M and p act on the same velocity: one of them (docs/theory/time-dg.md, 2.3) */
   bool drops_end = w->impulsive && w->closure != SALTUS_DG_ACCELERATION;
   int pairs = drops_end ? w->nodes - 1 : w->nodes;
   int n = pairs * w->held_rows;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * dg_newton.c - Newton's iteration on the stage accelerations, for dampers and springs too stiff for
- * the fixed point (methods: time-DG, P12).
+ * the fixed point (docs/theory/time-dg.md, 3).
  *
  *   J = I x M - h A x F_v - h^2 (AQ A) x F_q        at the start of the step, once
  *   a <- a + J^-1 (F - M a + G r)

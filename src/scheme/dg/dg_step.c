@@ -266,7 +266,8 @@ static saltus_status iterate(saltusi_dg* w, const saltus_dg_options* o, const sa
 }
 
 /* Degree 0: velocities are constant inside a step. D1- takes them from its start, D1+ from its end:
- * Moreau and Jean's scheme with theta = 0 and 1, contacts looked for at q + h v (methods: 2). */
+ * Moreau and Jean's scheme with theta = 0 and 1, contacts looked for at q + h v
+ * (docs/theory/moreau-jean.md, 2.1). */
 static saltus_status constant_step(saltusi_dg* w, const saltus_dg_options* o,
                                    const saltusi_step* s) {
   saltus_moreau_jean_options moreau = saltus_moreau_jean_options_default();

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* Events in a row that lie closer together than `near` widths before the Moreau step starts to
- * double (methods, pitfall 6): accumulations end by that. Sub-intervals of a step for each contact before
- * the step is given up: flights that do not shrink, of which a shorter step has fewer. */
+ * double (docs/theory/event-capturing.md, 3): accumulations end by that. Sub-intervals of a step for each contact
+ * before the step is given up: flights that do not shrink, of which a shorter step has fewer. */
 static const double near = 10.0;
 enum { STALL_MAX = 12, INTERVALS_MAX = 2000 };
 /* Slip below this part of the largest velocity is none: what is left when friction problems are solved. */

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * event_capturing.h - a Runge-Kutta step through impacts, closings and openings (Acary 2009,
- * algorithm 1, made robust; methods: event capturing, 2.5).
+ * algorithm 1, made robust; docs/theory/event-capturing.md, 3).
  *
  *   width         d_h = min(h, max(C h^(p+1), floor))
  *   set A         contacts that are closed: g = 0 and U = 0, held by the Runge-Kutta step

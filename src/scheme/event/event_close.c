@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * event_close.c - which contacts stay closed after an event, and how they are kept closed (methods:
- * event capturing, 2.5, steps 5 and 6).
+ * event_close.c - which contacts stay closed after an event, and how they are kept closed
+ * (docs/theory/event-capturing.md, 2.3).
  *
  *   closing      gamma < 0 and U <= |gamma| max(d_h, d) / 2:   v <- v - M^-1 G (G^T M^-1 G)^-1 U
  *   pressing     0 <= G^T a + c  perp  lambda >= 0 on those; A = {lambda > 0}

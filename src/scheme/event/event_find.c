@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * event_find.c - where in a sub-interval contacts hit, close or open (methods: event capturing, 2.5,
- * step 1, and pitfalls 2 and 7).
+ * event_find.c - where in a sub-interval contacts hit, close or open (docs/theory/event-capturing.md,
+ * 2.2).
  *
  * After an impact a gap is anything within the width of a bracket of zero, so its sign decides
  * nothing by itself. Contacts are distinguished by gap, velocity and normal acceleration:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * grip.h - friction of contacts that are held: what they do along their tangents (impact and friction laws, 4).
+ * grip.h - friction of contacts that are held: what they do along their tangents (docs/theory/event-capturing.md, 2.7).
  *
  *   sticks   U_T = 0: rows of the tangents are held too. Tangents that other rows make superfluous are none; they keep
  *            the part rho = lambda_T / lambda_N that they had when it was decided

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * grip_decide.c - which closed contacts press, stick and slip: the friction problem on accelerations (impact and
- * friction laws, 4; adaptive decides by the same problem).
+ * grip_decide.c - which closed contacts press, stick and slip: the friction problem on accelerations
+ * (docs/theory/event-capturing.md, 2.7; adaptive decides by the same problem).
  *
  *   contacts at rest    u + mu |u_T| n in K*  perp  l in K,                    u = W l + free, joints held
  *   moving contacts     0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d            d the direction of U_T

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * half_explicit.c - Runge-Kutta stages that hold joints and contacts on velocity level, the index-2
- * form (Brasey and Hairer 1993; methods: event capturing, 2.5 and 3.5).
+ * form (Brasey and Hairer 1993; docs/theory/event-capturing.md, 2.5).
  *
  *   V_i = v + h sum_{j<i} a_ij K_j,    Q_i = q + h sum_{j<i} a_ij V_j,    K_i = M^-1 (F + G lambda_i)
  *   G(Q_{i+1})^T V_{i+1} + b = 0                     determines lambda_i;

@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* Newton's iteration: the tolerance is relative to |K|, since steps may be as short as a bracket
- * of an event (methods, pitfall 15); an iteration that stagnates below `stagnant` has arrived. */
+ * of an event (docs/theory/event-capturing.md, 2.6); an iteration that stagnates below `stagnant` has
+ * arrived. */
 static const double newton_tolerance = 1e-15;
 static const double stagnant = 1e-9;
 /* Where everything balances K itself goes to zero: what is left is then compared with where it began. */

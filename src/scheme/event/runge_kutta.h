@@ -7,7 +7,7 @@
  *
  * is an ordinary differential equation v' = a(t, q, v), the index-1 form. An explicit tableau takes
  * one such acceleration a stage and keeps its classical order; an implicit one solves for the stage
- * accelerations K by simplified Newton iteration (methods: event capturing, 2.5):
+ * accelerations K by simplified Newton iteration (docs/theory/event-capturing.md, 2.6):
  *
  *   V_i = v + h sum a_ij K_j,      Q_i = q + h sum a_ij V_j,      R_i = a(t + c_i h, Q_i, V_i) - K_i
  *   (I - h A x a_v - h^2 A^2 x a_q) dK = R        a_q, a_v at the start of the step

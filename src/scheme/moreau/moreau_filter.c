@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * moreau_filter.c - see moreau_filter.h (methods: contact geometry, 4).
+ * moreau_filter.c - see moreau_filter.h (docs/theory/contact-geometry.md, 9).
  *
  *   superfluous   g_i = sum a_j g_j,  a_j >= 0   (normal rows)   and   sum a_j s_j <= s_i,   s = what its law adds to U
  *

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * moreau_midpoint.c - Moreau's midpoint rule (Moreau 1999; Capobianco & Eugster 2018, section 4;
- * methods: algorithm 2 and V8).
+ * docs/theory/variational.md, 2.7).
  *
  *   q_M      = q_k + h/2 v_k
  *   active     g(t_M, q_M) <= 0

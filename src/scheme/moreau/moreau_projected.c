@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * moreau_projected.c - Moreau's scheme with a projection of positions (Acary 2009, equation (19);
- * methods: event capturing, 2.2).
+ * docs/theory/projected.md, 2.2).
  *
  *   step          as moreau-jean
  *   activation    a contact outside the forecast with g(q_{k+1}) < 0 joins it; the step is redone

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * moreau_step.c - the theta scheme with Moreau's impact law (Moreau 1988, Jean 1999; Acary 2009,
- * equations (16) and (18); methods: event capturing, 2.1).
+ * equations (16) and (18); docs/theory/moreau-jean.md, 2.1).
  *
  *   active        g_i(q_k) + gamma h U_i(q_k, v_k) <= 0, up to rounding
  *   v_theta     = (1 - theta) v_k + theta v_{k+1},      q_theta = q_k + theta h v_theta

@@ -129,7 +129,7 @@ double saltusi_moreau_gap_rounding(const saltusi_step* step);
 #define SALTUSI_RESTING_VELOCITY 1e-14
 
 /* An approach faster than this many times what the forces do in one step is an impact; slower, the
- * impulse is the time integral of a lasting contact force (methods: event capturing, 2.4). */
+ * impulse is the time integral of a lasting contact force (docs/theory/step-control.md, 2.4). */
 #define SALTUSI_IMPACT_VELOCITY 2.0
 
 /* Bodies that lie still touch walls along which no force pushes them, with velocities that are rounding

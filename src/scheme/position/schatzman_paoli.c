@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * schatzman_paoli.c - impacts on position level (Schatzman 1978, Paoli 1993; Acary 2009, equations
- * (22)-(24); methods: event capturing, 2.3, with its corrections).
+ * (22)-(24); docs/theory/position-schemes.md, 4).
  *
  *   start   q_1 = q_0 + h v_0 + (h^2/2) M^-1 F(t_0, q_0, v_0), pushed out of contacts
  *   step    M(q_k) (q_{k+1} - 2 q_k + q_{k-1}) - h^2 F(t_k, q_k + theta (q_{k+1} - q_k), v_k) = G P

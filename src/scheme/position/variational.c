@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * variational.c - the Moreau-type variational integrator (Capobianco & Eugster, IJNME 114 (2018)
- * 1214-1231, equation (8) with its misprints corrected; methods: V1-V5, algorithm 5).
+ * 1214-1231, equation (8) with its misprints corrected; docs/theory/variational.md, 2 and 4).
  *
  * The action of a step is the trapezoidal rule of the Lagrangian at constant velocity u_k = (q_{k+1}
  * - q_k) / h. With T_q + f = F + (d/dt M) v at (q, u) the discrete Euler-Lagrange equations are

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * trapezoidal.c - the step through collisions and transitions (Potra et al. 2006, section 8,
- * corrected; methods, 2.7), and the two schemes made of it.
+ * corrected; docs/theory/trapezoidal.md, 3), and the two schemes made of it.
  *
  *   until the step is used up:
  *     active       closed in the last substep; or gap <= contact_gap or just hit, and does not leave
@@ -159,7 +159,7 @@ static saltus_status choose_active(saltusi_trapezoid* w) {
 }
 
 /* Direction of friction of each sliding contact, and whether a contact is in Painleve's region:
- * more normal force there makes the contact approach faster (methods, 3.6). */
+ * more normal force there makes the contact approach faster (docs/theory/adaptive.md, 7). */
 static void choose_sliding(saltusi_trapezoid* w) {
   for (int i = 0; i < w->law.count; i++) {
     saltusi_polyhedral_contact* contact = &w->law.contacts[i];

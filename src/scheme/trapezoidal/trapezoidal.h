@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * trapezoidal.h - the parts of the linearly implicit trapezoidal method (Potra, Anitescu, Gavrea and
- * Trinkle 2006; methods: linearly implicit trapezoidal).
+ * Trinkle 2006; docs/theory/trapezoidal.md).
  *
  *   step of length x from (t, q, v), unknown d = v1 - v:
  *     q_m  = q advanced by x/2 along v
@@ -12,7 +12,7 @@
  *     q1   = q advanced by x along (v + v1)/2
  *
  * The factor of F_q v is derived, not the printed x/2; M is taken in the middle, not at the start;
- * the end scheme measures velocities at the end: methods, section 0. F_q and F_v are taken in the
+ * the end scheme measures velocities at the end: docs/theory/trapezoidal.md, 2. F_q and F_v are taken in the
  * middle as well, which differs from (t+x, q, v) by O(x) and keeps order 2.
  */
 #ifndef SALTUSI_TRAPEZOIDAL_H

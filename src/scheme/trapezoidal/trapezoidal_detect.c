@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * trapezoidal_detect.c - sticking, slipping and taking off inside a substep (Potra et al. 2006,
- * section 7.5; methods, 2.7). Contacts stay in the modes in which they entered the substep, and the
- * lengths x are sought at which a variable of these modes changes its sign:
+ * section 7.5; docs/theory/trapezoidal.md, 2.7). Contacts stay in the modes in which they entered the
+ * substep, and the lengths x are sought at which a variable of these modes changes its sign:
  *
  *   take-off       P_N / x of a closed contact                        a force: half rule
  *   slip           (mu P_N - gauge(P_T)) / x of a sticking contact    a force: half rule

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * trapezoidal_impact.c - an impact in compression and decompression (Potra et al. 2006, (7.4)-(7.9);
- * methods, 2.6), M and all rows at the configuration of the impact:
+ * docs/theory/trapezoidal.md, 2.6), M and all rows at the configuration of the impact:
  *
  *   compression     M (v_c - v-) = G P_c                  0 <= U_c,N  perp  P_c,N >= 0, friction
  *   decompression   M (v+ - v_c) = G P_x + sum of n e P_c,N            the same on U+ and P_x

@@ -161,7 +161,7 @@ static void move_surfaces(saltusi_trapezoid* w, double x) {
 }
 
 /* What the rows see without impulses, in the velocity that the law holds; joints may be drawn back
- * (methods, 2.2) by what they have drifted, within one whole step. */
+ * (docs/theory/trapezoidal.md, 2.3) by what they have drifted, within one whole step. */
 static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
   saltusi_polyhedral_rows* law = &w->law;
   const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(law);
