@@ -746,7 +746,7 @@ static void rounding_is_no_second_impact(void** state) {
 
 static void poisson_gains_with_different_restitution(void** state) {
   (void)state;
-  /* rows N1 T1 N2 T2 of the note's N1 N2 T1 T2 */
+  /* rows N1 T1 N2 T2, by rows N1 N2 T1 T2 of docs/theory/laws.md, 2.2 */
   const double W[16] = {2, 0, 0, 2, 0, 4, -1, 1, 0, -1, 1, 0, 2, 1, 0, 4};
   impact_case c = impact_given(2, 1, W, (double[4]){-1.0, -0.5, -0.5, -0.5});
   impact_case_set(&c, SALTUS_IMPACT_POISSON, 0.5, 1.0, 0.0);
