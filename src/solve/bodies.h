@@ -25,7 +25,7 @@ enum {
   SALTUSI_BODY_ROWS = 3 * SALTUSI_BODY_WIDTH,                   /* of a contact on one body */
   SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* and on both */
   SALTUSI_CONTACT_ENTRIES = 9,                                  /* of a matrix of its three rows */
-  SALTUSI_PACKED_ROOM = 48 /* numbers of a packed contact at most, body_round.c and body_rigid.c */
+  SALTUSI_PACKED_ROOM = 66 /* numbers of a packed contact at most, body_round.c and body_rigid.c */
 };
 
 /* Contacts from which on bodies are worth their factors. */
@@ -53,8 +53,10 @@ typedef struct saltusi_bodies {
       crossing; /* [2 units] places of the blocks (first, second) and (second, first) in the factors */
   int* mark;    /* [bodies + 1] */
   double* packed;    /* [units x SALTUSI_PACKED_ROOM] of body_round.c or body_rigid.c */
-  double* lightness; /* [2 (bodies + 1)] 1 / mass and 1 / inertia, likewise */
-  int* pair;         /* [2 units] likewise */
+  double* lightness; /* [bodies + 1] 1 / mass, likewise */
+  int* pair;         /* [4 units] likewise */
+  int* lane;         /* [2 units] likewise */
+  int groups;        /* likewise */
   const void* kind;  /* which of the two packed it; NULL: nobody yet */
   const double* q;   /* with these free velocities */
 } saltusi_bodies;

@@ -83,9 +83,9 @@ bool saltusi_rigid_pack(const saltusi_friction_case* in) {
     if (!is_rigid(inverse)) {
       return false;
     }
-    b->lightness[2 * k] = inverse[0];
+    b->lightness[k] = inverse[0];
   }
-  b->lightness[2 * b->bodies] = 0.0;
+  b->lightness[b->bodies] = 0.0;
   memset(b->v + (size_t)b->bodies * WIDTH, 0, WIDTH * sizeof(double));
   for (int i = 0; i < b->units; i++) {
     if (!pack(in, i)) {
@@ -104,8 +104,8 @@ typedef struct visited {
 
 static inline visited find(const saltusi_bodies* b, int i) {
   const size_t first = (size_t)b->pair[2 * i], second = (size_t)b->pair[2 * i + 1];
-  return (visited){b->packed + (size_t)i * SALTUSI_PACKED_ROOM, b->lightness[2 * first],
-                   b->lightness[2 * second], b->v + first * WIDTH, b->v + second * WIDTH};
+  return (visited){b->packed + (size_t)i * SALTUSI_PACKED_ROOM, b->lightness[first],
+                   b->lightness[second], b->v + first * WIDTH, b->v + second * WIDTH};
 }
 
 /* u = G_i^T v + q */
@@ -132,8 +132,9 @@ static inline void push(const visited* w, const double* d) {
   }
 }
 
-double saltusi_rigid_sweep(const saltusi_friction_case* in, double* r) {
-  assert(in != NULL && in->bodies != NULL && r != NULL);
+double saltusi_rigid_sweep(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
+  double* r = points->r;
   const saltusi_bodies* b = in->bodies;
   const saltusi_friction_pattern* pattern = in->pattern;
   double change2 = 0.0;
@@ -172,8 +173,9 @@ void saltusi_rigid_extrapolate(const saltusi_friction_case* in, const saltusi_po
   }
 }
 
-double saltusi_rigid_miss2(const saltusi_friction_case* in, const double* r) {
-  assert(in != NULL && in->bodies != NULL && r != NULL);
+double saltusi_rigid_miss2(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
+  const double* r = points->r;
   const saltusi_bodies* b = in->bodies;
   memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
   for (int i = 0; i < b->units; i++) {

@@ -46,14 +46,23 @@ static inline bool saltusi_momentum(const saltusi_points* p, int i, double* chan
 /* Packs the contacts; false when they are not of this kind. */
 bool saltusi_round_pack(const saltusi_friction_case* in);
 
-/* One sweep over all contacts from r, whose velocities are in bodies->v; both are changed. Returns the sum of
- * |W_ii (change of r_i)|^2. */
-double saltusi_round_sweep(const saltusi_friction_case* in, double* r);
+/* From the impulses points->r, with their velocities in bodies->v and no momentum. What is packed may be kept elsewhere from then
+ * on, until fetched. */
+void saltusi_round_start(const saltusi_friction_case* in, const saltusi_points* points);
+
+/* One sweep over all contacts; returns the sum of |W_ii (change of r_i)|^2. */
+double saltusi_round_sweep(const saltusi_friction_case* in, const saltusi_points* points);
 
 /* r becomes y, with its velocities. */
 void saltusi_round_extrapolate(const saltusi_friction_case* in, const saltusi_points* points);
 
+/* All momentum is dropped. */
+void saltusi_round_forget(const saltusi_friction_case* in, const saltusi_points* points);
+
 /* |F / rho|^2 summed, velocities of r computed anew in bodies->v. */
-double saltusi_round_miss2(const saltusi_friction_case* in, const double* r);
+double saltusi_round_miss2(const saltusi_friction_case* in, const saltusi_points* points);
+
+/* The present impulses into points->r. */
+void saltusi_round_fetch(const saltusi_friction_case* in, const saltusi_points* points);
 
 #endif

@@ -52,23 +52,23 @@ static double visit(const saltusi_friction_case* in, int i, double* r) {
   return change2;
 }
 
-static double sweep(const saltusi_friction_case* in, double* r) {
+static double sweep(const saltusi_friction_case* in, const saltusi_points* p) {
   double change2 = 0.0;
   for (int i = 0; i < in->pattern->units; i++) {
-    change2 += visit(in, i, r);
+    change2 += visit(in, i, p->r);
   }
   return change2;
 }
 
-static double miss2(const saltusi_friction_case* in, const double* r) {
+static double miss2(const saltusi_friction_case* in, const saltusi_points* p) {
   const saltusi_bodies* b = in->bodies;
   double sum = 0.0;
-  saltusi_bodies_move(b, r, b->v);
+  saltusi_bodies_move(b, p->r, b->v);
   for (int i = 0; i < b->units; i++) {
     const double* q = in->q + 3 * (size_t)i;
     double u[3] = {q[0], q[1], q[2]};
     saltusi_bodies_add(b, i, b->v, u);
-    sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], r + 3 * (size_t)i, u);
+    sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], p->r + 3 * (size_t)i, u);
   }
   return sum;
 }
@@ -87,19 +87,43 @@ static bool serve_all(const saltusi_friction_case* in) {
   return true;
 }
 
-/* Contacts of one kind: whether these are, which packs them; a sweep from r with the velocities that are in bodies->v, which
- * returns the sum of |W_ii (change)|^2; r to y; |F / rho|^2 summed, with velocities of r computed anew. */
+static void forget(const saltusi_friction_case* in, const saltusi_points* p) {
+  memset(p->age, 0, (size_t)in->pattern->units * sizeof(double));
+}
+
+static void start(const saltusi_friction_case* in, const saltusi_points* p) {
+  const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
+  memcpy(p->x, p->r, bytes);
+  memcpy(p->before, p->r, bytes);
+  forget(in, p);
+  saltusi_bodies_move(in->bodies, p->r, in->bodies->v);
+}
+
+/* Impulses are in p->r. */
+static void fetch(const saltusi_friction_case* in, const saltusi_points* p) {
+  (void)in;
+  (void)p;
+}
+
+/* Contacts of one kind, as body_round.h says; cost: multiply-adds of a visit with its momentum and one-contact solution, beside
+ * those of factors of 0.5 ns. */
 typedef struct contact_kind {
+  double cost;
   bool (*pack)(const saltusi_friction_case* in);
-  double (*sweep)(const saltusi_friction_case* in, double* r);
+  void (*start)(const saltusi_friction_case* in, const saltusi_points* points);
+  double (*sweep)(const saltusi_friction_case* in, const saltusi_points* points);
   void (*extrapolate)(const saltusi_friction_case* in, const saltusi_points* points);
-  double (*miss2)(const saltusi_friction_case* in, const double* r);
+  void (*forget)(const saltusi_friction_case* in, const saltusi_points* points);
+  double (*miss2)(const saltusi_friction_case* in, const saltusi_points* points);
+  void (*fetch)(const saltusi_friction_case* in, const saltusi_points* points);
 } contact_kind;
 
 static const contact_kind kinds[] = {
-    {saltusi_round_pack, saltusi_round_sweep, saltusi_round_extrapolate, saltusi_round_miss2},
-    {saltusi_rigid_pack, saltusi_rigid_sweep, saltusi_rigid_extrapolate, saltusi_rigid_miss2},
-    {serve_all, sweep, extrapolate, miss2}};
+    {50.0, saltusi_round_pack, saltusi_round_start, saltusi_round_sweep, saltusi_round_extrapolate,
+     saltusi_round_forget, saltusi_round_miss2, saltusi_round_fetch},
+    {120.0, saltusi_rigid_pack, start, saltusi_rigid_sweep, saltusi_rigid_extrapolate, forget,
+     saltusi_rigid_miss2, fetch},
+    {150.0, serve_all, start, sweep, extrapolate, forget, miss2, fetch}};
 
 /* The first kind that serves; the same problem is packed once. */
 static const contact_kind* kind_of(const saltusi_friction_case* in) {
@@ -115,10 +139,14 @@ static const contact_kind* kind_of(const saltusi_friction_case* in) {
   return b->kind;
 }
 
+double saltusi_visit_cost(const saltusi_friction_case* in) {
+  assert(in != NULL && in->bodies != NULL);
+  return kind_of(in)->cost;
+}
+
 saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_case* in,
                                    const saltusi_body_sweeps* settings, double* r) {
   assert(work != NULL && in != NULL && in->bodies != NULL && settings != NULL);
-  const int units = in->pattern->units;
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   const saltusi_points p = {.r = r, .x = work->after, .before = work->before, .age = work->last_f};
   double* best = work->last_after;
@@ -127,26 +155,23 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
   double lowest = settings->known;
   int since = 0;
   int k = 0;
-  if (lowest > 0.0) {
-    saltusi_bodies_move(in->bodies, r, in->bodies->v);
-  } else {
-    lowest = sqrt(kind->miss2(in, r)) / in->velocity_unit;
-  }
-  memcpy(p.x, r, bytes);
-  memcpy(p.before, r, bytes);
   memcpy(best, r, bytes);
-  memset(p.age, 0, (size_t)units * sizeof(double));
+  kind->start(in, &p);
+  if (!(lowest > 0.0)) {
+    lowest = sqrt(kind->miss2(in, &p)) / in->velocity_unit;
+  }
   while (k < settings->sweeps && lowest > settings->tol) {
-    const double change2 = kind->sweep(in, r);
+    const double change2 = kind->sweep(in, &p);
     k++;
     if (k % LOOK == 0 || k == settings->sweeps || change2 <= enough * enough) {
-      double residual = sqrt(kind->miss2(in, r)) / in->velocity_unit;
+      double residual = sqrt(kind->miss2(in, &p)) / in->velocity_unit;
       if (residual < lowest) {
         lowest = residual;
+        kind->fetch(in, &p);
         memcpy(best, r, bytes);
         since = k;
       } else if (!(k - since <= PATIENCE)) {
-        memset(p.age, 0, (size_t)units * sizeof(double));
+        kind->forget(in, &p);
         since = k;
       }
       if (!isfinite(residual)) {

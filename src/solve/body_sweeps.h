@@ -19,4 +19,7 @@ typedef struct saltusi_body_sweeps {
 saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_case* in,
                                    const saltusi_body_sweeps* settings, double* r);
 
+/* Multiply-adds that a visit is worth. */
+double saltusi_visit_cost(const saltusi_friction_case* in);
+
 #endif

@@ -17,8 +17,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Multiply-adds of a visit, with its one-contact solution: 60 ns beside factors of 0.5 ns. */
-static const double visit_cost = 120.0;
 /* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
 enum { FIRST = 40, MOST = 4000 };
 static const double before_newton = 3.0;
@@ -57,7 +55,7 @@ static bool sweep(saltusi_friction_run* run, double sweeps) {
                                         .known = isfinite(run->best) ? run->best : 0.0};
   saltusi_run_from_best(run);
   saltusi_stage stage = saltusi_sweep_bodies(&work->sweep, &work->given, &settings, work->point);
-  run->cost += visit_cost * stage.iterations * work->pattern.units;
+  run->cost += saltusi_visit_cost(&work->given) * stage.iterations * work->pattern.units;
   return saltusi_run_note(run, "body-sweeps", stage);
 }
 
@@ -107,7 +105,7 @@ static bool once_more(saltusi_friction_run* run, const again* start, double swee
   }
   if (start->part != 1.0) {
     saltusi_stage stage = saltusi_sweep_bodies(&work->sweep, &work->given, &settings, work->point);
-    run->cost += visit_cost * stage.iterations * work->pattern.units;
+    run->cost += saltusi_visit_cost(&work->given) * stage.iterations * work->pattern.units;
     if (saltusi_run_note(run, "body-sweeps", stage) || newton(run, FEW_STEPS)) {
       return true;
     }
@@ -166,7 +164,8 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   if (!saltusi_friction_reserve(work)) {
     return false;
   }
-  double each = work->lu.cost / (visit_cost * work->pattern.units); /* a step in sweeps */
+  /* a step in sweeps */
+  double each = work->lu.cost / (saltusi_visit_cost(&work->given) * work->pattern.units);
   if (sweep(run, before_newton * each)) {
     return true;
   }

@@ -267,34 +267,73 @@ static void a_pyramid_of_balls_takes_few_sweeps(void** state) {
   discard(p);
 }
 
-/* The same sweeps with packed contacts, and with one ball whose inertia differs in one direction by too little to
- * count but by enough not to be that of a ball. */
+/* Contacts in the order in which packed ones are visited, four at once: number k was order[k]. */
+static void rearrange(pyramid* p, int* order) {
+  enum { ROWS = SALTUSI_CONTACT_ROWS };
+  static double G[ROOM * ROWS], q[3 * ROOM];
+  static int body[2 * ROOM];
+  int count = 0;
+  memcpy(G, p->bodies.G, (size_t)(p->units * ROWS) * sizeof(double));
+  memcpy(q, p->q, sizeof q);
+  memcpy(body, p->bodies.body, (size_t)(2 * p->units) * sizeof(int));
+  for (int at = 0; at < 4 * p->bodies.groups; at++) {
+    const int i = p->bodies.lane[at];
+    if (i >= 0) {
+      memcpy(p->bodies.G + count * ROWS, G + i * ROWS, ROWS * sizeof(double));
+      memcpy(p->bodies.body + 2 * count, body + 2 * i, 2 * sizeof(int));
+      memcpy(p->q + 3 * count, q + 3 * i, 3 * sizeof(double));
+      order[count++] = i;
+    }
+  }
+  assert_int_equal(count, p->units); /* each of them once */
+  write_own(p);
+}
+
+/* No two contacts of four have a ball in common: they are visited as if one after the other. */
+static void contacts_of_one_group_do_not_meet(void** state) {
+  (void)state;
+  pyramid* p = make();
+  assert_true(solve(p, 1e-2)); /* which prepares the case */
+  assert_true(saltusi_round_pack(&p->step.work.given));
+  for (int at = 0; at < 4 * p->bodies.groups; at++) {
+    for (int other = at - at % 4; other < at; other++) {
+      for (int s = 0; s < 4; s++) {
+        const int ball = p->bodies.pair[2 * at + s / 2];
+        assert_true(ball == BALLS || ball != p->bodies.pair[2 * other + s % 2]);
+      }
+    }
+  }
+  assert_in_range(p->bodies.groups, p->units / 4, p->units / 3);
+  discard(p);
+}
+
+/* The same sweeps with contacts of balls, packed by four; with those of other rigid bodies, one ball of which has an inertia that
+ * differs in one direction by too little to count; and with any others. */
 static void packed_contacts_are_swept_like_others(void** state) {
   (void)state;
   pyramid* p = make();
   const saltusi_body_sweeps seven = {.sweeps = 7, .tol = 0.0};
   double packed[3 * ROOM];
-  assert_true(solve(p, 1e-2)); /* which prepares the case */
+  int order[ROOM];
+  assert_true(solve(p, 1e-2));
   saltusi_friction_case* in = &p->step.work.given;
   memset(packed, 0, sizeof packed);
   assert_true(saltusi_round_pack(in));
   saltusi_sweep_bodies(&p->step.work.sweep, in, &seven, packed);
+  rearrange(p, order);
+  memset(p->r, 0, sizeof p->r);
+  assert_true(solve(p, 1e-2));
   p->bodies.inverse[3 * (WIDTH + 1)] *= 1.0 + 1e-15;
-  p->bodies.kind = NULL; /* which had been packed already */
-  memset(p->r, 0, sizeof p->r);
-  assert_false(saltusi_round_pack(in));
-  assert_true(saltusi_rigid_pack(in));
-  saltusi_sweep_bodies(&p->step.work.sweep, in, &seven, p->r);
-  for (int k = 0; k < 3 * p->units; k++) {
-    assert_near(p->r[k], packed[k], 1e-13); /* impulses of 0.02 to 0.1, seven sweeps */
-  }
-  p->bodies.inverse[1] = 1e-30; /* velocities that only bodies.h treats */
-  p->bodies.kind = NULL;
-  memset(p->r, 0, sizeof p->r);
-  assert_false(saltusi_rigid_pack(in));
-  saltusi_sweep_bodies(&p->step.work.sweep, in, &seven, p->r);
-  for (int k = 0; k < 3 * p->units; k++) {
-    assert_near(p->r[k], packed[k], 1e-13);
+  for (int other = 0; other < 2; other++) {
+    p->bodies.inverse[1] = other == 0 ? 0.0 : 1e-30; /* as of no rigid body */
+    p->bodies.kind = NULL;
+    memset(p->r, 0, sizeof p->r);
+    assert_false(saltusi_round_pack(in));
+    assert_true(saltusi_rigid_pack(in) == (other == 0));
+    saltusi_sweep_bodies(&p->step.work.sweep, in, &seven, p->r);
+    for (int k = 0; k < 3 * p->units; k++) { /* impulses of 0.02 to 0.1, seven sweeps */
+      assert_near(p->r[k], packed[3 * order[k / 3] + k % 3], 1e-13);
+    }
   }
   discard(p);
 }
@@ -303,6 +342,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_pyramid_of_balls_rests_between_walls),
       cmocka_unit_test(a_pyramid_of_balls_takes_few_sweeps),
+      cmocka_unit_test(contacts_of_one_group_do_not_meet),
       cmocka_unit_test(packed_contacts_are_swept_like_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
