@@ -165,20 +165,22 @@ def toc(body):
 
 
 def text_of(fragment):
-    fragment = re.sub(r'<math.*?</math>', ' ', fragment, flags=re.S)
+    fragment = re.sub(r'<math.*?</math>', ' … ', fragment, flags=re.S)
     return re.sub(r'\s+', ' ', html.unescape(re.sub(r'<[^>]*>', ' ', fragment))).strip()
 
 
 def index_of(body, page):
     """One entry for each section: address, page, heading, text."""
     parts = re.split(r'(?=<h[1-4] id=)', body)
+    folder = {'theory': 'Theory: ', 'book': 'Book: ', 'solvers': 'Solver: ', 'tutorials': 'Tutorial: '}
+    title = folder.get(page.target.parts[0] if len(page.target.parts) > 1 else '', '') + page.title
     for part in parts:
         head = re.match(r'<h([1-4]) id="([^"]*)"[^>]*>(.*?)<a class="at".*?</h\1>', part, re.S)
         if head is None:
             continue
         top = head.group(1) == '1'
         address = str(page.target) + ('' if top else f'#{head.group(2)}')
-        yield [address, page.title, '' if top else text_of(head.group(3)), text_of(part[head.end():])]
+        yield [address, title, '' if top else text_of(head.group(3)), text_of(part[head.end():])]
 
 
 def write_page(page, body, groups, note):
