@@ -29,6 +29,7 @@ typedef struct core_state {
   PyObject* make_error; /* saltus._errors.make(status, message) -> exception */
   PyObject* warn;       /* saltus._errors.warn(message) */
   PyObject* as_array;   /* numpy.asarray */
+  PyObject* as_doubles; /* saltus.arguments.as_answer(value, name) */
 } core_state;
 
 core_state* core_state_of(PyObject* module);
@@ -130,7 +131,11 @@ void core_pairs_free(core_pairs* pairs);
 
 /* The exception that a function of the system raised in this thread, if any, becomes the present one. */
 int core_functions_raised(core_scene* scene);
+/* The same exception, taken; NULL: none. */
+PyObject* core_functions_take(core_scene* scene);
 void core_functions_free(struct core_functions* functions);
+int core_functions_visit(struct core_functions* functions, visitproc visit, void* arg);
+void core_functions_clear(struct core_functions* functions);
 
 /* Types and functions of the sources, added to the module. */
 int core_add_arrays(PyObject* module, core_state* state);
@@ -151,6 +156,7 @@ PyObject* core_lcp(PyObject* module, PyObject* args);
 PyObject* core_friction(PyObject* module, PyObject* args);
 PyObject* core_hausdorff(PyObject* module, PyObject* args);
 PyObject* core_read_problem(PyObject* module, PyObject* args);
+PyObject* core_system(PyObject* module, PyObject* args);
 PyObject* core_snapshot_scene(PyObject* module, PyObject* bytes);
 
 PyObject* core_lists(PyObject* module, PyObject* unused);

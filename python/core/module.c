@@ -126,6 +126,7 @@ static PyMethodDef functions[] = {
      "snapshot_scene(bytes): the text of its scene."},
     {"lcp", core_lcp, METH_VARARGS, "Solves a linear complementarity problem."},
     {"friction", core_friction, METH_VARARGS, "Solves a friction problem."},
+    {"system", core_system, METH_VARARGS, "A scene made of functions."},
     {"hausdorff", core_hausdorff, METH_VARARGS, "Distance of two graphs."},
     {"read_problem", core_read_problem, METH_VARARGS, "read_problem(path): a Problem."},
     {"lists", core_lists, METH_NOARGS, "Schemes, solvers and kinds of events."},
@@ -140,10 +141,14 @@ static int start(PyObject* module) {
     state->make_error = PyObject_GetAttrString(errors, "make");
     state->warn = PyObject_GetAttrString(errors, "warn");
     state->as_array = PyObject_GetAttrString(numpy, "asarray");
+    PyObject* arguments = PyImport_ImportModule("saltus.arguments");
+    state->as_doubles = arguments != NULL ? PyObject_GetAttrString(arguments, "as_answer") : NULL;
+    Py_XDECREF(arguments);
   }
   Py_XDECREF(errors);
   Py_XDECREF(numpy);
-  if (state->make_error == NULL || state->warn == NULL || state->as_array == NULL) {
+  if (state->make_error == NULL || state->warn == NULL || state->as_array == NULL ||
+      state->as_doubles == NULL) {
     return -1;
   }
   return PyModule_AddStringConstant(module, "version", saltus_version()) == 0 &&
@@ -165,6 +170,7 @@ static int visit_state(PyObject* module, visitproc visit, void* arg) {
   Py_VISIT(state->make_error);
   Py_VISIT(state->warn);
   Py_VISIT(state->as_array);
+  Py_VISIT(state->as_doubles);
   return 0;
 }
 
@@ -179,6 +185,7 @@ static int clear_state(PyObject* module) {
   Py_CLEAR(state->make_error);
   Py_CLEAR(state->warn);
   Py_CLEAR(state->as_array);
+  Py_CLEAR(state->as_doubles);
   return 0;
 }
 

@@ -190,10 +190,17 @@ PyObject* core_run(PyObject* module, PyObject* args) {
   }
   const saltus_run_def def = define(&a, &room, self);
   self->status = go(self, &def);
-  bool failed = core_functions_raised(self->scene) != 0;
-  if (!failed && self->run == NULL) {
+  PyObject* raised = core_functions_take(self->scene);
+  if (raised != NULL && self->watch.value == NULL) {
+    self->watch.value = raised;
+  } else {
+    Py_XDECREF(raised);
+  }
+  bool failed = self->run == NULL;
+  if (failed && self->watch.value != NULL) {
+    PyErr_SetObject((PyObject*)Py_TYPE(self->watch.value), self->watch.value);
+  } else if (failed) {
     core_raise(state, self->status, &self->messages);
-    failed = true;
   }
   failed = failed || (!a.quiet && self->status != SALTUS_ERR_STOPPED &&
                       core_warn(state, &self->messages) != 0);

@@ -62,11 +62,23 @@ static PyObject* scene_new(PyTypeObject* type, PyObject* args, PyObject* keyword
 static void scene_free(PyObject* object) {
   core_scene* self = (core_scene*)object;
   PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
   saltus_scene_destroy(self->scene);
   core_functions_free(self->functions);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(object);
   Py_DECREF(type);
+}
+
+/* Functions of a system may hold what holds the system. */
+static int scene_visit(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  return core_functions_visit(((core_scene*)object)->functions, visit, arg);
+}
+
+static int scene_clear(PyObject* object) {
+  core_functions_clear(((core_scene*)object)->functions);
+  return 0;
 }
 
 static PyObject* input_names(const saltus_scene_view* view) {
@@ -175,13 +187,15 @@ static PyMethodDef scene_methods[] = {
 static PyType_Slot scene_slots[] = {
     {Py_tp_new, (void*)scene_new},
     {Py_tp_dealloc, (void*)scene_free},
+    {Py_tp_traverse, (void*)scene_visit},
+    {Py_tp_clear, (void*)scene_clear},
     {Py_tp_methods, scene_methods},
     {Py_tp_doc, (void*)"Scene(path, text, overrides, separate): a scene that was read."},
     {0, NULL}};
 
 static PyType_Spec scene_spec = {.name = "saltus._core.Scene",
                                  .basicsize = sizeof(core_scene),
-                                 .flags = Py_TPFLAGS_DEFAULT,
+                                 .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                                  .slots = scene_slots};
 
 int core_add_scene(PyObject* module, core_state* state) {

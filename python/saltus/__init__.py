@@ -16,6 +16,7 @@ from .problems import Answer, Problem, friction, lcp, read_problem, solvers
 from .simulation import Event, Simulation, rollout
 from .solution import Certificate, Contacts, Ledger, Solution, State
 from .solver import load, resume, schemes, solve
+from .system import System
 from .tools import Comparison, Convergence, compare, converge, verify
 
 __version__: str = _core.version
@@ -23,6 +24,6 @@ __version__: str = _core.version
 __all__ = [
     "Answer", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "InputError",
     "Interrupted", "Ledger", "Model", "Problem", "SaltusWarning", "Simulation", "Solution", "SolveError", "State",
-    "compare", "converge", "friction", "lcp", "load", "read_problem", "resume", "rollout", "schemes", "solve", "solvers",
+    "System",    "compare", "converge", "friction", "lcp", "load", "read_problem", "resume", "rollout", "schemes", "solve", "solvers",
     "verify",
 ]

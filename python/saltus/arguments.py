@@ -116,3 +116,11 @@ def as_count(value: Any, name: str, least: int, most: int) -> int:
     if not least <= count <= most:
         raise ValueError(f"{name} is {count}, must be from {least} to {most}")
     return count
+
+
+def as_answer(value: Any, name: str) -> Array:
+    """What a function of a user returned, as doubles; NaN is allowed: the library says where it met it."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} returned entries of type {array.dtype}, real numbers are needed")
+    return np.asarray(array, dtype=np.float64, order="C")

@@ -116,7 +116,7 @@ def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = N
       phiM = -0.1034482759 rad, phiM' = 0
       phiS = -0.13196456 rad, phiS' = -6.30763086
     """
-    if type(model) is not Model or parameters:
+    if not isinstance(model, Model) or parameters:
         model = as_model(model, parameters)
     if outputs or events:
         model = model.with_observers(outputs, events)
