@@ -200,10 +200,21 @@ def check_document(path):
                 fault(path, number, f'names {name}, which does not exist')
 
 
+def check_lists():
+    """Every page of docs is in a list that readers start from; the site has its navigation from there."""
+    listed = set()
+    for start in (ROOT / 'docs' / 'index.md', ROOT / 'docs' / 'theory' / 'index.md'):
+        listed |= {(start.parent / t).resolve() for t in re.findall(r'\]\(([^)#\s]+\.md)', start.read_text())} | {start}
+    for page in tracked('docs/*.md'):
+        if page not in listed:
+            fault(page, 1, 'is not listed in docs/index.md (theory: docs/theory/index.md)')
+
+
 for source in tracked('*.c') + tracked('*.h'):
     check_source(source)
 check_most_functions()
 check_layers()
+check_lists()
 for document in tracked('*.md'):
     check_document(document)
 print('\n'.join(faults) if faults else 'sources and documents are in order')
