@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import _core
 from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, SolveError
+from .builder import Body, Marker
 from .model import Model
 from .problems import Answer, Problem, friction, lcp, read_problem, solvers
 from .simulation import Event, Simulation, rollout
@@ -22,8 +23,8 @@ from .tools import Comparison, Convergence, compare, converge, verify
 __version__: str = _core.version
 
 __all__ = [
-    "Answer", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "InputError",
-    "Interrupted", "Ledger", "Model", "Problem", "SaltusWarning", "Simulation", "Solution", "SolveError", "State",
+    "Answer", "Body", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "InputError",
+    "Interrupted", "Ledger", "Marker", "Model", "Problem", "SaltusWarning", "Simulation", "Solution", "SolveError", "State",
     "System",    "compare", "converge", "friction", "lcp", "load", "read_problem", "resume", "rollout", "schemes", "solve", "solvers",
     "verify",
 ]

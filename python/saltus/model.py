@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _core
 from .arguments import as_pairs, as_path
+from .builder import Builder
 from .document import observers, with_entries
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ Array = npt.NDArray[np.float64]
 Value = Union[float, int, str]
 
 
-class Model:
+class Model(Builder):
     """A mechanical system: a scene file, a scene as text, or what is built here piece by piece.
 
     A text with line ends is a scene, any other one the path of a file. `parameters` replaces values of the
@@ -34,6 +35,18 @@ class Model:
     (1, ('q',), ('floor',))
     >>> print(ball.name)
     bouncing ball
+
+    Without a source it is empty, and built by its methods; so can a scene that was read be changed, which needs PyYAML:
+
+    >>> m = saltus.Model()
+    >>> crank = m.body("crank", mass=1, inertia=1/12, position=[0.5, 0])
+    >>> m.revolute(m.marker("pin", [0, 0]), crank.marker([-0.5, 0]), name="hinge")
+    'hinge'
+    >>> print(m.text, end="")
+    saltus: 1
+    bodies: {crank: {mass: 1, inertia: 0.08333333333333333, position: [0.5, 0]}}
+    markers: {pin: {point: [0, 0]}, crank_marker_1: {body: crank, point: [-0.5, 0]}}
+    joints: [{name: hinge, type: revolute, between: [pin, crank_marker_1]}]
     """
 
     def __init__(self, source: Union[str, os.PathLike[str], None] = None, *,
@@ -44,8 +57,7 @@ class Model:
             self._text = source
         elif source is not None:
             self._path = as_path(source)
-        else:
-            self._text = "saltus: 1\n"
+        self._document: Optional[dict[str, Any]] = {"saltus": "1"} if source is None else None
         self._pairs = as_pairs(parameters, "parameters")
         self._separate = bool(separate)
         self._lock = threading.Lock()
@@ -64,8 +76,8 @@ class Model:
         """
         if not isinstance(text, str):
             raise TypeError(f"the text of a scene is a str, not {type(text).__name__}")
-        model = cls(None, parameters=parameters, separate=separate)
-        model._text = text
+        model = Model(None, parameters=parameters, separate=separate)
+        model._text, model._document = text, None
         model._path = as_path(path) if path is not None else None
         return model
 
@@ -94,7 +106,9 @@ class Model:
         return found
 
     def _copy_from(self, other: Model, pairs: tuple[tuple[str, str], ...]) -> None:
-        self._path, self._text = other._path, other._text
+        self._path, self._text, self._document = other._path, other._text, None
+        if other._document is not None:
+            self._text = other.text
         self._pairs, self._separate = pairs, other._separate
         self._lock = threading.Lock()
         self._made = None
@@ -121,7 +135,8 @@ class Model:
     def _scene(self) -> _core.Scene:
         made = self._made
         if made is None:
-            made = self._made = _core.Scene(self._path, self._text, self._pairs, self._separate)
+            text = self._written() if self._document is not None else self._text
+            made = self._made = _core.Scene(self._path, text, self._pairs, self._separate)
         return made
 
     def _fact(self, name: str) -> Any:
@@ -137,7 +152,13 @@ class Model:
         >>> saltus.Model("scenes/ball.yaml").text.splitlines()[0]
         'saltus: 1'
         """
-        return str(self._fact("text"))
+        if self._document is not None:
+            return self._written()
+        return str(self._fact("text")) if self._text is None else self._text
+
+    def _changed(self) -> None:
+        self._text = self._made = self._facts = None
+        self._variants = {}
 
     @property
     def name(self) -> str:
@@ -301,7 +322,7 @@ class Model:
         return {"path": self._path, "text": self.text, "pairs": self._pairs, "separate": self._separate}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._path, self._text = state["path"], state["text"]
+        self._path, self._text, self._document = state["path"], state["text"], None
         self._pairs, self._separate = state["pairs"], state["separate"]
         self._lock = threading.Lock()
         self._made = None

@@ -105,6 +105,7 @@ class System(Model):
 
     def _start_alone(self, scene: _core.Scene, name: str) -> None:
         self._path, self._text, self._pairs, self._separate = name, "", (), False
+        self._document = None
         self._lock = threading.Lock()
         self._made = scene
         self._facts = None
@@ -136,6 +137,9 @@ class System(Model):
         a system of functions has no formulas
         """
         raise TypeError("a system of functions has no formulas")
+
+    def _doc(self) -> dict[str, Any]:
+        raise TypeError("a system of functions is no scene")
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("a system of functions cannot be pickled; a model by a scene can")
