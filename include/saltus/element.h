@@ -13,22 +13,24 @@
 #define SALTUS_ELEMENT_H
 
 #include "saltus/api.h"
+#include "saltus/friction_law.h"
 #include "saltus/system.h"
 
 SALTUS_BEGIN_DECLS
 
 typedef enum saltus_element_type {
-  SALTUS_ELEMENT_JOURNAL, /* pin (second) in a bearing (first) with radial clearance */
+  SALTUS_ELEMENT_JOURNAL, /* pin (second) in a bearing (first) about z, with radial clearance */
   SALTUS_ELEMENT_GUIDE, /* block (second) between two walls along x (first): four corners; plane */
   SALTUS_ELEMENT_STOP,  /* point or disc (second) above y = 0 of the first; in space above z = 0 */
   SALTUS_ELEMENT_ROPE,  /* origins at most `length` apart */
-  SALTUS_ELEMENT_WHEEL, /* disc (second) on y = 0 of the first, with traction; plane */
+  SALTUS_ELEMENT_WHEEL, /* disc (second) on y = 0 of the first, with traction; in space about z of the second, on z = 0 */
   SALTUS_ELEMENT_ROLLING, /* the same as a joint: it rolls without slip and stays on; in space a ball on z = 0 */
   SALTUS_ELEMENT_GEAR_PAIR,      /* two joints whose wheels mesh with backlash */
   SALTUS_ELEMENT_CAM,            /* follower (second) on a profile (first); plane */
   SALTUS_ELEMENT_SPRING_CONTACT, /* a stop that a preloaded spring presses closed */
   SALTUS_ELEMENT_LATCH,          /* a stop that is there while an input holds it */
-  SALTUS_ELEMENT_RATCHET /* nose of a pawl (second) on a wheel with saw teeth (first); plane */
+  SALTUS_ELEMENT_RATCHET, /* nose of a pawl (second) on a wheel with saw teeth (first); plane */
+  SALTUS_ELEMENT_ROLLING_WHEEL /* a wheel as a joint: its rim rolls without slip */
 } saltus_element_type;
 
 typedef enum saltus_follower {
@@ -82,7 +84,10 @@ typedef struct saltus_element_def {
   const char*
       held;     /* an input: contacts are there while it is 1, away while it is 0; NULL: always */
   double teeth; /* of a ratchet, a whole number; negative: the wheel is free clockwise */
-  SALTUS_RESERVED(5);
+  const saltus_friction_law*
+      law; /* beyond the coefficient `friction`; outlives the model. In the plane rolling is against
+                                   * the angle between the markers; no drilling, no patch. NULL: none */
+  SALTUS_RESERVED(4);
 } saltus_element_def;
 
 typedef struct saltus_elements {

@@ -62,6 +62,12 @@ static const saltus_formula_function shown[] = {
     {"x_in", 2, "x_in(a, b): x of marker b in the axes of marker a, m; x_in'(a, b): its rate"},
     {"y_in", 2, "y_in(a, b): y of marker b in the axes of marker a, m"},
     {"z_in", 2, "z_in(a, b): z of marker b in the axes of marker a, m"},
+    {"wx_in", 2, "wx_in(a, b): angular velocity of b against a along x of a, rad/s"},
+    {"wy_in", 2, "wy_in(a, b): the same along y of a"},
+    {"wz_in", 2, "wz_in(a, b): the same along z of a"},
+    {"zx_in", 2, "zx_in(a, b): x of the z axis of marker b in the axes of marker a"},
+    {"zy_in", 2, "zy_in(a, b): y of it"},
+    {"zz_in", 2, "zz_in(a, b): z of it"},
     {"pi", 0, "3.14159..."},
     {"t", 0, "time, s"},
 };
@@ -86,8 +92,9 @@ const saltus_formula_function* saltus_formula_function_at(int i) {
 
 int saltusi_thing_function_find(const char* name) {
   assert(name != NULL);
-  static const char* const words[SALTUSI_THING_FUNCTIONS] = {"dist", "angle", "x_in", "y_in",
-                                                             "z_in"};
+  static const char* const words[SALTUSI_THING_FUNCTIONS] = {"dist",  "angle", "x_in",  "y_in",
+                                                             "z_in",  "wx_in", "wy_in", "wz_in",
+                                                             "zx_in", "zy_in", "zz_in"};
   int i = 0;
   while (i < SALTUSI_THING_FUNCTIONS && strcmp(words[i], name) != 0) {
     i++;

@@ -33,6 +33,12 @@ enum {
   SALTUSI_THING_X, /* of the second in the axes of the first; y and z follow */
   SALTUSI_THING_Y,
   SALTUSI_THING_Z,
+  SALTUSI_THING_WX, /* angular velocity of the second against the first, in the axes of the first */
+  SALTUSI_THING_WY,
+  SALTUSI_THING_WZ,
+  SALTUSI_THING_ZX, /* z axis of the second in the axes of the first */
+  SALTUSI_THING_ZY,
+  SALTUSI_THING_ZZ,
   SALTUSI_THING_FUNCTIONS
 };
 int saltusi_thing_function_find(const char* name); /* -1: none */

@@ -346,8 +346,13 @@ static saltusi_expr thing_call(parser* p, const saltusi_token* name, int functio
   }
   expect_close(p, open);
   saltusi_expr e = p->failed ? 0 : things->call(things->self, p->scope->graph, function, which);
-  e = name->primes > 0 && e >= 0 ? saltusi_rate(p->scope->graph, e) : e;
-  if (e < 0) {
+  const bool moves = e >= 0 && (saltusi_depends(p->scope->graph, e) & SALTUSI_ON_VELOCITY) != 0;
+  e = name->primes > 0 && e >= 0 && !moves ? saltusi_rate(p->scope->graph, e) : e;
+  if (name->primes > 0 && moves) {
+    fail(p, name->offset, "%s' is an acceleration, which formulas do not know", name->name);
+  } else if (e >= 0 && moves && (p->allowed & SALTUSI_ON_VELOCITY) == 0 && p->allowed != 0) {
+    fail(p, name->offset, "velocities are not allowed here");
+  } else if (e < 0) {
     fail(p, name->offset, "%s takes the names of two markers or bodies", name->name);
   } else if ((saltusi_depends(p->scope->graph, e) & ~p->allowed) != 0) {
     fail(p, name->offset, "%s is not allowed here: %s is wanted", name->name,

@@ -11,7 +11,7 @@
  *   guide     gap b + c -+ Y_k                  slip X_k',  (X_k, Y_k) = (X, Y) + R(theta) (+-a, +-b)
  *   stop      gap Y - R                         slip X' + R theta'
  *   rope      gap (L^2 - d^2) / (2 L)
- *   rolling   joints Y - R = 0, X + R theta = constant; in space Z - R = 0, X' - R w_y = 0, Y' + R w_x = 0
+ *   rolling   joints Y - R = 0, X + R theta = constant; in space Z - R = 0 and no velocity where it touches
  *   gears     gap B/2 -+ s,  s = r1 x1 + r2 x2 - offset along the line of action
  *   spring    the gap of a stop, potential F Y + k Y^2/2
  *   ratchet   elements_ratchet.c
@@ -35,7 +35,7 @@ enum { CONTACTS_MOST = 4, JOINTS_MOST = 3 }; /* of one element; a ratchet has a 
 
 static const char* const type_names[] = {"journal",        "guide",   "stop",      "rope",
                                          "wheel",          "rolling", "gear-pair", "cam",
-                                         "spring-contact", "latch",   "ratchet"};
+                                         "spring-contact", "latch",   "ratchet",   "rolling-wheel"};
 enum { TYPES = sizeof type_names / sizeof type_names[0] };
 
 const char* saltus_element_type_name(saltus_element_type type) {
@@ -93,6 +93,13 @@ void saltusi_machine_contact(maker* m, const char* part, const char* gap, const 
   if (e->held != NULL) { /* far away while it is not held */
     gap = saltusi_machine_text(m, "%s + 1e6*(1 - %s)", gap, e->held);
   }
+  saltus_formula_rates* rates = NULL;
+  if (e->law != NULL && e->law->rolling > 0.0) {
+    rates = SALTUSI_TAKE(m->pool, saltus_formula_rates, 1);
+    if (rates != NULL) {
+      rates->rolling.text = saltusi_machine_text(m, "angle'(%s, %s)", e->between[0], e->between[1]);
+    }
+  }
   m->contacts[m->def->contact_count++] = (saltus_formula_contact){
       .name = name,
       .gap = {.text = gap},
@@ -101,7 +108,9 @@ void saltusi_machine_contact(maker* m, const char* part, const char* gap, const 
       .restitution = {.text = number(m, e->restitution)},
       .tangential_restitution = {.text = number(m, e->tangential_restitution)},
       .impact = e->impact,
-      .stiffness = e->contact_stiffness};
+      .stiffness = e->contact_stiffness,
+      .law = e->law,
+      .rates = rates};
 }
 
 static void add_joint(maker* m, const char* part, const char* constraint) {
@@ -121,6 +130,11 @@ static void only_plane(maker* m) {
   }
 }
 
+/* Whether it has friction of some kind. */
+static bool rubs(const saltus_element_def* e) {
+  return e->friction > 0.0 || e->law != NULL;
+}
+
 /* ---- elements ---- */
 
 static void journal(maker* m) {
@@ -128,18 +142,17 @@ static void journal(maker* m) {
   const char *a = e->between[0], *b = e->between[1];
   const double c = e->clearance;
   saltusi_machine_positive(m, "clearance", c);
-  if (!is_plane(m) && e->friction > 0.0) {
-    saltusi_machine_fail(m, "friction of a journal is there in the plane alone");
-  }
   const char* gap = saltusi_machine_text(m, "(%.17g - x_in(%s, %s)^2 - y_in(%s, %s)^2)/%.17g",
                                          c * c, a, b, a, b, 2.0 * c);
-  const char* slip =
-      is_plane(m) ? saltusi_machine_text(m,
-                                         "(x_in(%s, %s)*y_in'(%s, %s) - y_in(%s, %s)*x_in'(%s, "
-                                         "%s))/%.17g + %.17g*angle'(%s, %s)",
-                                         a, b, a, b, a, b, a, b, c, e->radius, a, b)
-                  : NULL;
-  saltusi_machine_contact(m, NULL, gap, slip);
+  const char* slip = saltusi_machine_text(
+      m, "(x_in(%s, %s)*y_in'(%s, %s) - y_in(%s, %s)*x_in'(%s, %s))/%.17g + %.17g*%s(%s, %s)", a, b,
+      a, b, a, b, a, b, c, e->radius, is_plane(m) ? "angle'" : "wz_in", a, b);
+  saltusi_machine_contact(m, NULL, gap, is_plane(m) || rubs(e) ? slip : NULL);
+  if (!is_plane(m) && rubs(e)) { /* along the axis */
+    m->contacts[m->def->contact_count - 1].slip2.text = saltusi_machine_text(
+        m, "z_in'(%s, %s) + %.17g*(wx_in(%s, %s)*y_in(%s, %s) - wy_in(%s, %s)*x_in(%s, %s))", a, b,
+        e->radius / c, a, b, a, b, a, b, a, b);
+  }
 }
 
 static void guide(maker* m) {
@@ -162,6 +175,51 @@ static void guide(maker* m) {
   }
 }
 
+/* Velocity of the point of the second body that touches the plane z = 0 of the first, along x and y of the first, m/s.
+ *   ball   V + w x (-R z)
+ *   wheel  V + w x (-R d),  d = (z - c n)/s,  n the axle, c = z . n, s = |z x n|: d points up in its plane */
+static void touching_slips(maker* m, bool wheel, const char* slip[2]) {
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  const double R = e->radius;
+  if (!wheel) {
+    slip[0] = saltusi_machine_text(m, "x_in'(%s, %s) - %.17g*wy_in(%s, %s)", a, b, R, a, b);
+    slip[1] = saltusi_machine_text(m, "y_in'(%s, %s) + %.17g*wx_in(%s, %s)", a, b, R, a, b);
+    return;
+  }
+  const char* s = saltusi_machine_text(m, "hypot(zx_in(%s, %s), zy_in(%s, %s))", a, b, a, b);
+  slip[0] = saltusi_machine_text(
+      m,
+      "x_in'(%s, %s) - %.17g/%s*(wy_in(%s, %s) - zz_in(%s, %s)*(wy_in(%s, %s)*zz_in(%s, %s) - "
+      "wz_in(%s, %s)*zy_in(%s, %s)))",
+      a, b, R, s, a, b, a, b, a, b, a, b, a, b, a, b);
+  slip[1] = saltusi_machine_text(
+      m,
+      "y_in'(%s, %s) + %.17g/%s*(wx_in(%s, %s) + zz_in(%s, %s)*(wz_in(%s, %s)*zx_in(%s, %s) - "
+      "wx_in(%s, %s)*zz_in(%s, %s)))",
+      a, b, R, s, a, b, a, b, a, b, a, b, a, b, a, b);
+}
+
+/* Height of the lowest point above the plane. */
+static const char* height_above(maker* m, bool wheel) {
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  return wheel ? saltusi_machine_text(m, "z_in(%s, %s) - %.17g*hypot(zx_in(%s, %s), zy_in(%s, %s))",
+                                      a, b, e->radius, a, b, a, b)
+               : saltusi_machine_text(m, "z_in(%s, %s) - %.17g", a, b, e->radius);
+}
+
+/* A ball, or the rim of a wheel, on z = 0. */
+static void touch_in_space(maker* m, bool wheel) {
+  const bool smooth = m->element->radius > 0.0 && !rubs(m->element);
+  const char* slip[2] = {NULL, NULL};
+  if (!smooth) {
+    touching_slips(m, wheel, slip);
+  }
+  saltusi_machine_contact(m, NULL, height_above(m, wheel), slip[0]);
+  m->contacts[m->def->contact_count - 1].slip2.text = slip[1];
+}
+
 static void stop(maker* m) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
@@ -172,16 +230,7 @@ static void stop(maker* m) {
     saltusi_machine_contact(m, NULL, gap, slip);
     return;
   }
-  if (e->radius > 0.0 && e->friction > 0.0) {
-    saltusi_machine_fail(m, "a ball with friction in space is a shape, not a stop");
-  }
-  const char* gap = saltusi_machine_text(m, "z_in(%s, %s) - %.17g", a, b, e->radius);
-  const char* slip = e->radius > 0.0 ? NULL : saltusi_machine_text(m, "x_in(%s, %s)", a, b);
-  saltusi_machine_contact(m, NULL, gap, slip);
-  if (slip != NULL) {
-    m->contacts[m->def->contact_count - 1].slip2.text =
-        saltusi_machine_text(m, "y_in(%s, %s)", a, b);
-  }
+  touch_in_space(m, false);
 }
 
 static void rope(maker* m) {
@@ -189,7 +238,7 @@ static void rope(maker* m) {
   const char *a = e->between[0], *b = e->between[1];
   const double L = e->length;
   saltusi_machine_positive(m, "length", L);
-  if (e->friction > 0.0) {
+  if (rubs(e)) {
     saltusi_machine_fail(m, "a rope has no friction");
   }
   const char* z = is_plane(m) ? "" : saltusi_machine_text(m, " - (%s.z - %s.z)^2", b, a);
@@ -199,9 +248,12 @@ static void rope(maker* m) {
 }
 
 static void wheel(maker* m) {
-  only_plane(m);
   saltusi_machine_positive(m, "radius", m->element->radius);
-  stop(m);
+  if (is_plane(m)) {
+    stop(m);
+  } else {
+    touch_in_space(m, true);
+  }
 }
 
 /* X and theta of a marker in the axes of another, at the start. */
@@ -220,51 +272,15 @@ static void start_of(const maker* m, const char* const between[2], double* x, do
   *theta = angle[1] - angle[0];
 }
 
-/* Angular velocity of the body of marker b along an axis of the marker a, which stands still: that of the body is in its own
- * axes. */
-static const char* turning_about(maker* m, const double axis[3], const char* body) {
-  const char *w = saltusi_machine_text(m, "%s.qw", body),
-             *x = saltusi_machine_text(m, "%s.qx", body);
-  const char *y = saltusi_machine_text(m, "%s.qy", body),
-             *z = saltusi_machine_text(m, "%s.qz", body);
-  return saltusi_machine_text(
-      m,
-      "((%.17g)*((1 - 2*(%s^2 + %s^2))*%s.wx + 2*(%s*%s - %s*%s)*%s.wy + 2*(%s*%s + %s*%s)*%s.wz)"
-      " + (%.17g)*(2*(%s*%s + %s*%s)*%s.wx + (1 - 2*(%s^2 + %s^2))*%s.wy + 2*(%s*%s - %s*%s)*%s.wz)"
-      " + (%.17g)*(2*(%s*%s - %s*%s)*%s.wx + 2*(%s*%s + %s*%s)*%s.wy + (1 - 2*(%s^2 + "
-      "%s^2))*%s.wz))",
-      axis[0], y, z, body, x, y, w, z, body, x, z, w, y, body, /* first row of R(q) */
-      axis[1], x, y, w, z, body, x, z, body, y, z, w, x, body, /* second */
-      axis[2], x, z, w, y, body, y, z, w, x, body, x, y, body);
-}
-
-/* A ball on the plane z = 0 of a marker that stands still: the point that touches has no velocity. */
-static void rolling_ball(maker* m) {
-  const saltus_element_def* e = m->element;
-  const saltus_mechanism* mechanism = m->def->mechanism;
-  const int marker[2] = {saltus_mechanism_find_marker(mechanism, e->between[0]),
-                         saltus_mechanism_find_marker(mechanism, e->between[1])};
-  const saltusi_body* body[2];
+/* A ball or a wheel that rolls without slip in space: a joint and two rows that hold a velocity alone. */
+static void roll_in_space(maker* m, bool wheel) {
+  const char* slip[2];
+  touching_slips(m, wheel, slip);
+  add_joint(m, "normal", height_above(m, wheel));
   for (int k = 0; k < 2; k++) {
-    body[k] = &mechanism->bodies[mechanism->markers[marker[k]].body];
+    add_joint(m, k == 0 ? "roll" : "roll2", slip[k]);
+    m->joints[m->def->joint_count - 1].rate = true;
   }
-  if (body[0]->kind == SALTUS_BODY_DRIVEN || body[0]->q >= 0 || body[1]->q < 0) {
-    saltusi_machine_fail(m, "a ball rolls on what stands still, in space; else give shapes");
-    return;
-  }
-  double p[3], axes[9];
-  saltus_mechanism_frame(mechanism, marker[0], mechanism->t0, mechanism->q0, p, axes);
-  const double x[3] = {axes[0], axes[3], axes[6]}, y[3] = {axes[1], axes[4], axes[7]};
-  const char *a = e->between[0], *b = e->between[1];
-  add_joint(m, "normal", saltusi_machine_text(m, "z_in(%s, %s) - %.17g", a, b, e->radius));
-  add_joint(m, "roll",
-            saltusi_machine_text(m, "x_in'(%s, %s) - %.17g*%s", a, b, e->radius,
-                                 turning_about(m, y, body[1]->name)));
-  m->joints[m->def->joint_count - 1].rate = true;
-  add_joint(m, "roll2",
-            saltusi_machine_text(m, "y_in'(%s, %s) + %.17g*%s", a, b, e->radius,
-                                 turning_about(m, x, body[1]->name)));
-  m->joints[m->def->joint_count - 1].rate = true;
 }
 
 static void rolling(maker* m) {
@@ -275,7 +291,7 @@ static void rolling(maker* m) {
     return;
   }
   if (!is_plane(m)) {
-    rolling_ball(m);
+    roll_in_space(m, e->type == SALTUS_ELEMENT_ROLLING_WHEEL);
     return;
   }
   double x, theta;
@@ -303,7 +319,7 @@ static void gear_pair(maker* m) {
       saltusi_machine_fail(m, "a radius is %g, must not be 0", e->radii[k]);
     }
   }
-  if (e->friction > 0.0) {
+  if (rubs(e)) {
     saltusi_machine_fail(m, "a gear pair has no friction");
   }
   for (int k = 0; k < 2; k++) {
@@ -346,7 +362,8 @@ static void (*const makers[TYPES])(maker*) = {journal,
                                               saltusi_machine_cam,
                                               spring_contact,
                                               latch,
-                                              saltusi_machine_ratchet};
+                                              saltusi_machine_ratchet,
+                                              rolling};
 
 /* ---- all of them ---- */
 
@@ -382,6 +399,10 @@ static void check(maker* m) {
     saltusi_machine_fail(m, "radius is %g, must not be negative", e->radius);
   } else if (!(e->friction >= 0.0)) {
     saltusi_machine_fail(m, "friction is %g, must not be negative", e->friction);
+  } else if (e->law != NULL && (e->law->drilling > 0.0 || e->law->patch != SALTUS_PATCH_NONE ||
+                                (e->law->rolling > 0.0 && !is_plane(m)))) {
+    saltusi_machine_fail(m, "elements have no friction of %s; give contacts or shapes",
+                         e->law->rolling > 0.0 ? "rolling in space" : "spin");
   } else if (!(e->restitution >= 0.0 && e->restitution <= 1.0)) {
     saltusi_machine_fail(m, "restitution is %g, must be between 0 and 1", e->restitution);
   } else if (!(fabs(e->tangential_restitution) <= 1.0)) {

@@ -270,7 +270,7 @@ static void check_profile(maker* m) {
     saltusi_machine_fail(m, "profile has to be one of arcs, points and a formula");
   } else if (p->arc_count > PIECES_MOST) {
     saltusi_machine_fail(m, "profile has %d arcs, allowed are %d", p->arc_count, PIECES_MOST);
-  } else if (p->formula != NULL && p->slope == NULL && e->friction > 0.0 &&
+  } else if (p->formula != NULL && p->slope == NULL && (e->friction > 0.0 || e->law != NULL) &&
              e->follower != SALTUS_FOLLOWER_FLAT) {
     saltusi_machine_fail(m, "friction needs the slope of the profile, its derivative by beta");
   } else if ((e->follower == SALTUS_FOLLOWER_ROLLER) != (e->radius > 0.0)) {

@@ -12,12 +12,14 @@
 typedef saltusi_scene_builder builder;
 
 /* In the order of saltus_element_type. */
-static const char* const types[] = {"journal",        "guide",   "stop",      "rope",
-                                    "wheel",          "rolling", "gear-pair", "cam",
-                                    "spring-contact", "latch",   "ratchet",   NULL};
+static const char* const types[] = {"journal", "guide",         "stop", "rope",           "wheel",
+                                    "rolling", "gear-pair",     "cam",  "spring-contact", "latch",
+                                    "ratchet", "rolling-wheel", NULL};
 enum { TYPES = sizeof types / sizeof types[0] - 1 };
 
 #define OF(type) (1U << SALTUS_ELEMENT_##type)
+#define ROLLS (OF(ROLLING) | OF(ROLLING_WHEEL))
+#define SMOOTH (ROLLS | OF(ROPE) | OF(GEAR_PAIR)) /* they have no friction */
 
 /* A number, where it goes, and whose it is; needed ones have no default. */
 typedef struct measure {
@@ -31,9 +33,9 @@ typedef struct measure {
 static const measure measures[] = {
     MEASURE(clearance, OF(JOURNAL) | OF(GUIDE), OF(JOURNAL) | OF(GUIDE)),
     MEASURE(radius,
-            OF(JOURNAL) | OF(STOP) | OF(WHEEL) | OF(ROLLING) | OF(CAM) | OF(SPRING_CONTACT) |
-                OF(LATCH) | OF(RATCHET),
-            OF(JOURNAL) | OF(WHEEL) | OF(ROLLING) | OF(RATCHET)),
+            OF(JOURNAL) | OF(STOP) | OF(WHEEL) | ROLLS | OF(CAM) | OF(SPRING_CONTACT) | OF(LATCH) |
+                OF(RATCHET),
+            OF(JOURNAL) | OF(WHEEL) | ROLLS | OF(RATCHET)),
     MEASURE(teeth, OF(RATCHET), OF(RATCHET)),
     MEASURE(length, OF(GUIDE) | OF(ROPE), OF(GUIDE) | OF(ROPE)),
     MEASURE(width, OF(GUIDE), OF(GUIDE)),
@@ -41,10 +43,24 @@ static const measure measures[] = {
     MEASURE(offset, OF(GEAR_PAIR), 0),
     MEASURE(stiffness, OF(SPRING_CONTACT), 0),
     MEASURE(preload, OF(SPRING_CONTACT), OF(SPRING_CONTACT)),
-    MEASURE(friction, ~(OF(ROLLING) | OF(ROPE) | OF(GEAR_PAIR)), 0),
-    MEASURE(restitution, ~OF(ROLLING), 0),
-    MEASURE(tangential_restitution, ~(OF(ROLLING) | OF(ROPE) | OF(GEAR_PAIR)), 0),
+    MEASURE(restitution, ~ROLLS, 0),
+    MEASURE(tangential_restitution, ~SMOOTH, 0),
 };
+
+/* A coefficient, or a law as of contacts. */
+static void read_friction(builder* b, const saltusi_yaml_node* item, saltus_element_def* e) {
+  static const char* const words[] = {"friction", "viscous", "rolling", "adhesion"};
+  for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+    const saltusi_yaml_node* node = saltusi_yaml_find(item, words[k]);
+    if (node != NULL && (SMOOTH >> e->type & 1U) != 0) {
+      saltusi_reader_fail(&b->reader, node, "element " SALTUSI_QUOTE " is %s and has no %s",
+                          e->name, types[e->type], words[k]);
+    }
+  }
+  if (b->reader.status == SALTUS_OK && !saltusi_scene_friction(b, item, &e->law, &e->friction)) {
+    e->friction = saltusi_scene_constant(b, item, "friction", 0.0);
+  }
+}
 
 /* Whether a key belongs to the type and is there when it is needed, after a message if not. */
 static bool belongs(builder* b, const saltusi_yaml_node* item, const saltus_element_def* e,
@@ -149,6 +165,7 @@ static void read_element(builder* b, const saltusi_yaml_node* item, saltus_eleme
       *into = saltusi_scene_constant(b, item, measures[k].key, 0.0);
     }
   }
+  read_friction(b, item, e);
   const bool two = e->type == SALTUS_ELEMENT_GEAR_PAIR || e->type == SALTUS_ELEMENT_RATCHET;
   if ((radii != NULL) != two && b->reader.status == SALTUS_OK) {
     saltusi_reader_fail(&b->reader, radii != NULL ? radii : item,
@@ -157,9 +174,9 @@ static void read_element(builder* b, const saltusi_yaml_node* item, saltus_eleme
   }
   saltusi_scene_numbers(b, radii, "radii", (const int[2]){2, 2}, e->radii);
   e->held = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "while"), "while");
-  if (e->held != NULL && e->type == SALTUS_ELEMENT_ROLLING) {
-    saltusi_reader_fail(&b->reader, item, "element " SALTUSI_QUOTE " is rolling and has no while",
-                        e->name);
+  if (e->held != NULL && (ROLLS >> e->type & 1U) != 0) {
+    saltusi_reader_fail(&b->reader, item, "element " SALTUSI_QUOTE " is %s and has no while",
+                        e->name, types[place]);
   }
   saltusi_scene_impact_law(b, item, &e->impact);
   read_cam(b, item, e);

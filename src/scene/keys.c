@@ -257,8 +257,8 @@ static const saltus_scene_key contact_keys[] = {
 static const saltus_scene_key element_keys[] = {
     {"elements[]", "name", "text", "name, unique"},
     {"elements[]", "type", "text",
-     "journal, guide, stop, rope, wheel, rolling, gear-pair, cam, spring-contact, latch or "
-     "ratchet"},
+     "journal, guide, stop, rope, wheel, rolling, gear-pair, cam, spring-contact, latch, "
+     "ratchet or rolling-wheel"},
     {"elements[]", "between", "list of names", "two markers; of a gear-pair two joints"},
     {"elements[]", "clearance", "formula", "[m] radial of a journal, on each side of a guide"},
     {"elements[]", "radius", "formula",
@@ -275,7 +275,10 @@ static const saltus_scene_key element_keys[] = {
     {"elements[]", "follower", "knife, roller or flat", "of a cam; default knife"},
     {"elements[]", "profile", "mapping", "of a cam"},
     {"elements[]", "while", "text", "input: its contacts are there while it is 1, away while 0"},
-    {"elements[]", "friction", "formula", "coefficient of friction, >= 0; default 0"},
+    {"elements[]", "friction", "formula or mapping", "coefficient of friction, >= 0; default 0"},
+    {"elements[]", "viscous", "formula", "viscous friction beside it [N s/m]; default 0"},
+    {"elements[]", "rolling", "formula", "resistance to rolling, moment over normal force [m]"},
+    {"elements[]", "adhesion", "formula or mapping", "force that holds a contact closed [N]"},
     {"elements[]", "restitution", "formula", "normal restitution, 0 to 1; default 0"},
     {"elements[]", "tangential_restitution", "formula", "-1 to 1; default 0"},
     {"elements[]", "impact", "word", "impact law, as of contacts; default newton"},
