@@ -9,7 +9,10 @@
 
 #include "json.h"
 #include "saltus/mechanism.h"
+#include "saltus/recording.h"
 #include "saltus/run.h"
+
+#include <stdio.h>
 
 typedef struct cli_contact_answer {
   long long impacts;
@@ -23,7 +26,8 @@ typedef struct cli_contact_answer {
 } cli_contact_answer;
 
 typedef struct cli_joint_answer {
-  double peak, peak_at; /* N, s */
+  double peak, peak_at; /* N, s; negative: no interval was without an impact */
+  double struck;        /* N s, largest in an interval with impacts */
   double sum;           /* N s */
   double start, angle;  /* rad, of a joint that turns */
 } cli_joint_answer;
@@ -42,6 +46,7 @@ typedef struct cli_design {
   int contact_count, joint_count, event_count;
   double begin, t; /* s, first frame and the last one so far */
   bool begun;
+  double struck; /* s, the last impact */
 } cli_design;
 
 /* false: no memory. */
@@ -49,7 +54,11 @@ bool cli_design_start(cli_design* design, const saltus_scene_view* view);
 saltus_recorder cli_design_recorder(cli_design* design);
 void cli_design_free(cli_design* design);
 
-void cli_design_print(const cli_design* design);
+/* The frames and events of a recording of the same scene, as a run has them. */
+void cli_design_replay(cli_design* design, const saltus_recording_data* data);
+
+/* A line for each thing, "Joint crank: ...". */
+void cli_design_print(const cli_design* design, FILE* out);
 void cli_design_json(json* out, const cli_design* design);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "report.h"
 
+#include "design.h"
 #include "saltus/report.h"
 #include "verify.h"
 
@@ -50,6 +51,26 @@ static int write_page(const char* path, saltus_report_def* def, saltus_report_ab
   return cli_exit_code(status);
 }
 
+/* What designers ask of a run, a line each, malloc'd; NULL: nothing. */
+static char* answers_of(const saltus_recording_data* data, const saltus_scene_view* view) {
+  cli_design design = {.wanted = true};
+  char* text = NULL;
+  size_t size = 0;
+  const bool fits = data->nq == view->system->dims.nq && data->nv == view->system->dims.nv &&
+                    data->nj == view->system->dims.nj &&
+                    (data->changing || data->nc == view->system->dims.nc);
+  FILE* out = fits ? open_memstream(&text, &size) : NULL;
+  if (out != NULL && cli_design_start(&design, view)) {
+    cli_design_replay(&design, data);
+    cli_design_print(&design, out);
+  }
+  if (out != NULL) {
+    fclose(out);
+  }
+  cli_design_free(&design);
+  return text;
+}
+
 static int report(const cli_report* r, saltus_recording_data* data, const cli_model* model) {
   saltus_report_def def = saltus_report_def_default();
   saltus_report_about about;
@@ -61,7 +82,10 @@ static int report(const cli_report* r, saltus_recording_data* data, const cli_mo
       cli_certificate_make(r->recording, &model->view, &made) == CLI_DONE) {
     def.certificate = &made.certificate;
   }
+  char* answers = model != NULL ? answers_of(data, &model->view) : NULL;
+  def.explanation = answers;
   int code = write_page(r->out, &def, &about);
+  free(answers);
   if (code == CLI_DONE) {
     printf("Report: %s", r->out);
     if (about.shown < about.recorded) {

@@ -372,7 +372,7 @@ void run_summary_print(const run_job* j) {
   cli_global_error_print(&j->global, &j->model.view, settings);
   print_recording(j);
   print_costs(&j->costs);
-  cli_design_print(&j->design);
+  cli_design_print(&j->design, stdout);
 }
 
 void run_summary_json(const run_job* j) {

@@ -474,61 +474,22 @@ static saltusi_part_kind part(const void* self, saltusi_graph* g, int thing, con
   return SALTUSI_PART_POSITION;
 }
 
-static const frame* frame_of(builder* b, int thing) {
+/* body: its own, or that of the marker */
+static const frame* frame_of(builder* b, int thing, int* body) {
   const thing_kind kind = kind_of(b, &thing);
   const saltus_mechanism* m = b->bodies.mechanism;
-  if (kind == JOINT || opaque(&m->bodies[kind == BODY ? thing : m->markers[thing].body])) {
+  *body = kind == MARKER ? m->markers[thing].body : thing;
+  if (kind == JOINT || opaque(&m->bodies[*body])) {
     return NULL;
   }
   return kind == BODY ? body_frame(b, thing) : marker_frame(b, thing);
 }
 
-/* Angular velocity of a body or of that of a marker, in the axes of the world. */
-static void turning_of(builder* b, int thing, saltusi_expr w[3]) {
-  saltusi_graph* g = &b->graph;
-  const saltus_mechanism* m = b->bodies.mechanism;
-  const int i = kind_of(b, &thing) == BODY ? thing : m->markers[thing].body;
-  const saltusi_body* body = &m->bodies[i];
-  const frame* f = body_frame(b, i);
-  w[0] = w[1] = w[2] = g->zero;
-  if (m->plane) {
-    w[2] = saltusi_rate(g, f->angle);
-  } else if (body->kind == SALTUS_BODY_FREE) {
-    saltusi_expr own[3];
-    for (int k = 0; k < 3; k++) {
-      own[k] = saltusi_velocity(g, first_v(b, body) + 3 + k);
-    }
-    for (int k = 0; k < 3; k++) {
-      w[k] = product_sum(g, f->R + 3 * k, 1, own, 1);
-    }
-  } else if (body->kind == SALTUS_BODY_DRIVEN) { /* R' R^T = [w] */
-    for (int k = 0; k < 3; k++) {
-      const int row[2] = {(k + 2) % 3, (k + 1) % 3};
-      saltusi_expr rate[3];
-      for (int j = 0; j < 3; j++) {
-        rate[j] = saltusi_rate(g, f->R[3 * row[0] + j]);
-      }
-      w[k] = product_sum(g, rate, 1, f->R + 3 * row[1], 1);
-    }
-  }
-}
-
-/* A component of the angular velocity of the second against the first. */
-static saltusi_expr turning_between(builder* b, const int things[2], const frame* first, int axis) {
-  saltusi_expr w[2][3];
-  for (int k = 0; k < 2; k++) {
-    turning_of(b, things[k], w[k]);
-  }
-  for (int k = 0; k < 3; k++) {
-    w[1][k] = saltusi_sub(&b->graph, w[1][k], w[0][k]);
-  }
-  return product_sum(&b->graph, first->R + axis, 3, w[1], 1);
-}
-
 static saltusi_expr call(const void* self, saltusi_graph* g, int function, const int things[2]) {
   builder* b = (builder*)self;
-  const frame* first = frame_of(b, things[0]);
-  const frame* second = frame_of(b, things[1]);
+  int bodies[2];
+  const frame* first = frame_of(b, things[0], &bodies[0]);
+  const frame* second = frame_of(b, things[1], &bodies[1]);
   if (first == NULL || second == NULL) {
     return -1;
   }
@@ -539,7 +500,7 @@ static saltusi_expr call(const void* self, saltusi_graph* g, int function, const
     return product_sum(g, first->R + (function - SALTUSI_THING_ZX), 3, second->R + 2, 3);
   }
   if (function >= SALTUSI_THING_WX) {
-    return turning_between(b, things, first, function - SALTUSI_THING_WX);
+    return saltusi_formula_turning(b, bodies, first, function - SALTUSI_THING_WX);
   }
   if (function >= SALTUSI_THING_X) {
     saltusi_expr d[3];

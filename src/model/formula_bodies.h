@@ -49,6 +49,9 @@ bool saltusi_formula_bodies_plane(const struct saltusi_formula_builder* builder)
 const saltusi_formula_frame* saltusi_formula_body_frame(struct saltusi_formula_builder* builder,
                                                         int body);
 
+/* Angular velocity of the second body against the first along an axis of a frame, formula_turning.c. */
+saltusi_expr saltusi_formula_turning(struct saltusi_formula_builder* builder, const int bodies[2],
+                                     const saltusi_formula_frame* axes, int axis);
 /* A joint row with a formula in it; false: there is none. */
 bool saltusi_formula_moved_row(struct saltusi_formula_builder* builder, int row, saltusi_expr* g);
 /* Forces of the mechanism added to those by formula, F [nv], where there is one or an actuator by formula, so
