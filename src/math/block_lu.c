@@ -11,6 +11,8 @@
  */
 #include "math/block_lu.h"
 
+#include "base/lanes.h"
+
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -79,19 +81,6 @@ enum { WIDE = 6 };
 /* C -= A B with A [m x k], B [k x n]; constant sizes where inlined so. */
 static inline void subtract_product(const int m, const int k, const int n, const double* restrict A,
                                     const double* restrict B, double* restrict C) {
-  if (m == WIDE && k == WIDE && n == WIDE) { /* the same sums, row by row */
-    for (int a = 0; a < WIDE; a++) {
-      double sum[WIDE];
-      memcpy(sum, C + (size_t)a * WIDE, sizeof sum);
-      for (int l = 0; l < WIDE; l++) {
-        for (int c = 0; c < WIDE; c++) {
-          sum[c] -= A[a * WIDE + l] * B[l * WIDE + c];
-        }
-      }
-      memcpy(C + (size_t)a * WIDE, sum, sizeof sum);
-    }
-    return;
-  }
   for (int a = 0; a < m; a++) {
     for (int c = 0; c < n; c++) {
       double sum = C[a * n + c];
@@ -113,6 +102,42 @@ static inline void product(const int m, const int k, const int n, const double* 
         sum += A[a * k + l] * B[l * n + c];
       }
       C[a * n + c] = sum;
+    }
+  }
+}
+
+/* Blocks of bodies: C_g -= A B_g for the blocks g of row k in the upper factor. The sums are those of subtract_product. Lanes are
+ * the first four of six columns, row by row, and the last two of rows by twos. */
+SALTUSI_FOR_MACHINES static void subtract_wide(const saltusi_block_lu* lu, int k, const double* A) {
+  enum { SQUARE = WIDE * WIDE, TWOS = WIDE / 2 };
+  const double* B = lu->upper + (size_t)lu->upper_start[k] * SQUARE;
+  saltusi_lanes one[SQUARE], two[TWOS * WIDE];
+  for (int e = 0; e < SQUARE; e++) {
+    one[e] = (saltusi_lanes){A[e], A[e], A[e], A[e]};
+  }
+  for (int e = 0; e < TWOS * WIDE; e++) {
+    const double *up = A + e / WIDE * 2 * WIDE + e % WIDE, *low = up + WIDE;
+    two[e] = (saltusi_lanes){*up, *up, *low, *low};
+  }
+  for (int g = lu->upper_start[k]; g < lu->upper_start[k + 1]; g++, B += SQUARE) {
+    double* C = lu->row + (size_t)lu->upper_unit[g] * SQUARE;
+    for (int t = 0; t < TWOS; t++) {
+      double *up = C + (size_t)t * 2 * WIDE, *low = up + WIDE;
+      saltusi_lanes first = *(saltusi_lanes*)up, second = *(saltusi_lanes*)low;
+      saltusi_lanes last = {up[4], up[5], low[4], low[5]};
+      for (int l = 0; l < WIDE; l++) {
+        const double* b = B + (size_t)l * WIDE;
+        const saltusi_lanes four = *(const saltusi_lanes*)b;
+        first -= one[2 * t * WIDE + l] * four;
+        second -= one[(2 * t + 1) * WIDE + l] * four;
+        last -= two[t * WIDE + l] * (saltusi_lanes){b[4], b[5], b[4], b[5]};
+      }
+      *(saltusi_lanes*)up = first;
+      *(saltusi_lanes*)low = second;
+      up[4] = last[0];
+      up[5] = last[1];
+      low[4] = last[2];
+      low[5] = last[3];
     }
   }
 }
@@ -140,6 +165,10 @@ static inline bool factor_uniform(saltusi_block_lu* lu, const int d) {
               factor);
       double kept[WIDE * WIDE];
       memcpy(kept, factor, bytes);
+      if (d == WIDE) {
+        subtract_wide(lu, k, kept);
+        continue;
+      }
       const double* upper = lu->upper + (size_t)lu->upper_start[k] * (size_t)square;
       for (int g = lu->upper_start[k]; g < lu->upper_start[k + 1]; g++, upper += square) {
         subtract_product(d, d, d, kept, upper, row + (size_t)lu->upper_unit[g] * (size_t)square);

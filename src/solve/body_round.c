@@ -17,19 +17,11 @@
  */
 #include "solve/body_round.h"
 
+#include "base/lanes.h"
+
 #include <assert.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
-
-/* Where functions may be made for several machines, of which the loader takes the best. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&   \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_MACHINES __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_MACHINES
-#endif
-#define INLINE static inline __attribute__((always_inline))
 
 /* Places in a group, each of so many lanes: the contact, then its impulses y, x and the last y, and the age of its momentum
  * (saltusi_momentum). */
@@ -51,11 +43,10 @@ enum {
   AGE = BEFORE + 3,
   FIELDS
 };
-enum { LANES = 4, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
+enum { LANES = SALTUSI_LANES, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
 
-/* Four numbers; what is below zero or not, in all bits of each. */
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
-typedef int64_t masks __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+typedef saltusi_lanes lanes;
+typedef saltusi_masks masks;
 
 /* Rows count as those of balls up to this part of their size: some roundings of arms and frames. */
 static const double rounding = 1e-12;
@@ -238,7 +229,7 @@ typedef struct pairs {
   lanes a[WIDTH], b[WIDTH];
 } pairs;
 
-INLINE void gather(const double* v, const int* pair, pairs* to) {
+SALTUSI_ALWAYS_INLINE void gather(const double* v, const int* pair, pairs* to) {
   const double *a0 = v + (size_t)pair[0] * WIDTH, *b0 = v + (size_t)pair[1] * WIDTH;
   const double *a1 = v + (size_t)pair[2] * WIDTH, *b1 = v + (size_t)pair[3] * WIDTH;
   const double *a2 = v + (size_t)pair[4] * WIDTH, *b2 = v + (size_t)pair[5] * WIDTH;
@@ -250,7 +241,7 @@ INLINE void gather(const double* v, const int* pair, pairs* to) {
 }
 
 /* Idle lanes write the resting body, with what it had. */
-INLINE void scatter(const pairs* from, const int* pair, double* v) {
+SALTUSI_ALWAYS_INLINE void scatter(const pairs* from, const int* pair, double* v) {
   for (int l = 0; l < LANES; l++) {
     double* va = v + (size_t)pair[2 * l] * WIDTH;
     double* vb = v + (size_t)pair[2 * l + 1] * WIDTH;
@@ -262,7 +253,7 @@ INLINE void scatter(const pairs* from, const int* pair, double* v) {
 }
 
 /* u = G_i^T v + q */
-INLINE void relative(const lanes* c, const pairs* v, lanes* u) {
+SALTUSI_ALWAYS_INLINE void relative(const lanes* c, const pairs* v, lanes* u) {
   const lanes *f = c + FRAME, *a = c + FIRST, *s = c + SECOND;
   const lanes d0 = v->a[0] - v->b[0], d1 = v->a[1] - v->b[1], d2 = v->a[2] - v->b[2];
   u[0] = c[FREE] + (f[0] * d0 + f[1] * d1 + f[2] * d2);
@@ -275,7 +266,7 @@ INLINE void relative(const lanes* c, const pairs* v, lanes* u) {
 }
 
 /* v += A^-1 G_i d */
-INLINE void push(const lanes* c, const lanes* d, pairs* v) {
+SALTUSI_ALWAYS_INLINE void push(const lanes* c, const lanes* d, pairs* v) {
   const lanes *f = c + FRAME, *a = c + FIRST, *s = c + SECOND;
   const lanes a1 = c[LIGHT + 1] * d[1], a2 = c[LIGHT + 1] * d[2];
   const lanes b1 = c[LIGHT + 3] * d[1], b2 = c[LIGHT + 3] * d[2];
@@ -289,12 +280,12 @@ INLINE void push(const lanes* c, const lanes* d, pairs* v) {
 }
 
 /* `yes` where the mask is set, elsewhere `no`. */
-INLINE void choose(const masks* mask, const lanes* yes, const lanes* no, lanes* to) {
+SALTUSI_ALWAYS_INLINE void choose(const masks* mask, const lanes* yes, const lanes* no, lanes* to) {
   *to = (lanes)((*mask & (masks)*yes) | (~*mask & (masks)*no));
 }
 
 /* The solutions of the contacts alone. */
-INLINE void solve(const lanes* c, const lanes* u, const lanes* r, lanes* fresh) {
+SALTUSI_ALWAYS_INLINE void solve(const lanes* c, const lanes* u, const lanes* r, lanes* fresh) {
   const lanes zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
   const lanes normal = r[0] - u[0] * c[INVERSE_N];
   const masks pressed = (masks)(normal > zero);
@@ -312,7 +303,7 @@ INLINE void solve(const lanes* c, const lanes* u, const lanes* r, lanes* fresh) 
   choose(&pressed, &s2, &zero, fresh + 2);
 }
 
-FOR_MACHINES static double sweep(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static double sweep(const saltusi_bodies* b) {
   lanes change2 = {0.0};
   for (int g = 0; g < b->groups; g++) {
     lanes* c = (lanes*)(b->packed + (size_t)g * GROUP);
@@ -335,7 +326,7 @@ FOR_MACHINES static double sweep(const saltusi_bodies* b) {
 }
 
 /* saltusi_momentum by lanes. */
-INLINE void momentum(lanes* c, lanes* change) {
+SALTUSI_ALWAYS_INLINE void momentum(lanes* c, lanes* change) {
   lanes *r = c + IMPULSE, *x = c + PLACE, *y = c + BEFORE;
   const lanes zero = {0.0};
   const lanes way[3] = {r[0] - x[0], r[1] - x[1], r[2] - x[2]};
@@ -354,7 +345,7 @@ INLINE void momentum(lanes* c, lanes* change) {
   }
 }
 
-FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
   for (int g = 0; g < b->groups; g++) {
     lanes* c = (lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
@@ -368,7 +359,7 @@ FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
 }
 
 /* Velocities of the impulses anew. */
-FOR_MACHINES static void move(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static void move(const saltusi_bodies* b) {
   memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
   for (int g = 0; g < b->groups; g++) {
     const lanes* c = (const lanes*)(b->packed + (size_t)g * GROUP);
@@ -380,7 +371,7 @@ FOR_MACHINES static void move(const saltusi_bodies* b) {
   }
 }
 
-FOR_MACHINES static double miss2(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static double miss2(const saltusi_bodies* b) {
   double sum = 0.0;
   for (int g = 0; g < b->groups; g++) {
     const lanes* c = (const lanes*)(b->packed + (size_t)g * GROUP);

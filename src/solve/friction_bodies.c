@@ -19,8 +19,8 @@
 
 /* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
 enum { FIRST = 40, MOST = 4000 };
-static const double before_newton = 3.0;
-static const double sweeps_again = 3.0;
+static const double before_newton = 10.0;
+static const double sweeps_again = 8.0;
 /* Steps of Newton's method, and those that have to gain something. */
 enum { STEPS = 20, TRIAL = 4 };
 /* and after the interior point, which has to come near enough by itself */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lanes.h - four numbers at once, in loops that are worth it. The compiler turns them into what the machine has; every lane does
+ * the operations that are written, in their order, so results have the same bits whatever that is.
+ */
+#ifndef SALTUSI_LANES_H
+#define SALTUSI_LANES_H
+
+#include <stdint.h>
+
+enum { SALTUSI_LANES = 4 };
+
+/* Four numbers, anywhere in an array; and the answers of comparisons, all bits of each set or none. */
+typedef double saltusi_lanes
+    __attribute__((vector_size(SALTUSI_LANES * sizeof(double)), aligned(8), may_alias));
+typedef int64_t saltusi_masks
+    __attribute__((vector_size(SALTUSI_LANES * sizeof(double)), aligned(8), may_alias));
+
+/* Before functions of which one is made for every kind of machine; the loader takes the best. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&   \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SALTUSI_FOR_MACHINES __attribute__((target_clones("avx2", "default")))
+#else
+#define SALTUSI_FOR_MACHINES
+#endif
+
+/* What is called from them; vectors are passed by address. */
+#define SALTUSI_ALWAYS_INLINE static inline __attribute__((always_inline))
+
+#endif
