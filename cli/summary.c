@@ -246,6 +246,68 @@ static void print_constraints(const run_job* j) {
   }
 }
 
+/* Whose a residual is: a contact or a row of joints; "" where it is nobody's. */
+static const char* culprit(const run_job* j, const saltus_worst* w, char* text, size_t bytes) {
+  const saltus_system* sys = j->model.view.system;
+  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  text[0] = '\0';
+  if (w->has_contact && !changing) {
+    return cli_contact_name(sys, (int)w->identity, text, bytes);
+  }
+  if (w->has_contact) {
+    if (sys->ops->contact_text != NULL) {
+      sys->ops->contact_text(sys->self, w->identity, text, bytes);
+    }
+    const char* law = w->law < sys->law_count ? sys->laws[w->law].name : NULL;
+    return text[0] != '\0' ? text : law != NULL ? law : "";
+  }
+  const char* const* names = j->model.view.joint_names;
+  return w->row >= 0 && names != NULL ? names[w->row] : "";
+}
+
+/* The worst residual of each kind, those that are none in one line. */
+static void print_residuals(const run_job* j) {
+  const saltus_worst* all = saltus_run_outcome(j->run)->residuals;
+  char text[128], line[256];
+  printf("Worst of all steps:\n");
+  for (int k = 0; k < SALTUS_RESIDUALS; k++) {
+    const saltus_worst* w = &all[k];
+    saltus_residual_kind kind = (saltus_residual_kind)k;
+    if (w->value > 0.0) {
+      const char* who = culprit(j, w, text, sizeof text);
+      printf("  %-15s %9.2e %-3s at t = %.6g s%s%s\n", saltus_residual_name(kind), w->value,
+             saltus_residual_unit(kind), w->t, who[0] != '\0' ? ", " : "",
+             cli_one_line(who, line, sizeof line));
+    }
+  }
+  bool any = false;
+  for (int k = 0; k < SALTUS_RESIDUALS; k++) {
+    bool joints = k == SALTUS_RESIDUAL_JOINTS || k == SALTUS_RESIDUAL_JOINT_RATES;
+    if (all[k].value > 0.0 || (joints && j->model.view.system->dims.nj == 0)) {
+      continue;
+    }
+    printf("%s%s", any ? ", " : "  none: ", saltus_residual_name((saltus_residual_kind)k));
+    any = true;
+  }
+  printf("%s", any ? "\n" : "");
+}
+
+static void json_residuals(json* out, const run_job* j) {
+  const saltus_worst* all = saltus_run_outcome(j->run)->residuals;
+  char text[128];
+  json_open(out, "residuals", '[');
+  for (int k = 0; k < SALTUS_RESIDUALS; k++) {
+    json_open(out, NULL, '{');
+    json_text(out, "name", saltus_residual_name((saltus_residual_kind)k));
+    json_number(out, "value", all[k].value);
+    json_text(out, "unit", saltus_residual_unit((saltus_residual_kind)k));
+    json_number(out, "t", all[k].t);
+    json_text(out, "of", culprit(j, &all[k], text, sizeof text));
+    json_close(out, '}');
+  }
+  json_close(out, ']');
+}
+
 /* What the file holds, which after a failed write is less than the run. */
 static void print_recording(const run_job* j) {
   if (j->path == NULL) {
@@ -367,6 +429,7 @@ void run_summary_print(const run_job* j) {
   printf("Largest penetration %.3e; the contact law holds to %.1e m/s and %.1e N s.\n",
          s->penetration, s->residual_velocity, s->residual_impulse);
   print_constraints(j);
+  print_residuals(j);
   print_error(j);
   print_accuracy(j);
   cli_global_error_print(&j->global, &j->model.view, settings);
@@ -432,6 +495,7 @@ void run_summary_json(const run_job* j) {
   json_number(&out, "penetration", s->penetration);
   json_number(&out, "joint_drift", s->joint_drift);
   json_number(&out, "projection", s->projection);
+  json_residuals(&out, j);
   json_open(&out, "residual", '{');
   json_number(&out, "velocity", s->residual_velocity);
   json_number(&out, "impulse", s->residual_impulse);

@@ -186,6 +186,8 @@ typedef struct saltus_run_result {
   const saltus_tally* tally; /* of a scheme that chooses its steps */
 
   saltus_run_accuracy accuracy; /* of a run with `global` */
+
+  const saltus_worst* residuals; /* [SALTUS_RESIDUALS] the worst of all steps */
 } saltus_run_result;
 
 typedef struct saltus_run saltus_run;

@@ -31,6 +31,7 @@
 #include "saltus/problem_file.h"
 #include "saltus/recording.h"
 #include "saltus/report.h"
+#include "saltus/residual.h"
 #include "saltus/run.h"
 #include "saltus/runge_kutta.h"
 #include "saltus/scene.h"

@@ -12,6 +12,7 @@
 #include "saltus/control.h"
 #include "saltus/ledger.h"
 #include "saltus/observe.h"
+#include "saltus/residual.h"
 #include "saltus/scheme.h"
 
 SALTUS_BEGIN_DECLS
@@ -152,6 +153,9 @@ SALTUS_API const double* saltus_sim_q(const saltus_sim* sim);
 SALTUS_API const double* saltus_sim_v(const saltus_sim* sim);
 SALTUS_API saltus_work saltus_sim_work(const saltus_sim* sim);
 SALTUS_API const saltus_tally* saltus_sim_tally(const saltus_sim* sim);
+
+/* [SALTUS_RESIDUALS] worst so far, since the start or the last load of a snapshot; kept only while somebody records. */
+SALTUS_API const saltus_worst* saltus_sim_residuals(const saltus_sim* sim);
 
 /* The energy of the last step and of all steps; kept only while somebody records. */
 SALTUS_API saltus_energy saltus_sim_energy_step(const saltus_sim* sim);

@@ -81,6 +81,7 @@ void saltusi_run_read_state(saltus_run* run, saltus_status status) {
   r->steps = saltus_sim_steps_done(run->sim);
   r->work = saltus_sim_work(run->sim);
   r->tally = saltus_sim_tally(run->sim);
+  r->residuals = saltus_sim_residuals(run->sim);
   double first;
   r->creations = saltus_sim_energy_creations(run->sim, &first);
   r->first_creation = r->creations > 0 ? first : NAN;

@@ -29,6 +29,7 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   saltusi_rows_layout(&sim->row, d, 1, false, arena);
   sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
   sim->joint_values = SALTUS_PUSH(arena, double, d->nj);
+  saltusi_rows_layout(&sim->joint_row, d, saltusi_joint_rows_most(&sim->sys), false, arena);
   const bool by_mass = sim->sys.ops->kinetic == NULL;
   sim->matrix = SALTUS_PUSH(arena, double, by_mass ? saltusi_mass_room(&sim->sys) : 0);
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
@@ -56,6 +57,7 @@ void saltusi_observer_start(saltus_sim* sim) {
            (size_t)def->record_time_count * sizeof *def->record_times);
   }
   sim->sums[SALTUSI_SUM_TIME] = def->t0;
+  saltusi_residuals_start(&sim->residuals);
   saltusi_observer_resume(sim);
 }
 
@@ -347,6 +349,11 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, dou
     sim->contact_frames[key].gap = sim->list.gap[i];
     sim->contact_frames[key].law = sim->list.law[i]; /* contacts of a fixed set may share laws */
     deepen(sim, sim->list.gap[i]);
+    if (sim->list.gap[i] < 0.0) {
+      const saltus_contact_step who = {.identity = identity_of(sim, key), .law = sim->list.law[i]};
+      saltusi_residuals_keep(&sim->residuals, SALTUS_RESIDUAL_PENETRATION, -sim->list.gap[i], at->t,
+                             &who);
+    }
     sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, at->v) + sim->row.b[0];
   }
   return SALTUS_OK;
@@ -380,6 +387,7 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
   if (first != SALTUS_OK) {
     return first;
   }
+  saltusi_residuals_rates(&sim->residuals, &sim->sys, &at, &sim->joint_row);
   for (int j = 0; j < d->nj; j++) {
     sim->joint_forces[j] = elapsed > 0.0 ? sim->joint_sums[j] / elapsed
                            : known       ? sim->forces[3 * d->nc + j]
@@ -649,7 +657,9 @@ static void keep_drift(saltus_sim* sim) {
   sim->sys.ops->joints(sim->sys.self, &at, sim->joint_values);
   for (int j = 0; j < nj; j++) {
     double* drift = &sim->sums[SALTUSI_SUM_DRIFT];
-    *drift = fmax(*drift, fabs(sim->joint_values[j]));
+    double off = fabs(sim->joint_values[j]);
+    *drift = fmax(*drift, off);
+    saltusi_residuals_joint(&sim->residuals, SALTUS_RESIDUAL_JOINTS, off, sim->now.t, j);
   }
 }
 
@@ -695,6 +705,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   sums[SALTUSI_SUM_ERROR] = fmax(sums[SALTUSI_SUM_ERROR], report->error);
   sums[SALTUSI_SUM_REJECTIONS] += report->rejections;
   part_impulses(sim, report, located);
+  saltusi_residuals_step(&sim->residuals, &sim->sys, report, t0, t1, located);
   for (int i = 0; i < report->active; i++) {
     sim->seen[report->contacts[i].key] = sim->reports;
     if (!located) {
@@ -721,6 +732,8 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   take_impacts(sim, report, reported, INFINITY);
   take_rest(sim);
   close_ledger(sim);
+  saltusi_residuals_keep(&sim->residuals, SALTUS_RESIDUAL_REMAINDER,
+                         fabs(sim->ledger->total.remainder), t1, NULL);
   return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
 }
 

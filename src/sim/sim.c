@@ -624,6 +624,11 @@ saltus_work saltus_sim_work(const saltus_sim* sim) {
   return saltus_scheme_work(sim->scheme);
 }
 
+const saltus_worst* saltus_sim_residuals(const saltus_sim* sim) {
+  assert(sim != NULL);
+  return sim->residuals.worst;
+}
+
 saltus_energy saltus_sim_energy_step(const saltus_sim* sim) {
   assert(sim != NULL);
   return sim->ledger->step;

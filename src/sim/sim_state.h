@@ -12,6 +12,7 @@
 #include "sim/ledger.h"
 #include "sim/ledger_islands.h"
 #include "sim/observe.h"
+#include "sim/residuals.h"
 #include "system/evaluate.h"
 
 /* What went through one contact since the last frame, and whether it carries a lasting force. */
@@ -103,8 +104,10 @@ struct saltus_sim {
   saltus_contact_frame* contact_frames; /* [nc] */
   double* joint_forces;                 /* [nj] */
   double* joint_values;                 /* [nj] g_E */
-  double* matrix;                       /* [nv x nv], or nothing when the system says its energy */
-  double* vector;                       /* [nv] */
+  saltusi_row_block joint_row;          /* of the largest joint */
+  saltusi_residuals residuals;
+  double* matrix; /* [nv x nv], or nothing when the system says its energy */
+  double* vector; /* [nv] */
   void* scratch;
   saltus_failure failure; /* of callbacks while the motion is observed */
 
