@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test test-long studies bench bench-compare wasm python docs format clean deps fuzz
+.PHONY: all demo test test-long studies bench bench-compare viewer-test playground wasm python docs format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -33,6 +33,10 @@ bench-compare: deps
 # Attacks the readers of scenes and formulas; FUZZ_SECONDS each, default 600.
 fuzz: deps
 	@tools/fuzz
+
+# Reports of all scenes in a real browser; installs Chromium when it is missing (0.3 GB).
+viewer-test: all
+	@tools/viewer-test --install all
 
 # The core for browsers and node; installs emscripten when it is missing (0.5 GB).
 wasm: deps

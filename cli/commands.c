@@ -240,6 +240,20 @@ static const cli_option compare_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option view_options[] = {
+    {"--scheme", "NAME", "of a scene: time-stepping scheme", false},
+    {"--step", "H", "of a scene: step in seconds", false},
+    {"--tol", "X", "of a scene: accuracy instead of a step", false},
+    {"--until", "T", "of a scene: time at the end in seconds", false},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--option", "NAME=VALUE", "of a scene: sets an option of the scheme", true},
+    {"--output-dt", "DT", "of a scene: records every DT seconds, wherever steps end", false},
+    {"-o", "FILE", "FILE.html; default: in a new folder for temporary files", false},
+    {"--no-open", NULL, "writes the page and opens nothing", false},
+    {"--force", NULL, "lets -o replace a file that is no report", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_command commands[] = {
     {"run", "MODEL", "simulates a scene or a reference problem",
      "MODEL is a scene file (.yaml), - for a scene on the standard input, or the name of a "
@@ -290,6 +304,9 @@ static const cli_command commands[] = {
      "One file with everything: the motion, curves, events, certificate and scene. It needs no "
      "network.",
      report_options, COUNT(report_options), 1, 1, cli_report_command},
+    {"view", "MODEL|RECORDING", "shows a scene or a recording in a browser",
+     "Runs the scene where it is one, makes the page of saltus report, and opens it.", view_options,
+     COUNT(view_options), 1, 1, cli_view},
     {"study", "NAME [MODEL]", "runs a study and checks its claims",
      "Exit code 0 only when every claim holds. `saltus study converge MODEL` measures errors and\n"
      "orders of any scheme on any model.",

@@ -115,7 +115,7 @@ static int common_size(const saltus_structure* s) {
 
 /* A creation that cannot even be measured has to fail: no allocator gives this. */
 static void push_too_much(saltus_arena* arena) {
-  saltus_arena_push(arena, (size_t)1 << 56, 1, 1);
+  saltus_arena_push(arena, SIZE_MAX / 4, 1, 1);
 }
 
 /* The order and the fill decide how much memory the factors take, so they are found while counting too,

@@ -211,10 +211,12 @@ export class Plots {
         { label: 't [s]' },
         ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, spanGaps: false, points: { show: false } })),
       ],
-      hooks: { draw: [(u) => this.drawCursor(u)] },
+      hooks: { draw: [(u) => this.placeCursor(u)] },
     };
     const data = [Array.from(one.x), ...chosen.map((i) => Array.from(one.series[i].values, (v) => (v === null || Number.isNaN(v) ? null : v)))];
     const plot = new uPlot(options, data as uPlot.AlignedData, place);
+    plot.over.append(el('div', { class: 'now-line' }));
+    this.placeCursor(plot);
     let down = 0;
     plot.over.addEventListener('mousedown', (event) => (down = event.clientX));
     plot.over.addEventListener('mouseup', (event) => {
@@ -255,22 +257,18 @@ export class Plots {
     return details;
   }
 
-  private drawCursor(u: uPlot): void {
-    const x = u.valToPos(this.clock.time, 'x', true);
-    if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
-    u.ctx.save();
-    u.ctx.strokeStyle = css('--accent');
-    u.ctx.lineWidth = 1.5 * devicePixelRatio;
-    u.ctx.beginPath();
-    u.ctx.moveTo(x, u.bbox.top);
-    u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
-    u.ctx.stroke();
-    u.ctx.restore();
+  /** The cursor is an element over the plot: moving it draws nothing anew. */
+  private placeCursor(u: uPlot): void {
+    const cursor = u.over.querySelector<HTMLElement>('.now-line');
+    if (cursor === null) return;
+    const x = u.valToPos(this.clock.time, 'x');
+    cursor.hidden = !(x >= 0 && x <= u.over.clientWidth);
+    cursor.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
 
   private moveCursor(): void {
-    for (const plot of this.plots) plot.redraw(false, false);
-    this.drawPhase();
+    for (const plot of this.plots) this.placeCursor(plot);
+    this.schedulePhase();
   }
 
   private resize(): void {
@@ -315,6 +313,17 @@ export class Plots {
       ),
     );
     this.drawPhase();
+  }
+
+  private phaseWaits = false;
+
+  private schedulePhase(): void {
+    if (this.phaseWaits) return;
+    this.phaseWaits = true;
+    requestAnimationFrame(() => {
+      this.phaseWaits = false;
+      this.drawPhase();
+    });
   }
 
   private drawPhase(): void {

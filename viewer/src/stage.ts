@@ -37,6 +37,7 @@ export class Stage {
   private width = 1;
   private height = 1;
   private stale = true;
+  onStale: () => void = () => undefined;
 
   constructor(
     readonly run: RunDocument,
@@ -83,11 +84,11 @@ export class Stage {
     this.controls.enableRotate = !this.flat;
     this.controls.screenSpacePanning = true;
     if (this.flat) this.controls.mouseButtons.LEFT = THREE.MOUSE.PAN;
-    this.controls.addEventListener('change', () => (this.stale = true));
+    this.controls.addEventListener('change', () => this.invalidate());
     this.addLight();
     this.restyle();
     this.reset();
-    clock.onChange(() => (this.stale = true));
+    clock.onChange(() => this.invalidate());
     new ResizeObserver(() => this.resize()).observe(host);
     this.resize();
   }
@@ -190,7 +191,7 @@ export class Stage {
     this.bodies?.restyle();
     this.links?.restyle();
     this.drawing?.restyle();
-    this.stale = true;
+    this.invalidate();
   }
 
   reset(): void {
@@ -204,7 +205,7 @@ export class Stage {
       this.camera.position.copy(this.middle).addScaledVector(way, 2.5 * this.size);
     }
     this.controls.update();
-    this.stale = true;
+    this.invalidate();
   }
 
   /** Orthographic: what is seen fits with a margin. */
@@ -232,7 +233,7 @@ export class Stage {
     } else {
       this.frame();
     }
-    this.stale = true;
+    this.invalidate();
   }
 
   /** By keys: turn, move and zoom. */
@@ -250,7 +251,7 @@ export class Stage {
       this.camera.position.copy(this.controls.target).add(new THREE.Vector3(back.x, -back.z, back.y));
     }
     this.controls.update();
-    this.stale = true;
+    this.invalidate();
   }
 
   zoom(factor: number): void {
@@ -262,13 +263,13 @@ export class Stage {
       this.camera.position.copy(this.controls.target).addScaledVector(from, 1 / factor);
     }
     this.controls.update();
-    this.stale = true;
+    this.invalidate();
   }
 
   setFollow(body: number): void {
     this.follow = body;
     if (body >= 0 && this.bodies !== undefined) this.followed.copy(this.bodies.middle[body]);
-    this.stale = true;
+    this.invalidate();
   }
 
   setTrails(on: boolean): void {
@@ -291,7 +292,7 @@ export class Stage {
       }
     }
     if (on && this.drawing !== undefined) this.addDrawnTrails();
-    this.stale = true;
+    this.invalidate();
   }
 
   private addTrail(points: Float32Array, colour: THREE.Color): void {
@@ -325,6 +326,7 @@ export class Stage {
 
   invalidate(): void {
     this.stale = true;
+    this.onStale();
   }
 
   /** Draws when something changed. */

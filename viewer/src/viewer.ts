@@ -45,6 +45,7 @@ export class Viewer {
   private readonly tabs: { button: HTMLButtonElement; panel: HTMLElement }[] = [];
   private readonly toggles = new Map<string, HTMLInputElement>();
   private alive = true;
+  private scheduled = false;
   private contactInfo = '';
 
   constructor(host: HTMLElement, bytes: ArrayBuffer) {
@@ -65,15 +66,23 @@ export class Viewer {
     this.listen();
     this.clock.onChange(() => this.showInfo());
     this.showInfo();
-    const loop = (now: number): void => {
+    this.stage.onStale = () => this.schedule();
+    this.stage.draw();
+    this.schedule();
+  }
+
+  /** Pictures are drawn when something changed, not all the time. */
+  private schedule(): void {
+    if (this.scheduled || !this.alive) return;
+    this.scheduled = true;
+    requestAnimationFrame((now) => {
+      this.scheduled = false;
       if (!this.alive) return;
       this.clock.tick(now);
       if (this.stage.contacts !== undefined) this.stage.contacts.flash = this.clock.playing ? 0.25 * this.clock.speed : 0;
       this.stage.draw();
-      requestAnimationFrame(loop);
-    };
-    requestAnimationFrame(loop);
-    this.stage.draw();
+      if (this.clock.playing) this.schedule();
+    });
   }
 
   destroy(): void {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// node playground.mjs OUT: OUT/play.js and OUT/play.wasm, the viewer and all scenes become OUT/playground.html.
+import { build } from 'esbuild';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { bundle, hash, licences, style } from './build.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = process.argv[2];
+const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
+
+const worker = await build({
+  entryPoints: [join(here, 'src/worker.ts')],
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  target: 'es2022',
+  write: false,
+  legalComments: 'none',
+  absWorkingDir: here,
+  alias: { 'saltus-play': join(out, 'play.js') },
+  define: { 'import.meta.url': '"file:///"' },
+  external: ['fs', 'path', 'crypto', 'module'],
+});
+
+const scenes = ['scenes', 'scenes/shapes'].flatMap((folder) =>
+  readdirSync(join(here, '..', folder))
+    .filter((name) => name.endsWith('.yaml'))
+    .sort()
+    .map((name) => ({ name: `${folder.slice(7)}${folder.length > 7 ? '/' : ''}${name.replace('.yaml', '')}`.replace(/^\//, ''), text: readFileSync(join(here, '..', folder, name), 'utf8') }))
+    // scenes that read other files cannot be played
+    .filter(({ text }) => !/^\s*file:|\bfile:/m.test(text)),
+);
+const script = await bundle('playground.ts');
+const css = style();
+const policy = [
+  "default-src 'none'", `script-src ${hash(script)} 'wasm-unsafe-eval'`, `style-src ${hash(css)}`, 'img-src blob: data:', 'media-src blob:',
+  'worker-src blob:', "connect-src 'none'", "base-uri 'none'", "form-action 'none'",
+].join('; ');
+const data = (id, text) => `<script type="application/octet-stream" id="${id}">${text}</script>\n`;
+const page = `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="Saltus; contains ${licences()}, libfyaml 0.7.12 (MIT)">
+<title>Saltus playground</title><style>${css}</style></head><body><main id="saltus"><noscript>The playground needs JavaScript.</noscript></main>
+${data('saltus-wasm', packed(readFileSync(join(out, 'play.wasm'))))}${data('saltus-scenes', packed(Buffer.from(JSON.stringify(scenes))))}${data('saltus-worker', Buffer.from(worker.outputFiles[0].text).toString('base64'))}<script>${script}</script></body></html>
+`;
+writeFileSync(join(out, 'playground.html'), page);
+console.log(`-- page ${(page.length / 1e6).toFixed(2)} MB, gzip ${(gzipSync(page).length / 1e6).toFixed(2)} MB, ${scenes.length} scenes`);

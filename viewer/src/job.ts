@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// What the playground and its worker say to each other.
+
+export interface Job {
+  wasm?: ArrayBuffer; // the first time
+  text: string;
+  scheme: string;
+  overrides: string; // name=value, one a line
+  tol: number; // 0: as the scene says; so are the others
+  step: number;
+  until: number;
+}
+
+export type Answer =
+  | { kind: 'ready' }
+  | { kind: 'progress'; t: number; end: number }
+  | { kind: 'done'; messages: string; document?: ArrayBuffer; seconds: number; memory: number };

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// The playground: a gallery, an editor, a worker that runs what stands in it, and the viewer.
+
+import { fromBase64 } from './document';
+import { button, el, number } from './dom';
+import { Editor } from './editor';
+import type { Answer, Job } from './job';
+import { fromLink, toLink } from './share';
+import { Viewer } from './viewer';
+
+interface Scene {
+  name: string;
+  text: string;
+}
+
+declare global {
+  interface Window {
+    saltusPlayground?: Playground;
+  }
+}
+
+/** Bytes of an element of the page: base64 of something compressed. */
+async function unpack(id: string): Promise<ArrayBuffer> {
+  const packed = fromBase64((document.getElementById(id)?.textContent ?? '').trim());
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
+/** Parameters that are plain numbers, as `parameters: {a: 1, b: 2}` or line by line. */
+export function parametersOf(text: string): { name: string; value: number }[] {
+  const inline = /^parameters:\s*\{([^}]*)\}/m.exec(text);
+  const block = /^parameters:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n|[ \t]*\n)+)/m.exec(text);
+  const part = inline !== null ? inline[1].split(',').join('\n') : (block?.[1] ?? '');
+  const list: { name: string; value: number }[] = [];
+  for (const line of part.split('\n')) {
+    const found = /^\s*([A-Za-z_]\w*):\s*(-?\d+\.?\d*(?:[eE][-+]?\d+)?)\s*(?:#.*)?$/.exec(line);
+    if (found !== null) list.push({ name: found[1], value: Number(found[2]) });
+  }
+  return list.slice(0, 24);
+}
+
+export class Playground {
+  viewer: Viewer | undefined;
+  ready = false;
+  running = false;
+  runs = 0;
+  lastSeconds = 0;
+  memory = 0;
+  readonly editor: Editor;
+  private readonly message = el('div', { class: 'message', role: 'status', 'aria-live': 'polite' });
+  private readonly progress = el('progress', { max: '1', value: '0', 'aria-label': 'Progress' });
+  private readonly place = el('div', { class: 'place' });
+  private readonly runButton: HTMLButtonElement;
+  private readonly stopButton: HTMLButtonElement;
+  private readonly fields: Record<'scheme' | 'tol' | 'step' | 'until', HTMLInputElement>;
+  private readonly sliders = el('div', { class: 'sliders' });
+  private readonly overrides = new Map<string, number>();
+  private worker: Worker | undefined;
+
+  constructor(
+    host: HTMLElement,
+    private readonly workerText: string,
+    private readonly wasm: ArrayBuffer,
+    private readonly scenes: Scene[],
+  ) {
+    this.editor = new Editor(() => this.listParameters());
+    const gallery = el('select', { 'aria-label': 'Gallery' });
+    for (const scene of scenes) gallery.append(el('option', { value: scene.name }, scene.name));
+    gallery.addEventListener('change', () => this.open(gallery.value));
+    const field = (label: string, title: string): HTMLInputElement => el('input', { type: 'text', size: '7', placeholder: 'scene', 'aria-label': title, title: `${title}; empty: as the scene says`, name: label });
+    this.fields = { scheme: field('scheme', 'Scheme'), tol: field('tol', 'Tolerance'), step: field('step', 'Step in s'), until: field('until', 'End in s') };
+    this.fields.scheme.size = 14;
+    this.runButton = button('Run', 'Run (Ctrl + Enter)', () => this.run());
+    this.stopButton = button('Stop', 'Stop the run', () => this.stop());
+    this.stopButton.disabled = true;
+    const labelled = (text: string, input: HTMLInputElement): HTMLElement => el('label', { class: 'check' }, `${text} `, input);
+    const left = el('section', { class: 'write', 'aria-label': 'Scene' },
+      el('div', { class: 'row' }, el('strong', {}, 'Saltus'), gallery, this.runButton, this.stopButton, this.progress, button('Share', 'Copy a link to this scene', () => void this.share())),
+      el('div', { class: 'row' }, labelled('scheme', this.fields.scheme), labelled('tolerance', this.fields.tol), labelled('step', this.fields.step), labelled('until', this.fields.until)),
+      this.editor.root, this.message, this.sliders);
+    host.replaceChildren(el('div', { class: 'playground' }, left, this.place));
+    this.editor.area.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) this.run();
+    });
+    this.startWorker();
+    void this.begin();
+  }
+
+  private async begin(): Promise<void> {
+    try {
+      const shared = await fromLink(location.hash);
+      if (shared !== undefined) {
+        this.editor.text = shared.text;
+        for (const name of ['scheme', 'tol', 'step', 'until'] as const) this.fields[name].value = shared[name];
+        this.listParameters();
+        return;
+      }
+    } catch (error) {
+      this.say(`The link holds no scene: ${error instanceof Error ? error.message : String(error)}`, true);
+    }
+    this.open('woodpecker');
+    this.fields.tol.value = '1e-8';
+  }
+
+  open(name: string): void {
+    const scene = this.scenes.find((one) => one.name === name) ?? this.scenes[0];
+    this.editor.text = scene.text;
+    for (const field of Object.values(this.fields)) field.value = '';
+    this.listParameters();
+  }
+
+  private startWorker(): void {
+    this.worker?.terminate();
+    this.ready = false;
+    const url = URL.createObjectURL(new Blob([this.workerText], { type: 'text/javascript' }));
+    this.worker = new Worker(url);
+    this.worker.onmessage = (event: MessageEvent<Answer>) => this.hear(event.data);
+    this.worker.onerror = (event) => this.end(`The run ended: ${event.message}`, true);
+    this.worker.postMessage({ wasm: this.wasm });
+  }
+
+  private hear(answer: Answer): void {
+    if (answer.kind === 'ready') {
+      this.ready = true;
+      return;
+    }
+    if (answer.kind === 'progress') {
+      this.progress.value = answer.end > 0 ? answer.t / answer.end : 0;
+      this.say(`t = ${number(answer.t)} s`, false);
+      return;
+    }
+    this.runs++;
+    this.lastSeconds = answer.seconds;
+    this.memory = answer.memory;
+    const failed = answer.document === undefined;
+    this.end(answer.messages !== '' ? answer.messages.trim() : `Run and report in ${number(answer.seconds, 3)} s.`, failed);
+    const place = /^(?:warning: )?scene:(\d+):(\d+)?/m.exec(answer.messages);
+    if (failed && place !== null) this.editor.point(Number(place[1]), Number(place[2] ?? '1'));
+    if (answer.document !== undefined) this.show(answer.document);
+  }
+
+  private show(bytes: ArrayBuffer): void {
+    this.viewer?.destroy();
+    try {
+      this.viewer = new Viewer(this.place, bytes);
+    } catch (error) {
+      this.say(`The run cannot be shown: ${error instanceof Error ? error.message : String(error)}`, true);
+    }
+  }
+
+  private end(text: string, bad: boolean): void {
+    this.running = false;
+    this.runButton.disabled = false;
+    this.stopButton.disabled = true;
+    this.progress.value = bad ? 0 : 1;
+    this.say(text, bad);
+  }
+
+  private say(text: string, bad: boolean): void {
+    this.message.textContent = text;
+    this.message.classList.toggle('bad', bad);
+  }
+
+  private amount(name: 'tol' | 'step' | 'until'): number {
+    const text = this.fields[name].value.trim();
+    const value = text === '' ? 0 : Number(text);
+    if (!(value >= 0) || !Number.isFinite(value)) throw new Error(`${this.fields[name].getAttribute('aria-label')} is "${text}", must be a positive number`);
+    return value;
+  }
+
+  run(): void {
+    if (this.running || this.worker === undefined) return;
+    try {
+      const job: Job = {
+        text: this.editor.text,
+        scheme: this.fields.scheme.value.trim(),
+        overrides: [...this.overrides].map(([name, value]) => `${name}=${value}`).join('\n'),
+        tol: this.amount('tol'),
+        step: this.amount('step'),
+        until: this.amount('until'),
+      };
+      this.running = true;
+      this.runButton.disabled = true;
+      this.stopButton.disabled = false;
+      this.progress.value = 0;
+      this.say('running', false);
+      this.worker.postMessage(job);
+    } catch (error) {
+      this.say(error instanceof Error ? error.message : String(error), true);
+    }
+  }
+
+  stop(): void {
+    if (!this.running) return;
+    this.startWorker();
+    this.end('Stopped.', false);
+  }
+
+  private listParameters(): void {
+    this.overrides.clear();
+    const rows = parametersOf(this.editor.text).map(({ name, value }) => {
+      const span = value === 0 ? 1 : 2 * Math.abs(value);
+      const slider = el('input', { type: 'range', min: String(value - span), max: String(value + span), step: String(span / 200), 'aria-label': `Parameter ${name}` });
+      slider.value = String(value);
+      const shown = el('output', {}, number(value));
+      slider.addEventListener('input', () => {
+        this.overrides.set(name, Number(slider.value));
+        shown.textContent = number(Number(slider.value));
+      });
+      slider.addEventListener('change', () => this.run());
+      return el('label', { class: 'check' }, `${name} `, slider, shown);
+    });
+    this.sliders.replaceChildren(...rows);
+  }
+
+  async share(): Promise<string> {
+    const { scheme, tol, step, until } = this.fields;
+    const hash = await toLink({ text: this.editor.text, scheme: scheme.value.trim(), tol: tol.value.trim(), step: step.value.trim(), until: until.value.trim() });
+    history.replaceState(null, '', hash);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.say('The link is in the clipboard.', false);
+    } catch {
+      this.say('The link is in the address bar.', false);
+    }
+    return hash;
+  }
+}
+
+async function start(): Promise<void> {
+  const host = document.getElementById('saltus');
+  if (host === null) return;
+  const text = document.getElementById('saltus-worker')?.textContent ?? '';
+  const worker = new TextDecoder().decode(fromBase64(text.trim()));
+  const [wasm, scenes] = await Promise.all([unpack('saltus-wasm'), unpack('saltus-scenes')]);
+  window.saltusPlayground = new Playground(host, worker, wasm, JSON.parse(new TextDecoder().decode(scenes)) as Scene[]);
+}
+
+void start();

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// Claims about reports in a real browser.
+import { readFileSync } from 'node:fs';
+import { claim, makeReport, openPage, wait } from './browser.mjs';
+
+/** A scene's report opens without a word in the console, and things stand where the recording says. */
+export async function standsWhereItSays(browser, scene, options) {
+  const report = makeReport(scene, options);
+  const page = await openPage(browser, report.html);
+  const states = report.states();
+  const result = await page.evaluate(() => {
+    const viewer = window.saltusViewer;
+    if (viewer === undefined) return undefined;
+    const { run, stage, clock } = viewer;
+    const frames = [0, 1, Math.floor(run.count / 3), Math.floor(run.count / 2), run.count - 1].filter((k) => k >= 0 && k < run.count);
+    const shown = frames.map((k) => {
+      clock.setFrame(k);
+      stage.draw();
+      return {
+        frame: run.need('frame')[k],
+        t: clock.time,
+        bodies: stage.bodies?.middle.map((p) => p.toArray()) ?? [],
+        drawn: stage.drawing === undefined ? 0 : stage.drawing.root.children.length,
+      };
+    });
+    return { shown, names: run.head.mechanism?.bodies.map((body) => body.name) ?? [], seen: stage.size > 0 && (stage.bodies !== undefined || stage.drawing !== undefined) };
+  });
+  claim(result !== undefined, `${report.name} opens`);
+  claim(page.wrong.length === 0, `${report.name} is silent: ${page.wrong[0]}`);
+  if (result === undefined) return;
+  claim(result.seen, `${report.name} can be seen`);
+  const t = states.column('t');
+  for (const { frame, t: at, bodies } of result.shown) {
+    claim(t[frame] === at, `${report.name} shows the time of state ${frame}`);
+    bodies.forEach((p, i) => {
+      ['x', 'y', 'z'].forEach((axis, k) => {
+        const column = states.column(`${result.names[i]}.${axis}`);
+        if (column !== undefined) {
+          const off = Math.abs(column[frame] - p[k]);
+          claim(off <= 1e-6, `${report.name}: ${result.names[i]}.${axis} in state ${frame} is off by ${off}`);
+        }
+      });
+    });
+  }
+  await page.close();
+}
+
+const DISC = `saltus: 1
+name: disc
+world: {dimension: 2}
+bodies:
+  disc: {position: [1, 2], mass: 1, inertia: 1, velocity: [0.3, 0], shapes: [{circle: {radius: 0.5}}]}
+  bar: {position: [3, 2], mass: 1, inertia: 1, shapes: [{polygon: {points: [[-0.2, -0.6], [0.2, -0.6], [0.2, 0.6], [-0.2, 0.6]]}}]}
+simulate: {until: 0.5, step: 0.01, scheme: moreau-jean}
+`;
+
+/** Points of the picture belong to bodies to one pixel. */
+export async function picksToOnePixel(browser) {
+  const report = makeReport(DISC);
+  const page = await openPage(browser, report.html);
+  const picked = await page.evaluate(() => {
+    const { stage, clock, run } = window.saltusViewer;
+    clock.setFrame(20);
+    stage.draw();
+    const middle = stage.bodies.middle[0];
+    const at = stage.project(middle);
+    const rim = stage.project(middle.clone().setX(middle.x + 0.5));
+    const radius = rim.x - at.x;
+    const body = (x, y) => stage.pick(x, y).body ?? -1;
+    const around = [];
+    for (let i = 0; i < 16; i++) {
+      const c = Math.cos((i * Math.PI) / 8);
+      const s = Math.sin((i * Math.PI) / 8);
+      around.push([body(at.x + (radius - 1) * c, at.y + (radius - 1) * s), body(at.x + (radius + 1) * c, at.y + (radius + 1) * s)]);
+    }
+    return { around, x: middle.x, t: clock.time, names: run.head.mechanism.bodies.map((one) => one.name) };
+  });
+  claim(Math.abs(picked.x - (1 + 0.3 * picked.t)) < 1e-6, 'the disc flies with 0.3 m/s');
+  claim(picked.around.every(([inside, outside]) => inside === 0 && outside === -1), 'the rim of the disc is picked to one pixel');
+  const box = await page.locator('.stage canvas').boundingBox();
+  const place = await page.evaluate(() => {
+    const p = window.saltusViewer.stage.project(window.saltusViewer.stage.bodies.middle[1]);
+    return { x: p.x, y: p.y };
+  });
+  await page.mouse.click(box.x + place.x, box.y + place.y);
+  claim((await page.locator('.info').textContent()).startsWith('bar: at 3,'), 'a click shows the numbers of a body');
+  claim(page.wrong.length === 0, `picking is silent: ${page.wrong[0]}`);
+  await page.close();
+}
+
+/** Slider, keys, jumps from event to event, tabs, light and dark, exports. */
+export async function obeys(browser, scene) {
+  const report = makeReport(scene);
+  const page = await openPage(browser, report.html, { width: 1000, height: 520 });
+  const now = () => page.evaluate(() => ({ t: saltusViewer.clock.time, frame: saltusViewer.clock.frame, playing: saltusViewer.clock.playing, speed: saltusViewer.clock.speed }));
+  const slider = page.getByLabel('Time', { exact: true });
+  await slider.fill('1.5');
+  claim(Math.abs((await now()).t - 1.5) < 1e-9, 'the slider goes to its time');
+  await page.locator('.stage canvas').focus();
+  await page.keyboard.press('Home');
+  claim((await now()).frame === 0, 'Home goes to the start');
+  await page.keyboard.press('ArrowRight');
+  claim((await now()).frame === 1, 'an arrow goes to the next state');
+  const events = await page.evaluate(() => Array.from(saltusViewer.run.need('event_t')));
+  for (let i = 0; i < 3; i++) {
+    await page.keyboard.press('Shift+ArrowRight');
+    claim(Math.abs((await now()).t - events[i]) < 1e-9, `event ${i} is reached by keys`);
+  }
+  await page.keyboard.press('Shift+ArrowLeft');
+  claim(Math.abs((await now()).t - events[1]) < 1e-9, 'and the one before it');
+  await page.keyboard.press('2');
+  await page.locator('tr[data-event="3"]').focus();
+  await page.keyboard.press('Enter');
+  claim(Math.abs((await now()).t - events[3]) < 1e-9, 'a row of the table goes to its time');
+  await page.locator('tr[data-event="0"]').click();
+  claim(Math.abs((await now()).t - events[0]) < 1e-9, 'by the mouse, too');
+  const speed = (await now()).speed;
+  await page.locator('.stage canvas').focus();
+  await page.keyboard.press('-');
+  claim((await now()).speed < 0.5 * speed, 'a key makes it slower');
+  await page.getByLabel(/^Speed/).fill('-6');
+  claim(Math.abs((await now()).speed - 1e-6) < 1e-12, 'slow motion goes down to 1e-6');
+  await page.getByLabel(/^Speed/).fill('0');
+  await page.locator('.stage canvas').focus();
+  await page.keyboard.press('Space');
+  const before = (await now()).t;
+  const moved = await page.evaluate((t) => new Promise((done) => {
+    let pictures = 0;
+    const look = () => (saltusViewer.clock.time > t || ++pictures > 60 ? done(saltusViewer.clock.time > t) : requestAnimationFrame(look));
+    look();
+  }), before);
+  claim(moved && (await now()).playing, 'space plays');
+  await page.keyboard.press('Space');
+  claim(!(await now()).playing, 'and stops');
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.keyboard.press('l');
+  claim((await background()) !== light, 'there is light and dark');
+  await contrast(page, 'dark');
+  await page.keyboard.press('l');
+  claim((await background()) === light, 'and back');
+  await contrast(page, 'light');
+  for (const [name, start] of [['CSV', 't,'], ['Events CSV', 't,kind,where']]) {
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: name === 'CSV' ? /shown states/ : /events as a table/ }).click()]);
+    claim(readFileSync(await file.path(), 'utf8').startsWith(start), `${name} is a table`);
+  }
+  const [picture] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save the picture' }).click()]);
+  claim(readFileSync(await picture.path()).subarray(1, 4).toString() === 'PNG', 'a picture is saved');
+  claim(page.wrong.length === 0, `using it is silent: ${page.wrong[0]}`);
+  await page.close();
+}
+
+/** Contrast of texts by WCAG 2: 4.5 at least. */
+async function contrast(page, theme) {
+  const ratios = await page.evaluate(() => {
+    const pen = document.createElement('canvas').getContext('2d');
+    const light = (name) => {
+      pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+      const parts = [1, 3, 5].map((i) => parseInt(pen.fillStyle.slice(i, i + 2), 16) / 255);
+      const [r, g, b] = parts.map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const pairs = [['--text', '--page'], ['--text', '--panel'], ['--muted', '--page'], ['--good', '--page'], ['--bad', '--page'], ['--text', '--mark'], ['--text', '--stage']];
+    const curves = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => [`--line-${i}`, '--page']);
+    return [...pairs, ...curves].map(([a, b]) => {
+      const [low, high] = [light(a), light(b)].sort((x, y) => x - y);
+      return { pair: `${a} on ${b}`, ratio: (high + 0.05) / (low + 0.05), least: a.startsWith('--line') ? 3 : 4.5 };
+    });
+  });
+  for (const { pair, ratio, least } of ratios) claim(ratio >= least, `${theme}: contrast of ${pair} is ${ratio.toFixed(2)}, less than ${least}`);
+}
+
+const HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>"\\\'';
+
+/** Names and texts are data: nothing of them runs. */
+export async function namesAreData(browser) {
+  const quoted = JSON.stringify(HOSTILE).replaceAll('<', '\\u003c');
+  const scene = `saltus: 1
+name: ${quoted}
+description: ${quoted}
+coordinates: {q: {start: 1, unit: "<b>m</b>"}}
+kinetic: q'^2/2
+potential: 2*q
+contacts: [{name: ${quoted}, gap: q, restitution: 1/2}]
+outputs: {height: {formula: q, unit: ${quoted}}}
+view: [{type: text, at: [0, q], text: ${quoted}}, {type: point, at: [0, q], name: ${quoted}}]
+simulate: {until: 2, step: 0.01, scheme: moreau-jean}
+`;
+  const report = makeReport(scene);
+  claim(!/hacked/.test(readFileSync(report.html, 'utf8')), 'nothing of a name stands in the page as it is');
+  const page = await openPage(browser, report.html);
+  for (const key of '12345') await page.keyboard.press(key);
+  await wait(page);
+  const found = await page.evaluate(() => ({ hacked: window.hacked, title: document.querySelector('h1').textContent, images: document.images.length, scripts: document.scripts.length }));
+  claim(found.hacked === undefined && found.images === 0 && found.scripts === 2, 'no script of a name runs');
+  claim(found.title === HOSTILE, 'the name is shown as it is');
+  // even a script that came into the page would not run: its hash is not allowed
+  await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'window.hacked = 3';
+    document.body.append(script);
+  });
+  claim((await page.evaluate(() => window.hacked)) === undefined, 'the policy of the page holds');
+  await page.close();
+}
+
+/** A document that was tampered with is refused with words. */
+export async function damageIsRefused(browser, scene) {
+  const { writeFileSync } = await import('node:fs');
+  const report = makeReport(scene);
+  const text = readFileSync(report.html, 'utf8');
+  for (const [what, change] of [
+    ['another beginning', (bytes) => bytes.fill(65, 0, 4)],
+    ['a head that is too long', (bytes) => bytes.writeBigUInt64LE(1n << 40n, 8)],
+    ['an end that is missing', (bytes) => bytes.subarray(0, bytes.length >> 1)],
+  ]) {
+    const path = report.html.replace('.html', '-damaged.html');
+    writeFileSync(path, text.replace(/(id="saltus-document">)([^<]*)/, (_, head, body) => {
+      const bytes = Buffer.from(body, 'base64');
+      return head + (change(bytes) ?? bytes).toString('base64');
+    }));
+    const page = await browser.newPage();
+    await page.goto(`file://${path}`);
+    claim(/cannot be shown/.test(await page.locator('[role=alert]').textContent()), `${what} is refused`);
+    await page.close();
+  }
+}
+
+/** A thousand balls and their contacts take few draw calls. */
+export async function manyAreCheap(browser) {
+  let bodies = '';
+  for (let i = 0; i < 1000; i++) {
+    const [x, y, z] = [i % 10, Math.floor(i / 10) % 10, Math.floor(i / 100)];
+    bodies += `  b${i}: {position: [${0.2 * x}, ${0.2 * y}, ${0.1 + 0.2 * z}], mass: 4, shapes: [{sphere: {radius: 0.1}}]}\n`;
+  }
+  const scene = `saltus: 1\nname: a thousand balls\nworld: {dimension: 3, shapes: [{half-space: {}}]}\nbodies:\n${bodies}simulate: {until: 0.02, step: 0.005, scheme: moreau-jean}\n`;
+  const report = makeReport(scene);
+  const page = await openPage(browser, report.html);
+  const drawn = await page.evaluate(() => {
+    const { stage, clock, run } = window.saltusViewer;
+    clock.setFrame(run.count - 1);
+    stage.draw();
+    const start = run.need('row_start');
+    return { calls: stage.renderer.info.render.calls, contacts: start[run.count] - start[run.count - 1], arrows: stage.contacts.now.length };
+  });
+  console.log(`-- a thousand balls with ${drawn.contacts} contacts: ${drawn.calls} draw calls`);
+  claim(drawn.calls <= 20, `a thousand balls take ${drawn.calls} draw calls`);
+  claim(drawn.contacts > 800, 'the balls touch');
+  claim(page.wrong.length === 0, `a thousand balls are silent: ${page.wrong[0]}`);
+  await page.close();
+}
+
+/** The picture of a scene is that in the documentation, but for single pixels. */
+export async function looksAsBefore(browser, scene, at, path, write) {
+  const report = makeReport(scene);
+  const page = await openPage(browser, report.html, { width: 1180, height: 620 });
+  await page.evaluate((part) => {
+    const { clock } = window.saltusViewer;
+    clock.setTime(clock.start + part * (clock.end - clock.start));
+  }, at);
+  await wait(page);
+  const picture = await page.evaluate(() => {
+    window.saltusViewer.stage.invalidate();
+    window.saltusViewer.stage.draw();
+    return window.saltusViewer.stage.canvas.toDataURL('image/png');
+  });
+  const bytes = Buffer.from(picture.split(',')[1], 'base64');
+  const { existsSync, writeFileSync } = await import('node:fs');
+  if (write || !existsSync(path)) {
+    claim(write, `${path} is missing`);
+    if (write) writeFileSync(path, bytes);
+    await page.close();
+    return;
+  }
+  const off = await page.evaluate(async ([a, b]) => {
+    const pixels = async (url) => {
+      const image = new Image();
+      image.src = url;
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      canvas.width = image.width;
+      canvas.height = image.height;
+      const pen = canvas.getContext('2d');
+      pen.drawImage(image, 0, 0);
+      return pen.getImageData(0, 0, image.width, image.height);
+    };
+    const [x, y] = [await pixels(a), await pixels(b)];
+    if (x.width !== y.width || x.height !== y.height) return 1;
+    let different = 0;
+    for (let i = 0; i < x.data.length; i += 4) {
+      if (Math.max(...[0, 1, 2].map((k) => Math.abs(x.data[i + k] - y.data[i + k]))) > 48) different++;
+    }
+    return different / (x.width * x.height);
+  }, [picture, `data:image/png;base64,${readFileSync(path).toString('base64')}`]);
+  claim(off < 0.01, `${report.name}: ${(100 * off).toFixed(2)} % of the picture differ from ${path}`);
+  await page.close();
+}

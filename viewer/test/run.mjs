@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// node test/run.mjs short | all | pictures: claims about reports in Chromium; tools/viewer-test runs it.
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { finish, launch, source, work } from './browser.mjs';
+import { damageIsRefused, looksAsBefore, manyAreCheap, namesAreData, obeys, picksToOnePixel, standsWhereItSays } from './claims.mjs';
+
+const what = process.argv[2] ?? 'short';
+const scene = (name) => join(source, 'scenes', `${name}.yaml`);
+// scenes that take long are shortened: the page does not care
+const options = { 'column-10': ['--until', '8'], 'spring-pendulum': ['--until', '10'], 'bodies-flyball': ['--until', '2'], galton: ['--until', '0.4'], 'spheres-in-box': ['--until', '0.3'], jacks: ['--until', '0.4'], dominoes: ['--until', '0.3'] };
+export const pictures = [
+  ['woodpecker', 0.06], ['machine-breaker', 0.46], ['machine-slider-crank', 0.5], ['machine-four-bar', 0.3], ['machine-dominoes', 0.6],
+  ['bodies-flyball', 0.2], ['contact-corner-cube', 0.7], ['double-pendulum-rough', 0.4], ['machine-walker', 0.3], ['shapes/stack', 0.5],
+];
+
+const browser = await launch();
+try {
+  if (what === 'pictures' || what === 'all') {
+    for (const [name, at] of pictures) {
+      await looksAsBefore(browser, scene(name), at, join(source, 'docs/images', `view-${name.replace('shapes/', '')}.png`), what === 'pictures');
+    }
+  }
+  if (what !== 'pictures') {
+    await namesAreData(browser);
+    await picksToOnePixel(browser);
+    await obeys(browser, scene('ball'));
+    await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
+  }
+  if (what === 'all') {
+    await damageIsRefused(browser, scene('ball'));
+    await manyAreCheap(browser);
+    for (const folder of ['scenes', 'scenes/shapes']) {
+      for (const file of readdirSync(join(source, folder)).filter((name) => name.endsWith('.yaml')).sort()) {
+        await standsWhereItSays(browser, join(source, folder, file), options[file.replace('.yaml', '')] ?? []);
+      }
+    }
+  }
+} finally {
+  await browser.close();
+  rmSync(work, { recursive: true, force: true });
+}
+finish();
