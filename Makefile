@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test test-long studies bench bench-compare viewer-test playground wasm python docs format clean deps fuzz
+.PHONY: all demo test test-long studies book bench bench-compare viewer-test playground wasm python docs format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -22,6 +22,10 @@ test-long: deps
 # Every study; fails when a claim does not hold.
 studies: all
 	@tools/studies
+
+# Every benchmark with its accepted number, as pages in build/book; fails when one does not hold.
+book: all
+	@python3 tools/book.py
 
 bench: all
 	@build/bench/saltus-bench

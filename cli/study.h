@@ -37,6 +37,8 @@ typedef struct study_claim {
   bool holds;
   bool only_measured;
   bool number; /* compares with a number from elsewhere: of the literature, exact or independent */
+  double least, most; /* where the measured number has to lie; -inf and inf: anywhere */
+  double accepted;    /* the number it is compared with; NAN: none */
 } study_claim;
 
 /* What one run has cost. */

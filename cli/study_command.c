@@ -79,6 +79,9 @@ static void json_claims(json* j, const study_report* report) {
       json_open(j, NULL, '{');
       json_text(j, "id", claim->id);
       json_text(j, "expected", claim->expected);
+      json_number(j, "accepted", claim->accepted);
+      json_number(j, "least", claim->least);
+      json_number(j, "most", claim->most);
       json_number(j, "measured", claim->measured);
       json_bool(j, "holds", claim->holds);
       json_bool(j, "number", claim->number);

@@ -264,7 +264,8 @@ static study_claim* add_claim(study_report* report, const char* id, double measu
   report->claims =
       grow(report->claims, report->claim_count, &report->claim_capacity, sizeof(study_claim));
   study_claim* claim = &report->claims[report->claim_count++];
-  *claim = (study_claim){.measured = measured};
+  *claim =
+      (study_claim){.measured = measured, .least = -INFINITY, .most = INFINITY, .accepted = NAN};
   snprintf(claim->id, sizeof claim->id, "%s", id);
   return claim;
 }
@@ -280,6 +281,8 @@ void study_claim_range(study_report* report, const char* id, double measured, do
   study_claim* claim = add_claim(report, id, measured);
   snprintf(claim->expected, sizeof claim->expected, "%g .. %g", lo, hi);
   claim->holds = measured >= lo && measured <= hi;
+  claim->least = lo;
+  claim->most = hi;
 }
 
 void study_claim_near(study_report* report, const char* id, double measured, double expected,
@@ -287,6 +290,9 @@ void study_claim_near(study_report* report, const char* id, double measured, dou
   study_claim* claim = add_claim(report, id, measured);
   snprintf(claim->expected, sizeof claim->expected, "%g within %g %%", expected, 100.0 * relative);
   claim->holds = fabs(measured - expected) <= relative * fabs(expected);
+  claim->accepted = expected;
+  claim->least = expected - relative * fabs(expected);
+  claim->most = expected + relative * fabs(expected);
   claim->number = true;
 }
 
@@ -294,6 +300,7 @@ void study_claim_most(study_report* report, const char* id, double measured, dou
   study_claim* claim = add_claim(report, id, measured);
   snprintf(claim->expected, sizeof claim->expected, "at most %g", most);
   claim->holds = measured <= most;
+  claim->most = most;
 }
 
 void study_claim_error(study_report* report, const char* id, double error, double most) {
