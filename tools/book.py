@@ -34,7 +34,7 @@ DEFAULT_LIMIT = {"tol": "10*tol*max(1, abs(accepted))", "radau-iia-5": "1e3*h**5
 FIRST_ORDER = ("moreau-jean", "dg-minus", "dg-plus", "moreau-midpoint", "moreau-jean-projected", "schatzman-paoli", "variational",
                "rattle", "splitting-rkf45-contact", "trapezoidal-implicit-mean", "trapezoidal-implicit-end")
 FIRST_LIMIT, FIRST_REASON = "5*h*max(1, abs(accepted))", "order one: impacts and stops act at the end of the step that they fall into"
-MEASURED_REASON = "; the constant is at most five times what was measured when the entry was written (book/limits.json)"
+MEASURED_REASON = ", at most five times the error when the entry was written"
 OTHER_LIMIT, OTHER_REASON = "h**2*max(1, abs(accepted))", "order two or more, events located"
 
 
@@ -303,8 +303,8 @@ class Book:
         task.result["events"] = json.loads(events.read_text())
         if not precise:
             self.certify(task, recording)
-            if task.scheme == entry.get("drawn", "tol"):
-                self.plot(entry, recording)
+            if task.scheme == "tol" and "plot" in entry:
+                self.plot(entry, arguments, task.result["summary"]["t"])
             recording.unlink(missing_ok=True)
         events.unlink(missing_ok=True)
 
@@ -327,14 +327,19 @@ class Book:
             with self.lock:
                 self.remarks.append(f"{task.entry['id']}: {task.scheme}: is certified although the entry excuses it")
 
-    def plot(self, entry, recording):
-        series = entry.get("plot")
-        if not series:
-            return
-        target = self.figures / f"{entry['id']}.svg"
-        arguments = [self.program, "plot", str(recording), "-o", str(target)]
-        arguments += ["--phase", series["phase"]] if isinstance(series, dict) else ["--series", ",".join(series)]
-        code, _, errors, _ = call(arguments)
+    def plot(self, entry, arguments, until):
+        """The motion, from a run with frames that are close enough for a curve."""
+        recording, series = self.work / f"{entry['id']}.plot.h5", entry["plot"]
+        skip, again = {"--json", "--every", "1"}, []
+        for i, word in enumerate(arguments):
+            if word not in skip and (i == 0 or arguments[i - 1] not in ("--events", "-o")) and word not in ("--events", "-o"):
+                again.append(word)
+        code, _, errors, _ = call(again + ["-o", str(recording), "--output-dt", repr(until / 600)])
+        if code == 0:
+            target = ["-o", str(self.figures / f"{entry['id']}.svg")]
+            target += ["--phase", series["phase"]] if isinstance(series, dict) else ["--series", ",".join(series)]
+            code, _, errors, _ = call([self.program, "plot", str(recording)] + target)
+        recording.unlink(missing_ok=True)
         if code != 0:
             self.fail(entry, f"plot: {errors.strip()}")
 
@@ -458,9 +463,9 @@ class Book:
 
     @staticmethod
     def claim_ratio(claim):
-        """Deviation over limit, from the accepted number, or of an error from 0; a range, as of an order, has none."""
+        """Deviation over limit, from the accepted number, or of an error from 0; ranges and counts have none."""
         measured, least, most, accepted = (claim[k] for k in ("measured", "least", "most", "accepted"))
-        if measured is None or most is None or (accepted is None and least is not None):
+        if not claim["number"] or measured is None or most is None or (accepted is None and least is not None):
             return None
         deviation = max(measured, 0.0) if accepted is None else abs(measured - accepted)
         limit = most - (accepted or 0.0)
@@ -502,16 +507,17 @@ class Book:
 
     def write_runs(self, lines, number, entry, tasks):
         rows = self.compare(entry, tasks)
-        lines += ["| number | accepted | source |", "| --- | --- | --- |"]
+        lines += ["| number | accepted | source |", "| " + 26 * "-" + " | " + 22 * "-" + " | " + 44 * "-" + " |"]
         for row in rows:
             formula = f", ${row['formula']}$" if row["formula"] else ""
             lines.append(f"| {row['name']}{formula} | {full(row['accepted'])} {row['unit']} | {row['source']} |")
-        lines += ["", "| number | scheme | value | error | limit | error/limit |", "| --- | --- | ---: | ---: | ---: | ---: |"]
+        lines += ["", "| number | scheme | value | error | limit | error/limit |",
+                  "| " + 24 * "-" + " | " + 30 * "-" + " | " + 20 * "-" + ": | " + 9 * "-" + ": | " + 9 * "-" + ": | " + 11 * "-" + ": |"]
         for row in rows:
-            for cell in row["runs"]:
+            for i, cell in enumerate(row["runs"]):
                 value = full(cell["value"]) if cell["value"] is not None else "–"
                 mark = "" if cell["holds"] else " **fails**"
-                lines.append(f"| {row['name']} | {self.label(cell['scheme'], cell['size'])} | {value} | {short(cell['error'], 2)} | "
+                lines.append(f"| {'' if i else row['name']} | {self.label(cell['scheme'], cell['size'])} | {value} | {short(cell['error'], 2)} | "
                              f"{short(cell['limit'], 2)} | {short(cell['ratio'], 2)}{mark} |")
         lines += ["", "| scheme | steps | force evaluations | CPU [ms] | certificate |", "| --- | ---: | ---: | ---: | --- |"]
         costs = []
@@ -600,7 +606,8 @@ class Book:
         shown = [r for r in rows if r["accepted"] is not None] or rows
         rest = [r for r in rows if r not in shown]
         shown = (shown + rest)[:entry.get("rows", 12)]
-        lines += ["| claim | accepted | measured | deviation/limit |", "| --- | ---: | ---: | ---: |"]
+        lines += ["| claim | accepted | measured | deviation/limit |",
+                  "| " + 60 * "-" + " | " + 26 * "-" + ": | " + 20 * "-" + ": | " + 16 * "-" + ": |"]
         for r in shown:
             mark = "" if r["holds"] else " **fails**"
             lines.append(f"| {r['id'].replace('|', '∣')} | {self.expected(r)} | {full(r['measured']) if isinstance(r['measured'], (int, float)) else r['measured']} | "
@@ -667,7 +674,8 @@ class Book:
         kinds = {"runs": 0, "study": 0, "orders": 0}
         lines, strips, worst_all = [], {}, (0.0, None, None)
         total = {"entries": 0, "numbers": 0, "comparisons": 0, "certificates": 0, "passed": 0}
-        table = ["| chapter | entries | accepted numbers | comparisons | worst deviation/limit |", "| --- | ---: | ---: | ---: | --- |"]
+        table = ["| chapter | entries | accepted numbers | comparisons | worst deviation/limit |",
+                 "| " + 40 * "-" + " | " + 9 * "-" + ": | " + 18 * "-" + ": | " + 13 * "-" + ": | " + 24 * "-" + " |"]
         for i, chapter in enumerate(results, 1):
             ratios, count, numbers, worst = [], 0, 0, (0.0, None)
             for entry in chapter["entries"]:
@@ -688,18 +696,18 @@ class Book:
             if worst[0] > worst_all[0]:
                 worst_all = (worst[0], worst[1], chapter)
             link = f"[{i}. {chapter['title']}]({chapter['file']}.md)"
-            where = f"{short(worst[0], 2)} in [{worst[1]['number']}]({chapter['file']}.md#{worst[1]['id']})" if worst[1] else "–"
+            where = f"{short(worst[0], 3)} in [{worst[1]['number']}]({chapter['file']}.md#{worst[1]['id']})" if worst[1] else "–"
             table.append(f"| {link} | {count or '–'} | {numbers or '–'} | {len(ratios) or '–'} | {where} |")
             if ratios:
                 strips[f"{i}. {chapter['title']}"] = ratios
         verdict = f"**Every one of {total['comparisons']} comparisons holds.**" if not self.failures else (
             f"**{len(self.failures)} claims fail.**")
-        worst_words = (f"Worst deviation: {short(worst_all[0], 2)} of its limit, in [{worst_all[1]['number']} {worst_all[1]['title']}]"
+        worst_words = (f"Worst deviation: {short(worst_all[0], 3)} of its limit, in [{worst_all[1]['number']} {worst_all[1]['title']}]"
                        f"({worst_all[2]['file']}.md#{worst_all[1]['id']})." if worst_all[1] else "")
         lines += ["# The validation book", "",
-                  f"{verdict} {total['entries']} problems with {total['numbers']} accepted numbers from the literature, closed forms and "
-                  f"independent computations; each was run to a tolerance and with fixed steps, and {total['passed']} of "
-                  f"{total['certificates']} recorded runs were certified by `saltus verify`. {worst_words}", ""]
+                  f"{verdict} {total['entries']} problems have {total['numbers']} accepted numbers from the literature, closed forms and "
+                  f"independent computations. {kinds['runs']} of them are scenes, run to a tolerance and with fixed steps: `saltus verify` certifies "
+                  f"{total['passed']} of their {total['certificates']} recordings; the others are studies of published tables and figures. {worst_words}", ""]
         (self.figures / "deviations.svg").write_text(book_pictures.strip(strips) if strips else "")
         lines += ["![Deviations from accepted numbers, relative to their limits](figures/deviations.svg)", ""] + table + [""]
         if self.failures:
@@ -778,7 +786,7 @@ def main():
     for folder, entry, words in book.failures:
         print(f"{folder}: {entry}: {words}")
     print(f"{total['entries']} entries, {total['numbers']} accepted numbers, {total['comparisons']} comparisons, "
-          f"{total['passed']} of {total['certificates']} certificates; worst deviation {short(total['worst'], 2)} of its limit "
+          f"{total['passed']} of {total['certificates']} certificates; worst deviation {short(total['worst'], 3)} of its limit "
           f"({total['worst_entry']}); {len(book.failures)} failures; {book.seconds:.0f} s. {book.out / 'index.md'}")
     return 1 if book.failures else 0
 
