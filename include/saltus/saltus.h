@@ -36,6 +36,7 @@
 #include "saltus/runge_kutta.h"
 #include "saltus/scene.h"
 #include "saltus/scheme.h"
+#include "saltus/sensitivity.h"
 #include "saltus/sim.h"
 #include "saltus/start.h"
 #include "saltus/status.h"

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * sensitivity.h - how a motion and its events change with parameters and start values: variational equations along a run to a
+ * tolerance, with saltation at every impact, slip, stick and opening (docs/theory/sensitivity.md).
+ *
+ *   saltus_direction d = {.dq0 = dq0, .dv0 = dv0};
+ *   saltus_sensitivity_def def = saltus_sensitivity_def_default();
+ *   def.system = &system; def.q0 = q0; def.v0 = v0; def.until = 2.0; def.directions = &d; def.direction_count = 1;
+ *   saltus_sensitivity* s;
+ *   saltus_status status = saltus_sensitivity_create(&def, &s);
+ *   ... saltus_sensitivity_look(s)->dq, ->dv, ->events
+ *   saltus_sensitivity_destroy(s);
+ */
+#ifndef SALTUS_SENSITIVITY_H
+#define SALTUS_SENSITIVITY_H
+
+#include "saltus/event.h"
+#include "saltus/scene.h"
+#include "saltus/system.h"
+
+SALTUS_BEGIN_DECLS
+
+/* What is varied: a start, a parameter, or both together. */
+typedef struct saltus_direction {
+  const double* dq0; /* [nq] change of the start; NULL: none, or that of the systems below */
+  const double* dv0; /* [nv] */
+  /* The same system with the parameter at p - 2 step, p - step, p + step, p + 2 step, and where each starts; system[0] NULL: no
+   * parameter. Derivatives with respect to p are differences of fourth order of forces, gaps and laws, never of motions. */
+  const saltus_system* system[4];
+  const double* q0[4];
+  const double* v0[4];
+  double step;
+  SALTUS_RESERVED(2);
+} saltus_direction;
+
+typedef struct saltus_sensitivity_def {
+  const saltus_system* system;
+  double t0; /* s */
+  const double* q0;
+  const double* v0;
+  double until; /* s */
+  double tol;   /* of the run, rtol = atol; 0: 1e-11 */
+  const saltus_direction* directions;
+  int direction_count;
+  /* ? to the end. Stops after the count-th event of this kind and contact: a return to a section. */
+  int section_kind;    /* saltus_event_kind; -1: none */
+  int section_contact; /* -1: any */
+  int section_count;   /* 0: 1 */
+  const volatile int* cancel;
+  saltus_log log;
+  const saltus_allocator* allocator;
+  SALTUS_RESERVED(4);
+} saltus_sensitivity_def;
+
+SALTUS_API saltus_sensitivity_def saltus_sensitivity_def_default(void);
+
+/* Why a derivative is not what it seems. */
+typedef enum saltus_derivative {
+  SALTUS_DERIVATIVE_EXISTS,
+  SALTUS_DERIVATIVE_GRAZING, /* an impact without an approach: it is not bounded */
+  SALTUS_DERIVATIVE_SIMULTANEOUS, /* contacts strike at one instant: the derivative depends on who would be first */
+  SALTUS_DERIVATIVE_LIMIT /* through an accumulation: a limit, to the size of the impacts that were left out */
+} saltus_derivative;
+
+typedef struct saltus_sensitive_event {
+  saltus_event event;
+  const double* dt; /* [directions] s, of its time; NaN: this event has none of its own */
+  saltus_derivative derivative;
+} saltus_sensitive_event;
+
+typedef struct saltus_sensitivity_view {
+  double t;                 /* s, where it ended */
+  const double *q, *v;      /* the motion there; at a section right after its event */
+  const double *dq, *dv;    /* [directions x nq], [directions x nv] at this fixed time */
+  const double *q_rate, *a; /* [nq], [nv] rates there */
+  bool at_section;
+  const double* section_dt; /* [directions] of the time of the section; NULL: not at one */
+  const saltus_sensitive_event* events;
+  long long event_count;
+  saltus_derivative derivative; /* the worst that was met */
+  double derivative_t;          /* s, where that was first; NaN: nowhere */
+  double closest;               /* m/s, slowest approach of an impact */
+  SALTUS_RESERVED(2);
+} saltus_sensitivity_view;
+
+typedef struct saltus_sensitivity saltus_sensitivity;
+
+/* SALTUS_ERR_UNSUPPORTED for systems whose contacts come and go and friction laws beyond Coulomb's, SALTUS_ERR_ACCURACY when the
+ * motion that the variational equations are solved along is not that of the run; the log has said why, and *out is NULL. */
+SALTUS_API saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
+                                                   saltus_sensitivity** out);
+SALTUS_API void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity);
+SALTUS_API const saltus_sensitivity_view*
+saltus_sensitivity_look(const saltus_sensitivity* sensitivity);
+
+/* ---- of scenes ---- */
+
+/* Directions of parameters and start values of a scene, by name: a parameter, or the start x or velocity x' of a coordinate. */
+typedef struct saltus_scene_directions saltus_scene_directions;
+
+/* scene is that of the run, with the same overrides; it outlives the directions. SALTUS_ERR_INPUT after a message. */
+SALTUS_API saltus_status saltus_scene_directions_create(
+    const saltus_scene* scene, const saltus_override* overrides, int override_count,
+    const char* const* names, int count, saltus_log log, saltus_scene_directions** out);
+SALTUS_API void saltus_scene_directions_destroy(saltus_scene_directions* directions);
+/* [count] */
+SALTUS_API const saltus_direction*
+saltus_scene_directions_look(const saltus_scene_directions* directions);
+
+SALTUS_END_DECLS
+
+#endif

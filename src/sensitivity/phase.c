@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * phase.c - see phase.h. Equations are dense: systems whose sensitivities are asked for are small, or their variational equations
+ * cost more than these.
+ */
+#include "sensitivity/phase.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+bool saltusi_phase_room_make(saltusi_phase_room* room, const saltus_system* system,
+                             saltusi_pool* pool) {
+  assert(room != NULL && system != NULL && pool != NULL);
+  const saltus_dims* d = &system->dims;
+  const int rows = d->nj + 3 * d->nc, n = d->nv;
+  *room = (saltusi_phase_room){.nq = d->nq, .nv = n, .nj = d->nj, .nc = d->nc, .rows = rows};
+  room->scratch = saltusi_pool_take(pool, d->scratch + 1, 1);
+  room->M = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
+  room->L = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
+  room->F = SALTUSI_TAKE(pool, double, n);
+  room->b = SALTUSI_TAKE(pool, double, rows + 1);
+  room->c = SALTUSI_TAKE(pool, double, rows + 1);
+  room->G = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)n);
+  room->D = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)n);
+  room->MD = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)n);
+  room->A = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)(rows + 1));
+  room->x = SALTUSI_TAKE(pool, double, rows + 1);
+  room->row_of = SALTUSI_TAKE(pool, int, rows + 1);
+  room->order = SALTUSI_TAKE(pool, int, rows + 1);
+  room->column = SALTUSI_TAKE(pool, int, n + 1);
+  room->u = SALTUSI_TAKE(pool, double, rows + 1);
+  room->W = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)(rows + 1));
+  room->P = SALTUSI_TAKE(pool, double, rows + 1);
+  room->after = SALTUSI_TAKE(pool, double, rows + 1);
+  room->struck = SALTUSI_TAKE(pool, saltus_impact_contact, d->nc + 1);
+  if (pool->failed) {
+    return false;
+  }
+  return d->nc == 0 ||
+         saltus_impact_solver_create(d->nc, 3 * d->nc, NULL, &room->solver) == SALTUS_OK;
+}
+
+void saltusi_phase_room_free(saltusi_phase_room* room) {
+  assert(room != NULL);
+  saltus_impact_solver_destroy(room->solver);
+  room->solver = NULL;
+}
+
+static saltus_point point(saltusi_phase_room* r, saltusi_spot at) {
+  return (saltus_point){
+      .t = at.t, .q = at.q, .v = at.v, .scratch = r->scratch, .failure = &r->failure};
+}
+
+static double dot(const double* x, const double* y, int n) {
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) {
+    sum += x[i] * y[i];
+  }
+  return sum;
+}
+
+/* M from the blocks of a structure: the diagonal ones, then two for each pair. */
+static void mass_by_blocks(saltusi_phase_room* r, const saltus_system* sys,
+                           const saltus_point* at) {
+  const saltus_structure* s = sys->structure;
+  const int n = r->nv;
+  double* values = r->L;
+  sys->ops->blocks(sys->self, at, 1.0, 0.0, 0.0, values);
+  memset(r->M, 0, (size_t)n * (size_t)n * sizeof *r->M);
+  for (int k = 0; k < s->blocks + 2 * s->pairs; k++) {
+    const int pair = (k - s->blocks) / 2, turned = k < s->blocks ? 0 : (k - s->blocks) % 2;
+    const int row = k < s->blocks ? k : s->pair[2 * pair + turned];
+    const int column = k < s->blocks ? k : s->pair[2 * pair + 1 - turned];
+    for (int i = s->start[row]; i < s->start[row + 1]; i++) {
+      for (int j = s->start[column]; j < s->start[column + 1]; j++) {
+        r->M[i * n + j] = *values++;
+      }
+    }
+  }
+}
+
+/* M and its factor L; false: M is not positive definite. */
+static bool factor_mass(saltusi_phase_room* r, const saltus_system* sys, const saltus_point* at) {
+  const int n = r->nv;
+  if (sys->ops->mass != NULL) {
+    memset(r->M, 0, (size_t)n * (size_t)n * sizeof *r->M);
+    sys->ops->mass(sys->self, at, r->M);
+  } else {
+    mass_by_blocks(r, sys, at);
+  }
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j <= i; j++) {
+      const double rest =
+          r->M[i * n + j] - dot(r->L + (ptrdiff_t)i * n, r->L + (ptrdiff_t)j * n, j);
+      if (i == j && !(rest > 0.0)) {
+        return false;
+      }
+      r->L[i * n + j] = i == j ? sqrt(rest) : rest / r->L[j * n + j];
+    }
+  }
+  return true;
+}
+
+static void mass_solve(const saltusi_phase_room* r, double* x) {
+  const int n = r->nv;
+  for (int i = 0; i < n; i++) {
+    x[i] = (x[i] - dot(r->L + (ptrdiff_t)i * n, x, i)) / r->L[i * n + i];
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    x[i] /= r->L[i * n + i];
+    for (int j = 0; j < i; j++) {
+      x[j] -= r->L[i * n + j] * x[i];
+    }
+  }
+}
+
+/* Room for `count` rows from row `first`, as a system fills it. */
+static saltus_rows rows_at(saltusi_phase_room* r, const saltus_system* sys, int first, int count) {
+  const int n = r->nv, width = sys->dims.row_width;
+  saltus_rows rows = {.count = count,
+                      .stride = n,
+                      .width = width > 0 ? width : n,
+                      .column = width > 0 ? r->column : NULL,
+                      .G = r->G + (ptrdiff_t)first * n,
+                      .b = r->b + first,
+                      .c = r->c + first};
+  memset(rows.G, 0, (size_t)count * (size_t)n * sizeof *rows.G);
+  memset(rows.b, 0, (size_t)count * sizeof *rows.b);
+  memset(rows.c, 0, (size_t)count * sizeof *rows.c);
+  memset(r->column, 0, (size_t)n * sizeof *r->column);
+  return rows;
+}
+
+/* Sparse rows over all velocities, in place: entries only move to the right. */
+static void spread(const saltusi_phase_room* r, const saltus_rows* rows) {
+  for (int i = rows->count - 1; rows->column != NULL && i >= 0; i--) {
+    double* row = rows->G + (ptrdiff_t)i * rows->stride;
+    for (int k = rows->width - 1; k >= 0; k--) {
+      const double value = row[k];
+      row[k] = 0.0;
+      row[r->column[k]] = value;
+    }
+  }
+}
+
+static void joint_rows(saltusi_phase_room* r, const saltus_system* sys, const saltus_point* at) {
+  const int joints = sys->joint_first != NULL ? sys->joint_count : r->nj;
+  for (int j = 0; j < joints; j++) {
+    const int first = sys->joint_first != NULL ? sys->joint_first[j] : j;
+    const int count = sys->joint_first != NULL ? sys->joint_first[j + 1] - first : 1;
+    saltus_rows rows = rows_at(r, sys, first, count);
+    sys->ops->joint(sys->self, at, j, &rows);
+    spread(r, &rows);
+  }
+}
+
+static int contact_rows(saltusi_phase_room* r, const saltus_system* sys, const saltus_point* at,
+                        int contact, int first) {
+  const int count = 1 + sys->laws[contact].tangents;
+  saltus_rows rows = rows_at(r, sys, first, count);
+  sys->ops->contact(sys->self, at, (uint64_t)contact, &rows);
+  spread(r, &rows);
+  return count;
+}
+
+/* A x = x with complete pivoting; unknowns that depend on others are 0. */
+static void solve(saltusi_phase_room* r, int n) {
+  double* A = r->A;
+  const int wide = r->rows + 1;
+  for (int i = 0; i < n; i++) {
+    r->order[i] = i;
+  }
+  double largest = 0.0;
+  int rank = 0;
+  for (; rank < n; rank++) {
+    int row = rank, column = rank;
+    for (int i = rank; i < n; i++) {
+      for (int j = rank; j < n; j++) {
+        if (fabs(A[i * wide + j]) > fabs(A[row * wide + column])) {
+          row = i;
+          column = j;
+        }
+      }
+    }
+    const double pivot = fabs(A[row * wide + column]);
+    largest = fmax(largest, pivot);
+    if (!(pivot > 1e-12 * largest)) {
+      break;
+    }
+    for (int j = 0; j < n; j++) {
+      const double kept = A[row * wide + j];
+      A[row * wide + j] = A[rank * wide + j];
+      A[rank * wide + j] = kept;
+    }
+    const double right = r->x[row];
+    r->x[row] = r->x[rank];
+    r->x[rank] = right;
+    for (int i = 0; i < n; i++) {
+      const double kept = A[i * wide + column];
+      A[i * wide + column] = A[i * wide + rank];
+      A[i * wide + rank] = kept;
+    }
+    const int who = r->order[column];
+    r->order[column] = r->order[rank];
+    r->order[rank] = who;
+    for (int i = rank + 1; i < n; i++) {
+      const double f = A[i * wide + rank] / A[rank * wide + rank];
+      for (int j = rank; j < n; j++) {
+        A[i * wide + j] -= f * A[rank * wide + j];
+      }
+      r->x[i] -= f * r->x[rank];
+    }
+  }
+  double* y = r->P; /* free outside impacts */
+  memset(y, 0, (size_t)n * sizeof *y);
+  for (int i = rank - 1; i >= 0; i--) {
+    double rest = r->x[i];
+    for (int j = i + 1; j < rank; j++) {
+      rest -= A[i * wide + j] * y[r->order[j]];
+    }
+    y[r->order[i]] = rest / A[i * wide + i];
+  }
+  memcpy(r->x, y, (size_t)n * sizeof *y);
+}
+
+/* Friction over the pressure of a contact that slides, against its slip. */
+static void slide(const saltusi_phase_room* r, const saltusi_phase_contact* m, int tangents,
+                  double mu, int first, const double* v, double s[2]) {
+  s[0] = s[1] = 0.0;
+  if (tangents == 1) {
+    s[0] = mu * m->sign;
+  } else if (tangents == 2) {
+    double u[2];
+    for (int k = 0; k < 2; k++) {
+      u[k] = dot(r->G + (ptrdiff_t)(first + 1 + k) * r->nv, v, r->nv) + r->b[first + 1 + k];
+    }
+    const double speed = hypot(u[0], u[1]);
+    for (int k = 0; k < 2; k++) {
+      s[k] = speed > 0.0 ? mu * u[k] / speed : 0.0;
+    }
+  }
+}
+
+/* One more unknown: what it pushes along, and the row that it holds. */
+static void add_unknown(saltusi_phase_room* r, int* count, int row, const double* direction) {
+  memcpy(r->D + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
+  memcpy(r->MD + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
+  mass_solve(r, r->MD + (ptrdiff_t)*count * r->nv);
+  r->row_of[(*count)++] = row;
+}
+
+/* M, rows and directions of a mode, and A = G M^-1 D; how many unknowns, -1: M is not positive definite. */
+static int assemble(saltusi_phase_room* r, const saltus_system* system, saltusi_spot at,
+                    const saltusi_phase* mode) {
+  const saltus_point p = point(r, at);
+  const int n = r->nv, wide = r->rows + 1;
+  if (!factor_mass(r, system, &p)) {
+    return -1;
+  }
+  int unknowns = 0, first = r->nj;
+  if (r->nj > 0) {
+    joint_rows(r, system, &p);
+  }
+  for (int j = 0; j < r->nj; j++) {
+    add_unknown(r, &unknowns, j, r->G + (ptrdiff_t)j * n);
+  }
+  for (int i = 0; i < mode->count; i++) {
+    const saltusi_phase_contact* m = &mode->held[i];
+    const saltus_contact_law* law = &system->laws[m->contact];
+    const int count = contact_rows(r, system, &p, m->contact, first);
+    double s[2];
+    slide(r, m, m->sticks ? 0 : law->tangents, law->mu, first, at.v, s);
+    for (int k = 0; k < n; k++) {
+      r->F[k] = r->G[(ptrdiff_t)first * n + k];
+      for (int t = 0; t < law->tangents && !m->sticks; t++) {
+        r->F[k] -= s[t] * r->G[(ptrdiff_t)(first + 1 + t) * n + k];
+      }
+    }
+    add_unknown(r, &unknowns, first, r->F);
+    for (int t = 0; t < law->tangents && m->sticks; t++) {
+      add_unknown(r, &unknowns, first + 1 + t, r->G + (ptrdiff_t)(first + 1 + t) * n);
+    }
+    first += count;
+  }
+  for (int i = 0; i < unknowns; i++) {
+    const double* row = r->G + (ptrdiff_t)r->row_of[i] * n;
+    for (int j = 0; j < unknowns; j++) {
+      r->A[i * wide + j] = dot(row, r->MD + (ptrdiff_t)j * n, n);
+    }
+  }
+  return unknowns;
+}
+
+/* y [nv] along what the unknowns push, so that rows hold: G y + rest = 0. */
+static void hold(saltusi_phase_room* r, int unknowns, const double* rest, double* y) {
+  const int n = r->nv;
+  for (int i = 0; i < unknowns; i++) {
+    r->x[i] = -dot(r->G + (ptrdiff_t)r->row_of[i] * n, y, n) - rest[r->row_of[i]];
+  }
+  solve(r, unknowns);
+  for (int i = 0; i < unknowns; i++) {
+    for (int k = 0; k < n; k++) {
+      y[k] += r->MD[(ptrdiff_t)i * n + k] * r->x[i];
+    }
+  }
+}
+
+/* Forces [3 nc] of the contacts of a mode from its unknowns. */
+static void read_forces(saltusi_phase_room* r, const saltus_system* system, const double* v,
+                        const saltusi_phase* mode, double* force) {
+  memset(force, 0, (size_t)(3 * r->nc) * sizeof *force);
+  int unknown = r->nj, row = r->nj;
+  for (int i = 0; i < mode->count; i++) {
+    const saltusi_phase_contact* m = &mode->held[i];
+    const saltus_contact_law* law = &system->laws[m->contact];
+    double s[2];
+    double* f = force + (ptrdiff_t)3 * m->contact;
+    f[0] = r->x[unknown++];
+    slide(r, m, m->sticks ? 0 : law->tangents, law->mu, row, v, s);
+    for (int t = 0; t < law->tangents; t++) {
+      f[1 + t] = m->sticks ? r->x[unknown++] : -s[t] * f[0];
+    }
+    row += 1 + law->tangents;
+  }
+}
+
+bool saltusi_phase_accelerate(saltusi_phase_room* room, const saltus_system* system,
+                              saltusi_spot at, const saltusi_phase* mode, double* a,
+                              double* force) {
+  assert(room != NULL && system != NULL && mode != NULL && a != NULL);
+  const saltus_point p = point(room, at);
+  const int unknowns = assemble(room, system, at, mode);
+  if (unknowns < 0) {
+    return false;
+  }
+  memset(a, 0, (size_t)room->nv * sizeof *a);
+  system->ops->force(system->self, &p, a);
+  mass_solve(room, a);
+  hold(room, unknowns, room->c, a);
+  if (force != NULL) {
+    read_forces(room, system, at.v, mode, force);
+  }
+  return room->failure.status == SALTUS_OK && isfinite(dot(a, a, room->nv));
+}
+
+bool saltusi_phase_settle(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                          const saltusi_phase* mode, double* v) {
+  assert(room != NULL && system != NULL && mode != NULL && v != NULL);
+  const int unknowns = assemble(room, system, at, mode);
+  if (unknowns < 0) {
+    return false;
+  }
+  memcpy(v, at.v, (size_t)room->nv * sizeof *v);
+  hold(room, unknowns, room->b, v);
+  return room->failure.status == SALTUS_OK;
+}
+
+void saltusi_phase_velocity(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                            int contact, const double* a, double U[3], double* normal) {
+  assert(room != NULL && system != NULL && U != NULL);
+  const saltus_point p = point(room, at);
+  const int n = room->nv, count = contact_rows(room, system, &p, contact, room->nj);
+  for (int k = 0; k < count; k++) {
+    U[k] = dot(room->G + (ptrdiff_t)(room->nj + k) * n, at.v, n) + room->b[room->nj + k];
+  }
+  if (a != NULL) {
+    *normal = dot(room->G + (ptrdiff_t)room->nj * n, a, n) + room->c[room->nj];
+  }
+}
+
+double saltusi_phase_gap(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                         int contact) {
+  assert(room != NULL && system != NULL && contact < room->nc &&
+         room->nc <= SALTUSI_PHASE_CONTACTS);
+  const saltus_point p = point(room, at);
+  double gap[SALTUSI_PHASE_CONTACTS];
+  uint64_t identity[SALTUSI_PHASE_CONTACTS];
+  int law[SALTUSI_PHASE_CONTACTS];
+  for (int i = 0; i < room->nc; i++) {
+    identity[i] = (uint64_t)i;
+    law[i] = i;
+  }
+  saltus_contact_list list = {.count = room->nc,
+                              .capacity = room->nc,
+                              .reach = INFINITY,
+                              .gap = gap,
+                              .identity = identity,
+                              .law = law};
+  return system->ops->contacts(system->self, &p, &list) == SALTUS_OK ? gap[contact] : (double)NAN;
+}
+
+bool saltusi_phase_strike(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                          const saltusi_blow* blow, double* v, double* approach) {
+  assert(room != NULL && system != NULL && blow != NULL && v != NULL);
+  saltusi_phase_room* r = room;
+  const saltus_point p = point(r, at);
+  const int n = r->nv, wide = r->rows + 1;
+  if (!factor_mass(r, system, &p)) {
+    return false;
+  }
+  if (r->nj > 0) {
+    joint_rows(r, system, &p);
+  }
+  int rows = 0;
+  for (int i = 0; i < blow->count; i++) {
+    const int contact = blow->set[i];
+    const saltus_contact_law* law = &system->laws[contact];
+    const int count = contact_rows(r, system, &p, contact, r->nj + rows);
+    r->struck[i] = (saltus_impact_contact){.name = law->name,
+                                           .tangents = law->tangents,
+                                           .mu = law->mu,
+                                           .e_N = law->e_N,
+                                           .e_T = law->e_T,
+                                           .stiffness = law->stiffness,
+                                           .impact = law->impact,
+                                           .own = law->own,
+                                           .struck = contact == blow->first,
+                                           .law = contact};
+    if (contact == blow->first && approach != NULL) {
+      *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
+    }
+    rows += count;
+  }
+  /* MD of contact rows without what joints take of it: W with joints held */
+  for (int i = 0; i < r->nj + rows; i++) {
+    memcpy(r->MD + (ptrdiff_t)i * n, r->G + (ptrdiff_t)i * n, (size_t)n * sizeof(double));
+    mass_solve(r, r->MD + (ptrdiff_t)i * n);
+  }
+  for (int i = r->nj; i < r->nj + rows && r->nj > 0; i++) {
+    double* d = r->MD + (ptrdiff_t)i * n;
+    for (int j = 0; j < r->nj; j++) {
+      for (int k = 0; k < r->nj; k++) {
+        r->A[j * wide + k] = dot(r->G + (ptrdiff_t)j * n, r->MD + (ptrdiff_t)k * n, n);
+      }
+      r->x[j] = -dot(r->G + (ptrdiff_t)j * n, d, n);
+    }
+    solve(r, r->nj);
+    for (int j = 0; j < r->nj; j++) {
+      for (int k = 0; k < n; k++) {
+        d[k] += r->x[j] * r->MD[(ptrdiff_t)j * n + k];
+      }
+    }
+  }
+  for (int i = 0; i < rows; i++) {
+    const double* row = r->G + (ptrdiff_t)(r->nj + i) * n;
+    r->u[i] = dot(row, at.v, n) + r->b[r->nj + i];
+    for (int j = 0; j < rows; j++) {
+      r->W[i * rows + j] = dot(row, r->MD + (ptrdiff_t)(r->nj + j) * n, n);
+    }
+  }
+  for (int i = 0; i < rows; i++) { /* symmetric to the last bit */
+    for (int j = 0; j < i; j++) {
+      r->W[i * rows + j] = r->W[j * rows + i];
+    }
+  }
+  const saltus_impact impact = {
+      .count = blow->count, .rows = rows, .contact = r->struck, .W = r->W, .u = r->u};
+  saltus_impact_result result = {.P = r->P, .u = r->after};
+  const saltus_log silent = {0};
+  if (saltus_impact_solve(r->solver, system->impacts, &impact, silent, &result) != SALTUS_OK) {
+    return false;
+  }
+  memcpy(v, at.v, (size_t)n * sizeof *v);
+  for (int i = 0; i < rows; i++) {
+    for (int k = 0; k < n; k++) {
+      v[k] += r->MD[(ptrdiff_t)(r->nj + i) * n + k] * r->P[i];
+    }
+  }
+  return r->failure.status == SALTUS_OK;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * phase.h - the smooth motion between two events, with known statuses of contacts, and what happens at an event: equations that
+ * are differentiable as long as statuses stay (docs/theory/sensitivity.md, 2).
+ */
+#ifndef SALTUSI_SENSITIVITY_PHASE_H
+#define SALTUSI_SENSITIVITY_PHASE_H
+
+#include "base/pool.h"
+#include "saltus/law.h"
+#include "saltus/sensitivity.h"
+
+enum { SALTUSI_PHASE_CONTACTS = 256 };
+
+/* A contact that is closed. */
+typedef struct saltusi_phase_contact {
+  int contact;
+  bool sticks;
+  double sign; /* of slip in the plane */
+} saltusi_phase_contact;
+
+typedef struct saltusi_phase {
+  saltusi_phase_contact* held; /* [nc] */
+  int count;
+} saltusi_phase;
+
+/* Room for the equations of a system and of those with other parameters. */
+typedef struct saltusi_phase_room {
+  int nq, nv, nj, nc, rows; /* rows: of joints and all contacts */
+  void* scratch;
+  saltus_failure failure;
+  double *M, *L;      /* [nv x nv] and Cholesky's factor */
+  double *F, *b, *c;  /* [nv], [rows], [rows] */
+  double *G, *D, *MD; /* [rows x nv] */
+  double *A, *x;      /* [rows x rows], [rows] */
+  int *row_of, *order, *column;
+  double *u, *W, *P;             /* [rows], [rows x rows], [rows] of an impact */
+  saltus_impact_contact* struck; /* [nc] */
+  saltus_impact_solver* solver;
+  double* after; /* [rows] */
+} saltusi_phase_room;
+
+bool saltusi_phase_room_make(saltusi_phase_room* room, const saltus_system* system,
+                             saltusi_pool* pool);
+void saltusi_phase_room_free(saltusi_phase_room* room);
+
+/* A place in time and state. */
+typedef struct saltusi_spot {
+  double t;
+  const double *q, *v;
+} saltusi_spot;
+
+/* Accelerations [nv] and, unless NULL, forces [3 nc] of contacts; false: the equations have no solution. */
+bool saltusi_phase_accelerate(saltusi_phase_room* room, const saltus_system* system,
+                              saltusi_spot at, const saltusi_phase* mode, double* a, double* force);
+
+/* Velocities [nv] that rows of the mode hold: v and what its contacts have to push. */
+bool saltusi_phase_settle(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                          const saltusi_phase* mode, double* v);
+
+/* Velocities [nv] after the impact of the contacts of `set` [count], of which `first` strikes; U_N- of it in *approach. */
+typedef struct saltusi_blow {
+  const int* set;
+  int count;
+  int first;
+} saltusi_blow;
+
+bool saltusi_phase_strike(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                          const saltusi_blow* blow, double* v, double* approach);
+
+/* Relative velocity U [1 + tangents] of a contact, and its normal acceleration for a [nv], or NULL. */
+void saltusi_phase_velocity(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                            int contact, const double* a, double U[3], double* normal);
+double saltusi_phase_gap(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
+                         int contact);
+
+#endif

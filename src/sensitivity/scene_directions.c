@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scene_directions.c - parameters and start values of a scene as directions: four scenes like it for each, with the value at
+ * p - 2 step, p - step, p + step and p + 2 step.
+ */
+#include "base/log.h"
+#include "base/pool.h"
+#include "saltus/sensitivity.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct saltus_scene_directions {
+  saltusi_pool pool;
+  saltus_direction* list;
+  saltus_scene** scenes; /* [4 count] */
+  int count;
+};
+
+/* Of a parameter that is about 1; truncation is its fourth power. */
+static const double part = 1e-3;
+
+void saltus_scene_directions_destroy(saltus_scene_directions* directions) {
+  if (directions != NULL) {
+    for (int i = 0; i < 4 * directions->count; i++) {
+      saltus_scene_destroy(directions->scenes[i]);
+    }
+    saltusi_pool pool = directions->pool;
+    saltusi_pool_free(&pool);
+  }
+}
+
+const saltus_direction* saltus_scene_directions_look(const saltus_scene_directions* directions) {
+  assert(directions != NULL);
+  return directions->list;
+}
+
+/* The value of a name in a scene: that of an output of its own. */
+static saltus_status value_of(const saltus_scene* like, const saltus_override* overrides, int count,
+                              const char* name, saltus_log log, double* value) {
+  const saltus_scene_output output = {.name = "value_of_direction", .formula = name};
+  const saltus_scene_def def = {.like = like,
+                                .overrides = overrides,
+                                .override_count = count,
+                                .outputs = &output,
+                                .output_count = 1,
+                                .log = log};
+  saltus_scene* scene;
+  const saltus_status status = saltus_scene_create(&def, &scene);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_observables* o = view->observables;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  double* values = SALTUSI_TAKE(&pool, double, o->output_count);
+  void* scratch = saltusi_pool_take(&pool, o->scratch + 1, 1);
+  if (values != NULL && scratch != NULL) {
+    const saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
+    if (o->outputs_with != NULL) {
+      o->outputs_with(o->self, &at, NULL, values);
+    } else {
+      o->outputs(o->self, &at, values);
+    }
+    for (int i = 0; i < o->output_count; i++) {
+      if (strcmp(o->output_labels[i].name, output.name) == 0) {
+        *value = values[i];
+      }
+    }
+  }
+  saltusi_pool_free(&pool);
+  saltus_scene_destroy(scene);
+  return values != NULL && scratch != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+}
+
+static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene* like,
+                          const saltus_override* overrides, int count, const char* name,
+                          saltus_log log) {
+  static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
+  double value = 0.0;
+  saltus_status status = value_of(like, overrides, count, name, log, &value);
+  saltus_override* all = SALTUSI_TAKE(&d->pool, saltus_override, count + 1);
+  if (status != SALTUS_OK || all == NULL) {
+    return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
+  }
+  if (count > 0) {
+    memcpy(all, overrides, (size_t)count * sizeof *all);
+  }
+  /* a power of two: p + k step is exact up to its last bit, and the step known */
+  const double size = fabs(value) > 0.0 ? fabs(value) : 1.0;
+  const double step = exp2(floor(log2(part * size)));
+  saltus_direction* direction = &d->list[i];
+  direction->step = step;
+  for (int k = 0; k < 4 && status == SALTUS_OK; k++) {
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value + at[k] * step);
+    all[count] = (saltus_override){.name = name, .value = text};
+    const saltus_scene_def def = {
+        .like = like, .overrides = all, .override_count = count + 1, .log = log};
+    saltus_scene** scene = &d->scenes[4 * i + k];
+    status = saltus_scene_create(&def, scene);
+    if (status == SALTUS_OK) {
+      const saltus_scene_view* view = saltus_scene_look(*scene);
+      direction->system[k] = view->system;
+      direction->q0[k] = view->q0;
+      direction->v0[k] = view->v0;
+    }
+  }
+  return status;
+}
+
+saltus_status saltus_scene_directions_create(const saltus_scene* scene,
+                                             const saltus_override* overrides, int override_count,
+                                             const char* const* names, int count, saltus_log log,
+                                             saltus_scene_directions** out) {
+  assert(scene != NULL && out != NULL && count >= 0 && (count == 0 || names != NULL));
+  *out = NULL;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  saltus_scene_directions* d = SALTUSI_TAKE(&pool, saltus_scene_directions, 1);
+  saltus_status status = SALTUS_ERR_MEMORY;
+  if (d != NULL) {
+    d->pool = pool;
+    d->list = SALTUSI_TAKE(&d->pool, saltus_direction, count + 1);
+    d->scenes = SALTUSI_TAKE(&d->pool, saltus_scene*, 4 * count + 1);
+    d->count = d->scenes != NULL ? count : 0;
+    status = d->list != NULL && d->scenes != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+    for (int i = 0; i < count && status == SALTUS_OK; i++) {
+      status = make(d, i, scene, overrides, override_count, names[i], log);
+    }
+  }
+  if (status == SALTUS_ERR_MEMORY) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "sensitivity: no memory");
+  }
+  if (status != SALTUS_OK) {
+    saltus_scene_directions_destroy(d);
+    return status;
+  }
+  *out = d;
+  return SALTUS_OK;
+}

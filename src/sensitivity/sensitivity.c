@@ -1,0 +1,769 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * sensitivity.c - derivatives along a run: from event to event in one mode, across an event by saltation
+ * (docs/theory/sensitivity.md, 5):
+ *
+ *   dt* = -(h_z s + h_p) / (h_t + h_z f-),   s+ = R_z (s + f- dt*) + R_t dt* + R_p - f+ dt*
+ */
+#include "saltus/sensitivity.h"
+
+#include "base/log.h"
+#include "base/reserved.h"
+#include "saltus/integrator.h"
+#include "sensitivity/vary.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Approaches below this part of the fastest velocity are grazing. */
+static const double grazing = 1e-7;
+
+enum { GROUP_MOST = 64 };
+
+/* The last impact of a contact, for the end of an accumulation. */
+typedef struct last_impact {
+  bool known;
+  double t;
+  double* z;     /* [n] after it */
+  double* total; /* [directions x n] of the state after it, at its own time */
+  double* dt;    /* [directions] */
+} last_impact;
+
+struct saltus_sensitivity {
+  saltusi_pool pool;
+  saltus_sensitivity_def def;
+  saltus_sensitivity_view view;
+  saltus_integrator* run;
+  saltusi_vary vary;
+  double* y;            /* [size] state and derivatives now */
+  double* after;        /* [n] state after the event at hand */
+  double* total;        /* [directions x n] its derivatives at the time of the event */
+  double* dt;           /* [directions] of that event */
+  double *rates, *hdot; /* [n + 4], [n + directions + 4] */
+  double* force;        /* [3 nc] */
+  int* set;             /* [nc] contacts of an impact */
+  last_impact* last;    /* [nc] */
+  saltus_event group[GROUP_MOST];
+  int group_count;
+  long long sections; /* that were met */
+  bool met;           /* the one that is wanted, in this group */
+  saltus_sensitive_event* events;
+  size_t event_count, event_room;
+};
+
+saltus_sensitivity_def saltus_sensitivity_def_default(void) {
+  return (saltus_sensitivity_def){.tol = 1e-11, .section_kind = -1, .section_contact = -1};
+}
+
+const saltus_sensitivity_view* saltus_sensitivity_look(const saltus_sensitivity* sensitivity) {
+  assert(sensitivity != NULL);
+  return &sensitivity->view;
+}
+
+void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity) {
+  if (sensitivity != NULL) {
+    saltus_integrator_destroy(sensitivity->run);
+    saltusi_vary_free(&sensitivity->vary);
+    saltusi_release(&sensitivity->pool.allocator, sensitivity->events, sensitivity->event_room,
+                    sizeof *sensitivity->events);
+    saltusi_pool pool = sensitivity->pool;
+    saltusi_pool_free(&pool);
+  }
+}
+
+static saltus_status fail(const saltus_sensitivity* s, saltus_status status, double t,
+                          const char* why) {
+  saltusi_log(s->def.log, SALTUS_LEVEL_ERROR, "sensitivity at t = %.12g s: %s", t, why);
+  return status;
+}
+
+static const char* contact_name(const saltus_sensitivity* s, int contact) {
+  const char* name = s->def.system->laws[contact].name;
+  return name != NULL ? name : "without a name";
+}
+
+/* ---- modes ---- */
+
+static bool is_held(const saltusi_phase* mode, int contact) {
+  for (int i = 0; i < mode->count; i++) {
+    if (mode->held[i].contact == contact) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The mode between two events, as the run shows it in the middle. */
+static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
+  saltusi_vary* v = &s->vary;
+  const saltus_system* sys = s->def.system;
+  const double middle = 0.5 * (from + to);
+  double* z = v->rates;
+  saltus_status status = saltus_integrator_forces(s->run, middle, s->force);
+  if (status == SALTUS_OK) {
+    status = saltus_integrator_dense(s->run, middle, SALTUS_RIGHT, z, z + v->nq);
+  }
+  v->mode.count = 0;
+  const saltusi_spot at = {.t = middle, .q = z, .v = z + v->nq};
+  for (int i = 0; i < sys->dims.nc && status == SALTUS_OK; i++) {
+    const saltus_contact_law* law = &sys->laws[i];
+    const double* force = s->force + (ptrdiff_t)3 * i;
+    if (!(force[0] > 0.0)) {
+      continue;
+    }
+    double U[3] = {0.0, 0.0, 0.0};
+    saltusi_phase_velocity(&v->room, sys, at, i, NULL, U, NULL);
+    const double friction = hypot(force[1], force[2]),
+                 slip = hypot(U[1], law->tangents > 1 ? U[2] : 0.0);
+    const bool sticks = law->tangents > 0 && slip <= 1e-9 * v->speed &&
+                        friction < law->mu * force[0] * (1.0 - 1e-9);
+    v->mode.held[v->mode.count++] = (saltusi_phase_contact){
+        .contact = i, .sticks = sticks, .sign = law->tangents == 1 && U[1] < 0.0 ? -1.0 : 1.0};
+  }
+  return status;
+}
+
+/* ---- functions whose derivatives are wanted ---- */
+
+typedef struct guard {
+  int contact;
+  enum { GUARD_GAP, GUARD_SLIP, GUARD_FORCE, GUARD_CONE } kind;
+} guard;
+
+static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
+                        const void* user, double* out) {
+  const guard* g = user;
+  double U[3], force[3 * SALTUSI_PHASE_CONTACTS];
+  switch (g->kind) {
+  case GUARD_GAP:
+    out[0] = saltusi_phase_gap(&v->room, sys, at, g->contact);
+    return isfinite(out[0]);
+  case GUARD_SLIP:
+    saltusi_phase_velocity(&v->room, sys, at, g->contact, NULL, U, NULL);
+    out[0] = U[1];
+    return true;
+  default:
+    break;
+  }
+  double* a = v->minus;
+  if (!saltusi_phase_accelerate(&v->room, sys, at, &v->mode, a, force)) {
+    return false;
+  }
+  const double* f = force + (ptrdiff_t)3 * g->contact;
+  out[0] = g->kind == GUARD_FORCE ? f[0] : sys->laws[g->contact].mu * f[0] - hypot(f[1], f[2]);
+  return true;
+}
+
+static bool strike(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
+                   double* out) {
+  memcpy(out, at.q, (size_t)v->nq * sizeof *out);
+  return saltusi_phase_strike(&v->room, sys, at, user, out + v->nq, NULL);
+}
+
+/* What is left of an accumulation after an impact: 2 U / (-U' (1 - e)). */
+static bool tail(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
+                 double* out) {
+  const int contact = *(const int*)user;
+  double U[3], normal = 0.0;
+  double* a = v->minus;
+  if (!saltusi_phase_accelerate(&v->room, sys, at, &v->mode, a, NULL)) {
+    return false;
+  }
+  saltusi_phase_velocity(&v->room, sys, at, contact, a, U, &normal);
+  out[0] = 2.0 * U[0] / (-normal * (1.0 - sys->laws[contact].e_N));
+  return isfinite(out[0]);
+}
+
+/* ---- events ---- */
+
+static void note(saltus_sensitivity* s, saltus_derivative what, double t) {
+  if (isnan(s->view.derivative_t) && what != SALTUS_DERIVATIVE_EXISTS) {
+    s->view.derivative_t = t;
+  }
+  const bool worse = s->view.derivative == SALTUS_DERIVATIVE_EXISTS ||
+                     s->view.derivative == SALTUS_DERIVATIVE_LIMIT ||
+                     what == SALTUS_DERIVATIVE_GRAZING;
+  if (what != SALTUS_DERIVATIVE_EXISTS && worse) {
+    s->view.derivative = what;
+  }
+}
+
+/* dt of all directions for the root of a guard; false: the guard does not pass through zero. */
+static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt) {
+  saltusi_vary* v = &s->vary;
+  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  double passing, moved;
+  if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
+    return false;
+  }
+  const saltusi_along flow = {.at = at, .s = s->rates, .tau = 1.0, .direction = -1};
+  if (!saltusi_vary_slope(v, guard_value, g, &flow, 1, &passing) || passing == 0.0) {
+    return false;
+  }
+  for (int j = 0; j < v->count; j++) {
+    const saltusi_along along = {.at = at, .s = s->y + (ptrdiff_t)(j + 1) * v->n, .direction = j};
+    if (!saltusi_vary_slope(v, guard_value, g, &along, 1, &moved)) {
+      return false;
+    }
+    dt[j] = -moved / passing;
+  }
+  return true;
+}
+
+static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_blow* blow) {
+  saltusi_vary* v = &s->vary;
+  const int n = v->n;
+  double* moved = v->minus; /* free while a strike is differentiated */
+  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  for (int j = 0; j < v->count; j++) {
+    double* along_z = s->hdot;
+    for (int i = 0; i < n; i++) {
+      along_z[i] = s->y[(ptrdiff_t)(j + 1) * n + i] + s->rates[i] * s->dt[j];
+    }
+    const saltusi_along along = {.at = at, .s = along_z, .tau = s->dt[j], .direction = j};
+    if (!saltusi_vary_slope(v, strike, blow, &along, n, moved)) {
+      return fail(s, SALTUS_ERR_ACCURACY, t, "the law of an impact has no derivative here");
+    }
+    memcpy(s->total + (ptrdiff_t)j * n, moved, (size_t)n * sizeof *moved);
+    /* positions do not jump, whatever differences of them leave */
+    memcpy(s->total + (ptrdiff_t)j * n, along_z, (size_t)v->nq * sizeof *moved);
+  }
+  return SALTUS_OK;
+}
+
+static void keep_last(saltus_sensitivity* s, int contact, double t) {
+  const saltusi_vary* v = &s->vary;
+  last_impact* l = &s->last[contact];
+  l->known = true;
+  l->t = t;
+  memcpy(l->z, s->after, (size_t)v->n * sizeof *l->z);
+  memcpy(l->total, s->total, (size_t)v->n * (size_t)v->count * sizeof *l->total);
+  memcpy(l->dt, s->dt, (size_t)v->count * sizeof *l->dt);
+}
+
+static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* what) {
+  saltusi_vary* v = &s->vary;
+  const saltus_system* sys = s->def.system;
+  int first = -1, others = 0, count = 0;
+  for (int i = 0; i < s->group_count; i++) {
+    const saltus_event* e = &s->group[i];
+    if (e->kind == SALTUS_EVENT_IMPACT && !is_held(&v->mode, e->contact)) {
+      others += first >= 0 && e->contact != first;
+      first = first < 0 ? e->contact : first;
+    }
+  }
+  for (int i = 0; i < s->group_count && first < 0; i++) {
+    first = s->group[i].kind == SALTUS_EVENT_IMPACT ? s->group[i].contact : first;
+  }
+  for (int i = 0; i < sys->dims.nc; i++) {
+    bool strikes = i == first || is_held(&v->mode, i);
+    for (int k = 0; k < s->group_count && !strikes; k++) {
+      strikes = s->group[k].kind == SALTUS_EVENT_IMPACT && s->group[k].contact == i;
+    }
+    if (strikes) {
+      s->set[count++] = i;
+    }
+  }
+  const guard g = {.contact = first, .kind = GUARD_GAP};
+  double U[3];
+  saltusi_phase_velocity(&v->room, sys, (saltusi_spot){.t = t, .q = s->y, .v = s->y + v->nq}, first,
+                         NULL, U, NULL);
+  s->view.closest = fmin(s->view.closest, fabs(U[0]));
+  if (fabs(U[0]) <= grazing * v->speed && !s->last[first].known) {
+    *what = SALTUS_DERIVATIVE_GRAZING;
+  }
+  if (others > 0) {
+    *what = SALTUS_DERIVATIVE_SIMULTANEOUS;
+  }
+  if (!times_of(s, t, &g, s->dt)) {
+    return fail(s, SALTUS_ERR_ACCURACY, t,
+                "an impact without an approach: its time has no derivative");
+  }
+  const saltusi_blow blow = {.set = s->set, .count = count, .first = first};
+  saltus_status status = strike_all(s, t, &blow);
+  if (status == SALTUS_OK) {
+    keep_last(s, first, t);
+  }
+  return status;
+}
+
+static bool settle(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
+                   double* out) {
+  memcpy(out, at.q, (size_t)v->nq * sizeof *out);
+  return saltusi_phase_settle(&v->room, sys, at, user, out + v->nq);
+}
+
+static void drop_contact(saltusi_phase* mode, int contact) {
+  for (int i = 0; i < mode->count; i++) {
+    if (mode->held[i].contact == contact) {
+      mode->held[i] = mode->held[--mode->count];
+      return;
+    }
+  }
+}
+
+/* The end of an accumulation: what is left after the last impact that was followed is so short that the contact is closed
+ * from that impact on; the time of the end is that of the impact and of the geometric series behind it. */
+static saltus_status accumulation(saltus_sensitivity* s, double t, int contact) {
+  saltusi_vary* v = &s->vary;
+  last_impact* l = &s->last[contact];
+  const int n = v->n;
+  if (!l->known) {
+    return fail(s, SALTUS_ERR_ACCURACY, t, "an accumulation whose impacts were not seen");
+  }
+  const saltusi_spot at = {.t = l->t, .q = l->z, .v = l->z + v->nq};
+  drop_contact(&v->mode, contact); /* the rest may be shown as closed */
+  for (int j = 0; j < v->count; j++) {
+    double moved;
+    const saltusi_along along = {
+        .at = at, .s = l->total + (ptrdiff_t)j * n, .tau = l->dt[j], .direction = j};
+    if (!saltusi_vary_slope(v, tail, &contact, &along, 1, &moved)) {
+      return fail(s, SALTUS_ERR_ACCURACY, t, "the end of an accumulation has no derivative");
+    }
+    s->dt[j] = l->dt[j];
+    s->hdot[j] = l->dt[j] + moved;
+  }
+  v->mode.held[v->mode.count++] = (saltusi_phase_contact){.contact = contact, .sign = 0.0};
+  for (int j = 0; j < v->count; j++) {
+    const saltusi_along along = {
+        .at = at, .s = l->total + (ptrdiff_t)j * n, .tau = l->dt[j], .direction = j};
+    double* to = s->total + (ptrdiff_t)j * n;
+    if (!saltusi_vary_slope(v, settle, &v->mode, &along, n, to)) {
+      return fail(s, SALTUS_ERR_ACCURACY, t, "the end of an accumulation has no derivative");
+    }
+    memcpy(to, along.s, (size_t)v->nq * sizeof *to);
+    l->dt[j] = s->hdot[j];
+  }
+  return SALTUS_OK;
+}
+
+/* An event at which v does not jump. */
+static saltus_status change(saltus_sensitivity* s, double t, const saltus_event* e) {
+  saltusi_vary* v = &s->vary;
+  const int n = v->n;
+  const bool spatial = s->def.system->laws[e->contact].tangents == 2;
+  guard g = {.contact = e->contact};
+  switch (e->kind) {
+  case SALTUS_EVENT_STICK:
+  case SALTUS_EVENT_REVERSAL:
+    if (spatial) {
+      saltusi_log(s->def.log, SALTUS_LEVEL_ERROR,
+                  "sensitivity at t = %.12g s: slip of contact %s ends in space, where its "
+                  "direction has no limit that "
+                  "can be differentiated here",
+                  t, contact_name(s, e->contact));
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+    g.kind = GUARD_SLIP;
+    break;
+  case SALTUS_EVENT_SLIP:
+    g.kind = GUARD_CONE;
+    break;
+  case SALTUS_EVENT_OPEN:
+    g.kind = GUARD_FORCE;
+    break;
+  default:
+    g.kind = GUARD_GAP;
+    break;
+  }
+  if (!is_held(&v->mode, e->contact) && g.kind != GUARD_GAP) {
+    memset(s->dt, 0,
+           (size_t)v->count * sizeof *s->dt); /* status after a jump, not an event of the motion */
+  } else if (!times_of(s, t, &g, s->dt)) {
+    return fail(s, SALTUS_ERR_ACCURACY, t, "an event whose time has no derivative");
+  }
+  for (int j = 0; j < v->count; j++) {
+    for (int i = 0; i < n; i++) {
+      s->total[(ptrdiff_t)j * n + i] = s->y[(ptrdiff_t)(j + 1) * n + i] + s->rates[i] * s->dt[j];
+    }
+  }
+  return SALTUS_OK;
+}
+
+static bool keep_event(saltus_sensitivity* s, const saltus_event* e, saltus_derivative what,
+                       const double* dt) {
+  double* kept = SALTUSI_TAKE(&s->pool, double, s->vary.count + 1);
+  if (kept == NULL || !saltusi_grow(&s->pool.allocator, (void**)&s->events, &s->event_room,
+                                    s->event_count + 1, sizeof *s->events)) {
+    return false;
+  }
+  memcpy(kept, dt, (size_t)s->vary.count * sizeof *kept);
+  s->events[s->event_count++] =
+      (saltus_sensitive_event){.event = *e, .dt = kept, .derivative = what};
+  return true;
+}
+
+static bool is_section(const saltus_sensitivity* s, const saltus_event* e) {
+  return (int)e->kind == s->def.section_kind &&
+         (s->def.section_contact < 0 || s->def.section_contact == e->contact);
+}
+
+/* What the events of one instant make of state and derivatives; what follows needs the mode after them. */
+static saltus_status cross(saltus_sensitivity* s, double t) {
+  const saltus_event* impacts = NULL;
+  const saltus_event* ends = NULL;
+  const saltus_event* changes = NULL;
+  for (int i = 0; i < s->group_count; i++) {
+    const saltus_event* e = &s->group[i];
+    impacts = impacts == NULL && e->kind == SALTUS_EVENT_IMPACT ? e : impacts;
+    ends = ends == NULL && e->kind == SALTUS_EVENT_ACCUMULATION ? e : ends;
+    const bool first =
+        changes == NULL || (e->kind == SALTUS_EVENT_STICK && changes->kind != e->kind);
+    changes =
+        first && !saltus_event_is_remark(e->kind) && e->kind != SALTUS_EVENT_PAINLEVE ? e : changes;
+  }
+  if (changes == NULL) {
+    return SALTUS_OK;
+  }
+  saltus_derivative what = SALTUS_DERIVATIVE_EXISTS;
+  const double* dt = s->dt;
+  saltus_status status;
+  if (ends != NULL) {
+    what = SALTUS_DERIVATIVE_LIMIT;
+    status = accumulation(s, t, ends->contact);
+    dt = s->last[ends->contact].dt;
+    s->last[ends->contact].known = false;
+  } else {
+    status = impacts != NULL ? impact(s, t, &what) : change(s, t, changes);
+  }
+  note(s, what, t);
+  for (int i = 0; i < s->group_count && status == SALTUS_OK; i++) {
+    if (!keep_event(s, &s->group[i], what, dt)) {
+      status = SALTUS_ERR_MEMORY;
+    }
+    s->sections += is_section(s, &s->group[i]);
+    s->met = s->met || (is_section(s, &s->group[i]) &&
+                        s->sections == (s->def.section_count > 0 ? s->def.section_count : 1));
+  }
+  return status;
+}
+
+/* ---- the run ---- */
+
+static void grow_scales(saltus_sensitivity* s, const double* z) {
+  saltusi_vary* v = &s->vary;
+  for (int i = 0; i < v->nq; i++) {
+    v->length = fmax(v->length, fabs(z[i]));
+  }
+  for (int i = 0; i < v->nv; i++) {
+    v->speed = fmax(v->speed, fabs(z[v->nq + i]));
+  }
+}
+
+/* Derivatives at a fixed time right after an event, now that the mode there is known. */
+static saltus_status leave(saltus_sensitivity* s, double t) {
+  saltusi_vary* v = &s->vary;
+  const int n = v->n;
+  const saltusi_spot at = {.t = t, .q = s->after, .v = s->after + v->nq};
+  if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
+    return fail(s, SALTUS_ERR_ACCURACY, t, "the motion after an event has no equations");
+  }
+  memcpy(s->y, s->after, (size_t)n * sizeof *s->y);
+  for (int j = 0; j < v->count; j++) {
+    for (int i = 0; i < n; i++) {
+      s->y[(ptrdiff_t)(j + 1) * n + i] = s->total[(ptrdiff_t)j * n + i] - s->rates[i] * s->dt[j];
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* From here to t in the mode of the run; its state there is that of the run. */
+static saltus_status follow(saltus_sensitivity* s, double from, double t) {
+  saltusi_vary* v = &s->vary;
+  double* z = v->rates;
+  if (!saltusi_vary_follow(v, from, t, s->y)) {
+    return fail(s, SALTUS_ERR_ACCURACY, t, "the variational equations did not converge");
+  }
+  saltus_status status = saltus_integrator_dense(s->run, t, SALTUS_LEFT, z, z + v->nq);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const double near = 1e4 * s->def.tol + 1e-9;
+  for (int i = 0; i < v->n; i++) {
+    const double scale = i < v->nq ? v->length : v->speed;
+    if (!(fabs(s->y[i] - z[i]) <= near * scale)) {
+      char why[160];
+      snprintf(why, sizeof why,
+               "the motion since t = %.12g s is not the one of the run: %s %d differs by %.3g",
+               from, i < v->nq ? "coordinate" : "velocity", i < v->nq ? i : i - v->nq,
+               s->y[i] - z[i]);
+      return fail(s, SALTUS_ERR_ACCURACY, t, why);
+    }
+  }
+  memcpy(s->y, z, (size_t)v->n * sizeof *z);
+  grow_scales(s, z);
+  return SALTUS_OK;
+}
+
+/* Events that are one instant with t. */
+static bool same_instant(double a, double b) {
+  return fabs(a - b) <= 64.0 * DBL_EPSILON * fmax(fabs(a), fabs(b));
+}
+
+static void finish(saltus_sensitivity* s, double t) {
+  saltusi_vary* v = &s->vary;
+  const int n = v->n;
+  saltus_sensitivity_view* view = &s->view;
+  double* dq = s->total; /* free now: [count x nq], then [count x nv] */
+  double* dv = s->total + (ptrdiff_t)v->count * v->nq;
+  for (int j = 0; j < v->count; j++) {
+    memcpy(dq + (ptrdiff_t)j * v->nq, s->y + (ptrdiff_t)(j + 1) * n, (size_t)v->nq * sizeof *dq);
+    memcpy(dv + (ptrdiff_t)j * v->nv, s->y + (ptrdiff_t)(j + 1) * n + v->nq,
+           (size_t)v->nv * sizeof *dv);
+  }
+  view->t = t;
+  view->q = s->y;
+  view->v = s->y + v->nq;
+  view->dq = dq;
+  view->dv = dv;
+  view->q_rate = s->rates;
+  view->a = s->rates + v->nq;
+  view->events = s->events;
+  view->event_count = (long long)s->event_count;
+}
+
+/* Everything up to the end, or to the section. */
+static saltus_status run_all(saltus_sensitivity* s) {
+  const saltus_sensitivity_def* def = &s->def;
+  saltusi_vary* v = &s->vary;
+  double here = def->t0;
+  bool pending = false; /* an event was crossed whose mode after is not known yet */
+  const saltus_event* next = NULL;
+  saltus_status status = saltus_integrator_advance(s->run, def->until, SALTUS_STOP_ALWAYS, &next);
+  while (status == SALTUS_OK) {
+    const double t = next != NULL ? next->t : def->until;
+    if (t > here) {
+      status = read_mode(s, here, t);
+      status = status == SALTUS_OK && pending ? leave(s, here) : status;
+      if (status == SALTUS_OK && s->met) {
+        s->view.at_section = true;
+        s->view.section_dt = s->dt;
+        finish(s, here);
+        return SALTUS_OK;
+      }
+      status = status == SALTUS_OK ? follow(s, here, t) : status;
+      pending = false;
+    }
+    if (next == NULL || status != SALTUS_OK) {
+      break;
+    }
+    s->group_count = 0;
+    while (next != NULL && same_instant(next->t, t) && status == SALTUS_OK) {
+      if (s->group_count < GROUP_MOST) {
+        s->group[s->group_count++] = *next;
+      }
+      memcpy(s->after, saltus_integrator_q(s->run), (size_t)v->nq * sizeof(double));
+      memcpy(s->after + v->nq, saltus_integrator_v(s->run), (size_t)v->nv * sizeof(double));
+      status = saltus_integrator_advance(s->run, def->until, SALTUS_STOP_ALWAYS, &next);
+    }
+    if (status == SALTUS_OK) {
+      status = cross(s, t);
+      pending = true;
+      here = t;
+    }
+  }
+  if (status == SALTUS_OK && pending) { /* the run ends with an event */
+    status = saltus_integrator_dense(s->run, here, SALTUS_RIGHT, s->after, s->after + v->nq);
+    v->mode.count = 0;
+    status = status == SALTUS_OK ? leave(s, here) : status;
+  }
+  if (status == SALTUS_OK) {
+    const saltusi_spot at = {.t = def->until, .q = s->y, .v = s->y + v->nq};
+    if (!saltusi_vary_rates(v, def->system, at, NULL, s->rates)) {
+      return fail(s, SALTUS_ERR_ACCURACY, def->until, "the motion has no equations at its end");
+    }
+    finish(s, def->until);
+  }
+  return status;
+}
+
+/* ---- creation ---- */
+
+static saltus_status check(const saltus_sensitivity_def* def) {
+  const saltus_system* sys = def->system;
+  const char* why = NULL;
+  if (sys == NULL || def->q0 == NULL || def->v0 == NULL || !(def->until > def->t0) ||
+      def->direction_count < 0) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "sensitivity: a system, its start and an end after it are needed");
+    return SALTUS_ERR_RANGE;
+  }
+  if ((sys->traits & SALTUS_CHANGING_CONTACTS) != 0) {
+    why =
+        "contacts of shapes come and go; only contacts that are always the same are differentiated";
+  } else if (sys->dry_count > 0) {
+    why = "dry friction of joints is not differentiated";
+  } else if (sys->dims.nc > SALTUSI_PHASE_CONTACTS) {
+    why = "at most 256 contacts";
+  }
+  for (int i = 0; i < sys->dims.nc && why == NULL; i++) {
+    why = sys->laws[i].friction != NULL ? "friction laws beyond Coulomb's are not differentiated"
+                                        : NULL;
+  }
+  if (why != NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: %s", why);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
+}
+
+/* Where a run of a system starts: joints and closed contacts may have to be brought together first. */
+static saltus_status start_of(const saltus_sensitivity* s, const saltus_system* system,
+                              const double* q, const double* v, double* z) {
+  const saltus_integrator_def run = {.system = system,
+                                     .t0 = s->def.t0,
+                                     .q0 = q,
+                                     .v0 = v,
+                                     .rtol = s->def.tol,
+                                     .atol = s->def.tol,
+                                     .allocator = s->def.allocator};
+  saltus_integrator* it;
+  saltus_status status = saltus_integrator_create(&run, &it);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  const double soon = s->def.t0 + 1e-9 * (s->def.until - s->def.t0); /* its first step is as long as it likes */
+  status = saltus_integrator_advance(it, soon, SALTUS_STOP_NEVER, NULL);
+  if (status == SALTUS_OK) {
+    status = saltus_integrator_dense(it, s->def.t0, SALTUS_RIGHT, z, z + s->vary.nq);
+  }
+  saltus_integrator_destroy(it);
+  return status;
+}
+
+/* How the start moves along a direction; `corrected`: starts are not those that were given. */
+static saltus_status vary_start(saltus_sensitivity* s, int j, bool corrected, double* column) {
+  const saltus_direction* d = &s->def.directions[j];
+  static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
+  const int nq = s->vary.nq, nv = s->vary.nv;
+  for (int k = 0; k < 4 && d->system[0] != NULL && corrected && d->q0[k] != NULL; k++) {
+    const saltus_status status = start_of(s, d->system[k], d->q0[k], d->v0[k], s->after);
+    if (status != SALTUS_OK) {
+      return fail(s, status, s->def.t0, "the start with another parameter is refused");
+    }
+    for (int i = 0; i < nq + nv; i++) {
+      column[i] += weight[k] / d->step * s->after[i];
+    }
+  }
+  for (int k = 0; k < 4 && d->system[0] != NULL && !corrected; k++) {
+    for (int i = 0; i < nq && d->q0[k] != NULL; i++) {
+      column[i] += weight[k] / d->step * d->q0[k][i];
+    }
+    for (int i = 0; i < nv && d->v0[k] != NULL; i++) {
+      column[nq + i] += weight[k] / d->step * d->v0[k][i];
+    }
+  }
+  for (int i = 0; i < nq && d->dq0 != NULL; i++) {
+    column[i] += d->dq0[i];
+  }
+  for (int i = 0; i < nv && d->dv0 != NULL; i++) {
+    column[nq + i] += d->dv0[i];
+  }
+  return SALTUS_OK;
+}
+
+static bool take_room(saltus_sensitivity* s) {
+  saltusi_vary* v = &s->vary;
+  const saltus_sensitivity_def* def = &s->def;
+  if (!saltusi_vary_make(v, def->system, def->directions, def->direction_count, &s->pool)) {
+    return false;
+  }
+  const int nc = def->system->dims.nc;
+  s->y = SALTUSI_TAKE(&s->pool, double, v->size);
+  s->after = SALTUSI_TAKE(&s->pool, double, v->n);
+  s->total = SALTUSI_TAKE(&s->pool, double, v->size);
+  s->dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
+  s->rates = SALTUSI_TAKE(&s->pool, double, v->n + 4);
+  s->hdot = SALTUSI_TAKE(&s->pool, double, v->n + v->count + 4);
+  s->force = SALTUSI_TAKE(&s->pool, double, 3 * nc + 3);
+  s->set = SALTUSI_TAKE(&s->pool, int, nc + 1);
+  s->last = SALTUSI_TAKE(&s->pool, last_impact, nc + 1);
+  for (int i = 0; i < nc && s->last != NULL; i++) {
+    s->last[i].z = SALTUSI_TAKE(&s->pool, double, v->n);
+    s->last[i].total = SALTUSI_TAKE(&s->pool, double, v->size);
+    s->last[i].dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
+  }
+  return !s->pool.failed;
+}
+
+static saltus_status begin(saltus_sensitivity* s) {
+  const saltus_sensitivity_def* def = &s->def;
+  if (!take_room(s)) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: no memory");
+    return SALTUS_ERR_MEMORY;
+  }
+  saltusi_vary* v = &s->vary;
+  const saltus_integrator_def run = {.system = def->system,
+                                     .t0 = def->t0,
+                                     .q0 = def->q0,
+                                     .v0 = def->v0,
+                                     .rtol = def->tol,
+                                     .atol = def->tol,
+                                     .dense_steps = 64,
+                                     .cancel = def->cancel,
+                                     .log = def->log,
+                                     .allocator = def->allocator};
+  saltus_status status = saltus_integrator_create(&run, &s->run);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  status = start_of(s, def->system, def->q0, def->v0, s->y);
+  const bool corrected = memcmp(s->y, def->q0, (size_t)v->nq * sizeof(double)) != 0 ||
+                         memcmp(s->y + v->nq, def->v0, (size_t)v->nv * sizeof(double)) != 0;
+  for (int j = 0; j < v->count && status == SALTUS_OK; j++) {
+    status = vary_start(s, j, corrected, s->y + (ptrdiff_t)(j + 1) * v->n);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  grow_scales(s, s->y);
+  double* z = v->rates;
+  /* what is large is not known before: a look at the accelerations */
+  const saltusi_spot at = {.t = def->t0, .q = s->y, .v = s->y + v->nq};
+  if (saltusi_vary_rates(v, def->system, at, NULL, z)) {
+    double a = 0.0;
+    for (int i = 0; i < v->nv; i++) {
+      a = fmax(a, fabs(z[v->nq + i]));
+    }
+    const double span = def->until - def->t0;
+    v->speed = fmax(v->speed, fmin(a * span, sqrt(a * fmax(v->length, 1e-3))));
+  }
+  v->length = fmax(v->length, 1e-6);
+  v->speed = fmax(v->speed, 1e-6);
+  v->span = fmin(1e-2, def->until - def->t0);
+  return SALTUS_OK;
+}
+
+saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
+                                        saltus_sensitivity** out) {
+  assert(def != NULL && out != NULL);
+  *out = NULL;
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_sensitivity_def", def->log);
+  status = status == SALTUS_OK ? check(def) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_pool pool = saltusi_pool_over(def->allocator);
+  saltus_sensitivity* s = SALTUSI_TAKE(&pool, saltus_sensitivity, 1);
+  if (s == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: no memory");
+    return SALTUS_ERR_MEMORY;
+  }
+  s->pool = pool;
+  s->def = *def;
+  s->def.tol = def->tol > 0.0 ? def->tol : 1e-11;
+  s->view.derivative_t = (double)NAN;
+  s->view.closest = INFINITY;
+  status = begin(s);
+  status = status == SALTUS_OK ? run_all(s) : status;
+  if (status != SALTUS_OK) {
+    saltus_sensitivity_destroy(s);
+    return status;
+  }
+  *out = s;
+  return SALTUS_OK;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * vary.c - see vary.h.
+ */
+#include "sensitivity/vary.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { COLUMNS = 9, EXTRA = 4 };
+
+/* Differences are over this part of what is large: truncation is its fourth power, rounding its inverse times 1e-16. */
+static const double part = 1e-3;
+static const double accuracy = 1e-12; /* of the extrapolation, relative to each column */
+
+bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
+                       const saltus_direction* directions, int count, saltusi_pool* pool) {
+  assert(vary != NULL && system != NULL && pool != NULL);
+  const saltus_dims* d = &system->dims;
+  *vary = (saltusi_vary){.system = system,
+                         .directions = directions,
+                         .count = count,
+                         .nq = d->nq,
+                         .nv = d->nv,
+                         .n = d->nq + d->nv,
+                         .size = (d->nq + d->nv) * (1 + count)};
+  vary->mode.held = SALTUSI_TAKE(pool, saltusi_phase_contact, d->nc + 1);
+  vary->shifted = SALTUSI_TAKE(pool, double, vary->n);
+  vary->rates = SALTUSI_TAKE(pool, double, vary->n);
+  vary->plus = SALTUSI_TAKE(pool, double, vary->n + EXTRA);
+  vary->minus = SALTUSI_TAKE(pool, double, vary->n + EXTRA);
+  vary->table = SALTUSI_TAKE(pool, double, (size_t)COLUMNS*(size_t)vary->size);
+  vary->y0 = SALTUSI_TAKE(pool, double, vary->size);
+  vary->y1 = SALTUSI_TAKE(pool, double, vary->size);
+  vary->y2 = SALTUSI_TAKE(pool, double, vary->size);
+  vary->dy = SALTUSI_TAKE(pool, double, vary->size);
+  vary->before = SALTUSI_TAKE(pool, double, vary->size);
+  return !pool->failed && saltusi_phase_room_make(&vary->room, system, pool);
+}
+
+void saltusi_vary_free(saltusi_vary* vary) {
+  assert(vary != NULL);
+  saltusi_phase_room_free(&vary->room);
+}
+
+static double largest(const double* x, int n) {
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+/* out += weight * function at a place that is shifted by e along (tau, s). */
+static bool add(saltusi_vary* vary, saltusi_smooth* function, const void* user,
+                const saltusi_along* along, const saltus_system* system, double e, double weight,
+                int many, double* out) {
+  const int nq = vary->nq, nv = vary->nv;
+  for (int i = 0; i < nq; i++) {
+    vary->shifted[i] = along->at.q[i] + (along->s != NULL ? e * along->s[i] : 0.0);
+  }
+  for (int i = 0; i < nv; i++) {
+    vary->shifted[nq + i] = along->at.v[i] + (along->s != NULL ? e * along->s[nq + i] : 0.0);
+  }
+  const saltusi_spot at = {
+      .t = along->at.t + e * along->tau, .q = vary->shifted, .v = vary->shifted + nq};
+  if (!function(vary, system, at, user, vary->plus)) {
+    return false;
+  }
+  for (int i = 0; i < many; i++) {
+    out[i] += weight * vary->plus[i];
+  }
+  return true;
+}
+
+bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
+                        const saltusi_along* along, int many, double* out) {
+  assert(vary != NULL && function != NULL && along != NULL && many <= vary->n + EXTRA);
+  static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
+  static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
+  memset(out, 0, (size_t)many * sizeof *out);
+  const double size =
+      fmax(along->s != NULL ? fmax(largest(along->s, vary->nq) / vary->length,
+                                   largest(along->s + vary->nq, vary->nv) / vary->speed)
+                            : 0.0,
+           20.0 * fabs(along->tau) / vary->span);
+  bool good = true;
+  if (size > 0.0) {
+    const double e = part / size;
+    for (int k = 0; k < 4 && good; k++) {
+      good = add(vary, function, user, along, vary->system, at[k] * e, weight[k] / e, many, out);
+    }
+  }
+  const saltus_direction* d = along->direction >= 0 ? &vary->directions[along->direction] : NULL;
+  if (d != NULL && d->system[0] != NULL) {
+    const saltusi_along here = {.at = along->at};
+    for (int k = 0; k < 4 && good; k++) {
+      good = add(vary, function, user, &here, d->system[k], 0.0, weight[k] / d->step, many, out);
+    }
+  }
+  return good;
+}
+
+bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+                        const void* user, double* out) {
+  assert(vary != NULL && system != NULL && out != NULL);
+  (void)user;
+  if (system->ops->rate != NULL) {
+    system->ops->rate(system->self, at.q, at.v, out);
+  } else {
+    memcpy(out, at.v, (size_t)vary->nq * sizeof *out);
+  }
+  return saltusi_phase_accelerate(&vary->room, system, at, &vary->mode, out + vary->nq, NULL);
+}
+
+/* Rates of state and derivatives. */
+static bool evaluate(saltusi_vary* vary, double t, const double* y, double* dy) {
+  const int n = vary->n;
+  const saltusi_spot at = {.t = t, .q = y, .v = y + vary->nq};
+  bool good = saltusi_vary_rates(vary, vary->system, at, NULL, dy);
+  for (int j = 0; j < vary->count && good; j++) {
+    const saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};
+    good =
+        saltusi_vary_slope(vary, saltusi_vary_rates, NULL, &along, n, dy + (ptrdiff_t)(j + 1) * n);
+  }
+  return good;
+}
+
+/* The modified midpoint rule with `steps` steps over H from y0, whose rates are in `before`: into y. */
+static bool midpoint(saltusi_vary* vary, double t, double H, int steps, double* y) {
+  const double h = H / steps;
+  double *a = vary->y1, *b = vary->y2;
+  for (int i = 0; i < vary->size; i++) {
+    a[i] = vary->y0[i];
+    b[i] = vary->y0[i] + h * vary->before[i];
+  }
+  for (int k = 1; k < steps; k++) {
+    if (!evaluate(vary, t + k * h, b, vary->dy)) {
+      return false;
+    }
+    for (int i = 0; i < vary->size; i++) {
+      const double next = a[i] + 2.0 * h * vary->dy[i];
+      a[i] = b[i];
+      b[i] = next;
+    }
+  }
+  if (!evaluate(vary, t + H, b, vary->dy)) {
+    return false;
+  }
+  for (int i = 0; i < vary->size; i++) {
+    y[i] = 0.5 * (a[i] + b[i] + h * vary->dy[i]); /* Gragg's smoothing */
+  }
+  return true;
+}
+
+/* What a derivative is at least taken to be, as a part of what is large over the size of its parameter: one that is far smaller
+ * is nothing but rounding. */
+static double small(const saltusi_vary* vary, int direction) {
+  const saltus_direction* d = &vary->directions[direction];
+  return 1e-2 * (d->system[0] != NULL ? part / d->step : 1.0 / fmax(vary->length, vary->speed));
+}
+
+/* Of each column by itself: a derivative may be any size. */
+static double error_of(const saltusi_vary* vary, const double* a, const double* b) {
+  double worst = 0.0;
+  for (int j = 0; j <= vary->count; j++) {
+    for (int half = 0; half < 2; half++) {
+      const ptrdiff_t first = (ptrdiff_t)j * vary->n + (half == 0 ? 0 : vary->nq);
+      const int many = half == 0 ? vary->nq : vary->nv;
+      const double floor = half == 0 ? vary->length : vary->speed;
+      const double scale =
+          fmax(largest(a + first, many), floor * (j == 0 ? 1.0 : small(vary, j - 1)));
+      for (int i = 0; i < many; i++) {
+        worst = fmax(worst, fabs(a[first + i] - b[first + i]) / scale);
+      }
+    }
+  }
+  return worst;
+}
+
+/* One step of the extrapolation; *columns: how many were needed, 0: it did not converge. */
+static bool extrapolate(saltusi_vary* vary, double t, double H, double* y, int* columns) {
+  const int size = vary->size;
+  *columns = 0;
+  memcpy(vary->y0, y, (size_t)size * sizeof *y);
+  if (!evaluate(vary, t, y, vary->before)) {
+    return false;
+  }
+  double best = INFINITY;
+  for (int k = 0; k < COLUMNS; k++) {
+    double* row = vary->table + (ptrdiff_t)k * size; /* T_k0, then T_kk moves down */
+    if (!midpoint(vary, t, H, 2 * (k + 1), row)) {
+      return false;
+    }
+    /* table[j] holds T_{k-1,k-1-j}... kept as a column: newest first */
+    for (int j = k - 1; j >= 0; j--) {
+      const double ratio = (double)(k + 1) / (double)(j + 1);
+      const double f = 1.0 / (ratio * ratio - 1.0);
+      double *low = vary->table + (ptrdiff_t)j * size,
+             *high = vary->table + (ptrdiff_t)(j + 1) * size;
+      for (int i = 0; i < size; i++) {
+        low[i] = high[i] + (high[i] - low[i]) * f;
+      }
+    }
+    if (k > 2) {
+      const double error = error_of(vary, vary->table, vary->table + size);
+      if (error <= accuracy || (k >= 5 && error < 1e-10 && error > 0.5 * best)) {
+        memcpy(y, vary->table, (size_t)size * sizeof *y);
+        *columns = k + 1;
+        return true;
+      }
+      best = fmin(best, error);
+    }
+  }
+  return true;
+}
+
+bool saltusi_vary_follow(saltusi_vary* vary, double t0, double t1, double* y) {
+  assert(vary != NULL && y != NULL && t1 >= t0);
+  double t = t0, H = fmin(t1 - t0, vary->span);
+  for (int tries = 0; t < t1 && tries < 100000; tries++) {
+    const bool last = t + H >= t1;
+    const double h = last ? t1 - t : H;
+    int columns;
+    const bool good = extrapolate(vary, t, h, y, &columns);
+    if (!good || columns == 0) {
+      H = 0.4 * h;
+      if (H < 1e-13 * fmax(fabs(t1), t1 - t0)) {
+        return false;
+      }
+      continue;
+    }
+    t = last ? t1 : t + h;
+    vary->span = fmax(vary->span, h);
+    H = columns <= 6 ? 1.6 * h : h;
+  }
+  return t >= t1;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * vary.h - derivatives of smooth functions of time, state and parameter by differences of fourth order, and the variational
+ * equations along one mode (docs/theory/sensitivity.md, 3 and 4).
+ */
+#ifndef SALTUSI_SENSITIVITY_VARY_H
+#define SALTUSI_SENSITIVITY_VARY_H
+
+#include "sensitivity/phase.h"
+
+typedef struct saltusi_vary {
+  const saltus_system* system;
+  const saltus_direction* directions;
+  int count;     /* directions */
+  int nq, nv, n; /* n = nq + nv */
+  double length, speed,
+      span; /* what is large: positions, velocities and times that the motion is smooth over */
+  saltusi_phase_room room;
+  saltusi_phase mode;
+  double *shifted, *rates; /* [n] */
+  double *plus, *minus;    /* [out_most] */
+  double* table;           /* of the extrapolation: [columns x size] and more */
+  double *y0, *y1, *y2, *dy, *before;
+  int size; /* n (1 + count) */
+} saltusi_vary;
+
+bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
+                       const saltus_direction* directions, int count, saltusi_pool* pool);
+void saltusi_vary_free(saltusi_vary* vary);
+
+/* Writes values of a function at a place; false: it is not defined there. */
+typedef bool saltusi_smooth(saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+                            const void* user, double* out);
+
+/* d out [many] along (tau, s) and, of direction >= 0, along its parameter as well; many at most n + 4. */
+typedef struct saltusi_along {
+  saltusi_spot at;
+  const double* s; /* [n]; NULL: 0 */
+  double tau;
+  int direction; /* whose parameter moves; -1: none */
+} saltusi_along;
+
+bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
+                        const saltusi_along* along, int many, double* out);
+
+/* q' and a [n] in the present mode. */
+bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+                        const void* user, double* out);
+
+/* State and derivatives y [n (1 + count)] from t0 to t1 in the present mode, by extrapolation of the midpoint rule (Gragg,
+ * Bulirsch, Stoer). False: it does not converge. */
+bool saltusi_vary_follow(saltusi_vary* vary, double t0, double t1, double* y);
+
+#endif
