@@ -43,6 +43,10 @@ static const cli_option run_options[] = {
     {"--costs", NULL, "says between which kinds of shapes finding contacts takes its time", false},
     {"--design", NULL,
      "says what designers ask: forces of joints, impacts, rebounds and wear of contacts", false},
+    {"--sensitivity", "NAME",
+     "says how end and events change with a parameter, or with the start x or velocity x' of a "
+     "coordinate",
+     true},
     {"--global-error", NULL,
      "estimates what the errors of all steps add up to, by a second run with a tenth of the "
      "tolerance",
@@ -210,6 +214,38 @@ static const cli_option sweep_options[] = {
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
+static const cli_option orbit_options[] = {
+    {"--period", "T", "it comes back after this time; a formula of the parameters: 2*pi/w", false},
+    {"--section", "EVENT", "it comes back right after an event: \"impact of floor\", \"stick\"",
+     false},
+    {"--count", "N", "after so many periods or events; default 1", false},
+    {"--drift", "NAME", "a coordinate that moves on in every period and matters in no other way",
+     true},
+    {"--after", "T",
+     "guess: the motion after so many seconds; default the start, or its first section", false},
+    {"--follow", "NAME=FROM:TO:COUNT",
+     "follows the orbit over a parameter; says where it doubles its period, folds, or ends", false},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--tol", "X", "accuracy of runs, rtol = atol; default 1e-11", false},
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
+static const cli_option map_options[] = {
+    {"--period", "T", "looks at the motion every T s; a formula of the parameters: 2*pi/w", false},
+    {"--section", "EVENT", "looks at it right after every such event: \"impact of floor\"", false},
+    {"--skip", "N", "does not keep the first N; default 100", false},
+    {"--points", "N", "keeps so many; default 100", false},
+    {"--over", "NAME=FROM:TO:COUNT",
+     "for every value of a parameter, each from where the last one ended", false},
+    {"--both", NULL, "up and then down", false},
+    {"--show", "NAME", "coordinate or velocity that the figure shows; default the first velocity",
+     false},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--tol", "X", "accuracy, rtol = atol; default 1e-9", false},
+    {"-o", "FILE", "writes FILE.csv", false},
+    {"--figure", "FILE", "draws FILE.svg, .pdf or .png", false},
+    {"--help", NULL, "prints this text", false},
+};
 static const cli_option merge_options[] = {
     {"-o", "FILE", "writes the table to FILE.h5, FILE.csv or FILE.runs", true},
     {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png", true},
@@ -285,6 +321,14 @@ static const cli_command commands[] = {
      "reason in the table. mpirun saltus sweep ... shares the runs where the program was built "
      "with MPI.",
      sweep_options, COUNT(sweep_options), 1, 1, cli_sweep},
+    {"orbit", "SCENE", "finds a periodic orbit through impacts and friction, and its multipliers",
+     "saltus orbit scenes/woodpecker.yaml --section 'impact of beak' --drift y\n"
+     "Newton's method on the return map, with derivatives by variational equations and saltation.",
+     orbit_options, COUNT(orbit_options), 1, 1, cli_orbit},
+    {"map", "SCENE", "looks at a motion every period or at every event, over a parameter",
+     "saltus map scenes/shaken-ball.yaml --period '2*pi/w' --over G=0.8:1.4:200 --both --figure "
+     "cascade.svg",
+     map_options, COUNT(map_options), 1, 1, cli_map},
     {"merge", "FILE.runs...", "puts the tables of the shards of a sweep together",
      "Exit code 1 when runs are missing.", merge_options, COUNT(merge_options), 1, CLI_MOST,
      cli_merge},

@@ -9,6 +9,7 @@
 #include "output.h"
 #include "progress.h"
 #include "saltus/mechanism.h"
+#include "sensitivity.h"
 
 #include <math.h>
 #include <signal.h>
@@ -349,7 +350,18 @@ static int go(const cli_args* args, run_job* j) {
   if (code == CLI_DONE && j->global.wanted) {
     code = cli_global_error_check(args, saltus_run_about(j->run));
   }
+  const bool varied = cli_has(args, "--sensitivity");
+  if (code == CLI_DONE && varied &&
+      (j->machine || !saltus_run_about(j->run)->scheme->chooses_step)) {
+    cli_error("run: --sensitivity goes along a run to a tolerance, and is printed as text: --tol, "
+              "no --json");
+    code = CLI_USAGE;
+  }
   code = code == CLI_DONE ? simulate(j, &def) : code;
+  if (code == CLI_DONE && varied) {
+    const saltus_run_settings* s = saltus_run_about(j->run);
+    code = cli_sensitivity(args, &j->model, s->until, fmin(s->rtol, s->atol));
+  }
   cli_signals_release();
   return cli_signals_caught() != 0 ? CLI_SIGNAL + cli_signals_caught() : code;
 }

@@ -166,10 +166,11 @@ static int write_points(const columns* c, const char* path) {
     }
   }
   for (int k = 0; k < panels; k++) {
-    series[k] = (saltusi_series){.kind = SALTUSI_SERIES_POINTS,
-                                 .count = (int)c->count,
-                                 .x = room,
-                                 .y = room + (long long)(k + 1) * c->count};
+    series[k] =
+        (saltusi_series){.kind = c->count > 500 ? SALTUSI_SERIES_DOTS : SALTUSI_SERIES_POINTS,
+                         .count = (int)c->count,
+                         .x = room,
+                         .y = room + (long long)(k + 1) * c->count};
     panel[k] = (saltusi_panel){
         .y_label = c->head->columns[c->head->axes + k], .series_count = 1, .series = &series[k]};
   }

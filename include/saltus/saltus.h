@@ -28,6 +28,7 @@
 #include "saltus/memory.h"
 #include "saltus/observe.h"
 #include "saltus/options.h"
+#include "saltus/orbit.h"
 #include "saltus/problem_file.h"
 #include "saltus/recording.h"
 #include "saltus/report.h"

@@ -32,6 +32,7 @@ typedef enum saltusi_series_kind {
   SALTUSI_SERIES_STEMS,   /* impulses: a vertical line from zero with a dot */
   SALTUSI_SERIES_MARKERS, /* a thin line with a marker at each sample: convergence studies */
   SALTUSI_SERIES_POINTS,  /* markers without a line */
+  SALTUSI_SERIES_DOTS,    /* every sample a small dot, however many: maps, clouds */
   SALTUSI_SERIES_AREA     /* a curve filled down to zero, or to the bottom of a log axis */
 } saltusi_series_kind;
 

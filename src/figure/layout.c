@@ -60,7 +60,7 @@ static saltusi_axis fit_x(const saltusi_figure* figure, int ticks) {
       saltusi_series_kind kind = panel->series[i].kind;
       add_series(&panel->series[i], figure->log_x, panel->log_y, &x, &ignored);
       if (kind == SALTUSI_SERIES_MARKERS || kind == SALTUSI_SERIES_POINTS ||
-          kind == SALTUSI_SERIES_STEMS || panel->series[i].path) {
+          kind == SALTUSI_SERIES_DOTS || kind == SALTUSI_SERIES_STEMS || panel->series[i].path) {
         pad = fmax(pad, 0.015);
       }
     }

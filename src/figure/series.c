@@ -294,6 +294,20 @@ static void draw_markers(cairo_t* cairo, const saltusi_series* series, const sal
   }
 }
 
+/* Every one of them: what is dense stays dense. */
+static void draw_dots(cairo_t* cairo, const saltusi_series* series, const saltusi_view* view) {
+  static const double radius = 0.55; /* points */
+  for (int i = 0; i < series->count; i++) {
+    if (!saltusi_axis_shows(view->x.log, series->x[i]) ||
+        !saltusi_axis_shows(view->y.log, series->y[i])) {
+      continue;
+    }
+    const double x = saltusi_view_x(view, series->x[i]), y = saltusi_view_y(view, series->y[i]);
+    cairo_rectangle(cairo, x - radius, y - radius, 2.0 * radius, 2.0 * radius);
+  }
+  cairo_fill(cairo);
+}
+
 /* --- all kinds ------------------------------------------------------------------------------ */
 
 void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
@@ -316,6 +330,8 @@ void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
   set_colour(cairo, colour, 1.0);
   if (kind == SALTUSI_SERIES_STEMS) {
     draw_stems(cairo, trace);
+  } else if (kind == SALTUSI_SERIES_DOTS) {
+    draw_dots(cairo, series, view);
   } else if (kind != SALTUSI_SERIES_POINTS) {
     set_pen(cairo, kind == SALTUSI_SERIES_MARKERS ? THIN : THICK, series->dashed);
     draw_curve(cairo, trace, series->dashed);
@@ -332,7 +348,8 @@ void saltusi_series_sample(cairo_t* cairo, const saltusi_panel* panel, int i, do
   const saltusi_series* series = &panel->series[i];
   rgb colour = colour_of(panel, i);
   saltusi_series_kind kind = series->kind;
-  bool marked = kind == SALTUSI_SERIES_MARKERS || kind == SALTUSI_SERIES_POINTS;
+  bool marked = kind == SALTUSI_SERIES_MARKERS || kind == SALTUSI_SERIES_POINTS ||
+                kind == SALTUSI_SERIES_DOTS;
   if (kind == SALTUSI_SERIES_AREA) {
     set_colour(cairo, colour, WASH);
     cairo_rectangle(cairo, x, y, width, 3.0);
@@ -348,7 +365,7 @@ void saltusi_series_sample(cairo_t* cairo, const saltusi_panel* panel, int i, do
     cairo_move_to(cairo, x + 0.5 * width, y - 2.5);
     cairo_line_to(cairo, x + 0.5 * width, y - 2.5);
     cairo_stroke(cairo);
-  } else if (kind != SALTUSI_SERIES_POINTS) {
+  } else if (kind != SALTUSI_SERIES_POINTS && kind != SALTUSI_SERIES_DOTS) {
     set_pen(cairo, marked ? THIN : THICK, series->dashed);
     cairo_move_to(cairo, x, y);
     cairo_line_to(cairo, x + width, y);

@@ -435,8 +435,10 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
     if (!keep_event(s, &s->group[i], what, dt)) {
       status = SALTUS_ERR_MEMORY;
     }
-    s->sections += is_section(s, &s->group[i]);
-    s->met = s->met || (is_section(s, &s->group[i]) &&
+    /* one at the very start is where it comes from */
+    const bool section = is_section(s, &s->group[i]) && t > s->def.t0 + 1e-12 * fmax(1.0, fabs(s->def.t0));
+    s->sections += section;
+    s->met = s->met || (section &&
                         s->sections == (s->def.section_count > 0 ? s->def.section_count : 1));
   }
   return status;
@@ -626,7 +628,8 @@ static saltus_status start_of(const saltus_sensitivity* s, const saltus_system* 
   if (status != SALTUS_OK) {
     return status;
   }
-  const double soon = s->def.t0 + 1e-9 * (s->def.until - s->def.t0); /* its first step is as long as it likes */
+  const double soon =
+      s->def.t0 + 1e-9 * (s->def.until - s->def.t0); /* its first step is as long as it likes */
   status = saltus_integrator_advance(it, soon, SALTUS_STOP_NEVER, NULL);
   if (status == SALTUS_OK) {
     status = saltus_integrator_dense(it, s->def.t0, SALTUS_RIGHT, z, z + s->vary.nq);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * orbit.c - saltus orbit: a periodic orbit, its multipliers, and where it goes when a parameter changes.
+ */
+#include "orbit.h"
+
+#include "json.h"
+#include "output.h"
+#include "progress.h"
+#include "saltus/integrator.h"
+#include "saltus/orbit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MOST = 64 };
+
+/* One parameter value with its orbit. */
+typedef struct orbit_point {
+  double parameter;
+  saltus_scene* scene;
+  saltus_orbit* orbit;
+} orbit_point;
+
+typedef struct orbit_job {
+  const cli_args* args;
+  const cli_model* model;
+  orbit_section section;
+  orbit_axis axis;
+  bool* drifts;
+  double tol;
+  int count;     /* returns of one period */
+  double *q, *v; /* guess */
+  double t0;
+  json out;
+} orbit_job;
+
+static void point_free(orbit_point* p) {
+  saltus_orbit_destroy(p->orbit);
+  saltus_scene_destroy(p->scene);
+  *p = (orbit_point){0};
+}
+
+static int make_point(const orbit_job* j, double parameter, bool loud, orbit_point* p) {
+  *p = (orbit_point){.parameter = parameter};
+  int code =
+      orbit_scene(j->args, j->model, j->axis.count > 0 ? j->axis.name : NULL, parameter, &p->scene);
+  if (code != CLI_DONE) {
+    return code;
+  }
+  saltus_orbit_def def = saltus_orbit_def_default();
+  def.system = saltus_scene_look(p->scene)->system;
+  def.t0 = j->t0;
+  def.q0 = j->q;
+  def.v0 = j->v;
+  def.period = j->section.period * j->count;
+  def.section_kind = j->section.kind;
+  def.section_contact = j->section.contact;
+  def.section_count = j->count;
+  def.drifts = j->drifts;
+  def.tol = j->tol;
+  def.cancel = cli_signals_hold();
+  def.log = loud ? cli_log() : (saltus_log){0};
+  const saltus_status status = saltus_orbit_create(&def, &p->orbit);
+  cli_signals_release();
+  return cli_exit_code(status);
+}
+
+static void keep_guess(orbit_job* j, const orbit_point* p) {
+  const saltus_orbit_view* o = saltus_orbit_look(p->orbit);
+  memcpy(j->q, o->q, (size_t)j->model->view.system->dims.nq * sizeof(double));
+  memcpy(j->v, o->v, (size_t)j->model->view.system->dims.nv * sizeof(double));
+}
+
+static void print_point(orbit_job* j, const orbit_point* p) {
+  const saltus_orbit_view* o = saltus_orbit_look(p->orbit);
+  const saltus_system* sys = j->model->view.system;
+  if (j->out.file != NULL) {
+    json* out = &j->out;
+    json_open(out, NULL, '{');
+    if (j->axis.count > 0) {
+      json_number(out, j->axis.name, p->parameter);
+    }
+    json_number(out, "period", o->period);
+    json_bool(out, "stable", o->stable);
+    json_number(out, "residual", o->residual);
+    json_integer(out, "impacts", o->impacts);
+    json_number(out, "slowest_impact", o->closest);
+    const char* const names[] = {"q", "v", "drift"};
+    const double* const values[] = {o->q, o->v, o->drift};
+    for (int k = 0; k < 3; k++) {
+      json_open(out, names[k], '[');
+      for (int i = 0; i < sys->dims.nq; i++) {
+        json_number(out, NULL, values[k][i]);
+      }
+      json_close(out, ']');
+    }
+    json_open(out, "multipliers", '[');
+    for (int i = 0; i < o->size; i++) {
+      json_open(out, NULL, '[');
+      json_number(out, NULL, o->re[i]);
+      json_number(out, NULL, o->im[i]);
+      json_close(out, ']');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+    return;
+  }
+  if (j->axis.count > 0) {
+    printf("%-14.8g period %.10g s, %lld impacts, %s, multipliers", p->parameter, o->period,
+           o->impacts, o->stable ? "stable  " : "UNSTABLE");
+    for (int i = 0; i < o->size && i < 4; i++) {
+      printf(" %.6g", o->re[i]);
+      if (o->im[i] != 0.0) {
+        printf("%+.6gi", o->im[i]);
+      }
+    }
+    printf("\n");
+    return;
+  }
+  printf("Orbit of period %.15g s with %lld impact%s, %s; it comes back to within %.2g of itself "
+         "(%d iterations).\n",
+         o->period, o->impacts, cli_plural(o->impacts), o->stable ? "stable" : "unstable",
+         o->residual, o->iterations);
+  for (int i = 0; i < sys->dims.nq; i++) {
+    char line[128];
+    const char* name =
+        cli_one_line(sys->q_labels != NULL ? sys->q_labels[i].name : "q", line, sizeof line);
+    printf("  %s = %.15g, %s' = %.15g", name, o->q[i], name, o->v[i]);
+    if (o->drift[i] != 0.0) {
+      printf(", moves on by %.12g in a period", o->drift[i]);
+    }
+    printf("\n");
+  }
+  printf("Multipliers:\n");
+  for (int i = 0; i < o->size; i++) {
+    printf("  %.12g", o->re[i]);
+    if (o->im[i] != 0.0) {
+      printf(" %+.12g i", o->im[i]);
+    }
+    printf("   (size %.6g)\n", hypot(o->re[i], o->im[i]));
+  }
+  printf("Slowest impact %.6g m/s.\n", o->closest);
+  if (o->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS) {
+    printf("Contacts strike at one instant: multipliers depend on which would be first.\n");
+  }
+}
+
+/* Product of (multiplier - at) over all of them, real because they come in pairs. */
+static double distance_from(const saltus_orbit_view* o, double at) {
+  double re = 1.0, im = 0.0;
+  for (int i = 0; i < o->size; i++) {
+    const double a = o->re[i] - at, b = o->im[i];
+    const double next = re * a - im * b;
+    im = re * b + im * a;
+    re = next;
+  }
+  return re;
+}
+
+/* The size of the largest pair of multipliers that is not real, over 1; NaN: there is none. */
+static double pair_size(const saltus_orbit_view* o) {
+  for (int i = 0; i < o->size; i++) {
+    if (o->im[i] != 0.0) {
+      return hypot(o->re[i], o->im[i]) - 1.0;
+    }
+  }
+  return NAN;
+}
+
+typedef struct orbit_test {
+  const char* name;
+  double at; /* multiplier; NaN: the size of a pair */
+} orbit_test;
+
+static const orbit_test tests[] = {{"period doubling", -1.0}, {"fold", 1.0}, {"torus", NAN}};
+
+static double test_value(const orbit_test* test, const orbit_point* p) {
+  const saltus_orbit_view* o = saltus_orbit_look(p->orbit);
+  return isnan(test->at) ? pair_size(o) : distance_from(o, test->at);
+}
+
+static void print_stop(orbit_job* j, const char* what, double parameter, double accuracy) {
+  if (j->out.file != NULL) {
+    json_open(&j->out, NULL, '{');
+    json_text(&j->out, "stop", what);
+    json_number(&j->out, j->axis.name, parameter);
+    json_number(&j->out, "accuracy", accuracy);
+    json_close(&j->out, '}');
+  } else {
+    printf("%s at %s = %.12g (to %.2g)\n", what, j->axis.name, parameter, accuracy);
+  }
+}
+
+/* Where a test changes its sign between two points: false position with the Illinois rule. */
+static int locate(orbit_job* j, const orbit_test* test, double a, double fa, double b, double fb) {
+  int code = CLI_DONE;
+  double was = b;
+  for (int i = 0; i < 60 && fabs(b - a) > 1e-14 * (fabs(a) + fabs(b)); i++) {
+    const double x = (a * fb - b * fa) / (fb - fa);
+    orbit_point p;
+    code = make_point(j, x, false, &p);
+    if (code != CLI_DONE) {
+      point_free(&p);
+      break;
+    }
+    keep_guess(j, &p);
+    const double f = test_value(test, &p);
+    point_free(&p);
+    const bool settled = fabs(x - was) <= 1e-13 * fabs(x) || f == 0.0;
+    was = x;
+    if ((f > 0.0) == (fb > 0.0)) {
+      fa *= 0.5;
+    } else {
+      a = b;
+      fa = fb;
+    }
+    b = x;
+    fb = f;
+    if (settled) {
+      break;
+    }
+  }
+  print_stop(j, test->name, b, fmin(fabs(b - a), fmax(fabs(b - was), 1e-12 * fabs(b))));
+  return code;
+}
+
+/* How far the orbit can be followed from one that is there to one that is not. */
+static void find_end(orbit_job* j, double good, double bad) {
+  double closest = NAN;
+  for (int i = 0; i < 40 && fabs(bad - good) > 1e-12 * fabs(good); i++) {
+    const double middle = 0.5 * (good + bad);
+    orbit_point p;
+    if (make_point(j, middle, false, &p) == CLI_DONE) {
+      keep_guess(j, &p);
+      closest = saltus_orbit_look(p.orbit)->closest;
+      good = middle;
+    } else {
+      bad = middle;
+    }
+    point_free(&p);
+  }
+  char what[96];
+  snprintf(what, sizeof what, "the orbit ends (slowest impact %.3g m/s: %s)", closest,
+           closest < 1e-2 ? "grazing" : "another sequence of events");
+  print_stop(j, what, good, fabs(bad - good));
+}
+
+static int follow(orbit_job* j) {
+  orbit_point last = {0}, now;
+  int code = CLI_DONE;
+  long long impacts = -1;
+  for (int i = 0; i < j->axis.count && code == CLI_DONE; i++) {
+    code = make_point(j, orbit_axis_at(&j->axis, i), i == 0, &now);
+    if (code != CLI_DONE || (impacts >= 0 && saltus_orbit_look(now.orbit)->impacts != impacts)) {
+      if (i > 0) {
+        find_end(j, last.parameter, now.parameter);
+        code = CLI_DONE;
+      }
+      point_free(&now);
+      break;
+    }
+    impacts = saltus_orbit_look(now.orbit)->impacts;
+    keep_guess(j, &now);
+    for (size_t k = 0; i > 0 && k < sizeof tests / sizeof tests[0] && code == CLI_DONE; k++) {
+      const double a = test_value(&tests[k], &last), b = test_value(&tests[k], &now);
+      if ((a > 0.0) != (b > 0.0) && isfinite(a) && isfinite(b)) {
+        code = locate(j, &tests[k], last.parameter, a, now.parameter, b);
+        keep_guess(j, &now);
+      }
+    }
+    print_point(j, &now);
+    point_free(&last);
+    last = now;
+  }
+  point_free(&last);
+  return code;
+}
+
+/* The start of the scene, or where a motion is after --after s and at its next section. */
+static int first_guess(orbit_job* j) {
+  const saltus_scene_view* view = &j->model->view;
+  const saltus_dims* d = &view->system->dims;
+  double after = 0.0;
+  memcpy(j->q, view->q0, (size_t)d->nq * sizeof(double));
+  memcpy(j->v, view->v0, (size_t)d->nv * sizeof(double));
+  j->t0 = view->start;
+  int code = cli_number(j->args, "--after", 0.0, 1e9, &after);
+  if (code != CLI_DONE || (after == 0.0 && j->section.period > 0.0)) {
+    return code;
+  }
+  saltus_scene* scene = NULL;
+  code =
+      orbit_scene(j->args, j->model, j->axis.count > 0 ? j->axis.name : NULL, j->axis.from, &scene);
+  if (code != CLI_DONE) {
+    return code;
+  }
+  const saltus_integrator_def def = {.system = saltus_scene_look(scene)->system,
+                                     .t0 = view->start,
+                                     .q0 = j->q,
+                                     .v0 = j->v,
+                                     .rtol = 1e-9,
+                                     .atol = 1e-9,
+                                     .log = cli_log()};
+  saltus_integrator* it = NULL;
+  saltus_status status = saltus_integrator_create(&def, &it);
+  const double period = j->section.period;
+  const double end = view->start + (period > 0.0 ? ceil(after / period) * period : after);
+  if (status == SALTUS_OK && end > view->start) {
+    status = saltus_integrator_advance(it, end, SALTUS_STOP_NEVER, NULL);
+  }
+  const saltus_event* event = NULL;
+  for (bool found = period > 0.0; !found && status == SALTUS_OK;) {
+    status = saltus_integrator_advance(it, end + 100.0, SALTUS_STOP(j->section.kind), &event);
+    if (status == SALTUS_OK && event == NULL) {
+      cli_error("orbit: the motion does not come to its section within 100 s");
+      status = SALTUS_ERR_BOUND;
+    }
+    found = event != NULL && (j->section.contact < 0 || j->section.contact == event->contact);
+  }
+  if (status == SALTUS_OK) {
+    memcpy(j->q, saltus_integrator_q(it), (size_t)d->nq * sizeof(double));
+    memcpy(j->v, saltus_integrator_v(it), (size_t)d->nv * sizeof(double));
+  }
+  saltus_integrator_destroy(it);
+  saltus_scene_destroy(scene);
+  return cli_exit_code(status);
+}
+
+static int read_drifts(orbit_job* j) {
+  const saltus_system* sys = j->model->view.system;
+  for (int i = 0; i < j->args->given_count; i++) {
+    if (strcmp(j->args->given[i].option->name, "--drift") != 0) {
+      continue;
+    }
+    bool found = false;
+    for (int k = 0; k < sys->dims.nq; k++) {
+      if (sys->q_labels != NULL && strcmp(sys->q_labels[k].name, j->args->given[i].value) == 0) {
+        j->drifts[k] = found = true;
+      }
+    }
+    if (!found) {
+      cli_error("orbit: --drift: the scene has no coordinate \"%s\"", j->args->given[i].value);
+      return CLI_USAGE;
+    }
+  }
+  return CLI_DONE;
+}
+
+int cli_orbit(const cli_args* args) {
+  cli_model model;
+  int code = cli_model_open(args, args->positional[0], &model);
+  if (code != CLI_DONE) {
+    return code;
+  }
+  orbit_job j = {.args = args, .model = &model, .tol = 1e-11};
+  double count = 1.0;
+  if (model.scene == NULL) {
+    cli_error("orbit: \"%s\" is a reference problem; orbits are of scene files",
+              args->positional[0]);
+    code = CLI_USAGE;
+  }
+  code = code == CLI_DONE ? orbit_section_read(args, &model, &j.section) : code;
+  code = code == CLI_DONE ? orbit_axis_read(args, "--follow", &j.axis) : code;
+  code = code == CLI_DONE ? cli_number(args, "--tol", 1e-13, 1e-3, &j.tol) : code;
+  code = code == CLI_DONE ? cli_number(args, "--count", 1.0, 1e6, &count) : code;
+  if (code == CLI_DONE && j.section.kind == SALTUS_EVENT_RISE) {
+    cli_error("orbit: sections are events of contacts here, or periods");
+    code = CLI_USAGE;
+  }
+  j.count = (int)count;
+  if (code == CLI_DONE) {
+    const saltus_dims* d = &model.view.system->dims;
+    j.q = calloc((size_t)d->nq + 1, sizeof(double));
+    j.v = calloc((size_t)d->nv + 1, sizeof(double));
+    j.drifts = calloc((size_t)d->nq + 1, sizeof(bool));
+    code = j.q != NULL && j.v != NULL && j.drifts != NULL ? read_drifts(&j) : CLI_FAILED;
+  }
+  code = code == CLI_DONE ? first_guess(&j) : code;
+  if (code == CLI_DONE && cli_has(args, "--json")) {
+    j.out.file = stdout;
+    json_open(&j.out, NULL, '[');
+  }
+  if (code == CLI_DONE && j.axis.count > 0) {
+    code = follow(&j);
+  } else if (code == CLI_DONE) {
+    orbit_point p;
+    code = make_point(&j, NAN, true, &p);
+    if (code == CLI_DONE) {
+      print_point(&j, &p);
+    }
+    point_free(&p);
+  }
+  if (j.out.file != NULL) {
+    json_close(&j.out, ']');
+    printf("\n");
+  }
+  free(j.q);
+  free(j.v);
+  free(j.drifts);
+  cli_model_close(&model);
+  return code;
+}

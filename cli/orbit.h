@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * orbit.h - what saltus orbit and saltus map share: how a motion is looked at once in a while, and scenes with other parameters.
+ */
+#ifndef CLI_ORBIT_H
+#define CLI_ORBIT_H
+
+#include "model.h"
+#include "saltus/event.h"
+
+/* When a motion is looked at: every period, or right after every event of a kind. */
+typedef struct orbit_section {
+  double period; /* s; 0: by event */
+  int kind;      /* saltus_event_kind; of the scene's own events SALTUS_EVENT_RISE */
+  int contact;   /* or number of the scene's own event; -1: any contact */
+} orbit_section;
+
+/* --period FORMULA or --section "KIND of CONTACT", "EVENT". Returns an exit code. */
+int orbit_section_read(const cli_args* args, const cli_model* model, orbit_section* section);
+
+/* The value of a constant formula of the scene's parameters. */
+int orbit_value(const cli_model* model, const char* formula, double* value);
+
+/* One value after the other of an axis NAME=FROM:TO:COUNT. */
+typedef struct orbit_axis {
+  char name[80];
+  double from, to;
+  int count; /* 0: no axis */
+} orbit_axis;
+
+int orbit_axis_read(const cli_args* args, const char* option, orbit_axis* axis);
+double orbit_axis_at(const orbit_axis* axis, int i);
+
+/* The scene of the model with --set and, unless name is NULL, name = value. Returns an exit code. */
+int orbit_scene(const cli_args* args, const cli_model* model, const char* name, double value,
+                saltus_scene** out);
+
+#endif

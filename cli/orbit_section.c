@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * orbit_section.c - see orbit.h.
+ */
+#include "orbit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int orbit_scene(const cli_args* args, const cli_model* model, const char* name, double value,
+                saltus_scene** out) {
+  cli_overrides room = {.copied = 0};
+  int count = 0;
+  char text[40];
+  int code = cli_read_pairs(args, "--set", &room, room.options, &count);
+  if (code == CLI_DONE && name != NULL && count < CLI_MOST) {
+    snprintf(text, sizeof text, "%.17g", value);
+    room.options[count++] = (saltus_override){.name = name, .value = text};
+  }
+  if (code == CLI_DONE) {
+    const saltus_scene_def def = {
+        .like = model->scene, .overrides = room.options, .override_count = count, .log = cli_log()};
+    code = cli_exit_code(saltus_scene_create(&def, out));
+  }
+  cli_overrides_free(&room);
+  return code;
+}
+
+int orbit_value(const cli_model* model, const char* formula, double* value) {
+  const saltus_scene_output output = {.name = "wanted_value", .formula = formula};
+  const saltus_scene_def def = {
+      .like = model->scene, .outputs = &output, .output_count = 1, .log = cli_log()};
+  saltus_scene* scene;
+  const saltus_status status = saltus_scene_create(&def, &scene);
+  if (status != SALTUS_OK) {
+    return cli_exit_code(status);
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_observables* o = view->observables;
+  double* values = calloc((size_t)o->output_count, sizeof *values);
+  void* scratch = calloc(1, o->scratch + 1);
+  int code = CLI_FAILED;
+  if (values != NULL && scratch != NULL) {
+    const saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
+    if (o->outputs_with != NULL) {
+      o->outputs_with(o->self, &at, NULL, values);
+    } else {
+      o->outputs(o->self, &at, values);
+    }
+    for (int i = 0; i < o->output_count; i++) {
+      if (strcmp(o->output_labels[i].name, output.name) == 0) {
+        *value = values[i];
+        code = CLI_DONE;
+      }
+    }
+  }
+  free(values);
+  free(scratch);
+  saltus_scene_destroy(scene);
+  return code;
+}
+
+static int find_kind(const char* word) {
+  for (int k = 0; k < SALTUS_EVENT_RISE; k++) {
+    if (strcmp(saltus_event_kind_name((saltus_event_kind)k), word) == 0) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+static int read_event(const cli_args* args, const cli_model* model, const char* text,
+                      orbit_section* section) {
+  const saltus_system* sys = model->view.system;
+  const saltus_observables* o = model->view.observables;
+  char word[80];
+  snprintf(word, sizeof word, "%s", text);
+  char* of = strstr(word, " of ");
+  const char* name = of != NULL ? text + (of - word) + 4 : NULL;
+  if (of != NULL) {
+    *of = '\0';
+  }
+  section->contact = -1;
+  section->kind = find_kind(word);
+  if (section->kind >= 0 && name == NULL) {
+    return CLI_DONE;
+  }
+  if (section->kind >= 0) {
+    for (int i = 0; i < sys->dims.nc && (sys->traits & SALTUS_CHANGING_CONTACTS) == 0; i++) {
+      if (sys->laws[i].name != NULL && strcmp(sys->laws[i].name, name) == 0) {
+        section->contact = i;
+        return CLI_DONE;
+      }
+    }
+    cli_error("%s: --section: the scene has no contact \"%s\"", args->command->name, name);
+    return CLI_USAGE;
+  }
+  for (int i = 0; o != NULL && i < o->event_count; i++) {
+    if (strcmp(o->event_names[i], text) == 0) {
+      section->kind = SALTUS_EVENT_RISE;
+      section->contact = i;
+      return CLI_DONE;
+    }
+  }
+  cli_error("%s: --section is \"%s\"; it is a kind of event (impact, close, open, slip, stick, "
+            "...), with \" of \" and a contact, or "
+            "the name of an event of the scene",
+            args->command->name, text);
+  return CLI_USAGE;
+}
+
+int orbit_section_read(const cli_args* args, const cli_model* model, orbit_section* section) {
+  const char* period = cli_value(args, "--period");
+  const char* event = cli_value(args, "--section");
+  *section = (orbit_section){.kind = -1, .contact = -1};
+  if ((period == NULL) == (event == NULL)) {
+    cli_error("%s: say when the motion is looked at: --period T or --section EVENT",
+              args->command->name);
+    return CLI_USAGE;
+  }
+  if (event != NULL) {
+    return read_event(args, model, event, section);
+  }
+  const int code = orbit_value(model, period, &section->period);
+  if (code == CLI_DONE && !(section->period > 0.0)) {
+    cli_error("%s: --period is %g s, must be positive", args->command->name, section->period);
+    return CLI_USAGE;
+  }
+  return code;
+}
+
+int orbit_axis_read(const cli_args* args, const char* option, orbit_axis* axis) {
+  const char* text = cli_value(args, option);
+  int end = 0;
+  *axis = (orbit_axis){.count = 0};
+  if (text == NULL) {
+    return CLI_DONE;
+  }
+  const char* equals = strchr(text, '=');
+  if (equals == NULL || equals == text || (size_t)(equals - text) >= sizeof axis->name ||
+      sscanf(equals + 1, "%lf:%lf:%d%n", &axis->from, &axis->to, &axis->count, &end) != 3 ||
+      equals[1 + end] != '\0' || axis->count < 2) {
+    cli_error("%s: %s is \"%s\", must be NAME=FROM:TO:COUNT with a count from 2 on",
+              args->command->name, option, text);
+    return CLI_USAGE;
+  }
+  memcpy(axis->name, text, (size_t)(equals - text));
+  return CLI_DONE;
+}
+
+double orbit_axis_at(const orbit_axis* axis, int i) {
+  return i == axis->count - 1
+             ? axis->to
+             : axis->from + (axis->to - axis->from) * ((double)i / (double)(axis->count - 1));
+}

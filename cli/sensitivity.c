@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * sensitivity.c - see sensitivity.h.
+ */
+#include "sensitivity.h"
+
+#include "output.h"
+#include "progress.h"
+#include "saltus/sensitivity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EVENTS_SHOWN = 12 };
+
+static void print_events(const saltus_sensitivity_view* v, const saltus_system* sys, int count) {
+  char line[96];
+  long long shown = 0;
+  for (long long i = 0; i < v->event_count; i++) {
+    const saltus_sensitive_event* e = &v->events[i];
+    if (v->event_count > 2 * EVENTS_SHOWN && i >= EVENTS_SHOWN &&
+        i < v->event_count - EVENTS_SHOWN) {
+      if (shown++ == 0) {
+        printf("  ... %lld more\n", v->event_count - 2 * EVENTS_SHOWN);
+      }
+      continue;
+    }
+    const char* name = sys->laws[e->event.contact].name;
+    printf("  %-13s %-16s t = %-18.12g dt:", saltus_event_kind_name(e->event.kind),
+           name != NULL ? cli_one_line(name, line, sizeof line) : "", e->event.t);
+    for (int j = 0; j < count; j++) {
+      printf(" %.10g", e->dt[j]);
+    }
+    printf("%s\n", e->derivative == SALTUS_DERIVATIVE_GRAZING ? "  (grazing: not bounded)"
+                   : e->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS
+                       ? "  (at once: depends on which is first)"
+                       : "");
+  }
+}
+
+static void print_all(const saltus_sensitivity_view* v, const saltus_system* sys,
+                      const char* const* names, int count) {
+  char line[96];
+  const int nq = sys->dims.nq, nv = sys->dims.nv;
+  printf("Sensitivities at t = %.12g s, with respect to:", v->t);
+  for (int j = 0; j < count; j++) {
+    printf(" %s", names[j]);
+  }
+  printf("\n");
+  for (int i = 0; i < nq + nv; i++) {
+    const char* name = i < nq ? sys->q_labels[i].name : sys->v_labels[i - nq].name;
+    printf("  d %s:", cli_one_line(name, line, sizeof line));
+    for (int j = 0; j < count; j++) {
+      printf(" %.12g", i < nq ? v->dq[j * nq + i] : v->dv[j * nv + i - nq]);
+    }
+    printf("\n");
+  }
+  if (v->event_count > 0) {
+    printf("Events and how their times change:\n");
+    print_events(v, sys, count);
+  }
+  if (v->derivative == SALTUS_DERIVATIVE_GRAZING) {
+    printf("An impact at t = %.12g s has no approach: derivatives after it are not bounded.\n",
+           v->derivative_t);
+  } else if (v->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS) {
+    printf("Contacts strike at one instant at t = %.12g s: derivatives after it depend on which "
+           "would be first.\n",
+           v->derivative_t);
+  } else if (v->derivative == SALTUS_DERIVATIVE_LIMIT) {
+    printf("Derivatives are limits through an accumulation of impacts.\n");
+  }
+}
+
+int cli_sensitivity(const cli_args* args, const cli_model* model, double until, double tol) {
+  const char* names[CLI_MOST];
+  int count = 0;
+  for (int i = 0; i < args->given_count; i++) {
+    if (strcmp(args->given[i].option->name, "--sensitivity") == 0) {
+      names[count++] = args->given[i].value;
+    }
+  }
+  if (count == 0) {
+    return CLI_DONE;
+  }
+  if (model->scene == NULL) {
+    cli_error("run: --sensitivity is for scene files");
+    return CLI_USAGE;
+  }
+  cli_overrides room = {.copied = 0};
+  int pairs = 0;
+  int code = cli_read_pairs(args, "--set", &room, room.options, &pairs);
+  saltus_scene_directions* directions = NULL;
+  saltus_sensitivity* s = NULL;
+  if (code == CLI_DONE) {
+    code = cli_exit_code(saltus_scene_directions_create(model->scene, room.options, pairs, names,
+                                                        count, cli_log(), &directions));
+  }
+  if (code == CLI_DONE) {
+    saltus_sensitivity_def def = saltus_sensitivity_def_default();
+    def.system = model->view.system;
+    def.t0 = model->view.start;
+    def.q0 = model->view.q0;
+    def.v0 = model->view.v0;
+    def.until = until;
+    def.tol = fmin(tol > 0.0 ? tol : 1e-11, 1e-9);
+    def.directions = saltus_scene_directions_look(directions);
+    def.direction_count = count;
+    def.cancel = cli_signals_hold();
+    def.log = cli_log();
+    code = cli_exit_code(saltus_sensitivity_create(&def, &s));
+    cli_signals_release();
+  }
+  if (code == CLI_DONE) {
+    print_all(saltus_sensitivity_look(s), model->view.system, names, count);
+  }
+  saltus_sensitivity_destroy(s);
+  saltus_scene_directions_destroy(directions);
+  cli_overrides_free(&room);
+  return code;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * Sensitivities and orbits against closed forms, and against differences of runs.
+ */
+#include "math/eigenvalues.h"
+#include "saltus/saltus.h"
+#include "saltus_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- eigenvalues ---- */
+
+/* Reflections of block diagonal matrices, whose eigenvalues move by no more than the rounding of the matrix. */
+static void eigenvalues_of_normal_matrices_are_those_of_their_blocks(void** state) {
+  (void)state;
+  srand(3);
+  for (int trial = 0; trial < 400; trial++) {
+    const int n = 1 + trial % 12;
+    double A[144] = {0}, B[144], re[12], im[12], want[12][2];
+    for (int i = 0; i < n; i++) {
+      const double a = 4.0 * rand() / RAND_MAX - 2.0,
+                   b = rand() % 2 == 0 && i + 1 < n ? 2.0 * rand() / RAND_MAX : 0.0;
+      A[i * n + i] = a;
+      want[i][0] = a;
+      want[i][1] = b;
+      if (b > 0.0) {
+        A[i * n + i + 1] = b;
+        A[(i + 1) * n + i] = -b;
+        A[(i + 1) * n + i + 1] = a;
+        want[i + 1][0] = a;
+        want[i + 1][1] = -b;
+        i++;
+      }
+    }
+    double w[12], square = 0.0;
+    for (int i = 0; i < n; i++) {
+      w[i] = 2.0 * rand() / RAND_MAX - 1.0;
+      square += w[i] * w[i];
+    }
+    for (int pass = 0; pass < 2; pass++) { /* H A, then A H, with H = 1 - 2 w w^T / w^T w */
+      for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+          double sum = 0.0;
+          for (int k = 0; k < n; k++) {
+            sum += pass == 0 ? w[k] * A[k * n + j] : A[i * n + k] * w[k];
+          }
+          B[i * n + j] = A[i * n + j] - 2.0 * sum * (pass == 0 ? w[i] : w[j]) / square;
+        }
+      }
+      memcpy(A, B, sizeof A);
+    }
+    assert_true(saltusi_eigenvalues(A, n, re, im));
+    for (int i = 0; i < n; i++) {
+      double nearest = INFINITY;
+      int who = 0;
+      for (int k = 0; k < n; k++) {
+        const double off = hypot(re[i] - want[k][0], im[i] - want[k][1]);
+        who = off < nearest ? k : who;
+        nearest = fmin(nearest, off);
+      }
+      assert_true(nearest < 1e-13);
+      want[who][0] = 1e300; /* each once */
+      assert_true(i == 0 || hypot(re[i], im[i]) <= hypot(re[i - 1], im[i - 1]) * (1.0 + 1e-11));
+    }
+  }
+}
+
+/* ---- scenes ---- */
+
+static const char ball[] = "saltus: 1\n"
+                           "parameters: {e: 1/2, h0: 1}\n"
+                           "coordinates: {q: {start: h0}}\n"
+                           "kinetic: q'^2/2\n"
+                           "potential: 2*q\n"
+                           "contacts: [{name: floor, gap: q, restitution: e}]\n";
+
+typedef struct varied {
+  saltus_scene* scene;
+  saltus_scene_directions* directions;
+  saltus_sensitivity* of;
+  const saltus_sensitivity_view* view;
+} varied;
+
+static saltus_status vary(const char* text, const char* const* names, int count, double until,
+                          double tol, varied* v) {
+  const saltus_scene_def def = {.text = text};
+  assert_int_equal(saltus_scene_create(&def, &v->scene), SALTUS_OK);
+  const saltus_log silent = {0};
+  assert_int_equal(
+      saltus_scene_directions_create(v->scene, NULL, 0, names, count, silent, &v->directions),
+      SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(v->scene);
+  saltus_sensitivity_def d = saltus_sensitivity_def_default();
+  d.system = view->system;
+  d.t0 = view->start;
+  d.q0 = view->q0;
+  d.v0 = view->v0;
+  d.until = until;
+  d.tol = tol;
+  d.directions = saltus_scene_directions_look(v->directions);
+  d.direction_count = count;
+  const saltus_status status = saltus_sensitivity_create(&d, &v->of);
+  v->view = status == SALTUS_OK ? saltus_sensitivity_look(v->of) : NULL;
+  return status;
+}
+
+static void vary_free(varied* v) {
+  saltus_sensitivity_destroy(v->of);
+  saltus_scene_directions_destroy(v->directions);
+  saltus_scene_destroy(v->scene);
+}
+
+/* Falls from h: impacts at t_k = s (1 + 2 sum_{i<k} e^i), s = sqrt(h), leaves with 2 s e^k. */
+static void a_ball_has_its_derivatives_after_many_impacts(void** state) {
+  (void)state;
+  const char* names[] = {"h0", "e", "q'"};
+  const double s = 1.0, e = 0.5;
+  for (int n = 1; n <= 6; n++) {
+    double sum = 0.0, slope = 0.0; /* sum_{i=1}^{n-1} e^i and its derivative */
+    for (int i = 1; i < n; i++) {
+      sum += pow(e, i);
+      slope += i * pow(e, i - 1);
+    }
+    const double t_n = s * (1.0 + 2.0 * sum), v_n = 2.0 * s * pow(e, n);
+    const double t = t_n + 0.5 * v_n; /* the top: v = 0 there, height e^(2n) h */
+    varied v;
+    assert_int_equal(vary(ball, names, 3, t, 1e-12, &v), SALTUS_OK);
+    /* q = v_n (t - t_n) - (t - t_n)^2 at the fixed t */
+    const double dt_h = t_n / (2.0 * s * s), dv_h = v_n / (2.0 * s * s);
+    const double dt_e = 2.0 * s * slope, dv_e = 2.0 * s * n * pow(e, n - 1);
+    const double tau = t - t_n;
+    assert_true(fabs(v.view->dq[0] - (dv_h * tau - v_n * dt_h + 2.0 * tau * dt_h)) < 1e-10);
+    assert_true(fabs(v.view->dv[0] - (dv_h + 2.0 * dt_h)) < 1e-10);
+    assert_true(fabs(v.view->dq[1] - (dv_e * tau - v_n * dt_e + 2.0 * tau * dt_e)) < 1e-10);
+    assert_true(fabs(v.view->dv[1] - (dv_e + 2.0 * dt_e)) < 1e-10);
+    assert_int_equal(v.view->event_count, n);
+    for (int k = 0; k < n; k++) {
+      double part = 0.0, part_slope = 0.0;
+      for (int i = 1; i <= k; i++) {
+        part += pow(e, i);
+        part_slope += i * pow(e, i - 1);
+      }
+      assert_true(fabs(v.view->events[k].dt[0] - (1.0 + 2.0 * part) / 2.0) < 1e-10);
+      assert_true(fabs(v.view->events[k].dt[1] - 2.0 * part_slope) < 1e-10);
+      assert_true(fabs(v.view->events[k].dt[2] - 0.5) <
+                  1e-10); /* thrown up by v: v/2 later, to first order */
+    }
+    assert_int_equal(v.view->derivative, SALTUS_DERIVATIVE_EXISTS);
+    vary_free(&v);
+  }
+}
+
+/* t_inf = s (1 + e)/(1 - e): 3/2 and 8 at h = 1, e = 1/2; at rest behind it. */
+static void the_end_of_an_accumulation_has_its_derivative(void** state) {
+  (void)state;
+  const char* names[] = {"h0", "e"};
+  varied v;
+  assert_int_equal(vary(ball, names, 2, 4.0, 1e-12, &v), SALTUS_OK);
+  bool found = false;
+  for (long long i = 0; i < v.view->event_count; i++) {
+    const saltus_sensitive_event* e = &v.view->events[i];
+    if (e->event.kind == SALTUS_EVENT_ACCUMULATION) {
+      found = true;
+      assert_true(fabs(e->dt[0] - 1.5) < 1e-10);
+      assert_true(fabs(e->dt[1] - 8.0) < 1e-10);
+      assert_int_equal(e->derivative, SALTUS_DERIVATIVE_LIMIT);
+    }
+  }
+  assert_true(found);
+  for (int i = 0; i < 2; i++) {
+    assert_true(fabs(v.view->dq[i]) < 1e-12 && fabs(v.view->dv[i]) < 1e-12);
+  }
+  vary_free(&v);
+}
+
+/* Differences of fourth order of runs to 1e-13 with their own step. */
+static void differences(const char* path, const char* name, double value, double step, double until,
+                        double* out) {
+  static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
+  static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
+  for (int k = 0; k < 4; k++) {
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value + at[k] * step);
+    const saltus_override override = {.name = name, .value = text};
+    const saltus_scene_def def = {.path = path, .overrides = &override, .override_count = 1};
+    saltus_scene* scene;
+    assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_integrator_def run = {.system = view->system,
+                                       .t0 = view->start,
+                                       .q0 = view->q0,
+                                       .v0 = view->v0,
+                                       .rtol = 1e-13,
+                                       .atol = 1e-13};
+    saltus_integrator* it;
+    assert_int_equal(saltus_integrator_create(&run, &it), SALTUS_OK);
+    assert_int_equal(saltus_integrator_advance(it, until, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+    const int nq = view->system->dims.nq, nv = view->system->dims.nv;
+    for (int i = 0; i < nq; i++) {
+      out[i] = (k == 0 ? 0.0 : out[i]) + weight[k] / step * saltus_integrator_q(it)[i];
+    }
+    for (int i = 0; i < nv; i++) {
+      out[nq + i] = (k == 0 ? 0.0 : out[nq + i]) + weight[k] / step * saltus_integrator_v(it)[i];
+    }
+    saltus_integrator_destroy(it);
+    saltus_scene_destroy(scene);
+  }
+}
+
+static void compare(const char* file, const char* name, double value, double step, double until,
+                    double limit) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", SALTUS_SCENES, file);
+  varied v;
+  double by_runs[64];
+  const saltus_scene_def def = {.path = path};
+  assert_int_equal(saltus_scene_create(&def, &v.scene), SALTUS_OK);
+  const saltus_log silent = {0};
+  assert_int_equal(
+      saltus_scene_directions_create(v.scene, NULL, 0, &name, 1, silent, &v.directions), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(v.scene);
+  saltus_sensitivity_def d = saltus_sensitivity_def_default();
+  d.system = view->system;
+  d.t0 = view->start;
+  d.q0 = view->q0;
+  d.v0 = view->v0;
+  d.until = until;
+  d.tol = 1e-12;
+  d.directions = saltus_scene_directions_look(v.directions);
+  d.direction_count = 1;
+  assert_int_equal(saltus_sensitivity_create(&d, &v.of), SALTUS_OK);
+  v.view = saltus_sensitivity_look(v.of);
+  assert_true(v.view->event_count > 2);
+  differences(path, name, value, step, until, by_runs);
+  const int nq = view->system->dims.nq, nv = view->system->dims.nv;
+  double most_q = 0.0, most_v = 0.0;
+  for (int i = 0; i < nq; i++) {
+    most_q = fmax(most_q, fabs(v.view->dq[i]));
+  }
+  for (int i = 0; i < nv; i++) {
+    most_v = fmax(most_v, fabs(v.view->dv[i]));
+  }
+  for (int i = 0; i < nq; i++) {
+    assert_true(fabs(v.view->dq[i] - by_runs[i]) <= limit * most_q);
+  }
+  for (int i = 0; i < nv; i++) {
+    assert_true(fabs(v.view->dv[i] - by_runs[nq + i]) <= limit * most_v);
+  }
+  vary_free(&v);
+}
+
+/* Through stick, slip, opening, impacts with friction and closing. */
+static void machines_have_the_derivatives_of_differences_of_runs(void** state) {
+  (void)state;
+  compare("woodpecker.yaml", "mu", 0.3, 3e-8, 0.3, 1e-6);
+  compare("woodpecker.yaml", "phiS'", -7.4583, 1e-5, 0.3, 1e-6);
+  compare("double-pendulum-rough.yaml", "m", 1.0, 1e-6, 1.5, 1e-6);
+  compare("machine-slider-crank.yaml", "w3", -0.01, 1e-4, 0.0026925, 1e-6);
+}
+
+static void what_has_no_derivative_is_said(void** state) {
+  (void)state;
+  /* a second floor beside the first: both strike at once */
+  static const char both[] =
+      "saltus: 1\nparameters: {h0: 1}\ncoordinates: {q: {start: h0}, x: 1}\n"
+      "kinetic: (q'^2 + x'^2)/2\npotential: 2*q + 2*x\n"
+      "contacts: [{name: a, gap: q, restitution: 0.5}, {name: b, gap: x, restitution: 0.5}]\n";
+  const char* names[] = {"h0"};
+  varied v;
+  assert_int_equal(vary(both, names, 1, 1.5, 1e-11, &v), SALTUS_OK);
+  assert_int_equal(v.view->derivative, SALTUS_DERIVATIVE_SIMULTANEOUS);
+  assert_true(fabs(v.view->derivative_t - 1.0) < 1e-9);
+  vary_free(&v);
+}
+
+/* ---- orbits ---- */
+
+/* Multipliers of the ball that bounces once a period on A sin(w t): product e^2, sum 1 + e^2 - (1 + e)^2 sin(phase) A w^2/g. */
+static void the_shaken_ball_has_its_multipliers(void** state) {
+  (void)state;
+  const double pi = 3.14159265358979323846, g = 9.81, e = 0.8, w = 50.0;
+  for (int k = 0; k < 4; k++) {
+    const double G = 0.6 + 0.2 * k;
+    char value[40];
+    snprintf(value, sizeof value, "%.17g", G);
+    const double cosine = pi * (1.0 - e) / (1.0 + e) / G, sine = sqrt(1.0 - cosine * cosine);
+    const double A = G * g / (w * w), T = 2.0 * pi / w, U = g * T / 2.0,
+                 left = T - acos(cosine) / w;
+    const double q0 = A * sine + U * left - g * left * left / 2.0, v0 = U - g * left;
+    const double off_q = q0 + 1e-4, off_v = v0 - 1e-3; /* a guess */
+    const saltus_override override = {.name = "G", .value = value};
+    const saltus_scene_def def = {
+        .path = SALTUS_SCENES "/shaken-ball.yaml", .overrides = &override, .override_count = 1};
+    saltus_scene* scene;
+    assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+    saltus_orbit_def d = saltus_orbit_def_default();
+    d.system = saltus_scene_look(scene)->system;
+    d.q0 = &off_q;
+    d.v0 = &off_v;
+    d.period = T;
+    saltus_orbit* orbit;
+    assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
+    const saltus_orbit_view* o = saltus_orbit_look(orbit);
+    assert_true(fabs(o->q[0] - q0) < 1e-9 && fabs(o->v[0] - v0) < 1e-9);
+    assert_int_equal(o->impacts, 1);
+    const double sum = 1.0 + e * e - (1.0 + e) * (1.0 + e) * sine * G;
+    assert_true(fabs(o->re[0] + o->re[1] - sum) < 1e-8);
+    assert_true(fabs(o->re[0] * o->re[1] - o->im[0] * o->im[1] - e * e) < 1e-8);
+    assert_int_equal(o->stable, G < sqrt(pow(pi * (1.0 - e) / (1.0 + e), 2) +
+                                         pow(2.0 * (1.0 + e * e) / pow(1.0 + e, 2), 2)));
+    saltus_orbit_destroy(orbit);
+    saltus_scene_destroy(scene);
+  }
+}
+
+/* The state right after the beak strikes next. */
+static void come_back(const saltus_system* sys, const double* z, double* out) {
+  const saltus_integrator_def run = {
+      .system = sys, .q0 = z, .v0 = z + 3, .rtol = 1e-13, .atol = 1e-13};
+  saltus_integrator* it;
+  const saltus_event* event = NULL;
+  assert_int_equal(saltus_integrator_create(&run, &it), SALTUS_OK);
+  do {
+    assert_int_equal(saltus_integrator_advance(it, 1.0, SALTUS_STOP(SALTUS_EVENT_IMPACT), &event),
+                     SALTUS_OK);
+    assert_non_null(event);
+  } while (event->contact != 0);
+  memcpy(out, saltus_integrator_q(it), 3 * sizeof(double));
+  memcpy(out + 3, saltus_integrator_v(it), 3 * sizeof(double));
+  saltus_integrator_destroy(it);
+}
+
+/* The derivative of the return by differences of returns, along what the section allows: phiS is given by it. */
+static void compare_map(const saltus_system* sys, const saltus_orbit_view* o) {
+  static const int place[5] = {1, 2, 3, 4, 5};
+  for (int j = 0; j < 5; j++) {
+    if (place[j] == 2) {
+      continue;
+    }
+    const double scale = j < 2 ? 1e-6 : 1e-5;
+    double slope[6] = {0.0}, most = 0.0;
+    for (int k = 0; k < 2; k++) {
+      double z[6] = {o->q[0], o->q[1], o->q[2], o->v[0], o->v[1], o->v[2]}, back[6];
+      z[place[j]] += k == 0 ? -scale : scale;
+      come_back(sys, z, back);
+      for (int i = 0; i < 6; i++) {
+        slope[i] += (k == 0 ? -0.5 : 0.5) * back[i] / scale;
+      }
+    }
+    for (int i = 0; i < 5; i++) {
+      most = fmax(most, fabs(slope[place[i]]));
+    }
+    for (int i = 0; i < 5; i++) {
+      assert_true(fabs(o->map[i * 5 + j] - slope[place[i]]) <= 1e-6 * most);
+    }
+  }
+  double sum = 0.0, by_values = 0.0;
+  for (int i = 0; i < 5; i++) {
+    sum += o->map[i * 5 + i];
+    by_values += o->re[i];
+  }
+  assert_true(fabs(sum - by_values) < 1e-9);
+}
+
+/* The cycle of the woodpecker from ten starts; its multipliers are those of differences of returns. */
+static void the_woodpecker_is_found_from_ten_starts(void** state) {
+  (void)state;
+  const saltus_scene_def def = {.path = SALTUS_SCENES "/woodpecker.yaml"};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  /* after the beak has struck: sleeve and bird as on the cycle, to three digits */
+  const double q[3] = {0.0, 0.0894, 0.12}, v[3] = {-0.0938, 22.88, -8.456};
+  const bool drifts[3] = {true, false, false};
+  double first[6] = {0};
+  for (int k = 0; k < 10; k++) {
+    const double part = 0.01 * (k % 2 == 0 ? 1.0 : -1.0) * k;
+    const double q0[3] = {0.0, q[1] * (1.0 + part), q[2]},
+                 v0[3] = {v[0] * (1.0 - part), v[1] * (1.0 + part), v[2] * (1.0 - part)};
+    saltus_orbit_def d = saltus_orbit_def_default();
+    d.system = view->system;
+    d.q0 = q0;
+    d.v0 = v0;
+    d.drifts = drifts;
+    d.section_contact = 0;
+    saltus_orbit* orbit;
+    assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
+    const saltus_orbit_view* o = saltus_orbit_look(orbit);
+    assert_int_equal(o->impacts, 5);
+    assert_true(o->stable);
+    const double now[6] = {o->q[1], o->v[0], o->v[1], o->v[2], o->period, o->drift[0]};
+    for (int i = 0; i < 6; i++) {
+      first[i] = k == 0 ? now[i] : first[i];
+      assert_true(fabs(now[i] - first[i]) <= 1e-7 * fabs(first[i]));
+    }
+    assert_true(fabs(o->drift[0] + 0.01945) < 1e-5); /* Leine, Glocker, van Campen: 19.45 mm */
+    if (k == 0) {
+      compare_map(view->system, o);
+    }
+    saltus_orbit_destroy(orbit);
+  }
+  saltus_scene_destroy(scene);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(eigenvalues_of_normal_matrices_are_those_of_their_blocks),
+      cmocka_unit_test(a_ball_has_its_derivatives_after_many_impacts),
+      cmocka_unit_test(the_end_of_an_accumulation_has_its_derivative),
+      cmocka_unit_test(machines_have_the_derivatives_of_differences_of_runs),
+      cmocka_unit_test(what_has_no_derivative_is_said),
+      cmocka_unit_test(the_shaken_ball_has_its_multipliers),
+      cmocka_unit_test(the_woodpecker_is_found_from_ten_starts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
