@@ -436,10 +436,11 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
       status = SALTUS_ERR_MEMORY;
     }
     /* one at the very start is where it comes from */
-    const bool section = is_section(s, &s->group[i]) && t > s->def.t0 + 1e-12 * fmax(1.0, fabs(s->def.t0));
+    const bool section =
+        is_section(s, &s->group[i]) && t > s->def.t0 + 1e-12 * fmax(1.0, fabs(s->def.t0));
     s->sections += section;
-    s->met = s->met || (section &&
-                        s->sections == (s->def.section_count > 0 ? s->def.section_count : 1));
+    s->met =
+        s->met || (section && s->sections == (s->def.section_count > 0 ? s->def.section_count : 1));
   }
   return status;
 }

@@ -54,11 +54,20 @@ static double largest(const double* x, int n) {
   return most;
 }
 
+/* A function whose slope is wanted. */
+typedef struct slope {
+  saltusi_smooth* function;
+  const void* user;
+  const saltusi_along* along;
+  int many;
+  double* out;
+} slope;
+
 /* out += weight * function at a place that is shifted by e along (tau, s). */
-static bool add(saltusi_vary* vary, saltusi_smooth* function, const void* user,
-                const saltusi_along* along, const saltus_system* system, double e, double weight,
-                int many, double* out) {
+static bool add(saltusi_vary* vary, const slope* of, const saltus_system* system, double e,
+                double weight) {
   const int nq = vary->nq, nv = vary->nv;
+  const saltusi_along* along = of->along;
   for (int i = 0; i < nq; i++) {
     vary->shifted[i] = along->at.q[i] + (along->s != NULL ? e * along->s[i] : 0.0);
   }
@@ -67,11 +76,11 @@ static bool add(saltusi_vary* vary, saltusi_smooth* function, const void* user,
   }
   const saltusi_spot at = {
       .t = along->at.t + e * along->tau, .q = vary->shifted, .v = vary->shifted + nq};
-  if (!function(vary, system, at, user, vary->plus)) {
+  if (!of->function(vary, system, at, of->user, vary->plus)) {
     return false;
   }
-  for (int i = 0; i < many; i++) {
-    out[i] += weight * vary->plus[i];
+  for (int i = 0; i < of->many; i++) {
+    of->out[i] += weight * vary->plus[i];
   }
   return true;
 }
@@ -87,18 +96,22 @@ bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void
                                    largest(along->s + vary->nq, vary->nv) / vary->speed)
                             : 0.0,
            20.0 * fabs(along->tau) / vary->span);
+  const slope whole = {
+      .function = function, .user = user, .along = along, .many = many, .out = out};
   bool good = true;
   if (size > 0.0) {
     const double e = part / size;
     for (int k = 0; k < 4 && good; k++) {
-      good = add(vary, function, user, along, vary->system, at[k] * e, weight[k] / e, many, out);
+      good = add(vary, &whole, vary->system, at[k] * e, weight[k] / e);
     }
   }
   const saltus_direction* d = along->direction >= 0 ? &vary->directions[along->direction] : NULL;
   if (d != NULL && d->system[0] != NULL) {
     const saltusi_along here = {.at = along->at};
+    const slope fixed = {
+        .function = function, .user = user, .along = &here, .many = many, .out = out};
     for (int k = 0; k < 4 && good; k++) {
-      good = add(vary, function, user, &here, d->system[k], 0.0, weight[k] / d->step, many, out);
+      good = add(vary, &fixed, d->system[k], 0.0, weight[k] / d->step);
     }
   }
   return good;
