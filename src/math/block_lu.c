@@ -12,10 +12,10 @@
 #include "math/block_lu.h"
 
 #include "base/lanes.h"
-
 #include "math/matrix.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* Determinants below this have lost digits, or 1 / det is not finite: 1e28 times the least normal number. It is about
@@ -77,6 +77,47 @@ static bool invert_general(saltusi_block_lu* lu, int d, const double* a, double*
 
 /* Rows of the largest units with loops of their own: bodies. */
 enum { WIDE = 6 };
+
+/* The inverse of a block of bodies, after Gauss and Jordan with pivots by columns. False when it is singular. */
+static bool invert_wide(const double* a, double* b) {
+  double left[WIDE][WIDE], right[WIDE][WIDE] = {{0.0}};
+  memcpy(left, a, sizeof left);
+  for (int k = 0; k < WIDE; k++) {
+    right[k][k] = 1.0;
+  }
+  for (int k = 0; k < WIDE; k++) {
+    int pivot = k;
+    for (int i = k + 1; i < WIDE; i++) {
+      pivot = fabs(left[i][k]) > fabs(left[pivot][k]) ? i : pivot;
+    }
+    if (!(fabs(left[pivot][k]) > 0.0) || !isfinite(left[pivot][k])) {
+      return false;
+    }
+    if (pivot != k) {
+      double kept[WIDE];
+      memcpy(kept, left[k], sizeof kept);
+      memcpy(left[k], left[pivot], sizeof kept);
+      memcpy(left[pivot], kept, sizeof kept);
+      memcpy(kept, right[k], sizeof kept);
+      memcpy(right[k], right[pivot], sizeof kept);
+      memcpy(right[pivot], kept, sizeof kept);
+    }
+    const double scale = 1.0 / left[k][k];
+    for (int c = 0; c < WIDE; c++) {
+      left[k][c] *= scale;
+      right[k][c] *= scale;
+    }
+    for (int i = 0; i < WIDE; i++) {
+      const double part = i == k ? 0.0 : left[i][k];
+      for (int c = 0; c < WIDE; c++) {
+        left[i][c] -= part * left[k][c];
+        right[i][c] -= part * right[k][c];
+      }
+    }
+  }
+  memcpy(b, right, sizeof right);
+  return true;
+}
 
 /* C -= A B with A [m x k], B [k x n]; constant sizes where inlined so. */
 static inline void subtract_product(const int m, const int k, const int n, const double* restrict A,
@@ -176,7 +217,7 @@ static inline bool factor_uniform(saltusi_block_lu* lu, const int d) {
     }
     double* inverse = lu->inverse + (size_t)i * (size_t)square;
     const double* own = row + (size_t)i * (size_t)square;
-    if (!(d == WIDE ? invert_general(lu, WIDE, own, inverse)
+    if (!(d == WIDE ? invert_wide(own, inverse)
           : d == 3  ? invert3(own, inverse)
                     : invert2(own, inverse))) {
       return false;

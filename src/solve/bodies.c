@@ -5,6 +5,7 @@
  */
 #include "solve/bodies.h"
 
+#include "base/lanes.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -205,7 +206,8 @@ static int find_block(const saltusi_block_lu* lu, int row, int column) {
 }
 
 /* Block += F G^T with F [WIDTH x 3] and G row by row. */
-static void add_product(double F[WIDTH][3], const double* G, double* block) {
+SALTUSI_ALWAYS_INLINE void add_product(double F[WIDTH][3], const double* restrict G,
+                                       double* restrict block) {
   for (int a = 0; a < WIDTH; a++) {
     for (int c = 0; c < WIDTH; c++) {
       block[a * WIDTH + c] += F[a][0] * G[c] + F[a][1] * G[WIDTH + c] + F[a][2] * G[2 * WIDTH + c];
@@ -213,23 +215,28 @@ static void add_product(double F[WIDTH][3], const double* G, double* block) {
   }
 }
 
-static void add_contact(const saltusi_bodies* b, saltusi_block_lu* lu, int i, const double* K) {
-  const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
-  for (int s = 0; s < 2; s++) {
-    int own = b->body[2 * i + s];
-    if (own < 0) {
-      continue;
-    }
-    double F[WIDTH][3];
-    for (int a = 0; a < WIDTH; a++) {
-      for (int k = 0; k < 3; k++) {
-        const double* row = G + s * ROWS + a;
-        F[a][k] = row[0] * K[k] + row[WIDTH] * K[3 + k] + row[2 * WIDTH] * K[6 + k];
+/* G K G^T of all contacts. */
+SALTUSI_FOR_MACHINES static void add_contacts(const saltusi_bodies* b, const saltusi_block_lu* lu,
+                                              const double* all) {
+  for (int i = 0; i < b->units; i++) {
+    const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
+    const double* K = all + SALTUSI_CONTACT_ENTRIES * (size_t)i;
+    for (int s = 0; s < 2; s++) {
+      int own = b->body[2 * i + s];
+      if (own < 0) {
+        continue;
       }
-    }
-    add_product(F, G + s * ROWS, lu->values + lu->place[lu->diagonal[own]]);
-    if (b->body[2 * i + 1 - s] >= 0) {
-      add_product(F, G + (1 - s) * ROWS, lu->values + lu->place[b->crossing[2 * i + s]]);
+      double F[WIDTH][3];
+      for (int a = 0; a < WIDTH; a++) {
+        for (int k = 0; k < 3; k++) {
+          const double* row = G + s * ROWS + a;
+          F[a][k] = row[0] * K[k] + row[WIDTH] * K[3 + k] + row[2 * WIDTH] * K[6 + k];
+        }
+      }
+      add_product(F, G + s * ROWS, lu->values + lu->place[lu->diagonal[own]]);
+      if (b->body[2 * i + 1 - s] >= 0) {
+        add_product(F, G + (1 - s) * ROWS, lu->values + lu->place[b->crossing[2 * i + s]]);
+      }
     }
   }
 }
@@ -247,8 +254,8 @@ bool saltusi_bodies_factor(saltusi_bodies* b, saltusi_block_lu* lu, const double
       b->crossing[2 * i] = find_block(lu, body[0], body[1]);
       b->crossing[2 * i + 1] = find_block(lu, body[1], body[0]);
     }
-    add_contact(b, lu, i, K + SALTUSI_CONTACT_ENTRIES * (size_t)i);
   }
+  add_contacts(b, lu, K);
   lu->failures = 0;
   lu->no_pivoting = true;
   return saltusi_block_lu_factor(lu);

@@ -37,7 +37,7 @@ static const again starts[] = {{1.0, 0.3}, {0.0, 1.0}, {2.0, 0.3},
                                {0.5, 1.0}, {4.0, 0.3}, {0.0, 3.0}};
 enum { AGAIN = sizeof starts / sizeof starts[0] };
 /* The augmented Lagrangian: its factorisations, and those that have to gain something. */
-enum { PROXIMAL = 60, PROXIMAL_TRIAL = 30 };
+enum { PROXIMAL = 150, PROXIMAL_TRIAL = 60 };
 /* Where it comes in last, and after which start. */
 enum { PROXIMAL_LONG = 150, PROXIMAL_AFTER = 1 };
 /* Problems nearby: how many, how near in parts of |q|, and starts that are tried on them. */
