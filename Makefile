@@ -42,6 +42,10 @@ fuzz: deps
 viewer-test: all
 	@tools/viewer-test --install all
 
+# One page with the core as WebAssembly: build/playground/playground.html; installs emscripten when it is missing (0.5 GB).
+playground: all
+	@tools/playground
+
 # The core for browsers and node; installs emscripten when it is missing (0.5 GB).
 wasm: deps
 	@tools/wasm --install

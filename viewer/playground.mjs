@@ -4,13 +4,13 @@
 // node playground.mjs OUT: OUT/play.js and OUT/play.wasm, the viewer and all scenes become OUT/playground.html.
 import { build } from 'esbuild';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { bundle, hash, licences, style } from './build.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = process.argv[2];
+const out = resolve(process.argv[2]);
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
 
 const worker = await build({

@@ -46,6 +46,9 @@ export class Editor {
     this.paint();
     this.area.focus();
     this.area.setSelectionRange(this.mark, Math.min(this.mark + 1, this.text.length));
+    const height = this.area.scrollHeight / Math.max(1, lines.length);
+    this.area.scrollTop = Math.max(0, (row - 0.5) * height - 0.5 * this.area.clientHeight);
+    this.area.scrollLeft = 0;
   }
 
   get marked(): number {

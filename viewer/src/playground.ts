@@ -54,6 +54,7 @@ export class Playground {
   private readonly runButton: HTMLButtonElement;
   private readonly stopButton: HTMLButtonElement;
   private readonly fields: Record<'scheme' | 'tol' | 'step' | 'until', HTMLInputElement>;
+  private readonly gallery = el('select', { 'aria-label': 'Gallery' });
   private readonly sliders = el('div', { class: 'sliders' });
   private readonly overrides = new Map<string, number>();
   private worker: Worker | undefined;
@@ -65,7 +66,7 @@ export class Playground {
     private readonly scenes: Scene[],
   ) {
     this.editor = new Editor(() => this.listParameters());
-    const gallery = el('select', { 'aria-label': 'Gallery' });
+    const gallery = this.gallery;
     for (const scene of scenes) gallery.append(el('option', { value: scene.name }, scene.name));
     gallery.addEventListener('change', () => this.open(gallery.value));
     const field = (label: string, title: string): HTMLInputElement => el('input', { type: 'text', size: '7', placeholder: 'scene', 'aria-label': title, title: `${title}; empty: as the scene says`, name: label });
@@ -106,6 +107,7 @@ export class Playground {
   open(name: string): void {
     const scene = this.scenes.find((one) => one.name === name) ?? this.scenes[0];
     this.editor.text = scene.text;
+    this.gallery.value = scene.name;
     for (const field of Object.values(this.fields)) field.value = '';
     this.listParameters();
   }

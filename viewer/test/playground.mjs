@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Saltus developers
+//
+// node test/playground.mjs: claims about build/playground/playground.html in Chromium. Times are printed; the limits asserted are ten
+// times wider than on a machine that does nothing else.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import { claim, finish, launch, program, source, work } from './browser.mjs';
+
+const path = join(source, 'build/playground/playground.html');
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+async function until(page, what, ask, most = 120000) {
+  const start = Date.now();
+  while (!(await page.evaluate(ask))) {
+    if (Date.now() - start > most) throw new Error(`never ${what}`);
+    await pause(20);
+  }
+  return (Date.now() - start) / 1000;
+}
+async function open(browser, hash = '') {
+  const page = await browser.newPage({ viewport: { width: 1300, height: 700 } });
+  page.setDefaultTimeout(120000);
+  page.wrong = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.wrong.push(message.text());
+  });
+  page.on('pageerror', (error) => page.wrong.push(error.message));
+  const start = Date.now();
+  await page.goto(`file://${path}${hash}`, { timeout: 120000 });
+  await until(page, 'ready', () => window.saltusPlayground?.ready === true);
+  page.opened = (Date.now() - start) / 1000;
+  return page;
+}
+const run = async (page) => {
+  const start = Date.now();
+  await page.evaluate(() => window.saltusPlayground.run());
+  await until(page, 'done', () => !window.saltusPlayground.running);
+  return (Date.now() - start) / 1000;
+};
+
+function native(scene, tol) {
+  const out = join(work, 'native.csv');
+  execFileSync(program, ['run', join(source, 'scenes', `${scene}.yaml`), '--tol', String(tol), '-o', out], { stdio: 'ignore' });
+  const rows = readFileSync(out, 'utf8').split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const events = readFileSync(out.replace('.csv', '.events.csv'), 'utf8').split('\n').filter((line) => line !== '' && !line.startsWith('#')).slice(1);
+  return { last: rows.at(-1).split(',').map(Number), events: events.map((line) => ({ t: Number(line.split(',')[0]), kind: line.split(',')[1] })) };
+}
+
+async function equalsNative(page, scene, tol) {
+  await page.evaluate(([name, value]) => {
+    const { saltusPlayground } = window;
+    saltusPlayground.open(name);
+    document.querySelector('input[name=tol]').value = String(value);
+  }, [scene, tol]);
+  const seconds = await run(page);
+  const made = await page.evaluate(() => {
+    const { run: got } = window.saltusPlayground.viewer;
+    const nq = got.head.q.length;
+    const t = Array.from(got.need('event_t'));
+    return { q: Array.from(got.need('q').slice(-nq)), events: t.map((at, i) => ({ t: at, kind: got.eventKind(i) })), worker: window.saltusPlayground.lastSeconds };
+  });
+  const expected = native(scene, tol);
+  console.log(`-- ${scene} to ${tol}: ${seconds.toFixed(2)} s to the picture, ${made.worker.toFixed(2)} s of it in the worker`);
+  made.q.forEach((q, i) => {
+    const off = Math.abs(q - expected.last[i + 1]) / (1 + Math.abs(q));
+    claim(off <= 10 * tol, `${scene}: coordinate ${i} is off by ${off}`);
+  });
+  claim(made.events.length === expected.events.length, `${scene}: ${made.events.length} events, natively ${expected.events.length}`);
+  made.events.forEach((event, i) => {
+    const other = expected.events[i];
+    claim(other !== undefined && event.kind === other.kind && Math.abs(event.t - other.t) <= 1e-5, `${scene}: event ${i} is ${event.kind} at ${event.t}, natively ${other?.kind} at ${other?.t}`);
+  });
+  return seconds;
+}
+
+const browser = await launch();
+try {
+  const size = statSync(path).size;
+  const packed = gzipSync(readFileSync(path)).length;
+  console.log(`-- page ${(size / 1e6).toFixed(2)} MB, compressed ${(packed / 1e6).toFixed(2)} MB`);
+  claim(size < 4e6 && packed < 1e6, 'the page is below 4 MB, 1 MB compressed');
+  const page = await open(browser);
+  console.log(`-- ready after ${page.opened.toFixed(2)} s`);
+  claim(page.opened < 20, 'it is ready soon');
+  claim((await equalsNative(page, 'woodpecker', 1e-8)) < 10, 'the woodpecker runs in a moment');
+  await equalsNative(page, 'double-pendulum-rough', 1e-6);
+  await equalsNative(page, 'machine-breaker-arm', 1e-8);
+
+  await page.evaluate(() => window.saltusPlayground.open('ball'));
+  await page.getByLabel('Scene', { exact: true }).last().fill(readFileSync(join(source, 'scenes/ball.yaml'), 'utf8').replace('gap: q', 'gap: hight'));
+  await run(page);
+  const marked = await page.evaluate(() => {
+    const { editor } = window.saltusPlayground;
+    return { text: editor.text.slice(editor.marked, editor.marked + 5), shown: document.querySelector('.editor .mark')?.textContent, message: document.querySelector('.message').textContent };
+  });
+  claim(marked.text === 'hight' && marked.shown === 'h' && /unknown name "hight"/.test(marked.message), `an error is marked at its character: ${JSON.stringify(marked)}`);
+
+  await page.evaluate(() => {
+    window.saltusPlayground.open('ball');
+    document.querySelector('input[name=step]').value = '1e-7';
+    document.querySelector('input[name=until]').value = '1e6';
+    window.saltusPlayground.run();
+  });
+  await pause(1000);
+  claim(await page.evaluate(() => window.saltusPlayground.running), 'an endless run goes on');
+  await page.getByRole('button', { name: 'Stop the run' }).click();
+  await until(page, 'ready again', () => window.saltusPlayground.ready && !window.saltusPlayground.running);
+  await page.evaluate(() => window.saltusPlayground.open('ball'));
+  await run(page);
+  claim(await page.evaluate(() => window.saltusPlayground.viewer.run.head.status === 'complete'), 'after it was stopped another one runs');
+
+  await page.evaluate(() => window.saltusPlayground.open('drop'));
+  let first = 0;
+  for (let i = 0; i < 100; i++) {
+    await run(page);
+    const memory = await page.evaluate(() => window.saltusPlayground.memory);
+    first = i === 4 ? memory : first;
+    if (i > 4) claim(memory === first, `run ${i} has ${memory} bytes, the fifth had ${first}`);
+  }
+  claim(page.wrong.length === 0, `the playground is silent: ${page.wrong[0]}`);
+
+  const link = (value) => `#s=${deflateRawSync(Buffer.from(JSON.stringify(value))).toString('base64url')}`;
+  const hash = await page.evaluate(() => window.saltusPlayground.share());
+  await page.close();
+  const shared = await open(browser, hash);
+  claim(await shared.evaluate(() => window.saltusPlayground.editor.text.includes('ball dropped')), 'a link brings its scene');
+  await shared.close();
+  const evil = '</textarea><script>window.hacked=1</script>';
+  for (const [value, words] of [
+    [{ text: evil, scheme: '', tol: '', step: '', until: '' }, ''],
+    [{ text: 1 }, 'no text'],
+    [{ text: 'x', scheme: '<b>', tol: '', step: '', until: '' }, 'no name'],
+    [{ text: 'x', scheme: '', tol: '-1', step: '', until: '' }, 'positive'],
+    [{ text: 'x'.repeat(400000), scheme: '', tol: '', step: '', until: '' }, 'too long'],
+  ]) {
+    const hostile = await open(browser, link(value));
+    await pause(100);
+    const found = await hostile.evaluate(() => ({ hacked: window.hacked, text: window.saltusPlayground.editor.text, message: document.querySelector('.message').textContent }));
+    claim(found.hacked === undefined, 'nothing of a link runs');
+    claim(words === '' ? found.text === evil : found.message.includes(words), `a bad link is refused: ${found.message}`);
+    await hostile.close();
+  }
+} finally {
+  await browser.close();
+  rmSync(work, { recursive: true, force: true });
+}
+finish();
