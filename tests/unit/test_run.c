@@ -695,6 +695,8 @@ static void an_interrupted_run_keeps_its_recording_and_goes_on(void** state) {
     saltus_recording_data_destroy(data);
     saltus_recording_destroy(recording);
     remove(path);
+    snprintf(path, sizeof path, "interrupted_%d.events.csv", i);
+    remove(path);
     saltus_run_destroy(run);
     saltus_run_destroy(whole);
     saltus_scene_destroy(scene);
