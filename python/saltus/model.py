@@ -311,7 +311,7 @@ class Model(Builder):
         >>> saltus.Model(path).name
         'bouncing ball'
         """
-        with open(path, "w", encoding="utf-8") as file:
+        with open(as_path(path), "w", encoding="utf-8") as file:
             file.write(self.text)
 
     def __repr__(self) -> str:

@@ -139,8 +139,8 @@ def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = N
 
 def as_start(model: Model, q0: Any, v0: Any) -> tuple[Any, Any]:
     """Another start: what is not given is the model's."""
-    return (model.q0 if q0 is None else as_vector(q0, "q0", model.nq),
-            model.v0 if v0 is None else as_vector(v0, "v0", model.nv))
+    return (model.q0 if q0 is None else as_vector(q0, "q0", model.nq).copy(),
+            model.v0 if v0 is None else as_vector(v0, "v0", model.nv).copy())
 
 
 def resume(snapshot: bytes, t_end: float, *, model: Optional[Model] = None) -> Solution:
