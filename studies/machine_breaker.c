@@ -62,7 +62,7 @@ static const setting schemes[] = {
     {.scheme = "moreau-midpoint", .h = 2e-6},
     {.scheme = "variational", .h = 2e-6},
     {.scheme = "rattle", .h = 2e-6},
-    {.scheme = "schatzman-paoli", .h = 5e-7},
+    {.scheme = "schatzman-paoli", .h = 2.5e-7},
     {.scheme = "splitting-rkf45", .h = 2e-6},
     {.scheme = "splitting-rkf45-contact", .h = 2e-6},
     {.scheme = "dg-minus", .h = 5e-7},
