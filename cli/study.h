@@ -174,6 +174,10 @@ const study_row* study_find(const study_report* report, const study_series* seri
 
 extern const study study_acary2009_fig2;
 extern const study study_converge;
+extern const study study_sweep_ball;
+extern const study study_sweep_shaken;
+extern const study study_sweep_grazing;
+extern const study study_sweep_woodpecker;
 extern const study study_capobianco_fig2;
 extern const study study_variational_order;
 extern const study study_woodpecker;

@@ -168,6 +168,52 @@ class Sweep(Cli):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn('</svg>', out.read_text())
 
+    def test_an_orbit_is_found_and_followed(self):
+        scene = str(pathlib.Path(SOURCE) / 'scenes' / 'shaken-ball.yaml')
+        out = json.loads(saltus('orbit', scene, '--period', '2*pi/w', '--json').stdout)
+        (r, i), (r2, i2) = out[0]['multipliers']
+        self.assertTrue(out[0]['stable'])
+        self.assertAlmostEqual(r * r2 - i * i2, 0.64, delta=1e-8)
+        out = json.loads(saltus('orbit', scene, '--period', '2*pi/w', '--follow', 'G=1:1.2:5', '--json').stdout)
+        stops = [row for row in out if 'stop' in row]
+        self.assertEqual([row['stop'] for row in stops], ['period doubling'])
+        # closed form of docs/theory/sensitivity.md
+        self.assertAlmostEqual(stops[0]['G'], 1.070836468247907, delta=1e-8)
+        done = saltus('orbit', scene)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('--period T or --section EVENT', done.stderr)
+        done = saltus('orbit', scene, '--section', 'impact of floor')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('no contact "floor"', done.stderr)
+
+    def test_a_map_has_its_points(self):
+        scene = str(pathlib.Path(SOURCE) / 'scenes' / 'shaken-ball.yaml')
+        out = self.folder / 'map.csv'
+        done = saltus('map', scene, '--period', '2*pi/w', '--skip', '60', '--points', '4', '--over', 'G=1:1.1:3', '--both', '-o', out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(out.read_text().splitlines()))
+        self.assertEqual([float(r['G']) for r in rows[::4]], [1.0, 1.05, 1.1, 1.1, 1.05, 1.0])
+        heights = {float(r['G']): set() for r in rows}
+        for r in rows:
+            heights[float(r['G'])].add(round(float(r['y']), 6))
+        self.assertEqual((len(heights[1.0]), len(heights[1.1])), (1, 2))
+        done = saltus('map', BALL, '--section', 'impact of floor', '--skip', '0', '--points', '5')
+        times = [float(line.split()[1]) for line in done.stdout.splitlines()[1:]]
+        for n, t in enumerate(times, 1):
+            self.assertAlmostEqual(t, 3 - 2.0 ** (2 - n), delta=1e-8)
+
+    def test_a_run_says_its_sensitivities(self):
+        done = saltus('run', BALL, '--tol', '1e-9', '--until', '2.2', '--sensitivity', 'q')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # q = v (t - t2) - (t - t2)^2 with t2 = 2 s, v = s/2, s = sqrt(h): -0.05 at h = 1, t = 2.2
+        value = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith('  d q:')]
+        self.assertAlmostEqual(float(value[0]), -0.05, delta=1e-8)
+        done = saltus('run', BALL, '--sensitivity', 'q')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('--tol', done.stderr)
+        done = saltus('run', BALL, '--tol', '1e-9', '--sensitivity', 'p')
+        self.assertEqual(done.returncode, 2)
+
     @unittest.skipUnless(shutil.which('mpirun') and saltus('sweep', '--help').returncode == 0, 'no mpirun')
     def test_processes_give_the_same_table(self):
         whole = self.table(200)
