@@ -40,10 +40,13 @@ enum { AGAIN = sizeof starts / sizeof starts[0] };
 enum { PROXIMAL = 150, PROXIMAL_TRIAL = 60 };
 /* Where it comes in last, and after which start. */
 enum { PROXIMAL_LONG = 150, PROXIMAL_AFTER = 1 };
-/* Problems nearby: how many, how near in parts of |q|, and starts that are tried on them. */
-enum { DETOURS = 40, FEW_STARTS = 2 };
+/* Problems nearby: how many, how near in parts of |q|, by which parts impulses are changed, and after how many the augmented
+ * Lagrangian comes in. */
+enum { DETOURS = 200, PROXIMAL_EACH = 8 };
 static const double perturbed[] = {1e-3, 1e-4, 1e-2, 1e-5};
 enum { PERTURBED = sizeof perturbed / sizeof perturbed[0] };
+static const double shaken[] = {0.0, 0.3, 1.0};
+enum { SHAKEN = sizeof shaken / sizeof shaken[0] };
 /* Contacts a body from which on it is worth while: balls in piles have less than three, boxes four and more. */
 static const double hyperstatic = 3.0;
 static const double interior_tol = 1e-8;
@@ -114,12 +117,12 @@ static bool once_more(saltusi_friction_run* run, const again* start, double swee
 }
 
 /* What sweeps have left, to the stages that factor: first those that end soon. */
-static bool factor_stages(saltusi_friction_run* run, double each, int most) {
+static bool factor_stages(saltusi_friction_run* run, double each) {
   saltusi_run_from_best(run);
   if (newton(run, STEPS)) {
     return true;
   }
-  for (int k = 0; k < most; k++) {
+  for (int k = 0; k < AGAIN; k++) {
     if (once_more(run, starts + k, sweeps_again * each) ||
         (k == PROXIMAL_AFTER && proximal(run, PROXIMAL_LONG, 0))) {
       return true;
@@ -128,31 +131,51 @@ static bool factor_stages(saltusi_friction_run* run, double each, int most) {
   return false;
 }
 
-/* q plus so much of its mean size, at random: the same numbers in every run. */
-static void perturb(const saltusi_friction_work* work, const double* q, int round, double* to) {
+/* Numbers between -1 and 1 at random, the same in every run (Knuth's MMIX generator). */
+static double draw(uint64_t* state) {
+  *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return 2.0 * ldexp((double)(*state >> 11), -53) - 1.0;
+}
+
+/* Sweeps, Newton's method and the interior point from the best point. */
+static bool attempt(saltusi_friction_run* run, double each, double inside) {
+  if (sweep(run, sweeps_again * each)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  if (newton(run, FEW_STEPS)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  return interior(run, inside);
+}
+
+/* The problem by way of another one nearby, from impulses that are known to a part. Where friction makes solutions that sweeps and the
+ * augmented Lagrangian leave again, and the path of the interior point turns back, each problem is as good as drawn anew: of a few one is
+ * solved, and from its solution mostly the given one. */
+static bool detour(saltusi_friction_run* run, double each, int round) {
+  saltusi_friction_work* work = run->work;
   const int rows = work->pattern.rows;
+  const double* q = work->given.q;
+  double* nearby = work->candidate[0].r;
   const double size = perturbed[round % PERTURBED] * work->given.velocity_unit / sqrt((double)rows);
   uint64_t state = (uint64_t)round + 1;
   for (int a = 0; a < rows; a++) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL; /* Knuth's MMIX */
-    to[a] = q[a] + size * (2.0 * ldexp((double)(state >> 11), -53) - 1.0);
+    nearby[a] = q[a] + size * draw(&state);
   }
-}
-
-/* The problem by way of another one nearby. Where friction makes solutions that sweeps and the augmented Lagrangian leave
- * again, and the path of the interior point turns back, each problem is as good as drawn anew: of a few one is solved,
- * and from its solution mostly the given one. */
-static bool detour(saltusi_friction_run* run, double each, int round) {
-  saltusi_friction_work* work = run->work;
-  const double* q = work->given.q;
-  double* nearby = work->candidate[0].r;
-  perturb(work, q, round, nearby);
+  for (int i = 0; i < work->pattern.units; i++) {
+    const double part = 1.0 + shaken[round % SHAKEN] * draw(&state);
+    for (int k = 0; k < 3; k++) {
+      work->best[3 * i + k] *= part;
+    }
+  }
   work->given.q = nearby;
   run->best = saltusi_friction_case_residual(&work->given, work->best, work->sweep.u).normalised;
-  (void)factor_stages(run, each, FEW_STARTS);
+  (void)attempt(run, each, starts[round % AGAIN].inside);
   work->given.q = q;
   run->best = saltusi_friction_case_residual(&work->given, work->best, work->sweep.u).normalised;
-  return sweep(run, sweeps_again * each) || factor_stages(run, each, FEW_STARTS);
+  return attempt(run, each, starts[0].inside) ||
+         (round % PROXIMAL_EACH == PROXIMAL_EACH - 1 && proximal(run, PROXIMAL_LONG, 0));
 }
 
 bool saltusi_run_bodies(saltusi_friction_run* run) {
@@ -170,7 +193,7 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
     return true;
   }
   bool redundant = work->pattern.units > hyperstatic * work->given.bodies->bodies;
-  if ((redundant && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) || factor_stages(run, each, AGAIN)) {
+  if ((redundant && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) || factor_stages(run, each)) {
     return true;
   }
   for (int k = 0; k < DETOURS; k++) {
