@@ -162,12 +162,21 @@ static void print_searches(const saltus_system* sys, const saltus_tally* tally) 
   }
 }
 
+/* Dry friction of joints has no events of contacts. */
+static void print_dry(const saltus_system* sys, const saltus_tally* tally) {
+  if (sys->dry_count > 0) {
+    printf("Dry friction of joints began to slip, stuck or turned %lld time%s.\n",
+           tally->dry_events, cli_plural(tally->dry_events));
+  }
+}
+
 void cli_explain(const saltus_scene_view* scene, const saltus_run_settings* settings,
                  const saltus_tally* tally) {
   print_accuracy(scene, settings);
   print_methods(tally);
   print_limits(scene->system, tally);
   print_searches(scene->system, tally);
+  print_dry(scene->system, tally);
 }
 
 void cli_explain_json(json* out, const saltus_scene_view* scene,
@@ -193,6 +202,7 @@ void cli_explain_json(json* out, const saltus_scene_view* scene,
   json_integer(out, "proven", tally->proven);
   json_integer(out, "sampled", tally->sampled);
   json_close(out, '}');
+  json_integer(out, "dry_events", tally->dry_events);
   json_open(out, "methods", '{');
   for (int i = 0; i < SALTUS_METHODS_MAX && tally->methods[i] != NULL; i++) {
     json_integer(out, tally->methods[i], tally->method_steps[i]);

@@ -39,7 +39,8 @@ typedef struct saltus_course {
 
 typedef enum saltus_quantity {
   SALTUS_QUANTITY_GAP,      /* of contact `index` */
-  SALTUS_QUANTITY_VELOCITY, /* U = G^T v + b of that contact: 1 + tangents values, normal first */
+  SALTUS_QUANTITY_VELOCITY, /* U = G^T v + b of that contact, normal first: saltus_contact_rows values
+                             * of a fixed set, 1 + tangents by identity */
   SALTUS_QUANTITY_FORCE,    /* component `index` of F(t,q,v) */
   SALTUS_QUANTITY_JOINT,    /* g of joint row `index` */
   SALTUS_QUANTITY_SWITCH    /* switching function `index` */

@@ -103,7 +103,8 @@ typedef struct saltus_step_report {
   bool indefinite_mass;       /* the effective mass of an implicit step is not positive definite */
   const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */
   int event_count;
-  double h; /* s, length; set by a scheme that chooses it */
+  int dry_events; /* times at which dry friction beside contacts began to slip, stuck or turned */
+  double h;       /* s, length; set by a scheme that chooses it */
   /* of a step with error control: */
   double error;    /* estimate, in tolerances */
   int error_order; /* of the local error that the controller saw */

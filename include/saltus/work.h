@@ -47,6 +47,7 @@ typedef struct saltus_tally {
   const long long* velocity_limits; /* [nv] */
   const long long* impulse_limits;  /* [nc] by contact */
   long long proven, sampled; /* searches for events: by bounds that hold all along, and at places */
+  long long dry_events;      /* dry friction beside contacts began to slip, stuck or turned */
 } saltus_tally;
 
 SALTUS_END_DECLS

@@ -116,7 +116,8 @@ typedef struct saltusi_adaptive_settings {
 typedef struct saltusi_adaptive_counts {
   long long steps, rejections, rates, decisions, events, jumps, switches;
   long long enclosures;
-  long long proven, sampled;                  /* searches for events */
+  long long proven, sampled; /* searches for events */
+  long long dry_events;      /* dry friction beside contacts began to slip, stuck or turned */
   double residual_velocity, residual_impulse; /* of the worst decision in this step */
   double projection; /* largest movement of a position back onto the constraints in this step */
 } saltusi_adaptive_counts;

@@ -675,8 +675,12 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
     const saltusi_contact* c = &w->contact[key];
     const saltusi_contact* old = &w->transition.old[key];
     bool grips = saltusi_is_grip(&w->o, key);
-    if (saltusi_is_dry(&w->o, key) ||
-        (grips && (old->mode == SALTUSI_OPEN || c->mode == SALTUSI_OPEN))) {
+    if (saltusi_is_dry(&w->o, key)) { /* no contact: counted, and no event of one */
+      w->counts.dry_events += is_stuck(old->mode) != is_stuck(c->mode) ||
+                              (c->mode == SALTUSI_SLIP && old->sense != c->sense);
+      continue;
+    }
+    if (grips && (old->mode == SALTUSI_OPEN || c->mode == SALTUSI_OPEN)) {
       continue;
     }
     saltus_event reported = {.contact = saltusi_owner(&w->o, key),

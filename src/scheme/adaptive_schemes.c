@@ -93,7 +93,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   saltusi_adaptive* w = open_step(work, options, s, method);
   const saltus_dims* d = &s->eval->sys.dims;
   long long rejections = w->counts.rejections, proven = w->counts.proven;
-  long long sampled = w->counts.sampled;
+  long long sampled = w->counts.sampled, dry_events = w->counts.dry_events;
   saltus_status status = saltusi_adaptive_step(w, s->memory1, s->h, s->q0, s->v0, s->q1, s->v1);
   if (status != SALTUS_OK) {
     return status;
@@ -115,6 +115,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   s->report->rejections = (int)(w->counts.rejections - rejections);
   s->report->proven = (int)(w->counts.proven - proven);
   s->report->sampled = (int)(w->counts.sampled - sampled);
+  s->report->dry_events = (int)(w->counts.dry_events - dry_events);
   s->report->residual_velocity = w->counts.residual_velocity;
   s->report->residual_impulse = w->counts.residual_impulse;
   s->report->projection = w->counts.projection;

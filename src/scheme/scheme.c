@@ -55,6 +55,7 @@ static void clear_report(saltus_step_report* report, double h) {
   report->limit = SALTUS_LIMIT_NONE;
   report->limit_index = 0;
   report->dry_work = report->of_law = 0.0;
+  report->dry_events = 0;
   memset(report->reserved, 0, sizeof report->reserved);
 }
 
@@ -266,6 +267,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                .limit_index = report->limit_index,
                                .proven = report->proven,
                                .sampled = report->sampled,
+                               .dry_events = report->dry_events,
                                .limit = report->limit};
   return status;
 }
@@ -293,6 +295,7 @@ static void count_step(saltus_scheme* scheme) {
   tally->rejections += report->rejections;
   tally->proven += report->proven;
   tally->sampled += report->sampled;
+  tally->dry_events += report->dry_events;
   tally->limits[report->limit]++;
   if (report->limit >= SALTUS_LIMIT_POSITION && report->limit <= SALTUS_LIMIT_IMPULSE) {
     const int first[] = {[SALTUS_LIMIT_POSITION] = 0,

@@ -29,6 +29,7 @@ typedef struct tried_step {
   int rejections, limit_index;
   saltus_step_limit limit;
   int proven, sampled; /* searches for events */
+  int dry_events;
 } tried_step;
 
 /* Where a try went from, to be done once more when it has failed. */

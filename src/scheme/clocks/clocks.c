@@ -468,6 +468,7 @@ static void report_numbers(const saltusi_step* s, const saltus_step_report* own)
   all->rejections += own->rejections;
   all->proven += own->proven;
   all->sampled += own->sampled;
+  all->dry_events += own->dry_events;
   all->method = own->method;
 }
 
@@ -696,6 +697,7 @@ void saltusi_clocks_count(const saltusi_clocks* clocks, const double* memory1, s
       tally->rejections += report->rejections;
       tally->proven += report->proven;
       tally->sampled += report->sampled;
+      tally->dry_events += report->dry_events;
       tally->limits[report->limit]++;
       int kind = (int)report->limit - (int)SALTUS_LIMIT_POSITION;
       if (kind >= 0 && kind < 3) {
