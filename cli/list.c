@@ -32,6 +32,9 @@ static const char* treats(unsigned what) {
   if ((what & SALTUS_TREATS_FRICTION_LAWS) != 0) {
     return laws ? "all friction, all laws" : "all friction, Newton's law";
   }
+  if ((what & SALTUS_TREATS_FRICTION_CURVES) != 0) {
+    return laws ? "curves of slip, all laws" : "curves of slip, Newton's law";
+  }
   if ((what & SALTUS_TREATS_FRICTION) != 0) {
     return laws ? "spatial friction, all laws" : "spatial friction, Newton's law";
   }

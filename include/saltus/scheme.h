@@ -31,7 +31,8 @@ enum {
   SALTUS_TREATS_CHANGING_CONTACTS = 64, /* contacts that come and go */
   SALTUS_TREATS_LAWS = 128, /* every impact law of law.h, and rules for several contacts */
   SALTUS_TREATS_FRICTION_LAWS =
-      256 /* friction_law.h beyond elliptic cones with the associated rule */
+      256, /* friction_law.h beyond elliptic cones with the associated rule */
+  SALTUS_TREATS_FRICTION_CURVES = 512 /* of it, coefficients that depend on the speed of slip */
 };
 
 typedef struct saltus_scheme_info {

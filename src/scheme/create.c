@@ -88,12 +88,16 @@ static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus
   if ((ops->info.treats & SALTUS_TREATS_FRICTION_LAWS) != 0) {
     return SALTUS_OK;
   }
+  const bool curves = (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    if (saltusi_friction_is_special(&sys->laws[i])) {
+    const bool more = curves ? saltusi_friction_is_more_than_curve(&sys->laws[i])
+                             : saltusi_friction_is_special(&sys->laws[i]);
+    if (more) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
-                  "scheme %s treats Coulomb's law and elliptic cones with the associated rule; "
+                  "scheme %s treats Coulomb's law%s and elliptic cones with the associated rule; "
                   "contact %d \"%s\" asks for more",
-                  ops->info.name, i, sys->laws[i].name != NULL ? sys->laws[i].name : "");
+                  ops->info.name, curves ? ", coefficients that depend on the slip" : "", i,
+                  sys->laws[i].name != NULL ? sys->laws[i].name : "");
       return SALTUS_ERR_UNSUPPORTED;
     }
   }
@@ -362,12 +366,19 @@ saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted) {
   return SALTUS_OK;
 }
 
-/* This struct, options and two of the scheme's own: one is in use, the other for the next layout. */
-static size_t head_bytes(const saltusi_scheme_ops* ops, size_t at[3]) {
+/* This struct, options and two of the scheme's own: one is in use, the other for the next layout; then laws without curves. */
+enum { HEAD_PARTS = 6 };
+
+static size_t head_bytes(const saltusi_scheme_ops* ops, int plain, size_t at[HEAD_PARTS - 1]) {
   saltus_arena arena = saltus_arena_counting();
-  const size_t sizes[] = {sizeof(saltus_scheme), ops->info.options.size, ops->work_size,
-                          ops->work_size};
-  for (int i = 0; i < 4; i++) {
+  const size_t count = (size_t)plain;
+  const size_t sizes[HEAD_PARTS] = {sizeof(saltus_scheme),
+                                    ops->info.options.size,
+                                    ops->work_size,
+                                    ops->work_size,
+                                    count * sizeof(saltus_contact_law),
+                                    count * sizeof(saltus_friction_law)};
+  for (int i = 0; i < HEAD_PARTS; i++) {
     saltus_arena_push(&arena, 0, 1, SALTUS_ALIGNMENT);
     if (i > 0) {
       at[i - 1] = arena.used;
@@ -377,10 +388,33 @@ static size_t head_bytes(const saltusi_scheme_ops* ops, size_t at[3]) {
   return arena.used;
 }
 
+/* Laws that a scheme has to be told without their curves, which it treats beside them; 0: none. */
+static int plain_laws(const saltusi_scheme_ops* ops, const saltus_system* sys) {
+  const bool curves = (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
+  return curves && sys->laws != NULL && saltusi_frictions_special(sys) ? sys->law_count : 0;
+}
+
+/* With the coefficient of sticking alone. */
+static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* laws,
+                       saltus_friction_law* frictions) {
+  scheme->eval.curves = scheme->own;
+  for (int i = 0; i < count; i++) {
+    laws[i] = scheme->own[i];
+    if (laws[i].friction != NULL) {
+      frictions[i] = *laws[i].friction;
+      frictions[i].curve = SALTUS_CURVE_CONSTANT;
+      laws[i].friction = &frictions[i];
+    }
+  }
+  scheme->own = laws;
+  scheme->eval.sys.laws = laws;
+}
+
 static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_ops* ops,
                            saltus_allocator memory, bool one_clock, saltus_scheme** out) {
-  size_t at[3];
-  size_t bytes = head_bytes(ops, at);
+  size_t at[HEAD_PARTS - 1];
+  const int plain = plain_laws(ops, def->system);
+  size_t bytes = head_bytes(ops, plain, at);
   unsigned char* block = memory.alloc(bytes, memory.user);
   if (block == NULL) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes", ops->info.name,
@@ -408,6 +442,10 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
     saltus_options_defaults(&ops->info.options, scheme->options);
   }
   scheme->own = def->system->laws;
+  if (plain > 0) {
+    make_plain(scheme, plain, (saltus_contact_law*)(void*)(block + at[3]),
+               (saltus_friction_law*)(void*)(block + at[4]));
+  }
   if (saltusi_frictions_scaled(def->system)) {
     scheme->eval.sys.traits |= (unsigned)SALTUSI_SCALED_ROWS;
   }

@@ -436,9 +436,9 @@ static saltus_status stop(work* w, const saltusi_step* s) {
 }
 
 /* A contact that is held from now on. */
-static void begin_grip(work* w, const saltus_system* sys, int key, int law) {
+static void begin_grip(work* w, const saltusi_eval* eval, int key, int law) {
   if (w->grips.of != NULL) {
-    saltusi_grip_begin(&w->grips.of[key], &sys->laws[law]);
+    saltusi_grip_begin(&w->grips.of[key], eval, law);
   }
 }
 
@@ -511,7 +511,7 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
       known = known || w->keys[k] == key;
     }
     if (gamma < 0.0 && small && !known) {
-      begin_grip(w, sys, key, w->list.law[i]);
+      begin_grip(w, s->eval, key, w->list.law[i]);
       w->still[w->count] = false;
       w->laws[key] = w->list.law[i];
       w->keys[w->count++] = key;
@@ -600,7 +600,7 @@ static saltus_status find_held(work* w, const saltusi_step* s) {
     status = measure_slow(w, s);
   }
   for (int i = 0; i < w->count; i++) {
-    begin_grip(w, &s->eval->sys, w->keys[i], w->laws[w->keys[i]]);
+    begin_grip(w, s->eval, w->keys[i], w->laws[w->keys[i]]);
     reported(s, w->keys[i], w->laws[w->keys[i]], 0.0);
   }
   return status;
@@ -697,7 +697,7 @@ const saltusi_scheme_ops saltusi_splitting_contact = {
             .smooth_order = 5,
             .embedded_order = 4,
             .strikes_at_end = true,
-            .treats = TREATS,
+            .treats = TREATS | SALTUS_TREATS_FRICTION_CURVES,
             .options = CONTACT_TABLE,
         },
     .work_size = sizeof(work),

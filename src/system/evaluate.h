@@ -43,14 +43,17 @@ typedef struct saltusi_eval {
   bool (*poll)(void* who);    /* NULL, or the same as a question */
   void* who;
   void* scratch;
-  double* q_shifted;              /* [nq] for differences */
-  double* v_shifted;              /* [nv] */
-  double* F_minus;                /* [nv] */
-  double* F_plus;                 /* [nv] */
-  saltusi_contact_keys* keys;     /* of a changing set of contacts; NULL: keys are identities */
-  saltusi_step_room room;         /* how much a step may meet */
-  saltus_failure* failure;        /* what the callbacks of a step said */
-  saltusi_bound bound;            /* of the last step */
+  double* q_shifted;          /* [nq] for differences */
+  double* v_shifted;          /* [nv] */
+  double* F_minus;            /* [nv] */
+  double* F_plus;             /* [nv] */
+  saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
+  saltusi_step_room room;     /* how much a step may meet */
+  saltus_failure* failure;    /* what the callbacks of a step said */
+  saltusi_bound bound;        /* of the last step */
+  const saltus_contact_law*
+      curves;                     /* [law_count] laws with the curves of friction that sys.laws are
+                                     * without; NULL: there are none */
   const saltusi_numbers* numbers; /* NULL: their own */
   bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;

@@ -569,7 +569,7 @@ static void resume_grips(saltusi_capture* w, const saltusi_step* s) {
   const double* marks = s->memory0 + s->eval->sys.dims.nc;
   for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
     int key = w->keys[i];
-    saltusi_grip_begin(&w->grips.of[key], &s->eval->sys.laws[w->laws[key]]);
+    saltusi_grip_begin(&w->grips.of[key], s->eval, w->laws[key]);
     saltusi_grip_read(&w->grips.of[key], marks + SALTUSI_GRIP_MARKS * key);
   }
 }
@@ -660,7 +660,7 @@ static saltus_status dense_acceleration(void* user, const saltusi_piece_point* p
   saltus_point at = saltusi_at(from->eval, p->t, p->q, p->v);
   for (int i = 0; w->grips.of != NULL && i < p->count; i++) {
     int key = p->keys[i];
-    saltusi_grip_begin(&w->grips.of[key], &from->eval->sys.laws[w->laws[key]]);
+    saltusi_grip_begin(&w->grips.of[key], from->eval, w->laws[key]);
     saltusi_grip_read(&w->grips.of[key], p->marks + SALTUSI_GRIP_MARKS * key);
   }
   const saltusi_held held = saltusi_capture_held(w, p->keys, p->count);

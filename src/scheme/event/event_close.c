@@ -227,17 +227,17 @@ static void report_grip(const saltusi_capture* w, int key) {
 }
 
 /* Contacts that slip or not, by what their velocities are. */
-static void assume_grips(saltusi_capture* w, const saltus_system* sys) {
-  for (int key = 0; w->grips.of != NULL && key < sys->dims.nc; key++) {
+static void assume_grips(saltusi_capture* w, const saltusi_eval* eval) {
+  for (int key = 0; w->grips.of != NULL && key < eval->sys.dims.nc; key++) {
     if (!w->took_part[key]) {
       continue;
     }
     saltusi_grip* grip = &w->grips.of[key];
     const double* slip = w->here.slip + 2 * key;
     w->was_slipping[key] = w->closed[key] && grip->slips;
-    saltusi_grip_begin(grip, &sys->laws[w->laws[key]]);
+    saltusi_grip_begin(grip, eval, w->laws[key]);
     if (hypot(slip[0], slip[1]) > w->grips.slow) {
-      saltusi_grip_slip(grip, slip);
+      saltusi_grip_slip(grip, slip, hypot(slip[0], slip[1]));
     } else {
       saltusi_grip_stick(grip);
     }
@@ -272,7 +272,7 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
   assert(w != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
-  assume_grips(w, &s->eval->sys);
+  assume_grips(w, s->eval);
   if (status == SALTUS_OK) {
     status = find_candidates(w, s, length, touch);
   }

@@ -93,7 +93,8 @@ const saltusi_scheme_ops saltusi_event_driven = {
             .locates_events = true,
             .dense = true,
             .stops = true,
-            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_VARIABLE_STEPS |
+            .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION |
+                      SALTUS_TREATS_FRICTION_CURVES | SALTUS_TREATS_VARIABLE_STEPS |
                       SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS,
             .options = TABLE,
         },

@@ -55,8 +55,8 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
               .embedded_order = embedded,                                                          \
               .penetrates = never_rests,                                                           \
               .treats = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION |                            \
-                        SALTUS_TREATS_VARIABLE_STEPS | SALTUS_TREATS_CHANGING_CONTACTS |           \
-                        SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS,                                   \
+                        SALTUS_TREATS_FRICTION_CURVES | SALTUS_TREATS_VARIABLE_STEPS |             \
+                        SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS, \
               .options = TABLE,                                                                    \
           },                                                                                       \
       .work_size = sizeof(saltusi_capture),                                                        \

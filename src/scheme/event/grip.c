@@ -33,10 +33,28 @@ void saltusi_grips_layout(saltusi_grips* grips, const saltus_system* sys, saltus
   grips->of = saltusi_has_friction(sys) ? SALTUS_PUSH(arena, saltusi_grip, sys->dims.nc) : NULL;
 }
 
-void saltusi_grip_begin(saltusi_grip* grip, const saltus_contact_law* law) {
-  assert(grip != NULL && law != NULL);
-  bool rough = law->mu > 0.0 && law->tangents > 0;
-  *grip = (saltusi_grip){.tangents = rough ? law->tangents : 0, .mu = rough ? law->mu : 0.0};
+void saltusi_grip_begin(saltusi_grip* grip, const saltusi_eval* eval, int law) {
+  assert(grip != NULL && eval != NULL && law >= 0);
+  const saltus_contact_law* of = &eval->sys.laws[law];
+  const saltus_friction_law* own = eval->curves != NULL ? eval->curves[law].friction : NULL;
+  bool rough = of->mu > 0.0 && of->tangents > 0;
+  *grip = (saltusi_grip){.tangents = rough ? of->tangents : 0, .mu = rough ? of->mu : 0.0};
+  grip->curve = own != NULL && own->curve != SALTUS_CURVE_CONSTANT ? own : NULL;
+}
+
+/* Coefficient at a speed of slip, which is negative beyond its end. */
+static double coefficient(const saltusi_grip* grip, double speed) {
+  if (grip->curve == NULL) {
+    return grip->mu;
+  }
+  double slope = 0.0;
+  const double at = saltus_friction_ratio(grip->curve, grip->mu, fmax(speed, 0.0), &slope);
+  return grip->mu * (speed >= 0.0 ? at : fmin(fmax(at + slope * speed, 0.0), 10.0));
+}
+
+bool saltusi_grip_lets_go(const saltusi_grip* grip) {
+  assert(grip != NULL);
+  return coefficient(grip, 0.0) < grip->mu * (1.0 - 1e-12);
 }
 
 void saltusi_grip_write(const saltusi_grip* grip, double marks[SALTUSI_GRIP_MARKS]) {
@@ -62,7 +80,7 @@ void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS
   memcpy(grip->reference, marks + 5, sizeof grip->reference);
 }
 
-void saltusi_grip_slip(saltusi_grip* grip, const double* d) {
+void saltusi_grip_slip(saltusi_grip* grip, const double* d, double speed) {
   assert(grip != NULL && d != NULL && grip->tangents > 0);
   double second = grip->tangents > 1 ? d[1] : 0.0;
   double size = hypot(d[0], second);
@@ -70,8 +88,9 @@ void saltusi_grip_slip(saltusi_grip* grip, const double* d) {
   grip->held[0] = grip->held[1] = false;
   grip->direction[0] = d[0] / size;
   grip->direction[1] = second / size;
-  grip->ratio[0] = -grip->mu * grip->direction[0];
-  grip->ratio[1] = -grip->mu * grip->direction[1];
+  const double mu = coefficient(grip, speed);
+  grip->ratio[0] = -mu * grip->direction[0];
+  grip->ratio[1] = -mu * grip->direction[1];
 }
 
 void saltusi_grip_stick(saltusi_grip* grip) {
@@ -142,12 +161,17 @@ static void measure_slip(saltusi_grip* grip, double slow, const double* given,
     grip->slip[k] = saltusi_row_dot(block, row + 1 + k, v) + block->b[row + 1 + k];
   }
   grip->speed = hypot(grip->slip[0], grip->slip[1]);
+  if (grip->slips && grip->tangents == 1 && grip->curve != NULL) {
+    const double sense = grip->direction[0];
+    grip->ratio[0] = -coefficient(grip, sense * grip->slip[0]) * sense;
+  }
   bool turns = grip->slips && grip->tangents == 2;
+  const double mu = turns ? coefficient(grip, grip->speed) : 0.0;
   for (int k = 0; turns && k < 2; k++) {
     double d = given != NULL        ? given[k]
                : grip->speed > slow ? grip->slip[k] / grip->speed
                                     : grip->direction[k];
-    grip->ratio[k] = -grip->mu * d;
+    grip->ratio[k] = -mu * d;
   }
 }
 

@@ -7,7 +7,8 @@
  *            the part rho = lambda_T / lambda_N that they had when it was decided
  *   slips    lambda_T = rho lambda_N,  rho = -mu d, d the direction of U_T: in the plane its sense, kept until the
  *            status changes, so that the motion goes on smoothly beyond the end of slip; in space that of the velocity
- *            at hand
+ *            at hand. mu is that of sticking, or of the speed of slip where the law has a curve; beyond the end of slip
+ *            that goes on straight
  *
  *   rows R      joints, normals, tangents that are held
  *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
@@ -27,8 +28,9 @@
 
 /* One contact. */
 typedef struct saltusi_grip {
-  int tangents; /* 0: without friction */
-  double mu;
+  int tangents;                     /* 0: without friction */
+  double mu;                        /* of sticking */
+  const saltus_friction_law* curve; /* of the coefficient of slip; NULL: that of sticking */
   bool slips;
   bool keeps;          /* slips along `direction` in decisions, whatever its velocity */
   bool held[2];        /* tangents that are rows */
@@ -59,13 +61,15 @@ bool saltusi_slips_in_space(const saltus_system* sys);
 
 void saltusi_grips_layout(saltusi_grips* grips, const saltus_system* sys, saltus_arena* arena);
 
-/* A contact at its law, which does nothing yet. */
-void saltusi_grip_begin(saltusi_grip* grip, const saltus_contact_law* law);
+/* A contact at law number `law`, which does nothing yet. */
+void saltusi_grip_begin(saltusi_grip* grip, const saltusi_eval* eval, int law);
 void saltusi_grip_write(const saltusi_grip* grip, double marks[SALTUSI_GRIP_MARKS]);
 void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS]);
 
-/* It slips along d, which is normalised. */
-void saltusi_grip_slip(saltusi_grip* grip, const double* d);
+/* It slips along d, which is normalised, with this speed. */
+void saltusi_grip_slip(saltusi_grip* grip, const double* d, double speed);
+/* Whether friction falls at once where slip begins. */
+bool saltusi_grip_lets_go(const saltusi_grip* grip);
 /* It sticks, all tangents held. */
 void saltusi_grip_stick(saltusi_grip* grip);
 

@@ -7,6 +7,8 @@
  *   contacts at rest    u + mu |u_T| n in K*  perp  l in K,                    u = W l + free, joints held
  *   moving contacts     0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d            d the direction of U_T
  *
+ * Where the coefficient of slip begins below that of sticking, what slips from rest is decided about again as moving.
+ *
  * A moving contact has one row and a column that is not its transpose: a frictionless contact of a problem whose W is
  * not symmetric.
  */
@@ -140,7 +142,7 @@ static double friction_of(const island* in, int i) {
 static void slide_against(const island* in, int i) {
   const double* P = in->d->P + row_of(in, i);
   const double against[2] = {-P[1], grip_of(in, i)->tangents > 1 ? -P[2] : 0.0};
-  saltusi_grip_slip(grip_of(in, i), against);
+  saltusi_grip_slip(grip_of(in, i), against, 0.0);
 }
 
 /* One contact from its force and its accelerations `after` [rows]. */
@@ -299,6 +301,20 @@ static void find_jammed(const island* in) {
   }
 }
 
+/* Contacts that begin to slip with less friction than they stuck with do so before the others are decided about; whether
+ * there are any. */
+static bool let_go(const island* in) {
+  bool any = false;
+  for (int i = 0; i < in->count; i++) {
+    const saltusi_grip* grip = grip_of(in, i);
+    if (grip->slips && !moves(in, i) && saltusi_grip_lets_go(grip)) {
+      in->d->moves[in->contact[i]] = true;
+      any = true;
+    }
+  }
+  return any;
+}
+
 static saltus_status decide_island(void* user, const saltusi_law_island* from) {
   saltusi_grip_decision* d = user;
   const island in = {.d = d,
@@ -310,11 +326,14 @@ static saltus_status decide_island(void* user, const saltusi_law_island* from) {
     return SALTUS_RETRY_NAN;
   }
   if (in.count > 0) {
-    if (!solve(&in)) {
-      find_jammed(&in);
-      return SALTUS_RETRY_SMALLER;
+    for (bool again = true; again;) {
+      if (!solve(&in)) {
+        find_jammed(&in);
+        return SALTUS_RETRY_SMALLER;
+      }
+      classify_all(&in);
+      again = let_go(&in);
     }
-    classify_all(&in);
   }
   saltusi_island_joints_answer(&d->joints, from, d->P);
   return SALTUS_OK;
@@ -334,7 +353,7 @@ static bool take(saltusi_grip_decision* d, const saltus_system* sys, const saltu
   bool moves_now = grip->tangents > 0 && hypot(slip[0], slip[1]) > d->grips->slow;
   bool slides = moves_now || grip->keeps;
   if (slides && !grip->keeps) {
-    saltusi_grip_slip(grip, slip);
+    saltusi_grip_slip(grip, slip, hypot(slip[0], slip[1]));
   }
   saltusi_operator_take(&d->op, 1 + grip->tangents, grip->mu);
   return slides;
