@@ -91,11 +91,12 @@ def navigation(pages):
     chapters = [p for p in pages if p.target.parts[0] == 'book']
     chapters.sort(key=lambda p: (p.target.stem != 'index', p.target.stem))
     if chapters:
-        groups.append(('Validation book', [(p.title, p) for p in chapters]))
+        after = 1 + next(i for i, (title, _) in enumerate(groups) if title == 'Theory')
+        groups.insert(after, ('Validation book', [(p.title, p) for p in chapters]))
     rest = [(p.title, p) for p in pages if p.target not in seen and p.target.parts[0] != 'book'
             and str(p.target) != 'index.html']
     if rest:
-        groups[-1 if not chapters else -2][1].extend(rest)
+        groups[-1][1].extend(rest)
     return groups
 
 
@@ -134,7 +135,9 @@ xml.etree.ElementTree.register_namespace('', MATH)
 
 def polish_formula(text):
     """Brackets grow only around something tall, not around an index; words are set upright, as one piece."""
-    tree = xml.etree.ElementTree.fromstring(text.replace('&nbsp;', '\u00a0'))
+    # combining accents hang beside a letter of an operator of their own; those that stand alone are centred over it
+    text = text.replace('\u0308', '\u00a8').replace('\u0307', '\u02d9').replace('&nbsp;', '\u00a0')
+    tree = xml.etree.ElementTree.fromstring(text)
     for style in [e for e in tree.iter(f'{{{MATH}}}mstyle') if e.get('mathvariant') == 'normal']:
         word = ''.join(style.itertext())
         style.clear()
@@ -151,6 +154,7 @@ def polish(body, page, pages, copies):
     body = re.sub(r'<math.*?</math>', lambda m: polish_formula(m[0]), body, flags=re.S)
     body = re.sub(r'\b(href|src)="([^"]*)"',
                   lambda m: f'{m[1]}="{rewrite_link(m[2], page, pages, copies)}"', body)
+    body = re.sub(r'<colgroup>.*?</colgroup>\s*|(?<=<table) style="width:[^"]*"', '', body, flags=re.S)  # browsers know better
     body = re.sub(r'<table.*?</table>', lambda m: f'<div class="scroll">{m[0]}</div>', body, flags=re.S)
     return re.sub(r'<(h[1-4]) id="([^"]*)"([^>]*)>(.*?)</\1>',
                   lambda m: f'<{m[1]} id="{m[2]}"{m[3]}>{m[4]}<a class="at" href="#{m[2]}" aria-label="Link">#</a></{m[1]}>',

@@ -184,8 +184,9 @@
     document.getElementById("nav").classList.toggle("open");
   });
   var here = document.querySelector("nav a.here");
-  if (here) {
-    here.scrollIntoView({ block: "center" });
+  if (here) { /* the list alone: scrollIntoView would move the page too */
+    var nav = document.getElementById("nav");
+    nav.scrollTop = here.getBoundingClientRect().top - nav.getBoundingClientRect().top - nav.clientHeight / 2;
   }
   var asked = new URLSearchParams(location.search).get("q"); /* page.html?q=words */
   if (asked) {
