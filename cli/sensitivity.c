@@ -41,7 +41,7 @@ static void print_events(const saltus_sensitivity_view* v, const saltus_system* 
 }
 
 static void print_all(const saltus_sensitivity_view* v, const saltus_system* sys,
-                      const char* const* names, int count) {
+                      const saltus_label* labels, const char* const* names, int count) {
   char line[96];
   const int nq = sys->dims.nq, nv = sys->dims.nv;
   printf("Sensitivities at t = %.12g s, with respect to:", v->t);
@@ -54,6 +54,13 @@ static void print_all(const saltus_sensitivity_view* v, const saltus_system* sys
     printf("  d %s:", cli_one_line(name, line, sizeof line));
     for (int j = 0; j < count; j++) {
       printf(" %.12g", i < nq ? v->dq[j * nq + i] : v->dv[j * nv + i - nq]);
+    }
+    printf("\n");
+  }
+  for (int i = 0; i < v->output_count; i++) {
+    printf("  d %s:", cli_one_line(labels[i].name, line, sizeof line));
+    for (int j = 0; j < count; j++) {
+      printf(" %.12g", v->doutputs[j * v->output_count + i]);
     }
     printf("\n");
   }
@@ -107,13 +114,16 @@ int cli_sensitivity(const cli_args* args, const cli_model* model, double until, 
     def.tol = fmin(tol > 0.0 ? tol : 1e-11, 1e-9);
     def.directions = saltus_scene_directions_look(directions);
     def.direction_count = count;
+    def.observables = model->view.observables;
     def.cancel = cli_signals_hold();
     def.log = cli_log();
     code = cli_exit_code(saltus_sensitivity_create(&def, &s));
     cli_signals_release();
   }
   if (code == CLI_DONE) {
-    print_all(saltus_sensitivity_look(s), model->view.system, names, count);
+    const saltus_observables* o = model->view.observables;
+    print_all(saltus_sensitivity_look(s), model->view.system, o != NULL ? o->output_labels : NULL,
+              names, count);
   }
   saltus_sensitivity_destroy(s);
   saltus_scene_directions_destroy(directions);

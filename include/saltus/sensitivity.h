@@ -31,6 +31,7 @@ typedef struct saltus_direction {
   const double* q0[4];
   const double* v0[4];
   double step;
+  const saltus_observables* observables[4]; /* ? none. Outputs of those systems */
   SALTUS_RESERVED(2);
 } saltus_direction;
 
@@ -50,7 +51,8 @@ typedef struct saltus_sensitivity_def {
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  SALTUS_RESERVED(4);
+  const saltus_observables* observables; /* ? none. Whose outputs are differentiated at the end */
+  SALTUS_RESERVED(3);
 } saltus_sensitivity_def;
 
 SALTUS_API saltus_sensitivity_def saltus_sensitivity_def_default(void);
@@ -81,6 +83,9 @@ typedef struct saltus_sensitivity_view {
   saltus_derivative derivative; /* the worst that was met */
   double derivative_t;          /* s, where that was first; NaN: nowhere */
   double closest;               /* m/s, slowest approach of an impact */
+  const double* outputs;        /* [output_count] of the observables at the end; NULL: none */
+  const double* doutputs;       /* [directions x output_count] */
+  int output_count;
   SALTUS_RESERVED(2);
 } saltus_sensitivity_view;
 

@@ -107,6 +107,7 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
       direction->system[k] = view->system;
       direction->q0[k] = view->q0;
       direction->v0[k] = view->v0;
+      direction->observables[k] = view->observables;
     }
   }
   return status;

@@ -53,6 +53,8 @@ struct saltus_sensitivity {
   bool met;           /* the one that is wanted, in this group */
   saltus_sensitive_event* events;
   size_t event_count, event_room;
+  double* output_values; /* [output_count] */
+  void* output_scratch;
 };
 
 saltus_sensitivity_def saltus_sensitivity_def_default(void) {
@@ -445,6 +447,86 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   return status;
 }
 
+/* ---- outputs ---- */
+
+/* Which output of which sensitivity. */
+typedef struct output_of {
+  saltus_sensitivity* s;
+  int number;
+} output_of;
+
+/* The observables that belong to a system: its own, or those with another parameter. */
+static const saltus_observables* observables_of(const saltus_sensitivity* s,
+                                                const saltus_system* sys) {
+  for (int j = 0; j < s->def.direction_count; j++) {
+    for (int k = 0; k < 4; k++) {
+      if (s->def.directions[j].system[k] == sys) {
+        return s->def.directions[j].observables[k];
+      }
+    }
+  }
+  return s->def.observables;
+}
+
+static bool output_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
+                         const void* user, double* out) {
+  const output_of* of = user;
+  const saltus_observables* o = observables_of(of->s, sys);
+  (void)v;
+  if (o == NULL || o->output_count != of->s->def.observables->output_count) {
+    return false;
+  }
+  const saltus_point p = {.t = at.t, .q = at.q, .v = at.v, .scratch = of->s->output_scratch};
+  if (o->outputs_with != NULL) {
+    o->outputs_with(o->self, &p, NULL, of->s->output_values);
+  } else {
+    o->outputs(o->self, &p, of->s->output_values);
+  }
+  out[0] = of->s->output_values[of->number];
+  return true;
+}
+
+/* Outputs at the end and their derivatives at that time; NaN where one has none, as the force of a joint. */
+static bool differentiate_outputs(saltus_sensitivity* s, double t) {
+  const saltus_observables* o = s->def.observables;
+  saltusi_vary* v = &s->vary;
+  if (o == NULL || o->output_count == 0) {
+    return true;
+  }
+  const int count = o->output_count;
+  double* values = SALTUSI_TAKE(&s->pool, double, count);
+  double* slopes = SALTUSI_TAKE(&s->pool, double, (size_t)count*(size_t)(v->count + 1));
+  size_t scratch = o->scratch;
+  for (int j = 0; j < v->count; j++) {
+    for (int k = 0; k < 4; k++) {
+      const saltus_observables* other = s->def.directions[j].observables[k];
+      scratch = other != NULL && other->scratch > scratch ? other->scratch : scratch;
+    }
+  }
+  s->output_values = SALTUSI_TAKE(&s->pool, double, count);
+  s->output_scratch = saltusi_pool_take(&s->pool, scratch + 1, 1);
+  if (s->pool.failed) {
+    return false;
+  }
+  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  for (int i = 0; i < count; i++) {
+    const output_of of = {.s = s, .number = i};
+    if (!output_value(v, s->def.system, at, &of, &values[i])) {
+      values[i] = (double)NAN;
+    }
+    for (int j = 0; j < v->count; j++) {
+      const saltusi_along along = {.at = at, .s = s->y + (ptrdiff_t)(j + 1) * v->n, .direction = j};
+      if (!saltusi_vary_slope(v, output_value, &of, &along, 1, &slopes[j * count + i])) {
+        slopes[j * count + i] = (double)NAN;
+      }
+    }
+  }
+  s->view.outputs = values;
+  s->view.doutputs = slopes;
+  s->view.output_count = count;
+  return true;
+}
+
 /* ---- the run ---- */
 
 static void grow_scales(saltus_sensitivity* s, const double* z) {
@@ -507,7 +589,7 @@ static bool same_instant(double a, double b) {
   return fabs(a - b) <= 64.0 * DBL_EPSILON * fmax(fabs(a), fabs(b));
 }
 
-static void finish(saltus_sensitivity* s, double t) {
+static saltus_status finish(saltus_sensitivity* s, double t) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
   saltus_sensitivity_view* view = &s->view;
@@ -527,6 +609,7 @@ static void finish(saltus_sensitivity* s, double t) {
   view->a = s->rates + v->nq;
   view->events = s->events;
   view->event_count = (long long)s->event_count;
+  return differentiate_outputs(s, t) ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
 /* Everything up to the end, or to the section. */
@@ -545,8 +628,7 @@ static saltus_status run_all(saltus_sensitivity* s) {
       if (status == SALTUS_OK && s->met) {
         s->view.at_section = true;
         s->view.section_dt = s->dt;
-        finish(s, here);
-        return SALTUS_OK;
+        return finish(s, here);
       }
       status = status == SALTUS_OK ? follow(s, here, t) : status;
       pending = false;
@@ -579,7 +661,7 @@ static saltus_status run_all(saltus_sensitivity* s) {
     if (!saltusi_vary_rates(v, def->system, at, NULL, s->rates)) {
       return fail(s, SALTUS_ERR_ACCURACY, def->until, "the motion has no equations at its end");
     }
-    finish(s, def->until);
+    status = finish(s, def->until);
   }
   return status;
 }

@@ -262,6 +262,45 @@ static void machines_have_the_derivatives_of_differences_of_runs(void** state) {
   compare("machine-slider-crank.yaml", "w3", -0.01, 1e-4, 0.0026925, 1e-6);
 }
 
+/* Outputs of the scene: dF = F_q dq + F_v dv + F_p. */
+static void outputs_have_their_derivatives(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\nparameters: {e: 1/2, h0: 1}\ncoordinates: {q: {start: h0}}\n"
+      "kinetic: q'^2/2\npotential: 2*q\n"
+      "contacts: [{name: floor, gap: q, restitution: e}]\n"
+      "outputs: {a: 3*q + e^2, energy: q'^2/2 + 2*q}\n";
+  const saltus_scene_def def = {.text = text};
+  const char* names[] = {"e", "h0"};
+  const saltus_log silent = {0};
+  saltus_scene* scene;
+  saltus_scene_directions* directions;
+  saltus_sensitivity* s;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 2, silent, &directions),
+                   SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_sensitivity_def d = saltus_sensitivity_def_default();
+  d.system = view->system;
+  d.q0 = view->q0;
+  d.v0 = view->v0;
+  d.until = 2.2;
+  d.observables = view->observables;
+  d.directions = saltus_scene_directions_look(directions);
+  d.direction_count = 2;
+  assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
+  const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+  assert_int_equal(v->output_count, 2);
+  assert_true(fabs(v->doutputs[0] - (3.0 * v->dq[0] + 2.0 * 0.5)) < 1e-9);
+  assert_true(fabs(v->doutputs[2] - 3.0 * v->dq[1]) < 1e-9);
+  /* energy after two impacts is 2 h e^4 */
+  assert_true(fabs(v->doutputs[1] - 8.0 * 0.125) < 1e-9);
+  assert_true(fabs(v->doutputs[3] - 2.0 * 0.0625) < 1e-9);
+  saltus_sensitivity_destroy(s);
+  saltus_scene_directions_destroy(directions);
+  saltus_scene_destroy(scene);
+}
+
 static void what_has_no_derivative_is_said(void** state) {
   (void)state;
   /* a second floor beside the first: both strike at once */
@@ -412,6 +451,7 @@ int main(void) {
       cmocka_unit_test(a_ball_has_its_derivatives_after_many_impacts),
       cmocka_unit_test(the_end_of_an_accumulation_has_its_derivative),
       cmocka_unit_test(machines_have_the_derivatives_of_differences_of_runs),
+      cmocka_unit_test(outputs_have_their_derivatives),
       cmocka_unit_test(what_has_no_derivative_is_said),
       cmocka_unit_test(the_shaken_ball_has_its_multipliers),
       cmocka_unit_test(the_woodpecker_is_found_from_ten_starts),
