@@ -10,8 +10,7 @@
 
 #include "base/log.h"
 #include "base/reserved.h"
-#include "saltus/integrator.h"
-#include "sensitivity/vary.h"
+#include "sensitivity/sensitivity_state.h"
 
 #include <assert.h>
 #include <float.h>
@@ -21,41 +20,6 @@
 
 /* Approaches below this part of the fastest velocity are grazing. */
 static const double grazing = 1e-7;
-
-enum { GROUP_MOST = 64 };
-
-/* The last impact of a contact, for the end of an accumulation. */
-typedef struct last_impact {
-  bool known;
-  double t;
-  double* z;     /* [n] after it */
-  double* total; /* [directions x n] of the state after it, at its own time */
-  double* dt;    /* [directions] */
-} last_impact;
-
-struct saltus_sensitivity {
-  saltusi_pool pool;
-  saltus_sensitivity_def def;
-  saltus_sensitivity_view view;
-  saltus_integrator* run;
-  saltusi_vary vary;
-  double* y;            /* [size] state and derivatives now */
-  double* after;        /* [n] state after the event at hand */
-  double* total;        /* [directions x n] its derivatives at the time of the event */
-  double* dt;           /* [directions] of that event */
-  double *rates, *hdot; /* [n + 4], [n + directions + 4] */
-  double* force;        /* [3 nc] */
-  int* set;             /* [nc] contacts of an impact */
-  last_impact* last;    /* [nc] */
-  saltus_event group[GROUP_MOST];
-  int group_count;
-  long long sections; /* that were met */
-  bool met;           /* the one that is wanted, in this group */
-  saltus_sensitive_event* events;
-  size_t event_count, event_room;
-  double* output_values; /* [output_count] */
-  void* output_scratch;
-};
 
 saltus_sensitivity_def saltus_sensitivity_def_default(void) {
   return (saltus_sensitivity_def){.tol = 1e-11, .section_kind = -1, .section_contact = -1};
@@ -239,7 +203,7 @@ static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_b
 
 static void keep_last(saltus_sensitivity* s, int contact, double t) {
   const saltusi_vary* v = &s->vary;
-  last_impact* l = &s->last[contact];
+  saltusi_last_impact* l = &s->last[contact];
   l->known = true;
   l->t = t;
   memcpy(l->z, s->after, (size_t)v->n * sizeof *l->z);
@@ -312,7 +276,7 @@ static void drop_contact(saltusi_phase* mode, int contact) {
  * from that impact on; the time of the end is that of the impact and of the geometric series behind it. */
 static saltus_status accumulation(saltus_sensitivity* s, double t, int contact) {
   saltusi_vary* v = &s->vary;
-  last_impact* l = &s->last[contact];
+  saltusi_last_impact* l = &s->last[contact];
   const int n = v->n;
   if (!l->known) {
     return fail(s, SALTUS_ERR_ACCURACY, t, "an accumulation whose impacts were not seen");
@@ -447,86 +411,6 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   return status;
 }
 
-/* ---- outputs ---- */
-
-/* Which output of which sensitivity. */
-typedef struct output_of {
-  saltus_sensitivity* s;
-  int number;
-} output_of;
-
-/* The observables that belong to a system: its own, or those with another parameter. */
-static const saltus_observables* observables_of(const saltus_sensitivity* s,
-                                                const saltus_system* sys) {
-  for (int j = 0; j < s->def.direction_count; j++) {
-    for (int k = 0; k < 4; k++) {
-      if (s->def.directions[j].system[k] == sys) {
-        return s->def.directions[j].observables[k];
-      }
-    }
-  }
-  return s->def.observables;
-}
-
-static bool output_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
-                         const void* user, double* out) {
-  const output_of* of = user;
-  const saltus_observables* o = observables_of(of->s, sys);
-  (void)v;
-  if (o == NULL || o->output_count != of->s->def.observables->output_count) {
-    return false;
-  }
-  const saltus_point p = {.t = at.t, .q = at.q, .v = at.v, .scratch = of->s->output_scratch};
-  if (o->outputs_with != NULL) {
-    o->outputs_with(o->self, &p, NULL, of->s->output_values);
-  } else {
-    o->outputs(o->self, &p, of->s->output_values);
-  }
-  out[0] = of->s->output_values[of->number];
-  return true;
-}
-
-/* Outputs at the end and their derivatives at that time; NaN where one has none, as the force of a joint. */
-static bool differentiate_outputs(saltus_sensitivity* s, double t) {
-  const saltus_observables* o = s->def.observables;
-  saltusi_vary* v = &s->vary;
-  if (o == NULL || o->output_count == 0) {
-    return true;
-  }
-  const int count = o->output_count;
-  double* values = SALTUSI_TAKE(&s->pool, double, count);
-  double* slopes = SALTUSI_TAKE(&s->pool, double, (size_t)count*(size_t)(v->count + 1));
-  size_t scratch = o->scratch;
-  for (int j = 0; j < v->count; j++) {
-    for (int k = 0; k < 4; k++) {
-      const saltus_observables* other = s->def.directions[j].observables[k];
-      scratch = other != NULL && other->scratch > scratch ? other->scratch : scratch;
-    }
-  }
-  s->output_values = SALTUSI_TAKE(&s->pool, double, count);
-  s->output_scratch = saltusi_pool_take(&s->pool, scratch + 1, 1);
-  if (s->pool.failed) {
-    return false;
-  }
-  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
-  for (int i = 0; i < count; i++) {
-    const output_of of = {.s = s, .number = i};
-    if (!output_value(v, s->def.system, at, &of, &values[i])) {
-      values[i] = (double)NAN;
-    }
-    for (int j = 0; j < v->count; j++) {
-      const saltusi_along along = {.at = at, .s = s->y + (ptrdiff_t)(j + 1) * v->n, .direction = j};
-      if (!saltusi_vary_slope(v, output_value, &of, &along, 1, &slopes[j * count + i])) {
-        slopes[j * count + i] = (double)NAN;
-      }
-    }
-  }
-  s->view.outputs = values;
-  s->view.doutputs = slopes;
-  s->view.output_count = count;
-  return true;
-}
-
 /* ---- the run ---- */
 
 static void grow_scales(saltus_sensitivity* s, const double* z) {
@@ -609,7 +493,7 @@ static saltus_status finish(saltus_sensitivity* s, double t) {
   view->a = s->rates + v->nq;
   view->events = s->events;
   view->event_count = (long long)s->event_count;
-  return differentiate_outputs(s, t) ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  return saltusi_sensitivity_outputs(s, t) ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
 /* Everything up to the end, or to the section. */
@@ -638,7 +522,7 @@ static saltus_status run_all(saltus_sensitivity* s) {
     }
     s->group_count = 0;
     while (next != NULL && same_instant(next->t, t) && status == SALTUS_OK) {
-      if (s->group_count < GROUP_MOST) {
+      if (s->group_count < SALTUSI_GROUP_MOST) {
         s->group[s->group_count++] = *next;
       }
       memcpy(s->after, saltus_integrator_q(s->run), (size_t)v->nq * sizeof(double));
@@ -767,7 +651,7 @@ static bool take_room(saltus_sensitivity* s) {
   s->hdot = SALTUSI_TAKE(&s->pool, double, v->n + v->count + 4);
   s->force = SALTUSI_TAKE(&s->pool, double, 3 * nc + 3);
   s->set = SALTUSI_TAKE(&s->pool, int, nc + 1);
-  s->last = SALTUSI_TAKE(&s->pool, last_impact, nc + 1);
+  s->last = SALTUSI_TAKE(&s->pool, saltusi_last_impact, nc + 1);
   for (int i = 0; i < nc && s->last != NULL; i++) {
     s->last[i].z = SALTUSI_TAKE(&s->pool, double, v->n);
     s->last[i].total = SALTUSI_TAKE(&s->pool, double, v->size);
