@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCENES = ROOT / "scenes"
 PROGRAM = pathlib.Path(os.environ.get("SALTUS_PROGRAM", ROOT / "build" / "saltus"))
 SHORT = bool(os.environ.get("SALTUS_SHORT"))
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 LONG = bool(os.environ.get("SALTUS_LONG"))
 
 os.chdir(ROOT)
@@ -23,8 +24,10 @@ def scene(name):
 
 def program(*arguments):
     """Runs the program; its answer."""
-    return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, env=environment)
 
 
+not_sanitized = unittest.skipIf(SANITIZED, "sanitizers keep memory and time of their own")
 not_short = unittest.skipIf(SHORT, "not in make test")
 long_only = unittest.skipUnless(LONG, "in make test-long")

@@ -11,7 +11,7 @@ import unittest
 import numpy as np
 
 import saltus
-from support import LONG, ROOT, SHORT, not_short, scene
+from support import LONG, ROOT, SHORT, not_sanitized, not_short, scene
 
 SOURCE = r"""
 #include "saltus/saltus.h"
@@ -67,6 +67,7 @@ def resident():
         return int(file.read().split()[1]) * 4096
 
 
+@not_sanitized
 class Cost(unittest.TestCase):
     @not_short
     def test_solve_adds_less_than_ten_microseconds_to_c(self):

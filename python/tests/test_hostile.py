@@ -25,7 +25,7 @@ VALUES = [
     np.zeros(2, dtype=np.float32), np.array(1.0), np.arange(10.0)[::3], np.ma.masked, memoryview(b"12345678"),
     saltus.Model, iter([1, 2]), range(5), 1j, Ellipsis, slice(None),
 ]
-VALUES = VALUES[::8] if SHORT else VALUES
+VALUES = VALUES[::11] if SHORT else VALUES
 ENDLESS = {"t_end": 10**30, "step": 1e-300}  # runs that are what was asked for, and take for ever
 
 
@@ -76,7 +76,7 @@ class Hostile(unittest.TestCase):
                              lambda v: saltus.Model.from_text(text, path=v).nq,
                              lambda v: saltus.Model.from_text(text, parameters=v).nq):
                 count(function, value)
-        self.assertGreater(count.calls, 250 if SHORT else 2000)
+        self.assertGreater(count.calls, 150 if SHORT else 2000)
         self.assertGreater(count.raised, count.calls // 2)
 
     def test_contact_problems(self):
@@ -91,7 +91,7 @@ class Hostile(unittest.TestCase):
             for name in ("solver", "options", "tol", "guess", "other"):
                 count(problem.solve, **{name: value})
             count(problem.save, value)
-        self.assertGreater(count.raised, 50 if SHORT else 500)
+        self.assertGreater(count.raised, 30 if SHORT else 500)
 
     def test_the_extension_itself(self):
         count = Count(self)
@@ -124,7 +124,7 @@ class Hostile(unittest.TestCase):
                             continue
                         changed = good[place][:inside] + (value,) + good[place][inside + 1:]
                         count(_core.run, *good[:place], changed, *good[place + 1:])
-        self.assertGreater(count.calls, 300 if SHORT else 3000)
+        self.assertGreater(count.calls, 200 if SHORT else 3000)
 
     def test_systems(self):
         count = Count(self)
@@ -143,7 +143,7 @@ class Hostile(unittest.TestCase):
         for value in VALUES:
             count(saltus.System, value, [0.0], **good)
             count(saltus.System, [0.0], value, **good)
-        self.assertGreater(count.raised, 50 if SHORT else 500)
+        self.assertGreater(count.raised, 30 if SHORT else 500)
 
     def test_builders(self):
         count = Count(self)
@@ -154,7 +154,7 @@ class Hostile(unittest.TestCase):
                 for arguments in ((value,), (value, value), ("x", value)):
                     count(getattr(model, name), *arguments)
                 count(lambda m: m.nq, model)
-        self.assertGreater(count.calls, 100 if SHORT else 1000)
+        self.assertGreater(count.calls, 60 if SHORT else 1000)
 
 
 class WhileRunning(unittest.TestCase):

@@ -84,8 +84,9 @@ void saltus_integrator_snapshot_save(const saltus_integrator* it, void* bytes) {
     to = add(to, kept->data, (size_t)head.doubles * sizeof(double));
     to = add(to, kept->owners, (size_t)head.contacts * sizeof(saltusi_owner));
   }
-  to = add(to, it->report.events + (head.events > 0 ? it->reported : 0),
-           (size_t)head.events * sizeof(saltus_event));
+  if (head.events > 0) {
+    to = add(to, it->report.events + it->reported, (size_t)head.events * sizeof(saltus_event));
+  }
   saltus_scheme_memory_save(it->scheme, to);
   to += saltus_scheme_memory_bytes(it->scheme);
   head.whole = saltusi_hash(SALTUSI_HASH_START, start, (size_t)(to - start));
