@@ -285,6 +285,7 @@ static const cli_option view_options[] = {
     {"--option", "NAME=VALUE", "of a scene: sets an option of the scheme", true},
     {"--output-dt", "DT", "of a scene: records every DT seconds, wherever steps end", false},
     {"-o", "FILE", "FILE.html; default: in a new folder for temporary files", false},
+    {"--no-certificate", NULL, "leaves the certificate out", false},
     {"--no-open", NULL, "writes the page and opens nothing", false},
     {"--force", NULL, "lets -o replace a file that is no report", false},
     {"--help", NULL, "prints this text", false},

@@ -107,7 +107,8 @@ int cli_view(const cli_args* args) {
     target = recording;
   }
   if (code == CLI_DONE) {
-    const cli_report report = {.recording = target, .out = page, .certify = true};
+    const cli_report report = {
+        .recording = target, .out = page, .certify = !cli_has(args, "--no-certificate")};
     code = cli_report_write(args, &report);
   }
   if (target == recording && code == CLI_DONE) {

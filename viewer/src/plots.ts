@@ -141,6 +141,7 @@ function stepPanel(run: RunDocument): Panel[] {
 export class Plots {
   readonly root = el('div', { class: 'plots' });
   private plots: uPlot[] = [];
+  private readonly sizes = new ResizeObserver(() => this.resize());
   private readonly panels: Panel[];
   private phase: { x: number; y: number } | undefined;
 
@@ -161,11 +162,17 @@ export class Plots {
     ].filter((one) => one.series.length > 0);
     if (head.q.length > 0) this.phase = { x: 0, y: head.q.length };
     clock.onChange(() => this.moveCursor());
-    new ResizeObserver(() => this.resize()).observe(this.root);
+    this.sizes.observe(this.root);
   }
 
   get titles(): string[] {
     return this.panels.map((one) => one.title);
+  }
+
+  destroy(): void {
+    this.sizes.disconnect();
+    for (const plot of this.plots) plot.destroy();
+    this.plots = [];
   }
 
   rebuild(): void {

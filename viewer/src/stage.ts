@@ -14,6 +14,15 @@ import { Drawing } from './drawing';
 import { Links } from './links';
 import type { Piece } from './motion';
 
+/** Browsers allow few WebGL contexts, and making one takes time: viewers of one page use one after the other. */
+let idle: THREE.WebGLRenderer | undefined;
+
+function takeRenderer(): THREE.WebGLRenderer {
+  const renderer = idle ?? new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+  idle = undefined;
+  return renderer;
+}
+
 export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly bodies?: Bodies;
@@ -34,6 +43,7 @@ export class Stage {
   private readonly grounds: THREE.Object3D[] = [];
   private readonly followed = new THREE.Vector3();
   private labels: HTMLElement;
+  private readonly sizes: ResizeObserver;
   private width = 1;
   private height = 1;
   private stale = true;
@@ -44,7 +54,7 @@ export class Stage {
     readonly clock: Clock,
     readonly host: HTMLElement,
   ) {
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.renderer = takeRenderer();
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
@@ -89,8 +99,23 @@ export class Stage {
     this.restyle();
     this.reset();
     clock.onChange(() => this.invalidate());
-    new ResizeObserver(() => this.resize()).observe(host);
+    this.sizes = new ResizeObserver(() => this.resize());
+    this.sizes.observe(host);
     this.resize();
+  }
+
+  destroy(): void {
+    this.sizes.disconnect();
+    this.controls.dispose();
+    this.scene.traverse((object) => {
+      const { geometry, material } = object as Partial<THREE.Mesh>;
+      geometry?.dispose();
+      for (const one of material === undefined ? [] : [material].flat()) one.dispose();
+      if (object instanceof THREE.InstancedMesh) object.dispose();
+      if (object instanceof THREE.DirectionalLight) object.dispose();
+    });
+    this.canvas.remove();
+    idle = this.renderer;
   }
 
   private source(): Source | undefined {
@@ -115,6 +140,7 @@ export class Stage {
   }
 
   private addLight(): void {
+    this.renderer.shadowMap.enabled = !this.flat;
     if (this.flat) return;
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb4bac2, 2.3));
     const sun = new THREE.DirectionalLight(0xffffff, 1.8);
@@ -126,7 +152,6 @@ export class Stage {
     Object.assign(sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.01 * this.size, far: 6 * this.size });
     sun.shadow.bias = -0.0005;
     sun.shadow.normalBias = 0.005 * this.size;
-    this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene.add(sun, sun.target);
   }

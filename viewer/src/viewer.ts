@@ -45,6 +45,7 @@ export class Viewer {
   private readonly tabs: { button: HTMLButtonElement; panel: HTMLElement }[] = [];
   private readonly toggles = new Map<string, HTMLInputElement>();
   private alive = true;
+  private readonly listeners = new AbortController();
   private scheduled = false;
   private contactInfo = '';
 
@@ -87,8 +88,9 @@ export class Viewer {
 
   destroy(): void {
     this.alive = false;
-    this.stage.renderer.dispose();
-    this.stage.renderer.forceContextLoss();
+    this.listeners.abort();
+    this.stage.destroy();
+    this.plots.destroy();
     this.root.remove();
   }
 
@@ -302,14 +304,15 @@ export class Viewer {
   private listen(): void {
     let down = { x: 0, y: 0 };
     const canvas = this.stage.canvas;
-    canvas.addEventListener('pointerdown', (event) => (down = { x: event.clientX, y: event.clientY }));
+    const { signal } = this.listeners;
+    canvas.addEventListener('pointerdown', (event) => (down = { x: event.clientX, y: event.clientY }), { signal });
     canvas.addEventListener('pointerup', (event) => {
       if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > 3) return;
       const box = canvas.getBoundingClientRect();
       this.pickAt(event.clientX - box.left, event.clientY - box.top);
-    });
-    document.addEventListener('keydown', (event) => this.key(event));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.restyle());
+    }, { signal });
+    document.addEventListener('keydown', (event) => this.key(event), { signal });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.restyle(), { signal });
   }
 
   private key(event: KeyboardEvent): void {

@@ -89,7 +89,7 @@ try {
   await equalsNative(page, 'machine-breaker-arm', 1e-8);
 
   await page.evaluate(() => window.saltusPlayground.open('ball'));
-  await page.getByLabel('Scene', { exact: true }).last().fill(readFileSync(join(source, 'scenes/ball.yaml'), 'utf8').replace('gap: q', 'gap: hight'));
+  await page.locator('.editor textarea').fill(readFileSync(join(source, 'scenes/ball.yaml'), 'utf8').replace('gap: q', 'gap: hight'));
   await run(page);
   const marked = await page.evaluate(() => {
     const { editor } = window.saltusPlayground;
