@@ -40,7 +40,7 @@ static saltus_status keep(map_job* j, double t, const double* q, const double* v
   if (j->seen++ < j->skip) {
     return SALTUS_OK;
   }
-  const size_t width = (size_t)(2 + j->nq + j->nv);
+  const size_t width = 2U + (size_t)j->nq + (size_t)j->nv;
   if (j->count == j->room) {
     const size_t room = j->room > 0 ? 2 * j->room : 1024;
     double* values = realloc(j->values, room * width * sizeof(double));
@@ -137,7 +137,7 @@ static int write_csv(const map_job* j, const char* path) {
     fprintf(file, ",%s", sys->v_labels[i].name);
   }
   fprintf(file, "\n");
-  const size_t width = (size_t)(2 + j->nq + j->nv);
+  const size_t width = 2U + (size_t)j->nq + (size_t)j->nv;
   for (size_t r = 0; r < j->count; r++) {
     const double* row = j->values + r * width;
     fprintf(file, "%.17g", j->axis.count > 0 ? row[0] : (double)r);
@@ -172,7 +172,7 @@ static int shown_column(const map_job* j, const char** label) {
 static int write_figure(const map_job* j, const char* path, size_t up) {
   const char* label = NULL;
   const int column = shown_column(j, &label);
-  const size_t width = (size_t)(2 + j->nq + j->nv);
+  const size_t width = 2U + (size_t)j->nq + (size_t)j->nv;
   if (column < 0) {
     return CLI_USAGE;
   }
@@ -212,7 +212,7 @@ static int write_figure(const map_job* j, const char* path, size_t up) {
 
 static void print_rows(const map_job* j) {
   const saltus_system* sys = j->model.view.system;
-  const size_t width = (size_t)(2 + j->nq + j->nv);
+  const size_t width = 2U + (size_t)j->nq + (size_t)j->nv;
   printf("%-14s %-14s", j->axis.count > 0 ? j->axis.name : "", "t");
   for (int i = 0; i < j->nq + j->nv; i++) {
     printf(" %-14s", i < j->nq ? sys->q_labels[i].name : sys->v_labels[i - j->nq].name);

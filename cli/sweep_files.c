@@ -151,7 +151,7 @@ static int write_csv(saltus_sweep_table* table, const char* path) {
 
 static int next_block(void* user, const saltusi_wide_block* block) {
   reader* r = user;
-  const size_t columns = (size_t)(r->head->axes + r->head->measures);
+  const size_t columns = (size_t)r->head->axes + (size_t)r->head->measures;
   int filled = 0;
   while (filled == 0 || filled + READ <= SALTUSI_WIDE_BLOCK) {
     const int count = reader_next(r);

@@ -102,7 +102,7 @@ static saltus_sweep_table* make(const char* path, saltus_log log) {
 }
 
 static saltus_status lay_out(saltus_sweep_table* t) {
-  t->row = FIXED + sizeof(double) * (size_t)(t->head.axes + t->head.measures);
+  t->row = FIXED + sizeof(double) * ((size_t)t->head.axes + (size_t)t->head.measures);
   t->room = saltusi_pool_take(&t->pool, t->row, 1);
   return t->room != NULL && t->path != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
@@ -338,7 +338,7 @@ static uint64_t check_of(const saltus_sweep_table* t, const char* bytes, long lo
 saltus_status saltus_sweep_table_write(saltus_sweep_table* table, long long run,
                                        const saltus_sweep_rows* rows, int i) {
   assert(table != NULL && rows != NULL && run >= 0 && run < table->head.runs);
-  const size_t columns = (size_t)(table->head.axes + table->head.measures);
+  const size_t columns = (size_t)table->head.axes + (size_t)table->head.measures;
   const int64_t status = rows->statuses[i];
   memcpy(table->room + 8, &status, sizeof status);
   memcpy(table->room + 16, rows->reasons[i], SALTUS_SWEEP_REASON);
@@ -354,7 +354,7 @@ saltus_status saltus_sweep_table_write(saltus_sweep_table* table, long long run,
 
 static void read_row(saltus_sweep_table* t, long long run, bool there,
                      const saltus_sweep_rows* rows, int i) {
-  const size_t columns = (size_t)(t->head.axes + t->head.measures);
+  const size_t columns = ((size_t)t->head.axes + (size_t)t->head.measures);
   uint64_t check;
   memcpy(&check, t->room, sizeof check);
   rows->done[i] = there && check == check_of(t, t->room, run);
