@@ -870,6 +870,21 @@ static void a_wheel_rolls_in_space(void** unused) {
     assert_near(euler.q[i], i < 2 ? 0.0 : 0.0375 * sin(0.17453292519943295), 1e-9);
   }
   assert_near(euler.ledger.remainder, 0.0, 1e-9);
+  /* any motion: the schemes agree, with order 2 */
+  static const char any[] =
+      "saltus: 1\nworld: {dimension: 3}\nbodies:\n"
+      "  w: {mass: 0.4, inertia: [0.0003, 0.0003, 0.0006], position: [0, 0, 0.05], orientation: "
+      "{rpy: [pi/2 - 0.2, 0, 0.3]}, velocity: [0.2, 0.1, 0], angular_velocity: [0.5, 1, 8]}\n"
+      "markers: {f: {}, a: {body: w}, g: {point: [0.1, 0.2, 0.3]}}\n"
+      "springs: [{between: [g, a], stiffness: 3, damping: 0.1}]\n"
+      "simulate: {start_tolerance: 10}\nelements:\n"
+      "  - {name: e, type: rolling-wheel, between: [f, a], radius: 0.05}\n";
+  const outcome exact = roll(any, "adaptive", 1e-9, 0.4);
+  const outcome coarse = roll(any, "moreau-jean", 1e-3, 0.4);
+  const outcome better = roll(any, "moreau-jean", 2.5e-4, 0.4);
+  assert_true(apart(&better, &exact, 7) < 2e-4); /* it spins with 8 rad/s: (h w)^2 a radian */
+  assert_true(apart(&better, &exact, 7) < 0.1 * apart(&coarse, &exact, 7));
+  assert_near(exact.ledger.remainder, 0.0, 1e-9);
   /* it rolls along x with the axle along y, 0.01 degrees off the upright, spin about the axle */
   for (int k = 0; k < 2; k++) {
     const double spin = k == 0 ? 2.3 : 2.8; /* sqrt(g/(3 r)) = 2.557 */
