@@ -110,14 +110,12 @@ def evaluate(formula, known):
 
 
 def call(arguments, seconds=SECONDS):
-    """Runs the program; (exit code, output, errors, seconds of CPU)."""
-    begin = os.times()
+    """Runs the program; (exit code, output, errors)."""
     try:
         done = subprocess.run(arguments, capture_output=True, text=True, timeout=seconds, cwd=ROOT)
     except subprocess.TimeoutExpired:
-        return 124, "", f"took more than {seconds} s", 0.0
-    del begin
-    return done.returncode, done.stdout, done.stderr, 0.0
+        return 124, "", f"took more than {seconds} s"
+    return done.returncode, done.stdout, done.stderr
 
 
 def short(number, digits=3):
@@ -129,11 +127,8 @@ def short(number, digits=3):
 
 
 def full(number):
-    """A number with what it is known to."""
-    if isinstance(number, int):
-        return str(number)
-    text = f"{number:.13g}"
-    return text
+    """A number with thirteen digits."""
+    return str(number) if isinstance(number, int) else f"{number:.13g}"
 
 
 class Task:
@@ -287,7 +282,7 @@ class Book:
             arguments += ["--until", repr(float(evaluate(str(entry["until"]), self.known(entry))))]
         for name, value in entry.get("set", {}).items():
             arguments += ["--set", f"{name}={value}"]
-        code, output, errors, _ = call(arguments)
+        code, output, errors = call(arguments)
         task.result["command"] = " ".join(
             ("saltus" if a == self.program else a.replace(str(ROOT) + "/", "")) for a in arguments)
         refused = entry.get("refuses", {}).get(task.scheme)
@@ -309,7 +304,7 @@ class Book:
         events.unlink(missing_ok=True)
 
     def certify(self, task, recording):
-        code, output, errors, _ = call([self.program, "verify", str(recording), "--json"])
+        code, output, errors = call([self.program, "verify", str(recording), "--json"])
         try:
             certificate = json.loads(output)
         except ValueError:
@@ -334,11 +329,11 @@ class Book:
         for i, word in enumerate(arguments):
             if word not in skip and (i == 0 or arguments[i - 1] not in ("--events", "-o")) and word not in ("--events", "-o"):
                 again.append(word)
-        code, _, errors, _ = call(again + ["-o", str(recording), "--output-dt", repr(until / 600)])
+        code, _, errors = call(again + ["-o", str(recording), "--output-dt", repr(until / 600)])
         if code == 0:
             target = ["-o", str(self.figures / f"{entry['id']}.svg")]
             target += ["--phase", series["phase"]] if isinstance(series, dict) else ["--series", ",".join(series)]
-            code, _, errors, _ = call([self.program, "plot", str(recording)] + target)
+            code, _, errors = call([self.program, "plot", str(recording)] + target)
         recording.unlink(missing_ok=True)
         if code != 0:
             self.fail(entry, f"plot: {errors.strip()}")
@@ -349,7 +344,7 @@ class Book:
         arguments = [self.program, "study", entry["study"], "--report", str(report)]
         if entry.get("figure", True):
             arguments += ["-o", str(self.figures / f"{entry['id']}.svg")]
-        code, _, errors, _ = call(arguments, 4 * SECONDS)
+        code, _, errors = call(arguments, 4 * SECONDS)
         try:
             task.result["report"] = json.loads(report.read_text())
         except (OSError, ValueError):
@@ -371,7 +366,7 @@ class Book:
                 arguments += ["--" + key, str(orders[key])]
         for name, value in orders.get("options", {}).get(task.scheme, {}).items():
             arguments += ["--option", f"{name}={value}"]
-        code, output, errors, _ = call(arguments)
+        code, output, errors = call(arguments)
         try:
             task.result["report"] = json.loads(output)
         except ValueError:
