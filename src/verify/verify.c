@@ -163,6 +163,11 @@ static saltus_status check_sizes(const saltus_verify_def* def) {
   if (d->count < 1 || d->q == NULL || d->v == NULL || d->step == NULL) {
     return refuse(def, "it has no states");
   }
+  for (long long i = 0; i < d->count; i++) {
+    if (!isfinite(d->t[i])) {
+      return refuse(def, "a time is no number");
+    }
+  }
   if (!changing && d->nc > 0 &&
       (d->gap == NULL || d->velocity == NULL || d->force == NULL || d->impulse == NULL)) {
     return refuse(def, "it has no contacts");
