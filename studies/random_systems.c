@@ -184,7 +184,7 @@ static void say_contacts(maker* m) {
   }
 }
 
-static void random_scene_make(uint64_t seed, double shake, random_scene* scene) {
+void random_scene_make(uint64_t seed, double shake, random_scene* scene) {
   maker m = {
       .draw = seed * 0x2545f4914f6cdd1du, .shaken = seed + 77u, .shake = shake, .scene = scene};
   m.bodies = 1 + (int)(3.0 * uniform(&m.draw));

@@ -21,6 +21,8 @@ typedef struct random_scene {
   double tol;
 } random_scene;
 
+void random_scene_make(uint64_t seed, double shake, random_scene* scene);
+
 /* One system at its tolerance against a run at a thousandth of it. */
 typedef struct random_verdict {
   saltus_status status, reference_status;

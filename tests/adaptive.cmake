@@ -33,3 +33,5 @@ saltus_test(adaptive_clocks SOURCES conformance/test_adaptive_clocks.c LABELS co
 saltus_test(adaptive_islands SOURCES conformance/test_adaptive_islands.c LABELS conformance)
 saltus_test(adaptive_singular SOURCES reference/test_adaptive_singular.c LABELS reference)
 saltus_test(adaptive_chains SOURCES conformance/test_adaptive_chains.c support/one_island.c LABELS conformance)
+saltus_test(verify_random SOURCES reference/test_verify_random.c support/recorded.c LINK saltus_tolerance
+            LABELS reference LONG)

@@ -24,6 +24,8 @@ typedef struct way {
 /* scenes/NAME.yaml, or a scene as text; fails the test when something goes wrong. */
 recorded record(const char* name, way w);
 recorded record_text(const char* text, way w);
+/* False: the run itself ends with an error. */
+bool record_try(const char* text, way w, recorded* out);
 saltus_scene* scene_of(const char* text);
 void forget(recorded* r);
 
