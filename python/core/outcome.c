@@ -293,3 +293,70 @@ PyObject* core_verify(PyObject* module, PyObject* args) {
   core_messages_free(&messages);
   return certificate_object(&certificate);
 }
+
+static PyObject* pairs_object(const saltus_comparison* c) {
+  PyObject* list = PyList_New((Py_ssize_t)c->pair_count);
+  for (long long i = 0; list != NULL && i < c->pair_count; i++) {
+    const saltus_event_pair* p = &c->pairs[i];
+    PyObject* item = Py_BuildValue("LLdd", p->a, p->b, p->dt, p->impulse);
+    if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) != 0) {
+      Py_CLEAR(list);
+    }
+  }
+  return list;
+}
+
+static PyObject* comparison_object(const core_state* state, const saltus_comparison* c) {
+  PyObject* d = PyDict_New();
+  bool good = d != NULL && core_put(d, "start", PyFloat_FromDouble(c->start)) == 0 &&
+              core_put(d, "end", PyFloat_FromDouble(c->end)) == 0 &&
+              core_put(d, "q", core_array_copy(state, c->position, c->nq)) == 0 &&
+              core_put(d, "q_at", core_array_copy(state, c->position_at, c->nq)) == 0 &&
+              core_put(d, "q_mean", core_array_copy(state, c->position_mean, c->nq)) == 0 &&
+              core_put(d, "q_graph", core_array_copy(state, c->position_graphs, c->nq)) == 0 &&
+              core_put(d, "v_graph", core_array_copy(state, c->velocity_graphs, c->nv)) == 0 &&
+              core_put(d, "pairs", pairs_object(c)) == 0 &&
+              core_put(d, "only_a", PyLong_FromLongLong(c->only_a)) == 0 &&
+              core_put(d, "only_b", PyLong_FromLongLong(c->only_b)) == 0;
+  if (!good) {
+    Py_XDECREF(d);
+    return NULL;
+  }
+  return d;
+}
+
+/* compare(a, b, match, any) */
+PyObject* core_compare(PyObject* module, PyObject* args) {
+  const core_state* state = core_state_of(module);
+  PyObject *first, *second;
+  saltus_compare_def def = saltus_compare_def_default();
+  int any;
+  if (!PyArg_ParseTuple(args, "O!O!dp", (PyObject*)state->data_type, &first,
+                        (PyObject*)state->data_type, &second, &def.match, &any)) {
+    return NULL;
+  }
+  const core_data* a = (core_data*)first;
+  const core_data* b = (core_data*)second;
+  if (a->data->q_labels == NULL || a->data->v_labels == NULL || b->data->q_labels == NULL ||
+      b->data->v_labels == NULL || !(def.match >= 0.0)) {
+    PyErr_SetString(PyExc_ValueError, "motions without names of coordinates cannot be compared");
+    return NULL;
+  }
+  core_messages messages;
+  saltus_comparison* comparison;
+  def.a = a->data;
+  def.b = b->data;
+  def.system = a->scene != NULL ? a->scene->view.system : NULL;
+  def.any = any != 0;
+  def.log = core_messages_log(&messages);
+  PyThreadState* released = PyEval_SaveThread();
+  saltus_status status = saltus_compare(&def, &comparison);
+  PyEval_RestoreThread(released);
+  if (status != SALTUS_OK) {
+    return core_raise(state, status, &messages);
+  }
+  core_messages_free(&messages);
+  PyObject* answer = comparison_object(state, comparison);
+  saltus_comparison_destroy(comparison);
+  return answer;
+}

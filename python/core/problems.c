@@ -6,7 +6,6 @@
  */
 #include "core.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,35 +346,6 @@ PyObject* core_friction(PyObject* module, PyObject* args) {
   free(options);
   friction_release(&a);
   return answer;
-}
-
-/* hausdorff(a, b): distance of two graphs of (t, x), rows of two. */
-PyObject* core_hausdorff(PyObject* module, PyObject* args) {
-  PyObject *first, *second;
-  core_reals a, b = {0};
-  double distance = 0.0;
-  if (!PyArg_ParseTuple(args, "OO", &first, &second) || core_reals_take(first, "a", -1, &a) != 0) {
-    return NULL;
-  }
-  if (core_reals_take(second, "b", -1, &b) != 0) {
-    core_reals_release(&a);
-    return NULL;
-  }
-  bool fits =
-      a.count % 2 == 0 && b.count % 2 == 0 && a.count / 2 <= INT_MAX && b.count / 2 <= INT_MAX;
-  const saltus_graph one = {(int)(a.count / 2), 1, a.data};
-  const saltus_graph other = {(int)(b.count / 2), 1, b.data};
-  PyThreadState* released = PyEval_SaveThread();
-  saltus_status status =
-      fits ? saltus_hausdorff(&one, &other, saltus_graph_tolerance_default(), NULL, &distance)
-           : SALTUS_ERR_RANGE;
-  PyEval_RestoreThread(released);
-  core_reals_release(&a);
-  core_reals_release(&b);
-  if (status != SALTUS_OK) {
-    return core_raise(core_state_of(module), status, NULL);
-  }
-  return PyFloat_FromDouble(distance);
 }
 
 static void problem_free(PyObject* object) {

@@ -111,6 +111,9 @@ static saltus_run_def define(const run_args* a, const run_room* room, core_data*
 static void describe(core_data* self, const char* scheme) {
   saltus_recording_data* d = &self->track->data;
   const saltus_run_result* result = saltus_run_outcome(self->run);
+  const saltus_system* system = self->scene->view.system;
+  d->q_labels = (saltus_label*)(uintptr_t)system->q_labels; /* which nobody changes */
+  d->v_labels = (saltus_label*)(uintptr_t)system->v_labels;
   d->name = self->scene->view.name;
   d->scene = self->scene->view.text;
   d->scheme = scheme;

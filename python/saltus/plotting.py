@@ -35,7 +35,7 @@ def draw(sol: Solution, names: tuple[str, ...], show: bool) -> Any:
             low = axis.get_ylim()[0]
             axis.plot(impacts, [low] * len(impacts), "|", color="0.4", markersize=5, clip_on=False)
         axis.set_ylabel(f"[{unit}]" if unit else "")
-        axis.legend(loc="upper right", fontsize="small", frameon=False)
+        axis.legend(loc="upper right", fontsize="small", framealpha=0.8, edgecolor="none")
         axis.grid(True, color="0.9")
     axes[-1].set_xlabel("t [s]")
     axes[0].set_title(str(sol._data.about()["name"]), fontsize="medium")

@@ -49,39 +49,61 @@ def verify(recording: Union[Solution, str, os.PathLike[str]],
 
 
 class Comparison:
-    """How far two motions are from each other, column by column.
+    """How far two motions are from each other, column by column, as `saltus compare` says it.
 
-    `q` and `v` are the largest differences of positions and velocities over the common times, where neither jumps;
-    `graph` the Hausdorff distances of their graphs in (t, x), which do not punish a jump that comes a little
-    later; `events` pairs of (kind, contact, difference of times) as long as kinds agree.
+    `q` are the largest differences of positions, `q_at` where they are [s], `q_mean` their means over time; `q_graph` and
+    `v_graph` the Hausdorff distances of graphs in (t, x), which do not punish a jump that comes a little later. `events`
+    are those that both have, (kind, contact, difference of times [s]); `only_a` and `only_b` count the others.
 
     >>> import saltus
     >>> fine = saltus.solve("scenes/ball.yaml", 2.2, tol=1e-10, scheme="adaptive")
     >>> rough = saltus.solve("scenes/ball.yaml", 2.2, tol=1e-4, scheme="adaptive")
-    >>> saltus.compare(rough, fine).q.max() < 1e-3
-    True
+    >>> found = saltus.compare(rough, fine)
+    >>> bool(found.q.max() < 1e-3), [event[0] for event in found.events]
+    (True, ['impact', 'impact'])
     """
 
-    __slots__ = ("names", "q", "v", "graph", "events", "same_events")
+    __slots__ = ("names", "velocity_names", "q", "q_at", "q_mean", "q_graph", "v_graph", "events", "only_a", "only_b")
 
-    def __init__(self, names: tuple[str, ...], q: Array, v: Array, graph: Array,
-                 events: list[tuple[str, str, float]], same_events: bool) -> None:
-        self.names, self.q, self.v, self.graph = names, q, v, graph
-        self.events, self.same_events = events, same_events
+    def __init__(self, a: Solution, facts: dict[str, Any]) -> None:
+        from .solution import KINDS
+        self.names = tuple(name for name, _ in a._data.labels("q"))
+        self.velocity_names = tuple(name for name, _ in a._data.labels("v"))
+        self.q: Array = np.asarray(facts["q"])
+        self.q_at: Array = np.asarray(facts["q_at"])
+        self.q_mean: Array = np.asarray(facts["q_mean"])
+        self.q_graph: Array = np.asarray(facts["q_graph"])
+        self.v_graph: Array = np.asarray(facts["v_graph"])
+        self.only_a: int = facts["only_a"]
+        self.only_b: int = facts["only_b"]
+        raw = a.event_array
+        contacts = [name for name, _ in a._data.labels("c")]
+        self.events: list[tuple[str, str, float]] = []
+        for i, j, dt, _ in facts["pairs"]:
+            if i >= 0 and j >= 0:
+                place = int(raw["contact"][i])
+                name = contacts[place] if 0 <= place < len(contacts) else str(place)
+                self.events.append((KINDS[int(raw["kind"][i])], name, float(dt)))
+
+    @property
+    def same_events(self) -> bool:
+        """Whether every event of one has its partner in the other.
+
+        >>> import saltus
+        >>> sol = saltus.solve("scenes/ball.yaml", 1.2, tol=1e-6)
+        >>> saltus.compare(sol, sol).same_events
+        True
+        """
+        return self.only_a == 0 and self.only_b == 0
 
     def __repr__(self) -> str:
         late = max((abs(entry[2]) for entry in self.events), default=0.0)
-        words = "the same events" if self.same_events else "different events"
-        lines = [f"Comparison: {words}, {len(self.events)} in common, times differ by at most {late:.3g} s"]
-        n = len(self.q)
-        for i, name in enumerate(self.names):
-            value = self.q[i] if i < n else self.v[i - n]
-            lines.append(f"  {name}: {value:.3g} at most, {self.graph[i]:.3g} as graphs")
+        lines = [f"Comparison: {len(self.events)} events in common, {self.only_a} and {self.only_b} alone, times differ by "
+                 f"at most {late:.3g} s"]
+        lines += [f"  {name}: {q:.3g} at most, {g:.3g} as graphs"
+                  for name, q, g in zip(self.names, self.q, self.q_graph)]
+        lines += [f"  {name}: {g:.3g} as graphs" for name, g in zip(self.velocity_names, self.v_graph)]
         return "\n".join(lines)
-
-
-def _columns(sol: Solution) -> Array:
-    return np.hstack([sol.q, sol.v])
 
 
 def _at(sol: Solution, times: Array, left: bool) -> Array:
@@ -90,56 +112,22 @@ def _at(sol: Solution, times: Array, left: bool) -> Array:
     return np.hstack([q, v])
 
 
-def compare(a: Union[Solution, str, os.PathLike[str]], b: Union[Solution, str, os.PathLike[str]]) -> Comparison:
-    """Compares two motions of the same model: positions, velocities, graphs, events.
+def compare(a: Union[Solution, str, os.PathLike[str]], b: Union[Solution, str, os.PathLike[str]], *,
+            match: float = 0.0, other_scene: bool = False) -> Comparison:
+    """Compares two motions: positions, graphs of positions and velocities, events.
 
-    States of `a` are compared with `b` at the same times, by dense output where `b` was computed here, else by
-    straight lines between recorded states.
+    Solutions or files. Events of one contact farther apart than `match` [s] are different ones; 0 is a hundredth of the
+    time. Different scenes are refused unless `other_scene`.
 
     >>> import saltus
     >>> sol = saltus.solve("scenes/woodpecker.yaml", 0.1, tol=1e-6)
     >>> same = saltus.compare(sol, sol)
-    >>> same.same_events, float(same.q.max()), float(same.graph.max())
+    >>> same.same_events, float(same.q.max()), float(same.v_graph.max())
     (True, 0.0, 0.0)
     """
     one = a if isinstance(a, Solution) else load(a)
     other = b if isinstance(b, Solution) else load(b)
-    names = one.names[1:1 + one.q.shape[1] + one.v.shape[1]]
-    if names != other.names[1:1 + other.q.shape[1] + other.v.shape[1]]:
-        raise ValueError("the two motions have different coordinates")
-    low, high = max(one.t[0], other.t[0]), min(one.t[-1], other.t[-1])
-    if not low < high:
-        raise ValueError("the two motions have no time in common")
-    jumps = np.concatenate([sol.t[1:][np.diff(sol.t) == 0] for sol in (one, other)])
-    times = np.unique(one.t[(one.t >= low) & (one.t <= high)])
-    times = times[~np.isin(times, jumps) & (times > low)]  # a start may be corrected
-    state = other(times)
-    there = np.hstack([state.q, state.v])
-    difference = np.abs(_at(one, times, False) - there).max(axis=0, initial=0.0)
-    n = one.q.shape[1]
-    pieces = [_columns(sol)[(sol.t >= low) & (sol.t <= high)] for sol in (one, other)]
-    clocks = [sol.t[(sol.t >= low) & (sol.t <= high)] for sol in (one, other)]
-    graph = np.array([_core.hausdorff(np.column_stack([clocks[0], pieces[0][:, i]]),
-                                      np.column_stack([clocks[1], pieces[1][:, i]])) for i in range(len(names))])
-    events, same = _event_pairs(one, other, low, high)
-    return Comparison(names, difference[:n], difference[n:], graph, events, same)
-
-
-def _event_pairs(a: Solution, b: Solution, low: float, high: float) -> tuple[list[tuple[str, str, float]], bool]:
-    from .solution import KINDS
-    lists = []
-    for sol in (a, b):
-        raw = sol.event_array
-        lists.append(raw[(raw["t"] >= low) & (raw["t"] <= high)])
-    pairs: list[tuple[str, str, float]] = []
-    contacts = [name for name, _ in a._data.labels("c")]
-    for x, y in zip(*lists):
-        if x["kind"] != y["kind"] or x["identity"] != y["identity"]:
-            break
-        place = int(x["contact"])
-        name = contacts[place] if 0 <= place < len(contacts) else str(place)
-        pairs.append((KINDS[int(x["kind"])], name, float(x["t"] - y["t"])))
-    return pairs, len(pairs) == len(lists[0]) == len(lists[1])
+    return Comparison(one, _core.compare(one._data, other._data, as_real(match, "match"), bool(other_scene)))
 
 
 class Convergence:

@@ -15,20 +15,10 @@ from support import LONG, ROOT, SHORT, not_sanitized, not_short, scene
 
 SOURCE = r"""
 #include "saltus/saltus.h"
+#include "track.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-typedef struct { double t, x[8]; } kept;
-typedef struct { kept* all; size_t count, room; } list;
-static saltus_status on_frame(void* user, const saltus_frame* f) {
-  list* l = user;
-  if (l->count == l->room) { l->room = l->room ? 2 * l->room : 64; l->all = realloc(l->all, l->room * sizeof *l->all); }
-  l->all[l->count++] = (kept){f->t, {f->q[0], f->v[0], f->contacts[0].gap, f->contacts[0].force[0]}};
-  return SALTUS_OK;
-}
-static saltus_status on_event(void* user, const saltus_event* e) { (void)user; (void)e; return SALTUS_OK; }
 static saltus_status go_on(void* user, double t, double t_end, long long step) { (void)user; (void)t; (void)t_end; (void)step; return SALTUS_OK; }
 int main(int argc, char** argv) {
   (void)argc;
@@ -36,20 +26,20 @@ int main(int argc, char** argv) {
   saltus_scene_def sd = {.path = argv[1]};
   if (saltus_scene_create(&sd, &scene) != SALTUS_OK) return 1;
   double best = 1e9;
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < 3000; i++) {
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
-    list l = {0};
+    core_track* track = core_track_create(saltus_scene_look(scene), true); /* keeps the same numbers */
     saltus_run_def def = saltus_run_def_default();
     def.scene = saltus_scene_look(scene);
-    def.scheme = "adaptive"; def.tol = 1e-6; def.until = 1.5; def.record_jumps = true;
+    def.scheme = "adaptive"; def.tol = 1e-6; def.until = 1.5; def.record_dt = 0.1; def.record_jumps = true;
     def.progress = (saltus_progress){.report = go_on, .interval = 0.05};
     saltus_run* run;
     if (saltus_run_create(&def, &run) != SALTUS_OK) return 1;
-    saltus_run_record(run, (saltus_recorder){.frame = on_frame, .event = on_event, .user = &l});
+    saltus_run_record(run, core_track_recorder(track));
     if (saltus_run_go(run) != SALTUS_OK) return 1;
     saltus_run_destroy(run);
-    free(l.all);
+    core_track_destroy(track);
     clock_gettime(CLOCK_MONOTONIC, &b);
     double took = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
     best = fmin(best, took);
@@ -75,7 +65,8 @@ class Cost(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder, "beside.c")
             source.write_text(SOURCE)
-            made = subprocess.run(["cc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-O2", f"-I{ROOT}/include", "-o",
+            made = subprocess.run(["cc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-O2", f"-I{ROOT}/include",
+                                   f"-I{ROOT}/python/core", f"{ROOT}/python/core/track.c", "-o",
                                    f"{folder}/beside", str(source), f"-L{ROOT}/build/lib", "-lsaltus", "-lm",
                                    f"-Wl,-rpath,{ROOT}/build/lib"], capture_output=True, text=True)
             if made.returncode != 0:
@@ -85,9 +76,9 @@ class Cost(unittest.TestCase):
                 beside = float(subprocess.run([f"{folder}/beside", scene("ball")], capture_output=True, text=True,
                                               check=True).stdout)
                 best = 1e9
-                for _ in range(1000):
+                for _ in range(3000):
                     start = time.perf_counter()
-                    saltus.solve(model, 1.5, 1e-6, "adaptive")
+                    saltus.solve(model, 1.5, 1e-6, "adaptive", dt=0.1)
                     best = min(best, time.perf_counter() - start)
                 added.append(best - beside)
             print(f"solve of a ball: {1e6 * best:.1f} us, in C {1e6 * beside:.1f} us", end=" ")

@@ -38,7 +38,7 @@ class Judged(unittest.TestCase):
         found = saltus.compare(rough, fine)
         self.assertTrue(found.same_events)
         self.assertLess(found.q.max(), 1e-4)
-        self.assertLess(found.graph.max(), 1e-4)
+        self.assertLess(found.v_graph.max(), 1e-4)
         other = saltus.compare(saltus.solve(scene("ball"), 2.9, tol=1e-8, scheme="adaptive", q0=[1.1], v0=[0]), fine)
         self.assertGreater(other.q.max(), 0.05)
 
