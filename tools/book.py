@@ -626,7 +626,7 @@ class Book:
     def write_orders(self, lines, number, entry, tasks):
         """A table of orders by scheme and norm; the norm that theory speaks of is claimed."""
         norms = ["q inf", "q L1", "q L2", "q graph", "v inf", "v L1", "v L2", "v graph"]
-        lines += ["| scheme | expected | " + " | ".join(norms) + " |", "| --- | --- |" + " ---: |" * len(norms)]
+        lines += ["| scheme | expected | " + " | ".join(norms) + " |", "| " + 28 * "-" + " | " + 12 * "-" + " |" + " -------: |" * len(norms)]
         rows, curves = [], {}
         for task in tasks:
             expected, norm = entry["orders"]["schemes"][task.scheme]

@@ -224,7 +224,7 @@ def decades(low, high):
     return first, max(last, first + 1)
 
 
-def logarithmic(curves, xlabel, ylabel, title="", width=560, height=380, limit=None):
+def logarithmic(curves, xlabel, ylabel, title="", width=620, height=380):
     """Curves as {name: [(x, y), ...]} on logarithmic axes; values that are no positive number are left out."""
     curves = {k: [(x, y) for x, y in v if x and y and x > 0 and y > 0 and math.isfinite(y)] for k, v in curves.items()}
     curves = {k: v for k, v in curves.items() if v}
@@ -233,7 +233,7 @@ def logarithmic(curves, xlabel, ylabel, title="", width=560, height=380, limit=N
     xs = [x for v in curves.values() for x, _ in v]
     ys = [y for v in curves.values() for _, y in v]
     (a0, a1), (b0, b1) = decades(min(xs), max(xs)), decades(max(min(ys), 1e-17), max(ys))
-    left, right, top, bottom = 62, 170, 34, 48
+    left, right, top, bottom = 62, 220, 34, 48
     w, h = width - left - right, height - top - bottom
 
     def px(x):
