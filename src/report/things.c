@@ -128,8 +128,10 @@ static void write_shapes(saltusi_document* d, int count, bool plane) {
   saltusi_array(d, "mesh_triangles", SALTUSI_I32, triangles, 3, 0);
   for (int i = 0; i < count; i++) {
     const saltus_shape_form form = saltus_mechanism_shape_form(d->mechanism, i);
-    for (int k = 0; k < 3 * form.triangle_count; k++) {
-      saltusi_put(d, form.triangles[k / 3][k % 3]);
+    for (int k = 0; k < form.triangle_count; k++) {
+      for (int corner = 0; corner < 3; corner++) {
+        saltusi_put(d, form.triangles[k][corner]);
+      }
     }
   }
 }

@@ -219,7 +219,8 @@ export async function damageIsRefused(browser, scene) {
     const path = report.html.replace('.html', '-damaged.html');
     writeFileSync(path, text.replace(/(id="saltus-document">)([^<]*)/, (_, head, body) => {
       const bytes = Buffer.from(body, 'base64');
-      return head + (change(bytes) ?? bytes).toString('base64');
+      const changed = change(bytes);
+      return head + (Buffer.isBuffer(changed) ? changed : bytes).toString('base64');
     }));
     const page = await browser.newPage();
     await page.goto(`file://${path}`);
