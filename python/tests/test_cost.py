@@ -90,7 +90,7 @@ class Cost(unittest.TestCase):
 
         def some(n):
             for _ in range(n):
-                sol = saltus.solve(model, 1.2, 1e-4, "adaptive")
+                sol = saltus.solve(model, 1.2, 1e-4, "adaptive", dt=0.3)
                 sol.q, sol.event_array
             del sol
             gc.collect()
