@@ -125,35 +125,47 @@ static double to_end(const path* p, double rate) {
   return 2.0 * left / (p->U[0] + sqrt(fmax(0.0, p->U[0] * p->U[0] + 2.0 * rate * left)));
 }
 
+/* How U and P change with p while it slips one way or sticks. */
+typedef struct piece {
+  double tau, rate_N, rate_T;
+} piece;
+
+static piece piece_of(const path* p, const double W[4]) {
+  bool rests = p->U[1] == 0.0;
+  bool sticks = rests && fabs(W[1]) <= p->law->mu * W[3];
+  double sign = rests ? W[1] : p->U[1];
+  double tau = sticks ? -W[1] / W[3] : sign > 0.0 ? -p->law->mu : p->law->mu;
+  return (piece){tau, W[0] + W[1] * tau, sticks ? 0.0 : W[1] + W[3] * tau};
+}
+
+/* Goes on by dp; turn: compression ends there, stop: slip does. */
+static void advance(path* p, const piece* at, double dp, bool turn, bool stop) {
+  double work = p->U[0] * dp + 0.5 * at->rate_N * dp * dp;
+  p->spent -= p->compressed ? 0.0 : work;
+  p->given += p->compressed ? work : 0.0;
+  p->U[0] = turn ? 0.0 : p->U[0] + at->rate_N * dp;
+  p->U[1] = stop ? 0.0 : p->U[1] + at->rate_T * dp;
+  p->P[0] += dp;
+  p->P[1] += at->tau * dp;
+  p->pressed = turn ? p->P[0] : p->pressed;
+  p->compressed = p->compressed || turn;
+}
+
 static bool follow_path(const saltus_contact_law* law, const double W[4], const double U[2],
                         double P[2]) {
+  enum { PIECES = 8 };
   path p = {.law = law, .U = {U[0], U[1]}, .before = U[0]};
-  for (int piece = 0; piece < 8; piece++) {
-    bool rests = p.U[1] == 0.0;
-    bool sticks = rests && fabs(W[1]) <= law->mu * W[3];
-    double sense = rests ? (W[1] > 0.0 ? 1.0 : -1.0) : p.U[1] > 0.0 ? 1.0 : -1.0;
-    double tau = sticks ? -W[1] / W[3] : -law->mu * sense;
-    double rate_N = W[0] + W[1] * tau;
-    double rate_T = sticks ? 0.0 : W[1] + W[3] * tau;
-    double stop = !rests && rate_T * p.U[1] < 0.0 ? -p.U[1] / rate_T : INFINITY;
-    double turn = !p.compressed && rate_N > 0.0 ? -p.U[0] / rate_N : INFINITY;
-    double end = rate_N > 0.0 || p.compressed ? to_end(&p, rate_N) : INFINITY;
+  for (int k = 0; k < PIECES; k++) {
+    const piece at = piece_of(&p, W);
+    double stop = at.rate_T * p.U[1] < 0.0 ? -p.U[1] / at.rate_T : INFINITY;
+    double turn = !p.compressed && at.rate_N > 0.0 ? -p.U[0] / at.rate_N : INFINITY;
+    double end = at.rate_N > 0.0 || p.compressed ? to_end(&p, at.rate_N) : INFINITY;
     end = !p.compressed && end < turn ? INFINITY : end; /* it ends in restitution */
     double dp = fmin(stop, fmin(turn, end));
     if (!(dp >= 0.0) || isinf(dp)) {
       return false;
     }
-    double work = p.U[0] * dp + 0.5 * rate_N * dp * dp;
-    p.spent -= p.compressed ? 0.0 : work;
-    p.given += p.compressed ? work : 0.0;
-    p.U[0] = dp == turn ? 0.0 : p.U[0] + rate_N * dp;
-    p.U[1] = dp == stop ? 0.0 : p.U[1] + rate_T * dp;
-    p.P[0] += dp;
-    p.P[1] += tau * dp;
-    if (dp == turn) {
-      p.compressed = true;
-      p.pressed = p.P[0];
-    }
+    advance(&p, &at, dp, dp == turn, dp == stop);
     if (dp == end) {
       P[0] = p.P[0];
       P[1] = p.P[1];
