@@ -25,7 +25,8 @@ static const double hopeless = 1e9;
 /* Errors below this let steps grow by the most they may, whatever the order. */
 static const double least_error = 1e-10;
 /* Time stands still when STALL_MAX events advance it by less, parts of the time and of what is left of the
- * run: at that rate there were 5e12 events up to now, or 5e8 are to come. */
+ * run: at that rate there were 5e12 events up to now, or 5e8 are to come. No more than a second is left in this sense:
+ * a run that has no end, or a far one, may have as many events as it likes. */
 static const double still_time = 1e-9;
 static const double still_part = 1e-5;
 
@@ -687,7 +688,7 @@ static saltus_status stall(const saltusi_adaptive* w, int events) {
 static saltus_status observe_progress(saltusi_adaptive* w, double length, double limit) {
   saltusi_adaptive_memory* m = w->memory;
   double t = w->step.t + length;
-  if (!(t - m->stall_since <= fmax(still_time * fabs(t), still_part * limit))) {
+  if (!(t - m->stall_since <= fmax(still_time * fabs(t), still_part * fmin(limit, 1.0)))) {
     m->stall_since = t;
     m->stall_steps = 0.0;
     return SALTUS_OK;

@@ -399,6 +399,27 @@ static void a_snapshot_keeps_the_dense_output_of_its_step(void** state) {
   saltus_integrator_destroy(other);
 }
 
+/* Without an end, or with a far one, there is no number of impacts that says that time stands still. */
+static void a_motion_without_an_end_has_as_many_impacts_as_it_takes(void** state) {
+  (void)state;
+  const double durations[] = {0.0, 1e9}; /* 0: none */
+  for (int k = 0; k < 2; k++) {
+    ball b = ball_usual();
+    b.law.e_N = 1.0;
+    saltus_system sys = ball_system(&b);
+    saltus_integrator_def def = usual(&sys);
+    def.duration = durations[k];
+    saltus_integrator* it = make(&def);
+    const int impacts = 6000;
+    const double t = 2.0 * impacts * first_impact + 0.1; /* 0.1 s after the last apex */
+    assert_int_equal(saltus_integrator_advance(it, t, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+    assert_int_equal(saltus_integrator_costs(it).events[SALTUS_EVENT_IMPACT], impacts);
+    /* 6e-14 m are lost to rounding at an impact */
+    assert_near(saltus_integrator_q(it)[0], 1.0 - 0.5 * 9.81 * 0.1 * 0.1, 1e-9);
+    saltus_integrator_destroy(it);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_output_times_give_the_same_motion_at_the_same_cost),
@@ -412,6 +433,7 @@ int main(void) {
       cmocka_unit_test(memory_is_taken_at_creation_only_and_given_back),
       cmocka_unit_test(a_snapshot_goes_on_with_the_same_bits_from_inside_a_step),
       cmocka_unit_test(a_snapshot_keeps_the_dense_output_of_its_step),
+      cmocka_unit_test(a_motion_without_an_end_has_as_many_impacts_as_it_takes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
