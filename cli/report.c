@@ -79,7 +79,7 @@ static int report(const cli_report* r, saltus_recording_data* data, const cli_mo
   def.scene = model != NULL ? &model->view : NULL;
   def.log = cli_log();
   if (model != NULL && r->certify &&
-      cli_certificate_make(r->recording, &model->view, &made) == CLI_DONE) {
+      cli_certificate_make(r->recording, &model->view, &made) == CLI_DONE && made.every_step) {
     def.certificate = &made.certificate;
   }
   char* answers = model != NULL ? answers_of(data, &model->view) : NULL;

@@ -15,7 +15,8 @@ typedef struct cli_certificate {
   const char* path;
   saltus_recording_data* data; /* read by _make where it is NULL; freed by _free */
   saltus_certificate certificate;
-  bool known; /* certificate holds */
+  bool known;      /* certificate holds */
+  bool every_step; /* is in the recording: without, what is between frames is not judged */
 } cli_certificate;
 
 /* Verifies a recording of a scene; another code than CLI_DONE: it could not be read or does not belong to it. */

@@ -106,6 +106,11 @@ SALTUS_API saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene
  * names), has no states or lacks what is compared; SALTUS_ERR_SYSTEM when the system cannot be evaluated. */
 SALTUS_API saltus_status saltus_verify(const saltus_verify_def* def, saltus_certificate* out);
 
+/* Whether a recording has the ends of its steps, and their middles, as `saltus run --certify` records them: what is
+ * between frames cannot be judged without. A few that were lost do not count. middles: of schemes that choose their
+ * steps and have dense output. */
+SALTUS_API bool saltus_verify_has_steps(const saltus_recording_data* data, bool middles);
+
 /* "rtol" or "atol" in the options of a recording, "rtol=1e-08 atol=1e-08 ..."; 0 when it is not there. */
 SALTUS_API double saltus_verify_tolerance(const char* options, const char* name);
 

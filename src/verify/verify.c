@@ -262,6 +262,7 @@ static bool take_room(saltusi_checker* c) {
 /* Whether a recording has most of its steps, and a state in the middle of most of them. */
 typedef struct beat {
   bool every, middles;
+  bool full; /* the same of middles, also of the shortest runs */
 } beat;
 
 /* The first frame after i that ends a step; step numbers repeat inside one. */
@@ -302,7 +303,17 @@ static beat find_beat(const saltus_recording_data* d) {
   }
   /* a few that are missing were lost, a quarter was not asked for */
   return (beat){.every = changes > 0 && 4 * ends >= 3 * changes,
-                .middles = changes > 2 && 4 * middles >= 3 * changes};
+                .middles = changes > 2 && 4 * middles >= 3 * changes,
+                .full = 4 * middles >= 3 * changes};
+}
+
+bool saltus_verify_has_steps(const saltus_recording_data* data, bool middles) {
+  assert(data != NULL);
+  if (data->count < 1 || data->step == NULL || data->t == NULL) {
+    return false;
+  }
+  const beat known = find_beat(data);
+  return known.every && (known.full || !middles);
 }
 
 /* A step of the recording from frame `last` to `end`: it is the next one, as long as it says, with its middle. */

@@ -81,6 +81,29 @@ class Certificate(test_cli.Cli):
         self.assertEqual(judged.returncode, 0, judged.stdout)
         self.assertIn('not all of the time was looked at', judged.stdout)
 
+    def test_a_right_run_does_not_fail_for_steps_that_were_not_recorded(self):
+        path = self.folder / 'run.h5'
+        scene = SCENES / 'machine-woodpecker.yaml'
+        words = ('run', scene, '--tol', '1e-8', '--until', '0.3', '-o', path)
+        self.assertEqual(saltus(*words).returncode, 0)
+        judged = saltus('verify', path)
+        self.assertEqual(judged.returncode, 0, judged.stdout)
+        self.assertIn('not certified; record with --certify', judged.stdout)
+        self.assertRegex(judged.stdout, r'momentum +- +not looked at: takes every step')
+        made = json.loads(saltus('verify', path, '--json').stdout)
+        self.assertFalse(made['every_step'] or made['complete'])
+        items = {item['name']: item for item in made['items']}
+        for name in ('positions', 'momentum', 'forces', 'slip', 'open contacts'):
+            self.assertEqual(items[name]['checked'], 0, name)
+            self.assertIsNone(items[name]['value'])
+        for name in ('impact law', 'joints', 'friction cone', 'ledger', 'penetration'):
+            self.assertGreater(items[name]['checked'], 0, name)
+        # what every frame shows alone is judged as before
+        other = saltus('verify', path, scene, '--set', 'hM=6e-3')
+        self.assertEqual(other.returncode, 1, other.stdout)
+        self.assertEqual(saltus(*words, '--certify').returncode, 0)
+        self.assertIn(': passes', saltus('verify', path).stdout)
+
     def test_certify_needs_a_recording_of_every_step(self):
         self.refused('run', self.scene(), '--certify', says='--certify needs a recording: -o FILE')
         for words in (('--every', '2'), ('--output-dt', '0.1')):

@@ -106,7 +106,7 @@ export function certificatePanel(run: RunDocument, clock: Clock): HTMLElement {
   const root = el('div');
   const c = run.head.certificate;
   if (c === undefined) {
-    root.append(el('p', {}, 'No certificate: the recording was not verified. It takes a scene and every step (saltus run … --certify).'));
+    root.append(el('p', {}, 'Not certified; record with --certify: a certificate takes a scene and every step of the run.'));
     return root;
   }
   const verdict = !c.passed ? 'Something does not hold.' : c.complete ? 'Everything holds.' : 'What was looked at holds.';

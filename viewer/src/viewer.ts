@@ -96,7 +96,7 @@ export class Viewer {
 
   private header(): HTMLElement {
     const { head } = this.run;
-    const passed = head.certificate === undefined ? '' : head.certificate.passed ? 'certificate holds' : 'certificate FAILS';
+    const passed = head.certificate === undefined ? 'not certified' : head.certificate.passed ? 'certificate holds' : 'certificate FAILS';
     const title = el('h1', {}, head.name === '' ? 'A run' : head.name);
     const words = [head.scheme, head.status, passed, head.shown < head.recorded ? thinned(this.run) : ''].filter((text) => text !== '');
     return el('header', {}, title, el('p', {}, words.join(' · ')), button('◐', 'Light or dark (l)', () => this.toggleTheme()));
