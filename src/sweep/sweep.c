@@ -466,7 +466,9 @@ saltus_status saltus_sweep_create(const saltus_sweep_def* def, saltus_sweep** ou
 
 void saltus_sweep_destroy(saltus_sweep* sweep) {
   if (sweep != NULL) {
-    saltusi_team_close(sweep->team);
+    if (sweep->team != NULL) {
+      saltusi_team_close(sweep->team);
+    }
     saltus_scene_destroy(sweep->scene);
     saltusi_pool pool = sweep->pool;
     saltusi_pool_free(&pool);
