@@ -35,6 +35,15 @@ def saltus(*words, **options):
     return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, **options)
 
 
+def worked(process, seconds):
+    """Waits until the process has used so much processor time, however busy the machine is, or has ended."""
+    while process.poll() is None:
+        fields = pathlib.Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()
+        if (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK') >= seconds:
+            return
+        time.sleep(0.02)
+
+
 class Cli(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='saltus-cli-'))

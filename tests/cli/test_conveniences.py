@@ -15,7 +15,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from test_cli import BALL, PROGRAM, SCENES, Cli, saltus  # noqa: E402
+from test_cli import BALL, PROGRAM, SCENES, Cli, saltus, worked  # noqa: E402
 
 OWN = BALL.replace('simulate: {until: 5, scheme: moreau-jean, step: 0.01}', """outputs:
   depth: {formula: 1 - y, unit: m}
@@ -76,7 +76,7 @@ class Signals(Cli):
     def test_the_search_for_events_ends_with_the_run(self):
         words = ['run', str(self.scene(OWN)), '--output-dt', '1e-9']
         run = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(0.3)
+        worked(run, 0.3)
         run.send_signal(signal.SIGTERM)
         run.communicate(timeout=20)
         self.assertEqual(run.returncode, 143)
@@ -250,14 +250,11 @@ class Resumed(Cli):
     def test_an_interrupted_run_to_a_tolerance_goes_on_to_the_same_bits(self):
         words = ('run', SCENES / 'woodpecker.yaml', '--tol', '1e-9', '--until', '100', '--output-dt', '1')
         kept = self.folder / 'kept.snapshot'
-        for pause in (0.1, 0.5, 2.5):
-            run = subprocess.Popen([PROGRAM, *map(str, words), '--snapshot', str(kept)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-            time.sleep(pause)
-            run.send_signal(signal.SIGINT)
-            run.communicate()
-            if run.returncode != -signal.SIGINT:  # else the machine was too busy to start it
-                break
+        run = subprocess.Popen([PROGRAM, *map(str, words), '--snapshot', str(kept)], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+        worked(run, 0.1)
+        run.send_signal(signal.SIGINT)
+        run.communicate()
         self.assertIn(run.returncode, (0, 130))
         if run.returncode == 0:
             self.skipTest('the run was faster than the signal')

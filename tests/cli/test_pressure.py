@@ -14,7 +14,7 @@ import unittest
 import xml.etree.ElementTree
 
 import test_cli
-from test_cli import BALL, PROGRAM, SOURCE, saltus
+from test_cli import BALL, PROGRAM, SOURCE, saltus, worked
 
 # What is obeyed within 0.2 s on a free machine gets this much on one that is eight times slower.
 STALL_LIMIT = 2.0
@@ -26,7 +26,7 @@ class Signals(test_cli.Cli):
         process = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
-        time.sleep(after)
+        worked(process, after)
         if process.poll() is not None:
             self.fail(f'it ended before the signal: {process.communicate()}')
         process.send_signal(number)
@@ -80,6 +80,7 @@ class Signals(test_cli.Cli):
                                     '--set', 'g=2e8', '--events', '-'], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
+        worked(process, 0.05)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
@@ -157,7 +158,7 @@ class Files(test_cli.Cli):
             deadline = time.monotonic() + 20
             while not path.exists() and time.monotonic() < deadline:
                 time.sleep(0.02)
-            time.sleep(0.3)
+            worked(first, 0.3)
             self.refused('run', scene, '-o', self.folder / other,
                          says=f'{other}: another run is recording to this file')
             first.terminate()
@@ -174,7 +175,7 @@ class Files(test_cli.Cli):
         path = self.folder / 'run.h5'
         first = subprocess.Popen([PROGRAM, 'run', str(self.scene()), '--step', '1e-8', '--every', '1000', '-o',
                                   str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(0.5)
+        worked(first, 0.5)
         first.kill()
         first.communicate()
         self.assertEqual(saltus('run', self.scene(), '-o', path).returncode, 0)
@@ -211,7 +212,7 @@ class Files(test_cli.Cli):
             process = subprocess.Popen([PROGRAM, 'run', str(self.scene()), '--step', '1e-7', '-o',
                                         str(self.folder / name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True)
-            time.sleep(0.4)
+            worked(process, 0.4)
             process.terminate()
             err = process.communicate(timeout=20)[1]
             size = re.search(r'warning: .* will have 5e\+07 states and take about (\S+) GB', err)

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import test_cli
-from test_cli import BALL, PROGRAM, SCENES, saltus
+from test_cli import BALL, PROGRAM, SCENES, saltus, worked
 
 
 class Certificate(test_cli.Cli):
@@ -52,7 +52,7 @@ class Certificate(test_cli.Cli):
         deadline = time.monotonic() + 20
         while not path.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        time.sleep(0.3)
+        worked(run, 0.3)
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 130)
