@@ -67,13 +67,14 @@ typedef struct saltus_formula_joint {
   SALTUS_RESERVED(1);
 } saltus_formula_joint;
 
-/* A spring and damper along an elongation phi(t,q): potential k phi^2/2, force -d phi' phi_q. */
+/* A spring and damper along an elongation phi(t,q): potential k phi^2/2, force (f - d phi') phi_q. */
 typedef struct saltus_formula_spring {
   const char* name;
   saltus_formula_text elongation;
   saltus_formula_text stiffness; /* constant formulas >= 0; text NULL: 0 */
   saltus_formula_text damping;
-  SALTUS_RESERVED(2);
+  const saltus_formula_text* force; /* f, of anything that moves: motors; NULL: none */
+  SALTUS_RESERVED(1);
 } saltus_formula_spring;
 
 /* Angular velocities of bodies against each other at a contact, as the slip: formulas that are linear in velocities, or

@@ -95,6 +95,7 @@ typedef struct saltusi_formula_parts {
 typedef struct saltusi_formula_spring {
   saltusi_expr elongation;
   double stiffness, damping;
+  saltusi_expr force; /* zero: none */
 } saltusi_formula_spring;
 
 /* While a model is made. */

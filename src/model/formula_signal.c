@@ -48,6 +48,15 @@ static void along(const void* self, int order, const saltus_interval* t, saltus_
   }
 }
 
+bool saltusi_formula_signal_known(saltusi_formula_constants* constants,
+                                  const saltus_formula_text* formula) {
+  assert(constants != NULL && formula != NULL);
+  saltusi_scope scope = saltusi_formula_constants_builder(constants)->scope;
+  scope.log = (saltus_log){0};
+  saltusi_expr e;
+  return saltusi_parse(&scope, formula, SALTUSI_ON_TIME, &e) == SALTUS_OK;
+}
+
 saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
                                           const saltus_formula_text* formula, bool moves,
                                           saltusi_pool* pool, saltus_signal* out) {

@@ -17,6 +17,10 @@ saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
                                           const saltus_formula_text* formula, bool moves,
                                           saltusi_pool* pool, saltus_signal* out);
 
+/* Whether a formula is one of time and inputs; nothing is said. */
+bool saltusi_formula_signal_known(saltusi_formula_constants* constants,
+                                  const saltus_formula_text* formula);
+
 /* The callback of every such signal, by which it is known again, and the text it was made from. */
 void saltusi_formula_signal_evaluate(const void* self, double t, double out[3]);
 saltus_formula_text saltusi_formula_signal_text(const void* self);

@@ -4,7 +4,7 @@
  * formula_springs.c - springs and dampers with an elongation phi(t,q), stiffness k and damping d:
  *
  *   potential   k phi^2 / 2
- *   force       -d phi' D phi,                 phi' = D phi . v + phi_t
+ *   force       (f - d phi') D phi,            phi' = D phi . v + phi_t,  f a formula: a motor
  *
  * They could as well be written into the potential and the forces. Named, the model also knows the
  * Gauss-Newton parts of F_q and F_v, without the curvature of phi: -k D phi D phi^T and -d D phi D phi^T
@@ -34,6 +34,11 @@ saltus_status saltusi_formula_springs_read(saltusi_formula_builder* b) {
       status = saltusi_formula_number(b, &from->damping, "damping of spring", from->name, 1e300,
                                       &springs[i].damping);
     }
+    springs[i].force = b->graph.zero;
+    if (status == SALTUS_OK && from->force != NULL) {
+      f = saltusi_formula_called(b, from->force, "force of spring", from->name);
+      status = saltusi_parse(&b->scope, &f, SALTUSI_ON_ANY, &springs[i].force);
+    }
   }
   b->springs = springs;
   return status;
@@ -56,7 +61,7 @@ void saltusi_formula_springs_force(saltusi_formula_builder* b, saltusi_expr* Q) 
   saltusi_graph* g = &b->graph;
   for (int i = 0; i < b->def->spring_count; i++) {
     const saltusi_formula_spring* spring = &b->springs[i];
-    if (!(spring->damping > 0.0)) {
+    if (!(spring->damping > 0.0) && spring->force == g->zero) {
       continue;
     }
     const saltusi_expr rate = saltusi_rate(g, spring->elongation);
@@ -66,6 +71,7 @@ void saltusi_formula_springs_force(saltusi_formula_builder* b, saltusi_expr* Q) 
       saltusi_expr* force = &Q[entry.variable - saltusi_velocity(g, 0)];
       const saltusi_expr push = saltusi_mul(g, entry.expr, rate);
       *force = saltusi_sub(g, *force, saltusi_mul(g, saltusi_constant(g, spring->damping), push));
+      *force = saltusi_add(g, *force, saltusi_mul(g, entry.expr, spring->force));
     }
   }
 }

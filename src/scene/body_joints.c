@@ -97,6 +97,37 @@ static void read_limits(builder* b, const saltusi_yaml_node* node, saltus_coordi
   }
 }
 
+/* An actuator whose formula names what moves is a force along the joint's coordinate by formula. */
+static void read_actuator(builder* b, const saltusi_yaml_node* node, const char* coordinate,
+                          const char* name, saltus_coordinate_def* c) {
+  saltus_formula_text motion;
+  if (saltusi_scene_actuator(b, node, saltusi_scene_describe(b, "actuator", "joint", name),
+                             &c->force, &motion) ||
+      b->reader.status != SALTUS_OK) {
+    return;
+  }
+  const char* dot = saltusi_pool_join(b->reader.pool, name, ".");
+  const char* part = dot != NULL ? saltusi_pool_join(b->reader.pool, dot, coordinate) : NULL;
+  saltus_formula_text* force = saltusi_reader_take(&b->reader, 1, sizeof *force);
+  if (force == NULL || part == NULL) {
+    b->reader.status = SALTUS_ERR_MEMORY;
+    return;
+  }
+  if (strchr(name, ' ') != NULL) {
+    saltusi_reader_fail(&b->reader, node,
+                        "actuator of joint " SALTUSI_QUOTE
+                        " depends on the motion; give the joint a name that formulas can use",
+                        name);
+    return;
+  }
+  *force = motion;
+  saltus_formula_spring* motor = &b->springs[b->model.spring_count++];
+  motor->name = name;
+  motor->elongation = motion;
+  motor->elongation.text = part;
+  motor->force = force;
+}
+
 static void read_coordinate(builder* b, const saltusi_yaml_node* item, const char* coordinate,
                             const char* name, saltus_coordinate_def* c) {
   const saltusi_yaml_node* spring = saltusi_yaml_find(item, "spring");
@@ -114,8 +145,7 @@ static void read_coordinate(builder* b, const saltusi_yaml_node* item, const cha
     c->dry = saltusi_scene_constant(b, dry, "force", 0.0);
     c->dry_arm = saltusi_scene_constant(b, dry, "arm", 0.0);
   }
-  c->force = saltusi_scene_actuator(b, saltusi_yaml_find(item, "actuator"),
-                                    saltusi_scene_describe(b, "actuator", "joint", name));
+  read_actuator(b, saltusi_yaml_find(item, "actuator"), coordinate, name, c);
 }
 
 static const char* const coordinate_keys[] = {"drive",   "limits",       "restitution", "spring",
@@ -249,6 +279,14 @@ void saltusi_scene_body_spring(builder* b, const saltusi_yaml_node* item, const 
                         "between",
                         name);
     return;
+  }
+  const saltusi_yaml_node* force = saltusi_yaml_find(item, "force");
+  if (force != NULL) {
+    saltusi_reader_fail(&b->reader, force,
+                        "spring " SALTUSI_QUOTE
+                        " has a force: give an elongation, such as dist(%.40s, %.40s)",
+                        name, between->count == 2 ? between->children[0].text : "a",
+                        between->count == 2 ? between->children[1].text : "b");
   }
   saltusi_scene_pair(b, between, "between", spring->between);
   const int place = type != NULL ? saltusi_scene_word(b, type, "type", kinds) : 0;

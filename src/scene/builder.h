@@ -53,6 +53,7 @@ typedef struct saltusi_scene_builder {
   saltusi_formula_constants* constants;  /* parameters with their values, once one is wanted */
   saltus_scene* scene;
   saltus_formula_contact* contacts;         /* of the model */
+  saltus_formula_spring* springs;           /* of the model, with room for motors of joints */
   const saltusi_yaml_node* matrix_contacts; /* names of impacts.matrix; NULL: none */
   int* matrix_places;                       /* numbers of these contacts */
 } saltusi_scene_builder;
@@ -81,8 +82,9 @@ int saltusi_scene_numbers(saltusi_scene_builder* builder, const saltusi_yaml_nod
 /* A formula of time; 0 when the node is NULL. Of one that acts instead of moving, inputs may be part. */
 saltus_signal saltusi_scene_signal(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                                    const char* what);
-saltus_signal saltusi_scene_actuator(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
-                                     const char* what);
+/* False: it is a formula of the motion, and *motion has it. */
+bool saltusi_scene_actuator(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
+                            const char* what, saltus_signal* signal, saltus_formula_text* motion);
 /* true or false; false when the node is NULL. */
 bool saltusi_scene_flag(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                         const char* what);

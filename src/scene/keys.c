@@ -200,6 +200,7 @@ static const saltus_scene_key spring_keys[] = {
     {"springs[]", "stiffness", "formula, or list", "force for each elongation, >= 0; default 0"},
     {"springs[]", "damping", "formula, or list",
      "force for each rate of elongation, >= 0; default 0"},
+    {"springs[]", "force", "formula", "along the elongation, of anything that moves; default 0"},
     {"springs[]", "type", "linear, torsional or bushing", "between markers; default linear"},
     {"springs[]", "between", "list of names", "two markers, instead of an elongation"},
     {"springs[]", "length", "formula", "without force [m], of a linear spring; default 0"},
@@ -402,7 +403,7 @@ static const saltus_scene_key record_keys[] = {
       {section, "spring", "mapping", "spring along the coordinate"},                               \
       {section, "damping", "formula", "[N m s/rad or N s/m]; default 0"},                          \
       {section, "dry_friction", "mapping", "dry friction against the rate of the coordinate"}, {   \
-    section, "actuator", "formula", "of time and inputs [N m or N]; default 0"                     \
+    section, "actuator", "formula", "torque or force [N m or N], a motor; default 0"               \
   }
 static const saltus_scene_key along_keys[] = {ALONG("joints[]"), ALONG("joints[].angle"),
                                               ALONG("joints[].position")};

@@ -203,6 +203,11 @@ static void formula_spring(builder* b, const saltusi_yaml_node* item,
                                    {"stiffness", &spring->stiffness},
                                    {"damping", &spring->damping}};
   read_formulas(b, item, "spring", spring->name, formulas, sizeof formulas / sizeof formulas[0]);
+  if (saltusi_yaml_find(item, "force") != NULL) {
+    saltus_formula_text* force = saltusi_reader_take(&b->reader, 1, sizeof *force);
+    read_formulas(b, item, "spring", spring->name, &(item_formula){"force", force}, force != NULL);
+    spring->force = force;
+  }
   static const char* const others[] = {"between", "type", "length", "angle"};
   for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
     const saltusi_yaml_node* other = saltusi_yaml_find(item, others[k]);
@@ -230,8 +235,9 @@ void saltusi_scene_springs(builder* b) {
   const saltusi_yaml_node* list = saltusi_scene_list(b, "springs");
   int kinds[2] = {0, 0}, used[2] = {0, 0};
   count_kinds(b, list, "elongation", kinds);
+  const size_t motors = 2 * (size_t)saltusi_scene_list(b, "joints")->count; /* at most */
   saltus_formula_spring* springs =
-      saltusi_reader_take(&b->reader, (size_t)kinds[0], sizeof *springs);
+      saltusi_reader_take(&b->reader, (size_t)kinds[0] + motors, sizeof *springs);
   saltus_spring_def* between = saltusi_reader_take(&b->reader, (size_t)kinds[1], sizeof *between);
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* item = &list->children[i];
@@ -246,7 +252,7 @@ void saltusi_scene_springs(builder* b) {
       saltusi_scene_body_spring(b, item, name, &between[used[1]++]);
     }
   }
-  b->model.springs = springs;
+  b->model.springs = b->springs = springs;
   b->model.spring_count = used[0];
   b->mechanism.springs = between;
   b->mechanism.spring_count = used[1];

@@ -97,9 +97,16 @@ saltus_signal saltusi_scene_signal(builder* b, const saltusi_yaml_node* node, co
   return read_signal(b, node, what, true);
 }
 
-saltus_signal saltusi_scene_actuator(builder* b, const saltusi_yaml_node* node, const char* what) {
-  assert(b != NULL);
-  return read_signal(b, node, what, false);
+bool saltusi_scene_actuator(builder* b, const saltusi_yaml_node* node, const char* what,
+                            saltus_signal* signal, saltus_formula_text* motion) {
+  assert(b != NULL && signal != NULL && motion != NULL);
+  *motion = saltusi_reader_formula(&b->reader, node, what);
+  saltusi_formula_constants* constants = motion->text != NULL ? saltusi_scene_constants(b) : NULL;
+  if (constants != NULL && !saltusi_formula_signal_known(constants, motion)) {
+    return false;
+  }
+  *signal = read_signal(b, node, what, false);
+  return true;
 }
 
 bool saltusi_scene_flag(builder* b, const saltusi_yaml_node* node, const char* what) {

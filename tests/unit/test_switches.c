@@ -3,70 +3,13 @@
  *
  * test_switches.c - events that set inputs: when, in which order, how often, what the ledger says, and after a snapshot.
  */
-#include "saltus_test.h"
+#include "scene_runs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { EVENTS = 64 };
-
-typedef struct heard {
-  int count;
-  saltus_event event[EVENTS];
-} heard;
-
-static saltus_status hear(void* user, const saltus_event* event) {
-  heard* h = user;
-  if (h->count < EVENTS) {
-    h->event[h->count++] = *event;
-  }
-  return SALTUS_OK;
-}
-
-static saltus_scene* open_text(const char* text) {
-  saltus_kept_message kept;
-  saltus_scene* scene;
-  const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
-  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
-    fail_msg("refused: %s", kept.text);
-  }
-  return scene;
-}
-
-typedef struct outcome {
-  double q[8], v[8];
-  saltus_energy ledger;
-  heard heard;
-  saltus_status status;
-  char text[1024];
-} outcome;
-
-static outcome go(const saltus_scene* scene, const char* scheme, double amount, double until) {
-  outcome out = {.status = SALTUS_OK};
-  saltus_kept_message kept;
-  const saltus_recorder recorder = {.event = hear, .user = &out.heard};
-  saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
-  def.scheme = scheme;
-  def.until = until;
-  def.recorders = &recorder;
-  def.recorder_count = 1;
-  def.log = saltus_log_keep(&kept);
-  if (strcmp(scheme, "adaptive") == 0) {
-    def.tol = amount;
-  } else {
-    def.step = amount;
-  }
-  saltus_run* run;
-  assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  out.status = saltus_run_go(run);
-  snprintf(out.text, sizeof out.text, "%s", kept.text);
-  const saltus_run_result* r = saltus_run_outcome(run);
-  memcpy(out.q, r->q, (size_t)def.scene->system->dims.nq * sizeof(double));
-  memcpy(out.v, r->v, (size_t)def.scene->system->dims.nv * sizeof(double));
-  out.ledger = r->ledger;
-  saltus_run_destroy(run);
-  return out;
+static scene_outcome go(const saltus_scene* scene, const char* scheme, double amount,
+                        double until) {
+  return scene_try(saltus_scene_look(scene), scheme, amount, until);
 }
 
 /* A pendulum of 1 m let go level; its string is cut at the lowest point. */
@@ -80,9 +23,9 @@ static const char string[] =
 static void a_string_is_cut_where_it_should_be(void** unused) {
   (void)unused;
   const double quarter = 2.367841947576237 / 4, u = sqrt(2 * 9.81), until = 1.0;
-  saltus_scene* scene = open_text(string);
+  saltus_scene* scene = scene_open_text(string);
   for (int again = 0; again < 2; again++) { /* inputs start as written */
-    const outcome out = go(scene, "adaptive", 1e-11, until);
+    const scene_outcome out = go(scene, "adaptive", 1e-11, until);
     assert_int_equal(out.status, SALTUS_OK);
     assert_int_equal(out.heard.count, 1);
     assert_near(out.heard.event[0].t, quarter, 1e-10);
@@ -96,11 +39,11 @@ static void a_string_is_cut_where_it_should_be(void** unused) {
 /* Schemes of fixed steps switch at the end of the step: order one. */
 static void steps_of_fixed_length_converge(void** unused) {
   (void)unused;
-  saltus_scene* scene = open_text(string);
-  const outcome exact = go(scene, "adaptive", 1e-11, 1.0);
+  saltus_scene* scene = scene_open_text(string);
+  const scene_outcome exact = go(scene, "adaptive", 1e-11, 1.0);
   double error[2];
   for (int k = 0; k < 2; k++) {
-    const outcome out = go(scene, "moreau-jean", k == 0 ? 1e-3 : 1e-4, 1.0);
+    const scene_outcome out = go(scene, "moreau-jean", k == 0 ? 1e-3 : 1e-4, 1.0);
     assert_int_equal(out.status, SALTUS_OK);
     assert_int_equal(out.heard.count, 1);
     error[k] = fmax(fabs(out.q[0] - exact.q[0]), fabs(out.q[1] - exact.q[1]));
@@ -114,11 +57,11 @@ static void steps_of_fixed_length_converge(void** unused) {
 static void the_ledger_is_closed_over_a_switch(void** unused) {
   (void)unused;
   saltus_scene* scene =
-      open_text("saltus: 1\ninputs: {k: 1}\ncoordinates: {x: 1}\nkinetic: x'^2/2\n"
-                "potential: k*x^2/2\n"
-                "events: {stiffer: {formula: t - 0.5, set: {k: 4}}}\n"
-                "simulate: {until: 1}\n");
-  const outcome out = go(scene, "adaptive", 1e-11, 1.0);
+      scene_open_text("saltus: 1\ninputs: {k: 1}\ncoordinates: {x: 1}\nkinetic: x'^2/2\n"
+                      "potential: k*x^2/2\n"
+                      "events: {stiffer: {formula: t - 0.5, set: {k: 4}}}\n"
+                      "simulate: {until: 1}\n");
+  const scene_outcome out = go(scene, "adaptive", 1e-11, 1.0);
   const double x = cos(0.5), v = -sin(0.5);
   assert_near(out.q[0], x * cos(1.0) + v / 2 * sin(1.0), 1e-9);
   assert_near(out.ledger.external, 1.5 * x * x, 1e-9);
@@ -130,16 +73,16 @@ static void the_ledger_is_closed_over_a_switch(void** unused) {
 static void events_at_one_time_have_their_order(void** unused) {
   (void)unused;
   saltus_scene* scene =
-      open_text("saltus: 1\ninputs: {a: 0, b: 0, c: 0}\ncoordinates: {x: {velocity: 1}}\n"
-                "kinetic: x'^2/2\nforces: {x: 2*a + b + 4*c}\n"
-                "events:\n"
-                "  third: {formula: a - 1/2, direction: rising, set: {c: 1}}\n"
-                "  first: {formula: 3*t^2 - 3, direction: rising, set: {a: 1, b: 5}}\n"
-                "  second: {formula: t - 1, direction: rising, set: {b: 1}}\n"
-                "  before: {formula: 1 - t^3, direction: falling, set: {b: 7}}\n"
-                "  last: {formula: 7*t - 7, direction: rising, set: {b: 1}}\n"
-                "simulate: {until: 2}\n");
-  const outcome out = go(scene, "adaptive", 1e-11, 2.0);
+      scene_open_text("saltus: 1\ninputs: {a: 0, b: 0, c: 0}\ncoordinates: {x: {velocity: 1}}\n"
+                      "kinetic: x'^2/2\nforces: {x: 2*a + b + 4*c}\n"
+                      "events:\n"
+                      "  third: {formula: a - 1/2, direction: rising, set: {c: 1}}\n"
+                      "  first: {formula: 3*t^2 - 3, direction: rising, set: {a: 1, b: 5}}\n"
+                      "  second: {formula: t - 1, direction: rising, set: {b: 1}}\n"
+                      "  before: {formula: 1 - t^3, direction: falling, set: {b: 7}}\n"
+                      "  last: {formula: 7*t - 7, direction: rising, set: {b: 1}}\n"
+                      "simulate: {until: 2}\n");
+  const scene_outcome out = go(scene, "adaptive", 1e-11, 2.0);
   assert_int_equal(out.status, SALTUS_OK);
   assert_near(out.q[0], 2.0 + 7.0 / 2, 1e-9); /* a = 1, b = 1, c = 1 */
   assert_int_equal(out.heard.count, 5);
@@ -154,12 +97,12 @@ static void events_at_one_time_have_their_order(void** unused) {
 static void what_switches_on_and_off_is_counted_once_each(void** unused) {
   (void)unused;
   saltus_scene* scene =
-      open_text("saltus: 1\ninputs: {on: 0}\ncoordinates: {x: 0.5}\nkinetic: x'^2/2\n"
-                "forces: {x: 10*on - 5}\n"
-                "events:\n  low: {formula: x, direction: falling, set: {on: 1}}\n"
-                "  high: {formula: x, direction: rising, set: {on: 0}}\n"
-                "simulate: {until: 4}\n");
-  const outcome out = go(scene, "adaptive", 1e-10, 4.0);
+      scene_open_text("saltus: 1\ninputs: {on: 0}\ncoordinates: {x: 0.5}\nkinetic: x'^2/2\n"
+                      "forces: {x: 10*on - 5}\n"
+                      "events:\n  low: {formula: x, direction: falling, set: {on: 1}}\n"
+                      "  high: {formula: x, direction: rising, set: {on: 0}}\n"
+                      "simulate: {until: 4}\n");
+  const scene_outcome out = go(scene, "adaptive", 1e-10, 4.0);
   /* falls from 1/2 with 5, comes back with 5: sqrt(1/5) s for each quarter */
   const double quarter = sqrt(0.2);
   assert_int_equal(out.status, SALTUS_OK);
@@ -176,12 +119,12 @@ static void a_walker_switches_its_floor_once_a_step(void** unused) {
   (void)unused;
   saltus_scene* scene = saltus_test_scene("machine-walker", NULL, 0);
   for (int k = 0; k < 4; k++) {
-    const outcome out = go(scene, "adaptive",
-                           k == 0   ? 1e-6
-                           : k == 1 ? 1e-8
-                           : k == 2 ? 1e-9
-                                    : 1e-11,
-                           12.0);
+    const scene_outcome out = go(scene, "adaptive",
+                                 k == 0   ? 1e-6
+                                 : k == 1 ? 1e-8
+                                 : k == 2 ? 1e-9
+                                          : 1e-11,
+                                 12.0);
     int own[4] = {0};
     for (int i = 0; i < out.heard.count; i++) {
       if (saltus_event_is_own(out.heard.event[i].kind)) {
@@ -198,7 +141,7 @@ static void a_walker_switches_its_floor_once_a_step(void** unused) {
 
 static void a_resumed_run_has_the_same_bits(void** unused) {
   (void)unused;
-  saltus_scene* scene = open_text(string);
+  saltus_scene* scene = scene_open_text(string);
   const saltus_scene_view* view = saltus_scene_look(scene);
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "adaptive",
@@ -227,14 +170,14 @@ static void a_resumed_run_has_the_same_bits(void** unused) {
 
 static void a_circle_without_end_stops_the_run(void** unused) {
   (void)unused;
-  saltus_scene* scene =
-      open_text("saltus: 1\ninputs: {a: 0}\ncoordinates: {x: {velocity: 1}}\nkinetic: x'^2/2\n"
-                "events:\n"
-                "  up: {formula: x - 1, direction: rising, set: {a: 1}}\n"
-                "  over: {formula: a - 1/2, direction: rising, set: {a: 0}}\n"
-                "  under: {formula: a - 1/2, direction: falling, set: {a: 1}}\n"
-                "simulate: {until: 2}\n");
-  const outcome out = go(scene, "adaptive", 1e-8, 2.0);
+  saltus_scene* scene = scene_open_text(
+      "saltus: 1\ninputs: {a: 0}\ncoordinates: {x: {velocity: 1}}\nkinetic: x'^2/2\n"
+      "events:\n"
+      "  up: {formula: x - 1, direction: rising, set: {a: 1}}\n"
+      "  over: {formula: a - 1/2, direction: rising, set: {a: 0}}\n"
+      "  under: {formula: a - 1/2, direction: falling, set: {a: 1}}\n"
+      "simulate: {until: 2}\n");
+  const scene_outcome out = go(scene, "adaptive", 1e-8, 2.0);
   assert_int_equal(out.status, SALTUS_ERR_RANGE);
   assert_non_null(strstr(out.text, "for ever at t = "));
   saltus_scene_destroy(scene);
@@ -242,18 +185,18 @@ static void a_circle_without_end_stops_the_run(void** unused) {
 
 static void a_latch_lets_the_arm_go(void** unused) {
   (void)unused;
-  saltus_scene* scene =
-      open_text("saltus: 1\ninputs: {latched: 1}\nworld: {dimension: 2, gravity: [0, 0]}\n"
-                "bodies: {arm: {mass: 0.01, inertia: 1e-5, position: [0.1, 0.2]}}\n"
-                "markers: {sear: {point: [0.1, 0.2]}, rail: {angle: pi/2}, tip: {body: arm}, side: "
-                "{body: arm, angle: "
-                "pi/2}}\n"
-                "joints: [{name: slide, type: prismatic, between: [rail, side], spring: "
-                "{stiffness: 25, rest: 0}}]\n"
-                "elements: [{name: latch, type: latch, between: [sear, tip], while: latched}]\n"
-                "events: {release: {formula: t - 0.01, direction: rising, set: {latched: 0}}}\n"
-                "simulate: {until: 1, start_tolerance: 1}\n");
-  const outcome out = go(scene, "adaptive", 1e-11, 0.02);
+  saltus_scene* scene = scene_open_text(
+      "saltus: 1\ninputs: {latched: 1}\nworld: {dimension: 2, gravity: [0, 0]}\n"
+      "bodies: {arm: {mass: 0.01, inertia: 1e-5, position: [0.1, 0.2]}}\n"
+      "markers: {sear: {point: [0.1, 0.2]}, rail: {angle: pi/2}, tip: {body: arm}, side: "
+      "{body: arm, angle: "
+      "pi/2}}\n"
+      "joints: [{name: slide, type: prismatic, between: [rail, side], spring: "
+      "{stiffness: 25, rest: 0}}]\n"
+      "elements: [{name: latch, type: latch, between: [sear, tip], while: latched}]\n"
+      "events: {release: {formula: t - 0.01, direction: rising, set: {latched: 0}}}\n"
+      "simulate: {until: 1, start_tolerance: 1}\n");
+  const scene_outcome out = go(scene, "adaptive", 1e-11, 0.02);
   assert_int_equal(out.status, SALTUS_OK);
   assert_near(out.q[1], 0.2 * cos(50.0 * 0.01), 1e-10); /* w = sqrt(25 / 0.01) */
   assert_near(out.ledger.remainder, 0.0, 1e-10);
@@ -277,11 +220,11 @@ static void what_is_not_an_input_is_refused(void** unused) {
 static void motors_by_tables(void** unused) {
   (void)unused;
   saltus_scene* scene =
-      open_text("saltus: 1\ncoordinates: {a: 0, b: 0}\nkinetic: a'^2/2 + b'^2/2\n"
-                "forces: {a: \"lookup(a', 0, 2, 1, 2, 3, 0)\", b: \"lookup(t, 0, 0, 1, 3, 2, "
-                "1)\"}\n"
-                "simulate: {until: 3}\n");
-  const outcome out = go(scene, "adaptive", 1e-11, 3.0);
+      scene_open_text("saltus: 1\ncoordinates: {a: 0, b: 0}\nkinetic: a'^2/2 + b'^2/2\n"
+                      "forces: {a: \"lookup(a', 0, 2, 1, 2, 3, 0)\", b: \"lookup(t, 0, 0, 1, 3, 2, "
+                      "1)\"}\n"
+                      "simulate: {until: 3}\n");
+  const scene_outcome out = go(scene, "adaptive", 1e-11, 3.0);
   assert_near(out.v[0], 3.0 - 2.0 * exp(-2.5), 1e-9); /* 2 up to 1 rad/s at 1/2 s, then 3 - w */
   assert_near(out.v[1], 1.5 + 2.0 + 1.0, 1e-9);
   saltus_scene_destroy(scene);
