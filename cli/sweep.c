@@ -419,7 +419,7 @@ int cli_sweep(const cli_args* args) {
   code = code == CLI_DONE ? read_shard(args, &j) : code;
   code = code == CLI_DONE ? sweep_files_check(args) : code;
   code = code == CLI_DONE ? read_sweep(args, &model, &pairs, &run, &def) : code;
-  if (code == CLI_DONE && j.shards > 1 && sweep_table_path(args) == NULL) {
+  if (code == CLI_DONE && j.shards > 1 && cli_value(args, "-o") == NULL) {
     cli_error("sweep: a shard is kept in a table; give -o FILE.runs");
     code = CLI_USAGE;
   }

@@ -111,7 +111,7 @@ function(saltus_test name)
     set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     return()
   endif()
-  set(environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp")
+  set(environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0")
   # a test takes 30 s of processor time at most: eight times slower and three others beside it
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 1000 LABELS "${T_LABELS}" ENVIRONMENT
