@@ -56,7 +56,7 @@ typedef struct saltus_scene_def {
   const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
   const saltus_scene*
       like; /* ? none. Of the same text, which is not read again; path and text stay away. It is not
-                             * changed and has to outlive this one */
+                             * changed and has to outlive this one; the new one has no drawing */
   SALTUS_RESERVED(1);
 } saltus_scene_def;
 

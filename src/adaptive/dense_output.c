@@ -138,20 +138,24 @@ static void bounce_at(const head* d, double left, bool right, double* height, do
   double number = left < tau ? log(left / tau) / log(e) : 0.0;
   double near = rint(number);
   double rounding = 16.0 * DBL_EPSILON * fmax(fabs(d->t) + tau, 1.0);
-  if (fabs(left - tau * pow(e, near)) <= fmin(rounding, 1e-3 * left * (1.0 - e))) {
-    *speed = right || near < 1.0 ? d->jump_u * pow(e, near) : -d->jump_u * pow(e, near - 1.0);
+  const double nearest = pow(e, near);
+  if (fabs(left - tau * nearest) <= fmin(rounding, 1e-3 * left * (1.0 - e))) {
+    *speed = right || near < 1.0 ? d->jump_u * nearest : -d->jump_u * pow(e, near - 1.0);
     return;
   }
   double k = fmax(0.0, floor(number));
-  if (left > tau * pow(e, k)) {
+  double power = k == near ? nearest : pow(e, k);
+  if (left > tau * power) {
     k -= 1.0;
-  } else if (left <= tau * pow(e, k + 1.0)) {
+    power = pow(e, k);
+  } else if (near > k && left <= tau * nearest) { /* the next one, which is not near otherwise */
     k += 1.0;
+    power = nearest;
   }
-  double begin = tau * pow(e, k); /* what is left when bounce k starts */
+  double begin = tau * power; /* what is left when bounce k starts */
   double past = begin - left;
   double flight = begin * (1.0 - e);
-  double u = d->jump_u * pow(e, k);
+  double u = d->jump_u * power;
   *height = u * past * (1.0 - past / flight);
   *speed = u * (1.0 - 2.0 * past / flight);
 }

@@ -28,7 +28,6 @@ static block* add_block(saltusi_pool* pool, size_t bytes) {
     pool->failed = true;
     return NULL;
   }
-  memset(b, 0, bytes);
   b->before = pool->last;
   b->bytes = bytes;
   b->used = HEAD;
@@ -55,6 +54,7 @@ void* saltusi_pool_take(saltusi_pool* pool, size_t count, size_t item) {
   }
   void* piece = (unsigned char*)b + b->used;
   b->used += bytes;
+  memset(piece, 0, bytes); /* only what is taken: blocks are larger than that */
   return piece;
 }
 

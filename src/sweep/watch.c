@@ -50,6 +50,7 @@ saltus_status saltusi_watch_start(saltusi_watch* watch, const saltusi_measures* 
   watch->middle = SALTUSI_TAKE(pool, double, all + 1);
   watch->high = SALTUSI_TAKE(pool, double, all + 1);
   watch->at = SALTUSI_TAKE(pool, double, all + 1);
+  watch->end = SALTUSI_TAKE(pool, double, all + 1);
   watch->scratch = saltusi_pool_take(pool, (o != NULL ? o->scratch : 0) + 1, 1);
   if (pool->failed) {
     return SALTUS_ERR_MEMORY;
@@ -195,8 +196,8 @@ static void integrate(saltusi_watch* w, double a, double b) {
 static void see_part(saltusi_watch* w, double a, double b) {
   sample(w, a, SALTUS_RIGHT, w->low);
   see_values(w, w->low);
-  sample(w, b, SALTUS_LEFT, w->high);
-  see_values(w, w->high);
+  sample(w, b, SALTUS_LEFT, w->end);
+  see_values(w, w->end);
   if (!(b - a > 64.0 * DBL_EPSILON * fmax(fabs(a), fabs(b)))) {
     return;
   }
@@ -204,8 +205,12 @@ static void see_part(saltusi_watch* w, double a, double b) {
   double before = a, here = a;
   for (int i = 1; i <= PARTS; i++) {
     const double next = a + (b - a) * ((double)i / PARTS);
-    sample(w, i < PARTS ? next : b, i < PARTS ? SALTUS_RIGHT : SALTUS_LEFT, w->high);
-    see_values(w, w->high);
+    if (i < PARTS) {
+      sample(w, next, SALTUS_RIGHT, w->high);
+      see_values(w, w->high);
+    } else {
+      memcpy(w->high, w->end, (size_t)w->view->observables->output_count * sizeof *w->high);
+    }
     if (i > 1) {
       see_turn(w, before, i < PARTS ? next : b);
     }

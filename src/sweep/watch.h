@@ -28,7 +28,7 @@ typedef struct saltusi_watch {
   int output_count;        /* formulas */
   bool integrates;
   double *q, *v;                    /* state inside a step */
-  double *low, *middle, *high, *at; /* [outputs of the scene] samples */
+  double *low, *middle, *high, *at, *end; /* [outputs of the scene] samples */
   void* scratch;
   double* cuts; /* times of impacts in this step */
   size_t cut_count, cut_room;
