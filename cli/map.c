@@ -9,7 +9,6 @@
 #include "figure/figure.h"
 #include "output.h"
 #include "progress.h"
-#include "saltus/integrator.h"
 
 #include <errno.h>
 #include <math.h>
@@ -36,17 +35,23 @@ typedef struct map_job {
   long long missing; /* values without points */
 } map_job;
 
-static saltus_status keep(map_job* j, double t, const double* q, const double* v) {
+static bool enough(const map_job* j) {
+  return j->seen >= j->skip + j->points;
+}
+
+static bool keep(void* user, double t, const double* q, const double* v) {
+  map_job* j = user;
   if (j->seen++ < j->skip) {
-    return SALTUS_OK;
+    return true;
   }
   const size_t width = 2U + (size_t)j->nq + (size_t)j->nv;
   if (j->count == j->room) {
     const size_t room = j->room > 0 ? 2 * j->room : 1024;
     double* values = realloc(j->values, room * width * sizeof(double));
     if (values == NULL) {
+      cli_error("no memory");
       j->failed = true;
-      return SALTUS_ERR_MEMORY;
+      return false;
     }
     j->values = values;
     j->room = room;
@@ -56,70 +61,35 @@ static saltus_status keep(map_job* j, double t, const double* q, const double* v
   row[1] = t;
   memcpy(row + 2, q, (size_t)j->nq * sizeof(double));
   memcpy(row + 2 + j->nq, v, (size_t)j->nv * sizeof(double));
-  return SALTUS_OK;
+  return !enough(j);
 }
 
-static bool enough(const map_job* j) {
-  return j->seen >= j->skip + j->points;
-}
-
-static bool wanted(const map_job* j, const saltus_event* e) {
-  if (j->section.kind == SALTUS_EVENT_RISE) {
-    return saltus_event_is_own(e->kind) && e->contact == j->section.contact;
-  }
-  return (int)e->kind == j->section.kind &&
-         (j->section.contact < 0 || e->contact == j->section.contact);
-}
-
-/* How a simulation is driven: one period after the other, or from event to event. */
+/* One motion after the other: the next one starts where this one ends. */
 static int run_one(map_job* j) {
   saltus_scene* scene = NULL;
   int code = orbit_scene(j->args, &j->model, j->axis.count > 0 ? j->axis.name : NULL, j->parameter,
                          &scene);
-  if (code != CLI_DONE) {
-    return code;
-  }
-  const saltus_scene_view* view = saltus_scene_look(scene);
-  double tol = 1e-9;
-  code = cli_number(j->args, "--tol", 1e-13, 1e-1, &tol);
-  const saltus_integrator_def def = {.system = view->system,
-                                     .t0 = j->start,
-                                     .q0 = j->q,
-                                     .v0 = j->v,
-                                     .rtol = tol,
-                                     .atol = tol,
-                                     .cancel = cli_signals_hold(),
-                                     .log = cli_log()};
-  saltus_integrator* it = NULL;
-  saltus_status status = code == CLI_DONE ? saltus_integrator_create(&def, &it) : SALTUS_ERR_RANGE;
+  orbit_visits visits = {.who = "map",
+                         .section = &j->section,
+                         .t0 = j->start,
+                         .from = j->start,
+                         .tol = 1e-9,
+                         .q = j->q,
+                         .v = j->v,
+                         .take = keep,
+                         .user = j};
+  code = code == CLI_DONE ? cli_number(j->args, "--tol", 1e-13, 1e-1, &visits.tol) : code;
+  double reached = j->start;
   j->seen = 0;
-  long long number = 0;
-  while (status == SALTUS_OK && !enough(j)) {
-    const saltus_event* event = NULL;
-    const bool timed = j->section.period > 0.0;
-    const double next = timed ? j->start + (double)(++number) * j->section.period
-                              : saltus_integrator_time(it) + 1000.0;
-    status = saltus_integrator_advance(
-        it, next, timed ? SALTUS_STOP_NEVER : SALTUS_STOP(j->section.kind), &event);
-    if (status == SALTUS_OK && !timed && event == NULL) {
-      cli_error("map: the motion does not come to its section any more after t = %g s",
-                next - 1000.0);
-      break;
-    }
-    if (status == SALTUS_OK && (timed || wanted(j, event))) {
-      status =
-          keep(j, saltus_integrator_time(it), saltus_integrator_q(it), saltus_integrator_v(it));
-    }
+  if (code == CLI_DONE) {
+    visits.cancel = cli_signals_hold();
+    code = orbit_visit(&visits, saltus_scene_look(scene), &reached);
+    cli_signals_release();
   }
-  if (status == SALTUS_OK) { /* the phase of a forced motion goes on with whole periods */
-    memcpy(j->q, saltus_integrator_q(it), (size_t)j->nq * sizeof(double));
-    memcpy(j->v, saltus_integrator_v(it), (size_t)j->nv * sizeof(double));
-    j->start = j->section.period > 0.0 ? j->start : saltus_integrator_time(it);
-  }
-  cli_signals_release();
-  saltus_integrator_destroy(it);
+  /* the phase of a forced motion goes on with whole periods */
+  j->start = j->section.period > 0.0 ? j->start : reached;
   saltus_scene_destroy(scene);
-  return cli_exit_code(status);
+  return j->failed ? CLI_FAILED : code;
 }
 
 static int write_csv(const map_job* j, const char* path) {
@@ -240,12 +210,13 @@ static int run_all(map_job* j, size_t* up) {
           j->axis.count > 0 ? orbit_axis_at(&j->axis, pass == 0 ? i : count - 1 - i) : NAN;
       const size_t before = j->count;
       code = run_one(j);
-      if (code == CLI_FAILED && j->axis.count > 0 && !j->failed && cli_signals_caught() == 0) {
-        cli_error("map: no points at %s = %.9g; goes on with the next value", j->axis.name,
-                  j->parameter);
-        j->count = before;
+      if (code == CLI_FAILED && !j->failed && cli_signals_caught() == 0) {
         j->missing++;
         code = CLI_DONE;
+      }
+      if (j->missing > 0 && j->axis.count > 0 && code == CLI_DONE && !enough(j)) {
+        cli_error("map: %zu of %lld points at %s = %.9g; goes on with the next value",
+                  j->count - before, j->points, j->axis.name, j->parameter);
       }
     }
     *up = pass == 0 ? j->count : *up;
@@ -273,8 +244,10 @@ int cli_map(const cli_args* args) {
   if (code == CLI_DONE && figure != NULL) {
     code = cli_exit_code(saltusi_figure_path_check(figure, cli_log()));
   }
-  if (code == CLI_DONE && j.section.kind == SALTUS_EVENT_RISE) {
-    cli_error("map: sections are events of contacts here, or periods");
+  if (code == CLI_DONE && j.axis.count > 0 && j.model.view.observables != NULL &&
+      j.model.view.observables->switching != NULL) {
+    cli_error("map: --over: events of this scene switch inputs, which do not go on to the next "
+              "value; give one value by --set");
     code = CLI_USAGE;
   }
   if (code == CLI_DONE) {
@@ -303,8 +276,10 @@ int cli_map(const cli_args* args) {
     code = write_figure(&j, figure, up);
   }
   if (code == CLI_DONE && j.missing > 0) {
-    cli_error("map: %lld value%s of %s without points", j.missing, cli_plural(j.missing),
-              j.axis.name);
+    if (j.axis.count > 0) {
+      cli_error("map: %lld value%s of %s without all points", j.missing, cli_plural(j.missing),
+                j.axis.name);
+    }
     code = CLI_FAILED;
   }
   free(j.q);

@@ -8,7 +8,6 @@
 #include "json.h"
 #include "output.h"
 #include "progress.h"
-#include "saltus/integrator.h"
 #include "saltus/orbit.h"
 
 #include <math.h>
@@ -53,6 +52,7 @@ static int make_point(const orbit_job* j, double parameter, bool loud, orbit_poi
   }
   saltus_orbit_def def = saltus_orbit_def_default();
   def.system = saltus_scene_look(p->scene)->system;
+  def.observables = saltus_scene_look(p->scene)->observables;
   def.t0 = j->t0;
   def.q0 = j->q;
   def.v0 = j->v;
@@ -280,6 +280,14 @@ static int follow(orbit_job* j) {
   return code;
 }
 
+static bool first_visit(void* user, double t, const double* q, const double* v) {
+  (void)user;
+  (void)t;
+  (void)q;
+  (void)v;
+  return false;
+}
+
 /* The start of the scene, or where a motion is after --after s and at its next section. */
 static int first_guess(orbit_job* j) {
   const saltus_scene_view* view = &j->model->view;
@@ -298,36 +306,20 @@ static int first_guess(orbit_job* j) {
   if (code != CLI_DONE) {
     return code;
   }
-  const saltus_integrator_def def = {.system = saltus_scene_look(scene)->system,
-                                     .t0 = view->start,
-                                     .q0 = j->q,
-                                     .v0 = j->v,
-                                     .rtol = 1e-9,
-                                     .atol = 1e-9,
-                                     .log = cli_log()};
-  saltus_integrator* it = NULL;
-  saltus_status status = saltus_integrator_create(&def, &it);
-  const double period = j->section.period;
-  const double end = view->start + (period > 0.0 ? ceil(after / period) * period : after);
-  if (status == SALTUS_OK && end > view->start) {
-    status = saltus_integrator_advance(it, end, SALTUS_STOP_NEVER, NULL);
-  }
-  const saltus_event* event = NULL;
-  for (bool found = period > 0.0; !found && status == SALTUS_OK;) {
-    status = saltus_integrator_advance(it, end + 100.0, SALTUS_STOP(j->section.kind), &event);
-    if (status == SALTUS_OK && event == NULL) {
-      cli_error("orbit: the motion does not come to its section within 100 s");
-      status = SALTUS_ERR_BOUND;
-    }
-    found = event != NULL && (j->section.contact < 0 || j->section.contact == event->contact);
-  }
-  if (status == SALTUS_OK) {
-    memcpy(j->q, saltus_integrator_q(it), (size_t)d->nq * sizeof(double));
-    memcpy(j->v, saltus_integrator_v(it), (size_t)d->nv * sizeof(double));
-  }
-  saltus_integrator_destroy(it);
+  const orbit_visits visits = {.who = "orbit",
+                               .section = &j->section,
+                               .t0 = view->start,
+                               .from = view->start + after,
+                               .tol = 1e-9,
+                               .q = j->q,
+                               .v = j->v,
+                               .take = first_visit,
+                               .cancel = cli_signals_hold()};
+  double reached;
+  code = orbit_visit(&visits, saltus_scene_look(scene), &reached);
+  cli_signals_release();
   saltus_scene_destroy(scene);
-  return cli_exit_code(status);
+  return code;
 }
 
 static int read_drifts(orbit_job* j) {
@@ -367,10 +359,6 @@ int cli_orbit(const cli_args* args) {
   code = code == CLI_DONE ? orbit_axis_read(args, "--follow", &j.axis) : code;
   code = code == CLI_DONE ? cli_number(args, "--tol", 1e-13, 1e-3, &j.tol) : code;
   code = code == CLI_DONE ? cli_number(args, "--count", 1.0, 1e6, &count) : code;
-  if (code == CLI_DONE && j.section.kind == SALTUS_EVENT_RISE) {
-    cli_error("orbit: sections are events of contacts here, or periods");
-    code = CLI_USAGE;
-  }
   j.count = (int)count;
   if (code == CLI_DONE) {
     const saltus_dims* d = &model.view.system->dims;

@@ -36,4 +36,19 @@ double orbit_axis_at(const orbit_axis* axis, int i);
 int orbit_scene(const cli_args* args, const cli_model* model, const char* name, double value,
                 saltus_scene** out);
 
+/* A motion from one section to the next. */
+typedef struct orbit_visits {
+  const char* who; /* command, for messages */
+  const orbit_section* section;
+  double t0, from; /* s; sections before `from` are passed by */
+  double tol;
+  double *q, *v; /* [nq], [nv] start; then the state at the last section that was met */
+  bool (*take)(void* user, double t, const double* q, const double* v); /* false: enough */
+  void* user;
+  const volatile int* cancel;
+} orbit_visits;
+
+/* Until `take` has enough; *reached is the time of the last section, as it was without one. Returns an exit code. */
+int orbit_visit(const orbit_visits* visits, const saltus_scene_view* view, double* reached);
+
 #endif

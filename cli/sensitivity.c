@@ -15,7 +15,9 @@
 
 enum { EVENTS_SHOWN = 12 };
 
-static void print_events(const saltus_sensitivity_view* v, const saltus_system* sys, int count) {
+static void print_events(const saltus_sensitivity_view* v, const cli_model* model, int count) {
+  const saltus_system* sys = model->view.system;
+  const saltus_observables* o = model->view.observables;
   char line[96];
   long long shown = 0;
   for (long long i = 0; i < v->event_count; i++) {
@@ -27,7 +29,8 @@ static void print_events(const saltus_sensitivity_view* v, const saltus_system* 
       }
       continue;
     }
-    const char* name = sys->laws[e->event.contact].name;
+    const char* name = saltus_event_is_own(e->event.kind) ? o->event_names[e->event.contact]
+                                                          : sys->laws[e->event.contact].name;
     printf("  %-13s %-16s t = %-18.12g dt:", saltus_event_kind_name(e->event.kind),
            name != NULL ? cli_one_line(name, line, sizeof line) : "", e->event.t);
     for (int j = 0; j < count; j++) {
@@ -40,9 +43,12 @@ static void print_events(const saltus_sensitivity_view* v, const saltus_system* 
   }
 }
 
-static void print_all(const saltus_sensitivity_view* v, const saltus_system* sys,
-                      const saltus_label* labels, const char* const* names, int count) {
+static void print_all(const saltus_sensitivity_view* v, const cli_model* model,
+                      const char* const* names, int count) {
   char line[96];
+  const saltus_system* sys = model->view.system;
+  const saltus_observables* o = model->view.observables;
+  const saltus_label* labels = o != NULL ? o->output_labels : NULL;
   const int nq = sys->dims.nq, nv = sys->dims.nv;
   printf("Sensitivities at t = %.12g s, with respect to:", v->t);
   for (int j = 0; j < count; j++) {
@@ -66,14 +72,14 @@ static void print_all(const saltus_sensitivity_view* v, const saltus_system* sys
   }
   if (v->event_count > 0) {
     printf("Events and how their times change:\n");
-    print_events(v, sys, count);
+    print_events(v, model, count);
   }
   if (v->derivative == SALTUS_DERIVATIVE_GRAZING) {
     printf("An impact at t = %.12g s has no approach: derivatives after it are not bounded.\n",
            v->derivative_t);
   } else if (v->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS) {
-    printf("Contacts strike at one instant at t = %.12g s: derivatives after it depend on which "
-           "would be first.\n",
+    printf("Several events come at one instant at t = %.12g s: derivatives after it depend on "
+           "which would be first.\n",
            v->derivative_t);
   } else if (v->derivative == SALTUS_DERIVATIVE_LIMIT) {
     printf("Derivatives are limits through an accumulation of impacts.\n");
@@ -115,15 +121,14 @@ int cli_sensitivity(const cli_args* args, const cli_model* model, double until, 
     def.directions = saltus_scene_directions_look(directions);
     def.direction_count = count;
     def.observables = model->view.observables;
+    def.changes = model->view.input_changes;
     def.cancel = cli_signals_hold();
     def.log = cli_log();
     code = cli_exit_code(saltus_sensitivity_create(&def, &s));
     cli_signals_release();
   }
   if (code == CLI_DONE) {
-    const saltus_observables* o = model->view.observables;
-    print_all(saltus_sensitivity_look(s), model->view.system, o != NULL ? o->output_labels : NULL,
-              names, count);
+    print_all(saltus_sensitivity_look(s), model, names, count);
   }
   saltus_sensitivity_destroy(s);
   saltus_scene_directions_destroy(directions);

@@ -18,8 +18,8 @@ typedef struct saltus_orbit_def {
   const double* v0;
   /* The return: after this time, or right after the count-th event of a kind and contact. */
   double period;       /* s; 0: by section */
-  int section_kind;    /* saltus_event_kind */
-  int section_contact; /* -1: any */
+  int section_kind;    /* saltus_event_kind; SALTUS_EVENT_RISE: a function of the observables */
+  int section_contact; /* or the number of the function; -1: any */
   int section_count;   /* 0: 1 */
   double longest;      /* s, no section after this time is an error; 0: 100 */
   const bool*
@@ -30,7 +30,8 @@ typedef struct saltus_orbit_def {
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  SALTUS_RESERVED(4);
+  const saltus_observables* observables; /* ? none. Whose functions sections are; none may switch */
+  SALTUS_RESERVED(3);
 } saltus_orbit_def;
 
 SALTUS_API saltus_orbit_def saltus_orbit_def_default(void);

@@ -45,14 +45,17 @@ typedef struct saltus_sensitivity_def {
   const saltus_direction* directions;
   int direction_count;
   /* ? to the end. Stops after the count-th event of this kind and contact: a return to a section. */
-  int section_kind;    /* saltus_event_kind; -1: none */
-  int section_contact; /* -1: any */
+  int section_kind; /* saltus_event_kind; -1: none; SALTUS_EVENT_RISE: a function of the observables */
+  int section_contact; /* or the number of the function; -1: any */
   int section_count;   /* 0: 1 */
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  const saltus_observables* observables; /* ? none. Whose outputs are differentiated at the end */
-  SALTUS_RESERVED(3);
+  /* ? none. Whose outputs are differentiated at the end, and whose events are located; those that switch do so, here and in the
+   * systems of the directions, and all are back at the start when this ends */
+  const saltus_observables* observables;
+  const uint64_t* changes; /* ? never. As in saltus_sim_def; needed where events switch */
+  SALTUS_RESERVED(2);
 } saltus_sensitivity_def;
 
 SALTUS_API saltus_sensitivity_def saltus_sensitivity_def_default(void);

@@ -122,6 +122,7 @@ static saltus_status evaluate(saltus_orbit* o, const double* z, saltus_log log) 
   s.cancel = def->cancel;
   s.log = log;
   s.allocator = def->allocator;
+  s.observables = def->observables;
   saltus_sensitivity* run;
   const saltus_status status = saltus_sensitivity_create(&s, &run);
   if (status != SALTUS_OK) {
@@ -230,6 +231,31 @@ static saltus_status improve(saltus_orbit* o) {
   return status;
 }
 
+/* A return to a section knows nothing of the time: where forces depend on it, another start comes back to another state. */
+static saltus_status check_time(saltus_orbit* o) {
+  const saltus_orbit_view found = o->view;
+  const double residual = o->residual, t0 = o->def.t0;
+  o->def.t0 = t0 + 0.38196601125010515 * found.period;
+  memcpy(o->tried, o->back, (size_t)o->n * sizeof(double));
+  memcpy(o->A, o->map, (size_t)o->size * (size_t)o->size * sizeof(double));
+  const saltus_log silent = {0};
+  const saltus_status status = evaluate(o, o->z, silent);
+  const bool same = status == SALTUS_OK && o->residual <= 1e-6 + 10.0 * residual &&
+                    fabs(o->view.period - found.period) <= 1e-6 * found.period;
+  memcpy(o->back, o->tried, (size_t)o->n * sizeof(double));
+  memcpy(o->map, o->A, (size_t)o->size * (size_t)o->size * sizeof(double));
+  o->view = found;
+  o->residual = residual;
+  o->def.t0 = t0;
+  if (!same && status != SALTUS_ERR_STOPPED && status != SALTUS_ERR_MEMORY) {
+    saltusi_log(o->def.log, SALTUS_LEVEL_ERROR,
+                "orbit: the motion depends on the time at which it starts, which a section does "
+                "not say; give the period of what drives it");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return same ? SALTUS_OK : status;
+}
+
 static saltus_status find(saltus_orbit* o) {
   const saltus_orbit_def* def = &o->def;
   memcpy(o->z, def->q0, (size_t)o->nq * sizeof(double));
@@ -258,7 +284,7 @@ static saltus_status find(saltus_orbit* o) {
     return SALTUS_ERR_BOUND;
   }
   o->view.iterations = done;
-  return SALTUS_OK;
+  return def->period > 0.0 ? SALTUS_OK : check_time(o);
 }
 
 static saltus_status finish(saltus_orbit* o) {
@@ -296,6 +322,8 @@ static saltus_status check(const saltus_orbit_def* def) {
   } else if (sys->ops->advance != NULL || sys->dims.nq != sys->dims.nv) {
     why = "coordinates that are no integrals of velocities, as orientations in space, are not "
           "treated";
+  } else if (def->observables != NULL && def->observables->switching != NULL) {
+    why = "events that switch inputs are not treated: a return has to find them as they were";
   } else if (sys->dims.nq + sys->dims.nv > 256) {
     why = "at most 128 coordinates";
   }

@@ -14,23 +14,10 @@ typedef struct output_of {
   int number;
 } output_of;
 
-/* The observables that belong to a system: its own, or those with another parameter. */
-static const saltus_observables* observables_of(const saltus_sensitivity* s,
-                                                const saltus_system* sys) {
-  for (int j = 0; j < s->def.direction_count; j++) {
-    for (int k = 0; k < 4; k++) {
-      if (s->def.directions[j].system[k] == sys) {
-        return s->def.directions[j].observables[k];
-      }
-    }
-  }
-  return s->def.observables;
-}
-
 static bool output_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
                          const void* user, double* out) {
   const output_of* of = user;
-  const saltus_observables* o = observables_of(of->s, sys);
+  const saltus_observables* o = saltusi_sensitivity_observables(of->s, sys);
   (void)v;
   if (o == NULL || o->output_count != of->s->def.observables->output_count) {
     return false;
@@ -55,15 +42,6 @@ bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t) {
   const int count = o->output_count;
   double* values = SALTUSI_TAKE(&s->pool, double, count);
   double* slopes = SALTUSI_TAKE(&s->pool, double, (size_t)count*(size_t)(v->count + 1));
-  size_t scratch = o->scratch;
-  for (int j = 0; j < v->count; j++) {
-    for (int k = 0; k < 4; k++) {
-      const saltus_observables* other = s->def.directions[j].observables[k];
-      scratch = other != NULL && other->scratch > scratch ? other->scratch : scratch;
-    }
-  }
-  s->output_values = SALTUSI_TAKE(&s->pool, double, count);
-  s->output_scratch = saltusi_pool_take(&s->pool, scratch + 1, 1);
   if (s->pool.failed) {
     return false;
   }

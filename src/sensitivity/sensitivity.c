@@ -21,6 +21,8 @@
 /* Approaches below this part of the fastest velocity are grazing. */
 static const double grazing = 1e-7;
 
+enum { LOOKS = 8 }; /* at the motion between two events */
+
 saltus_sensitivity_def saltus_sensitivity_def_default(void) {
   return (saltus_sensitivity_def){.tol = 1e-11, .section_kind = -1, .section_contact = -1};
 }
@@ -36,6 +38,8 @@ void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity) {
     saltusi_vary_free(&sensitivity->vary);
     saltusi_release(&sensitivity->pool.allocator, sensitivity->events, sensitivity->event_room,
                     sizeof *sensitivity->events);
+    saltusi_release(&sensitivity->pool.allocator, sensitivity->own, sensitivity->own_room,
+                    sizeof *sensitivity->own);
     saltusi_pool pool = sensitivity->pool;
     saltusi_pool_free(&pool);
   }
@@ -54,6 +58,16 @@ static const char* contact_name(const saltus_sensitivity* s, int contact) {
 
 /* ---- modes ---- */
 
+static void grow_scales(saltus_sensitivity* s, const double* z) {
+  saltusi_vary* v = &s->vary;
+  for (int i = 0; i < v->nq; i++) {
+    v->length = fmax(v->length, fabs(z[i]));
+  }
+  for (int i = 0; i < v->nv; i++) {
+    v->speed = fmax(v->speed, fabs(z[v->nq + i]));
+  }
+}
+
 static bool is_held(const saltusi_phase* mode, int contact) {
   for (int i = 0; i < mode->count; i++) {
     if (mode->held[i].contact == contact) {
@@ -67,8 +81,16 @@ static bool is_held(const saltusi_phase* mode, int contact) {
 static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
   saltusi_vary* v = &s->vary;
   const saltus_system* sys = s->def.system;
-  const double middle = 0.5 * (from + to);
+  /* all of it is one mode: what is no longer remembered of a long one need not be looked at */
+  const double known = fmin(fmax(from, saltus_integrator_dense_from(s->run)), to);
+  const double middle = 0.5 * (known + to);
   double* z = v->rates;
+  for (int k = 1; k < LOOKS; k++) { /* how far it goes between events */
+    if (saltus_integrator_dense(s->run, known + (to - known) * k / LOOKS, SALTUS_RIGHT, z,
+                                z + v->nq) == SALTUS_OK) {
+      grow_scales(s, z);
+    }
+  }
   saltus_status status = saltus_integrator_forces(s->run, middle, s->force);
   if (status == SALTUS_OK) {
     status = saltus_integrator_dense(s->run, middle, SALTUS_RIGHT, z, z + v->nq);
@@ -97,7 +119,8 @@ static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
 
 typedef struct guard {
   int contact;
-  enum { GUARD_GAP, GUARD_SLIP, GUARD_FORCE, GUARD_CONE } kind;
+  enum { GUARD_GAP, GUARD_SLIP, GUARD_FORCE, GUARD_CONE, GUARD_OWN } kind;
+  const saltus_sensitivity* s;
 } guard;
 
 static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
@@ -108,6 +131,8 @@ static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot 
   case GUARD_GAP:
     out[0] = saltusi_phase_gap(&v->room, sys, at, g->contact);
     return isfinite(out[0]);
+  case GUARD_OWN:
+    return saltusi_sensitivity_own_value(g->s, sys, at, g->contact, out);
   case GUARD_SLIP:
     saltusi_phase_velocity(&v->room, sys, at, g->contact, NULL, U, NULL);
     out[0] = U[1];
@@ -308,11 +333,12 @@ static saltus_status accumulation(saltus_sensitivity* s, double t, int contact) 
 }
 
 /* An event at which v does not jump. */
-static saltus_status change(saltus_sensitivity* s, double t, const saltus_event* e) {
+static saltus_status change(saltus_sensitivity* s, double t, const saltus_event* e, bool* known) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
-  const bool spatial = s->def.system->laws[e->contact].tangents == 2;
-  guard g = {.contact = e->contact};
+  const bool own = saltus_event_is_own(e->kind);
+  const bool spatial = !own && s->def.system->laws[e->contact].tangents == 2;
+  guard g = {.contact = e->contact, .s = s};
   switch (e->kind) {
   case SALTUS_EVENT_STICK:
   case SALTUS_EVENT_REVERSAL:
@@ -332,15 +358,23 @@ static saltus_status change(saltus_sensitivity* s, double t, const saltus_event*
   case SALTUS_EVENT_OPEN:
     g.kind = GUARD_FORCE;
     break;
+  case SALTUS_EVENT_RISE:
+  case SALTUS_EVENT_FALL:
+    g.kind = GUARD_OWN;
+    break;
   default:
     g.kind = GUARD_GAP;
     break;
   }
-  if (!is_held(&v->mode, e->contact) && g.kind != GUARD_GAP) {
+  if (!own && !is_held(&v->mode, e->contact) && g.kind != GUARD_GAP) {
     memset(s->dt, 0,
            (size_t)v->count * sizeof *s->dt); /* status after a jump, not an event of the motion */
   } else if (!times_of(s, t, &g, s->dt)) {
-    return fail(s, SALTUS_ERR_ACCURACY, t, "an event whose time has no derivative");
+    if (!own || saltusi_sensitivity_switches(s, e) || saltusi_sensitivity_is_section(s, e)) {
+      return fail(s, SALTUS_ERR_ACCURACY, t, "an event whose time has no derivative");
+    }
+    memset(s->dt, 0, (size_t)v->count * sizeof *s->dt); /* the motion does not notice it */
+    *known = false;
   }
   for (int j = 0; j < v->count; j++) {
     for (int i = 0; i < n; i++) {
@@ -363,9 +397,21 @@ static bool keep_event(saltus_sensitivity* s, const saltus_event* e, saltus_deri
   return true;
 }
 
-static bool is_section(const saltus_sensitivity* s, const saltus_event* e) {
-  return (int)e->kind == s->def.section_kind &&
-         (s->def.section_contact < 0 || s->def.section_contact == e->contact);
+/* Whether an event that switches would come at another time than the rest of its group with other parameters; dt is that of the
+ * group. An event that a jump brings about comes with it. */
+static bool apart(saltus_sensitivity* s, double t, const double* dt) {
+  bool differ = false;
+  for (int i = 0; i < s->group_count && !differ; i++) {
+    const guard g = {.contact = s->group[i].contact, .kind = GUARD_OWN, .s = s};
+    if (!saltusi_sensitivity_switches(s, &s->group[i]) || s->group_jumps[i] ||
+        !times_of(s, t, &g, s->hdot)) {
+      continue;
+    }
+    for (int j = 0; j < s->vary.count; j++) {
+      differ = differ || !(fabs(s->hdot[j] - dt[j]) <= 1e-7 * fmax(fabs(dt[j]), fabs(s->hdot[j])));
+    }
+  }
+  return differ;
 }
 
 /* What the events of one instant make of state and derivatives; what follows needs the mode after them. */
@@ -387,6 +433,7 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   }
   saltus_derivative what = SALTUS_DERIVATIVE_EXISTS;
   const double* dt = s->dt;
+  bool known = true;
   saltus_status status;
   if (ends != NULL) {
     what = SALTUS_DERIVATIVE_LIMIT;
@@ -394,16 +441,23 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
     dt = s->last[ends->contact].dt;
     s->last[ends->contact].known = false;
   } else {
-    status = impacts != NULL ? impact(s, t, &what) : change(s, t, changes);
+    status = impacts != NULL ? impact(s, t, &what) : change(s, t, changes, &known);
   }
+  if (status == SALTUS_OK && s->group_count > 1 && ends == NULL && apart(s, t, dt)) {
+    what = SALTUS_DERIVATIVE_SIMULTANEOUS;
+  }
+  for (int j = 0; j < s->vary.count && !known; j++) {
+    s->hdot[j] = (double)NAN;
+  }
+  dt = known ? dt : s->hdot;
   note(s, what, t);
   for (int i = 0; i < s->group_count && status == SALTUS_OK; i++) {
     if (!keep_event(s, &s->group[i], what, dt)) {
       status = SALTUS_ERR_MEMORY;
     }
     /* one at the very start is where it comes from */
-    const bool section =
-        is_section(s, &s->group[i]) && t > s->def.t0 + 1e-12 * fmax(1.0, fabs(s->def.t0));
+    const bool section = saltusi_sensitivity_is_section(s, &s->group[i]) &&
+                         t > s->def.t0 + 1e-12 * fmax(1.0, fabs(s->def.t0));
     s->sections += section;
     s->met =
         s->met || (section && s->sections == (s->def.section_count > 0 ? s->def.section_count : 1));
@@ -412,16 +466,6 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
 }
 
 /* ---- the run ---- */
-
-static void grow_scales(saltus_sensitivity* s, const double* z) {
-  saltusi_vary* v = &s->vary;
-  for (int i = 0; i < v->nq; i++) {
-    v->length = fmax(v->length, fabs(z[i]));
-  }
-  for (int i = 0; i < v->nv; i++) {
-    v->speed = fmax(v->speed, fabs(z[v->nq + i]));
-  }
-}
 
 /* Derivatives at a fixed time right after an event, now that the mode there is known. */
 static saltus_status leave(saltus_sensitivity* s, double t) {
@@ -468,9 +512,9 @@ static saltus_status follow(saltus_sensitivity* s, double from, double t) {
   return SALTUS_OK;
 }
 
-/* Events that are one instant with t. */
-static bool same_instant(double a, double b) {
-  return fabs(a - b) <= 64.0 * DBL_EPSILON * fmax(fabs(a), fabs(b));
+/* Events that are one instant with t are so near. */
+static double instant(double t) {
+  return 64.0 * DBL_EPSILON * fabs(t);
 }
 
 static saltus_status finish(saltus_sensitivity* s, double t) {
@@ -503,7 +547,7 @@ static saltus_status run_all(saltus_sensitivity* s) {
   double here = def->t0;
   bool pending = false; /* an event was crossed whose mode after is not known yet */
   const saltus_event* next = NULL;
-  saltus_status status = saltus_integrator_advance(s->run, def->until, SALTUS_STOP_ALWAYS, &next);
+  saltus_status status = saltusi_sensitivity_next(s, def->until, &next);
   while (status == SALTUS_OK) {
     const double t = next != NULL ? next->t : def->until;
     if (t > here) {
@@ -521,18 +565,23 @@ static saltus_status run_all(saltus_sensitivity* s) {
       break;
     }
     s->group_count = 0;
-    while (next != NULL && same_instant(next->t, t) && status == SALTUS_OK) {
+    while (next != NULL && status == SALTUS_OK) {
       if (s->group_count < SALTUSI_GROUP_MOST) {
+        s->group_jumps[s->group_count] = s->own_jumps;
         s->group[s->group_count++] = *next;
       }
       memcpy(s->after, saltus_integrator_q(s->run), (size_t)v->nq * sizeof(double));
       memcpy(s->after + v->nq, saltus_integrator_v(s->run), (size_t)v->nv * sizeof(double));
-      status = saltus_integrator_advance(s->run, def->until, SALTUS_STOP_ALWAYS, &next);
+      status = saltusi_sensitivity_next(s, fmin(t + instant(t), def->until), &next);
     }
     if (status == SALTUS_OK) {
       status = cross(s, t);
+      saltusi_sensitivity_fire(s);
       pending = true;
       here = t;
+    }
+    if (status == SALTUS_OK) {
+      status = saltusi_sensitivity_next(s, def->until, &next);
     }
   }
   if (status == SALTUS_OK && pending) { /* the run ends with an event */
@@ -657,7 +706,7 @@ static bool take_room(saltus_sensitivity* s) {
     s->last[i].total = SALTUSI_TAKE(&s->pool, double, v->size);
     s->last[i].dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
   }
-  return !s->pool.failed;
+  return saltusi_sensitivity_scratch(s) && !s->pool.failed;
 }
 
 static saltus_status begin(saltus_sensitivity* s) {
@@ -676,8 +725,11 @@ static saltus_status begin(saltus_sensitivity* s) {
                                      .dense_steps = 64,
                                      .cancel = def->cancel,
                                      .log = def->log,
-                                     .allocator = def->allocator};
-  saltus_status status = saltus_integrator_create(&run, &s->run);
+                                     .allocator = def->allocator,
+                                     .changes = def->changes};
+  saltusi_sensitivity_reset(s);
+  saltus_status status = saltusi_sensitivity_find_own(s);
+  status = status == SALTUS_OK ? saltus_integrator_create(&run, &s->run) : status;
   if (status != SALTUS_OK) {
     return status;
   }
@@ -728,8 +780,10 @@ saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
   s->def.tol = def->tol > 0.0 ? def->tol : 1e-11;
   s->view.derivative_t = (double)NAN;
   s->view.closest = INFINITY;
+  s->last_impact = -INFINITY;
   status = begin(s);
   status = status == SALTUS_OK ? run_all(s) : status;
+  saltusi_sensitivity_reset(s);
   if (status != SALTUS_OK) {
     saltus_sensitivity_destroy(s);
     return status;

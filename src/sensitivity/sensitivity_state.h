@@ -20,6 +20,12 @@ typedef struct saltusi_last_impact {
   double* dt;    /* [directions] */
 } saltusi_last_impact;
 
+/* An event of a function of the scene, as a simulation found it. */
+typedef struct saltusi_own_event {
+  saltus_event event;
+  bool jumps; /* an impact took the function across zero */
+} saltusi_own_event;
+
 struct saltus_sensitivity {
   saltusi_pool pool;
   saltus_sensitivity_def def;
@@ -35,16 +41,44 @@ struct saltus_sensitivity {
   int* set;                  /* [nc] contacts of an impact */
   saltusi_last_impact* last; /* [nc] */
   saltus_event group[SALTUSI_GROUP_MOST];
+  bool group_jumps[SALTUSI_GROUP_MOST]; /* it came with a jump of v */
+  bool own_jumps;                       /* so did the event at hand */
   int group_count;
   long long sections; /* that were met */
   bool met;           /* the one that is wanted, in this group */
   saltus_sensitive_event* events;
   size_t event_count, event_room;
-  double* output_values; /* [output_count] */
+  double* output_values;  /* [output_count] */
+  double* own_values;     /* [event_count] */
+  saltusi_own_event* own; /* [own_count] in order; the next one that is due */
+  size_t own_count, own_room, own_next;
+  double last_impact; /* s */
   void* output_scratch;
 };
 
 /* Outputs at the end t and their derivatives, into the view; NaN where one has none, as the force of a joint. False: no memory. */
 bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t);
+
+/* Room for outputs and event functions; false: no memory. */
+bool saltusi_sensitivity_scratch(saltus_sensitivity* s);
+/* The observables that belong to a system: its own, or those with another parameter. */
+const saltus_observables* saltusi_sensitivity_observables(const saltus_sensitivity* s,
+                                                          const saltus_system* sys);
+
+/* ---- events of the scene's own functions ---- */
+
+/* Finds them; inputs that they switch are back at the start afterwards. */
+saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s);
+/* The next event of contacts or functions up to a time, NULL: none; the run stands there. */
+saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,
+                                       const saltus_event** next);
+bool saltusi_sensitivity_own_value(const saltus_sensitivity* s, const saltus_system* sys,
+                                   saltusi_spot at, int event, double* out);
+bool saltusi_sensitivity_switches(const saltus_sensitivity* s, const saltus_event* e);
+/* What the events of the group switch, in all systems; and back to the start. */
+void saltusi_sensitivity_fire(const saltus_sensitivity* s);
+void saltusi_sensitivity_reset(const saltus_sensitivity* s);
+/* Whether it is one of the events that the run is to come back to. */
+bool saltusi_sensitivity_is_section(const saltus_sensitivity* s, const saltus_event* e);
 
 #endif

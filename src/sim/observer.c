@@ -754,8 +754,8 @@ saltus_status saltusi_observer_leave(saltus_sim* sim) {
   return sim->def.recorder_count == 0 || reported ? SALTUS_OK : report_now(sim, false);
 }
 
-/* The state as every step leaves it, once. */
-static saltus_status show_step(saltus_sim* sim) {
+saltus_status saltusi_observer_stepped(saltus_sim* sim) {
+  assert(sim != NULL);
   saltus_status status = SALTUS_OK;
   for (int i = 0; sim->stepped != sim->now.t && i < sim->def.recorder_count; i++) {
     const saltus_recorder* recorder = &sim->recorders[i];
@@ -779,7 +779,7 @@ saltus_status saltusi_observer_show(saltus_sim* sim, bool due) {
   /* at requested times the last frame may have been reported already */
   bool within = at_times(sim) || sim->def.record_jumps || sim->def.record_middles;
   bool reported = within && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
-  const saltus_status shown = show_step(sim);
+  const saltus_status shown = saltusi_observer_stepped(sim);
   if (shown != SALTUS_OK || !(due || beat) || reported) {
     return shown;
   }

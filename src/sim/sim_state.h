@@ -167,6 +167,8 @@ static inline saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_
 
 /* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
 saltus_status saltusi_observer_show(saltus_sim* sim, bool due);
+/* The state as every step leaves it, once, to those who want every step. */
+saltus_status saltusi_observer_stepped(saltus_sim* sim);
 static inline saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
   return sim->def.recorder_count > 0 ? saltusi_observer_show(sim, due) : SALTUS_OK;
 }

@@ -57,9 +57,13 @@ static bool fire_pending(saltus_sim* sim) {
 
 saltus_status saltusi_switch_all(saltus_sim* sim) {
   assert(sim != NULL);
-  saltus_status status = SALTUS_OK;
-  if (switching_of(sim) == NULL || !fire_pending(sim)) {
+  if (switching_of(sim) == NULL) {
     return SALTUS_OK;
+  }
+  /* who looks into the step does so with the inputs that it had, and while its scheme remembers it */
+  saltus_status status = sim->def.recorder_count > 0 ? saltusi_observer_stepped(sim) : SALTUS_OK;
+  if (status != SALTUS_OK || !fire_pending(sim)) {
+    return status;
   }
   int round = 0;
   for (bool more = true; more && status == SALTUS_OK && round < ROUNDS; round++) {

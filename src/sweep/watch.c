@@ -151,8 +151,23 @@ static double seek(saltusi_watch* w, int output, double sign, double a, double b
   return fmax(best, fmax(y1, y2));
 }
 
-/* Three samples one after the other: an extreme may lie between the outer ones. */
-static void see_turn(saltusi_watch* w, double a, double b) {
+/* Three samples one after the other. */
+typedef struct window {
+  double a, middle, b; /* s */
+  bool first, last;    /* of its part of a step */
+} window;
+
+/* An extreme between the edge of a part and the sample next to it, higher than both: values rise from the edge inwards. */
+static double seek_edge(saltusi_watch* w, int output, double sign, double edge, double inner,
+                        double best) {
+  sample(w, edge + 1e-3 * (inner - edge), SALTUS_RIGHT, w->at);
+  return sign * w->at[output] > best
+             ? seek(w, output, sign, fmin(edge, inner), fmax(edge, inner), best)
+             : best;
+}
+
+/* An extreme may lie between the outer ones of three samples. */
+static void see_turn(saltusi_watch* w, const window* at) {
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
     const bool most = item->fold == SALTUSI_FOLD_MAX, least = item->fold == SALTUSI_FOLD_MIN;
@@ -163,9 +178,14 @@ static void see_turn(saltusi_watch* w, double a, double b) {
     const double sign = most ? 1.0 : -1.0;
     const double low = sign * w->low[k], middle = sign * w->middle[k], high = sign * w->high[k];
     /* what a parabola through the three may reach must be above what is known */
-    const double bend = fmax(middle - low, middle - high);
+    const double bend = fmax(fabs(middle - low), fabs(middle - high));
     if (middle >= low && middle >= high && middle + bend > sign * w->sums[i].value) {
-      see_extreme(&w->sums[i], item->fold, sign * seek(w, k, sign, a, b, middle));
+      see_extreme(&w->sums[i], item->fold, sign * seek(w, k, sign, at->a, at->b, middle));
+    } else if (at->first && low > middle && low + bend > sign * w->sums[i].value) {
+      see_extreme(&w->sums[i], item->fold, sign * seek_edge(w, k, sign, at->a, at->middle, low));
+    }
+    if (at->last && high > middle && high + bend > sign * w->sums[i].value) {
+      see_extreme(&w->sums[i], item->fold, sign * seek_edge(w, k, sign, at->b, at->middle, high));
     }
   }
 }
@@ -212,7 +232,11 @@ static void see_part(saltusi_watch* w, double a, double b) {
       memcpy(w->high, w->end, (size_t)w->view->observables->output_count * sizeof *w->high);
     }
     if (i > 1) {
-      see_turn(w, before, i < PARTS ? next : b);
+      see_turn(w, &(window){.a = before,
+                            .middle = here,
+                            .b = i < PARTS ? next : b,
+                            .first = i == 2,
+                            .last = i == PARTS});
     }
     double* old = w->low;
     w->low = w->middle;
