@@ -8,6 +8,7 @@
 #include "json.h"
 #include "output.h"
 #include "progress.h"
+#include "saltus/integrator.h"
 #include "saltus/orbit.h"
 
 #include <math.h>
@@ -143,7 +144,9 @@ static void print_point(orbit_job* j, const orbit_point* p) {
     }
     printf("   (size %.6g)\n", hypot(o->re[i], o->im[i]));
   }
-  printf("Slowest impact %.6g m/s.\n", o->closest);
+  if (o->impacts > 0) {
+    printf("Slowest impact %.6g m/s.\n", o->closest);
+  }
   if (o->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS) {
     printf("Contacts strike at one instant: multipliers depend on which would be first.\n");
   }
@@ -228,14 +231,48 @@ static int locate(orbit_job* j, const orbit_test* test, double a, double fa, dou
   return code;
 }
 
+/* The slowest impact, m/s, in one return that starts on the orbit where it ended, a little beyond; INFINITY: there is none. */
+static double slowest_beyond(const orbit_job* j, double parameter, double span) {
+  saltus_scene* scene = NULL;
+  double slowest = INFINITY;
+  if (orbit_scene(j->args, j->model, j->axis.name, parameter, &scene) != CLI_DONE) {
+    return slowest;
+  }
+  const saltus_integrator_def def = {.system = saltus_scene_look(scene)->system,
+                                     .t0 = j->t0,
+                                     .q0 = j->q,
+                                     .v0 = j->v,
+                                     .rtol = j->tol,
+                                     .atol = j->tol};
+  saltus_integrator* it = NULL;
+  saltus_status status = saltus_integrator_create(&def, &it);
+  const saltus_event* event = NULL;
+  do {
+    status =
+        status == SALTUS_OK
+            ? saltus_integrator_advance(it, j->t0 + span, SALTUS_STOP(SALTUS_EVENT_IMPACT), &event)
+            : status;
+    if (status == SALTUS_OK && event != NULL) {
+      slowest = fmin(slowest, fabs(event->u_before));
+    }
+  } while (status == SALTUS_OK && event != NULL);
+  saltus_integrator_destroy(it);
+  saltus_scene_destroy(scene);
+  return slowest;
+}
+
 /* How far the orbit can be followed from one that is there to one that is not. */
-static void find_end(orbit_job* j, double good, double bad) {
-  double closest = NAN;
+static void find_end(orbit_job* j, const orbit_point* last, double bad) {
+  const saltus_orbit_view* before = saltus_orbit_look(last->orbit);
+  double good = last->parameter, closest = before->closest, span = before->period;
+  const double width = fabs(bad - good), side = bad > good ? 1.0 : -1.0;
   for (int i = 0; i < 40 && fabs(bad - good) > 1e-12 * fabs(good); i++) {
     const double middle = 0.5 * (good + bad);
     orbit_point p;
-    if (make_point(j, middle, false, &p) == CLI_DONE) {
+    if (make_point(j, middle, false, &p) == CLI_DONE &&
+        saltus_orbit_look(p.orbit)->impacts == before->impacts) {
       keep_guess(j, &p);
+      span = saltus_orbit_look(p.orbit)->period;
       closest = saltus_orbit_look(p.orbit)->closest;
       good = middle;
     } else {
@@ -243,6 +280,8 @@ static void find_end(orbit_job* j, double good, double bad) {
     }
     point_free(&p);
   }
+  /* an impact that is new comes with the root of what is beyond */
+  closest = fmin(closest, slowest_beyond(j, bad + side * 1e-6 * width, span));
   char what[96];
   snprintf(what, sizeof what, "the orbit ends (slowest impact %.3g m/s: %s)", closest,
            closest < 1e-2 ? "grazing" : "another sequence of events");
@@ -257,7 +296,7 @@ static int follow(orbit_job* j) {
     code = make_point(j, orbit_axis_at(&j->axis, i), i == 0, &now);
     if (code != CLI_DONE || (impacts >= 0 && saltus_orbit_look(now.orbit)->impacts != impacts)) {
       if (i > 0) {
-        find_end(j, last.parameter, now.parameter);
+        find_end(j, &last, now.parameter);
         code = CLI_DONE;
       }
       point_free(&now);

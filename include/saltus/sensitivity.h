@@ -89,7 +89,9 @@ typedef struct saltus_sensitivity_view {
   const double* outputs;        /* [output_count] of the observables at the end; NULL: none */
   const double* doutputs;       /* [directions x output_count] */
   int output_count;
-  SALTUS_RESERVED(2);
+  const double*
+      largest; /* [nq + nv] sizes of coordinates and velocities that were met, by samples */
+  SALTUS_RESERVED(1);
 } saltus_sensitivity_view;
 
 typedef struct saltus_sensitivity saltus_sensitivity;

@@ -148,7 +148,7 @@ static saltus_status evaluate(saltus_orbit* o, const double* z, saltus_log log) 
   o->length = o->speed = 1e-12;
   for (int i = 0; i < o->n; i++) {
     double* scale = i < o->nq ? &o->length : &o->speed;
-    *scale = drifts(o, i) ? *scale : fmax(*scale, fmax(fabs(z[i]), fabs(o->back[i])));
+    *scale = drifts(o, i) ? *scale : fmax(*scale, v->largest[i]);
   }
   o->residual = 0.0;
   for (int k = 0; k < o->size; k++) {

@@ -60,6 +60,9 @@ static const char* contact_name(const saltus_sensitivity* s, int contact) {
 
 static void grow_scales(saltus_sensitivity* s, const double* z) {
   saltusi_vary* v = &s->vary;
+  for (int i = 0; i < v->n; i++) {
+    s->largest[i] = fmax(s->largest[i], fabs(z[i]));
+  }
   for (int i = 0; i < v->nq; i++) {
     v->length = fmax(v->length, fabs(z[i]));
   }
@@ -537,6 +540,7 @@ static saltus_status finish(saltus_sensitivity* s, double t) {
   view->a = s->rates + v->nq;
   view->events = s->events;
   view->event_count = (long long)s->event_count;
+  view->largest = s->largest;
   return saltusi_sensitivity_outputs(s, t) ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
@@ -699,6 +703,7 @@ static bool take_room(saltus_sensitivity* s) {
   s->rates = SALTUSI_TAKE(&s->pool, double, v->n + 4);
   s->hdot = SALTUSI_TAKE(&s->pool, double, v->n + v->count + 4);
   s->force = SALTUSI_TAKE(&s->pool, double, 3 * nc + 3);
+  s->largest = SALTUSI_TAKE(&s->pool, double, v->n);
   s->set = SALTUSI_TAKE(&s->pool, int, nc + 1);
   s->last = SALTUSI_TAKE(&s->pool, saltusi_last_impact, nc + 1);
   for (int i = 0; i < nc && s->last != NULL; i++) {

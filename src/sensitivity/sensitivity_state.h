@@ -38,6 +38,7 @@ struct saltus_sensitivity {
   double* dt;                /* [directions] of that event */
   double *rates, *hdot;      /* [n + 4], [n + directions + 4] */
   double* force;             /* [3 nc] */
+  double* largest;           /* [n] that the motion came to */
   int* set;                  /* [nc] contacts of an impact */
   saltusi_last_impact* last; /* [nc] */
   saltus_event group[SALTUSI_GROUP_MOST];

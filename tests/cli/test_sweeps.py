@@ -4,6 +4,7 @@
 """Sweeps as a user meets them: killed and resumed, in shards, over processes, on a disk that is full."""
 import csv
 import json
+import math
 import os
 import pathlib
 import random
@@ -201,6 +202,56 @@ class Sweep(Cli):
         times = [float(line.split()[1]) for line in done.stdout.splitlines()[1:]]
         for n, t in enumerate(times, 1):
             self.assertAlmostEqual(t, 3 - 2.0 ** (2 - n), delta=1e-8)
+
+    def test_sections_are_events_of_the_scene_too_and_switches_act(self):
+        scene = self.folder / 'switched.yaml'
+        scene.write_text("""saltus: 1
+parameters: {k: 4, F: 3}
+inputs: {driven: 1}
+coordinates: {x: {start: 0.2}}
+kinetic: x'^2/2
+potential: k*x^2/2
+forces: {x: F*driven}
+events:
+  coast: {formula: x - 1, direction: rising, set: {driven: 0}}
+  again: {formula: x, direction: falling, set: {driven: 1}}
+""")
+        done = saltus('map', scene, '--section', 'coast', '--skip', '0', '--points', '2')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [[float(word) for word in line.split()] for line in done.stdout.splitlines()[1:]]
+        self.assertAlmostEqual(rows[0][1], math.acos(0.25 / -0.55) / 2, delta=1e-8)
+        # driven by 3 N from x = 0.2 to 1, then from the turn at -R to 1, free in between: v^2 = 2 F way - k (x^2 - x0^2)
+        self.assertAlmostEqual(rows[0][3], 0.96 ** 0.5, delta=1e-7)
+        R = (1 + 0.96 / 4) ** 0.5
+        self.assertAlmostEqual(rows[1][3], (4 * R * R + 6 - 4) ** 0.5, delta=1e-7)
+        done = saltus('map', scene, '--section', 'coast', '--over', 'k=4:5:3')
+        self.assertEqual((done.returncode, done.stdout), (2, ''))
+        self.assertIn('switch', done.stderr)
+        done = saltus('orbit', scene, '--section', 'coast')
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('switch', done.stderr)
+        done = saltus('map', BALL, '--section', 'impact of floor', '--skip', '0', '--points', '200')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('does not come to its section any more after t = 3', done.stderr)
+
+    def test_an_orbit_ends_at_grazing(self):
+        # x'' + x = F cos(w t) with a wall: free oscillation of amplitude F/|1 - w^2|, which grazes where that is the gap
+        scene = self.folder / 'graze.yaml'
+        scene.write_text("""saltus: 1
+parameters: {w: 2.5, F: 5, gap: 1.05, d: 0.1}
+coordinates: {x: {start: -F/(w^2 - 1), velocity: 0}}
+kinetic: x'^2/2
+potential: x^2/2
+forces: {x: F*cos(w*t) - d*x'}
+contacts: [{name: wall, gap: gap - x, restitution: 0.8}]
+""")
+        done = saltus('orbit', scene, '--period', '2*pi/w', '--follow', 'gap=1.05:0.9:16', '--json')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stops = [row for row in json.loads(done.stdout) if 'stop' in row]
+        amplitude = 5 / ((1 - 2.5 ** 2) ** 2 + (0.1 * 2.5) ** 2) ** 0.5
+        self.assertEqual(len(stops), 1)
+        self.assertIn('grazing', stops[0]['stop'])
+        self.assertAlmostEqual(stops[0]['gap'], amplitude, delta=1e-6)
 
     def test_a_run_says_its_sensitivities(self):
         done = saltus('run', BALL, '--tol', '1e-9', '--until', '2.2', '--sensitivity', 'q')

@@ -301,6 +301,72 @@ static void outputs_have_their_derivatives(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* A force that is on below x = 1 and again below 0, F/k + (x0 - F/k) cos(w t) and then R cos(w (t - t1) - acos(1/R)): the time
+ * when it passes 0, in closed form. */
+static double off_and_on(double k, double* off) {
+  const double F = 3.0, x0 = 0.2, w = sqrt(k);
+  const double angle = acos((1.0 - F / k) / (x0 - F / k)), v = -w * (x0 - F / k) * sin(angle);
+  const double R = sqrt(1.0 + v * v / k);
+  *off = angle / w;
+  return *off + (2.0 * atan(1.0) + acos(1.0 / R)) / w;
+}
+
+static void events_that_switch_have_their_derivatives(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\nparameters: {k: 4, F: 3}\ninputs: {on: 1}\ncoordinates: {x: {start: 0.2}}\n"
+      "kinetic: x'^2/2\npotential: k*x^2/2\nforces: {x: F*on}\n"
+      "events:\n  off: {formula: x - 1, direction: rising, set: {on: 0}}\n"
+      "  again: {formula: x, direction: falling, set: {on: 1}}\n  seen: {formula: x - 1/2}\n";
+  const saltus_scene_def def = {.text = text};
+  const char* names[] = {"k"};
+  const saltus_log silent = {0};
+  saltus_scene* scene;
+  saltus_scene_directions* directions;
+  saltus_sensitivity* s;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 1, silent, &directions),
+                   SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_sensitivity_def d = saltus_sensitivity_def_default();
+  d.system = view->system;
+  d.q0 = view->q0;
+  d.v0 = view->v0;
+  d.until = 3.0;
+  d.tol = 1e-12;
+  d.observables = view->observables;
+  d.changes = view->input_changes;
+  d.directions = saltus_scene_directions_look(directions);
+  d.direction_count = 1;
+  assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
+  const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+  double off = 0.0, again = 0.0, slope_off = 0.0, slope_again = 0.0;
+  for (int i = 0; i < 4; i++) {
+    static const double at[4] = {-2.0, -1.0, 1.0, 2.0}, weight[4] = {1.0, -8.0, 8.0, -1.0};
+    again = off_and_on(4.0 + 1e-3 * at[i], &off);
+    slope_off += weight[i] / 12e-3 * off;
+    slope_again += weight[i] / 12e-3 * again;
+  }
+  again = off_and_on(4.0, &off);
+  /* it passes 1/2 on the way up, down, and up again */
+  assert_int_equal(v->event_count, 4);
+  assert_int_equal(v->events[0].event.contact, 2);
+  assert_true(fabs(v->events[1].event.t - off) < 1e-10);
+  assert_true(fabs(v->events[1].dt[0] - slope_off) < 1e-9);
+  assert_true(fabs(v->events[3].event.t - again) < 1e-10);
+  assert_true(fabs(v->events[3].dt[0] - slope_again) < 1e-9);
+  assert_int_equal(v->derivative, SALTUS_DERIVATIVE_EXISTS);
+  /* from there on about F/k, with the speed w R that it has at 0 */
+  const double w = 2.0, R = sqrt(1.0 + 0.96 / 4.0), tau = 3.0 - again;
+  assert_true(fabs(v->q[0] - (0.75 - 0.75 * cos(w * tau) - R * sin(w * tau))) < 1e-9);
+  double value = 0.0;
+  assert_int_equal(saltus_scene_input(scene, "on", &value), SALTUS_OK);
+  assert_true(value == 1.0); /* as it was */
+  saltus_sensitivity_destroy(s);
+  saltus_scene_directions_destroy(directions);
+  saltus_scene_destroy(scene);
+}
+
 static void what_has_no_derivative_is_said(void** state) {
   (void)state;
   /* a second floor beside the first: both strike at once */
@@ -354,6 +420,66 @@ static void the_shaken_ball_has_its_multipliers(void** state) {
     saltus_orbit_destroy(orbit);
     saltus_scene_destroy(scene);
   }
+}
+
+/* Van der Pol's oscillator at m = 1, returning to x = 0 from below: its period is known to 6.6632868593231302, the multiplier is
+ * the exponential of the integral of m (1 - x^2). */
+static void a_section_by_a_function_finds_a_limit_cycle(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\nparameters: {m: 1}\ncoordinates: {x: {start: 2}}\n"
+                             "kinetic: x'^2/2\npotential: x^2/2\nforces: {x: m*(1 - x^2)*x'}\n"
+                             "events: {up: {formula: x, direction: rising}}\n";
+  const saltus_scene_def def = {.text = text};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const double q = 0.0, v = 2.0;
+  saltus_orbit_def d = saltus_orbit_def_default();
+  d.system = view->system;
+  d.observables = view->observables;
+  d.q0 = &q;
+  d.v0 = &v;
+  d.section_kind = SALTUS_EVENT_RISE;
+  d.section_contact = 0;
+  saltus_orbit* orbit;
+  assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
+  const saltus_orbit_view* o = saltus_orbit_look(orbit);
+  assert_true(fabs(o->period - 6.6632868593231302) < 1e-9);
+  assert_true(o->stable && fabs(o->re[1]) < 1e-9);
+  const saltus_integrator_def run = {
+      .system = view->system, .q0 = o->q, .v0 = o->v, .rtol = 1e-12, .atol = 1e-12};
+  saltus_integrator* it;
+  assert_int_equal(saltus_integrator_create(&run, &it), SALTUS_OK);
+  double sum = 0.0;
+  enum { N = 4000 }; /* the trapezoidal rule of a periodic function */
+  for (int i = 1; i <= N; i++) {
+    assert_int_equal(saltus_integrator_advance(it, o->period * i / N, SALTUS_STOP_NEVER, NULL),
+                     SALTUS_OK);
+    sum += (1.0 - pow(saltus_integrator_q(it)[0], 2)) * o->period / N;
+  }
+  assert_true(fabs(o->re[0] - exp(sum)) < 1e-8 * exp(sum));
+  saltus_integrator_destroy(it);
+  saltus_orbit_destroy(orbit);
+  saltus_scene_destroy(scene);
+}
+
+/* By a section the time is not known: what is driven is refused. */
+static void a_driven_motion_has_no_orbit_by_section(void** state) {
+  (void)state;
+  const saltus_scene_def def = {.path = SALTUS_SCENES "/shaken-ball.yaml"};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_orbit_def d = saltus_orbit_def_default();
+  d.system = view->system;
+  d.q0 = view->q0;
+  d.v0 = view->v0;
+  d.section_contact = 0;
+  saltus_orbit* orbit;
+  const saltus_status status = saltus_orbit_create(&d, &orbit);
+  assert_true(status == SALTUS_ERR_UNSUPPORTED || status == SALTUS_ERR_BOUND);
+  assert_null(orbit);
+  saltus_scene_destroy(scene);
 }
 
 /* The state right after the beak strikes next. */
@@ -452,7 +578,10 @@ int main(void) {
       cmocka_unit_test(the_end_of_an_accumulation_has_its_derivative),
       cmocka_unit_test(machines_have_the_derivatives_of_differences_of_runs),
       cmocka_unit_test(outputs_have_their_derivatives),
+      cmocka_unit_test(events_that_switch_have_their_derivatives),
       cmocka_unit_test(what_has_no_derivative_is_said),
+      cmocka_unit_test(a_section_by_a_function_finds_a_limit_cycle),
+      cmocka_unit_test(a_driven_motion_has_no_orbit_by_section),
       cmocka_unit_test(the_shaken_ball_has_its_multipliers),
       cmocka_unit_test(the_woodpecker_is_found_from_ten_starts),
   };

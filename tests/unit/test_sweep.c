@@ -473,8 +473,47 @@ static void a_table_keeps_whole_rows_and_no_others(void** state) {
   saltus_sweep_destroy(sweep);
 }
 
+/* x = R cos(w t - angle) after the force is switched off at x = 1: extremes of formulas between samples, at any place of the
+ * steps, and through a switch. R^2 = 1 + v^2/k with v^2 from the energy at x = 1. */
+static void extremes_are_found_at_the_edges_of_steps_and_through_switches(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\nparameters: {k: 4, F: 3}\ninputs: {on: 1}\ncoordinates: {x: {start: 0.2}}\n"
+      "kinetic: x'^2/2\npotential: k*x^2/2\nforces: {x: F*on}\n"
+      "events: {off: {formula: x - 1, direction: rising, set: {on: 0}}}\nsimulate: {until: 3}\n";
+  const char* axes[] = {"k=2:5:61"};
+  const char* measures[] = {"max(x)", "min(x)", "max(-x)", "max(x')"};
+  saltus_run_def run;
+  saltus_sweep_def def = def_of(axes, 1, measures, 4, &run);
+  def.text = text;
+  saltus_sweep* sweep;
+  assert_int_equal(saltus_sweep_create(&def, &sweep), SALTUS_OK);
+  saltus_sweep_rows rows = make_rows(5);
+  long long runs[61];
+  for (int i = 0; i < 61; i++) {
+    runs[i] = i;
+  }
+  assert_int_equal(saltus_sweep_compute(sweep, runs, 61, &rows), SALTUS_OK);
+  for (int i = 0; i < 61; i++) {
+    const double* row = rows.values + (ptrdiff_t)5 * i;
+    const double k = row[0], v2 = 2.0 * 3.0 * 0.8 - k * (1.0 - 0.04), R = sqrt(1.0 + v2 / k);
+    const double turn = 2.0 * atan(1.0);
+    const double w = sqrt(k), off = acos((1.0 - 3.0 / k) / (0.2 - 3.0 / k)) / w;
+    assert_true(fabs(row[1] - R) < 1e-8);
+    if (off + (2.0 * turn + acos(1.0 / R)) / w < 3.0) { /* it comes to the other side */
+      assert_true(fabs(row[2] + R) < 1e-8 && fabs(row[3] - R) < 1e-8);
+    }
+    /* fastest while it is driven, through F/k, if that is below 1; else at x = 1 */
+    const double fastest = 3.0 / k < 1.0 ? (3.0 / k - 0.2) * w : sqrt(v2);
+    assert_true(row[4] > fastest - 1e-8);
+  }
+  free_rows(&rows);
+  saltus_sweep_destroy(sweep);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(extremes_are_found_at_the_edges_of_steps_and_through_switches),
       cmocka_unit_test(philox_gives_the_published_answers),
       cmocka_unit_test(quantiles_invert_the_normal_distribution),
       cmocka_unit_test(places_are_a_permutation),
