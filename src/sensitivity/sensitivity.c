@@ -544,6 +544,24 @@ static saltus_status finish(saltus_sensitivity* s, double t) {
   return saltusi_sensitivity_outputs(s, t) ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
+/* The group of events of one instant, from the first one on, and the state after them. */
+static saltus_status gather(saltus_sensitivity* s, const saltus_event* next) {
+  const saltusi_vary* v = &s->vary;
+  const double end = fmin(next->t + instant(next->t), s->def.until);
+  saltus_status status = SALTUS_OK;
+  s->group_count = 0;
+  while (next != NULL && status == SALTUS_OK) {
+    if (s->group_count < SALTUSI_GROUP_MOST) {
+      s->group_jumps[s->group_count] = s->own_jumps;
+      s->group[s->group_count++] = *next;
+    }
+    memcpy(s->after, saltus_integrator_q(s->run), (size_t)v->nq * sizeof(double));
+    memcpy(s->after + v->nq, saltus_integrator_v(s->run), (size_t)v->nv * sizeof(double));
+    status = saltusi_sensitivity_next(s, end, &next);
+  }
+  return status;
+}
+
 /* Everything up to the end, or to the section. */
 static saltus_status run_all(saltus_sensitivity* s) {
   const saltus_sensitivity_def* def = &s->def;
@@ -568,16 +586,7 @@ static saltus_status run_all(saltus_sensitivity* s) {
     if (next == NULL || status != SALTUS_OK) {
       break;
     }
-    s->group_count = 0;
-    while (next != NULL && status == SALTUS_OK) {
-      if (s->group_count < SALTUSI_GROUP_MOST) {
-        s->group_jumps[s->group_count] = s->own_jumps;
-        s->group[s->group_count++] = *next;
-      }
-      memcpy(s->after, saltus_integrator_q(s->run), (size_t)v->nq * sizeof(double));
-      memcpy(s->after + v->nq, saltus_integrator_v(s->run), (size_t)v->nv * sizeof(double));
-      status = saltusi_sensitivity_next(s, fmin(t + instant(t), def->until), &next);
-    }
+    status = gather(s, next);
     if (status == SALTUS_OK) {
       status = cross(s, t);
       saltusi_sensitivity_fire(s);
