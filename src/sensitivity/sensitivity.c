@@ -6,10 +6,7 @@
  *
  *   dt* = -(h_z s + h_p) / (h_t + h_z f-),   s+ = R_z (s + f- dt*) + R_t dt* + R_p - f+ dt*
  */
-#include "saltus/sensitivity.h"
-
 #include "base/log.h"
-#include "base/reserved.h"
 #include "sensitivity/sensitivity_state.h"
 
 #include <assert.h>
@@ -23,30 +20,9 @@ static const double grazing = 1e-7;
 
 enum { LOOKS = 8 }; /* at the motion between two events */
 
-saltus_sensitivity_def saltus_sensitivity_def_default(void) {
-  return (saltus_sensitivity_def){.tol = 1e-11, .section_kind = -1, .section_contact = -1};
-}
-
-const saltus_sensitivity_view* saltus_sensitivity_look(const saltus_sensitivity* sensitivity) {
-  assert(sensitivity != NULL);
-  return &sensitivity->view;
-}
-
-void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity) {
-  if (sensitivity != NULL) {
-    saltus_integrator_destroy(sensitivity->run);
-    saltusi_vary_free(&sensitivity->vary);
-    saltusi_release(&sensitivity->pool.allocator, sensitivity->events, sensitivity->event_room,
-                    sizeof *sensitivity->events);
-    saltusi_release(&sensitivity->pool.allocator, sensitivity->own, sensitivity->own_room,
-                    sizeof *sensitivity->own);
-    saltusi_pool pool = sensitivity->pool;
-    saltusi_pool_free(&pool);
-  }
-}
-
-static saltus_status fail(const saltus_sensitivity* s, saltus_status status, double t,
-                          const char* why) {
+saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_status status, double t,
+                                       const char* why) {
+  assert(s != NULL && why != NULL);
   saltusi_log(s->def.log, SALTUS_LEVEL_ERROR, "sensitivity at t = %.12g s: %s", t, why);
   return status;
 }
@@ -58,7 +34,9 @@ static const char* contact_name(const saltus_sensitivity* s, int contact) {
 
 /* ---- modes ---- */
 
-static void grow_scales(saltus_sensitivity* s, const double* z) {
+/* How large coordinates and velocities become. */
+void saltusi_sensitivity_grow(saltus_sensitivity* s, const double* z) {
+  assert(s != NULL && z != NULL);
   saltusi_vary* v = &s->vary;
   for (int i = 0; i < v->n; i++) {
     s->largest[i] = fmax(s->largest[i], fabs(z[i]));
@@ -91,7 +69,7 @@ static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
   for (int k = 1; k < LOOKS; k++) { /* how far it goes between events */
     if (saltus_integrator_dense(s->run, known + (to - known) * k / LOOKS, SALTUS_RIGHT, z,
                                 z + v->nq) == SALTUS_OK) {
-      grow_scales(s, z);
+      saltusi_sensitivity_grow(s, z);
     }
   }
   saltus_status status = saltus_integrator_forces(s->run, middle, s->force);
@@ -220,7 +198,8 @@ static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_b
     }
     const saltusi_along along = {.at = at, .s = along_z, .tau = s->dt[j], .direction = j};
     if (!saltusi_vary_slope(v, strike, blow, &along, n, moved)) {
-      return fail(s, SALTUS_ERR_ACCURACY, t, "the law of an impact has no derivative here");
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                      "the law of an impact has no derivative here");
     }
     memcpy(s->total + (ptrdiff_t)j * n, moved, (size_t)n * sizeof *moved);
     /* positions do not jump, whatever differences of them leave */
@@ -274,8 +253,8 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
     *what = SALTUS_DERIVATIVE_SIMULTANEOUS;
   }
   if (!times_of(s, t, &g, s->dt)) {
-    return fail(s, SALTUS_ERR_ACCURACY, t,
-                "an impact without an approach: its time has no derivative");
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                    "an impact without an approach: its time has no derivative");
   }
   const saltusi_blow blow = {.set = s->set, .count = count, .first = first};
   saltus_status status = strike_all(s, t, &blow);
@@ -307,7 +286,8 @@ static saltus_status accumulation(saltus_sensitivity* s, double t, int contact) 
   saltusi_last_impact* l = &s->last[contact];
   const int n = v->n;
   if (!l->known) {
-    return fail(s, SALTUS_ERR_ACCURACY, t, "an accumulation whose impacts were not seen");
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                    "an accumulation whose impacts were not seen");
   }
   const saltusi_spot at = {.t = l->t, .q = l->z, .v = l->z + v->nq};
   drop_contact(&v->mode, contact); /* the rest may be shown as closed */
@@ -316,7 +296,8 @@ static saltus_status accumulation(saltus_sensitivity* s, double t, int contact) 
     const saltusi_along along = {
         .at = at, .s = l->total + (ptrdiff_t)j * n, .tau = l->dt[j], .direction = j};
     if (!saltusi_vary_slope(v, tail, &contact, &along, 1, &moved)) {
-      return fail(s, SALTUS_ERR_ACCURACY, t, "the end of an accumulation has no derivative");
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                      "the end of an accumulation has no derivative");
     }
     s->dt[j] = l->dt[j];
     s->hdot[j] = l->dt[j] + moved;
@@ -327,7 +308,8 @@ static saltus_status accumulation(saltus_sensitivity* s, double t, int contact) 
         .at = at, .s = l->total + (ptrdiff_t)j * n, .tau = l->dt[j], .direction = j};
     double* to = s->total + (ptrdiff_t)j * n;
     if (!saltusi_vary_slope(v, settle, &v->mode, &along, n, to)) {
-      return fail(s, SALTUS_ERR_ACCURACY, t, "the end of an accumulation has no derivative");
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                      "the end of an accumulation has no derivative");
     }
     memcpy(to, along.s, (size_t)v->nq * sizeof *to);
     l->dt[j] = s->hdot[j];
@@ -374,7 +356,8 @@ static saltus_status change(saltus_sensitivity* s, double t, const saltus_event*
            (size_t)v->count * sizeof *s->dt); /* status after a jump, not an event of the motion */
   } else if (!times_of(s, t, &g, s->dt)) {
     if (!own || saltusi_sensitivity_switches(s, e) || saltusi_sensitivity_is_section(s, e)) {
-      return fail(s, SALTUS_ERR_ACCURACY, t, "an event whose time has no derivative");
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                      "an event whose time has no derivative");
     }
     memset(s->dt, 0, (size_t)v->count * sizeof *s->dt); /* the motion does not notice it */
     *known = false;
@@ -476,7 +459,8 @@ static saltus_status leave(saltus_sensitivity* s, double t) {
   const int n = v->n;
   const saltusi_spot at = {.t = t, .q = s->after, .v = s->after + v->nq};
   if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
-    return fail(s, SALTUS_ERR_ACCURACY, t, "the motion after an event has no equations");
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                    "the motion after an event has no equations");
   }
   memcpy(s->y, s->after, (size_t)n * sizeof *s->y);
   for (int j = 0; j < v->count; j++) {
@@ -492,7 +476,8 @@ static saltus_status follow(saltus_sensitivity* s, double from, double t) {
   saltusi_vary* v = &s->vary;
   double* z = v->rates;
   if (!saltusi_vary_follow(v, from, t, s->y)) {
-    return fail(s, SALTUS_ERR_ACCURACY, t, "the variational equations did not converge");
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                    "the variational equations did not converge");
   }
   saltus_status status = saltus_integrator_dense(s->run, t, SALTUS_LEFT, z, z + v->nq);
   if (status != SALTUS_OK) {
@@ -507,11 +492,11 @@ static saltus_status follow(saltus_sensitivity* s, double from, double t) {
                "the motion since t = %.12g s is not the one of the run: %s %d differs by %.3g",
                from, i < v->nq ? "coordinate" : "velocity", i < v->nq ? i : i - v->nq,
                s->y[i] - z[i]);
-      return fail(s, SALTUS_ERR_ACCURACY, t, why);
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t, why);
     }
   }
   memcpy(s->y, z, (size_t)v->n * sizeof *z);
-  grow_scales(s, z);
+  saltusi_sensitivity_grow(s, z);
   return SALTUS_OK;
 }
 
@@ -562,8 +547,8 @@ static saltus_status gather(saltus_sensitivity* s, const saltus_event* next) {
   return status;
 }
 
-/* Everything up to the end, or to the section. */
-static saltus_status run_all(saltus_sensitivity* s) {
+saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
+  assert(s != NULL && s->run != NULL);
   const saltus_sensitivity_def* def = &s->def;
   saltusi_vary* v = &s->vary;
   double here = def->t0;
@@ -605,203 +590,10 @@ static saltus_status run_all(saltus_sensitivity* s) {
   if (status == SALTUS_OK) {
     const saltusi_spot at = {.t = def->until, .q = s->y, .v = s->y + v->nq};
     if (!saltusi_vary_rates(v, def->system, at, NULL, s->rates)) {
-      return fail(s, SALTUS_ERR_ACCURACY, def->until, "the motion has no equations at its end");
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, def->until,
+                                      "the motion has no equations at its end");
     }
     status = finish(s, def->until);
   }
   return status;
-}
-
-/* ---- creation ---- */
-
-static saltus_status check(const saltus_sensitivity_def* def) {
-  const saltus_system* sys = def->system;
-  const char* why = NULL;
-  if (sys == NULL || def->q0 == NULL || def->v0 == NULL || !(def->until > def->t0) ||
-      def->direction_count < 0) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "sensitivity: a system, its start and an end after it are needed");
-    return SALTUS_ERR_RANGE;
-  }
-  if ((sys->traits & SALTUS_CHANGING_CONTACTS) != 0) {
-    why =
-        "contacts of shapes come and go; only contacts that are always the same are differentiated";
-  } else if (sys->dry_count > 0) {
-    why = "dry friction of joints is not differentiated";
-  } else if (sys->dims.nc > SALTUSI_PHASE_CONTACTS) {
-    why = "at most 256 contacts";
-  }
-  for (int i = 0; i < sys->dims.nc && why == NULL; i++) {
-    why = sys->laws[i].friction != NULL ? "friction laws beyond Coulomb's are not differentiated"
-                                        : NULL;
-  }
-  if (why != NULL) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: %s", why);
-    return SALTUS_ERR_UNSUPPORTED;
-  }
-  return SALTUS_OK;
-}
-
-/* Where a run of a system starts: joints and closed contacts may have to be brought together first. */
-static saltus_status start_of(const saltus_sensitivity* s, const saltus_system* system,
-                              const double* q, const double* v, double* z) {
-  const saltus_integrator_def run = {.system = system,
-                                     .t0 = s->def.t0,
-                                     .q0 = q,
-                                     .v0 = v,
-                                     .rtol = s->def.tol,
-                                     .atol = s->def.tol,
-                                     .allocator = s->def.allocator};
-  saltus_integrator* it;
-  saltus_status status = saltus_integrator_create(&run, &it);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  const double soon =
-      s->def.t0 + 1e-9 * (s->def.until - s->def.t0); /* its first step is as long as it likes */
-  status = saltus_integrator_advance(it, soon, SALTUS_STOP_NEVER, NULL);
-  if (status == SALTUS_OK) {
-    status = saltus_integrator_dense(it, s->def.t0, SALTUS_RIGHT, z, z + s->vary.nq);
-  }
-  saltus_integrator_destroy(it);
-  return status;
-}
-
-/* How the start moves along a direction; `corrected`: starts are not those that were given. */
-static saltus_status vary_start(saltus_sensitivity* s, int j, bool corrected, double* column) {
-  const saltus_direction* d = &s->def.directions[j];
-  static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
-  const int nq = s->vary.nq, nv = s->vary.nv;
-  for (int k = 0; k < 4 && d->system[0] != NULL && corrected && d->q0[k] != NULL; k++) {
-    const saltus_status status = start_of(s, d->system[k], d->q0[k], d->v0[k], s->after);
-    if (status != SALTUS_OK) {
-      return fail(s, status, s->def.t0, "the start with another parameter is refused");
-    }
-    for (int i = 0; i < nq + nv; i++) {
-      column[i] += weight[k] / d->step * s->after[i];
-    }
-  }
-  for (int k = 0; k < 4 && d->system[0] != NULL && !corrected; k++) {
-    for (int i = 0; i < nq && d->q0[k] != NULL; i++) {
-      column[i] += weight[k] / d->step * d->q0[k][i];
-    }
-    for (int i = 0; i < nv && d->v0[k] != NULL; i++) {
-      column[nq + i] += weight[k] / d->step * d->v0[k][i];
-    }
-  }
-  for (int i = 0; i < nq && d->dq0 != NULL; i++) {
-    column[i] += d->dq0[i];
-  }
-  for (int i = 0; i < nv && d->dv0 != NULL; i++) {
-    column[nq + i] += d->dv0[i];
-  }
-  return SALTUS_OK;
-}
-
-static bool take_room(saltus_sensitivity* s) {
-  saltusi_vary* v = &s->vary;
-  const saltus_sensitivity_def* def = &s->def;
-  if (!saltusi_vary_make(v, def->system, def->directions, def->direction_count, &s->pool)) {
-    return false;
-  }
-  const int nc = def->system->dims.nc;
-  s->y = SALTUSI_TAKE(&s->pool, double, v->size);
-  s->after = SALTUSI_TAKE(&s->pool, double, v->n);
-  s->total = SALTUSI_TAKE(&s->pool, double, v->size);
-  s->dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
-  s->rates = SALTUSI_TAKE(&s->pool, double, v->n + 4);
-  s->hdot = SALTUSI_TAKE(&s->pool, double, v->n + v->count + 4);
-  s->force = SALTUSI_TAKE(&s->pool, double, 3 * nc + 3);
-  s->largest = SALTUSI_TAKE(&s->pool, double, v->n);
-  s->set = SALTUSI_TAKE(&s->pool, int, nc + 1);
-  s->last = SALTUSI_TAKE(&s->pool, saltusi_last_impact, nc + 1);
-  for (int i = 0; i < nc && s->last != NULL; i++) {
-    s->last[i].z = SALTUSI_TAKE(&s->pool, double, v->n);
-    s->last[i].total = SALTUSI_TAKE(&s->pool, double, v->size);
-    s->last[i].dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
-  }
-  return saltusi_sensitivity_scratch(s) && !s->pool.failed;
-}
-
-static saltus_status begin(saltus_sensitivity* s) {
-  const saltus_sensitivity_def* def = &s->def;
-  if (!take_room(s)) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: no memory");
-    return SALTUS_ERR_MEMORY;
-  }
-  saltusi_vary* v = &s->vary;
-  const saltus_integrator_def run = {.system = def->system,
-                                     .t0 = def->t0,
-                                     .q0 = def->q0,
-                                     .v0 = def->v0,
-                                     .rtol = def->tol,
-                                     .atol = def->tol,
-                                     .dense_steps = 64,
-                                     .cancel = def->cancel,
-                                     .log = def->log,
-                                     .allocator = def->allocator,
-                                     .changes = def->changes};
-  saltusi_sensitivity_reset(s);
-  saltus_status status = saltusi_sensitivity_find_own(s);
-  status = status == SALTUS_OK ? saltus_integrator_create(&run, &s->run) : status;
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  status = start_of(s, def->system, def->q0, def->v0, s->y);
-  const bool corrected = memcmp(s->y, def->q0, (size_t)v->nq * sizeof(double)) != 0 ||
-                         memcmp(s->y + v->nq, def->v0, (size_t)v->nv * sizeof(double)) != 0;
-  for (int j = 0; j < v->count && status == SALTUS_OK; j++) {
-    status = vary_start(s, j, corrected, s->y + (ptrdiff_t)(j + 1) * v->n);
-  }
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  grow_scales(s, s->y);
-  double* z = v->rates;
-  /* what is large is not known before: a look at the accelerations */
-  const saltusi_spot at = {.t = def->t0, .q = s->y, .v = s->y + v->nq};
-  if (saltusi_vary_rates(v, def->system, at, NULL, z)) {
-    double a = 0.0;
-    for (int i = 0; i < v->nv; i++) {
-      a = fmax(a, fabs(z[v->nq + i]));
-    }
-    const double span = def->until - def->t0;
-    v->speed = fmax(v->speed, fmin(a * span, sqrt(a * fmax(v->length, 1e-3))));
-  }
-  v->length = fmax(v->length, 1e-6);
-  v->speed = fmax(v->speed, 1e-6);
-  v->span = fmin(1e-2, def->until - def->t0);
-  return SALTUS_OK;
-}
-
-saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
-                                        saltus_sensitivity** out) {
-  assert(def != NULL && out != NULL);
-  *out = NULL;
-  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_sensitivity_def", def->log);
-  status = status == SALTUS_OK ? check(def) : status;
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  saltusi_pool pool = saltusi_pool_over(def->allocator);
-  saltus_sensitivity* s = SALTUSI_TAKE(&pool, saltus_sensitivity, 1);
-  if (s == NULL) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: no memory");
-    return SALTUS_ERR_MEMORY;
-  }
-  s->pool = pool;
-  s->def = *def;
-  s->def.tol = def->tol > 0.0 ? def->tol : 1e-11;
-  s->view.derivative_t = (double)NAN;
-  s->view.closest = INFINITY;
-  s->last_impact = -INFINITY;
-  status = begin(s);
-  status = status == SALTUS_OK ? run_all(s) : status;
-  saltusi_sensitivity_reset(s);
-  if (status != SALTUS_OK) {
-    saltus_sensitivity_destroy(s);
-    return status;
-  }
-  *out = s;
-  return SALTUS_OK;
 }

@@ -60,6 +60,13 @@ struct saltus_sensitivity {
 /* Outputs at the end t and their derivatives, into the view; NaN where one has none, as the force of a joint. False: no memory. */
 bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t);
 
+/* Everything up to the end, or to the section. */
+saltus_status saltusi_sensitivity_run(saltus_sensitivity* s);
+void saltusi_sensitivity_grow(saltus_sensitivity* s, const double* z);
+/* The status, after a message. */
+saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_status status, double t,
+                                       const char* why);
+
 /* Room for outputs and event functions; false: no memory. */
 bool saltusi_sensitivity_scratch(saltus_sensitivity* s);
 /* The observables that belong to a system: its own, or those with another parameter. */
