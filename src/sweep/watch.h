@@ -27,7 +27,7 @@ typedef struct saltusi_watch {
   int* outputs;            /* [formulas] places among the outputs of the scene */
   int output_count;        /* formulas */
   bool integrates;
-  double *q, *v;                    /* state inside a step */
+  double *q, *v;                          /* state inside a step */
   double *low, *middle, *high, *at, *end; /* [outputs of the scene] samples */
   void* scratch;
   double* cuts; /* times of impacts in this step */
