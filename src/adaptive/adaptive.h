@@ -275,6 +275,9 @@ int saltusi_adaptive_keys(const saltus_system* sys);
 int saltusi_adaptive_works(const saltus_system* sys);
 /* Contact rows of a system: one and the tangents of each contact. */
 int saltusi_adaptive_rows(const saltus_system* sys);
+/* Where laws do not have the numbers of contacts each has as many rows as the largest, and keys of grips: */
+int saltusi_adaptive_rows_each(const saltus_system* sys);
+int saltusi_adaptive_grips(const saltus_system* sys);
 
 /* Doubles that a system needs from step to step. */
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit);
@@ -404,11 +407,15 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
  * which the event is late, up to `small`; anything more is a corner, and an impact. Rows are there. */
 saltus_status saltusi_take_over(saltusi_search* search, double t, double* y, double small);
 
+/* outline.c: laws, rows and keys of all contacts; of a set that changes, and of one that does not, where law [nc] is not
+ * read if laws have the numbers of contacts. */
+void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
+                          const saltusi_contact_keys* keys);
+void saltusi_outline_fixed(saltusi_outline* o, const saltus_system* sys, const int* law);
+
 /* collect.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
  * closed contacts that left the list at y_end are open or an error. */
 void saltusi_collect_laws(saltusi_adaptive* w);
-void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
-                          const saltusi_contact_keys* keys);
 /* x, height: bounces that lift the motion along x up to that; NULL: none. */
 saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double height);
 saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t);
@@ -420,6 +427,12 @@ void saltusi_find_hidden(saltusi_search* search, double end, saltusi_refusal* re
 double saltusi_before_switch(saltusi_search* search, double h);
 /* A start on a kink is moved along its velocity, by rounding, to the branch that holds afterwards. */
 void saltusi_leave_kinks(saltusi_search* search, double* y);
+
+/* grips.c: what is open has lost its bond, unless touching restores it; grips of a contact are open until they are
+ * decided about; they follow their contact. */
+void saltusi_loosen(saltusi_adaptive* w);
+void saltusi_loosen_grips(saltusi_adaptive* w, int key);
+void saltusi_settle_grips(saltusi_adaptive* w, int key);
 
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,

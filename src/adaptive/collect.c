@@ -8,7 +8,6 @@
  * them is.
  */
 #include "adaptive/adaptive.h"
-#include "adaptive/grip.h"
 #include "adaptive/thresholds.h"
 #include "math/matrix.h"
 
@@ -22,24 +21,6 @@ static const double far_away = 1e30;
 
 /* Places of the attempt at which lists are asked. */
 enum { PLACES = 2 * SALTUSI_NODES };
-
-void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
-                          const saltusi_contact_keys* keys) {
-  assert(o != NULL && sys != NULL && keys != NULL);
-  o->spatial = false;
-  o->pulled = false;
-  for (int key = 0; key < o->nc; key++) {
-    int law = keys->table.law[key];
-    o->watch[key] = law == saltusi_watch_law(sys);
-    bool contact = law >= 0 && !o->watch[key];
-    o->law[key] = &sys->laws[contact ? law : 0];
-    o->tangents[key] = saltusi_slips_of(o->law[key]);
-    o->mu[key] = o->tangents[key] > 0 ? o->law[key]->mu : 0.0;
-    o->base[key] = key * (1 + o->tangents_max);
-    o->spatial = o->spatial || (contact && o->tangents[key] >= 2 && o->mu[key] > 0.0);
-    o->pulled = o->pulled || (contact && saltusi_grip_pulls(o, key));
-  }
-}
 
 void saltusi_collect_laws(saltusi_adaptive* w) {
   assert(w != NULL);
@@ -58,7 +39,7 @@ saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point*
   double reach = known ? fmin(m->list.reach, far_away) : far_away;
   bool asks = m->sys->ops->gaps != NULL;
   int count = 0;
-  for (int key = 0; key < m->o->nc; key++) {
+  for (int key = 0; key < m->o->contacts; key++) {
     bool listed = !isinf(m->gap[key]);
     if (table->law[key] < 0 || (!listed && saltusi_is_closed(&m->contact[key]))) {
       continue; /* a closed one is not held onto a surface that is not listed */
@@ -104,7 +85,7 @@ static void lift(saltusi_adaptive* w, const double* x, double height, double* lo
 static int list_touching(saltusi_adaptive* w) {
   const saltusi_contact_table* table = &w->eval->keys->table;
   int count = 0;
-  for (int key = 0; w->o.featured && key < w->o.nc; key++) {
+  for (int key = 0; w->o.featured && key < w->o.contacts; key++) {
     if (table->law[key] >= 0 && saltusi_touches(&w->contact[key])) {
       w->search.closed[count++] = table->identity[key];
     }
@@ -150,6 +131,7 @@ saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double heigh
     }
   }
   saltusi_collect_laws(w);
+  saltusi_loosen(w); /* contacts that came touch for the first time */
   saltusi_course_forget(&w->search); /* gaps that a search keeps are of the contacts before */
   return status;
 }
@@ -171,7 +153,7 @@ static saltus_status leave(saltusi_adaptive* w, double t, int key) {
                 w->eval->keys->table.identity[key], t);
     return SALTUS_ERR_SYSTEM;
   }
-  w->contact[key] = (saltusi_contact){.mode = SALTUSI_OPEN};
+  saltusi_forget_contact(&w->o, w->contact, key);
   w->memory->rate_valid = 0.0;
   saltusi_report(w, (saltus_event){.kind = SALTUS_EVENT_OPEN, .contact = key, .t = t});
   return SALTUS_OK;
@@ -184,7 +166,7 @@ saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t) {
     return SALTUS_OK;
   }
   if (w->o.featured) { /* their guards say when they leave */
-    for (int key = 0; key < w->o.nc; key++) {
+    for (int key = 0; key < w->o.contacts; key++) {
       if (saltusi_touches(&w->contact[key])) {
         saltusi_table_use(&w->eval->keys->table, key);
       }
@@ -193,7 +175,7 @@ saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t) {
   }
   saltus_status status = saltusi_mode_gaps(&w->mode, t, w->step.y_end);
   int next = 0;
-  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+  for (int key = 0; key < w->o.contacts && status == SALTUS_OK; key++) {
     while (next < list->count && list->key[next] < key) {
       next++;
     }

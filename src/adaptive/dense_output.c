@@ -26,10 +26,23 @@ typedef struct head {
 
 enum { HEAD = sizeof(head) / sizeof(double), PARTS = 8 };
 
+int saltusi_adaptive_grips(const saltus_system* sys) {
+  assert(sys != NULL);
+  bool any = false;
+  for (int i = 0; i < sys->law_count; i++) {
+    const saltus_friction_law* law = sys->laws[i].friction;
+    any = any || (law != NULL && (law->rolling > 0.0 || law->drilling > 0.0));
+  }
+  return any ? SALTUSI_GRIPS : 0;
+}
+
 int saltusi_adaptive_keys(const saltus_system* sys) {
   assert(sys != NULL);
   int keys = sys->dims.nc + sys->dry_count;
-  for (int i = 0; saltusi_laws_by_key(sys) && i < sys->dims.nc; i++) {
+  if (!saltusi_laws_by_key(sys)) {
+    return keys + sys->dims.nc * saltusi_adaptive_grips(sys);
+  }
+  for (int i = 0; i < sys->dims.nc; i++) {
     const saltus_friction_law* law = sys->laws[i].friction;
     keys += law != NULL && law->rolling > 0.0 ? 1 : 0;
     keys += law != NULL && law->drilling > 0.0 ? 1 : 0;
@@ -39,29 +52,34 @@ int saltusi_adaptive_keys(const saltus_system* sys) {
 
 int saltusi_adaptive_works(const saltus_system* sys) {
   assert(sys != NULL);
-  bool any = saltusi_adaptive_keys(sys) > sys->dims.nc;
+  bool any = sys->dry_count > 0 || saltusi_adaptive_grips(sys) > 0;
   for (int i = 0; i < sys->law_count; i++) {
     any = any || saltusi_slips_of(&sys->laws[i]) > sys->laws[i].tangents;
   }
   return any ? 2 : 0;
 }
 
+int saltusi_adaptive_rows_each(const saltus_system* sys) {
+  assert(sys != NULL);
+  int most = 1;
+  for (int i = 0; i < sys->law_count; i++) {
+    int rows = saltus_contact_rows(&sys->laws[i]);
+    most = rows > most ? rows : most;
+  }
+  return most;
+}
+
 int saltusi_adaptive_rows(const saltus_system* sys) {
   assert(sys != NULL);
   int nc = sys->dims.nc;
-  if (saltusi_laws_by_key(sys)) {
-    int rows = nc;
-    for (int i = 0; i < nc; i++) {
-      rows += saltus_contact_rows(&sys->laws[i]) - 1;
-    }
-    return rows + 2 * sys->dry_count;
+  if (!saltusi_laws_by_key(sys)) {
+    return nc * saltusi_adaptive_rows_each(sys) + 2 * sys->dry_count;
   }
-  int most = 0;
-  for (int i = 0; i < sys->law_count; i++) {
-    int slips = saltusi_slips_of(&sys->laws[i]);
-    most = slips > most ? slips : most;
+  int rows = 2 * sys->dry_count;
+  for (int i = 0; i < nc; i++) {
+    rows += saltus_contact_rows(&sys->laws[i]);
   }
-  return nc * (1 + most);
+  return rows;
 }
 
 /* q, v, then impulses of contact rows and joints. */
@@ -82,17 +100,19 @@ size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
 void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry) {
   assert(sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
-  size_t each = (size_t)(saltusi_adaptive_rows(sys) / d->nc);
+  size_t each = (size_t)saltusi_adaptive_rows_each(sys);
+  size_t dry = 2 * (size_t)sys->dry_count;
   size_t state = (size_t)d->nq + (size_t)d->nv;
   saltusi_carry_plain(carry, HEAD);
   for (int part = 0; part < 1 + PARTS; part++) {
     saltusi_carry_plain(carry, state);
     saltusi_carry_each(carry, each);
-    saltusi_carry_plain(carry, (size_t)d->nj + (size_t)saltusi_adaptive_works(sys));
+    saltusi_carry_plain(carry, dry + (size_t)d->nj + (size_t)saltusi_adaptive_works(sys));
   }
   saltusi_carry_plain(carry, state + (size_t)d->nv);
   for (int part = 0; part < 3; part++) {
     saltusi_carry_each(carry, each);
+    saltusi_carry_plain(carry, dry);
   }
   saltusi_carry_plain(carry, (size_t)d->nq);
 }

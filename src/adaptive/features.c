@@ -46,7 +46,8 @@ saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point*
   int count = 0;
   for (int key = 0; key < m->o->nc; key++) {
     m->gap[key] = INFINITY;
-    if (table->law[key] >= 0 && table->law[key] != saltusi_watch_law(m->sys)) {
+    if (key < m->o->contacts && table->law[key] >= 0 &&
+        table->law[key] != saltusi_watch_law(m->sys)) {
       m->unlisted[count++] = key;
     }
   }
@@ -128,12 +129,12 @@ static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double
 static void leave_rivals(saltusi_search* search, double t, const double* q) {
   const saltusi_outline* o = search->o;
   const saltusi_mode_dynamics* m = search->mode;
-  for (int held = 0; held < o->nc; held++) {
+  for (int held = 0; held < o->contacts; held++) {
     if (!saltusi_touches(&search->contact[held]) ||
         saltusi_least_guard(search->mode, t, q, held) < 0.0) {
       continue;
     }
-    for (int key = 0; key < o->nc; key++) {
+    for (int key = 0; key < o->contacts; key++) {
       double normals;
       if (o->listed[key] && !saltusi_touches(&search->contact[key]) &&
           is_same_place(m, t, q, held, key, &normals) &&
@@ -317,7 +318,7 @@ static void find_guard(saltusi_search* search, int key) {
 
 saltus_status saltusi_find_guards(saltusi_search* search) {
   assert(search != NULL);
-  for (int key = 0; key < search->o->nc; key++) {
+  for (int key = 0; key < search->o->contacts; key++) {
     if (search->contact[key].wobbles) {
       saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_GUARD,
                                                 .key = key,
@@ -526,7 +527,7 @@ static int touching_contact(const saltusi_search* search, int key) {
   const double* gap = search->mode->gap;
   double most = fmax(2.0 * saltusi_depth_part * o->atol_q_min, 8.0 * guard_rounding(o));
   int best = -1;
-  for (int k = 0; k < o->nc; k++) {
+  for (int k = 0; k < o->contacts; k++) {
     if (!o->listed[k] || saltusi_touches(&search->contact[k]) || !(gap[k] <= most)) {
       continue;
     }
@@ -574,7 +575,7 @@ saltus_status saltusi_deepest(saltusi_search* search, double t, const double* q,
   double least = -o->atol_q_min;
   saltus_status status = saltusi_feature_list(search, t, q);
   *deepest = -1;
-  for (int key = 0; key < o->nc && status == SALTUS_OK; key++) {
+  for (int key = 0; key < o->contacts && status == SALTUS_OK; key++) {
     double gap = INFINITY;
     if (is_watched(search, key)) {
       status = saltusi_mode_gap(search->mode, t, q, key, &gap);
@@ -612,7 +613,7 @@ saltus_status saltusi_watch_change(saltusi_search* search, const double* lifted,
 static bool has_heir(saltusi_search* search, double t, const double* q, double near, int from) {
   const saltusi_outline* o = search->o;
   bool any = false;
-  for (int key = 0; key < o->nc && !any; key++) {
+  for (int key = 0; key < o->contacts && !any; key++) {
     double normals;
     any = o->listed[key] && !saltusi_touches(&search->contact[key]) &&
           search->mode->gap[key] <= near &&
@@ -627,7 +628,7 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
   assert(search != NULL && q != NULL && old != NULL && set != NULL);
   const saltusi_outline* o = search->o;
   int count = 0;
-  for (int key = 0; key < o->nc; key++) {
+  for (int key = 0; key < o->contacts; key++) {
     const saltusi_contact* c = &search->contact[key];
     const double guard =
         saltusi_touches(c) ? saltusi_least_guard(search->mode, t, q, key) : INFINITY;
@@ -635,29 +636,30 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
     search->hits[key] =
         flies_elsewhere || (guard < 0.0 && (!o->listed[key] || has_heir(search, t, q, near, key)));
   }
-  for (int key = 0; key < o->nc; key++) {
+  for (int key = 0; key < o->contacts; key++) {
     if (!o->listed[key] || saltusi_touches(&search->contact[key]) ||
         !(search->mode->gap[key] <= near)) {
       continue;
     }
     bool takes_over = false;
-    for (int from = 0; from < o->nc && !takes_over; from++) {
+    for (int from = 0; from < o->contacts && !takes_over; from++) {
       double normals;
       takes_over = search->hits[from] && saltusi_is_closed(&old[from]) &&
                    is_same_place(search->mode, t, q, from, key, &normals) &&
                    normals > 1.0 - same_normal;
       if (takes_over) { /* it goes on, and nothing is reported */
-        search->contact[key] = old[key] = old[from];
-        old[from] = (saltusi_contact){.mode = SALTUSI_OPEN};
+        saltusi_pass_contact(o, old, from, search->contact, key);
+        saltusi_pass_contact(o, old, from, old, key);
+        saltusi_forget_contact(o, old, from);
       }
     }
     if (!takes_over) {
       set[count++] = key;
     }
   }
-  for (int key = 0; key < o->nc; key++) {
+  for (int key = 0; key < o->contacts; key++) {
     if (search->hits[key]) {
-      search->contact[key] = (saltusi_contact){.mode = SALTUSI_OPEN};
+      saltusi_forget_contact(o, search->contact, key);
     }
   }
   return count;
@@ -668,7 +670,7 @@ saltus_status saltusi_take_over(saltusi_search* search, double t, double* y, dou
   const saltusi_outline* o = search->o;
   const saltusi_row_block* rows = &search->mode->row;
   double largest = 0.0;
-  for (int key = 0; key < o->nc; key++) {
+  for (int key = 0; key < o->contacts; key++) {
     int row = o->nj + o->base[key];
     if (saltusi_is_closed(&search->contact[key])) {
       double u = saltusi_row_dot(rows, row, saltusi_v_of(o, y)) + rows->b[row];

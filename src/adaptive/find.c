@@ -694,7 +694,7 @@ saltus_status saltusi_find_events(saltusi_search* search) {
   }
   status = status == SALTUS_OK ? find_switch(search) : status;
   status = status == SALTUS_OK && search->o->featured ? saltusi_find_guards(search) : status;
-  for (int key = 0; key < search->o->nc && status == SALTUS_OK; key++) {
+  for (int key = 0; key < search->o->contacts && status == SALTUS_OK; key++) {
     if (saltusi_is_closed(&search->contact[key])) {
       continue;
     }

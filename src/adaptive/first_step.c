@@ -52,73 +52,14 @@ void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const 
   }
 }
 
-/* A key beside those of the contacts, its rows after row `base`. */
-static void add_grip(saltusi_outline* o, int key, int parent, int tangents, double mu, int base,
-                     const char* name) {
-  saltus_contact_law* law = &o->grip_law[key - o->contacts];
-  *law = (saltus_contact_law){.name = name, .tangents = tangents, .mu = mu};
-  o->law[key] = law;
-  o->parent[key] = parent;
-  o->tangents[key] = tangents;
-  o->mu[key] = mu;
-  o->base[key] = base;
-  o->spatial = o->spatial || tangents >= 2;
-}
-
-/* Rolling and drilling friction of contacts, then dry friction; next: its first row. */
-static void read_grips(saltusi_adaptive* w, int next) {
-  saltusi_outline* o = &w->o;
-  int key = o->contacts;
-  for (int c = 0; o->nc > o->contacts && c < o->contacts; c++) {
-    const saltus_contact_law* law = o->law[c];
-    const saltus_friction_law* f = law->friction;
-    int* grip = o->grip + SALTUSI_GRIPS * (size_t)c;
-    int last = o->base[c] + law->tangents;
-    grip[SALTUSI_ROLLS] = grip[SALTUSI_DRILLS] = -1;
-    if (f != NULL && f->rolling > 0.0) {
-      grip[SALTUSI_ROLLS] = key;
-      add_grip(o, key++, c, law->tangents, f->rolling, last, law->name);
-      last += law->tangents;
-    }
-    if (f != NULL && f->drilling > 0.0) {
-      grip[SALTUSI_DRILLS] = key;
-      add_grip(o, key++, c, 1, f->drilling, last, law->name);
-    }
-  }
-  for (int i = 0; i < w->sys->dry_count; i++, next += 2) {
-    add_grip(o, key++, -1, 1, 1.0, next, w->sys->dry[i].name);
-    o->pulled = true;
-  }
-}
-
 saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) {
   assert(w != NULL);
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, q) : SALTUS_OK;
   if (w->eval->keys != NULL) {
     saltusi_collect_laws(w);
-    return status;
+  } else {
+    saltusi_outline_fixed(&w->o, w->sys, w->mode.list.law);
   }
-  bool fixed = saltusi_laws_by_key(w->sys);
-  int stride = w->o.contacts > 0 ? w->o.nl / w->o.contacts : 1;
-  int next = 0;
-  w->o.spatial = false;
-  w->o.pulled = false;
-  w->o.special = w->o.nc > w->o.contacts;
-  for (int key = 0; key < w->o.contacts; key++) {
-    int law = fixed ? key : w->mode.list.law[key];
-    w->o.law[key] = &w->sys->laws[law];
-    w->o.tangents[key] = saltusi_slips_of(w->o.law[key]);
-    w->o.mu[key] = w->o.tangents[key] > 0 ? w->o.law[key]->mu : 0.0;
-    w->o.base[key] = next;
-    next += fixed ? saltus_contact_rows(w->o.law[key]) : stride;
-    w->o.spatial = w->o.spatial || (w->o.tangents[key] >= 2 && w->o.mu[key] > 0.0);
-    if (w->o.law[key]->friction != NULL) {
-      w->o.special = true;
-      w->o.pulled = w->o.pulled || saltusi_grip_pulls(&w->o, key);
-    }
-    w->o.parent[key] = -1;
-  }
-  read_grips(w, next);
   return status;
 }
 

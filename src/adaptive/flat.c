@@ -73,7 +73,7 @@ void saltusi_note_tilts(saltusi_adaptive* w) {
   for (int i = 0; i < w->o.nv; i++) {
     w->step.tilt_limit[i] = INFINITY;
   }
-  for (int key = 0; w->o.featured && key < w->o.nc; key++) {
+  for (int key = 0; w->o.featured && key < w->o.contacts; key++) {
     saltusi_contact* c = &w->contact[key];
     const double beyond =
         saltusi_is_pressed(c) ? saltusi_tilt_of(&w->mode, w->step.t, w->step.y0, key) : INFINITY;
@@ -102,7 +102,7 @@ static bool same_bodies(const saltusi_mode_dynamics* m, double t, const double* 
 
 /* The other end of the circle; -1: none. */
 static int opposite_of(saltusi_adaptive* w, double t, const double* q, int low) {
-  for (int key = 0; key < w->o.nc; key++) {
+  for (int key = 0; key < w->o.contacts; key++) {
     if (key != low && w->o.listed[key] && !saltusi_touches(&w->contact[key]) &&
         saltusi_has_come_flat(&w->mode, t, q, key) && same_bodies(&w->mode, t, q, low, key)) {
       return key;
@@ -173,7 +173,8 @@ static double time_to_flat(saltusi_adaptive* w, double t, const double* y, const
 static int others(saltusi_adaptive* w, int low, int high) {
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
-    if (saltusi_is_closed(&w->contact[key]) && key != low && key != high) {
+    if (saltusi_is_closed(&w->contact[key]) && key != low && key != high &&
+        !saltusi_is_grip(&w->o, key)) {
       w->decision.set[count++] = key;
     }
   }
@@ -181,12 +182,12 @@ static int others(saltusi_adaptive* w, int low, int high) {
 }
 
 static void leave(saltusi_adaptive* w, int key) {
-  w->contact[key] = (saltusi_contact){.mode = SALTUSI_OPEN};
+  saltusi_forget_contact(&w->o, w->contact, key);
 }
 
 void saltusi_leave_rims(saltusi_adaptive* w, double t, const double* y) {
   assert(w != NULL && y != NULL);
-  for (int key = 0; key < w->o.nc; key++) {
+  for (int key = 0; key < w->o.contacts; key++) {
     if (w->o.listed[key] && !saltusi_touches(&w->contact[key]) &&
         saltusi_has_come_flat(&w->mode, t, y, key)) {
       w->o.listed[key] = false;
@@ -196,7 +197,7 @@ void saltusi_leave_rims(saltusi_adaptive* w, double t, const double* y) {
 
 int saltusi_closed_rim(saltusi_adaptive* w, double t, const double* y) {
   assert(w != NULL && y != NULL);
-  for (int key = 0; key < w->o.nc; key++) {
+  for (int key = 0; key < w->o.contacts; key++) {
     if (saltusi_is_closed(&w->contact[key]) && saltusi_has_come_flat(&w->mode, t, y, key)) {
       return key;
     }
@@ -210,7 +211,7 @@ static saltus_status rest(saltusi_adaptive* w, double t, double* y, int low, int
   saltus_status status = saltusi_feature_list_within(&w->search, t, y, reach);
   saltusi_leave_rims(w, t, y);
   int count = others(w, low, high);
-  for (int key = 0; key < w->o.nc && status == SALTUS_OK; key++) {
+  for (int key = 0; key < w->o.contacts && status == SALTUS_OK; key++) {
     if (w->o.listed[key] && key != low && key != high && !saltusi_touches(&w->contact[key]) &&
         same_bodies(&w->mode, t, y, low, key)) {
       w->decision.set[count++] = key;

@@ -187,7 +187,8 @@ void saltusi_held_joints(saltusi_mode_dynamics* m) {
 void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents) {
   assert(m != NULL);
   for (int key = 0; key < m->o->nc; key++) {
-    if (!saltusi_is_pressed(&m->contact[key])) {
+    if (!saltusi_is_pressed(&m->contact[key]) ||
+        !saltusi_is_pressed(&m->contact[saltusi_owner(m->o, key)])) {
       continue;
     }
     int first = m->o->nj + m->o->base[key];

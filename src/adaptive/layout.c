@@ -74,15 +74,18 @@ size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit) {
 void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry) {
   assert(sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
-  size_t each = (size_t)(saltusi_adaptive_rows(sys) / d->nc);
+  size_t each = (size_t)saltusi_adaptive_rows_each(sys);
+  size_t dry = (size_t)sys->dry_count;
   size_t width = may_be_implicit(sys, implicit) ? 2 * (size_t)d->nv : 0;
   saltusi_carry_plain(carry, HEAD);
   saltusi_carry_each(carry, CONTACT_DOUBLES);
-  saltusi_carry_plain(carry, (size_t)d->nq + (size_t)d->nv);
+  saltusi_carry_each(carry, (size_t)saltusi_adaptive_grips(sys) * CONTACT_DOUBLES);
+  saltusi_carry_plain(carry, dry * CONTACT_DOUBLES + (size_t)d->nq + (size_t)d->nv);
   saltusi_carry_each(carry, each);
-  saltusi_carry_plain(carry,
-                      (size_t)d->nj + (size_t)saltusi_adaptive_works(sys) + (size_t)d->nv * width);
+  saltusi_carry_plain(carry, 2 * dry + (size_t)d->nj + (size_t)saltusi_adaptive_works(sys) +
+                                 (size_t)d->nv * width);
   saltusi_carry_each(carry, each * width);
+  saltusi_carry_plain(carry, 2 * dry * width);
 }
 
 void saltusi_adaptive_open(saltusi_adaptive* w, double* memory) {

@@ -84,6 +84,34 @@ saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double*
 /* Contacts whose rows are evaluated. */
 typedef enum wanted_rows { NONE, CLOSED, EVERY } wanted_rows;
 
+static void copy_row(saltusi_row_block* rows, int from, int to) {
+  size_t stride = (size_t)rows->stride;
+  memcpy(rows->G + (size_t)to * stride, rows->G + (size_t)from * stride, stride * sizeof(double));
+  if (rows->column != NULL) {
+    memcpy(rows->column + (size_t)to * stride, rows->column + (size_t)from * stride,
+           stride * sizeof(int));
+  }
+  rows->entries[to] = rows->entries[from];
+  rows->b[to] = rows->b[from];
+  rows->c[to] = rows->c[from];
+}
+
+static void swap_numbers(double* a, double* b) {
+  double was = *a;
+  *a = *b;
+  *b = was;
+}
+
+/* Rows of one contact share their columns. */
+static void swap_rows(saltusi_row_block* rows, int a, int b) {
+  size_t stride = (size_t)rows->stride;
+  for (size_t k = 0; k < stride; k++) {
+    swap_numbers(&rows->G[(size_t)a * stride + k], &rows->G[(size_t)b * stride + k]);
+  }
+  swap_numbers(&rows->b[a], &rows->b[b]);
+  swap_numbers(&rows->c[a], &rows->c[b]);
+}
+
 /* Spin of a patch as a slip (grip.h). */
 static void scale_spin(const saltusi_mode_dynamics* m, int key, saltusi_row_block* rows,
                        int first) {
@@ -92,6 +120,10 @@ static void scale_spin(const saltusi_mode_dynamics* m, int key, saltusi_row_bloc
     return;
   }
   int row = first + m->o->tangents[key];
+  /* slips first, then rolling: in the order of systems spin is the last */
+  for (int r = first + saltus_contact_rows(m->o->law[key]) - 1; r > row; r--) {
+    swap_rows(rows, r, r - 1);
+  }
   double* G = rows->G + (size_t)row * (size_t)rows->stride;
   for (int k = 0; k < rows->entries[row]; k++) {
     G[k] *= scale;
@@ -103,18 +135,6 @@ static void scale_spin(const saltusi_mode_dynamics* m, int key, saltusi_row_bloc
 /* Rows of a contact: of slip, and of its grips where it has a law of its own. */
 static int count_rows(const saltusi_mode_dynamics* m, int key) {
   return m->o->nc > m->o->contacts ? saltus_contact_rows(m->o->law[key]) : 1 + m->o->tangents[key];
-}
-
-static void copy_row(saltusi_row_block* rows, int from, int to) {
-  size_t stride = (size_t)rows->stride;
-  memcpy(rows->G + (size_t)to * stride, rows->G + (size_t)from * stride, stride * sizeof(double));
-  if (rows->column != NULL) {
-    memcpy(rows->column + (size_t)to * stride, rows->column + (size_t)from * stride,
-           stride * sizeof(int));
-  }
-  rows->entries[to] = rows->entries[from];
-  rows->b[to] = rows->b[from];
-  rows->c[to] = rows->c[from];
 }
 
 /* Dry friction has its row where the first tangent of a contact is, and none of a gap. */

@@ -175,6 +175,30 @@ static inline int saltusi_owner(const saltusi_outline* o, int key) {
   return saltusi_is_grip(o, key) ? o->parent[key] : key;
 }
 
+/* Leaves a contact, and with it its grips. */
+static inline void saltusi_forget_contact(const saltusi_outline* o, saltusi_contact* contact,
+                                          int key) {
+  contact[key] = (saltusi_contact){.mode = SALTUSI_OPEN};
+  for (int k = 0; k < SALTUSI_GRIPS; k++) {
+    int grip = saltusi_grip_of(o, key, k);
+    if (grip >= 0) {
+      contact[grip] = (saltusi_contact){.mode = SALTUSI_OPEN};
+    }
+  }
+}
+/* What one contact did is what another one does from now on. */
+static inline void saltusi_pass_contact(const saltusi_outline* o, const saltusi_contact* from,
+                                        int of, saltusi_contact* to, int key) {
+  to[key] = from[of];
+  for (int k = 0; k < SALTUSI_GRIPS; k++) {
+    int grip = saltusi_grip_of(o, key, k);
+    int before = saltusi_grip_of(o, of, k);
+    if (grip >= 0) {
+      to[grip] = before >= 0 ? from[before] : (saltusi_contact){.mode = SALTUSI_OPEN};
+    }
+  }
+}
+
 static inline const double* saltusi_v_of(const saltusi_outline* o, const double* y) {
   return y + o->nq;
 }

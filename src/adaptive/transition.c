@@ -221,6 +221,19 @@ static int join_resting(saltusi_adaptive* w, const double* y, int* count, int ca
   return candidates;
 }
 
+/* Grips of a candidate that hardly move get a rate of 0 as well; whether there are any. */
+static bool stop_grips(saltusi_adaptive* w, const double* y, int key, double slow) {
+  bool any = false;
+  for (int k = 0; k < SALTUSI_GRIPS; k++) {
+    int grip = saltusi_grip_of(&w->o, key, k);
+    if (grip >= 0 && fabs(slip_of(&w->mode, y, grip)) <= slow_for(&w->o, grip, slow)) {
+      w->contact[grip].mode = SALTUSI_STICK;
+      any = true;
+    }
+  }
+  return any;
+}
+
 /* The senses of slip of the candidates after their normal velocities are zero; those that hardly
  * move get U_T = 0 (section 4.2: in this order). */
 static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int candidates,
@@ -239,6 +252,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
       w->contact[key].mode = SALTUSI_STICK;
       any = true;
     }
+    any = stop_grips(w, y, key, slow) || any;
   }
   if (any) {
     status = saltusi_mode_project(&w->mode, t, y);
@@ -272,19 +286,6 @@ static saltus_status close_and_decide(saltusi_adaptive* w, double t, double* y, 
   return status == SALTUS_OK ? saltusi_decide_status(&w->decision, t, y, *candidates) : status;
 }
 
-/* Grips follow their contact. */
-static void settle_grips(saltusi_adaptive* w, int key) {
-  for (int k = 0; k < SALTUSI_GRIPS; k++) {
-    int grip = saltusi_grip_of(&w->o, key, k);
-    if (grip < 0) {
-      continue;
-    }
-    saltusi_contact* c = &w->contact[grip];
-    c->mode = saltusi_is_pressed(&w->contact[key]) ? c->mode : SALTUSI_OPEN;
-    c->fresh_slip = c->mode == SALTUSI_SLIP && w->decision.sense[grip] == 0.0;
-  }
-}
-
 static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count, bool impact,
                             int depth) {
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
@@ -297,8 +298,9 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, impact, &candidates);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++) { /* what was stuck may have been struck loose */
     w->contact[w->transition.members[i]].mode = SALTUSI_OPEN;
+    saltusi_loosen_grips(w, w->transition.members[i]);
   }
   if (status == SALTUS_OK && candidates > 0) {
     memcpy(w->transition.x, saltusi_v_of(&w->o, y), (size_t)w->o.nv * sizeof(double));
@@ -323,19 +325,9 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
     c->touching = c->mode == SALTUSI_OPEN;
     c->height = 0.0;
     c->fresh_slip = c->mode == SALTUSI_SLIP && w->decision.sense[key] == 0.0;
-    settle_grips(w, key);
+    saltusi_settle_grips(w, key);
   }
   return status;
-}
-
-/* What is open has lost its bond, unless touching restores it. */
-static void loosen(saltusi_adaptive* w) {
-  for (int key = 0; w->o.pulled && key < w->o.nc; key++) {
-    const saltus_friction_law* law = w->o.law[key]->friction;
-    if (w->contact[key].mode == SALTUSI_OPEN && law != NULL) {
-      w->contact[key].bonded = law->rebinds;
-    }
-  }
 }
 
 saltus_status saltusi_settle(saltusi_adaptive* w, double t, double* y, int count, bool impact) {
@@ -351,7 +343,7 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
   }
   memcpy(w->transition.old, w->contact, (size_t)w->o.nc * sizeof *w->contact);
   saltus_status status = settle(w, t, y, count, impact, 0);
-  loosen(w);
+  saltusi_loosen(w);
   return status == SALTUS_OK && w->o.spatial ? saltusi_perturb_slips(w, t, y) : status;
 }
 
@@ -777,7 +769,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     }
     break;
   }
-  loosen(w);
+  saltusi_loosen(w);
   if (status == SALTUS_OK && w->o.spatial) {
     status = saltusi_perturb_slips(w, t, y);
   }

@@ -224,7 +224,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
 }
 
 /* Friction laws that are not among the statuses; NULL: it is. */
-static const char* untreated(const saltus_contact_law* contact, bool changing, bool special) {
+static const char* untreated(const saltus_contact_law* contact, bool special) {
   const saltus_friction_law* law = contact->friction;
   if (law == NULL) {
     return NULL;
@@ -232,33 +232,18 @@ static const char* untreated(const saltus_contact_law* contact, bool changing, b
   if (law->sliding[0] > 0.0 && (special || contact->impact != SALTUS_IMPACT_NEWTON)) {
     return "sliding coefficients of their own with another impact law than Newton's";
   }
-  bool beside = law->rolling > 0.0 || law->drilling > 0.0;
-  if (beside && changing) {
-    return "rolling and drilling friction of contacts that come and go";
-  }
-  if (law->rolling > 0.0 && law->patch != SALTUS_PATCH_NONE) {
-    return "rolling friction beside a patch";
-  }
   return law->adhesion > 0.0 && law->shear != 0.0 ? "a bond with a shear of its own" : NULL;
 }
 
 static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
   (void)options;
-  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   for (int i = 0; i < sys->law_count; i++) {
-    const char* what = untreated(&sys->laws[i], changing, saltusi_impacts_special(sys));
+    const char* what = untreated(&sys->laws[i], saltusi_impacts_special(sys));
     if (what != NULL) {
       saltusi_log(log, SALTUS_LEVEL_ERROR, "adaptive: contact %d \"%s\": %s is not treated", i,
                   sys->laws[i].name != NULL ? sys->laws[i].name : "", what);
       return SALTUS_ERR_UNSUPPORTED;
     }
-  }
-  if (sys->dry_count > 0 && changing) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR,
-                "adaptive: dry friction \"%s\" of a joint beside contacts that come and go is not "
-                "treated",
-                sys->dry[0].name != NULL ? sys->dry[0].name : "");
-    return SALTUS_ERR_UNSUPPORTED;
   }
   return SALTUS_OK;
 }
