@@ -187,13 +187,14 @@ void saltusi_held_joints(saltusi_mode_dynamics* m) {
 void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents) {
   assert(m != NULL);
   for (int key = 0; key < m->o->nc; key++) {
-    if (!saltusi_is_pressed(&m->contact[key]) ||
-        !saltusi_is_pressed(&m->contact[saltusi_owner(m->o, key)])) {
+    if (!saltusi_is_pressed(&m->contact[key])) {
       continue;
     }
     int first = m->o->nj + m->o->base[key];
     if (key < m->o->contacts) {
       saltusi_held_add(&m->held, first, key);
+    } else if (!saltusi_is_pressed(&m->contact[saltusi_owner(m->o, key)])) {
+      continue;
     }
     bool sticks = m->contact[key].mode == SALTUSI_STICK && m->o->mu[key] > 0.0;
     for (int k = 1; tangents && sticks && k <= m->o->tangents[key]; k++) {

@@ -18,8 +18,7 @@ static void friction_laws_pass(void** state) {
                              {.scheme = "moreau-jean", .step = 1e-3}};
   const friction_case* one;
   for (int i = 0; (one = friction_case_at(i)) != NULL; i++) {
-    bool shapes = strstr(one->scene, "shapes") != NULL; /* not treated by adaptive */
-    for (int k = shapes ? 2 : 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++) {
       way w = ways[k];
       w.until = fmin(one->until, 12.0);
       recorded r = record_text(one->scene, w);
