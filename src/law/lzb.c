@@ -9,9 +9,13 @@
  *   in -> out, out -> in: U = 0;   out -> idle: d = 0;   idle -> in: U < 0;   the end: all idle
  *
  * k d^(eta+1) / (eta+1) is the energy that can still be released, divided by e^2 while it goes out: the distributing
- * law, without its singular start. Only ratios of k matter. Friction (planar): F_T = -mu F_N sign U_T; at rest
- * |F_T| <= mu F_N against W_TT F_T + W_TN F_N, a box problem with one motion. A resting contact that is not pressed is
- * not held. After each event the statuses of all contacts are looked at: two points of a rigid body have one slip.
+ * law, without its singular start. Only ratios of k matter. Friction: F_T = -mu F_N U_T / |U_T|; at rest
+ * |F_T| <= mu F_N against W_TT F_T + W_TN F_N, a problem of boxes, in space discs, with one motion. A resting contact that
+ * is not pressed is not held. After each event the statuses of all contacts are looked at: two points of a rigid body
+ * have one slip.
+ *
+ * In space slip has a direction as long as it is faster than `stops`: towards its end that turns the faster the slower
+ * it is, and steps shrink with it. What slides from rest goes where the discs let it, until it is faster than `leaves`.
  */
 #include "law/law.h"
 
@@ -22,9 +26,9 @@
 #include <float.h>
 #include <string.h>
 
-enum { IN, OUT, IDLE };                      /* status of a normal */
-enum { PRESSED, APART, TURNS, REST, SLIDE }; /* what a guard means */
-enum { EVENTS_MAX = 5000, BOX_SWEEPS = 500 };
+enum { IN, OUT, IDLE };                              /* status of a normal */
+enum { PRESSED, APART, TURNS, REST, SLIDE, LEAVES }; /* what a guard means */
+enum { EVENTS_MAX = 5000, BOX_SWEEPS = 500, STOP_SWEEPS = 50 };
 
 /* Velocities below this part of the largest are none; slip that an event leaves; slip that counts as one. */
 static const double no_velocity = 1e-14;
@@ -34,6 +38,11 @@ static const double moves = 1e-9;
 static const double at_bound = 1.0 - 1e-11;
 /* Overlap of the probe that says which contacts slide from rest, in parts of the first velocity. */
 static const double probe_part = 1e-7;
+/* Slip in space, in parts of the first velocity, below which it stops, below which it stops with that of another contact
+ * (of two points of a body the slips along their line are the same), and above which it has a direction. */
+static const double stops = 1e-11;
+static const double stops_too = 3e-10;
+static const double leaves = 1e-9;
 /* Restitution below which 1 / e^2 is no number to compute with. */
 static const double least_e = 1e-3;
 
@@ -57,18 +66,54 @@ static double stiffness(const springs* p, int i) {
 }
 
 static bool has_friction(const springs* p, int i) {
-  return p->contact[i].tangents == 1 && p->contact[i].mu > 0.0;
+  return p->contact[i].tangents > 0 && p->contact[i].mu > 0.0;
 }
 
+static bool is_spatial(const springs* p, int i) {
+  return p->contact[i].tangents == 2;
+}
+
+/* Size of two numbers from `at` on, in the plane of one. */
+static double size_of(const springs* p, int i, const double* at) {
+  return is_spatial(p, i) ? hypot(at[0], at[1]) : fabs(at[0]);
+}
+
+/* In space: of what slides, 1; of what rests, whether at its bound or not, 0. */
 static double slip_sense(const springs* p, int i) {
-  return p->s->sign[i] != 0.0 ? p->s->sign[i] : p->s->bound[i];
+  return p->s->sign[i] != 0.0 || is_spatial(p, i) ? p->s->sign[i] : p->s->bound[i];
 }
 
 static const double* row_of(const springs* p, int r) {
   return p->impact->W + (size_t)r * (size_t)p->m;
 }
 
-/* Friction of contacts at rest in their boxes, by sweeps. */
+/* Friction of a contact at rest for what the others do; how much it changes. */
+static double relax(const springs* p, int i, double* F) {
+  int r = p->laws->first[i] + 1;
+  int rows = p->contact[i].tangents;
+  const double was[2] = {F[r], rows > 1 ? F[r + 1] : 0.0};
+  const double cap = p->contact[i].mu * F[r - 1];
+  double own = 0.0; /* not below the largest eigenvalue of its block */
+  double rate[2];
+  for (int k = 0; k < rows; k++) {
+    double sum = 0.0;
+    for (int j = 0; j < rows; j++) {
+      sum += fabs(row_of(p, r + k)[r + j]);
+    }
+    own = fmax(own, sum);
+    rate[k] = saltusi_dot(p->m, row_of(p, r + k), F);
+  }
+  for (int k = 0; k < rows; k++) {
+    F[r + k] = own > 0.0 ? was[k] - rate[k] / own : 0.0;
+  }
+  double size = size_of(p, i, F + r);
+  for (int k = 0; k < rows && size > cap; k++) {
+    F[r + k] *= cap / size;
+  }
+  return fmax(fabs(F[r] - was[0]), rows > 1 ? fabs(F[r + 1] - was[1]) : 0.0);
+}
+
+/* Friction of contacts at rest in their boxes and discs, by sweeps. */
 static void box(const springs* p, double* F) {
   double most = 0.0;
   for (int i = 0; i < p->n; i++) {
@@ -77,20 +122,26 @@ static void box(const springs* p, double* F) {
   for (int k = 0; k < BOX_SWEEPS; k++) {
     double change = 0.0;
     for (int i = 0; i < p->n; i++) {
-      if (!has_friction(p, i) || slip_sense(p, i) != 0.0) {
-        continue;
+      if (has_friction(p, i) && slip_sense(p, i) == 0.0) {
+        change = fmax(change, relax(p, i, F));
       }
-      int r = p->laws->first[i] + 1;
-      double cap = p->contact[i].mu * F[r - 1];
-      double own = row_of(p, r)[r];
-      double rate = saltusi_dot(p->m, row_of(p, r), F);
-      double next = own > 0.0 ? fmin(cap, fmax(-cap, F[r] - rate / own)) : 0.0;
-      change = fmax(change, fabs(next - F[r]));
-      F[r] = next;
     }
     if (!(change > DBL_EPSILON * most)) {
       break;
     }
+  }
+}
+
+/* Friction of a contact that slides, against its slip u. */
+static void slide(const springs* p, int i, const double* u, double* F) {
+  const double sense = slip_sense(p, i);
+  if (!is_spatial(p, i)) {
+    F[1] = -p->contact[i].mu * F[0] * sense;
+    return;
+  }
+  double size = hypot(u[0], u[1]);
+  for (int k = 0; k < 2 && sense != 0.0 && size > 0.0; k++) {
+    F[1 + k] = -p->contact[i].mu * F[0] * u[k] / size;
   }
 }
 
@@ -105,7 +156,7 @@ static void find_forces(const springs* p, const double* y, double* F) {
     int r = p->laws->first[i];
     F[r] = stiffness(p, i) * (p->eta == 1.0 ? d : p->eta == 1.5 ? d * sqrt(d) : pow(d, p->eta));
     if (has_friction(p, i)) {
-      F[r + 1] = -p->contact[i].mu * F[r] * slip_sense(p, i);
+      slide(p, i, y + r + 1, F + r);
     }
   }
   if (p->friction) {
@@ -126,8 +177,9 @@ static void rate(void* self, const double* y, double* f) {
     double e = p->contact[i].e_N;
     int status = p->s->status[i];
     f[p->m + i] = status == IDLE ? 0.0 : status == IN ? -U : -U / (e * e);
-    if (has_friction(p, i) && slip_sense(p, i) == 0.0) {
-      f[p->laws->first[i] + 1] = 0.0;
+    bool rests = has_friction(p, i) && p->s->sign[i] == 0.0 && p->s->bound[i] == 0.0;
+    for (int k = 0; rests && k < p->contact[i].tangents; k++) {
+      f[p->laws->first[i] + 1 + k] = 0.0;
     }
   }
 }
@@ -149,10 +201,13 @@ static double guard_of(const springs* p, const double* y, const double* F, int k
   case APART:
     return d;
   case REST:
-    return p->s->sign[i] != 0.0 ? p->s->sign[i] * y[r + 1]
-                                : p->s->bound[i] * y[r + 1] + 1e-12 * p->speed;
+    return is_spatial(p, i)       ? size_of(p, i, y + r + 1) - stops * p->speed
+           : p->s->sign[i] != 0.0 ? p->s->sign[i] * y[r + 1]
+                                  : p->s->bound[i] * y[r + 1] + 1e-12 * p->speed;
+  case LEAVES:
+    return leaves * p->speed - size_of(p, i, y + r + 1);
   default:
-    return F[r] > 0.0 ? p->contact[i].mu * at_bound - fabs(F[r + 1]) / F[r] : 1.0;
+    return F[r] > 0.0 ? p->contact[i].mu * at_bound - size_of(p, i, F + r + 1) / F[r] : 1.0;
   }
 }
 
@@ -181,7 +236,8 @@ static void list_guards(const springs* p) {
       list_guard(p, APART, i);
     }
     if (has_friction(p, i)) {
-      list_guard(p, slip_sense(p, i) != 0.0 ? REST : SLIDE, i);
+      bool begins = is_spatial(p, i) && p->s->sign[i] == 0.0 && p->s->bound[i] != 0.0;
+      list_guard(p, begins ? LEAVES : slip_sense(p, i) != 0.0 ? REST : SLIDE, i);
     }
   }
 }
@@ -206,17 +262,50 @@ static void release(const springs* p, const double* y) {
       continue;
     }
     int r = p->laws->first[i];
-    double dU = saltusi_dot(p->m, row_of(p, r + 1), F);
-    double sense = dU > 0.0 ? 1.0 : -1.0;
+    double dU[2] = {saltusi_dot(p->m, row_of(p, r + 1), F), 0.0};
+    dU[1] = is_spatial(p, i) ? saltusi_dot(p->m, row_of(p, r + 2), F) : 0.0;
+    double sense = dU[0] > 0.0 || is_spatial(p, i) ? 1.0 : -1.0;
     if (F[r] <= 0.0) {
-      p->s->probe[i] = fabs(dU) > 1e-13 * most ? sense : 0.0;
+      p->s->probe[i] = size_of(p, i, dU) > 1e-13 * most ? sense : 0.0;
     } else {
-      bool slides = fabs(F[r + 1]) >= p->contact[i].mu * F[r] * at_bound;
-      p->s->probe[i] = !slides ? 0.0 : F[r + 1] > 0.0 ? -1.0 : 1.0;
+      bool slides = size_of(p, i, F + r + 1) >= p->contact[i].mu * F[r] * at_bound;
+      p->s->probe[i] = !slides ? 0.0 : F[r + 1] > 0.0 && !is_spatial(p, i) ? -1.0 : 1.0;
     }
   }
   for (int i = 0; i < p->n; i++) { /* all from the same forces */
     p->s->bound[i] = has_friction(p, i) && p->s->sign[i] == 0.0 ? p->s->probe[i] : 0.0;
+  }
+}
+
+/* Impulses that take the slip of a contact in space away: U += W P, and how much it was. */
+static double stop_slip(const springs* p, double* y, int i) {
+  int r = p->laws->first[i] + 1;
+  const double a = row_of(p, r)[r], b = row_of(p, r)[r + 1], c = row_of(p, r + 1)[r + 1];
+  const double u[2] = {y[r], y[r + 1]};
+  const double det = a * c - b * b;
+  if (!(det > DBL_EPSILON * a * c)) {
+    return 0.0;
+  }
+  const double P[2] = {(b * u[1] - c * u[0]) / det, (b * u[0] - a * u[1]) / det};
+  for (int k = 0; k < 2; k++) {
+    for (int s = 0; s < p->m; s++) {
+      y[s] += row_of(p, s)[r + k] * P[k];
+    }
+    y[p->m + p->n + r + k] += P[k];
+  }
+  return hypot(u[0], u[1]);
+}
+
+/* What is left of slips in space that end, which other points of a body would go on to have. */
+static void stop_slips(const springs* p, double* y) {
+  double most = p->speed;
+  for (int k = 0; k < STOP_SWEEPS && most > DBL_EPSILON * p->speed; k++) {
+    most = 0.0;
+    for (int i = 0; i < p->n; i++) {
+      bool rests =
+          has_friction(p, i) && is_spatial(p, i) && p->s->sign[i] == 0.0 && p->s->bound[i] == 0.0;
+      most = rests ? fmax(most, stop_slip(p, y, i)) : most;
+    }
   }
 }
 
@@ -245,8 +334,11 @@ static void switch_status(const springs* p, double* y, int kind, int i) {
     y[p->m + i] = 0.0;
     break;
   case REST:
-    y[r + 1] = 0.0;
+    y[r + 1] = is_spatial(p, i) ? y[r + 1] : 0.0;
     p->s->sign[i] = 0.0;
+    break;
+  case LEAVES:
+    p->s->sign[i] = 1.0;
     break;
   default: /* SLIDE: release() finds the sense */
     break;
@@ -272,11 +364,13 @@ static void look_again(const springs* p, double* y) {
     if (!has_friction(p, i)) {
       continue;
     }
-    double slip = y[r + 1];
-    if (p->s->sign[i] != 0.0 && fabs(slip) <= no_slip * p->speed) {
-      y[r + 1] = p->s->sign[i] = 0.0;
-    } else if (p->s->sign[i] == 0.0 && fabs(slip) > moves * p->speed) {
-      p->s->sign[i] = slip > 0.0 ? 1.0 : -1.0;
+    double slip = size_of(p, i, y + r + 1);
+    double none = is_spatial(p, i) ? stops_too : no_slip;
+    if (p->s->sign[i] != 0.0 && slip <= none * p->speed) {
+      y[r + 1] = is_spatial(p, i) ? y[r + 1] : 0.0;
+      p->s->sign[i] = 0.0;
+    } else if (p->s->sign[i] == 0.0 && slip > moves * p->speed) {
+      p->s->sign[i] = y[r + 1] > 0.0 || is_spatial(p, i) ? 1.0 : -1.0;
     }
   }
 }
@@ -299,13 +393,6 @@ static saltus_status check(const springs* p, saltus_log log) {
   for (int i = 0; i < p->n; i++) {
     const saltus_impact_contact* c = &p->contact[i];
     const char* name = c->name != NULL ? c->name : "";
-    if (c->tangents == 2 && c->mu > 0.0) {
-      saltusi_log(log, SALTUS_LEVEL_ERROR,
-                  "impacts by springs (lzb) treat planar friction; contact %s has two tangents and "
-                  "mu = %g",
-                  name, c->mu);
-      return SALTUS_ERR_UNSUPPORTED;
-    }
     if (!(c->e_N >= least_e)) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "impacts by springs (lzb) need restitution of at least %g; contact %s has %g",
@@ -344,9 +431,11 @@ static void start(springs* p) {
   }
   for (int i = 0; i < p->n; i++) {
     int r = p->laws->first[i];
-    double slip = has_friction(p, i) ? flow->y[r + 1] : 0.0;
+    double slip = has_friction(p, i) ? size_of(p, i, flow->y + r + 1) : 0.0;
+    double least = is_spatial(p, i) ? leaves : no_velocity;
+    double sense = is_spatial(p, i) || flow->y[r + 1] > 0.0 ? 1.0 : -1.0;
     p->s->status[i] = flow->y[r] <= 0.0 ? IN : IDLE;
-    p->s->sign[i] = fabs(slip) <= no_velocity * p->speed ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
+    p->s->sign[i] = slip <= least * p->speed ? 0.0 : sense;
     p->s->bound[i] = 0.0;
     p->friction = p->friction || has_friction(p, i);
   }
@@ -385,6 +474,7 @@ saltus_status saltusi_lzb(saltusi_laws* laws, const saltus_impacts* rule,
     }
     switch_status(&p, y, p.s->what[fired], p.s->who[fired]);
     look_again(&p, y);
+    stop_slips(&p, y);
     result->hits++;
   }
   saltusi_log(log, SALTUS_LEVEL_ERROR,

@@ -73,8 +73,7 @@ static double time_of(const outcome* out, saltus_event_kind kind, int n) {
 #define BALL(more, at, motion)                                                                     \
   "saltus: 1\n"                                                                                    \
   "world: {dimension: 3, shapes: [{half-space: {}, material: floor}]}\n"                           \
-  "materials: {floor: {friction: 0.3" more                                                         \
-  "}}\n"                                                                                           \
+  "materials: {floor: {friction: 0.3" more "}}\n"                                                  \
   "bodies:\n"                                                                                      \
   "  ball: {mass: 1, inertia: [0.001, 0.001, 0.001], position: [0, 0, " at "], " motion            \
   ", shapes: [{sphere: {radius: 0.05}, material: floor}]}\n"
@@ -119,8 +118,8 @@ static void a_ball_that_lands_rolls_as_one_that_rested(void** unused) {
   const double rolls = 0.107301893878 - p;
   const double start = 1.0 - mu * g * p, rolling = 13.0 / 19.0;
   const double brake = 5.0 * 0.002 * g / (7.0 * 0.05);
-  const double way = sqrt(2.0 * fall / g) + 0.5 * (start + rolling) * rolls +
-                     rolling * rolling / (2.0 * brake);
+  const double way =
+      sqrt(2.0 * fall / g) + 0.5 * (start + rolling) * rolls + rolling * rolling / (2.0 * brake);
   for (int i = 0; i < TOLERANCES; i++) {
     const double tol = tolerances[i];
     const outcome out =
