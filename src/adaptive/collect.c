@@ -131,7 +131,7 @@ saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double heigh
     }
   }
   saltusi_collect_laws(w);
-  saltusi_loosen(w); /* contacts that came touch for the first time */
+  saltusi_loosen(w);                 /* contacts that came touch for the first time */
   saltusi_course_forget(&w->search); /* gaps that a search keeps are of the contacts before */
   return status;
 }
