@@ -102,6 +102,7 @@ int cli_verify(const cli_args* args);
 int cli_compare(const cli_args* args);
 int cli_report_command(const cli_args* args);
 int cli_view(const cli_args* args);
+int cli_vtk(const cli_args* args);
 int cli_sweep(const cli_args* args);
 int cli_merge(const cli_args* args);
 int cli_orbit(const cli_args* args);

@@ -266,6 +266,15 @@ static const cli_option report_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option vtk_options[] = {
+    {"-o", "DIR", "folder of the files; default: RECORDING.vtk", false},
+    {"--frames", "N", "states at most, those beside events first; default 500", false},
+    {"--around", "N", "corners of a circle, 8 to 256; default 24", false},
+    {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
+    {"--force", NULL, "writes into a folder that is not empty", false},
+    {"--help", NULL, "prints this text", false},
+};
+
 static const cli_option compare_options[] = {
     {"--match", "S", "events of one contact farther apart than S seconds are different ones",
      false},
@@ -352,6 +361,10 @@ static const cli_command commands[] = {
     {"view", "MODEL|RECORDING", "shows a scene or a recording in a browser",
      "Runs the scene where it is one, makes the page of saltus report, and opens it.", view_options,
      COUNT(view_options), 1, 1, cli_view},
+    {"vtk", "RECORDING", "writes a recording as files for ParaView",
+     "Surfaces of what moves, contacts with their forces, and what stands still: bodies.pvd, "
+     "contacts.pvd,\nground.vtp.",
+     vtk_options, COUNT(vtk_options), 1, 1, cli_vtk},
     {"study", "NAME [MODEL]", "runs a study and checks its claims",
      "Exit code 0 only when every claim holds. `saltus study converge MODEL` measures errors and\n"
      "orders of any scheme on any model.",

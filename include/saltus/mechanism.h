@@ -109,6 +109,10 @@ typedef struct saltus_shape_form {
 } saltus_shape_form;
 SALTUS_API saltus_shape_form saltus_mechanism_shape_form(const saltus_mechanism* mechanism,
                                                          int shape);
+/* Corners of a face of a hull, counter-clockwise seen from outside: places in the points of its form. How many; 0 past the
+ * last face. */
+SALTUS_API int saltus_mechanism_hull_face(const saltus_mechanism* mechanism, int shape, int face,
+                                          const int** corner);
 /* Draws a planar shape in the axes of its body, whatever the state; right and up are not read. */
 SALTUS_API void saltus_mechanism_outline(const saltus_mechanism* mechanism, int shape,
                                          const saltus_shape_view* view);

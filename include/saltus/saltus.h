@@ -48,6 +48,7 @@
 #include "saltus/urdf.h"
 #include "saltus/verify.h"
 #include "saltus/version.h"
+#include "saltus/vtk.h"
 #include "saltus/work.h"
 
 #endif

@@ -85,6 +85,18 @@ saltus_shape_form saltus_mechanism_shape_form(const saltus_mechanism* mechanism,
   return form;
 }
 
+int saltus_mechanism_hull_face(const saltus_mechanism* mechanism, int shape, int face,
+                               const int** corner) {
+  assert(mechanism != NULL && face >= 0 && corner != NULL);
+  const saltusi_shape* s = &shape_at(mechanism, shape)->shape;
+  assert(s->kind == SALTUS_SHAPE_HULL);
+  if (face >= s->polytope->faces) {
+    return 0;
+  }
+  *corner = s->polytope->loop + s->polytope->face[face].first;
+  return s->polytope->face[face].count;
+}
+
 void saltus_mechanism_outline(const saltus_mechanism* mechanism, int shape,
                               const saltus_shape_view* view) {
   assert(mechanism != NULL && mechanism->plane && view != NULL && view->line != NULL);

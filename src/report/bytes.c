@@ -34,8 +34,35 @@ void saltusi_bytes_free(saltusi_bytes* b) {
   b->count = b->room = 0;
 }
 
-static void put(saltusi_bytes* b, const char* text) {
+void saltusi_bytes_text(saltusi_bytes* b, const char* text) {
+  assert(text != NULL);
   saltusi_bytes_add(b, text, strlen(text));
+}
+
+void saltusi_bytes_little(saltusi_bytes* b, uint64_t bits, size_t count) {
+  assert(b != NULL && count <= 8);
+  unsigned char bytes[8];
+  for (size_t i = 0; i < count; i++) {
+    bytes[i] = (unsigned char)(bits >> 8 * i & 0xFF);
+  }
+  saltusi_bytes_add(b, bytes, count);
+}
+
+size_t saltusi_base64(const unsigned char* bytes, size_t count, char* text) {
+  assert(text != NULL && (bytes != NULL || count == 0));
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  size_t used = 0;
+  for (size_t i = 0; i < count; i += 3) {
+    const size_t left = count - i;
+    const unsigned b0 = bytes[i], b1 = left > 1 ? bytes[i + 1] : 0,
+                   b2 = left > 2 ? bytes[i + 2] : 0;
+    const unsigned bits = b0 << 16 | b1 << 8 | b2;
+    text[used++] = letters[bits >> 18 & 63];
+    text[used++] = letters[bits >> 12 & 63];
+    text[used++] = left > 1 ? letters[bits >> 6 & 63] : '=';
+    text[used++] = left > 2 ? letters[bits & 63] : '=';
+  }
+  return used;
 }
 
 /* Length of the UTF-8 character at p, 0 when there is none: no surrogates, nothing overlong. */
@@ -56,33 +83,33 @@ static int character(const unsigned char* p) {
 }
 
 static void quote(saltusi_bytes* b, const char* text) {
-  put(b, "\"");
+  saltusi_bytes_text(b, "\"");
   for (const unsigned char* p = (const unsigned char*)text; *p != '\0';) {
     int length = character(p);
     char escaped[8];
     if (length == 0) {
-      put(b, "\\ufffd");
+      saltusi_bytes_text(b, "\\ufffd");
       p++;
     } else if (length == 1 && (*p < 0x20 || *p == '"' || *p == '\\' || *p == '<' || *p == 0x7F)) {
       snprintf(escaped, sizeof escaped, "\\u%04x", *p);
-      put(b, escaped);
+      saltusi_bytes_text(b, escaped);
       p++;
     } else {
       saltusi_bytes_add(b, p, (size_t)length);
       p += length;
     }
   }
-  put(b, "\"");
+  saltusi_bytes_text(b, "\"");
 }
 
 static void begin(saltusi_bytes* b, const char* name) {
   if (b->filled) {
-    put(b, ",");
+    saltusi_bytes_text(b, ",");
   }
   b->filled = true;
   if (name != NULL) {
     quote(b, name);
-    put(b, ":");
+    saltusi_bytes_text(b, ":");
   }
 }
 
@@ -104,7 +131,7 @@ void saltusi_json_number(saltusi_bytes* b, const char* name, double value) {
   char text[32];
   begin(b, name);
   snprintf(text, sizeof text, "%.17g", value);
-  put(b, isfinite(value) ? text : "null");
+  saltusi_bytes_text(b, isfinite(value) ? text : "null");
 }
 
 void saltusi_json_numbers(saltusi_bytes* b, const char* name, const double* values, int count) {
@@ -125,5 +152,5 @@ void saltusi_json_text(saltusi_bytes* b, const char* name, const char* value) {
 void saltusi_json_bool(saltusi_bytes* b, const char* name, bool value) {
   assert(b != NULL);
   begin(b, name);
-  put(b, value ? "true" : "false");
+  saltusi_bytes_text(b, value ? "true" : "false");
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct saltusi_bytes {
   const saltus_allocator* memory;
@@ -20,7 +21,14 @@ typedef struct saltusi_bytes {
 } saltusi_bytes;
 
 void saltusi_bytes_add(saltusi_bytes* b, const void* bytes, size_t count);
+void saltusi_bytes_text(saltusi_bytes* b, const char* text);
+/* The lowest `count` bytes, lowest first, whatever the order of the machine is. */
+void saltusi_bytes_little(saltusi_bytes* b, uint64_t bits, size_t count);
 void saltusi_bytes_free(saltusi_bytes* b);
+
+/* Base64 of `count` bytes, of which all but the last piece of a text are a multiple of 3; `text` has room for 4 (count + 2) / 3
+ * characters. How many were written. */
+size_t saltusi_base64(const unsigned char* bytes, size_t count, char* text);
 
 /* JSON; name NULL: a member of an array, or the whole. What is not finite becomes null. */
 void saltusi_json_open(saltusi_bytes* b, const char* name, char bracket);

@@ -3,16 +3,12 @@
  *
  * contacts.c - contacts of the frames that are shown. A frame stands for those left out before it: forces are means over
  * time, impulses sums.
- *
- * Forces in the axes of the world come from the rows of a contact: the generalized force G P of a free body is the force
- * on it, and its torque tells the line it acts along. The place of a contact that the system does not know (a journal, a
- * latch) is the point of that line which is nearest to a marker of the body.
  */
-#include "report/document.h"
+#include "report/rows.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ a fixed set, by contact --- */
@@ -38,6 +34,23 @@ static double total(const double* values, long long stride, long long first, lon
   return sum;
 }
 
+void saltusi_contact_force(const saltusi_document* d, long long k, int contact, double force[3]) {
+  assert(d != NULL && d->data->force != NULL && contact < d->data->nc);
+  for (int i = 0; i < 3; i++) {
+    force[i] = mean(d->data, d->data->force + 3LL * contact + i, 3LL * d->data->nc,
+                    saltusi_first_of(d, k), d->frames[k]);
+  }
+}
+
+void saltusi_contact_impulse(const saltusi_document* d, long long k, int contact,
+                             double impulse[3]) {
+  assert(d != NULL && d->data->impulse != NULL && contact < d->data->nc);
+  for (int i = 0; i < 3; i++) {
+    impulse[i] = total(d->data->impulse + 3LL * contact + i, 3LL * d->data->nc,
+                       saltusi_first_of(d, k), d->frames[k]);
+  }
+}
+
 static void write_now(saltusi_document* d, const char* name, const double* values) {
   saltusi_array(d, name, d->real, d->count, d->data->nc, 0);
   for (long long k = 0; k < d->count; k++) {
@@ -48,7 +61,6 @@ static void write_now(saltusi_document* d, const char* name, const double* value
 void saltusi_write_contacts(saltusi_document* d) {
   assert(d != NULL);
   const saltus_recording_data* data = d->data;
-  const long long width = 3LL * data->nc;
   if (data->nc == 0 || data->gap == NULL || data->force == NULL || data->impulse == NULL) {
     return;
   }
@@ -56,381 +68,102 @@ void saltusi_write_contacts(saltusi_document* d) {
   if (data->velocity != NULL) {
     write_now(d, "gap_rate", data->velocity);
   }
+  double values[3];
   saltusi_array(d, "force", d->real, d->count, data->nc, 3);
   for (long long k = 0; k < d->count; k++) {
-    for (long long i = 0; i < width; i++) {
-      saltusi_put(d, mean(data, data->force + i, width, saltusi_first_of(d, k), d->frames[k]));
+    for (int i = 0; i < data->nc; i++) {
+      saltusi_contact_force(d, k, i, values);
+      saltusi_put_all(d, values, 3);
     }
   }
   saltusi_array(d, "impulse", d->real, d->count, data->nc, 3);
   for (long long k = 0; k < d->count; k++) {
-    for (long long i = 0; i < width; i++) {
-      saltusi_put(d, total(data->impulse + i, width, saltusi_first_of(d, k), d->frames[k]));
+    for (int i = 0; i < data->nc; i++) {
+      saltusi_contact_impulse(d, k, i, values);
+      saltusi_put_all(d, values, 3);
     }
   }
 }
 
 /* ------------------------------------------------------------------------- rows of bodies --- */
 
-typedef struct row {
-  uint64_t identity;
-  long long frame; /* of the recording */
-  int law;
-  int bodies[2];
-  double point[3], normal[3];
-  double gap;
-  double force[3], impulse[3]; /* normal first */
-  double push[3], kick[3];     /* N, N s on the first body, axes of the world */
-  double time;                 /* s that the force is a mean of */
-} row;
-
-typedef struct rows {
-  saltusi_document* d;
-  row* list; /* of one frame */
+typedef struct all_rows { /* of all frames */
+  saltusi_row* list;
   size_t count, room;
-  row* all; /* of all frames */
-  size_t all_count, all_room;
-  int* body_of; /* [nv] that a velocity belongs to; -1: none */
-  int* column;
-  double *G, *b;
-  void* scratch;
-} rows;
+} all_rows;
 
-static bool add_row(const saltus_allocator* memory, row** list, size_t* count, size_t* room,
-                    const row* one) {
-  void* array = *list;
-  if (!saltusi_grow(memory, &array, room, *count + 1, sizeof **list)) {
-    return false;
+static saltus_status collect(saltusi_document* d, all_rows* all, uint32_t* start) {
+  saltusi_rows r;
+  saltus_status status = saltusi_rows_start(d, &r);
+  for (long long k = 0; k < d->count && status == SALTUS_OK; k++) {
+    start[k] = (uint32_t)all->count;
+    status = saltusi_rows_of(&r, k);
+    for (size_t i = 0; i < r.count && status == SALTUS_OK; i++) {
+      status = saltusi_row_add(&d->pool.allocator, &all->list, &all->count, &all->room, &r.list[i])
+                   ? SALTUS_OK
+                   : SALTUS_ERR_MEMORY;
+    }
   }
-  *list = array;
-  (*list)[(*count)++] = *one;
-  return true;
+  start[d->count] = (uint32_t)all->count;
+  saltusi_rows_end(&r);
+  return status;
 }
 
-static bool acts(const double force[3], const double impulse[3]) {
-  for (int k = 0; k < 3; k++) {
-    if ((isfinite(force[k]) && force[k] != 0.0) || (isfinite(impulse[k]) && impulse[k] != 0.0)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* The rows of a frame as recorded, appended to the list. */
-static bool read_frame(rows* r, long long f) {
-  const saltus_recording_data* data = r->d->data;
-  const saltus_recorded_contacts* table = &data->table;
-  const saltus_allocator* memory = &r->d->pool.allocator;
-  const double dt = f > 0 ? data->t[f] - data->t[f - 1] : 0.0;
-  row one = {.frame = f, .time = dt};
-  if (!data->changing) {
-    for (int i = 0; i < data->nc; i++) {
-      const long long at = f * data->nc + i;
-      memcpy(one.force, data->force + 3 * at, sizeof one.force);
-      memcpy(one.impulse, data->impulse + 3 * at, sizeof one.impulse);
-      one.identity = (uint64_t)i;
-      one.law = i;
-      one.gap = data->gap[at];
-      one.bodies[0] = one.bodies[1] = -1;
-      for (int k = 0; k < 3; k++) {
-        one.point[k] = one.normal[k] = NAN;
-      }
-      if (acts(one.force, one.impulse) && !add_row(memory, &r->list, &r->count, &r->room, &one)) {
-        return false;
-      }
-    }
-    return true;
-  }
-  for (long long i = table->start[f]; i < table->start[f + 1]; i++) {
-    memcpy(one.force, table->force + 3 * i, sizeof one.force);
-    memcpy(one.impulse, table->impulse + 3 * i, sizeof one.impulse);
-    memcpy(one.point, table->point + 3 * i, sizeof one.point);
-    memcpy(one.normal, table->normal + 3 * i, sizeof one.normal);
-    one.identity = table->identity[i];
-    one.law = (int)table->law[i];
-    one.gap = table->gap[i];
-    for (int k = 0; k < 2; k++) {
-      one.bodies[k] = (int)table->bodies[2 * i + k];
-    }
-    if (!add_row(memory, &r->list, &r->count, &r->room, &one)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static int by_identity(const void* a, const void* b) {
-  const row* x = a;
-  const row* y = b;
-  if (x->identity != y->identity) {
-    return x->identity < y->identity ? -1 : 1;
-  }
-  return (x->frame > y->frame) - (x->frame < y->frame);
-}
-
-/* Rows of one contact over several frames become one. */
-static void merge(rows* r, double span) {
-  size_t count = 0;
-  qsort(r->list, r->count, sizeof *r->list, by_identity);
-  for (size_t i = 0; i < r->count; count++) {
-    row sum = r->list[i];
-    for (int k = 0; k < 3; k++) {
-      sum.force[k] *= sum.time;
-    }
-    size_t next = i + 1;
-    for (; next < r->count && r->list[next].identity == sum.identity; next++) {
-      row last = r->list[next];
-      for (int k = 0; k < 3; k++) {
-        last.force[k] = sum.force[k] + last.force[k] * last.time;
-        last.impulse[k] += sum.impulse[k];
-        last.point[k] = isfinite(last.point[k]) ? last.point[k] : sum.point[k];
-        last.normal[k] = isfinite(last.normal[k]) ? last.normal[k] : sum.normal[k];
-      }
-      sum = last;
-    }
-    for (int k = 0; k < 3; k++) {
-      sum.force[k] = span > 0.0 ? sum.force[k] / span : r->list[next - 1].force[k];
-    }
-    r->list[count] = sum;
-    i = next;
-  }
-  r->count = count;
-}
-
-static double dot3(const double a[3], const double b[3]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross3(const double a[3], const double b[3], double out[3]) {
-  for (int k = 0; k < 3; k++) {
-    out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-  }
-}
-
-/* Force and torque about the centre of mass that multipliers of the rows exert on a body, in the axes of the world. */
-static void act_on(const rows* r, const saltus_rows* G, const double multiplier[3], int body,
-                   const double axes[9], double force[3], double torque[3]) {
-  const saltusi_document* d = r->d;
-  const bool plane = saltus_mechanism_sizes(d->mechanism).dimension == 2;
-  const int first = saltus_mechanism_body(d->mechanism, body).v + d->v_first;
-  double wrench[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  for (int i = 0; i < G->count; i++) {
-    for (int k = 0; k < G->width; k++) {
-      const int place = (G->column != NULL ? G->column[k] : k) - first;
-      if (place >= 0 && place < (plane ? 3 : 6)) {
-        wrench[plane && place == 2 ? 5 : place] += multiplier[i] * G->G[i * G->stride + k];
-      }
-    }
-  }
-  memcpy(force, wrench, 3 * sizeof *force);
-  for (int k = 0; k < 3; k++) {
-    torque[k] =
-        plane ? wrench[3 + k]
-              : axes[3 * k] * wrench[3] + axes[3 * k + 1] * wrench[4] + axes[3 * k + 2] * wrench[5];
-  }
-}
-
-/* The point of the line along n with this moment about x that is nearest to a marker of the body, by the marker that is
- * nearest to the line. */
-static void place_on_line(const saltusi_document* d, const saltus_point* at, int body,
-                          const double x[3], const double n[3], const double moment[3],
-                          double out[3]) {
-  const double square = dot3(n, n);
-  double foot[3], least = INFINITY;
-  cross3(n, moment, foot);
-  for (int k = 0; k < 3; k++) {
-    foot[k] = x[k] + foot[k] / square;
-    out[k] = foot[k];
-  }
-  const int markers = saltus_mechanism_sizes(d->mechanism).markers;
-  for (int i = 0; i < markers; i++) {
-    if (saltus_mechanism_marker(d->mechanism, i).body != body) {
-      continue;
-    }
-    double p[3], axes[9], from[3];
-    saltus_mechanism_frame(d->mechanism, i, at->t, at->q + d->q_first, p, axes);
-    for (int k = 0; k < 3; k++) {
-      from[k] = p[k] - foot[k];
-    }
-    const double along = dot3(from, n) / square;
-    const double off = dot3(from, from) - along * along * square;
-    if (off < least) {
-      least = off;
-      for (int k = 0; k < 3; k++) {
-        out[k] = foot[k] + along * n[k];
-      }
-    }
-  }
-}
-
-/* A free body that the rows reach; the one that the normal points to where that is known. */
-static int choose_body(const rows* r, const saltus_rows* G, const row* one) {
-  int found = -1;
-  for (int k = 0; k < G->width; k++) {
-    const int body = r->body_of[G->column != NULL ? G->column[k] : k];
-    bool any = false;
-    for (int i = 0; i < G->count; i++) {
-      any = any || G->G[i * G->stride + k] != 0.0;
-    }
-    if (any && body >= 0 && (found < 0 || body == one->bodies[0])) {
-      found = body;
-    }
-  }
-  return found;
-}
-
-/* Forces in the axes of the world, and the place where it is not known. */
-static void locate(const rows* r, const saltus_point* at, row* one) {
-  const saltusi_document* d = r->d;
-  const saltus_system* system = d->def->scene->system;
-  const int tangents =
-      one->law >= 0 && one->law < system->law_count ? system->laws[one->law].tangents : 0;
-  const int nv = system->dims.nv, width = system->dims.row_width;
-  saltus_rows G = {.count = 1 + tangents,
-                   .width = width > 0 ? width : nv,
-                   .stride = nv,
-                   .column = width > 0 ? r->column : NULL,
-                   .G = r->G,
-                   .b = r->b};
-  memset(r->G, 0, 3 * (size_t)nv * sizeof *r->G);
-  memset(r->b, 0, 3 * sizeof *r->b);
-  memset(r->column, 0, (size_t)nv * sizeof *r->column);
-  for (int k = 0; k < 3; k++) {
-    one->push[k] = one->kick[k] = NAN;
-  }
-  system->ops->contact(system->self, at, one->identity, &G);
-  const int body = choose_body(r, &G, one);
-  if (body < 0) {
-    return;
-  }
-  static const double unit[3] = {1.0, 0.0, 0.0};
-  double x[3], axes[9], n[3], moment[3], unused[3];
-  saltus_mechanism_pose(d->mechanism, body, at->t, at->q + d->q_first, x, axes);
-  act_on(r, &G, unit, body, axes, n, moment);
-  act_on(r, &G, one->force, body, axes, one->push, unused);
-  act_on(r, &G, one->impulse, body, axes, one->kick, unused);
-  const double length = sqrt(dot3(n, n));
-  if (!(length > 1e-9)) { /* a torque */
-    return;
-  }
-  if (!isfinite(one->point[0])) {
-    place_on_line(d, at, body, x, n, moment, one->point);
-    one->bodies[0] = body;
-    for (int k = 0; k < 3; k++) {
-      one->normal[k] = n[k] / length;
-    }
-  } else if (dot3(n, one->normal) < 0.0) { /* the other body: what acts on the first is opposite */
-    for (int k = 0; k < 3; k++) {
-      one->push[k] = -one->push[k];
-      one->kick[k] = -one->kick[k];
-    }
-  }
-}
-
-static saltus_status collect(rows* r, uint32_t* start) {
-  saltusi_document* d = r->d;
-  const saltus_recording_data* data = d->data;
-  for (long long k = 0; k < d->count; k++) {
-    const long long first = saltusi_first_of(d, k), last = d->frames[k];
-    const saltus_point at = {.t = data->t[last],
-                             .q = data->q + last * data->nq,
-                             .v = data->v + last * data->nv,
-                             .scratch = r->scratch};
-    start[k] = (uint32_t)r->all_count;
-    r->count = 0;
-    for (long long f = first; f <= last; f++) {
-      if (!read_frame(r, f)) {
-        return SALTUS_ERR_MEMORY;
-      }
-    }
-    if (last > first) {
-      merge(r, data->t[last] - (first > 0 ? data->t[first - 1] : data->t[0]));
-    }
-    for (size_t i = 0; i < r->count; i++) {
-      locate(r, &at, &r->list[i]);
-      if (!add_row(&d->pool.allocator, &r->all, &r->all_count, &r->all_room, &r->list[i])) {
-        return SALTUS_ERR_MEMORY;
-      }
-    }
-  }
-  start[d->count] = (uint32_t)r->all_count;
-  return SALTUS_OK;
-}
-
-static void write_vectors(saltusi_document* d, const char* name, const rows* r, size_t offset) {
-  saltusi_array(d, name, d->real, (long long)r->all_count, 3, 0);
-  for (size_t i = 0; i < r->all_count; i++) {
+static void write_vectors(saltusi_document* d, const char* name, const all_rows* r, size_t offset) {
+  saltusi_array(d, name, d->real, (long long)r->count, 3, 0);
+  for (size_t i = 0; i < r->count; i++) {
     double value[3];
-    memcpy(value, (const char*)&r->all[i] + offset, sizeof value);
+    memcpy(value, (const char*)&r->list[i] + offset, sizeof value);
     saltusi_put_all(d, value, 3);
   }
 }
 
-static void write_all(saltusi_document* d, const rows* r, const uint32_t* start) {
-  const long long count = (long long)r->all_count;
+static void write_all(saltusi_document* d, const all_rows* r, const uint32_t* start) {
+  const long long count = (long long)r->count;
   saltusi_array(d, "row_start", SALTUSI_U32, d->count + 1, 1, 0);
   for (long long k = 0; k <= d->count; k++) {
     saltusi_put(d, start[k]);
   }
   saltusi_array(d, "row_identity", SALTUSI_U32, count, 2, 0);
-  for (size_t i = 0; i < r->all_count; i++) {
-    saltusi_put(d, (double)(r->all[i].identity & 0xFFFFFFFFu));
-    saltusi_put(d, (double)(r->all[i].identity >> 32));
+  for (size_t i = 0; i < r->count; i++) {
+    saltusi_put(d, (double)(r->list[i].identity & 0xFFFFFFFFu));
+    saltusi_put(d, (double)(r->list[i].identity >> 32));
   }
   saltusi_array(d, "row_law", SALTUSI_I32, count, 1, 0);
-  for (size_t i = 0; i < r->all_count; i++) {
-    saltusi_put(d, r->all[i].law);
+  for (size_t i = 0; i < r->count; i++) {
+    saltusi_put(d, r->list[i].law);
   }
   saltusi_array(d, "row_bodies", SALTUSI_I32, count, 2, 0);
-  for (size_t i = 0; i < r->all_count; i++) {
-    saltusi_put(d, r->all[i].bodies[0]);
-    saltusi_put(d, r->all[i].bodies[1]);
+  for (size_t i = 0; i < r->count; i++) {
+    saltusi_put(d, r->list[i].bodies[0]);
+    saltusi_put(d, r->list[i].bodies[1]);
   }
   saltusi_array(d, "row_gap", d->real, count, 1, 0);
-  for (size_t i = 0; i < r->all_count; i++) {
-    saltusi_put(d, r->all[i].gap);
+  for (size_t i = 0; i < r->count; i++) {
+    saltusi_put(d, r->list[i].gap);
   }
-  write_vectors(d, "row_point", r, offsetof(row, point));
-  write_vectors(d, "row_normal", r, offsetof(row, normal));
-  write_vectors(d, "row_force", r, offsetof(row, force));
-  write_vectors(d, "row_impulse", r, offsetof(row, impulse));
-  write_vectors(d, "row_push", r, offsetof(row, push));
-  write_vectors(d, "row_kick", r, offsetof(row, kick));
+  write_vectors(d, "row_point", r, offsetof(saltusi_row, point));
+  write_vectors(d, "row_normal", r, offsetof(saltusi_row, normal));
+  write_vectors(d, "row_force", r, offsetof(saltusi_row, force));
+  write_vectors(d, "row_impulse", r, offsetof(saltusi_row, impulse));
+  write_vectors(d, "row_push", r, offsetof(saltusi_row, push));
+  write_vectors(d, "row_kick", r, offsetof(saltusi_row, kick));
 }
 
 saltus_status saltusi_write_rows(saltusi_document* d) {
   assert(d != NULL && d->mechanism != NULL);
-  const saltus_system* system = d->def->scene->system;
-  const saltus_recording_data* data = d->data;
-  const int nv = system->dims.nv;
-  if (system->ops->contact == NULL || (!data->changing && (data->nc == 0 || data->force == NULL))) {
+  if (!saltusi_rows_known(d)) {
     return SALTUS_OK;
   }
-  rows r = {.d = d,
-            .body_of = SALTUSI_TAKE(&d->pool, int, nv + 1),
-            .column = SALTUSI_TAKE(&d->pool, int, nv + 1),
-            .G = SALTUSI_TAKE(&d->pool, double, 3 * (nv + 1)),
-            .b = SALTUSI_TAKE(&d->pool, double, 3),
-            .scratch = saltusi_pool_take(&d->pool, system->dims.scratch + 1, 1)};
   uint32_t* start = SALTUSI_TAKE(&d->pool, uint32_t, d->count + 1);
-  if (d->pool.failed) {
+  if (start == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  const saltus_mechanism_size size = saltus_mechanism_sizes(d->mechanism);
-  for (int i = 0; i < nv; i++) {
-    r.body_of[i] = -1;
-  }
-  for (int b = 0; b < size.bodies; b++) {
-    const int v = saltus_mechanism_body(d->mechanism, b).v;
-    for (int k = 0; v >= 0 && k < (size.dimension == 2 ? 3 : 6); k++) {
-      r.body_of[d->v_first + v + k] = b;
-    }
-  }
-  saltus_status status = collect(&r, start);
+  all_rows all = {NULL, 0, 0};
+  saltus_status status = collect(d, &all, start);
   if (status == SALTUS_OK) {
-    write_all(d, &r, start);
+    write_all(d, &all, start);
   }
-  saltusi_release(&d->pool.allocator, r.list, r.room, sizeof *r.list);
-  saltusi_release(&d->pool.allocator, r.all, r.all_room, sizeof *r.all);
+  saltusi_release(&d->pool.allocator, all.list, all.room, sizeof *all.list);
   return status;
 }

@@ -41,15 +41,6 @@ void saltusi_array(saltusi_document* d, const char* name, saltusi_number type, l
   d->type = type;
 }
 
-/* The bytes of a number in the order of the document, whatever that of the machine is. */
-static void put_bytes(saltusi_document* d, uint64_t bits, size_t count) {
-  unsigned char bytes[8];
-  for (size_t i = 0; i < count; i++) {
-    bytes[i] = (unsigned char)(bits >> 8 * i & 0xFF);
-  }
-  saltusi_bytes_add(&d->numbers, bytes, count);
-}
-
 void saltusi_put(saltusi_document* d, double value) {
   assert(d != NULL);
   uint64_t bits = 0;
@@ -63,7 +54,7 @@ void saltusi_put(saltusi_document* d, double value) {
   } else {
     bits = d->type == SALTUSI_I32 ? (uint64_t)(int64_t)value : (uint64_t)value;
   }
-  put_bytes(d, bits, bytes_of(d->type));
+  saltusi_bytes_little(&d->numbers, bits, bytes_of(d->type));
 }
 
 void saltusi_put_all(saltusi_document* d, const double* values, long long count) {
@@ -304,12 +295,8 @@ static void join(saltusi_document* d, saltusi_bytes* out) {
   while (d->head.count % 8 != 0 && !d->head.failed) {
     saltusi_bytes_add(&d->head, " ", 1);
   }
-  unsigned char length[8];
-  for (int i = 0; i < 8; i++) {
-    length[i] = (unsigned char)((uint64_t)d->head.count >> 8 * i & 0xFF);
-  }
   saltusi_bytes_add(out, "SALTUSV1", 8);
-  saltusi_bytes_add(out, length, sizeof length);
+  saltusi_bytes_little(out, d->head.count, 8);
   saltusi_bytes_add(out, d->head.at, d->head.count);
   saltusi_bytes_add(out, d->numbers.at, d->numbers.count);
   out->failed = out->failed || d->head.failed;
@@ -317,10 +304,6 @@ static void join(saltusi_document* d, saltusi_bytes* out) {
 
 /* What a report is made from has to belong together. */
 static saltus_status check(const saltus_report_def* def) {
-  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_report_def", def->log);
-  if (status != SALTUS_OK) {
-    return status;
-  }
   if (def->data->count < 1 || def->data->t == NULL) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a report needs a recording with states in it");
     return SALTUS_ERR_INPUT;
@@ -336,21 +319,34 @@ static saltus_status check(const saltus_report_def* def) {
   return SALTUS_OK;
 }
 
-saltus_status saltusi_report_build(const saltus_report_def* def, saltusi_bytes* out,
-                                   saltus_report_about* about) {
-  assert(def != NULL && def->data != NULL && out != NULL && out->memory != NULL);
-  saltus_status status = check(def);
+saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_document* d) {
+  assert(def != NULL && def->data != NULL && d != NULL);
+  *d = (saltusi_document){.def = def, .data = def->data, .pool = saltusi_pool_over(def->allocator)};
+  const saltus_status status = check(def);
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_document d = {.def = def, .data = def->data, .pool = saltusi_pool_over(def->allocator)};
-  d.head.memory = d.list.memory = d.numbers.memory = &d.pool.allocator;
   if (def->scene != NULL && def->scene->mechanism != NULL && def->data->q != NULL) {
     const saltus_dims* own = &saltus_mechanism_system(def->scene->mechanism)->dims;
-    d.mechanism = def->scene->mechanism;
-    d.q_first = def->data->nq - own->nq;
-    d.v_first = def->data->nv - own->nv;
+    d->mechanism = def->scene->mechanism;
+    d->q_first = def->data->nq - own->nq;
+    d->v_first = def->data->nv - own->nv;
   }
+  return SALTUS_OK;
+}
+
+saltus_status saltusi_report_build(const saltus_report_def* def, saltusi_bytes* out,
+                                   saltus_report_about* about) {
+  assert(def != NULL && def->data != NULL && out != NULL && out->memory != NULL);
+  saltusi_document d;
+  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_report_def", def->log);
+  if (status == SALTUS_OK) {
+    status = saltusi_document_open(def, &d);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  d.head.memory = d.list.memory = d.numbers.memory = &d.pool.allocator;
   status = write_document(&d);
   if (status == SALTUS_OK) {
     join(&d, out);

@@ -28,6 +28,10 @@ typedef struct saltusi_document {
   bool events_shown;
 } saltusi_document;
 
+/* A recording with its scene; SALTUS_ERR_INPUT after a message when they do not belong together. The pool is to be freed
+ * after success. */
+saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_document* d);
+
 /* Starts an array of rows x width (x depth when above 0). */
 void saltusi_array(saltusi_document* d, const char* name, saltusi_number type, long long rows,
                    long long width, int depth);
@@ -51,10 +55,28 @@ void saltusi_write_poses(saltusi_document* d);
 
 /* Forces and impulses of a fixed set of contacts, by contact. */
 void saltusi_write_contacts(saltusi_document* d);
+/* Of contact i of a fixed set over what frame k of those shown stands for: mean force, sum of impulses, normal first. */
+void saltusi_contact_force(const saltusi_document* d, long long k, int contact, double force[3]);
+void saltusi_contact_impulse(const saltusi_document* d, long long k, int contact,
+                             double impulse[3]);
 /* Of bodies: rows with places and with forces in the axes of the world. */
 saltus_status saltusi_write_rows(saltusi_document* d);
 
 /* ---- drawing.c ---- */
+
+/* What is drawn, at frame f moved on by h along its velocities. */
+typedef struct saltusi_drawer {
+  const saltus_drawing* drawing;
+  const saltus_system* system;
+  const saltus_recording_data* data;
+  double* q;
+  double* values[2]; /* room for two sets of them */
+  void* scratch;
+} saltusi_drawer;
+saltus_status saltusi_drawer_start(saltusi_document* d, saltusi_drawer* e);
+void saltusi_drawer_values(const saltusi_drawer* e, long long f, double h, double* values);
+/* A small part of the longer interval beside a frame, for differences. */
+double saltusi_difference_step(const saltus_recording_data* data, long long f);
 
 saltus_status saltusi_write_drawing(saltusi_document* d, const saltus_drawing* drawing);
 

@@ -8,14 +8,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
-
-typedef struct evaluation {
-  const saltus_drawing* drawing;
-  const saltus_system* system;
-  double *q, *values[2];
-  void* scratch;
-} evaluation;
 
 static void write_head(saltusi_document* d, const saltus_drawing* drawing) {
   saltusi_bytes* head = &d->head;
@@ -41,9 +33,9 @@ static void write_head(saltusi_document* d, const saltus_drawing* drawing) {
   saltusi_json_close(head, '}');
 }
 
-/* Values at frame f moved on by h along its velocities. */
-static void evaluate(const evaluation* e, const saltus_recording_data* data, long long f, double h,
-                     double* values) {
+void saltusi_drawer_values(const saltusi_drawer* e, long long f, double h, double* values) {
+  assert(e != NULL && values != NULL);
+  const saltus_recording_data* data = e->data;
   const double* q = data->q + f * data->nq;
   const double* v = data->v + f * data->nv;
   if (h != 0.0 && e->system->ops->advance != NULL) {
@@ -57,38 +49,48 @@ static void evaluate(const evaluation* e, const saltus_recording_data* data, lon
   e->drawing->values->outputs(e->drawing->values->self, &at, values);
 }
 
-/* A small part of the longer interval beside a frame. */
-static double difference_step(const saltus_recording_data* data, long long f) {
+double saltusi_difference_step(const saltus_recording_data* data, long long f) {
+  assert(data != NULL && f >= 0 && f < data->count);
   const double before = f > 0 ? data->t[f] - data->t[f - 1] : 0.0;
   const double after = f + 1 < data->count ? data->t[f + 1] - data->t[f] : 0.0;
   const double dt = fmax(before, after);
   return dt > 0.0 ? 1e-4 * dt : 1e-9;
 }
 
+saltus_status saltusi_drawer_start(saltusi_document* d, saltusi_drawer* e) {
+  assert(d != NULL && d->def->scene != NULL && d->def->scene->drawing != NULL && e != NULL);
+  const saltus_drawing* drawing = d->def->scene->drawing;
+  const int width = drawing->values->output_count;
+  *e = (saltusi_drawer){
+      .drawing = drawing,
+      .system = d->def->scene->system,
+      .data = d->data,
+      .q = SALTUSI_TAKE(&d->pool, double, d->data->nq),
+      .values = {SALTUSI_TAKE(&d->pool, double, width), SALTUSI_TAKE(&d->pool, double, width)},
+      .scratch = saltusi_pool_take(&d->pool, drawing->values->scratch + 1, 1)};
+  return d->pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+}
+
 saltus_status saltusi_write_drawing(saltusi_document* d, const saltus_drawing* drawing) {
   assert(d != NULL && drawing != NULL);
   const saltus_recording_data* data = d->data;
   const int width = drawing->values->output_count;
-  evaluation e = {
-      .drawing = drawing,
-      .system = d->def->scene->system,
-      .q = SALTUSI_TAKE(&d->pool, double, data->nq),
-      .values = {SALTUSI_TAKE(&d->pool, double, width), SALTUSI_TAKE(&d->pool, double, width)},
-      .scratch = saltusi_pool_take(&d->pool, drawing->values->scratch + 1, 1)};
-  if (d->pool.failed) {
-    return SALTUS_ERR_MEMORY;
+  saltusi_drawer e;
+  const saltus_status status = saltusi_drawer_start(d, &e);
+  if (status != SALTUS_OK) {
+    return status;
   }
   write_head(d, drawing);
   saltusi_array(d, "view", d->real, d->count, width, 0);
   for (long long k = 0; k < d->count; k++) {
-    evaluate(&e, data, d->frames[k], 0.0, e.values[0]);
+    saltusi_drawer_values(&e, d->frames[k], 0.0, e.values[0]);
     saltusi_put_all(d, e.values[0], width);
   }
   saltusi_array(d, "view_rate", d->real, d->count, width, 0);
   for (long long k = 0; k < d->count; k++) {
-    const double h = difference_step(data, d->frames[k]);
-    evaluate(&e, data, d->frames[k], -h, e.values[0]);
-    evaluate(&e, data, d->frames[k], h, e.values[1]);
+    const double h = saltusi_difference_step(data, d->frames[k]);
+    saltusi_drawer_values(&e, d->frames[k], -h, e.values[0]);
+    saltusi_drawer_values(&e, d->frames[k], h, e.values[1]);
     for (int i = 0; i < width; i++) {
       saltusi_put(d, (e.values[1][i] - e.values[0][i]) / (2.0 * h));
     }

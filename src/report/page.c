@@ -13,26 +13,15 @@ bool saltus_report_has_viewer(void) {
 }
 
 static saltus_status write_base64(const saltus_report_def* def, const saltusi_bytes* bytes) {
-  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  enum { PIECE = 4096 };
-  char text[PIECE];
-  size_t used = 0;
+  enum { PIECE = 3072 }; /* a multiple of 3 */
+  char text[PIECE / 3 * 4];
   saltus_status status = SALTUS_OK;
-  for (size_t i = 0; i < bytes->count && status == SALTUS_OK; i += 3) {
+  for (size_t i = 0; i < bytes->count && status == SALTUS_OK; i += PIECE) {
     const size_t left = bytes->count - i;
-    const unsigned b0 = bytes->at[i], b1 = left > 1 ? bytes->at[i + 1] : 0,
-                   b2 = left > 2 ? bytes->at[i + 2] : 0;
-    const unsigned bits = b0 << 16 | b1 << 8 | b2;
-    text[used++] = letters[bits >> 18 & 63];
-    text[used++] = letters[bits >> 12 & 63];
-    text[used++] = left > 1 ? letters[bits >> 6 & 63] : '=';
-    text[used++] = left > 2 ? letters[bits & 63] : '=';
-    if (used == PIECE) {
-      status = def->write(def->user, text, used);
-      used = 0;
-    }
+    const size_t used = saltusi_base64(bytes->at + i, left < PIECE ? left : PIECE, text);
+    status = def->write(def->user, text, used);
   }
-  return status == SALTUS_OK && used > 0 ? def->write(def->user, text, used) : status;
+  return status;
 }
 
 saltus_status saltus_report_document(const saltus_report_def* def, saltus_report_about* about) {

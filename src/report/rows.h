@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * rows.h - contacts of bodies in a frame that is shown: where they are, and what they exert in the axes of the world.
+ */
+#ifndef SALTUSI_REPORT_ROWS_H
+#define SALTUSI_REPORT_ROWS_H
+
+#include "report/document.h"
+
+typedef struct saltusi_row {
+  uint64_t identity;
+  long long frame; /* of the recording */
+  int law;
+  int bodies[2];
+  double point[3], normal[3]; /* NaN: not known */
+  double gap;
+  double force[3], impulse[3]; /* normal first */
+  double push[3], kick[3];     /* N, N s on the first body, axes of the world */
+  double time;                 /* s that the force is a mean of */
+} saltusi_row;
+
+typedef struct saltusi_rows {
+  saltusi_document* d;
+  saltusi_row* list; /* of one frame */
+  size_t count, room;
+  int* body_of; /* [nv] that a velocity belongs to; -1: none */
+  int* column;
+  double *G, *b;
+  void* scratch;
+} saltusi_rows;
+
+/* Whether the recording has contacts of bodies. */
+bool saltusi_rows_known(const saltusi_document* d);
+saltus_status saltusi_rows_start(saltusi_document* d, saltusi_rows* r);
+/* The list becomes that of frame k of those shown. */
+saltus_status saltusi_rows_of(saltusi_rows* r, long long k);
+void saltusi_rows_end(saltusi_rows* r);
+
+/* An array of rows grows by one; false: no memory. */
+bool saltusi_row_add(const saltus_allocator* memory, saltusi_row** list, size_t* count,
+                     size_t* room, const saltusi_row* one);
+
+#endif
