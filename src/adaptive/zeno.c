@@ -322,6 +322,18 @@ static saltus_status look_for_others(saltusi_adaptive* w, const bounce* b, bool*
   return status;
 }
 
+/* Whether an impact of the series would have to pull on a contact to keep it closed: that one opens instead, and is struck
+ * itself when it comes back. */
+static bool pulls_on_another(const saltusi_adaptive* w, int bouncing) {
+  const double rounding = 1e-12 * fabs(w->jump.bounce[w->o.base[bouncing]]);
+  for (int key = 0; key < w->o.nc; key++) {
+    if (key != bouncing && w->jump.bounce[w->o.base[key]] < -rounding) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* The data of the try: accelerations before, closed and after, and the duration. */
 static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool* possible) {
   saltusi_contact* c = &w->contact[b->key];
@@ -351,9 +363,10 @@ static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool*
   status =
       saltusi_mode_bounce(&w->mode, w->step.t, w->step.y0, b->key, w->jump.x_start, w->jump.bounce);
   c->mode = SALTUSI_OPEN;
-  if (status == SALTUS_OK) {
-    status = shifted_gamma(w, b->key, w->jump.x_start, -b->u, &b->gamma_closed);
+  if (status != SALTUS_OK || pulls_on_another(w, b->key)) {
+    return status;
   }
+  status = shifted_gamma(w, b->key, w->jump.x_start, -b->u, &b->gamma_closed);
   if (status == SALTUS_OK) {
     status = shifted_gamma(w, b->key, w->jump.x_start, -2.0 * b->u, &b->gamma_down);
   }

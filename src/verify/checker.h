@@ -27,6 +27,9 @@ typedef struct saltusi_frame {
   const double *q, *v;
 } saltusi_frame;
 
+/* Part of the hardest impulse of a run that sums of impulses round away. */
+#define SALTUSI_LOST_IN_SUMS 1e-13
+
 /* Rows of a contact: normal, tangents, as many of rolling, spin. */
 enum { SALTUSI_CONTACT_ROWS = 6 };
 
@@ -63,6 +66,7 @@ typedef struct saltusi_equations {
   double* D;            /* [unknowns x nv] generalized force of each unknown */
   double* MD;           /* [unknowns x nv] M^-1 D */
   double *A, *x;        /* [unknowns x unknowns], [unknowns] */
+  double* recorded;     /* [unknowns] N, what unknowns are that rows leave open */
   int *row_of, *column; /* [unknowns] row that an unknown holds; pivots */
   int rows;             /* most */
 } saltusi_equations;
@@ -123,6 +127,8 @@ void saltusi_skip(saltusi_checker* c, saltus_verify_item item);
 saltusi_frame saltusi_frame_at(const saltusi_checker* c, long long number);
 /* The contacts of a frame; how many. */
 int saltusi_frame_contacts(const saltusi_checker* c, long long number, saltusi_acting* list);
+/* [nj] N, mean forces of joints on the way to a frame; NULL: not recorded. */
+const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_frame* f);
 /* Weights at a pair of frames: atol + rtol |x| by velocity. */
 void saltusi_set_weights(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
 

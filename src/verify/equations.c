@@ -315,6 +315,26 @@ static double reaction(const saltusi_checker* c, int i, const double* forces) {
   return sqrt(sum);
 }
 
+/* Forces as they were recorded, of the first `count` of c->acting that are held: where rows depend on each other, this says how they
+ * share their load. */
+static void recorded_forces(saltusi_checker* c, const evaluation* e) {
+  double* x = c->at.recorded;
+  int next = c->nj;
+  memset(x, 0, (size_t)e->unknowns * sizeof *x);
+  if (c->joint_force != NULL) {
+    memcpy(x, c->joint_force, (size_t)c->nj * sizeof *x);
+  }
+  for (int i = 0; i < e->count; i++) {
+    const saltusi_held* h = &c->held[i];
+    x[next++] = c->acting[i].force[0] + h->bond;
+    for (int k = 1; k < h->rows; k++) {
+      if (holds(h, k)) {
+        x[next++] = k <= h->tangents ? c->acting[i].force[k] : 0.0;
+      }
+    }
+  }
+}
+
 /* A x = b of the unknowns; x of dry friction that slides by the reactions of the solution before. */
 static bool solve_forces(saltusi_checker* c, const evaluation* e) {
   saltusi_equations* s = &c->at;
@@ -332,8 +352,14 @@ static bool solve_forces(saltusi_checker* c, const evaluation* e) {
     s->x[i] = -s->c[s->row_of[i]] - moved;
     scale = fmax(scale, fabs(moved) + fabs(s->c[s->row_of[i]]));
   }
+  for (int i = 0; i < n; i++) {
+    s->x[i] -= dot(row(s->A, i, n), s->recorded, n);
+  }
   double left = 0.0;
   saltusi_solve(c, n, &left);
+  for (int i = 0; i < n; i++) {
+    s->x[i] += s->recorded[i];
+  }
   return left <= 1e-6 * scale; /* else another status than it seems */
 }
 
@@ -408,6 +434,7 @@ bool saltusi_acceleration(saltusi_checker* c, const saltus_point* at, int count,
   for (int i = 0; i < e.unknowns; i++) {
     saltusi_mass_solve(c, row(c->at.MD, i, nv));
   }
+  recorded_forces(c, &e);
   if (!solve_with_dry(c, &e, dry_rows)) {
     return false;
   }

@@ -60,3 +60,8 @@ void saltusi_set_weights(saltusi_checker* c, const saltusi_frame* a, const saltu
     c->weight_v[i] = atol_v + def->rtol * fmax(fabs(a->v[i]), fabs(b->v[i]));
   }
 }
+
+const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_frame* f) {
+  assert(c != NULL && f != NULL);
+  return c->data->joint_force != NULL ? c->data->joint_force + f->number * c->nj : NULL;
+}

@@ -16,9 +16,6 @@ static const double allowance = 10.0;
 /* A force below this part of the largest one of a frame is what projections leave of none. */
 static const double no_force = 1e-8;
 
-/* Part of the hardest impulse of a run that sums of impulses round away. */
-static const double lost_in_sums = 1e-13;
-
 /* Friction above this part of its limit all the way slips. */
 static const double full = 1.0 - 1e-9;
 
@@ -80,7 +77,7 @@ static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi
   double friction = saltusi_gauge(law, acting->force + 1);
   double most = law->mu * acting->force[0] + saltusi_bond_shear(law, held->bond);
   /* a short step makes a force of the roundings of sums */
-  double rounding = lost_in_sums * c->hardest / (b->t - a->t);
+  double rounding = SALTUSI_LOST_IN_SUMS * c->hardest / (b->t - a->t);
   held->sticks = ends[0] + ends[1] <= slow && friction + rounding < full * most;
   if (!between(ua + 1, ub + 1, t, slow, held->direction) && friction > 0.0) {
     double size = hypot(acting->force[1], acting->force[2]);
@@ -153,9 +150,9 @@ static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame*
     double bond = bond_of(c, acting);
     bool closed = bond > 0.0 && fabs(acting->gap) <= 1e-9; /* it may hold without a force */
     /* rounding of sums, of which a short step makes a force */
-    if (!known ||
-        (!closed && (P <= lost_in_sums * c->hardest || P <= no_force * largest * (b->t - a->t) ||
-                     !matters(c, a, acting, b->t - a->t)))) {
+    if (!known || (!closed && (P <= SALTUSI_LOST_IN_SUMS * c->hardest ||
+                               P <= no_force * largest * (b->t - a->t) ||
+                               !matters(c, a, acting, b->t - a->t)))) {
       continue;
     }
     saltusi_held* h = &c->held[held];
@@ -236,6 +233,7 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const salt
   saltusi_set_weights(c, a, b);
   int held = hold(c, a, b, count);
   set_dry(c, a, b);
+  c->joint_force = saltusi_joint_forces(c, b);
   double* y = c->table;
   if (!saltusi_follow(c, a, b->t, held, y)) {
     c->out->balanced += b->t - a->t; /* too stiff, or not smooth: as for a step of any scheme */

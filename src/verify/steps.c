@@ -170,7 +170,7 @@ void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltus
   assert(c != NULL && a != NULL && b != NULL);
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   saltusi_set_weights(c, a, b);
-  c->joint_force = c->data->joint_force != NULL ? c->data->joint_force + b->number * c->nj : NULL;
+  c->joint_force = saltusi_joint_forces(c, b);
   check_momentum(c, a, b, count);
   check_positions(c, a, b);
 }

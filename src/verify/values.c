@@ -89,9 +89,13 @@ static void check_contact(saltusi_checker* c, const saltusi_frame* f,
 /* A contact that pushed on the way here touches at one end of the way. */
 static void check_open(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,
                        int before) {
-  bool pushed = acting->force[0] != 0.0 || acting->impulse[0] != 0.0;
-  if (!pushed || f->number == 0 || isnan(acting->gap)) {
+  if (f->number == 0 || isnan(acting->gap)) {
     return;
+  }
+  double moved =
+      fabs(acting->impulse[0]) + fabs(acting->force[0]) * (f->t - c->data->t[f->number - 1]);
+  if (moved <= SALTUSI_LOST_IN_SUMS * c->hardest) {
+    return; /* none, or what sums of impulses leave of none */
   }
   double nearest = fabs(acting->gap);
   for (int i = 0; i < before; i++) {

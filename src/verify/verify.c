@@ -218,6 +218,7 @@ static bool take_equations(saltusi_checker* c) {
                               .MD = SALTUSI_TAKE(p, double, rows* n),
                               .A = SALTUSI_TAKE(p, double, rows* rows),
                               .x = SALTUSI_TAKE(p, double, rows),
+                              .recorded = SALTUSI_TAKE(p, double, rows),
                               .row_of = SALTUSI_TAKE(p, int, rows),
                               .column = SALTUSI_TAKE(p, int, rows),
                               .rows = (int)rows};

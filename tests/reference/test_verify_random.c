@@ -10,15 +10,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Alarms of which it is not known whether the run or the certificate is wrong: momentum in one step, contacts that push
- * 7e-6 and 4e-5 m apart, and a pull of 1e-5 N s with a gain of 3e-7 J. */
-static bool is_open(uint64_t seed) {
-  return seed == 1359 || seed == 1424 || seed == 1725 || seed == 1551;
+static const double tolerances[] = {1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10};
+
+/* Whether the certificate of system `seed` raises an alarm; *done: it came to its end. */
+static bool alarms_at(uint64_t seed, random_scene* scene, saltus_certificate* c, bool* done) {
+  random_scene_make(seed, 0.0, scene);
+  const way w = {.scheme = "adaptive", .tol = tolerances[seed % 7], .until = scene->t_end};
+  recorded r;
+  *done = record_try(scene->text, w, &r);
+  if (!*done) {
+    return false; /* ends with an error of its own: not what is tested here */
+  }
+  *c = verify(&r, saltus_scene_look(r.scene));
+  if (!c->passed) {
+    char name[64];
+    snprintf(name, sizeof name, "system %d at %g", (int)seed, w.tol);
+    say_failures(c, name);
+  }
+  forget(&r);
+  return !c->passed;
+}
+
+/* Systems that once raised an alarm: a redundant row whose share of the load decides about friction (1359), roundings of sums
+ * as forces of open contacts (1424, 1725), and a step over an accumulation that pulled on the contact below (1551). */
+static void alarms_that_were_understood_stay_away(void** state) {
+  (void)state;
+  static const uint64_t seeds[] = {1359, 1424, 1551, 1725};
+  random_scene* scene = malloc(sizeof *scene);
+  assert_non_null(scene);
+  for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
+    saltus_certificate c;
+    bool done = false;
+    assert_false(alarms_at(seeds[i], scene, &c, &done));
+    assert_true(done);
+  }
+  free(scene);
 }
 
 static void random_systems_pass(void** state) {
   (void)state;
-  static const double tolerances[] = {1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10};
   uint64_t from = getenv("SALTUS_SEED") != NULL ? strtoull(getenv("SALTUS_SEED"), NULL, 10) : 0;
   uint64_t count = saltus_test_long() ? 2000 : 21;
   int alarms = 0;
@@ -28,23 +58,14 @@ static void random_systems_pass(void** state) {
   random_scene* scene = malloc(sizeof *scene);
   assert_non_null(scene);
   for (uint64_t seed = from; seed < from + count; seed++) {
-    random_scene_make(seed, 0.0, scene);
-    const way w = {.scheme = "adaptive", .tol = tolerances[seed % 7], .until = scene->t_end};
-    recorded r;
-    if (!record_try(scene->text, w, &r)) {
-      continue; /* ends with an error of its own: not what is tested here */
+    saltus_certificate c;
+    bool done = false;
+    alarms += alarms_at(seed, scene, &c, &done);
+    if (done) {
+      looked++;
+      span += c.span;
+      followed += c.followed;
     }
-    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
-    if (!c.passed) {
-      char name[64];
-      snprintf(name, sizeof name, "system %d at %g", (int)seed, w.tol);
-      say_failures(&c, name);
-      alarms += !is_open(seed);
-    }
-    looked++;
-    span += c.span;
-    followed += c.followed;
-    forget(&r);
   }
   free(scene);
   print_message("%lld systems, %d alarms, %.4g of the time followed\n", looked, alarms,
@@ -54,6 +75,7 @@ static void random_systems_pass(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_systems_pass)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_systems_pass),
+                                     cmocka_unit_test(alarms_that_were_understood_stay_away)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
