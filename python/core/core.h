@@ -155,6 +155,7 @@ PyObject* core_data_snapshot(PyObject* self, PyObject* args);
 PyObject* core_lcp(PyObject* module, PyObject* args);
 PyObject* core_friction(PyObject* module, PyObject* args);
 PyObject* core_compare(PyObject* module, PyObject* args);
+PyObject* core_sensitivity(PyObject* module, PyObject* args);
 PyObject* core_read_problem(PyObject* module, PyObject* args);
 PyObject* core_system(PyObject* module, PyObject* args);
 PyObject* core_snapshot_scene(PyObject* module, PyObject* bytes);

@@ -129,6 +129,8 @@ static PyMethodDef functions[] = {
     {"system", core_system, METH_VARARGS, "A scene made of functions."},
     {"compare", core_compare, METH_VARARGS,
      "compare(data, data, match, any): how far they are apart."},
+    {"sensitivity", core_sensitivity, METH_VARARGS,
+     "sensitivity(scene, parameters, names, until, tol): derivatives of a run."},
     {"read_problem", core_read_problem, METH_VARARGS, "read_problem(path): a Problem."},
     {"lists", core_lists, METH_NOARGS, "Schemes, solvers and kinds of events."},
     {"event_fields", event_fields, METH_NOARGS, "Where the numbers of an event are."},

@@ -14,6 +14,7 @@ from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, S
 from .builder import Body, Marker
 from .model import Model
 from .problems import Answer, Problem, friction, lcp, read_problem, solvers
+from .sensitivity import Sensitivity, SensitiveEvent, sensitivity
 from .simulation import Event, Simulation, rollout
 from .solution import Certificate, Contacts, Ledger, Solution, State
 from .solver import load, resume, schemes, solve
@@ -24,7 +25,8 @@ __version__: str = _core.version
 
 __all__ = [
     "Answer", "Body", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "InputError",
-    "Interrupted", "Ledger", "Marker", "Model", "Problem", "SaltusWarning", "Simulation", "Solution", "SolveError", "State",
-    "System",    "compare", "converge", "friction", "lcp", "load", "read_problem", "resume", "rollout", "schemes", "solve", "solvers",
+    "Interrupted", "Ledger", "Marker", "Model", "Problem", "SaltusWarning", "Sensitivity",
+    "SensitiveEvent", "Simulation", "Solution", "SolveError", "State",
+    "System",    "compare", "converge", "friction", "lcp", "load", "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers",
     "verify",
 ]

@@ -46,11 +46,12 @@ static saltus_status value_of(const saltus_scene* like, const saltus_override* o
                                 .overrides = overrides,
                                 .override_count = count,
                                 .outputs = &output,
-                                .output_count = 1,
-                                .log = log};
+                                .output_count = 1};
   saltus_scene* scene;
   const saltus_status status = saltus_scene_create(&def, &scene);
-  if (status != SALTUS_OK) {
+  if (status != SALTUS_OK) { /* the scene was good before */
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "sensitivity: the scene has no parameter, coordinate or velocity \"%.80s\"", name);
     return status;
   }
   const saltus_scene_view* view = saltus_scene_look(scene);

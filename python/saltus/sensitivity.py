@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Derivatives of motions with impacts and friction with respect to parameters and start values."""
+from __future__ import annotations
+
+import os
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Union
+
+import numpy as np
+
+from . import _core
+from .arguments import Array, as_real
+from .model import Model, Value, as_model
+
+
+class SensitiveEvent(NamedTuple):
+    """An event and how its time changes: `dt` has one number for each name. `derivative` is "exists", "limit" (through an
+    accumulation of impacts), "simultaneous" or "grazing"; of the last two the derivatives after it are not to be trusted."""
+
+    kind: str
+    contact: str
+    t: float
+    dt: Array
+    derivative: str
+
+
+class Sensitivity:
+    """What `sensitivity` found. Rows of `dq`, `dv` and `doutputs` belong to `names`, columns to coordinates, velocities and
+    outputs, all at the fixed time `t`; `s["e"]` are the derivatives with respect to e by name. `derivative` is the worst kind that
+    was met ("exists", "limit", "simultaneous", "grazing"), `derivative_t` where that was first.
+    """
+
+    __slots__ = ("names", "t", "q", "v", "dq", "dv", "outputs", "doutputs", "events", "derivative", "derivative_t", "_columns")
+
+    def __init__(self, model: Model, names: tuple[str, ...], facts: dict[str, Any]) -> None:
+        scene = model._scene
+        contacts = [name for name, _ in scene.labels("c")]
+        own = [name for name, _ in scene.labels("e")]
+        self.names = names
+        self.t: float = facts["t"]
+        self.q: Array = np.asarray(facts["q"])
+        self.v: Array = np.asarray(facts["v"])
+        self.outputs: Array = np.asarray(facts["outputs"])
+        self.dq: Array = np.asarray(facts["dq"]).reshape(len(names), -1)
+        self.dv: Array = np.asarray(facts["dv"]).reshape(len(names), -1)
+        self.doutputs: Array = np.asarray(facts["doutputs"]).reshape(len(names), len(self.outputs))
+        self.events = tuple(
+            SensitiveEvent(kind, (own if by_function else contacts)[number], t, np.asarray(dt), derivative)
+            for kind, number, by_function, t, dt, derivative in facts["events"])
+        self.derivative: str = facts["derivative"]
+        self.derivative_t: float = facts["derivative_t"]
+        self._columns = tuple(name for kind in "qvo" for name, _ in scene.labels(kind))
+
+    def __getitem__(self, name: str) -> dict[str, float]:
+        if name not in self.names:
+            raise KeyError(name)
+        row = self.names.index(name)
+        values = np.concatenate([self.dq[row], self.dv[row], self.doutputs[row]])
+        return {column: float(value) for column, value in zip(self._columns, values)}
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity with respect to {', '.join(self.names)} at t = {self.t:g} s: {self.derivative}>"
+
+
+def sensitivity(model: Union[Model, str, os.PathLike[str]], t_end: float, names: Union[str, Iterable[str]], *,
+                tol: float = 1e-11, parameters: Optional[Mapping[str, Value]] = None) -> Sensitivity:
+    """How a motion, its outputs and its events change with parameters, starts `x` and velocities `x'` of a scene, by variational
+    equations with saltation at every event.
+
+    What is not differentiated (contacts of shapes, friction laws beyond Coulomb's) raises `SolveError` with the reason.
+
+    >>> import saltus
+    >>> s = saltus.sensitivity("scenes/ball.yaml", 2.2, "q")
+    >>> round(s["q"]["q"], 9), [round(float(e.dt[0]), 9) for e in s.events]
+    (-0.05, [0.5, 1.0])
+    """
+    chosen = as_model(model, parameters)
+    words = (names,) if isinstance(names, str) else tuple(names)
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"names are texts, not {type(word).__name__}")
+    end, accuracy = as_real(t_end, "t_end"), as_real(tol, "tol")
+    return Sensitivity(chosen, words, _core.sensitivity(chosen._scene, chosen._pairs, words, end, accuracy))
