@@ -20,23 +20,23 @@ SALTUS_BEGIN_DECLS
 
 typedef enum saltus_element_type {
   SALTUS_ELEMENT_JOURNAL, /* pin (second) in a bearing (first) about z, with radial clearance */
-  SALTUS_ELEMENT_GUIDE, /* block (second) between two walls along x (first): four corners; plane */
-  SALTUS_ELEMENT_STOP,  /* point or disc (second) above y = 0 of the first; in space above z = 0 */
-  SALTUS_ELEMENT_ROPE,  /* origins at most `length` apart */
+  SALTUS_ELEMENT_GUIDE, /* block (second) between two walls along x (first): corners; in space four walls */
+  SALTUS_ELEMENT_STOP, /* point or disc (second) above y = 0 of the first; in space above z = 0 */
+  SALTUS_ELEMENT_ROPE, /* origins at most `length` apart */
   SALTUS_ELEMENT_WHEEL, /* disc (second) on y = 0 of the first, with traction; in space about z of the second, on z = 0 */
   SALTUS_ELEMENT_ROLLING, /* the same as a joint: it rolls without slip and stays on; in space a ball on z = 0 */
-  SALTUS_ELEMENT_GEAR_PAIR,      /* two joints whose wheels mesh with backlash */
-  SALTUS_ELEMENT_CAM,            /* follower (second) on a profile (first); plane */
+  SALTUS_ELEMENT_GEAR_PAIR, /* two joints whose wheels mesh with backlash */
+  SALTUS_ELEMENT_CAM, /* follower (second) on a profile (first); in space a cylinder along z */
   SALTUS_ELEMENT_SPRING_CONTACT, /* a stop that a preloaded spring presses closed */
   SALTUS_ELEMENT_LATCH,          /* a stop that is there while an input holds it */
-  SALTUS_ELEMENT_RATCHET, /* nose of a pawl (second) on a wheel with saw teeth (first); plane */
+  SALTUS_ELEMENT_RATCHET, /* nose of a pawl (second) on a wheel with saw teeth (first), in space about z */
   SALTUS_ELEMENT_ROLLING_WHEEL /* a wheel as a joint: its rim rolls without slip */
 } saltus_element_type;
 
 typedef enum saltus_follower {
   SALTUS_FOLLOWER_KNIFE,  /* the origin of the second marker */
-  SALTUS_FOLLOWER_ROLLER, /* a disc about it */
-  SALTUS_FOLLOWER_FLAT    /* the line along its x, the cam below */
+  SALTUS_FOLLOWER_ROLLER, /* a disc about it, in space a ball */
+  SALTUS_FOLLOWER_FLAT    /* the line along its x, the cam below; plane */
 } saltus_follower;
 
 /* A piece of a closed convex profile: an arc whose outward normals begin at the direction `from`, up to that
@@ -87,7 +87,8 @@ typedef struct saltus_element_def {
   const saltus_friction_law*
       law; /* beyond the coefficient `friction`; outlives the model. In the plane rolling is against
                                    * the angle between the markers; no drilling, no patch. NULL: none */
-  SALTUS_RESERVED(4);
+  double height; /* m: of the block of a guide in space, along z */
+  SALTUS_RESERVED(3);
 } saltus_element_def;
 
 typedef struct saltus_elements {

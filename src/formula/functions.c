@@ -65,6 +65,12 @@ static const saltus_formula_function shown[] = {
     {"wx_in", 2, "wx_in(a, b): angular velocity of b against a along x of a, rad/s"},
     {"wy_in", 2, "wy_in(a, b): the same along y of a"},
     {"wz_in", 2, "wz_in(a, b): the same along z of a"},
+    {"xx_in", 2, "xx_in(a, b): x of the x axis of marker b in the axes of marker a"},
+    {"xy_in", 2, "xy_in(a, b): y of it"},
+    {"xz_in", 2, "xz_in(a, b): z of it"},
+    {"yx_in", 2, "yx_in(a, b): x of the y axis of marker b in the axes of marker a"},
+    {"yy_in", 2, "yy_in(a, b): y of it"},
+    {"yz_in", 2, "yz_in(a, b): z of it"},
     {"zx_in", 2, "zx_in(a, b): x of the z axis of marker b in the axes of marker a"},
     {"zy_in", 2, "zy_in(a, b): y of it"},
     {"zz_in", 2, "zz_in(a, b): z of it"},
@@ -92,9 +98,9 @@ const saltus_formula_function* saltus_formula_function_at(int i) {
 
 int saltusi_thing_function_find(const char* name) {
   assert(name != NULL);
-  static const char* const words[SALTUSI_THING_FUNCTIONS] = {"dist",  "angle", "x_in",  "y_in",
-                                                             "z_in",  "wx_in", "wy_in", "wz_in",
-                                                             "zx_in", "zy_in", "zz_in"};
+  static const char* const words[SALTUSI_THING_FUNCTIONS] = {
+      "dist",  "angle", "x_in",  "y_in",  "z_in",  "wx_in", "wy_in", "wz_in", "xx_in",
+      "xy_in", "xz_in", "yx_in", "yy_in", "yz_in", "zx_in", "zy_in", "zz_in"};
   int i = 0;
   while (i < SALTUSI_THING_FUNCTIONS && strcmp(words[i], name) != 0) {
     i++;

@@ -36,7 +36,13 @@ enum {
   SALTUSI_THING_WX, /* angular velocity of the second against the first, in the axes of the first */
   SALTUSI_THING_WY,
   SALTUSI_THING_WZ,
-  SALTUSI_THING_ZX, /* z axis of the second in the axes of the first */
+  SALTUSI_THING_XX, /* x axis of the second in the axes of the first, then y, then z */
+  SALTUSI_THING_XY,
+  SALTUSI_THING_XZ,
+  SALTUSI_THING_YX,
+  SALTUSI_THING_YY,
+  SALTUSI_THING_YZ,
+  SALTUSI_THING_ZX,
   SALTUSI_THING_ZY,
   SALTUSI_THING_ZZ,
   SALTUSI_THING_FUNCTIONS

@@ -8,7 +8,8 @@
  *   journal   gap (c^2 - X^2 - Y^2) / (2 c)     slip (X Y' - Y X')/c + R theta'
  *             = c - d to second order in the gap, d = hypot(X, Y), with the rows and the convective part of c - d
  *             wherever it is closed; smooth at d = 0, where c - d has no gradient
- *   guide     gap b + c -+ Y_k                  slip X_k',  (X_k, Y_k) = (X, Y) + R(theta) (+-a, +-b)
+ *   guide     gap b + c -+ Y_k                  slip X_k',  (X_k, Y_k) = (X, Y) + R(theta) (+-a, +-b); in space
+ *             also h + c -+ Z_k, with slips X_k' and the one across
  *   stop      gap Y - R                         slip X' + R theta'
  *   rope      gap (L^2 - d^2) / (2 L)
  *   rolling   joints Y - R = 0, X + R theta = constant; in space Z - R = 0 and no velocity where it touches
@@ -31,7 +32,7 @@
 
 typedef saltusi_machine_maker maker;
 
-enum { CONTACTS_MOST = 4, JOINTS_MOST = 3 }; /* of one element; a ratchet has a contact a tooth */
+enum { CONTACTS_MOST = 16, JOINTS_MOST = 3 }; /* of one element; a ratchet has a contact a tooth */
 
 static const char* const type_names[] = {"journal",        "guide",   "stop",      "rope",
                                          "wheel",          "rolling", "gear-pair", "cam",
@@ -123,16 +124,19 @@ static bool is_plane(const maker* m) {
   return m->def->mechanism->plane;
 }
 
-static void only_plane(maker* m) {
-  if (!is_plane(m)) {
-    saltusi_machine_fail(m, "%s is an element of the plane; in space give shapes",
-                         type_names[m->element->type]);
-  }
+bool saltusi_machine_rubs(const maker* m) {
+  assert(m != NULL);
+  return m->element->friction > 0.0 || m->element->law != NULL;
 }
 
-/* Whether it has friction of some kind. */
-static bool rubs(const saltus_element_def* e) {
-  return e->friction > 0.0 || e->law != NULL;
+void saltusi_machine_second_slip(maker* m, const char* slip) {
+  assert(m != NULL && m->def->contact_count > 0);
+  saltus_formula_contact* contact = &m->contacts[m->def->contact_count - 1];
+  if (saltusi_machine_rubs(m)) {
+    contact->slip2.text = slip;
+  } else {
+    contact->slip.text = NULL;
+  }
 }
 
 /* ---- elements ---- */
@@ -147,11 +151,41 @@ static void journal(maker* m) {
   const char* slip = saltusi_machine_text(
       m, "(x_in(%s, %s)*y_in'(%s, %s) - y_in(%s, %s)*x_in'(%s, %s))/%.17g + %.17g*%s(%s, %s)", a, b,
       a, b, a, b, a, b, c, e->radius, is_plane(m) ? "angle'" : "wz_in", a, b);
-  saltusi_machine_contact(m, NULL, gap, is_plane(m) || rubs(e) ? slip : NULL);
-  if (!is_plane(m) && rubs(e)) { /* along the axis */
+  saltusi_machine_contact(m, NULL, gap, is_plane(m) || saltusi_machine_rubs(m) ? slip : NULL);
+  if (!is_plane(m) && saltusi_machine_rubs(m)) { /* along the axis */
     m->contacts[m->def->contact_count - 1].slip2.text = saltusi_machine_text(
         m, "z_in'(%s, %s) + %.17g*(wx_in(%s, %s)*y_in(%s, %s) - wy_in(%s, %s)*x_in(%s, %s))", a, b,
         e->radius / c, a, b, a, b, a, b, a, b);
+  }
+}
+
+/* A coordinate of a corner of the block in the axes of the first marker: c_in + x xc_in + y yc_in + z zc_in. */
+static const char* corner_along(maker* m, char c, const double p[3]) {
+  const char *a = m->element->between[0], *b = m->element->between[1];
+  return saltusi_machine_text(m,
+                              "(%c_in(%s, %s) + (%.17g)*x%c_in(%s, %s) + (%.17g)*y%c_in(%s, %s) + "
+                              "(%.17g)*z%c_in(%s, %s))",
+                              c, a, b, p[0], c, a, b, p[1], c, a, b, p[2], c, a, b);
+}
+
+/* Four walls along x of the first, four corners of the block at each. */
+static void guide_in_space(maker* m) {
+  static const char* const walls[] = {"upper", "lower", "front", "back"};
+  const saltus_element_def* e = m->element;
+  saltusi_machine_positive(m, "height", e->height);
+  for (int k = 0; k < 16; k++) {
+    const int wall = k / 4, over = wall % 2 == 0 ? 1 : -1; /* upper and front: at the far end */
+    const double half[2] = {wall < 2 ? 0.5 * e->width : 0.5 * e->height,
+                            wall < 2 ? 0.5 * e->height : 0.5 * e->width};
+    const double end = k % 2 == 0 ? -0.5 : 0.5, side = k % 4 < 2 ? -half[1] : half[1];
+    const double p[3] = {end * e->length, wall < 2 ? over * half[0] : side,
+                         wall < 2 ? side : over * half[0]};
+    const char* gap =
+        saltusi_machine_text(m, "%.17g %c %s", half[0] + e->clearance, over > 0 ? '-' : '+',
+                             corner_along(m, wall < 2 ? 'y' : 'z', p));
+    saltusi_machine_contact(m, saltusi_machine_text(m, "%s%d", walls[wall], k % 4 + 1), gap,
+                            corner_along(m, 'x', p));
+    saltusi_machine_second_slip(m, corner_along(m, wall < 2 ? 'z' : 'y', p));
   }
 }
 
@@ -159,10 +193,16 @@ static void guide(maker* m) {
   static const char* const parts[] = {"upper_left", "upper_right", "lower_left", "lower_right"};
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
-  only_plane(m);
   saltusi_machine_positive(m, "clearance", e->clearance);
   saltusi_machine_positive(m, "length", e->length);
   saltusi_machine_positive(m, "width", e->width);
+  if (!is_plane(m)) {
+    guide_in_space(m);
+    return;
+  }
+  if (e->height != 0.0) {
+    saltusi_machine_fail(m, "a guide in the plane has no height");
+  }
   for (int k = 0; k < 4; k++) {
     const double x = (k % 2 == 0 ? -0.5 : 0.5) * e->length, y = (k < 2 ? 0.5 : -0.5) * e->width;
     const char* gap = saltusi_machine_text(
@@ -211,7 +251,7 @@ static const char* height_above(maker* m, bool wheel) {
 
 /* A ball, or the rim of a wheel, on z = 0. */
 static void touch_in_space(maker* m, bool wheel) {
-  const bool smooth = m->element->radius > 0.0 && !rubs(m->element);
+  const bool smooth = m->element->radius > 0.0 && !saltusi_machine_rubs(m);
   const char* slip[2] = {NULL, NULL};
   if (!smooth) {
     touching_slips(m, wheel, slip);
@@ -238,7 +278,7 @@ static void rope(maker* m) {
   const char *a = e->between[0], *b = e->between[1];
   const double L = e->length;
   saltusi_machine_positive(m, "length", L);
-  if (rubs(e)) {
+  if (saltusi_machine_rubs(m)) {
     saltusi_machine_fail(m, "a rope has no friction");
   }
   const char* z = is_plane(m) ? "" : saltusi_machine_text(m, " - (%s.z - %s.z)^2", b, a);
@@ -319,7 +359,7 @@ static void gear_pair(maker* m) {
       saltusi_machine_fail(m, "a radius is %g, must not be 0", e->radii[k]);
     }
   }
-  if (rubs(e)) {
+  if (saltusi_machine_rubs(m)) {
     saltusi_machine_fail(m, "a gear pair has no friction");
   }
   for (int k = 0; k < 2; k++) {

@@ -28,6 +28,10 @@ void saltusi_machine_fail(saltusi_machine_maker* maker, const char* format, ...)
 /* One more contact; part NULL: with the name of the element. slip NULL: there is none. */
 void saltusi_machine_contact(saltusi_machine_maker* maker, const char* part, const char* gap,
                              const char* slip);
+/* The second slip of the last contact, in space; there is none without friction. */
+void saltusi_machine_second_slip(saltusi_machine_maker* maker, const char* slip);
+/* Whether the element has friction of some kind. */
+bool saltusi_machine_rubs(const saltusi_machine_maker* maker);
 /* A number that has to be above zero. */
 void saltusi_machine_positive(saltusi_machine_maker* maker, const char* what, double value);
 

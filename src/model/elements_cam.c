@@ -11,6 +11,9 @@
  *   slip, knife and roller   n_y X' - n_x Y' + R theta'
  *   slip, flat               x' + y theta'  of the cam in the axes of the follower
  *
+ * In space the profile is a cylinder along z and the roller a ball: gaps are the same, slips n_y X' - n_x Y' + R w_z and
+ * Z' - R (n_y w_x - n_x w_y).
+ *
  * A gap of a polar curve is its distance to first order. The spline is the periodic cubic one through the points.
  */
 #include "model/elements.h"
@@ -53,8 +56,12 @@ static void check_arcs(maker* m, const saltus_cam_profile* p) {
   }
 }
 
-/* The text of one arc. */
-typedef const char* (*piece_text)(maker* m, const saltus_cam_arc* arc);
+/* The functions of two velocities (U, V): of the follower's origin, or its angular velocity. */
+typedef const char* const rates[2];
+static rates moves = {"x_in'", "y_in'"}, turns = {"wx_in", "wy_in"};
+
+/* The text of one arc; velocities NULL: its gap. */
+typedef const char* (*piece_text)(maker* m, const saltus_cam_arc* arc, rates of);
 
 static double least_radius(const saltus_cam_profile* p) {
   double least = p->arcs[0].radius;
@@ -84,35 +91,39 @@ static const char* when_arc(maker* m, int i, bool flat) {
 }
 
 /* "piecewise(condition 1, piece 1, ..., last piece)" */
-static const char* by_arc(maker* m, piece_text piece, bool flat) {
+static const char* by_arc(maker* m, piece_text piece, bool flat, rates of) {
   const saltus_cam_profile* p = m->element->profile;
   const int last = p->arc_count - 1;
   const char* all = last > 0 ? "piecewise(" : "";
   for (int i = 0; i < last && m->status == SALTUS_OK; i++) {
-    all = saltusi_machine_text(m, "%s%s, %s, ", all, when_arc(m, i, flat), piece(m, &p->arcs[i]));
+    all =
+        saltusi_machine_text(m, "%s%s, %s, ", all, when_arc(m, i, flat), piece(m, &p->arcs[i], of));
   }
-  return saltusi_machine_text(m, "%s%s%s", all, piece(m, &p->arcs[last]), last > 0 ? ")" : "");
+  return saltusi_machine_text(m, "%s%s%s", all, piece(m, &p->arcs[last], of), last > 0 ? ")" : "");
 }
 
-static const char* round_gap(maker* m, const saltus_cam_arc* arc) {
+static const char* round_gap(maker* m, const saltus_cam_arc* arc, rates of) {
+  (void)of;
   const saltus_element_def* e = m->element;
   return saltusi_machine_text(m, "hypot(x_in(%s, %s) - (%.17g), y_in(%s, %s) - (%.17g)) - %.17g",
                               e->between[0], e->between[1], arc->centre[0], e->between[0],
                               e->between[1], arc->centre[1], arc->radius + e->radius);
 }
 
-static const char* round_slip(maker* m, const saltus_cam_arc* arc) {
+/* n_y U - n_x V */
+static const char* round_slip(maker* m, const saltus_cam_arc* arc, rates of) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   return saltusi_machine_text(m,
-                              "((y_in(%s, %s) - (%.17g))*x_in'(%s, %s) - (x_in(%s, %s) - "
-                              "(%.17g))*y_in'(%s, %s))/%.17g",
-                              a, b, arc->centre[1], a, b, a, b, arc->centre[0], a, b,
+                              "((y_in(%s, %s) - (%.17g))*%s(%s, %s) - (x_in(%s, %s) - "
+                              "(%.17g))*%s(%s, %s))/%.17g",
+                              a, b, arc->centre[1], of[0], a, b, a, b, arc->centre[0], of[1], a, b,
                               arc->radius + e->radius);
 }
 
 /* The centre of the arc in the axes of the follower, y: below the face. */
-static const char* flat_gap(maker* m, const saltus_cam_arc* arc) {
+static const char* flat_gap(maker* m, const saltus_cam_arc* arc, rates of) {
+  (void)of;
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   return saltusi_machine_text(
@@ -230,31 +241,39 @@ static curve polar(maker* m, const char* x, const char* y) {
   return all;
 }
 
-static void round_follower(maker* m, const char** gap, const char** slip) {
+/* n_y U - n_x V of a curve; NULL: its slope is not known. */
+static const char* curve_slip(maker* m, const char* lean, rates of) {
+  const char *a = m->element->between[0], *b = m->element->between[1];
+  const char* x = saltusi_machine_text(m, "x_in(%s, %s)", a, b);
+  const char* y = saltusi_machine_text(m, "y_in(%s, %s)", a, b);
+  return lean == NULL
+             ? NULL
+             : saltusi_machine_text(m,
+                                    "((%s - %s*%s)*%s(%s, %s) - (%s + %s*%s)*%s(%s, %s))/"
+                                    "(hypot(%s, %s)*sqrt(1 + %s^2))",
+                                    y, lean, x, of[0], a, b, x, lean, y, of[1], a, b, x, y, lean);
+}
+
+/* The gap, and c_beta/r; NULL: the slope is not known. */
+static const char* round_follower(maker* m, const char** lean) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   const char* x = saltusi_machine_text(m, "x_in(%s, %s)", a, b);
   const char* y = saltusi_machine_text(m, "y_in(%s, %s)", a, b);
   const curve c = polar(m, x, y);
   if (c.slope == NULL) {
-    *gap = saltusi_machine_text(m, "hypot(%s, %s) - %s", x, y, c.c);
-    *slip = NULL;
-    return;
+    *lean = NULL;
+    return saltusi_machine_text(m, "hypot(%s, %s) - %s", x, y, c.c);
   }
-  const char* lean = saltusi_machine_text(m, "(%s/hypot(%s, %s))", c.slope, x, y);
-  *gap = saltusi_machine_text(m, "(hypot(%s, %s) - %s)/sqrt(1 + %s^2)", x, y, c.c, lean);
-  *slip =
-      saltusi_machine_text(m,
-                           "((%s - %s*%s)*x_in'(%s, %s) - (%s + %s*%s)*y_in'(%s, %s))/(hypot(%s, "
-                           "%s)*sqrt(1 + %s^2))",
-                           y, lean, x, a, b, x, lean, y, a, b, x, y, lean);
+  *lean = saltusi_machine_text(m, "(%s/hypot(%s, %s))", c.slope, x, y);
+  return saltusi_machine_text(m, "(hypot(%s, %s) - %s)/sqrt(1 + %s^2)", x, y, c.c, *lean);
 }
 
-static void flat_follower(maker* m, const char** gap) {
+static const char* flat_follower(maker* m) {
   const char *a = m->element->between[0], *b = m->element->between[1];
   const char* x = saltusi_machine_text(m, "-sin(angle(%s, %s))", a, b);
   const char* y = saltusi_machine_text(m, "cos(angle(%s, %s))", a, b);
-  *gap = saltusi_machine_text(m, "-y_in(%s, %s) - %s", b, a, polar(m, x, y).c);
+  return saltusi_machine_text(m, "-y_in(%s, %s) - %s", b, a, polar(m, x, y).c);
 }
 
 /* ---- the element ---- */
@@ -264,13 +283,14 @@ static void check_profile(maker* m) {
   const saltus_cam_profile* p = e->profile;
   const int given =
       p == NULL ? 0 : (p->arc_count > 0) + (p->point_count > 0) + (p->formula != NULL);
-  if (!m->def->mechanism->plane) {
-    saltusi_machine_fail(m, "cam is an element of the plane");
+  if (!m->def->mechanism->plane && e->follower == SALTUS_FOLLOWER_FLAT) {
+    saltusi_machine_fail(m,
+                         "a flat follower is one of the plane: in space it touches along a line");
   } else if (given != 1) {
     saltusi_machine_fail(m, "profile has to be one of arcs, points and a formula");
   } else if (p->arc_count > PIECES_MOST) {
     saltusi_machine_fail(m, "profile has %d arcs, allowed are %d", p->arc_count, PIECES_MOST);
-  } else if (p->formula != NULL && p->slope == NULL && (e->friction > 0.0 || e->law != NULL) &&
+  } else if (p->formula != NULL && p->slope == NULL && saltusi_machine_rubs(m) &&
              e->follower != SALTUS_FOLLOWER_FLAT) {
     saltusi_machine_fail(m, "friction needs the slope of the profile, its derivative by beta");
   } else if ((e->follower == SALTUS_FOLLOWER_ROLLER) != (e->radius > 0.0)) {
@@ -288,22 +308,33 @@ void saltusi_machine_cam(maker* m) {
     return;
   }
   const saltus_element_def* e = m->element;
-  const char *a = e->between[0], *b = e->between[1], *gap = NULL, *slip = NULL;
+  const char *a = e->between[0], *b = e->between[1], *lean = NULL;
+  const bool plane = m->def->mechanism->plane, arcs = e->profile->arc_count > 0;
   if (e->follower == SALTUS_FOLLOWER_FLAT) {
-    slip = saltusi_machine_text(m, "x_in'(%s, %s) + y_in(%s, %s)*angle'(%s, %s)", b, a, b, a, b, a);
+    const char* gap = arcs ? by_arc(m, flat_gap, true, moves) : flat_follower(m);
+    saltusi_machine_contact(
+        m, NULL, gap,
+        saltusi_machine_text(m, "x_in'(%s, %s) + y_in(%s, %s)*angle'(%s, %s)", b, a, b, a, b, a));
+    return;
   }
-  if (e->profile->arc_count > 0 && slip != NULL) {
-    gap = by_arc(m, flat_gap, true);
-  } else if (e->profile->arc_count > 0) {
-    gap = by_arc(m, round_gap, false);
-    slip = by_arc(m, round_slip, false);
-  } else if (slip != NULL) {
-    flat_follower(m, &gap);
-  } else {
-    round_follower(m, &gap, &slip);
+  const char* gap = arcs ? by_arc(m, round_gap, false, moves) : round_follower(m, &lean);
+  const char* slip[2] = {arcs ? by_arc(m, round_slip, false, moves) : curve_slip(m, lean, moves),
+                         NULL};
+  if (slip[0] != NULL && !plane) {
+    slip[1] = saltusi_machine_text(m, "z_in'(%s, %s)", a, b);
   }
-  if (slip != NULL && e->follower == SALTUS_FOLLOWER_ROLLER) {
-    slip = saltusi_machine_text(m, "%s + %.17g*angle'(%s, %s)", slip, e->radius, a, b);
+  if (slip[0] != NULL && e->follower == SALTUS_FOLLOWER_ROLLER) {
+    slip[0] = saltusi_machine_text(m, "%s + %.17g*%s(%s, %s)", slip[0], e->radius,
+                                   plane ? "angle'" : "wz_in", a, b);
   }
-  saltusi_machine_contact(m, NULL, gap, slip);
+  if (slip[1] != NULL && e->follower == SALTUS_FOLLOWER_ROLLER) {
+    slip[1] = saltusi_machine_text(
+        m, "%s - %.17g*%s", slip[1], e->radius,
+        arcs ? saltusi_machine_text(m, "(%s)", by_arc(m, round_slip, false, turns))
+             : curve_slip(m, lean, turns));
+  }
+  saltusi_machine_contact(m, NULL, gap, slip[0]);
+  if (!plane) {
+    saltusi_machine_second_slip(m, slip[1]);
+  }
 }

@@ -8,7 +8,8 @@
  *
  *   gap   D(P - T) - R,  D the distance from the wedge:  |P - T| where f.(P - T), g.(P - T) < 0, else the larger of
  *         n_f.(P - T), n_r.(P - T)
- *   slip  n_y X' - n_x Y' + R theta',  n the gradient of D
+ *   slip  n_y X' - n_x Y' + R theta',  n the gradient of D; in space, where teeth are prisms along z and the nose is a
+ *         ball, n_y X' - n_x Y' + R w_z and Z' - R (n_y w_x - n_x w_y)
  *
  * D has a gradient everywhere outside of the wedge, also round the tip. A wedge goes on below the wheel: behind the root of
  * its ramp, where the next tooth begins, the gap is at least the distance from that radius, which no nose in front of the
@@ -53,6 +54,20 @@ static const char* times(maker* m, const double n[2], const char* x, const char*
   return saltusi_machine_text(m, "((%.17g)*%s + (%.17g)*%s)", n[0], x, n[1], y);
 }
 
+/* n_y U - n_x V of two functions of velocities; x, y: from the tip, round: whether it is the tip that is near. */
+static const char* slip_of(maker* m, const tooth* t, const char* const at[2], const char* where,
+                           const char* const rates[2]) {
+  const saltus_element_def* e = m->element;
+  const char *a = e->between[0], *b = e->between[1];
+  const char* u = saltusi_machine_text(m, "%s(%s, %s)", rates[0], a, b);
+  const char* v = saltusi_machine_text(m, "%s(%s, %s)", rates[1], a, b);
+  const char *flank = times(m, t->nf, at[0], at[1]), *ramp = times(m, t->nr, at[0], at[1]);
+  return saltusi_machine_text(m, "piecewise(%s, (%s*%s - %s*%s)/%.17g, %s >= %s, %s, %s)", where,
+                              at[1], u, at[0], v, e->radius, flank, ramp,
+                              times(m, (const double[2]){t->nf[1], -t->nf[0]}, u, v),
+                              times(m, (const double[2]){t->nr[1], -t->nr[0]}, u, v));
+}
+
 static void add_tooth(maker* m, int k) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
@@ -67,13 +82,18 @@ static void add_tooth(maker* m, int k) {
   const char* gap = saltusi_machine_text(
       m, "max(piecewise(%s, hypot(%s, %s), %s >= %s, %s, %s), %s) - %.17g", round, x, y, flank,
       ramp, flank, ramp, times(m, t.behind, X, Y), e->radius);
-  const char* u = saltusi_machine_text(m, "x_in'(%s, %s)", a, b);
-  const char* v = saltusi_machine_text(m, "y_in'(%s, %s)", a, b);
-  const char* slip = saltusi_machine_text(
-      m, "piecewise(%s, (%s*%s - %s*%s)/%.17g, %s >= %s, %s, %s) + %.17g*angle'(%s, %s)", round, y,
-      u, x, v, e->radius, flank, ramp, times(m, (const double[2]){t.nf[1], -t.nf[0]}, u, v),
-      times(m, (const double[2]){t.nr[1], -t.nr[0]}, u, v), e->radius, a, b);
+  const char* const at[2] = {x, y};
+  const bool plane = m->def->mechanism->plane;
+  const char* slip =
+      saltusi_machine_text(m, "%s + %.17g*%s(%s, %s)",
+                           slip_of(m, &t, at, round, (const char* const[2]){"x_in'", "y_in'"}),
+                           e->radius, plane ? "angle'" : "wz_in", a, b);
   saltusi_machine_contact(m, saltusi_machine_text(m, "%d", k + 1), gap, slip);
+  if (!plane) {
+    const char* turns = slip_of(m, &t, at, round, (const char* const[2]){"wx_in", "wy_in"});
+    saltusi_machine_second_slip(
+        m, saltusi_machine_text(m, "z_in'(%s, %s) - %.17g*%s", a, b, e->radius, turns));
+  }
 }
 
 void saltusi_machine_ratchet(maker* m) {
@@ -82,9 +102,7 @@ void saltusi_machine_ratchet(maker* m) {
   const double teeth = fabs(e->teeth);
   saltusi_machine_positive(m, "radius", e->radius);
   saltusi_machine_positive(m, "radius of the roots", e->radii[0]);
-  if (!m->def->mechanism->plane) {
-    saltusi_machine_fail(m, "ratchet is an element of the plane");
-  } else if (!(teeth >= TEETH_LEAST && teeth <= SALTUSI_TEETH_MOST) || teeth != floor(teeth)) {
+  if (!(teeth >= TEETH_LEAST && teeth <= SALTUSI_TEETH_MOST) || teeth != floor(teeth)) {
     saltusi_machine_fail(m, "there are %g teeth, must be %d to %d", teeth, (int)TEETH_LEAST,
                          (int)SALTUSI_TEETH_MOST);
   } else if (!(e->radii[1] > e->radii[0]) || !isfinite(e->radii[1])) {

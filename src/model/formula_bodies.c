@@ -496,8 +496,9 @@ static saltusi_expr call(const void* self, saltusi_graph* g, int function, const
   if (function == SALTUSI_THING_DIST) {
     return distance(g, first, second);
   }
-  if (function >= SALTUSI_THING_ZX) {
-    return product_sum(g, first->R + (function - SALTUSI_THING_ZX), 3, second->R + 2, 3);
+  if (function >= SALTUSI_THING_XX) {
+    const int k = function - SALTUSI_THING_XX;
+    return product_sum(g, first->R + k % 3, 3, second->R + k / 3, 3);
   }
   if (function >= SALTUSI_THING_WX) {
     return saltusi_formula_turning(b, bodies, first, function - SALTUSI_THING_WX);

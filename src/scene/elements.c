@@ -39,6 +39,7 @@ static const measure measures[] = {
     MEASURE(teeth, OF(RATCHET), OF(RATCHET)),
     MEASURE(length, OF(GUIDE) | OF(ROPE), OF(GUIDE) | OF(ROPE)),
     MEASURE(width, OF(GUIDE), OF(GUIDE)),
+    MEASURE(height, OF(GUIDE), 0),
     MEASURE(backlash, OF(GEAR_PAIR), OF(GEAR_PAIR)),
     MEASURE(offset, OF(GEAR_PAIR), 0),
     MEASURE(stiffness, OF(SPRING_CONTACT), 0),

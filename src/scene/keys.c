@@ -266,6 +266,7 @@ static const saltus_scene_key element_keys[] = {
      "[m] of journal, wheel, roller, nose of a pawl, or of a disc at a stop"},
     {"elements[]", "length", "formula", "[m] of a rope, of the block along a guide"},
     {"elements[]", "width", "formula", "[m] of the block across a guide"},
+    {"elements[]", "height", "formula", "[m] of the block of a guide in space, along z"},
     {"elements[]", "radii", "list of formulas",
      "[m] base circles of a gear-pair; roots and tips of a ratchet"},
     {"elements[]", "teeth", "formula", "of a ratchet; negative: the wheel is free clockwise"},
