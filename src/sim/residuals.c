@@ -71,12 +71,22 @@ void saltusi_residuals_rates(saltusi_residuals* r, const saltus_system* sys, con
   }
 }
 
+/* The angle between friction P_T and the opposite of slip u, of a contact that slides by Coulomb's law. */
+static void keep_angle(saltusi_residuals* r, const saltus_contact_law* law, const double P[3],
+                       const double u[2], double t, const saltus_contact_step* who) {
+  bool slides = hypot(P[1], P[2]) > 0.999 * law->mu * P[0];
+  if (slides && law->friction == NULL && law->e_T == 0.0) {
+    double along = P[1] * u[0] + P[2] * u[1];
+    double aside = P[1] * u[1] - P[2] * u[0];
+    saltusi_residuals_keep(r, SALTUS_RESIDUAL_ANGLE, atan2(fabs(aside), -along), t, who);
+  }
+}
+
 /* Friction of one contact over a step of length h. */
 static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law,
                              const saltus_contact_step* c, double t, double h, bool located) {
   const double* P = c->impulse;
   const saltus_friction_law* f = law->friction;
-  double T = hypot(P[1], P[2]);
   if (f != NULL && (f->adhesion > 0.0 || f->viscous > 0.0)) {
     return; /* more than mu P_N may act */
   }
@@ -88,15 +98,28 @@ static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law
   double after = hypot(u[0], u[1]);
   r->slip = fmax(r->slip, after);
   double rest = 1e-6 * r->slip;
+  bool turns = false;
   if (located && before > rest && after > rest) {
+    /* where it turns back on the way its ends do not tell; an impact says itself what slips after it */
+    turns = u[0] * c->slip_before[0] + u[1] * c->slip_before[1] <= 0.0;
     u[0] = u[0] / after + c->slip_before[0] / before;
     u[1] = u[1] / after + c->slip_before[1] / before;
   }
-  bool slides = after > rest && (!located || before > rest) && T > 0.999 * law->mu * P[0];
-  if (slides && f == NULL && law->e_T == 0.0) {
-    double along = P[1] * u[0] + P[2] * u[1];
-    double aside = P[1] * u[1] - P[2] * u[0];
-    saltusi_residuals_keep(r, SALTUS_RESIDUAL_ANGLE, atan2(fabs(aside), -along), t, c);
+  if (after > rest && (!located || before > rest) && !turns) {
+    keep_angle(r, law, P, u, t, c);
+  }
+}
+
+/* A located impact: approach that is left, and friction against the slip after it. */
+static void look_at_impact(saltusi_residuals* r, const saltus_system* sys, const saltus_event* e) {
+  const saltus_contact_step who = {.identity = e->identity, .law = e->law};
+  const saltus_contact_law* law = &sys->laws[e->law];
+  saltusi_residuals_keep(r, SALTUS_RESIDUAL_APPROACH, -e->u_after, e->t, &who);
+  double slip = hypot(e->slip_after[0], e->slip_after[1]);
+  r->slip = fmax(r->slip, slip);
+  if (law->tangents > 0 && law->mu > 0.0 && law->impact == SALTUS_IMPACT_NEWTON &&
+      e->impulse[0] > 0.0 && slip > 1e-6 * r->slip) {
+    keep_angle(r, law, e->impulse, e->slip_after, e->t, &who);
   }
 }
 
@@ -127,9 +150,8 @@ void saltusi_residuals_step(saltusi_residuals* r, const saltus_system* sys,
   }
   for (int i = 0; located && i < report->event_count; i++) {
     const saltus_event* e = &report->events[i];
-    if (e->kind == SALTUS_EVENT_IMPACT && e->u_after < 0.0) {
-      const saltus_contact_step who = {.identity = e->identity, .law = e->law};
-      saltusi_residuals_keep(r, SALTUS_RESIDUAL_APPROACH, -e->u_after, e->t, &who);
+    if (e->kind == SALTUS_EVENT_IMPACT && e->law >= 0 && e->law < sys->law_count) {
+      look_at_impact(r, sys, e);
     }
   }
   saltusi_residuals_keep(r, SALTUS_RESIDUAL_PROJECTION, report->projection, t1, NULL);

@@ -78,6 +78,30 @@ static void every_violation_is_seen_in_its_unit(void** state) {
   assert_near(r.worst[SALTUS_RESIDUAL_ANGLE].value, acos(-1.0), 1e-12);
 }
 
+/* Friction of a located impact is against the slip after it, whichever way the contact slid before; where slip turns back within
+ * a step without an impact, its ends do not tell. */
+static void located_impacts_are_judged_by_the_slip_after_them(void** state) {
+  (void)state;
+  saltus_contact_step turning = sliding();
+  turning.slip_after[0] = -1.0;
+  saltus_event hit = {.kind = SALTUS_EVENT_IMPACT,
+                      .t = 1.05,
+                      .impulse = {1.0, 0.5, 0.0},
+                      .slip_before = {2.0, 0.0},
+                      .slip_after = {-1.0, 0.0}};
+  saltus_step_report report = {.active = 1, .contacts = &turning, .event_count = 1, .events = &hit};
+  saltusi_residuals r;
+  saltusi_residuals_start(&r);
+  saltusi_residuals_step(&r, &two, &report, 1.0, 1.1, true);
+  assert_true(r.worst[SALTUS_RESIDUAL_ANGLE].value == 0.0);
+  hit.impulse[1] = -0.5;
+  hit.u_after = -0.125;
+  saltusi_residuals_step(&r, &two, &report, 1.0, 1.1, true);
+  assert_near(r.worst[SALTUS_RESIDUAL_ANGLE].value, acos(-1.0), 1e-12);
+  assert_true(r.worst[SALTUS_RESIDUAL_ANGLE].t == 1.05);
+  assert_true(r.worst[SALTUS_RESIDUAL_APPROACH].value == 0.125);
+}
+
 /* The worst of a run is the largest of its states and steps, where it is. */
 static void runs_have_what_their_recordings_have(void** state) {
   (void)state;
@@ -126,6 +150,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_step_that_obeys_has_none),
       cmocka_unit_test(every_violation_is_seen_in_its_unit),
+      cmocka_unit_test(located_impacts_are_judged_by_the_slip_after_them),
       cmocka_unit_test(runs_have_what_their_recordings_have),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
