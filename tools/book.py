@@ -692,7 +692,8 @@ class Book:
             total["comparisons"] += len(ratios)
             if worst[0] > worst_all[0]:
                 worst_all = (worst[0], worst[1], chapter)
-            link = f"[{i}. {chapter['title']}]({chapter['file']}.md)"
+            title = f"{i}. {chapter['title']}".replace(" ", "\u00a0")  # a line each: all of it on one screen
+            link = f"[{title}]({chapter['file']}.md)"
             where = f"{short(worst[0], 3)} in [{worst[1]['number']}]({chapter['file']}.md#{worst[1]['id']})" if worst[1] else "–"
             table.append(f"| {link} | {count or '–'} | {numbers or '–'} | {len(ratios) or '–'} | {where} |")
             if ratios:
