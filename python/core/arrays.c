@@ -99,7 +99,9 @@ PyObject* core_array_copy(const core_state* state, const double* data, Py_ssize_
   if (copy == NULL) {
     return PyErr_NoMemory();
   }
-  memcpy(copy, data, bytes);
+  if (bytes > 0) {
+    memcpy(copy, data, bytes);
+  }
   PyObject* array =
       make_array(state, NULL, copy, (core_shape){.format = 'd', .rank = 1, .size = {count}});
   if (array == NULL) {

@@ -160,6 +160,9 @@ PyObject* core_read_problem(PyObject* module, PyObject* args);
 PyObject* core_system(PyObject* module, PyObject* args);
 PyObject* core_snapshot_scene(PyObject* module, PyObject* bytes);
 
+PyObject* core_page(PyObject* module, PyObject* args);
+PyObject* core_sweep(PyObject* module, PyObject* args);
+
 PyObject* core_lists(PyObject* module, PyObject* unused);
 PyObject* core_text(const char* text);
 

@@ -130,8 +130,10 @@ static PyMethodDef functions[] = {
     {"compare", core_compare, METH_VARARGS,
      "compare(data, data, match, any): how far they are apart."},
     {"sensitivity", core_sensitivity, METH_VARARGS,
-     "sensitivity(scene, parameters, names, until, tol): derivatives of a run."},
+     "sensitivity(scene, parameters, names, until, tol, flag): derivatives of a run."},
     {"read_problem", core_read_problem, METH_VARARGS, "read_problem(path): a Problem."},
+    {"page", core_page, METH_VARARGS, "page(data, scene): a page for browsers, bytes."},
+    {"sweep", core_sweep, METH_VARARGS, "One scene many times, as a dict."},
     {"lists", core_lists, METH_NOARGS, "Schemes, solvers and kinds of events."},
     {"event_fields", event_fields, METH_NOARGS, "Where the numbers of an event are."},
     {NULL, NULL, 0, NULL}};

@@ -76,13 +76,13 @@ static PyObject* answer(const core_state* state, const saltus_sensitivity_view* 
   return dict;
 }
 
-/* sensitivity(scene, parameters, names, until, tol): a dictionary of numbers and arrays. */
+/* sensitivity(scene, parameters, names, until, tol, flag): a dictionary of numbers and arrays. */
 PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
-  PyObject *object, *overrides, *names_object;
+  PyObject *object, *overrides, *names_object, *flag;
   double until, tol;
-  if (!PyArg_ParseTuple(args, "O!OOdd", state->scene_type, &object, &overrides, &names_object,
-                        &until, &tol)) {
+  if (!PyArg_ParseTuple(args, "O!OO!ddO!", state->scene_type, &object, &overrides, &PyTuple_Type,
+                        &names_object, &until, &tol, state->flag_type, &flag)) {
     return NULL;
   }
   core_scene* scene = (core_scene*)object;
@@ -116,6 +116,7 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
     def.direction_count = (int)count;
     def.observables = scene->view.observables;
     def.changes = scene->view.input_changes;
+    def.cancel = &((core_flag*)flag)->value;
     def.log = log;
     status = saltus_sensitivity_create(&def, &s);
   }

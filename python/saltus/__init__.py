@@ -13,11 +13,13 @@ from . import _core
 from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, SolveError
 from .builder import Body, Marker
 from .model import Model
+from .page import Page
 from .problems import Answer, Problem, friction, lcp, read_problem, solvers
-from .sensitivity import Sensitivity, SensitiveEvent, sensitivity
+from .sensitivity import SensitiveEvent, Sensitivity, sensitivity
 from .simulation import Event, Simulation, rollout
 from .solution import Certificate, Contacts, Ledger, Solution, State
 from .solver import load, resume, schemes, solve
+from .sweeps import Sweep, sweep
 from .system import System
 from .tools import Comparison, Convergence, compare, converge, verify
 
@@ -25,8 +27,7 @@ __version__: str = _core.version
 
 __all__ = [
     "Answer", "Body", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "InputError",
-    "Interrupted", "Ledger", "Marker", "Model", "Problem", "SaltusWarning", "Sensitivity",
-    "SensitiveEvent", "Simulation", "Solution", "SolveError", "State",
-    "System",    "compare", "converge", "friction", "lcp", "load", "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers",
-    "verify",
+    "Interrupted", "Ledger", "Marker", "Model", "Page", "Problem", "SaltusWarning", "SensitiveEvent", "Sensitivity",
+    "Simulation", "Solution", "SolveError", "State", "Sweep", "System", "compare", "converge", "friction", "lcp", "load",
+    "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers", "sweep", "verify",
 ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -88,14 +88,14 @@ class SolveError(Error, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a run; `solution` has what was computed up to there.
+    """Ctrl-C in a run; `solution` has what was computed up to there: a `Solution`, or of a sweep a `Sweep`.
 
     >>> import saltus
     >>> issubclass(saltus.Interrupted, KeyboardInterrupt)
     True
     """
 
-    def __init__(self, message: str = "", solution: Optional[Solution] = None) -> None:
+    def __init__(self, message: str = "", solution: Any = None) -> None:
         super().__init__(message)
         self.solution = solution
 

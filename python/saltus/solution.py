@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .arguments import Array, as_doubles, as_path
+from .arguments import Array, as_count, as_doubles, as_path
 from .model import Model, as_model, as_text_lines
 
 if TYPE_CHECKING:
+    from .page import Page
     from .solver import Call
 
 Integers = npt.NDArray[np.int64]
@@ -585,6 +586,19 @@ class Solution:
         """
         from .plotting import draw
         return draw(self, names, show)
+
+    def animate(self, height: int = 640) -> Page:
+        """The motion as a page of the viewer: a notebook shows it `height` pixels high, `show()` opens a browser.
+
+        >>> import saltus
+        >>> page = saltus.solve("scenes/ball.yaml", 1.5, tol=1e-6).animate()
+        >>> b"<!-- saltus report -->" in page.html[:100]
+        True
+        """
+        from .page import Page
+        with_scene = self._model is not None or bool(self._data.about()["scene"])
+        return Page(_core.page(self._data, self.model._scene if with_scene else None),
+                    as_count(height, "height", 1, 100000))
 
     def __repr__(self) -> str:
         from .report import describe

@@ -56,6 +56,7 @@ class Hostile(unittest.TestCase):
         count = Count(self)
         ball = saltus.Model(scene("ball"))
         text = "saltus: 1\ncoordinates: {y: 1}\nkinetic: y'^2/2\n"
+        short = saltus.solve(ball, 0.1)
         solve = ("t_end", "tol", "scheme", "outputs", "parameters", "events", "rtol", "atol", "step", "options", "control",
                  "control_options", "t_start", "q0", "v0", "every", "dt", "times", "jumps", "threads", "whole", "contacts",
                  "stop")
@@ -72,7 +73,11 @@ class Hostile(unittest.TestCase):
                              lambda v: saltus.resume(v, 1.0), lambda v: saltus.resume(b"", v),
                              lambda v: saltus.compare(v, v), lambda v: saltus.rollout(ball, 0.1, q0=v),
                              lambda v: saltus.rollout(ball, 0.1, parameters=v), lambda v: saltus.converge(ball, 0.1, steps=v),
-                             lambda v: saltus.converge(ball, 0.1, tols=v),
+                             lambda v: saltus.converge(ball, 0.1, tols=v), lambda v: saltus.sensitivity(ball, 0.1, v),
+                             lambda v: saltus.sensitivity(ball, 0.1, ["q"], tol=v), lambda v: saltus.sweep(ball, v, ["max(q)"], t_end=0.1),
+                             lambda v: saltus.sweep(ball, {"q": v}, ["max(q)"], t_end=0.1),
+                             lambda v: saltus.sweep(ball, {"q": [1]}, v, t_end=0.1), lambda v: short.animate(v),
+                             lambda v: saltus.sweep(ball, {"q": [1]}, ["max(q)"], t_end=0.1, samples=v, seed=v),
                              lambda v: saltus.Model.from_text(text, path=v).nq,
                              lambda v: saltus.Model.from_text(text, parameters=v).nq):
                 count(function, value)

@@ -167,6 +167,26 @@ class OfC(unittest.TestCase):
         np.testing.assert_allclose(sol.event_array["t"], [1, 2], atol=1e-8)
 
     @not_short
+    def test_functions_of_numba(self):
+        try:
+            import numba
+        except ImportError:
+            self.skipTest("no numba")
+        number, pointer = numba.types.double, numba.types.CPointer(numba.types.double)
+        signature = numba.types.void(number, pointer, pointer, pointer)
+
+        @numba.cfunc(signature)
+        def force(t, q, v, out):
+            out[0] = -2.0
+
+        @numba.cfunc(signature)
+        def gap(t, q, v, out):
+            out[0] = q[0]
+
+        sol = saltus.solve(ball(force=force, gap=gap, contacts=1), 2.2, tol=1e-8)
+        np.testing.assert_allclose(sol.event_array["t"], [1, 2], atol=1e-8)
+
+    @not_short
     def test_a_compiled_function_runs_at_full_speed(self):
         import pathlib
         import subprocess

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""Calls of the library that look at a flag, not at the clock: Ctrl-C sets it."""
+from __future__ import annotations
+
+import threading
+from typing import Callable, Optional, TypeVar
+
+from . import _core
+
+T = TypeVar("T")
+
+
+def interruptible(work: Callable[[_core.Flag], T]) -> tuple[Optional[T], bool]:
+    """What `work(flag)` gives, and whether Ctrl-C set the flag; None where it gave nothing then.
+
+    It goes on in a thread, since only the main one gets signals, and only between calls of the library.
+    """
+    flag = _core.Flag()
+    if threading.current_thread() is not threading.main_thread():
+        return work(flag), False
+    found: list[T] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work(flag))
+        except BaseException as error:
+            raised.append(error)
+        done.set()
+
+    done = threading.Event()
+    threading.Thread(target=run).start()
+    pressed = False
+    while not done.is_set():
+        try:
+            done.wait(0.05)  # not the join of the thread, which takes it for ended after an interruption (Python 3.11)
+        except KeyboardInterrupt:
+            pressed = True
+            flag.set()
+    if raised and not pressed:
+        raise raised[0]
+    return (found[0] if found else None), pressed
