@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test test-long studies book bench bench-compare viewer-test playground wasm python docs format clean deps fuzz
+.PHONY: all demo test test-long studies book bench bench-compare viewer-test playground wasm python wheel deb docs format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -54,6 +54,16 @@ wasm: deps
 python: all
 	@tools/install-packages python
 	@tools/python
+
+# A wheel for other machines, libraries inside: build/wheel; tried in a clean root of Debian where root may make one.
+wheel: deps
+	@tools/install-packages packages
+	@tools/wheel --try
+
+# Debian packages libsaltus0.1, libsaltus-dev, saltus, python3-saltus: build/deb; tried in a clean root likewise.
+deb: all
+	@tools/install-packages packages
+	@tools/deb --try
 
 # One site of all documents, with formulas, search and figures: build/docs/index.html. Installs pandoc when it is missing.
 docs: all
