@@ -23,6 +23,17 @@ BALL = str(pathlib.Path(SOURCE) / 'scenes' / 'ball.yaml')
 LONG = os.environ.get('SALTUS_LONG') == '1'
 
 
+def over_processes(ranks, *words):
+    """mpirun as root too, with more processes than cores, of OpenMPI; others need no leave for that."""
+    leave = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1'}
+    return subprocess.run(['mpirun', '-n', str(ranks), PROGRAM, *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, **leave}, timeout=300)
+
+
+MPI = (os.environ.get('SALTUS_MPI') == '1' and shutil.which('mpirun') is not None and
+       over_processes(2, '--version').returncode == 0)
+
+
 def arguments(samples, *more):
     return ['sweep', BALL, '--axis', 'q~uniform(0.5, 2)', '--axis', "q'=0,0.5", '--samples', str(samples), '--seed', '5',
             '--measure', 't=time(accumulation)', '--measure', 'max(q)', '--tol', '1e-8', *more]
@@ -265,17 +276,24 @@ contacts: [{name: wall, gap: gap - x, restitution: 0.8}]
         done = saltus('run', BALL, '--tol', '1e-9', '--sensitivity', 'p')
         self.assertEqual(done.returncode, 2)
 
-    @unittest.skipUnless(shutil.which('mpirun') and saltus('sweep', '--help').returncode == 0, 'no mpirun')
+    @unittest.skipUnless(MPI, 'no MPI, or with sanitizers, which count what it keeps')
     def test_processes_give_the_same_table(self):
         whole = self.table(200)
         for ranks in (2, 4):
             out = self.folder / f'mpi{ranks}.csv'
-            done = subprocess.run(['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', str(ranks), PROGRAM,
-                                   *map(str, arguments(200, '-o', out))], capture_output=True, text=True)
-            if 'has no MPI' in done.stderr:
-                self.skipTest('this program has no MPI')
+            done = over_processes(ranks, *arguments(200, '-o', out))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(out.read_bytes(), whole)
+
+    @unittest.skipUnless(MPI, 'no MPI, or with sanitizers, which count what it keeps')
+    def test_what_processes_refuse_ends_all_of_them(self):
+        done = over_processes(3, *arguments(5, '--seed', '7'), '-o', self.folder / 'x.txt')
+        self.assertNotEqual(done.returncode, 0)
+        out = self.folder / 'other.runs'
+        self.assertEqual(saltus(*arguments(6, '-o', out)).returncode, 0)
+        done = over_processes(3, *arguments(5, '-o', out))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('another sweep', done.stderr)
 
     @unittest.skipUnless(LONG, 'make test-long')
     def test_memory_does_not_grow_with_the_runs(self):
