@@ -292,6 +292,9 @@ static void walk_ridges(const saltusi_two* two, saltusi_separation* best) {
   }
 }
 
+/* Nothing is known yet; a normal all the same, since shapes without faces, lines and axes try none before they climb. */
+static const saltusi_separation unknown = {.distance = -INFINITY, .normal = {0.0, 0.0, 1.0}};
+
 /* The best few of directions spread evenly over the sphere (Fibonacci), each by itself. */
 static void overlap(const saltusi_two* two, saltusi_separation* out) {
   saltusi_separation first[CLIMBS];
@@ -312,7 +315,7 @@ static void overlap(const saltusi_two* two, saltusi_separation* out) {
       }
     }
   }
-  out->distance = -INFINITY;
+  *out = unknown;
   try_axes(two, out);
   walk_ridges(two, out);
   climb(two, 0.1, out);
@@ -339,12 +342,12 @@ void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out) {
   for (int k = 0; k < 3; k++) {
     from[k] = (two->a->x[k] - two->b->x[k]) + (cA[k] - cB[k]);
   }
-  out->distance = -INFINITY;
+  *out = unknown;
   try(two, from, out);
   try_axes(two, out);
   memcpy(out->point, two->b->x, sizeof out->point);
   const double margin = 0.01 * fmin(two->A->size, two->B->size);
-  for (int i = 0; i < ROUNDS; i++) {
+  for (int i = 0; i < ROUNDS && out->distance > -INFINITY; i++) {
     saltusi_carrier moved = *two->a;
     saltusi_separation next;
     saltusi_along(margin - out->distance, out->normal, two->a->x, moved.x);

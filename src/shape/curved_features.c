@@ -181,6 +181,9 @@ static double sine_between(const saltusi_spot* A, const saltusi_spot* B) {
 static bool degenerate(const saltusi_listing* list, const saltusi_spot* A, const saltusi_spot* B) {
   const bool lines = A->kind == SALTUSI_FEATURE_LINE && B->kind == SALTUSI_FEATURE_LINE;
   const bool flat = is_circle_on_plane(A, B);
+  if (!lines && !flat) {
+    return false; /* points have no direction */
+  }
   const double sine = sine_between(A, B);
   const bool lies_down = flat && list->here && saltusi_lies_down(sine);
   return !lies_down && ((lines && sine <= SALTUSI_PARALLEL) || (flat && sine <= SALTUSI_LIES_FLAT));
