@@ -146,11 +146,13 @@ typedef struct shown {
   bool both[3];
   int sign[3];       /* 0: negative, 1: positive; where both: 0 */
   int free;          /* number of `both` */
+  bool flat;         /* free = 2, and the normal of the face is near */
   int face;          /* axis of the face when free = 2 */
   int fixed, corner; /* bits of corners that have one sign, and that sign */
 } shown;
 
-static void show(const double towards[3], double wide, shown* out) {
+/* The face is looked at when its normal is near: `cosine` is that of 2 delta, as for other polytopes. */
+static void show(const double towards[3], double wide, double cosine, shown* out) {
   out->free = 0;
   out->face = 0;
   out->fixed = 0;
@@ -163,6 +165,7 @@ static void show(const double towards[3], double wide, shown* out) {
     out->fixed |= out->both[k] ? 0 : 4 >> k;
     out->corner |= out->sign[k] ? 4 >> k : 0;
   }
+  out->flat = out->free == 2 && fabs(towards[out->face]) >= cosine;
 }
 
 /* Corners in the order of their numbers; how many. */
@@ -381,7 +384,7 @@ static bool edge_pair(query* ask, const cross* at, int ea, int eb) {
     return true;
   }
   if (end_A || end_B) { /* the corner is over a face, or it is for the general way to say */
-    return ask->A.free == 2 && ask->B.free == 2;
+    return ask->A.flat && ask->B.flat;
   }
   double normal[3], q[3];
   memcpy(q, ask->q[box_edge[eb].from], sizeof q);
@@ -438,8 +441,9 @@ bool saltusi_boxes_near(const saltusi_two* two, const saltusi_near* near, saltus
   double own[3];
   saltusi_turn_back(boxes.C, axis.normal, own);
   const double down[3] = {-own[0], -own[1], -own[2]};
-  show(down, sine + twice, &ask.A);
-  show(axis.normal, sine + twice, &ask.B);
+  const double cosine = saltusi_near_cosine(delta);
+  show(down, sine + twice, cosine, &ask.A);
+  show(axis.normal, sine + twice, cosine, &ask.B);
   if (ask.A.free > 2 || ask.B.free > 2) {
     return false;
   }
@@ -456,14 +460,14 @@ bool saltusi_boxes_near(const saltusi_two* two, const saltusi_near* near, saltus
     corner_at(boxes.half_B, ask.corner_B[i], ask.q[ask.corner_B[i]]);
   }
   const int first = out->count;
-  if (ask.B.free == 2) {
+  if (ask.B.flat) {
     corners_on_B(&ask);
   }
   if (ask.A.free > 0 && ask.B.free > 0 && !edges_across(&ask)) {
     out->count = first;
     return false;
   }
-  if (ask.A.free == 2) {
+  if (ask.A.flat) {
     corners_on_A(&ask);
   }
   return out->count > first; /* nothing: the general way looks closer */

@@ -371,7 +371,7 @@ static void prepare(query* ask, const saltusi_near* near, const double normal[3]
   ask->reach = near->reach + two->A->rho + two->B->rho;
   ask->sine = delta; /* angles for their sines, a little wider */
   ask->near_sine = 2.0 * delta;
-  ask->near_cosine = 1.0 - 2.0 * delta * delta - 4.0 * DBL_EPSILON;
+  ask->near_cosine = saltusi_near_cosine(delta);
   ask->touch =
       SALTUSI_TOUCH * fmin(two->A->size, two->B->size) + 16.0 * DBL_EPSILON * ask->view[0].size;
   saltusi_view_turned(&ask->view[0], &ask->view[1]);

@@ -8,6 +8,7 @@
 
 #include "shape/polytope.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Angles by which cones of normals are widened: a flat contact is flat to rounding at best, and beyond a quarter of a
@@ -25,6 +26,11 @@ static const double SALTUSI_TOUCH = 1e-10;
 
 static inline double saltusi_bounded_delta(double delta) {
   return fmin(fmax(delta, SALTUSI_LEAST_DELTA), SALTUSI_LARGEST_DELTA);
+}
+
+/* Cosine of 2 delta, a little wider: how near the normal of a face has to be to the axis. */
+static inline double saltusi_near_cosine(double delta) {
+  return 1.0 - 2.0 * delta * delta - 4.0 * DBL_EPSILON;
 }
 
 /* The angle stands for its sine, a little wider. */
