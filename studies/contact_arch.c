@@ -78,10 +78,11 @@ static int run_arch(const cli_args* args, study_report* report) {
   (void)args;
   report->first_label = "error of the crown [m]";
   report->one_number = true;
-  contact_run stands, falls;
+  contact_run stands, falls, rests;
   double least = 0.0;
   saltus_status status = go(report, 0.1080, step, 0.5, &stands);
   status = status == SALTUS_OK ? go(report, 0.1067, step, 0.5, &falls) : status;
+  status = status == SALTUS_OK ? go(report, 0.1080, 0.0, 0.5, &rests) : status;
   status = status == SALTUS_OK ? least_thickness(report, 0.1067, 0.1080, &least) : status;
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
@@ -91,6 +92,10 @@ static int run_arch(const cli_args* args, study_report* report) {
                     fabs(contact_output(&stands, "rate")), 1e-12);
   study_claim_error(report, "t/R = 0.1080 stands: friction and impacts [J]",
                     fabs(stands.ledger.friction) + fabs(stands.ledger.impact), 1e-12);
+  study_claim_error(report, "t/R = 0.1080 stands in adaptive: speed of the crown at 0.5 s",
+                    fabs(contact_output(&rests, "rate")), 1e-12);
+  study_claim_error(report, "t/R = 0.1080 stands in adaptive: movement of the crown [m]",
+                    fabs(contact_output(&rests, "crown") - height), 1e-12);
   study_claim_range(report, "t/R = 0.1067 falls: movement of the crown in 0.5 s [m]",
                     contact_output(&falls, "crown") - height, -0.1, -0.02);
   study_claim_near(report, "least t/R that stands", least, 0.107348, 5e-6);

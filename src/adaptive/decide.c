@@ -62,8 +62,14 @@ static void layout_problem(saltusi_decision* d, const saltusi_outline* o,
   d->units_max = 0;
   if (o->tangents_max >= 2) {
     d->units_max = (int)smaller(nc, rows);
-    saltusi_friction_step_layout(&d->friction, d->units_max, 3,
-                                 (int)smaller((size_t)o->nl, 3 * (size_t)d->units_max), arena);
+  } else if (tangents) {
+    d->units_max = (int)smaller(nc, saltusi_room_of(room, SALTUSI_ROOM_ITERATED, 0));
+  }
+  if (d->units_max > 0) {
+    int each = 1 + (int)smaller((size_t)o->tangents_max, 2);
+    size_t all = (size_t)each * (size_t)d->units_max;
+    saltusi_friction_step_layout(&d->friction, d->units_max, each, (int)smaller((size_t)o->nl, all),
+                                 arena);
   }
 }
 
@@ -90,6 +96,7 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
   d->compression = SALTUS_PUSH(arena, double, o->nl);
   d->bound = SALTUS_PUSH(arena, double, nc);
   d->blocked = SALTUS_PUSH(arena, bool, nc);
+  d->spread = SALTUS_PUSH(arena, bool, nc);
   d->change = SALTUS_PUSH(arena, double, o->nv);
   d->free_acc = SALTUS_PUSH(arena, double, o->nv);
   d->x = SALTUS_PUSH(arena, double, o->nv);
@@ -155,6 +162,7 @@ static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
   memset(d->change, 0, (size_t)d->o->nv * sizeof(double));
   for (int i = 0; i < count; i++) {
     d->blocked[d->set[i]] = false;
+    d->spread[d->set[i]] = false;
   }
   int islands = saltusi_reduced_islands(d->mode);
   for (int c = 0; c < islands && status == SALTUS_OK; c++) {
@@ -271,6 +279,9 @@ static void classify(saltusi_decision* d, int key, double force_size, double acc
   const double* l = d->impulse + d->o->base[key];
   saltusi_contact* c = &d->contact[key];
   bool grips = saltusi_is_grip(d->o, key);
+  bool spread = !grips && d->spread[key];
+  c->force[0] = spread ? l[0] : 0.0;
+  c->force[1] = spread && d->o->tangents[key] > 0 ? l[1] : 0.0;
   if (grips && !saltusi_is_pressed(&d->contact[d->o->parent[key]])) {
     c->mode = SALTUSI_OPEN;
   } else if (!grips && l[0] <= no_force * force_size && !saltusi_is_dry(d->o, key)) {
@@ -361,7 +372,7 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
   slide_together(d, count);
   /* those in space and large islands spread forces over dependent rows */
   bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in) ||
-                saltusi_has_balls(d, d->part, count);
+                saltusi_has_balls(d, d->part, count) || (count > 0 && d->spread[d->part[0]]);
   return redundant && !spread ? rank_pass(d, in, count) : SALTUS_OK;
 }
 

@@ -98,8 +98,9 @@ typedef struct saltusi_decision {
   double* compression;            /* [nl] N s */
   double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
   bool* blocked;                  /* [nc] joints block the tangent */
-  bool wedged;           /* an impact that Newton's law cannot solve is taken by Poisson's */
-  double e_part;         /* part of the restitution that is used, 1 but for capped impacts */
+  bool* spread;  /* [nc] forces are spread over rows that depend on each other, as iterations end */
+  bool wedged;   /* an impact that Newton's law cannot solve is taken by Poisson's */
+  double e_part; /* part of the restitution that is used, 1 but for capped impacts */
   double* change;        /* [nv] of v or a in the last problem */
   double* free_acc;      /* [nv] */
   double* x;             /* [nv] */

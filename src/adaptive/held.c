@@ -393,6 +393,32 @@ void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in
   }
 }
 
+/* The force that a row is known to be near to. */
+static double known_force(const saltusi_mode_dynamics* m, int i) {
+  int key = m->held.key[i];
+  return key < 0 ? 0.0 : m->contact[key].force[is_normal(m, i) ? 0 : 1];
+}
+
+void saltusi_held_known(saltusi_mode_dynamics* m, const saltusi_island* in, double* a) {
+  assert(m != NULL && in != NULL && a != NULL);
+  bool any = false;
+  for (int i = in->first; i < in->first + in->n; i++) {
+    m->held.right[i] = known_force(m, i);
+    any = any || m->held.right[i] != 0.0;
+  }
+  if (any) {
+    saltusi_held_apply(m, in, 1.0, a);
+  }
+}
+
+void saltusi_held_add_known(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  assert(m != NULL && in != NULL);
+  for (int i = in->first; i < in->first + in->n; i++) {
+    double force = known_force(m, i);
+    m->held.right[i] = force != 0.0 ? m->held.right[i] + force : m->held.right[i];
+  }
+}
+
 void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints) {
   assert(m != NULL);
   const saltusi_held* h = &m->held;

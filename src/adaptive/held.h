@@ -92,6 +92,10 @@ void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in
                         double* y);
 /* Solution and a += M^-1 H l; redundant supports share forces evenly. */
 saltus_status saltusi_held_share(saltusi_mode_dynamics* m, const saltusi_island* in, double* a);
+/* Forces that contacts are known to be near to (`force` of saltusi_contact): a += M^-1 H l with them, before the solution of what
+ * they leave; then the solution has them too. Of all solutions where W is singular it is thus the nearest one. */
+void saltusi_held_known(saltusi_mode_dynamics* m, const saltusi_island* in, double* a);
+void saltusi_held_add_known(saltusi_mode_dynamics* m, const saltusi_island* in);
 /* The multipliers as forces of all contact rows [nl], and of joints [nj] or NULL. */
 void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints);
 

@@ -24,6 +24,8 @@ enum {
   CONTACT_ZENO_SPEED,
   CONTACT_ZENO_LIMIT,
   CONTACT_TILT,
+  CONTACT_FORCE,
+  CONTACT_FRICTION,
   CONTACT_DOUBLES
 };
 enum { HEAD = sizeof(saltusi_adaptive_memory) / sizeof(double) };
@@ -37,7 +39,8 @@ static void read_contact(const double* d, saltusi_contact* c) {
                          .bonded = d[CONTACT_BONDED] != 0.0,
                          .zeno_speed = d[CONTACT_ZENO_SPEED],
                          .zeno_limit = d[CONTACT_ZENO_LIMIT],
-                         .tilt = d[CONTACT_TILT]};
+                         .tilt = d[CONTACT_TILT],
+                         .force = {d[CONTACT_FORCE], d[CONTACT_FRICTION]}};
 }
 
 static void write_contact(const saltusi_contact* c, double* d) {
@@ -50,6 +53,8 @@ static void write_contact(const saltusi_contact* c, double* d) {
   d[CONTACT_ZENO_SPEED] = c->zeno_speed;
   d[CONTACT_ZENO_LIMIT] = c->zeno_limit;
   d[CONTACT_TILT] = c->tilt;
+  d[CONTACT_FORCE] = c->force[0];
+  d[CONTACT_FRICTION] = c->force[1];
 }
 
 static bool may_be_implicit(const saltus_system* sys, bool implicit) {

@@ -319,6 +319,9 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
   for (int c = 0; c < islands && status == SALTUS_OK; c++) {
     saltusi_island in = saltusi_held_island(m, c);
     status = saltusi_held_make(m, &in, true);
+    if (status == SALTUS_OK && contacts) {
+      saltusi_held_known(m, &in, a);
+    }
     for (int i = in.first; i < in.first + in.n; i++) {
       int row = h->row[i];
       h->right[i] = -(saltusi_row_dot(&m->row, row, a) + m->row.c[row]);
@@ -330,6 +333,9 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
       if (status == SALTUS_OK) {
         saltusi_held_apply(m, &in, 1.0, a);
       }
+    }
+    if (status == SALTUS_OK && contacts) {
+      saltusi_held_add_known(m, &in);
     }
   }
   return status;

@@ -25,6 +25,10 @@ static const double blocked_tangent = 1e-10;
 /* Part of the data by which the normals of a wedge are moved apart: far above the rounding of Lemke's method,
  * far below any tolerance that is met. */
 static const double wedge_shift = 1e-9;
+/* Friction from this part of its bound on may slide: a hundred times what iterations leave. */
+static const double at_bound = 1.0 - 1e-8;
+/* Contacts from which on pivoting that fails is no sign that there is no solution (Painleve): chosen. */
+enum { MANY = 8 };
 
 static const double* x_of(const saltusi_decision* d, const saltusi_island* in, int i) {
   return d->lcp_X + (size_t)i * (size_t)in->k;
@@ -202,6 +206,23 @@ static void write_answer(saltusi_decision* d, const saltusi_problem* p, int i, d
   }
 }
 
+/* Contacts at rest that depend on each other, as those of an arch, by the iterations of friction problems: where rows depend on each
+ * other these spread forces over all of them, so that none that could press is without a force. */
+static saltus_status iterate(saltusi_decision* d, const saltusi_problem* p) {
+  if (p->count > d->units_max) {
+    return saltusi_room_lacks(&d->mode->eval->room, SALTUSI_ROOM_ITERATED, (size_t)p->count);
+  }
+  saltus_status status = saltusi_decide_spatial(d, p);
+  for (int i = 0; status == SALTUS_OK && i < p->count; i++) {
+    int key = p->set[i];
+    const double* l = d->impulse + d->o->base[key];
+    bool holds = d->o->tangents[key] > 0 && fabs(l[1]) < at_bound * d->mu[key] * l[0];
+    d->slack[key] = holds ? 0.0 : d->slack[key]; /* iterations leave a little */
+    d->spread[key] = true;
+  }
+  return status;
+}
+
 saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* p) {
   assert(d != NULL && p != NULL);
   int n = count_unknowns(d, p);
@@ -225,7 +246,8 @@ saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* 
     result = solve_wedge(d, n);
   }
   if (result.outcome != SALTUSI_LCP_SOLVED) {
-    return SALTUS_RETRY_SMALLER;
+    bool many = p->count >= MANY && p->bound == NULL && d->mode->reduced.joints[p->island] == 0;
+    return many ? iterate(d, p) : SALTUS_RETRY_SMALLER;
   }
   for (int i = 0; i < n; i++) {
     write_answer(d, p, i, d->lcp_z[i] * largest * d->lcp_scale[i]);

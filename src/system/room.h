@@ -27,6 +27,7 @@ typedef enum saltusi_room_kind {
   SALTUSI_ROOM_EVENTS,   /* of one step */
   SALTUSI_ROOM_SPARSE,   /* bytes of what the pattern of many rows decides */
   SALTUSI_ROOM_LAWS,     /* contacts of one impact by a law of src/law */
+  SALTUSI_ROOM_ITERATED, /* planar contacts of one problem that pivoting does not solve */
   SALTUSI_ROOM_KINDS
 } saltusi_room_kind;
 
