@@ -149,6 +149,10 @@ void saltusi_scene_body_joint(saltusi_scene_builder* builder, const saltusi_yaml
                               const char* name, saltus_joint_def* joint);
 void saltusi_scene_body_spring(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                                const char* name, saltus_spring_def* spring);
+/* An item of `joints` with a type and `while`: how many rows by formula it has, written to out [SALTUSI_SCENE_ROWS_MOST]. */
+enum { SALTUSI_SCENE_ROWS_MOST = 6 };
+int saltusi_scene_open_joint(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                             const char* name, saltus_formula_joint* out);
 /* Two names. */
 void saltusi_scene_pair(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                         const char* what, const char* into[2]);

@@ -220,6 +220,7 @@ static const saltus_scene_key joint_keys[] = {
     {"joints[]", "radius", "formula", "of the pinion [m]"},
     {"joints[]", "pitch", "formula", "of a screw [m in a turn]"},
     {"joints[]", "offset", "formula", "of a gear or rack-and-pinion [rad or m]; default 0"},
+    {"joints[]", "while", "text", "input: the joint is there while it is 1, open while it is 0"},
     {"joints[]", "angle", "mapping", "what acts along the angle of a cylindrical joint or screw"},
     {"joints[]", "position", "mapping", "the same along its position"},
 };

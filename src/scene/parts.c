@@ -263,7 +263,8 @@ void saltusi_scene_joints(builder* b) {
   const saltusi_yaml_node* list = saltusi_scene_list(b, "joints");
   int kinds[2] = {0, 0}, used[2] = {0, 0};
   count_kinds(b, list, "constraint", kinds);
-  saltus_formula_joint* joints = saltusi_reader_take(&b->reader, (size_t)kinds[0], sizeof *joints);
+  saltus_formula_joint* joints = saltusi_reader_take(
+      &b->reader, (size_t)kinds[0] + SALTUSI_SCENE_ROWS_MOST * (size_t)kinds[1], sizeof *joints);
   saltus_joint_def* typed = saltusi_reader_take(&b->reader, (size_t)kinds[1], sizeof *typed);
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* item = &list->children[i];
@@ -273,7 +274,12 @@ void saltusi_scene_joints(builder* b) {
     const char* name = saltusi_scene_item_name(b, item, i, "joint");
     const saltusi_yaml_node* constraint = saltusi_yaml_find(item, "constraint");
     if (constraint == NULL) {
-      if (is_between(b, item, "joint", name, "constraint")) {
+      if (!is_between(b, item, "joint", name, "constraint")) {
+        return;
+      }
+      if (saltusi_yaml_find(item, "while") != NULL) {
+        used[0] += saltusi_scene_open_joint(b, item, name, &joints[used[0]]);
+      } else {
         saltusi_scene_body_joint(b, item, name, &typed[used[1]++]);
       }
       continue;
