@@ -281,6 +281,21 @@ static bool beaten_from_other_side(const half* H, int i, int j, const found* min
   return false;
 }
 
+/* Whether the point lies shallow under another edge and deep under mine: it came in there, though what touches there may be
+ * another corner, and mine does not push it all the way through. */
+static bool came_in_at(const half* H, int i, int other, const found* mine) {
+  const saltusi_feature* g = &H->E->feature[H->E->outline->points + other];
+  const double deep = -DEPTH * H->P->size;
+  if (mine->h >= deep || g->kind != SALTUSI_FEATURE_PLANE) {
+    return false;
+  }
+  double p[2];
+  saltusi_move2(&H->to, H->P->feature[i].p, p);
+  const double d[2] = {p[0] - g->p[0], p[1] - g->p[1]};
+  const double h = saltusi_dot2(g->a, d);
+  return h <= 0.0 && h > deep && beside(H->E, other, p);
+}
+
 /* Other edges under the same point, one of which is enough. */
 static bool beaten_by_edge(const half* H, int i, int j, const found* mine) {
   const saltusi_outline* o = H->E->outline;
@@ -302,7 +317,9 @@ static bool beaten_by_edge(const half* H, int i, int j, const found* mine) {
     const bool reflex = (a == other && o->joint[a] == SALTUSI_JOINT_REFLEX) ||
                         (b == j && o->joint[b] == SALTUSI_JOINT_REFLEX);
     found rival;
-    if (other != j && !reflex && point_on_edge(H, i, other, &rival) && rival.gap > mine->gap) {
+    if (other != j && !reflex &&
+        ((point_on_edge(H, i, other, &rival) && rival.gap > mine->gap) ||
+         came_in_at(H, i, other, mine))) {
       return true;
     }
   }

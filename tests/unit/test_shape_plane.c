@@ -143,6 +143,33 @@ static void edges_on_edges_touch_at_the_ends_of_their_overlap(void** unused) {
   }
 }
 
+/* Squares that lie in each other by micrometres, a little aside and tilted: a corner that is in the other one is held by what it came in
+ * through, never pushed out at the far side. */
+static void shallow_corners_are_not_pushed_through(void** unused) {
+  (void)unused;
+  uint64_t state = 5;
+  fixture f = begin();
+  const saltus_shape_def def = {
+      .name = "s", .kind = SALTUS_SHAPE_POLYGON, .points = square, .point_count = 4};
+  const saltusi_shape A = make(&f, &def);
+  const saltusi_shape B = make(&f, &def);
+  const saltusi_carrier b = at(0.0, 0.0, 0.0);
+  for (int draw = 0; draw < 20000; draw++) {
+    const double aside = random_in(&state, -1e-4, 1e-4), tilt = random_in(&state, -1e-5, 1e-5);
+    const double into = random_in(&state, 1e-5, 1e-4);
+    const saltusi_carrier a = at(aside, 1.0 - into, tilt);
+    saltusi_candidate item[16];
+    saltusi_candidates list = {.capacity = 16, .item = item};
+    assert_int_equal(saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 0.0}, &list),
+                     SALTUS_OK);
+    assert_true(list.count >= 1);
+    for (int k = 0; k < list.count; k++) {
+      assert_true(item[k].gap > -3e-4);
+    }
+  }
+  saltusi_pool_free(&f.pool);
+}
+
 static int list_of(const saltusi_shape* A, const saltusi_shape* B, double reach, double delta,
                    saltusi_candidate item[16]) {
   const saltusi_carrier still = at(0, 0, 0);
@@ -593,6 +620,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(degenerate_shapes_are_refused_in_words),
       cmocka_unit_test(edges_on_edges_touch_at_the_ends_of_their_overlap),
+      cmocka_unit_test(shallow_corners_are_not_pushed_through),
       cmocka_unit_test(reflex_corners_hold_both_and_convex_corners_one),
       cmocka_unit_test(a_circle_around_a_polygon_has_one_owner_everywhere),
       cmocka_unit_test(the_least_contact_of_a_circle_is_its_distance_from_a_chain),
