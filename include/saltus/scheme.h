@@ -225,6 +225,7 @@ typedef struct saltus_moreau_jean_options {
   int iterate;        /* 0: until the velocity has settled; 1: once */
   int speculative;    /* 1: contacts that the step can close take part with their gap */
   int filter;         /* saltus_contact_filter */
+  double stiffness;   /* N/m of speculative contacts; 0: rigid */
 } saltus_moreau_jean_options;
 
 SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);

@@ -480,8 +480,11 @@ static void form_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int
   const int count = spread_unit(op, eval, u, components);
   write_blocks(op, u, next);
   clear_unit(op, u, count, components);
-  const double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
+  double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
   const int rows = op->offset[u + 1] - op->offset[u];
+  for (int k = 0; k < rows && op->softens; k++) {
+    own[k * (rows + 1)] += op->soft[op->unit_row[u] + k];
+  }
   for (int k = 0; k < rows && components == 0; k++) {
     op->diagonal[op->unit_row[u] + k] = own[k * (rows + 1)];
   }

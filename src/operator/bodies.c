@@ -125,7 +125,7 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
   return true;
 }
 
-/* The diagonal block of W of contact i of the island, G_i^T A^-1 G_i. */
+/* The diagonal block of W of contact i of the island, G_i^T A^-1 G_i + S_i. */
 static void write_diagonal(saltusi_operator* op, int i, int u) {
   const double* G = op->bodies.G + (size_t)i * SALTUSI_CONTACT_ROWS;
   const double* moved = op->bodies.moved + (size_t)i * SALTUSI_CONTACT_ROWS;
@@ -138,6 +138,7 @@ static void write_diagonal(saltusi_operator* op, int i, int u) {
     }
   }
   for (int k = 0; k < 3; k++) {
+    own[4 * k] += op->bodies.soft[3 * i + k];
     op->diagonal[op->unit_row[u] + k] = own[4 * k];
   }
 }
@@ -152,6 +153,10 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
   bool served = true;
   b->units = last - first;
   b->bodies = 0;
+  b->softens = op->softens;
+  for (int a = 0; a < 3 * b->units; a++) {
+    b->soft[a] = op->softens ? op->soft[op->unit_row[first + a / 3] + a % 3] : 0.0;
+  }
   for (int u = first; u < last && served; u++) {
     served = op->offset[u + 1] - op->offset[u] == 3 &&
              write_contact(op, eval, u - first, op->unit_row[u]);

@@ -82,12 +82,13 @@ void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval) {
   if (rows == 1 && !op->apart) {
     saltusi_operator_response(&op->rows, 0, eval, op->A, op->AinvG);
     op->W[0] = saltusi_row_dot(&op->rows, 0, op->AinvG);
-    op->diagonal[0] = op->W[0];
+    op->diagonal[0] = op->W[0] += op->softens ? op->soft[0] : 0.0;
     return;
   }
   saltusi_operator_fill(&op->rows, op->apart ? &op->measured : &op->rows, rows, eval, op->A,
                         op->AinvG, op->W);
   for (int r = 0; r < rows; r++) {
-    op->diagonal[r] = op->W[(size_t)r * ((size_t)rows + 1)];
+    double* own = op->W + (size_t)r * ((size_t)rows + 1);
+    op->diagonal[r] = *own += op->softens ? op->soft[r] : 0.0;
   }
 }

@@ -5,6 +5,8 @@
  * it: the rows, the factored matrix A, the matrix W that they make, and its solutions.
  *
  *   x = x_free + A^-1 G P,      w = H^T x + ... = W P + rhs,      W = H^T A^-1 G,    H = G but for stages
+ * Contacts that give way have W + S with S by rows.
+ *
  *   joints    w = 0             contacts   0 <= w perp P >= 0
  *   with friction     w + mu |w_T| n  in K*  perp  P in K,      K = { |P_T| <= mu P_N }
  *
@@ -145,6 +147,8 @@ typedef struct saltusi_operator {
   int* first;   /* [nc + 1] first row of each contact */
   double* mu;   /* [nc] */
   double* rhs;  /* [rows_max] */
+  double* soft; /* [rows_max] S, added to the diagonal of W: rows that give way; of use when: */
+  bool softens; /* until the next begin */
   double* P;    /* [rows_max] first guess when warm.each > 0, and the answer */
   double* slip; /* [nc] slip parameters, guessed and found like P */
   saltusi_warm warm;
@@ -242,6 +246,7 @@ static inline void saltusi_operator_begin(saltusi_operator* op, int joints) {
   op->count = joints;
   op->laws.dry = 0;
   op->apart = false;
+  op->softens = false;
   op->first[0] = joints;
 }
 

@@ -36,7 +36,7 @@ enum { SWEEPS_MAX = 4000, STALL_LIMIT = 60, LOST = 12, ALONE_FIRST = 25 };
 
 bool saltusi_product_serves(const saltusi_operator* op, size_t values, size_t each) {
   assert(op != NULL);
-  return values > op->product.from && values > BLOCKS_EACH * each && !op->apart;
+  return values > op->product.from && values > BLOCKS_EACH * each && !op->apart && !op->softens;
 }
 
 void saltusi_product_layout(saltusi_operator* op, const saltusi_eval* eval, int rows,

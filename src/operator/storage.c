@@ -91,6 +91,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   op->first = SALTUS_PUSH(arena, int, d->nc + 1);
   op->mu = SALTUS_PUSH(arena, double, d->nc);
   op->rhs = SALTUS_PUSH(arena, double, rows);
+  op->soft = SALTUS_PUSH(arena, double, rows);
   op->P = SALTUS_PUSH(arena, double, rows);
   op->slip = SALTUS_PUSH(arena, double, op->has_friction ? d->nc : 0);
   op->diagonal = SALTUS_PUSH(arena, double, rows);

@@ -20,6 +20,7 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
   b->body = SALTUS_PUSH2(arena, int, units, 2);
   b->G = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ROWS);
   b->moved = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ROWS);
+  b->soft = SALTUS_PUSH2(arena, double, units, 3);
   b->A = SALTUS_PUSH2(arena, double, bodies, BLOCK);
   b->inverse = SALTUS_PUSH2(arena, double, bodies, BLOCK);
   b->v = SALTUS_PUSH2(arena, double, bodies + 1, WIDTH);

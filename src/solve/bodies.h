@@ -6,6 +6,8 @@
  *
  *   v = A^-1 G r,   u = G^T v + q
  *
+ * Contacts that give way add S r, S by rows, to u: W = G^T A^-1 G + S.
+ *
  * A sweep over the contacts keeps v up to date and costs the same for every contact, however many others
  * touch its bodies. Linear systems of Newton's method and of the interior point,
  *
@@ -39,6 +41,8 @@ typedef struct saltusi_bodies {
   double*
       G; /* [units x SALTUSI_CONTACT_ROWS] body by body, row by row, zeros where there is nothing */
   double* moved; /* [units x SALTUSI_CONTACT_ROWS] A^-1 G */
+  double* soft;  /* [3 units] S; zeros: rigid */
+  bool softens;  /* S is not zero */
   double* A;     /* [bodies x SALTUSI_BODY_BLOCK] */
   double*
       inverse; /* [bodies x SALTUSI_BODY_BLOCK] A^-1; ones on the diagonal where a body has fewer velocities */
@@ -113,6 +117,14 @@ static inline void saltusi_bodies_add(const saltusi_bodies* b, int i, const doub
       }
       u[k] += sum;
     }
+  }
+}
+
+/* u += S r of contact i, whose impulses are r */
+static inline void saltusi_bodies_soften(const saltusi_bodies* b, int i, const double* r,
+                                         double* u) {
+  for (int k = 0; k < 3; k++) {
+    u[k] += b->soft[3 * (size_t)i + (size_t)k] * r[k];
   }
 }
 

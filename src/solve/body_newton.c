@@ -4,7 +4,7 @@
  * body_newton.c - semismooth Newton on the function of Alart and Curnier (CMAME 92 (1991) 353-375)
  *
  *   Phi_i = r_i - P_i(x_i),   x_i = r_i - t rho_i u_i,    P: normal part positive, tangents in its disc
- *   (I - D_i + e I) dr_i + t rho_i D_i du_i = -Phi_i,     D = dP/dx,   du = G^T dv,   A dv = G dr
+ *   (I - D_i + e I) dr_i + t rho_i D_i du_i = -Phi_i,     D = dP/dx,   du = G^T dv + S dr,   A dv = G dr
  *
  * whose steps are found by bodies (bodies.h), with sweeps between them: sweeps settle which contacts stick,
  * slip and open, Newton carries impulses through the whole pile. t above 1 counts velocities more than
@@ -80,6 +80,7 @@ static double size_of(const saltusi_friction_case* in, const double* r, const do
     double u[3] = {q[0], q[1], q[2]};
     double rho = weight * in->rho[i];
     saltusi_bodies_add(in->bodies, i, v, u);
+    saltusi_bodies_soften(in->bodies, i, ri, u);
     double x[3] = {ri[0] - rho * u[0], ri[1] - rho * u[1], ri[2] - rho * u[2]};
     double p[3];
     project(in->mu[i], x, p, NULL);
@@ -91,7 +92,7 @@ static double size_of(const saltusi_friction_case* in, const double* r, const do
   return sqrt(sum) / in->velocity_unit;
 }
 
-/* K = C^-1 t rho D and f = -C^-1 Phi of every contact, C = I - D + e I. */
+/* K = C^-1 t rho D and f = -C^-1 Phi of every contact, C = I - D + e I + t rho D S. */
 static void linearise(saltusi_newton_work* work, const saltusi_friction_case* in, const double* r,
                       double soft) {
   for (int i = 0; i < in->pattern->units; i++) {
@@ -105,11 +106,12 @@ static void linearise(saltusi_newton_work* work, const saltusi_friction_case* in
     double inverse[SALTUSI_CONTACT_ENTRIES];
     double p[3];
     saltusi_bodies_add(in->bodies, i, in->bodies->v, u);
+    saltusi_bodies_soften(in->bodies, i, ri, u);
     double x[3] = {ri[0] - rho * u[0], ri[1] - rho * u[1], ri[2] - rho * u[2]};
     project(in->mu[i], x, p, D);
     double own = x[0] > 0.0 ? soft : 0.0;
     for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
-      C[k] = (k % 4 == 0 ? 1.0 + own : 0.0) - D[k];
+      C[k] = (k % 4 == 0 ? 1.0 + own : 0.0) - D[k] + rho * D[k] * in->bodies->soft[3 * i + k % 3];
     }
     saltusi_invert3(C, inverse);
     for (int k = 0; k < 3; k++) {

@@ -144,6 +144,7 @@ double saltusi_rigid_sweep(const saltusi_friction_case* in, const saltusi_points
     double* ri = r + 3 * (size_t)i;
     double u[3], fresh[3];
     relative(&w, u);
+    saltusi_bodies_soften(b, i, ri, u);
     for (int k = 0; k < 3; k++) {
       u[k] -= own[3 * k] * ri[0] + own[3 * k + 1] * ri[1] + own[3 * k + 2] * ri[2];
     }
@@ -190,6 +191,7 @@ double saltusi_rigid_miss2(const saltusi_friction_case* in, const saltusi_points
     const visited w = find(b, i);
     double u[3];
     relative(&w, u);
+    saltusi_bodies_soften(b, i, r + 3 * (size_t)i, u);
     sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], r + 3 * (size_t)i, u);
   }
   return sum;

@@ -41,6 +41,8 @@ enum {
   PLACE = IMPULSE + 3,
   BEFORE = PLACE + 3,
   AGE = BEFORE + 3,
+  SOFT_N, /* S, the same for both tangents */
+  SOFT_T,
   FIELDS
 };
 enum { LANES = SALTUSI_LANES, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
@@ -122,6 +124,8 @@ static void put(const saltusi_friction_case* in, int i, int lane, double* group)
   for (int k = 0; k < 6; k++) {
     group[(W_N + k) * LANES + lane] = rest[k];
   }
+  group[SOFT_N * LANES + lane] = b->soft[3 * i];
+  group[SOFT_T * LANES + lane] = b->soft[3 * i + 1];
   for (int s = 0; s < 2; s++) {
     if (body[s] >= 0) {
       const double* inverse = b->inverse + (size_t)body[s] * SALTUSI_BODY_BLOCK;
@@ -265,6 +269,14 @@ SALTUSI_ALWAYS_INLINE void relative(const lanes* c, const pairs* v, lanes* u) {
          (s[3] * v->b[3] + s[4] * v->b[4] + s[5] * v->b[5]);
 }
 
+/* u += S r */
+SALTUSI_ALWAYS_INLINE void soften(const lanes* c, lanes* u) {
+  const lanes* r = c + IMPULSE;
+  u[0] += c[SOFT_N] * r[0];
+  u[1] += c[SOFT_T] * r[1];
+  u[2] += c[SOFT_T] * r[2];
+}
+
 /* v += A^-1 G_i d */
 SALTUSI_ALWAYS_INLINE void push(const lanes* c, const lanes* d, pairs* v) {
   const lanes *f = c + FRAME, *a = c + FIRST, *s = c + SECOND;
@@ -312,6 +324,7 @@ SALTUSI_FOR_MACHINES static double sweep(const saltusi_bodies* b) {
     lanes u[3], fresh[3], d[3];
     gather(b->v, pair, &v);
     relative(c, &v, u);
+    soften(c, u);
     solve(c, u, c + IMPULSE, fresh);
     for (int k = 0; k < 3; k++) {
       d[k] = fresh[k] - c[IMPULSE + k];
@@ -379,6 +392,7 @@ SALTUSI_FOR_MACHINES static double miss2(const saltusi_bodies* b) {
     lanes u[3];
     gather(b->v, b->pair + 2 * (size_t)g * LANES, &v);
     relative(c, &v, u);
+    soften(c, u);
     for (int l = 0; l < LANES; l++) {
       const double r[3] = {c[IMPULSE][l], c[IMPULSE + 1][l], c[IMPULSE + 2][l]};
       const double own[3] = {u[0][l], u[1][l], u[2][l]};

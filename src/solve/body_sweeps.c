@@ -35,6 +35,7 @@ static double visit(const saltusi_friction_case* in, int i, double* r) {
   double b[3] = {q[0], q[1], q[2]};
   double fresh[3];
   saltusi_bodies_add(bodies, i, bodies->v, b);
+  saltusi_bodies_soften(bodies, i, ri, b);
   for (int k = 0; k < 3; k++) {
     b[k] -= own[3 * k] * ri[0] + own[3 * k + 1] * ri[1] + own[3 * k + 2] * ri[2];
   }
@@ -68,6 +69,7 @@ static double miss2(const saltusi_friction_case* in, const saltusi_points* p) {
     const double* q = in->q + 3 * (size_t)i;
     double u[3] = {q[0], q[1], q[2]};
     saltusi_bodies_add(b, i, b->v, u);
+    saltusi_bodies_soften(b, i, p->r + 3 * (size_t)i, u);
     sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], p->r + 3 * (size_t)i, u);
   }
   return sum;

@@ -279,13 +279,14 @@ static void velocity_part(void* context, int part) {
   }
 }
 
-/* u = G^T A^-1 G r + q; the velocities of the bodies are those of r then. */
+/* u = (G^T A^-1 G + S) r + q; the velocities of the bodies are those of r then. */
 static void velocity_by_bodies(const saltusi_friction_case* in, const double* r, double* u) {
   const saltusi_bodies* b = in->bodies;
   saltusi_bodies_move(b, r, b->v);
   memcpy(u, in->q, (size_t)in->pattern->rows * sizeof(double));
   for (int i = 0; i < b->units; i++) {
     saltusi_bodies_add(b, i, b->v, u + 3 * (size_t)i);
+    saltusi_bodies_soften(b, i, r + 3 * (size_t)i, u + 3 * (size_t)i);
   }
 }
 

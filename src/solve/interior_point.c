@@ -238,7 +238,10 @@ static void times(const progress* p, const double* z, double* y) {
   }
   memset(y, 0, 3 * (size_t)b->units * sizeof(double));
   for (int i = 0; i < b->units; i++) {
+    const double* zi = z + 3 * (size_t)i;
+    const double r[3] = {p->ratio * zi[0] / p->work->slope[i], p->ratio * zi[1], p->ratio * zi[2]};
     saltusi_bodies_add(b, i, b->next, y + 3 * (size_t)i);
+    saltusi_bodies_soften(b, i, r, y + 3 * (size_t)i);
     y[3 * i] /= p->work->slope[i];
   }
 }
@@ -376,22 +379,26 @@ static void assemble(progress* p) {
   }
 }
 
-/* By bodies: (W + D) dz = b with D = J T^2 and the scales S of rows is dz = D^-1 (b - S G^T y),
- * (A + G K G^T) y = ratio G S D^-1 b, K = ratio S D^-1 S. */
+/* By bodies: (W + D) dz = b with D = J T^2, and what contacts give way, and the scales S of rows is
+ * dz = D^-1 (b - S G^T y),   (A + G K G^T) y = ratio G S D^-1 b,   K = ratio S D^-1 S. */
 static bool factor_bodies(progress* p) {
   saltusi_interior_work* w = p->work;
   for (int i = 0; i < p->in->pattern->units; i++) {
     double* inverse = w->inverse + SALTUSI_CONTACT_ENTRIES * (size_t)i;
     double* K = w->K + SALTUSI_CONTACT_ENTRIES * (size_t)i;
     double block[SALTUSI_CONTACT_ENTRIES] = {0.0};
+    const double scale[3] = {1.0 / w->slope[i], 1.0, 1.0};
+    const double* soft = p->in->bodies->soft + 3 * (size_t)i;
     memset(inverse, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
     if (w->kind[i] == CONE) {
       add_cone(p, i, 3, block);
+      for (int k = 0; k < 3; k++) {
+        block[4 * k] += p->ratio * scale[k] * soft[k] * scale[k];
+      }
       saltusi_invert3(block, inverse);
     } else { /* tangents are held */
-      inverse[0] = 1.0 / w->T2[9 * (size_t)i];
+      inverse[0] = 1.0 / (w->T2[9 * (size_t)i] + p->ratio * scale[0] * soft[0] * scale[0]);
     }
-    const double scale[3] = {1.0 / w->slope[i], 1.0, 1.0};
     for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
       K[k] = p->ratio * scale[k / 3] * inverse[k] * scale[k % 3];
     }

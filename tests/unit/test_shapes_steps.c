@@ -29,8 +29,19 @@ static saltus_status watch(void* user, const saltus_frame* frame) {
   return SALTUS_OK;
 }
 
-/* Runs a scene with speculative contacts, once per step; q gets the end. */
-static watched run_to(const char* text, double until, int filter, double tol, double* q) {
+/* Speculative contacts, one problem per step. */
+static saltus_moreau_jean_options speculative(double tol) {
+  saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
+  options.theta = 1.0;
+  options.iterate = 1;
+  options.speculative = 1;
+  options.contact_tol = tol;
+  return options;
+}
+
+/* Runs a scene; q gets the end. */
+static watched run_by(const char* text, double until, const saltus_moreau_jean_options* options,
+                      double* q) {
   saltus_kept_message kept = {.text = ""};
   saltus_scene* scene;
   const saltus_scene_def open = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
@@ -38,17 +49,11 @@ static watched run_to(const char* text, double until, int filter, double tol, do
     fail_msg("refused: %s", kept.text);
   }
   const saltus_scene_view* view = saltus_scene_look(scene);
-  saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
-  options.theta = 1.0;
-  options.iterate = 1;
-  options.speculative = 1;
-  options.contact_tol = tol;
-  options.filter = filter;
   watched seen = {0};
   const saltus_recorder recorder = {.frame = watch, .user = &seen};
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "moreau-jean",
-                              .options = &options,
+                              .options = options,
                               .q0 = view->q0,
                               .v0 = view->v0,
                               .h = h,
@@ -67,6 +72,12 @@ static watched run_to(const char* text, double until, int filter, double tol, do
   saltus_sim_destroy(sim);
   saltus_scene_destroy(scene);
   return seen;
+}
+
+static watched run_to(const char* text, double until, int filter, double tol, double* q) {
+  saltus_moreau_jean_options options = speculative(tol);
+  options.filter = filter;
+  return run_by(text, until, &options, q);
 }
 
 static watched run_with(const char* text, double until, int filter, double* q) {
@@ -249,6 +260,118 @@ static void a_wall_stands_with_one_problem_a_step(void** state) {
   }
 }
 
+#define CUBE(name, x, z, more)                                                                     \
+  "  " name ": {density: 1000, shapes: [{box: {size: [0.1, 0.1, 0.1]}}], position: [" x ", 0, " z  \
+  "]" more "}\n"
+
+/* Ten cubes of 1 kg on four springs each: the faces below cube i sink into each other by (10 - i) m g / 4 k, by the solver that goes by
+ * bodies (40 contacts, a tolerance) and by W alike. They start without load and come to rest. */
+static void springs_carry_a_stack(void** state) {
+  (void)state;
+  static const double tols[] = {1e-9, 0.0};
+  const double k = 1e6, each = 9.81 / (4.0 * k);
+  for (int way = 0; way < 2; way++) {
+    double q[70];
+    saltus_moreau_jean_options options = speculative(tols[way]);
+    options.stiffness = k;
+    const watched seen =
+        run_by(HEAD CUBE("a", "0", "0.05", "") CUBE("b", "0", "0.15", "") CUBE("c", "0", "0.25", "")
+                   CUBE("d", "0", "0.35", "") CUBE("e", "0", "0.45", "") CUBE("f", "0", "0.55", "")
+                       CUBE("g", "0", "0.65", "") CUBE("h", "0", "0.75", "")
+                           CUBE("i", "0", "0.85", "") CUBE("j", "0", "0.95", ""),
+               2.0, &options, q);
+    double sunk = 0.0;
+    for (int i = 0; i < 10; i++) {
+      sunk += (10 - i) * each;
+      assert_near(q[7 * i + 2], 0.05 + 0.1 * i - sunk, 1e-9);
+    }
+    assert_true(seen.penetration <
+                2.5 * 10 * each); /* while it comes to rest, twice and a little */
+  }
+}
+
+/* The same with 30 balls on top of each other, whose contacts are packed. */
+static void springs_carry_a_column_of_balls(void** state) {
+  (void)state;
+  enum { BALLS = 30 };
+  char text[8000] = HEAD;
+  double q[7 * BALLS];
+  const double k = 1e6, weight = 9.81 * 1000.0 * 4.0 / 3.0 * 3.14159265358979323846 * 1.25e-4;
+  saltus_moreau_jean_options options = speculative(1e-8);
+  options.stiffness = k;
+  for (int i = 0; i < BALLS; i++) {
+    const size_t at = strlen(text);
+    snprintf(text + at, sizeof text - at,
+             "  b%d: {density: 1000, shapes: [{sphere: {radius: 0.05}}], position: [0, 0, %.3f]}\n",
+             i, 0.05 + 0.1 * i);
+  }
+  run_by(text, 2.0, &options, q);
+  double sunk = 0.0;
+  for (int i = 0; i < BALLS; i++) {
+    sunk += (BALLS - i) * weight / k;
+    assert_near(q[7 * i + 2], 0.05 + 0.1 * i - sunk, 1e-8);
+  }
+}
+
+/* On a slope of 20 degrees with mu = 0.8 springs hold a cube and do not creep: those along the tangents give way by d = m g sin(a) / (4 (2/7) k), and
+ * those along the normals let it lean so far that its middle goes another m g sin(a) / 4 k. With mu = 0.3 it slides, after its
+ * springs have come to rest with a = g (sin(a) - mu cos(a)): x(4) - 2 x(3) + x(2) = a, in steps too. */
+static void springs_do_not_creep(void** state) {
+  (void)state;
+  static const double mu[] = {0.8, 0.3};
+  const double k = 1e5, angle = 0.34906585039886592, g = 9.81;
+  for (int way = 0; way < 2; way++) {
+    char text[640];
+    double q[3][7];
+    saltus_moreau_jean_options options = speculative(1e-10);
+    options.stiffness = k;
+    snprintf(text, sizeof text,
+             "saltus: 1\nworld: {dimension: 3, gravity: [%.17g, 0, %.17g], shapes: [{half-space: "
+             "{}}]}\nmaterials: {default: {friction: %g}}\nbodies:\n" CUBE("a", "0", "0.05", ""),
+             g * sin(angle), -g * cos(angle), mu[way]);
+    for (int i = 0; i < 3; i++) {
+      run_by(text, 2.0 + i, &options, q[i]);
+    }
+    if (way == 0) {
+      assert_near(q[0][0], g * sin(angle) / (4.0 * k) * (3.5 + 1.0), 1e-8);
+      assert_near(q[2][0], q[0][0], 1e-10);
+    } else {
+      const double a = g * (sin(angle) - mu[way] * cos(angle));
+      assert_near(q[2][0] - 2.0 * q[1][0] + q[0][0], a, 1e-7);
+    }
+  }
+}
+
+/* The options that springs need, one missing after the other. */
+static void springs_are_refused_without_their_options(void** state) {
+  (void)state;
+  saltus_kept_message kept = {.text = ""};
+  saltus_scene* scene;
+  const saltus_scene_def open = {.path = "s", .text = HEAD CUBE("a", "0", "0.05", "")};
+  assert_int_equal(saltus_scene_create(&open, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  for (int lacks = 0; lacks < 5; lacks++) {
+    saltus_moreau_jean_options options = speculative(1e-6);
+    options.stiffness = 1e6;
+    options.theta = lacks == 0 ? 0.5 : 1.0;
+    options.iterate = lacks != 1;
+    options.speculative = lacks != 2;
+    options.warm_start = lacks == 3 ? SALTUS_WARM_START_NO : SALTUS_WARM_START_YES;
+    const saltus_sim_def def = {.system = view->system,
+                                .scheme = "moreau-jean",
+                                .options = &options,
+                                .q0 = view->q0,
+                                .v0 = view->v0,
+                                .h = h,
+                                .log = saltus_log_keep(&kept)};
+    saltus_sim* sim = NULL;
+    assert_int_equal(saltus_sim_create(&def, &sim), lacks < 4 ? SALTUS_ERR_UNSUPPORTED : SALTUS_OK);
+    assert_true(lacks == 4 || strstr(kept.text, "stiffness") != NULL);
+    saltus_sim_destroy(sim);
+  }
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bodies_that_are_struck_do_not_overlap),
@@ -259,6 +382,10 @@ int main(void) {
       cmocka_unit_test(a_box_moves_alike_on_four_and_sixteen_feet),
       cmocka_unit_test(friction_is_filtered_only_when_asked),
       cmocka_unit_test(a_wall_stands_with_one_problem_a_step),
+      cmocka_unit_test(springs_carry_a_stack),
+      cmocka_unit_test(springs_carry_a_column_of_balls),
+      cmocka_unit_test(springs_do_not_creep),
+      cmocka_unit_test(springs_are_refused_without_their_options),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,13 +45,14 @@ static const double known_gap = 10.0;
 /* Speculative contacts: the velocity -offset at the end of the step closes the gap there, g + h ((1 - theta) U_k +
  * theta U_{k+1}) = 0. Shapes that are in each other move apart, at most as fast as forces push them in the step: what
  * gaps drift by while bodies turn is taken back, and nothing is thrown (after Anitescu and Hart, International Journal
- * for Numerical Methods in Engineering 60 (2004) 2335-2371, whose g / h has no bound). */
+ * for Numerical Methods in Engineering 60 (2004) 2335-2371, whose g / h has no bound). sprung: what the spring of a
+ * contact that gives way holds as it is, in m/s. */
 static double speculative_offset(const saltus_moreau_jean_options* o, double h, double gap,
-                                 double u0, double pushed) {
+                                 double u0, double pushed, double sprung) {
   const double known = known_gap * o->contact_tol * h * pushed;
   gap = gap > known ? gap - known : gap < -known ? gap + known : 0.0;
   if (gap < 0.0) {
-    return gap / h > -pushed ? gap / h : -pushed;
+    return gap / h > -pushed - sprung ? gap / h : -pushed - sprung;
   }
   double offset = (gap / h + (1.0 - o->theta) * u0) / o->theta;
   return offset > 0.0 ? offset : 0.0;
@@ -87,8 +88,10 @@ static void activate_near(saltusi_moreau* w, const saltus_moreau_jean_options* o
   saltusi_moreau_activate(w, s, i, row, saltusi_operator_rows(&w->op, law), u0);
   w->taken[w->list.key[i]] = -1;
   w->rebounds[active] = forecast && law->e_N > 0.0;
-  w->offset[active] =
-      w->rebounds[active] && gap >= 0.0 ? 0.0 : speculative_offset(o, s->h, gap, u0, pushed);
+  const double sprung = saltusi_moreau_soft(o, s->h) * w->op.P[row];
+  w->offset[active] = w->rebounds[active] && gap >= 0.0
+                          ? 0.0
+                          : speculative_offset(o, s->h, gap, u0, pushed, sprung);
   const double ends = gap + s->h * ((1.0 - o->theta) * u0 - o->theta * w->offset[active]);
   w->aim[active] = ends < 0.0 ? ends : 0.0;
 }
@@ -161,7 +164,8 @@ static bool bend(saltusi_moreau* w, const saltus_moreau_jean_options* o, const s
                  const saltus_point* end, int i, double there) {
   const double miss = there - w->aim[i];
   const int row = w->op.first[i];
-  if (o->iterate != 1 || w->rebounds[i] || miss > -ahead_part * s->h * pushed_by(w, row)) {
+  const double sprung = s->h * saltusi_moreau_soft(o, s->h) * w->op.P[row];
+  if (o->iterate != 1 || w->rebounds[i] || miss + sprung > -ahead_part * s->h * pushed_by(w, row)) {
     return false;
   }
   (void)turn_rows(w, s, end, i);
@@ -203,6 +207,7 @@ static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_
   w->list.gap[i] = there;
   for (; row < w->op.count; row++) { /* the others have found a way without it */
     w->op.P[row] = 0.0;
+    w->held[row] = 0.0;
   }
   return status;
 }

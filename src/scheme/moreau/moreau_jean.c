@@ -6,6 +6,8 @@
 #include "scheme/moreau/moreau_step.h"
 #include "scheme/projection.h"
 
+#include "base/log.h"
+
 static const saltus_field fields[] = {
     SALTUSI_THETA_FIELDS(saltus_moreau_jean_options),
     SALTUSI_NEWTON_FIELDS(saltus_moreau_jean_options, "velocity", 1e-13, 30),
@@ -22,6 +24,8 @@ static const saltus_field fields[] = {
                   saltusi_filter_names,
                   "contacts that others make superfluous leave the problem: none, those without "
                   "friction, or those inside of flat patches too"),
+    SALTUS_REAL(saltus_moreau_jean_options, stiffness, 0.0, 0.0, 1e300,
+                "of speculative contacts, 2/7 of it along the tangents; 0: rigid [N/m]"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_moreau_jean_options, fields)
@@ -42,6 +46,20 @@ static void carry_memory(const void* options, const saltus_system* sys, saltusi_
   const saltus_moreau_jean_options* o = options;
   saltusi_warm_carry(o->warm_start, sys, carry);
   saltusi_carry_plain(carry, past_count(o, sys));
+}
+
+/* Deformations are gaps at the start of a step along the normal, and impulses of the last step along the tangents. */
+static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
+  const saltus_moreau_jean_options* o = options;
+  (void)sys;
+  if (o->stiffness > 0.0 && (o->speculative == 0 || o->theta != 1.0 || o->iterate != 1 ||
+                             o->warm_start != SALTUS_WARM_START_YES)) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "stiffness: springs of contacts need speculative=yes, theta=1, iterate=once and "
+                "warm_start=yes");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
 }
 
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
@@ -73,4 +91,5 @@ const saltusi_scheme_ops saltusi_moreau_jean = {
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(saltusi_moreau),
+    .check = check,
 };

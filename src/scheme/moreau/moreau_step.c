@@ -11,6 +11,7 @@
  *   speculative   instead: g_i + h min(U_i, 0) <= what forces can do in two steps; with e = 0 or not active above
  *                 0 <= U_{k+1} + (max(g_i, 0) / h + (1 - theta) U_k) / theta   perp   P >= 0
  *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
+ *   stiffness k   springs: U_N + g / h + S P_N and U_T + (7/2) S (P_T - last P_T) in place of U,    S = 1 / (k h^2)
  *   friction      xi = G^T v_{k+1} + b + e U_k with e_N and e_T:  xi + mu |xi_T| n in K* perp P in K
  *   joints        G^T v_theta + b = 0 at (t_k + theta h, q_theta), or G^T v_{k+1} + b = 0
  *                 the first with active contacts: G^T v_theta + b = (1 - theta) (G_k^T v_k + b_k)
@@ -233,6 +234,27 @@ static double restitution(const saltusi_moreau* w, int r, double e, double pushe
   return fabs(w->u0[r]) <= SALTUSI_RESTING_VELOCITY * pushed ? 0.0 : e;
 }
 
+/* Of the stiffness along the normal: that along the tangents (Silbert et al., Physical Review E 64 (2001) 051302). */
+static const double tangent_stiffness = 2.0 / 7.0;
+
+/* Contacts give way: what their springs add to W, and what those of the tangents hold already. */
+static void write_springs(saltusi_moreau* w, double soft, const saltusi_step* s) {
+  saltusi_operator* op = &w->op;
+  op->softens = soft > 0.0;
+  if (!op->softens) {
+    return;
+  }
+  memset(op->soft, 0, (size_t)op->count * sizeof(double));
+  for (int i = 0; i < s->report->active; i++) {
+    const int first = op->first[i], end = op->first[i + 1];
+    const int tangents = s->eval->sys.laws[s->contacts[i].law].tangents;
+    op->soft[first] = soft;
+    for (int r = first + 1; r < end && r <= first + tangents; r++) {
+      op->soft[r] = soft / tangent_stiffness;
+    }
+  }
+}
+
 /* The right-hand side of the impact law: G^T v_free + b + e U_k, and what counts as an impact. */
 static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                       const saltusi_step* s) {
@@ -261,6 +283,9 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
       w->e[r] = w->rebounds[i] ? restitution(w, r, e, pushed) : 0.0;
       op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
       op->rhs[r] += w->e[r] * w->u0[r];
+      if (op->softens && r > normal) {
+        op->rhs[r] -= op->soft[r] * w->held[r];
+      }
       if (r == normal) {
         op->rhs[r] += w->offset[i];
         s->contacts[i].impact = saltusi_is_impact(w->u0[r], pushed, most);
@@ -292,6 +317,7 @@ static inline void form(saltusi_moreau* w, const saltus_moreau_jean_options* o,
       evaluate_rows(w, o, s, first);
     }
     w->op.tol = o->contact_tol; /* decides how W is stored */
+    write_springs(w, saltusi_moreau_soft(o, s->h), s);
     saltusi_operator_form(&w->op, s->eval, &w->linear);
     write_law(w, o, s);
   }
@@ -403,6 +429,7 @@ static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int
     int r = first + k;
     double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
     xi[k] = u1 + w->e[r] * w->u0[r] + (k == 0 ? w->offset[i] : 0.0);
+    xi[k] += op->softens ? op->soft[r] * (op->P[r] - (k == 0 ? 0.0 : w->held[r])) : 0.0;
     *mean += op->diagonal[r] / (count < 3 ? count : 3);
     if (k <= s->eval->sys.laws[contact->law].tangents) {
       contact->impulse[k] = op->P[r];
@@ -475,6 +502,9 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
   if (status == SALTUS_OK) {
     if (o->filter != SALTUS_FILTER_NO && !w->op.laws.any) {
       saltusi_moreau_filter(w, o, s);
+    }
+    if (o->stiffness > 0.0) {
+      memcpy(w->held, w->op.P, (size_t)w->op.count * sizeof(double));
     }
     status = solve_velocity(w, o, s);
   }
@@ -597,6 +627,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->u0 = SALTUS_PUSH(arena, double, rows);
   w->b0 = SALTUS_PUSH(arena, double, rows);
   w->offset = SALTUS_PUSH(arena, double, d->nc);
+  w->held = SALTUS_PUSH(arena, double, rows);
   w->aim = SALTUS_PUSH(arena, double, d->nc);
   w->rebounds = SALTUS_PUSH(arena, bool, d->nc);
   w->broken = SALTUS_PUSH(arena, double, d->nj);

@@ -73,6 +73,7 @@ struct saltusi_moreau {
   double* b0;      /* [rows] b at t_k */
   double* offset;  /* [nc] of active contacts: approach that their gap allows, m/s */
   double* aim;     /* [nc] of speculative contacts: gap at the end of the step that they may have */
+  double* held;    /* [rows] impulses of the last step, where contacts give way */
   bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
   double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
@@ -95,6 +96,11 @@ struct saltusi_moreau {
 static inline int saltusi_linear_part(const saltusi_moreau* work) {
   enum { SPACE = 6, PLANE = 3 };
   return work->body_width == SPACE ? 3 : work->body_width == PLANE ? 2 : 0;
+}
+
+/* What the normal row of a contact gives way, m/s of each unit of impulse: a spring at the end of the step. */
+static inline double saltusi_moreau_soft(const saltus_moreau_jean_options* o, double h) {
+  return o->stiffness > 0.0 ? 1.0 / (o->stiffness * h * h) : 0.0;
 }
 
 /* Doubles of past_before; 0: the step has no use for them. */
