@@ -93,6 +93,15 @@ PyObject* core_array(const core_state* state, PyObject* owner, const void* data,
                     data != NULL ? (void*)(uintptr_t)data : (void*)(uintptr_t)&nothing, shape);
 }
 
+PyObject* core_array_give(const core_state* state, double* data, Py_ssize_t count) {
+  PyObject* array =
+      make_array(state, NULL, data, (core_shape){.format = 'd', .rank = 1, .size = {count}});
+  if (array == NULL) {
+    free(data);
+  }
+  return array;
+}
+
 PyObject* core_array_copy(const core_state* state, const double* data, Py_ssize_t count) {
   size_t bytes = (size_t)count * sizeof *data;
   double* copy = malloc(bytes > 0 ? bytes : 1);
@@ -102,12 +111,7 @@ PyObject* core_array_copy(const core_state* state, const double* data, Py_ssize_
   if (bytes > 0) {
     memcpy(copy, data, bytes);
   }
-  PyObject* array =
-      make_array(state, NULL, copy, (core_shape){.format = 'd', .rank = 1, .size = {count}});
-  if (array == NULL) {
-    free(copy);
-  }
-  return array;
+  return core_array_give(state, copy, count);
 }
 
 int core_reals_take(PyObject* object, const char* name, Py_ssize_t count, core_reals* reals) {

@@ -59,6 +59,9 @@ typedef struct core_shape {
 
 PyObject* core_array(const core_state* state, PyObject* owner, const void* data, core_shape shape);
 
+/* An array of `count` doubles of malloc, which it frees; they are freed on failure too. */
+PyObject* core_array_give(const core_state* state, double* data, Py_ssize_t count);
+
 /* A copy of `count` doubles in an array of its own. */
 PyObject* core_array_copy(const core_state* state, const double* data, Py_ssize_t count);
 

@@ -114,22 +114,26 @@ static PyObject* failures_object(const sweep_room* room, long long count) {
   return failures;
 }
 
-static PyObject* table_object(const core_state* state, const sweep_room* room, bool stopped) {
+/* The values go over to the table. */
+static PyObject* table_object(const core_state* state, sweep_room* room, bool stopped) {
   const saltus_sweep_view* view = saltus_sweep_look(room->sweep);
   const int width = view->axes + view->measures;
-  PyObject* d = PyDict_New();
-  bool good =
-      d != NULL && core_put(d, "columns", texts_object(view->columns, width)) == 0 &&
-      core_put(d, "axes", PyLong_FromLong(view->axes)) == 0 &&
-      core_put(d, "grid", PyLong_FromLongLong(view->grid)) == 0 &&
-      core_put(d, "samples", PyLong_FromLongLong(view->samples)) == 0 &&
-      core_put(d, "values",
-               core_array_copy(state, room->rows.values, (Py_ssize_t)view->runs * width)) == 0 &&
-      core_put(d, "done",
-               PyBytes_FromStringAndSize((const char*)room->rows.done, (Py_ssize_t)view->runs)) ==
-          0 &&
-      core_put(d, "failures", failures_object(room, view->runs)) == 0 &&
-      core_put(d, "stopped", PyBool_FromLong(stopped)) == 0;
+  PyObject* values = core_array_give(state, room->rows.values, (Py_ssize_t)view->runs * width);
+  room->rows.values = NULL;
+  PyObject* d = values != NULL ? PyDict_New() : NULL;
+  bool good = d != NULL && core_put(d, "values", values) == 0 &&
+              core_put(d, "columns", texts_object(view->columns, width)) == 0 &&
+              core_put(d, "axes", PyLong_FromLong(view->axes)) == 0 &&
+              core_put(d, "grid", PyLong_FromLongLong(view->grid)) == 0 &&
+              core_put(d, "samples", PyLong_FromLongLong(view->samples)) == 0 &&
+              core_put(d, "done",
+                       PyBytes_FromStringAndSize((const char*)room->rows.done,
+                                                 (Py_ssize_t)view->runs)) == 0 &&
+              core_put(d, "failures", failures_object(room, view->runs)) == 0 &&
+              core_put(d, "stopped", PyBool_FromLong(stopped)) == 0;
+  if (d == NULL) {
+    Py_XDECREF(values);
+  }
   if (!good) {
     Py_XDECREF(d);
     return NULL;

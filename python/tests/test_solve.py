@@ -7,6 +7,7 @@ import signal
 import tempfile
 import threading
 import time
+import tracemalloc
 import unittest
 
 import numpy as np
@@ -72,6 +73,18 @@ class Arrays(unittest.TestCase):
         self.assertFalse(sol.q.flags.owndata)
         self.assertTrue(np.shares_memory(sol.q, sol["q"]))
         self.assertTrue(np.shares_memory(sol.q, np.asarray(sol._data.array("q"))))
+
+    def test_nothing_larger_than_a_frame_is_copied(self):
+        sol = saltus.solve(BALL, 4.0, scheme="moreau-jean", step=1e-3, every=1, outputs={"twice": "2*q"})
+        tracemalloc.start()
+        arrays = [sol.t, sol.q, sol.v, sol.outputs, sol["q"], sol["q'"], sol["twice"], sol.event_array, sol.contacts.gap,
+                  sol.contacts.velocity, sol.contacts.force, sol.contacts.impulse, sol.contacts.friction_work, sol.ledger.kinetic,
+                  sol.ledger.remainder]
+        size, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        self.assertGreater(sum(array.nbytes for array in arrays), 400000)
+        self.assertLess(peak, 30000)  # objects of Python; one of the arrays alone has 32008 bytes
+        self.assertFalse(any(array.flags.owndata for array in arrays))
 
     def test_names_reach_columns(self):
         sol = saltus.solve(scene("woodpecker"), 0.1, outputs={"sum": "y + phiM"})
