@@ -3,6 +3,7 @@
 """Calls of the library that look at a flag, not at the clock: Ctrl-C sets it."""
 from __future__ import annotations
 
+import _thread
 import threading
 from typing import Callable, Optional, TypeVar
 
@@ -30,11 +31,15 @@ def interruptible(work: Callable[[_core.Flag], T]) -> tuple[Optional[T], bool]:
         done.set()
 
     done = threading.Event()
-    threading.Thread(target=run).start()
-    pressed = False
-    while not done.is_set():
-        try:
-            done.wait(0.05)  # not the join of the thread, which takes it for ended after an interruption (Python 3.11)
+    pressed = begun = False
+    while True:
+        try:  # Ctrl-C can come after any call; waiting for a thread to start or to end is not safe from it (Python 3.11)
+            if not begun:
+                begun = True
+                _thread.start_new_thread(run, ())
+            while not done.wait(0.05):
+                pass
+            break
         except KeyboardInterrupt:
             pressed = True
             flag.set()

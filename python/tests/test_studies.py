@@ -81,7 +81,7 @@ class Sweeps(unittest.TestCase):
         thread = threading.Thread(target=press)
         thread.start()
         with self.assertRaises(saltus.Interrupted) as caught:
-            saltus.sweep(scene("ball"), {"q": "1:2:1000000"}, ["max(q)"], t_end=2.0, tol=1e-6, threads=1)
+            saltus.sweep(scene("ball"), {"q": "1:2:100000"}, ["max(q)"], t_end=2.0, tol=1e-6, threads=1)
         late = time.monotonic() - pressed[0]
         thread.join()
         table = caught.exception.solution
