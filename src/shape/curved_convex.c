@@ -26,6 +26,9 @@ enum {
   DIRECTIONS = 10
 };
 
+/* Overlaps below this part of the smaller shape's size are those that steps leave: no other axis is looked for. */
+static const double touching = 1e-6;
+
 static void support(const saltusi_shape* shape, const saltusi_carrier* at, const double n[3],
                     double sign, double out[3]) {
   double own[3], point[3], direction[3] = {sign * n[0], sign * n[1], sign * n[2]};
@@ -331,6 +334,38 @@ static void overlap(const saltusi_two* two, saltusi_separation* out) {
 }
 
 /* A is moved out along the best normal known, and the two are asked again: the normal settles where s(n) is stationary. */
+static void settle(const saltusi_two* two, double margin, saltusi_separation* out) {
+  for (int i = 0; i < ROUNDS && out->distance > -INFINITY; i++) {
+    saltusi_carrier moved = *two->a;
+    saltusi_separation next;
+    saltusi_along(margin - out->distance, out->normal, two->a->x, moved.x);
+    const saltusi_two off = {two->A, &moved, two->B, two->b};
+    const double before = out->distance;
+    if (!apart(&off, &next)) {
+      break;
+    }
+    try(two, next.normal, out);
+    if (!(out->distance > before + 1e-9 * two->A->size)) {
+      break;
+    }
+  }
+}
+
+/* Where s(n) is stationary it need not be largest: from where the climb by small turns ends, and from the direction between the
+ * centres, it may settle elsewhere. */
+static void settle_elsewhere(const saltusi_two* two, const double from[3], double margin,
+                             saltusi_separation* out) {
+  saltusi_separation other = unknown;
+  memcpy(other.point, out->point, sizeof other.point);
+  try(two, from, &other);
+  settle(two, margin, &other);
+  if (other.distance > out->distance) {
+    *out = other;
+  }
+  climb(two, 0.3, out);
+  settle(two, margin, out);
+}
+
 void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out) {
   assert(two != NULL && out != NULL);
   if (apart(two, out)) {
@@ -346,20 +381,10 @@ void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out) {
   try(two, from, out);
   try_axes(two, out);
   memcpy(out->point, two->b->x, sizeof out->point);
-  const double margin = 0.01 * fmin(two->A->size, two->B->size);
-  for (int i = 0; i < ROUNDS && out->distance > -INFINITY; i++) {
-    saltusi_carrier moved = *two->a;
-    saltusi_separation next;
-    saltusi_along(margin - out->distance, out->normal, two->a->x, moved.x);
-    const saltusi_two off = {two->A, &moved, two->B, two->b};
-    const double before = out->distance;
-    if (!apart(&off, &next)) {
-      break;
-    }
-    try(two, next.normal, out);
-    if (!(out->distance > before + 1e-9 * two->A->size)) {
-      break;
-    }
+  const double size = fmin(two->A->size, two->B->size), margin = 0.01 * size;
+  settle(two, margin, out);
+  if (out->distance < -touching * size && out->distance >= -margin) {
+    settle_elsewhere(two, from, margin, out);
   }
   if (out->distance < -margin) { /* deep, or the search has lost its way: among all directions */
     overlap(two, out);

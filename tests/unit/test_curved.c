@@ -351,7 +351,10 @@ static void the_axis_is_found_where_the_search_is_slow(void** state) {
   static const struct {
     int pair;
     uint64_t seed;
-  } slow[] = {{1, 4151739759168047922u}, {1, 2255495959167297952u}, {2, 1604086147063596690u}};
+  } slow[] = {{1, 4151739759168047922u},
+              {1, 2255495959167297952u},
+              {2, 1604086147063596690u},
+              {6, 12919376795117313895u}};
   for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
     uint64_t seed = slow[i].seed;
     double worst[2] = {0.0, 0.0};
