@@ -409,6 +409,32 @@ class Builder:
         """
         self._mapping("simulate").update(self._entry(**settings))
 
+    def recorded(self, every: Optional[int] = None, dt: Any = None) -> None:
+        """Which states the scene keeps unless something else is asked for: every so many steps, or at intervals [s].
+
+        >>> import saltus
+        >>> m = saltus.Model("scenes/ball.yaml")
+        >>> m.recorded(every=10)
+        >>> len(saltus.solve(m, 1.0, scheme="moreau-jean", step=0.01, jumps=False))
+        11
+        """
+        self._mapping("record").update(self._entry(every=every, dt=dt))
+
+    def draw(self, kind: str, **description: Any) -> None:
+        """A thing that pages of `Solution.animate` draw by formulas: point, line, circle, box, spring, text or contact.
+
+        Bodies and shapes draw themselves.
+
+        >>> import saltus
+        >>> m = saltus.Model()
+        >>> y = m.coordinate("y", 1)
+        >>> m.energies("y'^2/2", "9.81*y")
+        >>> m.draw("circle", at=[0, y], radius=0.1)
+        >>> print(m.text.splitlines()[-1])
+        view: [{type: circle, at: [0, y], radius: 0.1}]
+        """
+        self._list("view").append(self._entry(type=kind, **description))
+
     def _shape(self, body: str, kind: str, description: Mapping[str, Any], **more: Any) -> None:
         document = self._doc()
         owner = document.setdefault("world", {}) if body == "world" else document["bodies"][body]

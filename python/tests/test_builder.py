@@ -64,6 +64,18 @@ class Built(unittest.TestCase):
         sol = saltus.solve(m, 1.0, tol=1e-8)
         self.assertAlmostEqual(sol["block.y"][-1], -10 * 0.25 / 2, delta=1e-6)
 
+    def test_laws_beyond_coulombs_and_what_is_drawn(self):
+        # a block of 2 kg on a belt, kinetic friction 0.2 while it slides: v = 3 - 2 t
+        m = saltus.Model()
+        x, y = m.coordinate("x", 0, 3), m.coordinate("y", 0)
+        m.energies("x'^2 + y'^2", "20*y")
+        m.contact(y, name="belt", slip="x'", friction={"static": 0.4, "kinetic": 0.2, "speed": 1e-9})
+        m.draw("box", at=[x, y], size=[0.2, 0.1])
+        m.defaults(until=2, tol=1e-8)
+        sol = saltus.solve(m)
+        self.assertAlmostEqual(sol(1.0)["x'"], 3 - 0.2 * 10, delta=1e-5)
+        self.assertAlmostEqual(sol["x"][-1], 2.25, delta=1e-5)
+
     def test_what_is_wrong_is_said_with_its_line(self):
         m = saltus.Model()
         m.coordinate("y", 1)
