@@ -3,6 +3,7 @@
 """What the tests share: where scenes are, the program, how much is run."""
 import os
 import pathlib
+import signal
 import subprocess
 import unittest
 import warnings
@@ -16,6 +17,8 @@ LONG = bool(os.environ.get("SALTUS_LONG"))
 
 os.chdir(ROOT)
 warnings.simplefilter("ignore")
+# a shell starts jobs in the background with SIGINT ignored, and Python keeps that: tests of Ctrl-C would wait for ever
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def scene(name):
