@@ -261,10 +261,19 @@ static double slowest_beyond(const orbit_job* j, double parameter, double span) 
   return slowest;
 }
 
+static double nearest_one(const saltus_orbit_view* o) {
+  double least = INFINITY;
+  for (int i = 0; i < o->size; i++) {
+    least = fmin(least, hypot(o->re[i] - 1.0, o->im[i]));
+  }
+  return least;
+}
+
 /* How far the orbit can be followed from one that is there to one that is not. */
 static void find_end(orbit_job* j, const orbit_point* last, double bad) {
   const saltus_orbit_view* before = saltus_orbit_look(last->orbit);
   double good = last->parameter, closest = before->closest, span = before->period;
+  double one = INFINITY; /* how near a multiplier is to 1 */
   const double width = fabs(bad - good), side = bad > good ? 1.0 : -1.0;
   for (int i = 0; i < 40 && fabs(bad - good) > 1e-12 * fabs(good); i++) {
     const double middle = 0.5 * (good + bad);
@@ -274,6 +283,7 @@ static void find_end(orbit_job* j, const orbit_point* last, double bad) {
       keep_guess(j, &p);
       span = saltus_orbit_look(p.orbit)->period;
       closest = saltus_orbit_look(p.orbit)->closest;
+      one = nearest_one(saltus_orbit_look(p.orbit));
       good = middle;
     } else {
       bad = middle;
@@ -284,7 +294,9 @@ static void find_end(orbit_job* j, const orbit_point* last, double bad) {
   closest = fmin(closest, slowest_beyond(j, bad + side * 1e-6 * width, span));
   char what[96];
   snprintf(what, sizeof what, "the orbit ends (slowest impact %.3g m/s: %s)", closest,
-           closest < 1e-2 ? "grazing" : "another sequence of events");
+           closest < 1e-2 ? "grazing"
+           : one < 1e-3   ? "fold"
+                          : "another sequence of events");
   print_stop(j, what, good, fabs(bad - good));
 }
 
