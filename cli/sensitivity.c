@@ -70,6 +70,13 @@ static void print_all(const saltus_sensitivity_view* v, const cli_model* model,
     }
     printf("\n");
   }
+  for (int i = 0; i < v->output_count && v->integrals != NULL; i++) {
+    printf("  d integral(%s):", cli_one_line(labels[i].name, line, sizeof line));
+    for (int j = 0; j < count; j++) {
+      printf(" %.12g", v->integrals[(j + 1) * v->output_count + i]);
+    }
+    printf("\n");
+  }
   if (v->event_count > 0) {
     printf("Events and how their times change:\n");
     print_events(v, model, count);

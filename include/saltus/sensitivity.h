@@ -91,7 +91,8 @@ typedef struct saltus_sensitivity_view {
   int output_count;
   const double*
       largest; /* [nq + nv] sizes of coordinates and velocities that were met, by samples */
-  SALTUS_RESERVED(1);
+  /* [(1 + directions) x output_count] over time, then their derivatives; NULL: none, or at a section */
+  const double* integrals;
 } saltus_sensitivity_view;
 
 typedef struct saltus_sensitivity saltus_sensitivity;

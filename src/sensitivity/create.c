@@ -123,6 +123,11 @@ static saltus_status vary_start(saltus_sensitivity* s, int j, bool corrected, do
 static bool take_room(saltus_sensitivity* s) {
   saltusi_vary* v = &s->vary;
   const saltus_sensitivity_def* def = &s->def;
+  if (def->observables != NULL && def->section_kind < 0) {
+    v->integrand = saltusi_sensitivity_output_values;
+    v->integrand_user = s;
+    v->integrands = def->observables->output_count;
+  }
   if (!saltusi_vary_make(v, def->system, def->directions, def->direction_count, &s->pool)) {
     return false;
   }

@@ -8,28 +8,43 @@
 #include <assert.h>
 #include <math.h>
 
-/* Which output of which sensitivity. */
-typedef struct output_of {
-  saltus_sensitivity* s;
-  int number;
-} output_of;
-
-static bool output_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
-                         const void* user, double* out) {
-  const output_of* of = user;
-  const saltus_observables* o = saltusi_sensitivity_observables(of->s, sys);
+bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
+                                       const void* user, double* out) {
+  const saltus_sensitivity* s = user;
+  assert(s != NULL && out != NULL);
+  const saltus_observables* o = saltusi_sensitivity_observables(s, sys);
   (void)v;
-  if (o == NULL || o->output_count != of->s->def.observables->output_count) {
+  if (o == NULL || o->output_count != s->def.observables->output_count) {
     return false;
   }
-  const saltus_point p = {.t = at.t, .q = at.q, .v = at.v, .scratch = of->s->output_scratch};
+  const saltus_point p = {.t = at.t, .q = at.q, .v = at.v, .scratch = s->output_scratch};
   if (o->outputs_with != NULL) {
-    o->outputs_with(o->self, &p, NULL, of->s->output_values);
+    o->outputs_with(o->self, &p, NULL, out);
   } else {
-    o->outputs(o->self, &p, of->s->output_values);
+    o->outputs(o->self, &p, out);
   }
-  out[0] = of->s->output_values[of->number];
   return true;
+}
+
+void saltusi_sensitivity_integral_jump(saltus_sensitivity* s, double t, const double* z,
+                                       double sign) {
+  assert(s != NULL && z != NULL);
+  const saltusi_vary* v = &s->vary;
+  const int m = v->integrands;
+  const saltusi_spot at = {.t = t, .q = z, .v = z + v->nq};
+  if (m == 0 ||
+      !saltusi_sensitivity_output_values(&s->vary, s->def.system, at, s, s->output_values)) {
+    return;
+  }
+  for (int k = 0; k < m; k++) {
+    s->output_jump[k] = (sign > 0.0 ? 0.0 : s->output_jump[k]) + sign * s->output_values[k];
+  }
+  double* sums = s->y + (ptrdiff_t)v->n * (1 + v->count) + m;
+  for (int j = 0; j < v->count && sign < 0.0; j++) {
+    for (int k = 0; k < m; k++) {
+      sums[j * m + k] += s->output_jump[k] * s->dt[j];
+    }
+  }
 }
 
 bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t) {
@@ -46,20 +61,19 @@ bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t) {
     return false;
   }
   const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
-  for (int i = 0; i < count; i++) {
-    const output_of of = {.s = s, .number = i};
-    if (!output_value(v, s->def.system, at, &of, &values[i])) {
-      values[i] = (double)NAN;
-    }
-    for (int j = 0; j < v->count; j++) {
-      const saltusi_along along = {.at = at, .s = s->y + (ptrdiff_t)(j + 1) * v->n, .direction = j};
-      if (!saltusi_vary_slope(v, output_value, &of, &along, 1, &slopes[j * count + i])) {
-        slopes[j * count + i] = (double)NAN;
-      }
+  if (!saltusi_sensitivity_output_values(v, s->def.system, at, s, values)) {
+    return true;
+  }
+  for (int j = 0; j < v->count; j++) {
+    const saltusi_along along = {.at = at, .s = s->y + (ptrdiff_t)(j + 1) * v->n, .direction = j};
+    if (!saltusi_vary_slope(v, saltusi_sensitivity_output_values, s, &along, count,
+                            slopes + (ptrdiff_t)j * count)) {
+      return true;
     }
   }
   s->view.outputs = values;
   s->view.doutputs = slopes;
   s->view.output_count = count;
+  s->view.integrals = v->integrands > 0 ? s->y + (ptrdiff_t)v->n * (1 + v->count) : NULL;
   return true;
 }

@@ -44,6 +44,7 @@ bool saltusi_sensitivity_scratch(saltus_sensitivity* s) {
     }
   }
   s->output_values = SALTUSI_TAKE(&s->pool, double, o->output_count + 1);
+  s->output_jump = SALTUSI_TAKE(&s->pool, double, o->output_count + 1);
   s->own_values = SALTUSI_TAKE(&s->pool, double, o->event_count + 1);
   s->output_scratch = saltusi_pool_take(&s->pool, scratch + 1, 1);
   return !s->pool.failed;

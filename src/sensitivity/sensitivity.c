@@ -414,9 +414,13 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
     changes =
         first && !saltus_event_is_remark(e->kind) && e->kind != SALTUS_EVENT_PAINLEVE ? e : changes;
   }
-  if (changes == NULL) {
+  if (changes == NULL) { /* remarks alone: the motion goes on as it was */
+    memset(s->dt, 0, (size_t)s->vary.count * sizeof *s->dt);
+    memcpy(s->total, s->y + s->vary.n,
+           (size_t)s->vary.n * (size_t)s->vary.count * sizeof *s->total);
     return SALTUS_OK;
   }
+  saltusi_sensitivity_integral_jump(s, t, s->y, 1.0);
   saltus_derivative what = SALTUS_DERIVATIVE_EXISTS;
   const double* dt = s->dt;
   bool known = true;
@@ -468,6 +472,7 @@ static saltus_status leave(saltus_sensitivity* s, double t) {
       s->y[(ptrdiff_t)(j + 1) * n + i] = s->total[(ptrdiff_t)j * n + i] - s->rates[i] * s->dt[j];
     }
   }
+  saltusi_sensitivity_integral_jump(s, t, s->after, -1.0);
   return SALTUS_OK;
 }
 

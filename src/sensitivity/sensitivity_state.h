@@ -50,6 +50,7 @@ struct saltus_sensitivity {
   saltus_sensitive_event* events;
   size_t event_count, event_room;
   double* output_values;  /* [output_count] */
+  double* output_jump;    /* [output_count] from before to after the event at hand */
   double* own_values;     /* [event_count] */
   saltusi_own_event* own; /* [own_count] in order; the next one that is due */
   size_t own_count, own_room, own_next;
@@ -59,6 +60,13 @@ struct saltus_sensitivity {
 
 /* Outputs at the end t and their derivatives, into the view; NaN where one has none, as the force of a joint. False: no memory. */
 bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t);
+
+/* All outputs at a place; `user` is the sensitivity. */
+bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
+                                       const void* user, double* out);
+/* Integrals at an event whose time moves: outputs before it (sign 1), then after it (-1), times dt. */
+void saltusi_sensitivity_integral_jump(saltus_sensitivity* s, double t, const double* z,
+                                       double sign);
 
 /* Everything up to the end, or to the section. */
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s);

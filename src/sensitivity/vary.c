@@ -26,12 +26,16 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                          .nq = d->nq,
                          .nv = d->nv,
                          .n = d->nq + d->nv,
-                         .size = (d->nq + d->nv) * (1 + count)};
+                         .size = (d->nq + d->nv + vary->integrands) * (1 + count),
+                         .integrand = vary->integrand,
+                         .integrand_user = vary->integrand_user,
+                         .integrands = vary->integrands};
+  const int most = vary->n + EXTRA + vary->integrands;
   vary->mode.held = SALTUSI_TAKE(pool, saltusi_phase_contact, d->nc + 1);
   vary->shifted = SALTUSI_TAKE(pool, double, vary->n);
   vary->rates = SALTUSI_TAKE(pool, double, vary->n);
-  vary->plus = SALTUSI_TAKE(pool, double, vary->n + EXTRA);
-  vary->minus = SALTUSI_TAKE(pool, double, vary->n + EXTRA);
+  vary->plus = SALTUSI_TAKE(pool, double, most);
+  vary->minus = SALTUSI_TAKE(pool, double, most);
   vary->table = SALTUSI_TAKE(pool, double, (size_t)COLUMNS*(size_t)vary->size);
   vary->y0 = SALTUSI_TAKE(pool, double, vary->size);
   vary->y1 = SALTUSI_TAKE(pool, double, vary->size);
@@ -87,7 +91,8 @@ static bool add(saltusi_vary* vary, const slope* of, const saltus_system* system
 
 bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
                         const saltusi_along* along, int many, double* out) {
-  assert(vary != NULL && function != NULL && along != NULL && many <= vary->n + EXTRA);
+  assert(vary != NULL && function != NULL && along != NULL &&
+         many <= vary->n + EXTRA + vary->integrands);
   static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
   static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
   memset(out, 0, (size_t)many * sizeof *out);
@@ -138,6 +143,14 @@ static bool evaluate(saltusi_vary* vary, double t, const double* y, double* dy) 
     const saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};
     good =
         saltusi_vary_slope(vary, saltusi_vary_rates, NULL, &along, n, dy + (ptrdiff_t)(j + 1) * n);
+  }
+  const int m = vary->integrands;
+  double* rates = dy + (ptrdiff_t)n * (1 + vary->count);
+  good = good && (m == 0 || vary->integrand(vary, vary->system, at, vary->integrand_user, rates));
+  for (int j = 0; j < vary->count && m > 0 && good; j++) {
+    const saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};
+    good = saltusi_vary_slope(vary, vary->integrand, vary->integrand_user, &along, m,
+                              rates + (ptrdiff_t)(j + 1) * m);
   }
   return good;
 }

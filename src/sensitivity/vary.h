@@ -22,9 +22,15 @@ typedef struct saltusi_vary {
   double *plus, *minus;    /* [out_most] */
   double* table;           /* of the extrapolation: [columns x size] and more */
   double *y0, *y1, *y2, *dy, *before;
-  int size; /* n (1 + count) */
+  int size; /* (n + integrands) (1 + count) */
+  /* functions whose integrals over time go along: behind state and derivatives y has theirs, and derivatives of these */
+  bool (*integrand)(struct saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+                    const void* user, double* out);
+  const void* integrand_user;
+  int integrands;
 } saltusi_vary;
 
+/* `integrands` and what they are of stand in *vary already. */
 bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                        const saltus_direction* directions, int count, saltusi_pool* pool);
 void saltusi_vary_free(saltusi_vary* vary);
@@ -33,7 +39,7 @@ void saltusi_vary_free(saltusi_vary* vary);
 typedef bool saltusi_smooth(saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
                             const void* user, double* out);
 
-/* d out [many] along (tau, s) and, of direction >= 0, along its parameter as well; many at most n + 4. */
+/* d out [many] along (tau, s) and, of direction >= 0, along its parameter as well; many at most n + 4 + integrands. */
 typedef struct saltusi_along {
   saltusi_spot at;
   const double* s; /* [n]; NULL: 0 */

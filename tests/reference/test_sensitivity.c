@@ -293,6 +293,23 @@ static void outputs_have_their_derivatives(void** state) {
   assert_int_equal(v->output_count, 2);
   assert_true(fabs(v->doutputs[0] - (3.0 * v->dq[0] + 2.0 * 0.5)) < 1e-9);
   assert_true(fabs(v->doutputs[2] - 3.0 * v->dq[1]) < 1e-9);
+  /* the integral of q over the first flight, the bounce and what is left of the second one; y' = 3 q' jumps with q' */
+  double area[4] = {0.0}, slope[2] = {0.0};
+  for (int k = 0; k < 8; k++) {
+    static const double at[4] = {-2.0, -1.0, 1.0, 2.0}, weight[4] = {1.0, -8.0, 8.0, -1.0};
+    const double e = 0.5 + (k < 4 ? 1e-3 * at[k % 4] : 0.0),
+                 h = 1.0 + (k < 4 ? 0.0 : 1e-3 * at[k % 4]);
+    const double s1 = sqrt(h), v1 = 2.0 * s1 * e, v2 = v1 * e, tau = 2.2 - s1 - v1;
+    area[k % 4] =
+        h * s1 * 2.0 / 3.0 + v1 * v1 * v1 / 6.0 + v2 * tau * tau / 2.0 - tau * tau * tau / 3.0;
+    slope[k / 4] += weight[k % 4] / 12e-3 * (3.0 * area[k % 4] + e * e * 2.2);
+  }
+  assert_non_null(v->integrals);
+  assert_true(fabs(v->integrals[2] - slope[0]) < 1e-9);
+  assert_true(fabs(v->integrals[4] - slope[1]) < 1e-9);
+  /* of the energy: 2 h until the first impact, then e^2 and e^4 of it */
+  assert_true(fabs(v->integrals[1] - (2.0 + 0.5 * 1.0 + 0.125 * 0.2)) < 1e-9);
+  assert_true(fabs(v->integrals[5] - (3.0 + 0.5 * 1.5 + 0.125 * 0.2 - 0.125)) < 1e-9);
   /* energy after two impacts is 2 h e^4 */
   assert_true(fabs(v->doutputs[1] - 8.0 * 0.125) < 1e-9);
   assert_true(fabs(v->doutputs[3] - 2.0 * 0.0625) < 1e-9);
