@@ -43,6 +43,20 @@ static void print_events(const saltus_sensitivity_view* v, const cli_model* mode
   }
 }
 
+/* [(2 + directions) x outputs] values, times, derivatives */
+static void print_extremes(const saltus_sensitivity_view* v, const char* word,
+                           const double* extremes, const saltus_label* labels, int count) {
+  char line[96];
+  const int m = v->output_count;
+  for (int i = 0; i < m && extremes != NULL; i++) {
+    printf("  d %s(%s):", word, cli_one_line(labels[i].name, line, sizeof line));
+    for (int j = 0; j < count; j++) {
+      printf(" %.12g", extremes[(2 + j) * m + i]);
+    }
+    printf("   (%.12g at t = %.9g s)\n", extremes[i], extremes[m + i]);
+  }
+}
+
 static void print_all(const saltus_sensitivity_view* v, const cli_model* model,
                       const char* const* names, int count) {
   char line[96];
@@ -77,6 +91,8 @@ static void print_all(const saltus_sensitivity_view* v, const cli_model* model,
     }
     printf("\n");
   }
+  print_extremes(v, "max", v->highest, labels, count);
+  print_extremes(v, "min", v->lowest, labels, count);
   if (v->event_count > 0) {
     printf("Events and how their times change:\n");
     print_events(v, model, count);

@@ -93,6 +93,10 @@ typedef struct saltus_sensitivity_view {
       largest; /* [nq + nv] sizes of coordinates and velocities that were met, by samples */
   /* [(1 + directions) x output_count] over time, then their derivatives; NULL: none, or at a section */
   const double* integrals;
+  /* [(2 + directions) x output_count] extremes: values, times, derivatives of the values; NULL: none, at a section, or more
+   * than 64 steps without an event */
+  const double *highest, *lowest;
+  SALTUS_RESERVED(2);
 } saltus_sensitivity_view;
 
 typedef struct saltus_sensitivity saltus_sensitivity;

@@ -54,6 +54,30 @@ static PyObject* events_of(const core_state* state, const saltus_sensitivity_vie
   return list;
 }
 
+/* Integrals and extremes of outputs; None where there are none. */
+static int put_measures(const core_state* state, PyObject* dict, const saltus_sensitivity_view* v,
+                        int count) {
+  const struct {
+    const char* name;
+    const double* data;
+    int rows;
+  } all[] = {{"integrals", v->integrals, 1 + count},
+             {"highest", v->highest, 2 + count},
+             {"lowest", v->lowest, 2 + count}};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    PyObject* value = Py_None;
+    if (all[i].data != NULL) {
+      value = core_array_copy(state, all[i].data, (Py_ssize_t)all[i].rows * v->output_count);
+    } else {
+      Py_INCREF(value);
+    }
+    if (core_put(dict, all[i].name, value) != 0) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
 static PyObject* answer(const core_state* state, const saltus_sensitivity_view* v,
                         const saltus_dims* d, int count) {
   PyObject* dict = PyDict_New();
@@ -66,6 +90,7 @@ static PyObject* answer(const core_state* state, const saltus_sensitivity_view* 
       core_put(dict, "outputs", core_array_copy(state, v->outputs, v->output_count)) == 0 &&
       core_put(dict, "doutputs",
                core_array_copy(state, v->doutputs, (Py_ssize_t)count * v->output_count)) == 0 &&
+      put_measures(state, dict, v, count) == 0 &&
       core_put(dict, "events", events_of(state, v, count)) == 0 &&
       core_put(dict, "derivative", core_text(word_of(v->derivative))) == 0 &&
       core_put(dict, "derivative_t", PyFloat_FromDouble(v->derivative_t)) == 0;

@@ -37,6 +37,9 @@ class Sensitivity:
     outputs, all at the fixed time `t`; `s["e"]` are the derivatives with respect to e by name. `derivative` is the worst kind that
     was met ("exists", "limit", "simultaneous", "grazing"), `derivative_t` where that was first.
 
+    `integral`, `highest` and `lowest` map outputs to (value, derivatives) over the whole run; the extremes are None where too much of a
+    long run without events would have to be remembered.
+
     The ball of this scene falls from q in the time T = sqrt(q) and keeps half of its velocity: later it is at
     T (t - T) - (t - T)^2, whose derivative at q = 1 and t = 1.5 is 1/4.
 
@@ -46,7 +49,8 @@ class Sensitivity:
     0.250000000 1.500000000
     """
 
-    __slots__ = ("names", "t", "q", "v", "dq", "dv", "outputs", "doutputs", "events", "derivative", "derivative_t", "_columns")
+    __slots__ = ("names", "t", "q", "v", "dq", "dv", "outputs", "doutputs", "events", "derivative", "derivative_t",
+                 "integral", "highest", "lowest", "_columns")
 
     def __init__(self, model: Model, names: tuple[str, ...], facts: dict[str, Any]) -> None:
         scene = model._scene
@@ -65,6 +69,17 @@ class Sensitivity:
             for kind, number, by_function, t, dt, derivative in facts["events"])
         self.derivative: str = facts["derivative"]
         self.derivative_t: float = facts["derivative_t"]
+        outputs = [name for name, _ in scene.labels("o")]
+
+        def by_output(key: str) -> Optional[dict[str, tuple[float, Array]]]:
+            if facts[key] is None:
+                return None
+            rows = np.asarray(facts[key]).reshape(-1, len(outputs))
+            return {name: (float(rows[0, k]), rows[-len(names):, k]) for k, name in enumerate(outputs)}
+
+        self.integral = by_output("integrals") or {}
+        self.highest = by_output("highest")
+        self.lowest = by_output("lowest")
         self._columns = tuple(name for kind in "qvo" for name, _ in scene.labels(kind))
 
     def __getitem__(self, name: str) -> dict[str, float]:

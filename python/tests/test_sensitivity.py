@@ -33,6 +33,14 @@ class Sensitive(unittest.TestCase):
         self.assertAlmostEqual(s["h"]["energy"], 2 * 0.5 ** 4, delta=1e-9)
         self.assertAlmostEqual(s["e"]["energy"], 8 * 0.5 ** 3, delta=1e-9)
         self.assertEqual(s.dq.shape, (2, 1))
+        # 2 h until the first impact, then e^2 and e^4 of it; highest at the start
+        value, slope = s.integral["energy"]
+        self.assertAlmostEqual(value, 2 + 0.5 + 0.125 * 0.2, delta=1e-9)
+        self.assertAlmostEqual(slope[0], 3 + 0.75 + 0.025 - 0.125, delta=1e-9)
+        value, slope = s.highest["energy"]
+        self.assertAlmostEqual(value, 2.0, delta=1e-9)
+        self.assertAlmostEqual(slope[0], 2.0, delta=1e-9)
+        self.assertAlmostEqual(s.lowest["energy"][1][1], 1.0, delta=1e-9)
 
     def test_through_an_accumulation_derivatives_are_limits(self):
         s = saltus.sensitivity(BALL, 4.0, ("h", "e"), tol=1e-12)

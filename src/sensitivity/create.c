@@ -135,6 +135,7 @@ static bool take_room(saltus_sensitivity* s) {
   s->y = SALTUSI_TAKE(&s->pool, double, v->size);
   s->after = SALTUSI_TAKE(&s->pool, double, v->n);
   s->total = SALTUSI_TAKE(&s->pool, double, v->size);
+  s->moved = SALTUSI_TAKE(&s->pool, double, v->size);
   s->dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
   s->rates = SALTUSI_TAKE(&s->pool, double, v->n + 4);
   s->hdot = SALTUSI_TAKE(&s->pool, double, v->n + v->count + 4);
@@ -147,7 +148,7 @@ static bool take_room(saltus_sensitivity* s) {
     s->last[i].total = SALTUSI_TAKE(&s->pool, double, v->size);
     s->last[i].dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
   }
-  return saltusi_sensitivity_scratch(s) && !s->pool.failed;
+  return saltusi_sensitivity_scratch(s) && saltusi_sensitivity_extremes_make(s) && !s->pool.failed;
 }
 
 static saltus_status begin(saltus_sensitivity* s) {

@@ -122,7 +122,7 @@ static saltus_status evaluate(saltus_orbit* o, const double* z, saltus_log log) 
   s.cancel = def->cancel;
   s.log = log;
   s.allocator = def->allocator;
-  s.observables = def->observables;
+  s.observables = timed ? NULL : def->observables;
   saltus_sensitivity* run;
   const saltus_status status = saltus_sensitivity_create(&s, &run);
   if (status != SALTUS_OK) {

@@ -383,6 +383,19 @@ static bool keep_event(saltus_sensitivity* s, const saltus_event* e, saltus_deri
   return true;
 }
 
+/* Outputs right before an event, along its moving time. */
+static void see_before(saltus_sensitivity* s, double t) {
+  saltusi_vary* v = &s->vary;
+  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  if (v->integrands == 0 || !saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
+    return;
+  }
+  for (int i = 0; i < v->count * v->n; i++) {
+    s->moved[i] = s->y[v->n + i] + s->rates[i % v->n] * s->dt[i / v->n];
+  }
+  saltusi_sensitivity_extremes_see(s, t, s->y, s->moved, s->dt);
+}
+
 /* Whether an event that switches would come at another time than the rest of its group with other parameters; dt is that of the
  * group. An event that a jump brings about comes with it. */
 static bool apart(saltus_sensitivity* s, double t, const double* dt) {
@@ -441,6 +454,9 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   }
   dt = known ? dt : s->hdot;
   note(s, what, t);
+  if (status == SALTUS_OK) {
+    see_before(s, t);
+  }
   for (int i = 0; i < s->group_count && status == SALTUS_OK; i++) {
     if (!keep_event(s, &s->group[i], what, dt)) {
       status = SALTUS_ERR_MEMORY;
@@ -473,6 +489,7 @@ static saltus_status leave(saltus_sensitivity* s, double t) {
     }
   }
   saltusi_sensitivity_integral_jump(s, t, s->after, -1.0);
+  saltusi_sensitivity_extremes_see(s, t, s->after, s->total, s->dt);
   return SALTUS_OK;
 }
 
@@ -480,7 +497,17 @@ static saltus_status leave(saltus_sensitivity* s, double t) {
 static saltus_status follow(saltus_sensitivity* s, double from, double t) {
   saltusi_vary* v = &s->vary;
   double* z = v->rates;
-  if (!saltusi_vary_follow(v, from, t, s->y)) {
+  const int turns = saltusi_sensitivity_turns(s, from, t);
+  double here = from;
+  bool good = true;
+  for (int i = 0; i < turns && good; i++) {
+    good = saltusi_vary_follow(v, here, s->turns[i], s->y);
+    here = s->turns[i];
+    if (good) {
+      saltusi_sensitivity_extremes_see(s, here, s->y, s->y + v->n, NULL);
+    }
+  }
+  if (!good || !saltusi_vary_follow(v, here, t, s->y)) {
     return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                     "the variational equations did not converge");
   }
@@ -514,6 +541,10 @@ static saltus_status finish(saltus_sensitivity* s, double t) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
   saltus_sensitivity_view* view = &s->view;
+  saltusi_sensitivity_extremes_see(s, t, s->y, s->y + n, NULL);
+  const bool extremes = v->integrands > 0 && !s->extremes_lost;
+  view->highest = extremes ? s->extreme[0] : NULL;
+  view->lowest = extremes ? s->extreme[1] : NULL;
   double* dq = s->total; /* free now: [count x nq], then [count x nv] */
   double* dv = s->total + (ptrdiff_t)v->count * v->nq;
   for (int j = 0; j < v->count; j++) {
@@ -552,13 +583,34 @@ static saltus_status gather(saltus_sensitivity* s, const saltus_event* next) {
   return status;
 }
 
+/* The end of the run, without a section; pending: it ends with an event. */
+static saltus_status end_run(saltus_sensitivity* s, double here, bool pending) {
+  saltusi_vary* v = &s->vary;
+  const double end = s->def.until;
+  if (pending) {
+    saltus_status status =
+        saltus_integrator_dense(s->run, here, SALTUS_RIGHT, s->after, s->after + v->nq);
+    v->mode.count = 0;
+    status = status == SALTUS_OK ? leave(s, here) : status;
+    if (status != SALTUS_OK) {
+      return status;
+    }
+  }
+  const saltusi_spot at = {.t = end, .q = s->y, .v = s->y + v->nq};
+  if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, end,
+                                    "the motion has no equations at its end");
+  }
+  return finish(s, end);
+}
+
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
   assert(s != NULL && s->run != NULL);
   const saltus_sensitivity_def* def = &s->def;
-  saltusi_vary* v = &s->vary;
   double here = def->t0;
   bool pending = false; /* an event was crossed whose mode after is not known yet */
   const saltus_event* next = NULL;
+  saltusi_sensitivity_extremes_see(s, here, s->y, s->y + s->vary.n, NULL);
   saltus_status status = saltusi_sensitivity_next(s, def->until, &next);
   while (status == SALTUS_OK) {
     const double t = next != NULL ? next->t : def->until;
@@ -587,18 +639,5 @@ saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
       status = saltusi_sensitivity_next(s, def->until, &next);
     }
   }
-  if (status == SALTUS_OK && pending) { /* the run ends with an event */
-    status = saltus_integrator_dense(s->run, here, SALTUS_RIGHT, s->after, s->after + v->nq);
-    v->mode.count = 0;
-    status = status == SALTUS_OK ? leave(s, here) : status;
-  }
-  if (status == SALTUS_OK) {
-    const saltusi_spot at = {.t = def->until, .q = s->y, .v = s->y + v->nq};
-    if (!saltusi_vary_rates(v, def->system, at, NULL, s->rates)) {
-      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, def->until,
-                                      "the motion has no equations at its end");
-    }
-    status = finish(s, def->until);
-  }
-  return status;
+  return status == SALTUS_OK ? end_run(s, here, pending) : status;
 }

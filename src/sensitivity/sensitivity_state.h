@@ -36,6 +36,7 @@ struct saltus_sensitivity {
   double* after;             /* [n] state after the event at hand */
   double* total;             /* [directions x n] its derivatives at the time of the event */
   double* dt;                /* [directions] of that event */
+  double* moved;             /* [directions x n] */
   double *rates, *hdot;      /* [n + 4], [n + directions + 4] */
   double* force;             /* [3 nc] */
   double* largest;           /* [n] that the motion came to */
@@ -49,9 +50,14 @@ struct saltus_sensitivity {
   bool met;           /* the one that is wanted, in this group */
   saltus_sensitive_event* events;
   size_t event_count, event_room;
-  double* output_values;  /* [output_count] */
-  double* output_jump;    /* [output_count] from before to after the event at hand */
-  double* own_values;     /* [event_count] */
+  double* output_values; /* [output_count] */
+  double* output_jump;   /* [output_count] from before to after the event at hand */
+  double* own_values;    /* [event_count] */
+  double* extreme
+      [2]; /* [(2 + directions) x output_count] highest, lowest: values, times, derivatives */
+  double *extreme_now, *extreme_slope, *extreme_moved; /* [output_count] twice, [n] */
+  double *sampled, *turns;                             /* of outputs between two events */
+  bool extremes_lost;                                  /* a part of the motion was not remembered */
   saltusi_own_event* own; /* [own_count] in order; the next one that is due */
   size_t own_count, own_room, own_next;
   double last_impact; /* s */
@@ -67,6 +73,15 @@ bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys
 /* Integrals at an event whose time moves: outputs before it (sign 1), then after it (-1), times dt. */
 void saltusi_sensitivity_integral_jump(saltus_sensitivity* s, double t, const double* z,
                                        double sign);
+
+/* ---- extremes of outputs ---- */
+
+bool saltusi_sensitivity_extremes_make(saltus_sensitivity* s);
+/* A state that counts; columns [directions x n] are its derivatives, of a state at a moving time with dt [directions], or NULL. */
+void saltusi_sensitivity_extremes_see(saltus_sensitivity* s, double t, const double* z,
+                                      const double* columns, const double* dt);
+/* Times in s->turns at which outputs turn between two events of the run, and how many. */
+int saltusi_sensitivity_turns(saltus_sensitivity* s, double from, double to);
 
 /* Everything up to the end, or to the section. */
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s);

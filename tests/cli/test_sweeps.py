@@ -270,6 +270,15 @@ contacts: [{name: wall, gap: gap - x, restitution: 0.8}]
         # q = v (t - t2) - (t - t2)^2 with t2 = 2 s, v = s/2, s = sqrt(h): -0.05 at h = 1, t = 2.2
         value = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith('  d q:')]
         self.assertAlmostEqual(float(value[0]), -0.05, delta=1e-8)
+        scene = self.folder / 'thrown.yaml'
+        scene.write_text("saltus: 1\nparameters: {u: 1}\ncoordinates: {q: {start: 1, velocity: u}}\nkinetic: q'^2/2\n"
+                         "potential: 2*q\ncontacts: [{name: floor, gap: q, restitution: 1/2}]\noutputs: {height: q}\n")
+        done = saltus('run', scene, '--tol', '1e-10', '--until', '1', '--sensitivity', 'u')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # 1 + u t - t^2: top 1 + u^2/4 at u/2, integral 1 + u/2 - 1/3
+        value = {line.split(':')[0].strip(): line.split()[2] for line in done.stdout.splitlines() if line.startswith('  d ')}
+        self.assertAlmostEqual(float(value['d max(height)']), 0.5, delta=1e-8)
+        self.assertAlmostEqual(float(value['d integral(height)']), 0.5, delta=1e-9)
         done = saltus('run', BALL, '--sensitivity', 'q')
         self.assertEqual(done.returncode, 2)
         self.assertIn('--tol', done.stderr)

@@ -384,6 +384,55 @@ static void events_that_switch_have_their_derivatives(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Thrown up with u from h under 2 m/s^2: top h + u^2/4; fastest down before the first impact, -2 sqrt(top), fastest up right after
+ * it, 2 e sqrt(top). */
+static void extremes_of_outputs_have_their_derivatives(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\nparameters: {e: 0.6, h: 1, u: 0.3}\n"
+      "coordinates: {q: {start: h, velocity: u}}\nkinetic: q'^2/2\npotential: 2*q\n"
+      "contacts: [{name: floor, gap: q, restitution: e}]\noutputs: {height: e*q, speed: q'}\n";
+  const saltus_scene_def def = {.text = text};
+  const char* names[] = {"h", "u", "e"};
+  const saltus_log silent = {0};
+  saltus_scene* scene;
+  saltus_scene_directions* directions;
+  saltus_sensitivity* s;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 3, silent, &directions),
+                   SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_sensitivity_def d = saltus_sensitivity_def_default();
+  d.system = view->system;
+  d.q0 = view->q0;
+  d.v0 = view->v0;
+  d.until = 2.0;
+  d.tol = 1e-12;
+  d.observables = view->observables;
+  d.directions = saltus_scene_directions_look(directions);
+  d.direction_count = 3;
+  assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
+  const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+  const double h = 1.0, u = 0.3, e = 0.6, top = h + u * u / 4.0, root = sqrt(top);
+  assert_non_null(v->highest);
+  const double highest[10] = {
+      e * top, 2.0 * e * root, 0.5 * u,     0.5 * u + root, /* values, times */
+      e,       e / root,       e * u / 2.0, e * u / 2.0 / root, top, 2.0 * root};
+  for (int i = 0; i < 10; i++) {
+    assert_true(fabs(v->highest[i] - highest[i]) < (i == 2 ? 1e-7 : 1e-9));
+  }
+  /* lowest height: at the impact, and nothing changes that; lowest speed before it */
+  const double lowest[4] = {-2.0 * root, -1.0 / root, -u / 2.0 / root, 0.0};
+  assert_true(fabs(v->lowest[0]) < 1e-10 && fabs(v->lowest[4]) < 1e-9 && fabs(v->lowest[6]) < 1e-9);
+  assert_true(fabs(v->lowest[1] - lowest[0]) < 1e-9);
+  for (int j = 0; j < 3; j++) {
+    assert_true(fabs(v->lowest[(2 + j) * 2 + 1] - lowest[1 + j]) < 1e-9);
+  }
+  saltus_sensitivity_destroy(s);
+  saltus_scene_directions_destroy(directions);
+  saltus_scene_destroy(scene);
+}
+
 static void what_has_no_derivative_is_said(void** state) {
   (void)state;
   /* a second floor beside the first: both strike at once */
@@ -596,6 +645,7 @@ int main(void) {
       cmocka_unit_test(machines_have_the_derivatives_of_differences_of_runs),
       cmocka_unit_test(outputs_have_their_derivatives),
       cmocka_unit_test(events_that_switch_have_their_derivatives),
+      cmocka_unit_test(extremes_of_outputs_have_their_derivatives),
       cmocka_unit_test(what_has_no_derivative_is_said),
       cmocka_unit_test(a_section_by_a_function_finds_a_limit_cycle),
       cmocka_unit_test(a_driven_motion_has_no_orbit_by_section),
