@@ -212,6 +212,9 @@ static char* about_text(const sweep_job* j, const cli_model* model) {
                                args->given[i].value != NULL ? args->given[i].value : "");
     }
   }
+  if (cli_value(args, "--seed") == NULL) { /* what was taken is recorded, asked for or not */
+    used += (size_t)snprintf(text + used, bytes - used, "--seed 0\n");
+  }
   snprintf(text + used, bytes - used, "---\n%s", model->text);
   return text;
 }

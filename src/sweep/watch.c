@@ -426,7 +426,7 @@ static double value_of(saltusi_watch* w, int i, const double* last) {
   case SALTUSI_OF_FORCE:
     return item->fold == SALTUSI_FOLD_MEAN ? sum->value / span : sum->value;
   case SALTUSI_OF_WEAR:
-    return sum->value;
+    return sum->value + 0.0; /* nothing is 0, not -0 */
   default:
     break;
   }

@@ -304,6 +304,15 @@ contacts: [{name: wall, gap: gap - x, restitution: 0.8}]
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('another sweep', done.stderr)
 
+    def test_how_a_table_was_made_stands_in_it(self):
+        out = self.folder / 'made.runs'
+        words = [w for w in arguments(3, '-o', out)]
+        at = words.index('--seed')
+        del words[at:at + 2]
+        self.assertEqual(saltus(*words).returncode, 0)
+        self.assertIn(b'--seed 0\n', out.read_bytes())
+        self.assertIn(b'name: bouncing ball', out.read_bytes())
+
     @unittest.skipUnless(LONG, 'make test-long')
     def test_memory_does_not_grow_with_the_runs(self):
         peaks = []
