@@ -5,7 +5,7 @@
  */
 #include "global_error.h"
 
-#include "explain.h"
+#include "system/names.h"
 
 #include <float.h>
 #include <math.h>
@@ -300,8 +300,8 @@ static double asked(const cli_global_error* g, const saltus_scene_view* scene,
 }
 
 static const char* name_of(const saltus_system* sys, int i, char* text, size_t bytes) {
-  return i < sys->dims.nq ? cli_q_name(sys, i, text, bytes)
-                          : cli_v_name(sys, i - sys->dims.nq, text, bytes);
+  return i < sys->dims.nq ? saltusi_q_name(sys, i, text, bytes)
+                          : saltusi_v_name(sys, i - sys->dims.nq, text, bytes);
 }
 
 void cli_global_error_print(const cli_global_error* g, const saltus_scene_view* scene,

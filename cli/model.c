@@ -5,8 +5,8 @@
  */
 #include "model.h"
 
-#include "explain.h"
 #include "saltus/mechanism.h"
+#include "system/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -305,10 +305,10 @@ static int refuse_columns(const char* path, const saltus_system* sys) {
   }
   add_word(&want, "t");
   for (int i = 0; i < sys->dims.nq; i++) {
-    add_word(&want, cli_q_name(sys, i, text, sizeof text));
+    add_word(&want, saltusi_q_name(sys, i, text, sizeof text));
   }
   for (int i = 0; i < sys->dims.nv; i++) {
-    add_word(&want, cli_v_name(sys, i, text, sizeof text));
+    add_word(&want, saltusi_v_name(sys, i, text, sizeof text));
   }
   cli_error("%s: has the columns %s; a reference of this model has %s (x_dot is read like x'; or "
             "q1, q2, ..., v1, v2, ...)",

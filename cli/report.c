@@ -83,7 +83,7 @@ static int report(const cli_report* r, saltus_recording_data* data, const cli_mo
     def.certificate = &made.certificate;
   }
   char* answers = model != NULL ? answers_of(data, &model->view) : NULL;
-  def.explanation = answers;
+  def.answers = answers;
   int code = write_page(r->out, &def, &about);
   free(answers);
   if (code == CLI_DONE) {

@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include "events.h"
+#include "explain.h"
 #include "output.h"
 #include "progress.h"
 #include "saltus/mechanism.h"
@@ -112,11 +113,16 @@ static int close_recording(run_job* j) {
   }
   const saltus_run_result* result = saltus_run_outcome(j->run);
   char failure[128];
+  char* explanation = cli_explanation(j->run);
   /* no computing time in the file: the same run gives the same bytes */
   const saltus_recording_summary summary = {.failure =
                                                 failure_text(result, failure, sizeof failure),
                                             .steps = result->steps,
                                             .cpu_seconds = NAN};
+  if (explanation != NULL) {
+    saltus_recording_explain(j->recording, explanation);
+  }
+  free(explanation);
   return saltus_recording_close(j->recording, &summary) == SALTUS_OK ? CLI_DONE : CLI_FAILED;
 }
 

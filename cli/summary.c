@@ -7,6 +7,7 @@
 #include "observe.h"
 #include "output.h"
 #include "run.h"
+#include "system/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,16 +32,16 @@ static void print_state(const run_job* j) {
   char b[32];
   for (int i = 0; i < sys->dims.nq && i < SHOWN; i++) {
     const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
-    printf("  %s = %.10g%s%s", cli_q_name(sys, i, a, sizeof a), q[i], unit[0] != '\0' ? " " : "",
-           unit);
+    printf("  %s = %.10g%s%s", saltusi_q_name(sys, i, a, sizeof a), q[i],
+           unit[0] != '\0' ? " " : "", unit);
     if (sys->dims.nq == sys->dims.nv) {
-      printf(", %s = %.10g", cli_v_name(sys, i, b, sizeof b), v[i]);
+      printf(", %s = %.10g", saltusi_v_name(sys, i, b, sizeof b), v[i]);
     }
     printf("\n");
   }
   /* where q' is not v, no coordinate has a velocity of its own */
   for (int i = 0; sys->dims.nq != sys->dims.nv && i < sys->dims.nv && i < SHOWN; i++) {
-    printf("  %s = %.10g\n", cli_v_name(sys, i, b, sizeof b), v[i]);
+    printf("  %s = %.10g\n", saltusi_v_name(sys, i, b, sizeof b), v[i]);
   }
   if (sys->dims.nq > SHOWN) {
     printf("  ... and %d more coordinate%s\n", sys->dims.nq - SHOWN,
@@ -108,8 +109,8 @@ static void print_each(const run_job* j, saltus_event_kind kind, const char* beg
     const saltus_event* event = &s->events[kind].first[i];
     const char* place = strstr(begin, "%s");
     printf("%.*s%s%s%.12g s", (int)(place - begin), begin,
-           cli_contact_name(j->model.view.system, event->contact, text, sizeof text), place + 2,
-           event->t);
+           saltusi_contact_label(j->model.view.system, event->contact, text, sizeof text),
+           place + 2, event->t);
     if (event->t_accuracy > 0.0) {
       printf(" (uncertain by %.0e s)", event->t_accuracy);
     }
@@ -135,7 +136,7 @@ static void print_remarks(const run_job* j, saltus_event_kind kind, const char* 
   char text[32];
   printf("Warning: %s at %lld impact%s; the worst at contact %s, t = %.10g s, %.6g J", what, count,
          count == 1 ? "" : "s",
-         cli_contact_name(j->model.view.system, worst->contact, text, sizeof text), worst->t,
+         saltusi_contact_label(j->model.view.system, worst->contact, text, sizeof text), worst->t,
          worst->energy_change);
   const saltus_system* sys = j->model.view.system;
   if (kind == SALTUS_EVENT_ENERGY_GAIN && worst->law >= 0 && worst->law < sys->law_count) {
@@ -156,7 +157,7 @@ static void json_remarks(json* out, const run_job* j, const char* key, saltus_ev
   json_number(out, "t", worst != NULL ? worst->t : NAN);
   json_text(out, "contact",
             worst != NULL
-                ? cli_contact_name(j->model.view.system, worst->contact, text, sizeof text)
+                ? saltusi_contact_label(j->model.view.system, worst->contact, text, sizeof text)
                 : "");
   if (kind == SALTUS_EVENT_ENERGY_GAIN && worst != NULL) {
     json_number(out, "normals", worst->energy_change - worst->slip_work[0] - worst->slip_work[1]);
@@ -252,7 +253,7 @@ static const char* culprit(const run_job* j, const saltus_worst* w, char* text, 
   bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   text[0] = '\0';
   if (w->has_contact && !changing) {
-    return cli_contact_name(sys, (int)w->identity, text, bytes);
+    return saltusi_contact_label(sys, (int)w->identity, text, bytes);
   }
   if (w->has_contact) {
     if (sys->ops->contact_text != NULL) {
@@ -401,16 +402,9 @@ void run_summary_print(const run_job* j) {
   }
   printf(".\n");
   cli_resumption_print(&j->resumption, settings);
-  if (settings->control != NULL) {
-    printf("Step control %s (atol=%g rtol=%g): %lld attempt%s rejected, largest accepted error "
-           "estimate "
-           "%.2g tolerances.\n",
-           settings->control, settings->control_options.atol, settings->control_options.rtol,
-           s->rejections, cli_plural(s->rejections), s->estimate);
-  }
-  if (isfinite(settings->rtol)) {
-    cli_explain(&j->model.view, settings, s->tally);
-  }
+  char* explanation = varies(settings) ? cli_explanation(j->run) : NULL;
+  printf("%s", explanation != NULL ? explanation : "");
+  free(explanation);
   print_events(j);
   cli_observed_print(j->model.view.observables, s);
   printf("Work: %lld force evaluation%s, %lld contact problem%s", work.force_evaluations,
@@ -462,12 +456,12 @@ void run_summary_json(const run_job* j) {
   json_number(&out, "t", s->t);
   json_open(&out, "q", '{');
   for (int i = 0; i < sys->dims.nq; i++) {
-    json_number(&out, cli_q_name(sys, i, text, sizeof text), saltus_run_outcome(j->run)->q[i]);
+    json_number(&out, saltusi_q_name(sys, i, text, sizeof text), saltus_run_outcome(j->run)->q[i]);
   }
   json_close(&out, '}');
   json_open(&out, "v", '{');
   for (int i = 0; i < sys->dims.nv; i++) {
-    json_number(&out, cli_v_name(sys, i, text, sizeof text), saltus_run_outcome(j->run)->v[i]);
+    json_number(&out, saltusi_v_name(sys, i, text, sizeof text), saltus_run_outcome(j->run)->v[i]);
   }
   json_close(&out, '}');
   json_integer(&out, "contacts", sys->dims.nc);

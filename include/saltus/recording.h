@@ -34,7 +34,7 @@
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
  * `format_version` 1 (with a contact table 2, and `law_names`), `saltus_version`, `name`, `scheme`,
- * `options`, `accuracy` where it is known, `scene`, `scene_sha256`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
+ * `options`, `accuracy` and `explanation` where they are known, `scene`, `scene_sha256`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
  * `event_names`. docs/recording.md describes both formats.
  */
 #ifndef SALTUS_RECORDING_H
@@ -96,6 +96,9 @@ SALTUS_API bool saltus_recording_doubles(const saltus_recording* recording);
 
 /* Puts everything received so far on disk. */
 SALTUS_API saltus_status saltus_recording_flush(saltus_recording* recording);
+
+/* What was asked and what limited the steps, of saltus_run_explain; copied. For the file when it is closed. */
+SALTUS_API saltus_status saltus_recording_explain(saltus_recording* recording, const char* text);
 
 /* Flushes, writes the summary and ends the recording. Returns the first error of its whole life. */
 SALTUS_API saltus_status saltus_recording_close(saltus_recording* recording,
@@ -169,6 +172,7 @@ typedef struct saltus_recording_data {
   const char* accuracy; /* "": not known */
   const char*
       scene_sha256; /* of the text of the scene, as it was when the run began; "": not known */
+  const char* explanation; /* what was asked and what limited the steps; "": not known */
 } saltus_recording_data;
 
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a

@@ -25,13 +25,14 @@ typedef struct saltus_report_def {
   const saltus_recording_data* data;     /* with a state at least */
   const saltus_scene_view* scene;        /* it was made from; NULL: curves and events alone */
   const saltus_certificate* certificate; /* NULL: none */
-  const char* explanation;               /* what limited the steps, in words; NULL: not known */
-  double most; /* bytes of the document; a longer recording is thinned. 0: 12e6 */
+  const char* explanation; /* what limited the steps, in words; NULL: what the recording says */
+  double most;             /* bytes of the document; a longer recording is thinned. 0: 12e6 */
   saltus_status (*write)(void* user, const void* bytes, size_t size);
   void* user;
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
-  SALTUS_RESERVED(6);
+  const char* answers;               /* what designers ask, "name: value" lines; NULL: nothing */
+  SALTUS_RESERVED(5);
 } saltus_report_def;
 
 /* What became of the recording. */

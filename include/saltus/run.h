@@ -217,6 +217,10 @@ SALTUS_API saltus_status saltus_run_go(saltus_run* run);
 
 SALTUS_API const saltus_run_result* saltus_run_outcome(const saltus_run* run);
 
+/* What was asked of the steps, how they went and what limited them, in plain words, a sentence in a line; "" before the
+ * run has gone on. As snprintf: what fits into text[bytes], and how long the whole is. */
+SALTUS_API size_t saltus_run_explain(const saltus_run* run, char* text, size_t bytes);
+
 /* The run as bytes that saltus_run_snapshot_create reads: lines of text, the scene, the state. target
  * names what was run, scene is its text. Returns how many bytes; writes them unless bytes is NULL. */
 SALTUS_API size_t saltus_run_snapshot_save(const saltus_run* run, const char* target,

@@ -152,6 +152,13 @@ static saltus_status write_file(const core_data* self, const saltus_recording_de
     return status;
   }
   status = replay(self->track, saltus_recording_recorder(recording));
+  const size_t bytes = saltus_run_explain(self->run, NULL, 0) + 1;
+  char* explanation = malloc(bytes);
+  if (explanation != NULL) {
+    saltus_run_explain(self->run, explanation, bytes);
+    saltus_recording_explain(recording, explanation);
+  }
+  free(explanation);
   const saltus_recording_summary summary = {.failure =
                                                 result->status == SALTUS_OK ? NULL : result->reason,
                                             .steps = result->steps,

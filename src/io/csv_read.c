@@ -235,6 +235,7 @@ static saltus_status read_ours(reading* in) {
   data->scheme = comment(in, "scheme");
   data->options = comment(in, "options");
   data->accuracy = comment(in, "accuracy");
+  data->explanation = comment(in, "explanation");
   data->version = comment(in, "version");
   data->scene = comment(in, "scene");
   data->scene_sha256 = comment(in, "scene_sha256");

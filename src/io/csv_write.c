@@ -563,6 +563,9 @@ static void add_fresh(tables* t, const saltus_recording* r, int table,
   }
   if (table == FRAMES && final) {
     add_summary(f, final);
+    if (r->head.explanation[0] != '\0') {
+      add_comment(f, "explanation", r->head.explanation);
+    }
   }
 }
 

@@ -213,7 +213,10 @@ static bool write_all(open_file* o, const saltusi_h5_append* what) {
   for (int i = 0; good && i < 2; i++) {
     good = !what->batches[i] || write_batch(o, what->batches[i]);
   }
-  good = good && (!what->final || write_summary(o->file, what->final));
+  const char* explanation = o->recording->head.explanation;
+  good = good && (!what->final || write_summary(o->file, what->final)) &&
+         (!what->final || explanation[0] == '\0' ||
+          saltusi_h5_text_put(o->file, "explanation", explanation));
   return close_series(o) && good;
 }
 

@@ -149,6 +149,7 @@ static saltus_status read_head(const reading* in) {
     }
   }
   const texts known[] = {{"accuracy", 1, &data->accuracy},
+                         {"explanation", 1, &data->explanation},
                          {"scene_sha256", 1, &data->scene_sha256}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     saltus_status status =

@@ -175,6 +175,7 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   r->contact_guess = def->system->dims.nc;
   head->nj = def->system->dims.nj;
   head->status = "running";
+  head->explanation = "";
   head->steps = -1;
   head->cpu_seconds = NAN;
   r->path = saltusi_pool_text(&r->pool, def->path);
@@ -525,6 +526,13 @@ saltus_recorder saltus_recording_recorder(saltus_recording* recording) {
 saltus_status saltus_recording_flush(saltus_recording* recording) {
   assert(recording != NULL);
   return recording->closed ? recording->error : flush(recording, NULL);
+}
+
+saltus_status saltus_recording_explain(saltus_recording* recording, const char* text) {
+  assert(recording != NULL && text != NULL);
+  const char* copy = saltusi_pool_text(&recording->pool, text);
+  recording->head.explanation = copy != NULL ? copy : "";
+  return copy != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
 saltus_status saltus_recording_close(saltus_recording* recording,

@@ -185,7 +185,7 @@ saltusi_data* saltusi_data_create(const saltus_allocator* allocator) {
   owner->pool = pool;
   saltus_recording_data* data = &owner->data;
   data->name = data->scheme = data->options = data->accuracy = data->scene = data->version = "";
-  data->scene_sha256 = "";
+  data->scene_sha256 = data->explanation = "";
   data->status = "running";
   data->steps = -1;
   data->cpu_seconds = NAN;

@@ -145,16 +145,18 @@ static void write_texts(saltusi_document* d) {
   saltusi_bytes* head = &d->head;
   const struct {
     const char *name, *value;
-  } texts[] = {{"format", "saltus-view"},
-               {"name", data->name},
-               {"scheme", data->scheme},
-               {"options", data->options},
-               {"status", data->status},
-               {"accuracy", data->accuracy},
-               {"saltus", data->version},
-               {"scene", data->scene},
-               {"description", d->def->scene != NULL ? d->def->scene->description : ""},
-               {"explanation", d->def->explanation}};
+  } texts[] = {
+      {"format", "saltus-view"},
+      {"name", data->name},
+      {"scheme", data->scheme},
+      {"options", data->options},
+      {"status", data->status},
+      {"accuracy", data->accuracy},
+      {"saltus", data->version},
+      {"scene", data->scene},
+      {"description", d->def->scene != NULL ? d->def->scene->description : ""},
+      {"explanation", d->def->explanation != NULL ? d->def->explanation : data->explanation},
+      {"answers", d->def->answers}};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     saltusi_json_text(head, texts[i].name, texts[i].value);
   }

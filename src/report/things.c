@@ -56,6 +56,7 @@ static void write_bodies(saltusi_document* d, int count) {
     saltusi_json_text(&d->head, "name", body.name);
     saltusi_json_text(&d->head, "kind", kinds[body.kind]);
     saltusi_json_number(&d->head, "mass", body.mass);
+    saltusi_json_numbers(&d->head, "inertia", body.inertia, 6);
     saltusi_json_number(&d->head, "v", body.v < 0 ? -1 : body.v + d->v_first);
     saltusi_json_number(&d->head, "pose", fixed ? -1 : moving++);
     saltusi_json_numbers(&d->head, "start", pose, 7);

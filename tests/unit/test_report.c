@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* What `write` got. */
 typedef struct output {
@@ -303,6 +304,113 @@ static void what_a_scene_draws_is_where_its_formulas_say(void** state) {
   free(m);
 }
 
+static saltus_scene* ball(void) {
+  static const char text[] = "saltus: 1\n"
+                             "coordinates: {height: {start: 1, tolerance: 1e-5}}\n"
+                             "kinetic: height'^2/2\n"
+                             "potential: 2*height\n"
+                             "contacts: [{name: floor, gap: height, restitution: 1/2}]\n"
+                             "simulate: {until: 4}\n";
+  const saltus_scene_def def = {.text = text};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  return scene;
+}
+
+static saltus_run* ran(const saltus_scene* scene, const char* scheme, double step) {
+  saltus_run_def def = saltus_run_def_default();
+  saltus_run* run;
+  def.scene = saltus_scene_look(scene);
+  def.scheme = scheme;
+  def.step = step;
+  assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  return run;
+}
+
+/* Causes that are listed add up to all steps where there are few of them. */
+static void a_run_says_what_was_asked_and_what_limited_its_steps(void** state) {
+  (void)state;
+  saltus_scene* scene = ball();
+  saltus_run* run = ran(scene, "adaptive", NAN);
+  char text[2048], part[16];
+  const size_t length = saltus_run_explain(run, text, sizeof text);
+  assert_int_equal(length, strlen(text));
+  assert_int_equal(saltus_run_explain(run, NULL, 0), length);
+  assert_int_equal(saltus_run_explain(run, part, sizeof part), length);
+  assert_memory_equal(part, text, sizeof part - 1);
+  assert_non_null(strstr(text, "rtol = 1e-06, atol = 1e-06, of height 1e-05."));
+  const char* causes = strstr(text, "What ended or limited them:");
+  assert_non_null(causes);
+  assert_non_null(strstr(causes, " events ("));
+  long long sum = 0, most = saltus_run_outcome(run)->tally->steps;
+  for (const char* at = strchr(causes, '('); at != NULL; at = strchr(at + 1, '(')) {
+    long long steps;
+    assert_int_equal(sscanf(at, "(%lld)", &steps), 1);
+    assert_true(steps > 0 && steps <= most);
+    most = steps; /* they fall */
+    sum += steps;
+  }
+  assert_null(strstr(causes, "and others"));
+  assert_int_equal(sum, saltus_run_outcome(run)->tally->steps);
+  saltus_run_destroy(run);
+  run = ran(scene, "moreau-jean", 0.01);
+  saltus_run_explain(run, text, sizeof text);
+  assert_string_equal(text, "Asked: steps of 0.01 s.\n");
+  saltus_run_destroy(run);
+  saltus_scene_destroy(scene);
+}
+
+/* Recordings of both formats keep it, and documents show it. */
+static void explanations_pass_through_recordings_into_documents(void** state) {
+  (void)state;
+  static const char said[] = "Asked: \"much\".\nWhat limited it: the \\ floor (3).\n";
+  char folder[] = "/tmp/saltus-XXXXXX", path[64];
+  assert_non_null(mkdtemp(folder));
+  saltus_scene* scene = ball();
+  for (int x = 0; x < (saltus_has("hdf5") ? 2 : 1); x++) {
+    saltus_recording_def def = saltus_recording_def_default();
+    saltus_recording_summary summary = {.steps = 1, .cpu_seconds = NAN};
+    saltus_recording* recording;
+    saltus_recording_data* data;
+    saltus_run_def run_def = saltus_run_def_default();
+    saltus_run* run;
+    snprintf(path, sizeof path, "%s/run.%s", folder, x == 0 ? "csv" : "h5");
+    def.path = path;
+    def.system = saltus_scene_look(scene)->system;
+    assert_int_equal(saltus_recording_create(&def, &recording), SALTUS_OK);
+    const saltus_recorder recorder = saltus_recording_recorder(recording);
+    run_def.scene = saltus_scene_look(scene);
+    run_def.recorders = &recorder;
+    run_def.recorder_count = 1;
+    assert_int_equal(saltus_run_create(&run_def, &run), SALTUS_OK);
+    assert_int_equal(saltus_run_go(run), SALTUS_OK);
+    assert_int_equal(saltus_recording_explain(recording, said), SALTUS_OK);
+    assert_int_equal(saltus_recording_close(recording, &summary), SALTUS_OK);
+    saltus_recording_destroy(recording);
+    saltus_run_destroy(run);
+    assert_int_equal(saltus_recording_read(path, (saltus_log){0}, NULL, &data), SALTUS_OK);
+    assert_string_equal(data->explanation, said);
+    saltus_report_def report = saltus_report_def_default();
+    output out = {0};
+    report.data = data;
+    report.answers = "bill: paid";
+    report.write = take;
+    report.user = &out;
+    assert_int_equal(saltus_report_document(&report, NULL), SALTUS_OK);
+    assert_non_null(strstr(out.bytes + 16, "\"explanation\":\"Asked: \\u0022much\\u0022.\\u000a"
+                                           "What limited it: the \\u005c floor (3).\\u000a\""));
+    assert_non_null(strstr(out.bytes + 16, "\"answers\":\"bill: paid\""));
+    free(out.bytes);
+    saltus_recording_data_destroy(data);
+    remove(path);
+  }
+  snprintf(path, sizeof path, "%s/run.events.csv", folder);
+  remove(path);
+  rmdir(folder);
+  saltus_scene_destroy(scene);
+}
+
 static void without_memory_nothing_is_leaked(void** state) {
   (void)state;
   made* m = make_recording("ball");
@@ -328,6 +436,8 @@ int main(void) {
       cmocka_unit_test(a_page_has_the_document_in_base64_alone),
       cmocka_unit_test(what_does_not_belong_together_is_refused),
       cmocka_unit_test(what_a_scene_draws_is_where_its_formulas_say),
+      cmocka_unit_test(a_run_says_what_was_asked_and_what_limited_its_steps),
+      cmocka_unit_test(explanations_pass_through_recordings_into_documents),
       cmocka_unit_test(without_memory_nothing_is_leaked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void play_tell(double t, double end) {
 }
 #endif
 
-enum { MOST_OVERRIDES = 64, MESSAGES = 8192 };
+enum { MOST_OVERRIDES = 64, MESSAGES = 8192, EXPLANATION = 8192, NAMES = 4096 };
 
 /* The result of a run; one at a time. */
 typedef struct play {
@@ -37,6 +37,7 @@ EXPORT const unsigned char* play_document(const play* p);
 EXPORT size_t play_bytes(const play* p);
 EXPORT const char* play_message(const play* p);
 EXPORT void play_free(play* p);
+EXPORT const char* play_schemes(void);
 
 static void hear(void* user, saltus_level level, const char* text) {
   play* p = user;
@@ -111,6 +112,9 @@ static saltus_status record(const saltus_scene_view* scene, const saltus_run_def
   if (status == SALTUS_OK) {
     status = saltus_run_go(run);
     const saltus_run_result* result = saltus_run_outcome(run);
+    char explanation[EXPLANATION];
+    saltus_run_explain(run, explanation, sizeof explanation);
+    saltus_recording_explain(recording, explanation);
     const saltus_recording_summary summary = {.failure =
                                                   status == SALTUS_OK ? NULL : result->reason,
                                               .steps = result->steps,
@@ -194,6 +198,18 @@ size_t play_bytes(const play* p) {
 
 const char* play_message(const play* p) {
   return p->messages;
+}
+
+/* Names of all schemes, with blanks between them. */
+const char* play_schemes(void) {
+  static char names[NAMES];
+  names[0] = '\0';
+  for (int i = 0; i < saltus_scheme_count(); i++) {
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? " " : "",
+             saltus_scheme_at(i)->name);
+  }
+  return names;
 }
 
 void play_free(play* p) {

@@ -20,6 +20,23 @@ interface Group {
   instances: Instance[];
 }
 
+/** Of a body without shapes and markers: a disc or box of its mass with its moments of inertia. */
+function inertiaShapes(mechanism: Mechanism): Shape[] {
+  const seen = new Set([...mechanism.shapes, ...mechanism.markers].map((one) => one.body));
+  const plane = mechanism.dimension === 2;
+  return mechanism.bodies.flatMap((body, i) => {
+    const [x, y, z] = body.inertia.map((value) => value ?? 0);
+    const mass = body.mass ?? 0;
+    if (seen.has(i) || !(mass > 0) || !(x > 0)) return [];
+    const sides = [y + z - x, z + x - y, x + y - z].map((sum) => Math.sqrt(Math.max(0, 6 * sum) / mass));
+    const least = 0.02 * Math.max(...sides);
+    const common = { name: body.name, body: i, position: [0, 0, 0], axes: [1, 0, 0, 0, 1, 0, 0, 0, 1], length: 0, hollow: false };
+    return plane
+      ? [{ ...common, kind: 'circle', radius: Math.sqrt((2 * x) / mass), size: [0, 0, 0] }]
+      : [{ ...common, kind: 'box', radius: 0, size: sides.map((side) => Math.max(side, least)) }];
+  });
+}
+
 export class Bodies {
   readonly root = new THREE.Group();
   readonly poses: THREE.Matrix4[]; // of bodies, now
@@ -41,7 +58,7 @@ export class Bodies {
     this.poses = mechanism.bodies.map(() => new THREE.Matrix4());
     this.middle = mechanism.bodies.map(() => new THREE.Vector3());
     const kinds = new Map<string, { form: Form; list: { shape: Shape; form: Form }[] }>();
-    for (const shape of mechanism.shapes) {
+    for (const shape of [...mechanism.shapes, ...inertiaShapes(mechanism)]) {
       const form = mechanism.dimension === 2 ? planarForms(shape) : [spatialForm(run, shape)];
       for (const one of form) {
         if (one === undefined) continue;

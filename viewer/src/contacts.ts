@@ -6,10 +6,12 @@
 import * as THREE from 'three';
 import type { Numbers, RunDocument } from './document';
 import { lastAtMost } from './document';
+import { Instances } from './instances';
 import { smooth, type Piece } from './motion';
 
 /** A contact at one instant, in the axes of the world. */
 export interface Contact {
+  key: string; // the same from frame to frame
   name: string;
   point: THREE.Vector3;
   normal: THREE.Vector3;
@@ -53,6 +55,7 @@ export class RowSource implements Source {
     const start = run.need('row_start');
     const law = run.need('row_law');
     const bodies = run.need('row_bodies');
+    const identity = run.need('row_identity');
     const list: Contact[] = [];
     const vector = (name: string, i: number): THREE.Vector3 => {
       const values = run.need(name);
@@ -65,6 +68,7 @@ export class RowSource implements Source {
       // what acts on a body is shown, not what acts on the ground
       const sign = this.moves(bodies[2 * i]) || !this.moves(bodies[2 * i + 1]) ? 1 : -1;
       list.push({
+        key: `${identity[2 * i + 1]}:${identity[2 * i]}`,
         name: run.head.contact_names[law[i]] ?? '',
         point,
         normal: vector('row_normal', i).multiplyScalar(sign),
@@ -119,6 +123,7 @@ export class PlacedSource implements Source {
       const world = (p: number[]): THREE.Vector3 =>
         new THREE.Vector3().addScaledVector(normal, p[0]).addScaledVector(tangent, p[1] || 0).addScaledVector(second, p[2] || 0);
       return {
+        key: String(item.contact),
         name: run.head.contact_names[item.contact],
         point: vector(0),
         normal,
@@ -150,6 +155,8 @@ export class PlacedSource implements Source {
 
 const FORCE = new THREE.Color('#d5472f');
 const KICK = new THREE.Color('#e8b400');
+const NORMAL = new THREE.Color('#2a9d78');
+const CONE = new THREE.Color('#4a90d9');
 
 export class Contacts {
   readonly root = new THREE.Group();
@@ -161,11 +168,10 @@ export class Contacts {
   flash = 0; // s of the run that an impulse stays visible
   now: Contact[] = [];
   readonly most: { force: number; impulse: number };
-  private readonly shafts: THREE.InstancedMesh;
-  private readonly tips: THREE.InstancedMesh;
-  private readonly points: THREE.InstancedMesh;
-  private readonly cones: THREE.InstancedMesh;
-  private room = 0;
+  private readonly shafts: Instances;
+  private readonly tips: Instances;
+  private readonly points: Instances;
+  private readonly cones: Instances;
   private readonly impulseFrames: Int32Array;
 
   constructor(
@@ -175,16 +181,7 @@ export class Contacts {
   ) {
     this.most = source.most();
     const basic = (): THREE.MeshBasicMaterial => new THREE.MeshBasicMaterial({ transparent: true, depthTest: false });
-    const make = (shape: THREE.BufferGeometry, material: THREE.Material, order: number): THREE.InstancedMesh => {
-      const mesh = new THREE.InstancedMesh(shape, material, 4096);
-      mesh.count = 0;
-      mesh.frustumCulled = false;
-      mesh.renderOrder = order;
-      mesh.setColorAt(0, FORCE);
-      this.root.add(mesh);
-      return mesh;
-    };
-    this.room = 4096;
+    const make = (shape: THREE.BufferGeometry, material: THREE.Material, order: number): Instances => new Instances(this.root, shape, material, order);
     this.shafts = make(new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), basic(), 11);
     this.tips = make(new THREE.ConeGeometry(1, 1, 12).translate(0, -0.5, 0), basic(), 11);
     this.points = make(new THREE.SphereGeometry(1, 12, 8), basic(), 10);
@@ -211,37 +208,26 @@ export class Contacts {
   }
 
   private arrow(base: THREE.Vector3, way: THREE.Vector3, length: number, colour: THREE.Color, thick: number): void {
-    const i = this.shafts.count;
-    if (i >= this.room || !(length > 0)) return;
+    if (!(length > 0)) return;
     const u = way.clone().normalize();
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), u);
     const r = 0.006 * this.size * thick;
     const head = Math.min(4.5 * r, 0.5 * length);
     const end = base.clone().addScaledVector(u, length);
-    this.shafts.setMatrixAt(i, new THREE.Matrix4().compose(base, turn, new THREE.Vector3(r, length - head, r)));
-    this.tips.setMatrixAt(i, new THREE.Matrix4().compose(end, turn, new THREE.Vector3(2.4 * r, head, 2.4 * r)));
-    this.shafts.setColorAt(i, colour);
-    this.tips.setColorAt(i, colour);
-    this.shafts.count = this.tips.count = i + 1;
+    this.shafts.add(new THREE.Matrix4().compose(base, turn, new THREE.Vector3(r, length - head, r)), colour);
+    this.tips.add(new THREE.Matrix4().compose(end, turn, new THREE.Vector3(2.4 * r, head, 2.4 * r)), colour);
   }
 
   private dot(at: THREE.Vector3, radius: number, colour: THREE.Color): void {
-    const i = this.points.count;
-    if (i >= this.room) return;
-    this.points.setMatrixAt(i, new THREE.Matrix4().compose(at, new THREE.Quaternion(), new THREE.Vector3(radius, radius, radius)));
-    this.points.setColorAt(i, colour);
-    this.points.count = i + 1;
+    this.points.add(new THREE.Matrix4().compose(at, new THREE.Quaternion(), new THREE.Vector3(radius, radius, radius)), colour);
   }
 
   private cone(contact: Contact): void {
-    const i = this.cones.count;
-    if (i >= this.room || !(contact.friction > 0) || !(contact.force[0] > 0)) return;
+    if (!(contact.friction > 0) || !(contact.force[0] > 0)) return;
     const height = this.length(contact.force[0]);
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), contact.normal);
     const r = contact.friction * height;
-    this.cones.setMatrixAt(i, new THREE.Matrix4().compose(contact.point, turn, new THREE.Vector3(r, height, r)));
-    this.cones.setColorAt(i, new THREE.Color('#4a90d9'));
-    this.cones.count = i + 1;
+    this.cones.add(new THREE.Matrix4().compose(contact.point, turn, new THREE.Vector3(r, height, r)), CONE);
   }
 
   /** Of an arrow: in proportion to the force; the largest of the run is a quarter of the scene. */
@@ -250,7 +236,7 @@ export class Contacts {
   }
 
   update(at: Piece, time: number): void {
-    for (const mesh of [this.shafts, this.tips, this.points, this.cones]) mesh.count = 0;
+    for (const list of [this.shafts, this.tips, this.points, this.cones]) list.begin();
     const frame = at.part > 0 ? at.frame + 1 : at.frame;
     this.now = this.source.at(frame, at);
     for (const contact of this.now) {
@@ -258,14 +244,16 @@ export class Contacts {
       const acts = push > 1e-6 * this.most.force;
       if (this.showForces && acts) this.arrow(contact.point, contact.push, this.length(push), FORCE, 1);
       if (this.showPoints && (acts || Math.abs(contact.gap) < 1e-3 * this.size)) this.dot(contact.point, 0.009 * this.size, FORCE);
-      if (this.showNormals) this.arrow(contact.point, contact.normal, 0.12 * this.size, new THREE.Color('#2a9d78'), 0.6);
+      if (this.showNormals) this.arrow(contact.point, contact.normal, 0.12 * this.size, NORMAL, 0.6);
       if (this.showCones) this.cone(contact);
     }
     if (this.showForces) this.flashes(at, time);
-    for (const mesh of [this.shafts, this.tips, this.points, this.cones]) {
-      mesh.instanceMatrix.needsUpdate = true;
-      if (mesh.instanceColor !== null) mesh.instanceColor.needsUpdate = true;
-    }
+    for (const list of [this.shafts, this.tips, this.points, this.cones]) list.end();
+  }
+
+  /** How many arrows, points and cones are drawn. */
+  get drawn(): { arrows: number; points: number; cones: number } {
+    return { arrows: this.shafts.count, points: this.points.count, cones: this.cones.count };
   }
 
   /** Impulses of the frames just passed, and of the one that is shown. */

@@ -15,6 +15,7 @@ export interface Body {
   name: string;
   kind: 'free' | 'fixed' | 'driven';
   mass: number | null;
+  inertia: (number | null)[]; // kg m^2 in body axes: xx, yy, zz, xy, xz, yz; in the plane the first alone
   v: number; // first velocity; -1: none
   pose: number; // column of `pose`; -1: it does not move
   start: number[]; // position, quaternion x y z w
@@ -107,6 +108,7 @@ export interface Head {
   scene: string;
   description: string;
   explanation: string;
+  answers: string;
   steps: number;
   recorded: number;
   shown: number;
@@ -225,6 +227,8 @@ export function lastAtMost(values: Numbers, x: number): number {
 }
 
 export function fromBase64(text: string): ArrayBuffer {
+  const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  if (native !== undefined) return native.call(Uint8Array, text).buffer;
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);

@@ -16,6 +16,13 @@ import { namedColour } from './palette';
 interface Drawn {
   item: Item;
   move: (values: (column: number) => number) => void;
+  where: () => number[]; // x, y, z, x ... of its places, as they stand in the scene graph
+}
+
+/** Where an object of the scene graph stands. */
+function stands(object: THREE.Object3D): number[] {
+  object.updateWorldMatrix(true, false);
+  return new THREE.Vector3().setFromMatrixPosition(object.matrixWorld).toArray();
 }
 
 export class Drawing {
@@ -136,6 +143,7 @@ export class Drawing {
         group.scale.setScalar(Math.max(1e-12, fixed ?? Math.abs(values(n))));
         group.rotation.z = flat && fixed === undefined ? values(n + 1) : 0;
       },
+      where: () => stands(group),
     });
   }
 
@@ -156,6 +164,7 @@ export class Drawing {
         group.scale.set(values(n) || 1e-12, values(n + 1) || 1e-12, flat ? 1 : values(n + 2) || 1e-12);
         group.rotation.z = values(2 * n);
       },
+      where: () => stands(group),
     });
   }
 
@@ -185,6 +194,13 @@ export class Drawing {
         line.geometry = new LineGeometry();
         line.geometry.setPositions(flat);
         if (hatch !== undefined) this.hatch(hatch, flat);
+      },
+      where: () => {
+        const from = line.geometry.getAttribute('instanceStart');
+        const to = line.geometry.getAttribute('instanceEnd');
+        const points = [from.getX(0), from.getY(0), from.getZ(0)];
+        for (let k = 0; k < to.count; k++) points.push(to.getX(k), to.getY(k), to.getZ(k));
+        return points;
       },
     });
   }
@@ -222,19 +238,28 @@ export class Drawing {
       item,
       move: (values) =>
         writeCoil(line, this.vector(values, 0), this.vector(values, this.dimension), 0.025 * this.size, this.dimension === 2),
+      where: () => {
+        const points = geometry.getAttribute('position');
+        return [0, points.count - 1].flatMap((k) => [points.getX(k), points.getY(k), points.getZ(k)]);
+      },
     });
   }
 
   private addText(item: Item): void {
     const label = { text: item.text, at: new THREE.Vector3() };
     this.labels.push(label);
-    this.drawn.push({ item, move: (values) => label.at.copy(this.vector(values, 0)) });
+    this.drawn.push({ item, move: (values) => label.at.copy(this.vector(values, 0)), where: () => label.at.toArray() });
   }
 
   update(at: Piece): void {
     if (this.values === undefined || this.rates === undefined) return;
     const { values, rates, width } = this;
     for (const { item, move } of this.drawn) move((column) => smooth(values, rates, width, item.first + column, at));
+  }
+
+  /** Where everything is drawn now. */
+  places(): { type: string; points: number[] }[] {
+    return this.drawn.map(({ item, where }) => ({ type: item.type, points: where() }));
   }
 
   resize(width: number, height: number): void {

@@ -14,6 +14,6 @@ export interface Job {
 }
 
 export type Answer =
-  | { kind: 'ready' }
+  | { kind: 'ready'; schemes: string[] }
   | { kind: 'progress'; t: number; end: number }
   | { kind: 'done'; messages: string; document?: ArrayBuffer; seconds: number; memory: number };

@@ -161,6 +161,7 @@ export function aboutPanel(run: RunDocument): HTMLElement {
   line(list, 'Scheme', head.scheme);
   line(list, 'Options', head.options);
   line(list, 'How well the motion is known', head.accuracy);
+  line(list, 'What was asked, and what limited the steps', head.explanation.trim());
   line(list, 'Status', head.status);
   line(list, 'Time', `${number(t[0], 6)} s to ${number(t[run.count - 1], 6)} s`);
   line(list, 'Steps', head.steps >= 0 ? String(head.steps) : 'unknown, the run was interrupted');
@@ -172,7 +173,7 @@ export function aboutPanel(run: RunDocument): HTMLElement {
       line(list, 'Lengths of steps', low === high ? `${number(low)} s` : `${number(low)} s to ${number(high)} s`);
     }
   }
-  for (const text of head.explanation.split('\n')) {
+  for (const text of head.answers.split('\n')) {
     const cut = text.indexOf(':');
     if (cut > 0) line(list, text.slice(0, cut), text.slice(cut + 1).trim());
   }

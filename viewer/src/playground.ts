@@ -53,7 +53,8 @@ export class Playground {
   private readonly place = el('div', { class: 'place' });
   private readonly runButton: HTMLButtonElement;
   private readonly stopButton: HTMLButtonElement;
-  private readonly fields: Record<'scheme' | 'tol' | 'step' | 'until', HTMLInputElement>;
+  private readonly fields: Record<'tol' | 'step' | 'until', HTMLInputElement>;
+  private readonly scheme = el('select', { 'aria-label': 'Scheme', name: 'scheme' }, el('option', { value: '' }, 'as the scene says'));
   private readonly gallery = el('select', { 'aria-label': 'Gallery' });
   private readonly sliders = el('div', { class: 'sliders' });
   private readonly overrides = new Map<string, number>();
@@ -70,15 +71,14 @@ export class Playground {
     for (const scene of scenes) gallery.append(el('option', { value: scene.name }, scene.name));
     gallery.addEventListener('change', () => this.open(gallery.value));
     const field = (label: string, title: string): HTMLInputElement => el('input', { type: 'text', size: '7', placeholder: 'scene', 'aria-label': title, title: `${title}; empty: as the scene says`, name: label });
-    this.fields = { scheme: field('scheme', 'Scheme'), tol: field('tol', 'Tolerance'), step: field('step', 'Step in s'), until: field('until', 'End in s') };
-    this.fields.scheme.size = 14;
+    this.fields = { tol: field('tol', 'Tolerance'), step: field('step', 'Step in s'), until: field('until', 'End in s') };
     this.runButton = button('Run', 'Run (Ctrl + Enter)', () => this.run());
     this.stopButton = button('Stop', 'Stop the run', () => this.stop());
     this.stopButton.disabled = true;
-    const labelled = (text: string, input: HTMLInputElement): HTMLElement => el('label', { class: 'check' }, `${text} `, input);
+    const labelled = (text: string, input: HTMLElement): HTMLElement => el('label', { class: 'check' }, `${text} `, input);
     const left = el('section', { class: 'write', 'aria-label': 'Scene' },
       el('div', { class: 'row' }, el('strong', {}, 'Saltus'), gallery, this.runButton, this.stopButton, this.progress, button('Share', 'Copy a link to this scene', () => void this.share())),
-      el('div', { class: 'row' }, labelled('scheme', this.fields.scheme), labelled('tolerance', this.fields.tol), labelled('step', this.fields.step), labelled('until', this.fields.until)),
+      el('div', { class: 'row' }, labelled('scheme', this.scheme), labelled('tolerance', this.fields.tol), labelled('step', this.fields.step), labelled('until', this.fields.until)),
       this.editor.root, this.message, this.sliders);
     host.replaceChildren(el('div', { class: 'playground' }, left, this.place));
     this.editor.area.addEventListener('keydown', (event) => {
@@ -93,8 +93,9 @@ export class Playground {
       const shared = await fromLink(location.hash);
       if (shared !== undefined) {
         this.editor.text = shared.text;
-        for (const name of ['scheme', 'tol', 'step', 'until'] as const) this.fields[name].value = shared[name];
-        this.listParameters();
+        for (const name of ['tol', 'step', 'until'] as const) this.fields[name].value = shared[name];
+        this.chooseScheme(shared.scheme);
+        this.listParameters(shared.values);
         return;
       }
     } catch (error) {
@@ -109,7 +110,20 @@ export class Playground {
     this.editor.text = scene.text;
     this.gallery.value = scene.name;
     for (const field of Object.values(this.fields)) field.value = '';
+    this.scheme.value = '';
     this.listParameters();
+  }
+
+  /** One of the list, or of a link before the list is there. */
+  private chooseScheme(name: string): void {
+    if (![...this.scheme.options].some((option) => option.value === name)) this.scheme.append(el('option', { value: name }, name));
+    this.scheme.value = name;
+  }
+
+  private listSchemes(names: string[]): void {
+    const chosen = this.scheme.value;
+    this.scheme.replaceChildren(el('option', { value: '' }, 'as the scene says'), ...names.map((name) => el('option', { value: name }, name)));
+    this.chooseScheme(chosen);
   }
 
   private startWorker(): void {
@@ -125,6 +139,7 @@ export class Playground {
   private hear(answer: Answer): void {
     if (answer.kind === 'ready') {
       this.ready = true;
+      this.listSchemes(answer.schemes);
       return;
     }
     if (answer.kind === 'progress') {
@@ -176,7 +191,7 @@ export class Playground {
     try {
       const job: Job = {
         text: this.editor.text,
-        scheme: this.fields.scheme.value.trim(),
+        scheme: this.scheme.value,
         overrides: [...this.overrides].map(([name, value]) => `${name}=${value}`).join('\n'),
         tol: this.amount('tol'),
         step: this.amount('step'),
@@ -199,13 +214,17 @@ export class Playground {
     this.end('Stopped.', false);
   }
 
-  private listParameters(): void {
+  private listParameters(values: Record<string, number> = {}): void {
     this.overrides.clear();
     const rows = parametersOf(this.editor.text).map(({ name, value }) => {
       const span = value === 0 ? 1 : 2 * Math.abs(value);
       const slider = el('input', { type: 'range', min: String(value - span), max: String(value + span), step: String(span / 200), 'aria-label': `Parameter ${name}` });
-      slider.value = String(value);
-      const shown = el('output', {}, number(value));
+      const now = values[name] ?? value;
+      if (now !== value) this.overrides.set(name, now);
+      if (now < value - span) slider.min = String(now);
+      if (now > value + span) slider.max = String(now);
+      slider.value = String(now);
+      const shown = el('output', {}, number(now));
       slider.addEventListener('input', () => {
         this.overrides.set(name, Number(slider.value));
         shown.textContent = number(Number(slider.value));
@@ -217,8 +236,11 @@ export class Playground {
   }
 
   async share(): Promise<string> {
-    const { scheme, tol, step, until } = this.fields;
-    const hash = await toLink({ text: this.editor.text, scheme: scheme.value.trim(), tol: tol.value.trim(), step: step.value.trim(), until: until.value.trim() });
+    const { tol, step, until } = this.fields;
+    const hash = await toLink({
+      text: this.editor.text, scheme: this.scheme.value, tol: tol.value.trim(), step: step.value.trim(), until: until.value.trim(),
+      values: Object.fromEntries(this.overrides),
+    });
     history.replaceState(null, '', hash);
     try {
       await navigator.clipboard.writeText(location.href);

@@ -203,7 +203,7 @@ export class Plots {
     const holder = el('section', { class: 'panel', 'aria-label': title });
     const place = el('div', { role: 'img', 'aria-label': this.describe(one) });
     holder.append(el('h3', {}, title), place);
-    if (one.series.length > MOST_SHOWN) holder.append(this.chooser(one));
+    if (one.series.length > 1) holder.append(this.chooser(one));
     this.root.append(holder);
     const chosen = [...one.shown].sort((a, b) => a - b);
     const options: uPlot.Options = {
@@ -211,7 +211,7 @@ export class Plots {
       height: 170,
       pxAlign: 0,
       scales: { x: { time: false } },
-      legend: { live: false },
+      legend: { live: false, isolate: false },
       cursor: { y: false, drag: { x: true, y: false } },
       axes: [this.axis('t [s]'), { ...this.axis(''), size: 58, label: undefined }],
       series: [
@@ -271,6 +271,17 @@ export class Plots {
     const x = u.valToPos(this.clock.time, 'x');
     cursor.hidden = !(x >= 0 && x <= u.over.clientWidth);
     cursor.style.transform = `translateX(${x.toFixed(1)}px)`;
+  }
+
+  /** All curves over a part of the time that holds what is shown; out to the whole. */
+  zoom(factor: number): void {
+    const { start, end, time } = this.clock;
+    for (const plot of this.plots) {
+      const { min = start, max = end } = plot.scales.x;
+      const width = Math.min(end - start, (max - min) / factor);
+      const from = Math.min(Math.max(start, time - 0.5 * width), end - width);
+      plot.setScale('x', { min: from, max: from + width });
+    }
   }
 
   private moveCursor(): void {

@@ -10,6 +10,7 @@ export interface Shared {
   tol: string;
   step: string;
   until: string;
+  values: Record<string, number>; // of parameters, where sliders were moved
 }
 
 const MOST = 300000; // characters of a scene in a link
@@ -43,6 +44,20 @@ export async function toLink(shared: Shared): Promise<string> {
   return `#s=${text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
 }
 
+/** Names and numbers, and nothing else. */
+function valuesOf(given: unknown): Record<string, number> {
+  const values: Record<string, number> = {};
+  if (given === undefined) return values;
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new Error('"values" are no parameters');
+  const entries = Object.entries(given);
+  if (entries.length > 24) throw new Error('"values" are too many');
+  for (const [name, value] of entries) {
+    if (!/^[A-Za-z_]\w{0,59}$/.test(name) || name === '__proto__' || typeof value !== 'number' || !Number.isFinite(value)) throw new Error('"values" are no numbers of parameters');
+    values[name] = value;
+  }
+  return values;
+}
+
 export async function fromLink(hash: string): Promise<Shared | undefined> {
   const found = /^#s=([A-Za-z0-9_-]+)$/.exec(hash);
   if (found === null) return undefined;
@@ -55,7 +70,10 @@ export async function fromLink(hash: string): Promise<Shared | undefined> {
     if (typeof part !== 'string' || part.length > most) throw new Error(`"${name}" is no text`);
     return part;
   };
-  const shared = { text: text('text', MOST), scheme: text('scheme', 60), tol: text('tol', 40), step: text('step', 40), until: text('until', 40) };
+  const shared = {
+    text: text('text', MOST), scheme: text('scheme', 60), tol: text('tol', 40), step: text('step', 40), until: text('until', 40),
+    values: valuesOf((value as Record<string, unknown>).values),
+  };
   for (const name of ['tol', 'step', 'until'] as const) {
     if (shared[name] !== '' && !(Number(shared[name]) > 0)) throw new Error(`"${name}" is no positive number`);
   }

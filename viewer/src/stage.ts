@@ -13,6 +13,7 @@ import { css, el } from './dom';
 import { Drawing } from './drawing';
 import { Links } from './links';
 import type { Piece } from './motion';
+import { Trails } from './trails';
 
 /** Browsers allow few WebGL contexts, and making one takes time: viewers of one page use one after the other. */
 let idle: THREE.WebGLRenderer | undefined;
@@ -39,7 +40,7 @@ export class Stage {
   private readonly controls: OrbitControls;
   private readonly middle = new THREE.Vector3();
   private readonly box: THREE.Box3;
-  private readonly trails = new THREE.Group();
+  private readonly trails = new Trails();
   private readonly grounds: THREE.Object3D[] = [];
   private readonly followed = new THREE.Vector3();
   private labels: HTMLElement;
@@ -88,7 +89,7 @@ export class Stage {
       this.contacts = new Contacts(run, source, this.size);
       this.scene.add(this.contacts.root);
     }
-    this.scene.add(this.trails);
+    this.scene.add(this.trails.root);
     this.camera = this.makeCamera();
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.enableRotate = !this.flat;
@@ -128,6 +129,7 @@ export class Stage {
     for (let i = 0; i <= 60; i++) frames.push(Math.round((i / 60) * (this.run.count - 1)));
     const box = this.bodies?.extent([...new Set(frames)]) ?? new THREE.Box3();
     box.union(Drawing.extent(this.run));
+    if (!box.isEmpty() && box.min.equals(box.max)) box.expandByScalar(0.5);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 0));
     return box;
   }
@@ -299,48 +301,9 @@ export class Stage {
 
   setTrails(on: boolean): void {
     this.showTrails = on;
-    for (const line of [...this.trails.children]) {
-      this.trails.remove(line);
-      (line as THREE.Line).geometry.dispose();
-    }
-    const pose = this.run.get('pose');
-    const mechanism = this.run.head.mechanism;
-    if (on && pose !== undefined && mechanism !== undefined && this.bodies !== undefined) {
-      const moving = mechanism.bodies.filter((body) => body.pose >= 0);
-      const width = 7 * moving.length;
-      for (const body of moving.slice(0, 60)) {
-        const points = new Float32Array(3 * this.run.count);
-        for (let k = 0; k < this.run.count; k++) {
-          for (let c = 0; c < 3; c++) points[3 * k + c] = pose[k * width + 7 * body.pose + c];
-        }
-        this.addTrail(points, this.bodies.colourOf(mechanism.bodies.indexOf(body)));
-      }
-    }
-    if (on && this.drawing !== undefined) this.addDrawnTrails();
+    if (on) this.trails.make(this.run, this.bodies);
+    else this.trails.clear();
     this.invalidate();
-  }
-
-  private addTrail(points: Float32Array, colour: THREE.Color): void {
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute('position', new THREE.BufferAttribute(points, 3));
-    const line = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: colour }));
-    line.frustumCulled = false;
-    line.renderOrder = 5;
-    this.trails.add(line);
-  }
-
-  private addDrawnTrails(): void {
-    const view = this.run.head.view!;
-    const values = this.run.need('view');
-    const width = values.length / this.run.count;
-    view.items.forEach((item) => {
-      if (!['point', 'circle', 'sphere', 'box'].includes(item.type)) return;
-      const points = new Float32Array(3 * this.run.count);
-      for (let k = 0; k < this.run.count; k++) {
-        for (let c = 0; c < view.dimension; c++) points[3 * k + c] = values[k * width + item.first + c];
-      }
-      this.addTrail(points, new THREE.Color('#8a7fd0'));
-    });
   }
 
   get piece(): Piece {
@@ -369,7 +332,7 @@ export class Stage {
       if (body >= 0 && this.bodies !== undefined) holder.matrix.premultiply(this.bodies.poses[body]);
       holder.matrixWorldNeedsUpdate = true;
     }
-    for (const line of this.trails.children) (line as THREE.Line).geometry.setDrawRange(0, this.clock.frame + 1);
+    this.trails.show(this.clock.frame);
     if (this.follow >= 0 && this.bodies !== undefined) {
       const now = this.bodies.middle[this.follow];
       const way = now.clone().sub(this.followed);

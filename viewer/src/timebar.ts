@@ -72,9 +72,10 @@ export class TimeBar {
     const t = this.run.need('event_t');
     const thumb = 8 * ratio; // half of the slider's knob
     const span = this.clock.end - this.clock.start || 1;
+    const [impact, other] = [css('--impact'), css('--event')];
     for (let i = 0; i < t.length; i++) {
       const x = thumb + ((t[i] - this.clock.start) / span) * (canvas.width - 2 * thumb);
-      pen.fillStyle = css(this.run.eventKind(i) === 'impact' ? '--impact' : '--event');
+      pen.fillStyle = this.run.eventKind(i) === 'impact' ? impact : other;
       pen.fillRect(x, 0, Math.max(1, ratio), canvas.height);
     }
   }

@@ -6,6 +6,7 @@
 import { Clock } from './clock';
 import { RunDocument } from './document';
 import { button, check, el, number, withUnit } from './dom';
+import type { Contact } from './contacts';
 import { exportFilm, exportPicture, exportTable } from './export';
 import { aboutPanel, certificatePanel, EventTable, scenePanel, thinned } from './panels';
 import { Plots } from './plots';
@@ -23,11 +24,13 @@ const KEYS: [string, string][] = [
   ['r', 'camera as at the start'],
   ['b', 'next body'],
   ['f', 'follow the selected body'],
+  ['k', 'next contact'],
   ['t', 'trails'],
   ['c', 'friction cones'],
   ['n', 'normals of contacts'],
   ['j', 'symbols of joints'],
   ['l', 'light or dark'],
+  ['z, Shift + z', 'curves: zoom in about the time that is shown, out'],
   ['1 … 5', 'curves, events, certificate, scene, about'],
   ['?', 'this list'],
 ];
@@ -47,7 +50,7 @@ export class Viewer {
   private alive = true;
   private readonly listeners = new AbortController();
   private scheduled = false;
-  private contactInfo = '';
+  private contact: Contact | undefined; // that was picked
 
   constructor(host: HTMLElement, bytes: ArrayBuffer) {
     this.run = new RunDocument(bytes);
@@ -65,10 +68,9 @@ export class Viewer {
     this.plots = new Plots(this.run, this.clock);
     this.addTabs(side);
     this.listen();
-    this.clock.onChange(() => this.showInfo());
-    this.showInfo();
     this.stage.onStale = () => this.schedule();
     this.stage.draw();
+    this.showInfo();
     this.schedule();
   }
 
@@ -82,6 +84,7 @@ export class Viewer {
       this.clock.tick(now);
       if (this.stage.contacts !== undefined) this.stage.contacts.flash = this.clock.playing ? 0.25 * this.clock.speed : 0;
       this.stage.draw();
+      this.showInfo();
       if (this.clock.playing) this.schedule();
     });
   }
@@ -161,6 +164,10 @@ export class Viewer {
 
   private filmButton(): HTMLButtonElement {
     let stop: (() => void) | undefined;
+    const name = (text: string): void => {
+      made.textContent = text;
+      made.setAttribute('aria-label', `${text}: ${made.title}`);
+    };
     const made = button('WebM', 'Record a film from here to the end', () => {
       if (stop !== undefined) {
         stop();
@@ -168,9 +175,9 @@ export class Viewer {
       }
       stop = exportFilm(this.stage, () => {
         stop = undefined;
-        made.textContent = 'WebM';
+        name('WebM');
       });
-      made.textContent = 'Stop film';
+      name('Stop film');
     });
     return made;
   }
@@ -230,7 +237,7 @@ export class Viewer {
 
   select(body: number): void {
     this.selected = body;
-    this.contactInfo = '';
+    this.contact = undefined;
     this.bodies.value = String(body);
     this.stage.bodies?.highlight(body);
     if (this.toggles.get('follow')?.checked === true) this.stage.setFollow(body);
@@ -242,12 +249,22 @@ export class Viewer {
   pickAt(x: number, y: number): void {
     const { body, contact } = this.stage.pick(x, y);
     this.select(body ?? -1);
-    if (contact !== undefined) {
-      this.contactInfo =
-        `contact ${contact.name}: gap ${number(contact.gap)} m, force ${contact.force.map((f) => number(f)).join(', ')} N` +
-        (contact.impulse.some((p) => p !== 0) ? `, impulse ${contact.impulse.map((p) => number(p)).join(', ')} N s` : '');
-      this.showInfo();
-    }
+    this.selectContact(contact);
+  }
+
+  private selectContact(contact: Contact | undefined): void {
+    this.contact = contact;
+    this.showInfo();
+  }
+
+  /** Numbers of the contact that was picked, at the time that is shown. */
+  private contactText(picked: Contact): string {
+    const now = this.stage.contacts?.now.find((one) => one.key === picked.key);
+    if (now === undefined) return `contact ${picked.name}: not there now`;
+    const list = (values: number[]): string => values.map((x) => number(x)).join(', ');
+    const place = list(now.point.toArray().slice(0, this.run.dimension));
+    const impulse = now.impulse.some((p) => p !== 0) ? `, impulse ${list(now.impulse)} N s` : '';
+    return `contact ${now.name}: at ${place} m, gap ${number(now.gap)} m, force ${list(now.force)} N${impulse}`;
   }
 
   private showInfo(): void {
@@ -267,10 +284,12 @@ export class Viewer {
       }
       if (body.mass !== null) parts.push(`mass ${number(body.mass)} kg`);
     }
-    if (this.contactInfo !== '') parts.push(this.contactInfo);
+    if (this.contact !== undefined) parts.push(this.contactText(this.contact));
     const frame = this.run.need('frame')[this.clock.frame];
     parts.push(`state ${frame} of ${head.recorded - 1}${this.clock.part > 0 ? ' and on' : ''}`);
-    this.info.textContent = parts.join(' · ');
+    const text = parts.join(' · ');
+    this.info.setAttribute('aria-live', this.clock.playing ? 'off' : 'polite');
+    if (this.info.textContent !== text) this.info.textContent = text;
   }
 
   toggleTheme(): void {
@@ -344,6 +363,14 @@ export class Viewer {
         if (n > 0) this.select(this.selected + 1 < n ? this.selected + 1 : -1);
       },
       f: () => this.flip('follow'),
+      k: () => {
+        const list = stage.contacts?.now ?? [];
+        const next = list.findIndex((one) => one.key === this.contact?.key) + 1;
+        this.select(-1);
+        this.selectContact(list[next]);
+      },
+      z: () => this.plots.zoom(2),
+      Z: () => this.plots.zoom(0.5),
       t: () => this.flip('trails'),
       c: () => this.flip('cones'),
       n: () => this.flip('normals'),

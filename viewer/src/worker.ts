@@ -26,8 +26,9 @@ host.onmessage = async (event) => {
   const job = event.data;
   if (job.wasm !== undefined) {
     core = start(job.wasm);
-    await core;
-    host.postMessage({ kind: 'ready' });
+    const made = await core;
+    const names = made.UTF8ToString(made.ccall('play_schemes', 'number', [], []));
+    host.postMessage({ kind: 'ready', schemes: names.split(' ') });
     return;
   }
   if (core === undefined) return;

@@ -48,15 +48,15 @@ export async function openPage(browser, path, size = { width: 1200, height: 720 
 }
 
 /** Runs a scene (a path, or its text) and makes its report and a table of its states. */
-export function makeReport(scene, options = []) {
+export function makeReport(scene, options = [], certified = false) {
   const text = scene.includes('\n');
   const name = text ? `own-${Math.random().toString(36).slice(2)}` : basename(scene, '.yaml');
   const path = text ? join(work, `${name}.yaml`) : scene;
   if (text) writeFileSync(path, scene);
   const out = (extension) => join(work, `${name}.${extension}`);
   const quiet = { stdio: ['ignore', 'ignore', 'pipe'], maxBuffer: 1 << 28 };
-  execFileSync(program, ['run', path, '-o', out('csv'), ...options], quiet);
-  execFileSync(program, ['report', out('csv'), '--no-certificate', '-o', out('html')], quiet);
+  execFileSync(program, ['run', path, '-o', out('csv'), ...(certified ? ['--certify'] : []), ...options], quiet);
+  execFileSync(program, ['report', out('csv'), ...(certified ? [] : ['--no-certificate']), '-o', out('html')], quiet);
   return { name, html: out('html'), states: () => readTable(out('csv')) };
 }
 

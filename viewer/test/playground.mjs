@@ -112,20 +112,41 @@ try {
   claim(await page.evaluate(() => window.saltusPlayground.viewer.run.head.status === 'complete'), 'after it was stopped another one runs');
 
   await page.evaluate(() => window.saltusPlayground.open('drop'));
+  const session = await page.context().newCDPSession(page);
+  const heap = async () => {
+    await session.send('HeapProfiler.collectGarbage');
+    return (await session.send('Runtime.getHeapUsage')).usedSize;
+  };
   let first = 0;
+  let used = 0;
   for (let i = 0; i < 100; i++) {
     await run(page);
     const memory = await page.evaluate(() => window.saltusPlayground.memory);
     first = i === 4 ? memory : first;
+    used = i === 9 ? await heap() : used;
     if (i > 4) claim(memory === first, `run ${i} has ${memory} bytes, the fifth had ${first}`);
   }
+  const grown = (await heap()) - used;
+  console.log(`-- 100 runs: ${(first / 1e6).toFixed(1)} MB of the core, the page ${(used / 1e6).toFixed(1)} MB and ${(grown / 1e6).toFixed(2)} MB more after 90 runs`);
+  claim(grown < 2e6, `the page grows by ${grown} bytes in 90 runs`);
   claim(page.wrong.length === 0, `the playground is silent: ${page.wrong[0]}`);
 
   const link = (value) => `#s=${deflateRawSync(Buffer.from(JSON.stringify(value))).toString('base64url')}`;
+  await page.evaluate(() => {
+    document.querySelector('select[name=scheme]').value = 'moreau-jean';
+    const slider = document.querySelector('.sliders input');
+    slider.value = String(Number(slider.min) + 0.75 * (Number(slider.max) - Number(slider.min)));
+    slider.dispatchEvent(new Event('input'));
+  });
+  const sent = await page.evaluate(() => ({ value: document.querySelector('.sliders input').value, schemes: document.querySelectorAll('select[name=scheme] option').length }));
+  claim(sent.schemes > 15, `${sent.schemes} schemes can be chosen`);
   const hash = await page.evaluate(() => window.saltusPlayground.share());
   await page.close();
   const shared = await open(browser, hash);
   claim(await shared.evaluate(() => window.saltusPlayground.editor.text.includes('ball dropped')), 'a link brings its scene');
+  const got = await shared.evaluate(() => ({ value: document.querySelector('.sliders input').value, scheme: document.querySelector('select[name=scheme]').value, runs: window.saltusPlayground.runs }));
+  claim(got.value === sent.value && got.scheme === 'moreau-jean', `a link brings scheme and parameters: ${JSON.stringify(got)}`);
+  claim(got.runs === 0, 'and does not run by itself');
   await shared.close();
   const evil = '</textarea><script>window.hacked=1</script>';
   for (const [value, words] of [
@@ -133,6 +154,8 @@ try {
     [{ text: 1 }, 'no text'],
     [{ text: 'x', scheme: '<b>', tol: '', step: '', until: '' }, 'no name'],
     [{ text: 'x', scheme: '', tol: '-1', step: '', until: '' }, 'positive'],
+    [{ text: 'x', scheme: '', tol: '', step: '', until: '', values: { 'a\nb': 1 } }, 'no numbers of parameters'],
+    [{ text: 'x', scheme: '', tol: '', step: '', until: '', values: { a: '<b>' } }, 'no numbers of parameters'],
     [{ text: 'x'.repeat(400000), scheme: '', tol: '', step: '', until: '' }, 'too long'],
   ]) {
     const hostile = await open(browser, link(value));

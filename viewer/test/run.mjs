@@ -5,7 +5,9 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { finish, launch, source, work } from './browser.mjs';
-import { damageIsRefused, looksAsBefore, manyAreCheap, namesAreData, obeys, picksToOnePixel, standsWhereItSays } from './claims.mjs';
+import { isAccessible, keysReachEverything } from './access.mjs';
+import { damageIsRefused, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
+import { longIsThinned, manyAreCheap } from './large.mjs';
 
 const what = process.argv[2] ?? 'short';
 const scene = (name) => join(source, 'scenes', `${name}.yaml`);
@@ -28,10 +30,16 @@ try {
     await picksToOnePixel(browser);
     await obeys(browser, scene('ball'));
     await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
+    await standsWhereItSays(browser, scene('woodpecker'), []);
   }
   if (what === 'all') {
     await damageIsRefused(browser, scene('ball'));
+    await savesAFilm(browser, scene('ball'));
+    await isAccessible(browser, scene('contact-rocking'), []);
+    await isAccessible(browser, scene('woodpecker'), []);
+    await keysReachEverything(browser, scene('contact-rocking'));
     await manyAreCheap(browser);
+    await longIsThinned(browser);
     for (const folder of ['scenes', 'scenes/shapes']) {
       for (const file of readdirSync(join(source, folder)).filter((name) => name.endsWith('.yaml')).sort()) {
         await standsWhereItSays(browser, join(source, folder, file), options[file.replace('.yaml', '')] ?? []);
