@@ -7,6 +7,7 @@
 
 #include "base/visible.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ static const char* shown(const char* name, char* text, size_t bytes) {
 }
 
 const char* saltusi_q_name(const saltus_system* sys, int i, char* text, size_t bytes) {
+  assert(sys != NULL && text != NULL);
   if (sys->q_labels != NULL) {
     return sys->q_labels[i].name;
   }
@@ -23,6 +25,7 @@ const char* saltusi_q_name(const saltus_system* sys, int i, char* text, size_t b
 }
 
 const char* saltusi_v_name(const saltus_system* sys, int i, char* text, size_t bytes) {
+  assert(sys != NULL && text != NULL);
   if (sys->v_labels != NULL) {
     return sys->v_labels[i].name;
   }
@@ -31,6 +34,7 @@ const char* saltusi_v_name(const saltus_system* sys, int i, char* text, size_t b
 }
 
 const char* saltusi_contact_label(const saltus_system* sys, int i, char* text, size_t bytes) {
+  assert(sys != NULL && text != NULL);
   if (sys->law_count == sys->dims.nc && sys->laws[i].name != NULL) {
     return shown(sys->laws[i].name, text, bytes);
   }
@@ -39,6 +43,7 @@ const char* saltusi_contact_label(const saltus_system* sys, int i, char* text, s
 }
 
 const char* saltusi_along_name(const saltus_system* sys, int i, char* text, size_t bytes) {
+  assert(sys != NULL && text != NULL);
   return sys->dims.nq == sys->dims.nv ? saltusi_q_name(sys, i, text, bytes)
                                       : saltusi_v_name(sys, i, text, bytes);
 }

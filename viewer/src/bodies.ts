@@ -10,6 +10,8 @@ import { cubic, type Piece } from './motion';
 import { thingColour } from './palette';
 import { planarForms, spatialForm, type Form } from './shapes';
 
+const MANY = 200; // shapes of a kind
+
 interface Instance {
   body: number;
   place: THREE.Matrix4;
@@ -76,7 +78,7 @@ export class Bodies {
   }
 
   private addGroup(form: Form, list: { shape: Shape; form: Form }[]): void {
-    const geometry = form.make();
+    const geometry = form.make(list.length > MANY);
     if (form.lines === true) {
       this.addLines(geometry, list);
       return;

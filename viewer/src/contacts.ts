@@ -184,7 +184,7 @@ export class Contacts {
     const make = (shape: THREE.BufferGeometry, material: THREE.Material, order: number): Instances => new Instances(this.root, shape, material, order);
     this.shafts = make(new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), basic(), 11);
     this.tips = make(new THREE.ConeGeometry(1, 1, 12).translate(0, -0.5, 0), basic(), 11);
-    this.points = make(new THREE.SphereGeometry(1, 12, 8), basic(), 10);
+    this.points = make(new THREE.SphereGeometry(1, 10, 6), basic(), 10);
     const cone = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.25, side: THREE.DoubleSide, depthWrite: false });
     this.cones = make(new THREE.ConeGeometry(1, 1, 24, 1, true).rotateX(Math.PI).translate(0, 0.5, 0), cone, 9);
     const kicks = run.get('row_start') !== undefined ? undefined : run.get('impulse');

@@ -12,7 +12,7 @@ import type { RunDocument, Shape } from './document';
 /** A geometry with its key and how an instance of it lies in the axes of its body. */
 export interface Form {
   key: string;
-  make: () => THREE.BufferGeometry;
+  make: (many: boolean) => THREE.BufferGeometry; // many: hundreds of them, with fewer triangles each
   place: THREE.Matrix4;
   flat: boolean; // drawn without light
   lines?: boolean;
@@ -128,9 +128,9 @@ export function spatialForm(run: RunDocument, shape: Shape): Form | undefined {
   const solid = { flat: false };
   switch (shape.kind) {
     case 'sphere':
-      return { key: 'sphere', make: () => new THREE.SphereGeometry(1, 40, 24), place: scaled(shape, r, r, r), ...solid };
+      return { key: 'sphere', make: (many) => new THREE.SphereGeometry(1, many ? 16 : 40, many ? 10 : 24), place: scaled(shape, r, r, r), ...solid };
     case 'ellipsoid':
-      return { key: 'sphere', make: () => new THREE.SphereGeometry(1, 40, 24), place: scaled(shape, s[0], s[1], s[2]), ...solid };
+      return { key: 'sphere', make: (many) => new THREE.SphereGeometry(1, many ? 16 : 40, many ? 10 : 24), place: scaled(shape, s[0], s[1], s[2]), ...solid };
     case 'box':
       if (r > 0) {
         const key = `rounded${s.join()},${r}`;
@@ -139,7 +139,7 @@ export function spatialForm(run: RunDocument, shape: Shape): Form | undefined {
       }
       return { key: 'box', make: () => new THREE.BoxGeometry(1, 1, 1), place: scaled(shape, s[0], s[1], s[2]), ...solid };
     case 'cylinder':
-      return { key: 'cylinder', make: () => new THREE.CylinderGeometry(1, 1, 1, 48).applyMatrix4(ALONG_Z), place: scaled(shape, r, r, l), ...solid };
+      return { key: 'cylinder', make: (many) => new THREE.CylinderGeometry(1, 1, 1, many ? 20 : 48).applyMatrix4(ALONG_Z), place: scaled(shape, r, r, l), ...solid };
     case 'cone':
       return {
         key: 'cone',
@@ -148,7 +148,7 @@ export function spatialForm(run: RunDocument, shape: Shape): Form | undefined {
         ...solid,
       };
     case 'capsule':
-      return { key: `capsule${r},${l}`, make: () => new THREE.CapsuleGeometry(r, l, 12, 32).applyMatrix4(ALONG_Z), place: ownAxes(shape), ...solid };
+      return { key: `capsule${r},${l}`, make: (many) => new THREE.CapsuleGeometry(r, l, many ? 5 : 12, many ? 16 : 32).applyMatrix4(ALONG_Z), place: ownAxes(shape), ...solid };
     case 'torus':
       return { key: `torus${s[0]},${r}`, make: () => new THREE.TorusGeometry(s[0], r, 24, 64), place: ownAxes(shape), ...solid };
     case 'hull':
