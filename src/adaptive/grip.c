@@ -5,6 +5,8 @@
  */
 #include "adaptive/grip.h"
 
+#include "system/frictions.h"
+
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -35,6 +37,12 @@ double saltusi_grip_ratio(const saltusi_outline* o, int key, double speed) {
   }
   return speed >= 0.0 ? saltus_friction_ratio(law, o->mu[key], speed, NULL)
                       : continued(law, o->mu[key], speed);
+}
+
+double saltusi_grip_speed(const saltusi_outline* o, int key, const double* u) {
+  assert(o != NULL && key >= 0 && u != NULL);
+  return o->law[key]->tangents == 2 ? hypot(u[0], u[1] / saltusi_friction_scale(o->law[key]))
+                                    : fabs(u[0]);
 }
 
 bool saltusi_grip_falls(const saltusi_outline* o, int key) {
@@ -99,7 +107,7 @@ void saltusi_grip_direction(const saltusi_outline* o, int key, double sense, con
     d[1] = d[2] = 0.0;
     return;
   }
-  along(o, key, u, saltusi_grip_ratio(o, key, saltusi_length(o->law[key]->tangents, u)), d);
+  along(o, key, u, saltusi_grip_ratio(o, key, saltusi_grip_speed(o, key, u)), d);
 }
 
 void saltusi_grip_from_rest(const saltusi_outline* o, int key, const double* u, double* d) {

@@ -19,6 +19,8 @@
 /* Ratio of the coefficient of sliding to that of sticking. Below speed 0, where an attempt goes on past the end of slip,
  * it is continued. */
 double saltusi_grip_ratio(const saltusi_outline* o, int key, double speed);
+/* Speed of slip u, of which curves are functions: rows of associated elliptic cones are scaled, and u with them. */
+double saltusi_grip_speed(const saltusi_outline* o, int key, const double* u);
 /* Direction of friction times the ratio, against slip u [slips]; sense: of a planar contact. d [SALTUSI_SLIPS]. */
 void saltusi_grip_direction(const saltusi_outline* o, int key, double sense, const double* u,
                             double* d);

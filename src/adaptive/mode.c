@@ -249,7 +249,9 @@ static void add_pulls(const saltusi_mode_dynamics* m, const double* v, double* x
     for (int k = 0; k < rows; k++) {
       int row = first + k;
       double u = k > 0 ? saltusi_row_dot(&m->row, row, v) + m->row.b[row] : 0.0;
-      double force = k > 0 ? -viscous * u : -saltusi_grip_pull(m->o, &m->contact[key], key);
+      double scale = k == 2 ? saltusi_friction_scale(m->o->law[key]) : 1.0;
+      double force =
+          k > 0 ? -viscous * u / (scale * scale) : -saltusi_grip_pull(m->o, &m->contact[key], key);
       add_force(m, row, force, x, l);
     }
   }

@@ -106,7 +106,9 @@ void saltusi_load_impact(saltusi_decision* d, int count) {
     const double* u = d->u_before + d->o->base[key] + 1;
     if (d->o->law[key]->friction != NULL && d->mu[key] > 0.0) {
       double slip = saltusi_length(d->o->law[key]->tangents, u);
-      d->mu[key] *= slip > saltusi_slip_rounding(d) ? saltusi_grip_ratio(d->o, key, slip) : 1.0;
+      d->mu[key] *= slip > saltusi_slip_rounding(d)
+                        ? saltusi_grip_ratio(d->o, key, saltusi_grip_speed(d->o, key, u))
+                        : 1.0;
     }
   }
 }

@@ -123,6 +123,11 @@ static void patch_axes(const saltus_friction_law* f, double d, saltusi_friction_
   p->spin = sqrt(moment * D);
 }
 
+/* Speed of slip, of which curves are functions, from velocities of tangents, the second of which may be scaled. */
+static double slip_speed(const saltus_contact_law* law, int n, const double* u) {
+  return n == 2 ? hypot(u[0], u[1] / saltusi_friction_scale(law)) : norm(n, u);
+}
+
 /* How each contact is tried first. */
 static void start(saltusi_operator* op) {
   saltusi_friction_laws* laws = &op->laws;
@@ -140,7 +145,8 @@ static void start(saltusi_operator* op) {
     const bool slid = (bits & SALTUSI_LAW_KNOWN) == 0 || before > 0.0;
     if (has_curve(law)) {
       p->sticks = !slid;
-      const double speed = before > 0.0 ? before : start;
+      const double speed = before > 0.0 ? slip_speed(law, law->tangents, state)
+                                        : slip_speed(law, slips, free) / pace_of(laws);
       p->ratio = p->sticks ? 1.0 : saltus_friction_ratio(law->friction, law->mu, speed, NULL);
     }
     if (has_patch(law)) {
@@ -354,7 +360,8 @@ static double follow_curve(const saltusi_operator* op, int i, double damping) {
   } else {
     p->sticks = false;
     p->tried = true;
-    const double ratio = saltus_friction_ratio(law->friction, law->mu, speed, NULL);
+    const double slip = slip_speed(law, law->tangents, u) / pace_of(laws);
+    const double ratio = saltus_friction_ratio(law->friction, law->mu, slip, NULL);
     p->ratio += damping * (ratio - was);
   }
   return fabs(p->ratio - was);

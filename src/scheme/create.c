@@ -96,7 +96,8 @@ static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "scheme %s treats Coulomb's law%s and elliptic cones with the associated rule; "
                   "contact %d \"%s\" asks for more",
-                  ops->info.name, curves ? ", coefficients that depend on the slip" : "", i,
+                  ops->info.name,
+                  curves ? ", coefficients that depend on the slip, viscous friction" : "", i,
                   sys->laws[i].name != NULL ? sys->laws[i].name : "");
       return SALTUS_ERR_UNSUPPORTED;
     }
@@ -403,6 +404,7 @@ static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* law
     if (laws[i].friction != NULL) {
       frictions[i] = *laws[i].friction;
       frictions[i].curve = SALTUS_CURVE_CONSTANT;
+      frictions[i].viscous = 0.0;
       laws[i].friction = &frictions[i];
     }
   }

@@ -178,7 +178,11 @@ static saltus_status accelerate(work* w, const saltusi_step* s, const saltus_poi
       s->contacts[c].impulse[r - op->first[c]] += weight * op->P[r];
     }
     if (rough) {
-      bool sticks = !w->grips.of[w->keys[c]].slips;
+      const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+      for (int k = 0; k < grip->tangents; k++) {
+        s->contacts[c].impulse[1 + k] -= weight * saltusi_grip_drag(grip, k) * grip->slip[k];
+      }
+      bool sticks = !grip->slips;
       if (stage == 0) { /* what turns goes on smoothly */
         w->grips.of[w->keys[c]].keeps = turns(w, s, c, a);
         w->still[c] = sticks || w->grips.of[w->keys[c]].keeps;

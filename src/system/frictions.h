@@ -19,7 +19,7 @@ enum { SALTUSI_SCALED_ROWS = 1 << 30 };
 /* SALTUS_ERR_RANGE after a message when friction laws of contacts or `dry` are none. */
 saltus_status saltusi_frictions_validate(const saltus_system* system, saltus_log log);
 
-/* Scale of the second tangent row; 1: none. */
+/* Scale of the second tangent row; 1: none. Velocities along it are scaled with it. */
 static inline double saltusi_friction_scale(const saltus_contact_law* law) {
   const saltus_friction_law* f = law->friction;
   if (f == NULL || f->across == 0.0 || f->sliding[0] != 0.0 || law->tangents != 2) {

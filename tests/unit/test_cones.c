@@ -164,8 +164,7 @@ static void random_problems_with_products_of_discs_are_solved(void** state) {
   (void)state;
   int unsolved = 0;
   seed = 1;
-  /* impulses and velocities to 1e-11 of their units; products and small coefficients take a digit */
-  assert_true(solve_many(many(), random_discs, &unsolved) <= 1e-9);
+  assert_true(solve_many(many(), random_discs, &unsolved) <= 1e-10);
   assert_int_equal(unsolved, 0);
 }
 
@@ -188,7 +187,7 @@ static void random_problems_with_ellipsoids_are_solved(void** state) {
   (void)state;
   int unsolved = 0;
   seed = 2;
-  assert_true(solve_many(many() / 4, random_ellipsoids, &unsolved) <= 1e-9);
+  assert_true(solve_many(many() / 4, random_ellipsoids, &unsolved) <= 1e-10);
   assert_int_equal(unsolved, 0);
 }
 
@@ -307,7 +306,7 @@ static void random_elliptic_cones_are_circular_ones_of_scaled_rows(void** state)
   }
   saltus_friction_solver_destroy(solver);
   assert_int_equal(unsolved, 0);
-  assert_true(worst <= 1e-9);
+  assert_true(worst <= 1e-10);
 }
 
 /* Sliding along another direction than that of largest dissipation: solved, or it is said that it was not. */

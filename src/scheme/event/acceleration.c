@@ -34,6 +34,9 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
     return status;
   }
   saltusi_force(eval, at, a);
+  if (held->grips != NULL) {
+    saltusi_grips_drag(held->grips, op, sys, at, held->keys, held->count, a);
+  }
   saltusi_linear_solve(eval, mass, a);
   if (sys->dims.nj + held->count == 0) {
     return SALTUS_OK;

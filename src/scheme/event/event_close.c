@@ -237,7 +237,7 @@ static void assume_grips(saltusi_capture* w, const saltusi_eval* eval) {
     w->was_slipping[key] = w->closed[key] && grip->slips;
     saltusi_grip_begin(grip, eval, w->laws[key]);
     if (hypot(slip[0], slip[1]) > w->grips.slow) {
-      saltusi_grip_slip(grip, slip, hypot(slip[0], slip[1]));
+      saltusi_grip_slip(grip, slip, saltusi_grip_true_speed(grip, slip));
     } else {
       saltusi_grip_stick(grip);
     }

@@ -40,6 +40,8 @@ void saltusi_grip_begin(saltusi_grip* grip, const saltusi_eval* eval, int law) {
   bool rough = of->mu > 0.0 && of->tangents > 0;
   *grip = (saltusi_grip){.tangents = rough ? of->tangents : 0, .mu = rough ? of->mu : 0.0};
   grip->curve = own != NULL && own->curve != SALTUS_CURVE_CONSTANT ? own : NULL;
+  grip->scale = saltusi_friction_scale(of);
+  grip->viscous = rough && own != NULL ? own->viscous : 0.0;
 }
 
 /* Coefficient at a speed of slip, which is negative beyond its end. */
@@ -50,6 +52,11 @@ static double coefficient(const saltusi_grip* grip, double speed) {
   double slope = 0.0;
   const double at = saltus_friction_ratio(grip->curve, grip->mu, fmax(speed, 0.0), &slope);
   return grip->mu * (speed >= 0.0 ? at : fmin(fmax(at + slope * speed, 0.0), 10.0));
+}
+
+double saltusi_grip_true_speed(const saltusi_grip* grip, const double slip[2]) {
+  assert(grip != NULL && slip != NULL);
+  return grip->tangents > 1 ? hypot(slip[0], slip[1] / grip->scale) : fabs(slip[0]);
 }
 
 bool saltusi_grip_lets_go(const saltusi_grip* grip) {
@@ -166,7 +173,7 @@ static void measure_slip(saltusi_grip* grip, double slow, const double* given,
     grip->ratio[0] = -coefficient(grip, sense * grip->slip[0]) * sense;
   }
   bool turns = grip->slips && grip->tangents == 2;
-  const double mu = turns ? coefficient(grip, grip->speed) : 0.0;
+  const double mu = turns ? coefficient(grip, saltusi_grip_true_speed(grip, grip->slip)) : 0.0;
   for (int k = 0; turns && k < 2; k++) {
     double d = given != NULL        ? given[k]
                : grip->speed > slow ? grip->slip[k] / grip->speed
@@ -209,6 +216,23 @@ void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus
     copy_row(&op->rows, j, &op->measured, j);
   }
   op->apart = apart;
+}
+
+void saltusi_grips_drag(const saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
+                        const saltus_point* at, const int* keys, int count, double* F) {
+  assert(grips != NULL && op != NULL && sys != NULL && at != NULL && count >= 0 && F != NULL);
+  for (int i = 0; i < count; i++) {
+    const saltusi_grip* grip = &grips->of[keys[i]];
+    if (grip->viscous == 0.0) {
+      continue;
+    }
+    saltusi_rows_contact(sys, at, keys[i], 1 + grip->tangents, &op->rows, sys->dims.nj);
+    for (int k = 0; k < grip->tangents; k++) {
+      int row = sys->dims.nj + 1 + k;
+      double u = saltusi_row_dot(&op->rows, row, at->v) + op->rows.b[row];
+      saltusi_row_add(&op->rows, row, -saltusi_grip_drag(grip, k) * u, F);
+    }
+  }
 }
 
 /* Adds the forces of the decision, normals and tangents that are held, to P; whether there are any. */

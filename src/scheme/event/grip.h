@@ -14,6 +14,8 @@
  *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
  *   M a = F + H lambda,    R^T a + c = 0
  *
+ * Viscous friction -c U_T of a contact that is held is one of the forces F, whatever else it does.
+ *
  * Supports that are more than a body needs (four feet of a table) share their forces as it was decided: lambda is that of the
  * decision and the least change to it.
  *
@@ -31,6 +33,8 @@ typedef struct saltusi_grip {
   int tangents;                     /* 0: without friction */
   double mu;                        /* of sticking */
   const saltus_friction_law* curve; /* of the coefficient of slip; NULL: that of sticking */
+  double viscous;                   /* N s/m, against slip beside it */
+  double scale;                     /* of the second tangent row, and of slip along it */
   bool slips;
   bool keeps;          /* slips along `direction` in decisions, whatever its velocity */
   bool held[2];        /* tangents that are rows */
@@ -66,6 +70,12 @@ void saltusi_grip_begin(saltusi_grip* grip, const saltusi_eval* eval, int law);
 void saltusi_grip_write(const saltusi_grip* grip, double marks[SALTUSI_GRIP_MARKS]);
 void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS]);
 
+/* Speed of slip, of which curves are functions. */
+double saltusi_grip_true_speed(const saltusi_grip* grip, const double slip[2]);
+/* Viscous force along tangent k over -slip[k]. */
+static inline double saltusi_grip_drag(const saltusi_grip* grip, int k) {
+  return k == 0 ? grip->viscous : grip->viscous / (grip->scale * grip->scale);
+}
 /* It slips along d, which is normalised, with this speed. */
 void saltusi_grip_slip(saltusi_grip* grip, const double* d, double speed);
 /* Whether friction falls at once where slip begins. */
@@ -86,6 +96,10 @@ int saltusi_grip_look(const saltusi_grip* grip, const saltus_system* sys, const 
 /* Joints and contacts of keys [count], evaluated and taken: op->rows are columns H, op->measured rows R. */
 void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
                         const saltus_point* at, const int* keys, int count);
+
+/* F [nv] += viscous friction of contacts of keys [count]; rows of op are overwritten. */
+void saltusi_grips_drag(const saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
+                        const saltus_point* at, const int* keys, int count, double* F);
 
 /* Forces of the decision into op->P, rows of joints 0, after saltusi_grips_hold; false: there are none. */
 bool saltusi_grips_reference(const saltusi_grips* grips, saltusi_operator* op, const int* keys,

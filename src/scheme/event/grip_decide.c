@@ -346,14 +346,15 @@ static bool take(saltusi_grip_decision* d, const saltus_system* sys, const saltu
                  int key) {
   saltusi_grip* grip = &d->grips->of[key];
   int row = saltusi_operator_look(&d->op, sys, at, key, 1 + grip->tangents);
-  double slip[2] = {0.0, 0.0};
+  double* slip = grip->slip;
+  slip[0] = slip[1] = 0.0;
   for (int k = 0; k < grip->tangents; k++) {
     slip[k] = saltusi_row_dot(&d->op.rows, row + 1 + k, at->v) + d->op.rows.b[row + 1 + k];
   }
   bool moves_now = grip->tangents > 0 && hypot(slip[0], slip[1]) > d->grips->slow;
   bool slides = moves_now || grip->keeps;
   if (slides && !grip->keeps) {
-    saltusi_grip_slip(grip, slip, hypot(slip[0], slip[1]));
+    saltusi_grip_slip(grip, slip, saltusi_grip_true_speed(grip, slip));
   }
   saltusi_operator_take(&d->op, 1 + grip->tangents, grip->mu);
   return slides;
@@ -396,6 +397,13 @@ saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips
     return status;
   }
   saltusi_force(eval, at, a);
+  for (int i = 0; i < count; i++) {
+    const saltusi_grip* grip = &grips->of[keys[i]];
+    for (int k = 0; grip->viscous > 0.0 && k < grip->tangents; k++) {
+      saltusi_row_add(&op->rows, op->first[i] + 1 + k, -saltusi_grip_drag(grip, k) * grip->slip[k],
+                      a);
+    }
+  }
   saltusi_linear_solve(eval, &d->mass, a);
   for (int r = 0; r < op->count; r++) {
     op->rhs[r] = saltusi_row_dot(&op->rows, r, a) + op->rows.c[r];

@@ -70,6 +70,10 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
       return status;
     }
     saltusi_force(eval, &at, K);
+    if (start->held.grips != NULL) {
+      saltusi_grips_drag(start->held.grips, &rk->held, sys, &at, start->held.keys,
+                         start->held.count, K);
+    }
     saltusi_linear_solve(eval, &rk->mass, K);
     saltusi_hold(&rk->held, sys, &at, &start->held);
     if (saltusi_has_maps(sys)) {
