@@ -93,13 +93,16 @@ void saltusi_sensitivity_reset(const saltus_sensitivity* s) {
   fire_all(s, -1, false);
 }
 
-void saltusi_sensitivity_fire(const saltus_sensitivity* s) {
+bool saltusi_sensitivity_fire(const saltus_sensitivity* s) {
   assert(s != NULL);
+  bool any = false;
   for (int i = 0; i < s->group_count; i++) {
     if (saltusi_sensitivity_switches(s, &s->group[i])) {
       fire_all(s, s->group[i].contact, s->group[i].kind == SALTUS_EVENT_RISE);
+      any = true;
     }
   }
+  return any;
 }
 
 bool saltusi_sensitivity_is_section(const saltus_sensitivity* s, const saltus_event* e) {

@@ -583,6 +583,27 @@ static saltus_status gather(saltus_sensitivity* s, const saltus_event* next) {
   return status;
 }
 
+/* The events of one instant; again: they are the instant of events that switched. A run that was switched starts anew, and may
+ * find closed contacts again: that is no event of the motion. */
+static saltus_status meet(saltus_sensitivity* s, const saltus_event* next, bool again) {
+  const saltusi_vary* v = &s->vary;
+  const double t = next->t;
+  memcpy(s->moved, s->after, (size_t)v->n * sizeof *s->moved);
+  saltus_status status = gather(s, next);
+  for (int i = 0; i < v->n && again && status == SALTUS_OK; i++) {
+    const double scale = i < v->nq ? v->length : v->speed;
+    if (!(fabs(s->after[i] - s->moved[i]) <= 1e-9 * scale)) {
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, t,
+                                      "a switch brings about an impact; such are not treated");
+    }
+  }
+  if (status == SALTUS_OK && !again) {
+    status = cross(s, t);
+    s->switched = saltusi_sensitivity_fire(s);
+  }
+  return status;
+}
+
 /* The end of the run, without a section; pending: it ends with an event. */
 static saltus_status end_run(saltus_sensitivity* s, double here, bool pending) {
   saltusi_vary* v = &s->vary;
@@ -614,7 +635,8 @@ saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
   saltus_status status = saltusi_sensitivity_next(s, def->until, &next);
   while (status == SALTUS_OK) {
     const double t = next != NULL ? next->t : def->until;
-    if (t > here) {
+    const bool again = pending && s->switched && next != NULL && t - here <= 4.0 * instant(t);
+    if (t > here && !again) {
       status = read_mode(s, here, t);
       status = status == SALTUS_OK && pending ? leave(s, here) : status;
       if (status == SALTUS_OK && s->met) {
@@ -628,13 +650,9 @@ saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
     if (next == NULL || status != SALTUS_OK) {
       break;
     }
-    status = gather(s, next);
-    if (status == SALTUS_OK) {
-      status = cross(s, t);
-      saltusi_sensitivity_fire(s);
-      pending = true;
-      here = t;
-    }
+    status = meet(s, next, again);
+    pending = true;
+    here = again ? here : t;
     if (status == SALTUS_OK) {
       status = saltusi_sensitivity_next(s, def->until, &next);
     }

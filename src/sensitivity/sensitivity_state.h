@@ -44,6 +44,7 @@ struct saltus_sensitivity {
   saltusi_last_impact* last; /* [nc] */
   saltus_event group[SALTUSI_GROUP_MOST];
   bool group_jumps[SALTUSI_GROUP_MOST]; /* it came with a jump of v */
+  bool switched;                        /* by the last group */
   bool own_jumps;                       /* so did the event at hand */
   int group_count;
   long long sections; /* that were met */
@@ -106,8 +107,8 @@ saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,
 bool saltusi_sensitivity_own_value(const saltus_sensitivity* s, const saltus_system* sys,
                                    saltusi_spot at, int event, double* out);
 bool saltusi_sensitivity_switches(const saltus_sensitivity* s, const saltus_event* e);
-/* What the events of the group switch, in all systems; and back to the start. */
-void saltusi_sensitivity_fire(const saltus_sensitivity* s);
+/* What the events of the group switch, in all systems; whether one does. And back to the start. */
+bool saltusi_sensitivity_fire(const saltus_sensitivity* s);
 void saltusi_sensitivity_reset(const saltus_sensitivity* s);
 /* Whether it is one of the events that the run is to come back to. */
 bool saltusi_sensitivity_is_section(const saltus_sensitivity* s, const saltus_event* e);

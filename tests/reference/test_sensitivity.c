@@ -253,6 +253,43 @@ static void compare(const char* file, const char* name, double value, double ste
   vary_free(&v);
 }
 
+/* The walker: contacts that are switched, feet that strike and stick; at every tolerance. Differences of runs to 1e-12. */
+static void a_walker_has_the_derivatives_of_differences_of_runs(void** state) {
+  (void)state;
+  const char* names[] = {"gamma"};
+  for (int k = 0; k < 4; k++) {
+    const saltus_scene_def def = {.path = SALTUS_SCENES "/machine-walker.yaml"};
+    const saltus_log silent = {0};
+    saltus_scene* scene;
+    saltus_scene_directions* directions;
+    saltus_sensitivity* s;
+    assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+    assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 1, silent, &directions),
+                     SALTUS_OK);
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    saltus_sensitivity_def d = saltus_sensitivity_def_default();
+    d.system = view->system;
+    d.q0 = view->q0;
+    d.v0 = view->v0;
+    d.until = 4.0;
+    d.tol = (const double[]){1e-9, 1e-10, 3e-11, 1e-12}[k];
+    d.observables = view->observables;
+    d.changes = view->input_changes;
+    d.directions = saltus_scene_directions_look(directions);
+    d.direction_count = 1;
+    assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
+    const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+    /* (q(0.00900001) - q(0.00899999)) / 2e-8, with saltus run --tol 1e-12 */
+    const double want[4] = {21.16, 1.270, -18.79, -7.10};
+    for (int i = 0; i < 4; i++) {
+      assert_true(fabs(v->dq[i] - want[i]) < 6e-3);
+    }
+    saltus_sensitivity_destroy(s);
+    saltus_scene_directions_destroy(directions);
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* Through stick, slip, opening, impacts with friction and closing. */
 static void machines_have_the_derivatives_of_differences_of_runs(void** state) {
   (void)state;
@@ -643,6 +680,7 @@ int main(void) {
       cmocka_unit_test(a_ball_has_its_derivatives_after_many_impacts),
       cmocka_unit_test(the_end_of_an_accumulation_has_its_derivative),
       cmocka_unit_test(machines_have_the_derivatives_of_differences_of_runs),
+      cmocka_unit_test(a_walker_has_the_derivatives_of_differences_of_runs),
       cmocka_unit_test(outputs_have_their_derivatives),
       cmocka_unit_test(events_that_switch_have_their_derivatives),
       cmocka_unit_test(extremes_of_outputs_have_their_derivatives),
