@@ -48,6 +48,8 @@ static const double failed_part = 0.1;
 static const double armijo = 1e-4;
 /* What the first steps have to leave at most. */
 static const double trial_part = 0.5;
+/* How far beyond the tolerance the factorisations that are allowed for that lead. */
+static const double deep_part = 0.05;
 
 /* The present inner problem. */
 typedef struct inner {
@@ -208,9 +210,12 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
   const bool near = first < near_by;
   double best = first;
   int frozen = near ? 0 : FROZEN, count = 0;
+  int solved = 0; /* factorisations up to the tolerance */
   inner s = {.work = work, .in = in, .r = r, .stiff = near ? stiff_near : stiff_far};
   memcpy(work->best, r, bytes);
-  while (count < settings->iterations && best > settings->tol) {
+  while (count < settings->iterations &&
+         (best > settings->tol ||
+          (count < solved + settings->deeper && best > deep_part * settings->tol))) {
     if (settings->trial > 0 && count >= settings->trial && best > trial_part * first) {
       break;
     }
@@ -227,7 +232,7 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
       memcpy(r, work->next, bytes);
     }
     double residual = saltusi_friction_case_residual(in, r, work->u).normalised;
-    if (residual > settings->tol) {
+    if (residual > (settings->deeper > 0 ? deep_part : 1.0) * settings->tol) {
       between.known = residual;
       residual = saltusi_sweep_bodies(sweep, in, &between, r).residual;
       saltusi_bodies_move(in->bodies, r, in->bodies->v);
@@ -235,6 +240,7 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
     if (!isfinite(residual)) {
       break;
     }
+    solved = best > settings->tol ? count : solved;
     if (residual < best) {
       best = residual;
       memcpy(work->best, r, bytes);

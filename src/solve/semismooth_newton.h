@@ -27,6 +27,7 @@ typedef struct saltusi_newton_settings {
   double tol;
   double softness;  /* first alpha; 0: 1e-8, for starts close to the solution */
   int trial;        /* gives up after so many steps without real progress; 0: never */
+  int deeper;       /* steps that go on beyond the tolerance, of body_proximal.h */
   bool no_pivoting; /* a matrix that needs it counts as singular */
 } saltusi_newton_settings;
 
