@@ -72,11 +72,14 @@ export class TimeBar {
     const t = this.run.need('event_t');
     const thumb = 8 * ratio; // half of the slider's knob
     const span = this.clock.end - this.clock.start || 1;
-    const [impact, other] = [css('--impact'), css('--event')];
-    for (let i = 0; i < t.length; i++) {
-      const x = thumb + ((t[i] - this.clock.start) / span) * (canvas.width - 2 * thumb);
-      pen.fillStyle = this.run.eventKind(i) === 'impact' ? impact : other;
-      pen.fillRect(x, 0, Math.max(1, ratio), canvas.height);
+    // impacts last: what else happens at their times does not cover them
+    for (const impacts of [false, true]) {
+      pen.fillStyle = css(impacts ? '--impact' : '--event');
+      for (let i = 0; i < t.length; i++) {
+        if ((this.run.eventKind(i) === 'impact') !== impacts) continue;
+        const x = thumb + ((t[i] - this.clock.start) / span) * (canvas.width - 2 * thumb);
+        pen.fillRect(Math.round(x), 0, Math.max(1, Math.round(ratio)), canvas.height);
+      }
     }
   }
 }
