@@ -279,9 +279,7 @@ static void classify(saltusi_decision* d, int key, double force_size, double acc
   const double* l = d->impulse + d->o->base[key];
   saltusi_contact* c = &d->contact[key];
   bool grips = saltusi_is_grip(d->o, key);
-  bool spread = !grips && d->spread[key];
-  c->force[0] = spread ? l[0] : 0.0;
-  c->force[1] = spread && d->o->tangents[key] > 0 ? l[1] : 0.0;
+  saltusi_keep_forces(c, d->o->tangents[key], !grips && d->spread[key] ? l : NULL);
   if (grips && !saltusi_is_pressed(&d->contact[d->o->parent[key]])) {
     c->mode = SALTUSI_OPEN;
   } else if (!grips && l[0] <= no_force * force_size && !saltusi_is_dry(d->o, key)) {
@@ -301,27 +299,6 @@ static void classify(saltusi_decision* d, int key, double force_size, double acc
                  saltusi_grip_size(d->o, key, l + 1) > d->mu[key] * l[0] * (1.0 + no_slip);
     c->mode = slips ? SALTUSI_SLIP : SALTUSI_STICK;
     c->sense = slips ? 1.0 : c->sense;
-  }
-}
-
-/* Spatial contacts at their bound slide when another one does: at the onset their accelerations are too
- * small to see, and a rigid body cannot slide at some of its supports only. */
-static void slide_together(saltusi_decision* d, int count) {
-  /* a choice: far above rounding, 1e-10 in no_slip, and far below differences that matter; a tenth and ten
-   * times of it give the same table in `study adversarial --count 2 --tol 1e-6` */
-  const double at_bound = 1e-6;
-  bool any = false;
-  for (int i = 0; i < count; i++) {
-    any = any || (d->o->tangents[d->part[i]] >= 2 && d->contact[d->part[i]].mode == SALTUSI_SLIP);
-  }
-  for (int i = 0; any && i < count; i++) {
-    int key = d->part[i];
-    const double* l = d->impulse + d->o->base[key];
-    if (d->o->tangents[key] >= 2 && d->contact[key].mode == SALTUSI_STICK &&
-        saltusi_grip_size(d->o, key, l + 1) >= d->mu[key] * l[0] * (1.0 - at_bound)) {
-      d->contact[key].mode = SALTUSI_SLIP;
-      d->contact[key].sense = 1.0;
-    }
   }
 }
 
@@ -369,7 +346,7 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
     saltusi_contact_mode mode = d->contact[d->part[i]].mode;
     redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
   }
-  slide_together(d, count);
+  saltusi_slide_together(d, count);
   /* those in space and large islands spread forces over dependent rows */
   bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in) ||
                 saltusi_has_balls(d, d->part, count) || (count > 0 && d->spread[d->part[0]]);

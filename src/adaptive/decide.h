@@ -117,6 +117,16 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
  * SALTUS_RETRY_SMALLER: no solution (Painleve). */
 saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count);
 
+/* known.c. Forces of a contact that those of steps are near to; l = NULL: none are known. */
+void saltusi_keep_forces(saltusi_contact* c, int tangents, const double* l);
+/* Redundant supports share forces evenly, `held` [nl], and one of them may be at its bound for that alone: of these forces and those of
+ * the last status problem the mean is taken that uses least friction, and steps keep near to it. False: there is none. */
+bool saltusi_decide_known(saltusi_decision* d, const double* held);
+
+/* Of the contacts in d->part: spatial ones at their bound slide when another one of the same bodies does: at the onset their accelerations are too
+ * small to see, and a rigid body cannot slide at some of its supports only. */
+void saltusi_slide_together(saltusi_decision* d, int count);
+
 /* Whether the last status problem left a contact without acceleration, but for rounding. */
 bool saltusi_is_balanced(const saltusi_decision* d, int key);
 

@@ -396,7 +396,8 @@ void saltusi_held_apply(const saltusi_mode_dynamics* m, const saltusi_island* in
 /* The force that a row is known to be near to. */
 static double known_force(const saltusi_mode_dynamics* m, int i) {
   int key = m->held.key[i];
-  return key < 0 ? 0.0 : m->contact[key].force[is_normal(m, i) ? 0 : 1];
+  int k = key < 0 ? 0 : m->held.row[i] - m->o->nj - m->o->base[key];
+  return key < 0 || k > 2 ? 0.0 : m->contact[key].force[k];
 }
 
 void saltusi_held_known(saltusi_mode_dynamics* m, const saltusi_island* in, double* a) {

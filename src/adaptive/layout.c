@@ -25,7 +25,8 @@ enum {
   CONTACT_ZENO_LIMIT,
   CONTACT_TILT,
   CONTACT_FORCE,
-  CONTACT_FRICTION,
+  CONTACT_FRICTION_1,
+  CONTACT_FRICTION_2,
   CONTACT_DOUBLES
 };
 enum { HEAD = sizeof(saltusi_adaptive_memory) / sizeof(double) };
@@ -40,7 +41,7 @@ static void read_contact(const double* d, saltusi_contact* c) {
                          .zeno_speed = d[CONTACT_ZENO_SPEED],
                          .zeno_limit = d[CONTACT_ZENO_LIMIT],
                          .tilt = d[CONTACT_TILT],
-                         .force = {d[CONTACT_FORCE], d[CONTACT_FRICTION]}};
+                         .force = {d[CONTACT_FORCE], d[CONTACT_FRICTION_1], d[CONTACT_FRICTION_2]}};
 }
 
 static void write_contact(const saltusi_contact* c, double* d) {
@@ -54,7 +55,8 @@ static void write_contact(const saltusi_contact* c, double* d) {
   d[CONTACT_ZENO_LIMIT] = c->zeno_limit;
   d[CONTACT_TILT] = c->tilt;
   d[CONTACT_FORCE] = c->force[0];
-  d[CONTACT_FRICTION] = c->force[1];
+  d[CONTACT_FRICTION_1] = c->force[1];
+  d[CONTACT_FRICTION_2] = c->force[2];
 }
 
 static bool may_be_implicit(const saltus_system* sys, bool implicit) {

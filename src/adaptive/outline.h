@@ -42,7 +42,7 @@ typedef struct saltusi_contact {
   bool fresh_slip;   /* slip began with this step, from U_T = 0 */
   bool bonded;       /* adhesion acts while it is closed */
   double sense;      /* +1 or -1: sign of U_T, or of the friction at its bound with minus */
-  double force[2];   /* N, planar, among rows that depend on each other: near these; else 0 */
+  double force[3];   /* N, among rows that depend on each other: near these; else 0 */
   double height;     /* m, gap of a touching contact as the integral of U */
   double zeno_speed; /* m/s, rebound after which a jump over the accumulation failed last */
   double zeno_limit; /* m/s, and below which it is worth trying again */

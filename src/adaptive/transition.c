@@ -601,10 +601,14 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   }
   const double* force = w->transition.rate + w->o.nq + w->o.nv;
   double sense = force[w->o.base[key] + 1] > 0.0 ? -1.0 : 1.0;
+  bool shared = saltusi_held_may_share(&w->mode) && w->mode.held.shared[key];
   saltusi_find_senses(&w->decision, t, y);
   status = decide_again(w, t, y);
   if (status != SALTUS_OK || !same_status(w)) {
     return status;
+  }
+  if (shared && w->o.tangents[key] >= 2 && saltusi_decide_known(&w->decision, force)) {
+    return SALTUS_OK;
   }
   if (w->o.tangents[key] >= 2) { /* at its bound to rounding: it slides along the friction it had */
     w->contact[key].mode = SALTUSI_SLIP;

@@ -46,6 +46,27 @@ simulate: {until: 0.1, scheme: adaptive, tol: 1e-6}
         self.assertIn('impact        marble surface on table face 6', text)
         self.assertNotIn('?', text)
 
+    def test_a_can_comes_down_on_a_box_that_is_free(self):
+        """Its rim slides with ten times the weight of all: the box holds by friction of all corners together, though not if these
+        shared it evenly. Another scheme says where the can is."""
+        scene = """saltus: 1
+world: {dimension: 3, shapes: [{half-space: {}}]}
+materials: {default: {friction: 0.4, restitution: 0.2}}
+bodies:
+  box: {density: 500, shapes: [{box: {size: [0.4, 0.4, 0.1]}}], position: [0, 0, 0.05]}
+  can: {density: 500, shapes: [{cylinder: {radius: 0.05, length: 0.12}}], position: [0.02, 0.01, 0.2], orientation: {axis: [1, 0.3, 0], angle: 0.3}}
+outputs: {x: can.x, y: can.y, z: can.z, slip: sqrt(box.x^2 + box.y^2)}
+simulate: {until: 0.1455}
+"""
+        outputs = []
+        for how in (('--tol', '1e-7'), ('--scheme', 'moreau-jean', '--step', '1e-5')):
+            code, text, said = run(scene, *how, '--json')
+            self.assertEqual(code, 0, said)
+            outputs.append(json.loads(text)['outputs'])
+        for name in 'xyz':
+            self.assertAlmostEqual(outputs[0][name], outputs[1][name], delta=5e-6)
+        self.assertLess(outputs[0]['slip'], 1e-9)
+
     def test_costs_are_told_by_kinds_of_shapes(self):
         """Two balls and a box on the floor, far from each other but for one ball on the box."""
         scene = """saltus: 1
