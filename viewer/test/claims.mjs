@@ -259,10 +259,10 @@ export async function damageIsRefused(browser, scene) {
 /** A film of the last part of a run is a WebM. */
 export async function savesAFilm(browser, scene) {
   const report = makeReport(scene);
-  const page = await openPage(browser, report.html, { width: 600, height: 400 });
+  const page = await openPage(browser, report.html); // the whole canvas is on the screen
   await page.evaluate(() => {
     const { clock } = window.saltusViewer;
-    clock.setTime(clock.end - 0.3);
+    clock.setTime(clock.end - 3);
   });
   const [film] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /^WebM/ }).click()]);
   const bytes = readFileSync(await film.path());
