@@ -177,8 +177,9 @@ typedef struct saltus_system_ops {
   /* ? lists at points alone. Every contact whose gap can be up to list->reach somewhere in the box; gaps
    * are not written. Otherwise as `contacts`. Needs `gaps`. */
   saltus_status (*sweep)(const void* self, const saltus_box* over, saltus_contact_list* list);
+  /* ? unknown. SALTUS_ERR_RANGE: there is no such contact; any identity may be asked for. */
   saltus_status (*place)(const void* self, const saltus_point* at, uint64_t identity,
-                         saltus_contact_place* place);                 /* ? unknown */
+                         saltus_contact_place* place);
   void (*joints)(const void* self, const saltus_point* at, double* g); /* ? [nj] */
   /* ? none. All rows of a joint, which share their columns. */
   void (*joint)(const void* self, const saltus_point* at, int joint, saltus_rows* rows);

@@ -474,7 +474,11 @@ saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uin
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && place != NULL);
   if ((identity & SALTUSI_LISTED) != 0) {
-    return SALTUS_ERR_UNSUPPORTED;
+    return identity - SALTUSI_LISTED < (uint64_t)m->limit_count ? SALTUS_ERR_UNSUPPORTED
+                                                                : SALTUS_ERR_RANGE;
+  }
+  if (!saltusi_world_knows(m->world, identity)) {
+    return SALTUS_ERR_RANGE;
   }
   known k;
   saltusi_pair_rows found;

@@ -365,8 +365,10 @@ static saltus_status place(const void* self, const saltus_point* at, uint64_t id
                            saltus_contact_place* out) {
   const saltusi_formula_inner* in = inner_of(self);
   const saltus_point point = inside(in, at);
-  return own_contact(in, identity) >= 0 ? SALTUS_ERR_UNSUPPORTED
-                                        : asked(in)->place(in->system->self, &point, identity, out);
+  const int own = own_contact(in, identity);
+  return own < 0 ? asked(in)->place(in->system->self, &point, identity, out)
+         : own < ((const saltus_formula_model*)self)->gaps.outputs ? SALTUS_ERR_UNSUPPORTED
+                                                                   : SALTUS_ERR_RANGE;
 }
 
 static void contact(const void* self, const saltus_point* at, uint64_t identity,

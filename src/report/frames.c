@@ -41,7 +41,11 @@ static void fill(const saltus_recording_data* data, long long pieces, bool* keep
   const double start = data->t[0], span = data->t[data->count - 1] - start;
   long long last = -1;
   for (long long i = 0; i < data->count && span > 0.0; i++) {
-    const long long piece = (long long)((data->t[i] - start) / span * (double)pieces);
+    const double part = (data->t[i] - start) / span;
+    if (!(part >= 0.0 && part <= 1.0)) {
+      continue; /* no time of this run */
+    }
+    const long long piece = (long long)(part * (double)pieces);
     if (piece != last && piece < pieces) {
       keep[i] = true;
     }

@@ -216,6 +216,11 @@ static void locate(const saltusi_rows* r, const saltus_point* at, saltusi_row* o
   for (int k = 0; k < 3; k++) {
     one->push[k] = one->kick[k] = NAN;
   }
+  saltus_contact_place place;
+  if (system->ops->place != NULL &&
+      system->ops->place(system->self, at, one->identity, &place) == SALTUS_ERR_RANGE) {
+    return; /* none of the scene */
+  }
   system->ops->contact(system->self, at, one->identity, &G);
   const int body = choose_body(r, &G, one);
   if (body < 0) {

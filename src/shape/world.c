@@ -500,3 +500,22 @@ void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a,
                               .b = (int)((second - y->first) % (uint32_t)y->shape.features),
                               .branch = (int)((first - x->first) / (uint32_t)x->shape.features)};
 }
+
+/* Numbers of features that are stored; those of meshes are made when they are asked for. */
+static bool has_feature(const saltusi_shape* shape, int number) {
+  return number >= 1 && (shape->mesh != NULL ? number < shape->features : number <= shape->stored);
+}
+
+bool saltusi_world_knows(const saltusi_world* world, uint64_t identity) {
+  assert(world != NULL);
+  int a, b;
+  saltusi_candidate pair;
+  if (world->count < 2) {
+    return false;
+  }
+  saltusi_world_decode(world, identity, &a, &b, &pair);
+  const saltusi_instance *x = &world->instance[a], *y = &world->instance[b];
+  return a < b && x->carrier != y->carrier && pair.branch < BRANCHES &&
+         has_feature(&x->shape, pair.a) && has_feature(&y->shape, pair.b) &&
+         saltusi_world_identity(world, a, b, &pair) == identity;
+}

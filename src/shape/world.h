@@ -111,6 +111,8 @@ saltusi_candidates saltusi_world_pairs(const saltusi_world* world, const saltusi
 
 uint64_t saltusi_world_identity(const saltusi_world* world, int a, int b,
                                 const saltusi_candidate* pair);
+/* Whether it is an identity of two shapes of different bodies and of features that they have; files may say anything. */
+bool saltusi_world_knows(const saltusi_world* world, uint64_t identity);
 /* The instances and features of an identity: pair->a, b and branch. */
 void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a, int* b,
                           saltusi_candidate* pair);

@@ -529,6 +529,20 @@ static void judge(saltusi_checker* c) {
   }
 }
 
+/* Whether the scene has the contacts of a set that changes. */
+static saltus_status check_identities(saltusi_checker* c) {
+  const saltus_recorded_contacts* table = &c->data->table;
+  const saltus_system_ops* ops = c->system->ops;
+  const saltus_point at = saltusi_place(c, c->data->t[0], c->data->q, c->data->v);
+  for (long long r = 0; c->data->changing && ops->place != NULL && r < table->count; r++) {
+    saltus_contact_place place;
+    if (ops->place(c->system->self, &at, table->identity[r], &place) == SALTUS_ERR_RANGE) {
+      return refuse(c->def, "a contact is none that the scene has");
+    }
+  }
+  return SALTUS_OK;
+}
+
 saltus_status saltus_verify(const saltus_verify_def* def, saltus_certificate* out) {
   assert(def != NULL && out != NULL && def->system != NULL && def->data != NULL);
   *out = (saltus_certificate){.unfollowed = ""};
@@ -548,7 +562,8 @@ saltus_status saltus_verify(const saltus_verify_def* def, saltus_certificate* ou
                        .nv = def->system->dims.nv,
                        .nj = def->system->dims.nj,
                        .to_tolerance = def->rtol > 0.0 || def->atol > 0.0};
-  status = take_room(&c) ? go(&c) : SALTUS_ERR_MEMORY;
+  status = take_room(&c) ? check_identities(&c) : SALTUS_ERR_MEMORY;
+  status = status == SALTUS_OK ? go(&c) : status;
   if (status == SALTUS_OK) {
     judge(&c);
   }
