@@ -56,7 +56,7 @@ python: all
 	@tools/python
 
 # A wheel for other machines, libraries inside: build/wheel; tried in a clean root of Debian where root may make one.
-wheel: deps
+wheel: all
 	@tools/install-packages packages
 	@tools/wheel --try
 
