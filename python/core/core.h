@@ -147,6 +147,9 @@ int core_add_scene(PyObject* module, core_state* state);
 int core_add_sim(PyObject* module, core_state* state);
 int core_add_problems(PyObject* module, core_state* state);
 
+/* What was asked and what limited the steps; the caller frees it. NULL: no memory. */
+char* core_explanation(const saltus_run* run);
+
 /* Functions of the module. */
 PyObject* core_run(PyObject* module, PyObject* args);
 PyObject* core_load(PyObject* module, PyObject* args);

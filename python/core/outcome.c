@@ -144,6 +144,15 @@ static saltus_status replay(const core_track* track, saltus_recorder to) {
   return status;
 }
 
+char* core_explanation(const saltus_run* run) {
+  const size_t bytes = saltus_run_explain(run, NULL, 0) + 1;
+  char* text = malloc(bytes);
+  if (text != NULL) {
+    saltus_run_explain(run, text, bytes);
+  }
+  return text;
+}
+
 static saltus_status write_file(const core_data* self, const saltus_recording_def* def) {
   const saltus_run_result* result = saltus_run_outcome(self->run);
   saltus_recording* recording;
@@ -152,10 +161,8 @@ static saltus_status write_file(const core_data* self, const saltus_recording_de
     return status;
   }
   status = replay(self->track, saltus_recording_recorder(recording));
-  const size_t bytes = saltus_run_explain(self->run, NULL, 0) + 1;
-  char* explanation = malloc(bytes);
+  char* explanation = core_explanation(self->run);
   if (explanation != NULL) {
-    saltus_run_explain(self->run, explanation, bytes);
     saltus_recording_explain(recording, explanation);
   }
   free(explanation);

@@ -97,6 +97,9 @@ PyObject* core_page(PyObject* module, PyObject* args) {
   def.write = add;
   def.user = &page;
   def.log = core_messages_log(&messages);
+  const saltus_run* run = ((core_data*)data)->run;
+  char* explanation = run != NULL ? core_explanation(run) : NULL;
+  def.explanation = explanation;
   PyThreadState* released = PyEval_SaveThread();
   saltus_status status = saltus_report_page(&def, NULL);
   PyEval_RestoreThread(released);
@@ -109,6 +112,7 @@ PyObject* core_page(PyObject* module, PyObject* args) {
     core_messages_free(&messages);
     answer = PyBytes_FromStringAndSize(page.data, (Py_ssize_t)page.size);
   }
+  free(explanation);
   free(page.data);
   free((void*)names);
   return answer;
