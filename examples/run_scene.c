@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * A scene file with overrides, recorded, and what came out of it. The recording has the bytes of
- * `saltus run SCENE -o FILE` with the same overrides.
+ * A scene file with overrides, recorded with the bytes of `saltus run SCENE -o FILE`.
  *
  *   cc run_scene.c $(pkg-config --cflags --libs saltus) -o run_scene
  *   ./run_scene ball.yaml ball.csv adaptive tol=1e-8 until=4        or "-": the scene's scheme
