@@ -193,6 +193,8 @@ static void sliding(const saltus_contact_law* law, const double u[2], double s[2
   saltusi_held held = {.rule = law,
                        .tangents = law->tangents,
                        .rows = 1 + law->tangents,
+                       .rolls = true, /* slip alone */
+                       .pivots = true,
                        .direction = {u[0] / speed, u[1] / speed}};
   double U[3] = {0.0, u[0], u[1]};
   double all[3] = {0.0, 0.0, 0.0};
