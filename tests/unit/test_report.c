@@ -305,6 +305,9 @@ static void what_a_scene_draws_is_where_its_formulas_say(void** state) {
 }
 
 static saltus_scene* ball(void) {
+  if (!saltus_has("yaml")) {
+    skip();
+  }
   static const char text[] = "saltus: 1\n"
                              "coordinates: {height: {start: 1, tolerance: 1e-5}}\n"
                              "kinetic: height'^2/2\n"
