@@ -33,7 +33,6 @@ export function exportFilm(stage: Stage, onEnd: () => void): () => void {
     download(fileName(stage.run.head.name, 'webm'), new Blob(pieces, { type: 'video/webm' }));
     onEnd();
   });
-  stage.canvas.scrollIntoView({ block: 'nearest' }); // browsers give no pictures of what is not on the screen
   recorder.start();
   stage.clock.play(true);
   let over = false;

@@ -259,8 +259,7 @@ export async function damageIsRefused(browser, scene) {
 /** A film of the last part of a run is a WebM. */
 export async function savesAFilm(browser, scene) {
   const report = makeReport(scene);
-  const page = await openPage(browser, report.html);
-  await page.setViewportSize({ width: 700, height: 300 });
+  const page = await openPage(browser, report.html); // the whole canvas is on the screen
   await page.evaluate(() => {
     const { clock } = window.saltusViewer;
     clock.setTime(clock.end - 3);
