@@ -80,6 +80,8 @@ typedef struct saltus_contact_list {
   int* law;           /* [capacity] place in saltus_system.laws; one law for one identity, always */
   double
       horizon; /* s; in: what velocities can bring within reach in this time is wanted too; 0: nothing */
+  bool
+      concise; /* in: contacts may be left out that hold whenever others of the system do, listed or not */
 } saltus_contact_list;
 
 /* Law of an entry of `sweep` that is no contact but a watch: a function of `gaps` that is positive while nothing of

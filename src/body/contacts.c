@@ -167,7 +167,9 @@ static bool list_meeting(void* user, const saltusi_meeting* meeting) {
   const saltusi_candidates found = saltusi_world_pairs(world, l->query, &wanted);
   l->crowded = l->crowded || found.count > found.capacity;
   for (int i = 0; i < found.count && !l->crowded; i++) {
-    add_entry(l, meeting, &found.item[i], meeting->law);
+    if (!l->list->concise || !saltusi_world_implied(world, l->query, meeting, &found.item[i])) {
+      add_entry(l, meeting, &found.item[i], meeting->law);
+    }
   }
   return !l->crowded;
 }
@@ -228,10 +230,12 @@ saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus
 }
 
 /* Whether the kept list was made at the point, with the same bits, for this reach and horizon. */
-static bool is_listed(const saltus_mechanism* m, const saltus_point* at, double horizon,
-                      double reach, const saltusi_shapes_listed* kept) {
+static bool is_listed(const saltus_mechanism* m, const saltus_point* at,
+                      const saltus_contact_list* list, double reach,
+                      const saltusi_shapes_listed* kept) {
   const saltus_dims* d = &m->system.dims;
-  return kept->known && at->v != NULL && kept->horizon == horizon && kept->reach == reach &&
+  return kept->known && at->v != NULL && kept->horizon == list->horizon &&
+         kept->concise == list->concise && kept->reach == reach &&
          memcmp(kept->q, at->q, (size_t)d->nq * sizeof(double)) == 0 &&
          memcmp(kept->v, at->v, (size_t)d->nv * sizeof(double)) == 0;
 }
@@ -247,6 +251,7 @@ static void keep_list(const saltus_mechanism* m, const saltus_point* at,
     return;
   }
   kept->horizon = list->horizon;
+  kept->concise = list->concise;
   kept->reach = reach;
   kept->count = count;
   memcpy(kept->q, at->q, (size_t)d->nq * sizeof(double));
@@ -274,7 +279,7 @@ saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
   saltusi_shapes_memory room;
   saltusi_shapes_lay_out(m, at->scratch, &room);
   const double reach = isfinite(list->reach) ? list->reach : m->world->reach;
-  if (is_listed(m, at, list->horizon, reach, room.listed)) {
+  if (is_listed(m, at, list, reach, room.listed)) {
     return repeat_list(m, at, room.listed, list);
   }
   saltusi_world_query query = saltusi_shapes_ahead(m, at, list->horizon, &room);

@@ -28,6 +28,7 @@ int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t ide
 typedef struct saltusi_shapes_listed {
   bool known;
   double horizon, reach;
+  bool concise;
   int count;
   double *q, *v; /* [nq], [nv] where it was made */
   uint64_t* identity;

@@ -551,6 +551,23 @@ static saltus_status check_kinds(const saltusi_definition* d) {
   return SALTUS_OK;
 }
 
+/* Laws for which contacts that follow from others change nothing. */
+static saltus_status find_smooth(const saltusi_definition* d) {
+  saltus_mechanism* m = d->m;
+  bool* smooth = SALTUSI_TAKE(&m->pool, bool, m->law_count);
+  bool any = false;
+  if (smooth == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < m->law_count; i++) {
+    const saltus_contact_law* law = &m->laws[i];
+    smooth[i] = law->mu == 0.0 && law->friction == NULL && law->impact == SALTUS_IMPACT_NEWTON;
+    any = any || smooth[i];
+  }
+  m->world->smooth = smooth;
+  return any ? saltusi_world_find_means(m->world, &m->pool) : SALTUS_OK;
+}
+
 saltus_status saltusi_define_shapes(const saltusi_definition* d) {
   assert(d != NULL);
   saltus_mechanism* m = d->m;
@@ -596,5 +613,6 @@ saltus_status saltusi_define_shapes(const saltusi_definition* d) {
     return saltusi_define_refuse(d, "mechanism", "shapes",
                                  "shapes have more than 2^28 features in all");
   }
+  status = status == SALTUS_OK ? find_smooth(d) : status;
   return status == SALTUS_OK ? check_kinds(d) : status;
 }

@@ -182,6 +182,14 @@ static saltus_status jump_and_step(saltus_scheme* scheme) {
   return status;
 }
 
+/* Whether contacts that follow from others change nothing: schemes that choose their steps share forces among them, and
+ * laws of their own, orders of impacts and springs are of each contact. */
+static bool leaves_out(const saltus_scheme* scheme) {
+  const saltusi_scheme_ops* ops = scheme->ops;
+  return !ops->info.chooses_step && scheme->jump == NULL &&
+         (ops->counts_each == NULL || !ops->counts_each(scheme->options));
+}
+
 /* One step of the scheme. Where it meets more than there is room for, room is made and the step done once
  * more; what that costs is no part of the work, which does not depend on memory. */
 static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) {
@@ -197,6 +205,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     if (scheme->eval.keys != NULL) {
       saltusi_table_begin(&scheme->keys.table);
       scheme->keys.horizon = scheme->ops->info.chooses_step ? 0.0 : scheme->tried_from.h;
+      scheme->keys.concise = leaves_out(scheme);
     }
     scheme->eval.failure->status = SALTUS_OK;
     scheme->eval.bound.what = NULL;

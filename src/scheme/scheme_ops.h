@@ -116,6 +116,8 @@ typedef struct saltusi_scheme_ops {
   saltusi_carry_fn* carry_memory;
   /* Whether the system has what the options ask for, with a message when not; NULL: always. */
   saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
+  /* Whether two contacts of the same rows are not one, as springs side by side are; NULL: they are. */
+  bool (*counts_each)(const void* options);
   /* Takes every array from the arena, for eval->sys and with eval->room. Runs twice: first the arena only
    * counts; and once more, over new zeros, whenever a step lacked room: nothing that a step needs may be
    * in `work` alone. */

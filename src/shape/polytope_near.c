@@ -41,8 +41,8 @@ typedef struct query {
 
 /* ------------------------------------------------------------------------------ vertex over face --- */
 
-/* How far p is outside of the sides of a face at most, in its plane; negative: inside. */
-static double outside(const saltusi_polytope* body, int f, const double p[3]) {
+double saltusi_polytope_outside(const saltusi_polytope* body, int f, const double p[3]) {
+  assert(body != NULL && f >= 0 && f < body->faces && p != NULL);
   const saltusi_face* face = &body->face[f];
   double most = -INFINITY;
   for (int k = face->first; k < face->first + face->count; k++) {
@@ -84,7 +84,8 @@ static bool face_under(const query* ask, int side, int vertex, over_face* found)
     const double gap = saltusi_dot3(n, p) - Y->face[f].offset;
     saltusi_turn_back(view->R, n, upward);
     if (gap <= ask->reach && (found->face < 0 || gap > found->gap) &&
-        outside(Y, f, p) <= ask->touch && saltusi_in_cone(view->X, vertex, upward, ask->sine)) {
+        saltusi_polytope_outside(Y, f, p) <= ask->touch &&
+        saltusi_in_cone(view->X, vertex, upward, ask->sine)) {
       *found = (over_face){f, gap};
     }
   }
@@ -360,7 +361,7 @@ static void list_axis(const query* ask, const saltusi_axis* axis) {
   const over_face at = {side == 0 ? axis->y : axis->x, axis->value};
   double p[3];
   see_vertex(&ask->view[side], vertex, p);
-  if (outside(ask->view[side].Y, at.face, p) <= slack) {
+  if (saltusi_polytope_outside(ask->view[side].Y, at.face, p) <= slack) {
     list_vertex(ask, side, vertex, &at);
   }
 }

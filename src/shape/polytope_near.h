@@ -41,6 +41,9 @@ static inline double saltusi_sine_of(double delta) {
 /* All edges of the vertex lead upwards along n (body axes), or down by less than the angle. */
 bool saltusi_in_cone(const saltusi_polytope* body, int vertex, const double n[3], double sine);
 
+/* How far p (body axes) is outside of the sides of a face at most, in its plane; negative: inside. */
+double saltusi_polytope_outside(const saltusi_polytope* body, int face, const double p[3]);
+
 /* Pairs of features of two polytopes within reach; how far they are apart. */
 void saltusi_polytope_near(const saltusi_two* two, const saltusi_near* near,
                            saltusi_candidates* out);

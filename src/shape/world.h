@@ -28,6 +28,12 @@ typedef enum saltusi_mobility {
   SALTUSI_MOBILITY_FIXED
 } saltusi_mobility;
 
+/* A point of a body that is a mean of others of it: these, at most four. */
+typedef struct saltusi_mean {
+  int count; /* 0: it is none */
+  int instance[4], feature[4];
+} saltusi_mean;
+
 typedef struct saltusi_instance {
   saltusi_shape shape;
   int carrier;
@@ -38,7 +44,8 @@ typedef struct saltusi_instance {
   uint32_t first;   /* its first number */
   uint32_t numbers; /* how many it has */
   double arm; /* m, of its farthest point from the carrier's origin; INFINITY: it has no end */
-  double thickness; /* m, of its thinnest part */
+  double thickness;   /* m, of its thinnest part */
+  saltusi_mean* mean; /* [shape.stored]; NULL: none of its points is one */
 } saltusi_instance;
 
 /* What holds between two instances besides materials and groups, a < b. */
@@ -62,6 +69,7 @@ typedef struct saltusi_world {
   int materials;
   const int*
       law; /* [materials x materials] of two materials; SALTUSI_LAW_NONE: they do not touch */
+  const bool* smooth; /* [laws] without friction, and alike for every contact; NULL: no law is */
   saltusi_exception* exceptions; /* [exception_count] ascending */
   int exception_count;
   int* owner; /* [owner_count] instance of the number SALTUSI_OWNER_STEP k */
@@ -74,6 +82,9 @@ typedef struct saltusi_world {
  * and exceptions are the caller's, in the pool; a and b of exceptions are tags. SALTUS_ERR_RANGE: too many features. */
 saltus_status saltusi_world_make(saltusi_world* world, const saltusi_carrier* pose,
                                  saltusi_pool* pool);
+
+/* Which points of bodies are means of others, for saltusi_world_implied; after the world was made. */
+saltus_status saltusi_world_find_means(saltusi_world* world, saltusi_pool* pool);
 
 /* Bytes that a query needs, SALTUS_ALIGNMENT. */
 size_t saltusi_world_bytes(const saltusi_world* world);
@@ -106,6 +117,11 @@ void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* q
  * there are more than there is room for. */
 saltusi_candidates saltusi_world_pairs(const saltusi_world* world, const saltusi_world_query* query,
                                        const saltusi_meeting* meeting);
+
+/* Whether a contact follows from others of the same two bodies, which may not be listed: the point that touches is a
+ * mean of points whose contacts have the same law, without friction, on the same plane (implied.c). */
+bool saltusi_world_implied(const saltusi_world* world, const saltusi_world_query* query,
+                           const saltusi_meeting* meeting, const saltusi_candidate* pair);
 
 /* ---- identities ---- */
 

@@ -210,6 +210,7 @@ saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system*
   assert(keys != NULL && sys != NULL && at != NULL && list != NULL);
   saltus_contact_list said = open_list(keys, list->requested);
   said.horizon = keys->horizon;
+  said.concise = keys->concise;
   list->count = 0;
   saltus_status status = sys->ops->contacts(sys->self, at, &said);
   status = take_all(keys, sys, at, status, &said, false);

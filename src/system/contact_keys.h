@@ -22,6 +22,7 @@ typedef struct saltusi_contact_keys {
   int* law;           /* [capacity] */
   int* place;         /* [capacity] by key: 1 + place in the list that is being made, 0: none */
   double horizon; /* s, that every list asks for at least: the step of a scheme of fixed steps */
+  bool concise;   /* lists may leave out what follows from other contacts */
 } saltusi_contact_keys;
 
 /* The same system with room for the contacts that it lists at a point, with some to spare; of a fixed set

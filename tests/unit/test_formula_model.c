@@ -140,7 +140,7 @@ static void the_double_pendulum_agrees_with_hand_written_code(void** state) {
   double M[4], F[2], F_q[4], F_v[4], gap, G[2] = {0}, b = 0, conv = 0;
   int law = 0;
   uint64_t identity = 0;
-  saltus_contact_list list = {1, 1, INFINITY, &gap, &identity, &law, 0.0};
+  saltus_contact_list list = {1, 1, INFINITY, &gap, &identity, &law, 0.0, false};
   saltus_rows rows = {.count = 1, .width = 2, .stride = 2, .G = G, .b = &b, .c = &conv};
   f.at.q = q;
   f.at.v = v;
@@ -501,7 +501,7 @@ static void evaluate_all(const fixture* f) {
   double matrix[4], vector[2], gap, G[2] = {0}, b = 0, c = 0;
   int law = 0;
   uint64_t identity = 0;
-  saltus_contact_list list = {1, 1, INFINITY, &gap, &identity, &law, 0.0};
+  saltus_contact_list list = {1, 1, INFINITY, &gap, &identity, &law, 0.0, false};
   saltus_rows rows = {.count = 1, .width = 2, .stride = 2, .G = G, .b = &b, .c = &c};
   s->ops->mass(s->self, &f->at, matrix);
   s->ops->force(s->self, &f->at, vector);

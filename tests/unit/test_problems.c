@@ -160,7 +160,7 @@ static void potential(const saltus_system* system, const saltus_point* at, doubl
 static void gaps(const saltus_system* system, const saltus_point* at, double* y) {
   uint64_t identity[MOST];
   int law[MOST];
-  saltus_contact_list list = {system->dims.nc, MOST, INFINITY, y, identity, law, 0.0};
+  saltus_contact_list list = {system->dims.nc, MOST, INFINITY, y, identity, law, 0.0, false};
   assert_int_equal(system->ops->contacts(system->self, at, &list), SALTUS_OK);
 }
 

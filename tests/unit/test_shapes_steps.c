@@ -176,11 +176,13 @@ static void a_driven_floor_carries_a_ball(void** state) {
   assert_near(q[2], 0.15 + 0.05 * sin(6.0), 0.05 * 36.0 * h * h);
 }
 
-/* A box on coplanar feet: n x n balls of radius 0.01 m below it, those of n = 2 at its corners. */
+/* A box on coplanar feet: n x n balls of radius 0.01 m below it, those of n = 2 at its corners. On a mesh lists have the
+ * contacts of all feet. */
 static watched run_on_feet(int n, const char* friction, double angle, int filter, double* q) {
   char text[8192];
   int used = snprintf(text, sizeof text,
-                      "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+                      "saltus: 1\nworld: {dimension: 3, shapes: [{mesh: {points: [[-4, -4, 0], "
+                      "[4, -4, 0], [4, 4, 0], [-4, 4, 0]], triangles: [[0, 1, 2], [0, 2, 3]]}}]}\n"
                       "materials: {default: {friction: %s, restitution: 0.4}}\nbodies:\n"
                       "  box: {mass: 2, inertia: [0.04, 0.06, 0.07], position: [0, 0, 0.4], "
                       "orientation: {axis: [2, 3, 0], angle: %g}, velocity: [0.1, 0.2, 0], "

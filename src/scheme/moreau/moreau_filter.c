@@ -11,11 +11,12 @@
  * Gavrea and Trinkle (International Journal for Numerical Methods in Engineering 66 (2006) 1079-1124, 10.4) for flat
  * faces, and a choice of the model.
  *
- * The a_j are sought by Lawson and Hanson's method of nonnegative least squares, contacts from the last one down.
+ * The a_j are sought by nonnegative least squares (math/nonnegative.h), contacts from the last one down.
  */
 #include "scheme/moreau/moreau_filter.h"
 
 #include "math/matrix.h"
+#include "math/nonnegative.h"
 
 #include <assert.h>
 #include <float.h>
@@ -23,7 +24,7 @@
 #include <string.h>
 
 /* Entries of a row between two bodies in space, and contacts between them that are looked at together. */
-enum { WIDTH = 12, MOST = 48 };
+enum { WIDTH = SALTUSI_NONNEGATIVE_WIDTH, MOST = 48 };
 
 /* Part of a row that is rounding. */
 static const double rounding = 1e-12;
@@ -38,117 +39,25 @@ typedef struct patch {
   double rounding; /* m/s, of s */
 } patch;
 
-/* A basis of the columns in use, by Gram and Schmidt twice. */
-typedef struct basis {
-  int count;
-  int column[WIDTH];
-  double Q[WIDTH][WIDTH], R[WIDTH][WIDTH]; /* column k of each in [k] */
-} basis;
-
-static bool extend(basis* b, const patch* p, int column) {
-  double* q = b->Q[b->count];
-  double* r = b->R[b->count];
-  memcpy(q, p->row[column], sizeof p->row[column]);
-  memset(r, 0, sizeof b->R[0]);
-  const double size = sqrt(saltusi_dot(p->width, q, q));
-  for (int pass = 0; pass < 2; pass++) {
-    for (int k = 0; k < b->count; k++) {
-      const double part = saltusi_dot(p->width, b->Q[k], q);
-      r[k] += part;
-      saltusi_add_scaled(p->width, -part, b->Q[k], q);
-    }
-  }
-  const double left = sqrt(saltusi_dot(p->width, q, q));
-  if (!(left > 1e-9 * size)) {
-    return false;
-  }
-  for (int i = 0; i < p->width; i++) {
-    q[i] /= left;
-  }
-  r[b->count] = left;
-  b->column[b->count++] = column;
-  return true;
-}
-
-/* a of the columns in use for a row. */
-static void solve(const basis* b, int width, const double* row, double* a) {
-  for (int k = b->count - 1; k >= 0; k--) {
-    double sum = saltusi_dot(width, b->Q[k], row);
-    for (int j = k + 1; j < b->count; j++) {
-      sum -= b->R[j][k] * a[j];
-    }
-    a[k] = sum / b->R[k][k];
-  }
-}
-
-/* Takes columns out of the basis whose a would be negative, going from `a` towards the solution as far as it goes. */
-static void retreat(basis* b, const patch* p, const double* row, double* a) {
-  for (int tries = 0; tries < WIDTH; tries++) {
-    double to[WIDTH], way = 1.0;
-    solve(b, p->width, row, to);
-    for (int k = 0; k < b->count; k++) {
-      if (to[k] <= 0.0) {
-        const double most = a[k] / (a[k] - to[k]);
-        way = most < way ? most : way;
-      }
-    }
-    double kept_a[WIDTH] = {0.0};
-    int kept[WIDTH], count = 0;
-    for (int k = 0; k < b->count; k++) {
-      const double value = a[k] + way * (to[k] - a[k]);
-      if (way == 1.0 || value > rounding) {
-        kept[count] = b->column[k];
-        kept_a[count++] = value;
-      }
-    }
-    memcpy(a, kept_a, sizeof kept_a);
-    if (way == 1.0) {
-      return;
-    }
-    b->count = 0;
-    for (int k = 0; k < count; k++) {
-      (void)extend(b, p, kept[k]);
-    }
-  }
-}
-
 /* Whether contact i of the patch follows from others that are still there; same: only from those with its normal. */
 static bool follows(const patch* p, int i, bool same) {
   const double* row = p->row[i];
   const double size = sqrt(saltusi_dot(p->width, row, row));
-  basis b = {.count = 0};
-  double a[WIDTH] = {0.0}, left[WIDTH];
-  memcpy(left, row, sizeof left);
-  for (int round = 0; round < 2 * MOST; round++) {
-    int best = -1;
-    double most = rounding * size * size;
-    for (int j = 0; j < p->count; j++) {
-      bool used = j == i || p->gone[j];
-      for (int k = 0; k < 3 && same && !used; k++) { /* its normal is its first three entries */
-        used = fabs(p->row[j][k] - row[k]) > rounding;
-      }
-      const double slope = used ? 0.0 : saltusi_dot(p->width, p->row[j], left);
-      if (slope > most) {
-        most = slope;
-        best = j;
-      }
-    }
-    if (best < 0 || b.count == WIDTH || !extend(&b, p, best)) {
-      break;
-    }
-    a[b.count - 1] = 0.0;
-    retreat(&b, p, row, a);
-    memcpy(left, row, sizeof left);
-    for (int k = 0; k < b.count; k++) {
-      saltusi_add_scaled(p->width, -a[k], p->row[b.column[k]], left);
+  bool unused[MOST];
+  for (int j = 0; j < p->count; j++) {
+    unused[j] = j == i || p->gone[j];
+    for (int k = 0; k < 3 && same && !unused[j]; k++) { /* its normal is its first three entries */
+      unused[j] = fabs(p->row[j][k] - row[k]) > rounding;
     }
   }
+  saltusi_nonnegative sum;
+  saltusi_nonnegative_sum(p->width, p->count, p->row, unused, row, &sum);
   double rest = 0.0, scale = fabs(p->rest[i]);
-  for (int k = 0; k < b.count; k++) {
-    rest += a[k] * p->rest[b.column[k]];
-    scale += fabs(a[k] * p->rest[b.column[k]]);
+  for (int k = 0; k < sum.count; k++) {
+    rest += sum.a[k] * p->rest[sum.column[k]];
+    scale += fabs(sum.a[k] * p->rest[sum.column[k]]);
   }
-  return b.count > 0 && sqrt(saltusi_dot(p->width, left, left)) <= rounding * size &&
+  return sum.count > 0 && sum.left <= rounding * size &&
          rest <= p->rest[i] + rounding * scale + p->rounding;
 }
 

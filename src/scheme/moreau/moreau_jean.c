@@ -62,6 +62,10 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
   return SALTUS_OK;
 }
 
+static bool counts_each(const void* options) {
+  return ((const saltus_moreau_jean_options*)options)->stiffness > 0.0;
+}
+
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_moreau_jean_options* o = options;
   saltusi_moreau_layout(work, o->warm_start, eval, arena);
@@ -92,4 +96,5 @@ const saltusi_scheme_ops saltusi_moreau_jean = {
         },
     SALTUSI_STEPS_BY(saltusi_moreau),
     .check = check,
+    .counts_each = counts_each,
 };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * nonnegative.h - a vector as a sum of others with factors that are not negative, as nearly as can be.
+ */
+#ifndef SALTUSI_NONNEGATIVE_H
+#define SALTUSI_NONNEGATIVE_H
+
+#include <stdbool.h>
+
+/* Entries of a vector, at most: a row between two bodies in space. */
+enum { SALTUSI_NONNEGATIVE_WIDTH = 12 };
+
+typedef struct saltusi_nonnegative {
+  int count; /* columns with a factor: linearly independent, so width of them at most */
+  int column[SALTUSI_NONNEGATIVE_WIDTH];
+  double a[SALTUSI_NONNEGATIVE_WIDTH];
+  double left; /* length of what the sum lacks */
+} saltusi_nonnegative;
+
+/* least |target - sum a_j column_j| over a >= 0, without the columns with unused[j]. Parts of a column and of the target
+ * below 1e-12 of their size count as rounding. */
+void saltusi_nonnegative_sum(int width, int count,
+                             const double (*column)[SALTUSI_NONNEGATIVE_WIDTH], const bool* unused,
+                             const double* target, saltusi_nonnegative* sum);
+
+#endif
