@@ -112,6 +112,7 @@ static saltus_status take_impact(const void* self, const saltus_impact* impact, 
     for (int i = 0; i < impact->count; i++) {
       const char* name = impact->contact[i].name;
       c->contact[i] = impact->contact[i];
+      c->contact[i].mu = c->model.view.system->laws[impact->contact[i].law].mu; /* of sticking */
       snprintf(c->name[i], sizeof c->name[i], "%s", name != NULL ? name : "");
       c->contact[i].name = c->name[i];
     }
@@ -163,27 +164,28 @@ static saltus_status take_out(const cli_model* model, const clock* when, taker* 
 
 static int read_scene(const cli_args* args, const char* target, lab_case* c) {
   double wanted = 1.0;
-  cli_model model;
+  cli_model* model = &c->model;
   int code = cli_number(args, "--impact", 1.0, 1e6, &wanted);
-  code = code == CLI_DONE ? cli_model_open(args, target, &model) : code;
+  code = code == CLI_DONE ? cli_model_open(args, target, model) : code;
   if (code != CLI_DONE) {
     return code;
   }
-  clock when = {.wanted = (int)wanted, .before = model.view.start};
+  c->open = true;
+  clock when = {.wanted = (int)wanted, .before = model->view.start};
   const saltus_recorder recorder = {.event = note_event, .user = &when};
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = 1e-10;
-  saltus_sim_def def = run_of(&model, model.view.system, &options);
+  saltus_sim_def def = run_of(model, model->view.system, &options);
   def.recorders = &recorder;
   def.recorder_count = 1;
-  double until = isnan(model.view.until) ? model.view.start + 100.0 : model.view.until;
+  double until = isnan(model->view.until) ? model->view.start + 100.0 : model->view.until;
   saltus_sim* sim = NULL;
   saltus_status status = saltus_sim_create(&def, &sim);
   status = status == SALTUS_OK ? saltus_sim_run_until(sim, until) : status;
   saltus_sim_destroy(sim);
   taker t = {.into = c};
   if (when.seen == when.wanted) {
-    take_out(&model, &when, &t);
+    take_out(model, &when, &t);
   }
   c->t = when.t;
   if (!t.taken) {
@@ -192,7 +194,6 @@ static int read_scene(const cli_args* args, const char* target, lab_case* c) {
               t.too_large ? LAB_CONTACTS : when.wanted, until);
     code = CLI_FAILED;
   }
-  cli_model_close(&model);
   return code;
 }
 
@@ -454,6 +455,9 @@ int cli_lab(const cli_args* args) {
     }
   }
   free(answers);
+  if (c != NULL && c->open) {
+    cli_model_close(&c->model);
+  }
   free(c);
   return code;
 }

@@ -7,6 +7,7 @@
 #define CLI_LAB_H
 
 #include "cli.h"
+#include "model.h"
 #include "saltus/law.h"
 
 enum { LAB_CONTACTS = 32, LAB_ROWS = 96, LAB_LAWS = 24 };
@@ -18,7 +19,9 @@ typedef struct lab_case {
   char name[LAB_CONTACTS][64];
   double W[LAB_ROWS * LAB_ROWS];
   double u[LAB_ROWS];
-  double t; /* s, of a scene; NaN: given */
+  double t;        /* s, of a scene; NaN: given */
+  cli_model model; /* has the friction laws of contacts */
+  bool open;       /* the model is */
 } lab_case;
 
 /* What a law makes of it. */

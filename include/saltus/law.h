@@ -90,15 +90,17 @@ static inline int saltus_contact_rows(const saltus_contact_law* law) {
 
 /* A contact of an impact. */
 typedef struct saltus_impact_contact {
-  const char* name;         /* NULL is allowed */
-  int tangents;             /* 0, 1 or 2; it has 1 + tangents rows */
-  double mu;                /* friction coefficient */
+  const char* name; /* NULL is allowed */
+  int tangents;     /* 0, 1 or 2; it has 1 + tangents rows */
+  double mu; /* friction coefficient; of sticking where it has a curve, at hand for own laws */
   double e_N, e_T;          /* restitution: 0..1 and -1..1 */
   double stiffness;         /* ratio to the other contacts; 0: 1 */
   saltus_impact_law impact; /* its own law */
   const saltus_own_impact* own;
   bool struck; /* its gap has just closed */
   int law;     /* for saltus_impacts.matrix: which contact of the system this is */
+  const saltus_friction_law* friction; /* its curve: mu by the slip at the end; NULL: none */
+  SALTUS_RESERVED(1);
 } saltus_impact_contact;
 
 /* An impact at one configuration: rows of contact after contact, normal first. */

@@ -20,16 +20,11 @@
 static const double no_force = 1e-13;
 static const double no_acceleration = 1e-9;
 static const double no_slip = 1e-10;
-/* Friction below this part of its bound is none: what two large ones leave when they cancel. */
-static const double no_friction = 1e-12;
 /* Energy below this part of the work done both ways is rounding of a sum over all rows. */
 static const double no_gain = 1e-11;
 /* Approach, in parts of the largest velocity, that selects the branch of an impact without collision; it is
  * extrapolated to zero afterwards: rounding of velocities is a part of 2e-10 of it. */
 static const double small_push = 1e-6;
-/* A row whose part outside the others is smaller depends on them: its square is known to eps, it to
- * sqrt(eps). */
-static const double dependent_row = 1e-8;
 /* Rows of a problem that there is room for at first, in an island of so many velocities. */
 enum { ROWS_FIRST = 64, WIDTH_FIRST = 192 };
 
@@ -84,6 +79,7 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
   d->direction = SALTUS_PUSH(arena, double, SALTUSI_SLIPS* nc);
   d->mu = SALTUS_PUSH(arena, double, nc);
   d->share = SALTUS_PUSH(arena, double, nc);
+  d->curve = SALTUS_PUSH(arena, saltusi_curve, nc);
   d->begun = SALTUS_PUSH(arena, bool, nc);
   d->impulse = SALTUS_PUSH(arena, double, o->nl);
   d->slack = SALTUS_PUSH(arena, double, nc);
@@ -189,91 +185,6 @@ static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
 
 /* ---- status -------------------------------------------------------------------------------- */
 
-/* Whether a row is independent of those accepted so far, in the metric of M^-1; then it joins. */
-static bool is_independent(saltusi_decision* d, const saltusi_island* in, int row, int* rank) {
-  size_t k = (size_t)in->k;
-  double* g = d->x;
-  double* x = d->v_spare;
-  memset(g, 0, k * sizeof(double));
-  saltusi_island_add_row(in, &d->mode->row, row, 1.0, g);
-  memcpy(x, g, k * sizeof(double));
-  saltusi_reduced_divide(d->mode, in, x);
-  double size = sqrt(fmax(0.0, saltusi_dot(in->k, g, x)));
-  if (*rank >= in->k) {
-    return false;
-  }
-  for (int pass = 0; pass < 2; pass++) {
-    for (int i = 0; i < *rank; i++) {
-      const double* b = d->basis + (size_t)(2 * i) * k;
-      double part = saltusi_dot(in->k, g, b + k);
-      saltusi_add_scaled(in->k, -part, b, g);
-    }
-  }
-  memcpy(x, g, k * sizeof(double));
-  saltusi_reduced_divide(d->mode, in, x);
-  double rest = sqrt(fmax(0.0, saltusi_dot(in->k, g, x)));
-  if (!(rest > dependent_row * size)) {
-    return false;
-  }
-  double* b = d->basis + (size_t)(2 * *rank) * k;
-  for (int i = 0; i < in->k; i++) {
-    b[i] = g[i] / rest;
-    b[in->k + i] = x[i] / rest;
-  }
-  (*rank)++;
-  return true;
-}
-
-/* 0: friction inside its bounds, 1: at a bound, 2: none. */
-static int friction_class(const saltusi_decision* d, int key) {
-  const double* l = d->impulse + d->o->base[key];
-  double bound = d->mu[key] * l[0];
-  double size = fabs(l[1]);
-  return size <= no_friction * bound ? 2 : size >= bound * (1.0 - no_slip) ? 1 : 0;
-}
-
-/* Sticking contacts whose rows depend on others become passive; contacts that carry nothing keep
- * their row when it is independent (section 4.3, rank pass). The contacts of an island in d->part. */
-static saltus_status rank_pass(saltusi_decision* d, const saltusi_island* in, int count) {
-  int rank = 0;
-  int rows = in->n + count; /* of joints, normals and tangents */
-  size_t entries = 2 * (size_t)(rows < in->k ? rows : in->k) * (size_t)in->k;
-  if (entries > d->basis_max) {
-    return saltusi_room_lacks(&d->mode->eval->room, SALTUSI_ROOM_FILL, entries);
-  }
-  for (int i = in->first; i < in->first + in->n; i++) {
-    if (d->mode->reduced.key[i] < 0) {
-      is_independent(d, in, d->mode->reduced.row[i], &rank);
-    }
-  }
-  for (int i = 0; i < count; i++) {
-    if (saltusi_is_pressed(&d->contact[d->part[i]])) {
-      is_independent(d, in, d->o->nj + d->o->base[d->part[i]], &rank);
-    }
-  }
-  for (int i = 0; i < count; i++) {
-    int key = d->part[i];
-    if (d->contact[key].mode == SALTUSI_IDLE &&
-        is_independent(d, in, d->o->nj + d->o->base[key], &rank)) {
-      bool slip = d->sense[key] != 0.0 || d->mu[key] == 0.0;
-      d->contact[key].mode = slip ? SALTUSI_SLIP : SALTUSI_STICK;
-      d->contact[key].sense = d->sense[key] != 0.0 ? d->sense[key] : 1.0;
-    }
-  }
-  for (int order = 0; order <= 2; order++) {
-    for (int i = 0; i < count; i++) {
-      int key = d->part[i];
-      if (d->contact[key].mode != SALTUSI_STICK || friction_class(d, key) != order ||
-          is_independent(d, in, d->o->nj + d->o->base[key] + 1, &rank)) {
-        continue;
-      }
-      d->contact[key].mode = order == 1 ? SALTUSI_STICK_BOUND : SALTUSI_STICK_IDLE;
-      d->contact[key].sense = d->impulse[d->o->base[key] + 1] > 0.0 ? -1.0 : 1.0;
-    }
-  }
-  return SALTUS_OK;
-}
-
 /* Status of one contact from its force, its acceleration and its slip. */
 static void classify(saltusi_decision* d, int key, double force_size, double acceleration_size) {
   const double* l = d->impulse + d->o->base[key];
@@ -350,7 +261,7 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
   /* those in space and large islands spread forces over dependent rows */
   bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in) ||
                 saltusi_has_balls(d, d->part, count) || (count > 0 && d->spread[d->part[0]]);
-  return redundant && !spread ? rank_pass(d, in, count) : SALTUS_OK;
+  return redundant && !spread ? saltusi_rank_pass(d, in, count) : SALTUS_OK;
 }
 
 /* The problem and the statuses that follow from it, from accelerations without the contacts in d->u_before. */
@@ -515,8 +426,8 @@ static bool senses_hold(saltusi_decision* d, int count, const double* v) {
   return true;
 }
 
-/* The jump of v, from velocities in d->u_before. */
-static saltus_status impact(saltusi_decision* d, double* v, int count) {
+/* The jump of v, from velocities in d->u_before, with coefficients in d->mu. */
+static saltus_status impact_once(saltusi_decision* d, double* v, int count) {
   memcpy(d->u_after, d->u_before, (size_t)d->o->nl * sizeof(double));
   impact_data(d, d->u_before, d->u_after);
   saltus_status status = SALTUS_RETRY_SMALLER;
@@ -539,6 +450,23 @@ static saltus_status impact(saltusi_decision* d, double* v, int count) {
     poisson = poisson || is_poisson(d, d->set[i]);
   }
   return poisson ? decompress(d, v, count) : SALTUS_OK;
+}
+
+/* The same with coefficients of the slip at its end. */
+static saltus_status impact(saltusi_decision* d, double* v, int count) {
+  bool curved = saltusi_load_impact(d, count);
+  for (int round = 0; round < SALTUSI_CURVE_ROUNDS_IMPACT; round++) {
+    saltus_status status = impact_once(d, v, count);
+    if (status != SALTUS_OK || !curved) {
+      return status;
+    }
+    row_values(d, v, d->mode->row.b, d->u_after);
+    if (!saltusi_follow_impact(d, count, round)) {
+      return SALTUS_OK;
+    }
+    memcpy(v, d->v_impact, (size_t)d->o->nv * sizeof(double));
+  }
+  return SALTUS_ERR_STALLED;
 }
 
 /* Energy that the contacts gave in the impact, P . (u- + u+) / 2; 0 within rounding. */
@@ -728,6 +656,25 @@ static saltus_status solve_pushed(saltusi_decision* d, int count, double push) {
   return solve(d, count, d->u_after, NULL);
 }
 
+/* The same with coefficients of the slip at its end. */
+static saltus_status solve_without_collision(saltusi_decision* d, const double* v, int count,
+                                             double push) {
+  bool curved = saltusi_load_impact(d, count);
+  for (int round = 0; round < SALTUSI_CURVE_ROUNDS_IMPACT; round++) {
+    saltus_status status = solve_pushed(d, count, push);
+    if (status != SALTUS_OK || !curved) {
+      return status;
+    }
+    memcpy(d->v_spare, v, (size_t)d->o->nv * sizeof(double));
+    saltusi_add_scaled(d->o->nv, 1.0, d->change, d->v_spare);
+    row_values(d, d->v_spare, d->mode->row.b, d->u_after);
+    if (!saltusi_follow_impact(d, count, round)) {
+      return SALTUS_OK;
+    }
+  }
+  return SALTUS_ERR_STALLED;
+}
+
 /* The push only selects the branch on which all pressed contacts stick: the data as they are belong to
  * no push, and on one branch the impulses depend on it linearly. */
 static saltus_status without_push(saltusi_decision* d, double t, double* y, int count,
@@ -749,10 +696,9 @@ saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, 
   }
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
-  saltusi_load_impact(d, count);
   /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
   double push = small_push * fmax(saltusi_max_abs(d->o->nv, v), DBL_MIN);
-  status = solve_pushed(d, count, push);
+  status = solve_without_collision(d, v, count, push);
   if (status != SALTUS_OK) {
     return status;
   }

@@ -10,6 +10,7 @@
 #include "adaptive/mode.h"
 #include "law/law.h"
 #include "solve/cones.h"
+#include "solve/curve.h"
 #include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
 
@@ -57,12 +58,13 @@ typedef struct saltusi_decision {
   saltus_log log;
 
   /* the problem */
-  int* set;          /* [nc] its contacts */
-  double* sense;     /* [nc] prescribed slip senses; 0: to be decided */
-  double* direction; /* [slips x nc] of prescribed slips of spatial contacts */
-  double* mu;        /* [nc] coefficients: of sticking, or those of an impact */
-  double* share;     /* [nc] of the coefficient that a planar contact slides with */
-  bool* begun;       /* [nc] its slip begins and is prescribed therefore */
+  int* set;             /* [nc] its contacts */
+  double* sense;        /* [nc] prescribed slip senses; 0: to be decided */
+  double* direction;    /* [slips x nc] of prescribed slips of spatial contacts */
+  double* mu;           /* [nc] coefficients: of sticking, or those of an impact */
+  double* share;        /* [nc] of the coefficient that a planar contact slides with */
+  saltusi_curve* curve; /* [nc] coefficients of an impact that depend on slip */
+  bool* begun;          /* [nc] its slip begins and is prescribed therefore */
 
   /* the result */
   double* impulse;       /* [nl] impulses or forces of all contact rows */
@@ -127,6 +129,10 @@ bool saltusi_decide_known(saltusi_decision* d, const double* held);
  * small to see, and a rigid body cannot slide at some of its supports only. */
 void saltusi_slide_together(saltusi_decision* d, int count);
 
+/* rank.c. Sticking contacts whose rows depend on others become passive; contacts that carry nothing keep
+ * their row when it is independent (section 4.3, rank pass). The contacts of an island in d->part. */
+saltus_status saltusi_rank_pass(saltusi_decision* d, const saltusi_island* in, int count);
+
 /* Whether the last status problem left a contact without acceleration, but for rounding. */
 bool saltusi_is_balanced(const saltusi_decision* d, int key);
 
@@ -144,8 +150,10 @@ void saltusi_load_slips(saltusi_decision* d, const double* v, int count);
 /* Contacts that begin to slide and have less friction then than what held them: their slip is prescribed, and the
  * problem is another one. False: there are none, or no more. */
 bool saltusi_let_go(saltusi_decision* d, int count);
-/* Coefficients of an impact from velocities in d->u_before: what moves along its tangents has that of its slip. */
-void saltusi_load_impact(saltusi_decision* d, int count);
+/* Coefficients of an impact (solve/curve.h): first those of velocities in d->u_before, */
+bool saltusi_load_impact(saltusi_decision* d, int count); /* whether there are such contacts */
+/* then of those in d->u_after, after so many rounds. False: the same as before. */
+bool saltusi_follow_impact(saltusi_decision* d, int count, int round);
 
 /* Impact on the contacts of d->set: v of y jumps. */
 saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, int count,

@@ -179,6 +179,7 @@ void saltusi_held_add(saltusi_held* h, int row, int key) {
 void saltusi_held_joints(saltusi_mode_dynamics* m) {
   assert(m != NULL);
   m->held.count = 0;
+  m->held.known = false;
   for (int j = 0; j < m->o->nj; j++) {
     saltusi_held_add(&m->held, j, -1);
   }
@@ -186,18 +187,23 @@ void saltusi_held_joints(saltusi_mode_dynamics* m) {
 
 void saltusi_held_contacts(saltusi_mode_dynamics* m, bool tangents) {
   assert(m != NULL);
-  for (int key = 0; key < m->o->nc; key++) {
-    if (!saltusi_is_pressed(&m->contact[key])) {
+  const saltusi_outline* o = m->o;
+  for (int key = 0; key < o->nc; key++) {
+    const saltusi_contact* c = &m->contact[key];
+    if (!saltusi_is_pressed(c)) {
       continue;
     }
-    int first = m->o->nj + m->o->base[key];
-    if (key < m->o->contacts) {
+    int first = o->nj + o->base[key];
+    if (key < o->contacts) {
+      m->held.known = m->held.known || c->force[0] != 0.0; /* where tangents have one it has, too */
       saltusi_held_add(&m->held, first, key);
-    } else if (!saltusi_is_pressed(&m->contact[saltusi_owner(m->o, key)])) {
+    } else if (!saltusi_is_pressed(&m->contact[saltusi_owner(o, key)])) {
       continue;
     }
-    bool sticks = m->contact[key].mode == SALTUSI_STICK && m->o->mu[key] > 0.0;
-    for (int k = 1; tangents && sticks && k <= m->o->tangents[key]; k++) {
+    if (!tangents || c->mode != SALTUSI_STICK || !(o->mu[key] > 0.0)) {
+      continue;
+    }
+    for (int k = 1; k <= o->tangents[key]; k++) {
       saltusi_held_add(&m->held, first + k, key);
     }
   }
@@ -423,25 +429,29 @@ void saltusi_held_add_known(saltusi_mode_dynamics* m, const saltusi_island* in) 
 void saltusi_held_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints) {
   assert(m != NULL);
   const saltusi_held* h = &m->held;
-  const int parts = parts_of(m->o);
-  memset(contacts, 0, (size_t)m->o->nl * sizeof(double));
+  const saltusi_outline* o = m->o;
+  const int parts = parts_of(o);
+  memset(contacts, 0, (size_t)o->nl * sizeof(double));
   for (int i = 0; i < h->count; i++) {
     int row = h->row[i];
     int key = h->key[i];
-    if (key >= 0) {
-      contacts[row - m->o->nj] = h->right[i];
-    } else if (joints != NULL) {
-      joints[row] = h->right[i];
+    double force = h->right[i];
+    if (key < 0) {
+      if (joints != NULL) {
+        joints[row] = force;
+      }
+      continue;
     }
-    if (!is_normal(m, i)) {
+    contacts[row - o->nj] = force;
+    if (key >= o->contacts || row != o->nj + o->base[key]) {
       continue;
     }
     for (int part = -1; part < parts; part++) {
-      int who = part < 0 ? key : saltusi_grip_of(m->o, key, part);
+      int who = part < 0 ? key : saltusi_grip_of(o, key, part);
       const int tangents = sliding_tangents(m, who);
+      double* friction = contacts + (tangents > 0 ? o->base[who] + 1 : 0);
       for (int k = 0; k < tangents; k++) {
-        contacts[m->o->base[who] + 1 + k] =
-            -m->o->mu[who] * h->direction[SALTUSI_SLIPS * who + k] * h->right[i];
+        friction[k] = -o->mu[who] * h->direction[SALTUSI_SLIPS * who + k] * force;
       }
     }
   }

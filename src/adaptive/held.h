@@ -31,6 +31,7 @@ typedef struct saltusi_held {
   double* right;     /* [rows] right-hand sides, then multipliers */
   double* direction; /* [slips x nc] of slip */
   bool dependent;    /* more rows than some island needs, since it was set to false */
+  bool known;        /* one of the contacts has forces that are known, saltusi_held_known */
   bool* shared;      /* [nc] the same of the island of a contact, in space or in a large one */
   bool measured;     /* solving also measures: */
   double firmness; /* near 0: rows that count nearly depend on each other, since it was set to 1 */

@@ -158,12 +158,11 @@ static void peek_rows(saltusi_mode_dynamics* m, const saltus_point* at, int key,
   saltusi_rows_peek(m->sys, &aside, key, count, &m->row, first);
 }
 
-static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
-  saltusi_rows_joints(m->sys, at, &m->row);
-  const bool special = m->o->special;
-  for (int key = 0; wanted != NONE && key < m->o->contacts; key++) {
+/* Rows of contacts with laws beyond Coulomb's, and of dry friction. */
+static void evaluate_special(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
+  for (int key = 0; key < m->o->contacts; key++) {
     int first = m->o->nj + m->o->base[key];
-    int count = special ? count_rows(m, key) : 1 + m->o->tangents[key];
+    int count = count_rows(m, key);
     if (saltusi_is_closed(&m->contact[key])) {
       saltusi_rows_contact(m->sys, at, key, count, &m->row, first);
     } else if (wanted == EVERY) {
@@ -171,17 +170,31 @@ static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, want
     } else {
       continue;
     }
-    if (special) {
-      scale_spin(m, key, &m->row, first);
-    }
+    scale_spin(m, key, &m->row, first);
   }
-  for (int key = m->o->contacts; special && wanted != NONE && key < m->o->nc; key++) {
+  for (int key = m->o->contacts; key < m->o->nc; key++) {
     if (saltusi_is_dry(m->o, key)) {
       evaluate_dry(m, at, key, &m->row, m->o->nj + m->o->base[key]);
     }
   }
-  if (m->o->settings.without_curvature) {
-    memset(m->row.c, 0, (size_t)m->o->rows * sizeof(double));
+}
+
+static void evaluate_rows(saltusi_mode_dynamics* m, const saltus_point* at, wanted_rows wanted) {
+  const saltusi_outline* o = m->o;
+  const int contacts = wanted == NONE || o->special ? 0 : o->contacts;
+  saltusi_rows_joints(m->sys, at, &m->row);
+  for (int key = 0; key < contacts; key++) {
+    if (saltusi_is_closed(&m->contact[key])) {
+      saltusi_rows_contact(m->sys, at, key, 1 + o->tangents[key], &m->row, o->nj + o->base[key]);
+    } else if (wanted == EVERY) {
+      peek_rows(m, at, key, 1 + o->tangents[key], o->nj + o->base[key]);
+    }
+  }
+  if (o->special && wanted != NONE) {
+    evaluate_special(m, at, wanted);
+  }
+  if (o->settings.without_curvature) {
+    memset(m->row.c, 0, (size_t)o->rows * sizeof(double));
   }
 }
 
@@ -321,7 +334,7 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
   for (int c = 0; c < islands && status == SALTUS_OK; c++) {
     saltusi_island in = saltusi_held_island(m, c);
     status = saltusi_held_make(m, &in, true);
-    if (status == SALTUS_OK && contacts) {
+    if (status == SALTUS_OK && h->known) {
       saltusi_held_known(m, &in, a);
     }
     for (int i = in.first; i < in.first + in.n; i++) {
@@ -336,7 +349,7 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
         saltusi_held_apply(m, &in, 1.0, a);
       }
     }
-    if (status == SALTUS_OK && contacts) {
+    if (status == SALTUS_OK && h->known) {
       saltusi_held_add_known(m, &in);
     }
   }

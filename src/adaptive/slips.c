@@ -5,8 +5,10 @@
  */
 #include "adaptive/decide.h"
 #include "adaptive/grip.h"
+#include "math/matrix.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* Coefficients of sticking, all of which slide with, too. */
@@ -98,17 +100,46 @@ bool saltusi_let_go(saltusi_decision* d, int count) {
   return any;
 }
 
-void saltusi_load_impact(saltusi_decision* d, int count) {
+bool saltusi_load_impact(saltusi_decision* d, int count) {
   assert(d != NULL && count >= 0);
   load_coefficients(d);
+  bool any = false;
   for (int i = 0; i < count; i++) {
     int key = d->set[i];
+    const saltus_friction_law* law = d->o->law[key]->friction;
     const double* u = d->u_before + d->o->base[key] + 1;
-    if (d->o->law[key]->friction != NULL && d->mu[key] > 0.0) {
-      double slip = saltusi_length(d->o->law[key]->tangents, u);
-      d->mu[key] *= slip > saltusi_slip_rounding(d)
-                        ? saltusi_grip_ratio(d->o, key, saltusi_grip_speed(d->o, key, u))
-                        : 1.0;
+    if (saltusi_has_curve(law) && d->mu[key] > 0.0) {
+      bool slips = saltusi_length(d->o->law[key]->tangents, u) > saltusi_slip_rounding(d);
+      saltusi_curve_start(&d->curve[key], law, d->mu[key],
+                          slips ? saltusi_grip_speed(d->o, key, u) : 0.0);
+      d->mu[key] *= d->curve[key].ratio;
+      any = true;
     }
   }
+  return any;
+}
+
+bool saltusi_follow_impact(saltusi_decision* d, int count, int round) {
+  assert(d != NULL && count >= 0);
+  const double rests = 1e-11 * saltusi_max_abs(d->o->nl, d->u_before);
+  double change = 0.0;
+  for (int i = 0; i < count; i++) {
+    int key = d->set[i];
+    int row = d->o->base[key];
+    const saltus_contact_law* law = d->o->law[key];
+    if (!saltusi_has_curve(law->friction) || !(d->o->mu[key] > 0.0) || !(d->impulse[row] > 0.0)) {
+      continue;
+    }
+    double u[SALTUSI_SLIPS] = {0.0}; /* what friction acts against */
+    for (int k = 0; k < law->tangents; k++) {
+      u[k] = d->u_after[row + 1 + k] + law->e_T * d->u_before[row + 1 + k];
+    }
+    bool slips = saltusi_length(law->tangents, u) > rests;
+    bool turned = saltusi_dot(law->tangents, u, d->u_before + row + 1) < 0.0;
+    change = fmax(change, saltusi_curve_follow(&d->curve[key], law->friction, d->o->mu[key],
+                                               slips ? saltusi_grip_speed(d->o, key, u) : 0.0,
+                                               turned, saltusi_curve_damping(round)));
+    d->mu[key] = d->o->mu[key] * d->curve[key].ratio;
+  }
+  return change > saltusi_curve_settled;
 }

@@ -8,6 +8,7 @@
 
 #include "law/flow.h"
 #include "saltus/law.h"
+#include "solve/curve.h"
 #include "solve/friction_step.h"
 #include "solve/lcp_lemke.h"
 
@@ -49,6 +50,7 @@ typedef struct saltusi_laws {
   saltusi_flow flow;
   saltusi_springs springs;
   saltus_impact_contact* contact; /* [contacts] as they are meant now */
+  saltusi_curve* curve;           /* [contacts] coefficients that depend on slip */
   int* first;                     /* [contacts + 1] row of each contact */
   int* set;                       /* [contacts] that take part */
   double* u;                      /* [rows] now */

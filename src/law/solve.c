@@ -67,6 +67,7 @@ void saltusi_laws_layout(saltusi_laws* laws, int contacts, int rows, saltus_aren
   laws->springs.what = SALTUS_PUSH(arena, int, guards);
   laws->springs.who = SALTUS_PUSH(arena, int, guards);
   laws->contact = SALTUS_PUSH(arena, saltus_impact_contact, contacts);
+  laws->curve = SALTUS_PUSH(arena, saltusi_curve, contacts);
   laws->first = SALTUS_PUSH(arena, int, contacts + 1);
   laws->set = SALTUS_PUSH(arena, int, contacts);
   laws->u = SALTUS_PUSH(arena, double, rows);
@@ -196,9 +197,9 @@ static saltus_status apply_rule(saltusi_laws* laws, const saltus_impacts* rule,
 }
 
 /* From the start, with the contacts as laws->contact has them. */
-static saltus_status run(saltusi_laws* laws, const saltus_impacts* rule,
-                         const saltus_impact* impact, saltus_log log,
-                         saltus_impact_result* result) {
+static saltus_status run_once(saltusi_laws* laws, const saltus_impacts* rule,
+                              const saltus_impact* impact, saltus_log log,
+                              saltus_impact_result* result) {
   size_t bytes = (size_t)impact->rows * sizeof(double);
   memcpy(laws->u, impact->u, bytes);
   memset(result->P, 0, bytes);
@@ -218,6 +219,76 @@ static saltus_status run(saltusi_laws* laws, const saltus_impacts* rule,
     saltusi_impact_energy(impact, laws->contact, result);
   }
   return finite ? status : SALTUS_RETRY_NAN;
+}
+
+/* ---- coefficients that depend on slip ------------------------------------------------------------ */
+
+/* Slip of contact i: U_T + e_T U_T-, which friction acts against, of velocities u; second rows of associated ellipses are scaled. */
+static double slip_of(const saltusi_laws* laws, const saltus_impact* impact, int i, const double* u,
+                      double e_T) {
+  const saltus_impact_contact* contact = &impact->contact[i];
+  const int row = laws->first[i] + 1;
+  double slip[2] = {0.0, 0.0};
+  for (int k = 0; k < contact->tangents; k++) {
+    slip[k] = u[row + k] + e_T * impact->u[row + k];
+  }
+  const bool scaled = contact->friction->across > 0.0 && contact->friction->sliding[0] == 0.0;
+  return hypot(slip[0], scaled ? slip[1] * contact->mu / contact->friction->across : slip[1]);
+}
+
+static void start_curves(saltusi_laws* laws, const saltus_impact* impact) {
+  const double rests = 1e-9 * saltusi_max_abs(impact->rows, impact->u); /* as in steps */
+  for (int i = 0; i < impact->count; i++) {
+    const saltus_impact_contact* c = &impact->contact[i];
+    if (saltusi_has_curve(c->friction)) {
+      double slip = slip_of(laws, impact, i, impact->u, 0.0);
+      saltusi_curve_start(&laws->curve[i], c->friction, c->mu, slip > rests ? slip : 0.0);
+      laws->contact[i].mu = c->mu * laws->curve[i].ratio;
+    }
+  }
+}
+
+/* Coefficients at the slip that a round ended with; the largest change of their ratios. */
+static double follow_curves(saltusi_laws* laws, const saltus_impact* impact, int round,
+                            const saltus_impact_result* result) {
+  const double rests = 1e-11 * saltusi_max_abs(impact->rows, impact->u);
+  double change = 0.0;
+  for (int i = 0; i < impact->count; i++) {
+    const saltus_impact_contact* c = &impact->contact[i];
+    const int row = laws->first[i];
+    if (!saltusi_has_curve(c->friction) || !(result->P[row] > 0.0)) {
+      continue;
+    }
+    const double e_T = laws->contact[i].e_T;
+    const double slip = slip_of(laws, impact, i, result->u, e_T);
+    double along = 0.0;
+    for (int k = 1; k <= c->tangents; k++) {
+      along += (result->u[row + k] + e_T * impact->u[row + k]) * impact->u[row + k];
+    }
+    change = fmax(change, saltusi_curve_follow(&laws->curve[i], c->friction, c->mu,
+                                               slip > rests ? slip : 0.0, along < 0.0,
+                                               saltusi_curve_damping(round)));
+    laws->contact[i].mu = c->mu * laws->curve[i].ratio;
+  }
+  return change;
+}
+
+/* The same with coefficients of the slip at the end (solve/curve.h). */
+static saltus_status run(saltusi_laws* laws, const saltus_impacts* rule,
+                         const saltus_impact* impact, saltus_log log,
+                         saltus_impact_result* result) {
+  start_curves(laws, impact);
+  for (int round = 0; round < SALTUSI_CURVE_ROUNDS_IMPACT; round++) {
+    saltus_status status = run_once(laws, rule, impact, log, result);
+    if (status != SALTUS_OK ||
+        follow_curves(laws, impact, round, result) <= saltusi_curve_settled) {
+      return status;
+    }
+  }
+  saltusi_log(log, SALTUS_LEVEL_ERROR,
+              "an impact with friction that depends on slip does not settle in %d rounds",
+              SALTUSI_CURVE_ROUNDS_IMPACT);
+  return SALTUS_ERR_STALLED;
 }
 
 /* ---- energy ------------------------------------------------------------------------------------ */

@@ -44,10 +44,6 @@ static bool has_patch(const saltus_contact_law* law) {
   return law->friction != NULL && law->friction->patch != SALTUS_PATCH_NONE;
 }
 
-static bool has_curve(const saltus_contact_law* law) {
-  return law->friction != NULL && law->friction->curve != SALTUS_CURVE_CONSTANT;
-}
-
 static double norm(int n, const double* x) {
   return sqrt(saltusi_dot(n, x, x));
 }
@@ -141,13 +137,12 @@ static void start(saltusi_operator* op) {
     const double least = 1e-9 * start; /* slower is rounding, and rest */
     const double before = norm(2, state) > least ? norm(2, state) : 0.0;
     saltusi_friction_point* p = &laws->point[i];
-    *p = (saltusi_friction_point){.ratio = 1.0, .along = 1.0, .drags = true};
+    *p = (saltusi_friction_point){.curve = {.ratio = 1.0}, .along = 1.0, .drags = true};
     const bool slid = (bits & SALTUSI_LAW_KNOWN) == 0 || before > 0.0;
-    if (has_curve(law)) {
-      p->sticks = !slid;
+    if (saltusi_has_curve(law->friction)) {
       const double speed = before > 0.0 ? slip_speed(law, law->tangents, state)
                                         : slip_speed(law, slips, free) / pace_of(laws);
-      p->ratio = p->sticks ? 1.0 : saltus_friction_ratio(law->friction, law->mu, speed, NULL);
+      saltusi_curve_start(&p->curve, law->friction, law->mu, slid ? fmax(speed, DBL_MIN) : 0.0);
     }
     if (has_patch(law)) {
       p->spin = saltus_patch_spin(law->friction->patch);
@@ -209,12 +204,12 @@ static void put_contact(saltusi_operator* op, int i, int* at) {
   if (has.slips > 0) {
     const double bond = bond_beside(laws, i);
     cone->rows[0] = has.slips;
-    cone->mu[0] = law->mu * p->ratio * p->along;
+    cone->mu[0] = law->mu * p->curve.ratio * p->along;
     cone->held[0] = bond;
     if (f != NULL && f->sliding[0] > 0.0) {
       const double across = f->across > 0.0 ? f->across : law->mu;
       const double nu[2] = {f->sliding[0], f->sliding[1]};
-      cone->mu[0] = p->ratio;
+      cone->mu[0] = p->curve.ratio;
       cone->held[0] = bond / law->mu;
       put_rows(laws, at, first + 1, 1, law->mu, nu[0] * nu[0] / law->mu);
       put_rows(laws, at, first + 2, 1, across, nu[1] * nu[1] / across);
@@ -350,21 +345,9 @@ static double follow_curve(const saltusi_operator* op, int i, double damping) {
   const double* before = laws->state + (size_t)i * SALTUSI_FRICTION_STATE;
   const double speed = norm(law->tangents, u) / pace_of(laws),
                resting = 1e-11 * norm(op->count - op->joints, laws->q) / pace_of(laws);
-  const double was = p->ratio;
-  if (speed <= resting) { /* it sticks with what it has, and so with more */
-    return 0.0;
-  }
-  if (!p->tried && !p->sticks && saltusi_dot(law->tangents, u, before) < 0.0) {
-    p->tried = p->sticks = true; /* it passes through rest */
-    p->ratio = 1.0;
-  } else {
-    p->sticks = false;
-    p->tried = true;
-    const double slip = slip_speed(law, law->tangents, u) / pace_of(laws);
-    const double ratio = saltus_friction_ratio(law->friction, law->mu, slip, NULL);
-    p->ratio += damping * (ratio - was);
-  }
-  return fabs(p->ratio - was);
+  const double slip = speed > resting ? slip_speed(law, law->tangents, u) / pace_of(laws) : 0.0;
+  const bool turned = saltusi_dot(law->tangents, u, before) < 0.0;
+  return saltusi_curve_follow(&p->curve, law->friction, law->mu, slip, turned, damping);
 }
 
 static double follow_patch(const saltusi_operator* op, int i, double damping) {
@@ -408,7 +391,7 @@ static double follow(saltusi_operator* op, const saltus_system* sys, double damp
   for (int i = 0; i < op->contacts; i++) {
     const saltus_contact_law* law = laws->law[i];
     const int normal = op->first[i] - op->joints;
-    if (has_curve(law) && P[normal] > 0.0) {
+    if (saltusi_has_curve(law->friction) && P[normal] > 0.0) {
       change = fmax(change, follow_curve(op, i, damping));
     }
     if (has_patch(law) && P[normal] > 0.0) {
@@ -478,8 +461,7 @@ static void guess(saltusi_operator* op) {
 
 saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL && op->laws.any);
-  enum { ROUNDS = 400, UNDAMPED = 20, DAMPED = 80 };
-  const double least = 1e-12, settled = 1e-11;
+  const double least = 1e-12, settled = saltusi_curve_settled;
   saltusi_friction_laws* laws = &op->laws;
   const int joints = op->joints, n = op->count - joints;
   const double* W = op->W;
@@ -499,7 +481,7 @@ saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* ev
   start(op);
   const double tol = fmax(op->tol, least);
   double change = 1.0;
-  for (int round = 0; round < ROUNDS && change > settled; round++) {
+  for (int round = 0; round < SALTUSI_CURVE_ROUNDS && change > settled; round++) {
     if (change >= 1.0 && !add_viscous(op, n, W, q)) {
       return SALTUS_RETRY_NAN;
     }
@@ -508,7 +490,7 @@ saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* ev
     }
     eval->work.contact_iterations += laws->solver.iterations;
     put_impulses(op);
-    change = follow(op, &eval->sys, round < UNDAMPED ? 1.0 : round < DAMPED ? 0.5 : 0.1);
+    change = follow(op, &eval->sys, saltusi_curve_damping(round));
   }
   remember(op);
   return change <= settled ? SALTUS_OK : SALTUS_RETRY_SMALLER;

@@ -8,6 +8,7 @@
 #define SALTUSI_FRICTION_LAWS_H
 
 #include "solve/cones.h"
+#include "solve/curve.h"
 #include "system/evaluate.h"
 
 /* What a contact remembers from step to step: its slip at the end of the last one, 0: it stuck; and bits. */
@@ -16,11 +17,9 @@ enum { SALTUSI_LAW_KNOWN = 1, SALTUSI_LAW_BONDED = 2 };
 
 /* A contact while its law is being found. */
 typedef struct saltusi_friction_point {
-  double ratio;       /* of its coefficient to that of sticking */
-  double along, spin; /* semi-axes of the ellipsoid of its patch, over mu and mu radius */
-  bool sticks;        /* it is tried with the coefficient of sticking */
-  bool tried;         /* that has been tried before in this step */
-  bool drags;         /* it is closed: viscous friction acts */
+  saltusi_curve curve; /* its coefficient */
+  double along, spin;  /* semi-axes of the ellipsoid of its patch, over mu and mu radius */
+  bool drags;          /* it is closed: viscous friction acts */
   bool bonded;
 } saltusi_friction_point;
 

@@ -75,7 +75,8 @@ static saltus_impact gather(saltusi_jump* j, const saltusi_law_island* in, int n
                                                   .impact = law->impact,
                                                   .own = law->own,
                                                   .struck = struck->gap > 0.0,
-                                                  .law = struck->law};
+                                                  .law = struck->law,
+                                                  .friction = law->friction};
   }
   return (saltus_impact){.count = count,
                          .rows = rows,

@@ -418,7 +418,8 @@ bool saltusi_phase_strike(saltusi_phase_room* room, const saltus_system* system,
                                            .impact = law->impact,
                                            .own = law->own,
                                            .struck = contact == blow->first,
-                                           .law = contact};
+                                           .law = contact,
+                                           .friction = law->friction};
     if (contact == blow->first && approach != NULL) {
       *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
     }

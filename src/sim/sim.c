@@ -275,6 +275,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   sim->switches = saltusi_sim_switches(sim);
   status = sim->switches ? saltusi_scheme_create_plain(&scheme, &sim->scheme)
                          : saltus_scheme_create(&scheme, &sim->scheme);
+  sim->chosen = status == SALTUS_OK && saltusi_scheme_info(sim->scheme)->chooses_step;
   if (status == SALTUS_OK && def->recorder_count > 0) {
     status = saltusi_ledger_islands_create(&sim->islands, sim->scheme, &sim->memory);
   }
@@ -306,118 +307,30 @@ void saltus_sim_destroy(saltus_sim* sim) {
   }
 }
 
-/* The new state takes the place of the old. */
-static void exchange(saltus_sim* sim, double t) {
-  saltus_state old = sim->now;
-  sim->now = sim->next;
-  sim->next = old;
-  sim->step++;
-  sim->last_h = t - old.t;
-  sim->now.t = t;
-}
-
 /* Try, then commit: one step of length h, time from the step number. */
-static saltus_status advance_fixed(saltus_sim* sim) {
+static inline saltus_status advance_fixed(saltus_sim* sim) {
   saltus_status status =
       saltusi_scheme_try(sim->scheme, sim->now.t, sim->def.h, &sim->now, &sim->next, &sim->report);
   if (status != SALTUS_OK) {
     return saltusi_scheme_explain(sim->scheme, status, sim->now.t, sim->def.h);
   }
   saltusi_scheme_commit(sim->scheme);
-  exchange(sim, sim->def.t0 + (double)(sim->step + 1) * sim->def.h);
+  saltusi_sim_exchange(sim, sim->def.t0 + (double)(sim->step + 1) * sim->def.h);
   sim->last_h = sim->def.h;
   status = saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
   return status == SALTUS_OK && sim->switches ? saltusi_switch_all(sim) : status;
 }
 
-/* A step that was tried and holds an event that switches is tried again, up to there; whether it ends there. */
-static saltus_status end_at_switch(saltus_sim* sim, double t_end, double* t, bool* there) {
-  const double at = saltusi_switch_ahead(sim, sim->now.t, *t);
-  if (!(at < *t)) {
-    return SALTUS_OK;
-  }
-  /* one that is due now ends the shortest step that there is */
-  const double least = sim->now.t + 4.0 * DBL_EPSILON * fmax(fabs(sim->now.t), fabs(t_end));
-  const double h = fmax(at, least) - sim->now.t;
-  const saltus_status status =
-      saltusi_scheme_try(sim->scheme, sim->now.t, h, &sim->now, &sim->next, &sim->report);
-  *there = sim->report.h >= h; /* else a shorter one came before it */
-  *t = *there ? fmax(at, least) : sim->now.t + sim->report.h;
-  return status;
-}
-
-/* The shorter step may end just before the zeros that the longer one had there: they are the same events. */
-static saltus_status meet_switch(saltus_sim* sim) {
-  saltus_status status = SALTUS_OK;
-  for (int i = 0; i < sim->def.observables->event_count && status == SALTUS_OK; i++) {
-    const int ahead = sim->observe.ahead[i];
-    if (ahead != 0 && sim->observe.pending[i] == 0) {
-      saltusi_switch_meet(sim, i, ahead);
-      const saltus_event event = {
-          .kind = ahead > 0 ? SALTUS_EVENT_RISE : SALTUS_EVENT_FALL, .t = sim->now.t, .contact = i};
-      status = saltusi_observer_event(sim, &event);
-    }
-  }
-  return status;
-}
-
-/* A step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
-static saltus_status advance_chosen(saltus_sim* sim, double t_end) {
-  double left = fmin(t_end - sim->now.t, 1e300);
-  double most = sim->def.h > 0.0 ? fmin(left, sim->def.h) : left;
-  saltus_status status =
-      saltusi_scheme_try(sim->scheme, sim->now.t, most, &sim->now, &sim->next, &sim->report);
-  double h = sim->report.h;
-  if (status == SALTUS_OK && !(h > 0.0 && sim->now.t + h > sim->now.t)) {
-    status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
-  }
-  bool there = false;
-  double t = h >= left ? t_end : sim->now.t + h;
-  if (status == SALTUS_OK && sim->switches) {
-    status = end_at_switch(sim, t_end, &t, &there);
-  }
-  if (status != SALTUS_OK) {
-    return saltusi_scheme_explain(sim->scheme, status, sim->now.t, most);
-  }
-  saltusi_scheme_commit(sim->scheme);
-  exchange(sim, t);
-  status = saltusi_observer_step(sim, &sim->report, sim->next.t, sim->now.t);
-  if (status == SALTUS_OK && there) {
-    status = meet_switch(sim);
-  }
-  return status == SALTUS_OK && sim->switches ? saltusi_switch_all(sim) : status;
-}
-
-/* A controlled step, at most up to t_end; its two halves are reported one by one. */
-static saltus_status advance_controlled(saltus_sim* sim, double t_end) {
-  saltus_status status = saltusi_control_step(sim, t_end - sim->now.t);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  double h = sim->report.h;
-  bool last = h >= t_end - sim->now.t;
-  exchange(sim, last ? t_end : sim->now.t + h);
-  double from = sim->next.t;
-  if (sim->control->halves) {
-    status = saltusi_observer_step(sim, &sim->control->half, from, from + 0.5 * h);
-    from += 0.5 * h;
-  }
-  status =
-      status == SALTUS_OK ? saltusi_observer_step(sim, &sim->report, from, sim->now.t) : status;
-  return status == SALTUS_OK && sim->switches ? saltusi_switch_all(sim) : status;
-}
-
 /* One step of whatever kind, not past t_end where the kind allows it. */
-static saltus_status advance(saltus_sim* sim, double t_end) {
+static inline saltus_status advance(saltus_sim* sim, double t_end) {
   if (sim->def.changes != NULL && *sim->def.changes != sim->changes) {
     sim->changes = *sim->def.changes;
     saltusi_scheme_restart(sim->scheme);
   }
   if (sim->control != NULL) {
-    return advance_controlled(sim, t_end);
+    return saltusi_sim_controlled(sim, t_end);
   }
-  bool chosen = saltusi_scheme_info(sim->scheme)->chooses_step;
-  return chosen ? advance_chosen(sim, t_end) : advance_fixed(sim);
+  return sim->chosen ? saltusi_sim_chosen(sim, t_end) : advance_fixed(sim);
 }
 
 /* The frame of the start, once. */

@@ -82,6 +82,7 @@ struct saltus_sim {
   saltusi_crossing* crossings;    /* [event functions] */
   saltusi_observe_room observe;
   bool switches;                /* events set inputs between steps */
+  bool chosen;                  /* the scheme chooses its steps */
   saltusi_ledger_inside motion; /* of the last step */
   saltus_state ends[2];         /* of the last step, or of a half of it */
   double* forces;               /* [3 nc + nj] N, at a frame */
@@ -182,5 +183,20 @@ saltus_status saltusi_observer_failed(saltus_sim* sim, double t);
 
 /* The frame of the present instant, where a run ends early; not a second time. */
 saltus_status saltusi_observer_leave(saltus_sim* sim);
+
+/* The new state takes the place of the old. */
+static inline void saltusi_sim_exchange(saltus_sim* sim, double t) {
+  saltus_state old = sim->now;
+  sim->now = sim->next;
+  sim->next = old;
+  sim->step++;
+  sim->last_h = t - old.t;
+  sim->now.t = t;
+}
+
+/* advance.c. A step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
+saltus_status saltusi_sim_chosen(saltus_sim* sim, double t_end);
+/* A controlled step, at most up to t_end; its two halves are reported one by one. */
+saltus_status saltusi_sim_controlled(saltus_sim* sim, double t_end);
 
 #endif

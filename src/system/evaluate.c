@@ -192,7 +192,7 @@ void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int 
 }
 
 /* A view of `count` rows, all zero. */
-static saltus_rows open_rows(saltusi_row_block* block, int first, int count) {
+static inline saltus_rows open_rows(saltusi_row_block* block, int first, int count) {
   size_t start = (size_t)first * (size_t)block->stride;
   saltus_rows rows = {
       .count = count,
@@ -203,7 +203,15 @@ static saltus_rows open_rows(saltusi_row_block* block, int first, int count) {
       .b = block->b + first,
       .c = block->c != NULL ? block->c + first : NULL,
   };
-  for (int k = 0; k < count * block->stride; k++) {
+  const int entries = count * block->stride;
+  if (entries == 1) { /* without the loops that compilers make of the others */
+    rows.G[0] = rows.b[0] = 0.0;
+    if (rows.c != NULL) {
+      rows.c[0] = 0.0;
+    }
+    return rows;
+  }
+  for (int k = 0; k < entries; k++) {
     rows.G[k] = 0.0;
   }
   for (int r = 0; r < count; r++) {

@@ -193,8 +193,8 @@ static bool own_law(const saltus_contact_law* law, int rows, const double* W, co
   return law->own != NULL && law->own->apply(law->own->self, &impact, P) == SALTUS_OK;
 }
 
-bool saltusi_impact(const saltus_contact_law* law, const double* W, const double* U, double* P) {
-  assert(law != NULL && W != NULL && U != NULL && P != NULL);
+/* With the coefficient that the law has now. */
+static bool strike(const saltus_contact_law* law, const double* W, const double* U, double* P) {
   int rows = 1 + law->tangents;
   P[0] = P[1] = P[2] = 0.0;
   if (law->impact == SALTUS_IMPACT_OWN) {
@@ -213,4 +213,50 @@ bool saltusi_impact(const saltus_contact_law* law, const double* W, const double
   bool is_poisson =
       law->impact == SALTUS_IMPACT_POISSON || law->impact == SALTUS_IMPACT_POISSON_PRINTED;
   return is_poisson ? poisson(law, W, U, P) : follow_path(law, W, U, P);
+}
+
+/* U_T+ + e_T U_T-, what friction acts against; how much of it goes on along U_T-. */
+static double slip_after(const saltus_contact_law* law, const double* W, const double* U,
+                         const double* P, double* along) {
+  int rows = 1 + law->tangents;
+  double size = 0.0;
+  *along = 0.0;
+  for (int k = 1; k < rows; k++) {
+    double u = (1.0 + law->e_T) * U[k];
+    for (int j = 0; j < rows; j++) {
+      u += W[k * rows + j] * P[j];
+    }
+    size = hypot(size, u);
+    *along += u * U[k];
+  }
+  return size;
+}
+
+/* A coefficient that depends on slip is that of the slip at the end. Where several are, what slid before is tried with that
+ * of its slip first, and what stuck or turns round with that of sticking. */
+bool saltusi_impact(const saltus_contact_law* law, const double* W, const double* U, double* P) {
+  assert(law != NULL && W != NULL && U != NULL && P != NULL);
+  enum { ROUNDS = 20000 };
+  const saltus_friction_law* f = law->friction;
+  double before = law->tangents == 0 ? 0.0 : hypot(U[1], law->tangents > 1 ? U[2] : 0.0);
+  if (f == NULL || f->curve == SALTUS_CURVE_CONSTANT || law->tangents == 0) {
+    return strike(law, W, U, P);
+  }
+  double size = fabs(U[0]) + before;
+  bool rests = !(before > 1e-9 * size);
+  saltus_contact_law now = *law;
+  now.mu = rests ? law->mu : saltusi_coefficient(law, before);
+  double last = 0.0;
+  for (int k = 0; k < ROUNDS && strike(&now, W, U, P); k++) {
+    double along = 0.0;
+    double slip = slip_after(law, W, U, P, &along);
+    bool turns = k == 0 && !rests && along < 0.0;
+    double way = (turns ? law->mu : saltusi_coefficient(law, slip)) - now.mu;
+    if (!(slip > 1e-11 * size) || fabs(way) <= 1e-11 * law->mu) {
+      return true;
+    }
+    now.mu += way * last < 0.0 ? 0.3 * way : way;
+    last = turns ? 0.0 : way;
+  }
+  return false;
 }

@@ -90,9 +90,7 @@ static void check_friction_law(saltusi_checker* c, const hit* h, double e_T) {
                        .tangents = law->tangents,
                        .rows = 1 + law->tangents,
                        .direction = {u[0] / speed, u[1] / speed}};
-  /* the coefficient is that of the slip before the impact */
-  double slip = hypot(h->before[1], h->before[2]);
-  double U[3] = {0.0, held.direction[0] * slip, held.direction[1] * slip};
+  double U[3] = {0.0, u[0], u[1]}; /* the coefficient is that of the slip at the end */
   double s[3] = {0.0, 0.0, 0.0};
   saltusi_slide(&held, U, s);
   double off = hypot(P[1] + s[1] * P[0], P[2] + s[2] * P[0]);

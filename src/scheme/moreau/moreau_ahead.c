@@ -121,16 +121,6 @@ saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_je
   return status;
 }
 
-bool saltusi_moreau_speculative(const saltus_moreau_jean_options* o) {
-  assert(o != NULL);
-  return o->speculative != 0 && o->theta > 0.0;
-}
-
-bool saltusi_moreau_looks_ahead(const saltus_moreau_jean_options* o, const saltusi_step* s) {
-  assert(s != NULL);
-  return saltusi_moreau_speculative(o) && (s->eval->sys.traits & SALTUS_CHANGING_CONTACTS) != 0;
-}
-
 /* Penetration that is left to the next step, in parts of the way that forces make bodies go in one. */
 static const double ahead_part = 0.1;
 

@@ -9,11 +9,15 @@
 
 #include "scheme/moreau/moreau_step.h"
 
-bool saltusi_moreau_speculative(const saltus_moreau_jean_options* options);
+static inline bool saltusi_moreau_speculative(const saltus_moreau_jean_options* o) {
+  return o->speculative != 0 && o->theta > 0.0;
+}
 
 /* Whether a step looks at the contacts of its end: only sets that change can have some that were not looked at. */
-bool saltusi_moreau_looks_ahead(const saltus_moreau_jean_options* options,
-                                const saltusi_step* step);
+static inline bool saltusi_moreau_looks_ahead(const saltus_moreau_jean_options* o,
+                                              const saltusi_step* s) {
+  return saltusi_moreau_speculative(o) && (s->eval->sys.traits & SALTUS_CHANGING_CONTACTS) != 0;
+}
 
 /* The contacts that the step can close, with what their gap allows. */
 saltus_status saltusi_moreau_find_near(saltusi_moreau* work,

@@ -238,12 +238,14 @@ static double restitution(const saltusi_moreau* w, int r, double e, double pushe
 static const double tangent_stiffness = 2.0 / 7.0;
 
 /* Contacts give way: what their springs add to W, and what those of the tangents hold already. */
-static void write_springs(saltusi_moreau* w, double soft, const saltusi_step* s) {
+static void write_springs(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                          const saltusi_step* s) {
   saltusi_operator* op = &w->op;
-  op->softens = soft > 0.0;
+  op->softens = o->stiffness > 0.0;
   if (!op->softens) {
     return;
   }
+  const double soft = saltusi_moreau_soft(o, s->h);
   memset(op->soft, 0, (size_t)op->count * sizeof(double));
   for (int i = 0; i < s->report->active; i++) {
     const int first = op->first[i], end = op->first[i + 1];
@@ -271,7 +273,7 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     double rest = (1.0 - weight) * before + op->rows.b[r];
     op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + rest / weight;
   }
-  for (int r = op->count - op->laws.dry; r < op->count; r++) {
+  for (int r = op->count - op->laws.dry; op->laws.any && r < op->count; r++) {
     op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
   }
   for (int i = 0; i < s->report->active; i++) {
@@ -317,7 +319,7 @@ static inline void form(saltusi_moreau* w, const saltus_moreau_jean_options* o,
       evaluate_rows(w, o, s, first);
     }
     w->op.tol = o->contact_tol; /* decides how W is stored */
-    write_springs(w, saltusi_moreau_soft(o, s->h), s);
+    write_springs(w, o, s);
     saltusi_operator_form(&w->op, s->eval, &w->linear);
     write_law(w, o, s);
   }
@@ -400,7 +402,7 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
 static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                     const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
-  if (s->report->active == 0 && !w->op.laws.any && saltusi_moreau_linkage_serves(w)) {
+  if (s->report->active == 0 && saltusi_moreau_linkage_serves(w) && !w->op.laws.any) {
     saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
     if (!w->linked.factors.refused && !w->linked.factors.redundant) {
       w->linked.solved = true;
@@ -423,26 +425,28 @@ static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int
   int first = w->op.first[i];
   int count = w->op.first[i + 1] - first;
   const bool laws = op->laws.any;
+  const int slips = laws ? 1 + s->eval->sys.laws[contact->law].tangents : count;
+  const int seen = count < slips ? count : slips;
   double xi[3];
   *mean = 0.0;
-  for (int k = 0; k < count && k < 3; k++) {
+  for (int k = 0; k < seen; k++) {
     int r = first + k;
     double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
     xi[k] = u1 + w->e[r] * w->u0[r] + (k == 0 ? w->offset[i] : 0.0);
-    xi[k] += op->softens ? op->soft[r] * (op->P[r] - (k == 0 ? 0.0 : w->held[r])) : 0.0;
-    *mean += op->diagonal[r] / (count < 3 ? count : 3);
-    if (k <= s->eval->sys.laws[contact->law].tangents) {
-      contact->impulse[k] = op->P[r];
-      *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];
-      *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
+    if (op->softens) {
+      xi[k] += op->soft[r] * (op->P[r] - (k == 0 ? 0.0 : w->held[r]));
     }
+    *mean += op->diagonal[r] / seen;
+    contact->impulse[k] = op->P[r];
+    *(k == 0 ? &contact->u_before : &contact->slip_before[k - 1]) = w->u0[r];
+    *(k == 0 ? &contact->u_after : &contact->slip_after[k - 1]) = u1;
   }
   contact->impact = contact->impact && contact->impulse[0] > 0.0;
-  for (int r = first + 1 + s->eval->sys.laws[contact->law].tangents; r < first + count; r++) {
-    const double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
-    contact->twist_work += 0.5 * op->P[r] * (w->u0[r] + u1);
-  }
   if (laws) {
+    for (int r = first + slips; r < first + count; r++) {
+      const double u1 = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
+      contact->twist_work += 0.5 * op->P[r] * (w->u0[r] + u1);
+    }
     return op->laws.miss;
   }
   if (count == 1) {
@@ -473,7 +477,7 @@ static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
     worst = saltusi_larger(worst, miss);
     worst_impulse = saltusi_larger(worst_impulse, miss / mean);
   }
-  for (int r = w->op.count - w->op.laws.dry; r < w->op.count; r++) {
+  for (int r = w->op.count - w->op.laws.dry; w->op.laws.any && r < w->op.count; r++) {
     const double u0 = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
     const double u1 = saltusi_row_dot(&w->op.rows, r, s->v1) + w->op.rows.b[r];
     s->report->dry_work += 0.5 * w->op.P[r] * (u0 + u1);
@@ -495,15 +499,15 @@ static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
 static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s) {
   w->linearized = false;
-  saltus_status status =
-      saltusi_moreau_speculative(o) ? saltusi_moreau_find_near(w, o, s) : find_active(w, o, s);
+  const bool speculative = saltusi_moreau_speculative(o);
+  saltus_status status = speculative ? saltusi_moreau_find_near(w, o, s) : find_active(w, o, s);
   s->report->newton_iterations = 0;
   w->linked.solved = false;
   if (status == SALTUS_OK) {
     if (o->filter != SALTUS_FILTER_NO && !w->op.laws.any) {
       saltusi_moreau_filter(w, o, s);
     }
-    if (o->stiffness > 0.0) {
+    if (speculative && o->stiffness > 0.0) {
       memcpy(w->held, w->op.P, (size_t)w->op.count * sizeof(double));
     }
     status = solve_velocity(w, o, s);
