@@ -154,15 +154,15 @@ static void json_all(const subject* of) {
   json_close(&j, '}');
 }
 
-static saltus_status draw(const subject* of, const char* path) {
+/* words: of a law that was given in words; NULL: of a scene. */
+static saltus_status draw(const subject* of, const char* words, const char* path) {
   static double x[CURVE], y[CURVE], d[CURVE], force[CURVE], moment[CURVE];
   const saltus_friction_law* f = of->law->friction;
   const bool falls = f != NULL && f->curve == SALTUS_CURVE_STRIBECK;
-  const double reach = falls ? 8.0 * f->speed : 1.0;
-  x[0] = 0.0;
-  y[0] = of->law->mu * of->N;
-  for (int k = 1; k < CURVE; k++) {
-    x[k] = reach * (k - 1 + 1e-9) / (CURVE - 2);
+  const double reach = falls ? 8.0 * f->speed : 1.0, most = of->law->mu * of->N;
+  const double rest_x[2] = {0.0, 0.0}, rest_y[2] = {0.0, most};
+  for (int k = 0; k < CURVE; k++) {
+    x[k] = reach * (k + 1e-9) / (CURVE - 1); /* slides from the start */
     y[k] = along(of, x[k]);
     d[k] = 3.0 * k / (CURVE - 1);
   }
@@ -171,12 +171,23 @@ static saltus_status draw(const subject* of, const char* path) {
     at_ratio(of, d[k], &force[k], &moment[k]);
     moment[k] /= f->radius;
   }
-  const saltusi_series slip = {.label = "force against slip",
-                               .count = CURVE,
-                               .x = x,
-                               .y = y,
-                               .colour = SALTUSI_COLOUR_BLUE,
-                               .path = true};
+  const saltusi_series slip[3] = {{.label = "slides",
+                                   .count = CURVE,
+                                   .x = x,
+                                   .y = y,
+                                   .colour = SALTUSI_COLOUR_BLUE,
+                                   .path = true},
+                                  {.label = "sticks",
+                                   .count = 2,
+                                   .x = rest_x,
+                                   .y = rest_y,
+                                   .colour = SALTUSI_COLOUR_VERMILION,
+                                   .path = true},
+                                  {.kind = SALTUSI_SERIES_POINTS,
+                                   .count = 1,
+                                   .x = rest_x + 1,
+                                   .y = rest_y + 1,
+                                   .colour = SALTUSI_COLOUR_VERMILION}};
   const saltusi_series patch[2] = {{.label = "force",
                                     .count = CURVE,
                                     .x = d,
@@ -190,9 +201,17 @@ static saltus_status draw(const subject* of, const char* path) {
                                     .colour = SALTUSI_COLOUR_VERMILION,
                                     .path = true}};
   const saltusi_panel panel = {.y_label = "force [N]",
-                               .series_count = has_patch(of) ? 2 : 1,
-                               .series = has_patch(of) ? patch : &slip};
-  const saltusi_figure figure = {.title = of->law->name != NULL ? of->law->name : "friction",
+                               .series_count = has_patch(of) ? 2 : 3,
+                               .series = has_patch(of) ? patch : slip};
+  char title[160], subtitle[160];
+  const bool named = words == NULL && of->law->name != NULL && of->law->name[0] != '\0';
+  snprintf(title, sizeof title, "%s%s", words != NULL ? "" : "Friction of contact ",
+           words != NULL ? words
+           : named       ? of->law->name
+                         : "without a name");
+  snprintf(subtitle, sizeof subtitle, "normal force %g N, sticks up to %.6g N", of->N, most);
+  const saltusi_figure figure = {.title = title,
+                                 .subtitle = subtitle,
                                  .x_label =
                                      has_patch(of) ? "slip over radius times spin" : "slip [m/s]",
                                  .panel_count = 1,
@@ -256,7 +275,8 @@ int lab_friction(const cli_args* args) {
     code = CLI_USAGE;
   } else {
     (cli_has(args, "--json") ? json_all : print_all)(&of);
-    if (path != NULL && draw(&of, path) != SALTUS_OK) {
+    const char* words = strstr(args->positional[1], ": ") != NULL ? args->positional[1] : NULL;
+    if (path != NULL && draw(&of, words, path) != SALTUS_OK) {
       code = CLI_FAILED;
     }
   }

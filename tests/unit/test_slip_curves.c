@@ -115,16 +115,11 @@ static void every_scheme_strikes_with_it(void** unused) {
   static const struct {
     const char* scheme;
     double h, near;
-  } schemes[] = {{"moreau-jean", 4e-4, 8e-4},
-                 {"moreau-jean", 5e-5, 1e-4},
-                 {"moreau-midpoint", 1e-4, 2e-4},
-                 {"variational", 1e-4, 2e-4},
-                 {"rattle", 1e-4, 2e-4},
-                 {"schatzman-paoli", 1e-4, 2e-4},
-                 {"splitting-rkf45", 1e-4, 2e-4},
-                 {"splitting-rkf45-contact", 1e-4, 2e-4},
-                 {"radau-iia-3", 2e-3, 1e-6},
-                 {"dopri5", 2e-3, 1e-8},
+  } schemes[] = {{"moreau-jean", 4e-4, 8e-4},     {"moreau-jean", 5e-5, 1e-4},
+                 {"moreau-midpoint", 1e-4, 2e-4}, {"variational", 1e-4, 2e-4},
+                 {"rattle", 1e-4, 2e-4},          {"schatzman-paoli", 1e-4, 2e-4},
+                 {"splitting-rkf45", 1e-4, 2e-4}, {"splitting-rkf45-contact", 1e-4, 2e-4},
+                 {"radau-iia-3", 2e-3, 1e-6},     {"dopri5", 2e-3, 1e-8},
                  {"event-driven", 2e-3, 1e-8}};
   static const char* const laws[] = {"newton", "energetic"};
   for (size_t l = 0; l < 2; l++) {
