@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * recording_mutations.c - hostile recordings: bytes of tables and of HDF5 files are changed at random, and numbers of
- * recordings that were read. Whatever comes of it is read, verified and compared, or refused with a message; sanitizers and
- * assertions find the rest.
+ * recordings that were read. Whatever comes of it is read, verified, compared, made a report of and written for ParaView, or
+ * refused with a message; sanitizers and assertions find the rest.
  *
  *   recording_mutations COUNT [SEED]
  *
@@ -11,6 +11,9 @@
  * is counted and its seed printed; it fails the test only when the child says that it was in code of Saltus: after the read.
  */
 #include "recorded.h"
+
+#include "saltus/report.h"
+#include "saltus/vtk.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -107,6 +110,48 @@ static blob mutated(const blob* from, uint64_t* state) {
   return b;
 }
 
+static saltus_status drop(void* user, const void* bytes, size_t size) {
+  (void)bytes;
+  *(double*)user += (double)size;
+  return SALTUS_OK;
+}
+
+static saltus_status drop_file(void* user, const char* name, const void* bytes, size_t size) {
+  (void)name;
+  return drop(user, bytes, size);
+}
+
+/* The document of a report and the files for ParaView: what is drawn is written, or refused with a message. */
+static void show(const saltus_recording_data* data, const saltus_scene_view* view,
+                 const saltus_certificate* certificate) {
+  saltus_kept_message kept;
+  double bytes = 0.0;
+  saltus_report_def report = saltus_report_def_default();
+  report.data = data;
+  report.scene = view;
+  report.certificate = certificate;
+  report.write = drop;
+  report.user = &bytes;
+  report.log = saltus_log_keep(&kept);
+  bool shown = saltus_report_document(&report, NULL) == SALTUS_OK;
+  if (shown ? bytes == 0.0 : kept.text[0] == '\0') {
+    abort();
+  }
+  saltus_vtk_def vtk = saltus_vtk_def_default();
+  bytes = 0.0;
+  vtk.data = data;
+  vtk.scene = view;
+  vtk.most = 5;
+  vtk.around = 8;
+  vtk.write = drop_file;
+  vtk.user = &bytes;
+  vtk.log = saltus_log_keep(&kept);
+  shown = saltus_vtk_export(&vtk, NULL) == SALTUS_OK;
+  if (shown ? bytes == 0.0 : kept.text[0] == '\0') {
+    abort();
+  }
+}
+
 /* Everything that takes a recording. */
 static void judge(const saltus_recording_data* data, const base* of) {
   saltus_kept_message kept;
@@ -124,6 +169,7 @@ static void judge(const saltus_recording_data* data, const base* of) {
   saltus_comparison* comparison = NULL;
   saltus_compare(&beside, &comparison);
   saltus_comparison_destroy(comparison);
+  show(data, view, status == SALTUS_OK ? &certificate : NULL);
   judged += status == SALTUS_OK;
   refused += status != SALTUS_OK;
 }

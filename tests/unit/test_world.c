@@ -192,6 +192,62 @@ static void an_identity_is_found_back(void** state) {
   drop(&f);
 }
 
+static bool knows(const saltusi_world* world, int a, int b, saltusi_candidate pair) {
+  return saltusi_world_knows(world, saltusi_world_identity(world, a, b, &pair));
+}
+
+/* A file may say any 64 bits. Known is what two shapes of different bodies can be given: a pair has up to 8 branches,
+ * and feature 0 is the shape itself, which is watched and never touched as such. */
+static void an_identity_of_no_contact_is_refused(void** state) {
+  (void)state;
+  fixture f;
+  make(&f, 20, 1.0);
+  const saltusi_candidate touch = {.a = 1, .b = 1};
+  assert_true(knows(&f.world, 2, 7, touch));
+  assert_true(knows(&f.world, 2, 20, touch)); /* on the floor */
+  assert_true(knows(&f.world, 2, 7, (saltusi_candidate){.a = 1, .b = 1, .branch = 7}));
+  assert_false(knows(&f.world, 2, 7, (saltusi_candidate){.a = 0, .b = 1}));
+  assert_false(knows(&f.world, 2, 7, (saltusi_candidate){.a = 1, .b = 0}));
+  const uint64_t good = saltusi_world_identity(&f.world, 2, 7, &touch);
+  assert_false(saltusi_world_knows(&f.world, good << 32 | good >> 32)); /* 7 before 2 */
+  assert_false(saltusi_world_knows(&f.world, (good & 0xffffffffU) << 32 | (good & 0xffffffffU)));
+  assert_false(saltusi_world_knows(&f.world, 0));
+  assert_false(saltusi_world_knows(&f.world, UINT64_MAX));
+  assert_false(saltusi_world_knows(&f.world, good | 0xffffffffU));
+  assert_false(saltusi_world_knows(&f.world, good | (uint64_t)0x7fffffffU << 32));
+  f.world.instance[7].carrier = f.world.instance[2].carrier; /* one body has both */
+  assert_false(saltusi_world_knows(&f.world, good));
+  f.world.count = 1; /* nobody to touch */
+  assert_false(saltusi_world_knows(&f.world, good));
+  drop(&f);
+}
+
+/* Of all identities around those that exist, the ones that are known come back from their parts. */
+static void an_identity_that_is_known_has_parts_that_exist(void** state) {
+  (void)state;
+  fixture f;
+  make(&f, 20, 1.0);
+  uint64_t random = 11;
+  int found = 0;
+  for (int i = 0; i < 200000; i++) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    const uint64_t identity = (random >> 33 & 0xffU) << 32 | (random >> 45 & 0xffU);
+    if (!saltusi_world_knows(&f.world, identity)) {
+      continue;
+    }
+    int a, b;
+    saltusi_candidate pair;
+    saltusi_world_decode(&f.world, identity, &a, &b, &pair);
+    assert_true(0 <= a && a < b && b < f.world.count);
+    assert_true(1 <= pair.a && pair.a <= f.world.instance[a].shape.stored);
+    assert_true(1 <= pair.b && pair.b <= f.world.instance[b].shape.stored);
+    assert_true(saltusi_world_identity(&f.world, a, b, &pair) == identity);
+    found++;
+  }
+  assert_true(found > 1000 && found < 199000);
+  drop(&f);
+}
+
 static void a_body_that_is_nowhere_has_no_contacts_and_others_keep_theirs(void** state) {
   (void)state;
   fixture f;
@@ -247,6 +303,8 @@ int main(void) {
       cmocka_unit_test(lists_do_not_depend_on_what_was_asked_before),
       cmocka_unit_test(the_tree_finds_what_trying_all_finds),
       cmocka_unit_test(an_identity_is_found_back),
+      cmocka_unit_test(an_identity_of_no_contact_is_refused),
+      cmocka_unit_test(an_identity_that_is_known_has_parts_that_exist),
       cmocka_unit_test(a_body_that_is_nowhere_has_no_contacts_and_others_keep_theirs),
       cmocka_unit_test(exceptions_hold_in_their_order),
   };
