@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static saltus_status write_file(void* user, const char* name, const void* bytes, size_t size) {
   const char* folder = user;
@@ -30,8 +31,9 @@ static saltus_status write_file(void* user, const char* name, const void* bytes,
 }
 
 /* Files of an earlier export with more states would be taken for states of this one. */
-static int make_folder(const char* path, bool force) {
-  if (mkdir(path, 0777) == 0) {
+static int make_folder(const char* path, bool force, bool* made) {
+  *made = mkdir(path, 0777) == 0;
+  if (*made) {
     return CLI_DONE;
   }
   DIR* dir = errno == EEXIST ? opendir(path) : NULL;
@@ -81,13 +83,16 @@ static int export_run(const cli_args* args, const saltus_recording_data* data,
   }
   def.most = (long long)most;
   def.around = (int)around;
-  code = make_folder(folder, cli_has(args, "--force"));
+  bool made;
+  code = make_folder(folder, cli_has(args, "--force"), &made);
   if (code != CLI_DONE) {
     return code;
   }
   saltus_status status = saltus_vtk_export(&def, &about);
   if (status == SALTUS_OK) {
     print_about(folder, &about);
+  } else if (made) {
+    (void)rmdir(folder); /* what was refused leaves nothing; files that were written stay */
   }
   return cli_exit_code(status);
 }

@@ -177,6 +177,7 @@ class Vtk(Cli):
         recording = self.folder / 'ball.csv'
         saltus('run', 'ball', '-o', recording)
         self.refused('vtk', recording, says='scene')
+        self.assertFalse((self.folder / 'ball.vtk').exists())
         out, _ = self.export(BOX)
         self.refused('vtk', self.folder / 'run.csv', '-o', out, says='is not empty; --force writes into it')
         self.assertEqual(saltus('vtk', self.folder / 'run.csv', '-o', out, '--force').returncode, 0)
