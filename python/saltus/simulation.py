@@ -10,11 +10,12 @@ from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._errors import Interrupted
+from ._errors import Interrupted, SolveError
 from .arguments import NAN, Array, as_count, as_doubles, as_pairs, as_real, as_vector, as_word
 from .model import Model, Value, as_model
 from .solution import EVENT_TYPE, KINDS, Solution, State
 from .solver import as_start, solve
+from .waiting import interruptible
 
 
 class Event:
@@ -287,7 +288,8 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
     """Many runs of a model in threads: a row of `q0` and `v0`, or a mapping of `parameters`, for each.
 
     `settings` are those of `saltus.solve`. The results are those of one run after the other, bit by bit. A run that
-    fails raises as in `solve`, and so does Ctrl-C, after all runs have been stopped.
+    fails raises as in `solve`, after all others have been stopped. Ctrl-C raises `Interrupted`, whose `solution` is a list
+    with an entry for each run: what was computed of it, or None where it had not begun.
 
     >>> import saltus
     >>> heights = [[1.0], [2.0], [3.0]]
@@ -305,25 +307,42 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
     workers = min(max(count, 1), os.cpu_count() or 1) if workers is None else as_count(workers, "workers", 1, 1024)
     shared = not made.inputs
 
-    def one(i: int) -> Solution:
+    runs: list[Optional[Solution]] = [None] * count
+    stopped: list[bool] = []  # not empty: no run begins any more
+
+    def one(i: int) -> None:
+        if stopped:
+            return
         case = made.with_parameters(cases[i]) if cases is not None else made
-        return solve(case if shared else case._alone(), t_end, q0=None if q is None else q[i],
-                     v0=None if v is None else v[i], stop=flag, **settings)
+        try:
+            runs[i] = solve(case if shared else case._alone(), t_end, q0=None if q is None else q[i],
+                            v0=None if v is None else v[i], stop=flag, **settings)
+        except SolveError as error:
+            stopped.append(True)
+            runs[i] = error.solution
+            raise
 
     if cases is not None:
         for case in cases:  # what is wrong is said before anything runs
             as_pairs(case, "parameters")
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures: list[Future[Solution]] = [pool.submit(one, i) for i in range(count)]
-        try:
-            return [future.result() for future in futures]
-        except BaseException as error:
-            flag.set()
-            for future in futures:
-                future.cancel()
-            if isinstance(error, KeyboardInterrupt):
-                raise Interrupted("interrupted; runs that were not complete are lost") from error
-            raise
+
+    def work(flag: _core.Flag) -> list[Solution]:
+        with ThreadPoolExecutor(max_workers=workers) as pool:
+            futures: list[Future[None]] = [pool.submit(one, i) for i in range(count)]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                stopped.append(True)
+                flag.set()
+                raise
+        return [run for run in runs if run is not None]
+
+    done, pressed = interruptible(work, flag)
+    if done is None or (pressed and len(done) < count):
+        complete = sum(run is not None for run in runs)
+        raise Interrupted(f"interrupted; .solution has what was computed of {complete} of {count} runs", runs)
+    return done
 
 
 __all__ = ["Event", "Simulation", "rollout", "NAN"]

@@ -137,6 +137,44 @@ class Rollout(unittest.TestCase):
         with self.assertRaises(ValueError):
             saltus.rollout(scene("ball"), 0.5, q0=[[1, 2]])
 
+    @not_short
+    def test_ctrl_c_gives_back_what_was_computed(self):
+        """Of three runs on one thread the first is complete, the second was under way, the third had not begun."""
+        model = saltus.Model.from_text("""
+saltus: 1
+parameters: {k: 1}
+coordinates: {y: 1}
+kinetic: y'^2/2
+potential: k*y^2/2
+""")
+        cases = [{"k": 1e-12}, {"k": 1e12}, {"k": 2e12}]
+        pressed = []
+
+        def press():
+            time.sleep(0.4)
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=press)
+        thread.start()
+        with self.assertRaises(saltus.Interrupted) as caught:
+            saltus.rollout(model, 1e3, parameters=cases, tol=1e-9, workers=1, every=1000)
+        late = time.monotonic() - pressed[0]
+        thread.join()
+        self.assertLess(late, 0.2)
+        complete, begun, waiting = caught.exception.solution
+        self.assertEqual(complete.q.tobytes(),
+                         saltus.solve(model, 1e3, parameters=cases[0], tol=1e-9, every=1000).q.tobytes())
+        self.assertTrue(0.0 < begun.t[-1] < 1e3)
+        self.assertIsNone(waiting)
+
+    def test_a_run_that_fails_raises_with_its_solution(self):
+        model = saltus.Model.from_text("saltus: 1\nparameters: {c: 0}\ncoordinates: {y: 1}\nkinetic: y'^2/2\n"
+                                       "forces: {y: -c/sqrt(y)}\n")
+        with self.assertRaises(saltus.SolveError) as caught:
+            saltus.rollout(model, 5.0, parameters=[{"c": 0}, {"c": 1}, {"c": 0}])
+        self.assertTrue(0.0 < caught.exception.solution.t[-1] < 5.0)
+
 
 if __name__ == "__main__":
     unittest.main()
