@@ -617,7 +617,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
 static saltus_status refresh(saltusi_adaptive* w) {
   saltus_status status = SALTUS_OK;
   if (w->memory->rate_valid == 0.0) {
-    status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y0, w->step.rate0);
+    status = saltusi_start_rate(w);
     w->memory->rate_valid = 1.0;
     w->memory->overheld = w->mode.held.dependent ? 1.0 : 0.0;
   }

@@ -434,6 +434,10 @@ void saltusi_loosen(saltusi_adaptive* w);
 void saltusi_loosen_grips(saltusi_adaptive* w, int key);
 void saltusi_settle_grips(saltusi_adaptive* w, int key);
 
+/* shares.c: rate0 at the start of an attempt. Redundant supports whose even shares are outside of their cones keep near to
+ * forces inside of them, where there are such. */
+saltus_status saltusi_start_rate(saltusi_adaptive* w);
+
 /* transition.c */
 saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, int count,
                                       bool impact);

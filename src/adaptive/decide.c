@@ -73,6 +73,7 @@ void saltusi_decision_layout(saltusi_decision* d, const saltusi_outline* o,
   assert(d != NULL && o != NULL && room != NULL && arena != NULL);
   int nc = o->nc;
   d->e_part = 1.0;
+  d->grip_part = 1.0;
   d->set = SALTUS_PUSH(arena, int, nc);
   d->part = SALTUS_PUSH(arena, int, nc);
   d->sense = SALTUS_PUSH(arena, double, nc);

@@ -103,6 +103,8 @@ typedef struct saltusi_decision {
   bool* spread;  /* [nc] forces are spread over rows that depend on each other, as iterations end */
   bool wedged;   /* an impact that Newton's law cannot solve is taken by Poisson's */
   double e_part; /* part of the restitution that is used, 1 but for capped impacts */
+  double
+      grip_part; /* part of the friction of what is at rest, 1 but where forces inside of cones are sought */
   double* change;        /* [nv] of v or a in the last problem */
   double* free_acc;      /* [nv] */
   double* x;             /* [nv] */
@@ -122,8 +124,14 @@ saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double*
 /* known.c. Forces of a contact that those of steps are near to; l = NULL: none are known. */
 void saltusi_keep_forces(saltusi_contact* c, int tangents, const double* l);
 /* Redundant supports share forces evenly, `held` [nl], and one of them may be at its bound for that alone: of these forces and those of
- * the last status problem the mean is taken that uses least friction, and steps keep near to it. False: there is none. */
-bool saltusi_decide_known(saltusi_decision* d, const double* held);
+ * the last status problem the mean is taken that uses least friction, and steps keep near to it. False: it uses more than `most` of its bound. */
+bool saltusi_decide_known(saltusi_decision* d, const double* held, double most);
+/* Forces that hold all that is at rest with other shares than `held`, clear of all cones, into d->impulse: those of the status problem, or
+ * of one with as little friction as holds it. Statuses stay. *inside: there are such. */
+saltus_status saltusi_decide_shares(saltusi_decision* d, double t, const double* y,
+                                    const double* held, bool* inside);
+/* How much of its bound that mean uses. */
+double saltusi_decide_least(const saltusi_decision* d, const double* held);
 
 /* Of the contacts in d->part: spatial ones at their bound slide when another one of the same bodies does: at the onset their accelerations are too
  * small to see, and a rigid body cannot slide at some of its supports only. */

@@ -371,12 +371,39 @@ static saltus_status check_sticks(saltusi_search* search, double theta, bool* st
   return status == SALTUS_RETRY_SMALLER ? SALTUS_OK : status;
 }
 
+/* Supports stick on with other shares: an event where those of the step have used up a cone, at which forces that are inside
+ * of all take over (on_slide). A step that starts outside has found none. */
+static saltus_status find_other_shares(saltusi_search* search, int key, double from, int rank) {
+  const double t = search->step->t + from * search->step->h;
+  bool inside = false;
+  if (!(from > 0.0)) {
+    return SALTUS_OK;
+  }
+  search->step->ops->dense(&search->step->motion, from, 0, search->o->ny, search->probe);
+  saltus_status status = saltusi_mode_rate(search->mode, t, search->probe, search->probe_rate);
+  if (status == SALTUS_OK) {
+    status = saltusi_decide_shares(search->decision, t, search->probe,
+                                   search->probe_rate + search->o->nq + search->o->nv, &inside);
+  }
+  if (inside) {
+    saltusi_found_add(
+        search,
+        (saltusi_found){
+            .kind = SALTUSI_FOUND_SLIDE, .key = key, .theta = from, .origin = from, .rank = rank});
+  }
+  return status;
+}
+
 /* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
  * up a cone, the friction problem shows whether another one does not. */
 static saltus_status find_shared_slide(saltusi_search* search, int key, double from, int rank) {
   double width = width_of(search, key);
   bool sticks = true;
-  saltus_status status = check_sticks(search, 1.0, &sticks);
+  const int before = search->found_count;
+  saltus_status status = find_other_shares(search, key, from, rank);
+  if (status == SALTUS_OK && search->found_count == before) {
+    status = check_sticks(search, 1.0, &sticks);
+  }
   if (status != SALTUS_OK || sticks) {
     return status;
   }

@@ -239,7 +239,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
     status = saltusi_adaptive_settle(w, w->step.t, w->step.y0, count, true);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y0, w->step.rate0);
+    status = saltusi_start_rate(w);
   }
   if (status == SALTUS_OK) {
     status = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);

@@ -4,8 +4,9 @@
  * known.c - forces that steps keep near to where rows depend on each other and many forces hold them
  * (docs/theory/adaptive.md, 4.3), and what slides together.
  */
-#include "adaptive/decide.h"
+#include "adaptive/adaptive.h"
 #include "adaptive/grip.h"
+#include "adaptive/thresholds.h"
 
 #include <assert.h>
 #include <math.h>
@@ -32,23 +33,35 @@ static double used_friction(const saltusi_decision* d, const double* held, doubl
       l[k] = d->impulse[row] + part * (held[row] - d->impulse[row]);
     }
     double size = saltusi_grip_size(d->o, key, l + 1);
-    most = fmax(most, size > 0.0 ? (l[0] > 0.0 ? size / (d->mu[key] * l[0]) : INFINITY) : 0.0);
+    most = fmax(most, size > 0.0 ? (l[0] > 0.0 ? size / (d->o->mu[key] * l[0]) : INFINITY) : 0.0);
   }
   return most;
 }
 
-bool saltusi_decide_known(saltusi_decision* d, const double* held) {
-  assert(d != NULL && held != NULL);
-  const double clear = 0.999; /* of the bound: else the next step would end at once; chosen */
+/* The part of `held` in the mean with the forces of the last status problem that uses least friction, and how much of its
+ * bound that is. */
+static double find_mean(const saltusi_decision* d, const double* held, double* part) {
   enum { PARTS = 20 };
   double best = INFINITY;
-  double part = 0.0;
+  *part = 0.0;
   for (int i = 0; i <= PARTS; i++) {
     double used = used_friction(d, held, (double)i / PARTS);
-    part = used < best ? (double)i / PARTS : part;
+    *part = used < best ? (double)i / PARTS : *part;
     best = fmin(best, used);
   }
-  if (!(best <= clear)) {
+  return best;
+}
+
+double saltusi_decide_least(const saltusi_decision* d, const double* held) {
+  assert(d != NULL && held != NULL);
+  double part;
+  return find_mean(d, held, &part);
+}
+
+bool saltusi_decide_known(saltusi_decision* d, const double* held, double most) {
+  assert(d != NULL && held != NULL);
+  double part;
+  if (!(find_mean(d, held, &part) <= most)) {
     return false;
   }
   for (int key = 0; key < d->o->contacts; key++) {
@@ -61,6 +74,57 @@ bool saltusi_decide_known(saltusi_decision* d, const double* held) {
     saltusi_keep_forces(&d->contact[key], d->o->tangents[key], pressed ? l : NULL);
   }
   return true;
+}
+
+/* The status problem with a part of the friction of what is at rest; whether all of that stays there. Statuses are kept. */
+static saltus_status solve_part(saltusi_decision* d, double t, const double* y, int count,
+                                double part, bool* sticks) {
+  memcpy(d->kept, d->contact, (size_t)d->o->nc * sizeof *d->contact);
+  saltusi_find_senses(d, t, y);
+  d->grip_part = part;
+  saltus_status status = saltusi_decide_status(d, t, y, count);
+  d->grip_part = 1.0;
+  *sticks = status == SALTUS_OK;
+  for (int key = 0; key < d->o->nc; key++) {
+    bool stuck = d->kept[key].mode == SALTUSI_STICK; /* what carries nothing may open */
+    *sticks = *sticks && !(stuck && d->contact[key].mode == SALTUSI_SLIP);
+  }
+  memcpy(d->contact, d->kept, (size_t)d->o->nc * sizeof *d->contact);
+  return status == SALTUS_RETRY_SMALLER ? SALTUS_OK : status;
+}
+
+saltus_status saltusi_decide_shares(saltusi_decision* d, double t, const double* y,
+                                    const double* held, bool* inside) {
+  assert(d != NULL && y != NULL && held != NULL && inside != NULL);
+  enum { HALVINGS = 24 };   /* friction to 1e-7 of it */
+  const double fine = 0.25; /* of what is left to the bound; chosen */
+  const double far = 0.9;   /* from the bound: else the next step would end soon; chosen */
+  const double clear = saltusi_friction_clear(d->o->settings.rtol);
+  const double most = clear * clear; /* by a margin: at the event that follows they shall be, too */
+  int count = 0;
+  for (int key = 0; key < d->o->nc; key++) {
+    if (saltusi_is_closed(&d->contact[key]) && !saltusi_is_grip(d->o, key)) {
+      d->set[count++] = key;
+    }
+  }
+  double low = 0.0;
+  double high = 1.0;
+  bool sticks = false;
+  saltus_status status = solve_part(d, t, y, count, 1.0, &sticks);
+  double used = sticks ? saltusi_decide_least(d, held) : INFINITY;
+  *inside = used <= most;
+  if (!sticks || used <= far || count > SALTUSI_LARGE) {
+    return status;
+  }
+  for (int k = 0; k < HALVINGS && status == SALTUS_OK && high - low > fine * (1.0 - high); k++) {
+    double part = 0.5 * (low + high);
+    status = solve_part(d, t, y, count, part, &sticks);
+    high = sticks ? part : high;
+    low = sticks ? low : part;
+  }
+  status = status == SALTUS_OK ? solve_part(d, t, y, count, high, &sticks) : status;
+  *inside = status == SALTUS_OK && sticks && saltusi_decide_least(d, held) <= most;
+  return status;
 }
 
 /* Whether two contacts are between the same bodies, as far as their rows say. */

@@ -51,6 +51,7 @@ void saltusi_load_slips(saltusi_decision* d, const double* v, int count) {
   load_grips(d, v, count);
   for (int i = 0; i < count; i++) {
     int key = d->set[i];
+    d->mu[key] *= saltusi_is_prescribed(d, key) ? 1.0 : d->grip_part;
     if (d->o->law[key]->friction == NULL || !saltusi_is_prescribed(d, key)) {
       continue;
     }

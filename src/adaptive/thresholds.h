@@ -45,6 +45,15 @@ static const double saltusi_force_width_rate = 0.01;
 /* rtol below this does not narrow it: it is rounding. */
 static const double saltusi_rtol_least = 1e-14;
 
+/* Part of its bound that friction of redundant supports may use where forces are chosen in the middle of a step: with
+ * more the next step would end at once. Near the end of sticking no shares are that clear of all cones, and those of the
+ * steps go beyond by that part for that part of the time: an impulse of its square, a hundredth of rtol. */
+static inline double saltusi_friction_clear(double rtol) {
+  return 1.0 - fmin(1e-3, 0.1 * sqrt(rtol));
+}
+/* Part that counts as the bound: sums of forces are as good as that, and recordings have it as friction in the cone. */
+static const double saltusi_friction_bound = 1.0 + 1e-12;
+
 /* Rounding of a sum of ten or so products, relative to its largest term. */
 static const double saltusi_sum_rounding = 1e-13;
 

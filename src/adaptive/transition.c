@@ -607,8 +607,14 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   if (status != SALTUS_OK || !same_status(w)) {
     return status;
   }
-  if (shared && w->o.tangents[key] >= 2 && saltusi_decide_known(&w->decision, force)) {
-    return SALTUS_OK;
+  bool inside = false;
+  if (shared && w->o.tangents[key] >= 2) {
+    status = saltusi_decide_shares(&w->decision, t, y, force, &inside);
+  }
+  if (status != SALTUS_OK ||
+      (inside &&
+       saltusi_decide_known(&w->decision, force, saltusi_friction_clear(w->o.settings.rtol)))) {
+    return status;
   }
   if (w->o.tangents[key] >= 2) { /* at its bound to rounding: it slides along the friction it had */
     w->contact[key].mode = SALTUSI_SLIP;
