@@ -440,8 +440,16 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   assert(w != NULL && s != NULL && key >= 0);
   const saltusi_impact_series* series = &w->series[key];
   const char* name = s->eval->sys.laws[w->laws[key]].name;
+  if (series->impacts < 3.0) { /* no series yet of which to tell where it ends */
+    saltusi_log(s->log, SALTUS_LEVEL_ERROR,
+                "scheme event-driven: events of contact %d \"%s\" follow each other faster than "
+                "%.1g s at t = "
+                "%.15g s, after %.0f impacts. Option at_accumulation=capture goes on through them",
+                key, name != NULL ? name : "", w->width, w->t, series->impacts);
+    return SALTUS_ERR_ACCUMULATION;
+  }
   double ratio = series->flight[0] / series->flight[1];
-  bool known = series->impacts > 2.0 && ratio > 0.0 && ratio < 1.0;
+  bool known = ratio > 0.0 && ratio < 1.0;
   double rest = known ? series->flight[0] * ratio / (1.0 - ratio) : NAN;
   saltusi_log(
       s->log, SALTUS_LEVEL_ERROR,

@@ -12,7 +12,7 @@
  *   resting     g <= rounding, U = 0, gamma < 0: a touch here
  *   rising      g <= rounding, U > 0: nothing, unless it comes back; then its apex is looked for
  *               first, and a flight whose apex is below the rounding of g is a touch
- *   closed      its force turns negative: it opens
+ *   closed      its force turns negative: it opens. Of a pair of features: one of them ends there and the pair is listed no more
  *   slips       in the plane: its velocity turns
  *   sticks      its friction exceeds its bound
  *
@@ -69,7 +69,7 @@ saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, doubl
 }
 
 /* What is followed along the sub-interval. */
-typedef enum quantity { GAP, RISE, FALL, FORCE, MARGIN, SLIP } quantity;
+typedef enum quantity { GAP, RISE, FALL, FORCE, MARGIN, SLIP, LASTS } quantity;
 
 typedef struct search {
   saltusi_capture* w;
@@ -100,6 +100,24 @@ static saltus_status force_at(const search* f, double t, const double* q, const 
   return status;
 }
 
+/* Whether a held contact is one no more at a state that the view is of: it is not listed there, and a guard of its features has
+ * fallen. Lists may choose another pair where features meet; as long as its guards hold it stays (docs/contacts.md). */
+static bool has_left(saltusi_eval* eval, double t, const double* q,
+                     const saltusi_contact_view* view, int key) {
+  const saltus_system* sys = &eval->sys;
+  if (!isinf(view->gap[key]) || sys->ops->guards == NULL || eval->keys == NULL) {
+    return false;
+  }
+  double guard[SALTUS_GUARDS], least = INFINITY;
+  const saltus_point at = saltusi_at(eval, t, q, NULL);
+  const int said = sys->ops->guards(sys->self, &at, eval->keys->table.identity[key], guard);
+  const int count = said < 0 ? 0 : said & ~(SALTUS_LIES_DOWN | SALTUS_TILTS);
+  for (int i = 0; i < count; i++) {
+    least = fmin(least, guard[i]);
+  }
+  return least < 0.0;
+}
+
 /* A value with its rate of change, NaN where that is not known. */
 typedef struct sample {
   double value, rate;
@@ -115,6 +133,10 @@ static saltus_status evaluate(const search* f, double x, sample* out) {
   }
   if (status == SALTUS_OK) {
     status = saltusi_capture_look(w, f->eval, w->t + x, w->q_try, w->v_try, &w->probe);
+  }
+  if (f->what == LASTS) {
+    out->value = has_left(f->eval, w->t + x, w->q_try, &w->probe, f->key) ? -1.0 : 1.0;
+    return status;
   }
   if (f->what == SLIP) {
     out->value = w->grips.of[f->key].direction[0] * w->probe.slip[2 * f->key];
@@ -326,6 +348,48 @@ static saltus_status find_touching(saltusi_capture* w, saltusi_eval* eval, int k
   return back ? find_return(w, eval, key) : SALTUS_OK;
 }
 
+/* Held contacts whose features end within the sub-interval open there, or before where their force turns. */
+static saltus_status find_left(saltusi_capture* w, saltusi_eval* eval) {
+  saltus_status status = SALTUS_OK;
+  for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
+    const int key = w->keys[i];
+    if (!has_left(eval, w->t + w->span, w->q_end, &w->end, key)) {
+      continue;
+    }
+    bracket x = {0.0, 0.0, {1.0, NAN}, {-1.0, NAN}};
+    if (!has_left(eval, w->t, w->q, &w->here, key)) {
+      const search lasts = {.w = w, .eval = eval, .what = LASTS, .key = key};
+      x.b = w->span;
+      status = shrink(&lasts, w->width, &x);
+    }
+    const search force = {.w = w, .eval = eval, .what = FORCE, .key = key};
+    sample at_start = {NAN, NAN}, at_end = {NAN, NAN};
+    if (status == SALTUS_OK && x.a > 0.0) {
+      status = evaluate(&force, x.a, &at_end);
+    }
+    if (status == SALTUS_OK && at_end.value < 0.0) {
+      status = force_at(&force, w->t, w->q, w->v, &at_start.value);
+      x = (bracket){0.0, x.a, at_start, at_end};
+      if (status == SALTUS_OK && at_start.value > 0.0) {
+        status = shrink(&force, w->width, &x);
+      } else {
+        x.b = 0.0;
+      }
+    }
+    add(w, SALTUSI_EVENT_OPEN, key, x.a, x.b);
+  }
+  return status;
+}
+
+static bool is_found(const saltusi_capture* w, int key) {
+  for (int i = 0; i < w->event_count; i++) {
+    if (w->events[i].key == key) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   int first = w->event_count;
   saltus_point at = saltusi_at(eval, w->t + w->span, w->q_end, w->v_end);
@@ -335,6 +399,9 @@ static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
     double force[3];
     saltusi_rk_force(&w->rk, &held, i, force);
+    if (is_found(w, w->keys[i])) { /* its features end */
+      continue;
+    }
     if (force[0] < 0.0) {
       add(w, SALTUSI_EVENT_OPEN, w->keys[i], 0.0, force[0]);
     }
@@ -429,6 +496,9 @@ saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval) {
     }
     status = w->here.gap[key] > w->gap_rounding ? find_separated(w, eval, key)
                                                 : find_touching(w, eval, key);
+  }
+  if (status == SALTUS_OK && w->count > 0) {
+    status = find_left(w, eval);
   }
   if (status == SALTUS_OK && w->count > 0) {
     status = find_open(w, eval);
