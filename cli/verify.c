@@ -135,33 +135,6 @@ bool cli_certificate_good(const cli_certificate* made, bool all) {
   return c->passed && is_whole(made->data) && (c->complete || !all);
 }
 
-/* Takes back what was said of the time between frames: a run may do there what the frames do not show. Impacts of
- * schemes with dense output are recorded on both sides, whatever else is. */
-static void leave_out_steps(saltus_certificate* c, bool impacts_known) {
-  static const saltus_verify_item between[] = {
-      SALTUS_VERIFY_OPEN,       SALTUS_VERIFY_SLIP,          SALTUS_VERIFY_POSITIONS,
-      SALTUS_VERIFY_MOMENTUM,   SALTUS_VERIFY_FORCES,        SALTUS_VERIFY_IMPACT_MOMENTUM,
-      SALTUS_VERIFY_IMPACT_LAW, SALTUS_VERIFY_IMPACT_ENERGY, SALTUS_VERIFY_EVENTS};
-  const int count = impacts_known ? 5 : (int)(sizeof between / sizeof between[0]);
-  for (int i = 0; i < count; i++) {
-    saltus_verify_result* r = &c->items[between[i]];
-    r->skipped += r->checked;
-    r->checked = r->failures = 0;
-    r->passed = true;
-    r->value = r->limit = 0.0;
-    r->t = NAN;
-    r->frame = r->place = -1;
-    r->has_contact = false;
-  }
-  c->passed = true;
-  for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
-    c->passed = c->passed && c->items[i].passed;
-  }
-  c->complete = false;
-  c->followed = c->balanced = 0.0;
-  c->unfollowed = "the recording does not hold every step: --certify records them";
-}
-
 int cli_certificate_make(const char* path, const saltus_scene_view* view, cli_certificate* made) {
   made->path = path;
   int code = made->data != NULL
@@ -178,7 +151,7 @@ int cli_certificate_make(const char* path, const saltus_scene_view* view, cli_ce
   const bool dense = scheme != NULL && scheme->chooses_step && scheme->dense;
   made->every_step = saltus_verify_has_steps(made->data, dense);
   if (made->known && !made->every_step) {
-    leave_out_steps(&made->certificate, dense);
+    saltus_certificate_without_steps(&made->certificate, dense);
   }
   return code;
 }

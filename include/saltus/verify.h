@@ -110,6 +110,9 @@ SALTUS_API saltus_status saltus_verify(const saltus_verify_def* def, saltus_cert
  * between frames cannot be judged without. A few that were lost do not count. middles: of schemes that choose their
  * steps and have dense output. */
 SALTUS_API bool saltus_verify_has_steps(const saltus_recording_data* data, bool middles);
+/* Takes back what was said of the time between frames, where a recording does not have them: a run may do there what
+ * the frames do not show. impacts: both sides of impacts are recorded, whatever else is, as schemes with dense output do. */
+SALTUS_API void saltus_certificate_without_steps(saltus_certificate* certificate, bool impacts);
 
 /* "rtol" or "atol" in the options of a recording, "rtol=1e-08 atol=1e-08 ..."; 0 when it is not there. */
 SALTUS_API double saltus_verify_tolerance(const char* options, const char* name);

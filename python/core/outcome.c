@@ -256,7 +256,7 @@ static PyObject* item_object(const saltus_verify_result* r) {
                        r->limit, "t", r->t);
 }
 
-static PyObject* certificate_object(const saltus_certificate* c) {
+static PyObject* certificate_object(const saltus_certificate* c, bool every) {
   PyObject* items = PyTuple_New(SALTUS_VERIFY_ITEMS);
   for (int i = 0; items != NULL && i < SALTUS_VERIFY_ITEMS; i++) {
     PyObject* item = item_object(&c->items[i]);
@@ -267,10 +267,10 @@ static PyObject* certificate_object(const saltus_certificate* c) {
   if (items == NULL) {
     return NULL;
   }
-  return Py_BuildValue("{s:N,s:N,s:d,s:d,s:d,s:s,s:N}", "passed", PyBool_FromLong(c->passed),
-                       "complete", PyBool_FromLong(c->complete), "span", c->span, "followed",
-                       c->followed, "balanced", c->balanced, "unfollowed", c->unfollowed, "items",
-                       items);
+  return Py_BuildValue("{s:N,s:N,s:N,s:d,s:d,s:d,s:s,s:N}", "passed", PyBool_FromLong(c->passed),
+                       "complete", PyBool_FromLong(c->complete), "every_step",
+                       PyBool_FromLong(every), "span", c->span, "followed", c->followed, "balanced",
+                       c->balanced, "unfollowed", c->unfollowed, "items", items);
 }
 
 /* verify(data, scene, own): own false: the start of the scene is not that of the run. */
@@ -305,7 +305,13 @@ PyObject* core_verify(PyObject* module, PyObject* args) {
     return core_raise(state, status, &messages);
   }
   core_messages_free(&messages);
-  return certificate_object(&certificate);
+  const saltus_scheme_info* scheme = saltus_scheme_find(data->data->scheme);
+  const bool dense = scheme != NULL && scheme->chooses_step && scheme->dense;
+  const bool every = saltus_verify_has_steps(data->data, dense);
+  if (!every) {
+    saltus_certificate_without_steps(&certificate, dense);
+  }
+  return certificate_object(&certificate, every);
 }
 
 static PyObject* pairs_object(const saltus_comparison* c) {

@@ -18,7 +18,8 @@ typedef struct run_args {
   PyObject *q0, *v0, *options, *control_options, *times, *flag, *resume;
   long long every;
   double dt;
-  int jumps, threads, global, contacts, quiet;
+  int beside; /* what is kept besides: 1 both sides of jumps, 2 middles of steps */
+  int threads, global, contacts, quiet;
 } run_args;
 
 /* What the definition of a run points to while it goes on. */
@@ -98,7 +99,8 @@ static saltus_run_def define(const run_args* a, const run_room* room, core_data*
   def.record_dt = a->dt;
   def.record_times = room->times.count > 0 ? room->times.data : NULL;
   def.record_time_count = (int)room->times.count;
-  def.record_jumps = a->jumps != 0;
+  def.record_jumps = (a->beside & 1) != 0;
+  def.record_middles = (a->beside & 2) != 0;
   def.threads = a->threads;
   def.global = a->global != 0;
   def.cancel = self->flag != NULL ? &self->flag->value : NULL;
@@ -162,10 +164,10 @@ static core_data* make_data(const core_state* state, const run_args* a) {
 
 static int read_args(const core_state* state, PyObject* args, run_args* a) {
   PyObject* scene;
-  if (!PyArg_ParseTuple(args, "O(zOzO)(dddddd)(OO)(LdOp)(ipOO)pp", &scene, &a->scheme, &a->options,
+  if (!PyArg_ParseTuple(args, "O(zOzO)(dddddd)(OO)(LdOi)(ipOO)pp", &scene, &a->scheme, &a->options,
                         &a->control, &a->control_options, &a->tol, &a->rtol, &a->atol, &a->until,
                         &a->step, &a->start, &a->q0, &a->v0, &a->every, &a->dt, &a->times,
-                        &a->jumps, &a->threads, &a->global, &a->flag, &a->resume, &a->contacts,
+                        &a->beside, &a->threads, &a->global, &a->flag, &a->resume, &a->contacts,
                         &a->quiet)) {
     return -1;
   }

@@ -302,12 +302,12 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
     count = len(cases) if cases is not None else None
     q = _starts(q0, "q0", count, made.nq)
     v = _starts(v0, "v0", count if count is not None else None if q is None else len(q), made.nv)
-    count = count if count is not None else len(q) if q is not None else len(v) if v is not None else 0
+    total: int = count if count is not None else len(q) if q is not None else len(v) if v is not None else 0
     flag = settings.pop("stop", None) or _core.Flag()
-    workers = min(max(count, 1), os.cpu_count() or 1) if workers is None else as_count(workers, "workers", 1, 1024)
+    workers = min(max(total, 1), os.cpu_count() or 1) if workers is None else as_count(workers, "workers", 1, 1024)
     shared = not made.inputs
 
-    runs: list[Optional[Solution]] = [None] * count
+    runs: list[Optional[Solution]] = [None] * total
     stopped: list[bool] = []  # not empty: no run begins any more
 
     def one(i: int) -> None:
@@ -328,7 +328,7 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
 
     def work(flag: _core.Flag) -> list[Solution]:
         with ThreadPoolExecutor(max_workers=workers) as pool:
-            futures: list[Future[None]] = [pool.submit(one, i) for i in range(count)]
+            futures: list[Future[None]] = [pool.submit(one, i) for i in range(total)]
             try:
                 for future in futures:
                     future.result()
@@ -339,9 +339,9 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
         return [run for run in runs if run is not None]
 
     done, pressed = interruptible(work, flag)
-    if done is None or (pressed and len(done) < count):
+    if done is None or (pressed and len(done) < total):
         complete = sum(run is not None for run in runs)
-        raise Interrupted(f"interrupted; .solution has what was computed of {complete} of {count} runs", runs)
+        raise Interrupted(f"interrupted; .solution has what was computed of {complete} of {total} runs", runs)
     return done
 
 

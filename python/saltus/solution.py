@@ -217,6 +217,8 @@ class Ledger:
 class Certificate:
     """A run judged without the code that computed it.
 
+    `every_step` is False where a recording has only some of its steps: what takes all of them was not looked at.
+
     >>> import saltus
     >>> certificate = saltus.solve("scenes/ball.yaml", 5.0, tol=1e-8, scheme="adaptive").certificate
     >>> certificate.passed, certificate.complete
@@ -225,11 +227,12 @@ class Certificate:
     True
     """
 
-    __slots__ = ("passed", "complete", "span", "followed", "balanced", "unfollowed", "items")
+    __slots__ = ("passed", "complete", "every_step", "span", "followed", "balanced", "unfollowed", "items")
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self.passed: bool = facts["passed"]
         self.complete: bool = facts["complete"]
+        self.every_step: bool = facts["every_step"]
         self.span: float = facts["span"]
         self.followed: float = facts["followed"]
         self.balanced: float = facts["balanced"]
@@ -244,6 +247,7 @@ class Certificate:
 
     def __repr__(self) -> str:
         word = ("FAILS" if not self.passed else "passes" if self.complete
+                else "not certified; the recording does not hold every step (certify=True)" if not self.every_step
                 else "what was looked at holds, but not all of the time was looked at")
         lines = [f"Certificate: {word}"]
         for item in self.items.values():
@@ -479,7 +483,7 @@ class Solution:
     def certificate(self) -> Certificate:
         """The run judged by a path that shares no code with the schemes.
 
-        A certificate needs every step: where fewer states were recorded the run is repeated with all of them.
+        A certificate needs every step and its middle: without `certify=True` the run is repeated with them.
 
         >>> import saltus
         >>> bool(saltus.solve("scenes/woodpecker.yaml", 0.2, tol=1e-8).certificate)

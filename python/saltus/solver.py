@@ -15,6 +15,7 @@ from .model import Model, Value, as_model
 from .solution import Solution
 
 _STOPPED = -8
+CERTIFIED = (1, NAN, None, 3)  # record: every step, both sides of its jumps, its middle
 
 
 class Call:
@@ -68,7 +69,7 @@ class Call:
 
     def at(self, times: Any) -> Solution:
         """The same run with states at these times and on both sides of impacts."""
-        return self.again((0, NAN, times, True))
+        return self.again((0, NAN, times, 1))
 
 
 def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = None, tol: Optional[float] = None,
@@ -79,7 +80,7 @@ def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = N
           control_options: Optional[Mapping[str, Value]] = None, t_start: Optional[float] = None,
           q0: Any = None, v0: Any = None, every: Optional[int] = None, dt: Optional[float] = None,
           times: Any = None, jumps: bool = True, threads: int = 1, whole: bool = False,
-          contacts: bool = True, stop: Optional[_core.Flag] = None) -> Solution:
+          contacts: bool = True, certify: bool = False, stop: Optional[_core.Flag] = None) -> Solution:
     """Computes the motion of a model up to `t_end`.
 
     What is not given the scene says, and what it does not say is as with the program: `adaptive` to the
@@ -103,6 +104,8 @@ def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = N
         tolerances are of the whole motion, not of a step
     contacts
         False: contacts are not kept
+    certify
+        every step and its middle are kept, and a run whose certificate fails raises, as with `saltus run --certify`
 
     Ctrl-C raises `Interrupted`, a run that cannot go on `SolveError`; both have a `solution`.
 
@@ -131,10 +134,19 @@ def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = N
     if times is not None:
         times = np.unique(as_vector(times, "times"))
     record = (0 if every is None else as_count(every, "every", 1, 10**15), NAN if dt is None else as_real(dt, "dt"),
-              times, jumps)
+              times, 1 if jumps else 0)
+    if certify:
+        if every is not None or dt is not None or times is not None or not jumps or not contacts:
+            raise ValueError("certify=True keeps every step with all that belongs to it: every, dt, times, jumps and contacts "
+                             "have no place beside it")
+        record = CERTIFIED
     rest = (threads if threads == 1 else as_count(threads, "threads", 1, 64), whole, stop, None)
-    return Call(model, (as_word(scheme, "scheme"), pairs, as_word(control, "control"), control_pairs), numbers, start,
-                record, rest, contacts).run()
+    sol = Call(model, (as_word(scheme, "scheme"), pairs, as_word(control, "control"), control_pairs), numbers, start,
+               record, rest, contacts).run()
+    if certify and not sol.certificate.passed:
+        failed = ", ".join(name for name, item in sol.certificate.items.items() if not item["passed"])
+        raise SolveError(f"the certificate fails ({failed}); .solution has the run", -1, sol)
+    return sol
 
 
 def as_start(model: Model, q0: Any, v0: Any) -> tuple[Any, Any]:
@@ -159,7 +171,7 @@ def resume(snapshot: bytes, t_end: float, *, model: Optional[Model] = None) -> S
         pairs = [line[8:].split("=", 1) for line in text.splitlines() if line.startswith("# --set ")]
         model = Model.from_text(text, parameters={name: value for name, value in pairs})
     numbers = (NAN, NAN, NAN, as_real(t_end, "t_end"), NAN, NAN)
-    return Call(model, (None, None, None, None), numbers, (None, None), (0, NAN, None, True),
+    return Call(model, (None, None, None, None), numbers, (None, None), (0, NAN, None, 1),
                 (1, False, None, snapshot), True).run()
 
 

@@ -12,7 +12,7 @@ from . import _core
 from .arguments import NAN, Array, as_doubles, as_real
 from .model import Model, as_model
 from .solution import Certificate, Solution
-from .solver import load, solve
+from .solver import CERTIFIED, load, solve
 
 
 def certify(sol: Solution) -> Certificate:
@@ -24,9 +24,8 @@ def certify(sol: Solution) -> Certificate:
         if call.rest[3] is not None:
             raise ValueError("a run that was resumed has no certificate of its own: its first steps are not there")
         own_start = call.start[0] is None and call.numbers[5] != call.numbers[5]
-        every = sol.settings["record_every"] == 1 and not sol.settings["record_dt"] > 0 and call.record[2] is None
-        if not (every and call.contacts):
-            data = call.again((1, NAN, None, True))._data
+        if not (call.record == CERTIFIED and call.contacts):
+            data = call.again(CERTIFIED)._data
     return Certificate(_core.verify(data, sol.model._scene, own_start))
 
 
@@ -38,9 +37,10 @@ def verify(recording: Union[Solution, str, os.PathLike[str]],
 
     >>> import saltus, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "run.h5")
-    >>> saltus.solve("scenes/ball.yaml", 3.5, tol=1e-8, scheme="adaptive", every=1).save(path)
-    >>> saltus.verify(path).passed
-    True
+    >>> saltus.solve("scenes/ball.yaml", 3.5, tol=1e-8, scheme="adaptive", certify=True).save(path)
+    >>> certificate = saltus.verify(path)
+    >>> certificate.passed, certificate.complete
+    (True, True)
     """
     sol = recording if isinstance(recording, Solution) else load(recording)
     if model is None:

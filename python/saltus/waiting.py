@@ -12,12 +12,12 @@ from . import _core
 T = TypeVar("T")
 
 
-def interruptible(work: Callable[[_core.Flag], T], flag: Optional[_core.Flag] = None) -> tuple[Optional[T], bool]:
+def interruptible(work: Callable[[_core.Flag], T], given: Optional[_core.Flag] = None) -> tuple[Optional[T], bool]:
     """What `work(flag)` gives, and whether Ctrl-C set the flag, a new one or that given; None where it gave nothing then.
 
     It goes on in a thread, since only the main one gets signals, and only between calls of the library.
     """
-    flag = _core.Flag() if flag is None else flag
+    flag = _core.Flag() if given is None else given
     if threading.current_thread() is not threading.main_thread():
         return work(flag), False
     found: list[T] = []

@@ -18,13 +18,50 @@ class Judged(unittest.TestCase):
     def test_a_certificate_of_a_file_is_that_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.h5")
-            saltus.solve(scene("woodpecker"), 0.2, tol=1e-8, every=1).save(path)
-            self.assertEqual(program("verify", path).returncode, 0)
+            saltus.solve(scene("woodpecker"), 0.2, tol=1e-8, scheme="adaptive", certify=True).save(path)
+            answer = program("verify", path)
+            self.assertEqual(answer.returncode, 0)
+            self.assertIn(": passes", answer.stdout)
+            there = os.path.join(folder, "program.h5")
+            program("run", scene("woodpecker"), "--until", "0.2", "--tol", "1e-8", "--scheme", "adaptive", "--certify", "-o", there)
+            with open(path, "rb") as ours, open(there, "rb") as theirs:
+                self.assertEqual(ours.read(), theirs.read())
             certificate = saltus.verify(path)
             self.assertTrue(certificate.passed and certificate.complete)
             self.assertTrue(saltus.verify(path, scene("woodpecker")).passed)
             wrong = saltus.Model(scene("woodpecker"), parameters={"mu": 0.2})
             self.assertFalse(saltus.verify(path, wrong).passed)
+
+    def test_a_run_that_its_certificate_fails_raises(self):
+        seen = [0.0]
+
+        def force(t, q, v):
+            """Another one when the run is over and is computed anew from its start."""
+            seen.append(max(seen[-1], t))
+            return [-3.0 if seen[-1] >= 1.0 and t < 0.5 else -2.0]
+
+        system = saltus.System([1.0], [0.0], mass=[[1.0]], force=force)
+        with self.assertRaises(ValueError):
+            saltus.solve(system, 1.0, tol=1e-6, certify=True, every=2)
+        with self.assertRaises(saltus.SolveError) as caught:
+            saltus.solve(system, 1.0, tol=1e-6, certify=True)
+        self.assertIn("the certificate fails (", str(caught.exception))
+        self.assertIn("momentum", str(caught.exception))
+        self.assertFalse(caught.exception.solution.certificate.passed)
+
+    def test_a_file_without_every_step_is_neither_certified_nor_failed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            saltus.solve(scene("woodpecker"), 0.2, tol=1e-6, scheme="adaptive").save(path)
+            answer = program("verify", path)
+            self.assertEqual(answer.returncode, 0)
+            self.assertIn("not certified", answer.stdout)
+            certificate = saltus.verify(path)
+            self.assertEqual((certificate.passed, certificate.complete, certificate.every_step, bool(certificate)),
+                             (True, False, False, False))
+            self.assertEqual(certificate["momentum"]["checked"], 0)
+            self.assertGreater(certificate["impact law"]["checked"], 0)
+            self.assertIn("not certified", repr(certificate))
 
     @not_short
     def test_schemes_have_their_orders(self):

@@ -317,6 +317,32 @@ bool saltus_verify_has_steps(const saltus_recording_data* data, bool middles) {
   return known.every && (known.full || !middles);
 }
 
+void saltus_certificate_without_steps(saltus_certificate* c, bool impacts) {
+  assert(c != NULL);
+  static const saltus_verify_item between[] = {
+      SALTUS_VERIFY_OPEN,       SALTUS_VERIFY_SLIP,          SALTUS_VERIFY_POSITIONS,
+      SALTUS_VERIFY_MOMENTUM,   SALTUS_VERIFY_FORCES,        SALTUS_VERIFY_IMPACT_MOMENTUM,
+      SALTUS_VERIFY_IMPACT_LAW, SALTUS_VERIFY_IMPACT_ENERGY, SALTUS_VERIFY_EVENTS};
+  const int count = impacts ? 5 : (int)(sizeof between / sizeof between[0]);
+  for (int i = 0; i < count; i++) {
+    saltus_verify_result* r = &c->items[between[i]];
+    r->skipped += r->checked;
+    r->checked = r->failures = 0;
+    r->passed = true;
+    r->value = r->limit = 0.0;
+    r->t = NAN;
+    r->frame = r->place = -1;
+    r->has_contact = false;
+  }
+  c->passed = true;
+  for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
+    c->passed = c->passed && c->items[i].passed;
+  }
+  c->complete = false;
+  c->followed = c->balanced = 0.0;
+  c->unfollowed = "the recording does not hold every step: --certify records them";
+}
+
 /* A step of the recording from frame `last` to `end`: it is the next one, as long as it says, with its middle. */
 static void check_beat(saltusi_checker* c, beat known, long long last, long long end) {
   const saltus_recording_data* d = c->data;
