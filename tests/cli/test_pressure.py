@@ -21,7 +21,7 @@ STALL_LIMIT = 2.0
 
 
 class Signals(test_cli.Cli):
-    def stop(self, words, number, after=0.5):
+    def stop(self, words, number, after=0.15):
         """Starts the program, sends the signal; exit code, seconds until the end, both outputs."""
         process = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
@@ -70,7 +70,7 @@ class Signals(test_cli.Cli):
                                                     '--steps', '90000001,100000000'),
                       ('bench', 'solvers', many), ('run', 'ball', '--step', '1e-9')):
             for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-                got, seconds, _, err = self.stop(words, number, after=0.3)
+                got, seconds, _, err = self.stop(words, number)
                 self.assertEqual(got, code, (words, err))
                 self.assertLess(seconds, STALL_LIMIT)
 
@@ -158,7 +158,7 @@ class Files(test_cli.Cli):
             deadline = time.monotonic() + 20
             while not path.exists() and time.monotonic() < deadline:
                 time.sleep(0.02)
-            worked(first, 0.3)
+            worked(first, 0.15)
             self.refused('run', scene, '-o', self.folder / other,
                          says=f'{other}: another run is recording to this file')
             first.terminate()
@@ -175,7 +175,7 @@ class Files(test_cli.Cli):
         path = self.folder / 'run.h5'
         first = subprocess.Popen([PROGRAM, 'run', str(self.scene()), '--step', '1e-8', '--every', '1000', '-o',
                                   str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        worked(first, 0.5)
+        worked(first, 0.15)
         first.kill()
         first.communicate()
         self.assertEqual(saltus('run', self.scene(), '-o', path).returncode, 0)
@@ -212,7 +212,7 @@ class Files(test_cli.Cli):
             process = subprocess.Popen([PROGRAM, 'run', str(self.scene()), '--step', '1e-7', '-o',
                                         str(self.folder / name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True)
-            worked(process, 0.4)
+            worked(process, 0.15)
             process.terminate()
             err = process.communicate(timeout=20)[1]
             size = re.search(r'warning: .* will have 5e\+07 states and take about (\S+) GB', err)

@@ -3,7 +3,6 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """Bodies thrown on bumpy ground and on each other: the energy ledger closes, or the run ends with a contact and a time."""
 import math
-import os
 import pathlib
 import random
 import re
@@ -11,7 +10,8 @@ import subprocess
 import tempfile
 import unittest
 
-PROGRAM = os.environ['SALTUS_PROGRAM']
+from test_cli import PROGRAM, some
+
 TOL = 1e-6
 SHAPES = {'box': 'box: {size: [0.3, 0.2, 0.1]}', 'ball': 'sphere: {radius: 0.1}',
           'capsule': 'capsule: {radius: 0.05, length: 0.2}',
@@ -89,11 +89,11 @@ class Thrown(unittest.TestCase):
         self.assertLess(self.output('tilt'), 1e-15)
 
     def test_bodies_on_bumpy_ground(self):
-        for kind, seed in (('box', 2), ('hull', 4), ('capsule', 10), ('ball', 4)):
+        for kind, seed in some((('box', 2), ('hull', 4), ('capsule', 10), ('ball', 4))):
             self.check(seed, kind)
 
     def test_bodies_on_a_box(self):
-        for kind, seed in (('ball', 1), ('capsule', 2), ('box', 3)):
+        for kind, seed in some((('ball', 1), ('capsule', 2), ('box', 3))):
             self.check(seed, kind, pair=True, completes=False)
 
     def test_corners_are_kept_out_by_both_faces_of_a_valley(self):
@@ -103,29 +103,29 @@ class Thrown(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertLessEqual(depth, 0.1 * TOL)
         places = []
-        for tol in ('1e-05', '1e-07'):
+        for tol in some(('1e-05', '1e-07')):
             text = thrown(9, 'hull').replace(f'tol: {TOL}', f'tol: {tol}').replace('simulate:', 'outputs: {x: b.x}\nsimulate:')
             code, said, _, _, depth = self.run_scene(text)
             self.assertEqual(code, 0, said)
             self.assertLessEqual(depth, float(tol))
             places.append(self.output('x'))
-        self.assertAlmostEqual(places[0], places[1], delta=1e-5)
+        self.assertAlmostEqual(places[0], places[-1], delta=1e-5)
 
     def test_penetrations_that_were_pressed_apart(self):
         """Both ended with exit 0 or later, and up to 0.01 J from nowhere: bodies were moved by up to 2 mm at an event."""
-        self.check(3, 'capsule')
-        self.check(9, 'hull')
+        for seed, kind in some(((3, 'capsule'), (9, 'hull'))):
+            self.check(seed, kind)
 
     def test_capsules_that_end_on_edges(self):
         """Ends that lay deep below a face in the middle of a step were not listed (5, 11), the side did not take over from
         an end on an edge (3, 8), or both were held at one place (7)."""
-        for seed in (5, 7, 8, 11):
+        for seed in some((5, 7, 8, 11)):
             self.check(seed, 'capsule')
 
     def test_a_part_that_lies_down_on_a_wall_where_it_sticks(self):
         """Its edge comes to the wall in the instant in which a corner stops sliding on the other wall: it went through."""
         scene = pathlib.Path(__file__).parents[2] / 'scenes' / 'shapes' / 'orienting-slot.yaml'
-        for tol in ('1e-6', '1e-8', '1e-9'):
+        for tol in some(('1e-6', '1e-8', '1e-9')):
             done = subprocess.run([PROGRAM, 'run', str(scene), '--set', 'turn=1.5', '--tol', tol],
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * bits.c - prints a fingerprint of runs through impacts, accumulations, curved contact and a pile of
- * spheres that settles. Built at -O0 and at -O2; both have to print the same.
+ * spheres that settles. Built at -O0 and as users build it; both have to print the same.
  */
 #include "../../bench/pile.h"
 #include "base/hash.h"

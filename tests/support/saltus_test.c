@@ -67,6 +67,22 @@ double saltus_test_random(uint64_t* state) {
   return (double)(*state >> 11) * 0x1p-53;
 }
 
+bool saltus_test_sanitized(void) {
+#ifdef SALTUS_SANITIZED
+  return true;
+#else
+  return false;
+#endif
+}
+
+int saltus_test_draws(int n) {
+  return saltus_test_sanitized() && !saltus_test_long() ? (n + 3) / 4 : n;
+}
+
+bool saltus_test_takes(int i) {
+  return !saltus_test_sanitized() || saltus_test_long() || i % 3 == 0;
+}
+
 bool saltus_test_long(void) {
   return getenv("SALTUS_LONG") != NULL;
 }

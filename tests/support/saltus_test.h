@@ -45,6 +45,17 @@ saltus_scene* saltus_test_scene(const char* name, const saltus_override* overrid
  * cmake/SaltusTarget.cmake. */
 bool saltus_test_long(void);
 
+/* True in builds with sanitizers, which are several times slower and look for faults of memory and of
+ * arithmetic, not of numbers: there loops over draws, grids and parameters take a part of what they take
+ * otherwise. */
+bool saltus_test_sanitized(void);
+
+/* How many of n draws a loop takes: all, with sanitizers a quarter of them. */
+int saltus_test_draws(int n);
+
+/* Whether a loop takes its case i, of schemes say: always; with sanitizers every third of them. */
+bool saltus_test_takes(int i);
+
 /* Random numbers that are the same everywhere: 0 <= x < 1. */
 double saltus_test_random(uint64_t* state);
 

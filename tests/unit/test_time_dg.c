@@ -164,11 +164,11 @@ static double violation(saltus_scheme* scheme, const jumble* j, double h, int de
  * 1e-7: residual 1e-9 of the solvers in their scaling, times inverses of masses down to 0.05. */
 static void random_stage_problems_are_solved_or_refused(void** state) {
   (void)state;
-  enum { PROBLEMS = 10000 };
+  const int problems = saltus_test_draws(10000);
   uint64_t seed = 11;
   int solved = 0;
   int refused = 0;
-  for (int i = 0; i < PROBLEMS; i++) {
+  for (int i = 0; i < problems; i++) {
     jumble j = random_jumble(&seed);
     saltus_system sys = jumble_system(&j);
     saltus_dg_options o = saltus_dg_minus_options_default();
@@ -199,8 +199,8 @@ static void random_stage_problems_are_solved_or_refused(void** state) {
     }
     saltus_scheme_destroy(scheme);
   }
-  assert_int_equal(solved + refused, PROBLEMS);
-  assert_true(refused <= PROBLEMS / 100);
+  assert_int_equal(solved + refused, problems);
+  assert_true(refused <= problems / 100);
 }
 
 /* ---- helpers ----------------------------------------------------------------------------------- */
