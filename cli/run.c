@@ -198,8 +198,7 @@ static saltus_status count_costs(void* user, double t, const double* q, const do
   const saltus_point at = {.t = t, .q = q + (all->nq - own->nq), .v = v + (all->nv - own->nv)};
   c->next += weight;
   c->weights += (double)weight;
-  return saltus_mechanism_costs(m, &at, saltus_run_about(j->run)->h, (double)weight, c->pair,
-                                RUN_PAIRS, &c->count);
+  return saltus_mechanism_costs(m, &at, saltus_run_about(j->run)->h, (double)weight, &c->costs);
 }
 
 /* Recorders that the run gets after it was accepted: a refused run leaves no file and does not replace
@@ -217,6 +216,11 @@ static int add_recorders(run_job* j) {
     code = cli_exit_code(saltus_run_record(j->run, watch));
   }
   if (code == CLI_DONE && j->costs.wanted && m != NULL) {
+    saltus_costs* costs = &j->costs.costs;
+    costs->kinds = j->costs.kinds;
+    costs->kind_room = RUN_PAIRS;
+    costs->bodies = malloc(RUN_BODY_PAIRS * sizeof *costs->bodies);
+    costs->body_room = costs->bodies != NULL ? RUN_BODY_PAIRS : 0;
     const saltus_recorder counts = {.step = count_costs, .user = j};
     code = cli_exit_code(saltus_run_record(j->run, counts));
   }
@@ -397,6 +401,7 @@ static int run(const cli_args* args, bool resumes) {
   saltus_recording_destroy(j.recording);
   cli_certificate_free(&j.certificate);
   free(j.list.events);
+  free(j.costs.costs.bodies);
   cli_global_error_free(&j.global);
   cli_design_free(&j.design);
   cli_reference_close(&j.reference);

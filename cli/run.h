@@ -21,13 +21,13 @@ typedef struct run_list {
 } run_list;
 
 /* What shapes cost, --costs: looked at in some steps, each for those up to the next one. */
-enum { RUN_PAIRS = 64 };
+enum { RUN_PAIRS = 64, RUN_BODY_PAIRS = 1 << 16, RUN_DEAREST = 10 };
 typedef struct run_costs {
   bool wanted;
   long long steps, next; /* so far, and the next one to look at */
   double weights;        /* of those that were looked at */
-  int count;
-  saltus_pair_cost pair[RUN_PAIRS];
+  saltus_pair_cost kinds[RUN_PAIRS];
+  saltus_costs costs; /* bodies: malloc'd */
 } run_costs;
 
 typedef struct run_job {

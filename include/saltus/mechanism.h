@@ -214,11 +214,26 @@ typedef struct saltus_pair_cost {
   double seconds;       /* that it took, by the clock of the machine */
 } saltus_pair_cost;
 
-/* Adds what the list of contacts of a step of length h from a state costs, times a weight, to the costs of all pairs of
- * kinds, [*count] of at most `capacity`; pairs of kinds beyond it are left out. */
+/* The same between two bodies. */
+typedef struct saltus_body_cost {
+  int bodies[2];   /* ascending, but for -1, the world, which is the second */
+  double pairs;    /* of their shapes near each other */
+  double contacts; /* that were found */
+  double seconds;  /* that it took */
+} saltus_body_cost;
+
+/* Both, in arrays of the caller. What there is no room for is left out. */
+typedef struct saltus_costs {
+  saltus_pair_cost*
+      kinds; /* [kind_room] the first kind_count of them, in the order in which they were met */
+  saltus_body_cost* bodies; /* [body_room] the first body_count of them, by their bodies */
+  int kind_room, kind_count, body_room, body_count;
+} saltus_costs;
+
+/* Adds what the list of contacts of a step of length h from a state costs, times a weight. */
 SALTUS_API saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanism,
                                                 const saltus_point* at, double h, double weight,
-                                                saltus_pair_cost* costs, int capacity, int* count);
+                                                saltus_costs* costs);
 
 /* Pairs of shapes that lie deeper in each other than `deeper` m, in the order of shapes; *count may be above the capacity. */
 SALTUS_API saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,

@@ -164,49 +164,81 @@ typedef struct counting {
   const saltus_mechanism* m;
   const saltusi_world_query* query;
   double weight;
-  saltus_pair_cost* costs;
-  int capacity, count;
+  saltus_costs* costs;
 } counting;
 
 /* The entry of two kinds; NULL: there is no room for it. */
-static saltus_pair_cost* entry_of(counting* c, saltus_shape_kind first, saltus_shape_kind second) {
+static saltus_pair_cost* entry_of(saltus_costs* c, saltus_shape_kind first,
+                                  saltus_shape_kind second) {
   const char* kinds[2] = {saltus_shape_kind_name(first < second ? first : second),
                           saltus_shape_kind_name(first < second ? second : first)};
-  for (int i = 0; i < c->count; i++) {
-    if (c->costs[i].kinds[0] == kinds[0] && c->costs[i].kinds[1] == kinds[1]) {
-      return &c->costs[i];
+  for (int i = 0; i < c->kind_count; i++) {
+    if (c->kinds[i].kinds[0] == kinds[0] && c->kinds[i].kinds[1] == kinds[1]) {
+      return &c->kinds[i];
     }
   }
-  if (c->count == c->capacity) {
+  if (c->kind_count == c->kind_room) {
     return NULL;
   }
-  c->costs[c->count] = (saltus_pair_cost){.kinds = {kinds[0], kinds[1]}};
-  return &c->costs[c->count++];
+  c->kinds[c->kind_count] = (saltus_pair_cost){.kinds = {kinds[0], kinds[1]}};
+  return &c->kinds[c->kind_count++];
+}
+
+/* The entry of two bodies, which are kept in order; NULL: there is no room for it. The world is the last. */
+static saltus_body_cost* bodies_of(const saltus_mechanism* m, saltus_costs* c, int a, int b) {
+  const int first = a < b ? a : b, second = a < b ? b : a, world = m->body_count;
+  int from = 0, to = c->body_count;
+  while (from < to) {
+    const int middle = from + (to - from) / 2;
+    const int* has = c->bodies[middle].bodies;
+    const int other = has[1] < 0 ? world : has[1];
+    if (has[0] == first && other == second) {
+      return &c->bodies[middle];
+    }
+    const bool before = has[0] != first ? has[0] < first : other < second;
+    from = before ? middle + 1 : from;
+    to = before ? to : middle;
+  }
+  if (c->body_count == c->body_room) {
+    return NULL;
+  }
+  memmove(c->bodies + from + 1, c->bodies + from,
+          (size_t)(c->body_count - from) * sizeof *c->bodies);
+  c->body_count++;
+  c->bodies[from] = (saltus_body_cost){.bodies = {first, second == world ? -1 : second}};
+  return &c->bodies[from];
 }
 
 static bool count_pair(void* user, const saltusi_meeting* meeting) {
   counting* c = user;
   const saltusi_instance* instance = c->m->world->instance;
-  saltus_pair_cost* cost =
-      entry_of(c, instance[meeting->a].shape.kind, instance[meeting->b].shape.kind);
+  const saltusi_instance *a = &instance[meeting->a], *b = &instance[meeting->b];
+  saltus_pair_cost* kinds = entry_of(c->costs, a->shape.kind, b->shape.kind);
+  saltus_body_cost* bodies = bodies_of(c->m, c->costs, a->carrier, b->carrier);
   const double start = saltusi_clock_monotonic();
   const saltusi_candidates found = saltusi_world_pairs(c->m->world, c->query, meeting);
-  if (cost != NULL) {
-    cost->seconds += c->weight * (saltusi_clock_monotonic() - start);
-    cost->pairs += c->weight;
-    cost->contacts += c->weight * found.count;
+  const double took = saltusi_clock_monotonic() - start;
+  if (kinds != NULL) {
+    kinds->seconds += c->weight * took;
+    kinds->pairs += c->weight;
+    kinds->contacts += c->weight * found.count;
+  }
+  if (bodies != NULL) {
+    bodies->seconds += c->weight * took;
+    bodies->pairs += c->weight;
+    bodies->contacts += c->weight * found.count;
   }
   return true;
 }
 
 saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanism, const saltus_point* at,
-                                     double h, double weight, saltus_pair_cost* costs, int capacity,
-                                     int* count) {
-  assert(mechanism != NULL && at != NULL && (capacity == 0 || costs != NULL) && count != NULL);
+                                     double h, double weight, saltus_costs* costs) {
+  assert(mechanism != NULL && at != NULL && costs != NULL);
+  assert(costs->kind_count <= costs->kind_room && costs->body_count <= costs->body_room);
   const saltus_mechanism* m = mechanism;
   saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
   saltusi_shapes_memory room;
-  if (m->world == NULL || *count > capacity) {
+  if (m->world == NULL) {
     return SALTUS_OK;
   }
   if (!take_room(m, &pool, &room)) {
@@ -214,14 +246,8 @@ saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanism, const sa
   }
   saltusi_world_query query = saltusi_shapes_ahead(m, at, h, &room);
   query.reach = m->world->reach;
-  counting c = {.m = m,
-                .query = &query,
-                .weight = weight,
-                .costs = costs,
-                .capacity = capacity,
-                .count = *count};
+  counting c = {.m = m, .query = &query, .weight = weight, .costs = costs};
   saltusi_world_meet(m->world, &query, count_pair, &c);
-  *count = c.count;
   saltusi_pool_free(&pool);
   return SALTUS_OK;
 }
