@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/reserved.h"
 #include "scheme/scheme_inside.h"
+#include "solve/curve.h"
 #include "system/frictions.h"
 #include "system/impacts.h"
 
@@ -111,6 +112,11 @@ static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus
   return SALTUS_OK;
 }
 
+/* Whether a scheme is told laws without their curves, which it treats beside them. */
+static bool is_told_plain(const saltusi_scheme_ops* ops) {
+  return (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
+}
+
 /* Whether impacts follow laws that the steps of the scheme do not have. */
 static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
   const saltus_impacts* rule = sys->impacts;
@@ -119,6 +125,9 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
     const saltus_contact_law* law = &sys->laws[i];
     any = any || (law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0 &&
                   (ops->info.treats & SALTUS_TREATS_POISSON) == 0);
+    /* steps that are told the coefficient of sticking, or whose impacts are spread over two of them, do not know the slip at the
+     * end of an impact */
+    any = any || ((is_told_plain(ops) || ops->runs_ahead > 0) && saltusi_has_curve(law->friction));
   }
   return any && !ops->info.chooses_step;
 }
@@ -389,10 +398,10 @@ static size_t head_bytes(const saltusi_scheme_ops* ops, int plain, size_t at[HEA
   return arena.used;
 }
 
-/* Laws that a scheme has to be told without their curves, which it treats beside them; 0: none. */
+/* Laws that a scheme has to be told without their curves; 0: none. */
 static int plain_laws(const saltusi_scheme_ops* ops, const saltus_system* sys) {
-  const bool curves = (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
-  return curves && sys->laws != NULL && saltusi_frictions_special(sys) ? sys->law_count : 0;
+  return is_told_plain(ops) && sys->laws != NULL && saltusi_frictions_special(sys) ? sys->law_count
+                                                                                   : 0;
 }
 
 /* With the coefficient of sticking alone. */

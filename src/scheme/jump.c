@@ -38,6 +38,7 @@ void saltusi_jump_layout(saltusi_jump* jump, const saltus_contact_law* own,
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
   jump->own = own;
+  jump->curves = eval->curves;
   jump->rule = sys->impacts;
   jump->laws = SALTUS_PUSH(arena, saltus_contact_law, sys->law_count);
   jump->v = SALTUS_PUSH(arena, double, d->nv);
@@ -66,17 +67,18 @@ static saltus_impact gather(saltusi_jump* j, const saltusi_law_island* in, int n
   for (int i = in->joints; i < in->units; i++) {
     const saltusi_jumped* struck = &j->struck[in->contact[i]];
     const saltus_contact_law* law = &j->own[struck->law];
-    j->contact[count++] = (saltus_impact_contact){.name = law->name,
-                                                  .tangents = struck->rows - 1,
-                                                  .mu = law->mu,
-                                                  .e_N = law->e_N,
-                                                  .e_T = law->e_T,
-                                                  .stiffness = law->stiffness,
-                                                  .impact = law->impact,
-                                                  .own = law->own,
-                                                  .struck = struck->gap > 0.0,
-                                                  .law = struck->law,
-                                                  .friction = law->friction};
+    j->contact[count++] = (saltus_impact_contact){
+        .name = law->name,
+        .tangents = struck->rows - 1,
+        .mu = law->mu,
+        .e_N = law->e_N,
+        .e_T = law->e_T,
+        .stiffness = law->stiffness,
+        .impact = law->impact,
+        .own = law->own,
+        .struck = struck->gap > 0.0,
+        .law = struck->law,
+        .friction = j->curves != NULL ? j->curves[struck->law].friction : law->friction};
   }
   return (saltus_impact){.count = count,
                          .rows = rows,

@@ -26,13 +26,14 @@ typedef struct saltusi_jumped {
 } saltusi_jumped;
 
 typedef struct saltusi_jump {
-  const saltus_contact_law* own; /* [law_count] as the system has them */
-  saltus_contact_law* laws;      /* [law_count] without restitution, for the scheme */
-  double* v;                     /* [nv] after the impact */
-  double* fresh;                 /* what a scheme carries at the start: zeros */
-  saltusi_jumped* struck;        /* [nc] */
-  int count;                     /* of those that took part in the last impact */
-  int ahead;                     /* steps in which a contact that closes has to strike now */
+  const saltus_contact_law* own;    /* [law_count] as the system has them, */
+  const saltus_contact_law* curves; /* and those with curves where they are told without; or NULL */
+  saltus_contact_law* laws;         /* [law_count] without restitution, for the scheme */
+  double* v;                        /* [nv] after the impact */
+  double* fresh;                    /* what a scheme carries at the start: zeros */
+  saltusi_jumped* struck;           /* [nc] */
+  int count;                        /* of those that took part in the last impact */
+  int ahead;                        /* steps in which a contact that closes has to strike now */
 
   /* inside */
   saltusi_linear mass;
