@@ -91,15 +91,21 @@ static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus
   }
   const bool curves = (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    const bool more = curves ? saltusi_friction_is_more_than_curve(&sys->laws[i])
+    const saltus_friction_law* own = sys->laws[i].friction;
+    const bool bond = own != NULL && own->adhesion > 0.0 && !ops->info.locates_events;
+    const bool more = curves ? bond || saltusi_friction_is_more_than_curve(&sys->laws[i])
                              : saltusi_friction_is_special(&sys->laws[i]);
     if (more) {
-      saltusi_log(log, SALTUS_LEVEL_ERROR,
-                  "scheme %s treats Coulomb's law%s and elliptic cones with the associated rule; "
-                  "contact %d \"%s\" asks for more",
-                  ops->info.name,
-                  curves ? ", coefficients that depend on the slip, viscous friction" : "", i,
-                  sys->laws[i].name != NULL ? sys->laws[i].name : "");
+      saltusi_log(
+          log, SALTUS_LEVEL_ERROR,
+          "scheme %s treats Coulomb's law%s and elliptic cones with the associated rule; "
+          "contact %d \"%s\" asks for more",
+          ops->info.name,
+          !curves ? ""
+          : ops->info.locates_events
+              ? ", coefficients that depend on the slip, viscous friction, bonds without shear"
+              : ", coefficients that depend on the slip, viscous friction",
+          i, sys->laws[i].name != NULL ? sys->laws[i].name : "");
       return SALTUS_ERR_UNSUPPORTED;
     }
   }
@@ -414,6 +420,7 @@ static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* law
       frictions[i] = *laws[i].friction;
       frictions[i].curve = SALTUS_CURVE_CONSTANT;
       frictions[i].viscous = 0.0;
+      frictions[i].adhesion = 0.0; /* finite forces do nothing in an impact */
       laws[i].friction = &frictions[i];
     }
   }

@@ -179,7 +179,7 @@ static saltus_status accelerate(work* w, const saltusi_step* s, const saltus_poi
     }
     if (rough) {
       const saltusi_grip* grip = &w->grips.of[w->keys[c]];
-      for (int k = 0; k < grip->tangents; k++) {
+      for (int k = 0; k < grip->measured; k++) {
         s->contacts[c].impulse[1 + k] -= weight * saltusi_grip_drag(grip, k) * grip->slip[k];
       }
       bool sticks = !grip->slips;

@@ -157,9 +157,8 @@ bool saltusi_friction_is_special(const saltus_contact_law* law) {
 bool saltusi_friction_is_more_than_curve(const saltus_contact_law* law) {
   assert(law != NULL);
   const saltus_friction_law* f = law->friction;
-  return f != NULL &&
-         (f->sliding[0] > 0.0 || (f->viscous > 0.0 && !(law->mu > 0.0)) || f->rolling > 0.0 ||
-          f->drilling > 0.0 || f->patch != SALTUS_PATCH_NONE || f->adhesion > 0.0);
+  return f != NULL && (f->sliding[0] > 0.0 || f->rolling > 0.0 || f->drilling > 0.0 ||
+                       f->patch != SALTUS_PATCH_NONE || f->shear != 0.0);
 }
 
 bool saltusi_frictions_special(const saltus_system* system) {

@@ -30,7 +30,7 @@ static inline double saltusi_friction_scale(const saltus_contact_law* law) {
 
 /* Whether a contact has a law that scaled rows do not make Coulomb's. */
 bool saltusi_friction_is_special(const saltus_contact_law* law);
-/* Whether it has one beyond a coefficient that depends on the speed of slip. */
+/* Whether it has one beyond a coefficient that depends on the speed of slip, viscous friction and a bond without a shear of its own. */
 bool saltusi_friction_is_more_than_curve(const saltus_contact_law* law);
 /* Whether a contact of the system has one, or there is dry friction elsewhere. */
 bool saltusi_frictions_special(const saltus_system* system);

@@ -562,10 +562,12 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
   w->pieces = saltusi_pieces_over(s->dense, d, marks_of(&s->eval->sys));
   saltusi_pieces_clear(&w->pieces);
   w->count = 0;
+  w->fresh = true;
   for (int key = 0; key < d->nc; key++) {
     w->reported[key] = false;
     w->doublings[key] = 0;
-    w->closed[key] = s->memory0[key] != 0.0;
+    w->closed[key] = s->memory0[key] > 0.0;
+    w->fresh = w->fresh && s->memory0[key] == 0.0;
     if (w->closed[key]) {
       w->keys[w->count++] = key;
     }
@@ -590,7 +592,7 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   memcpy(s->v1, w->v, (size_t)d->nv * sizeof(double));
   saltusi_pieces_end(&w->pieces, w->q, w->v);
   for (int key = 0; key < d->nc; key++) {
-    s->memory1[key] = w->closed[key] ? 1.0 : 0.0;
+    s->memory1[key] = w->closed[key] ? 1.0 : -1.0;
     if (w->grips.of != NULL && w->closed[key]) {
       saltusi_grip_write(&w->grips.of[key], s->memory1 + d->nc + SALTUSI_GRIP_MARKS * key);
     }
@@ -606,7 +608,8 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
       contact->slip_before[k] = w->start.slip[2 * key + k];
       contact->slip_after[k] = w->end.slip[2 * key + k];
     }
-    contact->impulse[0] = fmax(contact->impulse[0], 0.0);
+    const bool pulls = w->grips.of != NULL && w->grips.of[key].adhesion > 0.0;
+    contact->impulse[0] = pulls ? contact->impulse[0] : fmax(contact->impulse[0], 0.0);
   }
 }
 

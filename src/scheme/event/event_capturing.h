@@ -114,6 +114,7 @@ typedef struct saltusi_capture {
   saltusi_grip_decision decision; /* the same */
   double* marks;                  /* [nc x SALTUSI_GRIP_MARKS] */
   bool* was_slipping;             /* [nc] */
+  bool fresh;                     /* this is the first step: what touches is bonded */
   bool* ends;                     /* [nc] slip in space ends now */
   double* response;               /* [nv] */
   saltusi_event* events;          /* [3 nc] */
@@ -158,7 +159,7 @@ static inline saltusi_held saltusi_capture_held(saltusi_capture* w, const int* k
                         .grips = w->grips.of != NULL ? &w->grips : NULL};
 }
 
-/* Doubles that a scheme carries for each contact: whether it is closed, and what it does then. */
+/* Doubles that a scheme carries for each contact: 1 closed, -1 open, 0 before the first step; and what it does then. */
 static inline size_t saltusi_capture_carried(const saltus_system* sys) {
   return 1 + (saltusi_has_friction(sys) ? (size_t)SALTUSI_GRIP_MARKS : 0);
 }

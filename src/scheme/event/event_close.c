@@ -189,7 +189,10 @@ static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, 
     if (w->stops && gamma < 0.0 && u > w->velocity_rounding && (touch || short_flight)) {
       return saltusi_capture_stop(w, s, key); /* a flight too short to be resolved */
     }
-    if (still || short_flight || (touch && gamma < 0.0)) {
+    /* the Moreau step knows no bonds: what forces did in it does not open one */
+    double pulled = fmax(gamma, 0.0) * length * (1.0 + 1e-9) + w->velocity_rounding;
+    bool held = w->closed[key] && w->grips.of != NULL && w->grips.of[key].bonded && u <= pulled;
+    if (still || short_flight || held || (touch && gamma < 0.0)) {
       w->keys[w->count++] = key;
     }
   }
@@ -235,7 +238,10 @@ static void assume_grips(saltusi_capture* w, const saltusi_eval* eval) {
     saltusi_grip* grip = &w->grips.of[key];
     const double* slip = w->here.slip + 2 * key;
     w->was_slipping[key] = w->closed[key] && grip->slips;
+    const bool bonded =
+        w->closed[key] ? grip->bonded : w->fresh && w->start.gap[key] <= w->gap_rounding;
     saltusi_grip_begin(grip, eval, w->laws[key]);
+    grip->bonded = grip->adhesion > 0.0 && (bonded || grip->rebinds);
     if (hypot(slip[0], slip[1]) > w->grips.slow) {
       saltusi_grip_slip(grip, slip, saltusi_grip_true_speed(grip, slip));
     } else {

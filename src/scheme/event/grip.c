@@ -20,7 +20,11 @@ static int most_tangents(const saltus_system* sys) {
 
 bool saltusi_has_friction(const saltus_system* sys) {
   assert(sys != NULL);
-  return most_tangents(sys) > 0;
+  bool any = most_tangents(sys) > 0;
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    any = any || sys->laws[i].friction != NULL;
+  }
+  return any;
 }
 
 bool saltusi_slips_in_space(const saltus_system* sys) {
@@ -41,7 +45,10 @@ void saltusi_grip_begin(saltusi_grip* grip, const saltusi_eval* eval, int law) {
   *grip = (saltusi_grip){.tangents = rough ? of->tangents : 0, .mu = rough ? of->mu : 0.0};
   grip->curve = own != NULL && own->curve != SALTUS_CURVE_CONSTANT ? own : NULL;
   grip->scale = saltusi_friction_scale(of);
-  grip->viscous = rough && own != NULL ? own->viscous : 0.0;
+  grip->viscous = own != NULL ? own->viscous : 0.0;
+  grip->measured = rough || grip->viscous > 0.0 ? of->tangents : 0;
+  grip->adhesion = own != NULL ? own->adhesion : 0.0;
+  grip->rebinds = own != NULL && own->rebinds;
 }
 
 /* Coefficient at a speed of slip, which is negative beyond its end. */
@@ -66,7 +73,8 @@ bool saltusi_grip_lets_go(const saltusi_grip* grip) {
 
 void saltusi_grip_write(const saltusi_grip* grip, double marks[SALTUSI_GRIP_MARKS]) {
   assert(grip != NULL && marks != NULL);
-  marks[0] = (grip->slips ? 1 : 0) + (grip->held[0] ? 2 : 0) + (grip->held[1] ? 4 : 0);
+  marks[0] = (grip->slips ? 1 : 0) + (grip->held[0] ? 2 : 0) + (grip->held[1] ? 4 : 0) +
+             (grip->bonded ? 8 : 0);
   for (int k = 0; k < 2; k++) {
     marks[1 + k] = grip->ratio[k];
     marks[3 + k] = grip->direction[k];
@@ -80,6 +88,7 @@ void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS
   grip->slips = (what & 1) != 0;
   grip->held[0] = (what & 2) != 0;
   grip->held[1] = (what & 4) != 0;
+  grip->bonded = (what & 8) != 0;
   for (int k = 0; k < 2; k++) {
     grip->ratio[k] = marks[1 + k];
     grip->direction[k] = marks[3 + k];
@@ -164,7 +173,7 @@ int saltusi_grip_look(const saltusi_grip* grip, const saltus_system* sys, const 
 static void measure_slip(saltusi_grip* grip, double slow, const double* given,
                          const saltusi_row_block* block, int row, const double* v) {
   grip->slip[1] = 0.0;
-  for (int k = 0; k < grip->tangents; k++) {
+  for (int k = 0; k < grip->measured; k++) {
     grip->slip[k] = saltusi_row_dot(block, row + 1 + k, v) + block->b[row + 1 + k];
   }
   grip->speed = hypot(grip->slip[0], grip->slip[1]);
@@ -191,12 +200,12 @@ void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus
   saltusi_rows_joints(sys, at, &op->rows);
   for (int i = 0; i < count; i++) {
     saltusi_grip* grip = &grips->of[keys[i]];
-    int row = saltusi_operator_look(op, sys, at, keys[i], 1 + grip->tangents);
+    int row = saltusi_operator_look(op, sys, at, keys[i], 1 + grip->measured);
     copy_row(&op->rows, row, &op->measured, row);
-    for (int k = 0; k <= grip->tangents; k++) {
+    for (int k = 0; k <= grip->measured; k++) {
       grip->b[k] = op->rows.b[row + k];
     }
-    if (grip->tangents > 0) {
+    if (grip->measured > 0) {
       const double* given = grips->given != NULL ? grips->given + 2 * keys[i] : NULL;
       measure_slip(grip, grips->slow, given, &op->rows, row, at->v);
     }
@@ -221,16 +230,19 @@ void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus
 void saltusi_grips_drag(const saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
                         const saltus_point* at, const int* keys, int count, double* F) {
   assert(grips != NULL && op != NULL && sys != NULL && at != NULL && count >= 0 && F != NULL);
+  int row = sys->dims.nj;
   for (int i = 0; i < count; i++) {
     const saltusi_grip* grip = &grips->of[keys[i]];
-    if (grip->viscous == 0.0) {
+    const int tangents = grip->viscous > 0.0 ? grip->measured : 0;
+    if (tangents == 0 && !grip->bonded) {
       continue;
     }
-    saltusi_rows_contact(sys, at, keys[i], 1 + grip->tangents, &op->rows, sys->dims.nj);
-    for (int k = 0; k < grip->tangents; k++) {
-      int row = sys->dims.nj + 1 + k;
-      double u = saltusi_row_dot(&op->rows, row, at->v) + op->rows.b[row];
-      saltusi_row_add(&op->rows, row, -saltusi_grip_drag(grip, k) * u, F);
+    saltusi_rows_contact(sys, at, keys[i], 1 + tangents, &op->rows, row);
+    saltusi_row_add(&op->rows, row, -saltusi_grip_pull(grip), F);
+    for (int k = 0; k < tangents; k++) {
+      int r = row + 1 + k;
+      double u = saltusi_row_dot(&op->rows, r, at->v) + op->rows.b[r];
+      saltusi_row_add(&op->rows, r, -saltusi_grip_drag(grip, k) * u, F);
     }
   }
 }

@@ -14,7 +14,8 @@
  *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
  *   M a = F + H lambda,    R^T a + c = 0
  *
- * Viscous friction -c U_T of a contact that is held is one of the forces F, whatever else it does.
+ * Viscous friction -c U_T of a contact that is held is one of the forces F, whatever else it does, and so is the pull -A of a
+ * bond: the unknown lambda_N is p = the normal force + A, friction is up to mu p, and the contact opens where p = 0.
  *
  * Supports that are more than a body needs (four feet of a table) share their forces as it was decided: lambda is that of the
  * decision and the least change to it.
@@ -34,7 +35,11 @@ typedef struct saltusi_grip {
   double mu;                        /* of sticking */
   const saltus_friction_law* curve; /* of the coefficient of slip; NULL: that of sticking */
   double viscous;                   /* N s/m, against slip beside it */
-  double scale;                     /* of the second tangent row, and of slip along it */
+  int measured;    /* tangents whose velocity is known: for friction of either kind */
+  double adhesion; /* N, what a bond pulls */
+  bool rebinds;    /* touching restores it */
+  bool bonded;
+  double scale; /* of the second tangent row, and of slip along it */
   bool slips;
   bool keeps;          /* slips along `direction` in decisions, whatever its velocity */
   bool held[2];        /* tangents that are rows */
@@ -57,7 +62,7 @@ typedef struct saltusi_grips {
 /* Doubles that tell of a contact what it does, to be carried. */
 enum { SALTUSI_GRIP_MARKS = 8 };
 
-/* Whether a contact of the system has friction. */
+/* Whether a contact of the system has friction, or a bond. */
 bool saltusi_has_friction(const saltus_system* sys);
 
 /* One with two tangents. */
@@ -97,7 +102,12 @@ int saltusi_grip_look(const saltusi_grip* grip, const saltus_system* sys, const 
 void saltusi_grips_hold(saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
                         const saltus_point* at, const int* keys, int count);
 
-/* F [nv] += viscous friction of contacts of keys [count]; rows of op are overwritten. */
+/* N, what its bond pulls now. */
+static inline double saltusi_grip_pull(const saltusi_grip* grip) {
+  return grip->bonded ? grip->adhesion : 0.0;
+}
+
+/* F [nv] += viscous friction and bonds of contacts of keys [count]; rows of op are overwritten. */
 void saltusi_grips_drag(const saltusi_grips* grips, saltusi_operator* op, const saltus_system* sys,
                         const saltus_point* at, const int* keys, int count, double* F);
 

@@ -345,10 +345,10 @@ static saltus_status decide_island(void* user, const saltusi_law_island* from) {
 static bool take(saltusi_grip_decision* d, const saltus_system* sys, const saltus_point* at,
                  int key) {
   saltusi_grip* grip = &d->grips->of[key];
-  int row = saltusi_operator_look(&d->op, sys, at, key, 1 + grip->tangents);
+  int row = saltusi_operator_look(&d->op, sys, at, key, 1 + grip->measured);
   double* slip = grip->slip;
   slip[0] = slip[1] = 0.0;
-  for (int k = 0; k < grip->tangents; k++) {
+  for (int k = 0; k < grip->measured; k++) {
     slip[k] = saltusi_row_dot(&d->op.rows, row + 1 + k, at->v) + d->op.rows.b[row + 1 + k];
   }
   bool moves_now = grip->tangents > 0 && hypot(slip[0], slip[1]) > d->grips->slow;
@@ -383,6 +383,8 @@ saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips
   d->grips = grips;
   d->count = count;
   int pushed = -1;
+  saltusi_force(eval, at, a);
+  saltusi_grips_drag(grips, op, sys, at, keys, count, a); /* before rows are written */
   saltusi_operator_begin(op, sys->dims.nj);
   saltusi_rows_joints(sys, at, &op->rows);
   for (int i = 0; i < count; i++) {
@@ -395,14 +397,6 @@ saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips
   saltus_status status = saltusi_linear_assemble(eval, &d->mass, at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;
-  }
-  saltusi_force(eval, at, a);
-  for (int i = 0; i < count; i++) {
-    const saltusi_grip* grip = &grips->of[keys[i]];
-    for (int k = 0; grip->viscous > 0.0 && k < grip->tangents; k++) {
-      saltusi_row_add(&op->rows, op->first[i] + 1 + k, -saltusi_grip_drag(grip, k) * grip->slip[k],
-                      a);
-    }
   }
   saltusi_linear_solve(eval, &d->mass, a);
   for (int r = 0; r < op->count; r++) {

@@ -104,9 +104,10 @@ void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_held* h
     saltusi_rk_force(rk, held, i, forces + d->nj + 3 * i);
     const saltusi_grip* grip = &held->grips->of[held->keys[i]];
     double* force = forces + d->nj + 3 * i;
-    for (int k = 0; k < grip->tangents; k++) {
+    for (int k = 0; k < grip->measured; k++) {
       force[1 + k] -= saltusi_grip_drag(grip, k) * grip->slip[k];
     }
+    force[0] -= saltusi_grip_pull(grip);
     double* power = rk->powers + 2 * (size_t)(stage * d->nc + i);
     power[0] = force[1] * grip->slip[0] + force[2] * grip->slip[1];
     power[1] = force[0] * grip->b[0] + force[1] * grip->b[1] + force[2] * grip->b[2];
