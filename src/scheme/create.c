@@ -83,6 +83,20 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
   return SALTUS_OK;
 }
 
+/* Whether friction of a contact is more than one of slip: statuses of slip have any direction that follows from it, but impacts
+ * with a curve beside a rule of its own have no law. */
+static bool is_more_than_slip(const saltus_contact_law* law) {
+  if (law->friction == NULL) {
+    return false;
+  }
+  saltus_friction_law plain = *law->friction;
+  plain.sliding[0] = plain.sliding[1] = 0.0;
+  saltus_contact_law slip = *law;
+  slip.friction = &plain;
+  return saltusi_friction_is_more_than_curve(&slip) ||
+         (law->friction->sliding[0] > 0.0 && saltusi_has_curve(law->friction));
+}
+
 /* Friction beyond Coulomb's law, up to scaled rows. */
 static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus_system* sys,
                                      saltus_log log) {
@@ -90,22 +104,25 @@ static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus
     return SALTUS_OK;
   }
   const bool curves = (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
+  const bool located = ops->info.locates_events;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    const saltus_friction_law* own = sys->laws[i].friction;
-    const bool bond = own != NULL && own->adhesion > 0.0 && !ops->info.locates_events;
-    const bool more = curves ? bond || saltusi_friction_is_more_than_curve(&sys->laws[i])
-                             : saltusi_friction_is_special(&sys->laws[i]);
+    const saltus_contact_law* law = &sys->laws[i];
+    const bool bond = law->friction != NULL && law->friction->adhesion > 0.0;
+    const bool more = !curves   ? saltusi_friction_is_special(law)
+                      : located ? is_more_than_slip(law)
+                                : bond || saltusi_friction_is_more_than_curve(law);
     if (more) {
       saltusi_log(
           log, SALTUS_LEVEL_ERROR,
-          "scheme %s treats Coulomb's law%s and elliptic cones with the associated rule; "
+          "scheme %s treats Coulomb's law%s and elliptic cones%s; "
           "contact %d \"%s\" asks for more",
           ops->info.name,
           !curves ? ""
-          : ops->info.locates_events
+          : located
               ? ", coefficients that depend on the slip, viscous friction, bonds without shear"
               : ", coefficients that depend on the slip, viscous friction",
-          i, sys->laws[i].name != NULL ? sys->laws[i].name : "");
+          curves && located ? "" : " with the associated rule", i,
+          sys->laws[i].name != NULL ? sys->laws[i].name : "");
       return SALTUS_ERR_UNSUPPORTED;
     }
   }
@@ -127,13 +144,18 @@ static bool is_told_plain(const saltusi_scheme_ops* ops) {
 static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
   const saltus_impacts* rule = sys->impacts;
   bool any = saltusi_impacts_special(sys) || (rule != NULL && rule->energy != SALTUS_GAIN_REPORT);
+  bool more = false; /* friction that impacts of src/law do not have */
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    more = more || saltusi_friction_is_more_than_curve(&sys->laws[i]);
+  }
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
     const saltus_contact_law* law = &sys->laws[i];
     any = any || (law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0 &&
                   (ops->info.treats & SALTUS_TREATS_POISSON) == 0);
     /* steps that are told the coefficient of sticking, or whose impacts are spread over two of them, do not know the slip at the
      * end of an impact */
-    any = any || ((is_told_plain(ops) || ops->runs_ahead > 0) && saltusi_has_curve(law->friction));
+    const bool unknown = is_told_plain(ops) || (ops->runs_ahead > 0 && !more);
+    any = any || (unknown && saltusi_has_curve(law->friction));
   }
   return any && !ops->info.chooses_step;
 }

@@ -80,7 +80,7 @@ typedef struct search {
 
 /* Friction that a contact has left. */
 static double margin_of(const saltusi_grip* grip, const double force[3]) {
-  return grip->mu * force[0] - hypot(force[1], force[2]);
+  return grip->mu * force[0] - saltusi_grip_size(grip, force[1], force[2]);
 }
 
 /* The force of a held contact at a state, or what it has left of its friction. */

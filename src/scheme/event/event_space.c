@@ -59,7 +59,7 @@ static slip_rate measure(saltusi_capture* w, saltusi_eval* eval, const saltus_po
     saltusi_operator_response(&rk->held.rows, r, eval, &rk->mass, w->response);
     inverse_mass = fmax(inverse_mass, saltusi_row_dot(&rk->held.rows, r, w->response));
   }
-  out.grip = grip->mu * fabs(force[0]) * inverse_mass;
+  out.grip = grip->mu * fmax(1.0, grip->m) * fabs(force[0]) * inverse_mass;
   return out;
 }
 

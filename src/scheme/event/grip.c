@@ -45,6 +45,11 @@ void saltusi_grip_begin(saltusi_grip* grip, const saltusi_eval* eval, int law) {
   *grip = (saltusi_grip){.tangents = rough ? of->tangents : 0, .mu = rough ? of->mu : 0.0};
   grip->curve = own != NULL && own->curve != SALTUS_CURVE_CONSTANT ? own : NULL;
   grip->scale = saltusi_friction_scale(of);
+  grip->m = grip->n = 1.0;
+  if (rough && own != NULL && own->sliding[0] > 0.0) {
+    grip->m = own->across > 0.0 ? own->across / of->mu : 1.0;
+    grip->n = own->sliding[1] / own->sliding[0];
+  }
   grip->viscous = own != NULL ? own->viscous : 0.0;
   grip->measured = rough || grip->viscous > 0.0 ? of->tangents : 0;
   grip->adhesion = own != NULL ? own->adhesion : 0.0;
@@ -96,6 +101,15 @@ void saltusi_grip_read(saltusi_grip* grip, const double marks[SALTUSI_GRIP_MARKS
   memcpy(grip->reference, marks + 5, sizeof grip->reference);
 }
 
+/* Friction for a normal force 1 against slip along d. */
+static void find_ratio(saltusi_grip* grip, double mu, const double d[2]) {
+  const double across = grip->n * grip->n * d[1]; /* N^2 d */
+  const double size =
+      grip->m == 1.0 && grip->n == 1.0 ? 1.0 : saltusi_grip_size(grip, d[0], across);
+  grip->ratio[0] = -mu * d[0] / size;
+  grip->ratio[1] = -mu * across / size;
+}
+
 void saltusi_grip_slip(saltusi_grip* grip, const double* d, double speed) {
   assert(grip != NULL && d != NULL && grip->tangents > 0);
   double second = grip->tangents > 1 ? d[1] : 0.0;
@@ -104,9 +118,7 @@ void saltusi_grip_slip(saltusi_grip* grip, const double* d, double speed) {
   grip->held[0] = grip->held[1] = false;
   grip->direction[0] = d[0] / size;
   grip->direction[1] = second / size;
-  const double mu = coefficient(grip, speed);
-  grip->ratio[0] = -mu * grip->direction[0];
-  grip->ratio[1] = -mu * grip->direction[1];
+  find_ratio(grip, coefficient(grip, speed), grip->direction);
 }
 
 void saltusi_grip_stick(saltusi_grip* grip) {
@@ -183,11 +195,14 @@ static void measure_slip(saltusi_grip* grip, double slow, const double* given,
   }
   bool turns = grip->slips && grip->tangents == 2;
   const double mu = turns ? coefficient(grip, saltusi_grip_true_speed(grip, grip->slip)) : 0.0;
-  for (int k = 0; turns && k < 2; k++) {
-    double d = given != NULL        ? given[k]
-               : grip->speed > slow ? grip->slip[k] / grip->speed
-                                    : grip->direction[k];
-    grip->ratio[k] = -mu * d;
+  if (turns) {
+    double d[2];
+    for (int k = 0; k < 2; k++) {
+      d[k] = given != NULL        ? given[k]
+             : grip->speed > slow ? grip->slip[k] / grip->speed
+                                  : grip->direction[k];
+    }
+    find_ratio(grip, mu, d);
   }
 }
 

@@ -14,6 +14,9 @@
  *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
  *   M a = F + H lambda,    R^T a + c = 0
  *
+ * Elliptic cones with a sliding rule of their own (docs/theory/laws.md, 3.1) slip with rho = -mu N^2 d / |M^-1 N^2 d|, M = (1, m) and
+ * N = (1, n), and stick up to |M^-1 lambda_T| <= mu lambda_N.
+ *
  * Viscous friction -c U_T of a contact that is held is one of the forces F, whatever else it does, and so is the pull -A of a
  * bond: the unknown lambda_N is p = the normal force + A, friction is up to mu p, and the contact opens where p = 0.
  *
@@ -35,6 +38,8 @@ typedef struct saltusi_grip {
   double mu;                        /* of sticking */
   const saltus_friction_law* curve; /* of the coefficient of slip; NULL: that of sticking */
   double viscous;                   /* N s/m, against slip beside it */
+  /* across the first tangent over along it, 1 but for ellipses with a rule of their own: of sticking m, of sliding n */
+  double m, n;
   int measured;    /* tangents whose velocity is known: for friction of either kind */
   double adhesion; /* N, what a bond pulls */
   bool rebinds;    /* touching restores it */
@@ -80,6 +85,10 @@ double saltusi_grip_true_speed(const saltusi_grip* grip, const double slip[2]);
 /* Viscous force along tangent k over -slip[k]. */
 static inline double saltusi_grip_drag(const saltusi_grip* grip, int k) {
   return k == 0 ? grip->viscous : grip->viscous / (grip->scale * grip->scale);
+}
+/* |l_T| as the bound mu l_N of sticking sees it. */
+static inline double saltusi_grip_size(const saltusi_grip* grip, double along, double across) {
+  return grip->m == 1.0 ? hypot(along, across) : hypot(along, across / grip->m);
 }
 /* It slips along d, which is normalised, with this speed. */
 void saltusi_grip_slip(saltusi_grip* grip, const double* d, double speed);

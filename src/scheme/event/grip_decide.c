@@ -87,7 +87,13 @@ static double entry(const island* in, int r, int i, int k) {
   for (int t = 0; moves(in, i) && t < grip->tangents; t++) {
     value += grip->ratio[t] * W[first + 1 + t];
   }
-  return value;
+  return k == 2 ? grip->m * value : value; /* P = C P' (docs/theory/laws.md, 3.1) */
+}
+
+/* R of u' = R u for row k of a contact at rest. */
+static double measure_of(const island* in, int i, int k) {
+  const saltusi_grip* grip = grip_of(in, i);
+  return k == 2 ? grip->n * grip->n / grip->m : 1.0;
 }
 
 static int unit_rows(const island* in, int i) {
@@ -108,10 +114,11 @@ static bool solve(const island* in) {
     for (int k = 0; k < unit_rows(in, i); k++) {
       int r = row_of(in, i) + k;
       double* row = c->W + (size_t)(c->first[i] + k) * (size_t)n;
-      c->b[c->first[i] + k] = d->u[r];
+      const double R = measure_of(in, i, k);
+      c->b[c->first[i] + k] = R * d->u[r];
       for (int j = 0; j < in->count; j++) {
         for (int m = 0; m < unit_rows(in, j); m++) {
-          row[c->first[j] + m] = entry(in, r, j, m);
+          row[c->first[j] + m] = R * entry(in, r, j, m);
         }
       }
     }
@@ -125,7 +132,7 @@ static bool solve(const island* in) {
     const double* r = c->r + c->first[i];
     P[0] = r[0];
     for (int k = 0; k < grip->tangents; k++) {
-      P[1 + k] = moves(in, i) ? grip->ratio[k] * r[0] : r[1 + k];
+      P[1 + k] = moves(in, i) ? grip->ratio[k] * r[0] : (k == 1 ? grip->m : 1.0) * r[1 + k];
     }
   }
   return true;
@@ -136,12 +143,16 @@ static bool solve(const island* in) {
 static double friction_of(const island* in, int i) {
   const double* P = in->d->P + row_of(in, i);
   int tangents = grip_of(in, i)->tangents;
-  return tangents == 0 ? 0.0 : tangents == 1 ? fabs(P[1]) : hypot(P[1], P[2]);
+  return tangents == 0   ? 0.0
+         : tangents == 1 ? fabs(P[1])
+                         : saltusi_grip_size(grip_of(in, i), P[1], P[2]);
 }
 
 static void slide_against(const island* in, int i) {
   const double* P = in->d->P + row_of(in, i);
-  const double against[2] = {-P[1], grip_of(in, i)->tangents > 1 ? -P[2] : 0.0};
+  const saltusi_grip* grip = grip_of(in, i);
+  const double turn = grip->n * grip->n; /* friction is along N^2 of the slip */
+  const double against[2] = {-P[1], grip->tangents > 1 ? -P[2] / turn : 0.0};
   saltusi_grip_slip(grip_of(in, i), against, 0.0);
 }
 
