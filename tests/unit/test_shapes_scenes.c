@@ -229,6 +229,33 @@ static void overlaps_are_refused_by_name_or_parted(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Forty boards of 0.1 m, each half in the next: the ground pushes all of them up at once, the top one by 2 m. */
+static void a_column_is_parted_from_the_ground_up(void** state) {
+  (void)state;
+  enum { BOARDS = 40, ROOM = 8192 };
+  char text[ROOM];
+  int used = snprintf(text, sizeof text,
+                      "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\nbodies:\n");
+  for (int i = 0; i < BOARDS; i++) {
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "  b%d: {density: 1000, shapes: [{box: {size: [0.4, 0.4, 0.1]}}], position: "
+                     "[0, 0, %g]}\n",
+                     i, 0.04 + 0.05 * i);
+  }
+  saltus_kept_message kept = {.text = ""};
+  saltus_scene* scene;
+  const saltus_scene_def def = {
+      .path = "s", .text = text, .separate = true, .log = saltus_log_keep(&kept)};
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  const double* q = saltus_scene_look(scene)->q0;
+  for (int i = 0; i < BOARDS; i++) {
+    assert_near(q[7 * i + 2], 0.05 + 0.1 * i, 1e-6);
+  }
+  saltus_scene_destroy(scene);
+}
+
 /* Dominoes at a large step: rows change with the velocity that they decide. One problem a step goes through, and all fall. */
 static void dominoes_fall(void** state) {
   (void)state;
@@ -389,6 +416,7 @@ int main(void) {
       cmocka_unit_test(a_cube_falls_onto_its_corner),
       cmocka_unit_test(a_stack_of_ten_cubes_stands),
       cmocka_unit_test(overlaps_are_refused_by_name_or_parted),
+      cmocka_unit_test(a_column_is_parted_from_the_ground_up),
       cmocka_unit_test(dominoes_fall),
       cmocka_unit_test(a_polygon_in_an_arc_moves_as_in_a_ring),
       cmocka_unit_test(a_ball_hits_the_other_side_of_a_valley),
