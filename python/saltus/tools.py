@@ -9,6 +9,7 @@ from typing import Any, Iterable, Optional, Union
 import numpy as np
 
 from . import _core
+from ._errors import Interrupted
 from .arguments import NAN, Array, as_doubles, as_real
 from .model import Model, as_model
 from .solution import Certificate, Solution
@@ -166,7 +167,7 @@ def converge(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] 
     """Errors of positions in runs with given `steps` or `tols`, against a reference run.
 
     The reference is a run of `adaptive` to `reference_tol` unless one is given. An error is the largest difference of
-    positions over the recorded times.
+    positions over the recorded times. Ctrl-C raises `Interrupted`, whose `solution` is the study so far.
 
     >>> import saltus
     >>> study = saltus.converge("scenes/ball.yaml", 2.2, scheme="moreau-jean", steps=[0.01, 0.005, 0.0025, 0.00125])
@@ -180,12 +181,18 @@ def converge(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] 
         reference = solve(made, t_end, tol=as_real(reference_tol, "reference_tol"), scheme="adaptive")
     kind = "step" if steps is not None else "tolerance"
     sizes = _sizes(steps if steps is not None else tols or [], "steps" if steps is not None else "tols")
-    solutions, errors = [], []
-    for size in sizes:
-        how: dict[str, Any] = {"step" if kind == "step" else "tol": float(size)}
-        sol = solve(made, t_end, scheme=scheme, **how, **settings)
-        times = np.unique(sol.t[(sol.t >= reference.t[0]) & (sol.t <= reference.t[-1])])
-        q = _at(sol, times, False)[:, :sol.q.shape[1]]
-        errors.append(float(np.abs(q - reference(times).q).max(initial=0.0)))
-        solutions.append(sol)
+    solutions: list[Solution] = []
+    errors: list[float] = []
+    try:
+        for size in sizes:
+            how: dict[str, Any] = {"step" if kind == "step" else "tol": float(size)}
+            sol = solve(made, t_end, scheme=scheme, **how, **settings)
+            times = np.unique(sol.t[(sol.t >= reference.t[0]) & (sol.t <= reference.t[-1])])
+            q = _at(sol, times, False)[:, :sol.q.shape[1]]
+            errors.append(float(np.abs(q - reference(times).q).max(initial=0.0)))
+            solutions.append(sol)
+    except KeyboardInterrupt as pressed:
+        done = len(errors)
+        so_far = Convergence(kind, sizes[:done], np.array(errors), solutions[:done])
+        raise Interrupted(f"interrupted; .solution has {done} of {len(sizes)} runs", so_far) from pressed
     return Convergence(kind, sizes, np.array(errors), solutions)

@@ -3,9 +3,12 @@
 """Certificates, comparisons, orders, pickles, the program."""
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 import numpy as np
@@ -69,6 +72,29 @@ class Judged(unittest.TestCase):
         self.assertAlmostEqual(study.order, 4.0, delta=0.3)
         study = saltus.converge(scene("oscillator"), 1.0, scheme="explicit-euler", steps=0.01 / 2.0 ** np.arange(4))
         self.assertAlmostEqual(study.order, 1.0, delta=0.15)
+
+    @not_short
+    def test_ctrl_c_leaves_the_study_so_far(self):
+        """The second run has steps of a nanosecond."""
+        model = saltus.Model(scene("oscillator"))
+        reference = saltus.solve(model, 1.0, tol=1e-8, scheme="adaptive")
+        pressed = []
+
+        def press():
+            time.sleep(0.5)
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=press)
+        thread.start()
+        with self.assertRaises(saltus.Interrupted) as caught:
+            saltus.converge(model, 1.0, scheme="rk4", steps=[0.1, 1e-9], reference=reference, every=10**6)
+        late = time.monotonic() - pressed[0]
+        thread.join()
+        self.assertLess(late, 0.2)
+        study = caught.exception.solution
+        self.assertEqual((len(study.errors), len(study.solutions)), (1, 1))
+        self.assertTrue(study.errors[0] > 0.0)
 
     def test_two_tolerances_agree_and_their_events_are_paired(self):
         rough, fine = (saltus.solve(scene("ball"), 2.9, tol=tol, scheme="adaptive") for tol in (1e-5, 1e-10))
