@@ -91,6 +91,7 @@ static saltus_status make_jacobian(saltusi_adaptive* w) {
     put_column(w, j, step);
   }
   w->memory->jacobian_age = 0.0;
+  w->memory->jacobian_slip = w->step.slip_least;
   return status;
 }
 
@@ -327,13 +328,23 @@ static void finish(saltusi_adaptive* w, double h) {
   saltusi_normalise(w->sys, w->step.y1);
 }
 
+/* Whether the Jacobian may be kept. The turn of a slip has the rate mu l_N / |U_T|: with one of another slip Newton's iteration
+ * ends where larger errors are small, and what is below them, which the start from a constant acceleration multiplies by that rate
+ * times h, grows from step to step. */
+static bool is_kept(const saltusi_adaptive* w) {
+  const double much = 1.1; /* chosen */
+  double slip = w->step.slip_least, then = w->memory->jacobian_slip;
+  bool same = slip == then || (slip < much * then && then < much * slip);
+  return w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS && same;
+}
+
 static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
   w->step.h = h;
   w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
   saltusi_course_forget(&w->search);
   saltusi_adaptive_scale(w, w->step.y0, w->step.y0);
   for (int pass = 0; pass < 2; pass++) {
-    bool fresh = !(w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS);
+    bool fresh = !is_kept(w);
     saltus_status status = fresh ? make_jacobian(w) : SALTUS_OK;
     if (status != SALTUS_OK) {
       return status;

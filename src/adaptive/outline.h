@@ -73,19 +73,21 @@ typedef enum saltusi_adaptive_method {
 /* What the integrator carries from step to step. */
 typedef struct saltusi_adaptive_memory {
   double started;
-  double h;             /* s, proposed next step */
-  double cap;           /* s, the next step at most: a touching contact comes back */
-  double v_max;         /* largest |v| so far */
-  double q_max;         /* largest |q| so far */
-  double rejected;      /* 1: the last attempt was */
-  double zeno;          /* key of a contact that has just bounced; -1: none */
-  double method;        /* saltusi_adaptive_method in use */
-  double method_used;   /* in the last step */
-  double stiff;         /* signs of stiffness in a row */
-  double nonstiff;      /* steps of the implicit method that an explicit one would take as well */
-  double jacobian_age;  /* steps since the Jacobian was made; -1: there is none */
-  double overheld;      /* 1: the dynamics at the present state have more rows than they need */
-  double firmness;      /* of the rows held at the end of the last step (held.h); 0: not known */
+  double h;            /* s, proposed next step */
+  double cap;          /* s, the next step at most: a touching contact comes back */
+  double v_max;        /* largest |v| so far */
+  double q_max;        /* largest |q| so far */
+  double rejected;     /* 1: the last attempt was */
+  double zeno;         /* key of a contact that has just bounced; -1: none */
+  double method;       /* saltusi_adaptive_method in use */
+  double method_used;  /* in the last step */
+  double stiff;        /* signs of stiffness in a row */
+  double nonstiff;     /* steps of the implicit method that an explicit one would take as well */
+  double jacobian_age; /* steps since the Jacobian was made; -1: there is none */
+  double
+      jacobian_slip; /* m/s, slowest slip of a spatial contact when it was made; infinite: none */
+  double overheld;   /* 1: the dynamics at the present state have more rows than they need */
+  double firmness;   /* of the rows held at the end of the last step (held.h); 0: not known */
   double firmness_most; /* the largest so far */
   double near_singular; /* 1: the mechanism approaches a singular position */
   double stall_since;   /* s, time has hardly advanced since then */
