@@ -24,7 +24,7 @@ typedef struct entry {
 } entry;
 
 /* Friction and impact laws that a scheme treats; docs/laws.md has the table. */
-static const char* treats(unsigned what) {
+static const char* treats(unsigned what, bool located) {
   bool laws = (what & SALTUS_TREATS_LAWS) != 0;
   if ((what & SALTUS_TREATS_FRICTION_LAWS) != 0 && laws) {
     return "all friction, all laws";
@@ -33,7 +33,9 @@ static const char* treats(unsigned what) {
     return laws ? "all friction, all laws" : "all friction, Newton's law";
   }
   if ((what & SALTUS_TREATS_FRICTION_CURVES) != 0) {
-    return laws ? "curves of slip, all laws" : "curves of slip, Newton's law";
+    return !laws     ? "curves of slip, Newton's law"
+           : located ? "all slip and bonds, all laws"
+                     : "curves of slip, all laws";
   }
   if ((what & SALTUS_TREATS_FRICTION) != 0) {
     return laws ? "spatial friction, all laws" : "spatial friction, Newton's law";
@@ -47,7 +49,8 @@ static const char* treats(unsigned what) {
 static bool scheme_entry(int i, entry* e) {
   const saltus_scheme_info* info = saltus_scheme_at(i);
   if (info != NULL) {
-    *e = (entry){info->name, info->summary, info->source, treats(info->treats), &info->options};
+    *e = (entry){info->name, info->summary, info->source,
+                 treats(info->treats, info->locates_events), &info->options};
   }
   return info != NULL;
 }

@@ -56,7 +56,8 @@ class Lab(Cli):
     def test_schemes_say_which_friction_they_have(self):
         words = {line.split()[0]: line for line in saltus('list', 'schemes').stdout.splitlines() if line.strip()}
         for scheme, friction in (('rattle', 'all friction, all laws'), ('schatzman-paoli', 'all friction, all laws'),
-                                 ('rk4', 'curves of slip, all laws'), ('event-driven', 'curves of slip, all laws'),
+                                 ('rk4', 'all slip and bonds, all laws'), ('event-driven', 'all slip and bonds, all laws'),
+                                 ('splitting-rkf45-contact', 'curves of slip, all laws'),
                                  ('dg-minus', 'spatial friction, all laws')):
             self.assertIn(friction, words[scheme])
 
