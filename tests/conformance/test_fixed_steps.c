@@ -287,6 +287,9 @@ static void five_supports_move_as_one_and_stay_closed(void** state) {
                                         "rattle",          "dg-minus",
                                         "dg-plus",         "schatzman-paoli"};
   for (int i = 0; i < 8; i++) {
+    if (!saltus_test_takes(i)) {
+      continue;
+    }
     tale reported = report((request){.text = text, .scheme = schemes[i], .until = 10.0, .h = 1e-3});
     assert_int_equal(reported.status, SALTUS_OK);
     assert_near(reported.q[0], -0.00869716688496848, 5e-7);

@@ -57,6 +57,9 @@ static void piles_move_alike_with_any_number_of_threads(void** state) {
     motion first = move(schemes[s], 0);
     assert_true(first.most >= 1200); /* there were domains to share */
     for (int k = 0; k < 4; k++) {
+      if (!saltus_test_takes(s + k)) {
+        continue;
+      }
       motion m = move(schemes[s], threads[k]);
       assert_int_equal(m.most, first.most);
       assert_true(m.print == first.print);

@@ -39,7 +39,7 @@ static void claim(const friction_case* of, const char* scheme, double h) {
 static void motions_end_where_closed_forms_say(void** state) {
   (void)state;
   for (int i = 0; friction_case_at(i) != NULL; i++) {
-    claim(friction_case_at(i), "moreau-jean", 0.004);
+    claim(friction_case_at(i), "moreau-jean", saltus_test_sanitized() ? 0.016 : 0.004);
   }
 }
 
@@ -64,6 +64,9 @@ static void other_schemes_find_the_same(void** state) {
     }
     schemes++;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+      if (!saltus_test_takes(i + (int)k)) {
+        continue;
+      }
       const friction_case own = of_scheme(friction_case_at(cases[k]), info);
       claim(&own, info->name, 0.016);
     }

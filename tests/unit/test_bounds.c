@@ -120,7 +120,7 @@ static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
 
 static void bounds_hold_all_along(void** state) {
   (void)state;
-  const int draws = saltus_test_long() ? 2000 : 6;
+  const int draws = saltus_test_long() ? 2000 : saltus_test_draws(6);
   for (int i = 0; i < ANY_KINDS; i++) {
     for (int j = 0; j < ANY_KINDS; j++) {
       uint64_t seed = 77 + (uint64_t)(ANY_KINDS * i + j);
@@ -310,7 +310,7 @@ static void bounds_hold_along_polynomials_in_space(void** state) {
       "  table: {driven: {x: sin(3*t), y: 2 + 0.1*t, z: 3, rpy: [t, cos(2*t), "
       "0.3]}, shapes: [{box: {size: [2, 2, 0.1]}}, {sphere: {radius: 0.3}, position: [0, 0, "
       "1]}]}\n",
-      saltus_test_long() ? 20000 : 300, 300);
+      saltus_test_long() ? 20000 : saltus_test_draws(300), 300);
 }
 
 static void bounds_hold_along_polynomials_in_the_plane(void** state) {
@@ -327,7 +327,7 @@ static void bounds_hold_along_polynomials_in_the_plane(void** state) {
       "position: [0, -0.9]}\n"
       "  pill: {mass: 1, shapes: [{capsule: {radius: 0.2, length: 0.8}}], position: [0, -2]}\n"
       "  ball: {mass: 1, shapes: [{circle: {radius: 0.4}}], position: [3, -1]}\n",
-      saltus_test_long() ? 20000 : 300, 1000);
+      saltus_test_long() ? 20000 : saltus_test_draws(300), 1000);
 }
 
 int main(void) {

@@ -245,7 +245,7 @@ static void distances_are_those_of_a_convex_program(void** state) {
     }
     uint64_t seed = 100 + i;
     double worst[2] = {0.0, 0.0};
-    const int draws = saltus_test_long() ? k->most : 60;
+    const int draws = saltus_test_long() ? k->most : saltus_test_draws(60);
     for (int n = 0; n < draws; n++) {
       item A, B;
       random_shape(&seed, k->A, &A);

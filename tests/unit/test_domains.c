@@ -439,7 +439,9 @@ static void threads_do_not_change_bits(void** state) {
   (void)state;
   for (int shuffle = 0; shuffle < 2; shuffle++) {
     owned o = shuffled_packing(6, shuffle == 1, 0.05);
-    bits_do_not_depend_on_threads(&o.problem, 1e-4, 0.0);
+    if (saltus_test_takes(shuffle)) {
+      bits_do_not_depend_on_threads(&o.problem, 1e-4, 0.0);
+    }
     bits_do_not_depend_on_threads(&o.problem, 1e-9, 0.06);
     release(&o);
   }

@@ -569,7 +569,7 @@ static void distances_from_meshes_are_those_from_their_triangles(void** state) {
   }
   uint64_t seed = 31;
   int count = 0;
-  for (int round = 0; round < (saltus_test_long() ? 2000 : 60); round++) {
+  for (int round = 0; round < (saltus_test_long() ? 2000 : saltus_test_draws(60)); round++) {
     saltusi_pool pool = saltusi_pool_over(NULL);
     const saltusi_shape mesh = star(&pool, &seed, 14, false);
     const saltusi_shape box = solids_box(&pool, 0.5, 0.3, 0.9, 0.0);
@@ -617,7 +617,7 @@ static void distances_from_meshes_are_those_from_their_triangles(void** state) {
     }
     saltusi_pool_free(&pool);
   }
-  assert_true(count > 20);
+  assert_true(count > saltus_test_draws(20));
 }
 
 /* With `all`, every pair of a pose that is near is there, over other faces and edges too. */
@@ -637,7 +637,7 @@ static void all_pairs_hold_those_of_nearby_poses(void** state) {
                       .name = "bar", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 0.6})};
   const saltusi_carrier b = still();
   int compared = 0;
-  for (int round = 0; round < 6000; round++) {
+  for (int round = 0; round < saltus_test_draws(6000); round++) {
     const saltusi_shape* X = &other[round % 3];
     saltusi_carrier a = solids_anywhere(&seed, 0.0);
     a.x[0] = solids_between(&seed, 1.0, 6.0);
@@ -667,7 +667,7 @@ static void all_pairs_hold_those_of_nearby_poses(void** state) {
       compared++;
     }
   }
-  assert_true(compared > 4000);
+  assert_true(compared > saltus_test_draws(4000));
   saltusi_pool_free(&pool);
 }
 

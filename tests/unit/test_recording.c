@@ -3,12 +3,7 @@
  *
  * Recordings: what is written comes back, and what goes wrong on the way is said.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "saltus_test.h"
 
 #include "saltus/recording.h"
 
@@ -784,7 +779,7 @@ static void a_flipped_byte_is_found_or_harmless(void** state) {
     size_t bytes;
     char* content = load(path, &bytes);
     uint64_t seed = 20240607;
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < saltus_test_draws(500); i++) {
       noise(&seed);
       /* half of them in the first pages, where the structure is */
       size_t at = (size_t)(seed % (i % 2 ? bytes : bytes < 16384 ? bytes : 16384));

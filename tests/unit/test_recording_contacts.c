@@ -407,7 +407,7 @@ static void a_flipped_byte_is_found_or_harmless(void** state) {
     size_t bytes;
     char* content = load(in_folder(state, "run", parts[x], part), &bytes);
     uint64_t seed = 20240607;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < saltus_test_draws(300); i++) {
       noise(&seed);
       size_t at = (size_t)(seed % (i % 2 ? bytes : bytes < 16384 ? bytes : 16384));
       char before = content[at];

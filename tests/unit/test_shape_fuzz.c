@@ -286,11 +286,11 @@ static void one_draw(fuzz* f, bool damaged) {
 static void whatever_is_accepted_gives_numbers(void** state) {
   (void)state;
   fuzz f = {.seed = 2024};
-  const long most = saltus_test_long() ? 10000000 : 60000;
+  const long most = saltus_test_long() ? 10000000 : saltus_test_draws(60000);
   for (int n = 0; f.calls < most; n++) {
     one_draw(&f, n % 4 == 3);
   }
-  assert_true(f.accepted > f.refused && f.refused > 100);
+  assert_true(f.accepted > f.refused && f.refused > saltus_test_draws(100));
   if (saltus_test_long()) {
     printf("%ld calls, %ld shapes accepted, %ld refused\n", f.calls, f.accepted, f.refused);
   }

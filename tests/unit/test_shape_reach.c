@@ -119,7 +119,8 @@ static void what_touches_later_is_listed_before(void** state) {
       tally sum = {0};
       const bool sharp = (i == ANY_BOX || i == ANY_HULL || i == ANY_MESH) &&
                          (j == ANY_BOX || j == ANY_HULL || j == ANY_MESH);
-      const int draws = saltus_test_long() ? 3000 : sharp ? 60 : 6; /* sharp ones are quick */
+      const int draws = /* sharp ones are quick */
+          saltus_test_long() ? 3000 : saltus_test_draws(sharp ? 60 : 6);
       for (int n = 0; n < draws; n++) {
         one_draw(&seed, (any_kind)i, (any_kind)j, &sum);
       }
