@@ -551,20 +551,30 @@ static saltus_status close_at_start(work* w, const saltusi_step* s) {
   return status;
 }
 
-/* The law of each contact. */
+/* The law of each contact. A held one that is not listed any more, by its gap, has that of its key; one whose features ended has
+ * none and is let go. */
 static saltus_status find_laws(work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
+  const bool by_key = saltusi_laws_by_key(sys);
+  const int* kept = s->eval->keys != NULL ? s->eval->keys->table.law : NULL;
   saltus_status status = SALTUS_OK;
   for (int key = 0; key < sys->dims.nc; key++) {
-    w->laws[key] = key;
+    w->laws[key] = by_key ? key : kept != NULL ? kept[key] : -1;
   }
-  if (w->count > 0 && !saltusi_laws_by_key(sys)) {
+  if (w->count > 0 && !by_key) {
     saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
     status = saltusi_contacts(sys, &at, &w->list);
     for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
       w->laws[w->list.key[i]] = w->list.law[i];
     }
   }
+  int held = 0;
+  for (int i = 0; i < w->count; i++) {
+    if (w->laws[w->keys[i]] >= 0) {
+      w->keys[held++] = w->keys[i];
+    }
+  }
+  w->count = held;
   return status;
 }
 
