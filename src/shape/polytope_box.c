@@ -317,7 +317,7 @@ static void cross_of(const query* ask, int i, int j, cross* out) {
   const double over = 1.0 / sine, along = saltusi_dot3(out->n, ask->axis) * over;
   const double most = 4.0 * ask->sine < SALTUSI_WIDEST ? 4.0 * ask->sine : SALTUSI_WIDEST;
   out->wide = ask->sine * over < most ? ask->sine * over : most;
-  out->near = along * along >= 1.0 - 4.0 * out->wide * out->wide - 8.0 * DBL_EPSILON;
+  out->near = saltusi_crossing_near(along, out->wide);
   if (!out->near) {
     return;
   }

@@ -241,7 +241,7 @@ static bool cross(const query* ask, const edge_seen* a, const saltusi_edge* b, c
   const double wide = fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST));
   /* edges that are nearly parallel have their common normal anywhere, a quarter turn from the axis too */
   const double along = saltusi_dot3(n, ask->axis[0]);
-  if (!(along * along >= 1.0 - 4.0 * wide * wide - 8.0 * DBL_EPSILON)) {
+  if (!saltusi_crossing_near(along, wide)) {
     return false;
   }
   for (int k = 0; k < 2; k++) {

@@ -15,6 +15,11 @@
  *
  * which Newton's method with a line search finds from anywhere: so the first outer steps are made. Then radii follow the normal
  * parts, and R is to become smaller. The larger k, the fewer outer steps and the harder the inner ones.
+ *
+ * Contacts that give way have u + S r in place of u. With k rho = 1 / S, row by row, r - (u + S r) / S = -u / S: r has gone, and one inner
+ * problem is the whole one, whose stiffness is that of the springs (Castro, Permenter and Han, IEEE Transactions on Robotics 39 (2023)
+ * 1301-1320, solve its convex relative in this way). From a residual of 1e-3 two or three factorisations lead to 1e-6; outer steps
+ * follow where the first does not arrive.
  */
 #include "solve/body_proximal.h"
 
@@ -57,6 +62,7 @@ typedef struct inner {
   const saltusi_friction_case* in;
   const double* r;
   double stiff;
+  bool gives;    /* contacts give way: k rho is the stiffness of their springs */
   bool frozen;   /* friction discs have fixed radii */
   double energy; /* of the velocities that were looked at last */
 } inner;
@@ -81,15 +87,19 @@ static void project(double radius, double follows, const double* x, double* p, d
   D[5] = D[7] = -shrink * along[0] * along[1];
 }
 
+/* k rho of row c of contact i. */
+static double stiffness(const inner* s, int i, int c) {
+  return s->gives ? 1.0 / s->in->bodies->soft[3 * (size_t)i + (size_t)c] : s->stiff * s->in->rho[i];
+}
+
 /* x of contact i, its P, and D when wanted. */
 static void look(const inner* s, int i, const double* v, double* x, double* p, double* D) {
   const double* q = s->in->q + 3 * (size_t)i;
   const double* r = s->r + 3 * (size_t)i;
-  const double k = s->stiff * s->in->rho[i];
   double u[3] = {q[0], q[1], q[2]};
   saltusi_bodies_add(s->in->bodies, i, v, u);
   for (int c = 0; c < 3; c++) {
-    x[c] = r[c] - k * u[c];
+    x[c] = (s->gives ? 0.0 : r[c]) - stiffness(s, i, c) * u[c];
   }
   const double mu = s->in->mu[i];
   const double radius = s->frozen ? s->work->by_impulse[i] : mu * fmax(x[0], 0.0);
@@ -112,7 +122,7 @@ static double miss(inner* s, const double* v) {
     double x[3], *p = s->work->next + 3 * (size_t)i;
     look(s, i, v, x, p, NULL);
     for (int c = 0; c < 3; c++) {
-      s->energy += p[c] * (2.0 * x[c] - p[c]) / (2.0 * s->stiff * s->in->rho[i]);
+      s->energy += p[c] * (2.0 * x[c] - p[c]) / (2.0 * stiffness(s, i, c));
     }
     for (int side = 0; side < 2; side++) {
       const int body = b->body[2 * i + side];
@@ -139,7 +149,7 @@ static bool find_step(inner* s, saltusi_block_lu* lu) {
     double x[3], p[3], *K = s->work->by_velocity + SALTUSI_CONTACT_ENTRIES * (size_t)i;
     look(s, i, b->v, x, p, K);
     for (int c = 0; c < SALTUSI_CONTACT_ENTRIES; c++) {
-      K[c] *= s->stiff * s->in->rho[i];
+      K[c] *= stiffness(s, i, c % 3);
     }
   }
   if (!saltusi_bodies_factor(b, lu, s->work->by_velocity)) {
@@ -209,9 +219,13 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
   saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol, .plain = true};
   const bool near = first < near_by;
   double best = first;
-  int frozen = near ? 0 : FROZEN, count = 0;
   int solved = 0; /* factorisations up to the tolerance */
-  inner s = {.work = work, .in = in, .r = r, .stiff = near ? stiff_near : stiff_far};
+  inner s = {.work = work,
+             .in = in,
+             .r = r,
+             .stiff = near ? stiff_near : stiff_far,
+             .gives = in->bodies->softens};
+  int frozen = near || s.gives ? 0 : FROZEN, count = 0;
   memcpy(work->best, r, bytes);
   while (count < settings->iterations &&
          (best > settings->tol ||

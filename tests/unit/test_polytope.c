@@ -562,6 +562,35 @@ static void distance_of_rounded_solids_is_that_of_a_convex_program(void** state)
   assert_true(apart_count > 200);
 }
 
+/* However far cones are widened: points of both bodies lie gap apart along the normal of a pair, at most 30 degrees from the best
+ * axis, so that no pair is deeper than 1 / cos 30 times the bodies, and none is where they are apart. */
+static void no_pair_is_deeper_than_the_bodies(void** state) {
+  (void)state;
+  uint64_t seed = 77;
+  int listed = 0, deep = 0;
+  for (int round = 0; round < rounds(3000, 100000); round++) {
+    saltusi_pool pool = saltusi_pool_over(NULL);
+    const bool hulls = saltus_has("qhull") && round % 2 == 0;
+    const saltusi_shape A =
+        hulls ? solids_hull(&pool, &seed, 9, 0.0) : solids_box(&pool, 1.0, 0.5, 0.7, 0.0);
+    const saltusi_shape B =
+        hulls ? solids_hull(&pool, &seed, 12, 0.0) : solids_box(&pool, 0.6, 1.3, 0.4, 0.0);
+    const saltusi_carrier a = solids_anywhere(&seed, 0.7), b = solids_anywhere(&seed, 0.7);
+    const saltusi_two two = {&A, &a, &B, &b};
+    saltusi_separation apart;
+    saltusi_shape_separation(&A, &a, &B, &b, &apart);
+    list pairs;
+    near_pairs(&two, 0.3, solids_between(&seed, 0.0, 0.25), &pairs);
+    for (int k = 0; k < pairs.all.count; k++) {
+      assert_true(pairs.item[k].gap >= fmin(apart.distance, 0.0) / sqrt(0.75) - 1e-10);
+    }
+    listed += pairs.all.count;
+    deep += apart.distance < -0.01 && pairs.all.count > 0;
+    saltusi_pool_free(&pool);
+  }
+  assert_true(listed > 1000 && deep > 100); /* of both kinds there were many */
+}
+
 static void separation_is_continuous_along_a_motion(void** state) {
   (void)state;
   if (!saltus_has("qhull")) {
@@ -685,6 +714,7 @@ int main(void) {
       cmocka_unit_test(a_box_is_the_hull_of_its_corners),
       cmocka_unit_test(separation_is_that_of_the_hull_of_differences),
       cmocka_unit_test(distance_of_rounded_solids_is_that_of_a_convex_program),
+      cmocka_unit_test(no_pair_is_deeper_than_the_bodies),
       cmocka_unit_test(separation_is_continuous_along_a_motion),
       cmocka_unit_test(no_pose_breaks_a_list),
   };
