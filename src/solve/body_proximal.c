@@ -16,10 +16,10 @@
  * which Newton's method with a line search finds from anywhere: so the first outer steps are made. Then radii follow the normal
  * parts, and R is to become smaller. The larger k, the fewer outer steps and the harder the inner ones.
  *
- * Contacts that give way have u + S r in place of u. With k rho = 1 / S, row by row, r - (u + S r) / S = -u / S: r has gone, and one inner
- * problem is the whole one, whose stiffness is that of the springs (Castro, Permenter and Han, IEEE Transactions on Robotics 39 (2023)
- * 1301-1320, solve its convex relative in this way). From a residual of 1e-3 two or three factorisations lead to 1e-6; outer steps
- * follow where the first does not arrive.
+ * Contacts that give way have u + S r in place of u: P is that of (r / (k rho) - u) / (S + 1 / (k rho)). With k infinite r has
+ * gone from it, and one inner problem is the whole one, as stiff as the springs are (Castro, Permenter and Han, IEEE Transactions on
+ * Robotics 39 (2023) 1301-1320, solve its convex relative in this way): from a residual of 1e-3 two or three factorisations lead
+ * to 1e-6.
  */
 #include "solve/body_proximal.h"
 
@@ -63,6 +63,7 @@ typedef struct inner {
   const double* r;
   double stiff;
   bool gives;    /* contacts give way: k rho is the stiffness of their springs */
+  bool soft;     /* k is infinite: springs of contacts are soft beside W */
   bool frozen;   /* friction discs have fixed radii */
   double energy; /* of the velocities that were looked at last */
 } inner;
@@ -87,9 +88,10 @@ static void project(double radius, double follows, const double* x, double* p, d
   D[5] = D[7] = -shrink * along[0] * along[1];
 }
 
-/* k rho of row c of contact i. */
+/* What takes the place of k rho in row c of contact i: 1 / (S + 1 / (k rho)). */
 static double stiffness(const inner* s, int i, int c) {
-  return s->gives ? 1.0 / s->in->bodies->soft[3 * (size_t)i + (size_t)c] : s->stiff * s->in->rho[i];
+  const double S = s->in->bodies->soft[3 * (size_t)i + (size_t)c], k = s->stiff * s->in->rho[i];
+  return s->soft ? 1.0 / S : k / (1.0 + k * S);
 }
 
 /* x of contact i, its P, and D when wanted. */
@@ -99,7 +101,8 @@ static void look(const inner* s, int i, const double* v, double* x, double* p, d
   double u[3] = {q[0], q[1], q[2]};
   saltusi_bodies_add(s->in->bodies, i, v, u);
   for (int c = 0; c < 3; c++) {
-    x[c] = (s->gives ? 0.0 : r[c]) - stiffness(s, i, c) * u[c];
+    const double held = s->soft ? 0.0 : r[c] / (s->stiff * s->in->rho[i]);
+    x[c] = stiffness(s, i, c) * (held - u[c]);
   }
   const double mu = s->in->mu[i];
   const double radius = s->frozen ? s->work->by_impulse[i] : mu * fmax(x[0], 0.0);
@@ -224,8 +227,8 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
              .in = in,
              .r = r,
              .stiff = near ? stiff_near : stiff_far,
-             .gives = in->bodies->softens};
-  int frozen = near || s.gives ? 0 : FROZEN, count = 0;
+             .soft = settings->soft};
+  int frozen = near || settings->soft ? 0 : FROZEN, count = 0;
   memcpy(work->best, r, bytes);
   while (count < settings->iterations &&
          (best > settings->tol ||

@@ -19,13 +19,15 @@
 
 /* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
 enum { FIRST = 40, MOST = 4000 };
-/* Contacts that give way: sweeps where a factorisation costs more than FACTOR_SOFT of them (a compliance of a hundredth of W takes a
+/* Contacts with soft springs: sweeps where a factorisation costs more than FACTOR_SOFT of them (a compliance of a hundredth of W takes a
  * hundred, of a thousandth three hundred); elsewhere FEW_SOFT, then what soft_part factorisations cost, at most until soft_near, and
  * Newton's method from there. Measured on 125 and 1000 boxes that fall into a box: from farther off Newton's method takes 20
  * factorisations, from soft_near two or three; without the sweeps between it takes half as many again. */
 enum { FIRST_SOFT = 400, FEW_SOFT = 20, FACTOR_SOFT = 60 };
 static const double soft_part = 6.0;
 static const double soft_near = 1e-3;
+/* S / W of springs that are soft in this sense; others count as rigid. */
+static const double soft_least = 1e-3;
 static const double before_newton = 10.0;
 static const double sweeps_again = 8.0;
 /* Steps of Newton's method, and those that have to gain something. */
@@ -61,6 +63,16 @@ enum { SHAKEN = sizeof shaken / sizeof shaken[0] };
 static const double hyperstatic = 3.0;
 static const double interior_tol = 1e-8;
 
+/* Whether springs of contacts are soft beside W: Newton's method then needs no other compliance. */
+static bool is_soft(const saltusi_friction_work* work) {
+  const saltusi_bodies* b = work->given.bodies;
+  double least = b->softens ? INFINITY : 0.0;
+  for (int i = 0; i < b->units && least > soft_least; i++) {
+    least = fmin(least, b->soft[3 * i] * work->given.rho[i]);
+  }
+  return least > soft_least;
+}
+
 static bool sweep(saltusi_friction_run* run, double sweeps) {
   saltusi_friction_work* work = run->work;
   const saltusi_body_sweeps settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
@@ -93,7 +105,8 @@ static bool proximal(saltusi_friction_run* run, int steps, int trial) {
                                             .tol = run->tol,
                                             .trial = trial,
                                             .deeper =
-                                                work->given.bodies->softens ? 0 : PROXIMAL_DEEPER};
+                                                work->given.bodies->softens ? 0 : PROXIMAL_DEEPER,
+                                            .soft = is_soft(work)};
   saltusi_run_from_best(run);
   saltusi_stage stage = saltusi_body_proximal(&work->newton, &work->sweep, &work->lu, &work->given,
                                               &settings, work->point);
@@ -210,7 +223,7 @@ static double factor_cost(const saltusi_friction_run* run) {
   return work->lu.cost / (saltusi_visit_cost(&work->given) * work->pattern.units);
 }
 
-/* Contacts that give way. */
+/* Contacts with soft springs. */
 static bool solve_soft(saltusi_friction_run* run) {
   if (come_near(run, FEW_SOFT)) {
     return true;
@@ -229,7 +242,8 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   assert(run != NULL && run->work->given.bodies != NULL);
   saltusi_friction_work* work = run->work;
   const saltusi_bodies* bodies = work->given.bodies;
-  if (run->best <= run->tol || (bodies->softens ? solve_soft(run) : sweep(run, FIRST))) {
+  const bool soft = is_soft(work);
+  if (run->best <= run->tol || (soft ? solve_soft(run) : sweep(run, FIRST))) {
     return true;
   }
   if (!saltusi_friction_reserve(work)) {
@@ -240,8 +254,7 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
     return true;
   }
   bool redundant = work->pattern.units > hyperstatic * bodies->bodies;
-  if ((redundant && !bodies->softens && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) ||
-      factor_stages(run, each)) {
+  if ((redundant && !soft && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) || factor_stages(run, each)) {
     return true;
   }
   for (int k = 0; k < DETOURS; k++) {
