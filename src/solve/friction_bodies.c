@@ -223,16 +223,22 @@ static double factor_cost(const saltusi_friction_run* run) {
   return work->lu.cost / (saltusi_visit_cost(&work->given) * work->pattern.units);
 }
 
-/* Contacts with soft springs. */
+static bool is_redundant(const saltusi_bodies* b) {
+  return b->units > hyperstatic * b->bodies;
+}
+
+/* Contacts with soft springs. Those of balls in piles are few, and sweeps over them cheap: factors are not even asked for. */
 static bool solve_soft(saltusi_friction_run* run) {
-  if (come_near(run, FEW_SOFT)) {
+  const bool redundant = is_redundant(run->work->given.bodies);
+  if (redundant ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
     return true;
   }
   if (!saltusi_friction_reserve(run->work)) {
     return false;
   }
   const double each = factor_cost(run);
-  if (each > FACTOR_SOFT ? sweep(run, FIRST_SOFT) : come_near(run, soft_part * each - FEW_SOFT)) {
+  if (redundant &&
+      (each > FACTOR_SOFT ? sweep(run, FIRST_SOFT) : come_near(run, soft_part * each - FEW_SOFT))) {
     return true;
   }
   return proximal(run, PROXIMAL, PROXIMAL_TRIAL);
@@ -253,8 +259,8 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   if (sweep(run, before_newton * each)) {
     return true;
   }
-  bool redundant = work->pattern.units > hyperstatic * bodies->bodies;
-  if ((redundant && !soft && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) || factor_stages(run, each)) {
+  if ((is_redundant(bodies) && !soft && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) ||
+      factor_stages(run, each)) {
     return true;
   }
   for (int k = 0; k < DETOURS; k++) {
