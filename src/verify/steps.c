@@ -205,8 +205,23 @@ static void sliding(const saltus_contact_law* law, const double u[2], double s[2
   }
 }
 
+/* By how much a slip u at frame `at` turns in a time h, as it does up to a frame beside it; 0: that is beyond a jump. */
+static double turn_beside(saltusi_checker* c, const saltusi_frame* at, long long number,
+                          const saltusi_acting* acting, const double u[2], double h) {
+  if (number < 0 || number >= c->data->count) {
+    return 0.0;
+  }
+  const saltusi_frame beside = saltusi_frame_at(c, number);
+  const double apart = fabs(beside.t - at->t);
+  double w[2] = {0.0, 0.0};
+  slip_of(c, &beside, acting, 2, w);
+  double inner = (u[0] * w[0] + u[1] * w[1]) / (hypot(u[0], u[1]) * hypot(w[0], w[1]));
+  bool turns = apart > 0.0 && inner > 0.8; /* else it stops or begins there */
+  return turns ? acos(fmin(inner, 1.0)) * h / apart : 0.0;
+}
+
 /* Friction where a contact slips at both ends in about the same direction, against what its law says there. Between
- * them slip may turn there and back, by the angle phi. */
+ * them slip may turn there and back, by the angle phi: that between the ends, or where it turns round what it turns beside. */
 static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
                        const saltusi_acting* acting, const double P[3]) {
   const saltus_contact_law* law = &c->system->laws[acting->law];
@@ -229,6 +244,10 @@ static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi
     return; /* at the verge of sticking, or it turns: the cone and the momentum have to do */
   }
   double phi = acos(fmin(inner, 1.0));
+  if (law->tangents == 2) {
+    phi = fmax(phi, turn_beside(c, a, a->number - 1, acting, ua, h));
+    phi = fmax(phi, turn_beside(c, b, b->number + 1, acting, ub, h));
+  }
   double ga[2], gb[2], va[2], vb[2];
   sliding(law, ua, ga, va);
   sliding(law, ub, gb, vb);
