@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * frame_check.c - nothing that is not a number is reported or recorded.
+ * frame_check.c - nothing that is not a number is reported or recorded, and no motion that a scheme made up.
  */
 #include "base/log.h"
+#include "math/matrix.h"
 #include "sim/sim_state.h"
 #include "system/diagnose.h"
 
@@ -92,4 +93,27 @@ saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* f) {
                 what, f->t);
   }
   return SALTUS_ERR_UNDEFINED;
+}
+
+/* Energy beyond what a system had and was given, by this factor, at speeds beyond all machines; and speeds beyond everything. */
+static const double diverged_part = 1e9;
+static const double diverged_speed = 1e6;
+static const double diverged_most = 1e30;
+
+saltus_status saltusi_motion_check(const saltus_sim* sim, double t) {
+  assert(sim != NULL && sim->ledger != NULL);
+  const saltus_energy* e = &sim->ledger->total;
+  const double given = fabs(sim->ledger->first) + fmax(e->external, 0.0) + fmax(e->drive, 0.0) +
+                       fmax(e->friction, 0.0) + fmax(e->impact, 0.0);
+  const double speed = saltusi_max_abs(sim->sys.dims.nv, sim->now.v);
+  const bool made = given > 0.0 && e->change > diverged_part * given && speed > diverged_speed;
+  if (!made && !(speed > diverged_most)) {
+    return SALTUS_OK;
+  }
+  saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+              "simulation: the motion diverges: by t = %.17g s its energy has grown by %.3g J, of "
+              "which %.3g J can be accounted "
+              "for; take a smaller step or another scheme",
+              t, e->change, given);
+  return SALTUS_ERR_ACCURACY;
 }

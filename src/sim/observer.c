@@ -734,6 +734,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   close_ledger(sim);
   saltusi_residuals_keep(&sim->residuals, SALTUS_RESIDUAL_REMAINDER,
                          fabs(sim->ledger->total.remainder), t1, NULL);
+  first = first == SALTUS_OK ? saltusi_motion_check(sim, t1) : first;
   return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
 }
 

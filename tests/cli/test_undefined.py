@@ -34,6 +34,20 @@ class Undefined(test_cli.Cli):
             self.refused('run', scene, says=says)
             self.refused('run', scene, '--tol', '1e-6', says=says)
 
+    def test_a_motion_that_an_explicit_method_makes_up_is_an_error(self):
+        # x'' = -1e4 x': steps of 10 ms multiply the speed by some 1e8 each, where it has to vanish
+        scene = self.scene("saltus: 1\nname: damper\ncoordinates: {x: {velocity: 1}}\nkinetic: x'^2/2\n"
+                           "forces: {x: -1e4*x'}\nsimulate: {until: 1, step: 1e-2}\n")
+        result = saltus('run', scene, '--scheme', 'splitting-rkf45', '--json')
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r'the motion diverges: by t = \S+ s its energy has grown by \S+ J')
+        out = json.loads(result.stdout)
+        self.assertLess(out['t'], 0.1)
+        result = saltus('run', scene, '--scheme', 'moreau-jean', '--json')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        # the midpoint rule: (1 - 50) / (1 + 50) a step
+        self.assertAlmostEqual(json.loads(result.stdout)['v']["x'"], (49 / 51)**100, delta=1e-13)
+
     def test_a_formula_that_becomes_undefined_is_named_by_every_scheme(self):
         # log has a derivative where it has no value, so forces stay finite; sqrt takes them along
         for potential in ('m*g*y + 1e-3*log(y - 0.5)', 'm*g*y + 1e-3*sqrt(y - 0.5)'):
