@@ -328,13 +328,14 @@ static void finish(saltusi_adaptive* w, double h) {
   saltusi_normalise(w->sys, w->step.y1);
 }
 
-/* Whether the Jacobian may be kept. The turn of a slip has the rate mu l_N / |U_T|: with one of a slower slip Newton's iteration
+/* Whether the Jacobian may be kept. The turn of a slip has the rate mu l_N / |U_T|: with one of another slip Newton's iteration
  * ends where larger errors are small, and what is below them, which the start from a constant acceleration multiplies by that rate
- * times h, grows from step to step. With one of a faster slip it does not converge, and says so. */
+ * times h, grows from step to step. */
 static bool is_kept(const saltusi_adaptive* w) {
   const double much = 1.1; /* chosen */
-  bool grew = w->step.slip_least > much * w->memory->jacobian_slip;
-  return w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS && !grew;
+  double slip = w->step.slip_least, then = w->memory->jacobian_slip;
+  bool same = slip == then || (slip < much * then && then < much * slip);
+  return w->memory->jacobian_age >= 0.0 && w->memory->jacobian_age < KEPT_STEPS && same;
 }
 
 static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
