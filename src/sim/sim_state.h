@@ -179,7 +179,7 @@ static inline saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
 saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* frame);
 
 /* SALTUS_ERR_ACCURACY, with a message, where errors of an unstable scheme are all that is left of the motion. */
-saltus_status saltusi_motion_check(const saltus_sim* sim, double t);
+saltus_status saltusi_motion_check(saltus_sim* sim, double t);
 
 /* SALTUS_ERR_SYSTEM, with its text reported, when a callback failed while the motion was observed. */
 saltus_status saltusi_observer_failed(saltus_sim* sim, double t);
