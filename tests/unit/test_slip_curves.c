@@ -102,6 +102,9 @@ static void every_law_has_the_coefficient_of_the_slip_at_the_end(void** unused) 
  * slip, that at the end for rest. Struck faster it slides on, and the coefficient of sticking would hold it. */
 static void every_scheme_strikes_with_it(void** unused) {
   (void)unused;
+  if (!saltus_has("yaml")) {
+    skip();
+  }
   static const char format[] =
       "saltus: 1\nworld: {dimension: 2, gravity: [0, -9.81]}\nbodies:\n"
       "  two: {mass: 2, inertia: 0.3, position: [0.01, 0.2], angle: 0.1,\n"
