@@ -60,6 +60,21 @@ static int friction_class(const saltusi_decision* d, int key) {
   return size <= no_friction * bound ? 2 : size >= bound * (1.0 - no_slip) ? 1 : 0;
 }
 
+/* Friction of contacts that stick, by class: rows that follow from others hold nothing. */
+static void rank_friction(saltusi_decision* d, const saltusi_island* in, int count, int* rank) {
+  for (int order = 0; order <= 2; order++) {
+    for (int i = 0; i < count; i++) {
+      int key = d->part[i];
+      if (d->contact[key].mode != SALTUSI_STICK || friction_class(d, key) != order ||
+          is_independent(d, in, d->o->nj + d->o->base[key] + 1, rank)) {
+        continue;
+      }
+      d->contact[key].mode = order == 1 ? SALTUSI_STICK_BOUND : SALTUSI_STICK_IDLE;
+      d->contact[key].sense = d->impulse[d->o->base[key] + 1] > 0.0 ? -1.0 : 1.0;
+    }
+  }
+}
+
 saltus_status saltusi_rank_pass(saltusi_decision* d, const saltusi_island* in, int count) {
   assert(d != NULL && in != NULL && count >= 0);
   int rank = 0;
@@ -87,16 +102,6 @@ saltus_status saltusi_rank_pass(saltusi_decision* d, const saltusi_island* in, i
       d->contact[key].sense = d->sense[key] != 0.0 ? d->sense[key] : 1.0;
     }
   }
-  for (int order = 0; order <= 2; order++) {
-    for (int i = 0; i < count; i++) {
-      int key = d->part[i];
-      if (d->contact[key].mode != SALTUSI_STICK || friction_class(d, key) != order ||
-          is_independent(d, in, d->o->nj + d->o->base[key] + 1, &rank)) {
-        continue;
-      }
-      d->contact[key].mode = order == 1 ? SALTUSI_STICK_BOUND : SALTUSI_STICK_IDLE;
-      d->contact[key].sense = d->impulse[d->o->base[key] + 1] > 0.0 ? -1.0 : 1.0;
-    }
-  }
+  rank_friction(d, in, count, &rank);
   return SALTUS_OK;
 }
