@@ -41,7 +41,9 @@ static const cli_option run_options[] = {
     {"--snapshot", "FILE",
      "writes what the run needs to go on to FILE.snapshot, when it ends or is stopped", false},
     {"--costs", NULL,
-     "says between which kinds of shapes and which bodies finding contacts takes its time", false},
+     "says which kinds of shapes and which pairs of bodies finding contacts and contact problems "
+     "work for",
+     false},
     {"--design", NULL,
      "says what designers ask: forces of joints, impacts, rebounds and wear of contacts", false},
     {"--sensitivity", "NAME",

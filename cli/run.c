@@ -183,24 +183,6 @@ static saltus_status watch_steps(void* user, double t, const double* q, const do
   return SALTUS_OK;
 }
 
-/* What shapes cost in this step, or not: the first sixteen, then sixteen of each doubling. */
-static saltus_status count_costs(void* user, double t, const double* q, const double* v) {
-  enum { EACH = 16 };
-  run_job* j = user;
-  run_costs* c = &j->costs;
-  if (c->steps++ != c->next) {
-    return SALTUS_OK;
-  }
-  const saltus_mechanism* m = j->model.view.mechanism;
-  const saltus_dims* all = &j->model.view.system->dims;
-  const saltus_dims* own = &saltus_mechanism_system(m)->dims;
-  const long long weight = 1 + c->next / EACH;
-  const saltus_point at = {.t = t, .q = q + (all->nq - own->nq), .v = v + (all->nv - own->nv)};
-  c->next += weight;
-  c->weights += (double)weight;
-  return saltus_mechanism_costs(m, &at, saltus_run_about(j->run)->h, (double)weight, &c->costs);
-}
-
 /* Recorders that the run gets after it was accepted: a refused run leaves no file and does not replace
  * an older one. */
 static int add_recorders(run_job* j) {
@@ -216,13 +198,9 @@ static int add_recorders(run_job* j) {
     code = cli_exit_code(saltus_run_record(j->run, watch));
   }
   if (code == CLI_DONE && j->costs.wanted && m != NULL) {
-    saltus_costs* costs = &j->costs.costs;
-    costs->kinds = j->costs.kinds;
-    costs->kind_room = RUN_PAIRS;
-    costs->bodies = malloc(RUN_BODY_PAIRS * sizeof *costs->bodies);
-    costs->body_room = costs->bodies != NULL ? RUN_BODY_PAIRS : 0;
-    const saltus_recorder counts = {.step = count_costs, .user = j};
-    code = cli_exit_code(saltus_run_record(j->run, counts));
+    code = cli_costs_start(&j->costs, &j->model.view, saltus_run_about(j->run)->h)
+               ? cli_exit_code(saltus_run_record(j->run, cli_costs_recorder(&j->costs)))
+               : cli_exit_code(SALTUS_ERR_MEMORY);
   }
   if (code == CLI_DONE && j->design.wanted) {
     code = cli_design_start(&j->design, &j->model.view)
@@ -401,7 +379,7 @@ static int run(const cli_args* args, bool resumes) {
   saltus_recording_destroy(j.recording);
   cli_certificate_free(&j.certificate);
   free(j.list.events);
-  free(j.costs.costs.bodies);
+  cli_costs_free(&j.costs);
   cli_global_error_free(&j.global);
   cli_design_free(&j.design);
   cli_reference_close(&j.reference);

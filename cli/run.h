@@ -6,6 +6,7 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
+#include "costs.h"
 #include "design.h"
 #include "global_error.h"
 
@@ -20,16 +21,6 @@ typedef struct run_list {
   long long count, room;
 } run_list;
 
-/* What shapes cost, --costs: looked at in some steps, each for those up to the next one. */
-enum { RUN_PAIRS = 64, RUN_BODY_PAIRS = 1 << 16, RUN_DEAREST = 10 };
-typedef struct run_costs {
-  bool wanted;
-  long long steps, next; /* so far, and the next one to look at */
-  double weights;        /* of those that were looked at */
-  saltus_pair_cost kinds[RUN_PAIRS];
-  saltus_costs costs; /* bodies: malloc'd */
-} run_costs;
-
 typedef struct run_job {
   cli_model model;
   cli_overrides overrides;
@@ -42,7 +33,7 @@ typedef struct run_job {
   const char* snapshot; /* where the state at the end goes; NULL: nowhere */
   run_list list;
   cli_global_error global;
-  run_costs costs;
+  cli_costs costs;
   cli_design design;
   bool force;   /* --force */
   bool certify; /* verify the recording */
@@ -53,7 +44,7 @@ typedef struct run_job {
 } run_job;
 
 /* In plain words, and as JSON. */
-void run_summary_print(const run_job* j);
-void run_summary_json(const run_job* j);
+void run_summary_print(run_job* j);
+void run_summary_json(run_job* j);
 
 #endif

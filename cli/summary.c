@@ -324,111 +324,7 @@ static void print_recording(const run_job* j) {
   }
 }
 
-static int by_seconds(const void* a, const void* b) {
-  const double x = ((const saltus_pair_cost*)a)->seconds, y = ((const saltus_pair_cost*)b)->seconds;
-  return (x < y) - (x > y);
-}
-
-/* Those that took as long stay in the order of their bodies. */
-static int by_body_seconds(const void* a, const void* b) {
-  const saltus_body_cost *x = a, *y = b;
-  const int first = (x->seconds < y->seconds) - (x->seconds > y->seconds);
-  const int second = first != 0 ? first : x->bodies[0] - y->bodies[0];
-  return second != 0 ? second : x->bodies[1] - y->bodies[1];
-}
-
-/* Pairs of kinds of shapes and pairs of bodies, the dearest first, in the mean of a step but for seconds; these in all. */
-static double sort_costs(const run_costs* c) {
-  const double steps = (double)(c->steps - 1), weights = c->weights > 0.0 ? c->weights : 1.0;
-  saltus_pair_cost* kind = c->costs.kinds;
-  saltus_body_cost* body = c->costs.bodies;
-  double all = 0.0;
-  for (int i = 0; i < c->costs.kind_count; i++) {
-    kind[i].pairs /= weights;
-    kind[i].contacts /= weights;
-    kind[i].seconds *= steps / weights;
-    all += kind[i].seconds;
-  }
-  for (int i = 0; i < c->costs.body_count; i++) {
-    body[i].pairs /= weights;
-    body[i].contacts /= weights;
-    body[i].seconds *= steps / weights;
-  }
-  if (c->costs.kind_count > 0) {
-    qsort(kind, (size_t)c->costs.kind_count, sizeof *kind, by_seconds);
-  }
-  if (c->costs.body_count > 0) {
-    qsort(body, (size_t)c->costs.body_count, sizeof *body, by_body_seconds);
-  }
-  return all;
-}
-
-static const char* body_name(const run_job* j, int body) {
-  return body < 0 ? "world" : saltus_mechanism_body(j->model.view.mechanism, body).name;
-}
-
-static double part_of(double part, double all) {
-  return all > 0.0 ? 100.0 * part / all : 0.0;
-}
-
-static void print_costs(const run_job* j, double computing, const saltus_work* work) {
-  const run_costs* c = &j->costs;
-  if (!c->wanted) {
-    return;
-  }
-  const double all = sort_costs(c);
-  printf("Finding contacts took about %.3g s of %.3g s; the rest is forces, %lld contact problem%s "
-         "of %.4g "
-         "iterations, and what is recorded:\n",
-         all, computing, work->contact_solves, cli_plural(work->contact_solves),
-         work->contact_solves > 0 ? (double)work->contact_iterations / (double)work->contact_solves
-                                  : 0.0);
-  for (int i = 0; i < c->costs.kind_count; i++) {
-    const saltus_pair_cost* kind = &c->costs.kinds[i];
-    printf("  %3.0f %%  %s and %s: %.4g pairs near each other and %.4g contacts a step\n",
-           part_of(kind->seconds, all), kind->kinds[0], kind->kinds[1], kind->pairs,
-           kind->contacts);
-  }
-  const int count = c->costs.body_count, shown = count < RUN_DEAREST ? count : RUN_DEAREST;
-  if (count > 0) {
-    printf("By bodies, the dearest %d of %d pairs%s:\n", shown, count,
-           count == c->costs.body_room ? " or more" : "");
-  }
-  for (int i = 0; i < shown; i++) {
-    const saltus_body_cost* body = &c->costs.bodies[i];
-    printf("  %3.0f %%  %s and %s: %.4g contacts a step\n", part_of(body->seconds, all),
-           body_name(j, body->bodies[0]), body_name(j, body->bodies[1]), body->contacts);
-  }
-}
-
-static void costs_json(json* out, const run_job* j) {
-  const saltus_costs* c = &j->costs.costs;
-  (void)sort_costs(&j->costs);
-  json_open(out, "costs", '[');
-  for (int i = 0; i < c->kind_count; i++) {
-    json_open(out, NULL, '{');
-    json_text(out, "first", c->kinds[i].kinds[0]);
-    json_text(out, "second", c->kinds[i].kinds[1]);
-    json_number(out, "pairs", c->kinds[i].pairs);
-    json_number(out, "contacts", c->kinds[i].contacts);
-    json_number(out, "seconds", c->kinds[i].seconds);
-    json_close(out, '}');
-  }
-  json_close(out, ']');
-  json_open(out, "body_costs", '[');
-  for (int i = 0; i < c->body_count; i++) {
-    json_open(out, NULL, '{');
-    json_text(out, "first", body_name(j, c->bodies[i].bodies[0]));
-    json_text(out, "second", body_name(j, c->bodies[i].bodies[1]));
-    json_number(out, "pairs", c->bodies[i].pairs);
-    json_number(out, "contacts", c->bodies[i].contacts);
-    json_number(out, "seconds", c->bodies[i].seconds);
-    json_close(out, '}');
-  }
-  json_close(out, ']');
-}
-
-void run_summary_print(const run_job* j) {
+void run_summary_print(run_job* j) {
   const saltus_run_settings* settings = saltus_run_about(j->run);
   const saltus_system* sys = j->model.view.system;
   const saltus_run_result* s = saltus_run_outcome(j->run);
@@ -483,11 +379,11 @@ void run_summary_print(const run_job* j) {
   print_accuracy(j);
   cli_global_error_print(&j->global, &j->model.view, settings);
   print_recording(j);
-  print_costs(j, s->cpu, &work);
+  cli_costs_print(&j->costs, s->cpu, &work);
   cli_design_print(&j->design, stdout);
 }
 
-void run_summary_json(const run_job* j) {
+void run_summary_json(run_job* j) {
   const saltus_run_settings* settings = saltus_run_about(j->run);
   const saltus_system* sys = j->model.view.system;
   const saltus_run_result* s = saltus_run_outcome(j->run);
@@ -556,7 +452,7 @@ void run_summary_json(const run_job* j) {
   json_accuracy(&out, j);
   cli_global_error_json(&out, &j->global, &j->model.view, settings);
   if (j->costs.wanted) {
-    costs_json(&out, j);
+    cli_costs_json(&out, &j->costs);
   }
   cli_design_json(&out, &j->design);
   json_open(&out, "work", '{');

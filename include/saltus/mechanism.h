@@ -235,6 +235,11 @@ SALTUS_API saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanis
                                                 const saltus_point* at, double h, double weight,
                                                 saltus_costs* costs);
 
+/* The bodies of a contact of shapes, ascending, but for -1, the world, which is the second; false: another contact, as
+ * the limit of a joint. */
+SALTUS_API bool saltus_mechanism_contact_bodies(const saltus_mechanism* mechanism,
+                                                uint64_t identity, int bodies[2]);
+
 /* Pairs of shapes that lie deeper in each other than `deeper` m, in the order of shapes; *count may be above the capacity. */
 SALTUS_API saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,
                                                    const double* q, double deeper,

@@ -71,7 +71,10 @@ typedef struct saltus_recorder {
   saltus_status (*step)(void* user, double t, const double* q, const double* v);
   int contacts_unseen; /* 1: it does not look at the contacts of frames, which then need not be found */
   int ledger_unseen; /* 1: nor at energies; where no recorder has `frame` and all say so, there is no ledger */
-  SALTUS_RESERVED(2);
+  /* A contact that was part of a contact problem, with how many iterations it took, at least 1; linear systems count
+   * one. Called inside of steps, also for attempts that are taken back and by one thread; NULL: not interested */
+  void (*effort)(void* user, uint64_t identity, long long iterations);
+  SALTUS_RESERVED(1);
 } saltus_recorder;
 
 /* Called by the clock, between steps, attempts of a step and frames inside one, with `changes` between steps alone: it

@@ -229,6 +229,7 @@ saltus_status saltusi_decide_balls(saltusi_decision* d, const saltusi_problem* p
                                        .q = d->lcp_q};
   double residual = b->units > 0 ? saltusi_balls_solve(&b->solver, &problem, sharp, d->lcp_z) : 0.0;
   d->mode->eval->work.contact_iterations += b->solver.iterations;
+  saltusi_decision_tell(d, p, b->solver.iterations);
   if (!(residual <= enough)) {
     return SALTUS_RETRY_SMALLER;
   }

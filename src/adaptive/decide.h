@@ -192,6 +192,14 @@ typedef struct saltusi_problem {
   double limit;         /* what dry friction takes part with: 1, or 0 in impacts */
 } saltusi_problem;
 
+/* The contacts of a problem had so many iterations. */
+static inline void saltusi_decision_tell(const saltusi_decision* d, const saltusi_problem* p,
+                                         long long iterations) {
+  for (int i = 0; i < p->count && d->mode->eval->effort.tell != NULL; i++) {
+    saltusi_effort_tell(d->mode->eval, p->set[i], iterations);
+  }
+}
+
 /* Adds what the contacts of an island do to impulse, slack and change of the decision. */
 saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* p);
 /* The same where contacts have two tangents. */

@@ -367,6 +367,10 @@ static void measure_firmness(saltusi_held* h, int n) {
 saltus_status saltusi_held_solve(saltusi_mode_dynamics* m, const saltusi_island* in) {
   assert(m != NULL && in != NULL);
   saltusi_held* h = &m->held;
+  for (int i = in->first; i < in->first + in->n && m->eval->effort.tell != NULL; i++) {
+    const int key = h->key[i]; /* contacts, not their tangents */
+    saltusi_effort_tell(m->eval, key >= 0 && h->row[i] == m->o->nj + m->o->base[key] ? key : -1, 1);
+  }
   if (saltusi_held_is_sparse(m, in)) {
     return solve_sparse(m, in);
   }

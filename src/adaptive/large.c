@@ -283,9 +283,11 @@ saltus_status saltusi_decide_large(saltusi_decision* d, const saltusi_problem* p
   }
   d->mode->counts->decisions++;
   eval->work.contact_solves++;
+  const long long before = eval->work.contact_iterations;
   if (!exchange(d, p, n)) {
     status = iterate(d, p, n, units);
   }
+  saltusi_decision_tell(d, p, eval->work.contact_iterations - before);
   if (status != SALTUS_OK) {
     return status;
   }

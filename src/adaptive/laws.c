@@ -122,6 +122,9 @@ saltus_status saltusi_law_impact(saltusi_decision* d, double* v, const saltus_im
     status = saltusi_impact_solve(&d->laws->laws, rule, &impact, d->log, &result);
     d->mode->counts->decisions++;
     d->mode->eval->work.contact_solves++;
+    for (int i = 0; i < impact.count; i++) {
+      saltusi_effort_tell(d->mode->eval, d->laws->key[i], 1);
+    }
     if (status != SALTUS_OK) {
       break;
     }

@@ -242,6 +242,8 @@ saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* 
     d->lcp_q[i] /= largest;
   }
   saltusi_lcp_result result = saltusi_lcp_lemke(&d->lcp, n, d->lcp_M, d->lcp_q, d->lcp_z);
+  d->mode->eval->work.contact_iterations += result.pivots;
+  saltusi_decision_tell(d, p, result.pivots);
   if (result.outcome != SALTUSI_LCP_SOLVED) {
     result = solve_wedge(d, n);
   }

@@ -132,6 +132,7 @@ saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem*
   bool solved = saltusi_friction_step_solve(&d->friction, p->count, d->unit_first, d->unit_mu,
                                             d->lcp_M, d->lcp_q, d->lcp_z);
   d->mode->eval->work.contact_iterations += d->friction.iterations;
+  saltusi_decision_tell(d, p, d->friction.iterations);
   if (!solved) {
     return SALTUS_RETRY_SMALLER;
   }

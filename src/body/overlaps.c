@@ -252,6 +252,25 @@ saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanism, const sa
   return SALTUS_OK;
 }
 
+bool saltus_mechanism_contact_bodies(const saltus_mechanism* mechanism, uint64_t identity,
+                                     int bodies[2]) {
+  assert(mechanism != NULL && bodies != NULL);
+  const saltus_mechanism* m = mechanism;
+  if (m->world == NULL || (identity & SALTUSI_LISTED) != 0 ||
+      !saltusi_world_knows(m->world, identity)) {
+    return false;
+  }
+  int instance[2];
+  saltusi_candidate numbers;
+  saltusi_world_decode(m->world, identity, &instance[0], &instance[1], &numbers);
+  const int a = m->world->instance[instance[0]].carrier;
+  const int b = m->world->instance[instance[1]].carrier;
+  bodies[0] = a < b ? a : b;
+  bodies[1] = a < b ? b : a;
+  bodies[1] = bodies[1] == m->body_count ? -1 : bodies[1];
+  return true;
+}
+
 /* Who gives way at an overlap: 1/m of a body that is free, else 0. */
 static double share_of(const saltus_mechanism* m, int body) {
   const saltusi_body* at = body >= 0 ? &m->bodies[body] : NULL;

@@ -9,8 +9,21 @@
 #include <assert.h>
 #include <string.h>
 
+/* The law of an island, and which contacts its work was for. */
+static saltus_status ask(const saltusi_operator* op, const saltusi_eval* eval,
+                         saltusi_island_law law, void* user, const saltusi_law_island* island) {
+  const long long before = eval->work.contact_iterations;
+  const saltus_status status = law(user, island);
+  for (int u = 0; u < island->units && eval->effort.tell != NULL; u++) {
+    saltusi_effort_tell(eval, island->contact[u] < 0 ? -1 : op->key[island->contact[u]],
+                        eval->work.contact_iterations - before);
+  }
+  return status;
+}
+
 /* Everything as one island: W is dense already. */
-static saltus_status solve_whole(saltusi_operator* op, saltusi_island_law law, void* user) {
+static saltus_status solve_whole(saltusi_operator* op, const saltusi_eval* eval,
+                                 saltusi_island_law law, void* user) {
   saltusi_law_island island = {.units = op->joints + op->contacts,
                                .joints = op->joints,
                                .contact = op->whole_contact,
@@ -25,7 +38,7 @@ static saltus_status solve_whole(saltusi_operator* op, saltusi_island_law law, v
     op->whole_offset[u] = contact < 0 ? u : op->first[contact];
   }
   op->whole_offset[island.units] = op->count;
-  return island.rows > 0 ? law(user, &island) : SALTUS_OK;
+  return island.rows > 0 ? ask(op, eval, law, user, &island) : SALTUS_OK;
 }
 
 static saltus_status solve_island(saltusi_operator* op, saltusi_eval* eval, int first, int last,
@@ -45,7 +58,7 @@ static saltus_status solve_island(saltusi_operator* op, saltusi_eval* eval, int 
     island.joints++;
   }
   saltusi_blocks_spread(op, first, last);
-  return law(user, &island);
+  return ask(op, eval, law, user, &island);
 }
 
 saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval,
@@ -57,7 +70,7 @@ saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval
   }
   memset(op->P, 0, (size_t)op->count * sizeof(double));
   if (op->storage == SALTUSI_STORED_DENSE) {
-    return solve_whole(op, law, user);
+    return solve_whole(op, eval, law, user);
   }
   if (op->broken) {
     return SALTUS_RETRY_NAN;

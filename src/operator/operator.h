@@ -145,6 +145,8 @@ typedef struct saltusi_operator {
   int count;    /* rows of all */
   bool held;    /* every row is an equality */
   int* first;   /* [nc + 1] first row of each contact */
+  int* key;     /* [nc] of each contact; -1: not known, its rows came by other means */
+  int looked;   /* key of the contact that was looked at last */
   double* mu;   /* [nc] */
   double* rhs;  /* [rows_max] */
   double* soft; /* [rows_max] S, added to the diagonal of W: rows that give way; of use when: */
@@ -247,6 +249,7 @@ static inline void saltusi_operator_begin(saltusi_operator* op, int joints) {
   op->laws.dry = 0;
   op->apart = false;
   op->softens = false;
+  op->looked = -1;
   op->first[0] = joints;
 }
 
@@ -255,12 +258,15 @@ static inline int saltusi_operator_look(saltusi_operator* op, const saltus_syste
                                         const saltus_point* at, int key, int count) {
   assert(count >= 1 && count <= SALTUS_CONE_ROWS);
   saltusi_rows_contact(sys, at, key, count, &op->rows, op->count);
+  op->looked = key;
   return op->count;
 }
 
 /* Takes the contact that was looked at last, or whose rows were written by other means. */
 static inline void saltusi_operator_take(saltusi_operator* op, int count, double mu) {
   assert(count >= 1 && count <= SALTUS_CONE_ROWS);
+  op->key[op->contacts] = op->looked;
+  op->looked = -1;
   op->mu[op->contacts++] = mu;
   op->count += count;
   op->first[op->contacts] = op->count;

@@ -89,15 +89,8 @@ static saltus_status solve_equalities(saltusi_operator* op, saltusi_eval* eval) 
   return outcome == SALTUSI_MIXED_SOLVED ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
-saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
-  assert(op != NULL && eval != NULL);
-  eval->work.contact_solves++;
-  if (op->status != SALTUS_OK) {
-    return op->status;
-  }
-  if (op->storage == SALTUSI_STORED_BLOCKS) {
-    return saltusi_sparse_solve(op, eval);
-  }
+/* All contacts in one problem. */
+static saltus_status solve_as_one(saltusi_operator* op, saltusi_eval* eval) {
   if (op->storage == SALTUSI_STORED_PRODUCT) {
     return saltusi_product_solve(op, eval);
   }
@@ -109,6 +102,22 @@ saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
   }
   return op->has_friction && op->contacts > 0 ? solve_friction(op, eval)
                                               : solve_frictionless(op, eval);
+}
+
+saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
+  eval->work.contact_solves++;
+  if (op->status != SALTUS_OK) {
+    return op->status;
+  }
+  const bool blocks = op->storage == SALTUSI_STORED_BLOCKS;
+  const long long before = eval->work.contact_iterations;
+  saltus_status status = blocks ? saltusi_sparse_solve(op, eval) : solve_as_one(op, eval);
+  const long long iterations = eval->work.contact_iterations - before;
+  for (int i = 0; i < op->contacts && (!blocks || op->held); i++) {
+    saltusi_effort_tell(eval, op->key[i], iterations);
+  }
+  return status;
 }
 
 int saltusi_operator_superfluous(saltusi_operator* op) {

@@ -65,8 +65,13 @@ void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval) {
   }
 }
 
-static void count(problem* p, int iterations) {
+/* The units first .. last - 1 were a problem of so many iterations. */
+static void count(const saltusi_operator* op, problem* p, int first, int last, int iterations) {
   p->iterations = iterations > p->iterations ? iterations : p->iterations;
+  for (int u = first; u < last && p->eval->effort.tell != NULL; u++) {
+    const int contact = op->unit_contact[u];
+    saltusi_effort_tell(p->eval, contact < 0 ? -1 : op->key[contact], iterations);
+  }
 }
 
 /* Normal rows of the units first .. last - 1 by solvers that pivot. */
@@ -75,7 +80,7 @@ static bool solve_dense(saltusi_operator* op, problem* p, int first, int last) {
   int at = op->offset[first];
   saltusi_blocks_spread(op, first, last);
   bool solved = saltusi_lcp_step_dense(&op->solver.lcp, n, op->W, p->rhs + at, p->P + at);
-  count(p, op->solver.lcp.iterations);
+  count(op, p, first, last, op->solver.lcp.iterations);
   return solved;
 }
 
@@ -94,7 +99,7 @@ static bool solve_blocks(saltusi_operator* op, problem* p, int first, int last) 
       step->equalities == last - first
           ? saltusi_friction_step_hold(step, p->rhs + at, p->P + at)
           : saltusi_friction_step_solve_blocks(step, p->mu + first, p->rhs + at, p->P + at);
-  count(p, step->iterations);
+  count(op, p, first, last, step->iterations);
   p->lacks = p->lacks || step->lacks;
   return solved;
 }
@@ -123,7 +128,7 @@ static bool solve_band(saltusi_operator* op, problem* p) {
   int n = op->units;
   const saltus_csr band = {n, n, op->block_start, op->block_unit, op->friction.values};
   bool solved = saltusi_lcp_step_banded(&op->solver.lcp, &band, p->rhs, p->P);
-  count(p, op->solver.lcp.iterations);
+  count(op, p, 0, n, op->solver.lcp.iterations);
   if (!solved) {
     memset(p->P, 0, (size_t)n * sizeof(double));
   }
@@ -141,6 +146,7 @@ static bool has_joints(const saltusi_operator* op, int first, int last) {
 
 static bool solve_island(saltusi_operator* op, problem* p, int first, int last) {
   if (last - first == 1 && solve_single(op, p, first)) {
+    count(op, p, first, last, 0);
     return true;
   }
   int n = last - first;

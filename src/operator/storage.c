@@ -89,6 +89,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
     saltusi_rows_layout(&op->measured, d, rows, false, arena);
   }
   op->first = SALTUS_PUSH(arena, int, d->nc + 1);
+  op->key = SALTUS_PUSH(arena, int, d->nc);
   op->mu = SALTUS_PUSH(arena, double, d->nc);
   op->rhs = SALTUS_PUSH(arena, double, rows);
   op->soft = SALTUS_PUSH(arena, double, rows);

@@ -71,6 +71,16 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   return status;
 }
 
+static void on_effort(void* user, uint64_t identity, long long iterations) {
+  const saltus_run* run = user;
+  for (size_t i = 0; i < run->recorder_count; i++) {
+    const saltus_recorder* recorder = &run->recorders[i];
+    if (recorder->effort != NULL) {
+      recorder->effort(recorder->user, identity, iterations);
+    }
+  }
+}
+
 void saltusi_run_read_state(saltus_run* run, saltus_status status) {
   assert(run->sim != NULL);
   saltus_run_result* r = &run->result;
@@ -99,8 +109,12 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
   const saltus_run_def* def = &run->def;
   const saltus_scene_view* scene = def->scene;
   const saltus_run_settings* s = &run->settings;
-  const saltus_recorder recorder = {
-      .frame = on_frame, .event = on_event, .user = run, .step = on_step, .contacts_unseen = 1};
+  const saltus_recorder recorder = {.frame = on_frame,
+                                    .event = on_event,
+                                    .user = run,
+                                    .step = on_step,
+                                    .contacts_unseen = 1,
+                                    .effort = on_effort};
   const saltus_sim_def sim = {
       .system = scene->system,
       .scheme = s->scheme->name,

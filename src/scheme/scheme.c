@@ -391,6 +391,14 @@ void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
   *v_error = scheme->v_error;
 }
 
+void saltusi_scheme_effort(saltus_scheme* scheme, saltusi_effort effort) {
+  assert(scheme != NULL);
+  scheme->eval.effort = effort;
+  if (scheme->clocks != NULL) {
+    saltusi_clocks_effort(scheme->clocks, effort);
+  }
+}
+
 void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* who) {
   assert(scheme != NULL && who != NULL);
   scheme->eval.poll = poll;

@@ -189,6 +189,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
 
 /* A question that is asked beside the flag `cancel`; true ends the step. */
 void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* who);
+/* Who is told which contacts the work of contact problems goes to. */
+void saltusi_scheme_effort(saltus_scheme* scheme, saltusi_effort effort);
 
 /* Says why the last try failed, whose states still have to be there; returns the status. */
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,

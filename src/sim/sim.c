@@ -216,6 +216,27 @@ static void start(saltus_sim* sim) {
   saltusi_observe_start(sim);
 }
 
+static void tell_effort(void* who, uint64_t identity, long long iterations) {
+  const saltus_sim* sim = who;
+  for (int i = 0; i < sim->def.recorder_count; i++) {
+    const saltus_recorder* recorder = &sim->recorders[i];
+    if (recorder->effort != NULL) {
+      recorder->effort(recorder->user, identity, iterations);
+    }
+  }
+}
+
+/* Recorders that want to know are told of the work of contact problems. */
+static void listen(saltus_sim* sim) {
+  bool wanted = false;
+  for (int i = 0; i < sim->def.recorder_count; i++) {
+    wanted = wanted || sim->recorders[i].effort != NULL;
+  }
+  if (wanted) {
+    saltusi_scheme_effort(sim->scheme, (saltusi_effort){.tell = tell_effort, .who = sim});
+  }
+}
+
 saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   assert(def != NULL && out != NULL);
   *out = NULL;
@@ -278,6 +299,9 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   sim->chosen = status == SALTUS_OK && saltusi_scheme_info(sim->scheme)->chooses_step;
   if (status == SALTUS_OK && def->recorder_count > 0) {
     status = saltusi_ledger_islands_create(&sim->islands, sim->scheme, &sim->memory);
+  }
+  if (status == SALTUS_OK) {
+    listen(sim);
   }
   if (status == SALTUS_OK && def->progress.report != NULL) {
     saltusi_scheme_poll(sim->scheme, saltusi_poll, sim);

@@ -31,6 +31,12 @@ typedef struct saltusi_numbers {
   const int* row;      /* [nj] */
 } saltusi_numbers;
 
+/* Who wants to know which contacts the work of contact problems went to. */
+typedef struct saltusi_effort {
+  void (*tell)(void* who, uint64_t identity, long long iterations); /* NULL: nobody */
+  void* who;
+} saltusi_effort;
+
 static inline int saltusi_number(const int* numbers, int i) {
   return numbers != NULL && i >= 0 ? numbers[i] : i;
 }
@@ -55,8 +61,19 @@ typedef struct saltusi_eval {
       curves;                     /* [law_count] laws with the curves of friction that sys.laws are
                                      * without; NULL: there are none */
   const saltusi_numbers* numbers; /* NULL: their own */
+  saltusi_effort effort;
   bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
 } saltusi_eval;
+
+/* A contact, if key is one, was in a problem of so many iterations, or in a linear system: that is one. */
+static inline void saltusi_effort_tell(const saltusi_eval* eval, int key, long long iterations) {
+  if (eval->effort.tell != NULL && key >= 0) {
+    const int* numbers = eval->numbers != NULL ? eval->numbers->contact : NULL;
+    const uint64_t identity = eval->keys != NULL ? eval->keys->table.identity[key]
+                                                 : (uint64_t)saltusi_number(numbers, key);
+    eval->effort.tell(eval->effort.who, identity, iterations > 1 ? iterations : 1);
+  }
+}
 
 /* What saltus_point.scratch needs, zero as callbacks expect it. */
 void* saltusi_scratch_layout(const saltus_dims* dims, saltus_arena* arena);

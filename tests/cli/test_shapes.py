@@ -96,6 +96,40 @@ simulate: {until: 0.2, scheme: moreau-jean, step: 0.01}
         code, text, said = run(scene, '--json')
         self.assertNotIn('costs', json.loads(text))
 
+    def test_costs_of_contact_problems_are_counted_by_bodies(self):
+        """A ball that lies alone and a column of balls. Few bodies are one problem: each of its contacts has all iterations. Of many
+        the lone ball is a problem of its own, which is solved at once, and iterations are those of the column. Counts are the same in every run."""
+        def scene(balls):
+            column = '\n'.join(f'  s{i}: {{density: 1000, shapes: [{{sphere: {{radius: 0.125}}}}], position: [2, 0, {0.125 + 0.25 * i}]}}'
+                               for i in range(balls))
+            return f"""saltus: 1
+world: {{dimension: 3, shapes: [{{half-space: {{}}}}]}}
+materials: {{default: {{friction: 0.5}}}}
+bodies:
+  a: {{density: 1000, shapes: [{{sphere: {{radius: 0.125}}}}], position: [0, 0, 0.125]}}
+{column}
+simulate: {{until: 0.2, scheme: moreau-jean, step: 0.01, options: {{warm_start: no}}}}
+"""
+
+        def costs(text, *how):
+            code, text, said = run(text, '--costs', '--json', *how)
+            self.assertEqual(code, 0, said)
+            result = json.loads(text)
+            self.assertEqual(result['other_iterations'], 0)
+            return {(c['first'], c['second']): c['iterations'] for c in result['body_costs'] if c['iterations'] > 0}, result['work']
+        column = {('s0', 'world')} | {(f's{i}', f's{i + 1}') for i in range(7)}
+        pairs, work = costs(scene(1))
+        self.assertGreaterEqual(work['contact_iterations'], work['contact_solves'])
+        self.assertEqual(pairs, {pair: work['contact_iterations'] for pair in (('a', 'world'), ('s0', 'world'))})
+        pairs, work = costs(scene(8))
+        self.assertGreater(work['contact_iterations'], work['contact_solves'])
+        self.assertEqual(pairs, {('a', 'world'): work['contact_solves'], **{pair: work['contact_iterations'] for pair in column}})
+        self.assertEqual(costs(scene(8))[0], pairs)
+        pairs, work = costs(scene(8), '--scheme', 'adaptive', '--tol', '1e-6')
+        self.assertEqual(set(pairs), column | {('a', 'world')})
+        code, text, said = run(scene(8), '--costs')
+        self.assertIn('parts of finding contacts, and of contact problems (contacts times iterations,', text)
+
 
 if __name__ == '__main__':
     unittest.main()

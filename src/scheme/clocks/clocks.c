@@ -158,6 +158,13 @@ void saltusi_clocks_forget(saltusi_clocks* clocks) {
   }
 }
 
+void saltusi_clocks_effort(saltusi_clocks* clocks, saltusi_effort effort) {
+  assert(clocks != NULL);
+  for (int i = 0; i < clocks->count; i++) {
+    saltusi_scheme_effort(clocks->clock[i].scheme, effort);
+  }
+}
+
 void saltusi_clocks_poll(saltusi_clocks* clocks, bool (*poll)(void* who), void* who) {
   assert(clocks != NULL);
   for (int i = 0; i < clocks->count; i++) {

@@ -83,6 +83,7 @@ void saltusi_clocks_count(const saltusi_clocks* clocks, const double* memory1, s
                           long long* limited);
 /* Memory or system were changed from outside: nothing that is kept follows from them. */
 void saltusi_clocks_forget(saltusi_clocks* clocks);
+void saltusi_clocks_effort(saltusi_clocks* clocks, saltusi_effort effort);
 void saltusi_clocks_poll(saltusi_clocks* clocks, bool (*poll)(void* who), void* who);
 saltus_status saltusi_clocks_retune(saltusi_clocks* clocks, const void* options,
                                     const double* atol_q, const double* atol_v);

@@ -251,6 +251,13 @@ saltus_status saltusi_dg_whole_law(saltusi_dg* w, const saltusi_step* s, int pai
 saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 /* Fresh contacts at Q_M join the items. */
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
+/* The contacts among the first items are part of a problem. */
+static inline void saltusi_dg_count(const saltusi_dg* w, const saltusi_eval* eval, int items) {
+  for (int i = 0; i < items && eval->effort.tell != NULL; i++) {
+    saltusi_effort_tell(eval, w->items[i].joint ? -1 : w->items[i].key, 1);
+  }
+}
+
 /* w->law_items of the first items. */
 void saltusi_dg_law_items(saltusi_dg* w, int items);
 /* A planar problem; softens: when it has no solution, once more with a shift of its diagonal. SALTUS_RETRY_SMALLER,

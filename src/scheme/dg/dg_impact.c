@@ -127,6 +127,7 @@ static saltus_status solve_impact(saltusi_dg* w, const saltusi_step* s, int node
                                   bool softens) {
   saltusi_planar_problem problem = {
       .items = items, .item = w->law_items, .rows = w->rows, .W = w->W, .rhs = w->W_rhs};
+  saltusi_dg_count(w, s->eval, items);
   s->eval->work.contact_solves++;
   memset(w->W_z, 0, (size_t)w->rows * sizeof(double));
   if (saltusi_dg_is_large(w)) {

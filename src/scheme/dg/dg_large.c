@@ -57,6 +57,7 @@ static void take_items(saltusi_dg* w, int node, int items, int joints) {
       copy_row(w, node, r, 1.0, &w->op.rows, r);
     }
     if (!item->joint) {
+      w->op.looked = item->key;
       saltusi_operator_take(&w->op, rows, item->mu);
     }
   }

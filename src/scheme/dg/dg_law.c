@@ -269,6 +269,7 @@ saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s) {
            (size_t)w->held_rows * sizeof(double));
   }
   write_items(w, pairs);
+  saltusi_dg_count(w, s->eval, w->held);
   s->eval->work.contact_solves++;
   const saltusi_planar_problem whole = {
       .items = pairs * w->held, .item = w->law_items, .rows = n, .W = w->D, .rhs = w->rhs};

@@ -65,6 +65,7 @@ void saltusi_polyhedral_rows_add(saltusi_polyhedral_rows* law, const saltus_syst
   contact->first = first;
   law->count++;
   law->rows += 1 + contact->tangents;
+  law->op.looked = key;
   saltusi_operator_take(&law->op, 1 + contact->tangents, contact->mu);
 }
 
