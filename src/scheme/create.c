@@ -349,6 +349,13 @@ static saltus_status lay_out_for(saltus_scheme* scheme, const saltusi_step_room*
   return SALTUS_OK;
 }
 
+/* Contacts that many bodies will have once the first of them touch, two each in space: growth from one on would clear
+ * some large arrays a dozen times. */
+static size_t contacts_of_many(const saltus_dims* d) {
+  enum { MANY = 256, EACH = 3 };
+  return d->nv < MANY ? 0 : (size_t)(d->nv / EACH < CONTACTS_MOST ? d->nv / EACH : CONTACTS_MOST);
+}
+
 saltus_status saltusi_scheme_grow(saltus_scheme* scheme) {
   assert(scheme != NULL);
   saltusi_step_room room = scheme->eval.room;
@@ -356,6 +363,10 @@ saltus_status saltusi_scheme_grow(saltus_scheme* scheme) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: room for %zu contacts, at most %d",
                 scheme->ops->info.name, room.wanted[SALTUSI_ROOM_CONTACTS], CONTACTS_MOST);
     return SALTUS_ERR_BOUND;
+  }
+  if (room.wanted[SALTUSI_ROOM_CONTACTS] > 0) {
+    const size_t some = contacts_of_many(&scheme->eval.sys.dims);
+    saltusi_room_lacks(&room, SALTUSI_ROOM_CONTACTS, some);
   }
   saltusi_room_grow(&room);
   return lay_out_for(scheme, &room);

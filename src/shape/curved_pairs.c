@@ -175,9 +175,10 @@ static void sort(saltusi_candidate* item, int count) {
 
 static void pairs(const saltusi_two* given, const saltusi_near* near, saltusi_candidates* out) {
   const saltusi_two two = ordered(given);
+  const bool ball = two.A->kind == SALTUS_SHAPE_SPHERE; /* has all normals, and needs no sine */
   const saltusi_listing list = {.two = &two,
                                 .reach = near->reach,
-                                .sine = near->all           ? near->delta
+                                .sine = near->all || ball   ? near->delta
                                         : near->delta < 1.5 ? sin(near->delta)
                                                             : 1.0,
                                 .all = near->all,

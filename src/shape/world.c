@@ -5,6 +5,7 @@
  *
  *   a pair comes within   reach + horizon |v_A - v_B| + slack_A + slack_B + turn_A arm_A + turn_B arm_B
  *   boxes grow by         reach / 2 + horizon |v| + slack + turn arm         (each side, |v_A - v_B| <= |v_A| + |v_B|)
+ *   balls that hold two shapes are as far apart at most as these are
  *   delta               = turn_A + turn_B + that distance / size;     reach / size within a horizon
  */
 #include "shape/world.h"
@@ -118,6 +119,7 @@ static saltus_status number(saltusi_world* world, saltusi_pool* pool) {
     saltusi_instance* at = &world->instance[i];
     const double* c = at->shape.centre;
     at->arm = sqrt(saltusi_dot3(c, c)) + at->shape.radius;
+    at->ball = at->shape.convex ? at->shape.radius : INFINITY;
     at->numbers = (uint32_t)at->shape.features * BRANCHES;
     at->first = (uint32_t)next;
     next += (uint64_t)at->shape.features * BRANCHES;
@@ -141,11 +143,24 @@ static saltus_status number(saltusi_world* world, saltusi_pool* pool) {
   return SALTUS_OK;
 }
 
+/* Of a half-space or half-plane. */
+static saltusi_side side_of(const saltusi_instance* at, const saltusi_carrier* on) {
+  const saltusi_feature* plane = &at->shape.feature[0];
+  saltusi_side side;
+  double p[3];
+  saltusi_turn(on->R, plane->a, side.normal);
+  saltusi_turn(on->R, plane->p, p);
+  saltusi_along(1.0, on->x, p, p);
+  side.end = saltusi_dot3(side.normal, p) + plane->rho;
+  return side;
+}
+
 /* The tree of what is fixed, and those without an end. */
 static saltus_status plant(saltusi_world* world, const saltusi_carrier* pose, saltusi_pool* pool) {
   const int still = world->count - world->moving_count, nodes = saltusi_tree_nodes(still);
   world->endless = SALTUSI_TAKE(pool, int, world->count);
   world->still = SALTUSI_TAKE(pool, saltusi_bounds, still);
+  world->side = SALTUSI_TAKE(pool, saltusi_side, still);
   world->fixed.node = SALTUSI_TAKE(pool, saltusi_tree_node, nodes);
   if (pool->failed) {
     return SALTUS_ERR_MEMORY;
@@ -155,6 +170,9 @@ static saltus_status plant(saltusi_world* world, const saltusi_carrier* pose, sa
     const saltusi_instance* at = &world->instance[i];
     if (!isfinite(at->arm)) {
       world->endless[world->endless_count++] = i;
+      if (i >= world->moving_count) {
+        world->side[i - world->moving_count] = side_of(at, &pose[at->carrier]);
+      }
     } else if (i >= world->moving_count) {
       saltusi_bounds* box = &world->still[i - world->moving_count];
       saltusi_shape_box(&at->shape, &pose[at->carrier], box->low, box->high);
@@ -190,6 +208,7 @@ typedef struct memory {
   saltusi_neighbours moving;
   saltusi_bounds* box; /* [moving_count] grown */
   double* grows;       /* [moving_count] by how much; NAN: the body is nowhere */
+  double (*middle)[3]; /* [moving_count] of the ball, world axes */
   int *found, *stack;
   saltusi_candidate* item;
 } memory;
@@ -202,7 +221,7 @@ static size_t rounded(size_t bytes) {
 
 /* Lays arrays out behind the struct; how many bytes. */
 static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
-  enum { PLACES = 8 };
+  enum { PLACES = 9 };
   const size_t moving = (size_t)world->moving_count, all = (size_t)world->count + 1;
   const size_t nodes = (size_t)saltusi_tree_nodes(world->moving_count);
   const size_t more = (size_t)saltusi_tree_nodes(world->count);
@@ -214,7 +233,8 @@ static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
                                  more * sizeof(int),
                                  (size_t)world->candidates * sizeof(saltusi_candidate),
                                  moving * sizeof(int),
-                                 moving * SALTUSI_NEIGHBOURS * sizeof(int)};
+                                 moving * SALTUSI_NEIGHBOURS * sizeof(int),
+                                 moving * 3 * sizeof(double)};
   size_t start[PLACES];
   for (int k = 0; k < PLACES; k++) {
     start[k] = at;
@@ -229,6 +249,7 @@ static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
     m->item = (saltusi_candidate*)(void*)(base + start[5]);
     m->moving.count = (int*)(void*)(base + start[6]);
     m->moving.other = (int*)(void*)(base + start[7]);
+    m->middle = (double(*)[3])(void*)(base + start[8]);
     m->moving.found = m->found;
     m->moving.tree.stack = m->stack;
   }
@@ -319,6 +340,8 @@ static void grow_boxes(const saltusi_world* world, const saltusi_world_query* qu
                       turn_of(query, at->carrier) * at->arm;
     saltusi_bounds* box = &m->box[i];
     saltusi_shape_box(&at->shape, on, box->low, box->high);
+    saltusi_turn(on->R, at->shape.centre, m->middle[i]);
+    saltusi_along(1.0, on->x, m->middle[i], m->middle[i]);
     m->grows[i] = by;
     for (int k = 0; k < 3; k++) {
       box->low[k] -= by;
@@ -340,7 +363,7 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
     arm = sqrt(saltusi_dot3(d, d)) + a->arm;
   }
   const double turn_a = turn_of(query, a->carrier), turn_b = turn_of(query, b->carrier);
-  saltusi_meeting meeting = {.a = i, .b = j, .law = saltusi_world_law(world, i, j)};
+  saltusi_meeting meeting = {.a = i, .b = j};
   meeting.approach = query->horizon * speed + slack_of(query, a->carrier) +
                      slack_of(query, b->carrier) + turn_a * a->arm + turn_b * arm;
   meeting.near.reach = query->reach + meeting.approach;
@@ -350,6 +373,32 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
   meeting.near.delta = turn_a + turn_b + (size > 0.0 ? shift / size : 0.0);
   meeting.near.here = query->horizon == 0.0 && turn_a + turn_b == 0.0;
   return meeting;
+}
+
+/* Whether two instances are farther apart than a reach by the balls that hold them. */
+static bool are_apart(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
+                      const saltusi_meeting* meeting) {
+  const double rounding = 64.0 * DBL_EPSILON;
+  const saltusi_instance *a = &world->instance[meeting->a], *b = &world->instance[meeting->b];
+  const double *p = m->middle[meeting->a], reach = meeting->near.reach;
+  const double far = fabs(p[0]) + fabs(p[1]) + fabs(p[2]) + a->ball;
+  const bool fixed = meeting->b >= world->moving_count;
+  if (!isfinite(b->arm)) {
+    const saltusi_side* side = fixed ? &world->side[meeting->b - world->moving_count] : NULL;
+    return fixed && saltusi_dot3(side->normal, p) - side->end - a->ball >
+                        reach + rounding * (far + fabs(side->end));
+  }
+  double turned[3];
+  const double* q = fixed ? turned : m->middle[meeting->b];
+  if (fixed) {
+    const saltusi_carrier* on = &query->carrier[b->carrier];
+    saltusi_turn(on->R, b->shape.centre, turned);
+    saltusi_along(1.0, on->x, turned, turned);
+  }
+  double d[3];
+  saltusi_minus3(p, q, d);
+  const double within = reach + a->ball + b->ball + rounding * (far + b->ball);
+  return saltusi_dot3(d, d) > within * within;
 }
 
 static bool is_near(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
@@ -448,7 +497,11 @@ void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* q
   for (int i = 0; i < world->free_count; i++) {
     const int count = m->grows[i] == m->grows[i] ? partners_of(world, query, m, i) : 0;
     for (int k = 0; k < count; k++) {
-      const saltusi_meeting meeting = meeting_of(world, query, i, m->found[k]);
+      saltusi_meeting meeting = meeting_of(world, query, i, m->found[k]);
+      if (are_apart(world, query, m, &meeting)) {
+        continue;
+      }
+      meeting.law = saltusi_world_law(world, i, m->found[k]);
       if (meeting.law >= 0 && !meet(user, &meeting)) {
         return;
       }

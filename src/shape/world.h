@@ -45,6 +45,7 @@ typedef struct saltusi_instance {
   uint32_t numbers; /* how many it has */
   double arm; /* m, of its farthest point from the carrier's origin; INFINITY: it has no end */
   double thickness;   /* m, of its thinnest part */
+  double ball;        /* m, about its centre, that holds all of its contacts; INFINITY: none does */
   saltusi_mean* mean; /* [shape.stored]; NULL: none of its points is one */
 } saltusi_instance;
 
@@ -56,6 +57,12 @@ typedef struct saltusi_exception {
 } saltusi_exception;
 enum { SALTUSI_LAW_NONE = -1, SALTUSI_LAW_OF_MATERIALS = -2 };
 
+/* Where a half-space ends, in world axes: normal . x <= end. */
+typedef struct saltusi_side {
+  double normal[3];
+  double end; /* m */
+} saltusi_side;
+
 typedef struct saltusi_world {
   int count;
   saltusi_instance* instance; /* [count] free ones first, then driven, then fixed */
@@ -65,6 +72,7 @@ typedef struct saltusi_world {
   int* endless;     /* [endless_count] instances without an end, which no box holds */
   int endless_count;
   saltusi_bounds* still; /* [count - moving_count] boxes of what is fixed */
+  saltusi_side* side;    /* [count - moving_count] of half-spaces that are fixed */
   saltusi_tree fixed;    /* item k is instance moving_count + k; stack is the query's */
   int materials;
   const int*
@@ -100,7 +108,7 @@ typedef struct saltusi_world_query {
   void* memory;       /* saltusi_world_bytes */
 } saltusi_world_query;
 
-/* A pair of instances whose boxes are near. */
+/* A pair of instances whose boxes are near, and balls that hold them too. */
 typedef struct saltusi_meeting {
   int a, b;          /* instances, a < b */
   saltusi_near near; /* reach and delta of this pair */

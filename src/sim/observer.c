@@ -114,12 +114,15 @@ saltus_status saltusi_observer_event(saltus_sim* sim, const saltus_event* event)
   return report_event(sim, event);
 }
 
-static double largest(int n, const double* x) {
-  double most = 0.0;
-  for (int i = 0; i < n; i++) {
-    most = fmax(most, fabs(x[i]));
+/* The largest of all velocities; looked for only where that decides, and once in a report. */
+static double fastest_of(saltus_sim* sim) {
+  if (sim->fastest < 0.0) {
+    sim->fastest = 0.0;
+    for (int i = 0; i < sim->sys.dims.nv; i++) {
+      sim->fastest = fmax(sim->fastest, fabs(sim->now.v[i]));
+    }
   }
-  return most;
+  return sim->fastest;
 }
 
 /* Reports what began or ended at one contact in a step of a scheme that does not locate events; known: its
@@ -129,19 +132,17 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
   double h = sim->last_h;
   saltusi_contact_sum* sum = &sim->contact_sums[contact->key];
   bool pressed = contact->impulse[0] > 0.0;
+  if (!contact->impact && pressed == (sum->closed != 0.0)) {
+    return SALTUS_OK;
+  }
   saltus_event event;
   saltusi_contact_event(contact, t, h, &event);
   if (contact->impact) { /* reported once, when it is over */
     return contact->part == SALTUS_IMPACT_GOES_ON ? SALTUS_OK : report_event(sim, &event);
   }
-  if (pressed == (sum->closed != 0.0)) {
-    return SALTUS_OK;
-  }
-  /* of supports that depend on each other any may be without force and is not left for that; all velocities are
-   * looked at only where that decides */
+  /* of supports that depend on each other any may be without force and is not left for that */
   bool stays = known && !pressed &&
-               (contact->u_after <= 1e-12 ||
-                contact->u_after <= 1e-12 * largest(sim->sys.dims.nv, sim->now.v));
+               (contact->u_after <= 1e-12 || contact->u_after <= 1e-12 * fastest_of(sim));
   if (stays) {
     return SALTUS_OK;
   }
@@ -698,6 +699,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   saltus_status first = SALTUS_OK;
   double* sums = sim->sums;
   sim->reports++;
+  sim->fastest = -1.0;
   sums[SALTUSI_SUM_VELOCITY] = fmax(sums[SALTUSI_SUM_VELOCITY], report->residual_velocity);
   sums[SALTUSI_SUM_IMPULSE] = fmax(sums[SALTUSI_SUM_IMPULSE], report->residual_impulse);
   sums[SALTUSI_SUM_PROJECTION] = fmax(sums[SALTUSI_SUM_PROJECTION], report->projection);

@@ -98,6 +98,7 @@ struct saltus_sim {
 
   long long* seen; /* [nc] number of the report in which a contact was active last */
   long long reports;
+  double fastest; /* largest velocity at the last report; negative: not looked for */
 
   /* made for a frame */
   saltusi_contact_list list;

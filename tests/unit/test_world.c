@@ -140,6 +140,35 @@ static void lists_do_not_depend_on_what_was_asked_before(void** state) {
   drop(&f);
 }
 
+/* Balls, and what holds shapes, meet exactly where gap <= reach + horizon |v_A - v_B|; boxes about them meet at corners too. */
+static void balls_meet_within_what_they_come_closer(void** state) {
+  (void)state;
+  fixture f;
+  make(&f, 150, 0.8);
+  const met m = ask(&f, f.memory);
+  int wanted = 0, boxed = 0;
+  for (int i = 0; i < f.world.count; i++) {
+    for (int j = i + 1; j < f.world.count; j++) {
+      const saltusi_instance *a = &f.world.instance[i], *b = &f.world.instance[j];
+      const saltusi_carrier *x = &f.carrier[a->carrier], *y = &f.carrier[b->carrier];
+      if (saltusi_world_law(&f.world, i, j) < 0) {
+        continue;
+      }
+      double d[3], v[3];
+      saltusi_minus3(x->x, y->x, d);
+      saltusi_minus3(x->v, y->v, v);
+      const bool ball = b->shape.kind == SALTUS_SHAPE_SPHERE;
+      const double reach = 0.02 + 0.01 * sqrt(saltusi_dot3(v, v));
+      wanted += (ball ? sqrt(saltusi_dot3(d, d)) - 0.2 : x->x[2] - 0.1) <= reach ? 1 : 0;
+      const double far = fmax(fmax(fabs(d[0]), fabs(d[1])), fabs(d[2]));
+      boxed += !ball || far - 0.2 <= reach ? 1 : 0;
+    }
+  }
+  assert_int_equal(m.count, wanted);
+  assert_true(wanted > 100 && boxed > 2 * wanted);
+  drop(&f);
+}
+
 /* 40 instances are tried one by one, 300 with the tree: the pairs of the first 40 are the same in both. */
 static void the_tree_finds_what_trying_all_finds(void** state) {
   (void)state;
@@ -301,6 +330,7 @@ static void exceptions_hold_in_their_order(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lists_do_not_depend_on_what_was_asked_before),
+      cmocka_unit_test(balls_meet_within_what_they_come_closer),
       cmocka_unit_test(the_tree_finds_what_trying_all_finds),
       cmocka_unit_test(an_identity_is_found_back),
       cmocka_unit_test(an_identity_of_no_contact_is_refused),
