@@ -124,8 +124,16 @@ static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double
   return sqrt(square) <= 4.0 * near_reach(m->o);
 }
 
-/* What is listed instead of a contact that is closed stays out, and of neighbours that meet smoothly the one whose place it
- * is not: lists reach a little beyond borders. */
+/* Whether a contact says nothing that its smooth neighbour, which is held, does not: lists and guards reach a little beyond
+ * borders, where both are there. As far as it is on its own side, gaps with normals at this angle differ by rounding. */
+static bool is_implied(saltusi_search* search, double t, const double* q, int key, double normals) {
+  const double guard = saltusi_least_guard(search->mode, t, q, key);
+  const double angle = sqrt(2.0 * fmax(1.0 - normals, DBL_EPSILON));
+  return normals > 1.0 - same_normal && guard * angle <= guard_rounding(search->o);
+}
+
+/* What is listed instead of a contact that is closed stays out, and of neighbours that meet smoothly the one that is not
+ * held. */
 static void leave_rivals(saltusi_search* search, double t, const double* q) {
   const saltusi_outline* o = search->o;
   const saltusi_mode_dynamics* m = search->mode;
@@ -138,8 +146,7 @@ static void leave_rivals(saltusi_search* search, double t, const double* q) {
       double normals;
       if (o->listed[key] && !saltusi_touches(&search->contact[key]) &&
           is_same_place(m, t, q, held, key, &normals) &&
-          (!o->listed[held] ||
-           (normals > 1.0 - same_normal && saltusi_least_guard(search->mode, t, q, key) < 0.0))) {
+          (!o->listed[held] || is_implied(search, t, q, key, normals))) {
         o->listed[key] = false;
       }
     }

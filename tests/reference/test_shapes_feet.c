@@ -268,6 +268,41 @@ static void feet_that_slide_off_a_table_let_go(void** unused) {
   }
 }
 
+/* Four feet are one more than a body needs: one of them, or two of its diagonals, have no force of their own, and are not accelerated
+ * but by rounding. event-driven, which stops where events accumulate, took that for contacts that close again and again. At
+ * rest nothing moves; thrown along without friction v is constant; with friction the box, whose spin and way end together, stays. */
+static void a_box_stands_on_feet_from_the_start(void** unused) {
+  (void)unused;
+  for (int k = 0; k < 12; k++) {
+    char text[ROOM];
+    const char* foot = k % 2 == 0 ? ball : cube;
+    const char* friction = k / 2 % 2 == 0 ? "0" : "0.3";
+    const int thrown = k / 4;
+    const char* pushed = thrown == 0   ? ""
+                         : thrown == 1 ? ", velocity: [0.3, 0.1, 0]"
+                                       : ", velocity: [0.3, 0.1, 0], angular_velocity: [0, 0, 1]";
+    snprintf(text, ROOM,
+             "saltus: 1\nworld: {dimension: 3, shapes: [%s]}\n"
+             "materials: {default: {friction: %s, restitution: 0.3}}\nbodies:\n"
+             "  box: {mass: 2, inertia: [0.04, 0.06, 0.07], position: [0, 0, 0.16]%s, shapes: "
+             "[{%s, position: [-0.25, -0.1875, -0.15]}, {%s, position: [-0.25, 0.1875, -0.15]}, "
+             "{%s, position: [0.25, -0.1875, -0.15]}, {%s, position: [0.25, 0.1875, -0.15]}]}\n",
+             k % 3 == 0 ? table : ground, friction, pushed, foot, foot, foot, foot);
+    const motion m = run(text, "event-driven", NULL, 1e-3, 2.0);
+    const bool stays = thrown == 0 || k / 2 % 2 == 1;
+    assert_near(m.q[2], 0.16, 1e-13);
+    assert_near(m.v[0], stays ? 0.0 : 0.3, 1e-13);
+    assert_near(m.v[1], stays ? 0.0 : 0.1, 1e-13);
+    assert_near(m.v[5], !stays && thrown == 2 ? 1.0 : 0.0, 1e-13);
+    for (int i = 2; i < 5; i++) {
+      assert_near(m.v[i], 0.0, 1e-13);
+    }
+    if (thrown == 0 || !stays) {
+      assert_near(m.q[0], thrown == 0 ? 0.0 : 0.6, 1e-12);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_box_moves_alike_in_every_scheme),
@@ -276,6 +311,7 @@ int main(void) {
       cmocka_unit_test(feet_that_count_are_kept),
       cmocka_unit_test(inner_feet_carry_where_corners_have_left),
       cmocka_unit_test(feet_that_slide_off_a_table_let_go),
+      cmocka_unit_test(a_box_stands_on_feet_from_the_start),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

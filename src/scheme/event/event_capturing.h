@@ -151,6 +151,11 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
 /* The state at a time inside a step. */
 saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query);
 
+/* m/s: what rounding may have made of the velocity of a contact that others carry, over many steps. */
+static inline double saltusi_capture_slow(const saltusi_capture* w) {
+  return 1024.0 * w->velocity_rounding;
+}
+
 /* Contacts that are held, with their friction. */
 static inline saltusi_held saltusi_capture_held(saltusi_capture* w, const int* keys, int count) {
   return (saltusi_held){.keys = keys,

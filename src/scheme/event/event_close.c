@@ -184,9 +184,10 @@ static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, 
     /* the 1e-9 keeps a flight of just the width on one side of the rule */
     double slowest = 0.5 * -gamma * fmax(w->width, length) * (1.0 + 1e-9);
     slowest = fmax(slowest, fed_rebound(w, s, key, gamma));
-    bool still = touch && u <= w->velocity_rounding;
+    const double slow = touch ? saltusi_capture_slow(w) : w->velocity_rounding;
+    bool still = touch && u <= slow;
     bool short_flight = gamma < 0.0 && u <= slowest + w->velocity_rounding;
-    if (w->stops && gamma < 0.0 && u > w->velocity_rounding && (touch || short_flight)) {
+    if (w->stops && gamma < 0.0 && u > slow && (touch || short_flight)) {
       return saltusi_capture_stop(w, s, key); /* a flight too short to be resolved */
     }
     /* the Moreau step knows no bonds: what forces did in it does not open one */
@@ -250,6 +251,16 @@ static void assume_grips(saltusi_capture* w, const saltusi_eval* eval) {
   }
 }
 
+/* Whether candidate i has no force, and is not accelerated either, because others that press hold it: it stays closed with them.
+ * What rounding is follows from what they hold. */
+static bool is_carried(const saltusi_capture* w, int i) {
+  const saltusi_operator* op = &w->pressing.op;
+  const int row = op->first[i];
+  const double size = saltusi_max_abs(op->count - op->joints, op->rhs + op->joints);
+  const double gamma = saltusi_row_dot(&op->rows, row, w->a) + op->rows.c[row];
+  return fabs(gamma) <= 256.0 * DBL_EPSILON * size;
+}
+
 /* Which of the contacts in `keys`, whose velocities were stopped, press: the new A. */
 static saltus_status choose_pressing(saltusi_capture* w, const saltusi_step* s, int pushed) {
   const saltus_dims* d = &s->eval->sys.dims;
@@ -262,7 +273,8 @@ static saltus_status choose_pressing(saltusi_capture* w, const saltusi_step* s, 
   int candidates = w->count;
   w->count = 0;
   for (int i = 0; status == SALTUS_OK && i < candidates; i++) {
-    bool presses = w->grips.of != NULL ? w->decision.presses[i] : w->pressing.op.P[d->nj + i] > 0.0;
+    bool presses = w->grips.of != NULL ? w->decision.presses[i]
+                                       : w->pressing.op.P[d->nj + i] > 0.0 || is_carried(w, i);
     if (presses) {
       int key = w->keys[i];
       w->closed[key] = true;

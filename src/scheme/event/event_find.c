@@ -321,30 +321,54 @@ saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int 
   return status;
 }
 
+/* Whether a contact that touches at rest is accelerated into the other side by more than the rounding of what holds it up: a foot
+ * that other feet carry is not. *size: without them. */
+static saltus_status is_pressed(saltusi_capture* w, saltusi_eval* eval, int key, bool* pressed) {
+  double gamma = 0.0, free = 0.0;
+  for (int i = 0; i < w->count; i++) {
+    w->others[i] = w->keys[i];
+  }
+  saltus_status status = saltusi_capture_gamma(w, eval, key, w->count, &gamma);
+  *pressed = gamma < 0.0;
+  if (status == SALTUS_OK && *pressed && w->count > 0) {
+    status = saltusi_capture_gamma(w, eval, key, 0, &free);
+    const saltusi_row_block* rows = &w->rk.held.rows;
+    const int row = eval->sys.dims.nj > 0 ? w->rk.held.count : 0;
+    const double size = saltusi_row_size(rows, row, w->a) + fabs(rows->c[row]);
+    *pressed = gamma < -256.0 * DBL_EPSILON * size;
+  }
+  return status;
+}
+
 static saltus_status find_touching(saltusi_capture* w, saltusi_eval* eval, int key) {
   double g0 = w->here.gap[key];
   double g1 = w->end.gap[key];
   double u0 = w->here.u[key];
-  if (u0 < -w->velocity_rounding) {
+  bool falls = u0 < -w->velocity_rounding;
+  bool slow = falls && w->count > 0 && u0 >= -saltusi_capture_slow(w);
+  if (falls && !slow) {
     add_at_once(w, key);
     return SALTUS_OK;
   }
-  if (u0 <= w->velocity_rounding && g1 <= g0) {
-    double gamma = 0.0;
-    for (int i = 0; i < w->count; i++) {
-      w->others[i] = w->keys[i];
-    }
-    saltus_status status = saltusi_capture_gamma(w, eval, key, w->count, &gamma);
+  if (slow || (u0 <= w->velocity_rounding && g1 <= g0)) {
+    bool pressed = false;
+    saltus_status status = is_pressed(w, eval, key, &pressed);
     if (status != SALTUS_OK) {
       return status;
     }
-    if (gamma < 0.0) {
+    if (slow && pressed) {
+      add_at_once(w, key);
+      return SALTUS_OK;
+    }
+    if (slow || pressed) { /* what others carry, and has crept away, is stopped without an impact */
       add(w, SALTUSI_EVENT_TOUCH, key, 0.0, 0.0);
       return SALTUS_OK;
     }
   }
-  /* not deeper than it started is no event: after an opening the gap may have drifted below zero */
-  bool back = g1 < fmin(g0, 0.0) || (g1 < 0.0 && w->end.u[key] < 0.0);
+  /* not deeper than it started is no event: after an opening the gap may have drifted below zero; nor is what others carry */
+  bool carried = fabs(u0) <= w->velocity_rounding && fabs(w->end.u[key]) <= w->velocity_rounding &&
+                 g1 >= fmin(g0, 0.0) - w->gap_rounding;
+  bool back = !carried && (g1 < fmin(g0, 0.0) || (g1 < 0.0 && w->end.u[key] < 0.0));
   return back ? find_return(w, eval, key) : SALTUS_OK;
 }
 
@@ -480,16 +504,38 @@ static void sort_events(saltusi_capture* w) {
   }
 }
 
+/* What forces do in a step, and contacts undo, leaves its rounding in velocities, of a body at rest too. Asked for where
+ * a contact that touches beside those that are held moves by so little. */
+static saltus_status find_velocity_rounding(saltusi_capture* w, saltusi_eval* eval) {
+  const double most = 1e-11; /* m/s, of forces of 1000 m/s^2 in a step of 1 s */
+  const saltus_dims* d = &eval->sys.dims;
+  const double speed = fmax(1e-8, saltusi_max_abs(d->nv, w->v));
+  w->velocity_rounding = 64.0 * DBL_EPSILON * speed;
+  bool asked = false;
+  for (int key = 0; key < d->nc && w->count > 0 && !asked; key++) {
+    const double u = fmax(fabs(w->here.u[key]), fabs(w->end.u[key]));
+    asked = !w->closed[key] && w->here.gap[key] <= w->gap_rounding && u > w->velocity_rounding &&
+            u <= most;
+  }
+  saltus_status status = SALTUS_OK;
+  if (asked) {
+    const saltus_point at = saltusi_at(eval, w->t, w->q, w->v);
+    const saltusi_held none = saltusi_capture_held(w, w->others, 0);
+    status = saltusi_rk_acceleration(&w->rk, eval, &at, &none, w->a);
+    const double gained = w->target->h * saltusi_max_abs(d->nv, w->a);
+    w->velocity_rounding = 64.0 * DBL_EPSILON * fmax(speed, gained);
+  }
+  return status;
+}
+
 saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval) {
   assert(w != NULL && eval != NULL);
   const saltus_dims* d = &eval->sys.dims;
   double size = fmax(1.0, saltusi_max_abs(d->nq, w->q));
-  double speed = fmax(1e-8, saltusi_max_abs(d->nv, w->v));
   w->gap_rounding = 16.0 * DBL_EPSILON * size;
-  w->velocity_rounding = 64.0 * DBL_EPSILON * speed;
   w->event_count = 0;
   w->probed = false;
-  saltus_status status = SALTUS_OK;
+  saltus_status status = find_velocity_rounding(w, eval);
   for (int key = 0; key < d->nc && status == SALTUS_OK; key++) {
     if (w->closed[key] || isinf(w->end.gap[key])) {
       continue;
