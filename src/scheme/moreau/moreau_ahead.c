@@ -195,6 +195,7 @@ static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_
   row = w->op.count;
   activate_near(w, o, s, i, false);
   w->list.gap[i] = there;
+  s->contacts[w->op.contacts - 1].gap = fmax(here, 0.0); /* not listed there: not closed */
   for (; row < w->op.count; row++) { /* the others have found a way without it */
     w->op.P[row] = 0.0;
     w->held[row] = 0.0;
@@ -210,7 +211,9 @@ saltus_status saltusi_moreau_look_ahead(saltusi_moreau* w, const saltus_moreau_j
   const int before = w->op.contacts;
   saltusi_mean(d->nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_end);
   saltusi_advance(sys, s->q0, w->v_end, s->h, w->q_end);
-  memcpy(w->v_end, s->v1, (size_t)d->nv * sizeof(double));
+  /* listed as widely as at the start: features that faster bodies alone would bring into reach, and that are not there at the start of the
+   * next step, would come and go with every step */
+  memcpy(w->v_end, s->v0, (size_t)d->nv * sizeof(double));
   const saltus_point end = saltusi_at(s->eval, s->t + s->h, w->q_end, w->v_end);
   saltus_status status = saltusi_contacts(sys, &end, &w->list);
   for (int i = 0; i < before; i++) {

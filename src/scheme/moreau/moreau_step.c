@@ -343,29 +343,27 @@ static inline saltus_status prepare(saltusi_moreau* w, const saltus_moreau_jean_
 /* Residual with which velocities are known well enough to see who is struck. */
 static const double struck_tol = 1e-3;
 
-/* Contact problems of a step that is solved at once, until no further contact closes. */
+/* Contact problems of a step that is solved at once: while bodies are struck roughly, until no further contact closes, then to
+ * the tolerance. */
 static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s) {
   enum { ROUNDS = 4 };
   const bool looks = saltusi_moreau_looks_ahead(o, s);
-  bool rough = looks && saltusi_moreau_struck(w, s) && o->contact_tol < struck_tol;
-  saltus_status status = impose(w, rough ? struck_tol : o->contact_tol, s);
+  double tol = o->contact_tol;
+  if (looks && tol < struck_tol && saltusi_moreau_struck(w, s)) {
+    tol = struck_tol;
+  }
+  saltus_status status = impose(w, tol, s);
   bool more = looks;
   for (int k = 0; k < ROUNDS && more && status == SALTUS_OK; k++) {
     status = saltusi_moreau_look_ahead(w, o, s, &more);
-    if (status != SALTUS_OK) {
-      return status;
-    }
-    if (more) {
+    if (status == SALTUS_OK && more) {
       form(w, o, s, true);
-    }
-    if (more || rough) {
-      more = true;
-      rough = false;
-      status = impose(w, o->contact_tol, s);
+      tol = fmax(o->contact_tol, struck_tol);
+      status = impose(w, tol, s);
     }
   }
-  return status;
+  return status == SALTUS_OK && tol > o->contact_tol ? impose(w, o->contact_tol, s) : status;
 }
 
 /* Change of the velocity that ends the iteration, in tolerances of contact problems. */
