@@ -266,12 +266,13 @@ static bool is_turned(const saltusi_shape* A, const saltusi_drift* a, const salt
 }
 
 /* By how fast the points of A can go seen from B. */
-static void by_speed(const saltusi_shape* A, const saltusi_sight* sight, const saltusi_span* span,
-                     saltusi_lower* out) {
+static void by_speed(const saltusi_shape* A, const saltusi_sight* sight, double slack,
+                     const saltusi_span* span, saltusi_lower* out) {
   const double radius = turning_radius(A);
   const double speed = sight->speed + (radius > 0.0 ? sight->spin * radius : 0.0);
-  const double end = out->value - (span->s > 0.0 ? speed * span->s : 0.0);
-  const double height[3] = {end, out->value, end};
+  const double middle = out->value - slack;
+  const double end = middle - (span->s > 0.0 ? speed * span->s : 0.0);
+  const double height[3] = {end, middle, end};
   saltusi_lower_take(height, 0.0, span, out);
 }
 
@@ -311,6 +312,6 @@ void saltusi_shape_below(const saltusi_two_drifts* two, const saltusi_span* span
     along_axis(A, &sight, N, extent(B, N), span, out);
   } else if (B->rho < 0.0 || B->outline == NULL ||
              !saltusi_outlines_below(A, &sight, B, span, out)) {
-    by_speed(A, &sight, span, out);
+    by_speed(A, &sight, apart.slack, span, out);
   }
 }

@@ -177,22 +177,6 @@ static void inside(const saltusi_two* two, saltusi_separation* out) {
   }
 }
 
-/* The balls that hold two shapes: a bound from below where nothing else is determined. */
-static void balls_around(const saltusi_two* two, saltusi_separation* out) {
-  double cA[3], cB[3], d[3];
-  saltusi_turn(two->a->R, two->A->centre, cA);
-  saltusi_turn(two->b->R, two->B->centre, cB);
-  for (int k = 0; k < 3; k++) {
-    d[k] = (two->a->x[k] - two->b->x[k]) + (cA[k] - cB[k]);
-  }
-  const double length = sqrt(saltusi_dot3(d, d));
-  out->distance = length - two->A->radius - two->B->radius;
-  for (int k = 0; k < 3; k++) {
-    out->normal[k] = length > 0.0 ? d[k] / length : two->b->R[3 * k];
-    out->point[k] = two->b->x[k] + cB[k] + two->B->radius * out->normal[k];
-  }
-}
-
 void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out) {
   assert(two != NULL && out != NULL);
   if (two->A->rho < 0.0 || two->B->rho < 0.0) {
@@ -209,10 +193,12 @@ void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out) 
     }
   } else if (two->A->convex && two->B->convex) {
     saltusi_convex_separation(two, out);
-  } else {
+  } else if (two->A->kind == SALTUS_SHAPE_CAPSULE) { /* and a torus: by formulas */
     saltusi_least_gap(two, out);
     if (!(out->distance < INFINITY)) {
-      balls_around(two, out);
+      saltusi_ring_separation(two, out);
     }
+  } else {
+    saltusi_ring_separation(two, out);
   }
 }

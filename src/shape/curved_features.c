@@ -195,7 +195,7 @@ static double size_of(const saltusi_shape* shape) {
 
 /* Of the faces of something thick those of its far side are not meant. Between convex shapes the normal has to be near
  * that along which they are furthest apart (one axis parts them, so one is chosen); what is around a ring has to be
- * nearest to the face that it touches. */
+ * nearest to the face or side that it touches. */
 static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at, int a, int b) {
   const saltusi_two* two = list->two;
   if (list->anything) {
@@ -213,12 +213,12 @@ static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at,
   if (list->best != NULL) {
     return saltusi_dot3(list->best->normal, at->normal) >= cos(fmin(2.0 * list->delta, 1.5));
   }
-  for (int of = 0; of < 2; of++) { /* the point of the ring, seen from what has the plane */
+  for (int of = 0; of < 2; of++) { /* the point of the ring, seen from what has the surface */
     const saltusi_shape* solid = of == 0 ? two->A : two->B;
     const saltusi_carrier* carrier = of == 0 ? two->a : two->b;
     double from[3], world[3], own[3];
     saltusi_foot foot;
-    if (at->spot[of].kind == SALTUSI_FEATURE_PLANE) {
+    if (at->spot[of].kind == SALTUSI_FEATURE_PLANE || at->spot[of].kind == SALTUSI_FEATURE_CONE) {
       saltusi_minus3(carrier->x, two->b->x, from);
       saltusi_minus3(at->spot[1 - of].p, from, world);
       saltusi_turn_back(carrier->R, world, own);

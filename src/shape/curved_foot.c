@@ -136,21 +136,45 @@ static bool of_torus(const saltusi_shape* solid, const double point[3], saltusi_
   return true;
 }
 
+/* Deep inside and in the middle of the shortest axis s: x_i = s_i^2 y_i / (s_i^2 - s^2) along the others, to either side
+ * along that one (Eberly 2013). */
+static void in_the_middle(const saltusi_feature* f, const double point[3], saltusi_foot* out) {
+  double axis[3][3], from[3], way[3] = {0.0, 0.0, 0.0}, left = 1.0, square = 0.0, steep = 0.0;
+  memcpy(axis[0], f->e, sizeof f->e);
+  saltusi_cross(f->a, f->e, axis[1]);
+  memcpy(axis[2], f->a, sizeof f->a);
+  int least = f->size[1] < f->size[0] ? 1 : 0;
+  least = f->size[2] < f->size[least] ? 2 : least;
+  saltusi_minus3(point, f->p, from);
+  double x[3] = {0.0, 0.0, 0.0};
+  for (int k = 0; k < 3; k++) {
+    const double beyond = (f->size[k] - f->size[least]) * (f->size[k] + f->size[least]);
+    if (beyond > 0.0) {
+      x[k] = f->size[k] * f->size[k] * saltusi_dot3(from, axis[k]) / beyond;
+      left -= (x[k] / f->size[k]) * (x[k] / f->size[k]);
+    }
+  }
+  x[least] = f->size[least] * sqrt(fmax(0.0, left));
+  out->number = SALTUSI_ELLIPSOID;
+  for (int k = 0; k < 3; k++) {
+    const double part = x[k] / (f->size[k] * f->size[k]), d = x[k] - saltusi_dot3(from, axis[k]);
+    saltusi_along(part, axis[k], way, way);
+    steep += part * part;
+    square += d * d;
+  }
+  out->distance = -sqrt(square);
+  for (int k = 0; k < 3; k++) {
+    out->normal[k] = way[k] / sqrt(steep);
+  }
+}
+
 static bool of_ellipsoid(const saltusi_shape* solid, const double point[3], saltusi_foot* out) {
   const saltusi_feature dot = {.kind = SALTUSI_FEATURE_POINT, .p = {point[0], point[1], point[2]}};
   const saltusi_carrier here = {.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
   const saltusi_pair pair = {.A = &dot, .B = &solid->feature[0], .a = &here, .b = &here};
   saltusi_meeting at;
-  if (!saltusi_pair_meet(&pair, &at)) { /* deep inside: out along the shortest axis, or nearly */
-    const saltusi_feature* f = &solid->feature[0];
-    double f_axis[3], from[3];
-    saltusi_cross(f->a, f->e, f_axis);
-    const double* axis[3] = {f->e, f_axis, f->a};
-    int least = f->size[1] < f->size[0] ? 1 : 0;
-    least = f->size[2] < f->size[least] ? 2 : least;
-    saltusi_minus3(point, f->p, from);
-    set(out, SALTUSI_ELLIPSOID, fabs(saltusi_dot3(from, axis[least])) - f->size[least],
-        axis[least]);
+  if (!saltusi_pair_meet(&pair, &at)) {
+    in_the_middle(&solid->feature[0], point, out);
     return true;
   }
   set(out, SALTUSI_ELLIPSOID, at.apart, at.normal);

@@ -97,6 +97,9 @@ bool saltusi_capsule_in_polytope(const saltusi_two* two, saltusi_separation* out
 void saltusi_convex_separation(const saltusi_two* two, saltusi_separation* out);
 void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out);
 
+/* Of a torus and something convex or another torus; `slack` is set. */
+void saltusi_ring_separation(const saltusi_two* two, saltusi_separation* out);
+
 /* The least gap of all pairs of two shapes in the order of ranks that are apart. */
 void saltusi_least_gap(const saltusi_two* two, saltusi_separation* out);
 

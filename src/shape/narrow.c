@@ -59,6 +59,7 @@ saltus_status saltusi_shape_separation(const saltusi_shape* A, const saltusi_car
   if (!by->treats(A, B)) {
     return SALTUS_ERR_UNSUPPORTED;
   }
+  out->slack = 0.0;
   by->separation(&(saltusi_two){A, a, B, b}, out);
   return SALTUS_OK;
 }

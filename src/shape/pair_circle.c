@@ -142,6 +142,23 @@ static bool look(const search* s, double angle, double* distance, double* rate) 
 
 enum { SAMPLES = 32 };
 
+/* By which of several minima the least one is told: how far the point of the circle is from the other feature as far as it
+ * goes. The side of a cone ends at its tip and at its base: what is near it on the other side of these is not. */
+static double measure(const search* s, double distance) {
+  const saltusi_spot* cone = s->other;
+  if (cone->kind != SALTUSI_FEATURE_CONE) {
+    return distance;
+  }
+  double w[3];
+  saltusi_minus3(s->circle->p, cone->origin, w);
+  const double k = cone->size[0], end = cone->size[1] * sqrt(1.0 + k * k);
+  const double beyond = fmax(-cone->u[0], cone->u[0] - end);
+  if (beyond > 0.0) {
+    return sqrt(distance * distance + beyond * beyond);
+  }
+  return saltusi_dot3(w, cone->a) > cone->size[1] ? fabs(distance) : distance;
+}
+
 /* The angle between two where the slope changes its sign. */
 static bool refine(const search* s, double low, double high, double* angle, double* distance) {
   double rate;
@@ -174,6 +191,7 @@ static bool least_of_half(const search* s, int branch) {
       if (!refine(s, angle - step, angle, &found, &distance)) {
         return false;
       }
+      distance = measure(s, distance);
       if (distance < best) {
         best = distance;
         at = found;

@@ -20,31 +20,46 @@
 
 enum { ITERATIONS = 100 };
 
-/* The root t above for n semi-axes and a point in their axes; false: the point is so deep inside that none exists. */
-static bool foot_of_ellipse(int n, const double s[3], const double y[3], double* root) {
-  double t = -INFINITY, least = INFINITY;
-  for (int i = 0; i < n; i++) {
-    t = fmax(t, s[i] * (fabs(y[i]) - s[i]));
-    least = fmin(least, s[i] * s[i]);
+/* The function above and its slope. Counted from the left end, so that nothing is lost near it: t + s_i^2 = x + beyond_i. The
+ * shortest axis has no part in it where a point is in the middle of that. */
+static double over_root(int n, const double s[3], const double beyond[3], const double y[3],
+                        double x, double* slope) {
+  double f = -1.0;
+  *slope = 0.0;
+  for (int k = 0; k < n; k++) {
+    const double part = x + beyond[k], ratio = part > 0.0 ? s[k] * y[k] / part : 0.0;
+    f += ratio * ratio;
+    *slope -= part > 0.0 ? 2.0 * ratio * ratio / part : 0.0;
   }
-  if (!(t > -least)) {
+  return f;
+}
+
+/* t + s_i^2 at the root t above for n semi-axes and a point in their axes; false: the point is so deep inside that none
+ * exists. */
+static bool foot_of_ellipse(int n, const double s[3], const double y[3], double part[3]) {
+  double beyond[3], least = INFINITY, x = 0.0, slope;
+  for (int i = 0; i < n; i++) {
+    least = fmin(least, s[i]);
+  }
+  for (int i = 0; i < n; i++) {
+    beyond[i] = (s[i] - least) * (s[i] + least);
+    x = fmax(x, s[i] * fabs(y[i]) - beyond[i]);
+  }
+  if (!(x > 0.0) && !(over_root(n, s, beyond, y, x, &slope) > 0.0)) {
     return false;
   }
-  for (int i = 0; i < ITERATIONS; i++) {
-    double f = -1.0, slope = 0.0;
-    for (int k = 0; k < n; k++) {
-      const double part = t + s[k] * s[k], ratio = s[k] * y[k] / part;
-      f += ratio * ratio;
-      slope -= 2.0 * ratio * ratio / part;
-    }
-    const double next = t - f / slope;
-    if (!(f > 0.0) || !(next > t)) {
+  for (int i = 0; i < 10 * ITERATIONS; i++) { /* at the left end it grows by half at a time */
+    const double f = over_root(n, s, beyond, y, x, &slope);
+    const double next = x - f / slope;
+    if (!(f > 0.0) || !(next > x)) {
       break;
     }
-    t = next;
+    x = next;
   }
-  *root = t;
-  return isfinite(t);
+  for (int i = 0; i < n; i++) {
+    part[i] = x + beyond[i];
+  }
+  return isfinite(x);
 }
 
 /* Parameters of their own at the point with the given components along the axes: x = L z, |z| = 1; z turns to first
@@ -102,17 +117,16 @@ bool saltusi_meet_point_ellipsoid(saltusi_spot* first, saltusi_spot* second,
                                   const saltusi_aim* aim) {
   assert(first != NULL && second != NULL && aim != NULL);
   (void)aim;
-  double w[3], x[3], t;
+  double w[3], x[3], part[3];
   memcpy(first->p, first->origin, sizeof first->p);
   saltusi_minus3(first->origin, second->origin, w);
   const double y[3] = {saltusi_dot3(w, second->e), saltusi_dot3(w, second->f),
                        saltusi_dot3(w, second->a)};
-  if (!foot_of_ellipse(3, second->size, y, &t)) {
+  if (!foot_of_ellipse(3, second->size, y, part)) {
     return false;
   }
   for (int k = 0; k < 3; k++) {
-    const double square = second->size[k] * second->size[k];
-    x[k] = square * y[k] / (t + square);
+    x[k] = second->size[k] * second->size[k] * y[k] / part[k];
   }
   set_ellipsoid(second, x);
   return true;
@@ -140,7 +154,7 @@ bool saltusi_meet_line_ellipsoid(saltusi_spot* first, saltusi_spot* second,
   assert(first != NULL && second != NULL && aim != NULL);
   (void)aim;
   /* the shadow has the support sqrt(n^T Q n) for n normal to the line; Q in the axes e, f of the line */
-  double Le[3], Lf[3], w[3], t;
+  double Le[3], Lf[3], w[3], part[3];
   stretched(second, first->e, Le);
   stretched(second, first->f, Lf);
   const double a = saltusi_dot3(Le, Le), b = saltusi_dot3(Le, Lf), c = saltusi_dot3(Lf, Lf);
@@ -155,11 +169,11 @@ bool saltusi_meet_line_ellipsoid(saltusi_spot* first, saltusi_spot* second,
   }
   saltusi_minus3(first->origin, second->origin, w);
   const double y[3] = {saltusi_dot3(w, main), saltusi_dot3(w, other), 0.0};
-  if (!(s[1] > 0.0) || !foot_of_ellipse(2, s, y, &t)) {
+  if (!(s[1] > 0.0) || !foot_of_ellipse(2, s, y, part)) {
     return false;
   }
   for (int k = 0; k < 3; k++) {
-    n[k] = main[k] * y[0] / (t + large) + other[k] * y[1] / (t + s[1] * s[1]);
+    n[k] = main[k] * y[0] / part[0] + other[k] * y[1] / part[1];
   }
   saltusi_spot_of_support(second, n);
   saltusi_minus3(second->p, first->origin, w);

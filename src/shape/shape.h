@@ -95,6 +95,7 @@ typedef struct saltusi_separation {
   double distance;
   double normal[3]; /* world, from B to A */
   double point[3];  /* m, world, near where they are closest */
+  double slack;     /* m, how much nearer shapes may be that are apart: what a search leaves open */
 } saltusi_separation;
 saltus_status saltusi_shape_separation(const saltusi_shape* A, const saltusi_carrier* a,
                                        const saltusi_shape* B, const saltusi_carrier* b,

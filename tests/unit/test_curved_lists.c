@@ -371,6 +371,28 @@ static double torus_distance(const item* torus, const convex* other) {
   return (double)from_circle(torus, other, 0.5 * (low + high)) - torus->def.radius;
 }
 
+/* Listed and told as far as the circle is; how far they miss that. */
+static double as_far_as_its_circle(const item* ring, const item* other) {
+  saltusi_candidate room[MOST];
+  saltusi_separation apart;
+  convex b = {.def = &other->def};
+  for (int k = 0; k < 3; k++) {
+    b.x[k] = other->at.x[k];
+  }
+  for (int k = 0; k < 9; k++) {
+    b.R[k] = other->at.R[k];
+  }
+  const double distance = torus_distance(ring, &b);
+  if (!(distance > 1e-6)) {
+    return 0.0;
+  }
+  const int count = near_pairs(ring, other, distance + 1e-8, 1e-3, room);
+  assert_near(least_gap(room, count), distance, 1e-9);
+  saltusi_shape_separation(&ring->shape, &ring->at, &other->shape, &other->at, &apart);
+  assert_near(apart.distance, distance, 1e-9);
+  return fabs(least_gap(room, count) - distance);
+}
+
 static void tori_are_as_far_as_their_circles(void** state) {
   static const saltus_shape_def others[] = {
       {.kind = SALTUS_SHAPE_SPHERE, .radius = 0.4},
@@ -386,28 +408,14 @@ static void tori_are_as_far_as_their_circles(void** state) {
     double worst = 0.0;
     for (int n = 0; n < draws; n++) {
       item ring, other;
-      saltusi_candidate room[MOST];
-      saltusi_separation apart;
       make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.2, .size = {1.0}}, &ring);
       make(others[i], &other);
       turn(&ring, uniform(&seed, -3, 3), uniform(&seed, -3, 3), uniform(&seed, -3, 3));
       turn(&other, uniform(&seed, -3, 3), uniform(&seed, -3, 3), uniform(&seed, -3, 3));
-      convex b = {.def = &other.def};
       for (int k = 0; k < 3; k++) {
         other.at.x[k] = uniform(&seed, -1.5, 1.5);
-        b.x[k] = other.at.x[k];
       }
-      for (int k = 0; k < 9; k++) {
-        b.R[k] = other.at.R[k];
-      }
-      const double distance = torus_distance(&ring, &b);
-      if (distance > 1e-6 && distance + ring.def.radius > 0.0) {
-        const int count = near_pairs(&ring, &other, distance + 1e-8, 1e-3, room);
-        worst = fmax(worst, fabs(least_gap(room, count) - distance));
-        assert_near(least_gap(room, count), distance, 1e-9);
-        saltusi_shape_separation(&ring.shape, &ring.at, &other.shape, &other.at, &apart);
-        assert_near(apart.distance, distance, 1e-9);
-      }
+      worst = fmax(worst, as_far_as_its_circle(&ring, &other));
       saltusi_pool_free(&ring.pool);
       saltusi_pool_free(&other.pool);
     }
@@ -415,6 +423,53 @@ static void tori_are_as_far_as_their_circles(void** state) {
       printf("| torus-%s | %d | %.1e |\n", saltus_shape_kind_name(others[i].kind), draws, worst);
     }
   }
+}
+
+/* The cone that the side of a cone is a part of goes on behind its tip and below its base. Rings that are nearer to it there,
+ * or below it, touch the side elsewhere. */
+static void the_side_of_a_cone_ends_at_its_tip_and_base(void** state) {
+  static const double at[][3][3] = {
+      {{-0.052, -0.029, -2.866}, {2.141, 2.191, -1.623}, {0.823, -0.329, 0.878}},
+      {{0.956, -1.402, 2.338}, {-1.469, 1.617, -2.669}, {0.577, -0.349, -0.825}},
+      {{0.187, -1.980, -2.471}, {1.008, 1.703, 0.084}, {-1.375, 1.053, -0.131}},
+      {{-2.334, 0.751, -0.904}, {-1.511, 1.655, -1.799}, {-1.156, -0.052, -0.189}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+    item ring, cone;
+    make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.2, .size = {1.0}}, &ring);
+    make((saltus_shape_def){.kind = SALTUS_SHAPE_CONE, .radius = 0.5, .length = 0.9}, &cone);
+    turn(&ring, at[i][0][0], at[i][0][1], at[i][0][2]);
+    turn(&cone, at[i][1][0], at[i][1][1], at[i][1][2]);
+    memcpy(cone.at.x, at[i][2], sizeof cone.at.x);
+    as_far_as_its_circle(&ring, &cone);
+    saltusi_pool_free(&ring.pool);
+    saltusi_pool_free(&cone.pool);
+  }
+}
+
+/* An ellipsoid is left along its shortest axis where that is in the middle, from elsewhere in the plane of the other two
+ * along a normal that is not: by (0.1, 0) of an ellipse (1, 0.5) x = 0.1 / 0.75 and the depth 0.5 sqrt(1 - 0.01 / 0.75). */
+static void depths_in_ellipsoids_do_not_jump_in_the_middle(void** state) {
+  (void)state;
+  item ball, egg;
+  saltusi_separation apart;
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 0.1}, &ball);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_ELLIPSOID, .size = {1.0, 0.8, 0.5}}, &egg);
+  const double depth = -0.5 * sqrt(1.0 - 0.01 / 0.75) - 0.1;
+  static const double off[] = {0.0, 1e-300, 1e-30, 1e-18, 1e-16, 1e-12, 1e-10};
+  for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
+    ball.at.x[0] = 0.1;
+    ball.at.x[2] = off[i];
+    saltusi_shape_separation(&ball.shape, &ball.at, &egg.shape, &egg.at, &apart);
+    assert_near(apart.distance, depth, 1e-14 + off[i]);
+    assert_near(saltusi_dot3(apart.normal, apart.normal), 1.0, 1e-14);
+  }
+  ball.at.x[0] = 0.99; /* in that plane, but nearest to its border */
+  ball.at.x[2] = 0.0;
+  saltusi_shape_separation(&ball.shape, &ball.at, &egg.shape, &egg.at, &apart);
+  assert_near(apart.distance, -0.11, 1e-14);
+  saltusi_pool_free(&ball.pool);
+  saltusi_pool_free(&egg.pool);
 }
 
 /* The distance of two circles: of a point of the first it is a formula. */
@@ -661,6 +716,8 @@ int main(void) {
       cmocka_unit_test(hollow_spheres_hold_what_is_inside),
       cmocka_unit_test(all_pairs_hold_what_can_be_reached),
       cmocka_unit_test(tori_are_as_far_as_their_circles),
+      cmocka_unit_test(the_side_of_a_cone_ends_at_its_tip_and_base),
+      cmocka_unit_test(depths_in_ellipsoids_do_not_jump_in_the_middle),
       cmocka_unit_test(two_tori_touch_wherever_they_are),
       cmocka_unit_test(boxes_hold_shapes_and_are_tight),
       cmocka_unit_test(degenerate_shapes_are_refused),
