@@ -15,68 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- where bodies are ---- */
-
-void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
-                            saltusi_carrier* out) {
-  assert(m != NULL && at != NULL && out != NULL);
-  saltusi_pose pose;
-  saltusi_pose_at(m, body, at->t, at->q, &pose);
-  memcpy(out->x, pose.x, sizeof pose.x);
-  memcpy(out->R, pose.R, sizeof pose.R);
-  memset(out->v, 0, sizeof out->v);
-  memset(out->w, 0, sizeof out->w);
-  if (m->bodies[body].kind == SALTUS_BODY_FIXED ||
-      (m->bodies[body].kind == SALTUS_BODY_FREE && at->v == NULL)) {
-    return;
-  }
-  saltusi_motion motion;
-  saltusi_motion_at(m, body, at->t, at->v, &motion);
-  memcpy(out->v, motion.v, sizeof motion.v);
-  saltusi_turn(pose.R, motion.w, out->w);
-}
-
-static size_t rounded(size_t bytes) {
-  return (bytes + SALTUS_ALIGNMENT - 1) / SALTUS_ALIGNMENT * SALTUS_ALIGNMENT;
-}
-
-/* Contacts of the longest list that is kept. */
-static size_t listed_most(const saltus_mechanism* m) {
-  enum { EACH = 24, FEW = 64 };
-  return FEW + EACH * (size_t)m->world->count;
-}
-
-size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to) {
-  assert(m != NULL);
-  enum { PLACES = 11 };
-  const size_t n = (size_t)m->body_count + 1, most = listed_most(m);
-  const size_t nq = 7 * (size_t)m->body_count + (size_t)m->angle_count;
-  const size_t bytes[PLACES] = {
-      n * sizeof(saltusi_pose), n * sizeof(saltusi_carrier), n * sizeof(double),
-      n * sizeof(double),       nq * sizeof(double),         sizeof(saltusi_shapes_listed),
-      nq * sizeof(double),      nq * sizeof(double),         most * sizeof(uint64_t),
-      most * sizeof(double),    most * sizeof(int)};
-  char* base = scratch;
-  size_t start[PLACES + 1] = {0};
-  for (int k = 0; k < PLACES; k++) {
-    start[k + 1] = start[k] + rounded(bytes[k]);
-  }
-  if (to != NULL) {
-    to->carrier = (saltusi_carrier*)(void*)(base + start[1]);
-    to->slack = (double*)(void*)(base + start[2]);
-    to->turn = (double*)(void*)(base + start[3]);
-    to->q = (double*)(void*)(base + start[4]);
-    to->listed = (saltusi_shapes_listed*)(void*)(base + start[5]);
-    to->listed->q = (double*)(void*)(base + start[6]);
-    to->listed->v = (double*)(void*)(base + start[7]);
-    to->listed->identity = (uint64_t*)(void*)(base + start[8]);
-    to->listed->gap = (double*)(void*)(base + start[9]);
-    to->listed->law = (int*)(void*)(base + start[10]);
-    to->world = base + start[PLACES];
-  }
-  return start[PLACES] + saltusi_world_bytes(m->world);
-}
-
 /* ---- lists ---- */
 
 typedef struct listing {
@@ -217,7 +155,7 @@ saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus
   const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
   for (int i = 0; i <= m->body_count; i++) {
     saltusi_carrier* body = &room->carrier[i];
-    saltusi_shapes_carrier(m, i, at, body);
+    saltusi_shapes_carry(m, i, at, room);
     const double turning = h * sqrt(saltusi_dot3(body->w, body->w));
     room->slack[i] = m->bodies[i].kind == SALTUS_BODY_FREE ? fall : 0.0;
     room->turn[i] = turning + 0.5 * turning * turning;
@@ -246,7 +184,7 @@ static void keep_list(const saltus_mechanism* m, const saltus_point* at,
   const saltus_dims* d = &m->system.dims;
   const int count = list->count - m->limit_count;
   const bool driven = m->world->free_count < m->world->moving_count;
-  kept->known = !driven && at->v != NULL && (size_t)count <= listed_most(m);
+  kept->known = !driven && at->v != NULL && (size_t)count <= saltusi_shapes_listed_most(m);
   if (!kept->known) {
     return;
   }
@@ -297,7 +235,8 @@ saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
 /* A pair of features by its identity, with the bodies where they are. */
 typedef struct known {
   int body[2];
-  saltusi_carrier on[2];
+  saltusi_carrier own[2]; /* where there is no scratch */
+  const saltusi_carrier* on[2];
   const saltusi_shape* shape[2];
   saltusi_candidate numbers;
 } known;
@@ -309,13 +248,18 @@ static void recognise(const saltus_mechanism* m, const saltus_point* at, uint64_
   for (int i = 0; i < 2; i++) {
     k->shape[i] = &m->world->instance[instance[i]].shape;
     k->body[i] = m->world->instance[instance[i]].carrier;
-    saltusi_shapes_carrier(m, k->body[i], at, &k->on[i]);
+    if (at->scratch != NULL && at->v != NULL) {
+      k->on[i] = saltusi_shapes_carried_in(m, k->body[i], at);
+    } else {
+      saltusi_shapes_carrier(m, k->body[i], at, &k->own[i]);
+      k->on[i] = &k->own[i];
+    }
   }
 }
 
 static saltusi_pair pair_of(const known* k) {
   saltusi_pair pair = {0};
-  saltusi_shape_pair(k->shape[0], &k->on[0], k->shape[1], &k->on[1], &k->numbers, &pair);
+  saltusi_shape_pair(k->shape[0], k->on[0], k->shape[1], k->on[1], &k->numbers, &pair);
   return pair;
 }
 
@@ -413,7 +357,8 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
   recognise(m, at, identity, &k);
   const saltusi_pair pair = pair_of(&k);
   set_columns(m, &k, rows, place);
-  if (!saltusi_pair_rows_at(&pair, m->plane, NULL, &found)) {
+  if (!(rows->c != NULL ? saltusi_pair_rows_at(&pair, m->plane, NULL, &found)
+                        : saltusi_pair_rows_still(&pair, m->plane, rows->count, &found))) {
     saltus_fail(at, "shapes \"%s\" and \"%s\" touch at t = %.10g s where no normal is defined",
                 k.shape[0]->name, k.shape[1]->name, at->t);
     return;
@@ -460,7 +405,7 @@ saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int 
     recognise(m, &still, identity[i], &k);
     if (k.numbers.a == 0 || k.numbers.b == 0) {
       saltusi_separation apart = {.distance = (double)NAN};
-      (void)saltusi_shape_separation(k.shape[0], &k.on[0], k.shape[1], &k.on[1], &apart);
+      (void)saltusi_shape_separation(k.shape[0], k.on[0], k.shape[1], k.on[1], &apart);
       gap[i] = apart.distance;
       continue;
     }
@@ -469,7 +414,7 @@ saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int 
     /* where no points are closest, as of parallel edges, other features touch */
     gap[i] = saltusi_pair_closest(&pair, &closest)
                  ? closest.gap
-                 : INFINITY + unplaced(&k.on[0]) + unplaced(&k.on[1]);
+                 : INFINITY + unplaced(k.on[0]) + unplaced(k.on[1]);
   }
   return SALTUS_OK;
 }
@@ -489,7 +434,7 @@ saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uin
   saltusi_pair_rows found;
   recognise(m, at, identity, &k);
   const saltusi_pair pair = pair_of(&k);
-  if (!saltusi_pair_rows_at(&pair, m->plane, NULL, &found)) {
+  if (!saltusi_pair_rows_still(&pair, m->plane, 1, &found)) {
     return SALTUS_ERR_UNDEFINED;
   }
   for (int i = 0; i < 2; i++) {
@@ -539,5 +484,5 @@ int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t ide
   static_assert((int)SALTUS_LIES_DOWN == (int)SALTUSI_LIES_DOWN &&
                     (int)SALTUS_TILTS == (int)SALTUSI_TILTS,
                 "flags of guards are the same");
-  return saltusi_shape_guards(k.shape[0], &k.on[0], k.shape[1], &k.on[1], &k.numbers, guard);
+  return saltusi_shape_guards(k.shape[0], k.on[0], k.shape[1], k.on[1], &k.numbers, guard);
 }

@@ -36,14 +36,20 @@ typedef struct saltusi_shapes_listed {
   int* law; /* all three as long as the longest list that is kept */
 } saltusi_shapes_listed;
 
+typedef struct saltusi_shapes_carried saltusi_shapes_carried;
+
 /* The memory of an evaluation, in saltus_point.scratch behind the poses of joints. */
 typedef struct saltusi_shapes_memory {
-  saltusi_carrier* carrier; /* [body_count + 1], as are the next two */
+  saltusi_carrier* carrier; /* [body_count + 1], as are the next three */
+  saltusi_shapes_carried* made;
   double *slack, *turn;
   double* q; /* [nq] */
   saltusi_shapes_listed* listed;
   void* world; /* of a query */
 } saltusi_shapes_memory;
+
+/* Contacts of the longest list that is kept. */
+size_t saltusi_shapes_listed_most(const saltus_mechanism* m);
 
 /* Bytes of scratch. */
 size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to);
@@ -51,6 +57,13 @@ size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_
 /* Pose and motion of a body as shapes need them; v NULL: free ones at rest. */
 void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
                             saltusi_carrier* out);
+
+/* The same in the memory of an evaluation, which knows it where the body has not moved since. */
+void saltusi_shapes_carry(const saltus_mechanism* m, int body, const saltus_point* at,
+                          const saltusi_shapes_memory* room);
+
+const saltusi_carrier* saltusi_shapes_carried_in(const saltus_mechanism* m, int body,
+                                                 const saltus_point* at);
 
 /* A query for what can meet within a time, where bodies are at a point and by their velocities; reach 0. */
 saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus_point* at,

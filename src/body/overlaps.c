@@ -74,7 +74,7 @@ saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, doubl
   }
   const saltus_point at = {.t = t, .q = q};
   for (int i = 0; i <= m->body_count; i++) {
-    saltusi_shapes_carrier(m, i, &at, &room.carrier[i]);
+    saltusi_shapes_carry(m, i, &at, &room);
   }
   const saltusi_world_query query = {.carrier = room.carrier, .memory = room.world};
   search s = {

@@ -85,7 +85,7 @@ saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
   for (int i = 0; i <= m->body_count; i++) {
     const saltusi_body* body = &m->bodies[i];
     room.slack[i] = room.turn[i] = 0.0;
-    saltusi_shapes_carrier(m, i, &at, &room.carrier[i]);
+    saltusi_shapes_carry(m, i, &at, &room);
     if (body->kind == SALTUS_BODY_FREE) {
       free_body(m, body, over, &room.slack[i], &room.turn[i]);
     } else if (body->kind == SALTUS_BODY_DRIVEN) {

@@ -111,7 +111,9 @@ static void sort_units(saltusi_operator* op, int nv) {
     const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
     for (int k = 0; k < row.count; k++) {
       int group = g->group[row.column[k]];
-      op->list_start[group + 1] += first_time(g, group, u) ? 1 : 0;
+      if (k == 0 || group != g->group[row.column[k - 1]]) { /* of a body all at once */
+        op->list_start[group + 1] += first_time(g, group, u) ? 1 : 0;
+      }
     }
   }
   for (int j = 0; j < nv; j++) {
@@ -121,7 +123,7 @@ static void sort_units(saltusi_operator* op, int nv) {
     const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
     for (int k = 0; k < row.count; k++) {
       int group = g->group[row.column[k]];
-      if (first_time(g, group, op->units + u)) {
+      if ((k == 0 || group != g->group[row.column[k - 1]]) && first_time(g, group, op->units + u)) {
         op->list[op->list_start[group]++] = u;
       }
     }
@@ -194,7 +196,9 @@ static void find_islands(saltusi_operator* op, int nv) {
   for (int u = 0; u < op->units; u++) {
     const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
     for (int k = 1; k < row.count; k++) {
-      saltusi_unite(g->parent, g->group[row.column[0]], g->group[row.column[k]]);
+      if (g->group[row.column[k]] != g->group[row.column[k - 1]]) {
+        saltusi_unite(g->parent, g->group[row.column[0]], g->group[row.column[k]]);
+      }
     }
   }
   for (int u = 0; u < op->units; u++) {

@@ -99,6 +99,16 @@ static int number_of(saltusi_operator* op, const saltusi_eval* eval, int block) 
   return op->body_number[block];
 }
 
+/* The entries of a row from e on that belong to one body, which are neighbours: the one behind them. */
+static int end_of_body(const saltusi_operator* op, const saltusi_entries* row, int e) {
+  const int block = op->body_of[row->column[e]];
+  int end = e + 1;
+  while (end < row->count && op->body_of[row->column[end]] == block) {
+    end++;
+  }
+  return end;
+}
+
 /* False when it touches more than two bodies. */
 static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row) {
   saltusi_bodies* b = &op->bodies;
@@ -108,9 +118,9 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
   const saltusi_entries first = saltusi_row_entries(op, row);
   body[0] = body[1] = -1;
   memset(G, 0, SALTUSI_CONTACT_ROWS * sizeof(double));
-  for (int e = 0; e < first.count; e++) {
-    int column = first.column[e];
-    int block = op->body_of[column];
+  for (int e = 0, end; e < first.count; e = end) {
+    end = end_of_body(op, &first, e);
+    int block = op->body_of[first.column[e]];
     int number = number_of(op, eval, block);
     int side = body[0] < 0 || body[0] == number ? 0 : 1;
     if (side == 1 && body[1] >= 0 && body[1] != number) {
@@ -118,8 +128,11 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
     }
     body[side] = number;
     for (int k = 0; k < 3; k++) {
-      G[side * SALTUSI_BODY_ROWS + k * WIDTH + column - s->start[block]] =
-          op->rows.G[(size_t)(row + k) * (size_t)op->rows.stride + (size_t)e];
+      double* to = G + side * SALTUSI_BODY_ROWS + k * WIDTH;
+      const double* from = op->rows.G + (size_t)(row + k) * (size_t)op->rows.stride;
+      for (int x = e; x < end; x++) {
+        to[first.column[x] - s->start[block]] = from[x];
+      }
     }
   }
   return true;
@@ -132,15 +145,21 @@ static void write_diagonal(saltusi_operator* op, int i, int u) {
   double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
   memset(own, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
   for (int s = 0; s < 2 && op->bodies.body[2 * i + s] >= 0; s++) {
-    for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
-      own[k] += saltusi_dot(WIDTH, G + s * SALTUSI_BODY_ROWS + k / 3 * WIDTH,
-                            moved + s * SALTUSI_BODY_ROWS + k % 3 * WIDTH);
+    for (int k = 0; k < 3; k++) {
+      for (int c = 0; c < 3; c++) {
+        own[3 * k + c] += saltusi_dot(WIDTH, G + s * SALTUSI_BODY_ROWS + k * WIDTH,
+                                      moved + s * SALTUSI_BODY_ROWS + c * WIDTH);
+      }
     }
   }
   for (int k = 0; k < 3; k++) {
     own[4 * k] += op->bodies.soft[3 * i + k];
     op->diagonal[op->unit_row[u] + k] = own[4 * k];
   }
+}
+
+static bool is_seen(const saltusi_bodies_seen* a, const saltusi_bodies_seen* b) {
+  return a->formed == b->formed && a->first == b->first && a->last == b->last && a->thin == b->thin;
 }
 
 saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
@@ -150,12 +169,21 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
   if (!op->by_bodies || last - first < SALTUSI_BODIES_FROM) {
     return NULL;
   }
+  const saltusi_bodies_seen seen = {
+      .formed = op->formed, .first = first, .last = last, .thin = op->thin};
+  if (is_seen(&op->bodies_seen, &seen)) { /* solved on from where the last solve got to */
+    b->kind = NULL;
+    return b;
+  }
+  op->bodies_seen = (saltusi_bodies_seen){0};
   bool served = true;
   b->units = last - first;
   b->bodies = 0;
   b->softens = op->softens;
-  for (int a = 0; a < 3 * b->units; a++) {
-    b->soft[a] = op->softens ? op->soft[op->unit_row[first + a / 3] + a % 3] : 0.0;
+  for (int i = 0; i < b->units; i++) {
+    for (int k = 0; k < 3; k++) {
+      b->soft[3 * i + k] = op->softens ? op->soft[op->unit_row[first + i] + k] : 0.0;
+    }
   }
   for (int u = first; u < last && served; u++) {
     served = op->offset[u + 1] - op->offset[u] == 3 &&
@@ -167,6 +195,9 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
   served = served && saltusi_bodies_prepare(b);
   for (int u = first; u < last && served && op->thin; u++) {
     write_diagonal(op, u - first, u);
+  }
+  if (served) {
+    op->bodies_seen = seen;
   }
   return served ? b : NULL;
 }

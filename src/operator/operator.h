@@ -136,6 +136,13 @@ typedef struct saltusi_product {
   int sweeps; /* of the last solve */
 } saltusi_product;
 
+/* Contacts that were written for their bodies last, of a W. */
+typedef struct saltusi_bodies_seen {
+  long long formed; /* number of the W; 0: none */
+  int first, last;
+  bool thin;
+} saltusi_bodies_seen;
+
 typedef struct saltusi_operator {
   saltusi_row_block rows;     /* [rows_max + 3] G: room to look at a contact before it counts */
   saltusi_row_block measured; /* [rows_max] H */
@@ -158,6 +165,7 @@ typedef struct saltusi_operator {
   bool has_friction; /* contacts may have more rows than one */
 
   const saltusi_linear* A; /* of the last form */
+  long long formed;        /* how often W was formed */
   int bilateral;           /* rows of equalities: joints, or all */
   saltusi_storage storage; /* of W */
   double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
@@ -194,8 +202,9 @@ typedef struct saltusi_operator {
   int* block_place;
   saltusi_friction_step friction; /* solvers of blocks */
   saltusi_bodies bodies;          /* the island at hand by its bodies */
-  bool by_bodies;                 /* that is possible for the problem at hand */
-  bool full;                      /* every block is asked for */
+  saltusi_bodies_seen bodies_seen;
+  bool by_bodies;    /* that is possible for the problem at hand */
+  bool full;         /* every block is asked for */
   bool thin;         /* W has only the diagonal blocks of islands that are seen by their bodies */
   int bodies_most;   /* blocks of the structure; 0: never */
   int* body_of;      /* [nv] block of a velocity */

@@ -201,6 +201,7 @@ static void form_dense(saltusi_operator* op, saltusi_eval* eval) {
 
 static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear* linear) {
   op->A = linear;
+  op->formed++;
   op->status = SALTUS_OK;
   op->bilateral = op->held ? op->count : op->joints;
   if (op->laws.any) {

@@ -60,4 +60,8 @@ typedef struct saltusi_reference {
 bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, const saltusi_reference* reference,
                           saltusi_pair_rows* out);
 
+/* The same where nobody asks for c and spin_c, which are left alone, and for the first `count` rows only. */
+bool saltusi_pair_rows_still(const saltusi_pair* pair, bool planar, int count,
+                             saltusi_pair_rows* out);
+
 #endif

@@ -112,7 +112,7 @@ typedef struct direction {
 } direction;
 
 /* Of the axes of B the one least aligned with n. */
-static void least_aligned(const saltusi_carrier* b, const double n[3], direction* out) {
+static void least_aligned(const saltusi_carrier* b, const double n[3], double e[3]) {
   double by_axis[3];
   saltusi_turn_back(b->R, n, by_axis);
   int least = 0;
@@ -120,56 +120,76 @@ static void least_aligned(const saltusi_carrier* b, const double n[3], direction
     least = fabs(by_axis[k]) < fabs(by_axis[least]) ? k : least;
   }
   for (int k = 0; k < 3; k++) {
-    out->e[k] = b->R[3 * k + least];
+    e[k] = b->R[3 * k + least];
   }
-  saltusi_cross(b->w, out->e, out->de);
 }
 
-/* The tangent of a plane, of a line, of a circle, of the straight lines of a cone, in this order; of B first. */
+/* The feature whose tangent is that of a plane, of a line, of the straight lines of a cone, of a circle, in this order; of B
+ * first. 0: A, 1: B, -1: there is none. */
+static int feature_with_tangent(const saltusi_meeting* at) {
+  static const int rank[] = {
+      [SALTUSI_FEATURE_POINT] = 5,  [SALTUSI_FEATURE_LINE] = 1,      [SALTUSI_FEATURE_PLANE] = 0,
+      [SALTUSI_FEATURE_CIRCLE] = 3, [SALTUSI_FEATURE_ELLIPSOID] = 5, [SALTUSI_FEATURE_CONE] = 2};
+  enum { NONE = 5 };
+  const int a = rank[at->spot[0].kind], b = rank[at->spot[1].kind];
+  return a == NONE && b == NONE ? -1 : b <= a;
+}
+
+/* The tangent of a feature and how it turns; false: none has one. */
 static bool by_features(const saltusi_pair* pair, const saltusi_meeting* at, const motion* moves,
                         direction* out) {
-  static const saltusi_feature_kind order[] = {SALTUSI_FEATURE_PLANE, SALTUSI_FEATURE_LINE,
-                                               SALTUSI_FEATURE_CONE, SALTUSI_FEATURE_CIRCLE};
-  for (int i = 0; i < 8; i++) {
-    const int which = i % 2 == 0;
-    const saltusi_spot* spot = &at->spot[which];
-    if (spot->kind == order[i / 2]) {
-      const double* W = which == 1 ? pair->b->w : pair->a->w;
-      memcpy(out->e, spot->T[0], sizeof out->e);
-      if (spot->kind == SALTUSI_FEATURE_PLANE) {
-        saltusi_cross(W, out->e, out->de);
-      } else {
-        tangent_rate(spot, W, moves->du[which], 0, out->de);
-      }
-      return true;
-    }
+  const int which = feature_with_tangent(at);
+  if (which < 0) {
+    return false;
   }
-  return false;
+  const saltusi_spot* spot = &at->spot[which];
+  const double* W = which == 1 ? pair->b->w : pair->a->w;
+  memcpy(out->e, spot->T[0], sizeof out->e);
+  if (spot->kind == SALTUSI_FEATURE_PLANE) {
+    saltusi_cross(W, out->e, out->de);
+  } else {
+    tangent_rate(spot, W, moves->du[which], 0, out->de);
+  }
+  return true;
 }
 
-/* t1, t2 and their rates. */
+/* t1 and t2 along a direction; what of it is normal to n is of the length returned, 0: too short. */
+static double tangents(const double e[3], double (*E)[3]) {
+  const double* n = E[0];
+  const double on = saltusi_dot3(n, e);
+  double w[3];
+  for (int k = 0; k < 3; k++) {
+    w[k] = e[k] - on * n[k];
+  }
+  const double length = sqrt(saltusi_dot3(w, w));
+  if (!(length > 1e-6 * sqrt(saltusi_dot3(e, e)))) { /* half of the digits are lost */
+    return 0.0;
+  }
+  for (int k = 0; k < 3; k++) {
+    E[1][k] = w[k] / length;
+  }
+  saltusi_cross(n, E[1], E[2]);
+  return length;
+}
+
+/* The same with their rates. */
 static bool frame(const direction* along, const double dn[3], double (*E)[3], double (*dE)[3]) {
   const double* n = E[0];
   const double on = saltusi_dot3(n, along->e);
   const double rate = saltusi_dot3(dn, along->e) + saltusi_dot3(n, along->de);
-  double w[3], dw[3];
+  double dw[3];
   for (int k = 0; k < 3; k++) {
-    w[k] = along->e[k] - on * n[k];
     dw[k] = along->de[k] - on * dn[k] - rate * n[k];
   }
-  const double length = sqrt(saltusi_dot3(w, w));
-  if (!(length > 1e-6 * sqrt(saltusi_dot3(along->e, along->e)))) { /* half of the digits are lost */
+  const double length = tangents(along->e, E);
+  if (!(length > 0.0)) {
     return false;
-  }
-  for (int k = 0; k < 3; k++) {
-    E[1][k] = w[k] / length;
   }
   const double stretch = saltusi_dot3(E[1], dw);
   for (int k = 0; k < 3; k++) {
     dE[1][k] = (dw[k] - stretch * E[1][k]) / length;
   }
   double turned[3];
-  saltusi_cross(n, E[1], E[2]);
   saltusi_cross(dn, E[1], dE[2]);
   saltusi_cross(n, dE[1], turned);
   saltusi_along(1.0, turned, dE[2], dE[2]);
@@ -197,15 +217,16 @@ static bool find_frame(const saltusi_pair* pair, const saltusi_meeting* at, cons
   } else if (by_features(pair, at, moves, &along) && frame(&along, moves->dn, E, dE)) {
     return true;
   }
-  least_aligned(pair->b, E[0], &along);
+  least_aligned(pair->b, E[0], along.e);
+  saltusi_cross(pair->b->w, along.e, along.de);
   return frame(&along, moves->dn, E, dE);
 }
 
 /* Rows of one body by v in world axes and w in its own. */
 static void rows_of(const saltusi_carrier* at, double sign, const double r[3], double (*E)[3],
-                    double G[3][6]) {
+                    int count, double G[3][6]) {
   double turning[3], own[3];
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < count; i++) {
     saltusi_cross(r, E[i], turning);
     saltusi_turn_back(at->R, turning, own);
     for (int k = 0; k < 3; k++) {
@@ -257,12 +278,60 @@ bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, const saltusi_r
   }
   saltusi_minus3(V[0], V[1], U);
   saltusi_minus3(pair->a->w, pair->b->w, W);
-  rows_of(pair->a, 1.0, r[0], out->frame, out->GA);
-  rows_of(pair->b, -1.0, r[1], out->frame, out->GB);
+  rows_of(pair->a, 1.0, r[0], out->frame, 3, out->GA);
+  rows_of(pair->b, -1.0, r[1], out->frame, 3, out->GB);
   for (int i = 0; i < 3; i++) {
     out->c[i] = saltusi_dot3(dE[i], U) + saltusi_dot3(out->frame[i], sum);
     out->spin_c[i] = saltusi_dot3(dE[i], W);
   }
+  out->gap = at.apart - at.spot[0].rho - at.spot[1].rho;
+  return true;
+}
+
+/* Whether rates are determined wherever such features meet. */
+static bool moves_anyhow(const saltusi_meeting* at) {
+  const saltusi_feature_kind a = at->spot[0].kind, b = at->spot[1].kind;
+  const bool flat = a == SALTUSI_FEATURE_PLANE || b == SALTUSI_FEATURE_PLANE;
+  const bool point = a == SALTUSI_FEATURE_POINT || b == SALTUSI_FEATURE_POINT;
+  return (point && flat) || (a == SALTUSI_FEATURE_POINT && b == SALTUSI_FEATURE_POINT);
+}
+
+static bool still_frame(const saltusi_pair* pair, const saltusi_meeting* at, double (*E)[3]) {
+  const int which = feature_with_tangent(at);
+  if (which >= 0 && tangents(at->spot[which].T[0], E) > 0.0) {
+    return true;
+  }
+  double e[3];
+  least_aligned(pair->b, E[0], e);
+  return tangents(e, E) > 0.0;
+}
+
+bool saltusi_pair_rows_still(const saltusi_pair* pair, bool planar, int count,
+                             saltusi_pair_rows* out) {
+  assert(pair != NULL && out != NULL && count >= 1);
+  saltusi_meeting at;
+  motion moves = {.du = {{0.0, 0.0}, {0.0, 0.0}}};
+  out->gap = NAN;
+  if (!saltusi_pair_meet(pair, &at) || (!moves_anyhow(&at) && !move(pair, &at, &moves))) {
+    return false;
+  }
+  memcpy(out->frame[0], at.normal, sizeof at.normal);
+  if (planar) {
+    double dE[3][3];
+    planar_frame(moves.dn, out->frame, dE);
+  } else if (!still_frame(pair, &at, out->frame)) {
+    return false;
+  }
+  double shift[3], r[2][3];
+  saltusi_along(-at.spot[0].rho, at.normal, at.spot[0].p, r[0]);
+  saltusi_along(at.spot[1].rho, at.normal, at.spot[1].p, r[1]);
+  saltusi_along(1.0, pair->b->x, r[0], out->point[0]);
+  saltusi_along(1.0, pair->b->x, r[1], out->point[1]);
+  saltusi_minus3(pair->a->x, pair->b->x, shift);
+  saltusi_minus3(r[0], shift, r[0]);
+  const int rows = count < 3 ? count : 3;
+  rows_of(pair->a, 1.0, r[0], out->frame, rows, out->GA);
+  rows_of(pair->b, -1.0, r[1], out->frame, rows, out->GB);
   out->gap = at.apart - at.spot[0].rho - at.spot[1].rho;
   return true;
 }

@@ -208,7 +208,7 @@ typedef struct memory {
   saltusi_neighbours moving;
   saltusi_bounds* box; /* [moving_count] grown */
   double* grows;       /* [moving_count] by how much; NAN: the body is nowhere */
-  double (*middle)[3]; /* [moving_count] of the ball, world axes */
+  double (*ball)[4];   /* [moving_count] middle, in world axes, and radius */
   int *found, *stack;
   saltusi_candidate* item;
 } memory;
@@ -234,7 +234,7 @@ static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
                                  (size_t)world->candidates * sizeof(saltusi_candidate),
                                  moving * sizeof(int),
                                  moving * SALTUSI_NEIGHBOURS * sizeof(int),
-                                 moving * 3 * sizeof(double)};
+                                 moving * 4 * sizeof(double)};
   size_t start[PLACES];
   for (int k = 0; k < PLACES; k++) {
     start[k] = at;
@@ -249,7 +249,7 @@ static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
     m->item = (saltusi_candidate*)(void*)(base + start[5]);
     m->moving.count = (int*)(void*)(base + start[6]);
     m->moving.other = (int*)(void*)(base + start[7]);
-    m->middle = (double(*)[3])(void*)(base + start[8]);
+    m->ball = (double(*)[4])(void*)(base + start[8]);
     m->moving.found = m->found;
     m->moving.tree.stack = m->stack;
   }
@@ -340,8 +340,9 @@ static void grow_boxes(const saltusi_world* world, const saltusi_world_query* qu
                       turn_of(query, at->carrier) * at->arm;
     saltusi_bounds* box = &m->box[i];
     saltusi_shape_box(&at->shape, on, box->low, box->high);
-    saltusi_turn(on->R, at->shape.centre, m->middle[i]);
-    saltusi_along(1.0, on->x, m->middle[i], m->middle[i]);
+    saltusi_turn(on->R, at->shape.centre, m->ball[i]);
+    saltusi_along(1.0, on->x, m->ball[i], m->ball[i]);
+    m->ball[i][3] = at->ball;
     m->grows[i] = by;
     for (int k = 0; k < 3; k++) {
       box->low[k] -= by;
@@ -375,36 +376,49 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
   return meeting;
 }
 
-/* Whether two instances are farther apart than a reach by the balls that hold them. */
-static bool are_apart(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
-                      const saltusi_meeting* meeting) {
-  const double rounding = 64.0 * DBL_EPSILON;
-  const saltusi_instance *a = &world->instance[meeting->a], *b = &world->instance[meeting->b];
-  const double *p = m->middle[meeting->a], reach = meeting->near.reach;
-  const double far = fabs(p[0]) + fabs(p[1]) + fabs(p[2]) + a->ball;
-  const bool fixed = meeting->b >= world->moving_count;
-  if (!isfinite(b->arm)) {
-    const saltusi_side* side = fixed ? &world->side[meeting->b - world->moving_count] : NULL;
-    return fixed && saltusi_dot3(side->normal, p) - side->end - a->ball >
-                        reach + rounding * (far + fabs(side->end));
-  }
-  double turned[3];
-  const double* q = fixed ? turned : m->middle[meeting->b];
-  if (fixed) {
-    const saltusi_carrier* on = &query->carrier[b->carrier];
-    saltusi_turn(on->R, b->shape.centre, turned);
-    saltusi_along(1.0, on->x, turned, turned);
-  }
+/* Sums of lengths are rounded: those of balls count as so much longer. */
+static const double ball_rounding = 64.0 * DBL_EPSILON;
+
+static double far_from_origin(const double p[3]) {
+  return fabs(p[0]) + fabs(p[1]) + fabs(p[2]);
+}
+
+/* Whether two balls are farther apart than a reach. */
+static bool balls_apart(const double a[4], const double b[4], double reach) {
   double d[3];
-  saltusi_minus3(p, q, d);
-  const double within = reach + a->ball + b->ball + rounding * (far + b->ball);
-  return saltusi_dot3(d, d) > within * within;
+  saltusi_minus3(a, b, d);
+  const double balls = a[3] + b[3], within = reach + balls;
+  const double more = within + ball_rounding * (far_from_origin(a) + within);
+  return saltusi_dot3(d, d) > more * more;
+}
+
+/* Whether the ball of instance i, which moves, is farther than a reach from instance j: from its ball, or from its side where
+ * it is a half-space that is fixed. */
+static bool are_apart(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
+                      int i, int j, double reach) {
+  const double* p = m->ball[i];
+  const int still = j - world->moving_count;
+  const saltusi_instance* b = &world->instance[j];
+  if (still < 0) {
+    return isfinite(b->arm) && balls_apart(p, m->ball[j], reach);
+  }
+  if (!isfinite(b->arm)) {
+    const saltusi_side* side = &world->side[still];
+    const double far = far_from_origin(p) + p[3] + fabs(side->end);
+    return saltusi_dot3(side->normal, p) - side->end - p[3] > reach + ball_rounding * far;
+  }
+  const saltusi_carrier* on = &query->carrier[b->carrier];
+  double ball[4] = {[3] = b->ball};
+  saltusi_turn(on->R, b->shape.centre, ball);
+  saltusi_along(1.0, on->x, ball, ball);
+  return balls_apart(p, ball, reach);
 }
 
 static bool is_near(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
                     int i, int j) {
   if (j < world->moving_count) {
-    return m->grows[j] == m->grows[j] && saltusi_bounds_meet(&m->box[i], &m->box[j]);
+    return m->grows[j] == m->grows[j] && saltusi_bounds_meet(&m->box[i], &m->box[j]) &&
+           !balls_apart(m->ball[i], m->ball[j], m->grows[i] + m->grows[j]);
   }
   saltusi_bounds box = world->still[j - world->moving_count];
   for (int k = 0; k < 3; k++) {
@@ -460,13 +474,16 @@ static int partners_of(const saltusi_world* world, const saltusi_world_query* qu
   }
   for (int k = 0; k < count; k++) {
     const int j = m->found[k];
-    const bool endless = !isfinite(world->instance[j].arm);
-    if (endless ? all : is_near(world, query, m, i, j)) {
+    const bool endless = all && !isfinite(world->instance[j].arm); /* none is in a tree */
+    if (endless || is_near(world, query, m, i, j)) {
       m->found[kept++] = j;
     }
   }
   for (int k = 0; k < world->endless_count && !all; k++) {
-    m->found[kept++] = world->endless[k];
+    const int j = world->endless[k];
+    if (!are_apart(world, query, m, i, j, m->grows[i] + query->reach)) { /* more than half of it */
+      m->found[kept++] = j;
+    }
   }
   sort(all ? 0 : kept, m->found);
   return kept;
@@ -498,7 +515,7 @@ void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* q
     const int count = m->grows[i] == m->grows[i] ? partners_of(world, query, m, i) : 0;
     for (int k = 0; k < count; k++) {
       saltusi_meeting meeting = meeting_of(world, query, i, m->found[k]);
-      if (are_apart(world, query, m, &meeting)) {
+      if (are_apart(world, query, m, i, m->found[k], meeting.near.reach)) {
         continue;
       }
       meeting.law = saltusi_world_law(world, i, m->found[k]);

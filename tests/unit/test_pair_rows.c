@@ -553,6 +553,43 @@ static void pairs_may_be_written_either_way(void** state) {
   }
 }
 
+/* Rows without their convective parts have the same bits; of fewer rows the first. */
+static void rows_of_what_is_still_are_the_same(void** state) {
+  (void)state;
+  uint64_t seed = 17;
+  for (int i = 0; i < KINDS; i++) {
+    for (int n = 0; n < 40; n++) {
+      drawn d;
+      double own[6];
+      int axis;
+      if (!draw(&seed, &kinds[i], &d) || !regular(&d, &axis)) {
+        continue;
+      }
+      const saltusi_carrier a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
+      for (int turned = 0; turned < 2; turned++) {
+        saltusi_pair pair = {.A = &d.A, .B = &d.B, .a = &a, .b = &b, .branch = d.branch};
+        memcpy(pair.side, d.n, sizeof d.n);
+        if (turned == 1) {
+          pair = (saltusi_pair){.A = &d.B, .B = &d.A, .a = &b, .b = &a, .branch = d.branch};
+        }
+        saltusi_pair_rows all, one, still;
+        const bool known = saltusi_pair_rows_at(&pair, kinds[i].planar, NULL, &all);
+        assert_int_equal(saltusi_pair_rows_still(&pair, kinds[i].planar, 3, &still), known);
+        assert_int_equal(saltusi_pair_rows_still(&pair, kinds[i].planar, 1, &one), known);
+        if (known) {
+          assert_memory_equal(still.frame, all.frame, sizeof all.frame);
+          assert_memory_equal(still.point, all.point, sizeof all.point);
+          assert_memory_equal(still.GA, all.GA, sizeof all.GA);
+          assert_memory_equal(still.GB, all.GB, sizeof all.GB);
+          assert_memory_equal(one.GA, all.GA, sizeof all.GA[0]);
+          assert_memory_equal(one.GB, all.GB, sizeof all.GB[0]);
+          assert_true(still.gap == all.gap && one.gap == all.gap);
+        }
+      }
+    }
+  }
+}
+
 static void undetermined_points_are_refused(void** state) {
   (void)state;
   const saltusi_carrier here = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -571,6 +608,9 @@ static void undetermined_points_are_refused(void** state) {
     assert_true(isnan(at.gap) && isinf(at.condition));
     assert_false(saltusi_pair_rows_at(&pair, false, NULL, &rows));
     assert_true(isnan(rows.gap));
+    rows.gap = 0.0;
+    assert_false(saltusi_pair_rows_still(&pair, false, 3, &rows));
+    assert_true(isnan(rows.gap));
   }
 }
 
@@ -579,6 +619,7 @@ int main(void) {
       cmocka_unit_test(rows_are_rates_of_gaps_points_and_velocities),
       cmocka_unit_test(a_sphere_on_a_fixed_plane_has_no_convective_part),
       cmocka_unit_test(pairs_may_be_written_either_way),
+      cmocka_unit_test(rows_of_what_is_still_are_the_same),
       cmocka_unit_test(undetermined_points_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
