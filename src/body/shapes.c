@@ -526,16 +526,35 @@ static saltus_status except(const saltusi_definition* d, const reading* r) {
 
 /* ---- the whole ---- */
 
+/* Kinds of shapes as they are treated: sharp, rounded, or the inside of something hollow. */
+enum { CLASSES = 64 };
+static int class_of(const saltusi_shape* shape) {
+  static_assert(3 * SALTUS_SHAPE_HEIGHTFIELD + 2 < CLASSES, "every kind has three classes");
+  return 3 * (int)shape->kind + (shape->rho > 0.0 ? 1 : shape->rho < 0.0 ? 2 : 0);
+}
+
+/* Whether it is known that a class of shapes can touch all there are. */
+static bool is_known(const bool known[CLASSES], const bool there[CLASSES]) {
+  bool all = true;
+  for (int y = 0; y < CLASSES; y++) {
+    all = all && (known[y] || !there[y]);
+  }
+  return all;
+}
+
 /* Pairs of kinds that no one can treat are refused before they meet. */
 static saltus_status check_kinds(const saltusi_definition* d) {
   const saltusi_world* world = d->m->world;
-  bool known[32][32] = {{false}};
+  bool known[CLASSES][CLASSES] = {{false}}, there[CLASSES] = {false};
+  for (int i = 0; i < world->count; i++) {
+    there[class_of(&world->instance[i].shape)] = true;
+  }
   for (int i = 0; i < world->free_count; i++) {
-    for (int j = i + 1; j < world->count; j++) {
-      const saltusi_shape *a = &world->instance[i].shape, *b = &world->instance[j].shape;
-      const int x = 2 * (int)a->kind % 32 + (a->rho != 0.0),
-                y = 2 * (int)b->kind % 32 + (b->rho != 0.0);
-      if (known[x][y] || saltusi_world_law(world, i, j) < 0) {
+    const saltusi_shape* a = &world->instance[i].shape;
+    bool* of_class = known[class_of(a)];
+    for (int j = is_known(of_class, there) ? world->count : i + 1; j < world->count; j++) {
+      const saltusi_shape* b = &world->instance[j].shape;
+      if (of_class[class_of(b)] || saltusi_world_law(world, i, j) < 0) {
         continue;
       }
       if (!saltusi_shape_treats(a, b)) {
@@ -545,7 +564,7 @@ static saltus_status check_kinds(const saltusi_definition* d) {
             "them not collide (contact_pairs), or use other shapes",
             saltus_shape_kind_name(a->kind), saltus_shape_kind_name(b->kind), b->name);
       }
-      known[x][y] = true;
+      of_class[class_of(b)] = true;
     }
   }
   return SALTUS_OK;

@@ -6,6 +6,11 @@
  */
 #include "saltus/scene.h"
 
+#include "scene/reader.h"
+
+#include <assert.h>
+#include <string.h>
+
 static const saltus_scene_key scene_keys[] = {
     {"", "saltus", "number", "version of the format: 1"},
     {"", "name", "text", "what the scene shows, for titles"},
@@ -438,4 +443,22 @@ const saltus_scene_key* saltus_scene_key_at(int i) {
     i -= tables[k].count;
   }
   return NULL;
+}
+
+int saltusi_scene_section(const char* section, const char** names, int most) {
+  assert(section != NULL && names != NULL);
+  int count = 0;
+  for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+    const char* last = NULL; /* keys of a section follow each other: its name is compared once */
+    bool same = false;
+    for (int i = 0; i < tables[k].count && count < most; i++) {
+      const saltus_scene_key* at = &tables[k].keys[i];
+      same = at->section == last ? same : strcmp(at->section, section) == 0;
+      last = at->section;
+      if (same) {
+        names[count++] = at->key;
+      }
+    }
+  }
+  return count;
 }

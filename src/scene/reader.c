@@ -70,15 +70,10 @@ bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node, 
   assert(node != NULL && section != NULL);
   enum { KEYS_MOST = 64 }; /* of a section */
   const char* names[KEYS_MOST];
-  int count = 0;
   if (reader->known) {
     return saltusi_reader_expect(reader, node, SALTUSI_YAML_MAPPING, what);
   }
-  for (int i = 0; saltus_scene_key_at(i) != NULL && count < KEYS_MOST; i++) {
-    if (strcmp(saltus_scene_key_at(i)->section, section) == 0) {
-      names[count++] = saltus_scene_key_at(i)->key;
-    }
-  }
+  const int count = saltusi_scene_section(section, names, KEYS_MOST);
   if (!saltusi_reader_expect(reader, node, SALTUSI_YAML_MAPPING, what)) {
     return false;
   }

@@ -32,6 +32,9 @@ void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item);
 bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
                            saltusi_yaml_kind kind, const char* what);
 
+/* keys.c: names of the keys of a section, at most so many; how many. */
+int saltusi_scene_section(const char* section, const char** names, int most);
+
 /* True when the node is a mapping with keys of this section only (see saltus_scene_key_at); `what`
  * names it in messages. */
 bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node, const char* section,

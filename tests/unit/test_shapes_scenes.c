@@ -393,6 +393,13 @@ static void what_is_wrong_is_refused_with_its_place(void** state) {
       {BODY("{circle: {radius: 1}}") "contact_pairs: [{between: [b, bb], collide: false}]\n",
        "there is no shape, body with shapes, group or material of that name"},
       {BODY("{circle: {radius: 1}}") "contact_pairs: [{between: [b, b]}]\n", "says nothing"},
+      /* a ball may touch the inside of a sphere, and another ball; two insides do not */
+      {"saltus: 1\nworld: {dimension: 3}\nbodies:\n"
+       "  a: {density: 1, shapes: [{sphere: {radius: 1}}]}\n"
+       "  b: {density: 1, shapes: [{sphere: {radius: 1}}], position: [9, 0, 0]}\n"
+       "  c: {mass: 1, inertia: [1, 1, 1], shapes: [{sphere: {radius: 3, hollow: true}}]}\n"
+       "  d: {mass: 1, inertia: [1, 1, 1], shapes: [{sphere: {radius: 3, hollow: true}}]}\n",
+       "a sphere cannot touch the sphere \"d.1\""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     saltus_kept_message kept = {.text = ""};
