@@ -515,13 +515,15 @@ static void mark_shared(saltusi_mode_dynamics* m, const saltusi_island* in) {
   m->held.dependent = true;
 }
 
-/* Once more on what rounding left of the held accelerations, so that what sticks does not creep. */
+/* Once more on what rounding left of the held accelerations, so that what sticks does not creep. Without weights: those of
+ * a support that carries little are below what a pivot has to be, and what its tangents alone can hold is left whole. */
 static saltus_status refine(saltusi_mode_dynamics* m, const saltusi_island* in, double* a) {
   saltusi_held* h = &m->held;
   double* right = h->right + in->first;
   memcpy(h->spread_sum, right, (size_t)in->n * sizeof(double));
   for (int i = 0; i < in->n; i++) {
     int row = h->row[in->first + i];
+    h->row_scale[i] = 1.0;
     h->spread_right[i] = -(saltusi_row_dot(&m->row, row, a) + m->row.c[row]);
   }
   saltus_status status = spread_once(m, in);
@@ -532,6 +534,11 @@ static saltus_status refine(saltusi_mode_dynamics* m, const saltusi_island* in, 
     right[i] += h->spread_sum[i];
   }
   return status;
+}
+
+/* The force of row i, of which h->right is what is added to the known one. */
+static double whole_force(const saltusi_mode_dynamics* m, int i) {
+  return m->held.right[i] + (m->held.known ? known_force(m, i) : 0.0);
 }
 
 /* Spread twice: the weights of tangents are known after the first time. */
@@ -545,7 +552,7 @@ static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) 
   saltus_status status = spread_once(m, in);
   double largest = 0.0;
   for (int i = in->first; i < in->first + n; i++) {
-    largest = is_normal(m, i) ? fmax(largest, h->right[i]) : largest;
+    largest = is_normal(m, i) ? fmax(largest, whole_force(m, i)) : largest;
   }
   if (status != SALTUS_OK || !(largest > 0.0)) {
     return status;
@@ -554,7 +561,7 @@ static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) 
   for (int i = 0; i < n; i++) {
     bool normal = is_normal(m, in->first + i);
     if (normal) {
-      weight = fmax(weight_least, h->right[in->first + i] / largest);
+      weight = fmax(weight_least, whole_force(m, in->first + i) / largest);
     }
     h->row_scale[i] = h->key[in->first + i] < 0 || normal ? 1.0 : weight * weight;
   }
