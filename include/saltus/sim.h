@@ -21,7 +21,7 @@ SALTUS_BEGIN_DECLS
  * time integral of force is the momentum that went through the contact, whatever is recorded. Of a
  * changing set those that exist now, and those that acted since the last frame and are gone. */
 typedef struct saltus_contact_frame {
-  double gap;        /* m, now; NaN for a contact that does not exist now */
+  double gap; /* m, now; NaN for a contact that does not exist now, open by more than rounding */
   double velocity;   /* m/s, normal relative velocity now */
   double force[3];   /* N, mean since the last frame, without impacts; normal first */
   double impulse[3]; /* N s, sum of the impacts since the last frame */

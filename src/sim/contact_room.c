@@ -308,6 +308,36 @@ static void find_place(const saltus_sim* sim, const saltus_point* at, saltus_con
   }
 }
 
+/* Gaps that are zero but for this, m for each m of positions. */
+static const double closed_but_for = 1e-12;
+
+saltus_status saltusi_sim_closed(saltus_sim* sim, const saltus_point* at) {
+  assert(sim != NULL && at != NULL);
+  const saltus_system* sys = &sim->sys;
+  double size = 1.0;
+  for (int i = 0; sim->changing && i < sys->dims.nq; i++) {
+    size = fmax(size, fabs(at->q[i]));
+  }
+  for (int key = 0; sim->changing && sys->ops->gaps != NULL && key < sys->dims.nc; key++) {
+    saltus_contact_frame* frame = &sim->contact_frames[key];
+    if (sim->keys.table.law[key] < 0 || !isnan(frame->gap) ||
+        !(any(frame->force) || any(frame->impulse))) {
+      continue;
+    }
+    double gap = INFINITY;
+    saltus_status status = sys->ops->gaps(sys->self, at, 1, &sim->keys.table.identity[key], &gap);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    if (fabs(gap) <= closed_but_for * size) {
+      saltusi_rows_contact(sys, at, key, 1, &sim->row, 0);
+      frame->gap = gap;
+      frame->velocity = saltusi_row_dot(&sim->row, 0, at->v) + sim->row.b[0];
+    }
+  }
+  return SALTUS_OK;
+}
+
 const saltus_contact_frame* saltusi_sim_rows(saltus_sim* sim, const saltus_point* at, int* count) {
   assert(sim != NULL && at != NULL);
   *count = sim->sys.dims.nc;

@@ -40,6 +40,10 @@ int saltusi_sim_key(const saltus_sim* sim, int scheme_key);
 double* saltusi_sim_scratch(saltus_sim* sim, double* to);
 void saltusi_sim_scatter(saltus_sim* sim, const double* from, double* to);
 
+/* Gap and velocity of contacts that act and are not listed because their gaps are positive by rounding, into
+ * sim->contact_frames. */
+saltus_status saltusi_sim_closed(saltus_sim* sim, const saltus_point* at);
+
 /* The contacts of the frame that was made from sim->contact_frames: of a changing set those that are
  * listed or acted, by rising identity. Where they are is asked at the point. */
 const saltus_contact_frame* saltusi_sim_rows(saltus_sim* sim, const saltus_point* at, int* count);

@@ -357,7 +357,7 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, dou
     }
     sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, at->v) + sim->row.b[0];
   }
-  return SALTUS_OK;
+  return saltusi_sim_closed(sim, at);
 }
 
 /* Sums of the next frame start from nothing. */

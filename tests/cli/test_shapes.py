@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
 """What the program says about runs with shapes."""
+import csv
 import json
+import math
 import os
+import pathlib
 import subprocess
+import tempfile
 import unittest
 
 PROGRAM = os.environ['SALTUS_PROGRAM']
@@ -128,6 +132,36 @@ simulate: {{until: 0.2, scheme: moreau-jean, step: 0.01, options: {{warm_start: 
         self.assertEqual(set(pairs), column | {('a', 'world')})
         code, text, said = run(scene(8), '--costs')
         self.assertIn('parts of finding contacts, and of contact problems (contacts times iterations,', text)
+
+    def test_contacts_that_are_closed_but_for_rounding_have_a_gap(self):
+        """A box falls on its corner and lies down. Gaps of what carries it are zero to rounding, of either sign, and were NaN where positive; NaN have those
+        that acted since the last frame and have left."""
+        scene = """saltus: 1
+world: {dimension: 3, shapes: [{half-space: {}}]}
+materials: {default: {friction: 0.3, restitution: 0.3}}
+bodies:
+  b: {density: 500, shapes: [{box: {size: [0.3, 0.2, 0.1]}}], position: [0, 0, 0.2], orientation: {axis: [1, 2, 3], angle: 0.3}}
+simulate: {until: 1.0, scheme: adaptive, tol: 1e-6}
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, said = run(scene, '-o', f'{folder}/box.csv')
+            self.assertEqual(code, 0, said)
+            lines = [line for line in pathlib.Path(folder, 'box.contacts.csv').read_text(encoding='utf-8').splitlines() if not line.startswith('#')]
+        rows = list(csv.DictReader(lines))
+        positive = 0
+        for row in rows:
+            gap, height = float(row['gap [m]']), float(row['point_z [m]'])
+            positive += gap > 0
+            if math.isnan(gap):
+                self.assertGreater(2 * height, 1e-12)  # the point is in the middle
+            else:
+                self.assertLess(abs(gap), 1e-6)  # the tolerance: other corners may be near
+                self.assertLessEqual(abs(float(row['velocity [m/s]'])), 10)
+        self.assertGreater(positive, 10)
+        last = [row for row in rows if row['frame'] == rows[-1]['frame']]
+        self.assertEqual(len(last), 4)
+        self.assertLess(max(abs(float(row['gap [m]'])) for row in last), 1e-12)
+        self.assertFalse(any(math.isnan(float(row['gap [m]'])) for row in last))
 
 
 if __name__ == '__main__':
