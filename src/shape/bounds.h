@@ -73,6 +73,11 @@ void saltusi_sight_of(const saltusi_drift* body, const double centre[3], const s
 void saltusi_lower_take(const double height[3], double bend, const saltusi_span* span,
                         saltusi_lower* out);
 
+/* Of two features one of which is curved; value: their gap. */
+bool saltusi_hulls_treat(const saltusi_feature* A, const saltusi_feature* B);
+void saltusi_hulls_below(const saltusi_two_drifts* two, const saltusi_candidate* numbers,
+                         const saltusi_span* span, saltusi_lower* out);
+
 /* Of two shapes that are not convex: by pieces of their outlines. False: only speeds bound them. */
 bool saltusi_outlines_below(const saltusi_shape* A, const saltusi_sight* sight,
                             const saltusi_shape* B, const saltusi_span* span, saltusi_lower* out);

@@ -13,10 +13,9 @@
 
 /* In body axes. */
 typedef struct bit {
-  int points; /* 0: a plane, -1: a circle */
+  int points; /* 0: a plane */
   double p[2][3];
-  double normal[3]; /* of a plane; of a circle its axis */
-  double radius;
+  double normal[3]; /* of a plane */
   double rho;
 } bit;
 
@@ -31,9 +30,7 @@ static bool bit_of(const saltusi_shape* shape, int number, bit* out) {
   out->rho = f->rho;
   memcpy(out->p[0], f->p, sizeof f->p);
   memcpy(out->normal, f->a, sizeof f->a);
-  const bool circle = f->kind == SALTUSI_FEATURE_CIRCLE;
-  out->points = line || edge ? 2 : f->kind == SALTUSI_FEATURE_POINT ? 1 : circle ? -1 : 0;
-  out->radius = f->size[0];
+  out->points = line || edge ? 2 : f->kind == SALTUSI_FEATURE_POINT ? 1 : 0;
   if (line || edge) {
     saltusi_along(f->size[0], line ? f->a : f->e, f->p, out->p[1]);
   }
@@ -111,31 +108,6 @@ static void heights(const bit* a, const saltusi_sight* sight, const double N[3],
   }
 }
 
-/* The lowest place of a circle above a plane. Its gap is that height: what is below is below. */
-static void circle_over_plane(const bit* circle, const saltusi_sight* sight, const bit* plane,
-                              const saltusi_span* span, saltusi_lower* out) {
-  const double* N = plane->normal;
-  double d[3], d1[3], w[3], height[3];
-  saltusi_turn_back(sight->Q, N, d);
-  saltusi_turn_back(sight->Q1, N, d1);
-  saltusi_minus3(sight->y, plane->p[0], w);
-  for (int i = 0; i < 3; i++) {
-    const double s = (i - 1) * span->s;
-    double at[3], across[3];
-    saltusi_along(s, d1, d, at);
-    saltusi_cross(at, circle->normal, across);
-    height[i] = saltusi_dot3(N, w) + s * saltusi_dot3(N, sight->y1) -
-                circle->radius * sqrt(saltusi_dot3(across, across)) - circle->rho - plane->rho;
-  }
-  out->value = height[1];
-  out->exact = true;
-  if (height[1] > 0.0) {
-    out->lowest = INFINITY;
-    out->clear[0] = out->clear[1] = span->s;
-    saltusi_lower_take(height, sight->bend + sight->twist * circle->radius, span, out);
-  }
-}
-
 /* The direction along which points are compared with what lies below them; sign -1: points under a plane. */
 static bool axis_between(const double seen[2][3], int points, const bit* below, double N[3],
                          double* sign) {
@@ -157,21 +129,20 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_candida
   assert(two != NULL && numbers != NULL && span != NULL && out != NULL);
   bit a, b;
   *out = (saltusi_lower){.value = NAN, .lowest = -INFINITY, .rate = INFINITY};
-  if (!bit_of(two->A, numbers->a, &a) || !bit_of(two->B, numbers->b, &b)) {
+  if (numbers->a >= 1 && numbers->a <= two->A->stored && numbers->b >= 1 &&
+      numbers->b <= two->B->stored &&
+      saltusi_hulls_treat(&two->A->feature[numbers->a - 1], &two->B->feature[numbers->b - 1])) {
+    saltusi_hulls_below(two, numbers, span, out);
     return;
   }
-  if (a.points < 0 ? b.points != 0 : b.points < 0 && a.points != 0) {
-    return; /* a circle and anything but a plane */
+  if (!bit_of(two->A, numbers->a, &a) || !bit_of(two->B, numbers->b, &b)) {
+    return;
   }
   const bool turned = a.points == 0 || (b.points > 0 && two->a->spin < two->b->spin);
   const bit *first = turned ? &b : &a, *second = turned ? &a : &b;
   saltusi_sight sight;
   saltusi_sight_of(turned ? two->b : two->a, first->p[0], turned ? two->a : two->b, span->s,
                    &sight);
-  if (first->points < 0) {
-    circle_over_plane(first, &sight, second, span, out);
-    return;
-  }
   double seen[2][3], from[3], N[3], top, sign;
   for (int k = 0; k < first->points; k++) {
     saltusi_minus3(first->p[k], first->p[0], from);

@@ -9,6 +9,7 @@
 #include "body/mechanism.h"
 #include "math/rotation.h"
 #include "shape/bounds.h"
+#include "shape/pair.h"
 #include "shape/world.h"
 
 #include <inttypes.h>
@@ -207,6 +208,151 @@ static void what_a_search_leaves_open_is_counted(void** state) {
   }
   any_free(&A);
   any_free(&B);
+}
+
+/* ---- pairs of features ---- */
+
+/* Whether a closest point is on a feature as far as that goes. */
+static bool is_on(const saltusi_feature* f, const double u[2]) {
+  const double k = f->size[0];
+  return f->kind == SALTUSI_FEATURE_LINE   ? u[0] >= 0.0 && u[0] <= f->size[0]
+         : f->kind == SALTUSI_FEATURE_CONE ? u[0] >= 0.0 && u[0] <= f->size[1] * sqrt(1.0 + k * k)
+                                           : true;
+}
+
+/* How far the closest points of a pair are apart; INFINITY: they are not on both. */
+static double way_of(const any* A, const saltusi_carrier* a, const any* B, const saltusi_carrier* b,
+                     const saltusi_candidate* numbers) {
+  saltusi_pair pair;
+  saltusi_closest at;
+  double d[3];
+  saltusi_shape_pair(&A->shape, a, &B->shape, b, numbers, &pair);
+  if (!saltusi_pair_closest(&pair, &at) || !is_on(pair.A, at.uA) || !is_on(pair.B, at.uB)) {
+    return INFINITY;
+  }
+  saltusi_minus3(at.pA, at.pB, d);
+  return length(d) - pair.A->rho - pair.B->rho;
+}
+
+static bool is_plane(const any* one, int number) {
+  return one->shape.feature[number - 1].kind == SALTUSI_FEATURE_PLANE;
+}
+
+/* The line that the side of a cylinder is about has round ends, which the cylinder has not. */
+static bool goes_beyond(const any* one, int number) {
+  return one->def.kind == SALTUS_SHAPE_CYLINDER &&
+         one->shape.feature[number - 1].kind == SALTUSI_FEATURE_LINE;
+}
+
+static void one_pair(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
+  enum { LOOKS = 40 };
+  any A, B;
+  any_make(seed, i, &A);
+  any_make(seed, j, &B);
+  any_place(seed, 1.5, &A.at);
+  any_place(seed, 0.5, &B.at);
+  const moving a = random_motion(seed, &A.at, true);
+  const moving b = random_motion(seed, &B.at, saltus_test_random(seed) < 0.5);
+  const saltusi_drift da = drift_of(&a), db = drift_of(&b);
+  const saltusi_span span = {.s = pow(10.0, any_between(seed, -3.0, 0.0)), .margin = 1e-12};
+  const saltusi_candidate numbers = {.a = 1 + (int)(saltus_test_random(seed) * A.shape.stored),
+                                     .b = 1 + (int)(saltus_test_random(seed) * B.shape.stored),
+                                     .branch = saltus_test_random(seed) < 0.5};
+  saltusi_separation now;
+  saltusi_shape_separation(&A.shape, &A.at, &B.shape, &B.at, &now);
+  saltusi_lower lower;
+  saltusi_features_below(&(saltusi_two_drifts){&A.shape, &da, &B.shape, &db}, &numbers, &span,
+                         &lower);
+  const bool planes = is_plane(&A, numbers.a) || is_plane(&B, numbers.b);
+  if (!isnan(lower.value) && !planes) {
+    const bool parted = A.shape.convex && B.shape.convex && now.distance > 1e-3 &&
+                        !goes_beyond(&A, numbers.a) && !goes_beyond(&B, numbers.b);
+    sum->draws += parted;
+    sum->bounded += parted && lower.clear[0] > 0.0 && lower.clear[1] > 0.0;
+    for (int n = 0; n <= LOOKS; n++) {
+      const double s = span.s * (2.0 * n - LOOKS) / LOOKS;
+      saltusi_carrier at[2];
+      carrier_at(&a, s, &at[0]);
+      carrier_at(&b, s, &at[1]);
+      const double way = way_of(&A, &at[0], &B, &at[1], &numbers);
+      if (way < lower.lowest - 1e-9 || (s > -lower.clear[0] && s < lower.clear[1] && way < -1e-9)) {
+        fail_msg("%s, feature %d, and %s, feature %d: %.3e at s = %g of %g, lowest %.3e, clear %g, "
+                 "%g",
+                 any_name(i), numbers.a, any_name(j), numbers.b, way, s, span.s, lower.lowest,
+                 lower.clear[0], lower.clear[1]);
+      }
+    }
+  }
+  any_free(&A);
+  any_free(&B);
+}
+
+/* Features that are apart over a piece do not touch in it. Those of convex shapes that are apart are. */
+static void features_stay_apart_where_bounds_say_so(void** state) {
+  (void)state;
+  const int draws = saltus_test_long() ? 20000 : saltus_test_draws(60);
+  for (int i = 0; i < ANY_HALF_SPACE; i++) {
+    for (int j = 0; j < ANY_HALF_SPACE; j++) {
+      uint64_t seed = 7700 + (uint64_t)(ANY_KINDS * i + j);
+      tally sum = {0};
+      for (int n = 0; n < draws; n++) {
+        one_pair(&seed, (any_kind)i, (any_kind)j, &sum);
+      }
+      if (20 * sum.bounded < 19 * sum.draws) {
+        fail_msg("%s and %s: %d of %d bounded", any_name((any_kind)i), any_name((any_kind)j),
+                 sum.bounded, sum.draws);
+      }
+    }
+  }
+}
+
+/* Of the curved features that are `gap` apart: how many there are, and of how many bounds know that. */
+static void ask_those_at(const any* A, const any* B, double gap, tally* sum) {
+  enum { MOST = 64 };
+  saltusi_candidate room[MOST];
+  saltusi_candidates list = {.capacity = MOST, .item = room};
+  const saltusi_near near = {.reach = 1e-5, .delta = 1e-3};
+  const saltusi_drift a = {.at = A->at}, b = {.at = B->at};
+  saltusi_shape_pairs(&A->shape, &A->at, &B->shape, &B->at, &near, &list);
+  for (int k = 0; k < list.count && k < MOST; k++) {
+    const bool curved =
+        saltusi_hulls_treat(&A->shape.feature[room[k].a - 1], &B->shape.feature[room[k].b - 1]);
+    saltusi_lower lower;
+    saltusi_features_below(&(saltusi_two_drifts){&A->shape, &a, &B->shape, &b}, &room[k],
+                           &(saltusi_span){.s = 0.0}, &lower);
+    if (curved && fabs(room[k].gap - gap) < 1e-9) {
+      sum->draws++;
+      sum->bounded += lower.exact && fabs(lower.value - room[k].gap) < 1e-12;
+    }
+  }
+}
+
+/* Where convex shapes come to touch, the gap of the features that do is what bounds know, to either side of zero. */
+static void gaps_of_features_that_touch_are_known(void** state) {
+  static const any_kind kinds[] = {ANY_SPHERE, ANY_CAPSULE,   ANY_CYLINDER,
+                                   ANY_CONE,   ANY_ELLIPSOID, ANY_BOX};
+  (void)state;
+  uint64_t seed = 55;
+  tally sum = {0};
+  for (int n = 0; n < 36 * saltus_test_draws(20); n++) {
+    any A, B;
+    any_make(&seed, kinds[n % 6], &A);
+    any_make(&seed, kinds[n / 6 % 6], &B);
+    any_place(&seed, 3.0, &A.at);
+    any_place(&seed, 0.5, &B.at);
+    const bool touch = any_touch(&A, &B);
+    for (int side = -1; side <= 1 && touch; side += 2) {
+      const double gap = side * 1e-6;
+      saltusi_separation at;
+      saltusi_shape_separation(&A.shape, &A.at, &B.shape, &B.at, &at);
+      saltusi_along(gap - at.distance, at.normal, A.at.x, A.at.x);
+      ask_those_at(&A, &B, gap, &sum);
+    }
+    any_free(&A);
+    any_free(&B);
+  }
+  assert_true(sum.draws > 150);
+  assert_int_equal(sum.bounded, sum.draws);
 }
 
 /* Two shapes pass each other with the smallest gap in the middle: what is clear is as long as the square root of the gap
@@ -411,6 +557,8 @@ int main(void) {
       cmocka_unit_test(bounds_hold_all_along),
       cmocka_unit_test(distances_of_tori_never_jump),
       cmocka_unit_test(what_a_search_leaves_open_is_counted),
+      cmocka_unit_test(features_stay_apart_where_bounds_say_so),
+      cmocka_unit_test(gaps_of_features_that_touch_are_known),
       cmocka_unit_test(passing_by_is_clear_for_long),
       cmocka_unit_test(bounds_hold_along_polynomials_in_space),
       cmocka_unit_test(bounds_hold_along_polynomials_in_the_plane),
