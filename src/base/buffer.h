@@ -37,6 +37,15 @@ static inline void saltusi_buffer_layout(saltusi_buffer* buffer, size_t bytes,
   *buffer = (saltusi_buffer){saltus_arena_push(arena, bytes, 1, SALTUS_ALIGNMENT), bytes};
 }
 
+/* A block of which the first bytes are zeros, and where in it an aligned one of so many bytes starts; NULL: there is no
+ * memory. Of the C library's own memory pages that nobody writes to are never there. */
+typedef struct saltusi_zeros {
+  void* block; /* to be freed, with all of its bytes */
+  size_t bytes;
+  unsigned char* start;
+} saltusi_zeros;
+saltusi_zeros saltusi_alloc_zeros(const saltus_allocator* memory, size_t bytes, size_t zeroed);
+
 static inline void saltusi_buffer_release(saltusi_buffer* buffer, const saltus_allocator* memory) {
   if (buffer->block != NULL) {
     memory->free(buffer->block, buffer->bytes, memory->user);

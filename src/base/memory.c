@@ -3,11 +3,12 @@
  *
  * memory.c - the default allocator and the counting arena.
  */
-#include "saltus/memory.h"
+#include "base/buffer.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void* libc_alloc(size_t bytes, void* user) {
   (void)user;
@@ -27,6 +28,26 @@ static void libc_free(void* block, size_t bytes, void* user) {
 
 saltus_allocator saltus_allocator_default(void) {
   return (saltus_allocator){.alloc = libc_alloc, .free = libc_free};
+}
+
+saltusi_zeros saltusi_alloc_zeros(const saltus_allocator* memory, size_t bytes, size_t zeroed) {
+  assert(memory != NULL && zeroed <= bytes);
+  saltusi_zeros zeros = {.bytes = bytes};
+  if (memory->alloc != libc_alloc || bytes > SIZE_MAX - SALTUS_ALIGNMENT) {
+    zeros.block = memory->alloc(bytes, memory->user);
+    zeros.start = zeros.block;
+    if (zeros.block != NULL) {
+      memset(zeros.block, 0, zeroed);
+    }
+    return zeros;
+  }
+  zeros.bytes = bytes + SALTUS_ALIGNMENT;
+  zeros.block = calloc(zeros.bytes, 1);
+  if (zeros.block != NULL) {
+    const size_t off = (uintptr_t)zeros.block % SALTUS_ALIGNMENT;
+    zeros.start = (unsigned char*)zeros.block + (off > 0 ? SALTUS_ALIGNMENT - off : 0);
+  }
+  return zeros;
 }
 
 saltus_arena saltus_arena_counting(void) {

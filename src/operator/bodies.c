@@ -127,11 +127,17 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
       return false;
     }
     body[side] = number;
+    const int at = first.column[e] - s->start[block];
+    const bool whole = end - e == WIDTH && first.column[end - 1] - first.column[e] == WIDTH - 1;
     for (int k = 0; k < 3; k++) {
-      double* to = G + side * SALTUSI_BODY_ROWS + k * WIDTH;
-      const double* from = op->rows.G + (size_t)(row + k) * (size_t)op->rows.stride;
-      for (int x = e; x < end; x++) {
-        to[first.column[x] - s->start[block]] = from[x];
+      double* to = G + side * SALTUSI_BODY_ROWS + k * WIDTH + at;
+      const double* from = op->rows.G + (size_t)(row + k) * (size_t)op->rows.stride + e;
+      if (whole) {
+        memcpy(to, from, WIDTH * sizeof(double));
+        continue;
+      }
+      for (int x = 0; x < end - e; x++) {
+        to[first.column[e + x] - first.column[e]] = from[x];
       }
     }
   }

@@ -3,6 +3,7 @@
  *
  * create.c - what a scheme is made of: checks, memory, and more memory when a step lacked some.
  */
+#include "base/buffer.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "base/reserved.h"
@@ -267,16 +268,15 @@ static saltus_status lay_out(saltus_scheme* in) {
                                                : 0;
   saltus_arena arena = saltus_arena_counting();
   size_t zeroed = layout(in, &arena);
-  unsigned char* block = in->memory.alloc(arena.used + 1, in->memory.user);
-  if (block == NULL) {
+  const saltusi_zeros zeros = saltusi_alloc_zeros(&in->memory, arena.used + 1, zeroed);
+  if (zeros.block == NULL) {
     saltusi_log(in->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes, %d contacts",
                 ops->info.name, arena.used, sys->dims.nc);
     return SALTUS_ERR_MEMORY;
   }
-  in->arrays = block;
-  in->array_bytes = arena.used + 1;
-  memset(block, 0, zeroed);
-  arena = saltus_arena_over(block, arena.used);
+  in->arrays = zeros.block;
+  in->array_bytes = zeros.bytes;
+  arena = saltus_arena_over(zeros.start, arena.used);
   layout(in, &arena);
   if (in->eval.keys != NULL) {
     saltusi_keys_clear(&in->keys);

@@ -5,9 +5,12 @@
  */
 #include "saltus_test.h"
 
+#include "base/buffer.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/sha256.h"
+
+#include <stdlib.h>
 
 static void every_status_has_a_text_and_a_sign(void** state) {
   (void)state;
@@ -49,6 +52,41 @@ static const saltus_field sample_fields[] = {
     SALTUS_CHOICE(sample, choice, 1, 1, names, "a colour"),
 };
 static const saltus_field_table table = {sample_fields, 3, sizeof(sample)};
+
+/* Memory that is full of something else, and aligned as is asked of it. */
+static void* dirty_alloc(size_t bytes, void* user) {
+  (void)user;
+  void* block = aligned_alloc(SALTUS_ALIGNMENT, (bytes / SALTUS_ALIGNMENT + 1) * SALTUS_ALIGNMENT);
+  memset(block, 0x5a, bytes);
+  return block;
+}
+
+static void dirty_free(void* block, size_t bytes, void* user) {
+  (void)user;
+  memset(block, 0x5a, bytes); /* all of them are its own */
+  free(block);
+}
+
+/* Whatever memory was used for before, and whoever gives it. */
+static void zeros_are_zeros_and_aligned(void** state) {
+  (void)state;
+  const saltus_allocator from[] = {saltus_allocator_default(),
+                                   {.alloc = dirty_alloc, .free = dirty_free}};
+  for (int k = 0; k < 200; k++) {
+    const saltus_allocator* memory = &from[k % 2];
+    const size_t bytes = 1 + 977 * (size_t)k;
+    const saltusi_zeros zeros = saltusi_alloc_zeros(memory, bytes, bytes);
+    assert_non_null(zeros.block);
+    assert_true((uintptr_t)zeros.start % SALTUS_ALIGNMENT == 0);
+    const unsigned char* block = zeros.block;
+    assert_true(zeros.start >= block && zeros.start + bytes <= block + zeros.bytes);
+    for (size_t i = 0; i < bytes; i++) {
+      assert_int_equal(zeros.start[i], 0);
+    }
+    memset(zeros.block, 0xff, zeros.bytes);
+    memory->free(zeros.block, zeros.bytes, memory->user);
+  }
+}
 
 static void options_start_with_their_defaults(void** state) {
   (void)state;
@@ -153,6 +191,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_status_has_a_text_and_a_sign),
       cmocka_unit_test(an_arena_hands_out_what_it_counted),
+      cmocka_unit_test(zeros_are_zeros_and_aligned),
       cmocka_unit_test(options_start_with_their_defaults),
       cmocka_unit_test(options_are_set_from_text),
       cmocka_unit_test(bad_options_are_named),
