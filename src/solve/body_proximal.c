@@ -16,10 +16,8 @@
  * which Newton's method with a line search finds from anywhere: so the first outer steps are made. Then radii follow the normal
  * parts, and R is to become smaller. The larger k, the fewer outer steps and the harder the inner ones.
  *
- * Contacts that give way have u + S r in place of u: P is that of (r / (k rho) - u) / (S + 1 / (k rho)). With k infinite r has
- * gone from it, and one inner problem is the whole one, as stiff as the springs are (Castro, Permenter and Han, IEEE Transactions on
- * Robotics 39 (2023) 1301-1320, solve its convex relative in this way): from a residual of 1e-3 two or three factorisations lead
- * to 1e-6.
+ * Contacts that give way have u + S r in place of u: P is that of (r / (k rho) - u) / (S + 1 / (k rho)). Where S is not small
+ * beside W body_soft.c comes first.
  */
 #include "solve/body_proximal.h"
 
@@ -62,8 +60,6 @@ typedef struct inner {
   const saltusi_friction_case* in;
   const double* r;
   double stiff;
-  bool gives;    /* contacts give way: k rho is the stiffness of their springs */
-  bool soft;     /* k is infinite: springs of contacts are soft beside W */
   bool frozen;   /* friction discs have fixed radii */
   double energy; /* of the velocities that were looked at last */
 } inner;
@@ -91,7 +87,7 @@ static void project(double radius, double follows, const double* x, double* p, d
 /* What takes the place of k rho in row c of contact i: 1 / (S + 1 / (k rho)). */
 static double stiffness(const inner* s, int i, int c) {
   const double S = s->in->bodies->soft[3 * (size_t)i + (size_t)c], k = s->stiff * s->in->rho[i];
-  return s->soft ? 1.0 / S : k / (1.0 + k * S);
+  return k / (1.0 + k * S);
 }
 
 /* x of contact i, its P, and D when wanted. */
@@ -101,8 +97,7 @@ static void look(const inner* s, int i, const double* v, double* x, double* p, d
   double u[3] = {q[0], q[1], q[2]};
   saltusi_bodies_add(s->in->bodies, i, v, u);
   for (int c = 0; c < 3; c++) {
-    const double held = s->soft ? 0.0 : r[c] / (s->stiff * s->in->rho[i]);
-    x[c] = stiffness(s, i, c) * (held - u[c]);
+    x[c] = stiffness(s, i, c) * (r[c] / (s->stiff * s->in->rho[i]) - u[c]);
   }
   const double mu = s->in->mu[i];
   const double radius = s->frozen ? s->work->by_impulse[i] : mu * fmax(x[0], 0.0);
@@ -223,12 +218,8 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_sweep_wor
   const bool near = first < near_by;
   double best = first;
   int solved = 0; /* factorisations up to the tolerance */
-  inner s = {.work = work,
-             .in = in,
-             .r = r,
-             .stiff = near ? stiff_near : stiff_far,
-             .soft = settings->soft};
-  int frozen = near || settings->soft ? 0 : FROZEN, count = 0;
+  inner s = {.work = work, .in = in, .r = r, .stiff = near ? stiff_near : stiff_far};
+  int frozen = near ? 0 : FROZEN, count = 0;
   memcpy(work->best, r, bytes);
   while (count < settings->iterations &&
          (best > settings->tol ||

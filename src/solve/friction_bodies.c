@@ -19,12 +19,9 @@
 
 /* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
 enum { FIRST = 40, MOST = 4000 };
-/* Contacts with soft springs: sweeps where a factorisation costs more than FACTOR_SOFT of them (a compliance of a hundredth of W takes a
- * hundred, of a thousandth three hundred); elsewhere FEW_SOFT, then what soft_part factorisations cost, at most until soft_near, and
- * Newton's method from there. Measured on 125 and 1000 boxes that fall into a box: from farther off Newton's method takes 20
- * factorisations, from soft_near two or three; without the sweeps between it takes half as many again. */
-enum { FIRST_SOFT = 400, FEW_SOFT = 20, FACTOR_SOFT = 60 };
-static const double soft_part = 6.0;
+/* Contacts with soft springs: FEW_SOFT sweeps or until soft_near, then Newton's method and sweeps in turn. Balls, over which sweeps are cheap (a
+ * compliance of a hundredth of W takes a hundred, of a thousandth three hundred), have FIRST_SOFT before. */
+enum { FIRST_SOFT = 400, FEW_SOFT = 30, STEPS_SOFT = 30 };
 static const double soft_near = 1e-3;
 /* S / W of springs that are soft in this sense; others count as rigid. */
 static const double soft_least = 1e-3;
@@ -105,8 +102,7 @@ static bool proximal(saltusi_friction_run* run, int steps, int trial) {
                                             .tol = run->tol,
                                             .trial = trial,
                                             .deeper =
-                                                work->given.bodies->softens ? 0 : PROXIMAL_DEEPER,
-                                            .soft = is_soft(work)};
+                                                work->given.bodies->softens ? 0 : PROXIMAL_DEEPER};
   saltusi_run_from_best(run);
   saltusi_stage stage = saltusi_body_proximal(&work->newton, &work->sweep, &work->lu, &work->given,
                                               &settings, work->point);
@@ -227,29 +223,29 @@ static bool is_redundant(const saltusi_bodies* b) {
   return b->units > hyperstatic * b->bodies;
 }
 
-/* Contacts with soft springs. Those of balls in piles are few, and sweeps over them cheap: factors are not even asked for. */
+/* Contacts with soft springs. */
 static bool solve_soft(saltusi_friction_run* run) {
-  const bool redundant = is_redundant(run->work->given.bodies);
-  if (redundant ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_bodies* bodies = work->given.bodies;
+  if (is_redundant(bodies) ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
     return true;
   }
-  if (!saltusi_friction_reserve(run->work)) {
+  work->lu.ready = false; /* what factorises has to be laid out again */
+  if (saltusi_soft_reserve(&work->soft, bodies, &work->second_memory, &work->memory) != SALTUS_OK) {
     return false;
   }
-  const double each = factor_cost(run);
-  if (redundant &&
-      (each > FACTOR_SOFT ? sweep(run, FIRST_SOFT) : come_near(run, soft_part * each - FEW_SOFT))) {
-    return true;
-  }
-  return proximal(run, PROXIMAL, PROXIMAL_TRIAL);
+  const saltusi_soft_settings settings = {.steps = STEPS_SOFT, .tol = run->tol};
+  saltusi_run_from_best(run);
+  const saltusi_stage stage =
+      saltusi_body_soft(&work->soft, &work->sweep, &work->given, &settings, work->point);
+  return saltusi_run_note(run, "body-soft", stage);
 }
 
 bool saltusi_run_bodies(saltusi_friction_run* run) {
   assert(run != NULL && run->work->given.bodies != NULL);
   saltusi_friction_work* work = run->work;
   const saltusi_bodies* bodies = work->given.bodies;
-  const bool soft = is_soft(work);
-  if (run->best <= run->tol || (soft ? solve_soft(run) : sweep(run, FIRST))) {
+  if (run->best <= run->tol || (is_soft(work) ? solve_soft(run) : sweep(run, FIRST))) {
     return true;
   }
   if (!saltusi_friction_reserve(work)) {
@@ -259,7 +255,7 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   if (sweep(run, before_newton * each)) {
     return true;
   }
-  if ((is_redundant(bodies) && !soft && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) ||
+  if ((is_redundant(bodies) && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) ||
       factor_stages(run, each)) {
     return true;
   }

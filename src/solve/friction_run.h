@@ -10,6 +10,7 @@
 #ifndef SALTUSI_FRICTION_RUN_H
 #define SALTUSI_FRICTION_RUN_H
 
+#include "solve/body_soft.h"
 #include "solve/domain_matrix.h"
 #include "solve/friction_polyhedral.h"
 #include "solve/momentum_sweeps.h"
@@ -37,6 +38,7 @@ typedef struct saltusi_friction_work {
   saltusi_interior_work interior;
   saltusi_proximal_work proximal;
   saltusi_candidate candidate[SALTUSI_CANDIDATES];
+  saltusi_soft_work soft; /* of contacts that give way, in second_memory */
   saltusi_buffer first_memory, second_memory;
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;

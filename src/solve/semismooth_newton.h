@@ -28,7 +28,6 @@ typedef struct saltusi_newton_settings {
   double softness;  /* first alpha; 0: 1e-8, for starts close to the solution */
   int trial;        /* gives up after so many steps without real progress; 0: never */
   int deeper;       /* steps that go on beyond the tolerance, of body_proximal.h */
-  bool soft;        /* springs of contacts are soft beside W, of body_proximal.h */
   bool no_pivoting; /* a matrix that needs it counts as singular */
 } saltusi_newton_settings;
 

@@ -356,10 +356,12 @@ static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_opti
   saltus_status status = impose(w, tol, s);
   bool more = looks;
   for (int k = 0; k < ROUNDS && more && status == SALTUS_OK; k++) {
+    const int before = w->op.contacts;
     status = saltusi_moreau_look_ahead(w, o, s, &more);
     if (status == SALTUS_OK && more) {
       form(w, o, s, true);
-      tol = fmax(o->contact_tol, struck_tol);
+      /* what was linearised again changes too little to be seen by a rough problem */
+      tol = w->op.contacts > before ? fmax(o->contact_tol, struck_tol) : o->contact_tol;
       status = impose(w, tol, s);
     }
   }
