@@ -31,7 +31,8 @@ static void swap_rows(int n, double* A, int a, int b) {
 static double column_size(int n, const double* A, int k) {
   double largest = 0.0;
   for (int i = 0; i < n; i++) {
-    largest = fmax(largest, fabs(A[i * n + k]));
+    const double size = fabs(A[i * n + k]);
+    largest = size > largest ? size : largest;
   }
   return largest;
 }
@@ -53,8 +54,8 @@ bool saltusi_is_definite(int n, double* S) {
   return true;
 }
 
-bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
-  assert(n >= 0);
+/* Constant sizes where inlined so, as with what follows. */
+static inline bool lu_factor(const int n, double* A, int* pivot, double tiny) {
   for (int k = 0; k < n; k++) {
     double size = column_size(n, A, k);
     int best = pivot_row(n, A, k);
@@ -75,7 +76,13 @@ bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
   return true;
 }
 
-/* Constant sizes where inlined so. */
+enum { BODY = 6 }; /* velocities of a body in space: most blocks of many */
+
+bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
+  assert(n >= 0);
+  return n == BODY ? lu_factor(BODY, A, pivot, tiny) : lu_factor(n, A, pivot, tiny);
+}
+
 static inline void lu_solve(const int n, const double* LU, const int* pivot, double* x) {
   for (int k = 0; k < n; k++) {
     double kept = x[pivot[k]];
@@ -93,7 +100,6 @@ static inline void lu_solve(const int n, const double* LU, const int* pivot, dou
 
 void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
   assert(n >= 0);
-  enum { BODY = 6 }; /* velocities of a body in space: most blocks of many */
   if (n == BODY) {
     lu_solve(BODY, LU, pivot, x);
   } else {

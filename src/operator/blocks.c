@@ -100,9 +100,16 @@ static inline bool first_time(saltusi_groups* g, int group, int stamp) {
   return fresh;
 }
 
-/* Which units touch a group: counting sort by group, units ascending. */
+/* Whether an island is seen by its bodies. */
+static bool by_bodies(const saltusi_operator* op, int island) {
+  return op->thin && op->island_start[island + 1] - op->island_start[island] >= SALTUSI_BODIES_FROM;
+}
+
+/* Which units touch a group: counting sort by group, units ascending. Those of islands that are seen by their bodies are
+ * counted alone: nobody asks who meets them. */
 static void sort_units(saltusi_operator* op, int nv) {
   saltusi_groups* g = &op->groups;
+  int* next = op->reached; /* place of a group's next unit */
   memset(op->list_start, 0, ((size_t)nv + 1) * sizeof(int));
   for (int i = 0; i < nv; i++) {
     g->mark[i] = -1;
@@ -119,19 +126,18 @@ static void sort_units(saltusi_operator* op, int nv) {
   for (int j = 0; j < nv; j++) {
     op->list_start[j + 1] += op->list_start[j];
   }
-  for (int u = 0; u < op->units; u++) {
-    const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
-    for (int k = 0; k < row.count; k++) {
-      int group = g->group[row.column[k]];
-      if ((k == 0 || group != g->group[row.column[k - 1]]) && first_time(g, group, op->units + u)) {
-        op->list[op->list_start[group]++] = u;
+  memcpy(next, op->list_start, (size_t)nv * sizeof(int));
+  for (int i = 0; i < op->islands; i++) {
+    for (int u = op->island_start[i]; u < op->island_start[i + 1] && !by_bodies(op, i); u++) {
+      const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+      for (int k = 0; k < row.count; k++) {
+        int group = g->group[row.column[k]];
+        if (first_time(g, group, op->units + u)) {
+          op->list[next[group]++] = u;
+        }
       }
     }
   }
-  for (int j = nv; j > 0; j--) { /* the starts moved to the ends: back */
-    op->list_start[j] = op->list_start[j - 1];
-  }
-  op->list_start[0] = 0;
 }
 
 static int ascending(const void* a, const void* b) {
@@ -247,11 +253,6 @@ static void order_units(saltusi_operator* op, int nv) {
     put_unit(op, op->unit_mark[u], row[u], rows[u], u < op->staying ? -1 : u - op->staying);
   }
   count_rows(op);
-}
-
-/* Whether an island is seen by its bodies. */
-static bool by_bodies(const saltusi_operator* op, int island) {
-  return op->thin && op->island_start[island + 1] - op->island_start[island] >= SALTUSI_BODIES_FROM;
 }
 
 /* All blocks there are, without values, as far as there is room; returns how many. Of a thin W the diagonal ones where

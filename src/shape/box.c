@@ -78,15 +78,26 @@ static void hold_half(const saltusi_feature* plane, const saltusi_carrier* at, d
   }
 }
 
-void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, double low[3],
-                       double high[3]) {
-  assert(shape != NULL && at != NULL && low != NULL && high != NULL);
-  if (shape->kind == SALTUS_SHAPE_HALF_PLANE || shape->kind == SALTUS_SHAPE_HALF_SPACE) {
-    hold_half(&shape->feature[0], at, low, high);
-    return;
+/* A box about its middle, in world axes and from the body's origin. */
+static void hold_box(const saltusi_polytope* box, const double R[9], double low[3],
+                     double high[3]) {
+  double Q[9], middle[3] = {0.0, 0.0, 0.0};
+  if (box->placed) {
+    saltusi_matrix3_product(R, box->placing.R, Q);
+    saltusi_turn(R, box->placing.x, middle);
   }
-  double centre[3];
-  saltusi_turn(at->R, shape->centre, centre);
+  const double* axes = box->placed ? Q : R;
+  for (int k = 0; k < 3; k++) {
+    const double half = fabs(axes[3 * k]) * box->half[0] + fabs(axes[3 * k + 1]) * box->half[1] +
+                        fabs(axes[3 * k + 2]) * box->half[2];
+    low[k] = middle[k] - half;
+    high[k] = middle[k] + half;
+  }
+}
+
+/* What holds all features. */
+static void hold_features(const saltusi_shape* shape, const double R[9], double low[3],
+                          double high[3]) {
   for (int k = 0; k < 3; k++) {
     low[k] = INFINITY;
     high[k] = -INFINITY;
@@ -98,14 +109,33 @@ void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, do
   for (int i = 0; i < count; i++) {
     const saltusi_feature* f = &shape->feature[i];
     if (shape->kind != SALTUS_SHAPE_CYLINDER || f->kind == SALTUSI_FEATURE_CIRCLE) {
-      hold_feature(f, at->R, shape->dimension, low, high); /* rims hold the side of a cylinder */
+      hold_feature(f, R, shape->dimension, low, high); /* rims hold the side of a cylinder */
     }
+  }
+}
+
+void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, double low[3],
+                       double high[3]) {
+  assert(shape != NULL && at != NULL && low != NULL && high != NULL);
+  if (shape->kind == SALTUS_SHAPE_HALF_PLANE || shape->kind == SALTUS_SHAPE_HALF_SPACE) {
+    hold_half(&shape->feature[0], at, low, high);
+    return;
+  }
+  double centre[3];
+  saltusi_turn(at->R, shape->centre, centre);
+  const bool ball = shape->kind == SALTUS_SHAPE_SPHERE; /* the ball that holds it, below */
+  const bool sharp = shape->polytope != NULL && shape->polytope->box && shape->rho == 0.0;
+  if (sharp) {
+    hold_box(shape->polytope, at->R, low, high);
+  } else if (!ball) {
+    hold_features(shape, at->R, low, high);
   }
   const double reach = sqrt(saltusi_dot3(shape->centre, shape->centre)) + shape->radius;
   for (int k = 0; k < 3; k++) {
     /* the ball is the smaller one where features are arcs of large circles, and all there is without features */
-    low[k] = fmax(low[k] < INFINITY ? low[k] : -INFINITY, centre[k] - shape->radius);
-    high[k] = fmin(high[k] > -INFINITY ? high[k] : INFINITY, centre[k] + shape->radius);
+    const double from = centre[k] - shape->radius, to = centre[k] + shape->radius;
+    low[k] = !ball && low[k] < INFINITY && low[k] > from ? low[k] : from;
+    high[k] = !ball && high[k] > -INFINITY && high[k] < to ? high[k] : to;
     const double margin = 4.0 * DBL_EPSILON * (fabs(at->x[k]) + reach + shape->size);
     low[k] += at->x[k] - margin;
     high[k] += at->x[k] + margin;
