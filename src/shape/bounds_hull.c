@@ -172,6 +172,27 @@ static void over_plane(const hulls* h, int branch, const saltusi_span* span, sal
   take(h, h->second->a, span, out);
 }
 
+/* How fast the guards of a circle or ellipsoid on a plane can change: ways of its lowest point along the plane, and angles.
+ * The direction from the centre of a circle to its lowest point turns with |Q'| / sine of the tilt at most; the lowest point
+ * of an ellipsoid goes over its surface with |Q'| times its largest radius of curvature (docs/theory/events.md). */
+static double rate_on_plane(const hulls* h, double span) {
+  const saltusi_feature* f = h->first;
+  const double spin = h->sight->spin, most = radius_of(f);
+  double way;
+  if (f->kind == SALTUSI_FEATURE_CIRCLE) {
+    double axis[3], across[3];
+    saltusi_turn(h->sight->Q, f->a, axis);
+    saltusi_cross(axis, h->second->a, across);
+    const double sine = sqrt(saltusi_dot3(across, across)) - spin * span;
+    way = sine > 0.0 ? most / sine : INFINITY;
+  } else {
+    const double least = fmin(f->size[0], fmin(f->size[1], f->size[2]));
+    way = most + most * most / least;
+  }
+  const double angles = sqrt(2.0) * spin; /* of the rim of a cone, a sum of two with squares 1 */
+  return spin > 0.0 ? fmax(h->sight->speed + spin * way, angles) : h->sight->speed;
+}
+
 /* Any other two, by the normal of the pair or one that parts them better. */
 static void apart(const hulls* h, const saltusi_closest* at, const double normal[3],
                   const saltusi_span* span, saltusi_lower* out) {
@@ -205,6 +226,9 @@ void saltusi_hulls_below(const saltusi_two_drifts* two, const saltusi_candidate*
   saltusi_sight_of(first, h.first->p, second, span->s, &sight);
   if (plane) {
     over_plane(&h, numbers->branch, span, out);
+    if (numbers->branch == 0 && two->A->mesh == NULL && two->B->mesh == NULL) {
+      out->rate = rate_on_plane(&h, span->s);
+    }
     return;
   }
   saltusi_pair pair;

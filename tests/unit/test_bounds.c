@@ -306,6 +306,59 @@ static void features_stay_apart_where_bounds_say_so(void** state) {
   }
 }
 
+/* Guards of rims, rings and ellipsoids on faces change no faster than bounds say, between any two moments of a piece. */
+static void guards_on_planes_change_as_slowly_as_said(void** state) {
+  enum { LOOKS = 50 };
+  static const struct {
+    any_kind kind;
+    int feature;
+  } on[] = {
+      {ANY_CYLINDER, 17}, {ANY_CYLINDER, 18}, {ANY_CONE, 10}, {ANY_TORUS, 9}, {ANY_ELLIPSOID, 1}};
+  static const any_kind below[] = {ANY_BOX, ANY_HALF_SPACE, ANY_CYLINDER, ANY_CONE};
+  (void)state;
+  uint64_t seed = 21;
+  int known = 0;
+  for (int n = 0; n < 20 * (saltus_test_long() ? 5000 : saltus_test_draws(60)); n++) {
+    any A, B;
+    const int i = n % 5, j = n / 5 % 4;
+    any_make(&seed, on[i].kind, &A);
+    any_make(&seed, below[j], &B);
+    any_place(&seed, 1.0, &A.at);
+    any_place(&seed, 0.5, &B.at);
+    const moving a = random_motion(&seed, &A.at, true);
+    const moving b = random_motion(&seed, &B.at, saltus_test_random(&seed) < 0.5);
+    const saltusi_drift da = drift_of(&a), db = drift_of(&b);
+    const saltusi_span span = {.s = pow(10.0, any_between(&seed, -4.0, -0.5))};
+    const saltusi_candidate pair = {.a = on[i].feature, .b = B.shape.stored};
+    saltusi_lower lower;
+    assert_true(is_plane(&B, pair.b));
+    saltusi_features_below(&(saltusi_two_drifts){&A.shape, &da, &B.shape, &db}, &pair, &span,
+                           &lower);
+    known += lower.rate < INFINITY;
+    double last[SALTUSI_GUARDS];
+    for (int k = 0; k <= LOOKS && lower.rate < INFINITY; k++) {
+      const double step = 2.0 * span.s / LOOKS;
+      double guard[SALTUSI_GUARDS];
+      saltusi_carrier at[2];
+      carrier_at(&a, k * step - span.s, &at[0]);
+      carrier_at(&b, k * step - span.s, &at[1]);
+      const int count = saltusi_shape_guards(&A.shape, &at[0], &B.shape, &at[1], &pair, guard) &
+                        (SALTUSI_LIES_DOWN - 1);
+      for (int g = 0; g < count; g++) {
+        if (k > 0 && isfinite(guard[g]) &&
+            fabs(guard[g] - last[g]) > lower.rate * step * (1.0 + 1e-9) + 1e-12) {
+          fail_msg("guard %d of %s on %s: from %g to %g within %g, rate %g", g,
+                   any_name(on[i].kind), any_name(below[j]), last[g], guard[g], step, lower.rate);
+        }
+      }
+      memcpy(last, guard, sizeof last);
+    }
+    any_free(&A);
+    any_free(&B);
+  }
+  assert_true(known >= 600);
+}
+
 /* Of the curved features that are `gap` apart: how many there are, and of how many bounds know that. */
 static void ask_those_at(const any* A, const any* B, double gap, tally* sum) {
   enum { MOST = 64 };
@@ -558,6 +611,7 @@ int main(void) {
       cmocka_unit_test(distances_of_tori_never_jump),
       cmocka_unit_test(what_a_search_leaves_open_is_counted),
       cmocka_unit_test(features_stay_apart_where_bounds_say_so),
+      cmocka_unit_test(guards_on_planes_change_as_slowly_as_said),
       cmocka_unit_test(gaps_of_features_that_touch_are_known),
       cmocka_unit_test(passing_by_is_clear_for_long),
       cmocka_unit_test(bounds_hold_along_polynomials_in_space),
