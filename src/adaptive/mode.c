@@ -643,6 +643,16 @@ saltus_status saltusi_mode_project_positions(saltusi_mode_dynamics* m, double t,
   return m->held.count > 0 ? close_gaps(m, t, y) : SALTUS_OK;
 }
 
+/* A contact that touches at rest without a force is left so by a perturbation: pushed by it, it would be hit, and after the impact
+ * perturbed in the same way, again and again. */
+static bool is_beside(const saltusi_mode_dynamics* m, const double* v, int key,
+                      const saltusi_perturbation* given) {
+  const saltusi_contact* c = &m->contact[key];
+  const int row = m->o->nj + m->o->base[key];
+  return saltusi_touches(c) && !saltusi_is_pressed(c) &&
+         fabs(saltusi_row_dot(&m->row, row, v) + m->row.b[row]) <= given->still;
+}
+
 /* What a velocity of a held row is too much. */
 static double too_fast(const saltusi_mode_dynamics* m, const double* v, int i,
                        const saltusi_perturbation* given) {
@@ -650,6 +660,9 @@ static double too_fast(const saltusi_mode_dynamics* m, const double* v, int i,
   int key = m->held.key[i];
   double u = saltusi_row_dot(&m->row, row, v) + m->row.b[row];
   int tangent = key >= 0 ? row - m->o->nj - m->o->base[key] - 1 : -1;
+  if (given != NULL && key >= 0 && tangent < 0 && !saltusi_is_pressed(&m->contact[key])) {
+    return 0.0; /* it stays as it is */
+  }
   return given != NULL && tangent >= 0 && given->on[key]
              ? u - given->u[SALTUSI_SLIPS * key + tangent]
              : u;
@@ -675,7 +688,12 @@ static saltus_status shift_velocities(saltusi_mode_dynamics* m, double t, double
       saltusi_held_add(&m->held, m->o->nj + m->o->base[key] + k, key);
     }
   }
-  saltusi_mode_rows(m, t, y, false);
+  saltusi_mode_rows(m, t, y, given != NULL);
+  for (int key = 0; given != NULL && key < m->o->contacts; key++) {
+    if (is_beside(m, v, key, given)) {
+      saltusi_held_add(&m->held, m->o->nj + m->o->base[key], key);
+    }
+  }
   if (friction) {
     saltusi_held_directions(m, v);
   }

@@ -88,8 +88,9 @@ saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, con
 saltus_status saltusi_mode_project(saltusi_mode_dynamics* m, double t, double* y);
 /* Tangential velocities that contacts are given. */
 typedef struct saltusi_perturbation {
-  bool* on;  /* [nc] */
-  double* u; /* [slips x nc] m/s */
+  bool* on;     /* [nc] */
+  double* u;    /* [slips x nc] m/s */
+  double still; /* m/s, what touches and is slower than this stays so */
 } saltusi_perturbation;
 /* Velocities alone; perturbation: NULL or what the tangents of some contacts get. */
 saltus_status saltusi_mode_project_velocity(saltusi_mode_dynamics* m, double t, double* y,

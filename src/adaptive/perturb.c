@@ -9,6 +9,9 @@
 
 #include <assert.h>
 
+/* What touches and moves by less than this part of a perturbation is at rest. */
+static const double still_part = 1e-3;
+
 /* Contacts that slide and hardly move: they get the direction of -l_T for now. */
 static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double speed) {
   int count = 0;
@@ -66,5 +69,6 @@ saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y) {
       u[k] = along ? factor * u[k] : speed * w->decision.direction[SALTUSI_SLIPS * key + k];
     }
   }
+  w->transition.perturbation.still = still_part * speed;
   return saltusi_mode_project_velocity(&w->mode, t, y, &w->transition.perturbation);
 }

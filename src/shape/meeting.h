@@ -55,6 +55,10 @@ saltusi_meet saltusi_meet_point_point, saltusi_meet_point_line, saltusi_meet_poi
     saltusi_meet_line_circle, saltusi_meet_circles, saltusi_meet_circle_ellipsoid,
     saltusi_meet_circle_cone, saltusi_meet_cones, saltusi_meet_ellipsoid_cone;
 
+/* Of two circles: how far the place is from the end of the half of the first that its branch stands for, positive inside, as a
+ * cosine; the other branch takes over there. */
+double saltusi_circles_side(const saltusi_meeting* at, int branch);
+
 /* Sets the skeleton at a point of a line, plane or circle by its parameters. */
 void saltusi_spot_on_line(saltusi_spot* line, double u);
 void saltusi_spot_on_plane(saltusi_spot* plane, const double at[3]);

@@ -177,16 +177,18 @@ static bool refine(const search* s, double low, double high, double* angle, doub
   return look(s, *angle, distance, &rate);
 }
 
-/* The least minimum of the half of the circle about the direction of angle 0, or pi for branch 1. */
-static bool least_of_half(const search* s, int branch) {
+/* The least minimum of the half of the circle about the direction of angle 0, or pi for branch 1. A closed contact is
+ * followed a little beyond its half, by `more` samples; in lists every minimum is in one half. */
+static bool least_of_half(const search* s, int branch, int more) {
   const double pi = acos(-1.0), start = branch == 1 ? 0.5 * pi : -0.5 * pi, step = pi / SAMPLES;
   double best = INFINITY, at = 0.0, distance, rate, last = 0.0;
-  for (int i = -1; i <= SAMPLES + 1; i++) {
+  for (int i = -more; i <= SAMPLES + more; i++) {
     const double angle = start + i * step;
-    if (!look(s, angle, &distance, &rate)) {
+    /* where both halves end, both see the same slope */
+    if (!look(s, branch == 1 && i == SAMPLES ? -0.5 * pi : angle, &distance, &rate)) {
       return false;
     }
-    if (i >= 0 && last < 0.0 && rate >= 0.0) {
+    if (i > -more && last < 0.0 && rate >= 0.0) {
       double found;
       if (!refine(s, angle - step, angle, &found, &distance)) {
         return false;
@@ -202,9 +204,10 @@ static bool least_of_half(const search* s, int branch) {
   return best < INFINITY && look(s, at, &distance, &rate);
 }
 
-/* The least of the whole circle. */
+/* That of a branch; where it has none, the other one. */
 static bool least_of_circle(const search* s, const saltusi_aim* aim) {
-  return least_of_half(s, aim->branch) || (!aim->only && least_of_half(s, 1 - aim->branch));
+  return aim->only ? least_of_half(s, aim->branch, 0)
+                   : least_of_half(s, aim->branch, 1) || least_of_half(s, 1 - aim->branch, 1);
 }
 
 /* Where the circle is closest, the other is nearest: seen from its own centre. */
@@ -225,6 +228,18 @@ bool saltusi_meet_circles(saltusi_spot* first, saltusi_spot* second, const saltu
   search s = {.circle = first, .other = second, .foot = saltusi_meet_point_circle};
   aim_at(&s);
   return least_of_circle(&s, aim);
+}
+
+double saltusi_circles_side(const saltusi_meeting* at, int branch) {
+  assert(at != NULL);
+  saltusi_spot first = at->spot[0], second = at->spot[1];
+  search s = {.circle = &first, .other = &second};
+  aim_at(&s);
+  double from[3];
+  saltusi_minus3(first.p, first.origin, from);
+  const double along = s.x * saltusi_dot3(from, first.e) + s.y * saltusi_dot3(from, first.f);
+  const double beyond = 0.5 * sin(acos(-1.0) / SAMPLES); /* half of what meetings go beyond it */
+  return (branch == 1 ? -along : along) / first.size[0] + beyond;
 }
 
 bool saltusi_meet_circle_ellipsoid(saltusi_spot* first, saltusi_spot* second,
