@@ -17,6 +17,10 @@ typedef double saltusi_lanes
 typedef int64_t saltusi_masks
     __attribute__((vector_size(SALTUSI_LANES * sizeof(double)), aligned(8), may_alias));
 
+/* Two numbers. */
+typedef double saltusi_halves
+    __attribute__((vector_size(SALTUSI_LANES / 2 * sizeof(double)), aligned(8), may_alias));
+
 /* Before functions of which one is made for every kind of machine; the loader takes the best. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

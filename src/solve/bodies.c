@@ -32,10 +32,12 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
   b->neighbour = SALTUS_PUSH(arena, int, bodies + 2 * units);
   b->crossing = SALTUS_PUSH2(arena, int, units, 2);
   b->mark = SALTUS_PUSH(arena, int, bodies + 1);
-  b->packed = SALTUS_PUSH2(arena, double, units, SALTUSI_PACKED_ROOM);
-  b->lightness = SALTUS_PUSH(arena, double, bodies + 1);
-  b->pair = SALTUS_PUSH2(arena, int, units, 4);
-  b->lane = SALTUS_PUSH2(arena, int, units, 2);
+  b->packed = saltus_arena_push(arena, (size_t)units * SALTUSI_PACKED_ROOM, sizeof(double),
+                                SALTUS_ALIGNMENT);
+  b->pair = SALTUS_PUSH2(arena, int, units, 2 * SALTUSI_LANE_ROOM);
+  b->lane = SALTUS_PUSH2(arena, int, units, SALTUSI_LANE_ROOM);
+  b->run = SALTUS_PUSH(arena, int, units);
+  b->run_end = SALTUS_PUSH(arena, int, units);
 }
 
 /* Free bodies, whose velocities of the centre of mass and of turning A does not couple: two blocks of 3 x 3. */

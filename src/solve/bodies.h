@@ -27,7 +27,8 @@ enum {
   SALTUSI_BODY_ROWS = 3 * SALTUSI_BODY_WIDTH,                   /* of a contact on one body */
   SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* and on both */
   SALTUSI_CONTACT_ENTRIES = 9,                                  /* of a matrix of its three rows */
-  SALTUSI_PACKED_ROOM = 66 /* numbers of a packed contact at most, body_round.c and body_rigid.c */
+  SALTUSI_PACKED_ROOM = 162, /* numbers of a packed contact at most, with those of idle lanes */
+  SALTUSI_LANE_ROOM = 2      /* lanes a contact at most, likewise */
 };
 
 /* Contacts from which on bodies are worth their factors. */
@@ -56,13 +57,15 @@ typedef struct saltusi_bodies {
   int*
       crossing; /* [2 units] places of the blocks (first, second) and (second, first) in the factors */
   int* mark;    /* [bodies + 1] */
-  double* packed;    /* [units x SALTUSI_PACKED_ROOM] of body_round.c or body_rigid.c */
-  double* lightness; /* [bodies + 1] 1 / mass, likewise */
-  int* pair;         /* [4 units] likewise */
-  int* lane;         /* [2 units] likewise */
-  int groups;        /* likewise */
-  const void* kind;  /* which of the two packed it; NULL: nobody yet */
-  const double* q;   /* with these free velocities */
+  double* packed;   /* [units x SALTUSI_PACKED_ROOM] groups of contacts, body_groups.c */
+  int fields;       /* numbers of a contact in them */
+  int groups;       /* how many */
+  int* pair;        /* [2 SALTUSI_LANE_ROOM units] the bodies of each lane */
+  int* lane;        /* [SALTUSI_LANE_ROOM units] its contact; -1: none */
+  int* run;         /* [units] runs of contacts that wait while groups are put together */
+  int* run_end;     /* [units] and where they end */
+  const void* kind; /* of the packed ones; NULL: nobody yet */
+  const double* q;  /* with these free velocities */
 } saltusi_bodies;
 
 /* Rooms for so many contacts and bodies. */

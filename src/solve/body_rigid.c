@@ -6,23 +6,55 @@
  *
  *   u = q + E (va - vb) + a wa + b wb,     va += E^T r / ma,   vb -= E^T r / mb,   wa += a' r,   wb += b' r
  *
- * with the arms a and b and what they do, a' = A^-1 a^T, which no symmetry ties to each other where gyroscopic forces are in A. What
- * a visit reads of G and A^-1 G lies in one piece and is two thirds of both. A contact on one body has the last, resting one as its
- * second.
+ * with the arms a and b and what they do, a' = A^-1 a^T, which no symmetry ties to each other where gyroscopic forces are in A.
+ *
+ * Contacts are packed by four (body_groups.c), and solved alone as in one_contact.c, whose S, c, r_T(a) and psi(a) are used here: with
+ *
+ *   p(a) = det(S + a I) r_T(a),   m(a) = mu det(S + a I) r_N(a),     psi = m / |p| - 1
+ *
+ * p is linear and m quadratic in a, and a step of Newton's method takes one division. It starts from the a of the last
+ * visit. Contacts that have none yet, and those that it does not solve, are left to one_contact.c.
  */
 #include "solve/body_rigid.h"
 
-#include "math/matrix.h"
+#include "solve/body_lanes.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Places in a packed contact, each but the last of three rows of three. */
-enum { FRAME = 0, ARM = 9, OTHER_ARM = 18, TURN = 27, OTHER_TURN = 36, FREE = 45, ROOM = 48 };
-static_assert((int)ROOM <= (int)SALTUSI_PACKED_ROOM, "a packed contact has room");
+/* Places in a group after those of every kind; those that momentum reads come first. */
+enum {
+  IMPULSE = SALTUSI_GROUP_IMPULSE,
+  MU = SALTUSI_GROUP_MU,
+  FRAME = SALTUSI_GROUP_OWN,
+  TURN = FRAME + 9,
+  OTHER_TURN = TURN + 9,
+  LIGHT = OTHER_TURN + 9, /* 1 / mass of the first body and of the second */
+  ARM = LIGHT + 2,
+  OTHER_ARM = ARM + 9,
+  FREE = OTHER_ARM + 9,
+  W = FREE + 3,      /* G_i^T A^-1 G_i, which is W_ii without the springs of the contact */
+  INVERSE_N = W + 9, /* 1 / W_NN, with them */
+  S,
+  INVERSE_S = S + 4, /* 1 / det S */
+  SLIP,              /* a */
+  SOFT,
+  FIELDS = SOFT + 3
+};
+enum { LANES = SALTUSI_LANES, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
 
-enum { WIDTH = SALTUSI_BODY_WIDTH };
+typedef saltusi_lanes lanes;
+typedef saltusi_masks masks;
+typedef saltusi_pairs pairs;
+
+/* Groups a contact at most: where half of all lanes are idle, one after the other is as fast. */
+static const double most_groups = 0.5;
+/* |psi| of contacts that slip, a hundred times what rounding leaves where S is not nearly singular. They are put on the cone, and the
+ * next visit starts from here. */
+static const double slip_tol = 1e-12;
+/* Newton's steps for it. */
+enum { SLIP_STEPS = 8 };
 
 /* 1 / m, the same in all directions, and nothing between velocities of the centre and of turning. */
 static bool is_rigid(const double* inverse) {
@@ -37,162 +69,319 @@ static bool is_rigid(const double* inverse) {
   return true;
 }
 
-/* Three of six columns of rows of a body. */
-static void copy_half(const double* rows, double* to) {
-  for (int k = 0; k < 3; k++) {
-    memcpy(to + 3 * (size_t)k, rows + (size_t)k * WIDTH, 3 * sizeof(double));
+/* Three of six columns of rows of a body, and the same three of all. */
+static void put_half(const double* rows, int place, double* to) {
+  for (int k = 0; k < 9; k++) {
+    to[(place + k) * LANES] = rows[k / 3 * WIDTH + k % 3];
   }
 }
 
-static bool pack(const saltusi_friction_case* in, int i) {
+static void put(const saltusi_friction_case* in, int i, double* to) {
   const saltusi_bodies* b = in->bodies;
   const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
   const double* moved = b->moved + (size_t)i * SALTUSI_CONTACT_ROWS;
+  const double* own = in->values + in->pattern->place[in->pattern->diagonal[i]];
+  const double* local = in->local + in->pattern->local_at[i];
   const int* body = b->body + 2 * (size_t)i;
-  double* to = b->packed + (size_t)i * SALTUSI_PACKED_ROOM;
-  if (body[0] < 0) {
-    return false;
-  }
-  copy_half(G, to + FRAME);
-  copy_half(G + 3, to + ARM);
-  copy_half(moved + 3, to + TURN);
-  memset(to + OTHER_ARM, 0, 9 * sizeof(double));
-  memset(to + OTHER_TURN, 0, 9 * sizeof(double));
+  put_half(G, FRAME, to);
+  put_half(G + 3, ARM, to);
+  put_half(moved + 3, TURN, to);
+  to[LIGHT * LANES] = b->inverse[(size_t)body[0] * SALTUSI_BODY_BLOCK];
   if (body[1] >= 0) {
-    double second[9];
-    copy_half(G + SALTUSI_BODY_ROWS, second);
-    for (int k = 0; k < 9; k++) {
-      if (second[k] != -to[FRAME + k]) {
-        return false;
-      }
-    }
-    copy_half(G + SALTUSI_BODY_ROWS + 3, to + OTHER_ARM);
-    copy_half(moved + SALTUSI_BODY_ROWS + 3, to + OTHER_TURN);
+    put_half(G + SALTUSI_BODY_ROWS + 3, OTHER_ARM, to);
+    put_half(moved + SALTUSI_BODY_ROWS + 3, OTHER_TURN, to);
+    to[(LIGHT + 1) * LANES] = b->inverse[(size_t)body[1] * SALTUSI_BODY_BLOCK];
   }
-  memcpy(to + FREE, in->q + 3 * (size_t)i, 3 * sizeof(double));
-  b->pair[2 * i] = body[0];
-  b->pair[2 * i + 1] = body[1] >= 0 ? body[1] : b->bodies;
+  for (int k = 0; k < 9; k++) {
+    to[(W + k) * LANES] = own[k] - (k % 4 == 0 ? b->soft[3 * i + k / 4] : 0.0);
+  }
+  for (int k = 0; k < 3; k++) {
+    to[(FREE + k) * LANES] = in->q[3 * i + k];
+    to[(SOFT + k) * LANES] = b->soft[3 * i + k];
+  }
+  const double* block = local + SALTUSI_LOCAL_S;
+  to[INVERSE_N * LANES] = local[SALTUSI_LOCAL_INVERSE];
+  for (int k = 0; k < 4; k++) {
+    to[(S + k) * LANES] = block[k];
+  }
+  to[INVERSE_S * LANES] = 1.0 / (block[0] * block[3] - block[1] * block[2]);
+}
+
+/* One frame for both bodies. */
+static bool is_packable(const saltusi_bodies* b, int i) {
+  const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
+  for (int k = 0; k < 9 && b->body[2 * i + 1] >= 0; k++) {
+    const int at = k / 3 * WIDTH + k % 3;
+    if (G[SALTUSI_BODY_ROWS + at] != -G[at]) {
+      return false;
+    }
+  }
   return true;
 }
 
 bool saltusi_rigid_pack(const saltusi_friction_case* in) {
   assert(in != NULL && in->bodies != NULL);
-  saltusi_bodies* b = in->bodies;
+  const saltusi_bodies* b = in->bodies;
   for (int k = 0; k < b->bodies; k++) {
-    const double* inverse = b->inverse + (size_t)k * SALTUSI_BODY_BLOCK;
-    if (!is_rigid(inverse)) {
+    if (!is_rigid(b->inverse + (size_t)k * SALTUSI_BODY_BLOCK)) {
       return false;
     }
-    b->lightness[k] = inverse[0];
   }
-  b->lightness[b->bodies] = 0.0;
-  memset(b->v + (size_t)b->bodies * WIDTH, 0, WIDTH * sizeof(double));
   for (int i = 0; i < b->units; i++) {
-    if (!pack(in, i)) {
+    if (!is_packable(b, i)) {
       return false;
     }
   }
-  return true;
-}
-
-/* What a visit reads and writes. */
-typedef struct visited {
-  const double* c;
-  double light, other_light;
-  double *va, *vb;
-} visited;
-
-static inline visited find(const saltusi_bodies* b, int i) {
-  const size_t first = (size_t)b->pair[2 * i], second = (size_t)b->pair[2 * i + 1];
-  return (visited){b->packed + (size_t)i * SALTUSI_PACKED_ROOM, b->lightness[first],
-                   b->lightness[second], b->v + first * WIDTH, b->v + second * WIDTH};
+  return saltusi_groups_pack(in, FIELDS, most_groups, put);
 }
 
 /* u = G_i^T v + q */
-static inline void relative(const visited* w, double* u) {
-  const double *c = w->c, *va = w->va, *vb = w->vb;
-  const double d0 = va[0] - vb[0], d1 = va[1] - vb[1], d2 = va[2] - vb[2];
+SALTUSI_ALWAYS_INLINE void relative(const lanes* c, const pairs* v, lanes* u) {
+  const lanes d0 = v->a[0] - v->b[0], d1 = v->a[1] - v->b[1], d2 = v->a[2] - v->b[2];
   for (int k = 0; k < 3; k++) {
-    const double *f = c + FRAME + 3 * k, *a = c + ARM + 3 * k, *o = c + OTHER_ARM + 3 * k;
+    const lanes *f = c + FRAME + 3 * k, *a = c + ARM + 3 * k, *o = c + OTHER_ARM + 3 * k;
     u[k] = c[FREE + k] + (f[0] * d0 + f[1] * d1 + f[2] * d2) +
-           (a[0] * va[3] + a[1] * va[4] + a[2] * va[5]) +
-           (o[0] * vb[3] + o[1] * vb[4] + o[2] * vb[5]);
+           (a[0] * v->a[3] + a[1] * v->a[4] + a[2] * v->a[5]) +
+           (o[0] * v->b[3] + o[1] * v->b[4] + o[2] * v->b[5]);
   }
 }
 
 /* v += A^-1 G_i d */
-static inline void push(const visited* w, const double* d) {
-  const double *f = w->c + FRAME, *a = w->c + TURN, *o = w->c + OTHER_TURN;
+SALTUSI_ALWAYS_INLINE void push(const lanes* c, const lanes* d, pairs* v) {
+  const lanes *f = c + FRAME, *a = c + TURN, *o = c + OTHER_TURN;
   for (int k = 0; k < 3; k++) {
-    const double p = f[k] * d[0] + f[3 + k] * d[1] + f[6 + k] * d[2];
-    w->va[k] += w->light * p;
-    w->vb[k] -= w->other_light * p;
-    w->va[3 + k] += a[k] * d[0] + a[3 + k] * d[1] + a[6 + k] * d[2];
-    w->vb[3 + k] += o[k] * d[0] + o[3 + k] * d[1] + o[6 + k] * d[2];
+    const lanes p = f[k] * d[0] + f[3 + k] * d[1] + f[6 + k] * d[2];
+    v->a[k] += c[LIGHT] * p;
+    v->b[k] -= c[LIGHT + 1] * p;
+    v->a[3 + k] += a[k] * d[0] + a[3 + k] * d[1] + a[6 + k] * d[2];
+    v->b[3 + k] += o[k] * d[0] + o[3 + k] * d[1] + o[6 + k] * d[2];
   }
+}
+
+/* What slip depends on besides a. */
+typedef struct slipping {
+  lanes c1, c2;  /* c */
+  lanes normal;  /* mu r_N without tangential impulses */
+  lanes n1, n2;  /* mu W_NT / W_NN */
+  lanes crossed; /* S_12 S_21 */
+} slipping;
+
+/* p, m and |p| at some a. */
+typedef struct slip_point {
+  lanes p1, p2, det, trace, m, size2, size;
+} slip_point;
+
+SALTUSI_ALWAYS_INLINE void look(const lanes* c, const slipping* s, const lanes* a, slip_point* at) {
+  const lanes A = c[S] + *a, D = c[S + 3] + *a;
+  at->trace = A + D;
+  at->det = A * D - s->crossed;
+  at->p1 = c[S + 1] * s->c2 - D * s->c1;
+  at->p2 = c[S + 2] * s->c1 - A * s->c2;
+  at->m = s->normal * at->det - (s->n1 * at->p1 + s->n2 * at->p2);
+  at->size2 = at->p1 * at->p1 + at->p2 * at->p2;
+  saltusi_root(&at->size2, &at->size);
+}
+
+/* Contacts of the mask `slips` slip: their fresh impulses, and a of them all; the mask keeps those that are not solved. */
+SALTUSI_ALWAYS_INLINE void slip(lanes* c, const slipping* s, masks* slips, lanes* fresh) {
+  const lanes zero = {0.0}, one = zero + 1.0;
+  lanes a = c[SLIP];
+  masks wanted = *slips & (masks)(a > zero);
+  slip_point at;
+  masks solved = {0};
+  saltusi_choose(&wanted, &a, &one, &a);
+  for (int k = 0; k < SLIP_STEPS; k++) {
+    look(c, s, &a, &at);
+    const lanes gap = at.m - at.size, near = slip_tol * at.size;
+    solved = (masks)(gap <= near) & (masks)(gap >= -near);
+    const masks left = wanted & ~solved;
+    if (!saltusi_any(&left)) {
+      break;
+    }
+    const lanes faster = s->normal * at.trace + (s->n1 * s->c1 + s->n2 * s->c2);
+    lanes slope = faster * at.size2 + at.m * (at.p1 * s->c1 + at.p2 * s->c2);
+    const masks rises = (masks)(slope > zero);
+    saltusi_choose(&rises, &slope, &one, &slope);
+    lanes next = a - gap * at.size2 / slope;
+    const masks inside = rises & (masks)(next > zero);
+    wanted &= inside;
+    saltusi_choose(&inside, &next, &a, &a);
+  }
+  solved &= wanted;
+  lanes det = c[MU] * at.det, long_ = at.size * at.det;
+  saltusi_choose(&solved, &det, &one, &det);
+  saltusi_choose(&solved, &long_, &one, &long_);
+  const lanes normal = at.m / det, part = at.m / long_, t1 = part * at.p1, t2 = part * at.p2;
+  saltusi_choose(&solved, &normal, fresh, fresh);
+  saltusi_choose(&solved, &t1, fresh + 1, fresh + 1);
+  saltusi_choose(&solved, &t2, fresh + 2, fresh + 2);
+  saltusi_choose(&solved, &a, c + SLIP, c + SLIP);
+  *slips &= ~solved;
+}
+
+/* The solutions of the contacts alone, b = u - W_ii r; returns a mask of those that are not solved. */
+SALTUSI_ALWAYS_INLINE void solve(lanes* c, const lanes* b, lanes* fresh, masks* unsolved) {
+  const lanes zero = {0.0};
+  const lanes free_ = -(b[0] * c[INVERSE_N]); /* r_N without tangential impulses */
+  const masks pressed = (masks)(free_ > zero);
+  const lanes c1 = b[1] + c[W + 3] * free_, c2 = b[2] + c[W + 6] * free_;
+  const lanes t1 = (c[S + 1] * c2 - c[S + 3] * c1) * c[INVERSE_S];
+  const lanes t2 = (c[S + 2] * c1 - c[S] * c2) * c[INVERSE_S];
+  const lanes normal = free_ - (c[W + 1] * t1 + c[W + 2] * t2) * c[INVERSE_N];
+  const lanes radius = c[MU] * normal;
+  const masks sticks =
+      pressed & (masks)(normal > zero) & (masks)(t1 * t1 + t2 * t2 <= radius * radius);
+  const masks rough = (masks)(c[MU] > zero);
+  lanes smooth;
+  saltusi_choose(&pressed, &free_, &zero, &smooth);
+  saltusi_choose(&sticks, &normal, &smooth, fresh);
+  saltusi_choose(&sticks, &t1, &zero, fresh + 1);
+  saltusi_choose(&sticks, &t2, &zero, fresh + 2);
+  *unsolved = pressed & ~sticks & rough;
+  if (saltusi_any(unsolved)) {
+    const lanes part = c[MU] * c[INVERSE_N];
+    const slipping s = {
+        c1, c2, c[MU] * free_, part * c[W + 1], part * c[W + 2], c[S + 1] * c[S + 2]};
+    slip(c, &s, unsolved, fresh);
+  }
+}
+
+/* What solve left, one after the other. */
+static void solve_apart(const saltusi_friction_case* in, int group, const lanes* b, lanes* fresh,
+                        const masks* unsolved) {
+  double* c = in->bodies->packed + (size_t)group * GROUP;
+  for (int l = 0; l < LANES; l++) {
+    if ((*unsolved)[l] != 0) {
+      const int i = in->bodies->lane[group * LANES + l];
+      const double own[3] = {b[0][l], b[1][l], b[2][l]};
+      double r[3];
+      saltusi_one_contact_spatial(in->local + in->pattern->local_at[i], in->mu[i], own, r,
+                                  c + SLIP * LANES + l);
+      for (int k = 0; k < 3; k++) {
+        fresh[k][l] = r[k];
+      }
+    }
+  }
+}
+
+SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
+  const saltusi_bodies* b = in->bodies;
+  lanes change2 = {0.0};
+  for (int g = 0; g < b->groups; g++) {
+    lanes* c = (lanes*)(b->packed + (size_t)g * GROUP);
+    const int* pair = b->pair + 2 * (size_t)g * LANES;
+    pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    lanes *r = c + IMPULSE, u[3], fresh[3], d[3];
+    masks unsolved;
+    saltusi_gather(b->v, pair, &v);
+    relative(c, &v, u);
+    for (int k = 0; k < 3; k++) {
+      const lanes* w = c + W + 3 * k;
+      u[k] -= w[0] * r[0] + w[1] * r[1] + w[2] * r[2];
+    }
+    solve(c, u, fresh, &unsolved);
+    if (saltusi_any(&unsolved)) {
+      solve_apart(in, g, u, fresh, &unsolved);
+    }
+    for (int k = 0; k < 3; k++) {
+      d[k] = fresh[k] - r[k];
+      r[k] = fresh[k];
+    }
+    for (int k = 0; k < 3; k++) {
+      const lanes* w = c + W + 3 * k;
+      const lanes moved = w[0] * d[0] + w[1] * d[1] + w[2] * d[2] + c[SOFT + k] * d[k];
+      change2 += moved * moved;
+    }
+    push(c, d, &v);
+    saltusi_scatter(&v, pair, b->v);
+  }
+  return change2[0] + change2[1] + change2[2] + change2[3];
+}
+
+SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
+  for (int g = 0; g < b->groups; g++) {
+    lanes* c = (lanes*)(b->packed + (size_t)g * GROUP);
+    const int* pair = b->pair + 2 * (size_t)g * LANES;
+    pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    lanes change[3];
+    saltusi_group_momentum(c, change);
+    saltusi_gather(b->v, pair, &v);
+    push(c, change, &v);
+    saltusi_scatter(&v, pair, b->v);
+  }
+}
+
+/* Velocities of the impulses anew. */
+SALTUSI_FOR_MACHINES static void move(const saltusi_bodies* b) {
+  memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
+  for (int g = 0; g < b->groups; g++) {
+    const lanes* c = (const lanes*)(b->packed + (size_t)g * GROUP);
+    const int* pair = b->pair + 2 * (size_t)g * LANES;
+    pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_gather(b->v, pair, &v);
+    push(c, c + IMPULSE, &v);
+    saltusi_scatter(&v, pair, b->v);
+  }
+}
+
+SALTUSI_FOR_MACHINES static double miss2(const saltusi_bodies* b) {
+  lanes sum = {0.0};
+  for (int g = 0; g < b->groups; g++) {
+    const lanes* c = (const lanes*)(b->packed + (size_t)g * GROUP);
+    pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    lanes u[3], miss;
+    saltusi_gather(b->v, b->pair + 2 * (size_t)g * LANES, &v);
+    relative(c, &v, u);
+    for (int k = 0; k < 3; k++) {
+      u[k] += c[SOFT + k] * c[IMPULSE + k];
+    }
+    saltusi_group_miss2(c, u, &miss);
+    sum += miss;
+  }
+  return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/* a of a lane, counted through all groups. */
+static double* slip_of(const saltusi_bodies* b, int at) {
+  return b->packed + (size_t)(at / LANES) * GROUP + (size_t)(SLIP * LANES + at % LANES);
+}
+
+void saltusi_rigid_start(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
+  const saltusi_bodies* b = in->bodies;
+  for (int at = 0; at < b->groups * LANES; at++) {
+    *slip_of(b, at) = b->lane[at] >= 0 ? in->slip[b->lane[at]] : 0.0;
+  }
+  saltusi_groups_start(in, points);
+  move(b);
 }
 
 double saltusi_rigid_sweep(const saltusi_friction_case* in, const saltusi_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
-  double* r = points->r;
-  const saltusi_bodies* b = in->bodies;
-  const saltusi_friction_pattern* pattern = in->pattern;
-  double change2 = 0.0;
-  for (int i = 0; i < b->units; i++) {
-    const visited w = find(b, i);
-    const double* own = in->values + pattern->place[pattern->diagonal[i]];
-    double* ri = r + 3 * (size_t)i;
-    double u[3], fresh[3];
-    relative(&w, u);
-    saltusi_bodies_soften(b, i, ri, u);
-    for (int k = 0; k < 3; k++) {
-      u[k] -= own[3 * k] * ri[0] + own[3 * k + 1] * ri[1] + own[3 * k + 2] * ri[2];
-    }
-    saltusi_one_contact_spatial(in->local + pattern->local_at[i], in->mu[i], u, fresh,
-                                in->slip + i);
-    const double d[3] = {fresh[0] - ri[0], fresh[1] - ri[1], fresh[2] - ri[2]};
-    if (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0) {
-      for (int k = 0; k < 3; k++) {
-        const double moved = saltusi_dot(3, own + 3 * (size_t)k, d);
-        change2 += moved * moved;
-      }
-      memcpy(ri, fresh, sizeof fresh);
-      push(&w, d);
-    }
-  }
-  return change2;
+  assert(in != NULL && in->bodies != NULL);
+  (void)points;
+  return sweep(in);
 }
 
 void saltusi_rigid_extrapolate(const saltusi_friction_case* in, const saltusi_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
-  for (int i = 0; i < in->bodies->units; i++) {
-    double change[3];
-    if (saltusi_momentum(points, i, change)) {
-      const visited w = find(in->bodies, i);
-      push(&w, change);
-    }
-  }
+  assert(in != NULL && in->bodies != NULL);
+  (void)points;
+  extrapolate(in->bodies);
 }
 
 double saltusi_rigid_miss2(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL);
+  (void)points;
+  move(in->bodies);
+  return miss2(in->bodies);
+}
+
+void saltusi_rigid_fetch(const saltusi_friction_case* in, const saltusi_points* points) {
   assert(in != NULL && in->bodies != NULL && points != NULL);
-  const double* r = points->r;
   const saltusi_bodies* b = in->bodies;
-  memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
-  for (int i = 0; i < b->units; i++) {
-    const double* ri = r + 3 * (size_t)i;
-    if (ri[0] != 0.0 || ri[1] != 0.0 || ri[2] != 0.0) {
-      const visited w = find(b, i);
-      push(&w, ri);
+  for (int at = 0; at < b->groups * LANES; at++) {
+    if (b->lane[at] >= 0) {
+      in->slip[b->lane[at]] = *slip_of(b, at);
     }
   }
-  double sum = 0.0;
-  for (int i = 0; i < b->units; i++) {
-    const visited w = find(b, i);
-    double u[3];
-    relative(&w, u);
-    saltusi_bodies_soften(b, i, r + 3 * (size_t)i, u);
-    sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], r + 3 * (size_t)i, u);
-  }
-  return sum;
+  saltusi_groups_fetch(in, points);
 }

@@ -1,47 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_round.h - contacts of balls, packed for sweeps. See body_round.c.
+ * body_round.h - contacts of balls, packed for sweeps. See body_round.c; momentum is dropped and impulses are fetched as from any
+ * groups (body_groups.h).
  */
 #ifndef SALTUSI_BODY_ROUND_H
 #define SALTUSI_BODY_ROUND_H
 
-#include "solve/friction_case.h"
-
-#include <stdbool.h>
-
-/* Momentum b = a / (a + slow) at age a, at most `most`, and the part of its age that a contact keeps when its
- * change turns against the motion. Measured on settling piles of 125 and 1000 spheres and 1000 boxes: with
- * slow 3 in place of 6 some problems run in circles at 1e-3, keeping 0, 0.3 or 0.85 takes 3 to 20 % more sweeps; one
- * age for all contacts, whose momentum costs nothing, takes twice as many. */
-#define SALTUSI_MOMENTUM_SLOW 6.0
-#define SALTUSI_MOMENTUM_MOST 0.998
-#define SALTUSI_MOMENTUM_KEEP 0.5
-
-/* The points of sweeps: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, before was the last y. y need not lie
- * in the cones: what a visit finds does not depend on the impulses that it replaces. */
-typedef struct saltusi_points {
-  double *r, *x, *before, *age;
-} saltusi_points;
-
-/* The same for contact i; false when r does not change. */
-static inline bool saltusi_momentum(const saltusi_points* p, int i, double* change) {
-  double* r = p->r + 3 * (size_t)i;
-  double* x = p->x + 3 * (size_t)i;
-  double* y = p->before + 3 * (size_t)i;
-  const double way[3] = {r[0] - x[0], r[1] - x[1], r[2] - x[2]};
-  const double against = (y[0] - r[0]) * way[0] + (y[1] - r[1]) * way[1] + (y[2] - r[2]) * way[2];
-  const double age = against > 0.0 ? SALTUSI_MOMENTUM_KEEP * p->age[i] : p->age[i] + 1.0;
-  const double part = age / (age + SALTUSI_MOMENTUM_SLOW);
-  const double b = part < SALTUSI_MOMENTUM_MOST ? part : SALTUSI_MOMENTUM_MOST;
-  p->age[i] = age;
-  for (int k = 0; k < 3; k++) {
-    change[k] = b * way[k];
-    x[k] = r[k];
-    y[k] = r[k] += change[k];
-  }
-  return change[0] != 0.0 || change[1] != 0.0 || change[2] != 0.0;
-}
+#include "solve/body_groups.h"
 
 /* Packs the contacts; false when they are not of this kind. */
 bool saltusi_round_pack(const saltusi_friction_case* in);
@@ -56,13 +22,7 @@ double saltusi_round_sweep(const saltusi_friction_case* in, const saltusi_points
 /* r becomes y, with its velocities. */
 void saltusi_round_extrapolate(const saltusi_friction_case* in, const saltusi_points* points);
 
-/* All momentum is dropped. */
-void saltusi_round_forget(const saltusi_friction_case* in, const saltusi_points* points);
-
 /* |F / rho|^2 summed, velocities of r computed anew in bodies->v. */
 double saltusi_round_miss2(const saltusi_friction_case* in, const saltusi_points* points);
-
-/* The present impulses into points->r. */
-void saltusi_round_fetch(const saltusi_friction_case* in, const saltusi_points* points);
 
 #endif

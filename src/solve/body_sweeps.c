@@ -13,6 +13,7 @@
 
 #include "math/matrix.h"
 #include "solve/body_rigid.h"
+#include "solve/body_round.h"
 
 #include <assert.h>
 #include <math.h>
@@ -122,9 +123,9 @@ typedef struct contact_kind {
 
 static const contact_kind kinds[] = {
     {180.0, saltusi_round_pack, saltusi_round_start, saltusi_round_sweep, saltusi_round_extrapolate,
-     saltusi_round_forget, saltusi_round_miss2, saltusi_round_fetch},
-    {350.0, saltusi_rigid_pack, start, saltusi_rigid_sweep, saltusi_rigid_extrapolate, forget,
-     saltusi_rigid_miss2, fetch},
+     saltusi_groups_forget, saltusi_round_miss2, saltusi_groups_fetch},
+    {160.0, saltusi_rigid_pack, saltusi_rigid_start, saltusi_rigid_sweep, saltusi_rigid_extrapolate,
+     saltusi_groups_forget, saltusi_rigid_miss2, saltusi_rigid_fetch},
     {450.0, serve_all, start, sweep, extrapolate, forget, miss2, fetch}};
 
 /* The first kind that serves; the same problem is packed once. */

@@ -217,7 +217,9 @@ static double mean_product(const progress* p, double step) {
   for (int i = 0; i < pattern->units; i++) {
     int d = cone_rows(p, i);
     for (int a = pattern->offset[i]; a < pattern->offset[i] + d; a++) {
-      sum += (w->z[a] + step * w->dz[a]) * (w->y[a] + step * w->dy[a]);
+      /* there is no direction at the start, and what memory held, times zero, need not be zero */
+      sum += step > 0.0 ? (w->z[a] + step * w->dz[a]) * (w->y[a] + step * w->dy[a])
+                        : w->z[a] * w->y[a];
     }
   }
   return p->cones > 0 ? sum / p->cones : 0.0;

@@ -22,6 +22,8 @@
 
 /* Places in the data of a spatial contact. */
 enum { INV_NN, N1, N2, T1, T2, S11, S12, S21, S22, I11, I12, I21, I22, SIZE };
+static_assert((int)INV_NN == (int)SALTUSI_LOCAL_INVERSE && (int)S11 == (int)SALTUSI_LOCAL_S,
+              "places that others read");
 
 /* Schur complements below this part of the block are rounding: 45 eps, some twenty operations. */
 static const double rank_floor = 1e-14;

@@ -284,6 +284,51 @@ static saltus_friction_problem circular(elliptic* e, int units) {
       .W = {units, e->p.offset, e->start, e->unit, e->place, e->blocks}, .q = e->q, .mu = e->ones};
 }
 
+/* Memory that holds something: a byte, which for doubles is a number or none. */
+static void* filled(size_t bytes, void* user) {
+  const saltus_allocator given = saltus_allocator_default();
+  void* block = given.alloc(bytes, given.user);
+  if (block != NULL) {
+    memset(block, *(const int*)user, bytes);
+  }
+  return block;
+}
+
+static void give_back(void* block, size_t bytes, void* user) {
+  (void)user;
+  const saltus_allocator given = saltus_allocator_default();
+  given.free(block, bytes, given.user);
+}
+
+/* What a solver finds does not depend on what its memory held before: zeros or what is not a number. */
+static void what_memory_held_does_not_matter(void** state) {
+  (void)state;
+  static elliptic e;
+  for (int i = 0; i < saltus_friction_solver_count(); i++) {
+    seed = 3;
+    for (int k = 0; k < 40; k++) {
+      const int units = 1 + k % 4;
+      random_elliptic(&e, units, true);
+      const saltus_friction_problem round = circular(&e, units);
+      double r[2][ROWS] = {{0.0}}, u[ROWS];
+      saltus_solve_result result[2];
+      for (int with = 0; with < 2; with++) {
+        int byte = with == 0 ? 0 : 0xff;
+        const saltus_allocator memory = {filled, give_back, &byte};
+        const saltus_solver_def def = {.solver = saltus_friction_solver_at(i)->name,
+                                       .allocator = &memory};
+        saltus_friction_solver* solver;
+        assert_int_equal(saltus_friction_solver_create(&def, &solver), SALTUS_OK);
+        assert_int_equal(saltus_friction_solve(solver, &round, 1e-11, r[with], u, &result[with]),
+                         SALTUS_OK);
+        saltus_friction_solver_destroy(solver);
+      }
+      assert_int_equal(result[0].outcome, result[1].outcome);
+      assert_memory_equal(r[0], r[1], sizeof r[0]);
+    }
+  }
+}
+
 static void random_elliptic_cones_are_circular_ones_of_scaled_rows(void** state) {
   (void)state;
   static elliptic e;
@@ -523,6 +568,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_problems_with_products_of_discs_are_solved),
       cmocka_unit_test(random_problems_with_ellipsoids_are_solved),
+      cmocka_unit_test(what_memory_held_does_not_matter),
       cmocka_unit_test(random_elliptic_cones_are_circular_ones_of_scaled_rows),
       cmocka_unit_test(elliptic_cones_that_are_not_associated_are_solved_or_refused),
       cmocka_unit_test(a_pushed_sphere_rolls_against_its_resistance),

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * body_groups.c - contacts between the same two bodies that come one after the other make a run: boxes that lie on each other have
+ * eight. Each lane takes a run and goes through it, one contact a group, then the first of the runs that wait whose bodies
+ * are in no other lane. So contacts of two bodies are visited one after the other, and all nearly in the order in which they are given.
+ *
+ * Lanes that find no run are idle: no row, and the resting body twice. A contact on one body has that as its second.
+ */
+#include "solve/body_groups.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Runs that are looked at for a lane. */
+enum { LANES = SALTUSI_LANES, AHEAD = 64 };
+
+/* Who is in which lane. Runs that wait are linked by their first contacts, in order: b->run has the next one. */
+typedef struct schedule {
+  int first;          /* run that waits; units: none */
+  int at[LANES];      /* the next contact of each lane */
+  int end[LANES];     /* one behind the last of its run */
+  int pair[LANES][2]; /* its bodies, the resting one where there is none */
+} schedule;
+
+static double* start_of(const saltusi_bodies* b, int group) {
+  return b->packed + (size_t)group * (size_t)(b->fields * LANES);
+}
+
+static bool same_pair(const saltusi_bodies* b, int i, int j) {
+  return b->body[2 * i] == b->body[2 * j] && b->body[2 * i + 1] == b->body[2 * j + 1];
+}
+
+static void find_runs(const saltusi_bodies* b) {
+  for (int i = 0, next; i < b->units; i = next) {
+    next = i + 1;
+    while (next < b->units && same_pair(b, i, next)) {
+      next++;
+    }
+    b->run[i] = b->run_end[i] = next;
+  }
+}
+
+/* Bodies of a lane are in use, which the resting one never is. */
+static void mark(const saltusi_bodies* b, const schedule* s, int lane, int in_use) {
+  b->mark[s->pair[lane][0]] = in_use;
+  b->mark[s->pair[lane][1]] = in_use;
+  b->mark[b->bodies] = 0;
+}
+
+/* The next run for a lane that has none. */
+static bool take_run(const saltusi_bodies* b, schedule* s, int lane) {
+  int* link = &s->first;
+  for (int k = 0; k < AHEAD && *link < b->units; k++, link = b->run + *link) {
+    const int i = *link, first = b->body[2 * i], other = b->body[2 * i + 1];
+    const int second = other >= 0 ? other : b->bodies;
+    if (b->mark[first] == 0 && b->mark[second] == 0) {
+      s->at[lane] = i;
+      s->end[lane] = b->run_end[i];
+      s->pair[lane][0] = first;
+      s->pair[lane][1] = second;
+      mark(b, s, lane, 1);
+      *link = b->run[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Runs for the lanes that have none, where one has ended since the last group; false: no lane has any. */
+static bool take_runs(const saltusi_bodies* b, schedule* s) {
+  bool wanted = b->groups == 0, any = false;
+  for (int l = 0; l < LANES; l++) {
+    if (s->at[l] == s->end[l] && s->pair[l][0] < b->bodies) {
+      mark(b, s, l, 0);
+      s->pair[l][0] = s->pair[l][1] = b->bodies;
+      wanted = true;
+    }
+  }
+  for (int l = 0; l < LANES; l++) {
+    if (s->pair[l][0] == b->bodies && wanted) {
+      wanted = take_run(b, s, l); /* what one lane does not find, the next will not */
+    }
+    any = any || s->pair[l][0] < b->bodies;
+  }
+  return any;
+}
+
+/* The next group, of the present contacts of the lanes. */
+static void add_group(const saltusi_friction_case* in, schedule* s, saltusi_put_contact* put) {
+  saltusi_bodies* b = in->bodies;
+  double* values = start_of(b, b->groups);
+  memset(values, 0, (size_t)(b->fields * LANES) * sizeof(double));
+  memcpy(b->pair + (size_t)b->groups * 2 * LANES, s->pair, sizeof s->pair);
+  for (int l = 0; l < LANES; l++) {
+    const int i = s->at[l] < s->end[l] ? s->at[l]++ : -1;
+    b->lane[b->groups * LANES + l] = i;
+    values[SALTUSI_GROUP_MU * LANES + l] = i >= 0 ? in->mu[i] : 0.0;
+    values[SALTUSI_GROUP_RHO * LANES + l] = i >= 0 ? in->rho[i] : 1.0;
+    if (i >= 0) {
+      put(in, i, values + l);
+    }
+  }
+  b->groups++;
+}
+
+bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
+                         saltusi_put_contact* put) {
+  assert(in != NULL && in->bodies != NULL && put != NULL && fields >= SALTUSI_GROUP_OWN);
+  assert(LANES * fields * most <= SALTUSI_PACKED_ROOM && LANES * most <= SALTUSI_LANE_ROOM);
+  saltusi_bodies* b = in->bodies;
+  schedule s = {.first = 0};
+  for (int l = 0; l < LANES; l++) {
+    s.pair[l][0] = s.pair[l][1] = b->bodies;
+  }
+  b->groups = 0;
+  b->fields = fields;
+  memset(b->mark, 0, ((size_t)b->bodies + 1) * sizeof(int));
+  for (int i = 0; i < b->units; i++) {
+    if (b->body[2 * i] < 0) {
+      return false;
+    }
+  }
+  find_runs(b);
+  while (take_runs(b, &s)) {
+    if (b->groups + 1 > most * b->units) {
+      return false;
+    }
+    add_group(in, &s, put);
+  }
+  return true;
+}
+
+void saltusi_groups_start(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
+  const saltusi_bodies* b = in->bodies;
+  for (int at = 0; at < b->groups * LANES; at++) {
+    double* to = start_of(b, at / LANES) + at % LANES;
+    const double* r = b->lane[at] >= 0 ? points->r + 3 * (size_t)b->lane[at] : NULL;
+    for (int k = 0; k < 3; k++) {
+      const double value = r != NULL ? r[k] : 0.0;
+      to[(SALTUSI_GROUP_IMPULSE + k) * LANES] = value;
+      to[(SALTUSI_GROUP_PLACE + k) * LANES] = value;
+      to[(SALTUSI_GROUP_BEFORE + k) * LANES] = value;
+    }
+    to[SALTUSI_GROUP_AGE * LANES] = 0.0;
+  }
+}
+
+void saltusi_groups_forget(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL);
+  (void)points;
+  for (int g = 0; g < in->bodies->groups; g++) {
+    memset(start_of(in->bodies, g) + (size_t)SALTUSI_GROUP_AGE * LANES, 0, LANES * sizeof(double));
+  }
+}
+
+void saltusi_groups_fetch(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
+  const saltusi_bodies* b = in->bodies;
+  for (int at = 0; at < b->groups * LANES; at++) {
+    const double* from = start_of(b, at / LANES) + at % LANES;
+    for (int k = 0; k < 3 && b->lane[at] >= 0; k++) {
+      points->r[3 * b->lane[at] + k] = from[(SALTUSI_GROUP_IMPULSE + k) * LANES];
+    }
+  }
+}
