@@ -109,7 +109,8 @@ static void fetch(const saltusi_friction_case* in, const saltusi_points* p) {
 }
 
 /* Contacts of one kind, as body_round.h says; cost: multiply-adds of a visit with its momentum and one-contact solution, beside
- * those of factors of 0.15 ns. */
+ * those of factors of 0.15 to 0.2 ns. A visit of balls is worth 110: with that six runs of 125 rigid spheres, whose
+ * problems are hard for sweeps however many there are, took 1.4 times the sweeps and 9 % more time. */
 typedef struct contact_kind {
   double cost;
   bool (*pack)(const saltusi_friction_case* in);
