@@ -298,49 +298,39 @@ static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* 
   }
 }
 
-/* What a body that moves by itself adds. */
-static void add_driven(const saltus_mechanism* m, const saltus_point* at, int body, double (*G)[6],
-                       saltus_rows* rows) {
+/* What a body that moves by itself adds to a row. */
+static void add_driven(const saltus_mechanism* m, const saltus_point* at, int body,
+                       const double G[6], int r, saltus_rows* rows) {
   if (m->bodies[body].kind != SALTUS_BODY_DRIVEN) {
     return;
   }
   saltusi_motion motion;
   saltusi_motion_at(m, body, at->t, at->v, &motion);
-  for (int r = 0; r < rows->count; r++) {
-    rows->b[r] += six(G[r], motion.v, motion.w);
-    if (rows->c != NULL) {
-      rows->c[r] += six(G[r], motion.a, motion.dw);
-    }
+  rows->b[r] += six(G, motion.v, motion.w);
+  if (rows->c != NULL) {
+    rows->c[r] += six(G, motion.a, motion.dw);
   }
 }
 
 /* Rows of a pair, behind those of slip the relative angular velocity along axes of the contact: in the plane about z, in
  * space along the surface where there are two or three of them, about the normal where there are one or three. */
-typedef struct all_rows {
-  double GA[6][6], GB[6][6], c[6];
-} all_rows;
+typedef struct row_pair {
+  double GA[6], GB[6], c;
+} row_pair;
 
-static void spread_rows(const saltusi_pair* pair, bool plane, int count,
-                        const saltusi_pair_rows* found, all_rows* out) {
+static void twist_row(const saltusi_pair* pair, bool plane, int twists, int k,
+                      const saltusi_pair_rows* found, row_pair* out) {
   static const int axes[][3] = {{2, 0, 0}, {0, 0, 0}, {1, 2, 0}, {1, 2, 0}};
-  const int slips = plane ? 2 : 3, twists = count > slips ? count - slips : 0;
-  for (int r = 0; r < count && r < slips; r++) {
-    memcpy(out->GA[r], found->GA[r], sizeof out->GA[r]);
-    memcpy(out->GB[r], found->GB[r], sizeof out->GB[r]);
-    out->c[r] = found->c[r];
+  const int axis = axes[plane ? 0 : twists][k];
+  double own[2][3];
+  saltusi_turn_back(pair->a->R, found->frame[axis], own[0]);
+  saltusi_turn_back(pair->b->R, found->frame[axis], own[1]);
+  for (int i = 0; i < 3; i++) {
+    out->GA[i] = out->GB[i] = 0.0;
+    out->GA[3 + i] = own[0][i];
+    out->GB[3 + i] = -own[1][i];
   }
-  for (int k = 0; k < twists; k++) {
-    const int r = slips + k, axis = axes[plane ? 0 : twists][k];
-    double own[2][3];
-    saltusi_turn_back(pair->a->R, found->frame[axis], own[0]);
-    saltusi_turn_back(pair->b->R, found->frame[axis], own[1]);
-    for (int i = 0; i < 3; i++) {
-      out->GA[r][i] = out->GB[r][i] = 0.0;
-      out->GA[r][3 + i] = own[0][i];
-      out->GB[r][3 + i] = -own[1][i];
-    }
-    out->c[r] = found->spin_c[axis];
-  }
+  out->c = found->spin_c[axis];
 }
 
 void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t identity,
@@ -363,22 +353,27 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
                 k.shape[0]->name, k.shape[1]->name, at->t);
     return;
   }
-  all_rows all;
-  spread_rows(&pair, m->plane, rows->count, &found, &all);
+  const int slips = m->plane ? 2 : 3, twists = rows->count > slips ? rows->count - slips : 0;
   for (int r = 0; r < rows->count; r++) {
     double* G = rows->G + (size_t)r * (size_t)rows->stride;
+    row_pair twist;
+    if (r >= slips) {
+      twist_row(&pair, m->plane, twists, r - slips, &found, &twist);
+    }
+    const double* GA = r < slips ? found.GA[r] : twist.GA;
+    const double* GB = r < slips ? found.GB[r] : twist.GB;
     if (place[0] >= 0) {
-      put(m, all.GA[r], G + place[0]);
+      put(m, GA, G + place[0]);
     }
     if (place[1] >= 0) {
-      put(m, all.GB[r], G + place[1]);
+      put(m, GB, G + place[1]);
     }
     if (rows->c != NULL) {
-      rows->c[r] += all.c[r];
+      rows->c[r] += r < slips ? found.c[r] : twist.c;
     }
+    add_driven(m, at, k.body[0], GA, r, rows);
+    add_driven(m, at, k.body[1], GB, r, rows);
   }
-  add_driven(m, at, k.body[0], all.GA, rows);
-  add_driven(m, at, k.body[1], all.GB, rows);
 }
 
 /* Zero, or NaN where a pose is none. */

@@ -42,9 +42,10 @@ static void drop(saltusi_neighbours* n, int item, int other) {
 
 /* No other keeps the item. */
 static void forget(saltusi_neighbours* n, int item) {
-  if (n->count[item] < 0) { /* who does is not known */
-    for (int i = 0; i < n->tree.leaves; i++) {
-      drop(n, i, item);
+  if (n->count[item] < 0) { /* too many to know: those whose leaves meet its own */
+    const int found = saltusi_tree_find(&n->tree, &n->tree.node[item].box, -1, n->found);
+    for (int k = 0; k < found; k++) {
+      drop(n, n->found[k], item);
     }
   }
   for (int k = 0; k < n->count[item]; k++) {

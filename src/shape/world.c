@@ -566,9 +566,12 @@ void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a,
   *a = instance_of(world, first);
   *b = instance_of(world, second);
   const saltusi_instance *x = &world->instance[*a], *y = &world->instance[*b];
-  *pair = (saltusi_candidate){.a = (int)((first - x->first) % (uint32_t)x->shape.features),
-                              .b = (int)((second - y->first) % (uint32_t)y->shape.features),
-                              .branch = (int)((first - x->first) / (uint32_t)x->shape.features)};
+  const uint32_t of_x = (uint32_t)x->shape.features, of_y = (uint32_t)y->shape.features;
+  const uint32_t from_x = first - x->first, from_y = second - y->first;
+  const uint32_t branch = from_x < of_x ? 0 : from_x / of_x; /* divisions are slow */
+  pair->a = (int)(from_x - branch * of_x);
+  pair->b = (int)(from_y < of_y ? from_y : from_y % of_y);
+  pair->branch = (int)branch;
 }
 
 /* Numbers of features that are stored; those of meshes are made when they are asked for. */
