@@ -17,7 +17,6 @@
 #include "solve/body_krylov.h"
 
 #include "base/lanes.h"
-#include "math/matrix.h"
 
 #include <assert.h>
 #include <math.h>
@@ -44,6 +43,7 @@ void saltusi_krylov_layout(saltusi_body_krylov* k, const saltusi_bodies* b, salt
   k->factor = SALTUS_PUSH2(arena, double, k->blocks, BLOCK);
   k->inverse = SALTUS_PUSH2(arena, double, k->bodies, BLOCK);
   k->scale = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
+  k->root = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
   k->basis = SALTUS_PUSH2(arena, double, (DEPTH + 1) * WIDTH, k->bodies);
   k->solved = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
 }
@@ -66,7 +66,9 @@ void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b) {
   for (int i = 0; i < k->bodies; i++) {
     k->diagonal[i] = find_block(k, i, i);
     for (int a = 0; a < WIDTH; a++) {
-      k->scale[i * WIDTH + a] = 1.0 / sqrt(b->A[(size_t)i * BLOCK + (size_t)a * (WIDTH + 1)]);
+      const double root = sqrt(b->A[(size_t)i * BLOCK + (size_t)a * (WIDTH + 1)]);
+      k->root[i * WIDTH + a] = root;
+      k->scale[i * WIDTH + a] = 1.0 / root;
     }
   }
   for (int i = 0; i < b->units; i++) {
@@ -180,25 +182,42 @@ SALTUSI_FOR_MACHINES static void eliminate(saltusi_body_krylov* k, int i) {
   }
 }
 
-/* The inverse of a block after Gauss and Jordan; rows and columns may change their parts. False when it is singular. */
-static bool invert(const double* from, double* to) {
-  double lu[BLOCK];
-  int pivot[WIDTH];
-  memcpy(lu, from, sizeof lu);
-  if (!saltusi_lu_factor(WIDTH, lu, pivot, 0.0)) {
-    return false;
-  }
-  double size = 0.0;
-  for (int c = 0; c < WIDTH; c++) {
-    double x[WIDTH] = {0.0};
-    x[c] = 1.0;
-    saltusi_lu_solve(WIDTH, lu, pivot, x);
-    for (int a = 0; a < WIDTH; a++) {
-      to[a * WIDTH + c] = x[a];
-      size += fabs(x[a]);
+/* The inverse of a block after Gauss and Jordan, [block | 1] to [1 | inverse], with pivots by columns: where contacts slip blocks are far from
+ * symmetric. False when it is singular. */
+SALTUSI_FOR_MACHINES static bool invert(const double* from, double* to) {
+  double a[WIDTH][2 * WIDTH];
+  for (int i = 0; i < WIDTH; i++) {
+    for (int c = 0; c < WIDTH; c++) {
+      a[i][c] = from[i * WIDTH + c];
+      a[i][WIDTH + c] = i == c ? 1.0 : 0.0;
     }
   }
-  return isfinite(size);
+  for (int k = 0; k < WIDTH; k++) {
+    int pivot = k;
+    for (int i = k + 1; i < WIDTH; i++) {
+      pivot = fabs(a[i][k]) > fabs(a[pivot][k]) ? i : pivot;
+    }
+    const double over = 1.0 / a[pivot][k];
+    if (!isfinite(over)) {
+      return false;
+    }
+    double row[2 * WIDTH];
+    for (int c = 0; c < 2 * WIDTH; c++) {
+      row[c] = a[pivot][c] * over;
+      a[pivot][c] = a[k][c];
+      a[k][c] = row[c];
+    }
+    for (int i = 0; i < WIDTH; i++) {
+      const double part = i == k ? 0.0 : a[i][k];
+      for (int c = 0; c < 2 * WIDTH; c++) {
+        a[i][c] -= part * row[c];
+      }
+    }
+  }
+  for (int i = 0; i < WIDTH; i++) {
+    memcpy(to + (size_t)i * WIDTH, a[i] + WIDTH, WIDTH * sizeof(double));
+  }
+  return true;
 }
 
 bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const double* K) {
@@ -266,7 +285,7 @@ SALTUSI_FOR_MACHINES static void substitute(const saltusi_body_krylov* k, const 
     read_sum(&s, taken);
     for (int a = 0; a < WIDTH; a++) {
       const int at = i * WIDTH + a;
-      x[at] = b[at] / k->scale[at] - taken[a];
+      x[at] = b[at] * k->root[at] - taken[a];
     }
   }
   for (int i = k->bodies - 1; i >= 0; i--) {
@@ -308,6 +327,14 @@ SALTUSI_FOR_MACHINES static double dot(int n, const double* x, const double* y) 
   return all;
 }
 
+/* y += s x */
+SALTUSI_FOR_MACHINES static void add_scaled(int n, double s, const double* restrict x,
+                                            double* restrict y) {
+  for (int a = 0; a < n; a++) {
+    y[a] += s * x[a];
+  }
+}
+
 /* Takes the part along earlier vectors out of the newest, into column j; returns its length. */
 static double orthogonalise(const saltusi_body_krylov* k, int j, double* column) {
   const int n = k->bodies * WIDTH;
@@ -315,11 +342,11 @@ static double orthogonalise(const saltusi_body_krylov* k, int j, double* column)
   for (int i = 0; i <= j; i++) {
     const double* v = k->basis + (size_t)i * (size_t)n;
     column[i] = dot(n, v, w);
-    saltusi_add_scaled(n, -column[i], v, w);
+    add_scaled(n, -column[i], v, w);
   }
-  const double length = sqrt(dot(n, w, w));
+  const double length = sqrt(dot(n, w, w)), over = 1.0 / length;
   for (int a = 0; a < n && length > 0.0; a++) {
-    w[a] /= length;
+    w[a] *= over;
   }
   return length;
 }
@@ -353,7 +380,7 @@ static void combine(const saltusi_body_krylov* k, const small_system* s, int cou
   }
   memset(k->solved, 0, (size_t)n * sizeof(double));
   for (int i = 0; i < count; i++) {
-    saltusi_add_scaled(n, y[i], k->basis + (size_t)i * (size_t)n, k->solved);
+    add_scaled(n, y[i], k->basis + (size_t)i * (size_t)n, k->solved);
   }
   substitute(k, k->solved, x);
 }

@@ -18,7 +18,8 @@ typedef struct saltusi_body_krylov {
   double* matrix;       /* [blocks] of 6 x 6, each column by column */
   double* factor;       /* [blocks] likewise, without the diagonal */
   double* inverse;      /* [bodies] likewise, inverted diagonal */
-  double* scale;        /* [rows] 1 / the root of the mass */
+  double* root;         /* [rows] of the mass */
+  double* scale;        /* [rows] 1 / root */
   double* basis;        /* [(SALTUSI_KRYLOV_DEPTH + 1) x rows] */
   double* solved;       /* [rows] */
 } saltusi_body_krylov;
