@@ -6,7 +6,7 @@
  *   a pair comes within   reach + horizon |v_A - v_B| + slack_A + slack_B + turn_A arm_A + turn_B arm_B
  *   boxes grow by         reach / 2 + horizon |v| + slack + turn arm         (each side, |v_A - v_B| <= |v_A| + |v_B|)
  *   balls that hold two shapes are as far apart at most as these are
- *   delta               = turn_A + turn_B + that distance / size;     reach / size within a horizon
+ *   delta               = turn_A + turn_B + that distance / size;     (reach + slack_A + slack_B) / size within a horizon
  */
 #include "shape/world.h"
 
@@ -369,8 +369,11 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
                      slack_of(query, b->carrier) + turn_a * a->arm + turn_b * arm;
   meeting.near.reach = query->reach + meeting.approach;
   const double size = isfinite(b->arm) ? fmin(a->shape.size, b->shape.size) : a->shape.size;
-  /* within a horizon contacts act along the normals of now: those that ways could make others of are not wanted */
-  const double shift = query->horizon > 0.0 ? query->reach : meeting.near.reach;
+  /* within a horizon contacts act along the normals of now: those that ways could make others of are not wanted, but what forces
+   * do alone turns bodies at rest by as much, and features that it brings out and in again would come and go with every step */
+  const double shift = query->horizon > 0.0 ? query->reach + slack_of(query, a->carrier) +
+                                                  slack_of(query, b->carrier)
+                                            : meeting.near.reach;
   meeting.near.delta = turn_a + turn_b + (size > 0.0 ? shift / size : 0.0);
   meeting.near.here = query->horizon == 0.0 && turn_a + turn_b == 0.0;
   return meeting;
