@@ -464,8 +464,10 @@ void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {
     }
   } else {
     for (int i = 0; i < s->blocks; i++) {
-      saltusi_lu_solve(saltusi_block_size(s, i), b->factor + b->at[i], b->pivot + s->start[i],
-                       x + s->start[i]);
+      const int n = saltusi_block_size(s, i);
+      if (saltusi_max_abs(n, x + s->start[i]) != 0.0) { /* a row moves one or two bodies of many */
+        saltusi_lu_solve(n, b->factor + b->at[i], b->pivot + s->start[i], x + s->start[i]);
+      }
     }
   }
 }
