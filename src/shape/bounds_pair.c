@@ -138,6 +138,9 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_candida
   if (!bit_of(two->A, numbers->a, &a) || !bit_of(two->B, numbers->b, &b)) {
     return;
   }
+  if (a.points == 0 && b.points == 0) {
+    return; /* planes touch with what bounds them */
+  }
   const bool turned = a.points == 0 || (b.points > 0 && two->a->spin < two->b->spin);
   const bit *first = turned ? &b : &a, *second = turned ? &a : &b;
   saltusi_sight sight;
