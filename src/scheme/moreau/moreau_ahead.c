@@ -211,9 +211,8 @@ saltus_status saltusi_moreau_look_ahead(saltusi_moreau* w, const saltus_moreau_j
   const int before = w->op.contacts;
   saltusi_mean(d->nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_end);
   saltusi_advance(sys, s->q0, w->v_end, s->h, w->q_end);
-  /* listed as widely as at the start: features that faster bodies alone would bring into reach, and that are not there at the start of the
-   * next step, would come and go with every step */
-  memcpy(w->v_end, s->v0, (size_t)d->nv * sizeof(double));
+  /* as the next step lists them at its start, which then need not be done again; what forces do is part of both */
+  memcpy(w->v_end, s->v1, (size_t)d->nv * sizeof(double));
   const saltus_point end = saltusi_at(s->eval, s->t + s->h, w->q_end, w->v_end);
   saltus_status status = saltusi_contacts(sys, &end, &w->list);
   for (int i = 0; i < before; i++) {
