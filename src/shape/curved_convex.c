@@ -302,7 +302,7 @@ static const saltusi_separation unknown = {.distance = -INFINITY, .normal = {0.0
 static void overlap(const saltusi_two* two, saltusi_separation* out) {
   saltusi_separation first[CLIMBS];
   for (int i = 0; i < CLIMBS; i++) {
-    first[i].distance = -INFINITY;
+    first[i] = unknown;
   }
   for (int i = 0; i < STARTS; i++) {
     const double z = 1.0 - (2.0 * i + 1.0) / STARTS, angle = 2.399963229728653 * i;
