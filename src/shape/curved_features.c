@@ -143,6 +143,11 @@ static double curvature(const saltusi_spot* spot, const double n[3]) {
   return sum;
 }
 
+/* By how much the direction of a vector changes at most, as the length of a chord, when the vector does by `part` of its length. */
+static double chord_of(double part) {
+  return part < 1.0 ? part * sqrt(2.0 / (1.0 + sqrt(1.0 - part * part))) : 2.0;
+}
+
 saltusi_room saltusi_room_of(const saltusi_meeting* at, double reach, double delta, double size) {
   assert(at != NULL);
   const saltusi_spot* A = &at->spot[0];
@@ -153,7 +158,7 @@ saltusi_room saltusi_room_of(const saltusi_meeting* at, double reach, double del
     return (saltusi_room){INFINITY, 1.0};
   }
   if (!at->by_tangents) {
-    out.sine += reach / at->apart;
+    out.sine += chord_of(reach / fabs(at->apart));
   } else if (A->k == 1 && B->k == 1) { /* the more, the nearer to parallel two curves are */
     double across[3];
     saltusi_cross(A->T[0], B->T[0], across);
