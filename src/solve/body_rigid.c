@@ -187,7 +187,7 @@ SALTUSI_ALWAYS_INLINE void slip(lanes* c, const slipping* s, masks* slips, lanes
   const lanes zero = {0.0}, one = zero + 1.0;
   lanes a = c[SLIP];
   masks wanted = *slips & (masks)(a > zero);
-  slip_point at;
+  slip_point at = {.size = {0.0}}; /* which some compilers want to see */
   masks solved = {0};
   saltusi_choose(&wanted, &a, &one, &a);
   for (int k = 0; k < SLIP_STEPS; k++) {
