@@ -252,6 +252,33 @@ static saltus_status read_head(saltus_sweep_table* t) {
 
 /* ---- life ---- */
 
+/* The head is written under a name of its own, in `name`, and gets that of the table when it is whole: a process that is killed in between leaves no table,
+ * instead of one that is cut. */
+static saltus_status open_new(saltus_sweep_table* t, char** name) {
+  const size_t room = strlen(t->path) + 32;
+  *name = saltusi_pool_take(&t->pool, room, 1);
+  if (*name == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  snprintf(*name, room, "%s.%ld.head", t->path, (long)getpid());
+  (void)unlink(*name); /* of a killed process that had this number */
+  t->file = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return t->file < 0 ? fail(t->log, t->path, strerror(errno)) : SALTUS_OK;
+}
+
+/* False with errno when there is a table of this name. Where files have one name each it is taken from the new one. */
+static bool name_table(const char* name, const char* path) {
+  if (link(name, path) == 0) {
+    (void)unlink(name);
+    return true;
+  }
+  if (errno == EEXIST || access(path, F_OK) == 0) {
+    errno = EEXIST;
+    return false;
+  }
+  return rename(name, path) == 0;
+}
+
 saltus_status saltus_sweep_table_create(const char* path, const saltus_sweep_view* view,
                                         const char* about, saltus_log log,
                                         saltus_sweep_table** out) {
@@ -261,9 +288,9 @@ saltus_status saltus_sweep_table_create(const char* path, const saltus_sweep_vie
   if (t == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  t->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (t->file < 0) {
-    const saltus_status status = fail(log, path, strerror(errno));
+  char* name = NULL;
+  saltus_status status = t->path != NULL ? open_new(t, &name) : SALTUS_ERR_MEMORY;
+  if (status != SALTUS_OK) {
     give_up(t);
     return status;
   }
@@ -272,15 +299,17 @@ saltus_status saltus_sweep_table_create(const char* path, const saltus_sweep_vie
                                 .axes = view->axes,
                                 .measures = view->measures,
                                 .fingerprint = view->fingerprint};
-  saltus_status status = lay_out(t);
+  status = lay_out(t);
   status = status == SALTUS_OK && flock(t->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
                ? fail(log, path, "another process writes it")
                : status;
   status = status == SALTUS_OK ? write_head(t, view, about) : status;
   status = status == SALTUS_OK ? read_head(t) : status; /* names of its own */
+  status =
+      status == SALTUS_OK && !name_table(name, path) ? fail(log, path, strerror(errno)) : status;
   if (status != SALTUS_OK) {
+    (void)unlink(name);
     give_up(t);
-    (void)unlink(path);
     return status;
   }
   *out = t;
