@@ -324,6 +324,7 @@ static void minimal_residuals_reach_what_is_asked(void** state) {
   saltus_allocator memory = saltus_allocator_default();
   saltusi_soft_work soft = {0};
   saltusi_buffer room = {0};
+  int made = 0;
   for (int trial = 0; trial < 10; trial++) {
     draw(p);
     load(p, 1e-6);
@@ -349,10 +350,12 @@ static void minimal_residuals_reach_what_is_asked(void** state) {
       /* in the metric of the masses, whose roots differ by a factor of three here */
       assert_true(length_of(left) <= 3.0 * part * length_of(right));
     }
+    made += before;
     memset(right, 0, sizeof right); /* nothing asks for nothing */
     assert_int_equal(saltusi_krylov_solve(&soft.krylov, right, 0.1, y), 0);
     assert_true(length_of(y) == 0.0);
   }
+  assert_in_range(made, 10, 120); /* measured: 102; 147 when rows do not take from each other */
   saltusi_buffer_release(&room, &memory);
   discard(p);
 }
@@ -398,7 +401,7 @@ static void contacts_that_give_way_are_solved_by_newton(void** state) {
     steps += stage.iterations;
     saltusi_buffer_release(&room, &memory);
   }
-  assert_in_range(steps, 20, 20 * 8); /* measured: 3.4 a problem */
+  assert_in_range(steps, 20, 20 * 5); /* measured: 3.4 a problem */
   discard(p);
 }
 
