@@ -38,6 +38,11 @@ bool saltusi_pair_meet(const saltusi_pair* pair, saltusi_meeting* out);
 /* The same; `only`: false where this branch has no minimum of its own, for lists. */
 bool saltusi_pair_meet_only(const saltusi_pair* pair, bool only, saltusi_meeting* out);
 
+/* Rows of points, lines and planes as saltusi_pair_rows_still finds them, with the same bits; false: of other kinds, or where
+ * something may be undetermined. */
+bool saltusi_pair_rows_straight(const saltusi_pair* pair, bool planar, int count,
+                                saltusi_pair_rows* out);
+
 /* Which way d = p_A - p_B has to point, as numbers of the ways to find closest points see it. */
 typedef struct saltusi_aim {
   int branch;

@@ -12,8 +12,8 @@
  *         c_e = e'.(V_A - V_B) + e.(W_A x (W_A x r_A) - W_B x (W_B x r_B) + W_A x s_A - W_B x s_B)
  *   frame t1 = (e0 - n (n.e0)) / |.|, t2 = n x t1, e0 a direction that turns with one of the features
  */
-#include "math/rotation.h"
 #include "shape/meeting.h"
+#include "shape/pair_frame.h"
 
 #include <assert.h>
 #include <math.h>
@@ -111,19 +111,6 @@ typedef struct direction {
   double e[3], de[3];
 } direction;
 
-/* Of the axes of B the one least aligned with n. */
-static void least_aligned(const saltusi_carrier* b, const double n[3], double e[3]) {
-  double by_axis[3];
-  saltusi_turn_back(b->R, n, by_axis);
-  int least = 0;
-  for (int k = 1; k < 3; k++) {
-    least = fabs(by_axis[k]) < fabs(by_axis[least]) ? k : least;
-  }
-  for (int k = 0; k < 3; k++) {
-    e[k] = b->R[3 * k + least];
-  }
-}
-
 /* The feature whose tangent is that of a plane, of a line, of the straight lines of a cone, of a circle, in this order; of B
  * first. 0: A, 1: B, -1: there is none. */
 static int feature_with_tangent(const saltusi_meeting* at) {
@@ -153,26 +140,7 @@ static bool by_features(const saltusi_pair* pair, const saltusi_meeting* at, con
   return true;
 }
 
-/* t1 and t2 along a direction; what of it is normal to n is of the length returned, 0: too short. */
-static double tangents(const double e[3], double (*E)[3]) {
-  const double* n = E[0];
-  const double on = saltusi_dot3(n, e);
-  double w[3];
-  for (int k = 0; k < 3; k++) {
-    w[k] = e[k] - on * n[k];
-  }
-  const double length = sqrt(saltusi_dot3(w, w));
-  if (!(length > 1e-6 * sqrt(saltusi_dot3(e, e)))) { /* half of the digits are lost */
-    return 0.0;
-  }
-  for (int k = 0; k < 3; k++) {
-    E[1][k] = w[k] / length;
-  }
-  saltusi_cross(n, E[1], E[2]);
-  return length;
-}
-
-/* The same with their rates. */
+/* t1 and t2 along a direction, with their rates. */
 static bool frame(const direction* along, const double dn[3], double (*E)[3], double (*dE)[3]) {
   const double* n = E[0];
   const double on = saltusi_dot3(n, along->e);
@@ -181,7 +149,7 @@ static bool frame(const direction* along, const double dn[3], double (*E)[3], do
   for (int k = 0; k < 3; k++) {
     dw[k] = along->de[k] - on * dn[k] - rate * n[k];
   }
-  const double length = tangents(along->e, E);
+  const double length = saltusi_tangents(along->e, E);
   if (!(length > 0.0)) {
     return false;
   }
@@ -197,11 +165,9 @@ static bool frame(const direction* along, const double dn[3], double (*E)[3], do
 }
 
 static void planar_frame(const double dn[3], double (*E)[3], double (*dE)[3]) {
-  const double t[3] = {-E[0][1], E[0][0], 0.0}, dt[3] = {-dn[1], dn[0], 0.0};
-  const double z[3] = {0.0, 0.0, 1.0}, none[3] = {0.0, 0.0, 0.0};
-  memcpy(E[1], t, sizeof t);
+  const double dt[3] = {-dn[1], dn[0], 0.0}, none[3] = {0.0, 0.0, 0.0};
+  saltusi_planar_frame(E);
   memcpy(dE[1], dt, sizeof dt);
-  memcpy(E[2], z, sizeof z);
   memcpy(dE[2], none, sizeof none);
 }
 
@@ -217,23 +183,9 @@ static bool find_frame(const saltusi_pair* pair, const saltusi_meeting* at, cons
   } else if (by_features(pair, at, moves, &along) && frame(&along, moves->dn, E, dE)) {
     return true;
   }
-  least_aligned(pair->b, E[0], along.e);
+  saltusi_least_aligned(pair->b, E[0], along.e);
   saltusi_cross(pair->b->w, along.e, along.de);
   return frame(&along, moves->dn, E, dE);
-}
-
-/* Rows of one body by v in world axes and w in its own. */
-static void rows_of(const saltusi_carrier* at, double sign, const double r[3], double (*E)[3],
-                    int count, double G[3][6]) {
-  double turning[3], own[3];
-  for (int i = 0; i < count; i++) {
-    saltusi_cross(r, E[i], turning);
-    saltusi_turn_back(at->R, turning, own);
-    for (int k = 0; k < 3; k++) {
-      G[i][k] = sign * E[i][k];
-      G[i][3 + k] = sign * own[k];
-    }
-  }
 }
 
 /* Adds sign (W x (W x r) + W x s), s = c' - V(c): the same as W x (c' - v). */
@@ -278,8 +230,8 @@ bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, const saltusi_r
   }
   saltusi_minus3(V[0], V[1], U);
   saltusi_minus3(pair->a->w, pair->b->w, W);
-  rows_of(pair->a, 1.0, r[0], out->frame, 3, out->GA);
-  rows_of(pair->b, -1.0, r[1], out->frame, 3, out->GB);
+  saltusi_rows_of_body(pair->a, 1.0, r[0], out->frame, 3, out->GA);
+  saltusi_rows_of_body(pair->b, -1.0, r[1], out->frame, 3, out->GB);
   for (int i = 0; i < 3; i++) {
     out->c[i] = saltusi_dot3(dE[i], U) + saltusi_dot3(out->frame[i], sum);
     out->spin_c[i] = saltusi_dot3(dE[i], W);
@@ -296,19 +248,12 @@ static bool moves_anyhow(const saltusi_meeting* at) {
   return (point && flat) || (a == SALTUSI_FEATURE_POINT && b == SALTUSI_FEATURE_POINT);
 }
 
-static bool still_frame(const saltusi_pair* pair, const saltusi_meeting* at, double (*E)[3]) {
-  const int which = feature_with_tangent(at);
-  if (which >= 0 && tangents(at->spot[which].T[0], E) > 0.0) {
-    return true;
-  }
-  double e[3];
-  least_aligned(pair->b, E[0], e);
-  return tangents(e, E) > 0.0;
-}
-
 bool saltusi_pair_rows_still(const saltusi_pair* pair, bool planar, int count,
                              saltusi_pair_rows* out) {
   assert(pair != NULL && out != NULL && count >= 1);
+  if (saltusi_pair_rows_straight(pair, planar, count, out)) {
+    return true;
+  }
   saltusi_meeting at;
   motion moves = {.du = {{0.0, 0.0}, {0.0, 0.0}}};
   out->gap = NAN;
@@ -316,22 +261,14 @@ bool saltusi_pair_rows_still(const saltusi_pair* pair, bool planar, int count,
     return false;
   }
   memcpy(out->frame[0], at.normal, sizeof at.normal);
+  const int which = feature_with_tangent(&at);
   if (planar) {
-    double dE[3][3];
-    planar_frame(moves.dn, out->frame, dE);
-  } else if (!still_frame(pair, &at, out->frame)) {
+    saltusi_planar_frame(out->frame);
+  } else if (!saltusi_still_frame(pair->b, which >= 0 ? at.spot[which].T[0] : NULL, out->frame)) {
     return false;
   }
-  double shift[3], r[2][3];
-  saltusi_along(-at.spot[0].rho, at.normal, at.spot[0].p, r[0]);
-  saltusi_along(at.spot[1].rho, at.normal, at.spot[1].p, r[1]);
-  saltusi_along(1.0, pair->b->x, r[0], out->point[0]);
-  saltusi_along(1.0, pair->b->x, r[1], out->point[1]);
-  saltusi_minus3(pair->a->x, pair->b->x, shift);
-  saltusi_minus3(r[0], shift, r[0]);
-  const int rows = count < 3 ? count : 3;
-  rows_of(pair->a, 1.0, r[0], out->frame, rows, out->GA);
-  rows_of(pair->b, -1.0, r[1], out->frame, rows, out->GB);
-  out->gap = at.apart - at.spot[0].rho - at.spot[1].rho;
+  const saltusi_touch touch = {
+      {at.spot[0].p, at.spot[1].p}, {at.spot[0].rho, at.spot[1].rho}, at.apart};
+  saltusi_still_rows(pair, &touch, count, out);
   return true;
 }
