@@ -25,7 +25,8 @@ static const double SALTUSI_OUTWARD = 1e-3;
 static const double SALTUSI_TOUCH = 1e-10;
 
 static inline double saltusi_bounded_delta(double delta) {
-  return fmin(fmax(delta, SALTUSI_LEAST_DELTA), SALTUSI_LARGEST_DELTA);
+  const double least = delta > SALTUSI_LEAST_DELTA ? delta : SALTUSI_LEAST_DELTA; /* NaN too */
+  return least < SALTUSI_LARGEST_DELTA ? least : SALTUSI_LARGEST_DELTA;
 }
 
 /* Cosine of 2 delta, a little wider: how near the normal of a face has to be to the axis. */
@@ -37,7 +38,8 @@ static inline double saltusi_near_cosine(double delta) {
  * degrees. Points of both bodies lie g m apart, so that g (n.m) is at least the separation s along n: an edge that is listed is
  * at most 1.16 times as deep as the bodies are. Near a right angle g would be anything. */
 static inline bool saltusi_crossing_near(double along, double wide) {
-  return along * along >= fmax(1.0 - 4.0 * wide * wide, 0.75) - 8.0 * DBL_EPSILON;
+  const double least = 1.0 - 4.0 * wide * wide;
+  return along * along >= (least > 0.75 ? least : 0.75) - 8.0 * DBL_EPSILON;
 }
 
 /* The angle stands for its sine, a little wider. */
