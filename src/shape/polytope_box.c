@@ -97,9 +97,10 @@ static bool faces_of_A(const saltusi_boxes* two, const double size[9], double li
   return true;
 }
 
-/* Edges of B along i with those of A; i, i1, i2 follow each other around. */
-static inline bool edges_of_B(const saltusi_boxes* two, const double size[9], int i, int i1, int i2,
-                              double limit, double rounding, saltusi_box_axis* best) {
+/* Edges of B along i with those of A. */
+static inline bool edges_of_B(const saltusi_boxes* two, const double size[9], int i, double limit,
+                              double rounding, saltusi_box_axis* best) {
+  const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
   const double PARALLEL = 1e-9;
   const double *hA = two->half_A, *hB = two->half_B, *C = two->C, *t = two->t;
   for (int j = 0; j < 3; j++) {
@@ -138,7 +139,7 @@ bool saltusi_boxes_axis(const saltusi_boxes* boxes, double limit, saltusi_box_ax
                           (2.0 * (hA[0] + hA[1] + hA[2] + hB[0] + hB[1] + hB[2]) + fabs(t[0]) +
                            fabs(t[1]) + fabs(t[2]));
   return faces_of_B(boxes, size, limit, best) && faces_of_A(boxes, size, limit, rounding, best) &&
-         edges_of_B(boxes, size, 0, 1, 2, limit, rounding, best) &&
-         edges_of_B(boxes, size, 1, 2, 0, limit, rounding, best) &&
-         edges_of_B(boxes, size, 2, 0, 1, limit, rounding, best) && best->value > -INFINITY;
+         edges_of_B(boxes, size, 0, limit, rounding, best) &&
+         edges_of_B(boxes, size, 1, limit, rounding, best) &&
+         edges_of_B(boxes, size, 2, limit, rounding, best) && best->value > -INFINITY;
 }
