@@ -48,6 +48,18 @@ static saltusi_carrier* carriers_in(const saltus_mechanism* m, void* scratch,
   return (saltusi_carrier*)(void*)base;
 }
 
+/* Whether numbers are the same, bit by bit; so few that a call would cost more. */
+static inline bool are_same(int count, const double* x, const double* y) {
+  uint64_t off = 0;
+  for (int k = 0; k < count; k++) {
+    uint64_t a, b;
+    memcpy(&a, x + k, sizeof a);
+    memcpy(&b, y + k, sizeof b);
+    off |= a ^ b;
+  }
+  return off == 0;
+}
+
 /* Makes a carrier, if it is not the one of the last time. */
 static void carry(const saltus_mechanism* m, int body, const saltus_point* at,
                   saltusi_carrier* carrier, saltusi_shapes_carried* made) {
@@ -57,11 +69,12 @@ static void carry(const saltus_mechanism* m, int body, const saltus_point* at,
     saltusi_shapes_carrier(m, body, at, carrier);
     return;
   }
-  const size_t nq = (m->plane ? 3 : 7) * sizeof(double), nv = (m->plane ? 3 : 6) * sizeof(double);
   const double *q = at->q + b->q, *v = at->v + b->v;
-  if (made->seal == seal && memcmp(made->q, q, nq) == 0 && memcmp(made->v, v, nv) == 0) {
+  if (made->seal == seal && (m->plane ? are_same(3, made->q, q) && are_same(3, made->v, v)
+                                      : are_same(7, made->q, q) && are_same(6, made->v, v))) {
     return;
   }
+  const size_t nq = (m->plane ? 3 : 7) * sizeof(double), nv = (m->plane ? 3 : 6) * sizeof(double);
   memcpy(made->q, q, nq);
   memcpy(made->v, v, nv);
   made->seal = seal;

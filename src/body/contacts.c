@@ -257,30 +257,54 @@ static void recognise(const saltus_mechanism* m, const saltus_point* at, uint64_
   }
 }
 
-static saltusi_pair pair_of(const known* k) {
-  saltusi_pair pair = {0};
-  saltusi_shape_pair(k->shape[0], k->on[0], k->shape[1], k->on[1], &k->numbers, &pair);
-  return pair;
+static void pair_of(const known* k, saltusi_pair* pair) {
+  saltusi_shape_pair(k->shape[0], k->on[0], k->shape[1], k->on[1], &k->numbers, pair);
 }
 
-static void put(const saltus_mechanism* m, const double G[6], double* to) {
-  if (m->plane) {
-    to[0] = G[0];
-    to[1] = G[1];
-    to[2] = G[5];
+/* Rows of one body, where its velocities lie; -1: nowhere. */
+static void put(const saltus_mechanism* m, int count, double (*from)[6], int place,
+                const saltus_rows* rows, int first) {
+  if (place < 0) {
     return;
   }
-  memcpy(to, G, 6 * sizeof(double));
+  double* to = rows->G + (size_t)first * (size_t)rows->stride + place;
+  for (int r = 0; r < count; r++, to += rows->stride) {
+    if (m->plane) {
+      to[0] = from[r][0];
+      to[1] = from[r][1];
+      to[2] = from[r][5];
+    } else {
+      memcpy(to, from[r], sizeof from[r]);
+    }
+  }
 }
 
 static double six(const double G[6], const double v[3], const double w[3]) {
   return saltusi_dot3(G, v) + saltusi_dot3(G + 3, w);
 }
 
+/* Columns of a body, behind those that are written. */
+static int add_columns(const saltus_mechanism* m, int v, saltus_rows* rows) {
+  if (v < 0) {
+    return -1;
+  }
+  const int place = rows->width;
+  int* column = rows->column + place;
+  column[0] = v;
+  column[1] = v + 1;
+  column[2] = v + 2;
+  if (!m->plane) {
+    column[3] = v + 3;
+    column[4] = v + 4;
+    column[5] = v + 5;
+  }
+  rows->width = place + (m->plane ? 3 : 6);
+  return place;
+}
+
 /* Where the velocities of the two bodies lie in a row, -1: nowhere; columns are written. */
 static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* rows,
                         int place[2]) {
-  const int size = m->plane ? 3 : 6;
   const int v[2] = {m->bodies[k->body[0]].v, m->bodies[k->body[1]].v};
   if (rows->column == NULL) {
     place[0] = v[0];
@@ -289,48 +313,66 @@ static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* 
   }
   const int first = v[1] >= 0 && (v[0] < 0 || v[1] < v[0]) ? 1 : 0;
   rows->width = 0;
-  for (int i = 0; i < 2; i++) {
-    const int which = i == 0 ? first : 1 - first;
-    place[which] = v[which] >= 0 ? rows->width : -1;
-    for (int c = 0; v[which] >= 0 && c < size; c++) {
-      rows->column[rows->width++] = v[which] + c;
-    }
-  }
+  place[first] = add_columns(m, v[first], rows);
+  place[1 - first] = add_columns(m, v[1 - first], rows);
 }
 
-/* What a body that moves by itself adds to a row. */
+/* Rows of the two bodies of a contact, and their convective parts; NULL: nobody asks. */
+typedef struct contact_rows {
+  int first, count;
+  double (*G[2])[6];
+  const double* c;
+} contact_rows;
+
+/* What a body that moves by itself adds to rows. */
 static void add_driven(const saltus_mechanism* m, const saltus_point* at, int body,
-                       const double G[6], int r, saltus_rows* rows) {
+                       const contact_rows* by, int which, saltus_rows* rows) {
   if (m->bodies[body].kind != SALTUS_BODY_DRIVEN) {
     return;
   }
   saltusi_motion motion;
   saltusi_motion_at(m, body, at->t, at->v, &motion);
-  rows->b[r] += six(G, motion.v, motion.w);
-  if (rows->c != NULL) {
-    rows->c[r] += six(G, motion.a, motion.dw);
+  for (int r = 0; r < by->count; r++) {
+    rows->b[by->first + r] += six(by->G[which][r], motion.v, motion.w);
+    if (by->c != NULL) {
+      rows->c[by->first + r] += six(by->G[which][r], motion.a, motion.dw);
+    }
   }
 }
 
-/* Rows of a pair, behind those of slip the relative angular velocity along axes of the contact: in the plane about z, in
- * space along the surface where there are two or three of them, about the normal where there are one or three. */
-typedef struct row_pair {
-  double GA[6], GB[6], c;
-} row_pair;
-
-static void twist_row(const saltusi_pair* pair, bool plane, int twists, int k,
-                      const saltusi_pair_rows* found, row_pair* out) {
-  static const int axes[][3] = {{2, 0, 0}, {0, 0, 0}, {1, 2, 0}, {1, 2, 0}};
-  const int axis = axes[plane ? 0 : twists][k];
-  double own[2][3];
-  saltusi_turn_back(pair->a->R, found->frame[axis], own[0]);
-  saltusi_turn_back(pair->b->R, found->frame[axis], own[1]);
-  for (int i = 0; i < 3; i++) {
-    out->GA[i] = out->GB[i] = 0.0;
-    out->GA[3 + i] = own[0][i];
-    out->GB[3 + i] = -own[1][i];
+static void put_all(const saltus_mechanism* m, const saltus_point* at, const known* k,
+                    const int place[2], const contact_rows* by, saltus_rows* rows) {
+  for (int r = 0; by->c != NULL && r < by->count; r++) {
+    rows->c[by->first + r] += by->c[r];
   }
-  out->c = found->spin_c[axis];
+  for (int i = 0; i < 2; i++) {
+    put(m, by->count, by->G[i], place[i], rows, by->first);
+    add_driven(m, at, k->body[i], by, i, rows);
+  }
+}
+
+/* Rows behind those of slip: the relative angular velocity along axes of the contact, in the plane about z, in space
+ * along the surface where there are two or three of them, about the normal where there are one or three. */
+static void put_twists(const saltus_mechanism* m, const saltus_point* at, const known* k,
+                       const int place[2], const saltusi_pair_rows* found, saltus_rows* rows) {
+  static const int axes[][3] = {{2, 0, 0}, {0, 0, 0}, {1, 2, 0}, {1, 2, 0}};
+  enum { MOST = 3 };
+  const int slips = m->plane ? 2 : 3;
+  double G[2][MOST][6] = {0}, c[MOST];
+  contact_rows by = {.first = slips, .count = rows->count - slips, .G = {G[0], G[1]}};
+  by.c = rows->c != NULL ? c : NULL;
+  assert(by.count <= MOST);
+  for (int r = 0; r < by.count; r++) {
+    const int axis = axes[m->plane ? 0 : by.count][r];
+    double own[3];
+    saltusi_turn_back(k->on[0]->R, found->frame[axis], &G[0][r][3]);
+    saltusi_turn_back(k->on[1]->R, found->frame[axis], own);
+    for (int i = 0; i < 3; i++) {
+      G[1][r][3 + i] = -own[i];
+    }
+    c[r] = by.c != NULL ? found->spin_c[axis] : 0.0;
+  }
+  put_all(m, at, k, place, &by, rows);
 }
 
 void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t identity,
@@ -345,7 +387,8 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
   saltusi_pair_rows found;
   int place[2];
   recognise(m, at, identity, &k);
-  const saltusi_pair pair = pair_of(&k);
+  saltusi_pair pair;
+  pair_of(&k, &pair);
   set_columns(m, &k, rows, place);
   if (!(rows->c != NULL ? saltusi_pair_rows_at(&pair, m->plane, NULL, &found)
                         : saltusi_pair_rows_still(&pair, m->plane, rows->count, &found))) {
@@ -353,26 +396,13 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
                 k.shape[0]->name, k.shape[1]->name, at->t);
     return;
   }
-  const int slips = m->plane ? 2 : 3, twists = rows->count > slips ? rows->count - slips : 0;
-  for (int r = 0; r < rows->count; r++) {
-    double* G = rows->G + (size_t)r * (size_t)rows->stride;
-    row_pair twist;
-    if (r >= slips) {
-      twist_row(&pair, m->plane, twists, r - slips, &found, &twist);
-    }
-    const double* GA = r < slips ? found.GA[r] : twist.GA;
-    const double* GB = r < slips ? found.GB[r] : twist.GB;
-    if (place[0] >= 0) {
-      put(m, GA, G + place[0]);
-    }
-    if (place[1] >= 0) {
-      put(m, GB, G + place[1]);
-    }
-    if (rows->c != NULL) {
-      rows->c[r] += r < slips ? found.c[r] : twist.c;
-    }
-    add_driven(m, at, k.body[0], GA, r, rows);
-    add_driven(m, at, k.body[1], GB, r, rows);
+  const int slips = m->plane ? 2 : 3;
+  const contact_rows by = {.count = rows->count < slips ? rows->count : slips,
+                           .G = {found.GA, found.GB},
+                           .c = rows->c != NULL ? found.c : NULL};
+  put_all(m, at, &k, place, &by, rows);
+  if (rows->count > slips) {
+    put_twists(m, at, &k, place, &found, rows);
   }
 }
 
@@ -404,7 +434,8 @@ saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int 
       gap[i] = apart.distance;
       continue;
     }
-    const saltusi_pair pair = pair_of(&k);
+    saltusi_pair pair;
+    pair_of(&k, &pair);
     saltusi_closest closest;
     /* where no points are closest, as of parallel edges, other features touch */
     gap[i] = saltusi_pair_closest(&pair, &closest)
@@ -428,7 +459,8 @@ saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uin
   known k;
   saltusi_pair_rows found;
   recognise(m, at, identity, &k);
-  const saltusi_pair pair = pair_of(&k);
+  saltusi_pair pair;
+  pair_of(&k, &pair);
   if (!saltusi_pair_rows_still(&pair, m->plane, 1, &found)) {
     return SALTUS_ERR_UNDEFINED;
   }

@@ -204,21 +204,17 @@ static inline saltus_rows open_rows(saltusi_row_block* block, int first, int cou
       .c = block->c != NULL ? block->c + first : NULL,
   };
   const int entries = count * block->stride;
-  if (entries == 1) { /* without the loops that compilers make of the others */
+  if (entries == 1) { /* without calls */
     rows.G[0] = rows.b[0] = 0.0;
     if (rows.c != NULL) {
       rows.c[0] = 0.0;
     }
     return rows;
   }
-  for (int k = 0; k < entries; k++) {
-    rows.G[k] = 0.0;
-  }
-  for (int r = 0; r < count; r++) {
-    rows.b[r] = 0.0;
-    if (rows.c != NULL) {
-      rows.c[r] = 0.0;
-    }
+  memset(rows.G, 0, (size_t)entries * sizeof(double));
+  memset(rows.b, 0, (size_t)count * sizeof(double));
+  if (rows.c != NULL) {
+    memset(rows.c, 0, (size_t)count * sizeof(double));
   }
   return rows;
 }
