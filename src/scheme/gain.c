@@ -11,47 +11,62 @@
 
 const char* const saltusi_gain_names[] = {"report", "stop", NULL};
 
-/* An impact as it is summed up: work, its size without cancellation, and the contact that gave most. */
+/* An impact as it is summed up: work, its size without cancellation, and which gave most. */
 typedef struct impact {
   double work, size, most;
   bool impact;
-  saltus_event giver;
+  int giver;           /* number of an event or contact */
   double slip_work[2]; /* J, friction against the last slip and along the first */
 } impact;
 
-static double size_of(const saltus_event* e) {
-  double size = fabs(e->impulse[0]) * (fabs(e->u_before) + fabs(e->u_after));
+/* What one contact does in an impact. */
+typedef struct share {
+  double u_before, u_after;
+  const double *slip_before, *slip_after; /* [2] */
+  const double* impulse;                  /* [3] */
+} share;
+
+static double size_of(const share* s) {
+  double size = fabs(s->impulse[0]) * (fabs(s->u_before) + fabs(s->u_after));
   for (int k = 0; k < 2; k++) {
-    size += fabs(e->impulse[k + 1]) * (fabs(e->slip_before[k]) + fabs(e->slip_after[k]));
+    size += fabs(s->impulse[k + 1]) * (fabs(s->slip_before[k]) + fabs(s->slip_after[k]));
   }
   return 0.5 * size;
 }
 
-static void add(impact* b, const saltus_event* e, double work) {
-  b->work += work;
-  b->size += size_of(e);
+/* As saltus_event_work. */
+static double work_of(const share* s) {
+  double work = s->impulse[0] * (s->u_before + s->u_after);
   for (int k = 0; k < 2; k++) {
-    b->slip_work[0] += 0.5 * e->impulse[k + 1] * e->slip_after[k];
-    b->slip_work[1] += 0.5 * e->impulse[k + 1] * e->slip_before[k];
+    work += s->impulse[k + 1] * (s->slip_before[k] + s->slip_after[k]);
+  }
+  return 0.5 * work;
+}
+
+static void add(impact* b, const share* s, double work, int giver) {
+  b->work += work;
+  b->size += size_of(s);
+  for (int k = 0; k < 2; k++) {
+    b->slip_work[0] += 0.5 * s->impulse[k + 1] * s->slip_after[k];
+    b->slip_work[1] += 0.5 * s->impulse[k + 1] * s->slip_before[k];
   }
   if (!b->impact || work > b->most) {
     b->most = work;
-    b->giver = *e;
+    b->giver = giver;
   }
   b->impact = true;
 }
 
-/* The remark on an impact; false: it gained nothing. */
-static bool gained(const impact* b, saltus_event* remark) {
-  if (!b->impact || !(b->work > SALTUS_ENERGY_CREATED * b->size)) {
-    return false;
-  }
-  *remark = b->giver;
+static bool gained(const impact* b) {
+  return b->impact && b->work > SALTUS_ENERGY_CREATED * b->size;
+}
+
+/* Makes the event of the giver the remark on an impact. */
+static void make_remark(const impact* b, saltus_event* remark) {
   remark->kind = SALTUS_EVENT_ENERGY_GAIN;
   remark->energy_change = b->work;
   memcpy(remark->slip_work, b->slip_work, sizeof remark->slip_work);
   memset(remark->impulse, 0, sizeof remark->impulse);
-  return true;
 }
 
 static bool is_impact(const saltus_event* e) {
@@ -65,10 +80,13 @@ static bool next_located(const saltus_step_report* report, int* next, saltus_eve
     for (; *next < report->event_count && report->events[*next].t == t; (*next)++) {
       const saltus_event* e = &report->events[*next];
       if (is_impact(e)) {
-        add(&b, e, saltus_event_work(e));
+        add(&b, &(share){e->u_before, e->u_after, e->slip_before, e->slip_after, e->impulse},
+            saltus_event_work(e), *next);
       }
     }
-    if (gained(&b, remark)) {
+    if (gained(&b)) {
+      *remark = report->events[b.giver];
+      make_remark(&b, remark);
       return true;
     }
   }
@@ -110,6 +128,25 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
   event->energy_change = whole->work;
 }
 
+/* A contact of a step without located events, without making an event of it; one that is not struck carries the impact on,
+ * or lies still. */
+static void add_contact(impact* b, const saltus_contact_step* c, int number) {
+  if (c->impact && c->part != SALTUS_IMPACT_WHOLE) {
+    const saltus_whole_impact* whole = &c->whole_impact;
+    add(b,
+        &(share){whole->before[0], whole->after[0], whole->before + 1, whole->after + 1,
+                 whole->impulse},
+        whole->work, number);
+    return;
+  }
+  double impulse[3];
+  for (int k = 0; k < 3; k++) {
+    impulse[k] = c->impact ? c->impulse[k] - c->lasting[k] : c->impulse[k];
+  }
+  const share s = {c->u_before, c->u_after, c->slip_before, c->slip_after, impulse};
+  add(b, &s, work_of(&s), number);
+}
+
 bool saltusi_gain_next(const saltus_step_report* report, bool located, double t, double h,
                        int* next, saltus_event* remark) {
   assert(report != NULL && remark != NULL && h > 0.0);
@@ -120,19 +157,18 @@ bool saltusi_gain_next(const saltus_step_report* report, bool located, double t,
   bool struck = false;
   for (; *next < report->active; (*next)++) {
     const saltus_contact_step* contact = &report->contacts[*next];
-    saltus_event e;
     if (contact->part == SALTUS_IMPACT_GOES_ON || !(contact->impulse[0] > 0.0)) {
       continue;
     }
-    saltusi_contact_event(contact, t, h, &e);
-    if (!contact->impact) { /* a neighbour that carries the impact on, or lies still */
-      memcpy(e.impulse, contact->impulse, sizeof e.impulse);
-      e.energy_change = saltus_event_work(&e);
-    }
     struck = struck || contact->impact;
-    add(&b, &e, e.energy_change);
+    add_contact(&b, contact, *next);
   }
-  return struck && gained(&b, remark);
+  if (!struck || !gained(&b)) {
+    return false;
+  }
+  saltusi_contact_event(&report->contacts[b.giver], t, h, remark);
+  make_remark(&b, remark);
+  return true;
 }
 
 bool saltusi_gain_stops(const saltus_field_table* table, const void* options) {

@@ -71,10 +71,24 @@ void saltusi_residuals_rates(saltusi_residuals* r, const saltus_system* sys, con
   }
 }
 
+/* Whether hypot(x, y) > length >= 0: by squares where these tell, which is cheaper. */
+static bool is_longer(double x, double y, double length) {
+  const double square = x * x + y * y, limit = length * length;
+  if (limit > 1e-280) { /* nothing of the digits is lost; they are wrong by a few 1e-16 */
+    if (square > (1.0 + 1e-14) * limit) {
+      return true;
+    }
+    if (square < (1.0 - 1e-14) * limit) {
+      return false;
+    }
+  }
+  return hypot(x, y) > length;
+}
+
 /* The angle between friction P_T and the opposite of slip u, of a contact that slides by Coulomb's law. */
 static void keep_angle(saltusi_residuals* r, const saltus_contact_law* law, const double P[3],
                        const double u[2], double t, const saltus_contact_step* who) {
-  bool slides = hypot(P[1], P[2]) > 0.999 * law->mu * P[0];
+  bool slides = is_longer(P[1], P[2], 0.999 * law->mu * P[0]);
   if (slides && law->friction == NULL && law->e_T == 0.0) {
     double along = P[1] * u[0] + P[2] * u[1];
     double aside = P[1] * u[1] - P[2] * u[0];
@@ -91,21 +105,25 @@ static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law
     return; /* more than mu P_N may act */
   }
   double across = f != NULL && f->across > 0.0 ? P[2] * law->mu / f->across : P[2];
-  saltusi_residuals_keep(r, SALTUS_RESIDUAL_CONE, (hypot(P[1], across) - law->mu * P[0]) / h, t, c);
-  /* of a long step the slip of its middle */
+  const double most = law->mu * P[0];
+  if (is_longer(P[1], across, most)) {
+    saltusi_residuals_keep(r, SALTUS_RESIDUAL_CONE, (hypot(P[1], across) - most) / h, t, c);
+  }
   double u[2] = {c->slip_after[0], c->slip_after[1]};
-  double before = hypot(c->slip_before[0], c->slip_before[1]);
-  double after = hypot(u[0], u[1]);
-  r->slip = fmax(r->slip, after);
-  double rest = 1e-6 * r->slip;
-  bool turns = false;
-  if (located && before > rest && after > rest) {
+  if (is_longer(u[0], u[1], r->slip)) {
+    r->slip = hypot(u[0], u[1]);
+  }
+  const double rest = 1e-6 * r->slip;
+  bool slips = is_longer(u[0], u[1], rest);
+  if (slips && located) { /* of a long step the slip of its middle */
+    const double before = hypot(c->slip_before[0], c->slip_before[1]);
+    const double after = hypot(u[0], u[1]);
     /* where it turns back on the way its ends do not tell; an impact says itself what slips after it */
-    turns = u[0] * c->slip_before[0] + u[1] * c->slip_before[1] <= 0.0;
+    slips = before > rest && !(u[0] * c->slip_before[0] + u[1] * c->slip_before[1] <= 0.0);
     u[0] = u[0] / after + c->slip_before[0] / before;
     u[1] = u[1] / after + c->slip_before[1] / before;
   }
-  if (after > rest && (!located || before > rest) && !turns) {
+  if (slips) {
     keep_angle(r, law, P, u, t, c);
   }
 }
