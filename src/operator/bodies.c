@@ -67,6 +67,32 @@ void saltusi_operator_bodies_open(saltusi_operator* op, const saltusi_eval* eval
   }
 }
 
+/* A^-1 of a body where it is known: a diagonal A, and bodies whose centre and turning A does not couple. */
+static bool copy_inverse(const saltusi_operator* op, const saltus_structure* s, int block,
+                         double* inverse) {
+  enum { HALF = WIDTH / 2 };
+  const saltusi_linear_blocks* A = &op->A->blocks;
+  if (s->start[block + 1] - s->start[block] != WIDTH) {
+    return false;
+  }
+  if (op->scalar) {
+    for (int k = 0; k < WIDTH; k++) {
+      inverse[k * (WIDTH + 1)] = op->inverse[s->start[block] + k];
+    }
+    return true;
+  }
+  if (op->A->kind != SALTUSI_LINEAR_BLOCKS || A->form != SALTUSI_BLOCKS_APART ||
+      A->halved[block] == 0) {
+    return false;
+  }
+  const double* known = A->inverse + (size_t)block * 2 * HALF * HALF;
+  for (int k = 0; k < 2 * HALF * HALF; k++) {
+    const int row = k / HALF, column = k % HALF + (row < HALF ? 0 : HALF);
+    inverse[row * WIDTH + column] = known[k];
+  }
+  return true;
+}
+
 /* A^-1 of a body. */
 static void write_inverse(saltusi_operator* op, const saltusi_eval* eval, int block,
                           double* inverse) {
@@ -74,6 +100,9 @@ static void write_inverse(saltusi_operator* op, const saltusi_eval* eval, int bl
   int first = s->start[block];
   int width = s->start[block + 1] - first;
   memset(inverse, 0, SALTUSI_BODY_BLOCK * sizeof(double));
+  if (copy_inverse(op, s, block, inverse)) {
+    return;
+  }
   for (int k = 0; k < WIDTH; k++) {
     const double one = 1.0;
     int velocity = first + k;
@@ -109,8 +138,43 @@ static int end_of_body(const saltusi_operator* op, const saltusi_entries* row, i
   return end;
 }
 
+/* Whether six entries of a row are all velocities of a body. */
+static bool is_whole(const saltusi_operator* op, const saltus_structure* s, const int* column) {
+  const int start = s->start[op->body_of[column[0]]];
+  return column[0] == start && column[WIDTH - 1] == start + WIDTH - 1;
+}
+
+/* A contact whose rows have all velocities of its bodies, one or two; false: it is another. */
+static bool copy_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row) {
+  const saltus_structure* s = eval->sys.structure;
+  const saltusi_entries first = saltusi_row_entries(op, row);
+  const int sides = first.count / WIDTH;
+  if (first.count % WIDTH != 0 || sides < 1 || sides > 2 || !is_whole(op, s, first.column) ||
+      (sides == 2 && !is_whole(op, s, first.column + WIDTH))) {
+    return false;
+  }
+  double* G = op->bodies.G + (size_t)i * SALTUSI_CONTACT_ROWS;
+  int* body = op->bodies.body + 2 * (size_t)i;
+  body[1] = -1;
+  for (int side = 0; side < sides; side++) {
+    body[side] = number_of(op, eval, op->body_of[first.column[side * WIDTH]]);
+    for (int k = 0; k < 3; k++) {
+      memcpy(G + side * SALTUSI_BODY_ROWS + k * WIDTH,
+             first.values + (size_t)k * (size_t)op->rows.stride + side * WIDTH,
+             WIDTH * sizeof(double));
+    }
+  }
+  if (sides == 1) {
+    memset(G + SALTUSI_BODY_ROWS, 0, SALTUSI_BODY_ROWS * sizeof(double));
+  }
+  return true;
+}
+
 /* False when it touches more than two bodies. */
 static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row) {
+  if (copy_contact(op, eval, i, row)) {
+    return true;
+  }
   saltusi_bodies* b = &op->bodies;
   const saltus_structure* s = eval->sys.structure;
   int* body = b->body + 2 * (size_t)i;
@@ -144,24 +208,29 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
   return true;
 }
 
-/* The diagonal block of W of contact i of the island, G_i^T A^-1 G_i + S_i. */
+/* The diagonal block of W of contact i of the island, G_i^T A^-1 G_i + S_i; its nine sums side by side. */
 static void write_diagonal(saltusi_operator* op, int i, int u) {
   const double* G = op->bodies.G + (size_t)i * SALTUSI_CONTACT_ROWS;
   const double* moved = op->bodies.moved + (size_t)i * SALTUSI_CONTACT_ROWS;
-  double* own = op->friction.values + op->block_place[op->block_diagonal[u]];
-  memset(own, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
+  double own[SALTUSI_CONTACT_ENTRIES] = {0.0};
   for (int s = 0; s < 2 && op->bodies.body[2 * i + s] >= 0; s++) {
-    for (int k = 0; k < 3; k++) {
-      for (int c = 0; c < 3; c++) {
-        own[3 * k + c] += saltusi_dot(WIDTH, G + s * SALTUSI_BODY_ROWS + k * WIDTH,
-                                      moved + s * SALTUSI_BODY_ROWS + c * WIDTH);
+    const double* g = G + (size_t)s * SALTUSI_BODY_ROWS;
+    const double* m = moved + (size_t)s * SALTUSI_BODY_ROWS;
+    double sum[SALTUSI_CONTACT_ENTRIES] = {0.0};
+    for (int a = 0; a < WIDTH; a++) {
+      for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
+        sum[k] += g[k / 3 * WIDTH + a] * m[k % 3 * WIDTH + a];
       }
+    }
+    for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
+      own[k] += sum[k];
     }
   }
   for (int k = 0; k < 3; k++) {
     own[4 * k] += op->bodies.soft[3 * i + k];
     op->diagonal[op->unit_row[u] + k] = own[4 * k];
   }
+  memcpy(op->friction.values + op->block_place[op->block_diagonal[u]], own, sizeof own);
 }
 
 static bool is_seen(const saltusi_bodies_seen* a, const saltusi_bodies_seen* b) {

@@ -88,22 +88,33 @@ static bool invert(const double* from, double* to) {
   return true;
 }
 
-static bool is_diagonal(const double* matrix) {
-  double off = 0.0;
+/* What A^-1 of a body does not couple: nothing, velocities of the centre and of turning, any two velocities. */
+enum { FULL, APART, DIAGONAL };
+
+static int form_of(const double* matrix) {
+  double off = 0.0, across = 0.0;
   for (int a = 0; a < WIDTH; a++) {
     for (int c = 0; c < WIDTH; c++) {
-      off += a == c ? 0.0 : fabs(matrix[a * WIDTH + c]);
+      const double entry = fabs(matrix[a * WIDTH + c]);
+      off += a == c ? 0.0 : entry;
+      across += (a < WIDTH / 2) == (c < WIDTH / 2) ? 0.0 : entry;
     }
   }
-  return off == 0.0;
+  return off == 0.0 ? DIAGONAL : across == 0.0 ? APART : FULL;
 }
 
-/* A^-1 G of the rows of a contact on a body. A diagonal one gives the same bits as products with its zeros. */
-static void spread_rows(const double* inverse, bool diagonal, const double* G, double* Y) {
+/* A^-1 G of the rows of a contact on a body. Products with zeros are left out, which gives the same bits. */
+static void spread_rows(const double* inverse, int form, const double* G, double* Y) {
+  enum { HALF = WIDTH / 2 };
   for (int k = 0; k < 3; k++) {
+    const double* g = G + (size_t)k * WIDTH;
+    double* y = Y + (size_t)k * WIDTH;
     for (int a = 0; a < WIDTH; a++) {
-      Y[k * WIDTH + a] = diagonal ? 0.0 + inverse[a * (WIDTH + 1)] * G[k * WIDTH + a]
-                                  : saltusi_dot(WIDTH, inverse + (size_t)a * WIDTH, G + k * WIDTH);
+      const double* row = inverse + (size_t)a * WIDTH;
+      const int from = a < HALF ? 0 : HALF;
+      y[a] = form == DIAGONAL ? 0.0 + row[a] * g[a]
+             : form == APART  ? saltusi_dot(HALF, row + from, g + from)
+                              : saltusi_dot(WIDTH, row, g);
     }
   }
 }
@@ -113,7 +124,7 @@ static void spread(saltusi_bodies* b, int i) {
     const int body = b->body[2 * i + s];
     const size_t at = (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)s * ROWS;
     if (body >= 0) {
-      spread_rows(b->inverse + (size_t)body * BLOCK, b->mark[body] != 0, b->G + at, b->moved + at);
+      spread_rows(b->inverse + (size_t)body * BLOCK, b->mark[body], b->G + at, b->moved + at);
     }
   }
 }
@@ -179,7 +190,7 @@ bool saltusi_bodies_prepare(saltusi_bodies* b) {
     b->offset[k] = k * WIDTH;
   }
   for (int k = 0; k < b->bodies; k++) {
-    b->mark[k] = is_diagonal(b->inverse + (size_t)k * BLOCK) ? 1 : 0;
+    b->mark[k] = form_of(b->inverse + (size_t)k * BLOCK);
   }
   for (int i = 0; i < b->units; i++) {
     spread(b, i);

@@ -368,10 +368,15 @@ void saltusi_rigid_extrapolate(const saltusi_friction_case* in, const saltusi_po
   extrapolate(in->bodies);
 }
 
-double saltusi_rigid_miss2(const saltusi_friction_case* in, const saltusi_points* points) {
+void saltusi_rigid_move(const saltusi_friction_case* in, const saltusi_points* points) {
   assert(in != NULL && in->bodies != NULL);
   (void)points;
   move(in->bodies);
+}
+
+double saltusi_rigid_miss2(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL);
+  (void)points;
   return miss2(in->bodies);
 }
 

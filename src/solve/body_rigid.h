@@ -13,6 +13,7 @@ bool saltusi_rigid_pack(const saltusi_friction_case* in);
 void saltusi_rigid_start(const saltusi_friction_case* in, const saltusi_points* points);
 double saltusi_rigid_sweep(const saltusi_friction_case* in, const saltusi_points* points);
 void saltusi_rigid_extrapolate(const saltusi_friction_case* in, const saltusi_points* points);
+void saltusi_rigid_move(const saltusi_friction_case* in, const saltusi_points* points);
 double saltusi_rigid_miss2(const saltusi_friction_case* in, const saltusi_points* points);
 /* and the slip multipliers in->slip */
 void saltusi_rigid_fetch(const saltusi_friction_case* in, const saltusi_points* points);

@@ -288,9 +288,14 @@ void saltusi_round_extrapolate(const saltusi_friction_case* in, const saltusi_po
   extrapolate(in->bodies);
 }
 
-double saltusi_round_miss2(const saltusi_friction_case* in, const saltusi_points* points) {
+void saltusi_round_move(const saltusi_friction_case* in, const saltusi_points* points) {
   assert(in != NULL && in->bodies != NULL);
   (void)points;
   move(in->bodies);
+}
+
+double saltusi_round_miss2(const saltusi_friction_case* in, const saltusi_points* points) {
+  assert(in != NULL && in->bodies != NULL);
+  (void)points;
   return miss2(in->bodies);
 }

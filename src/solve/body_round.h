@@ -22,7 +22,10 @@ double saltusi_round_sweep(const saltusi_friction_case* in, const saltusi_points
 /* r becomes y, with its velocities. */
 void saltusi_round_extrapolate(const saltusi_friction_case* in, const saltusi_points* points);
 
-/* |F / rho|^2 summed, velocities of r computed anew in bodies->v. */
+/* Velocities of r computed anew in bodies->v. */
+void saltusi_round_move(const saltusi_friction_case* in, const saltusi_points* points);
+
+/* |F / rho|^2 summed, with the velocities in bodies->v. */
 double saltusi_round_miss2(const saltusi_friction_case* in, const saltusi_points* points);
 
 #endif

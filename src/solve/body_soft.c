@@ -40,7 +40,6 @@ static void layout(saltusi_soft_work* work, const saltusi_bodies* b, saltus_aren
   work->f = SALTUS_PUSH2(arena, double, b->units, 3);
   work->K = SALTUS_PUSH2(arena, double, b->units, SALTUSI_CONTACT_ENTRIES);
   work->best = SALTUS_PUSH2(arena, double, b->units, 3);
-  work->u = SALTUS_PUSH2(arena, double, b->units, 3);
   saltusi_krylov_layout(&work->krylov, b, arena);
 }
 
@@ -151,17 +150,18 @@ saltusi_stage saltusi_body_soft(saltusi_soft_work* work, saltusi_sweep_work* swe
   assert(work != NULL && sweep != NULL && in != NULL && in->bodies != NULL && settings != NULL);
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol};
-  double residual = saltusi_friction_case_residual(in, r, work->u).normalised; /* and v */
+  double residual = settings->known > 0.0 ? settings->known : saltusi_sweep_residual(sweep, in, r);
   double rest = residual > near_by * settings->tol ? rest_far : rest_near;
   double best = residual, halved = residual;
   int k = 0, since = 0;
   memcpy(work->best, r, bytes);
+  saltusi_bodies_move(in->bodies, r, in->bodies->v);
   for (; k < settings->steps && best > settings->tol && isfinite(residual); k++) {
     const double before = residual;
     if (!step(work, in, rest, r)) {
       break;
     }
-    residual = saltusi_friction_case_residual(in, r, work->u).normalised;
+    residual = saltusi_sweep_residual(sweep, in, r);
     if (residual > settings->tol && residual > slow_part * before) {
       between.known = residual;
       residual = saltusi_sweep_bodies(sweep, in, &between, r).residual;

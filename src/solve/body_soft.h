@@ -14,7 +14,6 @@ typedef struct saltusi_soft_work {
   double* f;    /* [3 units] changes of impulses where velocities stay as they are */
   double* K;    /* [9 units] and what they lose by those of velocities */
   double* best; /* [3 units] */
-  double* u;    /* [3 units] */
 } saltusi_soft_work;
 
 /* For a problem whose bodies are prepared, in `buffer`, which may be used for something else afterwards. */
@@ -24,6 +23,7 @@ saltus_status saltusi_soft_reserve(saltusi_soft_work* work, const saltusi_bodies
 typedef struct saltusi_soft_settings {
   int steps;
   double tol;
+  double known; /* normalised residual of r; 0: to be found */
 } saltusi_soft_settings;
 
 /* On in->bodies from r, which gets the best point; S of every contact is above zero. Iterations are steps. */

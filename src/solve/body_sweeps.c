@@ -62,10 +62,13 @@ static double sweep(const saltusi_friction_case* in, const saltusi_points* p) {
   return change2;
 }
 
+static void move(const saltusi_friction_case* in, const saltusi_points* p) {
+  saltusi_bodies_move(in->bodies, p->r, in->bodies->v);
+}
+
 static double miss2(const saltusi_friction_case* in, const saltusi_points* p) {
   const saltusi_bodies* b = in->bodies;
   double sum = 0.0;
-  saltusi_bodies_move(b, p->r, b->v);
   for (int i = 0; i < b->units; i++) {
     const double* q = in->q + 3 * (size_t)i;
     double u[3] = {q[0], q[1], q[2]};
@@ -118,16 +121,17 @@ typedef struct contact_kind {
   double (*sweep)(const saltusi_friction_case* in, const saltusi_points* points);
   void (*extrapolate)(const saltusi_friction_case* in, const saltusi_points* points);
   void (*forget)(const saltusi_friction_case* in, const saltusi_points* points);
+  void (*move)(const saltusi_friction_case* in, const saltusi_points* points);
   double (*miss2)(const saltusi_friction_case* in, const saltusi_points* points);
   void (*fetch)(const saltusi_friction_case* in, const saltusi_points* points);
 } contact_kind;
 
 static const contact_kind kinds[] = {
     {180.0, saltusi_round_pack, saltusi_round_start, saltusi_round_sweep, saltusi_round_extrapolate,
-     saltusi_groups_forget, saltusi_round_miss2, saltusi_groups_fetch},
+     saltusi_groups_forget, saltusi_round_move, saltusi_round_miss2, saltusi_groups_fetch},
     {160.0, saltusi_rigid_pack, saltusi_rigid_start, saltusi_rigid_sweep, saltusi_rigid_extrapolate,
-     saltusi_groups_forget, saltusi_rigid_miss2, saltusi_rigid_fetch},
-    {450.0, serve_all, start, sweep, extrapolate, forget, miss2, fetch}};
+     saltusi_groups_forget, saltusi_rigid_move, saltusi_rigid_miss2, saltusi_rigid_fetch},
+    {450.0, serve_all, start, sweep, extrapolate, forget, move, miss2, fetch}};
 
 /* The first kind that serves; the same problem is packed once. */
 static const contact_kind* kind_of(const saltusi_friction_case* in) {
@@ -148,6 +152,24 @@ double saltusi_visit_cost(const saltusi_friction_case* in) {
   return kind_of(in)->cost;
 }
 
+/* The residual of velocities in bodies->v. */
+static double residual_of(const contact_kind* kind, const saltusi_friction_case* in,
+                          const saltusi_points* p) {
+  return sqrt(kind->miss2(in, p)) / in->velocity_unit;
+}
+
+double saltusi_sweep_residual(saltusi_sweep_work* work, saltusi_friction_case* in, double* r) {
+  assert(work != NULL && in != NULL && in->bodies != NULL && r != NULL);
+  const saltusi_bodies* b = in->bodies;
+  if (b->kind == NULL || b->q != in->q) { /* packing costs more than it saves once */
+    return saltusi_friction_case_residual(in, r, work->u).normalised;
+  }
+  const contact_kind* kind = b->kind;
+  const saltusi_points p = {.r = r, .x = work->after, .before = work->before, .age = work->last_f};
+  kind->start(in, &p);
+  return residual_of(kind, in, &p);
+}
+
 saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_case* in,
                                    const saltusi_body_sweeps* settings, double* r) {
   assert(work != NULL && in != NULL && in->bodies != NULL && settings != NULL);
@@ -162,13 +184,14 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
   memcpy(best, r, bytes);
   kind->start(in, &p);
   if (!(lowest > 0.0)) {
-    lowest = sqrt(kind->miss2(in, &p)) / in->velocity_unit;
+    lowest = residual_of(kind, in, &p);
   }
   while (k < settings->sweeps && lowest > settings->tol) {
     const double change2 = kind->sweep(in, &p);
     k++;
     if (k % LOOK == 0 || k == settings->sweeps || change2 <= enough * enough) {
-      double residual = sqrt(kind->miss2(in, &p)) / in->velocity_unit;
+      kind->move(in, &p);
+      double residual = residual_of(kind, in, &p);
       if (residual < lowest) {
         lowest = residual;
         kind->fetch(in, &p);

@@ -19,6 +19,9 @@ typedef struct saltusi_body_sweeps {
 saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_case* in,
                                    const saltusi_body_sweeps* settings, double* r);
 
+/* The normalised residual of r, whose velocities in->bodies->v gets; by packed contacts where sweeps have packed them. */
+double saltusi_sweep_residual(saltusi_sweep_work* work, saltusi_friction_case* in, double* r);
+
 /* Multiply-adds that a visit is worth. */
 double saltusi_visit_cost(const saltusi_friction_case* in);
 

@@ -234,7 +234,8 @@ static bool solve_soft(saltusi_friction_run* run) {
   if (saltusi_soft_reserve(&work->soft, bodies, &work->second_memory, &work->memory) != SALTUS_OK) {
     return false;
   }
-  const saltusi_soft_settings settings = {.steps = STEPS_SOFT, .tol = run->tol};
+  const saltusi_soft_settings settings = {
+      .steps = STEPS_SOFT, .tol = run->tol, .known = isfinite(run->best) ? run->best : 0.0};
   saltusi_run_from_best(run);
   const saltusi_stage stage =
       saltusi_body_soft(&work->soft, &work->sweep, &work->given, &settings, work->point);

@@ -345,6 +345,16 @@ saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, 
                            .impulse = sum.impulse};
 }
 
+double saltusi_friction_case_idle(const saltusi_friction_case* in) {
+  assert(in != NULL);
+  static const double none[3] = {0.0};
+  double sum = 0.0;
+  for (int i = 0; i < in->pattern->units; i++) {
+    sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], none, in->q + 3 * (size_t)i);
+  }
+  return sqrt(sum) / in->velocity_unit;
+}
+
 void saltusi_friction_project_units(const saltusi_friction_case* in, int from, int to, double* r) {
   assert(in != NULL && 0 <= from && from <= to && to <= in->pattern->units);
   const saltusi_friction_pattern* pattern = in->pattern;

@@ -141,6 +141,9 @@ void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r,
 saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, const double* r,
                                                double* u);
 
+/* The normalised residual of no impulse at all, of spatial contacts. */
+double saltusi_friction_case_idle(const saltusi_friction_case* in);
+
 /* r onto the cones in place; bilateral units stay. */
 void saltusi_friction_project(const saltusi_friction_case* in, double* r);
 /* The same for units from .. to - 1. */

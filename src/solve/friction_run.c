@@ -118,7 +118,10 @@ bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {
     guessed = guess[a] != 0.0;
   }
   memset(work->point, 0, bytes);
-  run->best = saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  run->best =
+      work->given.bodies != NULL
+          ? saltusi_friction_case_idle(&work->given)
+          : saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
   if (guessed) {
     double residual = saltusi_friction_case_residual(&work->given, guess, work->sweep.u).normalised;
     if (residual < (work->given.bodies != NULL ? guess_part : 1.0) * run->best) {
