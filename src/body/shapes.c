@@ -181,8 +181,13 @@ static saltus_status mix_materials(const saltusi_definition* d) {
 /* ---- shapes ---- */
 
 /* What is read of shapes before they are made. */
+enum { MODELS = 8 };
+
 typedef struct reading {
   saltusi_index materials, shapes, groups;
+  saltus_shape_def model[MODELS]; /* the last definitions that differ, in axes of their bodies */
+  const saltusi_shape* made[MODELS];
+  int models; /* so far */
 } reading;
 
 static saltus_status group_bit(const saltusi_definition* d, const saltus_body_shape_def* def,
@@ -277,6 +282,20 @@ static double thickness(const saltus_shape_def* def, const saltusi_shape* made) 
   return 0.0;
 }
 
+/* Makes a shape, or repeats one of the last that is alike. */
+static saltus_status make_shape(const saltusi_definition* d, const saltus_shape_def* def,
+                                reading* r, saltusi_shape* out) {
+  for (int k = 0; k < MODELS && k < r->models; k++) {
+    if (saltusi_shape_is_alike(&r->model[k], def)) {
+      return saltusi_shape_repeat(r->made[k], def->name, &d->m->pool, out);
+    }
+  }
+  const int place = r->models++ % MODELS;
+  r->model[place] = *def;
+  r->made[place] = out;
+  return saltusi_shape_make(def, d->m->plane ? 2 : 3, &d->m->pool, d->def->log, out);
+}
+
 static saltus_status shape_of(const saltusi_definition* d, int i, int number, reading* r,
                               saltusi_instance* out) {
   const saltus_body_shape_def* def = &d->def->shapes[i];
@@ -307,7 +326,7 @@ static saltus_status shape_of(const saltusi_definition* d, int i, int number, re
     shape.position[k] -= body->origin[k];
   }
   if (status == SALTUS_OK) {
-    status = saltusi_shape_make(&shape, m->plane ? 2 : 3, &m->pool, d->def->log, &out->shape);
+    status = make_shape(d, &shape, r, &out->shape);
   }
   out->thickness = status == SALTUS_OK ? thickness(&shape, &out->shape) : 0.0;
   if (status == SALTUS_OK && out->mobility == SALTUSI_MOBILITY_FREE &&

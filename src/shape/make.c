@@ -190,3 +190,36 @@ saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, sal
   status = make_by_kind(&making, out);
   return status == SALTUS_OK ? check_lengths(&making, out) : status;
 }
+
+/* Numbers, bit by bit. */
+static bool are_same(size_t count, const double* a, const double* b) {
+  return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
+}
+
+/* How many numbers its points are, of a kind that has some. */
+static size_t numbers_of_points(const saltus_shape_def* def) {
+  const bool solid = def->kind == SALTUS_SHAPE_HULL;
+  const bool planar = def->kind == SALTUS_SHAPE_POLYGON || def->kind == SALTUS_SHAPE_SEGMENT;
+  return (solid ? 3 : planar ? 2 : 0) * (size_t)def->point_count;
+}
+
+bool saltusi_shape_is_alike(const saltus_shape_def* a, const saltus_shape_def* b) {
+  assert(a != NULL && b != NULL);
+  const bool of_parts = a->kind == SALTUS_SHAPE_CHAIN || a->kind == SALTUS_SHAPE_MESH ||
+                        a->kind == SALTUS_SHAPE_HEIGHTFIELD;
+  return !of_parts && a->kind == b->kind && a->hollow == b->hollow &&
+         a->orientation.kind == b->orientation.kind && a->point_count == b->point_count &&
+         are_same(3, a->position, b->position) &&
+         are_same(4, a->orientation.value, b->orientation.value) &&
+         are_same(1, &a->radius, &b->radius) && are_same(1, &a->length, &b->length) &&
+         are_same(3, a->size, b->size) && (a->points == NULL) == (b->points == NULL) &&
+         (a->points == NULL || are_same(numbers_of_points(a), a->points, b->points));
+}
+
+saltus_status saltusi_shape_repeat(const saltusi_shape* made, const char* name, saltusi_pool* pool,
+                                   saltusi_shape* out) {
+  assert(made != NULL && pool != NULL && out != NULL);
+  *out = *made;
+  out->name = saltusi_pool_text(pool, name);
+  return pool->failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+}

@@ -52,6 +52,14 @@ typedef struct saltusi_shape {
 saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, saltusi_pool* pool,
                                  saltus_log log, saltusi_shape* out);
 
+/* Whether two definitions say the same, bit by bit, but for their names; of chains, meshes and heightfields false. */
+bool saltusi_shape_is_alike(const saltus_shape_def* a, const saltus_shape_def* b);
+
+/* A shape by the definition of another one, which has the same parts in memory: those of a thousand boxes that are alike
+ * stay in the cache. */
+saltus_status saltusi_shape_repeat(const saltusi_shape* made, const char* name, saltusi_pool* pool,
+                                   saltusi_shape* out);
+
 /* A box in world axes that holds the shape, outward rounded. Infinite for half-spaces where they are. */
 void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, double low[3],
                        double high[3]);

@@ -2,14 +2,16 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * test_world.c - who is near whom: the tree finds what trying all pairs finds, whatever happened before, identities come
- * back, exceptions hold.
+ * back, exceptions hold, shapes that are alike share what they are made of.
  */
 #include "saltus_test.h"
 
 #include "base/pool.h"
+#include "body/mechanism.h"
 #include "math/rotation.h"
 #include "shape/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST = 4096 };
@@ -327,6 +329,85 @@ static void exceptions_hold_in_their_order(void** state) {
   saltusi_pool_free(&pool);
 }
 
+/* Every number of a definition counts, its name does not. */
+static void definitions_are_alike_bit_by_bit(void** state) {
+  (void)state;
+  const double points[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  double others[12];
+  memcpy(others, points, sizeof points);
+  const saltus_shape_def one = {.name = "one",
+                                .kind = SALTUS_SHAPE_HULL,
+                                .orientation = {.value = {0.3, 0.2, 0.1, 0.0}},
+                                .points = points,
+                                .point_count = 4};
+  saltus_shape_def two = one;
+  two.name = "two";
+  two.points = others;
+  assert_true(saltusi_shape_is_alike(&one, &two));
+  double* number[] = {&two.position[0], &two.position[2], &two.orientation.value[3],
+                      &two.radius,      &two.length,      &two.size[0],
+                      &two.size[2],     &others[11]};
+  for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+    const double kept = *number[i];
+    *number[i] = kept == 0.0 ? -0.0 : nextafter(kept, 2.0); /* other bits of the same place */
+    assert_false(saltusi_shape_is_alike(&one, &two));
+    *number[i] = kept;
+  }
+  two.hollow = true;
+  assert_false(saltusi_shape_is_alike(&one, &two));
+  two.hollow = false;
+  two.point_count = 3;
+  assert_false(saltusi_shape_is_alike(&one, &two));
+  two.point_count = 4;
+  two.kind = SALTUS_SHAPE_BOX;
+  assert_false(saltusi_shape_is_alike(&one, &two));
+  saltus_shape_def mesh = {.kind = SALTUS_SHAPE_MESH};
+  assert_false(saltusi_shape_is_alike(&mesh, &mesh));
+}
+
+/* Boxes of three sizes: those that are alike have one set of features, with names of their
+ * own, and are what they would be alone. */
+static void shapes_that_are_alike_share_their_features(void** state) {
+  (void)state;
+  enum { N = 30 };
+  saltus_body_def body[N];
+  saltus_body_shape_def shape[N];
+  char name[N][8];
+  for (int i = 0; i < N; i++) {
+    snprintf(name[i], sizeof name[i], "b%d", i);
+    body[i] = (saltus_body_def){.name = name[i], .kind = SALTUS_BODY_FREE, .density = 1000.0};
+    body[i].position[0] = 3.0 * i;
+    shape[i] = (saltus_body_shape_def){.body = name[i]};
+    shape[i].shape = (saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {1.0, 0.5, 0.25}};
+    shape[i].shape.size[i % 3] += 0.125;
+  }
+  const saltus_mechanism_def def = {
+      .dimension = 3, .bodies = body, .body_count = N, .shapes = shape, .shape_count = N};
+  saltus_mechanism* m;
+  assert_int_equal(saltus_mechanism_create(&def, &m), SALTUS_OK);
+  for (int i = 0; i < N; i++) {
+    const saltusi_instance* x = &m->world->instance[i];
+    char text[16];
+    snprintf(text, sizeof text, "b%d.1", x->carrier);
+    assert_string_equal(x->shape.name, text);
+    assert_near(x->shape.form->size[x->carrier % 3], shape[x->carrier].shape.size[x->carrier % 3],
+                0.0);
+    for (int j = 0; j < i; j++) {
+      const saltusi_instance* y = &m->world->instance[j];
+      assert_int_equal(x->shape.feature == y->shape.feature, x->carrier % 3 == y->carrier % 3);
+    }
+    saltusi_pool pool = saltusi_pool_over(NULL);
+    saltusi_shape alone;
+    assert_int_equal(
+        saltusi_shape_make(&shape[x->carrier].shape, 3, &pool, (saltus_log){0}, &alone), SALTUS_OK);
+    assert_int_equal(x->shape.stored, alone.stored);
+    assert_memory_equal(x->shape.feature, alone.feature,
+                        (size_t)alone.stored * sizeof *alone.feature);
+    saltusi_pool_free(&pool);
+  }
+  saltus_mechanism_destroy(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lists_do_not_depend_on_what_was_asked_before),
@@ -337,6 +418,8 @@ int main(void) {
       cmocka_unit_test(an_identity_that_is_known_has_parts_that_exist),
       cmocka_unit_test(a_body_that_is_nowhere_has_no_contacts_and_others_keep_theirs),
       cmocka_unit_test(exceptions_hold_in_their_order),
+      cmocka_unit_test(definitions_are_alike_bit_by_bit),
+      cmocka_unit_test(shapes_that_are_alike_share_their_features),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
