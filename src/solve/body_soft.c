@@ -31,7 +31,7 @@ static const double weight = 10.0;
 static const double slow_part = 0.3;
 enum { BETWEEN = 20, MOST = 160, PATIENCE = 3 };
 /* How well linear systems are solved: better near a solution from the start, where bodies lie still and the next step starts from
- * what is left. 0.1 takes a quarter more steps than 0.03, 0.001 as many as 0.01. */
+ * what is left, but not where the tolerance is above that. 0.1 takes a quarter more steps than 0.03, 0.001 as many as 0.01. */
 static const double rest_far = 0.01;
 static const double rest_near = 1e-3;
 static const double near_by = 30.0; /* tolerances */
@@ -151,7 +151,8 @@ saltusi_stage saltusi_body_soft(saltusi_soft_work* work, saltusi_sweep_work* swe
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol};
   double residual = settings->known > 0.0 ? settings->known : saltusi_sweep_residual(sweep, in, r);
-  double rest = residual > near_by * settings->tol ? rest_far : rest_near;
+  const bool still = settings->tol < rest_near && residual <= near_by * settings->tol;
+  double rest = still ? rest_near : rest_far;
   double best = residual, halved = residual;
   int k = 0, since = 0;
   memcpy(work->best, r, bytes);
