@@ -6,6 +6,7 @@
 #include "shape/narrow.h"
 
 #include <assert.h>
+#include <math.h>
 
 static bool is_mesh(const saltusi_shape* shape) {
   return shape->kind == SALTUS_SHAPE_MESH || shape->kind == SALTUS_SHAPE_HEIGHTFIELD;
@@ -49,6 +50,29 @@ saltus_status saltusi_shape_pairs(const saltusi_shape* A, const saltusi_carrier*
   }
   by->pairs(&(saltusi_two){A, a, B, b}, near, out);
   return SALTUS_OK;
+}
+
+/* Of one smooth piece: it does not lie on anything. */
+static bool is_round(const saltusi_shape* shape) {
+  return shape->stored == 1 && isfinite(shape->radius);
+}
+
+double saltusi_shape_tilt(const saltusi_shape* A, const saltusi_shape* B,
+                          const saltusi_candidates* list) {
+  assert(A != NULL && B != NULL && list != NULL);
+  if (is_round(A) || is_round(B)) {
+    return 0.0;
+  }
+  const int written = list->count < list->capacity ? list->count : list->capacity;
+  double depth = 0.0;
+  for (int k = 0; k < written; k++) {
+    depth = fmax(depth, -list->item[k].gap);
+  }
+  /* a quarter of the diagonal is between most contacts that carry; by more than a quarter of a radian a face would be taken for
+   * its neighbour */
+  const double size_A = isfinite(A->radius) ? A->size : INFINITY;
+  const double size_B = isfinite(B->radius) ? B->size : INFINITY;
+  return fmin(4.0 * depth / fmin(size_A, size_B), 0.25);
 }
 
 saltus_status saltusi_shape_separation(const saltusi_shape* A, const saltusi_carrier* a,

@@ -96,6 +96,11 @@ saltus_status saltusi_shape_pairs(const saltusi_shape* A, const saltusi_carrier*
                                   const saltusi_near* near, saltusi_candidates* out);
 bool saltusi_shape_treats(const saltusi_shape* A, const saltusi_shape* B);
 
+/* The angle at which two shapes may lie that are in each other as deep as the pairs of the list: where contacts give way, one side
+ * sinks in more than the other. 0: they are not in each other, or one is a ball or an ellipsoid, which does not lie. */
+double saltusi_shape_tilt(const saltusi_shape* A, const saltusi_shape* B,
+                          const saltusi_candidates* list);
+
 /* How far two shapes are apart. Positive: no point of one is in the other, the value is a distance along `normal` (the
  * Euclidean one, or the largest over separating axes: both fall by at most the speed of approach). Negative: the least
  * movement along `normal` that parts them. */

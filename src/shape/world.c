@@ -6,7 +6,8 @@
  *   a pair comes within   reach + horizon |v_A - v_B| + slack_A + slack_B + turn_A arm_A + turn_B arm_B
  *   boxes grow by         reach / 2 + horizon |v| + slack + turn arm         (each side, |v_A - v_B| <= |v_A| + |v_B|)
  *   balls that hold two shapes are as far apart at most as these are
- *   delta               = turn_A + turn_B + that distance / size;     (reach + slack_A + slack_B) / size within a horizon
+ *   delta               = turn_A + turn_B + that distance / size;     (reach + slack_A + slack_B) / size within a horizon,
+ *                         or the tilt of what is in each other where that is more
  */
 #include "shape/world.h"
 
@@ -538,6 +539,15 @@ saltusi_candidates saltusi_world_pairs(const saltusi_world* world, const saltusi
   saltusi_candidates list = {.capacity = world->candidates, .item = m->item};
   (void)saltusi_shape_pairs(&a->shape, &query->carrier[a->carrier], &b->shape,
                             &query->carrier[b->carrier], &meeting->near, &list);
+  /* a side that carries less than the other, and that cones of normals leave out, would be found where a step leads without it
+   * and be gone where it leads with it */
+  saltusi_near wider = meeting->near;
+  wider.delta = query->horizon > 0.0 ? saltusi_shape_tilt(&a->shape, &b->shape, &list) : 0.0;
+  if (wider.delta > meeting->near.delta) {
+    list.count = 0;
+    (void)saltusi_shape_pairs(&a->shape, &query->carrier[a->carrier], &b->shape,
+                              &query->carrier[b->carrier], &wider, &list);
+  }
   return list;
 }
 
