@@ -73,7 +73,10 @@ static bool through_something_thin(const saltusi_mesh_query* ask, int number, do
   saltusi_mesh_foot foot;
   saltusi_along(gap, normal, point, place);
   saltusi_mesh_nearest(ask->mesh, place, &foot);
-  return foot.distance > ask->touch;
+  /* the normal of crossing edges leaves their cones by as much as it may, and the place is beside the mesh then */
+  const bool edge = number <= ask->mesh->vertices + ask->mesh->edges;
+  const double beside = edge ? -gap * fmin(4.0 * ask->sine, SALTUSI_WIDEST) : 0.0;
+  return foot.distance > ask->touch + beside;
 }
 
 void saltusi_mesh_list(const saltusi_mesh_query* ask, int x, int number, double gap,
