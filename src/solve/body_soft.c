@@ -166,7 +166,6 @@ saltusi_stage saltusi_body_soft(saltusi_soft_work* work, saltusi_sweep_work* swe
     if (residual > settings->tol && residual > slow_part * before) {
       between.known = residual;
       residual = saltusi_sweep_bodies(sweep, in, &between, r).residual;
-      saltusi_bodies_move(in->bodies, r, in->bodies->v);
     }
     if (residual < best) {
       best = residual;

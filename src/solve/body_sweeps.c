@@ -210,5 +210,8 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
     }
   }
   memcpy(r, best, bytes);
+  if (since < k) { /* velocities are those of a later point */
+    saltusi_bodies_move(in->bodies, r, in->bodies->v);
+  }
   return (saltusi_stage){k, lowest};
 }

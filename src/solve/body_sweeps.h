@@ -15,7 +15,7 @@ typedef struct saltusi_body_sweeps {
   double known; /* residual of r; 0: to be found */
 } saltusi_body_sweeps;
 
-/* On in->bodies from r; r gets the best point that was looked at. */
+/* On in->bodies from r; r gets the best point that was looked at, in->bodies->v its velocities. */
 saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_case* in,
                                    const saltusi_body_sweeps* settings, double* r);
 

@@ -311,7 +311,14 @@ static bool factor_diagonal(saltusi_linear_blocks* b) {
   return true;
 }
 
-/* X = A^-1 of three rows by minors, A with this stride; false: it is not regular. */
+/* det A of three rows over the product of their lengths, above which minors lose at most half of their digits. */
+static const double regular_half = 1e-8;
+
+static double length3(const double* a) {
+  return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
+/* X = A^-1 of three rows by minors, A with this stride; false: it is not regular, or nearly so. */
 static bool invert_half(const double* A, int stride, double* X) {
   const double *a = A, *b = A + stride, *c = A + 2 * (size_t)stride;
   const double x = b[1] * c[2] - b[2] * c[1], y = b[2] * c[0] - b[0] * c[2];
@@ -322,7 +329,7 @@ static bool invert_half(const double* A, int stride, double* X) {
   for (int k = 0; k < HALF * HALF; k++) {
     X[k] = to[k] / det;
   }
-  return isnormal(det);
+  return isnormal(det) && fabs(det) > regular_half * length3(a) * length3(b) * length3(c);
 }
 
 /* The inverse of a block whose halves do not meet. */
@@ -340,16 +347,20 @@ static bool invert_halves(int n, const double* A, double* X) {
          invert_half(A + HALF * (n + 1), n, X + (size_t)HALF * HALF);
 }
 
+/* Blocks whose halves meet are factored, and those that come out singular. */
 static bool factor_apart(saltusi_linear_blocks* b) {
   const saltus_structure* s = b->structure;
-  memcpy(b->factor, b->A, b->diagonal_values * sizeof(double));
   for (int i = 0; i < s->blocks; i++) {
-    if (!saltusi_lu_factor(saltusi_block_size(s, i), b->factor + b->at[i], b->pivot + s->start[i],
-                           singular_pivot)) {
-      return false;
+    const int n = saltusi_block_size(s, i);
+    const double* block = b->A + b->at[i];
+    b->halved[i] = (unsigned char)invert_halves(n, block, b->inverse + (size_t)i * 2 * HALF * HALF);
+    if (b->halved[i] == 0) {
+      double* factor = b->factor + b->at[i];
+      memcpy(factor, block, (size_t)n * (size_t)n * sizeof(double));
+      if (!saltusi_lu_factor(n, factor, b->pivot + s->start[i], singular_pivot)) {
+        return false;
+      }
     }
-    b->halved[i] = (unsigned char)invert_halves(saltusi_block_size(s, i), b->A + b->at[i],
-                                                b->inverse + (size_t)i * 2 * HALF * HALF);
   }
   return true;
 }
@@ -453,6 +464,25 @@ bool saltusi_linear_blocks_definite(saltusi_linear_blocks* b) {
   return true;
 }
 
+static void times_half(const double* X, double* x) {
+  const double a = x[0], b = x[1], c = x[2];
+  for (int i = 0; i < HALF; i++) {
+    x[i] = X[HALF * i] * a + X[HALF * i + 1] * b + X[HALF * i + 2] * c;
+  }
+}
+
+/* x <- A^-1 x of a diagonal block while no pair couples. */
+static void solve_block(const saltusi_linear_blocks* b, int i, double* x) {
+  if (b->halved[i] != 0) {
+    const double* X = b->inverse + (size_t)i * 2 * HALF * HALF;
+    times_half(X, x);
+    times_half(X + (size_t)HALF * HALF, x + HALF);
+  } else {
+    saltusi_lu_solve(saltusi_block_size(b->structure, i), b->factor + b->at[i],
+                     b->pivot + b->structure->start[i], x);
+  }
+}
+
 void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {
   assert(b != NULL);
   const saltus_structure* s = b->structure;
@@ -466,20 +496,13 @@ void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {
     for (int i = 0; i < s->blocks; i++) {
       const int n = saltusi_block_size(s, i);
       if (saltusi_max_abs(n, x + s->start[i]) != 0.0) { /* a row moves one or two bodies of many */
-        saltusi_lu_solve(n, b->factor + b->at[i], b->pivot + s->start[i], x + s->start[i]);
+        solve_block(b, i, x + s->start[i]);
       }
     }
   }
 }
 
 /* The blocks that a row meets, one after the other. */
-static void times_half(const double* X, double* x) {
-  const double a = x[0], b = x[1], c = x[2];
-  for (int i = 0; i < HALF; i++) {
-    x[i] = X[HALF * i] * a + X[HALF * i + 1] * b + X[HALF * i + 2] * c;
-  }
-}
-
 static int solve_row_apart(const saltusi_linear_blocks* b, int width, const int* column,
                            const double* entries, int* out_column, double* out) {
   const saltus_structure* s = b->structure;
@@ -494,13 +517,7 @@ static int solve_row_apart(const saltusi_linear_blocks* b, int width, const int*
     for (; k < width && (column != NULL ? column[k] : k) < s->start[i + 1]; k++) {
       out[used + (column != NULL ? column[k] : k) - s->start[i]] = entries[k];
     }
-    if (b->halved[i] != 0) {
-      const double* X = b->inverse + (size_t)i * 2 * HALF * HALF;
-      times_half(X, out + used);
-      times_half(X + (size_t)HALF * HALF, out + used + HALF);
-    } else {
-      saltusi_lu_solve(n, b->factor + b->at[i], b->pivot + s->start[i], out + used);
-    }
+    solve_block(b, i, out + used);
     used += n;
   }
   return used;

@@ -24,11 +24,12 @@ typedef struct saltusi_linear_blocks {
   saltusi_coupling form; /* of the last assembled matrix */
   size_t values, diagonal_values;
   int block_max;
-  double* M;        /* [values] at the last point */
-  double* A;        /* [values] at the last point */
-  double* factor;   /* [diagonal_values] of diagonal blocks while no pair couples */
-  double* part;     /* [values] F_q or F_v gathered; NULL: the system writes blocks */
-  double* dense;    /* [nv x nv] what it is gathered from */
+  double* M; /* [values] at the last point */
+  double* A; /* [values] at the last point */
+  double*
+      factor;    /* [diagonal_values] of diagonal blocks without an inverse while no pair couples */
+  double* part;  /* [values] F_q or F_v gathered; NULL: the system writes blocks */
+  double* dense; /* [nv x nv] what it is gathered from */
   double* diagonal; /* [nv] of a diagonal A */
   double* own;      /* [block_max^2] one block */
   double* inverse; /* [blocks x 18] of blocks of six that fall into two of three: bodies in space */
