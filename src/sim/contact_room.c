@@ -175,9 +175,9 @@ saltus_status saltusi_sim_list(saltus_sim* sim, const saltus_point* at) {
   return failed != SALTUS_OK ? failed : status;
 }
 
-/* The key of a contact, which gets one if it has none. */
-static saltus_status find_key(saltus_sim* sim, uint64_t identity, int law, int* key) {
-  *key = saltusi_table_find(&sim->keys.table, identity);
+/* The key of a contact that follows another, after -1 of the first; it gets one if it has none. */
+static saltus_status find_key(saltus_sim* sim, int after, uint64_t identity, int law, int* key) {
+  *key = saltusi_table_follow(&sim->keys.table, after, identity);
   if (*key < 0 && sim->keys.table.count == sim->keys.table.capacity) {
     saltus_status status = grow(sim, (size_t)sim->keys.table.capacity + 1);
     if (status != SALTUS_OK) {
@@ -195,11 +195,11 @@ saltus_status saltusi_sim_know(saltus_sim* sim) {
   if (!sim->changing || !saltusi_scheme_knows_forces(sim->scheme)) {
     return status;
   }
+  int key = -1;
   for (int k = 0; status == SALTUS_OK && k < saltusi_scheme_room(sim->scheme); k++) {
-    int key;
     int law = saltusi_scheme_law(sim->scheme, k);
     if (law >= 0) {
-      status = find_key(sim, saltusi_scheme_identity(sim->scheme, k), law, &key);
+      status = find_key(sim, key, saltusi_scheme_identity(sim->scheme, k), law, &key);
     }
   }
   return status;
@@ -226,15 +226,17 @@ saltus_status saltusi_sim_translate(saltus_sim* sim, const saltus_step_report** 
     return SALTUS_ERR_MEMORY;
   }
   saltus_status status = saltusi_sim_know(sim);
+  int last = -1;
   for (int i = 0; status == SALTUS_OK && i < from->active; i++) {
     saltus_contact_step* c = &sim->step_contacts[i];
     *c = from->contacts[i];
-    status = find_key(sim, c->identity, c->law, &c->key);
+    status = find_key(sim, last, c->identity, c->law, &c->key);
+    last = c->key;
   }
   for (int i = 0; status == SALTUS_OK && i < from->event_count; i++) {
     saltus_event* e = &sim->step_events[i];
     *e = from->events[i];
-    status = find_key(sim, e->identity, e->law, &e->contact);
+    status = find_key(sim, -1, e->identity, e->law, &e->contact);
   }
   sim->step_report = *from;
   sim->step_report.contacts = sim->step_contacts;

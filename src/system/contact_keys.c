@@ -132,18 +132,20 @@ static saltus_status check_key(const saltusi_contact_keys* keys, const saltus_po
   return SALTUS_OK;
 }
 
+/* *last: the key of the contact before it in the list, then its own. */
 static saltus_status take(saltusi_contact_keys* keys, const saltus_system* sys,
-                          const saltus_point* at, int i, bool swept) {
+                          const saltus_point* at, int i, bool swept, int* last) {
   saltusi_contact_table* table = &keys->table;
   saltus_status status = check_contact(keys, sys, at, i, swept);
   if (status != SALTUS_OK) {
     return status;
   }
-  int key = saltusi_table_find(table, keys->identity[i]);
+  int key = saltusi_table_follow(table, *last, keys->identity[i]);
   key = key < 0 ? saltusi_table_add(table, keys->identity[i], keys->law[i]) : key;
   if (key < 0) {
     return SALTUS_RETRY_ROOM;
   }
+  *last = key;
   status = check_key(keys, at, i, key);
   keys->place[key] = 1 + i;
   saltusi_table_use(table, key);
@@ -186,8 +188,9 @@ static saltus_status take_all(saltusi_contact_keys* keys, const saltus_system* s
     status = check_list(at, said);
   }
   memset(keys->place, 0, most * sizeof(int));
+  int last = -1;
   for (int i = 0; status == SALTUS_OK && i < said->count; i++) {
-    status = take(keys, sys, at, i, swept);
+    status = take(keys, sys, at, i, swept, &last);
     if (status == SALTUS_RETRY_ROOM) {
       saltusi_room_lacks(keys->room, SALTUSI_ROOM_CONTACTS,
                          most + count_unknown(keys, i, said->count));

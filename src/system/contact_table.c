@@ -27,6 +27,7 @@ void saltusi_table_layout(saltusi_contact_table* table, int capacity, saltus_are
   table->used = SALTUS_PUSH(arena, long long, capacity);
   table->added = SALTUS_PUSH(arena, int, capacity);
   table->slot = SALTUS_PUSH(arena, int, table->slots);
+  table->next = SALTUS_PUSH(arena, int, capacity + 1);
 }
 
 static void clear_slots(saltusi_contact_table* table) {
@@ -42,6 +43,7 @@ void saltusi_table_clear(saltusi_contact_table* table) {
     table->law[key] = -1;
     table->used[key] = 0;
   }
+  memset(table->next, 0, ((size_t)table->capacity + 1) * sizeof(int));
   clear_slots(table);
   table->count = 0;
   table->added_count = 0;
@@ -71,6 +73,20 @@ static int slot_of(const saltusi_contact_table* table, uint64_t identity) {
 int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity) {
   assert(table != NULL);
   return table->slot[slot_of(table, identity)];
+}
+
+int saltusi_table_follow(saltusi_contact_table* table, int after, uint64_t identity) {
+  assert(table != NULL && after >= -1 && after < table->capacity);
+  if (table->capacity == 0) {
+    return -1;
+  }
+  int* guess = &table->next[1 + after];
+  if (table->identity[*guess] == identity && table->law[*guess] >= 0) {
+    return *guess;
+  }
+  const int key = saltusi_table_find(table, identity);
+  *guess = key < 0 ? *guess : key;
+  return key;
 }
 
 static void enter(saltusi_contact_table* table, int key, uint64_t identity, int law) {

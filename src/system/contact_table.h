@@ -27,6 +27,8 @@ typedef struct saltusi_contact_table {
   int lowest; /* no key below it is free */
   int slots;  /* a power of two, at least twice the capacity */
   int* slot;  /* [slots] key, or -1; open addressing, linear probing */
+  int*
+      next; /* [capacity + 1] by 1 + key: the key that followed it in a list, a guess; 0: the first of a list */
 } saltusi_contact_table;
 
 void saltusi_table_layout(saltusi_contact_table* table, int capacity, saltus_arena* arena);
@@ -36,6 +38,10 @@ void saltusi_table_clear(saltusi_contact_table* table);
 
 /* The key of a contact, or -1. */
 int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity);
+
+/* The same of a contact that follows another in a list, after -1 of the first. Lists hardly change from step to step: what
+ * followed the last time is tried before the slots are. */
+int saltusi_table_follow(saltusi_contact_table* table, int after, uint64_t identity);
 
 /* Gives a contact that has none the lowest free key; -1: the table is full. */
 int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law);

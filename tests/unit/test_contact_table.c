@@ -174,12 +174,44 @@ static void a_copy_that_takes_back_keys_still_knows_the_others(void** state) {
   drop(&g);
 }
 
+/* Lists in any order, with contacts that come and go and tries that are taken back: what follows is what is found. */
+static void what_follows_is_what_is_found(void** state) {
+  (void)state;
+  enum { MOST = 40, TRIES = 20000 };
+  fixture f = make(MOST);
+  saltusi_contact_table* t = &f.table;
+  uint64_t seed = 3;
+  assert_int_equal(saltusi_table_follow(t, -1, 0), -1);
+  for (int n = 0; n < TRIES; n++) {
+    const double kept = saltus_test_random(&seed) < 0.1 ? 0.3 : 0.95; /* of contacts in a list */
+    const bool shuffled = saltus_test_random(&seed) < 0.1;
+    int last = -1;
+    saltusi_table_begin(t);
+    for (int i = 0; i < MOST; i++) {
+      const uint64_t identity =
+          (uint64_t)(shuffled ? (int)(saltus_test_random(&seed) * 2 * MOST) : 2 * i + n / 100 % 2);
+      if (saltus_test_random(&seed) > kept) {
+        continue;
+      }
+      const int found = saltusi_table_find(t, identity);
+      assert_int_equal(saltusi_table_follow(t, last, identity), found);
+      const int key = use(t, identity);
+      last = key >= 0 ? key : last;
+    }
+    if (saltus_test_random(&seed) < 0.8) {
+      saltusi_table_settle(t, f.freed);
+    }
+  }
+  drop(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_contact_keeps_its_key_and_a_free_key_is_given_again),
       cmocka_unit_test(a_try_that_is_not_settled_leaves_no_trace),
       cmocka_unit_test(keys_do_not_depend_on_the_room),
       cmocka_unit_test(a_copy_takes_back_what_the_original_would),
+      cmocka_unit_test(what_follows_is_what_is_found),
       cmocka_unit_test(a_copy_that_takes_back_keys_still_knows_the_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
