@@ -198,6 +198,12 @@ static double size_of(const saltusi_shape* shape) {
   return shape->size < INFINITY ? shape->size : 0.0;
 }
 
+/* Closest points that are inside of the other shape, found by the line d between them: features that touch later may be
+ * those. Then d is their normal, and before it was nearly that, against the one that points outward. */
+static bool may_come_out(const saltusi_listing* list, const saltusi_meeting* at) {
+  return list->all && !list->anything && !list->borderless && !at->by_tangents && at->apart < 0.0;
+}
+
 /* Of the faces of something thick those of its far side are not meant. Between convex shapes the normal has to be near
  * that along which they are furthest apart (one axis parts them, so one is chosen); what is around a ring has to be
  * nearest to the face or side that it touches. */
@@ -207,7 +213,7 @@ static bool on_this_side(const saltusi_listing* list, const saltusi_meeting* at,
     return true;
   }
   if (!at->by_tangents) {
-    return at->apart > 0.0; /* inside: other features have the way out */
+    return at->apart > 0.0 || may_come_out(list, at); /* inside: other features have the way out */
   }
   if (two->A->stored == 1 && two->B->stored == 1) {
     return true; /* two ellipsoids: there is no other pair */
@@ -240,8 +246,11 @@ static bool has_borders(const saltusi_spot* spot) {
 static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
   const saltusi_two* two = list->two;
   saltusi_meeting at;
-  if (!saltusi_list_meet(list, a, b, branch, &at) ||
-      !(at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) ||
+  if (!saltusi_list_meet(list, a, b, branch, &at)) {
+    return;
+  }
+  const double way = may_come_out(list, &at) ? -1.0 : 1.0; /* along d */
+  if (!(way * at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) ||
       degenerate(list, &at.spot[0], &at.spot[1]) || !on_this_side(list, &at, a, b)) {
     return;
   }
@@ -252,8 +261,12 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
   const saltusi_room in = list->all ? saltusi_room_of(&at, list->reach, list->sine,
                                                       fmin(size_of(two->A), size_of(two->B)))
                                     : (saltusi_room){.sine = list->sine};
-  end A = {two->A, two->a, a, &at.spot[0], {-at.normal[0], -at.normal[1], -at.normal[2]}, in.wide};
-  end B = {two->B, two->b, b, &at.spot[1], {at.normal[0], at.normal[1], at.normal[2]}, in.wide};
+  end A = {two->A, two->a, a, &at.spot[0], {0.0}, in.wide};
+  end B = {two->B, two->b, b, &at.spot[1], {0.0}, in.wide};
+  for (int k = 0; k < 3; k++) {
+    B.n[k] = way * at.normal[k];
+    A.n[k] = -B.n[k];
+  }
   double from[3];
   const double none[3] = {0.0, 0.0, 0.0};
   saltusi_minus3(two->a->x, two->b->x, from);
