@@ -80,6 +80,36 @@ static void every_violation_is_seen_in_its_unit(void** state) {
 
 /* Friction of a located impact is against the slip after it, whichever way the contact slid before; where slip turns back within
  * a step without an impact, its ends do not tell. */
+/* Whatever its size, and however little friction is beyond the cone: to the bit what hypot says. Slip counts as soon as
+ * it is beyond a millionth of the fastest. */
+static void friction_is_judged_to_the_last_bit(void** state) {
+  (void)state;
+  uint64_t seed = 5;
+  for (int i = 0; i < 20000; i++) {
+    const double size = pow(10.0, 300.0 * (saltus_test_random(&seed) - 0.5));
+    const double off = pow(10.0, -17.0 * saltus_test_random(&seed));
+    const double angle = 6.0 * saltus_test_random(&seed);
+    const double long_by = 0.5 * size * (1.0 + (i % 2 == 0 ? off : -off));
+    const double slow = 1e-6 * (1.0 + (i / 2 % 2 == 0 ? off : -off));
+    saltus_contact_step contact[2] = {sliding(), sliding()};
+    contact[1].impulse[0] = size;
+    contact[1].impulse[1] = long_by * cos(angle);
+    contact[1].impulse[2] = long_by * sin(angle);
+    contact[1].slip_after[0] = 2.0 * slow * cos(2.0 * angle);
+    contact[1].slip_after[1] = 2.0 * slow * sin(2.0 * angle);
+    saltusi_residuals r;
+    saltusi_residuals_start(&r);
+    const saltus_step_report report = {.active = 2, .contacts = contact};
+    saltusi_residuals_step(&r, &two, &report, 0.0, 1.0, false);
+    const double *P = contact[1].impulse, *u = contact[1].slip_after;
+    const double beyond = hypot(P[1], P[2]) - 0.5 * P[0];
+    assert_true(r.worst[SALTUS_RESIDUAL_CONE].value == fmax(0.0, beyond));
+    const bool slides = hypot(P[1], P[2]) > 0.999 * 0.5 * P[0] && hypot(u[0], u[1]) > 1e-6 * 2.0;
+    const double aside = atan2(fabs(P[1] * u[1] - P[2] * u[0]), -(P[1] * u[0] + P[2] * u[1]));
+    assert_true(r.worst[SALTUS_RESIDUAL_ANGLE].value == (slides ? aside : 0.0));
+  }
+}
+
 static void located_impacts_are_judged_by_the_slip_after_them(void** state) {
   (void)state;
   saltus_contact_step turning = sliding();
@@ -150,6 +180,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_step_that_obeys_has_none),
       cmocka_unit_test(every_violation_is_seen_in_its_unit),
+      cmocka_unit_test(friction_is_judged_to_the_last_bit),
       cmocka_unit_test(located_impacts_are_judged_by_the_slip_after_them),
       cmocka_unit_test(runs_have_what_their_recordings_have),
   };
