@@ -23,7 +23,10 @@ enum {
   STARTS = 200,
   CLIMBS = 8,
   ROUNDS = 100, /* few where they just touch, more the deeper they are */
-  DIRECTIONS = 10
+  DIRECTIONS = 10,
+  LONG = 1024, /* rounds of a climb: of 10^4 in boxes and cans ten take more */
+  STRIDE = 16,
+  LONGEST = 16384
 };
 
 /* Overlaps below this part of the smaller shape's size are those that steps leave: no other axis is looked for. */
@@ -166,10 +169,31 @@ static void try_axes(const saltusi_two* two, saltusi_separation* best) {
   }
 }
 
-/* Uphill from where `best` is. */
+/* On from where `best` is, away from `from`, as long as that goes up. */
+static void go_on(const saltusi_two* two, const double from[3], saltusi_separation* best) {
+  double start[3], way[3], before = -INFINITY;
+  memcpy(start, best->normal, sizeof start);
+  saltusi_minus3(start, from, way);
+  for (double far = 1.0; best->distance > before; far *= 2.0) {
+    double n[3];
+    before = best->distance;
+    saltusi_along(far, way, start, n);
+    try(two, n, best);
+  }
+}
+
+/* Uphill from where `best` is. A climb that is long goes along a ridge, as narrow as a shape is thin, from side to side: it is
+ * led on along its way, and ends somewhere. */
 static void climb(const saltusi_two* two, double first, saltusi_separation* best) {
-  double turn = 0.0;
-  for (double step = first; step > 1e-9;) { /* the value errs with the square of it */
+  double turn = 0.0, from[3] = {0.0, 0.0, 0.0};
+  int rounds = 0;
+  for (double step = first; step > 1e-9 && rounds < LONGEST;) { /* the value errs with its square */
+    if (++rounds >= LONG && rounds % STRIDE == 0) {
+      if (rounds > LONG) {
+        go_on(two, from, best);
+      }
+      memcpy(from, best->normal, sizeof from);
+    }
     const double before = best->distance;
     double e[3], f[3], centre[3];
     memcpy(centre, best->normal, sizeof centre);

@@ -11,6 +11,7 @@
 #include "shape/pair.h"
 
 #include <stdio.h>
+#include <time.h>
 
 enum { MOST = 256 };
 
@@ -578,6 +579,39 @@ static void boxes_hold_shapes_and_are_tight(void** state) {
   }
 }
 
+/* A disc and a needle a million times as long as thin, deep in each other: the depth has ridges along which a search went from side
+ * to side a hundred million times, for minutes. It ends, and with no more depth than there is along any of many directions. */
+static void searches_along_narrow_ridges_end(void** state) {
+  (void)state;
+  item disc, needle;
+  saltusi_separation apart;
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 1e6, .length = 1.0}, &disc);
+  make((saltus_shape_def){.kind = SALTUS_SHAPE_ELLIPSOID, .size = {1.7, 0.7, 1e6}}, &needle);
+  turn(&needle, 0.08, 0.05, 0.1);
+  const clock_t start = clock();
+  saltusi_shape_separation(&disc.shape, &disc.at, &needle.shape, &needle.at, &apart);
+  assert_true((double)(clock() - start) < 5.0 * CLOCKS_PER_SEC); /* it takes 0.05 s */
+  convex a = {.def = &disc.def}, b = {.def = &needle.def};
+  for (int k = 0; k < 9; k++) {
+    a.R[k] = disc.at.R[k];
+    b.R[k] = needle.at.R[k];
+  }
+  uint64_t seed = 3;
+  for (int n = 0; n < 10000; n++) {
+    long double up[3], square = 0;
+    for (int k = 0; k < 3; k++) {
+      up[k] = uniform(&seed, -1.0, 1.0);
+      square += up[k] * up[k];
+    }
+    for (int k = 0; k < 3; k++) {
+      up[k] /= sqrtl(square);
+    }
+    assert_true((long double)apart.distance >= convex_along(&a, &b, up) - 1e-3L);
+  }
+  saltusi_pool_free(&disc.pool);
+  saltusi_pool_free(&needle.pool);
+}
+
 /* ------------------------------------------------------------------------------------ refusals --- */
 
 static void degenerate_shapes_are_refused(void** state) {
@@ -814,6 +848,7 @@ int main(void) {
       cmocka_unit_test(depths_in_ellipsoids_do_not_jump_in_the_middle),
       cmocka_unit_test(two_tori_touch_wherever_they_are),
       cmocka_unit_test(boxes_hold_shapes_and_are_tight),
+      cmocka_unit_test(searches_along_narrow_ridges_end),
       cmocka_unit_test(degenerate_shapes_are_refused),
       cmocka_unit_test(places_where_rims_cross_are_followed),
       cmocka_unit_test(arbitrary_positions_give_numbers),
