@@ -139,7 +139,8 @@ static void vertex_under(const hull* h, int v) {
   }
 }
 
-/* Ends on both sides; for all pairs: or on one, by no more than what is `wide` across. */
+/* Ends on both sides of the other's line; for all pairs: or on one by no more than `wide`, as far as bodies move. Along edges that
+ * cross at a small angle that is farther. */
 static bool apart(double first, double second, double touch, double wide) {
   if (wide > 0.0) {
     return fmin(first, second) <= wide && fmax(first, second) >= -wide;
@@ -193,9 +194,8 @@ static void edge_across(const hull* h, const saltusi_edge* mine, int number, int
   const double x = saltusi_dot3(across, d), slope = saltusi_dot3(across, a);
   saltusi_cross(n, a, across);
   const double y = -saltusi_dot3(across, d), rise = saltusi_dot3(across, edge->direction);
-  const double across_by = ask->wide * fabs(slope);
-  if (apart(x, x + slope * mine->length, ask->touch, across_by) &&
-      apart(y, y + rise * edge->length, ask->touch, across_by)) {
+  if (apart(x, x + slope * mine->length, ask->touch, ask->wide) &&
+      apart(y, y + rise * edge->length, ask->touch, ask->wide)) {
     saltusi_along(-y / rise, edge->direction, mesh->vertex[edge->from], point);
     saltusi_mesh_list(ask, saltusi_edge_number(h->body, number), saltusi_mesh_edge_number(mesh, e),
                       gap, n, point);
