@@ -24,7 +24,7 @@ enum {
   CLIMBS = 8,
   ROUNDS = 100, /* few where they just touch, more the deeper they are */
   DIRECTIONS = 10,
-  LONG = 1024, /* rounds of a climb: of 10^4 in boxes and cans ten take more */
+  LONG = 1024, /* rounds of a climb: of 10^4 of arbitrary shapes twenty take more */
   STRIDE = 16,
   LONGEST = 16384
 };

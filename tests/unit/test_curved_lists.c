@@ -580,7 +580,7 @@ static void boxes_hold_shapes_and_are_tight(void** state) {
 }
 
 /* A disc and a needle a million times as long as thin, deep in each other: the depth has ridges along which a search went from side
- * to side a hundred million times, for minutes. It ends, and with no more depth than there is along any of many directions. */
+ * to side a hundred million times, for more than 40 s. It ends, and with no more depth than there is along any of many directions. */
 static void searches_along_narrow_ridges_end(void** state) {
   (void)state;
   item disc, needle;
