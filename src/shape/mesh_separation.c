@@ -139,6 +139,7 @@ static void convex_to(search* s, int t) {
     it.feature[3 + k].kind = SALTUSI_FEATURE_LINE;
     memcpy(it.feature[3 + k].p, it.triangle.vertex[k], sizeof it.feature[k].p);
     memcpy(it.feature[3 + k].a, edge->direction, sizeof edge->direction);
+    memcpy(it.feature[3 + k].e, it.triangle.face[0].normal, sizeof it.feature[k].e);
     it.feature[3 + k].size[0] = edge->length;
     it.shape.size = fmax(it.shape.size, edge->length);
   }
@@ -146,6 +147,7 @@ static void convex_to(search* s, int t) {
     it.feature[6 + k].kind = SALTUSI_FEATURE_PLANE;
     memcpy(it.feature[6 + k].p, it.triangle.vertex[0], sizeof it.feature[k].p);
     memcpy(it.feature[6 + k].a, it.triangle.face[k].normal, sizeof it.feature[k].a);
+    memcpy(it.feature[6 + k].e, it.triangle.edge[0].direction, sizeof it.feature[k].e);
   }
   memcpy(it.shape.centre, it.triangle.vertex[0], sizeof it.shape.centre);
   it.shape.feature = it.feature;
