@@ -43,6 +43,19 @@ static bool over(const hull* h, int t, const double p[3]) {
   return true;
 }
 
+/* Where all that is free is in front of a plane, a point behind that is as far from all of the mesh. Beyond a concave edge a point
+ * may be nearer to it: the mesh goes down again there, and the plane is not one of its own any more. */
+static bool beyond(const hull* h, int t, const double p[3], double gap) {
+  const saltusi_mesh_query* ask = h->ask;
+  if (ask->all || !(gap < -4.0 * ask->touch) ||
+      saltusi_mesh_over(ask->mesh, t, p, 4.0 * ask->touch)) {
+    return false;
+  }
+  saltusi_mesh_foot foot;
+  saltusi_mesh_nearest(ask->mesh, p, &foot);
+  return foot.distance > gap + 4.0 * ask->touch;
+}
+
 static void vertices_on_face(const hull* h, int t) {
   const saltusi_mesh_query* ask = h->ask;
   const saltusi_mesh* mesh = ask->mesh;
@@ -67,7 +80,7 @@ static void vertices_on_face(const hull* h, int t) {
       continue;
     }
     saltusi_mesh_see(ask, h->body->vertex[v], p);
-    if (over(h, t, p)) {
+    if (over(h, t, p) && !beyond(h, t, p, gap)) {
       saltusi_along(-gap, n, p, point);
       saltusi_mesh_list(ask, saltusi_vertex_number(v),
                         saltusi_mesh_face_number(mesh, mesh->face[t]), gap, n, point);

@@ -538,6 +538,34 @@ static void a_box_in_a_corner_touches_floor_and_wall(void** state) {
   saltusi_pool_free(&pool);
 }
 
+/* Level, up by 0.02 m, down by 0.08 m, level: a large box stands with a corner on the way down, below the first level but not in
+ * the ground there. The edge where that level ends is concave. */
+static void a_corner_beyond_a_concave_edge_is_not_below_it(void** state) {
+  (void)state;
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  double heights[18];
+  static const double along[6] = {0.0, 0.0, 0.02, -0.06, -0.06, -0.06};
+  for (int k = 0; k < 18; k++) {
+    heights[k] = along[k % 6];
+  }
+  const saltusi_shape ground = field(&pool, heights, 6, 3);
+  const saltusi_shape box = solids_box(&pool, 20.0, 20.0, 20.0, 0.0);
+  const saltusi_carrier b = still();
+  const double turn = acos(sqrt(1.0 / 3.0)) * sqrt(0.5); /* the diagonal upright */
+  static const double offs[4] = {0.0, -1e-6, 1e-6, -1e-3};
+  for (int k = 0; k < 4; k++) {
+    const double height = 0.02 - 0.08 * 0.6 + 10.0 * sqrt(3.0) + offs[k];
+    const saltusi_carrier a =
+        solids_at((double[3]){2.6, 0.7, height}, (double[3]){turn, -turn, 0.0});
+    list pairs;
+    near_pairs(&(saltusi_two){&box, &a, &ground, &b}, 1e-5, 1e-3, &pairs);
+    assert_int_equal(pairs.all.count, 1);
+    assert_near(pairs.item[0].gap, offs[k] / sqrt(1.0 + 0.08 * 0.08), 1e-13);
+    assert_true(pairs.item[0].normal[0] > 0.05); /* off the way down */
+  }
+  saltusi_pool_free(&pool);
+}
+
 static void a_mesh_stands_on_a_plane_with_its_lowest_corners(void** state) {
   (void)state;
   saltusi_pool pool = saltusi_pool_over(NULL);
@@ -819,6 +847,7 @@ int main(void) {
       cmocka_unit_test(a_capsule_lies_on_its_ends_and_across_ridges),
       cmocka_unit_test(boxes_on_meshes_touch_as_on_boxes),
       cmocka_unit_test(a_box_in_a_corner_touches_floor_and_wall),
+      cmocka_unit_test(a_corner_beyond_a_concave_edge_is_not_below_it),
       cmocka_unit_test(a_mesh_stands_on_a_plane_with_its_lowest_corners),
       cmocka_unit_test(distances_from_meshes_are_those_from_their_triangles),
       cmocka_unit_test(all_pairs_hold_those_of_nearby_poses),
