@@ -8,6 +8,7 @@
 #include "anyshape.h"
 #include "math/rotation.h"
 #include "shape/mesh.h"
+#include "shape/pair.h"
 #include "shape/polytope.h"
 
 #include <stdio.h>
@@ -42,6 +43,7 @@ typedef struct tally {
   int silent;  /* touch, and nothing is listed */
   int overlap; /* touch, and a pair that overlaps is listed */
   int back;    /* touch the back of what is open, or reach behind it around its border */
+  int steep;   /* of those missed: an edge was as steep as the side of a cone, or steeper */
   double listed;
 } tally;
 
@@ -127,6 +129,18 @@ static void look_at_touching(const any* A, const any* B, const saltusi_candidate
   }
 }
 
+/* The place where a line touches the side of a cone goes off to infinity while the line turns to be as steep as that; beyond,
+ * the two have no closest points, and no gap. */
+static bool is_too_steep(const any* A, const any* B, const saltusi_candidate* numbers) {
+  saltusi_pair pair;
+  saltusi_closest at;
+  saltusi_shape_pair(&A->shape, &A->at, &B->shape, &B->at, numbers, &pair);
+  const bool line_on_cone =
+      (pair.A->kind == SALTUSI_FEATURE_LINE && pair.B->kind == SALTUSI_FEATURE_CONE) ||
+      (pair.A->kind == SALTUSI_FEATURE_CONE && pair.B->kind == SALTUSI_FEATURE_LINE);
+  return line_on_cone && !saltusi_pair_closest(&pair, &at);
+}
+
 static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
   static saltusi_candidate touching[MOST], room[MOST];
   any A, B;
@@ -164,7 +178,9 @@ static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
       found = room[k].a == touching[c].a && room[k].b == touching[c].b;
     }
     sum->pairs++;
-    if (!found && touching[c].gap > -1e-9) {
+    if (!found && touching[c].gap > -1e-9 && is_too_steep(&A, &B, &touching[c])) {
+      sum->steep++;
+    } else if (!found && touching[c].gap > -1e-9) {
       sum->missed++;
       if (sum->missed <= 3) {
         print_message("%s on %s: features %d, %d touch (gap %.1e), not listed before: moved %.1e, "
@@ -180,7 +196,7 @@ static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
 
 static void what_touches_later_is_listed_before(void** state) {
   (void)state;
-  int missed = 0, wrong = 0;
+  int missed = 0, wrong = 0, steep = 0, touched = 0;
   for (int i = 0; i < ANY_KINDS; i++) {
     for (int j = 0; j < ANY_KINDS; j++) {
       uint64_t seed = 1000 + (uint64_t)(ANY_KINDS * i + j);
@@ -193,17 +209,21 @@ static void what_touches_later_is_listed_before(void** state) {
         one_draw(&seed, (any_kind)i, (any_kind)j, &sum);
       }
       missed += sum.missed;
+      steep += sum.steep;
+      touched += sum.touched;
       wrong += sum.silent + sum.overlap;
       if (saltus_test_long() || sum.missed + sum.silent + sum.overlap > 0) {
-        print_message(
-            "| %s | %s | %d, %d silent, %d overlap, %d behind | %d of %d missed | %.1f listed |\n",
-            any_name((any_kind)i), any_name((any_kind)j), sum.touched, sum.silent, sum.overlap,
-            sum.back, sum.missed, sum.pairs, sum.listed / fmax(1.0, sum.touched));
+        print_message("| %s | %s | %d, %d silent, %d overlap, %d behind | %d of %d missed, %d too "
+                      "steep | %.1f listed |\n",
+                      any_name((any_kind)i), any_name((any_kind)j), sum.touched, sum.silent,
+                      sum.overlap, sum.back, sum.missed, sum.pairs, sum.steep,
+                      sum.listed / fmax(1.0, sum.touched));
       }
     }
   }
   assert_int_equal(missed, 0);
   assert_int_equal(wrong, 0);
+  assert_true(steep <= touched / 100000); /* 3000 draws of each pair have two */
 }
 
 /* Searches of distances end where the bounds from both sides are within 64 eps of the sizes, 1e-13 m; equations of pairs know
