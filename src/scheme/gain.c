@@ -34,15 +34,6 @@ static double size_of(const share* s) {
   return 0.5 * size;
 }
 
-/* As saltus_event_work. */
-static double work_of(const share* s) {
-  double work = s->impulse[0] * (s->u_before + s->u_after);
-  for (int k = 0; k < 2; k++) {
-    work += s->impulse[k + 1] * (s->slip_before[k] + s->slip_after[k]);
-  }
-  return 0.5 * work;
-}
-
 static void add(impact* b, const share* s, double work, int giver) {
   b->work += work;
   b->size += size_of(s);
@@ -144,7 +135,9 @@ static void add_contact(impact* b, const saltus_contact_step* c, int number) {
     impulse[k] = c->impact ? c->impulse[k] - c->lasting[k] : c->impulse[k];
   }
   const share s = {c->u_before, c->u_after, c->slip_before, c->slip_after, impulse};
-  add(b, &s, work_of(&s), number);
+  const double work =
+      saltusi_impact_work(impulse, c->u_before, c->u_after, c->slip_before, c->slip_after);
+  add(b, &s, work, number);
 }
 
 bool saltusi_gain_next(const saltus_step_report* report, bool located, double t, double h,

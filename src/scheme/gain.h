@@ -18,6 +18,16 @@
 
 extern const char* const saltusi_gain_names[];
 
+/* P . (U- + U+) / 2 of one contact. */
+static inline double saltusi_impact_work(const double impulse[3], double u_before, double u_after,
+                                         const double slip_before[2], const double slip_after[2]) {
+  double work = impulse[0] * (u_before + u_after);
+  for (int k = 0; k < 2; k++) {
+    work += impulse[k + 1] * (slip_before[k] + slip_after[k]);
+  }
+  return 0.5 * work;
+}
+
 /* What is reported of a contact of a scheme that does not locate events. */
 void saltusi_contact_event(const saltus_contact_step* contact, double t, double h,
                            saltus_event* event);

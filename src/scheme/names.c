@@ -3,6 +3,7 @@
  *
  * names.c - words for what steps and events report.
  */
+#include "scheme/gain.h"
 #include "scheme/scheme_ops.h"
 
 #include <assert.h>
@@ -37,9 +38,6 @@ bool saltus_event_is_own(saltus_event_kind kind) {
 
 double saltus_event_work(const saltus_event* event) {
   assert(event != NULL);
-  double work = event->impulse[0] * (event->u_before + event->u_after);
-  for (int k = 0; k < 2; k++) {
-    work += event->impulse[k + 1] * (event->slip_before[k] + event->slip_after[k]);
-  }
-  return 0.5 * work;
+  return saltusi_impact_work(event->impulse, event->u_before, event->u_after, event->slip_before,
+                             event->slip_after);
 }
