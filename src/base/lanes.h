@@ -21,6 +21,13 @@ typedef int64_t saltusi_masks
 typedef double saltusi_halves
     __attribute__((vector_size(SALTUSI_LANES / 2 * sizeof(double)), aligned(8), may_alias));
 
+/* Eight numbers of single precision in the same room, and their masks. */
+enum { SALTUSI_FLOAT_LANES = 8 };
+typedef float saltusi_float_lanes
+    __attribute__((vector_size(SALTUSI_FLOAT_LANES * sizeof(float)), aligned(4), may_alias));
+typedef int32_t saltusi_float_masks
+    __attribute__((vector_size(SALTUSI_FLOAT_LANES * sizeof(float)), aligned(4), may_alias));
+
 /* Before functions of which one is made for every kind of machine; the loader takes the best. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

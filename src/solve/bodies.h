@@ -27,6 +27,7 @@ enum {
   SALTUSI_BODY_ROWS = 3 * SALTUSI_BODY_WIDTH,                   /* of a contact on one body */
   SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* and on both */
   SALTUSI_CONTACT_ENTRIES = 9,                                  /* of a matrix of its three rows */
+  SALTUSI_SINGLE_WIDTH = 8,  /* numbers of a body in single precision, two of them idle */
   SALTUSI_PACKED_ROOM = 162, /* numbers of a packed contact at most, with those of idle lanes */
   SALTUSI_LANE_ROOM = 2      /* lanes a contact at most, likewise */
 };
@@ -35,6 +36,14 @@ enum {
 enum { SALTUSI_BODIES_FROM = 24 };
 /* Least tolerance: sweeps are slow below it. */
 #define SALTUSI_BODIES_TOL 1e-9
+
+/* Contacts packed in single precision, body_single.c. */
+typedef struct saltusi_single_precision {
+  bool wanted;        /* springs and tolerance are such that it serves */
+  float* v;           /* [(bodies + 1) x SALTUSI_SINGLE_WIDTH] changes of velocities */
+  double mass, speed; /* units of numbers in groups */
+  double miss2;       /* |F / rho|^2 where it was looked at last */
+} saltusi_single_precision;
 
 typedef struct saltusi_bodies {
   int units, bodies;
@@ -57,13 +66,14 @@ typedef struct saltusi_bodies {
   int*
       crossing; /* [2 units] places of the blocks (first, second) and (second, first) in the factors */
   int* mark;    /* [bodies + 1] */
-  double* packed;   /* [units x SALTUSI_PACKED_ROOM] groups of contacts, body_groups.c */
-  int fields;       /* numbers of a contact in them */
-  int groups;       /* how many */
-  int* pair;        /* [2 SALTUSI_LANE_ROOM units] the bodies of each lane */
-  int* lane;        /* [SALTUSI_LANE_ROOM units] its contact; -1: none */
-  int* run;         /* [units] runs of contacts that wait while groups are put together */
-  int* run_end;     /* [units] and where they end */
+  double* packed; /* [units x SALTUSI_PACKED_ROOM] groups of contacts, body_groups.c */
+  int fields;     /* numbers of a contact in them */
+  int groups;     /* how many */
+  int* pair;      /* [2 SALTUSI_LANE_ROOM units] the bodies of each lane */
+  int* lane;      /* [SALTUSI_LANE_ROOM units] its contact; -1: none */
+  int* run;       /* [units] runs of contacts that wait while groups are put together */
+  int* run_end;   /* [units] and where they end */
+  saltusi_single_precision single;
   const void* kind; /* of the packed ones; NULL: nobody yet */
   const double* q;  /* with these free velocities */
 } saltusi_bodies;

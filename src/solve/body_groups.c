@@ -12,15 +12,16 @@
 #include <assert.h>
 #include <string.h>
 
-/* Runs that are looked at for a lane. */
-enum { LANES = SALTUSI_LANES, AHEAD = 64 };
+/* Runs that are looked at for a lane; lanes at most. */
+enum { LANES = SALTUSI_LANES, AHEAD = 64, MOST = SALTUSI_FLOAT_LANES };
 
 /* Who is in which lane. Runs that wait are linked by their first contacts, in order: b->run has the next one. */
 typedef struct schedule {
-  int first;          /* run that waits; units: none */
-  int at[LANES];      /* the next contact of each lane */
-  int end[LANES];     /* one behind the last of its run */
-  int pair[LANES][2]; /* its bodies, the resting one where there is none */
+  int lanes;
+  int first;         /* run that waits; units: none */
+  int at[MOST];      /* the next contact of each lane */
+  int end[MOST];     /* one behind the last of its run */
+  int pair[MOST][2]; /* its bodies, the resting one where there is none */
 } schedule;
 
 static double* start_of(const saltusi_bodies* b, int group) {
@@ -70,14 +71,14 @@ static bool take_run(const saltusi_bodies* b, schedule* s, int lane) {
 /* Runs for the lanes that have none, where one has ended since the last group; false: no lane has any. */
 static bool take_runs(const saltusi_bodies* b, schedule* s) {
   bool wanted = b->groups == 0, any = false;
-  for (int l = 0; l < LANES; l++) {
+  for (int l = 0; l < s->lanes; l++) {
     if (s->at[l] == s->end[l] && s->pair[l][0] < b->bodies) {
       mark(b, s, l, 0);
       s->pair[l][0] = s->pair[l][1] = b->bodies;
       wanted = true;
     }
   }
-  for (int l = 0; l < LANES; l++) {
+  for (int l = 0; l < s->lanes; l++) {
     if (s->pair[l][0] == b->bodies && wanted) {
       wanted = take_run(b, s, l); /* what one lane does not find, the next will not */
     }
@@ -87,34 +88,24 @@ static bool take_runs(const saltusi_bodies* b, schedule* s) {
 }
 
 /* The next group, of the present contacts of the lanes. */
-static void add_group(const saltusi_friction_case* in, schedule* s, saltusi_put_contact* put) {
-  saltusi_bodies* b = in->bodies;
-  double* values = start_of(b, b->groups);
-  memset(values, 0, (size_t)(b->fields * LANES) * sizeof(double));
-  memcpy(b->pair + (size_t)b->groups * 2 * LANES, s->pair, sizeof s->pair);
-  for (int l = 0; l < LANES; l++) {
-    const int i = s->at[l] < s->end[l] ? s->at[l]++ : -1;
-    b->lane[b->groups * LANES + l] = i;
-    values[SALTUSI_GROUP_MU * LANES + l] = i >= 0 ? in->mu[i] : 0.0;
-    values[SALTUSI_GROUP_RHO * LANES + l] = i >= 0 ? in->rho[i] : 1.0;
-    if (i >= 0) {
-      put(in, i, values + l);
-    }
+static void add_group(saltusi_bodies* b, schedule* s) {
+  int* lane = b->lane + (size_t)b->groups * (size_t)s->lanes;
+  int* pair = b->pair + (size_t)b->groups * (size_t)s->lanes * 2;
+  for (int l = 0; l < s->lanes; l++) {
+    lane[l] = s->at[l] < s->end[l] ? s->at[l]++ : -1;
+    pair[2 * l] = s->pair[l][0];
+    pair[2 * l + 1] = s->pair[l][1];
   }
   b->groups++;
 }
 
-bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
-                         saltusi_put_contact* put) {
-  assert(in != NULL && in->bodies != NULL && put != NULL && fields >= SALTUSI_GROUP_OWN);
-  assert(LANES * fields * most <= SALTUSI_PACKED_ROOM && LANES * most <= SALTUSI_LANE_ROOM);
-  saltusi_bodies* b = in->bodies;
-  schedule s = {.first = 0};
-  for (int l = 0; l < LANES; l++) {
+bool saltusi_groups_form(saltusi_bodies* b, int lanes, double most) {
+  assert(b != NULL && lanes <= MOST && lanes * most <= SALTUSI_LANE_ROOM);
+  schedule s = {.lanes = lanes};
+  for (int l = 0; l < lanes; l++) {
     s.pair[l][0] = s.pair[l][1] = b->bodies;
   }
   b->groups = 0;
-  b->fields = fields;
   memset(b->mark, 0, ((size_t)b->bodies + 1) * sizeof(int));
   for (int i = 0; i < b->units; i++) {
     if (b->body[2 * i] < 0) {
@@ -126,7 +117,29 @@ bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double mos
     if (b->groups + 1 > most * b->units) {
       return false;
     }
-    add_group(in, &s, put);
+    add_group(b, &s);
+  }
+  return true;
+}
+
+bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
+                         saltusi_put_contact* put) {
+  assert(in != NULL && in->bodies != NULL && put != NULL && fields >= SALTUSI_GROUP_OWN);
+  assert(LANES * fields * most <= SALTUSI_PACKED_ROOM);
+  saltusi_bodies* b = in->bodies;
+  b->fields = fields;
+  if (!saltusi_groups_form(b, LANES, most)) {
+    return false;
+  }
+  memset(b->packed, 0, (size_t)b->groups * (size_t)(fields * LANES) * sizeof(double));
+  for (int at = 0; at < b->groups * LANES; at++) {
+    double* to = start_of(b, at / LANES) + at % LANES;
+    const int i = b->lane[at];
+    to[SALTUSI_GROUP_MU * LANES] = i >= 0 ? in->mu[i] : 0.0;
+    to[SALTUSI_GROUP_RHO * LANES] = i >= 0 ? in->rho[i] : 1.0;
+    if (i >= 0) {
+      put(in, i, to);
+    }
   }
   return true;
 }

@@ -61,8 +61,11 @@ static inline bool saltusi_momentum(const saltusi_points* p, int i, double* chan
 /* Writes what a kind needs of contact i into its lane: place k at to[k * SALTUSI_LANES]. */
 typedef void saltusi_put_contact(const saltusi_friction_case* in, int i, double* to);
 
-/* All contacts into bodies->packed, `fields` places each, with bodies->lane, pair and groups; false when groups would be more than
- * `most` times the contacts, or one has no body. */
+/* Contacts into groups of so many lanes, 8 at most, that have no body in common: bodies->lane, pair and groups; false when groups
+ * would be more than `most` times the contacts, or one has no body. */
+bool saltusi_groups_form(saltusi_bodies* bodies, int lanes, double most);
+
+/* All contacts into groups of four and bodies->packed, `fields` places each; false as above. */
 bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
                          saltusi_put_contact* put);
 

@@ -119,9 +119,8 @@ static bool is_packable(const saltusi_bodies* b, int i) {
   return true;
 }
 
-bool saltusi_rigid_pack(const saltusi_friction_case* in) {
-  assert(in != NULL && in->bodies != NULL);
-  const saltusi_bodies* b = in->bodies;
+bool saltusi_rigid_serves(const saltusi_bodies* b) {
+  assert(b != NULL);
   for (int k = 0; k < b->bodies; k++) {
     if (!is_rigid(b->inverse + (size_t)k * SALTUSI_BODY_BLOCK)) {
       return false;
@@ -132,7 +131,12 @@ bool saltusi_rigid_pack(const saltusi_friction_case* in) {
       return false;
     }
   }
-  return saltusi_groups_pack(in, FIELDS, most_groups, put);
+  return true;
+}
+
+bool saltusi_rigid_pack(const saltusi_friction_case* in) {
+  assert(in != NULL && in->bodies != NULL);
+  return saltusi_rigid_serves(in->bodies) && saltusi_groups_pack(in, FIELDS, most_groups, put);
 }
 
 /* u = G_i^T v + q */

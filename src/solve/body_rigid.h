@@ -9,6 +9,8 @@
 
 #include "solve/body_round.h"
 
+/* Whether A^-1 and rows of all contacts are those of rigid bodies. */
+bool saltusi_rigid_serves(const saltusi_bodies* bodies);
 bool saltusi_rigid_pack(const saltusi_friction_case* in);
 void saltusi_rigid_start(const saltusi_friction_case* in, const saltusi_points* points);
 double saltusi_rigid_sweep(const saltusi_friction_case* in, const saltusi_points* points);

@@ -149,7 +149,7 @@ saltusi_stage saltusi_body_soft(saltusi_soft_work* work, saltusi_sweep_work* swe
                                 double* r) {
   assert(work != NULL && sweep != NULL && in != NULL && in->bodies != NULL && settings != NULL);
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
-  saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol};
+  saltusi_body_sweeps between = {.sweeps = BETWEEN, .tol = settings->tol, .standing = true};
   double residual = settings->known > 0.0 ? settings->known : saltusi_sweep_residual(sweep, in, r);
   const bool still = settings->tol < rest_near && residual <= near_by * settings->tol;
   double rest = still ? rest_near : rest_far;

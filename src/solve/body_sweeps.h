@@ -11,8 +11,9 @@
 typedef struct saltusi_body_sweeps {
   int sweeps;
   double tol;
-  bool plain;   /* without momentum */
-  double known; /* residual of r; 0: to be found */
+  bool plain;    /* without momentum */
+  double known;  /* residual of r; 0: to be found */
+  bool standing; /* r is where saltusi_sweep_residual was asked last */
 } saltusi_body_sweeps;
 
 /* On in->bodies from r; r gets the best point that was looked at, in->bodies->v its velocities. */

@@ -25,6 +25,8 @@ enum { FIRST_SOFT = 400, FEW_SOFT = 30, STEPS_SOFT = 30 };
 static const double soft_near = 1e-3;
 /* S / W of springs that are soft in this sense; others count as rigid. */
 static const double soft_least = 1e-3;
+/* Least tolerance that sweeps in single precision reach by themselves (body_single.c). */
+static const double single_tol = 5e-7;
 static const double before_newton = 10.0;
 static const double sweeps_again = 8.0;
 /* Steps of Newton's method, and those that have to gain something. */
@@ -226,7 +228,8 @@ static bool is_redundant(const saltusi_bodies* b) {
 /* Contacts with soft springs. */
 static bool solve_soft(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
-  const saltusi_bodies* bodies = work->given.bodies;
+  saltusi_bodies* bodies = work->given.bodies;
+  bodies->single.wanted = run->tol >= single_tol;
   if (is_redundant(bodies) ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
     return true;
   }
