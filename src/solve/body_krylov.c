@@ -12,7 +12,10 @@
  * symmetric where contacts slip. Ten to twenty iterations gain three digits; each costs two passes over the blocks, and so everything
  * here is proportional to the pairs of bodies that meet, while factors of a pile of n bodies grow with n^2.
  *
- * Blocks are stored column by column: a column times a number is what vectors do.
+ * Blocks are stored column by column: a column times a number is what vectors do. Factors are those of the matrix divided by the roots of the
+ * masses on both sides, in single precision: half of the memory that each iteration reads, in vectors of eight. What they make of the basis is kept, and
+ * the solution is a sum of it (flexible GMRES: Saad, SIAM Journal on Scientific Computing 14 (1993) 461-469), so that their rounding is that of
+ * another preconditioner and not of the solution.
  */
 #include "solve/body_krylov.h"
 
@@ -26,10 +29,13 @@ enum {
   WIDTH = SALTUSI_BODY_WIDTH,
   BLOCK = SALTUSI_BODY_BLOCK,
   ROWS = SALTUSI_BODY_ROWS,
+  PLACES = SALTUSI_SINGLE_WIDTH,
+  FLOATS = WIDTH * PLACES, /* of a block of factors */
   DEPTH = SALTUSI_KRYLOV_DEPTH
 };
 
 typedef saltusi_lanes lanes;
+typedef saltusi_float_lanes floats;
 
 void saltusi_krylov_layout(saltusi_body_krylov* k, const saltusi_bodies* b, saltus_arena* arena) {
   assert(k != NULL && b != NULL && arena != NULL);
@@ -40,11 +46,11 @@ void saltusi_krylov_layout(saltusi_body_krylov* k, const saltusi_bodies* b, salt
   k->diagonal = SALTUS_PUSH(arena, int, k->bodies);
   k->place = SALTUS_PUSH2(arena, int, b->units, 2);
   k->matrix = SALTUS_PUSH2(arena, double, k->blocks, BLOCK);
-  k->factor = SALTUS_PUSH2(arena, double, k->blocks, BLOCK);
-  k->inverse = SALTUS_PUSH2(arena, double, k->bodies, BLOCK);
+  k->factor = SALTUS_PUSH2(arena, float, k->blocks, FLOATS);
+  k->inverse = SALTUS_PUSH2(arena, float, k->bodies, FLOATS);
   k->scale = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
-  k->root = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
   k->basis = SALTUS_PUSH2(arena, double, (DEPTH + 1) * WIDTH, k->bodies);
+  k->direction = SALTUS_PUSH2(arena, float, DEPTH* PLACES, k->bodies);
   k->solved = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
 }
 
@@ -67,7 +73,6 @@ void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b) {
     k->diagonal[i] = find_block(k, i, i);
     for (int a = 0; a < WIDTH; a++) {
       const double root = sqrt(b->A[(size_t)i * BLOCK + (size_t)a * (WIDTH + 1)]);
-      k->root[i * WIDTH + a] = root;
       k->scale[i * WIDTH + a] = 1.0 / root;
     }
   }
@@ -140,21 +145,15 @@ static void form_matrix(saltusi_body_krylov* k, const saltusi_bodies* b, const d
 
 /* ---- incomplete factors ---- */
 
-/* C -= A B of blocks that are stored column by column: column c of C loses A times column c of B. */
-SALTUSI_ALWAYS_INLINE void subtract_product(const double* A, const double* B, double* C) {
-  for (int c = 0; c < WIDTH; c += 2) {
-    double* to = C + (size_t)c * WIDTH;
-    lanes first = *(lanes*)to, middle = *(lanes*)(to + 4), last = *(lanes*)(to + 8);
+/* C += sign A B of blocks of factors: column c of C gets A times column c of B. */
+SALTUSI_ALWAYS_INLINE void add_block_product(float sign, const float* A, const float* B, float* C) {
+  for (int c = 0; c < WIDTH; c++) {
+    floats* to = (floats*)(C + (size_t)c * PLACES);
+    floats made = {0.0F};
     for (int l = 0; l < WIDTH; l++) {
-      const double* a = A + (size_t)l * WIDTH;
-      const double x = B[c * WIDTH + l], y = B[(c + 1) * WIDTH + l];
-      first -= (lanes){a[0], a[1], a[2], a[3]} * (lanes){x, x, x, x};
-      middle -= (lanes){a[4], a[5], a[0], a[1]} * (lanes){x, x, y, y};
-      last -= (lanes){a[2], a[3], a[4], a[5]} * (lanes){y, y, y, y};
+      made += *(const floats*)(A + (size_t)l * PLACES) * B[c * PLACES + l];
     }
-    *(lanes*)to = first;
-    *(lanes*)(to + 4) = middle;
-    *(lanes*)(to + 8) = last;
+    *to += sign * made;
   }
 }
 
@@ -163,32 +162,45 @@ SALTUSI_FOR_MACHINES static void eliminate(saltusi_body_krylov* k, int i) {
   const int end = k->start[i + 1];
   for (int e = k->start[i]; e < k->diagonal[i]; e++) {
     const int before = k->neighbour[e];
-    double* own = k->factor + (size_t)e * BLOCK;
-    double minus[BLOCK];
-    memset(minus, 0, sizeof minus);
-    subtract_product(own, k->inverse + (size_t)before * BLOCK, minus);
-    for (int a = 0; a < BLOCK; a++) {
-      own[a] = -minus[a];
-    }
+    float *own = k->factor + (size_t)e * FLOATS, made[FLOATS] = {0.0F};
+    add_block_product(1.0F, own, k->inverse + (size_t)before * FLOATS, made);
+    memcpy(own, made, sizeof made);
     int at = e + 1; /* both rows ascend */
     for (int g = k->diagonal[before] + 1; g < k->start[before + 1] && at < end; g++) {
       while (at < end && k->neighbour[at] < k->neighbour[g]) {
         at++;
       }
       if (at < end && k->neighbour[at] == k->neighbour[g]) {
-        subtract_product(own, k->factor + (size_t)g * BLOCK, k->factor + (size_t)at * BLOCK);
+        add_block_product(-1.0F, own, k->factor + (size_t)g * FLOATS,
+                          k->factor + (size_t)at * FLOATS);
       }
+    }
+  }
+}
+
+/* Row i of the matrix, scaled. */
+SALTUSI_FOR_MACHINES static void scale_row(saltusi_body_krylov* k, int i) {
+  const double* left = k->scale + (size_t)i * WIDTH;
+  for (int e = k->start[i]; e < k->start[i + 1]; e++) {
+    const double* from = k->matrix + (size_t)e * BLOCK;
+    const double* right = k->scale + (size_t)k->neighbour[e] * WIDTH;
+    float* to = k->factor + (size_t)e * FLOATS;
+    for (int c = 0; c < WIDTH; c++) {
+      for (int a = 0; a < WIDTH; a++) {
+        to[c * PLACES + a] = (float)(from[c * WIDTH + a] * left[a] * right[c]);
+      }
+      to[c * PLACES + WIDTH] = to[c * PLACES + WIDTH + 1] = 0.0F;
     }
   }
 }
 
 /* The inverse of a block after Gauss and Jordan, [block | 1] to [1 | inverse], with pivots by columns: where contacts slip blocks are far from
  * symmetric. False when it is singular. */
-SALTUSI_FOR_MACHINES static bool invert(const double* from, double* to) {
+SALTUSI_FOR_MACHINES static bool invert(const float* from, float* to) {
   double a[WIDTH][2 * WIDTH];
   for (int i = 0; i < WIDTH; i++) {
     for (int c = 0; c < WIDTH; c++) {
-      a[i][c] = from[i * WIDTH + c];
+      a[i][c] = from[i * PLACES + c];
       a[i][WIDTH + c] = i == c ? 1.0 : 0.0;
     }
   }
@@ -215,7 +227,10 @@ SALTUSI_FOR_MACHINES static bool invert(const double* from, double* to) {
     }
   }
   for (int i = 0; i < WIDTH; i++) {
-    memcpy(to + (size_t)i * WIDTH, a[i] + WIDTH, WIDTH * sizeof(double));
+    for (int c = 0; c < WIDTH; c++) {
+      to[i * PLACES + c] = (float)a[i][WIDTH + c];
+    }
+    to[i * PLACES + WIDTH] = to[i * PLACES + WIDTH + 1] = 0.0F;
   }
   return true;
 }
@@ -223,10 +238,10 @@ SALTUSI_FOR_MACHINES static bool invert(const double* from, double* to) {
 bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const double* K) {
   assert(k != NULL && b != NULL && K != NULL && k->bodies == b->bodies);
   form_matrix(k, b, K);
-  memcpy(k->factor, k->matrix, (size_t)k->blocks * BLOCK * sizeof(double));
   for (int i = 0; i < k->bodies; i++) {
+    scale_row(k, i);
     eliminate(k, i);
-    if (!invert(k->factor + (size_t)k->diagonal[i] * BLOCK, k->inverse + (size_t)i * BLOCK)) {
+    if (!invert(k->factor + (size_t)k->diagonal[i] * FLOATS, k->inverse + (size_t)i * FLOATS)) {
       return false;
     }
   }
@@ -273,34 +288,46 @@ SALTUSI_FOR_MACHINES static void times(const saltusi_body_krylov* k, const doubl
   }
 }
 
-/* x of the incomplete factors; b is scaled. */
+/* Two sums, of even and of odd columns, of blocks of factors times vectors. */
+SALTUSI_ALWAYS_INLINE void add_single(const float* block, const float* x, floats* part) {
+  for (int c = 0; c < WIDTH; c++) {
+    part[c % 2] += *(const floats*)(block + (size_t)c * PLACES) * x[c];
+  }
+}
+
+/* z of the incomplete factors, both scaled. */
 SALTUSI_FOR_MACHINES static void substitute(const saltusi_body_krylov* k, const double* b,
-                                            double* x) {
+                                            float* z) {
   for (int i = 0; i < k->bodies; i++) {
-    sum s = {{0.0}, {0.0}, {0.0}};
+    floats part[2] = {{0.0F}, {0.0F}};
     for (int e = k->start[i]; e < k->diagonal[i]; e++) {
-      add_times(k->factor + (size_t)e * BLOCK, x + (size_t)k->neighbour[e] * WIDTH, &s);
+      add_single(k->factor + (size_t)e * FLOATS, z + (size_t)k->neighbour[e] * PLACES, part);
     }
-    double taken[WIDTH];
-    read_sum(&s, taken);
-    for (int a = 0; a < WIDTH; a++) {
-      const int at = i * WIDTH + a;
-      x[at] = b[at] * k->root[at] - taken[a];
-    }
+    const double* own = b + (size_t)i * WIDTH;
+    const floats given = {(float)own[0], (float)own[1], (float)own[2],
+                          (float)own[3], (float)own[4], (float)own[5]};
+    *(floats*)(z + (size_t)i * PLACES) = given - (part[0] + part[1]);
   }
   for (int i = k->bodies - 1; i >= 0; i--) {
-    sum s = {{0.0}, {0.0}, {0.0}};
+    floats part[2] = {{0.0F}, {0.0F}}, *own = (floats*)(z + (size_t)i * PLACES);
     for (int e = k->diagonal[i] + 1; e < k->start[i + 1]; e++) {
-      add_times(k->factor + (size_t)e * BLOCK, x + (size_t)k->neighbour[e] * WIDTH, &s);
+      add_single(k->factor + (size_t)e * FLOATS, z + (size_t)k->neighbour[e] * PLACES, part);
     }
-    double rest[WIDTH];
-    read_sum(&s, rest);
+    float rest[PLACES];
+    *(floats*)rest = *own - (part[0] + part[1]);
+    part[0] = part[1] = (floats){0.0F};
+    add_single(k->inverse + (size_t)i * FLOATS, rest, part);
+    *own = part[0] + part[1];
+  }
+}
+
+/* x += s D^-1 z, D the roots of the masses */
+SALTUSI_FOR_MACHINES static void add_direction(const saltusi_body_krylov* k, double s,
+                                               const float* z, double* x) {
+  for (int i = 0; i < k->bodies; i++) {
     for (int a = 0; a < WIDTH; a++) {
-      rest[a] = x[i * WIDTH + a] - rest[a];
+      x[i * WIDTH + a] += s * (k->scale[i * WIDTH + a] * z[i * PLACES + a]);
     }
-    sum own = {{0.0}, {0.0}, {0.0}};
-    add_times(k->inverse + (size_t)i * BLOCK, rest, &own);
-    read_sum(&own, x + (size_t)i * WIDTH);
   }
 }
 
@@ -367,9 +394,12 @@ static void rotate(small_system* s, int j, double below) {
   s->right[j] *= s->cosine[j];
 }
 
-/* x = M^-1 (basis y), y of the triangle of `count` columns */
+static float* direction_of(const saltusi_body_krylov* k, int j) {
+  return k->direction + (size_t)j * (size_t)(k->bodies * PLACES);
+}
+
+/* x = directions y, y of the triangle of `count` columns */
 static void combine(const saltusi_body_krylov* k, const small_system* s, int count, double* x) {
-  const int n = k->bodies * WIDTH;
   double y[DEPTH];
   for (int i = count - 1; i >= 0; i--) {
     y[i] = s->right[i];
@@ -378,11 +408,10 @@ static void combine(const saltusi_body_krylov* k, const small_system* s, int cou
     }
     y[i] = s->R[i][i] != 0.0 ? y[i] / s->R[i][i] : 0.0;
   }
-  memset(k->solved, 0, (size_t)n * sizeof(double));
+  memset(x, 0, (size_t)(k->bodies * WIDTH) * sizeof(double));
   for (int i = 0; i < count; i++) {
-    add_scaled(n, y[i], k->basis + (size_t)i * (size_t)n, k->solved);
+    add_direction(k, y[i], direction_of(k, i), x);
   }
-  substitute(k, k->solved, x);
 }
 
 int saltusi_krylov_solve(saltusi_body_krylov* k, const double* right, double part, double* x) {
@@ -403,7 +432,9 @@ int saltusi_krylov_solve(saltusi_body_krylov* k, const double* right, double par
   s.right[0] = first;
   int j = 0;
   while (j < DEPTH && fabs(s.right[j]) > part * first) {
-    substitute(k, k->basis + (size_t)j * (size_t)n, k->solved);
+    substitute(k, k->basis + (size_t)j * (size_t)n, direction_of(k, j));
+    memset(k->solved, 0, (size_t)n * sizeof(double));
+    add_direction(k, 1.0, direction_of(k, j), k->solved);
     times(k, k->solved, k->basis + (size_t)(j + 1) * (size_t)n);
     const double length = orthogonalise(k, j, s.R[j]);
     rotate(&s, j, length);
