@@ -7,6 +7,7 @@
  */
 #include "operator/inside.h"
 
+#include "base/lanes.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -208,14 +209,11 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
   return true;
 }
 
-/* The diagonal block of W of contact i of the island, G_i^T A^-1 G_i + S_i; its nine sums side by side. */
-static void write_diagonal(saltusi_operator* op, int i, int u) {
-  const double* G = op->bodies.G + (size_t)i * SALTUSI_CONTACT_ROWS;
-  const double* moved = op->bodies.moved + (size_t)i * SALTUSI_CONTACT_ROWS;
-  double own[SALTUSI_CONTACT_ENTRIES] = {0.0};
-  for (int s = 0; s < 2 && op->bodies.body[2 * i + s] >= 0; s++) {
-    const double* g = G + (size_t)s * SALTUSI_BODY_ROWS;
-    const double* m = moved + (size_t)s * SALTUSI_BODY_ROWS;
+/* G_i^T A^-1 G_i of contact i of the island, its nine sums side by side. */
+SALTUSI_ALWAYS_INLINE void add_diagonal(const saltusi_bodies* b, int i, double* own) {
+  for (int s = 0; s < 2 && b->body[2 * i + s] >= 0; s++) {
+    const size_t at = (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)s * SALTUSI_BODY_ROWS;
+    const double *g = b->G + at, *m = b->moved + at;
     double sum[SALTUSI_CONTACT_ENTRIES] = {0.0};
     for (int a = 0; a < WIDTH; a++) {
       for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
@@ -226,11 +224,20 @@ static void write_diagonal(saltusi_operator* op, int i, int u) {
       own[k] += sum[k];
     }
   }
-  for (int k = 0; k < 3; k++) {
-    own[4 * k] += op->bodies.soft[3 * i + k];
-    op->diagonal[op->unit_row[u] + k] = own[4 * k];
+}
+
+/* The diagonal blocks of W of units first .. last - 1, with springs. */
+SALTUSI_FOR_MACHINES static void write_diagonals(saltusi_operator* op, int first, int last) {
+  const saltusi_bodies* b = &op->bodies;
+  for (int u = first; u < last; u++) {
+    double own[SALTUSI_CONTACT_ENTRIES] = {0.0};
+    add_diagonal(b, u - first, own);
+    for (int k = 0; k < 3; k++) {
+      own[4 * k] += b->soft[3 * (u - first) + k];
+      op->diagonal[op->unit_row[u] + k] = own[4 * k];
+    }
+    memcpy(op->friction.values + op->block_place[op->block_diagonal[u]], own, sizeof own);
   }
-  memcpy(op->friction.values + op->block_place[op->block_diagonal[u]], own, sizeof own);
 }
 
 static bool is_seen(const saltusi_bodies_seen* a, const saltusi_bodies_seen* b) {
@@ -268,8 +275,8 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
     op->body_number[b->mark[k]] = -1;
   }
   served = served && saltusi_bodies_prepare(b);
-  for (int u = first; u < last && served && op->thin; u++) {
-    write_diagonal(op, u - first, u);
+  if (served && op->thin) {
+    write_diagonals(op, first, last);
   }
   if (served) {
     op->bodies_seen = seen;

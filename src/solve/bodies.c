@@ -104,26 +104,38 @@ static int form_of(const double* matrix) {
   return off == 0.0 ? DIAGONAL : across == 0.0 ? APART : FULL;
 }
 
-/* A^-1 G of the rows of a contact on a body. Products with zeros are left out, which gives the same bits. */
-static void spread_rows(const double* inverse, int form, const double* G, double* Y) {
-  enum { HALF = WIDTH / 2 };
+/* y = M g of three rows, M the block of A^-1 from row and column `from` on. */
+SALTUSI_ALWAYS_INLINE void spread_half(const double* inverse, int from, const double* G,
+                                       double* Y) {
+  const double* m = inverse + (size_t)(from * (WIDTH + 1));
   for (int k = 0; k < 3; k++) {
-    const double* g = G + (size_t)k * WIDTH;
-    double* y = Y + (size_t)k * WIDTH;
-    for (int a = 0; a < WIDTH; a++) {
-      const double* row = inverse + (size_t)a * WIDTH;
-      const int from = a < HALF ? 0 : HALF;
-      y[a] = form == DIAGONAL ? 0.0 + row[a] * g[a]
-             : form == APART  ? saltusi_dot(HALF, row + from, g + from)
-                              : saltusi_dot(WIDTH, row, g);
+    const double* g = G + (size_t)(k * WIDTH + from);
+    double* y = Y + (size_t)(k * WIDTH + from);
+    for (int a = 0; a < WIDTH / 2; a++) {
+      y[a] = m[a * WIDTH] * g[0] + m[a * WIDTH + 1] * g[1] + m[a * WIDTH + 2] * g[2];
     }
   }
 }
 
-static void spread(saltusi_bodies* b, int i) {
-  for (int s = 0; s < 2; s++) {
-    const int body = b->body[2 * i + s];
-    const size_t at = (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)s * ROWS;
+/* A^-1 G of the rows of a contact on a body. Products with zeros are left out. */
+SALTUSI_ALWAYS_INLINE void spread_rows(const double* inverse, int form, const double* G,
+                                       double* Y) {
+  if (form == APART) {
+    spread_half(inverse, 0, G, Y);
+    spread_half(inverse, WIDTH / 2, G, Y);
+    return;
+  }
+  for (int e = 0; e < ROWS; e++) {
+    const int a = e % WIDTH;
+    Y[e] = form == DIAGONAL ? inverse[a * (WIDTH + 1)] * G[e]
+                            : saltusi_dot(WIDTH, inverse + (size_t)a * WIDTH, G + (e - a));
+  }
+}
+
+SALTUSI_FOR_MACHINES static void spread(const saltusi_bodies* b) {
+  for (int k = 0; k < 2 * b->units; k++) {
+    const int body = b->body[k];
+    const size_t at = (size_t)k * ROWS;
     if (body >= 0) {
       spread_rows(b->inverse + (size_t)body * BLOCK, b->mark[body], b->G + at, b->moved + at);
     }
@@ -194,9 +206,7 @@ bool saltusi_bodies_prepare(saltusi_bodies* b) {
   for (int k = 0; k < b->bodies; k++) {
     b->mark[k] = form_of(b->inverse + (size_t)k * BLOCK);
   }
-  for (int i = 0; i < b->units; i++) {
-    spread(b, i);
-  }
+  spread(b);
   find_neighbours(b);
   sort_neighbours(b);
   return true;

@@ -569,12 +569,16 @@ void saltusi_single_move(const saltusi_friction_case* in, const saltusi_points* 
   const saltusi_bodies* b = in->bodies;
   const double impulse = b->single.mass * b->single.speed;
   for (int at = 0; at < b->groups * LANES; at++) {
-    const float* from = lane_of(b, at);
-    for (int k = 0; k < 3 && b->lane[at] >= 0; k++) {
-      points->r[3 * b->lane[at] + k] += impulse * from[(CHANGE + k) * LANES];
+    const int i = b->lane[at];
+    const float* from = lane_of(b, at) + (size_t)CHANGE * LANES;
+    if (i >= 0 && (from[0] != 0.0F || from[LANES] != 0.0F || from[2 * LANES] != 0.0F)) {
+      double* r = points->r + 3 * (size_t)i;
+      for (int k = 0; k < 3; k++) {
+        r[k] += impulse * from[k * LANES];
+      }
+      saltusi_cone_project(3, in->mu[i], r);
     }
   }
-  saltusi_friction_project(in, points->r);
   rebase(in, points->r);
 }
 

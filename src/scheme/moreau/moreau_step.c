@@ -280,9 +280,10 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     const saltus_contact_law* contact = &sys->laws[s->contacts[i].law];
     int normal = w->op.first[i];
     for (int r = normal; r < w->op.first[i + 1]; r++) {
-      double pushed = saltusi_row_size(&op->rows, r, w->v_theta);
       double e = r == normal ? contact->e_N : r <= normal + contact->tangents ? contact->e_T : 0.0;
-      w->e[r] = w->rebounds[i] ? restitution(w, r, e, pushed) : 0.0;
+      const bool asked = r == normal || e != 0.0; /* else nobody wants to know */
+      double pushed = asked ? saltusi_row_size(&op->rows, r, w->v_theta) : 0.0;
+      w->e[r] = w->rebounds[i] && asked ? restitution(w, r, e, pushed) : 0.0;
       op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
       op->rhs[r] += w->e[r] * w->u0[r];
       if (op->softens && r > normal) {
