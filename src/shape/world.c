@@ -6,7 +6,8 @@
  *   a pair comes within   reach + horizon |v_A - v_B| + slack_A + slack_B + turn_A arm_A + turn_B arm_B
  *   boxes grow by         reach / 2 + horizon |v| + slack + turn arm         (each side, |v_A - v_B| <= |v_A| + |v_B|)
  *   balls that hold two shapes are as far apart at most as these are
- *   delta               = turn_A + turn_B + that distance / size;     (reach + slack_A + slack_B) / size within a horizon,
+ *   delta               = turn_A + turn_B + that distance / size
+ *   within a horizon    = max(turn_A + turn_B, 4 (slack_A + slack_B) / size) + (reach + slack_A + slack_B) / size,
  *                         or the tilt of what is in each other where that is more
  */
 #include "shape/world.h"
@@ -352,6 +353,11 @@ static void grow_boxes(const saltusi_world* world, const saltusi_world_query* qu
   }
 }
 
+/* Turning by forces within a horizon that is counted where bodies turn less, in parts of the way that they fall over their size. A box that
+ * loses one of its supports turns by three of them; what is listed where it has turned and not where it rests would be found by every step anew.
+ * Piles of 1000 boxes come to rest with 1 they do not always, with 2 and 4 they do. */
+static const double forced_turn = 4.0;
+
 /* How two instances may come near each other. */
 static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_world_query* query,
                                   int i, int j) {
@@ -372,10 +378,11 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
   const double size = isfinite(b->arm) ? fmin(a->shape.size, b->shape.size) : a->shape.size;
   /* within a horizon contacts act along the normals of now: those that ways could make others of are not wanted, but what forces
    * do alone turns bodies at rest by as much, and features that it brings out and in again would come and go with every step */
-  const double shift = query->horizon > 0.0 ? query->reach + slack_of(query, a->carrier) +
-                                                  slack_of(query, b->carrier)
-                                            : meeting.near.reach;
-  meeting.near.delta = turn_a + turn_b + (size > 0.0 ? shift / size : 0.0);
+  const bool ahead = query->horizon > 0.0;
+  const double fall = slack_of(query, a->carrier) + slack_of(query, b->carrier);
+  const double shift = ahead ? query->reach + fall : meeting.near.reach;
+  const double forced = ahead && size > 0.0 ? forced_turn * fall / size : 0.0;
+  meeting.near.delta = fmax(turn_a + turn_b, forced) + (size > 0.0 ? shift / size : 0.0);
   meeting.near.here = query->horizon == 0.0 && turn_a + turn_b == 0.0;
   return meeting;
 }
