@@ -29,7 +29,7 @@ static const double weight = 10.0;
 /* A step that leaves more than slow_part of the residual is followed by so many sweeps; more of them, at most MOST, after PATIENCE
  * steps that did not halve it. 12 take a fifth more steps, 30 as many. */
 static const double slow_part = 0.3;
-enum { BETWEEN = 20, MOST = 160, PATIENCE = 3 };
+enum { BETWEEN = 20, MOST = 160, PATIENCE = 1 };
 /* How well linear systems are solved: better near a solution from the start, where bodies lie still and the next step starts from
  * what is left, but not where the tolerance is above that. 0.1 takes a quarter more steps than 0.03, 0.001 as many as 0.01. */
 static const double rest_far = 0.01;

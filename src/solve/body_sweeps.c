@@ -21,9 +21,9 @@
 #include <string.h>
 
 /* Sweeps between looks at the residual, which costs one. Looks are made before that where the change of a sweep, as a velocity, is below
- * a part of the tolerance. In single precision a look costs three, and only the second is a reason: in 3000 sweeps over 1000 boxes with
+ * a part of the tolerance. In single precision a look costs three, and the second is the usual reason: in 3000 sweeps over 1000 boxes with
  * springs 0.35 to 1 times the change was left. */
-enum { LOOK = 10, SELDOM = 1 << 20 };
+enum { LOOK = 10, SELDOM = 40 };
 #define LOOK_PART 0.7
 #define SELDOM_PART 1.3
 /* Sweeps without a lower residual after which all momentum is dropped. */

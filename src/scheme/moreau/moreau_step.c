@@ -361,8 +361,8 @@ static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_opti
     status = saltusi_moreau_look_ahead(w, o, s, &more);
     if (status == SALTUS_OK && more) {
       form(w, o, s, true);
-      /* what was linearised again changes too little to be seen by a rough problem */
-      tol = w->op.contacts > before ? fmax(o->contact_tol, struck_tol) : o->contact_tol;
+      /* what was linearised again changes too little to be seen by a rough problem, and where nobody was struck the rest is solved already */
+      tol = w->op.contacts > before ? tol : o->contact_tol;
       status = impose(w, tol, s);
     }
   }
