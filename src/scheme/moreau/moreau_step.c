@@ -342,7 +342,7 @@ static inline saltus_status prepare(saltusi_moreau* w, const saltus_moreau_jean_
 }
 
 /* Residual with which velocities are known well enough to see who is struck. */
-static const double struck_tol = 1e-3;
+static const double struck_tol = 2e-3;
 
 /* Contact problems of a step that is solved at once: while bodies are struck roughly, until no further contact closes, then to
  * the tolerance. */
