@@ -254,7 +254,6 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
   const saltusi_bodies_seen seen = {
       .formed = op->formed, .first = first, .last = last, .thin = op->thin};
   if (is_seen(&op->bodies_seen, &seen)) { /* solved on from where the last solve got to */
-    b->kind = NULL;
     return b;
   }
   op->bodies_seen = (saltusi_bodies_seen){0};

@@ -161,6 +161,11 @@ static const contact_kind* kind_of(const saltusi_friction_case* in) {
   return b->kind;
 }
 
+void saltusi_sweep_pack(saltusi_friction_case* in) {
+  assert(in != NULL && in->bodies != NULL);
+  (void)kind_of(in);
+}
+
 double saltusi_visit_cost(const saltusi_friction_case* in) {
   assert(in != NULL && in->bodies != NULL);
   return kind_of(in)->cost;

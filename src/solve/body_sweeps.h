@@ -23,6 +23,9 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
 /* The normalised residual of r, whose velocities in->bodies->v gets; by packed contacts where sweeps have packed them. */
 double saltusi_sweep_residual(saltusi_sweep_work* work, saltusi_friction_case* in, double* r);
 
+/* Packs the contacts, if that has not been done. */
+void saltusi_sweep_pack(saltusi_friction_case* in);
+
 /* Multiply-adds that a visit is worth. */
 double saltusi_visit_cost(const saltusi_friction_case* in);
 

@@ -72,12 +72,37 @@ static bool is_soft(const saltusi_friction_work* work) {
   return least > soft_least;
 }
 
+/* Contacts are packed in single precision where that serves; anew where it did before and does no more. */
+static void choose_precision(const saltusi_friction_run* run) {
+  saltusi_bodies* b = run->work->given.bodies;
+  const bool wanted = run->tol >= single_tol && is_soft(run->work);
+  if (b->single.wanted != wanted) {
+    b->single.wanted = wanted;
+    b->kind = NULL;
+  }
+}
+
+double saltusi_run_residual(saltusi_friction_run* run) {
+  assert(run != NULL);
+  saltusi_friction_work* work = run->work;
+  saltusi_friction_case* in = &work->given;
+  run->standing = in->bodies != NULL && is_soft(work);
+  if (!run->standing) {
+    return saltusi_friction_case_residual(in, work->point, work->sweep.u).normalised;
+  }
+  choose_precision(run);
+  saltusi_sweep_pack(in);
+  return saltusi_sweep_residual(&work->sweep, in, work->point);
+}
+
 static bool sweep(saltusi_friction_run* run, double sweeps) {
   saltusi_friction_work* work = run->work;
   const saltusi_body_sweeps settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
                                         .tol = run->tol,
-                                        .known = isfinite(run->best) ? run->best : 0.0};
+                                        .known = isfinite(run->best) ? run->best : 0.0,
+                                        .standing = run->standing};
   saltusi_run_from_best(run);
+  run->standing = false;
   saltusi_stage stage = saltusi_sweep_bodies(&work->sweep, &work->given, &settings, work->point);
   run->cost += saltusi_visit_cost(&work->given) * stage.iterations * work->pattern.units;
   return saltusi_run_note(run, "body-sweeps", stage);
@@ -229,7 +254,7 @@ static bool is_redundant(const saltusi_bodies* b) {
 static bool solve_soft(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   saltusi_bodies* bodies = work->given.bodies;
-  bodies->single.wanted = run->tol >= single_tol;
+  choose_precision(run);
   if (is_redundant(bodies) ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
     return true;
   }
@@ -248,9 +273,13 @@ static bool solve_soft(saltusi_friction_run* run) {
 bool saltusi_run_bodies(saltusi_friction_run* run) {
   assert(run != NULL && run->work->given.bodies != NULL);
   saltusi_friction_work* work = run->work;
-  const saltusi_bodies* bodies = work->given.bodies;
+  saltusi_bodies* bodies = work->given.bodies;
   if (run->best <= run->tol || (is_soft(work) ? solve_soft(run) : sweep(run, FIRST))) {
     return true;
+  }
+  if (bodies->single.wanted) { /* what is hard is left to double precision */
+    bodies->single.wanted = false;
+    bodies->kind = NULL;
   }
   if (!saltusi_friction_reserve(work)) {
     return false;

@@ -123,10 +123,13 @@ bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {
           ? saltusi_friction_case_idle(&work->given)
           : saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
   if (guessed) {
-    double residual = saltusi_friction_case_residual(&work->given, guess, work->sweep.u).normalised;
+    memcpy(work->point, guess, bytes);
+    const double residual = saltusi_run_residual(run);
     if (residual < (work->given.bodies != NULL ? guess_part : 1.0) * run->best) {
       run->best = residual;
-      memcpy(work->point, guess, bytes);
+    } else {
+      memset(work->point, 0, bytes);
+      run->standing = false;
     }
   }
   memcpy(work->best, work->point, bytes);

@@ -58,8 +58,9 @@ typedef struct saltusi_friction_run {
   double tol;
   double cost; /* multiply-adds spent */
   double cost_limit;
-  double best; /* residual of work->best */
-  bool known;  /* all of it is in `residual`, and its velocities are in work->sweep.u */
+  double best;   /* residual of work->best */
+  bool standing; /* contacts are packed, and stand where work->best is */
+  bool known;    /* all of it is in `residual`, and its velocities are in work->sweep.u */
   saltus_residual residual;
   saltus_solve_result* result;
   const char* stage; /* the last one named in result->stages */
@@ -83,6 +84,9 @@ bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
 /* Everything that works by bodies, which work->given has, from work->best. */
 bool saltusi_run_bodies(saltusi_friction_run* run);
+
+/* The normalised residual of work->point, from the contacts packed for sweeps where these come next. */
+double saltusi_run_residual(saltusi_friction_run* run);
 
 /* The first point, in work->point and work->best: the guess or zero, whichever has the smaller
  * residual; impulses from before an impact mislead (docs/theory/contact-solvers.md, 2.5). False when

@@ -319,13 +319,14 @@ static bool start(saltusi_friction_run* run, int n, const double* r, const doubl
   for (int k = 0; k < n && !guessed; k++) {
     guessed = r[k] != 0.0;
   }
+  if (guessed && slip != NULL) {
+    memcpy(work->given.slip, slip, (size_t)work->pattern.units * sizeof(double));
+  }
   bool finite = !guessed || saltusi_run_start(run, r);
   if (guessed && memcmp(work->point, r, bytes) == 0) {
-    if (slip != NULL) {
-      memcpy(work->given.slip, slip, (size_t)work->pattern.units * sizeof(double));
-    }
     return finite;
   }
+  memset(work->given.slip, 0, (size_t)work->pattern.units * sizeof(double));
   memset(work->point, 0, bytes);
   memset(work->best, 0, bytes);
   run->best = INFINITY;
