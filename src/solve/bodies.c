@@ -236,7 +236,7 @@ SALTUSI_ALWAYS_INLINE void push_body(const double* Y, const double* d, double* v
            *(const saltusi_halves*)(Y + (size_t)2 * WIDTH) * d[2];
 }
 
-SALTUSI_FOR_MACHINES void saltusi_bodies_move(const saltusi_bodies* b, const double* r, double* v) {
+SALTUSI_FOR_MACHINES static void move(const saltusi_bodies* b, const double* r, double* v) {
   memset(v, 0, (size_t)b->bodies * WIDTH * sizeof(double));
   for (int i = 0; i < b->units; i++) {
     const double* d = r + 3 * (size_t)i;
@@ -251,6 +251,11 @@ SALTUSI_FOR_MACHINES void saltusi_bodies_move(const saltusi_bodies* b, const dou
       }
     }
   }
+}
+
+void saltusi_bodies_move(const saltusi_bodies* b, const double* r, double* v) {
+  assert(b != NULL && r != NULL && v != NULL);
+  move(b, r, v);
 }
 
 static int find_block(const saltusi_block_lu* lu, int row, int column) {
