@@ -32,9 +32,10 @@ static double pushed_by(const saltusi_moreau* w, int row) {
   return sum;
 }
 
-/* How much faster than now a contact can have to close within the step, above its free motion: twice what forces
- * do to it in a step, which impulses of neighbours take up. One that is missed penetrates for a step and is then closed. */
-static const double pushed_factor = 2.0;
+/* How much faster than now a contact can have to close within the step, above its free motion: what forces
+ * do to it in a step, which impulses of neighbours take up. One that is missed is found where the step leads. In eight piles of 1000 boxes twice as much
+ * takes 6 % more time, half of it as much, in more problems; none of them is deeper. */
+static const double pushed_factor = 1.0;
 
 /* Gaps are known no better than the velocities that led to them, so many tolerances of what forces do in a step: that
  * much of a gap, open or not, counts as none. Where everything stands, v = 0 then meets all contacts; bricks that friction
