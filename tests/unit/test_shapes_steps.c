@@ -335,6 +335,48 @@ static void what_carries_is_listed_at_rest(void** state) {
   }
 }
 
+/* 27 cubes of 1 kg fall into a box of 0.45 m on springs of 1e5 N/m; contact problems a step of the last half second. */
+static double problems_of_a_heap(uint64_t seed) {
+  char text[8000] = "saltus: 1\nmaterials: {default: {friction: 0.5}}\n"
+                    "world:\n  dimension: 3\n  shapes:\n    - {half-space: {}}\n";
+  for (int wall = 0; wall < 4; wall++) {
+    const double side = wall % 2 == 0 ? -0.225 : 0.225;
+    const size_t used = strlen(text);
+    snprintf(
+        text + used, sizeof text - used,
+        "    - {half-space: {}, position: [%g, %g, 0], orientation: {axis: [%d, %d, 0], angle: "
+        "%spi/2}}\n",
+        wall < 2 ? side : 0.0, wall < 2 ? 0.0 : side, wall < 2 ? 0 : 1, wall < 2 ? 1 : 0,
+        (wall < 2) == (side < 0.0) ? "" : "-");
+  }
+  strcat(text, "bodies:\n");
+  for (int i = 0; i < 27; i++) {
+    double axis[3], turn = 6.0 * saltus_test_random(&seed);
+    for (int k = 0; k < 3; k++) {
+      axis[k] = 2.0 * saltus_test_random(&seed) - 1.0;
+    }
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used,
+             "  b%d: {mass: 1, shapes: [{box: {size: [0.1, 0.1, 0.1]}}], position: [%g, %g, %g], "
+             "orientation: {axis: [%g, %g, %g], angle: %g}}\n",
+             i, 0.178 * (i % 2 - 0.5), 0.178 * (i / 2 % 2 - 0.5), 0.3 + 0.178 * (i / 4), axis[0],
+             axis[1], axis[2], turn);
+  }
+  double q[7 * 27];
+  saltus_moreau_jean_options options = speculative(1e-6);
+  options.stiffness = 1e5;
+  const watched before = run_by(text, 2.5, &options, q), after = run_by(text, 3.0, &options, q);
+  return (720.0 * after.solves - 600.0 * before.solves) / 120.0;
+}
+
+/* Edges of cubes that lie across each other are listed where they rest as where a step would turn them to without. Of sixty heaps these two did not come to
+ * rest: 2.0 and 1.9 problems a step. */
+static void heaps_come_to_rest_with_one_problem_a_step(void** state) {
+  (void)state;
+  assert_true(problems_of_a_heap(18) < 1.05);
+  assert_true(problems_of_a_heap(20) < 1.05);
+}
+
 #define CUBE(name, x, z, more)                                                                     \
   "  " name ": {density: 1000, shapes: [{box: {size: [0.1, 0.1, 0.1]}}], position: [" x ", 0, " z  \
   "]" more "}\n"
@@ -504,6 +546,7 @@ int main(void) {
       cmocka_unit_test(friction_is_filtered_only_when_asked),
       cmocka_unit_test(a_wall_stands_with_one_problem_a_step),
       cmocka_unit_test(what_carries_is_listed_at_rest),
+      cmocka_unit_test(heaps_come_to_rest_with_one_problem_a_step),
       cmocka_unit_test(springs_carry_a_stack),
       cmocka_unit_test(springs_carry_a_column_of_balls),
       cmocka_unit_test(springs_do_not_creep),
