@@ -258,6 +258,7 @@ static bool solve_soft(saltusi_friction_run* run) {
   if (is_redundant(bodies) ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
     return true;
   }
+  run->standing = false;  /* contacts go on from there */
   work->lu.ready = false; /* what factorises has to be laid out again */
   if (saltusi_soft_reserve(&work->soft, bodies, &work->second_memory, &work->memory) != SALTUS_OK) {
     return false;
