@@ -26,7 +26,7 @@ typedef struct saltusi_body_krylov {
   double* solved; /* [rows] */
 } saltusi_body_krylov;
 
-enum { SALTUSI_KRYLOV_DEPTH = 40 };
+enum { SALTUSI_KRYLOV_DEPTH = 30 };
 
 /* Rooms for the bodies that meet in `b`, which has been prepared; and their pattern, once there is memory. */
 void saltusi_krylov_layout(saltusi_body_krylov* k, const saltusi_bodies* b, saltus_arena* arena);

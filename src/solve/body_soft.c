@@ -26,12 +26,10 @@ enum { WIDTH = SALTUSI_BODY_WIDTH, ROWS = SALTUSI_BODY_ROWS };
 /* Weight of velocities in the function of Alart and Curnier. Measured on 700 problems of 1000 boxes that fall into a box: 3 and 30 take
  * as many steps to a tenth. */
 static const double weight = 10.0;
-/* A step that leaves more than slow_part of the residual is followed by so many sweeps; twice as many, at most MOST, after each
- * that did not halve it. 12 take a fifth more steps, 30 as many. */
+/* A step that leaves more than slow_part of the residual is followed by so many sweeps; more of them, at most MOST, after PATIENCE
+ * steps that did not halve it. 12 take a fifth more steps, 30 as many. */
 static const double slow_part = 0.3;
-enum { BETWEEN = 20, MOST = 160 };
-/* After so many in a row that gain nothing this is left to others: some solutions are such that sweeps leave them again, however near. */
-enum { IN_VAIN = 4 };
+enum { BETWEEN = 20, MOST = 160, PATIENCE = 1 };
 /* How well linear systems are solved: better near a solution from the start, where bodies lie still and the next step starts from
  * what is left, but not where the tolerance is above that. 0.1 takes a quarter more steps than 0.03, 0.001 as many as 0.01. */
 static const double rest_far = 0.01;
@@ -156,11 +154,10 @@ saltusi_stage saltusi_body_soft(saltusi_soft_work* work, saltusi_sweep_work* swe
   const bool still = settings->tol < rest_near && residual <= near_by * settings->tol;
   double rest = still ? rest_near : rest_far;
   double best = residual, halved = residual;
-  int k = 0, in_vain = 0;
+  int k = 0, since = 0;
   memcpy(work->best, r, bytes);
   saltusi_bodies_move(in->bodies, r, in->bodies->v);
-  for (; k < settings->steps && best > settings->tol && in_vain < IN_VAIN && isfinite(residual);
-       k++) {
+  for (; k < settings->steps && best > settings->tol && isfinite(residual); k++) {
     const double before = residual;
     if (!step(work, in, rest, r)) {
       break;
@@ -177,20 +174,11 @@ saltusi_stage saltusi_body_soft(saltusi_soft_work* work, saltusi_sweep_work* swe
     rest = rest_far;
     if (best <= 0.5 * halved) {
       halved = best;
-      in_vain = 0;
-      continue;
+      since = k;
+    } else if (k - since >= PATIENCE && between.sweeps < MOST) {
+      between.sweeps *= 2;
+      since = k;
     }
-    /* the step leads away, and would again from where sweeps bring it back to: on from the best point by sweeps, the more the longer */
-    between.sweeps = between.sweeps < MOST ? 2 * between.sweeps : MOST;
-    between.known = best;
-    between.standing = false;
-    memcpy(r, work->best, bytes);
-    residual = saltusi_sweep_bodies(sweep, in, &between, r).residual;
-    between.standing = true;
-    in_vain = residual <= 0.5 * halved ? 0 : in_vain + 1;
-    best = residual;
-    halved = best;
-    memcpy(work->best, r, bytes);
   }
   memcpy(r, work->best, bytes);
   return (saltusi_stage){k, best};
