@@ -57,7 +57,8 @@ static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int 
       .blocks = blocks,
       .values = blocks * (size_t)each * (size_t)each,
       .factored = smaller(saltusi_room_of(&eval->room, SALTUSI_ROOM_FILL, FACTORED_FIRST),
-                          SALTUSI_FACTORED_MOST)};
+                          SALTUSI_FACTORED_MOST),
+      .bodies = op->bodies_most};
   if (own_law) { /* W alone */
     op->friction.blocks_max = sizes.blocks;
     op->friction.values = SALTUS_PUSH(arena, double, sizes.values);

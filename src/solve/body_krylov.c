@@ -37,14 +37,13 @@ enum {
 typedef saltusi_lanes lanes;
 typedef saltusi_float_lanes floats;
 
-void saltusi_krylov_layout(saltusi_body_krylov* k, const saltusi_bodies* b, saltus_arena* arena) {
-  assert(k != NULL && b != NULL && arena != NULL);
-  k->bodies = b->bodies;
-  k->blocks = b->start[b->bodies];
-  k->start = b->start;
-  k->neighbour = b->neighbour;
+void saltusi_krylov_layout(saltusi_body_krylov* k, int units, int bodies, int blocks,
+                           saltus_arena* arena) {
+  assert(k != NULL && arena != NULL);
+  k->bodies = bodies;
+  k->blocks = blocks;
   k->diagonal = SALTUS_PUSH(arena, int, k->bodies);
-  k->place = SALTUS_PUSH2(arena, int, b->units, 2);
+  k->place = SALTUS_PUSH2(arena, int, units, 2);
   k->matrix = SALTUS_PUSH2(arena, double, k->blocks, BLOCK);
   k->factor = SALTUS_PUSH2(arena, float, k->blocks, FLOATS);
   k->inverse = SALTUS_PUSH2(arena, float, k->bodies, FLOATS);
@@ -68,7 +67,9 @@ static int find_block(const saltusi_body_krylov* k, int row, int column) {
 }
 
 void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b) {
-  assert(k != NULL && b != NULL && k->bodies == b->bodies);
+  assert(k != NULL && b != NULL && k->bodies == b->bodies && k->blocks == b->start[b->bodies]);
+  k->start = b->start;
+  k->neighbour = b->neighbour;
   for (int i = 0; i < k->bodies; i++) {
     k->diagonal[i] = find_block(k, i, i);
     for (int a = 0; a < WIDTH; a++) {

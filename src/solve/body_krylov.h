@@ -26,10 +26,11 @@ typedef struct saltusi_body_krylov {
   double* solved; /* [rows] */
 } saltusi_body_krylov;
 
-enum { SALTUSI_KRYLOV_DEPTH = 30 };
+enum { SALTUSI_KRYLOV_DEPTH = 40 };
 
-/* Rooms for the bodies that meet in `b`, which has been prepared; and their pattern, once there is memory. */
-void saltusi_krylov_layout(saltusi_body_krylov* k, const saltusi_bodies* b, saltus_arena* arena);
+/* Rooms for so many contacts, bodies and blocks of bodies that meet; and for those of `b`, which has been prepared, once there is memory. */
+void saltusi_krylov_layout(saltusi_body_krylov* k, int units, int bodies, int blocks,
+                           saltus_arena* arena);
 void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b);
 
 /* The matrix with K [units x 9], and its incomplete factors; false: they do not exist. */

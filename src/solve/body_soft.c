@@ -36,22 +36,31 @@ static const double rest_far = 0.01;
 static const double rest_near = 1e-3;
 static const double near_by = 30.0; /* tolerances */
 
-static void layout(saltusi_soft_work* work, const saltusi_bodies* b, saltus_arena* arena) {
-  work->f = SALTUS_PUSH2(arena, double, b->units, 3);
-  work->K = SALTUS_PUSH2(arena, double, b->units, SALTUSI_CONTACT_ENTRIES);
-  work->best = SALTUS_PUSH2(arena, double, b->units, 3);
-  saltusi_krylov_layout(&work->krylov, b, arena);
+static void layout(saltusi_soft_work* work, int units, int bodies, int blocks,
+                   saltus_arena* arena) {
+  work->f = SALTUS_PUSH2(arena, double, units, 3);
+  work->K = SALTUS_PUSH2(arena, double, units, SALTUSI_CONTACT_ENTRIES);
+  work->best = SALTUS_PUSH2(arena, double, units, 3);
+  saltusi_krylov_layout(&work->krylov, units, bodies, blocks, arena);
+}
+
+size_t saltusi_soft_room(int units, int bodies) {
+  assert(units >= 0 && bodies >= 0);
+  saltusi_soft_work largest;
+  saltus_arena arena = saltus_arena_counting();
+  layout(&largest, units, bodies, bodies + 2 * units, &arena);
+  return arena.used;
 }
 
 saltus_status saltusi_soft_reserve(saltusi_soft_work* work, const saltusi_bodies* b,
                                    saltusi_buffer* buffer, const saltus_allocator* memory) {
   assert(work != NULL && b != NULL && buffer != NULL && memory != NULL);
   saltus_arena arena = saltus_arena_counting();
-  layout(work, b, &arena);
+  layout(work, b->units, b->bodies, b->start[b->bodies], &arena);
   const saltus_status status = saltusi_buffer_reserve(buffer, memory, arena.used);
   if (status == SALTUS_OK) {
     arena = saltus_arena_over(buffer->block, buffer->bytes);
-    layout(work, b, &arena);
+    layout(work, b->units, b->bodies, b->start[b->bodies], &arena);
     saltusi_krylov_prepare(&work->krylov, b);
   }
   return status;

@@ -16,6 +16,9 @@ typedef struct saltusi_soft_work {
   double* best; /* [3 units] */
 } saltusi_soft_work;
 
+/* Bytes that problems of so many contacts and bodies need at most. */
+size_t saltusi_soft_room(int units, int bodies);
+
 /* For a problem whose bodies are prepared, in `buffer`, which may be used for something else afterwards. */
 saltus_status saltusi_soft_reserve(saltusi_soft_work* work, const saltusi_bodies* b,
                                    saltusi_buffer* buffer, const saltus_allocator* memory);

@@ -58,7 +58,8 @@ void saltusi_friction_second_layout(saltusi_friction_work* work,
   saltus_arena count = saltus_arena_counting();
   second_layout(&largest, sizes, sizes->values, &count);
   saltusi_block_lu_layout(&work->lu, sizes->units, sizes->rows, sizes->unit_max, arena);
-  saltusi_buffer_layout(&work->second_memory, count.used, arena);
+  const size_t bytes = count.used > sizes->soft ? count.used : sizes->soft;
+  saltusi_buffer_layout(&work->second_memory, bytes, arena);
 }
 
 bool saltusi_friction_reserve(saltusi_friction_work* work) {

@@ -75,12 +75,13 @@ void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
   int full = n < sizes->factored ? n : sizes->factored;
   step->factored = full;
   step->most = n;
-  const saltusi_friction_sizes factors = {.units = full,
-                                          .rows = full * each,
-                                          .unit_max = each,
-                                          .values = square(full * each),
-                                          .local = (size_t)full *
-                                                   (size_t)saltusi_one_contact_room(each)};
+  const saltusi_friction_sizes factors = {
+      .units = full,
+      .rows = full * each,
+      .unit_max = each,
+      .values = square(full * each),
+      .local = (size_t)full * (size_t)saltusi_one_contact_room(each),
+      .soft = saltusi_soft_room(sizes->bodies > 0 ? n : 0, sizes->bodies)};
   saltusi_friction_second_layout(work, &factors, arena);
 }
 

@@ -47,6 +47,7 @@ typedef struct saltusi_step_sizes {
   int units, rows_each, rows; /* units, rows of the largest and of all */
   size_t blocks, values;      /* of W */
   int factored; /* contacts of which every one meets every other that can be factored */
+  int bodies;   /* by which problems of all units may be solved; 0: by W alone */
 } saltusi_step_sizes;
 
 void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
