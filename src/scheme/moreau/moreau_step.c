@@ -344,16 +344,21 @@ static inline saltus_status prepare(saltusi_moreau* w, const saltus_moreau_jean_
 /* Residual with which velocities are known well enough to see who is struck. */
 static const double struck_tol = 2e-3;
 
+/* That of the first problem of a step. Contacts that give way are solved to the tolerance soon enough: the list of contacts where that leads
+ * is that of the next step where nobody else is struck, which is so in two steps of three. */
+static double first_tol(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                        const saltusi_step* s, bool looks) {
+  const bool rough = looks && o->stiffness == 0.0 && o->contact_tol < struck_tol;
+  return rough && saltusi_moreau_struck(w, s) ? struck_tol : o->contact_tol;
+}
+
 /* Contact problems of a step that is solved at once: while bodies are struck roughly, until no further contact closes, then to
  * the tolerance. */
 static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s) {
   enum { ROUNDS = 4 };
   const bool looks = saltusi_moreau_looks_ahead(o, s);
-  double tol = o->contact_tol;
-  if (looks && tol < struck_tol && saltusi_moreau_struck(w, s)) {
-    tol = struck_tol;
-  }
+  double tol = first_tol(w, o, s, looks);
   saltus_status status = impose(w, tol, s);
   bool more = looks;
   for (int k = 0; k < ROUNDS && more && status == SALTUS_OK; k++) {
