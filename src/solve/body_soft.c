@@ -26,8 +26,9 @@ enum { WIDTH = SALTUSI_BODY_WIDTH, ROWS = SALTUSI_BODY_ROWS };
 /* Weight of velocities in the function of Alart and Curnier. Measured on 700 problems of 1000 boxes that fall into a box: 3 and 30 take
  * as many steps to a tenth. */
 static const double weight = 10.0;
-/* A step that leaves more than slow_part of the residual is followed by so many sweeps; more of them, at most MOST, after PATIENCE
- * steps that did not halve it. 12 take a fifth more steps, 30 as many. */
+/* A step that leaves more than slow_part of the residual is followed by so many sweeps. 12 take a fifth more steps, 30 as many. After PATIENCE
+ * steps that did not halve it they are without momentum, and where that does not help either twice as many, at most MOST, with it: momentum can
+ * drive a few contacts that slip around in a circle for ever, which sweeps without it leave at once. */
 static const double slow_part = 0.3;
 enum { BETWEEN = 20, MOST = 160, PATIENCE = 1 };
 /* How well linear systems are solved: better near a solution from the start, where bodies lie still and the next step starts from
@@ -184,8 +185,10 @@ saltusi_stage saltusi_body_soft(saltusi_soft_work* work, saltusi_sweep_work* swe
     if (best <= 0.5 * halved) {
       halved = best;
       since = k;
-    } else if (k - since >= PATIENCE && between.sweeps < MOST) {
-      between.sweeps *= 2;
+      between.plain = false;
+    } else if (k - since >= PATIENCE) {
+      between.sweeps *= between.plain && between.sweeps < MOST ? 2 : 1;
+      between.plain = !between.plain;
       since = k;
     }
   }
