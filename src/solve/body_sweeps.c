@@ -26,6 +26,8 @@
 enum { LOOK = 10, SELDOM = 40 };
 #define LOOK_PART 0.7
 #define SELDOM_PART 1.3
+/* Residual at the last sweep, in tolerances, with which it is worth while to go on. */
+static const double near_enough = 2.0;
 /* Sweeps without a lower residual after which all momentum is dropped. */
 enum { PATIENCE = 60 };
 
@@ -199,6 +201,7 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
   const contact_kind* kind = kind_of(in);
   const double enough = kind->look_part * settings->tol * in->velocity_unit;
   double lowest = settings->known;
+  int most = settings->sweeps;
   int since = 0;
   int k = 0;
   memcpy(best, r, bytes);
@@ -208,10 +211,10 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
   if (!(lowest > 0.0)) {
     lowest = residual_of(kind, in, &p);
   }
-  while (k < settings->sweeps && lowest > settings->tol) {
+  while (k < most && lowest > settings->tol) {
     const double change2 = kind->sweep(in, &p);
     k++;
-    if (k % kind->look == 0 || k == settings->sweeps || change2 <= enough * enough) {
+    if (k % kind->look == 0 || k == most || change2 <= enough * enough) {
       kind->move(in, &p);
       double residual = residual_of(kind, in, &p);
       if (residual < lowest) {
@@ -226,8 +229,11 @@ saltusi_stage saltusi_sweep_bodies(saltusi_sweep_work* work, saltusi_friction_ca
       if (!isfinite(residual)) {
         break;
       }
+      if (k == settings->sweeps && residual <= near_enough * settings->tol) {
+        most += settings->further;
+      }
     }
-    if (!settings->plain && k < settings->sweeps && lowest > settings->tol) {
+    if (!settings->plain && k < most && lowest > settings->tol) {
       kind->extrapolate(in, &p);
     }
   }

@@ -11,6 +11,7 @@
 typedef struct saltusi_body_sweeps {
   int sweeps;
   double tol;
+  int further;   /* more of them where that is near; 0: none */
   bool plain;    /* without momentum */
   double known;  /* residual of r; 0: to be found */
   bool standing; /* r is where saltusi_sweep_residual was asked last */

@@ -59,9 +59,8 @@ static double speculative_offset(const saltus_moreau_jean_options* o, double h, 
   return offset > 0.0 ? offset : 0.0;
 }
 
-/* Whether the free motion closes the gap, or nearly. The change of velocity by forces is in w->v_theta. */
-static bool comes_near(const saltusi_moreau* w, double h, double gap, double u0, int row) {
-  double pushed = pushed_by(w, row);
+/* Whether the free motion closes the gap, or nearly. */
+static bool comes_near(double h, double gap, double u0, double pushed) {
   return gap + h * (u0 < 0.0 ? u0 : 0.0) <= pushed_factor * h * pushed;
 }
 
@@ -78,14 +77,14 @@ static saltus_status predict(saltusi_moreau* w, const saltus_moreau_jean_options
   return status;
 }
 
-/* Contact i of the list, whose rows were looked at last, takes part with its gap; forecast: it is expected to close. What
- * forces do is in w->v_theta. */
+/* Contact i of the list, whose rows were looked at last, takes part with its gap; forecast: it is expected to close. pushed: what
+ * forces do to it. */
 static void activate_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
-                          const saltusi_step* s, int i, bool forecast) {
+                          const saltusi_step* s, int i, bool forecast, double pushed) {
   const saltus_contact_law* law = &s->eval->sys.laws[w->list.law[i]];
   const int active = w->op.contacts, row = w->op.count;
   const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
-  const double pushed = pushed_by(w, row), gap = w->list.gap[i];
+  const double gap = w->list.gap[i];
   saltusi_moreau_activate(w, s, i, row, saltusi_operator_rows(&w->op, law), u0);
   w->taken[w->list.key[i]] = -1;
   w->rebounds[active] = forecast && law->e_N > 0.0;
@@ -114,8 +113,9 @@ saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_je
     const int row = saltusi_operator_look(&w->op, sys, &at, w->list.key[i], count);
     const double u0 = saltusi_row_dot(&w->op.rows, row, s->v0) + w->op.rows.b[row];
     const bool forecast = gap + o->gamma * s->h * u0 <= rounding;
-    if (forecast || w->forced[w->list.key[i]] || comes_near(w, s->h, gap, u0, row)) {
-      activate_near(w, o, s, i, forecast);
+    const double pushed = pushed_by(w, row);
+    if (forecast || w->forced[w->list.key[i]] || comes_near(s->h, gap, u0, pushed)) {
+      activate_near(w, o, s, i, forecast, pushed);
     }
   }
   saltusi_moreau_close(w, s, &at);
@@ -202,7 +202,7 @@ static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_
   }
   w->list.gap[i] = here;
   row = w->op.count;
-  activate_near(w, o, s, i, false);
+  activate_near(w, o, s, i, false, pushed_by(w, row));
   w->list.gap[i] = there;
   s->contacts[w->op.contacts - 1].gap = fmax(here, 0.0); /* not listed there: not closed */
   for (; row < w->op.count; row++) { /* the others have found a way without it */
