@@ -195,9 +195,37 @@ SALTUSI_FOR_MACHINES static void eliminate(saltusi_body_krylov* k, int i) {
   }
 }
 
-/* The inverse of a block after Gauss and Jordan, [block | 1] to [1 | inverse], with pivots by columns: where contacts slip blocks are far from
- * symmetric. False when it is singular. */
-SALTUSI_FOR_MACHINES static bool invert(const float* from, float* to) {
+/* Pivots below this part of those of the masses, which are 1 where bodies are alone, ask for an order of their own. */
+static const float least_pivot = 1e-3F;
+
+/* The inverse of a block in its place after Gauss and Jordan, with pivots from the diagonal, where masses are; false: one of them is small. */
+SALTUSI_FOR_MACHINES static bool invert_straight(const float* from, float* to) {
+  floats a[WIDTH];
+  bool fits = true;
+  for (int i = 0; i < WIDTH; i++) {
+    a[i] = *(const floats*)(from + (size_t)i * PLACES);
+  }
+  for (int k = 0; k < WIDTH; k++) {
+    const float pivot = a[k][k], over = 1.0F / pivot;
+    fits = fits && pivot > least_pivot;
+    a[k][k] = 1.0F;
+    a[k] *= over;
+    for (int i = 0; i < WIDTH; i++) {
+      if (i != k) {
+        const float part = a[i][k];
+        a[i][k] = 0.0F;
+        a[i] -= part * a[k];
+      }
+    }
+  }
+  for (int i = 0; i < WIDTH; i++) {
+    *(floats*)(to + (size_t)i * PLACES) = a[i];
+  }
+  return fits;
+}
+
+/* The same with pivots by columns: where contacts slip blocks are far from symmetric. False when it is singular. */
+static bool invert_pivoted(const float* from, float* to) {
   double a[WIDTH][2 * WIDTH];
   for (int i = 0; i < WIDTH; i++) {
     for (int c = 0; c < WIDTH; c++) {
@@ -242,7 +270,9 @@ bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const 
   memcpy(k->factor, k->matrix, (size_t)k->blocks * FLOATS * sizeof(float));
   for (int i = 0; i < k->bodies; i++) {
     eliminate(k, i);
-    if (!invert(k->factor + (size_t)k->diagonal[i] * FLOATS, k->inverse + (size_t)i * FLOATS)) {
+    const float* own = k->factor + (size_t)k->diagonal[i] * FLOATS;
+    float* inverse = k->inverse + (size_t)i * FLOATS;
+    if (!invert_straight(own, inverse) && !invert_pivoted(own, inverse)) {
       return false;
     }
   }

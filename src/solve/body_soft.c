@@ -69,21 +69,15 @@ saltus_status saltusi_soft_reserve(saltusi_soft_work* work, const saltusi_bodies
   return status;
 }
 
-/* P(x) and its derivative D. */
-SALTUSI_ALWAYS_INLINE void project(double mu, const double* x, double* p, double* D) {
-  memset(D, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
-  memset(p, 0, 3 * sizeof(double));
-  if (!(x[0] > 0.0)) {
-    return;
-  }
-  const double radius = mu * x[0], size = sqrt(x[1] * x[1] + x[2] * x[2]);
-  const bool slips = size > radius;
-  const double shrink = slips ? radius / size : 1.0;
-  const double a = slips ? x[1] / size : 0.0, b = slips ? x[2] / size : 0.0;
+/* P(x) and its derivative D where a contact slips, |x_T| = size > mu x_N > 0. */
+SALTUSI_ALWAYS_INLINE void project_slip(double mu, const double* x, double size, double* p,
+                                        double* D) {
+  const double shrink = mu * x[0] / size, a = x[1] / size, b = x[2] / size;
   p[0] = x[0];
   p[1] = shrink * x[1];
   p[2] = shrink * x[2];
   D[0] = 1.0;
+  D[1] = D[2] = 0.0;
   D[3] = mu * a;
   D[6] = mu * b;
   D[4] = shrink * (1.0 - a * a);
@@ -91,13 +85,12 @@ SALTUSI_ALWAYS_INLINE void project(double mu, const double* x, double* p, double
   D[5] = D[7] = -shrink * a * b;
 }
 
-/* K = C^-1 t rho D and f = -C^-1 Phi of a contact with x, C = I - D + t rho D S. */
-SALTUSI_ALWAYS_INLINE void linearise_contact(double mu, double rho, const double* S,
-                                             const double* r, const double* x, double* K,
-                                             double* f) {
+/* The same as linearise_contact where it slips. */
+SALTUSI_ALWAYS_INLINE void linearise_slip(double mu, double rho, const double* S, const double* r,
+                                          const double* x, double size, double* K, double* f) {
   double p[3], D[SALTUSI_CONTACT_ENTRIES], C[SALTUSI_CONTACT_ENTRIES];
   double inverse[SALTUSI_CONTACT_ENTRIES];
-  project(mu, x, p, D);
+  project_slip(mu, x, size, p, D);
   for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
     C[k] = (k % 4 == 0 ? 1.0 : 0.0) - D[k] + rho * D[k] * S[k % 3];
   }
@@ -109,6 +102,23 @@ SALTUSI_ALWAYS_INLINE void linearise_contact(double mu, double rho, const double
       K[3 * k + c] = rho * (inverse[3 * k] * D[c] + inverse[3 * k + 1] * D[3 + c] +
                             inverse[3 * k + 2] * D[6 + c]);
     }
+  }
+}
+
+/* K = C^-1 t rho D and f = -C^-1 Phi of a contact with x, C = I - D + t rho D S. Where it is open D is zero, and where it sticks one. */
+SALTUSI_ALWAYS_INLINE void linearise_contact(double mu, double rho, const double* S,
+                                             const double* r, const double* x, double* K,
+                                             double* f) {
+  const double size2 = x[1] * x[1] + x[2] * x[2], radius = mu * x[0];
+  if (x[0] > 0.0 && size2 > radius * radius) {
+    linearise_slip(mu, rho, S, r, x, sqrt(size2), K, f);
+    return;
+  }
+  memset(K, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
+  for (int k = 0; k < 3; k++) {
+    const double sticks = x[0] > 0.0 ? 1.0 / S[k] : 0.0;
+    K[4 * k] = sticks;
+    f[k] = x[0] > 0.0 ? (x[k] - r[k]) * sticks / rho : -r[k];
   }
 }
 

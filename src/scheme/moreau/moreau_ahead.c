@@ -123,8 +123,8 @@ saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_je
 }
 
 /* Penetration that is left to the next step, in parts of the way that forces make bodies go in one: where contacts are rigid, and where they give
- * way, by more than that when they are struck. In six piles of 1000 boxes 2 takes an eighth less time than 0.1, with 1.3 in place of 2.2 problems a step,
- * none deeper than 4 mm or deeper at the end. */
+ * way, by more than that when they are struck. Six piles of 1000 boxes solve 1.3 problems a step with 2, in place of 2.2 with 0.1, and are 3.8 mm deep at
+ * most in place of 2.1. */
 static const double ahead_part = 0.1;
 static const double ahead_soft = 2.0;
 
