@@ -69,9 +69,9 @@ saltus_status saltusi_soft_reserve(saltusi_soft_work* work, const saltusi_bodies
   return status;
 }
 
-/* P(x) and its derivative D where a contact slips, |x_T| = size > mu x_N > 0. */
-SALTUSI_ALWAYS_INLINE void project_slip(double mu, const double* x, double size, double* p,
-                                        double* D) {
+/* P(x) and its derivative D where a contact slips, |x_T| > mu x_N > 0. */
+SALTUSI_ALWAYS_INLINE void project_slip(double mu, const double* x, double* p, double* D) {
+  const double size = sqrt(x[1] * x[1] + x[2] * x[2]);
   const double shrink = mu * x[0] / size, a = x[1] / size, b = x[2] / size;
   p[0] = x[0];
   p[1] = shrink * x[1];
@@ -87,10 +87,10 @@ SALTUSI_ALWAYS_INLINE void project_slip(double mu, const double* x, double size,
 
 /* The same as linearise_contact where it slips. */
 SALTUSI_ALWAYS_INLINE void linearise_slip(double mu, double rho, const double* S, const double* r,
-                                          const double* x, double size, double* K, double* f) {
+                                          const double* x, double* K, double* f) {
   double p[3], D[SALTUSI_CONTACT_ENTRIES], C[SALTUSI_CONTACT_ENTRIES];
   double inverse[SALTUSI_CONTACT_ENTRIES];
-  project_slip(mu, x, size, p, D);
+  project_slip(mu, x, p, D);
   for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
     C[k] = (k % 4 == 0 ? 1.0 : 0.0) - D[k] + rho * D[k] * S[k % 3];
   }
@@ -111,7 +111,7 @@ SALTUSI_ALWAYS_INLINE void linearise_contact(double mu, double rho, const double
                                              double* f) {
   const double size2 = x[1] * x[1] + x[2] * x[2], radius = mu * x[0];
   if (x[0] > 0.0 && size2 > radius * radius) {
-    linearise_slip(mu, rho, S, r, x, sqrt(size2), K, f);
+    linearise_slip(mu, rho, S, r, x, K, f);
     return;
   }
   memset(K, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
