@@ -12,10 +12,10 @@
  * symmetric where contacts slip. Ten to twenty iterations gain three digits; each costs two passes over the blocks, and so everything
  * here is proportional to the pairs of bodies that meet, while factors of a pile of n bodies grow with n^2.
  *
- * Matrix and factors are those divided by the roots of the masses on both sides, in single precision: half of the memory that each iteration reads,
- * in vectors of eight. Blocks are stored column by column: a column times a number is what vectors do. What the factors make of the basis is kept, and
+ * Blocks are stored column by column: a column times a number is what vectors do. Factors are those of the matrix divided by the roots of the
+ * masses on both sides, in single precision: half of the memory that each iteration reads, in vectors of eight. What they make of the basis is kept, and
  * the solution is a sum of it (flexible GMRES: Saad, SIAM Journal on Scientific Computing 14 (1993) 461-469), so that their rounding is that of
- * another preconditioner. That of the matrix leaves about 1e-7 times its condition of the right-hand side, where steps of Newton's method ask for 1e-3.
+ * another preconditioner and not of the solution.
  */
 #include "solve/body_krylov.h"
 
@@ -28,9 +28,9 @@
 enum {
   WIDTH = SALTUSI_BODY_WIDTH,
   BLOCK = SALTUSI_BODY_BLOCK,
+  ROWS = SALTUSI_BODY_ROWS,
   PLACES = SALTUSI_SINGLE_WIDTH,
-  FLOATS = WIDTH * PLACES, /* of a block */
-  SIDE = 3 * PLACES,       /* of the rows of a contact on a body */
+  FLOATS = WIDTH * PLACES, /* of a block of factors */
   DEPTH = SALTUSI_KRYLOV_DEPTH
 };
 
@@ -44,13 +44,13 @@ void saltusi_krylov_layout(saltusi_body_krylov* k, int units, int bodies, int bl
   k->blocks = blocks;
   k->diagonal = SALTUS_PUSH(arena, int, k->bodies);
   k->place = SALTUS_PUSH2(arena, int, units, 2);
-  k->rows = SALTUS_PUSH2(arena, float, units, 2 * SIDE);
-  k->matrix = SALTUS_PUSH2(arena, float, k->blocks, FLOATS);
+  k->matrix = SALTUS_PUSH2(arena, double, k->blocks, BLOCK);
   k->factor = SALTUS_PUSH2(arena, float, k->blocks, FLOATS);
   k->inverse = SALTUS_PUSH2(arena, float, k->bodies, FLOATS);
   k->scale = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
   k->basis = SALTUS_PUSH2(arena, double, (DEPTH + 1) * WIDTH, k->bodies);
   k->direction = SALTUS_PUSH2(arena, float, DEPTH* PLACES, k->bodies);
+  k->solved = SALTUS_PUSH2(arena, double, k->bodies, WIDTH);
 }
 
 static int find_block(const saltusi_body_krylov* k, int row, int column) {
@@ -64,16 +64,6 @@ static int find_block(const saltusi_body_krylov* k, int row, int column) {
     }
   }
   return low;
-}
-
-/* Rows of a contact on one of its bodies, divided by the roots of the masses. */
-SALTUSI_FOR_MACHINES static void scale_side(const double* G, const double* scale, float* to) {
-  for (int c = 0; c < 3; c++) {
-    for (int a = 0; a < WIDTH; a++) {
-      to[c * PLACES + a] = (float)(G[c * WIDTH + a] * scale[a]);
-    }
-    to[c * PLACES + WIDTH] = to[c * PLACES + WIDTH + 1] = 0.0F;
-  }
 }
 
 void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b) {
@@ -93,68 +83,62 @@ void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b) {
       k->place[2 * i] = find_block(k, body[0], body[1]);
       k->place[2 * i + 1] = find_block(k, body[1], body[0]);
     }
-    for (int side = 0; side < 2; side++) {
-      if (body[side] >= 0) {
-        scale_side(b->G + (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)side * SALTUSI_BODY_ROWS,
-                   k->scale + (size_t)body[side] * WIDTH, k->rows + (size_t)(2 * i + side) * SIDE);
-      }
-    }
   }
 }
 
 /* ---- the matrix ---- */
 
-/* Block += F G_o^T, column by column. */
-SALTUSI_ALWAYS_INLINE void add_product(const floats* F, const float* G, float* block) {
-  for (int c = 0; c < WIDTH; c++) {
-    *(floats*)(block + (size_t)c * PLACES) +=
-        F[0] * G[c] + F[1] * G[PLACES + c] + F[2] * G[2 * PLACES + c];
+/* Block += G_s K G_o^T, column by column: column c is F times row c of (G_o)^T, F = G_s K [row k: WIDTH numbers]. Two columns are
+ * three times four numbers. */
+SALTUSI_ALWAYS_INLINE void add_product(double F[3][WIDTH], const double* G, double* block) {
+  for (int c = 0; c < WIDTH; c += 2) {
+    double* to = block + (size_t)c * WIDTH;
+    lanes first = *(lanes*)to, middle = *(lanes*)(to + 4), last = *(lanes*)(to + 8);
+    for (int k = 0; k < 3; k++) {
+      const double* f = F[k];
+      const double g = G[k * WIDTH + c], next = G[k * WIDTH + c + 1];
+      first += (lanes){f[0], f[1], f[2], f[3]} * (lanes){g, g, g, g};
+      middle += (lanes){f[4], f[5], f[0], f[1]} * (lanes){g, g, next, next};
+      last += (lanes){f[2], f[3], f[4], f[5]} * (lanes){next, next, next, next};
+    }
+    *(lanes*)to = first;
+    *(lanes*)(to + 4) = middle;
+    *(lanes*)(to + 8) = last;
   }
-}
-
-/* Contacts that are open have none. */
-SALTUSI_ALWAYS_INLINE bool has_part(const double* K) {
-  bool any = false;
-  for (int e = 0; e < SALTUSI_CONTACT_ENTRIES; e++) {
-    any = any || K[e] != 0.0;
-  }
-  return any;
 }
 
 /* G K G^T of all contacts. */
 SALTUSI_FOR_MACHINES static void add_contacts(saltusi_body_krylov* k, const saltusi_bodies* b,
                                               const double* all) {
   for (int i = 0; i < b->units; i++) {
+    const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
     const double* K = all + SALTUSI_CONTACT_ENTRIES * (size_t)i;
-    for (int s = 0; s < 2 && has_part(K); s++) {
+    for (int s = 0; s < 2; s++) {
       const int own = b->body[2 * i + s], other = b->body[2 * i + 1 - s];
       if (own < 0) {
         continue;
       }
-      const float* rows = k->rows + (size_t)(2 * i + s) * SIDE;
-      floats F[3];
+      const double* rows = G + (size_t)s * ROWS;
+      double F[3][WIDTH];
       for (int c = 0; c < 3; c++) {
-        F[c] = *(const floats*)rows * (float)K[c] +
-               *(const floats*)(rows + PLACES) * (float)K[3 + c] +
-               *(const floats*)(rows + (size_t)2 * PLACES) * (float)K[6 + c];
+        for (int a = 0; a < WIDTH; a++) {
+          F[c][a] = rows[a] * K[c] + rows[WIDTH + a] * K[3 + c] + rows[2 * WIDTH + a] * K[6 + c];
+        }
       }
-      add_product(F, rows, k->matrix + (size_t)k->diagonal[own] * FLOATS);
+      add_product(F, rows, k->matrix + (size_t)k->diagonal[own] * BLOCK);
       if (other >= 0) {
-        add_product(F, k->rows + (size_t)(2 * i + 1 - s) * SIDE,
-                    k->matrix + (size_t)k->place[2 * i + s] * FLOATS);
+        add_product(F, G + (size_t)(1 - s) * ROWS, k->matrix + (size_t)k->place[2 * i + s] * BLOCK);
       }
     }
   }
 }
 
 static void form_matrix(saltusi_body_krylov* k, const saltusi_bodies* b, const double* K) {
-  memset(k->matrix, 0, (size_t)k->blocks * FLOATS * sizeof(float));
+  memset(k->matrix, 0, (size_t)k->blocks * BLOCK * sizeof(double));
   for (int i = 0; i < k->bodies; i++) {
-    const double *A = b->A + (size_t)i * BLOCK, *scale = k->scale + (size_t)i * WIDTH;
-    float* to = k->matrix + (size_t)k->diagonal[i] * FLOATS;
+    double* to = k->matrix + (size_t)k->diagonal[i] * BLOCK;
     for (int e = 0; e < BLOCK; e++) {
-      const int row = e / WIDTH, column = e % WIDTH;
-      to[column * PLACES + row] = (float)(A[e] * scale[row] * scale[column]);
+      to[e % WIDTH * WIDTH + e / WIDTH] = b->A[(size_t)i * BLOCK + (size_t)e];
     }
   }
   add_contacts(k, b, K);
@@ -195,37 +179,25 @@ SALTUSI_FOR_MACHINES static void eliminate(saltusi_body_krylov* k, int i) {
   }
 }
 
-/* Pivots below this part of those of the masses, which are 1 where bodies are alone, ask for an order of their own. */
-static const float least_pivot = 1e-3F;
-
-/* The inverse of a block in its place after Gauss and Jordan, with pivots from the diagonal, where masses are; false: one of them is small. */
-SALTUSI_FOR_MACHINES static bool invert_straight(const float* from, float* to) {
-  floats a[WIDTH];
-  bool fits = true;
-  for (int i = 0; i < WIDTH; i++) {
-    a[i] = *(const floats*)(from + (size_t)i * PLACES);
-  }
-  for (int k = 0; k < WIDTH; k++) {
-    const float pivot = a[k][k], over = 1.0F / pivot;
-    fits = fits && pivot > least_pivot;
-    a[k][k] = 1.0F;
-    a[k] *= over;
-    for (int i = 0; i < WIDTH; i++) {
-      if (i != k) {
-        const float part = a[i][k];
-        a[i][k] = 0.0F;
-        a[i] -= part * a[k];
+/* Row i of the matrix, scaled. */
+SALTUSI_FOR_MACHINES static void scale_row(saltusi_body_krylov* k, int i) {
+  const double* left = k->scale + (size_t)i * WIDTH;
+  for (int e = k->start[i]; e < k->start[i + 1]; e++) {
+    const double* from = k->matrix + (size_t)e * BLOCK;
+    const double* right = k->scale + (size_t)k->neighbour[e] * WIDTH;
+    float* to = k->factor + (size_t)e * FLOATS;
+    for (int c = 0; c < WIDTH; c++) {
+      for (int a = 0; a < WIDTH; a++) {
+        to[c * PLACES + a] = (float)(from[c * WIDTH + a] * left[a] * right[c]);
       }
+      to[c * PLACES + WIDTH] = to[c * PLACES + WIDTH + 1] = 0.0F;
     }
   }
-  for (int i = 0; i < WIDTH; i++) {
-    *(floats*)(to + (size_t)i * PLACES) = a[i];
-  }
-  return fits;
 }
 
-/* The same with pivots by columns: where contacts slip blocks are far from symmetric. False when it is singular. */
-static bool invert_pivoted(const float* from, float* to) {
+/* The inverse of a block after Gauss and Jordan, [block | 1] to [1 | inverse], with pivots by columns: where contacts slip blocks are far from
+ * symmetric. False when it is singular. */
+SALTUSI_FOR_MACHINES static bool invert(const float* from, float* to) {
   double a[WIDTH][2 * WIDTH];
   for (int i = 0; i < WIDTH; i++) {
     for (int c = 0; c < WIDTH; c++) {
@@ -267,12 +239,10 @@ static bool invert_pivoted(const float* from, float* to) {
 bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const double* K) {
   assert(k != NULL && b != NULL && K != NULL && k->bodies == b->bodies);
   form_matrix(k, b, K);
-  memcpy(k->factor, k->matrix, (size_t)k->blocks * FLOATS * sizeof(float));
   for (int i = 0; i < k->bodies; i++) {
+    scale_row(k, i);
     eliminate(k, i);
-    const float* own = k->factor + (size_t)k->diagonal[i] * FLOATS;
-    float* inverse = k->inverse + (size_t)i * FLOATS;
-    if (!invert_straight(own, inverse) && !invert_pivoted(own, inverse)) {
+    if (!invert(k->factor + (size_t)k->diagonal[i] * FLOATS, k->inverse + (size_t)i * FLOATS)) {
       return false;
     }
   }
@@ -281,24 +251,48 @@ bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const 
 
 /* ---- products ---- */
 
-/* Two sums, of even and of odd columns, of blocks times vectors. */
-SALTUSI_ALWAYS_INLINE void add_single(const float* block, const float* x, floats* part) {
-  for (int c = 0; c < WIDTH; c++) {
-    part[c % 2] += *(const floats*)(block + (size_t)c * PLACES) * x[c];
+/* The sum of blocks times vectors, in three parts until it is read. */
+typedef struct sum {
+  lanes first, middle, last;
+} sum;
+
+SALTUSI_ALWAYS_INLINE void add_times(const double* block, const double* x, sum* s) {
+  for (int c = 0; c < WIDTH; c += 2) {
+    const double* from = block + (size_t)c * WIDTH;
+    const double now = x[c], next = x[c + 1];
+    s->first += *(const lanes*)from * (lanes){now, now, now, now};
+    s->middle += *(const lanes*)(from + 4) * (lanes){now, now, next, next};
+    s->last += *(const lanes*)(from + 8) * (lanes){next, next, next, next};
   }
 }
 
-/* y = matrix z */
-SALTUSI_FOR_MACHINES static void times(const saltusi_body_krylov* k, const float* z, double* y) {
+SALTUSI_ALWAYS_INLINE void read_sum(const sum* s, double* y) {
+  for (int a = 0; a < 2; a++) {
+    y[a] = s->first[a] + s->middle[a + 2];
+    y[a + 2] = s->first[a + 2] + s->last[a];
+    y[a + 4] = s->middle[a] + s->last[a + 2];
+  }
+}
+
+/* y = matrix x, scaled */
+SALTUSI_FOR_MACHINES static void times(const saltusi_body_krylov* k, const double* x, double* y) {
   for (int i = 0; i < k->bodies; i++) {
-    floats part[2] = {{0.0F}, {0.0F}};
+    sum s = {{0.0}, {0.0}, {0.0}};
     for (int e = k->start[i]; e < k->start[i + 1]; e++) {
-      add_single(k->matrix + (size_t)e * FLOATS, z + (size_t)k->neighbour[e] * PLACES, part);
+      add_times(k->matrix + (size_t)e * BLOCK, x + (size_t)k->neighbour[e] * WIDTH, &s);
     }
-    const floats all = part[0] + part[1];
+    double* to = y + (size_t)i * WIDTH;
+    read_sum(&s, to);
     for (int a = 0; a < WIDTH; a++) {
-      y[i * WIDTH + a] = all[a];
+      to[a] *= k->scale[i * WIDTH + a];
     }
+  }
+}
+
+/* Two sums, of even and of odd columns, of blocks of factors times vectors. */
+SALTUSI_ALWAYS_INLINE void add_single(const float* block, const float* x, floats* part) {
+  for (int c = 0; c < WIDTH; c++) {
+    part[c % 2] += *(const floats*)(block + (size_t)c * PLACES) * x[c];
   }
 }
 
@@ -440,7 +434,9 @@ int saltusi_krylov_solve(saltusi_body_krylov* k, const double* right, double par
   int j = 0;
   while (j < DEPTH && fabs(s.right[j]) > part * first) {
     substitute(k, k->basis + (size_t)j * (size_t)n, direction_of(k, j));
-    times(k, direction_of(k, j), k->basis + (size_t)(j + 1) * (size_t)n);
+    memset(k->solved, 0, (size_t)n * sizeof(double));
+    add_direction(k, 1.0, direction_of(k, j), k->solved);
+    times(k, k->solved, k->basis + (size_t)(j + 1) * (size_t)n);
     const double length = orthogonalise(k, j, s.R[j]);
     rotate(&s, j, length);
     j++;

@@ -15,14 +15,15 @@ typedef struct saltusi_body_krylov {
   const int* neighbour; /* [blocks] likewise */
   int* diagonal;        /* [bodies] */
   int* place;           /* [2 units] blocks (first, second) and (second, first) of each contact */
-  float* rows;          /* [units x 2] three rows of SALTUSI_SINGLE_WIDTH, scaled */
-  float* matrix;        /* [blocks] scaled, columns of SALTUSI_SINGLE_WIDTH */
-  float* factor;        /* [blocks] likewise, incomplete, without the diagonal */
-  float* inverse;       /* [bodies] likewise, inverted diagonal */
-  double* scale;        /* [rows] 1 / root of the mass */
-  double* basis;        /* [(SALTUSI_KRYLOV_DEPTH + 1) x rows] */
+  double* matrix;       /* [blocks] of 6 x 6, each column by column */
+  float*
+      factor; /* [blocks] of the scaled matrix, columns of SALTUSI_SINGLE_WIDTH, without the diagonal */
+  float* inverse; /* [bodies] likewise, inverted diagonal */
+  double* scale;  /* [rows] 1 / root of the mass */
+  double* basis;  /* [(SALTUSI_KRYLOV_DEPTH + 1) x rows] */
   float*
       direction; /* [SALTUSI_KRYLOV_DEPTH x bodies x SALTUSI_SINGLE_WIDTH] what the factors make of it, scaled */
+  double* solved; /* [rows] */
 } saltusi_body_krylov;
 
 enum { SALTUSI_KRYLOV_DEPTH = 40 };
