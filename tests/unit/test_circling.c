@@ -6,6 +6,7 @@
  * (-1: held), its velocity without impulses in m/s, impulses of the circle in N s, and three rows of each body. Boxes are of 1 kg and
  * 0.1 m; impulses are judged by the whole W + S, which is made here.
  */
+#include "cone.h"
 #include "saltus_test.h"
 
 #include "solve/body_sweeps.h"
@@ -142,19 +143,6 @@ static void discard(cluster* c) {
   free(c);
 }
 
-/* Onto |x_T| <= friction x_N. */
-static void project(double* x) {
-  const double t = hypot(x[1], x[2]);
-  if (t <= friction * x[0]) {
-    return;
-  }
-  const double normal = fmax((x[0] + friction * t) / (1.0 + friction * friction), 0.0);
-  const double part = t > 0.0 ? friction * normal / t : 0.0;
-  x[0] = normal;
-  x[1] *= part;
-  x[2] *= part;
-}
-
 /* |(r - projection of r - rho (u + mu |u_T| n)) / rho| / |q|, rho = 3 / trace of W_ii. */
 static double residual(const cluster* c, const double* r) {
   double sum = 0.0, unit = 0.0;
@@ -172,7 +160,7 @@ static double residual(const cluster* c, const double* r) {
     for (int k = 0; k < 3; k++) {
       x[k] = r[3 * i + k] - rho * u[k];
     }
-    project(x);
+    project_on_cone(friction, x);
     for (int k = 0; k < 3; k++) {
       const double miss = (r[3 * i + k] - x[k]) / rho;
       sum += miss * miss;

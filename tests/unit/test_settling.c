@@ -7,6 +7,7 @@
  * Balls are of 0.5 kg and 0.05 m; their impulses are judged here by their motion and the projection on Coulomb's cone.
  * Where contacts give way Newton's method by bodies has its room from the start, whatever else may be factored.
  */
+#include "cone.h"
 #include "saltus_test.h"
 
 #include "solve/friction_step.h"
@@ -197,19 +198,6 @@ static void relative(const pile* p, const double* v, int i, double* u) {
   }
 }
 
-/* Onto |x_T| <= friction x_N. */
-static void project(double* x) {
-  const double t = hypot(x[1], x[2]);
-  if (t <= friction * x[0]) {
-    return;
-  }
-  const double normal = fmax((x[0] + friction * t) / (1.0 + friction * friction), 0.0);
-  const double part = t > 0.0 ? friction * normal / t : 0.0;
-  x[0] = normal;
-  x[1] *= part;
-  x[2] *= part;
-}
-
 /* |(r - projection of r - rho (u + mu |u_T| n)) / rho| / |q|, rho = 3 / trace W_ii. */
 static double residual(const pile* p) {
   static double v[BODIES * WIDTH];
@@ -226,7 +214,7 @@ static double residual(const pile* p) {
     }
     u[0] += friction * hypot(u[1], u[2]);
     double x[3] = {r[0] - rho * u[0], r[1] - rho * u[1], r[2] - rho * u[2]};
-    project(x);
+    project_on_cone(friction, x);
     for (int k = 0; k < 3; k++) {
       sum += (r[k] - x[k]) / rho * ((r[k] - x[k]) / rho);
       unit += p->q[3 * i + k] * p->q[3 * i + k];
