@@ -54,8 +54,18 @@ static void find_positions(saltusi_joints* joints, const saltus_system* sys, con
   }
 }
 
-/* Judges joints->miss by the terms of constraints: rows times x, where `largest` is the size of coordinates, and what
- * is given, b. */
+/* A bound from below of the largest velocity that satisfies G_j v + b_j = 0, by each row alone. */
+static double least_velocity(const saltusi_row_block* rows, int nj) {
+  double least = 0.0;
+  for (int j = 0; j < nj; j++) {
+    double sum = saltusi_row_sum(rows, j);
+    least = sum > 0.0 ? fmax(least, fabs(rows->b[j]) / sum) : least;
+  }
+  return least;
+}
+
+/* Compares joints->miss with the terms of constraints: rows times x, where `largest` is the size of coordinates, and
+ * the prescribed rates b. */
 static void judge(saltusi_joints* joints, const saltus_system* sys, const double* x, double largest,
                   bool given, saltusi_contradiction* found) {
   const saltus_dims* d = &sys->dims;
@@ -66,7 +76,9 @@ static void judge(saltusi_joints* joints, const saltus_system* sys, const double
     double terms = saltusi_row_size(rows, j, x) + (given ? fabs(rows->b[j]) : 0.0);
     double miss = fabs(joints->miss[j]);
     double size = fmax(terms, terms_least * largest * saltusi_row_sum(rows, j));
-    worst = fmax(worst, miss > 0.0 && !(size > 0.0) ? INFINITY : miss > 0.0 ? miss / size : 0.0);
+    if (miss > SALTUSI_CONSISTENT) {
+      worst = fmax(worst, size > 0.0 ? miss / size : INFINITY);
+    }
     found->miss = fmax(found->miss, fabs(joints->miss[j]));
   }
   if (!(worst > agree)) {
@@ -114,7 +126,9 @@ saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* ev
     for (int j = 0; j < d->nj; j++) {
       joints->miss[j] = saltusi_row_dot(&joints->op.rows, j, at->v) + joints->op.rows.b[j];
     }
-    judge(joints, sys, at->v, saltusi_max_abs(d->nv, at->v), true, found);
+    /* velocities may be zero, to be set by the drives */
+    double largest = fmax(saltusi_max_abs(d->nv, at->v), least_velocity(&joints->op.rows, d->nj));
+    judge(joints, sys, at->v, largest, true, found);
   }
   return SALTUS_OK;
 }

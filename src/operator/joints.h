@@ -15,6 +15,10 @@
 
 #include "operator/operator.h"
 
+/* Joints that hold to this, in the units of their rows, are off by rounding of the caller's numbers: 5000 eps of a
+ * metre. It does not scale: coordinates say too little about lengths (quaternions are 1, positions may be 0). */
+#define SALTUSI_CONSISTENT 1e-12
+
 typedef struct saltusi_joints {
   saltusi_linear mass;
   saltusi_operator op; /* of joints alone */

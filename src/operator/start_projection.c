@@ -15,10 +15,8 @@
 #include <float.h>
 #include <string.h>
 
-/* Joints that hold to this are off by rounding of the caller's numbers, 5000 eps of a metre. Contacts may
- * overlap more: every scheme starts from that, and published starts have few digits. Both are in the units of the
- * rows and do not scale: coordinates say too little about lengths (quaternions are 1, positions may be 0). */
-static const double consistent = 1e-12;
+/* Joints hold to SALTUSI_CONSISTENT. Contacts may overlap more: every scheme starts from that, and published starts
+ * have few digits. */
 static const double shallow = 1e-6;
 /* Rates that may be left, of the largest velocity, and of what they were: rows that depend on each other agree to
  * the rounding of W, SALTUSI_DEPENDENT, and published velocities to six digits. */
@@ -125,12 +123,12 @@ static saltus_status move_positions(projection* p, saltus_start_move* move) {
   double rounding = 4.0 * DBL_EPSILON * saltusi_max_abs(sys->dims.nq, p->q);
   double before = INFINITY;
   saltus_status status = look(p, &move->joint, &move->penetration);
-  if (move->joint <= consistent && move->penetration <= shallow) {
+  if (move->joint <= SALTUSI_CONSISTENT && move->penetration <= shallow) {
     return status;
   }
   for (int k = 0; status == SALTUS_OK; k++) {
     double miss = saltusi_max_abs(p->count, p->g);
-    if (miss <= rounding || (miss <= consistent && miss >= 0.5 * before)) {
+    if (miss <= rounding || (miss <= SALTUSI_CONSISTENT && miss >= 0.5 * before)) {
       return SALTUS_OK;
     }
     if (k == ITERATIONS_MAX || !isfinite(miss)) {
@@ -171,7 +169,7 @@ static saltus_status move_velocities(projection* p, saltus_start_move* move) {
   if (!look_rates(p, &move->rate)) {
     return SALTUS_ERR_RANGE;
   }
-  if (move->rate <= consistent) {
+  if (move->rate <= SALTUSI_CONSISTENT) {
     return SALTUS_OK;
   }
   saltus_status status = correct(p, 0);
@@ -338,7 +336,8 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
     status = project(&p, move);
   } else {
     status = judge(&p, move);
-    *off = move->joint > consistent || move->penetration > shallow || move->rate > consistent;
+    *off = move->joint > SALTUSI_CONSISTENT || move->penetration > shallow ||
+           move->rate > SALTUSI_CONSISTENT;
     status = status != SALTUS_OK || saltusi_failed(&p.eval) ? explain(&p, move, status) : status;
   }
   memory->free(block, bytes, memory->user);

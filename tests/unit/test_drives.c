@@ -155,6 +155,125 @@ static void a_cylinder_pushes_along_its_length(void** unused) {
   saltus_scene_destroy(scene);
 }
 
+/* Over-constrained mechanisms whose velocities are left to a drive: a Cardan joint between two fixed shafts at an angle
+ * beta, a slider-crank of revolute joints in space, a parallelogram of three cranks. w is the speed of the drive, s a
+ * length. */
+static const char* const driven[] = {
+    "saltus: 1\nparameters: {beta: %.17g, w: %.17g, s: %.17g}\n"
+    "world: {dimension: 3, gravity: [0, 0, 0]}\nbodies:\n"
+    "  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [-s, 0, 0]}\n"
+    "  b: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [s*cos(beta), s*sin(beta), 0],\n"
+    "    orientation: {axis: [0, 0, 1], angle: beta}}\n"
+    "markers:\n"
+    "  o: {point: [-s, 0, 0], orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
+    "  a0: {body: a, orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
+    "  au: {body: a, point: [s, 0, 0], orientation: {rpy: [0, 0, pi/2]}}\n"
+    "  bu: {body: b, point: [-s, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+    "  o2: {point: [s*cos(beta), s*sin(beta), 0], orientation: {quaternion: [\n"
+    "    cos(beta/2)*cos(pi/4), -sin(beta/2)*sin(pi/4),\n"
+    "    cos(beta/2)*sin(pi/4), sin(beta/2)*cos(pi/4)]}}\n"
+    "  b0: {body: b, orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
+    "joints:\n"
+    "  - {name: in, type: revolute, between: [o, a0], drive: {speed: w}}\n"
+    "  - {name: u, type: universal, between: [au, bu]}\n"
+    "  - {name: out, type: revolute, between: [o2, b0]}\n"
+    "simulate: {until: 1/w}\n",
+    "saltus: 1\nparameters: {beta: %.17g, w: %.17g, s: %.17g, d: asin(0.4*sin(beta))}\n"
+    "world: {dimension: 3, gravity: [0, -9.81, 0]}\nbodies:\n"
+    "  crank: {mass: 1, inertia: [0.01, 0.01, 0.02], position: [s*cos(beta), s*sin(beta), 0],\n"
+    "    orientation: {axis: [0, 0, 1], angle: beta}}\n"
+    "  rod: {mass: 1, inertia: [0.01, 0.05, 0.05],\n"
+    "    position: [2*s*cos(beta) + 2.5*s*cos(d), 2.5*s*sin(d), 0],\n"
+    "    orientation: {axis: [0, 0, 1], angle: -d}}\n"
+    "  slider: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [2*s*cos(beta) + 5*s*cos(d), 0, 0]}\n"
+    "markers:\n"
+    "  g: {}\n  gx: {orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
+    "  c0: {body: crank, point: [-s, 0, 0]}\n  c1: {body: crank, point: [s, 0, 0]}\n"
+    "  r0: {body: rod, point: [-2.5*s, 0, 0]}\n  r1: {body: rod, point: [2.5*s, 0, 0]}\n"
+    "  s0: {body: slider}\n  sx: {body: slider, orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
+    "joints:\n"
+    "  - {name: a, type: revolute, between: [g, c0], drive: {speed: w}}\n"
+    "  - {name: b, type: revolute, between: [c1, r0]}\n"
+    "  - {name: c, type: revolute, between: [r1, s0]}\n"
+    "  - {name: guide, type: prismatic, between: [gx, sx]}\n"
+    "simulate: {until: 1/w}\n",
+    "saltus: 1\nparameters: {beta: %.17g, w: %.17g, s: %.17g}\nworld: {dimension: 2}\nbodies:\n"
+    "  c1: {mass: 1, inertia: 0.1, position: [s*cos(beta), s*sin(beta)], angle: beta}\n"
+    "  c2: {mass: 1, inertia: 0.1, position: [4*s + s*cos(beta), s*sin(beta)], angle: beta}\n"
+    "  c3: {mass: 1, inertia: 0.1, position: [2*s + s*cos(beta), s*sin(beta)], angle: beta}\n"
+    "  k: {mass: 2, inertia: 0.3, position: [2*s + 2*s*cos(beta), 2*s*sin(beta)]}\n"
+    "markers: {g1: {}, g2: {point: [4*s, 0]}, g3: {point: [2*s, 0]}, a1: {body: c1, point: [-s, "
+    "0]},\n"
+    "  b1: {body: c1, point: [s, 0]}, a2: {body: c2, point: [-s, 0]}, b2: {body: c2, point: [s, "
+    "0]},\n"
+    "  a3: {body: c3, point: [-s, 0]}, b3: {body: c3, point: [s, 0]}, k1: {body: k, point: [-2*s, "
+    "0]},\n"
+    "  k2: {body: k, point: [2*s, 0]}, k3: {body: k}}\n"
+    "joints:\n"
+    "  - {name: j1, type: revolute, between: [g1, a1], drive: {speed: w}}\n"
+    "  - {name: j2, type: revolute, between: [g2, a2]}\n"
+    "  - {name: j3, type: revolute, between: [g3, a3]}\n"
+    "  - {name: j4, type: revolute, between: [b1, k1]}\n"
+    "  - {name: j5, type: revolute, between: [b2, k2]}\n"
+    "  - {name: j6, type: revolute, between: [b3, k3]}\n"
+    "simulate: {until: 1/w}\n",
+};
+
+/* After the drive has turned by 1 rad: the output shaft turns at w cos beta/(1 - sin^2 beta cos^2 1); the slider is at
+ * 2 s cos a + 5 s cos d, sin d = 0.4 sin a; the coupler goes on a circle of radius 2 s. */
+static void over_constrained_mechanisms_start_with_their_drive(void** unused) {
+  (void)unused;
+  static const double speed[] = {5.0, 1e-3, 1e4};
+  static const double size[] = {0.5, 1e-3, 30.0};
+  for (int k = 0; k < 9; k++) {
+    const int which = k / 3;
+    const double w = speed[k % 3], s = size[k % 3];
+    const double beta = 0.5 + 0.11 * k;
+    char text[2600];
+    snprintf(text, sizeof text, driven[which], beta, w, s);
+    const scene_outcome out = scene_run_text(text, "adaptive", 1e-9, 1.0 / w);
+    const double a = beta + 1.0;
+    const double d = asin(0.4 * sin(a));
+    if (which == 0) {
+      const double c = cos(1.0) * sin(beta);
+      assert_near(out.v[9] / w, cos(beta) / (1.0 - c * c), 1e-8);
+    } else if (which == 1) {
+      assert_near(out.q[14] / s, 2.0 * cos(a) + 5.0 * cos(d), 1e-8);
+      assert_near(out.v[12] / (s * w), -2.0 * sin(a) - 2.0 * cos(a) * tan(d), 1e-7);
+    } else {
+      assert_near(out.q[9] / s, 2.0 + 2.0 * cos(a), 1e-8);
+      assert_near(out.v[10] / (s * w), 2.0 * cos(a), 1e-7);
+    }
+  }
+}
+
+/* Two drives of one shaft that differ by a part of 1e-4 or more are refused at any speed; equal ones are not. Both bodies
+ * are at the origin, with markers that differ by rounding. */
+static void two_drives_of_one_shaft_agree_or_are_refused(void** unused) {
+  (void)unused;
+  static const double speed[] = {1.0, 1e-4, 1e4};
+  static const double part[] = {1.5, 1.0001, 1.0};
+  for (int k = 0; k < 9; k++) {
+    char text[1200];
+    snprintf(
+        text, sizeof text,
+        "saltus: 1\nworld: {dimension: 2, gravity: [0, 0]}\nbodies: {a: {mass: 1, inertia: 1}}\n"
+        "markers: {g: {point: [0.1, 0.3]}, h: {point: [0.3, 0.1]},\n"
+        "  ma: {body: a, point: [0.1, 0.1 + 0.2]}, mb: {body: a, point: [0.1 + 0.2, 0.1]}}\n"
+        "joints:\n"
+        "  - {name: one, type: revolute, between: [g, ma], drive: {speed: %.17g}}\n"
+        "  - {name: other, type: revolute, between: [g, ma], drive: {speed: %.17g}}\n"
+        "simulate: {until: 1}\n",
+        speed[k % 3], part[k / 3] * speed[k % 3]);
+    if (k / 3 < 2) {
+      scene_assert_refused(text, "\"one\" and \"other\" contradict each other: the rates");
+    } else {
+      const scene_outcome out = scene_run_text(text, "adaptive", 1e-9, 1e-4);
+      assert_near(out.v[2] / speed[k % 3], 1.0, 1e-12);
+    }
+  }
+}
+
 static void what_cannot_be_driven_is_refused(void** unused) {
   (void)unused;
   static const struct {
@@ -187,6 +306,8 @@ int main(void) {
       cmocka_unit_test(a_position_drive_has_its_limit_and_can_be_cut_off),
       cmocka_unit_test(torques_by_tables_and_formulas),
       cmocka_unit_test(a_cylinder_pushes_along_its_length),
+      cmocka_unit_test(over_constrained_mechanisms_start_with_their_drive),
+      cmocka_unit_test(two_drives_of_one_shaft_agree_or_are_refused),
       cmocka_unit_test(what_cannot_be_driven_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
