@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what no compiler checks: sizes of files and functions, SPDX heads, that entries of layers assert, that
 every file named in the documents exists, that links and their anchors lead somewhere, and that comments cite pages and
-sections that are there. Limits as in CONTRIBUTING.md."""
+sections that are there, and the form of commit subjects. Limits as in CONTRIBUTING.md."""
 import pathlib
 import re
 import subprocess
@@ -210,11 +210,25 @@ def check_lists():
             fault(page, 1, 'is not listed in docs/index.md (theory: docs/theory/index.md)')
 
 
+SUBJECTS_SINCE = 'b297904'  # the first commit whose successors follow the rule
+SUBJECT = re.compile(r'(?=.{1,72}$)[a-z0-9][\w ,./-]*: \S')
+
+
+def check_subjects():
+    """Commit subjects are "area: what changes" in at most 72 characters; without git, or without that commit, nothing is checked."""
+    log = subprocess.run(['git', 'log', '--no-merges', '--format=%h %s', f'{SUBJECTS_SINCE}..HEAD'], cwd=ROOT, capture_output=True, text=True)
+    for line in log.stdout.splitlines() if log.returncode == 0 else []:
+        commit, _, subject = line.partition(' ')
+        if not SUBJECT.match(subject):
+            faults.append(f'commit {commit}: subject is not "area: what changes" in at most 72 characters: {subject}')
+
+
 for source in tracked('*.c') + tracked('*.h'):
     check_source(source)
 check_most_functions()
 check_layers()
 check_lists()
+check_subjects()
 for document in tracked('*.md'):
     check_document(document)
 print('\n'.join(faults) if faults else 'sources and documents are in order')
