@@ -312,7 +312,7 @@ static int compare(const cli_args* args, compare_job* j) {
     return code;
   }
   /* where positions are more than velocities their rates are what the scene says */
-  const saltus_scene_def scene = {.path = j->path[0], .text = j->data[0]->scene};
+  const saltus_scene_def scene = {.path = j->path[0], .text = j->data[0]->scene, .recorded = true};
   if (j->data[0]->nq != j->data[0]->nv && j->data[0]->scene[0] != '\0' &&
       saltus_scene_create(&scene, &j->scene) == SALTUS_OK) {
     def.system = saltus_scene_look(j->scene)->system;

@@ -182,7 +182,7 @@ static int shapes_of(const saltus_recording_data* data) {
   saltus_scene* scene = NULL;
   int shapes = 0;
   if (data->changing && data->scene[0] != '\0' && saltus_has("yaml")) {
-    const saltus_scene_def def = {.text = data->scene};
+    const saltus_scene_def def = {.text = data->scene, .recorded = true};
     if (saltus_scene_create(&def, &scene) == SALTUS_OK) {
       const saltus_mechanism* m = saltus_scene_look(scene)->mechanism;
       shapes = m != NULL ? saltus_mechanism_sizes(m).shapes : 0;

@@ -31,6 +31,7 @@ typedef struct map_job {
   double parameter;
   long long seen;
   double start;
+  bool started;      /* q, v and start have values */
   bool failed;       /* no memory */
   long long missing; /* values without points */
 } map_job;
@@ -67,8 +68,14 @@ static bool keep(void* user, double t, const double* q, const double* v) {
 /* One motion after the other: the next one starts where this one ends. */
 static int run_one(map_job* j) {
   saltus_scene* scene = NULL;
-  int code = orbit_scene(j->args, &j->model, j->axis.count > 0 ? j->axis.name : NULL, j->parameter,
-                         &scene);
+  int code = orbit_scene(&j->model, &j->axis, j->parameter, &j->section, &scene);
+  if (code == CLI_DONE && !j->started) {
+    const saltus_scene_view* view = saltus_scene_look(scene);
+    memcpy(j->q, view->q0, (size_t)j->nq * sizeof(double));
+    memcpy(j->v, view->v0, (size_t)j->nv * sizeof(double));
+    j->start = view->start;
+    j->started = true;
+  }
   orbit_visits visits = {.who = "map",
                          .section = &j->section,
                          .t0 = j->start,
@@ -256,14 +263,11 @@ int cli_map(const cli_args* args) {
     j.points = (long long)points;
     j.nq = d->nq;
     j.nv = d->nv;
-    j.start = j.model.view.start;
     j.q = malloc(((size_t)d->nq + 1) * sizeof(double));
     j.v = malloc(((size_t)d->nv + 1) * sizeof(double));
     code = j.q != NULL && j.v != NULL ? CLI_DONE : CLI_FAILED;
   }
   if (code == CLI_DONE) {
-    memcpy(j.q, j.model.view.q0, (size_t)j.nq * sizeof(double));
-    memcpy(j.v, j.model.view.v0, (size_t)j.nv * sizeof(double));
     code = run_all(&j, &up);
   }
   const char* path = cli_value(args, "-o");

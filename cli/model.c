@@ -71,27 +71,24 @@ static char* text_with_overrides(const cli_args* args, const char* text) {
   return all;
 }
 
-/* Overrides of a recorded scene: a comment line for each, cut in place. */
-static int read_recorded(char* text, saltus_override* overrides, int* count) {
-  static const char mark[] = "# --set ";
-  for (char* line = text; line != NULL && *line != '\0' && *count < CLI_MOST;) {
-    char* end = strchr(line, '\n');
-    if (end != NULL) {
-      *end++ = '\0';
-    }
-    if (strncmp(line, mark, strlen(mark)) == 0) {
-      char* name = line + strlen(mark);
-      char* equals = strchr(name, '=');
-      if (equals == NULL) {
-        cli_error("the recorded scene has a --set that is not name=value");
-        return CLI_USAGE;
-      }
-      *equals = '\0';
-      overrides[(*count)++] = (saltus_override){.name = name, .value = equals + 1};
-    }
-    line = end;
+/* A --set that changes a value of a recorded scene is reported: what follows is not about the run as it was recorded. */
+static void report_changes(const cli_args* args, const saltus_scene_def* made,
+                           const saltus_scene* scene) {
+  const saltus_scene_def def = {.path = made->path, .text = made->text, .recorded = true};
+  saltus_scene* recorded = NULL;
+  if (made->override_count == 0 || saltus_scene_create(&def, &recorded) != SALTUS_OK) {
+    return;
   }
-  return CLI_DONE;
+  for (int i = 0; i < made->override_count; i++) {
+    const saltus_override* o = &made->overrides[i];
+    double was = 0.0, is = 0.0;
+    if (saltus_scene_value(recorded, o->name, (saltus_log){0}, &was) == SALTUS_OK &&
+        saltus_scene_value(scene, o->name, (saltus_log){0}, &is) == SALTUS_OK && was != is) {
+      cli_error("%s: --set %s=%s replaces the recorded value %.9g", args->command->name, o->name,
+                o->value, was);
+    }
+  }
+  saltus_scene_destroy(recorded);
 }
 
 /* text NULL: that of the file. */
@@ -101,22 +98,21 @@ static int open_scene(const cli_args* args, const char* target, const char* text
   saltus_override* overrides = room.options;
   int count;
   int code = cli_read_pairs(args, "--set", &room, overrides, &count);
-  char* lines = recorded ? strdup(text) : NULL;
-  if (code == CLI_DONE && lines != NULL) {
-    code = read_recorded(lines, overrides, &count);
-  }
   if (code == CLI_DONE) {
     const saltus_scene_def def = {.path = target,
                                   .text = text,
                                   .overrides = overrides,
                                   .override_count = count,
                                   .log = cli_log(),
-                                  .separate = cli_has(args, "--separate")};
+                                  .separate = cli_has(args, "--separate"),
+                                  .recorded = recorded};
     saltus_status status = saltus_scene_create(&def, &model->scene);
     code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
+    if (code == CLI_DONE && recorded) {
+      report_changes(args, &def, model->scene);
+    }
   }
   cli_overrides_free(&room);
-  free(lines);
   if (code != CLI_DONE) {
     return code;
   }

@@ -44,10 +44,9 @@ static void point_free(orbit_point* p) {
   *p = (orbit_point){0};
 }
 
-static int make_point(const orbit_job* j, double parameter, bool loud, orbit_point* p) {
+static int make_point(orbit_job* j, double parameter, bool loud, orbit_point* p) {
   *p = (orbit_point){.parameter = parameter};
-  int code =
-      orbit_scene(j->args, j->model, j->axis.count > 0 ? j->axis.name : NULL, parameter, &p->scene);
+  int code = orbit_scene(j->model, &j->axis, parameter, &j->section, &p->scene);
   if (code != CLI_DONE) {
     return code;
   }
@@ -232,10 +231,10 @@ static int locate(orbit_job* j, const orbit_test* test, double a, double fa, dou
 }
 
 /* The slowest impact, m/s, in one return that starts on the orbit where it ended, a little beyond; INFINITY: there is none. */
-static double slowest_beyond(const orbit_job* j, double parameter, double span) {
+static double slowest_beyond(orbit_job* j, double parameter, double span) {
   saltus_scene* scene = NULL;
   double slowest = INFINITY;
-  if (orbit_scene(j->args, j->model, j->axis.name, parameter, &scene) != CLI_DONE) {
+  if (orbit_scene(j->model, &j->axis, parameter, &j->section, &scene) != CLI_DONE) {
     return slowest;
   }
   const saltus_integrator_def def = {.system = saltus_scene_look(scene)->system,
@@ -341,21 +340,22 @@ static bool first_visit(void* user, double t, const double* q, const double* v) 
 
 /* The start of the scene, or where a motion is after --after s and at its next section. */
 static int first_guess(orbit_job* j) {
-  const saltus_scene_view* view = &j->model->view;
-  const saltus_dims* d = &view->system->dims;
+  const saltus_dims* d = &j->model->view.system->dims;
+  saltus_scene* scene = NULL;
   double after = 0.0;
+  int code = cli_number(j->args, "--after", 0.0, 1e9, &after);
+  code =
+      code == CLI_DONE ? orbit_scene(j->model, &j->axis, j->axis.from, &j->section, &scene) : code;
+  if (code != CLI_DONE) {
+    return code;
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
   memcpy(j->q, view->q0, (size_t)d->nq * sizeof(double));
   memcpy(j->v, view->v0, (size_t)d->nv * sizeof(double));
   j->t0 = view->start;
-  int code = cli_number(j->args, "--after", 0.0, 1e9, &after);
-  if (code != CLI_DONE || (after == 0.0 && j->section.period > 0.0)) {
-    return code;
-  }
-  saltus_scene* scene = NULL;
-  code =
-      orbit_scene(j->args, j->model, j->axis.count > 0 ? j->axis.name : NULL, j->axis.from, &scene);
-  if (code != CLI_DONE) {
-    return code;
+  if (after == 0.0 && j->section.period > 0.0) {
+    saltus_scene_destroy(scene);
+    return CLI_DONE;
   }
   const orbit_visits visits = {.who = "orbit",
                                .section = &j->section,
@@ -367,7 +367,7 @@ static int first_guess(orbit_job* j) {
                                .take = first_visit,
                                .cancel = cli_signals_hold()};
   double reached;
-  code = orbit_visit(&visits, saltus_scene_look(scene), &reached);
+  code = orbit_visit(&visits, view, &reached);
   cli_signals_release();
   saltus_scene_destroy(scene);
   return code;

@@ -11,16 +11,14 @@
 
 /* When a motion is looked at: every period, or right after every event of a kind. */
 typedef struct orbit_section {
-  double period; /* s; 0: by event */
-  int kind;      /* saltus_event_kind; of the scene's own events SALTUS_EVENT_RISE */
-  int contact;   /* or number of the scene's own event; -1: any contact */
+  const char* formula; /* of the period; NULL: by event */
+  double period;       /* s, of the scene that orbit_scene made last; 0: by event */
+  int kind;            /* saltus_event_kind; of the scene's own events SALTUS_EVENT_RISE */
+  int contact;         /* or number of the scene's own event; -1: any contact */
 } orbit_section;
 
 /* --period FORMULA or --section "KIND of CONTACT", "EVENT". Returns an exit code. */
 int orbit_section_read(const cli_args* args, const cli_model* model, orbit_section* section);
-
-/* The value of a constant formula of the scene's parameters. */
-int orbit_value(const cli_model* model, const char* formula, double* value);
 
 /* One value after the other of an axis NAME=FROM:TO:COUNT. */
 typedef struct orbit_axis {
@@ -32,9 +30,10 @@ typedef struct orbit_axis {
 int orbit_axis_read(const cli_args* args, const char* option, orbit_axis* axis);
 double orbit_axis_at(const orbit_axis* axis, int i);
 
-/* The scene of the model with --set and, unless name is NULL, name = value. Returns an exit code. */
-int orbit_scene(const cli_args* args, const cli_model* model, const char* name, double value,
-                saltus_scene** out);
+/* The scene of the model with this value of the axis, where there is one, and the period of the section in it. Returns an exit
+ * code. */
+int orbit_scene(const cli_model* model, const orbit_axis* axis, double value,
+                orbit_section* section, saltus_scene** out);
 
 /* A motion from one section to the next. */
 typedef struct orbit_visits {

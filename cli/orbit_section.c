@@ -10,57 +10,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-int orbit_scene(const cli_args* args, const cli_model* model, const char* name, double value,
-                saltus_scene** out) {
-  cli_overrides room = {.copied = 0};
-  int count = 0;
+int orbit_scene(const cli_model* model, const orbit_axis* axis, double value,
+                orbit_section* section, saltus_scene** out) {
   char text[40];
-  int code = cli_read_pairs(args, "--set", &room, room.options, &count);
-  if (code == CLI_DONE && name != NULL && count < CLI_MOST) {
-    snprintf(text, sizeof text, "%.17g", value);
-    room.options[count++] = (saltus_override){.name = name, .value = text};
+  snprintf(text, sizeof text, "%.17g", value);
+  const saltus_override moved = {.name = axis->name, .value = text};
+  const saltus_scene_def def = {.like = model->scene,
+                                .overrides = &moved,
+                                .override_count = axis->count > 0 ? 1 : 0,
+                                .log = cli_log()};
+  *out = NULL;
+  saltus_status status = saltus_scene_create(&def, out);
+  if (status == SALTUS_OK && section->formula != NULL) {
+    status = saltus_scene_value(*out, section->formula, cli_log(), &section->period);
   }
-  if (code == CLI_DONE) {
-    const saltus_scene_def def = {
-        .like = model->scene, .overrides = room.options, .override_count = count, .log = cli_log()};
-    code = cli_exit_code(saltus_scene_create(&def, out));
+  if (status == SALTUS_OK && section->formula != NULL &&
+      !(section->period > 0.0 && section->period < INFINITY)) {
+    char at[128] = "";
+    if (axis->count > 0) {
+      snprintf(at, sizeof at, " at %s = %.9g", axis->name, value);
+    }
+    cli_error("--period \"%s\" is %g s%s, must be positive and finite", section->formula,
+              section->period, at);
+    status = SALTUS_ERR_INPUT;
   }
-  cli_overrides_free(&room);
-  return code;
-}
-
-int orbit_value(const cli_model* model, const char* formula, double* value) {
-  const saltus_scene_output output = {.name = "wanted_value", .formula = formula};
-  const saltus_scene_def def = {
-      .like = model->scene, .outputs = &output, .output_count = 1, .log = cli_log()};
-  saltus_scene* scene;
-  const saltus_status status = saltus_scene_create(&def, &scene);
   if (status != SALTUS_OK) {
-    return cli_exit_code(status);
+    saltus_scene_destroy(*out);
+    *out = NULL;
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
-  const saltus_observables* o = view->observables;
-  double* values = calloc((size_t)o->output_count, sizeof *values);
-  void* scratch = calloc(1, o->scratch + 1);
-  int code = CLI_FAILED;
-  if (values != NULL && scratch != NULL) {
-    const saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
-    if (o->outputs_with != NULL) {
-      o->outputs_with(o->self, &at, NULL, values);
-    } else {
-      o->outputs(o->self, &at, values);
-    }
-    for (int i = 0; i < o->output_count; i++) {
-      if (strcmp(o->output_labels[i].name, output.name) == 0) {
-        *value = values[i];
-        code = CLI_DONE;
-      }
-    }
-  }
-  free(values);
-  free(scratch);
-  saltus_scene_destroy(scene);
-  return code;
+  return cli_exit_code(status);
 }
 
 static int find_kind(const char* word) {
@@ -124,12 +102,8 @@ int orbit_section_read(const cli_args* args, const cli_model* model, orbit_secti
   if (event != NULL) {
     return read_event(args, model, event, section);
   }
-  const int code = orbit_value(model, period, &section->period);
-  if (code == CLI_DONE && !(section->period > 0.0)) {
-    cli_error("%s: --period is %g s, must be positive", args->command->name, section->period);
-    return CLI_USAGE;
-  }
-  return code;
+  section->formula = period;
+  return CLI_DONE;
 }
 
 int orbit_axis_read(const cli_args* args, const char* option, orbit_axis* axis) {

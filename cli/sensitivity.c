@@ -124,15 +124,10 @@ int cli_sensitivity(const cli_args* args, const cli_model* model, double until, 
     cli_error("run: --sensitivity is for scene files");
     return CLI_USAGE;
   }
-  cli_overrides room = {.copied = 0};
-  int pairs = 0;
-  int code = cli_read_pairs(args, "--set", &room, room.options, &pairs);
   saltus_scene_directions* directions = NULL;
   saltus_sensitivity* s = NULL;
-  if (code == CLI_DONE) {
-    code = cli_exit_code(saltus_scene_directions_create(model->scene, room.options, pairs, names,
-                                                        count, cli_log(), &directions));
-  }
+  int code = cli_exit_code(
+      saltus_scene_directions_create(model->scene, names, count, cli_log(), &directions));
   if (code == CLI_DONE) {
     saltus_sensitivity_def def = saltus_sensitivity_def_default();
     def.system = model->view.system;
@@ -155,6 +150,5 @@ int cli_sensitivity(const cli_args* args, const cli_model* model, double until, 
   }
   saltus_sensitivity_destroy(s);
   saltus_scene_directions_destroy(directions);
-  cli_overrides_free(&room);
   return code;
 }

@@ -114,8 +114,7 @@ static int derive(const char* text, const char* const* names, int count, double 
   const saltus_scene_def scene = {.text = text, .log = cli_log()};
   saltus_status status = saltus_scene_create(&scene, &d->scene);
   if (status == SALTUS_OK) {
-    status =
-        saltus_scene_directions_create(d->scene, NULL, 0, names, count, cli_log(), &d->directions);
+    status = saltus_scene_directions_create(d->scene, names, count, cli_log(), &d->directions);
   }
   if (status == SALTUS_OK) {
     const saltus_scene_view* view = saltus_scene_look(d->scene);

@@ -52,11 +52,12 @@ typedef struct saltus_scene_def {
   saltus_log log;
   const saltus_allocator* allocator;
   bool separate; /* bodies whose shapes lie in each other at the start are moved apart */
+  bool recorded; /* text of a recording: its lines "# --set name=value" apply before `overrides` */
   int output_count;
   const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
   const saltus_scene*
-      like; /* ? none. Of the same text, which is not read again; path and text stay away. It is not
-                             * changed and has to outlive this one; the new one has no drawing */
+      like; /* ? none. Of the same text, which is not read again; path and text stay away. Its overrides
+                             * apply before those of this one. It is not changed and has to outlive this one; the new one has no drawing */
   SALTUS_RESERVED(1);
 } saltus_scene_def;
 
@@ -100,6 +101,11 @@ typedef struct saltus_scene_view {
 SALTUS_API saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out);
 SALTUS_API void saltus_scene_destroy(saltus_scene* scene);
 SALTUS_API const saltus_scene_view* saltus_scene_look(const saltus_scene* scene);
+
+/* The value of a formula at the start of a scene, after all overrides: parameters, coordinates, velocities. SALTUS_ERR_INPUT
+ * after a message. */
+SALTUS_API saltus_status saltus_scene_value(const saltus_scene* scene, const char* formula,
+                                            saltus_log log, double* value);
 
 /* Values from outside, by the names that the scene gives under `inputs`: between steps; every evaluation from
  * then on has the new value. Runs notice it; saltus_sim_def and saltus_integrator_def take input_changes of the

@@ -114,10 +114,11 @@ saltus_sensitivity_look(const saltus_sensitivity* sensitivity);
 /* Directions of parameters and start values of a scene, by name: a parameter, or the start x or velocity x' of a coordinate. */
 typedef struct saltus_scene_directions saltus_scene_directions;
 
-/* scene is that of the run, with the same overrides; it outlives the directions. SALTUS_ERR_INPUT after a message. */
-SALTUS_API saltus_status saltus_scene_directions_create(
-    const saltus_scene* scene, const saltus_override* overrides, int override_count,
-    const char* const* names, int count, saltus_log log, saltus_scene_directions** out);
+/* scene is that of the run and outlives the directions, which have its overrides. SALTUS_ERR_INPUT after a message. */
+SALTUS_API saltus_status saltus_scene_directions_create(const saltus_scene* scene,
+                                                        const char* const* names, int count,
+                                                        saltus_log log,
+                                                        saltus_scene_directions** out);
 SALTUS_API void saltus_scene_directions_destroy(saltus_scene_directions* directions);
 /* [count] */
 SALTUS_API const saltus_direction*

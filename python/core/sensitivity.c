@@ -101,13 +101,13 @@ static PyObject* answer(const core_state* state, const saltus_sensitivity_view* 
   return dict;
 }
 
-/* sensitivity(scene, parameters, names, until, tol, flag): a dictionary of numbers and arrays. */
+/* sensitivity(scene, names, until, tol, flag): a dictionary of numbers and arrays. */
 PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
-  PyObject *object, *overrides, *names_object, *flag;
+  PyObject *object, *names_object, *flag;
   double until, tol;
-  if (!PyArg_ParseTuple(args, "O!OO!ddO!", state->scene_type, &object, &overrides, &PyTuple_Type,
-                        &names_object, &until, &tol, state->flag_type, &flag)) {
+  if (!PyArg_ParseTuple(args, "O!O!ddO!", state->scene_type, &object, &PyTuple_Type, &names_object,
+                        &until, &tol, state->flag_type, &flag)) {
     return NULL;
   }
   core_scene* scene = (core_scene*)object;
@@ -116,10 +116,8 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
     return NULL;
   }
   Py_ssize_t count = 0;
-  core_pairs pairs;
   const char** names = take_names(names_object, &count);
-  if (names == NULL || core_pairs_take(overrides, &pairs) != 0) {
-    free((void*)names);
+  if (names == NULL) {
     return NULL;
   }
   core_messages messages;
@@ -127,8 +125,8 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   saltus_scene_directions* directions = NULL;
   saltus_sensitivity* s = NULL;
   PyThreadState* released = PyEval_SaveThread();
-  saltus_status status = saltus_scene_directions_create(scene->scene, pairs.pairs, pairs.count,
-                                                        names, (int)count, log, &directions);
+  saltus_status status =
+      saltus_scene_directions_create(scene->scene, names, (int)count, log, &directions);
   if (status == SALTUS_OK) {
     saltus_sensitivity_def def = saltus_sensitivity_def_default();
     def.system = scene->view.system;
@@ -155,7 +153,6 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   core_messages_free(&messages);
   saltus_sensitivity_destroy(s);
   saltus_scene_directions_destroy(directions);
-  core_pairs_free(&pairs);
   free((void*)names);
   return result;
 }

@@ -112,7 +112,7 @@ def sensitivity(model: Union[Model, str, os.PathLike[str]], t_end: float, names:
             raise TypeError(f"names are texts, not {type(word).__name__}")
     end, accuracy = as_real(t_end, "t_end"), as_real(tol, "tol")
     facts, pressed = interruptible(
-        lambda flag: _core.sensitivity(chosen._scene, chosen._pairs, words, end, accuracy, flag))
+        lambda flag: _core.sensitivity(chosen._scene, words, end, accuracy, flag))
     if pressed or facts is None:
         raise Interrupted("interrupted; derivatives are known at the end alone")
     return Sensitivity(chosen, words, facts)

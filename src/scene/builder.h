@@ -39,6 +39,8 @@ struct saltus_scene {
   saltusi_scene_switches switches;   /* events that set inputs */
   const char* file;                  /* for messages */
   const saltusi_yaml_node* root;     /* the text as a tree */
+  saltus_override* overrides;        /* [override_count] a later one replaces an earlier one */
+  int override_count;
   saltusi_scene_drawing drawing;
   saltus_scene_view view;
 };
@@ -98,6 +100,17 @@ const saltusi_yaml_node* saltusi_scene_mapping(saltusi_scene_builder* builder, c
 /* A name, or "contact 3" when there is none. */
 const char* saltusi_scene_item_name(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                                     int i, const char* kind);
+
+/* ---- replaced values (overrides.c) ---- */
+
+/* Overrides in the order in which they apply: those of `like` or of a recorded text, then those of the definition. */
+void saltusi_overrides_collect(saltusi_scene_builder* builder);
+/* name=value: the value takes the place of the parameter's. Refuses a name that is neither a parameter nor a start. */
+void saltusi_overrides_parameters(saltusi_scene_builder* builder);
+/* x=1, x'=2 of a coordinate x */
+void saltusi_overrides_starts(saltusi_scene_builder* builder,
+                              saltus_formula_coordinate* coordinates,
+                              const saltusi_yaml_node* node);
 
 /* ---- sections ---- */
 

@@ -61,73 +61,6 @@ static void read_parameters(saltusi_scene_builder* b) {
   b->model.parameter_count = count;
 }
 
-static saltus_formula_text override_text(saltusi_scene_builder* b, const saltus_override* override,
-                                         const char* what) {
-  char file[200];
-  snprintf(file, sizeof file, "--set %.150s", override->name);
-  return (saltus_formula_text){
-      .text = override->value, .file = saltusi_pool_text(b->reader.pool, file), .what = what};
-}
-
-/* The coordinate whose start, or with a prime whose velocity, is named; -1: none. */
-static int find_start(const saltusi_yaml_node* coordinates, const char* name, bool* velocity) {
-  const size_t length = strlen(name);
-  *velocity = length > 0 && name[length - 1] == '\'';
-  const size_t own = length - (*velocity ? 1 : 0);
-  for (int i = 0; coordinates != NULL && i < coordinates->count; i++) {
-    const char* key = coordinates->keys != NULL ? coordinates->keys[i].text : NULL;
-    if (key != NULL && strlen(key) == own && memcmp(key, name, own) == 0) {
-      return i;
-    }
-  }
-  return -1;
-}
-
-/* --set x=1, --set x'=2 of a coordinate x. */
-static void apply_starts(saltusi_scene_builder* b, saltus_formula_coordinate* coordinates,
-                         const saltusi_yaml_node* node) {
-  for (int i = 0; i < b->def->override_count && b->reader.status == SALTUS_OK; i++) {
-    bool velocity;
-    const int place = find_start(node, b->def->overrides[i].name, &velocity);
-    if (place >= 0) {
-      saltus_formula_coordinate* c = &coordinates[place];
-      saltus_formula_text* into = velocity ? &c->velocity : &c->start;
-      *into = override_text(b, &b->def->overrides[i], into->what);
-    }
-  }
-}
-
-/* --set name=value: the value takes the place of the parameter's. */
-static void apply_overrides(saltusi_scene_builder* b) {
-  saltus_formula_parameter* parameters = (saltus_formula_parameter*)b->model.parameters;
-  int count = b->model.parameter_count;
-  for (int i = 0; i < b->def->override_count && b->reader.status == SALTUS_OK; i++) {
-    const saltus_override* override = &b->def->overrides[i];
-    int place = 0;
-    while (place < count && strcmp(parameters[place].name, override->name) != 0) {
-      place++;
-    }
-    if (place < count) {
-      parameters[place].value = override_text(b, override, parameters[place].value.what);
-      continue;
-    }
-    bool velocity;
-    if (find_start(saltusi_scene_get(b, "coordinates"), override->name, &velocity) >= 0) {
-      continue; /* see apply_starts */
-    }
-    const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
-    for (int k = 0; k < count && names != NULL; k++) {
-      names[k] = parameters[k].name;
-    }
-    const char* near = names != NULL ? saltusi_suggest(override->name, names, count) : NULL;
-    saltusi_log(b->reader.log, SALTUS_LEVEL_ERROR,
-                "--set %.80s: %s has no parameter " SALTUSI_QUOTE "%s%s%s", override->name,
-                b->reader.file, override->name, near != NULL ? "; did you mean \"" : "",
-                near != NULL ? near : "", near != NULL ? "\"?" : "");
-    b->reader.status = SALTUS_ERR_INPUT;
-  }
-}
-
 static void read_coordinate(saltusi_scene_builder* b, const char* name,
                             const saltusi_yaml_node* node, saltus_formula_coordinate* coordinate) {
   coordinate->name = name;
@@ -207,7 +140,7 @@ static void read_coordinates(saltusi_scene_builder* b) {
   for (int i = 0; i < node->count && b->reader.status == SALTUS_OK; i++) {
     read_coordinate(b, node->keys[i].text, &node->children[i], &coordinates[i]);
   }
-  apply_starts(b, coordinates, node);
+  saltusi_overrides_starts(b, coordinates, node);
   b->model.coordinates = coordinates;
   b->model.coordinate_count = node->count;
 }
@@ -442,7 +375,7 @@ static void read_all(saltusi_scene_builder* b) {
   view->description = saltusi_scene_text(b, saltusi_scene_get(b, "description"), "description");
   view->reference = saltusi_reader_text(&b->reader, saltusi_scene_get(b, "reference"), "reference");
   read_parameters(b);
-  apply_overrides(b);
+  saltusi_overrides_parameters(b);
   saltusi_scene_inputs(b);
   saltusi_scene_bodies(b);
   saltusi_scene_shapes(b);
@@ -582,6 +515,7 @@ static saltus_status read_scene(saltusi_scene_builder* b) {
   size_t length = 0;
   if (like != NULL) {
     scene->view.text = like->view.text;
+    saltusi_overrides_collect(b);
     scene->root = like->root;
     b->root = like->root;
     b->reader.known = true;
@@ -598,6 +532,7 @@ static saltus_status read_scene(saltusi_scene_builder* b) {
     return b->reader.status != SALTUS_OK ? b->reader.status : SALTUS_ERR_MEMORY;
   }
   scene->view.text = text;
+  saltusi_overrides_collect(b);
   saltusi_yaml_node* root;
   saltus_status status =
       saltusi_yaml_parse(text, length, b->reader.file, &scene->pool, b->def->log, &root);

@@ -38,57 +38,15 @@ const saltus_direction* saltus_scene_directions_look(const saltus_scene_directio
   return directions->list;
 }
 
-/* The value of a name in a scene: that of an output of its own. */
-static saltus_status value_of(const saltus_scene* like, const saltus_override* overrides, int count,
-                              const char* name, saltus_log log, double* value) {
-  const saltus_scene_output output = {.name = "value_of_direction", .formula = name};
-  const saltus_scene_def def = {.like = like,
-                                .overrides = overrides,
-                                .override_count = count,
-                                .outputs = &output,
-                                .output_count = 1};
-  saltus_scene* scene;
-  const saltus_status status = saltus_scene_create(&def, &scene);
-  if (status != SALTUS_OK) { /* the scene was good before */
+static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene* like,
+                          const char* name, saltus_log log) {
+  static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
+  double value = 0.0;
+  saltus_status status = saltus_scene_value(like, name, (saltus_log){0}, &value);
+  if (status != SALTUS_OK) {
     saltusi_log(log, SALTUS_LEVEL_ERROR,
                 "sensitivity: the scene has no parameter, coordinate or velocity \"%.80s\"", name);
     return status;
-  }
-  const saltus_scene_view* view = saltus_scene_look(scene);
-  const saltus_observables* o = view->observables;
-  saltusi_pool pool = saltusi_pool_over(NULL);
-  double* values = SALTUSI_TAKE(&pool, double, o->output_count);
-  void* scratch = saltusi_pool_take(&pool, o->scratch + 1, 1);
-  if (values != NULL && scratch != NULL) {
-    const saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
-    if (o->outputs_with != NULL) {
-      o->outputs_with(o->self, &at, NULL, values);
-    } else {
-      o->outputs(o->self, &at, values);
-    }
-    for (int i = 0; i < o->output_count; i++) {
-      if (strcmp(o->output_labels[i].name, output.name) == 0) {
-        *value = values[i];
-      }
-    }
-  }
-  saltusi_pool_free(&pool);
-  saltus_scene_destroy(scene);
-  return values != NULL && scratch != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
-}
-
-static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene* like,
-                          const saltus_override* overrides, int count, const char* name,
-                          saltus_log log) {
-  static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
-  double value = 0.0;
-  saltus_status status = value_of(like, overrides, count, name, log, &value);
-  saltus_override* all = SALTUSI_TAKE(&d->pool, saltus_override, count + 1);
-  if (status != SALTUS_OK || all == NULL) {
-    return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
-  }
-  if (count > 0) {
-    memcpy(all, overrides, (size_t)count * sizeof *all);
   }
   /* a power of two: p + k step is exact up to its last bit, and the step known */
   const double size = fabs(value) > 0.0 ? fabs(value) : 1.0;
@@ -98,9 +56,9 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
   for (int k = 0; k < 4 && status == SALTUS_OK; k++) {
     char text[40];
     snprintf(text, sizeof text, "%.17g", value + at[k] * step);
-    all[count] = (saltus_override){.name = name, .value = text};
+    const saltus_override moved = {.name = name, .value = text};
     const saltus_scene_def def = {
-        .like = like, .overrides = all, .override_count = count + 1, .log = log};
+        .like = like, .overrides = &moved, .override_count = 1, .log = log};
     saltus_scene** scene = &d->scenes[4 * i + k];
     status = saltus_scene_create(&def, scene);
     if (status == SALTUS_OK) {
@@ -114,9 +72,8 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
   return status;
 }
 
-saltus_status saltus_scene_directions_create(const saltus_scene* scene,
-                                             const saltus_override* overrides, int override_count,
-                                             const char* const* names, int count, saltus_log log,
+saltus_status saltus_scene_directions_create(const saltus_scene* scene, const char* const* names,
+                                             int count, saltus_log log,
                                              saltus_scene_directions** out) {
   assert(scene != NULL && out != NULL && count >= 0 && (count == 0 || names != NULL));
   *out = NULL;
@@ -130,7 +87,7 @@ saltus_status saltus_scene_directions_create(const saltus_scene* scene,
     d->count = d->scenes != NULL ? count : 0;
     status = d->list != NULL && d->scenes != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
     for (int i = 0; i < count && status == SALTUS_OK; i++) {
-      status = make(d, i, scene, overrides, override_count, names[i], log);
+      status = make(d, i, scene, names[i], log);
     }
   }
   if (status == SALTUS_ERR_MEMORY) {

@@ -99,25 +99,20 @@ typedef struct job {
 
 static saltus_status make_scene(job* j, saltus_scene** out) {
   const saltus_sweep* s = j->sweep;
-  const int fixed = s->def.override_count, axes = s->points.count;
-  saltus_override* overrides = SALTUSI_TAKE(&j->pool, saltus_override, fixed + axes);
+  const int axes = s->points.count;
+  saltus_override* overrides = SALTUSI_TAKE(&j->pool, saltus_override, axes);
   char* texts = saltusi_pool_take(&j->pool, (size_t)axes + 1, VALUE_TEXT);
   if (overrides == NULL || texts == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  for (int i = 0; i < fixed; i++) {
-    overrides[i] = s->def.overrides[i];
-  }
   for (int i = 0; i < axes; i++) {
     char* text = texts + (size_t)i * VALUE_TEXT;
     snprintf(text, VALUE_TEXT, "%.17g", j->values[i]);
-    overrides[fixed + i] = (saltus_override){.name = s->points.axes[i].name, .value = text};
+    overrides[i] = (saltus_override){.name = s->points.axes[i].name, .value = text};
   }
-  const saltus_scene_def def = {.path = s->def.path,
-                                .text = s->def.text,
-                                .like = s->scene,
+  const saltus_scene_def def = {.like = s->scene,
                                 .overrides = overrides,
-                                .override_count = fixed + axes,
+                                .override_count = axes,
                                 .outputs = s->outputs,
                                 .output_count = s->output_count,
                                 .log = j->log};

@@ -90,9 +90,8 @@ static saltus_status vary(const char* text, const char* const* names, int count,
   const saltus_scene_def def = {.text = text};
   assert_int_equal(saltus_scene_create(&def, &v->scene), SALTUS_OK);
   const saltus_log silent = {0};
-  assert_int_equal(
-      saltus_scene_directions_create(v->scene, NULL, 0, names, count, silent, &v->directions),
-      SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(v->scene, names, count, silent, &v->directions),
+                   SALTUS_OK);
   const saltus_scene_view* view = saltus_scene_look(v->scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
@@ -220,8 +219,8 @@ static void compare(const char* file, const char* name, double value, double ste
   const saltus_scene_def def = {.path = path};
   assert_int_equal(saltus_scene_create(&def, &v.scene), SALTUS_OK);
   const saltus_log silent = {0};
-  assert_int_equal(
-      saltus_scene_directions_create(v.scene, NULL, 0, &name, 1, silent, &v.directions), SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(v.scene, &name, 1, silent, &v.directions),
+                   SALTUS_OK);
   const saltus_scene_view* view = saltus_scene_look(v.scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
@@ -264,7 +263,7 @@ static void a_walker_has_the_derivatives_of_differences_of_runs(void** state) {
     saltus_scene_directions* directions;
     saltus_sensitivity* s;
     assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-    assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 1, silent, &directions),
+    assert_int_equal(saltus_scene_directions_create(scene, names, 1, silent, &directions),
                      SALTUS_OK);
     const saltus_scene_view* view = saltus_scene_look(scene);
     saltus_sensitivity_def d = saltus_sensitivity_def_default();
@@ -314,8 +313,7 @@ static void outputs_have_their_derivatives(void** state) {
   saltus_scene_directions* directions;
   saltus_sensitivity* s;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 2, silent, &directions),
-                   SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(scene, names, 2, silent, &directions), SALTUS_OK);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
@@ -379,8 +377,7 @@ static void events_that_switch_have_their_derivatives(void** state) {
   saltus_scene_directions* directions;
   saltus_sensitivity* s;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 1, silent, &directions),
-                   SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(scene, names, 1, silent, &directions), SALTUS_OK);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
@@ -436,8 +433,7 @@ static void extremes_of_outputs_have_their_derivatives(void** state) {
   saltus_scene_directions* directions;
   saltus_sensitivity* s;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  assert_int_equal(saltus_scene_directions_create(scene, NULL, 0, names, 3, silent, &directions),
-                   SALTUS_OK);
+  assert_int_equal(saltus_scene_directions_create(scene, names, 3, silent, &directions), SALTUS_OK);
   const saltus_scene_view* view = saltus_scene_look(scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;

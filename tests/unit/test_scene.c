@@ -343,6 +343,52 @@ static void an_override_of_restitution_ends_the_bouncing(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Overrides of a scene are those of every scene like it, and of its text in a recording; later ones replace earlier ones. */
+static void a_scene_like_another_has_its_overrides(void** state) {
+  (void)state;
+  const saltus_override first[] = {{"m", "3"}, {"g", "2"}}, second[] = {{"g", "m + 4"}};
+  saltus_scene *scene = saltus_test_scene("drop", first, 2), *like, *again;
+  saltus_scene_def def = {.like = scene, .overrides = second, .override_count = 1};
+  assert_int_equal(saltus_scene_create(&def, &like), SALTUS_OK);
+  def = (saltus_scene_def){.like = like};
+  assert_int_equal(saltus_scene_create(&def, &again), SALTUS_OK);
+  double value = 0.0;
+  assert_int_equal(saltus_scene_value(scene, "m*g", (saltus_log){0}, &value), SALTUS_OK);
+  assert_true(value == 6.0);
+  assert_int_equal(saltus_scene_value(again, "m*g", (saltus_log){0}, &value), SALTUS_OK);
+  assert_true(value == 21.0);
+  assert_int_equal(saltus_scene_value(again, "no_such_name", (saltus_log){0}, &value),
+                   SALTUS_ERR_INPUT);
+  assert_true(value == 21.0);
+  saltus_scene_destroy(again);
+  saltus_scene_destroy(like);
+  saltus_scene_destroy(scene);
+}
+
+static void a_recorded_text_has_its_overrides(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\nparameters: {k: 1, c: 2}\n"
+                             "coordinates: {x: {start: k}}\nkinetic: x'^2/2\n"
+                             "# --set k=5\n# --set x'=c\n# --set k=6";
+  static const struct {
+    bool recorded;
+    int overrides;
+    double k, v;
+  } cases[] = {{false, 0, 1.0, 0.0}, {true, 0, 6.0, 2.0}, {true, 1, 7.0, 2.0}};
+  const saltus_override own = {"k", "7"};
+  for (int i = 0; i < 3; i++) {
+    saltus_scene_def def = {.text = text,
+                            .recorded = cases[i].recorded,
+                            .overrides = &own,
+                            .override_count = cases[i].overrides};
+    saltus_scene* scene;
+    assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+    assert_true(saltus_scene_look(scene)->q0[0] == cases[i].k);
+    assert_true(saltus_scene_look(scene)->v0[0] == cases[i].v);
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* ---- short forms ------------------------------------------------------------------------- */
 
 static void short_forms_and_empty_sections_mean_what_they_look_like(void** state) {
@@ -436,6 +482,8 @@ int main(void) {
       cmocka_unit_test(a_moving_floor_carries_its_ball),
       cmocka_unit_test(overrides_turn_one_scene_into_another),
       cmocka_unit_test(an_override_of_restitution_ends_the_bouncing),
+      cmocka_unit_test(a_scene_like_another_has_its_overrides),
+      cmocka_unit_test(a_recorded_text_has_its_overrides),
       cmocka_unit_test(short_forms_and_empty_sections_mean_what_they_look_like),
       cmocka_unit_test(tolerances_belong_to_coordinates_and_to_the_scheme),
       cmocka_unit_test(a_scene_carries_options_times_and_recording),
