@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// node test/run.mjs short | all | pictures: claims about reports in Chromium; tools/viewer-test runs it.
+// node test/run.mjs short | all | pictures | animations: claims about reports in Chromium; tools/viewer-test runs it.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { finish, launch, source, work } from './browser.mjs';
+import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
 import { damageIsRefused, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
 import { longIsThinned, manyAreCheap } from './large.mjs';
@@ -25,7 +26,10 @@ try {
       await looksAsBefore(browser, scene(name), at, join(source, 'docs/images', `view-${name.replace('shapes/', '')}.png`), what === 'pictures');
     }
   }
-  if (what !== 'pictures') {
+  if (what === 'animations') {
+    for (const one of animations) await animate(browser, one);
+  }
+  if (what === 'short' || what === 'all') {
     await namesAreData(browser);
     await picksToOnePixel(browser);
     await obeys(browser, scene('ball'));
