@@ -27,6 +27,9 @@ saltus_test(failing_scenes SOURCES reference/test_failing_scenes.c LINK saltus_a
             LABELS reference)
 target_compile_definitions(
   test_failing_scenes PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
+saltus_test(scenes_that_run SOURCES reference/test_scenes_that_run.c LABELS reference)
+target_compile_definitions(
+  test_scenes_that_run PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
 saltus_test(adversarial SOURCES conformance/test_adversarial.c LINK saltus_adversarial
             LABELS conformance LONG)
 saltus_test(adaptive_clocks SOURCES conformance/test_adaptive_clocks.c LABELS conformance)

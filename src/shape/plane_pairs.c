@@ -188,13 +188,42 @@ static bool ends_in_corner(const saltusi_shape* E, int j, bool at_start) {
   return o->joint[point] == SALTUSI_JOINT_CONVEX || o->joint[point] == SALTUSI_JOINT_END;
 }
 
-/* Whether a point so deep under an edge is in the shape at all. */
-static bool is_deep(const half* H, int j, const double p[2], double h) {
+/* Whether the polygon P goes through edge j of E: the line of the edge cuts P in a chord, most of which lies on the edge.
+ * The length of a chord is the sum of its crossings, upward less downward (arcs as straight). */
+static bool goes_through(const half* H, int j) {
+  const saltusi_outline* o = H->P->outline;
+  const saltusi_feature* g = &H->E->feature[H->E->outline->points + j];
+  double all = 0.0, on_edge = 0.0;
+  bool crosses = o->edges == 0; /* of a circle the centre alone */
+  for (int k = 0; k < o->edges; k++) {
+    double p[2][2], h[2], s[2];
+    for (int end = 0; end < 2; end++) {
+      saltusi_move2(&H->to, H->P->feature[end == 0 ? k : saltusi_point_after(o, k)].p, p[end]);
+      const double d[2] = {p[end][0] - g->p[0], p[end][1] - g->p[1]};
+      h[end] = saltusi_dot2(g->a, d);
+      s[end] = saltusi_dot2(g->e, d);
+    }
+    if ((h[0] < 0.0) != (h[1] < 0.0)) {
+      const double at = s[0] + (s[1] - s[0]) * (h[0] / (h[0] - h[1]));
+      const double sign = h[0] < 0.0 ? 1.0 : -1.0;
+      crosses = crosses || (at > 0.0 && at < g->size[0]);
+      all += sign * at;
+      on_edge += sign * fmin(fmax(at, 0.0), g->size[0]);
+    }
+  }
+  return crosses && fabs(on_edge) >= 0.5 * fabs(all);
+}
+
+/* Whether a point behind an edge is out of the shape again and is not to be pushed back through it: it is far behind, or
+ * has come there around the shape. */
+static bool is_behind_all(const half* H, int j, const double p[2], double h) {
   const saltusi_shape* E = H->E;
-  if (h >= -SHALLOW * E->size || isinf(E->feature[E->outline->points + j].size[0])) {
+  if (h >= -SHALLOW * E->size || isinf(E->feature[E->outline->points + j].size[0]) ||
+      saltusi_polygon_holds(E, p)) {
     return false;
   }
-  return -h > DEPTH * H->P->size && !saltusi_polygon_holds(E, p);
+  return -h > DEPTH * H->P->size ||
+         (E->outline->solid && H->P->outline->solid && !goes_through(H, j));
 }
 
 /* Point i of P on edge j of E, without what other pairs say. */
@@ -236,7 +265,7 @@ static bool point_on_edge(const half* H, int i, int j, found* out) {
       return false;
     }
   }
-  return !is_deep(H, j, p, out->h);
+  return !is_behind_all(H, j, p, out->h);
 }
 
 /* Whether `a` is to be kept rather than b, both being the same place. */

@@ -493,6 +493,71 @@ static void overlapping_polygons_have_the_least_depth_of_their_axes(void** unuse
   assert_int_equal(touching_found, shallow); /* deeper ones may come out on the other side */
 }
 
+/* A star about the origin of 5 to 7 corners, convex or not, of which the y are multiplied by a thickness. */
+static int thin_star(uint64_t* state, bool convex, double points[16], double* thick) {
+  const int n = 5 + (int)(3.0 * saltus_test_random(state));
+  *thick = pow(10.0, random_in(state, -2.5, 0.0));
+  for (int k = 0; k < n; k++) {
+    const double angle = 6.283185307179586 * (k + 0.6 * saltus_test_random(state)) / n;
+    const double r = convex ? 1.0 : random_in(state, 0.3, 1.0);
+    points[2 * k] = r * cos(angle);
+    points[2 * k + 1] = *thick * r * sin(angle);
+  }
+  return n;
+}
+
+/* Thin polygons, sharp and rounded, that are apart or have just come to touch, in random attitudes: no pair of their
+ * features is deep, though points of one lie behind edges of the other, on its far side. */
+static void polygons_that_do_not_overlap_have_no_deep_pairs(void** unused) {
+  (void)unused;
+  uint64_t state = 11;
+  int touched = 0;
+  for (int draw = 0; draw < 3000; draw++) {
+    fixture f = begin();
+    double points[2][16];
+    saltusi_shape shape[2];
+    for (int s = 0; s < 2; s++) {
+      double thick;
+      const int n = thin_star(&state, draw % 2 == 0, points[s], &thick);
+      const saltus_shape_def def = {.name = "s",
+                                    .kind = SALTUS_SHAPE_POLYGON,
+                                    .points = points[s],
+                                    .point_count = n,
+                                    .radius = draw % 2 == 0 && draw / 2 % 3 == s ? 0.3 * thick : 0};
+      shape[s] = make(&f, &def);
+    }
+    const saltusi_carrier b = at(0.0, 0.0, random_in(&state, 0, 6.28));
+    const double angle = random_in(&state, 0, 6.28), y = random_in(&state, -0.3, 0.3);
+    double x = 5.0; /* comes from the right: conservative advancement */
+    saltusi_separation apart;
+    for (int k = 0; k < 400; k++) {
+      const saltusi_carrier a = at(x, y, angle);
+      saltusi_shape_separation(&shape[0], &a, &shape[1], &b, &apart);
+      if (!(apart.distance > 1e-12) || x < -5.0) {
+        break;
+      }
+      x -= apart.distance;
+    }
+    touched += apart.distance <= 1e-12;
+    for (int k = 0; k < 4 && apart.distance <= 1e-12;
+         k++) { /* touching, overlapping by 1e-9, apart */
+      const double offset[] = {0.0, -1e-9, 1e-9, random_in(&state, 1e-4, 1e-2)};
+      const saltusi_carrier a = at(x + offset[k], y, angle);
+      saltusi_candidate item[64];
+      saltusi_candidates list = {.capacity = 64, .item = item};
+      const double reach = k == 3 ? 1e-2 : 1e-8;
+      saltusi_shape_pairs(&shape[0], &a, &shape[1], &b,
+                          &(saltusi_near){.reach = reach, .delta = reach}, &list);
+      assert_true(list.count < 64 && (k == 3 || list.count > 0));
+      for (int i = 0; i < list.count; i++) { /* corners beyond the ends of edges: up to 1e-8 */
+        assert_true(item[i].gap > -2.5e-8);
+      }
+    }
+    saltusi_pool_free(&f.pool);
+  }
+  assert_true(touched > 1000);
+}
+
 static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
   (void)unused;
   fixture f = begin();
@@ -626,6 +691,7 @@ int main(void) {
       cmocka_unit_test(the_least_contact_of_a_circle_is_its_distance_from_a_chain),
       cmocka_unit_test(outlines_are_as_far_apart_as_their_nearest_samples),
       cmocka_unit_test(overlapping_polygons_have_the_least_depth_of_their_axes),
+      cmocka_unit_test(polygons_that_do_not_overlap_have_no_deep_pairs),
       cmocka_unit_test(half_planes_rings_and_capsules_have_closed_forms),
       cmocka_unit_test(joints_of_chains_are_silent),
   };
