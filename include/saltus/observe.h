@@ -33,7 +33,9 @@ typedef enum saltus_crossing {
 /* Events that switch: at such an event `fire` is called, once, between two steps of which the first ends there, or, of a
  * scheme whose steps have a fixed length, at the end of the step it was in. It may change inputs of the system, and then
  * counts the change (saltus_sim_def.changes). Of several at one time those with lower numbers come first; events that this
- * brings about follow at the same time. What energies jump by is work of external forces. */
+ * brings about follow at the same time. What energies jump by is work of external forces. A joint or contact that is switched
+ * on has to hold there (switch_tolerance), else the run ends with SALTUS_ERR_CONTRADICTION. A joint that holds but moves is
+ * closed by an inelastic impact. */
 typedef struct saltus_switching {
   const bool* fires; /* [event_count] */
   void (*fire)(void* self, int event, bool rising);
@@ -57,7 +59,9 @@ typedef struct saltus_observables {
   void (*outputs_with)(const void* self, const saltus_point* at, const double* joint_forces,
                        double* values);
   const saltus_switching* switching; /* ? none */
-  SALTUS_RESERVED(2);
+  double
+      switch_tolerance; /* largest violation of a joint or contact that is switched on; 0: 0.01 */
+  SALTUS_RESERVED(1);
 } saltus_observables;
 
 SALTUS_END_DECLS

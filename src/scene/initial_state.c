@@ -239,6 +239,34 @@ static bool leaves_velocities(const saltus_scene_view* view) {
   return zero;
 }
 
+static bool has_entries(const saltus_system* sys, const saltusi_row_block* rows, int j) {
+  bool any = false;
+  for (int i = 0; i < sys->dims.nv; i++) {
+    any = any || saltusi_row_entry(rows, j, i) != 0.0;
+  }
+  return any;
+}
+
+/* A row that is zero because of the values of inputs is a joint that is open at the start: with other values it has entries. */
+static bool is_open(saltusi_reader* reader, const saltus_scene_view* view, double* inputs,
+                    const saltus_point* at, int j, saltusi_row_block* rows) {
+  const double generic = 0.6180339887498949; /* no value that a formula would compare with */
+  const size_t bytes = (size_t)view->input_count * sizeof(double);
+  double* kept = bytes > 0 ? saltusi_reader_take(reader, bytes, 1) : NULL;
+  if (kept == NULL) {
+    return false;
+  }
+  memcpy(kept, inputs, bytes);
+  for (int i = 0; i < view->input_count; i++) {
+    inputs[i] = generic;
+  }
+  saltusi_rows_joints(view->system, at, rows);
+  const bool open = has_entries(view->system, rows, j);
+  memcpy(inputs, kept, bytes);
+  saltusi_rows_joints(view->system, at, rows);
+  return open;
+}
+
 /* One joint: its value g, and its row among all. */
 static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, int j, double g,
                         const saltusi_row_block* rows, const saltusi_yaml_node* where) {
@@ -246,10 +274,6 @@ static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, i
   double rate = saltusi_row_dot(rows, j, view->v0) + rows->b[j];
   double terms = saltusi_row_size(rows, j, view->v0) + fabs(rows->b[j]);
   double allowed_rate = view->start_tolerance * fmax(1.0, terms);
-  bool moves = false;
-  for (int i = 0; i < view->system->dims.nv; i++) {
-    moves = moves || saltusi_row_entry(rows, j, i) != 0.0;
-  }
   if (!isfinite(g) || !isfinite(rate)) {
     saltusi_reader_fail(reader, where,
                         "the constraint of joint " SALTUSI_QUOTE " or its rate is %s at the start",
@@ -265,15 +289,10 @@ static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, i
                         ": its constraint changes "
                         "at %.*g per second, allowed is %g (simulate: start_tolerance)",
                         name, apart(fabs(rate), allowed_rate), rate, allowed_rate);
-  } else if (!moves) {
-    saltusi_reader_fail(reader, where,
-                        "joint " SALTUSI_QUOTE " holds nothing at the start: no coordinate changes "
-                        "its constraint",
-                        name);
   }
 }
 
-static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
+static void check_joints(saltusi_reader* reader, const saltus_scene_view* view, double* inputs,
                          const saltus_point* at, const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   int nj = sys->dims.nj;
@@ -291,7 +310,15 @@ static void check_joints(saltusi_reader* reader, const saltus_scene_view* view,
   saltusi_rows_joints(sys, at, &rows);
   for (int j = 0; j < nj && reader->status == SALTUS_OK; j++) {
     const char* name = view->joint_names[j];
-    check_joint(reader, view, j, g[j], &rows, find_named(root, "joints", name, strlen(name)));
+    const saltusi_yaml_node* where = find_named(root, "joints", name, strlen(name));
+    check_joint(reader, view, j, g[j], &rows, where);
+    if (reader->status == SALTUS_OK && !has_entries(sys, &rows, j) &&
+        !is_open(reader, view, inputs, at, j, &rows)) {
+      saltusi_reader_fail(reader, where,
+                          "joint " SALTUSI_QUOTE " holds nothing at the start: no coordinate "
+                          "changes its constraint",
+                          name);
+    }
   }
 }
 
@@ -342,7 +369,7 @@ static void check_defined(saltusi_reader* reader, const saltus_system* sys, cons
 }
 
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
-                                  const saltus_formula_model* model,
+                                  const saltus_formula_model* model, double* inputs,
                                   const saltusi_yaml_node* root) {
   assert(view->system != NULL && model != NULL);
   const saltus_system* sys = view->system;
@@ -368,7 +395,7 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
     check_agreement(reader, view, &at, root);
   }
   if (sys->dims.nj > 0 && reader->status == SALTUS_OK) {
-    check_joints(reader, view, &at, root);
+    check_joints(reader, view, inputs, &at, root);
   }
   if (reader->status == SALTUS_OK) {
     check_defined(reader, sys, &at, root);

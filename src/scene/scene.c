@@ -474,7 +474,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
     saltusi_scene_view_section(b);
   }
   if (names == NULL || b->reader.status != SALTUS_OK || saltusi_scene_overlaps(b) != SALTUS_OK ||
-      saltusi_start_check(&b->reader, view, scene->model, b->root) != SALTUS_OK) {
+      saltusi_start_check(&b->reader, view, scene->model, scene->inputs, b->root) != SALTUS_OK) {
     return b->reader.status;
   }
   return saltusi_start_correct(&b->reader, view, scene->mechanism, b->root);

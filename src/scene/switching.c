@@ -6,6 +6,8 @@
 #include "scene/builder.h"
 
 #include <assert.h>
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 typedef saltusi_scene_builder builder;
@@ -92,5 +94,6 @@ void saltusi_scene_switching(builder* b) {
       (saltus_switching){.fires = fires, .fire = fire, .reset = reset, .self = scene};
   scene->switches.view = *scene->view.observables;
   scene->switches.view.switching = &scene->switches.table;
+  scene->switches.view.switch_tolerance = fmax(scene->view.start_tolerance, DBL_MIN);
   scene->view.observables = &scene->switches.view;
 }

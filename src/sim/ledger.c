@@ -639,3 +639,26 @@ void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
   ledger->total.change = ledger->last[1] - ledger->first;
   ledger->total.remainder = ledger->total.change - sum_of(&ledger->total);
 }
+
+void saltusi_ledger_capture(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                            const saltus_state* before, const saltus_state* after) {
+  assert(ledger != NULL && room != NULL && before != NULL && after != NULL);
+  const int nv = room->eval.sys.dims.nv;
+  for (int i = 0; i < nv; i++) {
+    room->v[i] = 0.5 * (before->v[i] + after->v[i]);
+  }
+  const double moved = energy_of(room, &(saltus_state){after->t, after->q, before->v});
+  const double middle = energy_of(room, &(saltus_state){after->t, after->q, room->v});
+  const double end = energy_of(room, after);
+  /* T is of degree 2 in v: the second difference is the energy of the change */
+  saltus_energy e = {.external = moved - energy_of(room, before),
+                     .impact = -2.0 * (end - 2.0 * middle + moved)};
+  e.drive = end - moved - e.impact;
+  e.change = e.external + e.drive + e.impact;
+  add(&ledger->step, 1.0, &e);
+  add(&ledger->total, 1.0, &e);
+  ledger->last[1] = end;
+  ledger->step.change += e.change;
+  ledger->total.change = end - ledger->first;
+  ledger->total.remainder = ledger->total.change - sum_of(&ledger->total);
+}

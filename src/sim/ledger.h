@@ -114,6 +114,10 @@ void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const
 /* The system was switched at x: what its energy jumps by is work from outside. */
 void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
                            const saltus_state* x);
+/* Joints that are switched on at `before` took the state to `after`: the kinetic energy of the change of velocity is lost in the
+ * impact, the rest is work of drives and, of a correction of positions, work from outside. */
+void saltusi_ledger_capture(saltusi_ledger* ledger, saltusi_ledger_room* room,
+                            const saltus_state* before, const saltus_state* after);
 void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_room* room,
                             const saltus_state* x, saltus_energy* e);
 

@@ -45,6 +45,8 @@ void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
   room->pending = SALTUS_PUSH(arena, int, switches ? events : 0);
   room->ahead = SALTUS_PUSH(arena, int, switches ? events : 0);
   room->kept = SALTUS_PUSH(arena, saltusi_crossing, switches ? events : 0);
+  room->joints =
+      SALTUS_PUSH(arena, double, switches || sim->def.changes != NULL ? 4 * sim->sys.dims.nj : 0);
 }
 
 /* The side of zero, and 0 on it or where g is undefined. */

@@ -26,6 +26,7 @@ typedef struct saltusi_observe_room {
   int* pending;           /* [event_count] switching that is due: 1 rising, -1 falling */
   int* ahead;             /* [event_count] the same in a step that was tried */
   saltusi_crossing* kept; /* [event_count] */
+  double* joints;         /* [4 nj] values and rates of joints before and after a switch */
 } saltusi_observe_room;
 
 /* The zeros of one step, one after the other. */
@@ -68,6 +69,10 @@ void saltusi_switch_meet(saltus_sim* sim, int event, double sign);
 void saltusi_switch_note(saltus_sim* sim, const saltus_event* event);
 /* Does what is due at the present state, and what follows from it. */
 saltus_status saltusi_switch_all(saltus_sim* sim);
+/* The system may be changed from outside between steps: values of joints at the end of a step, and an error where one that the
+ * change has closed does not hold. */
+void saltusi_switch_keep(saltus_sim* sim);
+saltus_status saltusi_switch_outside(saltus_sim* sim);
 /* Inputs as they were when the snapshot was saved whose crossings are here now. */
 void saltusi_switch_restore(saltus_sim* sim);
 

@@ -347,14 +347,22 @@ static inline saltus_status advance_fixed(saltus_sim* sim) {
 
 /* One step of whatever kind, not past t_end where the kind allows it. */
 static inline saltus_status advance(saltus_sim* sim, double t_end) {
+  const bool can_change = sim->def.changes != NULL && sim->sys.dims.nj > 0;
   if (sim->def.changes != NULL && *sim->def.changes != sim->changes) {
+    const saltus_status status = can_change ? saltusi_switch_outside(sim) : SALTUS_OK;
+    if (status != SALTUS_OK) {
+      return status;
+    }
     sim->changes = *sim->def.changes;
     saltusi_scheme_restart(sim->scheme);
   }
-  if (sim->control != NULL) {
-    return saltusi_sim_controlled(sim, t_end);
+  const saltus_status status = sim->control != NULL ? saltusi_sim_controlled(sim, t_end)
+                               : sim->chosen        ? saltusi_sim_chosen(sim, t_end)
+                                                    : advance_fixed(sim);
+  if (can_change) {
+    saltusi_switch_keep(sim);
   }
-  return sim->chosen ? saltusi_sim_chosen(sim, t_end) : advance_fixed(sim);
+  return status;
 }
 
 /* The frame of the start, once. */

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * switches.c - events that switch: what they set is set between two steps. See include/saltus/observe.h.
+ * switches.c - events that switch: inputs are set between two steps. Joints and contacts that are switched on have to hold there.
+ * See include/saltus/observe.h.
  */
 #include "base/log.h"
+#include "saltus/start.h"
 #include "scheme/scheme_ops.h"
 #include "sim/observe.h"
 #include "sim/sim_state.h"
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
 enum { ROUNDS = 64 };
+
+/* Largest violation of a joint or contact that is switched on, where the definition has none. */
+static const double default_tolerance = 1e-2;
+/* Values and rates of joints up to this are consistent: as in start_projection.c. */
+static const double consistent = 1e-12;
 
 static const saltus_switching* switching_of(const saltus_sim* sim) {
   return sim->def.observables != NULL ? sim->def.observables->switching : NULL;
@@ -34,6 +43,14 @@ static void know_changes(saltus_sim* sim) {
   sim->changes = sim->def.changes != NULL ? *sim->def.changes : sim->changes;
 }
 
+static bool is_pending(const saltus_sim* sim) {
+  bool any = false;
+  for (int i = 0; i < sim->def.observables->event_count; i++) {
+    any = any || sim->observe.pending[i] != 0;
+  }
+  return any;
+}
+
 /* Whether something was due. */
 static bool fire_pending(saltus_sim* sim) {
   const saltus_switching* s = switching_of(sim);
@@ -55,6 +72,154 @@ static bool fire_pending(saltus_sim* sim) {
   return any;
 }
 
+/* ---- joints and contacts that are switched on ---- */
+
+static double tolerance_of(const saltus_sim* sim) {
+  const saltus_observables* o = sim->def.observables;
+  const double given = o != NULL ? o->switch_tolerance : 0.0;
+  return given > 0.0 ? given : default_tolerance;
+}
+
+static void joint_values(saltus_sim* sim, double* values) {
+  const saltus_point at = saltusi_sim_at(sim, sim->now.t, sim->now.q, sim->now.v);
+  if (sim->sys.dims.nj > 0) {
+    sim->sys.ops->joints(sim->sys.self, &at, values);
+  }
+}
+
+/* Values of the joints, then their rates, [2 nj]. */
+static void look_joints(saltus_sim* sim, double* values) {
+  const saltus_point at = saltusi_sim_at(sim, sim->now.t, sim->now.q, sim->now.v);
+  const int nj = sim->sys.dims.nj;
+  saltusi_row_block* rows = &sim->ledger_room.joints;
+  if (nj == 0) {
+    return;
+  }
+  joint_values(sim, values);
+  saltusi_rows_joints(&sim->sys, &at, rows);
+  for (int j = 0; j < nj; j++) {
+    values[nj + j] = saltusi_row_dot(rows, j, sim->now.v) + rows->b[j];
+  }
+}
+
+/* Gaps by key into sim->gaps[].at[which]. */
+static saltus_status look_gaps(saltus_sim* sim, int which) {
+  const saltus_point at = saltusi_sim_at(sim, sim->now.t, sim->now.q, sim->now.v);
+  saltus_status status = sim->sys.dims.nc > 0 ? saltusi_sim_list(sim, &at) : SALTUS_OK;
+  for (int key = 0; key < sim->sys.dims.nc; key++) {
+    sim->gaps[key].at[which] = INFINITY;
+  }
+  for (int i = 0; status == SALTUS_OK && sim->sys.dims.nc > 0 && i < sim->list.count; i++) {
+    sim->gaps[sim->list.key[i]].at[which] = sim->list.gap[i];
+  }
+  return status;
+}
+
+/* Joints and contacts before the inputs change. */
+static saltus_status look_before(saltus_sim* sim) {
+  look_joints(sim, sim->observe.joints);
+  return look_gaps(sim, 0);
+}
+
+static saltus_status refuse(saltus_sim* sim, const char* kind, const char* name, double value) {
+  saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+              "simulation: %s %s does not hold where it is switched on at t = %.10g s: its %s is "
+              "%.6g, allowed is %g (start_tolerance)",
+              kind, name, sim->now.t, strcmp(kind, "joint") == 0 ? "constraint" : "gap", value,
+              tolerance_of(sim));
+  return SALTUS_ERR_CONTRADICTION;
+}
+
+static bool is_refused(saltus_sim* sim, int j, double before, double after) {
+  if (after == before || fabs(after) <= tolerance_of(sim)) {
+    return false;
+  }
+  const char* const* names = sim->sys.joint_names;
+  refuse(sim, "joint", names != NULL ? names[j] : "", after);
+  return true;
+}
+
+/* An error where a joint or contact that the switch changed does not hold; *off: one has to be corrected. */
+static saltus_status check_after(saltus_sim* sim, bool* off) {
+  const int nj = sim->sys.dims.nj;
+  const double* before = sim->observe.joints;
+  double* after = sim->observe.joints + 2 * (size_t)nj;
+  const double most = tolerance_of(sim);
+  look_joints(sim, after);
+  *off = false;
+  for (int j = 0; j < nj; j++) {
+    const bool changed = after[j] != before[j] || after[nj + j] != before[nj + j];
+    if (is_refused(sim, j, before[j], after[j])) {
+      return SALTUS_ERR_CONTRADICTION;
+    }
+    *off = *off || (changed && (fabs(after[j]) > consistent || fabs(after[nj + j]) > consistent));
+  }
+  saltus_status status = look_gaps(sim, 1);
+  for (int key = 0; key < sim->sys.dims.nc && status == SALTUS_OK; key++) {
+    const double* gap = sim->gaps[key].at;
+    if (gap[1] < -most && gap[1] < gap[0]) {
+      const bool by_key = saltusi_laws_by_key(&sim->sys);
+      const char* name =
+          sim->sys.laws[by_key || !sim->changing ? key : sim->keys.table.law[key]].name;
+      return refuse(sim, "contact", name != NULL ? name : "", gap[1]);
+    }
+  }
+  return status;
+}
+
+void saltusi_switch_keep(saltus_sim* sim) {
+  assert(sim != NULL);
+  joint_values(sim, sim->observe.joints);
+}
+
+saltus_status saltusi_switch_outside(saltus_sim* sim) {
+  assert(sim != NULL);
+  const int nj = sim->sys.dims.nj;
+  double* after = sim->observe.joints + nj;
+  joint_values(sim, after);
+  for (int j = 0; j < nj; j++) {
+    if (is_refused(sim, j, sim->observe.joints[j], after[j])) {
+      return SALTUS_ERR_CONTRADICTION;
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* Joints that are switched on act as an inelastic impact: velocities by the least change in the metric of the masses. */
+static saltus_status close_joints(saltus_sim* sim) {
+  saltus_system joints = sim->sys;
+  joints.dims.nc = 0;
+  joints.traits &= ~(unsigned)SALTUS_CHANGING_CONTACTS;
+  memcpy(sim->next.q, sim->now.q, (size_t)sim->sys.dims.nq * sizeof(double));
+  memcpy(sim->next.v, sim->now.v, (size_t)sim->sys.dims.nv * sizeof(double));
+  sim->next.t = sim->now.t;
+  const saltus_start_def def = {.system = &joints,
+                                .t = sim->now.t,
+                                .q = sim->next.q,
+                                .v = sim->next.v,
+                                .tolerance = INFINITY,
+                                .allocator = &sim->memory};
+  saltus_start_move move;
+  saltus_status status = saltus_start_project(&def, &move);
+  if (status != SALTUS_OK) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+                "simulation: joints that are switched on at t = %.10g s cannot hold: they are off "
+                "by %.3g and change at %.3g per second",
+                sim->now.t, move.joint, move.rate);
+    return status;
+  }
+  if (move.q_moved > 1e3 * consistent) {
+    saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING,
+                "simulation: joints that are switched on at t = %.10g s are off by %.3g; "
+                "positions are moved by up to %.3g",
+                sim->now.t, move.joint, move.q_moved);
+  }
+  saltusi_ledger_capture(sim->ledger, &sim->ledger_room, &sim->now, &sim->next);
+  memcpy(sim->now.q, sim->next.q, (size_t)sim->sys.dims.nq * sizeof(double));
+  memcpy(sim->now.v, sim->next.v, (size_t)sim->sys.dims.nv * sizeof(double));
+  return SALTUS_OK;
+}
+
 saltus_status saltusi_switch_all(saltus_sim* sim) {
   assert(sim != NULL);
   if (switching_of(sim) == NULL) {
@@ -62,9 +227,11 @@ saltus_status saltusi_switch_all(saltus_sim* sim) {
   }
   /* who looks into the step does so with the inputs that it had, and while its scheme remembers it */
   saltus_status status = sim->def.recorder_count > 0 ? saltusi_observer_stepped(sim) : SALTUS_OK;
-  if (status != SALTUS_OK || !fire_pending(sim)) {
+  if (status != SALTUS_OK || !is_pending(sim)) {
     return status;
   }
+  status = look_before(sim);
+  fire_pending(sim);
   int round = 0;
   for (bool more = true; more && status == SALTUS_OK && round < ROUNDS; round++) {
     saltus_event event;
@@ -81,6 +248,9 @@ saltus_status saltusi_switch_all(saltus_sim* sim) {
     return SALTUS_ERR_RANGE;
   }
   saltusi_ledger_switch(sim->ledger, &sim->ledger_room, &sim->now);
+  bool off = false;
+  status = status == SALTUS_OK ? check_after(sim, &off) : status;
+  status = status == SALTUS_OK && off ? close_joints(sim) : status;
   saltusi_scheme_restart(sim->scheme); /* now, so that a snapshot has nothing of before */
   know_changes(sim);
   return status;

@@ -307,6 +307,106 @@ static void closed_joints_with_an_input_are_those_without(void** unused) {
   }
 }
 
+/* A body on a rod of 1 m, or behind a latch, is let go at 0.2 s; what held it is switched on again at 0.5 s, 0.4 m away. */
+static const char* const back_on[] = {
+    "saltus: 1\ninputs: {held: 1}\nworld: {dimension: 2, gravity: [0, -9.81]}\n"
+    "bodies: {b: {mass: 1, inertia: 1, position: [1, 0]}}\nmarkers: {g: {}, p: {body: b}}\n"
+    "joints: [{name: rod, type: distance, between: [g, p], length: 1, while: held}]\n"
+    "events:\n  off: {formula: t - 0.2, direction: rising, set: {held: 0}}\n"
+    "  on: {formula: t - 0.5, direction: rising, set: {held: 1}}\nsimulate: {until: 1}\n",
+    "saltus: 1\ninputs: {held: 1}\nworld: {dimension: 2, gravity: [0, -9.81]}\n"
+    "bodies: {b: {mass: 1, inertia: 1, position: [0, 0.1]}}\nmarkers: {g: {}, p: {body: b}}\n"
+    "elements: [{name: sear, type: latch, between: [g, p], radius: 0.1, while: held}]\n"
+    "events:\n  off: {formula: t - 0.2, direction: rising, set: {held: 0}}\n"
+    "  on: {formula: t - 0.5, direction: rising, set: {held: 1}}\nsimulate: {until: 1}\n",
+    "saltus: 1\ninputs: {held: 1}\nworld: {dimension: 2, gravity: [0, -9.81], shapes: "
+    "[{half-plane: {}, position: [0, -9]}]}\n"
+    "bodies: {b: {mass: 1, inertia: 1, position: [0, 0.1], shapes: [{circle: {radius: 0.01}}]}}\n"
+    "markers: {g: {}, p: {body: b}}\n"
+    "elements: [{name: sear, type: latch, between: [g, p], radius: 0.1, while: held}]\n"
+    "events:\n  off: {formula: t - 0.2, direction: rising, set: {held: 0}}\n"
+    "  on: {formula: t - 0.5, direction: rising, set: {held: 1}}\nsimulate: {until: 1}\n",
+};
+
+static void what_does_not_hold_is_not_switched_on(void** unused) {
+  (void)unused;
+  static const char* const named[] = {"joint rod.dist ", "contact sear ", "contact sear "};
+  static const struct {
+    const char* scheme;
+    double amount;
+  } all[] = {{"adaptive", 1e-8}, {"moreau-jean", 1e-3}, {"rk4", 1e-3}, {"rattle", 1e-3}};
+  for (size_t k = 0; k < sizeof back_on / sizeof back_on[0]; k++) {
+    saltus_scene* scene = scene_open_text(back_on[k]);
+    for (size_t i = 0; i < (k < 2 ? sizeof all / sizeof all[0] : 2); i++) {
+      const scene_outcome out = go(scene, all[i].scheme, all[i].amount, 1.0);
+      assert_int_equal(out.status, SALTUS_ERR_CONTRADICTION);
+      assert_non_null(strstr(out.text, named[k]));
+      assert_non_null(strstr(out.text, "switched on at t = 0.5"));
+      assert_non_null(strstr(out.text, "allowed is 0.01"));
+    }
+    saltus_scene_destroy(scene);
+  }
+}
+
+/* A body flies freely until it is 1.5 m from the pin, where a rod catches it: 1.25 t^2 + t = 1.25. The rod takes the radial
+ * velocity, and the body goes on around the pin with the tangential one, sqrt(1.25 - r'^2) = 2/3 m/s. */
+static void a_rod_that_is_open_at_the_start_catches_a_body(void** unused) {
+  (void)unused;
+  saltus_scene* scene = scene_open_text(
+      "saltus: 1\ninputs: {held: 0}\nworld: {dimension: 2, gravity: [0, 0]}\n"
+      "bodies: {b: {mass: 1, inertia: 1, position: [0, 1], velocity: [1, 0.5]}}\n"
+      "markers: {g: {}, p: {body: b}}\n"
+      "joints: [{name: s, type: distance, between: [g, p], length: 1.5, while: held}]\n"
+      "events: {on: {formula: b.x^2 + b.y^2 - 2.25, direction: rising, set: {held: 1}}}\n"
+      "simulate: {until: 2}\n");
+  const double t = (sqrt(1.0 + 6.25) - 1.0) / 2.5, x = t, y = 1.0 + t / 2;
+  const double radial = (x + y / 2) / 1.5, speed = sqrt(1.25 - radial * radial);
+  const double angle = atan2(y, x) - speed / 1.5 * (2.0 - t);
+  static const struct {
+    const char* scheme;
+    double amount, off;
+  } all[] = {{"adaptive", 1e-10, 1e-9},
+             {"moreau-jean", 1e-4, 2e-4},
+             {"rk4", 1e-4, 2e-4},
+             {"radau-iia-5", 1e-4, 2e-4},
+             {"rattle", 1e-4, 2e-4}};
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    const scene_outcome out = go(scene, all[k].scheme, all[k].amount, 2.0);
+    assert_int_equal(out.status, SALTUS_OK);
+    assert_near(out.q[0], 1.5 * cos(angle), all[k].off);
+    assert_near(out.q[1], 1.5 * sin(angle), all[k].off);
+    assert_near(out.ledger.impact, -radial * radial / 2, all[k].off);
+    assert_near(out.ledger.remainder, 0.0, 1e-9);
+  }
+  saltus_scene_destroy(scene);
+  scene_assert_refused("saltus: 1\ninputs: {u: 0}\ncoordinates: {x: 0}\nkinetic: x'^2/2\n"
+                       "joints: [{name: j, constraint: x^2}]\nsimulate: {until: 1}\n",
+                       "holds nothing at the start");
+}
+
+/* The same from outside of the simulation. */
+static void an_input_from_outside_closes_nothing_that_is_open(void** unused) {
+  (void)unused;
+  saltus_scene* scene = scene_open_text(back_on[0]);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_kept_message kept;
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = "adaptive",
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .log = saltus_log_keep(&kept),
+                              .changes = view->input_changes};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_scene_set_input(scene, "held", 0.0), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, 0.3), SALTUS_OK);
+  assert_int_equal(saltus_scene_set_input(scene, "held", 1.0), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, 0.4), SALTUS_ERR_CONTRADICTION);
+  assert_says(kept, "joint rod.dist does not hold where it is switched on at t = 0.3");
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
 static void what_is_not_an_input_is_refused(void** unused) {
   (void)unused;
   static const struct {
@@ -362,6 +462,9 @@ int main(void) {
       cmocka_unit_test(a_latch_lets_the_arm_go),
       cmocka_unit_test(a_pin_opens),
       cmocka_unit_test(closed_joints_with_an_input_are_those_without),
+      cmocka_unit_test(what_does_not_hold_is_not_switched_on),
+      cmocka_unit_test(a_rod_that_is_open_at_the_start_catches_a_body),
+      cmocka_unit_test(an_input_from_outside_closes_nothing_that_is_open),
       cmocka_unit_test(what_is_not_an_input_is_refused),
       cmocka_unit_test(motors_by_tables),
   };
