@@ -30,6 +30,10 @@ target_compile_definitions(
 saltus_test(scenes_that_run SOURCES reference/test_scenes_that_run.c LABELS reference)
 target_compile_definitions(
   test_scenes_that_run PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
+saltus_test(curved_friction SOURCES reference/test_curved_friction.c LINK saltus_adversarial
+            LABELS reference)
+target_compile_definitions(
+  test_curved_friction PRIVATE SALTUS_FAILING="${CMAKE_CURRENT_SOURCE_DIR}/scenes/failing")
 saltus_test(adversarial SOURCES conformance/test_adversarial.c LINK saltus_adversarial
             LABELS conformance LONG)
 saltus_test(adaptive_clocks SOURCES conformance/test_adaptive_clocks.c LABELS conformance)

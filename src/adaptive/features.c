@@ -106,13 +106,13 @@ static bool place_of(const saltusi_mode_dynamics* m, double t, const double* q, 
          SALTUS_OK;
 }
 
-/* Whether two contacts are at the same place of the same bodies; *normals: the product of their normals. */
-static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double* q, int a, int b,
-                          double* normals) {
+/* Whether two contacts of the same bodies are within a distance; *normals: the product of their normals. */
+static bool is_within(const saltusi_mode_dynamics* m, double t, const double* q, const int key[2],
+                      double distance, double* normals) {
   saltus_contact_place x;
   saltus_contact_place y;
-  if (!place_of(m, t, q, a, &x) || !place_of(m, t, q, b, &y) || x.bodies[0] != y.bodies[0] ||
-      x.bodies[1] != y.bodies[1]) {
+  if (!place_of(m, t, q, key[0], &x) || !place_of(m, t, q, key[1], &y) ||
+      x.bodies[0] != y.bodies[0] || x.bodies[1] != y.bodies[1]) {
     return false;
   }
   double square = 0.0;
@@ -121,15 +121,40 @@ static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double
     square += (x.point[k] - y.point[k]) * (x.point[k] - y.point[k]);
     *normals += x.normal[k] * y.normal[k];
   }
-  return sqrt(square) <= 4.0 * near_reach(m->o);
+  return sqrt(square) <= distance;
 }
 
-/* Whether a contact says nothing that its smooth neighbour, which is held, does not: lists and guards reach a little beyond
- * borders, where both are there. As far as it is on its own side, gaps with normals at this angle differ by rounding. */
-static bool is_implied(saltusi_search* search, double t, const double* q, int key, double normals) {
-  const double guard = saltusi_least_guard(search->mode, t, q, key);
+static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double* q, int a, int b,
+                          double* normals) {
+  return is_within(m, t, q, (const int[2]){a, b}, 4.0 * near_reach(m->o), normals);
+}
+
+/* The gap of a pair, where a list may have given it the distance of the shapes, which stays. */
+static bool own_gap(saltusi_mode_dynamics* m, double t, const double* q, int key, double* gap) {
+  const double listed = m->gap[key];
+  const saltus_status status = saltusi_mode_gap(m, t, q, key, gap);
+  m->gap[key] = listed;
+  return status == SALTUS_OK;
+}
+
+/* Whether a contact is implied by its smooth neighbour, which is held within its guards: lists reach a little beyond borders,
+ * where both are there. At the distance s from the border, with the angle a between the normals, their gaps differ by
+ * s a / 2, which is either rounding or, where the surface is convex (the side of a capsule and its end), above zero. With
+ * a radius r it is s^2 / (2 r): within the reach of lists up to s of sqrt(2 r reach). */
+static bool is_implied(saltusi_search* search, double t, const double* q, int held, int key) {
+  const saltusi_outline* o = search->o;
+  const double border = saltusi_least_guard(search->mode, t, q, held);
+  const double guard = fmin(saltusi_least_guard(search->mode, t, q, key), border);
+  const double reach = fmax(4.0 * near_reach(o), fmin(2.0 * border, sqrt(o->size * near_reach(o))));
+  double normals, gap[2]; /* inside a step neither is zero */
+  if (!is_within(search->mode, t, q, (const int[2]){held, key}, reach, &normals) ||
+      !own_gap(search->mode, t, q, held, &gap[0]) || !own_gap(search->mode, t, q, key, &gap[1])) {
+    return false;
+  }
+  const double apart = gap[1] - gap[0];
   const double angle = sqrt(2.0 * fmax(1.0 - normals, DBL_EPSILON));
-  return normals > 1.0 - same_normal && guard * angle <= guard_rounding(search->o);
+  return normals > 1.0 - same_normal &&
+         (guard * angle <= guard_rounding(o) || (apart > 0.0 && apart >= 0.25 * guard * angle));
 }
 
 /* What is listed instead of a contact that is closed stays out, and of neighbours that meet smoothly the one that is not
@@ -145,8 +170,8 @@ static void leave_rivals(saltusi_search* search, double t, const double* q) {
     for (int key = 0; key < o->contacts; key++) {
       double normals;
       if (o->listed[key] && !saltusi_touches(&search->contact[key]) &&
-          is_same_place(m, t, q, held, key, &normals) &&
-          (!o->listed[held] || is_implied(search, t, q, key, normals))) {
+          ((!o->listed[held] && is_same_place(m, t, q, held, key, &normals)) ||
+           is_implied(search, t, q, held, key))) {
         o->listed[key] = false;
       }
     }

@@ -287,17 +287,57 @@ static saltus_status find_motion(saltusi_search* search, int key, int row, doubl
   return s.status;
 }
 
+/* Slip of a spatial contact at theta: its direction, and whether it exceeds the error that the step allows it. */
+static bool slip_goes_on(saltusi_search* search, int key, double theta, double* along) {
+  const saltusi_outline* o = search->o;
+  const saltusi_row_block* look = &search->mode->look;
+  const int tangents = o->tangents[key];
+  const double* v = saltusi_v_of(o, search->probe);
+  double allowed = 2.5 * o->slip_floor; /* at which contacts are at rest, transition.c */
+  search->step->ops->dense(&search->step->motion, theta, 0, o->nq + o->nv, search->probe);
+  saltusi_mode_look(search->mode, search->step->t + theta * search->step->h, search->probe, key);
+  for (int k = 1; k <= tangents; k++) {
+    double error = 0.0;
+    for (int i = 0; i < look->entries[k]; i++) {
+      const size_t at = (size_t)k * (size_t)look->stride + (size_t)i;
+      const int column = look->column != NULL ? look->column[at] : i;
+      error += fabs(look->G[at]) * search->step->scale[o->nq + column];
+    }
+    allowed = fmax(allowed, error);
+    along[k - 1] = saltusi_row_dot(look, k, v) + look->b[k];
+  }
+  const double size = saltusi_length(tangents, along);
+  for (int k = 0; k < tangents; k++) {
+    along[k] /= fmax(size, DBL_MIN);
+  }
+  return size > allowed;
+}
+
+/* Slip of a spatial contact is a vector: where it is at right angles to its direction at the start without having ended,
+ * whether the slip turns or the frame of the contact does, the search goes on along the direction that it has there. */
 static saltus_status find_stop(saltusi_search* search, int key) {
+  enum { TURNS = 64 }; /* quarter turns of slip in a step; more are a step that is too long */
   const saltusi_contact* c = &search->contact[key];
   bool fresh = c->fresh_slip;
+  double along[SALTUSI_SLIPS];
   saltusi_hunt s = {.search = search,
                     .what = SALTUSI_HUNT_SLIP,
                     .key = key,
                     .sign = c->sense,
+                    .along = along,
                     .depth = saltusi_slip_rounding(search->decision),
                     .noise = fresh ? saltusi_sum_rounding * search->speed_end : 0.0,
                     .fresh = fresh};
+  memcpy(along, search->step->slip_start + SALTUSI_SLIPS * (size_t)key, sizeof along);
   double root = saltusi_hunt_root(&s, saltusi_found_end(search));
+  for (int k = 0; search->o->tangents[key] > 1 && !isnan(root) && s.status == SALTUS_OK &&
+                  slip_goes_on(search, key, root, along);
+       k++) {
+    s.status = k < TURNS ? s.status : SALTUS_RETRY_SMALLER;
+    s.begin = root;
+    s.fresh = false;
+    root = saltusi_hunt_root(&s, saltusi_found_end(search));
+  }
   search->searched = key;
   saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_STOP,
                                             .key = key,

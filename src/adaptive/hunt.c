@@ -120,16 +120,16 @@ static double gap_at(saltusi_hunt* s, double theta, int slot) {
   return gap;
 }
 
-static double slip_at(saltusi_search* search, double t, const double* y, int key, double sign) {
-  double u = saltusi_mode_velocity(search->mode, t, y, key, 1);
-  if (search->o->tangents[key] == 1) {
-    return sign * u;
+static double slip_at(const saltusi_hunt* s, double t, const double* y) {
+  saltusi_search* search = s->search;
+  double u = saltusi_mode_velocity(search->mode, t, y, s->key, 1);
+  if (search->o->tangents[s->key] == 1) {
+    return s->sign * u;
   }
-  const double* along = search->step->slip_start + SALTUSI_SLIPS * (size_t)key;
-  double sum = u * along[0];
-  for (int k = 2; k <= search->o->tangents[key]; k++) {
+  double sum = u * s->along[0];
+  for (int k = 2; k <= search->o->tangents[s->key]; k++) {
     const saltusi_row_block* look = &search->mode->look;
-    sum += (saltusi_row_dot(look, k, saltusi_v_of(search->o, y)) + look->b[k]) * along[k - 1];
+    sum += (saltusi_row_dot(look, k, saltusi_v_of(search->o, y)) + look->b[k]) * s->along[k - 1];
   }
   return sum - search->o->slip_floor;
 }
@@ -205,10 +205,9 @@ static void find_powers(saltusi_hunt* s, bool flight) {
   saltusi_mode_look(search->mode, search->step->t, search->step->y0, s->key);
   if (s->what == SALTUSI_HUNT_SLIP && !flight) {
     bool planar = search->o->tangents[s->key] == 1;
-    const double* along = search->step->slip_start + SALTUSI_SLIPS * (size_t)s->key;
-    add_row(s, 1, planar ? s->sign : along[0], true);
+    add_row(s, 1, planar ? s->sign : s->along[0], true);
     for (int k = 2; k <= search->o->tangents[s->key]; k++) {
-      add_row(s, k, along[k - 1], true);
+      add_row(s, k, s->along[k - 1], true);
     }
     s->power[0] -= planar ? 0.0 : search->o->slip_floor;
   } else if (s->what == SALTUSI_HUNT_ROW && !flight) {
@@ -232,7 +231,7 @@ static double value_in(saltusi_hunt* s, double theta, int slot) {
   if (s->what == SALTUSI_HUNT_GAP) {
     f = gap_at(s, theta, slot);
   } else if (s->what == SALTUSI_HUNT_SLIP) {
-    f = slip_at(search, t, state_at(search, theta, all, slot), s->key, s->sign);
+    f = slip_at(s, t, state_at(search, theta, all, slot));
   } else if (s->what == SALTUSI_HUNT_ROW) {
     f = s->sign *
         saltusi_mode_velocity(search->mode, t, state_at(search, theta, all, slot), s->key, s->row);
@@ -267,12 +266,11 @@ static void enclosed_jet(saltusi_hunt* s, double a, double b, saltusi_jet* jet) 
   } else if (s->what == SALTUSI_HUNT_SLIP) {
     saltusi_course_along(search, a, b, 2, SALTUS_QUANTITY_VELOCITY, s->key, u);
     bool planar = search->o->tangents[s->key] == 1;
-    const double* along = search->step->slip_start + SALTUSI_SLIPS * (size_t)s->key;
     for (int k = 0; k <= 2; k++) {
-      jet->c[k] = add_scaled(zero, planar ? s->sign : along[0], u[1].c[k]);
+      jet->c[k] = add_scaled(zero, planar ? s->sign : s->along[0], u[1].c[k]);
       if (!planar) {
         double scale = saltusi_friction_scale(search->o->law[s->key]); /* rows are, formulas not */
-        jet->c[k] = add_scaled(jet->c[k], scale * along[1], u[2].c[k]);
+        jet->c[k] = add_scaled(jet->c[k], scale * s->along[1], u[2].c[k]);
       }
     }
     jet->c[0].lo -= planar ? 0.0 : search->o->slip_floor;

@@ -19,7 +19,7 @@
 
 typedef enum saltusi_hunted {
   SALTUSI_HUNT_GAP,   /* of an open contact */
-  SALTUSI_HUNT_SLIP,  /* sign U_T, or U_T along its direction at the start */
+  SALTUSI_HUNT_SLIP,  /* sign U_T, or U_T along a direction less the slip floor */
   SALTUSI_HUNT_ROW,   /* sign times the velocity of one row */
   SALTUSI_HUNT_SWITCH /* sign times a switching function of positions */
 } saltusi_hunted;
@@ -30,10 +30,11 @@ typedef struct saltusi_hunt {
   int key;
   int row; /* of the contact, where one row is hunted */
   double sign;
-  double shift;  /* is added to f */
-  double depth;  /* how far below zero f may go unseen */
-  double noise;  /* rounding of f */
-  bool fresh;    /* f starts from zero: it may only fall from there */
+  const double* along; /* [slips] direction of slip of a spatial contact */
+  double shift;        /* is added to f */
+  double depth;        /* how far below zero f may go unseen */
+  double noise;        /* rounding of f */
+  bool fresh;          /* f starts from zero: it may only fall from there */
   bool affine;   /* rows are constant: f is the polynomial, and the search needs nothing else */
   bool enclosed; /* else the system encloses it, or it is sampled */
   bool sampled;  /* it is, whatever the system can do */

@@ -390,7 +390,7 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
   saltusi_pair pair;
   pair_of(&k, &pair);
   set_columns(m, &k, rows, place);
-  if (!(rows->c != NULL ? saltusi_pair_rows_at(&pair, m->plane, NULL, &found)
+  if (!(rows->c != NULL ? saltusi_pair_rows_at(&pair, m->plane, &found)
                         : saltusi_pair_rows_still(&pair, m->plane, rows->count, &found))) {
     saltus_fail(at, "shapes \"%s\" and \"%s\" touch at t = %.10g s where no normal is defined",
                 k.shape[0]->name, k.shape[1]->name, at->t);

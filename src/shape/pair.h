@@ -49,16 +49,9 @@ typedef struct saltusi_pair_rows {
   double spin_c[3]; /* rad/s^2: the same of e . (w_A - w_B), e = n, t1, t2 */
 } saltusi_pair_rows;
 
-/* `reference`: the direction that t1 follows, in world axes, and the angular velocity with which it turns; NULL: by the
- * features (tangent of a plane, direction of a line, axis of a circle), and where these give none by the axis of B
- * that is least aligned with n. */
-typedef struct saltusi_reference {
-  double e0[3];
-  double w[3];
-} saltusi_reference;
-
-bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, const saltusi_reference* reference,
-                          saltusi_pair_rows* out);
+/* t1 follows the features (tangent of a plane, direction of a line, tangent of a circle), or where these have none a
+ * smooth field of tangents that turns with B (pair_frame.h). */
+bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, saltusi_pair_rows* out);
 
 /* The same where nobody asks for c and spin_c, which are left alone, and for the first `count` rows only. */
 bool saltusi_pair_rows_still(const saltusi_pair* pair, bool planar, int count,

@@ -4,7 +4,7 @@
  * pair_frame.h - the frame of a contact about its normal, and the rows of a body in it; for the ways to find rows, whose
  * bits have to be the same.
  *
- *   frame t1 = (e - n (n.e)) / |.|, t2 = n x t1, e a tangent of one of the features, or an axis of B
+ *   frame t1 = (e - n (n.e)) / |.|, t2 = n x t1, e a tangent of one of the features, or of a field fixed in B
  */
 #ifndef SALTUSI_PAIR_FRAME_H
 #define SALTUSI_PAIR_FRAME_H
@@ -15,17 +15,48 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Of the axes of B the one least aligned with n. */
-static inline void saltusi_least_aligned(const saltusi_carrier* b, const double n[3], double e[3]) {
-  double by_axis[3];
-  saltusi_turn_back(b->R, n, by_axis);
-  int least = 0;
-  for (int k = 1; k < 3; k++) {
-    least = fabs(by_axis[k]) < fabs(by_axis[least]) ? k : least;
+/* Pole of the tangent field below and the tangent there, in axes of B. The field has to be singular somewhere (hairy ball):
+ * at -pole, 12.5 degrees from every mirror plane of the axes, which symmetric motions therefore miss. At n = z it is x. */
+static const double saltusi_pole[3] = {0.5208409981466113, 0.21573940527226648, 0.8259425910209562};
+static const double saltusi_pole_tangent[3] = {0.851432708408057, -0.0615385871024211,
+                                               -0.5208409981466113};
+/* 1 + n.pole below which half of the digits are lost; the tangent of the pole replaces the field there. */
+static const double saltusi_field_least = 1e-8;
+
+/* A tangent of two features without one: that of the pole, by the smallest rotation from the pole to n. It is a smooth
+ * function of n but at -pole, so frames are continuous along the motion. dn, de: rates, or NULL.
+ *
+ *   e = e0 - (n.e0) / (1 + n.s) (s + n)   in axes of B, s the pole, e0 its tangent
+ */
+static inline void saltusi_field_tangent(const saltusi_carrier* b, const double n[3],
+                                         const double* dn, double e[3], double* de) {
+  const double* s = saltusi_pole;
+  const double* e0 = saltusi_pole_tangent;
+  double m[3], own[3], dm[3] = {0.0, 0.0, 0.0}, rate[3] = {0.0, 0.0, 0.0};
+  saltusi_turn_back(b->R, n, m);
+  const double most = 1.0 + saltusi_dot3(m, s), on = saltusi_dot3(m, e0);
+  const bool regular = most > saltusi_field_least;
+  const double k = regular ? on / most : 0.0;
+  for (int i = 0; i < 3; i++) {
+    own[i] = e0[i] - k * (s[i] + m[i]);
   }
-  for (int k = 0; k < 3; k++) {
-    e[k] = b->R[3 * k + least];
+  saltusi_turn(b->R, own, e);
+  if (de == NULL) {
+    return;
   }
+  if (regular) {
+    double turned[3], relative[3];
+    saltusi_cross(b->w, n, turned);
+    saltusi_minus3(dn, turned, relative);
+    saltusi_turn_back(b->R, relative, dm);
+    const double dk = (saltusi_dot3(dm, e0) - k * saltusi_dot3(dm, s)) / most;
+    for (int i = 0; i < 3; i++) {
+      own[i] = -dk * (s[i] + m[i]) - k * dm[i];
+    }
+    saltusi_turn(b->R, own, rate);
+  }
+  saltusi_cross(b->w, e, de);
+  saltusi_along(1.0, rate, de, de);
 }
 
 /* t1 and t2 along a direction; what of it is normal to n is of the length returned, 0: too short. */
@@ -47,14 +78,14 @@ static inline double saltusi_tangents(const double e[3], double (*E)[3]) {
   return length;
 }
 
-/* The same along the tangent of a feature, NULL: none has one, or else along the axis of B. */
+/* The same along the tangent of a feature, NULL: none has one, or else along the field of tangents. */
 static inline bool saltusi_still_frame(const saltusi_carrier* b, const double* tangent,
                                        double (*E)[3]) {
   if (tangent != NULL && saltusi_tangents(tangent, E) > 0.0) {
     return true;
   }
   double e[3];
-  saltusi_least_aligned(b, E[0], e);
+  saltusi_field_tangent(b, E[0], NULL, e, NULL);
   return saltusi_tangents(e, E) > 0.0;
 }
 

@@ -172,19 +172,12 @@ static void planar_frame(const double dn[3], double (*E)[3], double (*dE)[3]) {
 }
 
 static bool find_frame(const saltusi_pair* pair, const saltusi_meeting* at, const motion* moves,
-                       const saltusi_reference* reference, double (*E)[3], double (*dE)[3]) {
+                       double (*E)[3], double (*dE)[3]) {
   direction along;
-  if (reference != NULL) {
-    memcpy(along.e, reference->e0, sizeof along.e);
-    saltusi_cross(reference->w, along.e, along.de);
-    if (frame(&along, moves->dn, E, dE)) {
-      return true;
-    }
-  } else if (by_features(pair, at, moves, &along) && frame(&along, moves->dn, E, dE)) {
+  if (by_features(pair, at, moves, &along) && frame(&along, moves->dn, E, dE)) {
     return true;
   }
-  saltusi_least_aligned(pair->b, E[0], along.e);
-  saltusi_cross(pair->b->w, along.e, along.de);
+  saltusi_field_tangent(pair->b, E[0], moves->dn, along.e, along.de);
   return frame(&along, moves->dn, E, dE);
 }
 
@@ -196,8 +189,7 @@ static void add_turning(const saltusi_carrier* at, double sign, const double dc[
   saltusi_along(sign, turned, sum, sum);
 }
 
-bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, const saltusi_reference* reference,
-                          saltusi_pair_rows* out) {
+bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, saltusi_pair_rows* out) {
   assert(pair != NULL && out != NULL);
   saltusi_meeting at;
   motion moves = {.du = {{0.0, 0.0}, {0.0, 0.0}}};
@@ -210,7 +202,7 @@ bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, const saltusi_r
   memcpy(dE[0], moves.dn, sizeof moves.dn);
   if (planar) {
     planar_frame(moves.dn, out->frame, dE);
-  } else if (!find_frame(pair, &at, &moves, reference, out->frame, dE)) {
+  } else if (!find_frame(pair, &at, &moves, out->frame, dE)) {
     out->gap = NAN;
     return false;
   }

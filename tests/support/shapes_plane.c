@@ -254,7 +254,7 @@ static saltusi_pair_rows rows_of(const plane_scene* scene, const saltus_point* a
   const saltusi_carrier a = carrier_of(scene, s[0], at->q, at->v),
                         b = carrier_of(scene, s[1], at->q, at->v);
   saltusi_shape_pair(&scene->shape[s[0]], &a, &scene->shape[s[1]], &b, &numbers, &pair);
-  if (!saltusi_pair_rows_at(&pair, true, NULL, &rows)) {
+  if (!saltusi_pair_rows_at(&pair, true, &rows)) {
     saltus_fail(at, "no rows");
   }
   return rows;

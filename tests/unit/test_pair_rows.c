@@ -8,6 +8,7 @@
 #include "math/rotation.h"
 #include "saltus_test.h"
 #include "shape/meeting.h"
+#include "shape/pair_frame.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -283,20 +284,12 @@ static bool draw(uint64_t* seed, const pair_kind* kind, drawn* out) {
   return true;
 }
 
-static bool evaluate(const drawn* d, const pair_kind* kind, int axis, double t,
-                     saltusi_pair_rows* rows, double v[12]) {
+static bool evaluate(const drawn* d, const pair_kind* kind, double t, saltusi_pair_rows* rows,
+                     double v[12]) {
   const saltusi_carrier a = at_time(&d->a, t, v), b = at_time(&d->b, t, v + 6);
   saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b, .branch = d->branch};
   memcpy(pair.side, d->n, sizeof d->n);
-  saltusi_reference reference;
-  for (int k = 0; k < 3; k++) {
-    reference.e0[k] = b.R[3 * k + axis];
-    reference.w[k] = b.w[k];
-  }
-  const saltusi_feature_kind round = SALTUSI_FEATURE_ELLIPSOID, point = SALTUSI_FEATURE_POINT;
-  const bool given =
-      (d->A.kind == point || d->A.kind == round) && (d->B.kind == point || d->B.kind == round);
-  return saltusi_pair_rows_at(&pair, kind->planar, given ? &reference : NULL, rows);
+  return saltusi_pair_rows_at(&pair, kind->planar, rows);
 }
 
 /* G v of all three rows. */
@@ -332,8 +325,8 @@ static void material_point(const body* b, const double local[3], double t, doubl
   saltusi_along(1.0, at.x, out, out);
 }
 
-static bool differences(const drawn* d, const pair_kind* kind, int axis,
-                        const saltusi_pair_rows* now, double h, rates* out) {
+static bool differences(const drawn* d, const pair_kind* kind, const saltusi_pair_rows* now,
+                        double h, rates* out) {
   static const double weight[7] = {-1.0 / 60, 9.0 / 60,  -45.0 / 60, 0.0,
                                    45.0 / 60, -9.0 / 60, 1.0 / 60};
   double local[2][3], r[3];
@@ -349,7 +342,7 @@ static bool differences(const drawn* d, const pair_kind* kind, int axis,
     saltusi_pair_rows rows;
     double v[12], U[3], spin[3], pa[3], pb[3], own[6];
     const double t = (i - 3) * h, w = weight[i] / h;
-    if (!evaluate(d, kind, axis, t, &rows, v)) {
+    if (!evaluate(d, kind, t, &rows, v)) {
       return false;
     }
     saltusi_minus3(rows.point[1], now->point[1], r);
@@ -383,11 +376,11 @@ static double relative(const double* x, const double* y, int n) {
 
 enum { CHECKS = 4 };
 
-static void compare(const drawn* d, const pair_kind* kind, int axis, double worst[CHECKS]) {
+static void compare(const drawn* d, const pair_kind* kind, double worst[CHECKS]) {
   static const double steps[] = {4e-3, 8e-4, 1.5e-4, 3e-5, 8e-6};
   saltusi_pair_rows now;
   double v[12], acceleration[12], U[3], rate[3], spin[3], V[3];
-  assert_true(evaluate(d, kind, axis, 0.0, &now, v));
+  assert_true(evaluate(d, kind, 0.0, &now, v));
   assert_near(now.gap, d->gap, 1e-13 * 30.0);
   memcpy(acceleration, d->a.a, sizeof d->a.a);
   memcpy(acceleration + 6, d->b.a, sizeof d->b.a);
@@ -403,7 +396,7 @@ static void compare(const drawn* d, const pair_kind* kind, int axis, double wors
   double best[CHECKS] = {INFINITY, INFINITY, INFINITY, INFINITY};
   for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
     rates by;
-    if (!differences(d, kind, axis, &now, steps[s], &by)) {
+    if (!differences(d, kind, &now, steps[s], &by)) {
       continue;
     }
     for (int i = 0; i < 3; i++) {
@@ -441,18 +434,12 @@ static bool stays(const drawn* d) {
 }
 
 /* Draws whose system is well conditioned: at 30 the differences, not the rows, are what is inaccurate. */
-static bool regular(drawn* d, int* axis) {
+static bool regular(drawn* d) {
   double own[6];
   const saltusi_carrier a = at_time(&d->a, 0.0, own), b = at_time(&d->b, 0.0, own);
   saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b};
   memcpy(pair.side, d->n, sizeof d->n);
   saltusi_closest at;
-  double by_axis[3];
-  saltusi_turn_back(b.R, d->n, by_axis);
-  *axis = 0;
-  for (int k = 1; k < 3; k++) {
-    *axis = fabs(by_axis[k]) < fabs(by_axis[*axis]) ? k : *axis;
-  }
   /* the pose may be built from a point that is closest in neither half of a circle */
   saltusi_meeting met;
   for (d->branch = 0; d->branch < 2; d->branch++) {
@@ -471,12 +458,11 @@ static void rows_are_rates_of_gaps_points_and_velocities(void** state) {
   for (int i = 0; i < KINDS; i++) {
     uint64_t seed = 7 + (uint64_t)i;
     double worst[CHECKS] = {0};
-    int axis = 0;
     for (int n = 0, tried = 0; n < draws; tried++) {
       drawn d;
       assert_true(tried < 100 * draws);
-      if (draw(&seed, &kinds[i], &d) && regular(&d, &axis)) {
-        compare(&d, &kinds[i], axis, worst);
+      if (draw(&seed, &kinds[i], &d) && regular(&d)) {
+        compare(&d, &kinds[i], worst);
         n++;
       }
     }
@@ -506,11 +492,11 @@ static void a_sphere_on_a_fixed_plane_has_no_convective_part(void** state) {
     vector(&seed, 2.0, ball.w, 3);
     const saltusi_pair pair = {.A = &point, .B = &plane, .a = &ball, .b = &ground};
     saltusi_pair_rows rows;
-    assert_true(saltusi_pair_rows_at(&pair, false, NULL, &rows));
+    assert_true(saltusi_pair_rows_at(&pair, false, &rows));
     assert_true(rows.c[0] == 0.0 && rows.gap == ball.x[2] - 0.3);
     point.rho = 0.0;
     vector(&seed, 1.0, point.p, 3);
-    assert_true(saltusi_pair_rows_at(&pair, false, NULL, &rows));
+    assert_true(saltusi_pair_rows_at(&pair, false, &rows));
     double once[3], twice[3];
     saltusi_cross(ball.w, point.p, once);
     saltusi_cross(ball.w, once, twice);
@@ -526,11 +512,10 @@ static void pairs_may_be_written_either_way(void** state) {
     for (int n = 0; n < 20; n++) {
       drawn d;
       double own[6];
-      int axis;
       /* of two circles the halves are counted from the first */
       const bool rings =
           kinds[i].A == SALTUSI_FEATURE_CIRCLE && kinds[i].B == SALTUSI_FEATURE_CIRCLE;
-      if (rings || !draw(&seed, &kinds[i], &d) || !regular(&d, &axis)) {
+      if (rings || !draw(&seed, &kinds[i], &d) || !regular(&d)) {
         continue;
       }
       const saltusi_carrier a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
@@ -541,14 +526,59 @@ static void pairs_may_be_written_either_way(void** state) {
         two.side[k] = -d.n[k];
       }
       saltusi_pair_rows x, y;
-      assert_true(saltusi_pair_rows_at(&one, kinds[i].planar, NULL, &x));
-      assert_true(saltusi_pair_rows_at(&two, kinds[i].planar, NULL, &y));
+      assert_true(saltusi_pair_rows_at(&one, kinds[i].planar, &x));
+      assert_true(saltusi_pair_rows_at(&two, kinds[i].planar, &y));
       assert_near(x.gap, y.gap, 1e-13 * 30.0);
       assert_near(x.c[0], y.c[0], 1e-10 * (1.0 + fabs(x.c[0])));
       for (int k = 0; k < 3; k++) {
         assert_near(x.frame[0][k], -y.frame[0][k], 1e-12);
         assert_near(x.point[0][k], y.point[1][k], 1e-11);
       }
+    }
+  }
+}
+
+/* Along random great circles of normals the frame of two points turns no faster than a bound that grows towards the one
+ * singular direction of the field: it does not jump where |n_i| = |n_j|, as axes that are least aligned with n do. */
+static void frames_of_round_pairs_are_continuous(void** state) {
+  (void)state;
+  enum { CIRCLES = 50, STEPS = 2000 };
+  uint64_t seed = 29;
+  for (int i = 0; i < CIRCLES; i++) {
+    const saltusi_feature point = {.kind = SALTUSI_FEATURE_POINT, .rho = 0.1};
+    saltusi_carrier b = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, a = b;
+    double x[3], y[3], r[3], last[3] = {0.0, 0.0, 0.0};
+    if (i == 0) { /* the circle of the coordinate plane whose normals pass (1, 0, 1) */
+      memcpy(x, (const double[3]){1, 0, 0}, sizeof x);
+      memcpy(y, (const double[3]){0, 0, 1}, sizeof y);
+    } else {
+      vector(&seed, 1.0, r, 3);
+      rotation(r, b.R);
+      vector(&seed, 1.0, x, 3);
+      const double size = sqrt(saltusi_dot3(x, x));
+      for (int k = 0; k < 3; k++) {
+        x[k] /= size;
+      }
+      unit_across(&seed, x, y);
+    }
+    double pole[3];
+    saltusi_turn(b.R, saltusi_pole, pole);
+    for (int n = 0; n <= STEPS; n++) {
+      const double angle = 2.0 * 3.14159265358979323846 * n / STEPS;
+      for (int k = 0; k < 3; k++) {
+        a.x[k] = 0.3 * (cos(angle) * x[k] + sin(angle) * y[k]);
+      }
+      const saltusi_pair pair = {.A = &point, .B = &point, .a = &a, .b = &b};
+      saltusi_pair_rows rows;
+      assert_true(saltusi_pair_rows_at(&pair, false, &rows));
+      double change[3];
+      saltusi_minus3(rows.frame[1], last, change);
+      memcpy(last, rows.frame[1], sizeof last);
+      /* |de| <= |dn| (1 + tan(beta / 2)), beta the angle from the pole; twice it for the finite difference */
+      const double cosine = saltusi_dot3(rows.frame[0], pole);
+      const double bound = 1.0 + sqrt((1.0 - cosine) / fmax(1.0 + cosine, 1e-4));
+      const double step = 2.0 * 3.14159265358979323846 / STEPS;
+      assert_true(n == 0 || sqrt(saltusi_dot3(change, change)) <= 2.0 * bound * step);
     }
   }
 }
@@ -561,8 +591,7 @@ static void rows_of_what_is_still_are_the_same(void** state) {
     for (int n = 0; n < 40; n++) {
       drawn d;
       double own[6];
-      int axis;
-      if (!draw(&seed, &kinds[i], &d) || !regular(&d, &axis)) {
+      if (!draw(&seed, &kinds[i], &d) || !regular(&d)) {
         continue;
       }
       const saltusi_carrier a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
@@ -573,7 +602,7 @@ static void rows_of_what_is_still_are_the_same(void** state) {
           pair = (saltusi_pair){.A = &d.B, .B = &d.A, .a = &b, .b = &a, .branch = d.branch};
         }
         saltusi_pair_rows all, one, still;
-        const bool known = saltusi_pair_rows_at(&pair, kinds[i].planar, NULL, &all);
+        const bool known = saltusi_pair_rows_at(&pair, kinds[i].planar, &all);
         assert_int_equal(saltusi_pair_rows_still(&pair, kinds[i].planar, 3, &still), known);
         assert_int_equal(saltusi_pair_rows_still(&pair, kinds[i].planar, 1, &one), known);
         if (known) {
@@ -606,7 +635,7 @@ static void undetermined_points_are_refused(void** state) {
     saltusi_pair_rows rows;
     assert_false(saltusi_pair_closest(&pair, &at));
     assert_true(isnan(at.gap) && isinf(at.condition));
-    assert_false(saltusi_pair_rows_at(&pair, false, NULL, &rows));
+    assert_false(saltusi_pair_rows_at(&pair, false, &rows));
     assert_true(isnan(rows.gap));
     rows.gap = 0.0;
     assert_false(saltusi_pair_rows_still(&pair, false, 3, &rows));
@@ -619,6 +648,7 @@ int main(void) {
       cmocka_unit_test(rows_are_rates_of_gaps_points_and_velocities),
       cmocka_unit_test(a_sphere_on_a_fixed_plane_has_no_convective_part),
       cmocka_unit_test(pairs_may_be_written_either_way),
+      cmocka_unit_test(frames_of_round_pairs_are_continuous),
       cmocka_unit_test(rows_of_what_is_still_are_the_same),
       cmocka_unit_test(undetermined_points_are_refused),
   };

@@ -70,7 +70,7 @@ typedef struct tally {
 /* Whatever the pair is, rows without c are those with it. */
 static void compare(const saltusi_pair* pair, tally* sum) {
   saltusi_pair_rows all, one, still, straight;
-  const bool known = saltusi_pair_rows_at(pair, false, NULL, &all);
+  const bool known = saltusi_pair_rows_at(pair, false, &all);
   assert_int_equal(saltusi_pair_rows_still(pair, false, 3, &still), known);
   assert_int_equal(saltusi_pair_rows_still(pair, false, 1, &one), known);
   const bool by_short_way = saltusi_pair_rows_straight(pair, false, 3, &straight);
@@ -143,7 +143,7 @@ static void poses_that_are_none_are_refused(void** state) {
                                  .b = turned == 0 ? &here : &broken};
       saltusi_pair_rows all, still;
       assert_int_equal(saltusi_pair_rows_still(&pair, false, 3, &still),
-                       saltusi_pair_rows_at(&pair, false, NULL, &all));
+                       saltusi_pair_rows_at(&pair, false, &all));
     }
   }
 }

@@ -216,7 +216,7 @@ static void look_at_pair(fuzz* f, const solid* A, const solid* B, const saltusi_
     claim(f, guard[g] == guard[g], A, B);
   }
   saltusi_shape_pair(&A->shape, &A->at, &B->shape, &B->at, c, &pair);
-  if (saltusi_pair_rows_at(&pair, A->shape.dimension == 2, NULL, &rows)) {
+  if (saltusi_pair_rows_at(&pair, A->shape.dimension == 2, &rows)) {
     for (int r = 0; r < A->shape.dimension; r++) {
       claim(f, isfinite(rows.c[r]) && is_unit(rows.frame[r]), A, B);
       for (int k = 0; k < 6; k++) {

@@ -255,7 +255,7 @@ static void a_circle_around_a_polygon_has_one_owner_everywhere(void** unused) {
     saltusi_pair pair;
     saltusi_pair_rows rows;
     saltusi_shape_pair(&A, &a, &B, &b, &item[0], &pair);
-    assert_true(saltusi_pair_rows_at(&pair, true, NULL, &rows));
+    assert_true(saltusi_pair_rows_at(&pair, true, &rows));
     assert_near(rows.gap, item[0].gap, 4e-16);
     assert_near(rows.frame[1][0], -rows.frame[0][1], 1e-15);
     changes += k > 0 && item[0].b != last;
@@ -618,7 +618,7 @@ static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
   saltusi_pair pair;
   saltusi_pair_rows rows;
   saltusi_shape_pair(&ring, &still, &disc, &a, &item[0], &pair);
-  assert_true(saltusi_pair_rows_at(&pair, true, NULL, &rows));
+  assert_true(saltusi_pair_rows_at(&pair, true, &rows));
   assert_near(rows.gap, 0.75, 1e-15);
   assert_near(rows.frame[0][0], 0.6, 1e-15);
   def = (saltus_shape_def){
