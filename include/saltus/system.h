@@ -177,7 +177,7 @@ typedef struct saltus_system_ops {
   saltus_status (*gaps)(const void* self, const saltus_point* at, int count,
                         const uint64_t* identity, double* gap);
   /* ? lists at points alone. Every contact whose gap can be up to list->reach somewhere in the box; gaps
-   * are not written. Otherwise as `contacts`. Needs `gaps`. */
+   * are not written. Otherwise as `contacts`; SALTUS_RETRY_SMALLER: the box is too large for a list. Needs `gaps`. */
   saltus_status (*sweep)(const void* self, const saltus_box* over, saltus_contact_list* list);
   /* ? unknown. SALTUS_ERR_RANGE: there is no such contact; any identity may be asked for. */
   saltus_status (*place)(const void* self, const saltus_point* at, uint64_t identity,

@@ -139,6 +139,9 @@ saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point*
   listing l = {.m = m, .at = at, .query = query, .over = over, .list = list, .instance = -1};
   saltusi_world_meet(m->world, query, list_meeting, &l);
   finish_instance(&l);
+  if (l.crowded && over != NULL) {
+    return SALTUS_RETRY_SMALLER; /* fewer pairs can come to touch within a shorter time */
+  }
   if (l.crowded) {
     saltus_fail(at, "two shapes have more than %d contacts at t = %.10g s", m->world->candidates,
                 at->t);

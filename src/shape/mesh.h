@@ -76,7 +76,8 @@ void saltusi_mesh_within(const saltusi_mesh* mesh, const double low[3], const do
 void saltusi_mesh_below(const saltusi_mesh* mesh, const double normal[3], double offset,
                         saltusi_mesh_visit visit, void* user);
 
-/* The point of the mesh that is nearest to p; which side p is on comes from the angle-weighted normal there. */
+/* The point of the mesh that is nearest to p; which side p is on comes from the angle-weighted normal there. Where that
+ * point is on the border of an open mesh p is not behind. */
 typedef struct saltusi_mesh_foot {
   double distance; /* m, negative: behind the surface */
   double point[3];

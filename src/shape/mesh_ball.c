@@ -38,21 +38,30 @@ bool saltusi_mesh_edge_cone(const saltusi_mesh_edge* edge, const double w[3], do
   return true;
 }
 
-bool saltusi_mesh_vertex_cone(const saltusi_mesh* mesh, int vertex, const double w[3],
-                              double sine) {
-  assert(mesh != NULL && w != NULL && vertex >= 0 && vertex < mesh->vertices);
-  bool above = false;
+/* Whether all edges of a vertex lead away from a direction; above: it is in front of one of its triangles; border: one of
+ * the edges is a border. */
+static bool lead_away(const saltusi_mesh* mesh, int vertex, const double w[3], double sine,
+                      bool* above, bool* border) {
+  *above = *border = false;
   for (int k = mesh->star_first[vertex]; k < mesh->star_first[vertex + 1]; k++) {
     const saltusi_mesh_edge* edge = &mesh->edge[mesh->star[k]];
     const double along = saltusi_dot3(edge->direction, w);
     if (edge->kind != SALTUSI_EDGE_FLAT && !((edge->from == vertex ? along : -along) < sine)) {
       return false;
     }
+    *border = *border || edge->kind == SALTUSI_EDGE_BORDER;
     for (int side = 0; side < 2 && edge->side[side] >= 0; side++) {
-      above = above || saltusi_dot3(mesh->normal[edge->side[side]], w) >= -fmax(sine, 0.0);
+      *above = *above || saltusi_dot3(mesh->normal[edge->side[side]], w) >= -fmax(sine, 0.0);
     }
   }
-  return above;
+  return true;
+}
+
+bool saltusi_mesh_vertex_cone(const saltusi_mesh* mesh, int vertex, const double w[3],
+                              double sine) {
+  assert(mesh != NULL && w != NULL && vertex >= 0 && vertex < mesh->vertices);
+  bool above, border;
+  return lead_away(mesh, vertex, w, sine, &above, &border) && above;
 }
 
 /* A ball about c in axes of the mesh. */
@@ -84,7 +93,8 @@ static void on_face(const ball* b, int t) {
   }
 }
 
-/* w from the edge to the centre, if the centre is beyond both sides and above; u: along the edge. */
+/* w from the edge to the centre, if the centre is beyond both sides and above; beyond a border there is no below. u: along
+ * the edge. */
 static bool beyond(const ball* b, const saltusi_mesh_edge* edge, double* u, double w[3]) {
   const saltusi_mesh* mesh = b->ask->mesh;
   double from[3];
@@ -95,7 +105,7 @@ static bool beyond(const ball* b, const saltusi_mesh_edge* edge, double* u, doub
     return false;
   }
   saltusi_along(-*u, edge->direction, from, w);
-  bool above = false;
+  bool above = edge->kind == SALTUSI_EDGE_BORDER;
   for (int k = 0; k < 2 && edge->side[k] >= 0; k++) {
     if (!(saltusi_dot3(edge->into[k], from) < b->ask->wide - b->ask->touch)) {
       return false;
@@ -154,8 +164,9 @@ static void on_vertex(const ball* b, int v) {
   for (int k = 0; k < 3; k++) {
     w[k] /= distance;
   }
-  if (saltusi_mesh_vertex_cone(mesh, v, w, (b->ask->wide - b->ask->touch) / distance) &&
-      at_end(b, w, distance)) {
+  bool above, border;
+  if (lead_away(mesh, v, w, (b->ask->wide - b->ask->touch) / distance, &above, &border) &&
+      (above || border) && at_end(b, w, distance)) {
     saltusi_mesh_list(b->ask, b->x, 1 + v, distance, w, mesh->vertex[v]);
   }
 }

@@ -115,17 +115,25 @@ static void try_pair(const curved* c, int x, int number, int triangle, int branc
     saltusi_turn(ask->at->R, own, pair.side);
   }
   saltusi_meeting at;
-  if (!saltusi_pair_meet_only(&pair, true, &at) || (!at.by_tangents && !(at.apart > 0.0))) {
+  if (!saltusi_pair_meet_only(&pair, true, &at)) {
     return;
   }
-  const double gap = at.apart - pair.A->rho;
+  /* closest points that are behind each other, found by the line d between them, may touch earlier or later: d is nearly
+   * their normal then */
+  const bool crossed = !at.by_tangents && !(at.apart > 0.0);
+  if (crossed && !(ask->all && at.apart < 0.0)) {
+    return;
+  }
+  const double way = crossed ? -1.0 : 1.0;
+  const double gap = way * at.apart - pair.A->rho;
   if (!(gap <= ask->reach && gap > -fmax(c->depth, ask->wide))) {
     return;
   }
   double p[3], n[3];
-  const double out_of_X[3] = {-at.normal[0], -at.normal[1], -at.normal[2]};
+  const double to_X[3] = {way * at.normal[0], way * at.normal[1], way * at.normal[2]};
+  const double out_of_X[3] = {-to_X[0], -to_X[1], -to_X[2]};
   saltusi_turn_back(ask->at->R, at.spot[1].p, p);
-  saltusi_turn_back(ask->at->R, at.normal, n);
+  saltusi_turn_back(ask->at->R, to_X, n);
   const saltusi_room in = ask->all ? saltusi_room_of(&at, ask->wide, ask->sine, ask->X->size)
                                    : (saltusi_room){.sine = ask->sine};
   const saltusi_touching touching = {ask->X, c->x, x, &at.spot[0], out_of_X, in.wide};
@@ -134,11 +142,11 @@ static void try_pair(const curved* c, int x, int number, int triangle, int branc
     return;
   }
   if (pair.A->kind == SALTUSI_FEATURE_CIRCLE && pair.B->kind == SALTUSI_FEATURE_LINE &&
-      !found_again(ask, x, number, branch, gap)) {
+      !found_again(ask, x, number, branch, at.apart - pair.A->rho)) {
     return;
   }
   const int before = ask->out->count;
-  saltusi_mesh_list(ask, x, number, at.apart, n, p);
+  saltusi_mesh_list(ask, x, number, way * at.apart, n, p);
   if (ask->out->count > before && before < ask->out->capacity) {
     ask->out->item[before].branch = branch;
   }

@@ -278,6 +278,21 @@ void saltusi_mesh_outward(const saltusi_mesh* mesh, int number, double normal[3]
   }
 }
 
+/* An open mesh has no sides: beyond its border there is no behind. */
+static bool is_border(const saltusi_mesh* mesh, int number) {
+  if (number > mesh->vertices + mesh->edges) {
+    return false;
+  }
+  if (number > mesh->vertices) {
+    return mesh->edge[number - 1 - mesh->vertices].kind == SALTUSI_EDGE_BORDER;
+  }
+  bool any = false;
+  for (int k = mesh->star_first[number - 1]; k < mesh->star_first[number] && !any; k++) {
+    any = mesh->edge[mesh->star[k]].kind == SALTUSI_EDGE_BORDER;
+  }
+  return any;
+}
+
 void saltusi_mesh_nearest(const saltusi_mesh* mesh, const double p[3], saltusi_mesh_foot* out) {
   assert(mesh != NULL && p != NULL && out != NULL);
   int stack[DEPTH + 2], count = 1, triangle = -1;
@@ -319,7 +334,7 @@ void saltusi_mesh_nearest(const saltusi_mesh* mesh, const double p[3], saltusi_m
   if (out->number > mesh->vertices + mesh->edges) {
     memcpy(outward, mesh->normal[triangle], sizeof outward);
   }
-  const bool above = saltusi_dot3(out->normal, outward) >= 0.0;
+  const bool above = is_border(mesh, out->number) || saltusi_dot3(out->normal, outward) >= 0.0;
   out->distance = above ? sqrt(best) : -sqrt(best);
   const double length = best > 0.0 ? out->distance : sqrt(saltusi_dot3(outward, outward));
   for (int k = 0; k < 3; k++) { /* out of the surface, whichever side p is on */

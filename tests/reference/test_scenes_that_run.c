@@ -63,9 +63,47 @@ static void thin_polygons_in_free_flight(void** unused) {
   }
 }
 
+/* More pairs of features than a list holds can come to touch within a long step. */
+static void rounded_box_and_hull(void** unused) {
+  (void)unused;
+  compare(&(scene_case){"rounded-box-and-hull", 2.2, "rk4", 1e-3, 1e-7, 100.0});
+}
+
+/* A ball that slides without friction over the border of a heightfield leaves it at cos a = (v^2/(g r) + 2)/3 with the
+ * velocity sqrt(g r cos a), and falls freely beside it. */
+static void ball_off_a_heightfield(void** unused) {
+  (void)unused;
+  const double g = 9.81, r = 0.2, v = 1.0;
+  const double c = (v * v / (g * r) + 2.0) / 3.0, s = sqrt(1.0 - c * c);
+  const double u = sqrt(g * r * c);
+  char text[8192];
+  read_scene("ball-off-heightfield", text);
+  for (int k = 4; k <= 10; k += 2) {
+    const double tol = pow(10.0, -k);
+    const scene_outcome out = scene_run_text(text, "adaptive", tol, 1.0);
+    assert_near(out.v[0], u * c, 1000.0 * tol);
+    /* energy, and horizontal motion since the border was left */
+    assert_near(0.5 * (out.v[0] * out.v[0] + out.v[2] * out.v[2]) + g * out.q[2],
+                0.5 * v * v + g * r, 1000.0 * tol);
+    const double fall = (-u * s - out.v[2]) / g;
+    assert_near(out.q[2], r * c - u * s * fall - 0.5 * g * fall * fall, 1000.0 * tol);
+    assert_near(out.q[0], 2.0 + r * s + u * c * fall, 1000.0 * tol);
+  }
+  compare(&(scene_case){"ball-off-heightfield", 1.0, "rk4", 1e-3, 1e-7, 10.0});
+}
+
+/* Its edges touch the border after its corner has touched the face. */
+static void rounded_box_off_an_open_mesh(void** unused) {
+  (void)unused;
+  compare(&(scene_case){"rounded-box-off-mesh", 0.9, "rk4", 1e-3, 1e-6, 10.0});
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(thin_polygons_in_free_flight),
+      cmocka_unit_test(rounded_box_and_hull),
+      cmocka_unit_test(ball_off_a_heightfield),
+      cmocka_unit_test(rounded_box_off_an_open_mesh),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
