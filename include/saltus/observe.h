@@ -9,8 +9,9 @@
  *
  * They observe and never influence the motion. A jump of v that takes g across zero is an event at the
  * time of the jump. A g that starts at zero has no event before it has left zero, and one that comes to
- * zero has one only when it leaves to the other side; values below 1e-12 of the largest one so far count
- * as zero. With dense output g is sampled at least 16 times a step and at the times of recorded states,
+ * zero has one only when it leaves to the other side. Values that rounding of g and errors of the state can cause count as zero
+ * (event_errors; without it values below 1e-12 of the largest one so far). With dense output g is
+ * sampled at least 16 times a step and at the times of recorded states,
  * sign changes are bracketed and located to rounding, and minima of |g| between samples are looked at
  * for a change and back; what happens between two samples twice may be missed. Without dense output an
  * event belongs to the whole step.
@@ -59,9 +60,13 @@ typedef struct saltus_observables {
   void (*outputs_with)(const void* self, const saltus_point* at, const double* joint_forces,
                        double* values);
   const saltus_switching* switching; /* ? none */
-  double
-      switch_tolerance; /* largest violation of a joint or contact that is switched on; 0: 0.01 */
-  SALTUS_RESERVED(1);
+  /* largest violation of a joint or contact that is switched on; 0: 0.01 */
+  double switch_tolerance;
+  /* ? values below 1e-12 of the largest count as zero. Writes [event_count] bounds of what an event function changes by when
+   * positions change by up to dq [nq] and velocities by up to dv [nv], with rounding; INFINITY: not known. */
+  void (*event_errors)(const void* self, const saltus_point* at, const double* dq, const double* dv,
+                       double* errors);
+  SALTUS_RESERVED(2);
 } saltus_observables;
 
 SALTUS_END_DECLS

@@ -5,6 +5,8 @@
  * parameters, compiled into observables.
  */
 #include "base/reserved.h"
+#include "formula/enclose.h"
+#include "formula/interval.h"
 #include "formula/lex.h"
 #include "formula/message.h"
 #include "model/formula_model.h"
@@ -23,6 +25,7 @@ struct saltus_formula_observer {
   const saltus_mechanism* mechanism;
   int first;       /* coordinate of the mechanism */
   int joint_count; /* joints by type, where an output names the force of one; else 0 */
+  int nq, nv;
 };
 
 /* Inputs, then force and torque of each joint by type; forces NULL: not known. */
@@ -66,6 +69,33 @@ static void run_outputs(const void* self, const saltus_point* at, double* values
 static void run_events(const void* self, const saltus_point* at, double* values) {
   const saltus_formula_observer* o = self;
   saltusi_run(&o->events, at->t, at->q, at->v, at->scratch, values);
+}
+
+/* Half of the width of the enclosure over a box around the point. */
+static void bound_events(const void* self, const saltus_point* at, const double* dq,
+                         const double* dv, double* errors) {
+  const saltus_formula_observer* o = self;
+  saltus_interval* q = at->scratch;
+  saltus_interval* v = q + o->nq;
+  saltus_interval* out = v + o->nv;
+  const saltus_interval t = saltusi_exactly(at->t);
+  for (int i = 0; i < o->nq; i++) {
+    q[i] = (saltus_interval){at->q[i] - dq[i], at->q[i] + dq[i]};
+  }
+  for (int i = 0; i < o->nv; i++) {
+    v[i] = (saltus_interval){at->v[i] - dv[i], at->v[i] + dv[i]};
+  }
+  const saltus_course box = {
+      .order = 0, .t = &t, .q = q, .v = v, .scratch = out + o->view.event_count};
+  saltusi_enclose(&o->events, &box, out);
+  for (int i = 0; i < o->view.event_count; i++) {
+    errors[i] = 0.5 * (out[i].hi - out[i].lo);
+  }
+}
+
+static size_t bound_bytes(const saltus_formula_observer* o, int event_count) {
+  const size_t intervals = (size_t)o->nq + (size_t)o->nv + (size_t)event_count;
+  return intervals * sizeof(saltus_interval) + saltusi_enclose_bytes(&o->events);
 }
 
 /* A name that is not taken by another of its kind, and formulas know no other meaning of. */
@@ -154,16 +184,21 @@ static saltus_status build(saltusi_formula_builder* b, const saltus_formula_obse
   o->mechanism = def->model->mechanism;
   o->first = def->model->coordinate_count;
   o->joint_count = loads ? b->bodies.joint_count : 0;
+  o->nq = b->nq;
+  o->nv = b->nv;
   const size_t known = loads ? (size_t)o->input_count + 6 * (size_t)o->joint_count : 0;
+  const size_t values = ((size_t)registers + known) * sizeof(double);
+  const size_t bounds = def->event_count > 0 ? bound_bytes(o, def->event_count) : 0;
   o->view = (saltus_observables){.output_count = def->output_count,
                                  .output_labels = labels,
                                  .event_count = def->event_count,
                                  .event_names = names,
                                  .directions = directions,
-                                 .scratch = ((size_t)registers + known) * sizeof(double),
+                                 .scratch = values > bounds ? values : bounds,
                                  .outputs_with = loads ? run_with : NULL,
                                  .outputs = run_outputs,
                                  .events = run_events,
+                                 .event_errors = bound_events,
                                  .self = o};
   return status;
 }

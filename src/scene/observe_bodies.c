@@ -91,6 +91,12 @@ static void events(const void* self, const saltus_point* at, double* values) {
   }
 }
 
+static void event_errors(const void* self, const saltus_point* at, const double* dq,
+                         const double* dv, double* errors) {
+  const both* b = self;
+  b->own->event_errors(b->own->self, at, dq, dv, errors);
+}
+
 /* ---- coordinates of joints ---- */
 
 /* Angles and positions of joints with their rates; in space an angle is a coordinate of the state already. Names of
@@ -150,6 +156,7 @@ const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
   b->view.outputs = outputs;
   b->view.outputs_with = own != NULL && own->outputs_with != NULL ? outputs_with : NULL;
   b->view.events = events;
+  b->view.event_errors = own != NULL && own->event_errors != NULL ? event_errors : NULL;
   b->view.self = b;
   return &b->view;
 }

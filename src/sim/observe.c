@@ -22,9 +22,6 @@
 
 enum { PARTS = 8, COMMON_PARTS = 32, QUEUED = 4 /* zeros of one function in one part, at most */ };
 
-/* Of the largest value so far: less is zero. */
-static const double nothing = 1e-12;
-
 static int event_count(const saltus_sim* sim) {
   return sim->def.observables != NULL ? sim->def.observables->event_count : 0;
 }
@@ -41,6 +38,10 @@ void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
   room->q = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nq : 0);
   room->v = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nv : 0);
   room->scratch = saltus_arena_push(arena, o != NULL ? o->scratch : 0, 1, SALTUS_ALIGNMENT);
+  room->noise = SALTUS_PUSH(arena, double, events);
+  room->dq = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nq : 0);
+  room->dv = SALTUS_PUSH(arena, double, events > 0 ? sim->sys.dims.nv : 0);
+  room->bracket = SALTUS_PUSH(arena, saltusi_bracket, events);
   const bool switches = o != NULL && o->switching != NULL;
   room->pending = SALTUS_PUSH(arena, int, switches ? events : 0);
   room->ahead = SALTUS_PUSH(arena, int, switches ? events : 0);
@@ -49,21 +50,32 @@ void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
       SALTUS_PUSH(arena, double, switches || sim->def.changes != NULL ? 4 * sim->sys.dims.nj : 0);
 }
 
-/* The side of zero, and 0 on it or where g is undefined. */
-static double side_of(saltusi_crossing* crossing, double g) {
-  crossing->largest = fmax(crossing->largest, isfinite(g) ? fabs(g) : 0.0);
-  if (fabs(g) <= crossing->band) {
-    return 0.0;
-  }
-  crossing->band = 0.0;
-  return g > nothing * crossing->largest ? 1.0 : g < -nothing * crossing->largest ? -1.0 : 0.0;
-}
-
 static void values_of(saltus_sim* sim, const saltus_state* x, double* g) {
   const saltus_observables* o = sim->def.observables;
   const saltus_point at = {
       .t = x->t, .q = x->q, .v = x->v, .scratch = sim->observe.scratch, .failure = &sim->failure};
   o->events(o->self, &at, g);
+}
+
+/* Where a value stands: on the side where the function is, or on it within its noise (0); else on the other side, -1 or 1. x: a
+ * state near it. */
+static double side_of(saltus_sim* sim, int i, double g, const saltus_state* x) {
+  saltusi_crossing* crossing = &sim->crossings[i];
+  saltusi_observe_room* room = &sim->observe;
+  crossing->largest = fmax(crossing->largest, isfinite(g) ? fabs(g) : 0.0);
+  if (!(fabs(g) > crossing->band)) { /* or undefined */
+    return 0.0;
+  }
+  crossing->band = 0.0;
+  const double side = g > 0.0 ? 1.0 : -1.0;
+  if (g == 0.0 || side == crossing->sign) {
+    return g == 0.0 ? 0.0 : side;
+  }
+  if (!room->noise_known) {
+    saltusi_event_noise(sim, x);
+    room->noise_known = true;
+  }
+  return fabs(g) > room->noise[i] ? side : 0.0;
 }
 
 void saltusi_observe_start(saltus_sim* sim) {
@@ -76,8 +88,9 @@ void saltusi_observe_start(saltus_sim* sim) {
   if (event_count(sim) > 0) {
     values_of(sim, &sim->now, g);
   }
+  sim->observe.noise_known = false;
   for (int i = 0; i < event_count(sim); i++) {
-    sim->crossings[i].sign = side_of(&sim->crossings[i], g[i]);
+    sim->crossings[i].sign = side_of(sim, i, g[i], &sim->now);
   }
 }
 
@@ -137,10 +150,7 @@ static void add_found(saltusi_crossing_search* s, int i, double sign, double t, 
                                       .contact = i};
 }
 
-/* A time with a value. */
-typedef struct mark {
-  double t, g;
-} mark;
+typedef saltusi_event_sample mark;
 
 /* The zero between a, where sign g <= 0, and b, where sign g > 0, to the rounding of time. */
 static void locate(saltusi_crossing_search* s, int i, double sign, mark a, mark b) {
@@ -179,7 +189,7 @@ static void locate(saltusi_crossing_search* s, int i, double sign, mark a, mark 
 static bool find_dip(saltusi_crossing_search* s, int i, double sign, mark a, mark b, mark* at) {
   enum { STEPS = 48 };
   const double golden = 0.6180339887498949;
-  double tiny = nothing * s->sim->crossings[i].largest;
+  double tiny = s->sim->observe.noise[i]; /* known: examine_part */
   double x[2] = {b.t - golden * (b.t - a.t), a.t + golden * (b.t - a.t)};
   double f[2] = {sign * value(s, i, x[0]), sign * value(s, i, x[1])};
   for (int k = 0; k < STEPS && s->status == SALTUS_OK; k++) {
@@ -205,26 +215,61 @@ static bool find_dip(saltusi_crossing_search* s, int i, double sign, mark a, mar
   return false;
 }
 
+/* The state that was sampled last. */
+static saltus_state sampled(const saltusi_crossing_search* s) {
+  return (saltus_state){.t = s->at, .q = s->sim->observe.q, .v = s->sim->observe.v};
+}
+
+/* The next value of a function, at b, with a before it: whether it has passed through zero, and then where, into the queue. Within
+ * its noise it may still turn back. */
+static bool follow(saltusi_crossing_search* s, int i, mark a, mark b, double accuracy) {
+  saltus_sim* sim = s->sim;
+  saltusi_crossing* crossing = &sim->crossings[i];
+  saltusi_bracket* bracket = &sim->observe.bracket[i];
+  const double old = crossing->sign;
+  const saltus_state x = s->whole ? sim->now : sampled(s);
+  const double sign = side_of(sim, i, b.g, &x);
+  if (old == 0.0 || sign == old || old * b.g > 0.0) {
+    crossing->sign = old == 0.0 ? sign : old;
+    bracket->open = bracket->open && old * b.g <= 0.0;
+    return false;
+  }
+  if (!bracket->open) {
+    *bracket = (saltusi_bracket){.from = a, .to = b, .open = fabs(b.g) > crossing->band};
+  }
+  if (sign == 0.0) {
+    return false;
+  }
+  const bool inside = bracket->to.t > bracket->from.t && sign * bracket->from.g <= 0.0;
+  if (inside) {
+    locate(s, i, sign, bracket->from, bracket->to);
+  } else {
+    add_found(s, i, sign, bracket->from.t, accuracy);
+  }
+  bracket->open = false;
+  crossing->sign = sign;
+  return true;
+}
+
 /* Zeros of one function in a part without jumps, from samples at both ends and between. */
 static void examine_part(saltusi_crossing_search* s, int i, mark a, mark m, mark b) {
-  saltusi_crossing* crossing = &s->sim->crossings[i];
-  double before = crossing->sign;
-  bool changed = false;
-  const mark marks[] = {a, m, b};
-  for (int k = 1; k < 3; k++) {
-    double sign = side_of(crossing, marks[k].g);
-    if (sign != 0.0 && crossing->sign != 0.0 && sign != crossing->sign) {
-      locate(s, i, sign, marks[k - 1], marks[k]);
-      changed = true;
-    }
-    crossing->sign = sign != 0.0 ? sign : crossing->sign;
-  }
+  saltus_sim* sim = s->sim;
+  const double before = sim->crossings[i].sign;
+  const bool middle = follow(s, i, a, m, 0.0);
+  const bool changed = follow(s, i, m, b, 0.0) || middle;
   double bend = before * (a.g - 2.0 * m.g + b.g);
   bool turns = bend > 0.0 && fabs(b.g - a.g) < 2.0 * bend;
   double least = before * m.g - (b.g - a.g) * (b.g - a.g) / (8.0 * bend); /* of the parabola */
   mark dip;
-  if (!changed && before != 0.0 && turns && least < 0.25 * before * m.g &&
-      find_dip(s, i, before, a, b, &dip)) {
+  if (changed || before == 0.0 || !turns || !(least < 0.25 * before * m.g)) {
+    return;
+  }
+  if (!sim->observe.noise_known) {
+    const saltus_state x = sampled(s);
+    saltusi_event_noise(sim, &x);
+    sim->observe.noise_known = true;
+  }
+  if (find_dip(s, i, before, a, b, &dip)) {
     locate(s, i, -before, a, dip);
     locate(s, i, before, dip, b);
   }
@@ -233,12 +278,7 @@ static void examine_part(saltusi_crossing_search* s, int i, mark a, mark m, mark
 /* A jump takes the functions to new values at one time. */
 static void examine_jump(saltusi_crossing_search* s, double t, double accuracy, const double* g) {
   for (int i = 0; i < event_count(s->sim); i++) {
-    saltusi_crossing* crossing = &s->sim->crossings[i];
-    double sign = side_of(crossing, g[i]);
-    if (sign != 0.0 && crossing->sign != 0.0 && sign != crossing->sign) {
-      add_found(s, i, sign, t, accuracy);
-    }
-    crossing->sign = sign != 0.0 ? sign : crossing->sign;
+    follow(s, i, (mark){t, g[i]}, (mark){t, g[i]}, accuracy);
   }
 }
 
@@ -246,10 +286,11 @@ bool saltusi_observe_jumps(saltus_sim* sim, int* next, saltus_event* event) {
   assert(sim != NULL && next != NULL && event != NULL);
   double* g = sim->observe.samples;
   values_of(sim, &sim->now, g);
+  sim->observe.noise_known = false;
   while (*next < event_count(sim)) {
     const int i = (*next)++;
     saltusi_crossing* crossing = &sim->crossings[i];
-    const double sign = side_of(crossing, g[i]), before = crossing->sign;
+    const double sign = side_of(sim, i, g[i], &sim->now), before = crossing->sign;
     const saltus_crossing wanted = sim->def.observables->directions[i];
     crossing->sign = sign != 0.0 ? sign : before;
     if (sign != 0.0 && before != 0.0 && sign != before &&
@@ -269,6 +310,10 @@ static saltusi_crossing_search crossings_of(saltus_sim* sim, const saltus_step_r
   saltusi_crossing_search s = {
       .sim = sim, .report = report, .at = t0, .end = t1, .whole = !scheme->dense, .tried = tried};
   sim->observe.found_count = sim->observe.found_reported = 0;
+  sim->observe.noise_known = false;
+  for (int i = 0; i < event_count(sim); i++) {
+    sim->observe.bracket[i].open = false;
+  }
   /* islands with clocks of their own do some steps in a common one */
   s.spacing = (t1 - t0) / (sim->islands.count > 0 ? COMMON_PARTS : PARTS);
   if (sim->def.record_dt > 0.0) {
@@ -320,6 +365,7 @@ double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1) {
 /* The next part of the step into the queue. */
 static void search_part(saltusi_crossing_search* s) {
   saltus_sim* sim = s->sim;
+  sim->observe.noise_known = false;
   int events = event_count(sim);
   double* g = sim->observe.samples;
   if (s->whole) {

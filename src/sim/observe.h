@@ -11,10 +11,21 @@
 /* Where an event function stands; carried in snapshots. */
 typedef struct saltusi_crossing {
   double sign;    /* -1 or 1 on this side of zero since it left it last; 0: it never did */
-  double largest; /* |g| so far */
+  double largest; /* |g| so far, where observables do not bound its errors */
   double band;    /* |g| up to this is still the zero of its last event */
   double rank;    /* of its last switching among those of all; 0: it never did */
 } saltusi_crossing;
+
+/* A time with a value. */
+typedef struct saltusi_event_sample {
+  double t, g;
+} saltusi_event_sample;
+
+/* Where a function has changed its side by less than its noise: a zero of it if it goes on. */
+typedef struct saltusi_bracket {
+  saltusi_event_sample from, to;
+  bool open;
+} saltusi_bracket;
 
 typedef struct saltusi_observe_room {
   double* outputs; /* [output_count] */
@@ -26,7 +37,11 @@ typedef struct saltusi_observe_room {
   int* pending;           /* [event_count] switching that is due: 1 rising, -1 falling */
   int* ahead;             /* [event_count] the same in a step that was tried */
   saltusi_crossing* kept; /* [event_count] */
-  double* joints;         /* [4 nj] values and rates of joints before and after a switch */
+  double* noise;    /* [event_count] |g| up to this is zero, at some state of a part of the step */
+  double *dq, *dv;  /* [nq], [nv] errors of that state */
+  bool noise_known; /* of the present part */
+  saltusi_bracket* bracket; /* [event_count] */
+  double* joints;           /* [4 nj] values and rates of joints before and after a switch */
 } saltusi_observe_room;
 
 /* The zeros of one step, one after the other. */
@@ -41,6 +56,9 @@ typedef struct saltusi_crossing_search {
   bool tried; /* of the step that was tried, not of the last one */
   saltus_status status;
 } saltusi_crossing_search;
+
+/* Bounds of |g| for functions that are zero, at a state, into observe.noise. */
+void saltusi_event_noise(saltus_sim* sim, const saltus_state* x);
 
 void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena);
 

@@ -407,6 +407,70 @@ static void an_input_from_outside_closes_nothing_that_is_open(void** unused) {
   saltus_scene_destroy(scene);
 }
 
+/* A rope of 1 m is cut at 0.2 s and would be caught again where its length comes back to 1 m: it does not before 1 s. While the rope
+ * holds, and at the cut, the formula is zero but for rounding and errors of the state. */
+static void what_is_zero_by_a_joint_does_not_switch(void** unused) {
+  (void)unused;
+  saltus_scene* scene = scene_open_text(
+      "saltus: 1\ninputs: {held: 1}\nworld: {dimension: 2, gravity: [0, -9.81]}\n"
+      "bodies: {b: {mass: 1, inertia: 1, position: [1, 0], velocity: [0, 3]}}\n"
+      "markers: {g: {}, p: {body: b}}\n"
+      "joints: [{name: s, type: distance, between: [g, p], length: 1, while: held}]\n"
+      "events:\n  off: {formula: t - 0.2, direction: rising, set: {held: 0}}\n"
+      "  on: {formula: b.x^2 + b.y^2 - 1, direction: falling, set: {held: 1}}\n"
+      "simulate: {until: 1}\n");
+  static const struct {
+    const char* scheme;
+    double amount, off;
+  } all[] = {{"adaptive", 1e-4, 1e-3},   {"adaptive", 1e-6, 1e-5}, {"adaptive", 1e-9, 1e-8},
+             {"adaptive", 1e-11, 1e-8},  {"rk4", 1e-3, 5e-3},      {"moreau-jean", 1e-3, 5e-3},
+             {"radau-iia-5", 1e-3, 5e-3}};
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    const scene_outcome out = go(scene, all[k].scheme, all[k].amount, 1.0);
+    assert_int_equal(out.status, SALTUS_OK);
+    assert_int_equal(out.heard.count, 1);
+    assert_near(out.q[0], 0.56747, all[k].off + 1e-5); /* a parabola from the state at 0.2 s */
+    assert_near(out.q[1], -1.93084, all[k].off + 1e-5);
+  }
+  saltus_scene_destroy(scene);
+}
+
+/* A block slides down with both corners on its plane: it neither tips nor lifts. One 1e-9 above zero is not reached either, and one
+ * that it does pass through is. */
+static void what_is_zero_by_contacts_is_no_event(void** unused) {
+  (void)unused;
+  saltus_scene* scene = scene_open_text(
+      "saltus: 1\nworld: {dimension: 2, shapes: [{half-plane: {}, angle: 0.3}]}\n"
+      "materials: {default: {friction: 0.2}}\n"
+      "bodies: {b: {density: 1, position: [-0.1*sin(0.3), 0.1*cos(0.3)], angle: 0.3, shapes: "
+      "[{polygon: {points: [[-0.2,-0.1],[0.2,-0.1],[0.2,0.1],[-0.2,0.1]]}}]}}\n"
+      "events: {tips: b.angle - 0.3, lifts: b.y*cos(0.3) - b.x*sin(0.3) - 0.1, "
+      "turns: b.angle', slow: b.x' + 0.5}\n"
+      "simulate: {until: 1}\n");
+  static const double tolerances[] = {1e-4, 1e-6, 1e-8, 1e-9};
+  const double a = 9.81 * (sin(0.3) - 0.2 * cos(0.3)) * cos(0.3); /* of -x */
+  for (size_t k = 0; k < sizeof tolerances / sizeof tolerances[0]; k++) {
+    const scene_outcome out = go(scene, "adaptive", tolerances[k], 1.0);
+    assert_int_equal(out.status, SALTUS_OK);
+    assert_int_equal(out.heard.count, 1);
+    assert_int_equal(out.heard.event[0].contact, 3);
+    assert_near(out.heard.event[0].t, 0.5 / a, 10 * tolerances[k]);
+  }
+  saltus_scene_destroy(scene);
+}
+
+/* A small threshold is an event although the start is nearer to it than the tolerance. */
+static void small_thresholds_are_events(void** unused) {
+  (void)unused;
+  saltus_scene* scene =
+      scene_open_text("saltus: 1\ncoordinates: {x: {velocity: 1}}\nkinetic: x'^2/2\n"
+                      "events: {out: x - 1e-8, back: 1e-8 - x}\nsimulate: {until: 1}\n");
+  const scene_outcome out = go(scene, "adaptive", 1e-6, 1.0);
+  assert_int_equal(out.heard.count, 2);
+  assert_near(out.heard.event[0].t, 1e-8, 1e-12);
+  saltus_scene_destroy(scene);
+}
+
 static void what_is_not_an_input_is_refused(void** unused) {
   (void)unused;
   static const struct {
@@ -465,6 +529,9 @@ int main(void) {
       cmocka_unit_test(what_does_not_hold_is_not_switched_on),
       cmocka_unit_test(a_rod_that_is_open_at_the_start_catches_a_body),
       cmocka_unit_test(an_input_from_outside_closes_nothing_that_is_open),
+      cmocka_unit_test(what_is_zero_by_a_joint_does_not_switch),
+      cmocka_unit_test(what_is_zero_by_contacts_is_no_event),
+      cmocka_unit_test(small_thresholds_are_events),
       cmocka_unit_test(what_is_not_an_input_is_refused),
       cmocka_unit_test(motors_by_tables),
   };
