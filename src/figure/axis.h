@@ -40,7 +40,7 @@ typedef struct saltusi_axis {
 
 saltusi_range saltusi_range_empty(void);
 
-/* Extends the range; what an axis cannot show is left out. */
+/* Extends the range; values that the axis cannot show are ignored. */
 void saltusi_range_add(saltusi_range* range, double value);
 
 /* Whether an axis can show the value: finite, up to 1e300; on a log axis from 1e-300. */

@@ -73,7 +73,7 @@ static cairo_status_t write_plain(void* closure, const unsigned char* data, unsi
  * Dropping it makes equal figures equal files. */
 typedef struct svg_sink {
   FILE* file;
-  int matched; /* bytes of the pattern seen so far; all of them: digits are being dropped */
+  int matched; /* bytes of the pattern matched so far; all of them: digits are being dropped */
 } svg_sink;
 
 static cairo_status_t write_svg(void* closure, const unsigned char* data, unsigned int length) {

@@ -22,7 +22,7 @@ typedef struct saltusi_canvas {
  * file, and an older file stays as it was. */
 saltus_status saltusi_canvas_write(const saltusi_canvas* canvas, const char* path, saltus_log log);
 
-/* Says that a file cannot be written; SALTUS_ERR_IO. */
+/* Reports that a file cannot be written; SALTUS_ERR_IO. */
 saltus_status saltusi_canvas_refuse(const char* path, const char* why, saltus_log log);
 
 #endif

@@ -34,7 +34,7 @@ static saltus_status check_figure(const saltusi_figure* figure, const char* path
   return SALTUS_OK;
 }
 
-/* A log axis cannot show zero or less; the reader of the figure has to know that some is missing. */
+/* A log axis cannot show zero or less; the figure notes that points are missing. */
 static void report_left_out(const saltusi_figure* figure, const char* path, saltus_log log) {
   for (int k = 0; k < figure->panel_count; k++) {
     const saltusi_panel* panel = &figure->panels[k];

@@ -4,7 +4,7 @@
  * figure.h - figures for papers and reports, as SVG, PDF or PNG.
  *
  * A figure is plain data: panels stacked above one shared x axis, each with its series. Members left
- * zero take good defaults, so a designated initialiser names only what matters:
+ * zero take good defaults, so a designated initialiser names only the others:
  *
  *   saltusi_series height = {.label = "exact", .count = n, .x = t, .y = q};
  *   saltusi_panel panel = {.y_label = "height [m]", .series_count = 1, .series = &height};

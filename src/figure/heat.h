@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * heat.h - values over two axes as colours, with a bar that says which colour is which value. Colours rise in lightness, so that
+ * heat.h - values over two axes as colours, with a colour bar. Colours rise in lightness, so that
  * they stay in order in print and for colour-blind readers. Values that are not finite are left white.
  */
 #ifndef SALTUSI_FIGURE_HEAT_H

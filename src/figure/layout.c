@@ -83,7 +83,7 @@ static void keep_whole(saltusi_axis* axis) {
   axis->step_exponent = axis->step_exponent > 0 ? axis->step_exponent : 0;
 }
 
-/* A name for every whole number where there is room for all, else for the ticks that are there. */
+/* A name for every integer if all fit, otherwise for the present ticks. */
 static void name_ticks(saltusi_axis* axis, const saltusi_panel* panel, double height) {
   axis->names = panel->y_names;
   axis->name_count = panel->y_name_count;
@@ -267,7 +267,7 @@ static void place_sides(cairo_t* cairo, const saltusi_figure* figure, saltusi_la
   }
 }
 
-/* Height of what stands above panel k. */
+/* Height of the items above panel k. */
 static double height_above(cairo_t* cairo, const saltusi_figure* figure,
                            const saltusi_layout* layout, int k) {
   const saltusi_panel_layout* at = &layout->panel[k];
@@ -286,7 +286,7 @@ static double weight_of(const saltusi_panel* panel) {
   return panel->weight > 0.0 ? panel->weight : 1.0;
 }
 
-/* Tops and heights; `room` is the height for all panels together, without what is between. */
+/* Tops and heights; `room` is the total height of the panels, without the spaces between. */
 static void place_panels(cairo_t* cairo, const saltusi_figure* figure, saltusi_layout* layout,
                          double room) {
   double weights = 0.0;

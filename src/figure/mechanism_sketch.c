@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * mechanism_sketch.c - see mechanism_sketch.h. Symbols as in textbooks on mechanisms and in ISO 3952: a circle
- * turns, a block on a guide slides, a square is rigid, a triangle on hatching stands on the ground.
+ * is a revolute joint, a block on a guide a prismatic one, a square is rigid, a hatched triangle is the ground.
  *
  * The view in space is the parallel projection along azimuth -55 and elevation 25 degrees.
  */
@@ -17,7 +17,7 @@
 static const double pi = 3.14159265358979323846;
 static const double TURN_RADIUS = 1.3; /* mm, of joints that turn */
 static const double CENTRE_RADIUS =
-    2.0; /* mm: a ring of it is seen around a joint in the same place */
+    2.0; /* mm: visible as a ring around a joint at the same point */
 
 typedef struct view {
   saltusi_sketch* sketch;
@@ -273,12 +273,12 @@ static void mark_body(const view* v, int body) {
 
 /* ---- joints ---- */
 
-/* Where a joint stands and along what. */
+/* Point and direction of a joint. */
 typedef struct setting {
   saltus_joint_place place;
   spot a, b;
   double u[2];    /* of length 1: its axis on paper */
-  double size;    /* what the projection leaves of the axis, 0 .. 1 */
+  double size;    /* projected length of the unit axis, 0 .. 1 */
   double away[2]; /* from the place to the middle of the body that moves */
 } setting;
 
@@ -311,7 +311,7 @@ static bool on_ground(const setting* s) {
   return s->a.held != s->b.held;
 }
 
-/* The axis of a joint in space, as far as one sees it from the side. */
+/* The axis of a joint in space, projected. */
 static void axis_line(const view* v, const setting* s, double half) {
   if (v->size.dimension == 3 && s->size > 0.2) {
     const double l = half * s->size;
@@ -539,7 +539,7 @@ void saltusi_sketch_mechanism(saltusi_sketch* sketch, const saltus_mechanism* me
   for (int i = 0; i < v.size.bodies; i++) {
     mark_body(&v, i);
   }
-  for (int i = 0; i < v.size.joints; i++) { /* what turns is seen on what slides */
+  for (int i = 0; i < v.size.joints; i++) { /* revolute joints above prismatic ones */
     if (is_round(saltus_mechanism_joint(mechanism, i).type)) {
       draw_joint(&v, i);
     }

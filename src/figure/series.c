@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* Points, except where said. */
-static const double COLUMN = 0.5; /* thinner than any line, so thinning is not seen */
+/* In points unless noted. */
+static const double COLUMN = 0.5; /* thinner than any line, so thinning is invisible */
 static const double THICK = 1.25; /* curves */
 static const double THIN = 0.9;   /* lines between markers, stems */
 static const double HAIR = 0.6;   /* jumps */
@@ -148,7 +148,7 @@ static void draw_curve(cairo_t* cairo, saltusi_trace trace, bool dashed) {
   saltusi_point before = {0};
   int length = 0; /* of the stroke so far */
   while (saltusi_trace_next(&trace, &p)) {
-    /* a dash pattern would start anew with each stroke */
+    /* a dash pattern would restart with each stroke */
     if (length >= STROKE_MAX && !p.start && !dashed) {
       cairo_stroke(cairo);
       cairo_move_to(cairo, before.x, before.y);
@@ -165,7 +165,7 @@ static void draw_curve(cairo_t* cairo, saltusi_trace trace, bool dashed) {
   cairo_stroke(cairo);
 }
 
-/* A piece of one point is a dot wide enough to be seen. */
+/* A segment of one point is drawn as a visible dot. */
 static void draw_specks(cairo_t* cairo, saltusi_trace trace) {
   saltusi_point p = {0};
   saltusi_point before = {0};
@@ -294,7 +294,7 @@ static void draw_markers(cairo_t* cairo, const saltusi_series* series, const sal
   }
 }
 
-/* Every one of them: what is dense stays dense. */
+/* All points are drawn: density is preserved. */
 static void draw_dots(cairo_t* cairo, const saltusi_series* series, const saltusi_view* view) {
   static const double radius = 0.55; /* points */
   for (int i = 0; i < series->count; i++) {

@@ -35,7 +35,7 @@ bool saltusi_trace_next(saltusi_trace* trace, saltusi_point* p);
 void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
                          const saltusi_view* view);
 
-/* Draws what stands for series i in a legend: from x to x + width at height y. */
+/* Draws the legend key of series i: from x to x + width at height y. */
 void saltusi_series_sample(cairo_t* cairo, const saltusi_panel* panel, int i, double x, double y,
                            double width);
 

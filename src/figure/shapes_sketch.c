@@ -52,7 +52,7 @@ static bool is_endless(saltus_shape_kind kind) {
   return kind == SALTUS_SHAPE_HALF_PLANE || kind == SALTUS_SHAPE_HALF_SPACE;
 }
 
-/* Middle and size of what is seen without what has no end. */
+/* Centre and size of the visible bounded shapes. */
 static void frame(pen* p, const saltus_mechanism* m, double t, const double* q, int shapes) {
   const saltus_mechanism_size size = saltus_mechanism_sizes(m);
   p->view.line = measure;
@@ -79,7 +79,7 @@ static void frame(pen* p, const saltus_mechanism* m, double t, const double* q, 
   p->view.far = p->view.far > 0.0 ? p->view.far : 1.0;
 }
 
-/* How near a body is to the viewer, m; what is fixed is behind all. */
+/* Depth of a body towards the viewer, m; fixed bodies are behind all others. */
 static double nearness(const pen* p, const saltus_mechanism* m, int body, double t,
                        const double* q) {
   if (body < 0 || saltus_mechanism_body(m, body).kind == SALTUS_BODY_FIXED) {

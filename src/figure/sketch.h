@@ -29,7 +29,7 @@ typedef enum saltusi_sketch_style {
   SALTUSI_SKETCH_ZIGZAG, /* a spring from the first point to the last */
 } saltusi_sketch_style;
 
-enum { SALTUSI_SKETCH_GREY = -1 }; /* colour of what does not move */
+enum { SALTUSI_SKETCH_GREY = -1 }; /* colour of fixed bodies */
 
 typedef struct saltusi_sketch_path {
   saltusi_sketch_style style;

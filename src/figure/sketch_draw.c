@@ -209,7 +209,7 @@ static double reach_of(const saltusi_sketch_path* path) {
                                                 : 0.3;
 }
 
-/* What a label in a box would cover. */
+/* Area covered by a label in a box. */
 static double covered(const paper* p, box b) {
   double cost = 0.0;
   for (int k = 0; k < p->sketch->path_count; k++) {
@@ -323,7 +323,7 @@ static void draw_label(cairo_t* cairo, const saltusi_sketch_label* label, const 
   saltusi_text_draw(cairo, b.left + 0.3 * MM, baseline, label->text, style);
 }
 
-/* Finds places one after the other, draws if asked to, and returns how many there are. */
+/* Places the labels in order, draws them if requested, and returns their number. */
 static int place_labels(cairo_t* cairo, const paper* p, bool draw,
                         placed_label placed[LABELS_MOST]) {
   int count = 0;

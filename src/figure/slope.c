@@ -32,7 +32,7 @@ typedef struct line {
   double from, to;            /* page x inside the panel; from > to: outside */
 } line;
 
-/* --- what is where -------------------------------------------------------------------------- */
+/* --- layout --------------------------------------------------------------------------------- */
 
 /* The cell at a point of the page, NULL outside the panel. */
 static bool* cell_at(map* m, double x, double y) {

@@ -99,7 +99,7 @@ static const char* read_run(const char* s, const char* end, run* r) {
   return s;
 }
 
-/* Walks the text from s to end; draws at the origin of the present transformation if asked. */
+/* Walks the text from s to end; draws at the origin of the present transformation if requested. */
 static double walk(cairo_t* cairo, const char* s, const char* end, const saltusi_text_style* style,
                    bool draw) {
   double x = 0.0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * compile.c - a set of expressions becomes a program: nodes in order of age, each value in the
- * output place that wants it or in a register that is used again after its last reader.
+ * compile.c - a set of expressions becomes a program: nodes in order of age, each value in its
+ * output slot or in a register that is reused after its last reader.
  */
 #include "formula/instructions.h"
 #include "formula/program.h"
@@ -62,7 +62,7 @@ static int settle(compiler* c, size_t listed) {
                    : n->a <= nq + nv ? place(SALTUSI_IN_VELOCITIES, n->a - 1 - nq)
                                      : place(SALTUSI_IN_INPUTS, n->a - 1 - nq - nv);
     } else if (n->op == SALTUSI_ADD || n->op == SALTUSI_SUB) {
-      /* one operand at most; outputs count as readers, so a wanted product never fuses */
+      /* one operand at most; outputs count as readers, so a requested product never fuses */
       saltusi_expr product =
           g->nodes[n->b].op == SALTUSI_MUL && g->marks[n->b].adjoint == 1 ? n->b : n->a;
       if (g->nodes[product].op == SALTUSI_MUL && g->marks[product].adjoint == 1) {

@@ -139,8 +139,8 @@ static bool append(saltusi_graph* g, int variable, saltusi_expr e) {
   return true;
 }
 
-/* Lists what e is made of, as far as it depends on wanted variables; below a branching node the
- * list goes on only when `through`. Conditions have no derivative and are left out. Ascending. */
+/* Lists the subexpressions of e that depend on the requested variables; below a branching node the
+ * list continues only if `through`. Conditions have no derivative and are left out. Ascending. */
 static size_t collect(saltusi_graph* g, saltusi_expr e, unsigned wanted, bool through) {
   size_t listed = 0;
   if (!saltusi_graph_walk(g) || (saltusi_depends(g, e) & wanted) == 0) {

@@ -11,8 +11,8 @@
 
 #include "formula/graph.h"
 
-/* All partial derivatives with respect to the wanted kinds of variables (SALTUSI_ON_...), found in
- * one backward sweep over the expression: the work is its size, not size times variables. */
+/* All partial derivatives with respect to the requested kinds of variables (SALTUSI_ON_...), by
+ * one reverse pass over the expression: the work is its size, not size times variables. */
 saltusi_span saltusi_gradient(saltusi_graph* graph, saltusi_expr e, unsigned wanted);
 
 /* Position i moves by an expression that is linear in the velocities. */

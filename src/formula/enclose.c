@@ -110,7 +110,7 @@ static void negate(saltusi_jet_place to, saltusi_jet x) {
 static void choose(saltusi_jet_place to, saltusi_jet condition, saltusi_jet x, saltusi_jet y) {
   const truth value = truth_of(condition.c[0]);
   if (value == OPEN) {
-    /* a constant condition that is not known still chooses the same one everywhere */
+    /* a constant condition of unknown value still selects the same branch everywhere */
     saltusi_jet_either(to, x, y, saltusi_hull(x.c[0], y.c[0]), condition.extent.degree == 0);
   } else {
     saltusi_jet_copy(to, value == TRUE ? x : y);

@@ -3,15 +3,15 @@
  *
  * graph.h - expressions as one shared graph.
  *
- * A node is an operation and the places of its operands; equal nodes exist once (hash-consing), so
+ * A node is an operation and the indices of its operands; equal nodes exist once (hash-consing), so
  * common subexpressions are found by construction and an expression is an int. Operands are always
- * older than the node: walking places upwards evaluates, downwards propagates adjoints, and nothing
+ * older than the node: traversing indices upwards evaluates, downwards propagates adjoints, and nothing
  * here recurses over an expression.
  *
  * Variables: 0 is t, then come nq positions, nv velocities and the inputs, which are constant in a step; the
- * node of a variable has the variable's number. Positions move by q' = N(q) v: each has a rate, a velocity
- * alone where nothing else is said. A failure (memory, too many nodes) sticks in `status`, the constructors answer
- * zero from then on, and the caller looks once at the end. Age decides the order of operations, so a
+ * node of a variable has the variable's number. Positions move by q' = N(q) v: each has a rate, by default a velocity
+ * alone. A failure (memory, too many nodes) is kept in `status`, the constructors return
+ * zero from then on, and the caller checks once at the end. Age decides the order of operations, so a
  * call has at most one constructor among its arguments: C leaves their order to the compiler.
  */
 #ifndef SALTUSI_GRAPH_H
@@ -38,13 +38,13 @@ typedef struct saltusi_node {
   double value;           /* CONSTANT */
   int a, b, c;            /* operands, 0 when there are fewer; POWI: b is the exponent */
   int next;               /* chain of equal hashes, -1 at its end */
-  int rate;               /* derive.c: time derivative once known, else -1 */
+  int rate;               /* derive.c: time derivative once computed, else -1 */
   int gradient;           /* derive.c: place in spans of a branching node, else -1 */
   unsigned char op;       /* saltusi_op */
   unsigned char depends;  /* SALTUSI_ON_... */
   unsigned char branches; /* 1: min, max or select at or below this node */
   unsigned char kinks; /* SALTUSI_ON_... through abs, sign, min, max or conditions: derivatives do
-                             not say all about such an expression */
+                             not describe such an expression fully */
 } saltusi_node;
 
 /* A derivative that is not zero by structure. */

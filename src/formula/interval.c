@@ -65,7 +65,7 @@ saltus_interval saltusi_product_rare(saltus_interval x, saltus_interval y) {
   return (saltus_interval){lo, hi};
 }
 
-/* Where the quotient of two numbers underflows, its sign is known: y does not contain 0. */
+/* Where the quotient of two numbers underflows, its sign is determined: y does not contain 0. */
 saltus_interval saltusi_quotient(saltus_interval x, saltus_interval y) {
   if (!(y.lo > 0.0 || y.hi < 0.0)) {
     return saltusi_everything;
@@ -143,7 +143,7 @@ saltus_interval saltusi_range_log10(saltus_interval x) {
 }
 
 /* Which remainders modulo 4 the integers in x 2/pi have, as bits: sin has its tops at 1 and bottoms
- * at 3, cos at 0 and 2; tan has poles at 1 and 3. All of them where x is too large to know. */
+ * at 3, cos at 0 and 2; tan has poles at 1 and 3. All of them where x is too large for a decision. */
 static unsigned turns(saltus_interval x) {
   const double two_over_pi = 0x1.45f306dc9c883p-1;
   const double size = saltusi_magnitude(x);

@@ -9,7 +9,7 @@
  * TINY, so that nothing underflows. Rounding is monotone: a smaller interval gives a result inside
  * that of a larger one, but for functions of the C library, which may miss by their last digits.
  *
- * lo is never +inf, hi never -inf, none is NaN. What is not known, not defined or too large has
+ * lo is never +inf, hi never -inf, none is NaN. Unknown, undefined or overflowing results have
  * infinite ends.
  */
 #ifndef SALTUSI_INTERVAL_H
@@ -64,7 +64,7 @@ static inline double saltusi_distance(saltus_interval x) {
 /* Ends that are zero, tiny, infinite or NaN; `part` of the others. */
 saltus_interval saltusi_outward_rare(double lo, double hi, double part);
 
-/* Ends moved out by `part` of themselves. Zeros are exact, or have the sign of what underflowed. */
+/* Ends moved out by `part` of themselves. Zeros are exact, or have the sign of the underflowed value. */
 static inline saltus_interval saltusi_outward(double lo, double hi, double part) {
   const double a = fabs(lo), b = fabs(hi);
   if (a >= SALTUSI_TINY && a <= 0x1p1020 && b >= SALTUSI_TINY && b <= 0x1p1020) {

@@ -284,7 +284,7 @@ static void fill(saltus_interval* f, int order) {
   }
 }
 
-/* tan and tanh: f[0], f[1] are known */
+/* tan and tanh: f[0], f[1] are given */
 static void by_square(int sign, int order, saltus_interval* f) {
   for (int k = 1; k < order; k++) {
     const saltus_interval w = square_at(f, 0, k, k);

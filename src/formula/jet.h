@@ -3,8 +3,8 @@
  *
  * jet.h - Taylor polynomials whose coefficients are intervals.
  *
- * c[k] contains the k-th coefficient at every point of a range; order + 1 of them. What is known to
- * be zero or not known at all is not computed: coefficients above `degree` are zero, and those from
+ * c[k] contains the k-th coefficient at every point of a range; order + 1 of them. Zero and unbounded coefficients
+ * are not computed: coefficients above `degree` are zero, and those from
  * `open` on are unbounded; neither is stored. Degree 0 is a constant over the range. Coefficients
  * from 1 to open - 1 are finite; when c[0] has an infinite end, open is 1.
  */
@@ -52,7 +52,7 @@ void saltusi_jet_hypot(saltusi_jet_place to, saltusi_jet x, saltusi_jet y);
 /* One of SALTUSI_SIN .. SALTUSI_SQRT */
 void saltusi_jet_function(saltusi_jet_place to, int op, saltusi_jet x);
 
-/* Either x or y, and which is not known: the value is one of them; where they meet continuously
+/* Union of x and y: the value is one of them; where they meet continuously
  * (joined) so is the first coefficient. */
 void saltusi_jet_either(saltusi_jet_place to, saltusi_jet x, saltusi_jet y, saltus_interval value,
                         bool joined);

@@ -29,8 +29,8 @@ bool saltusi_name_valid(const char* name) {
   return length > 0 && length <= SALTUSI_NAME_LONGEST && name[length] == '\0';
 }
 
-/* Digits into `digits` without the point; the point moves into the exponent. strtod then sees no
- * point, which some locales would want to be a comma. */
+/* Digits into `digits` without the point; the point moves into the exponent. strtod then meets no
+ * decimal point, which depends on the locale. */
 static const char* read_digits(const char* s, char* digits, int* count, int* exponent) {
   bool point = false;
   *count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * message.c - where in the file, what, and the line with a caret under it.
+ * message.c - position in the file, subject, and the line with a caret under it.
  *
  * Columns count characters, not bytes: bytes that continue a UTF-8 character do not count. A long
  * line is shown in part.
@@ -19,7 +19,7 @@ static bool continues(char c) {
   return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* "file:line:column: what: ", as far as known; line 0 leaves the position out. */
+/* "file:line:column: subject: ", parts that are given; line 0 omits the position. */
 static void write_head(const saltus_formula_text* f, int line, int column, char* head) {
   size_t used = 0;
   head[0] = '\0';

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "saltus/formula.h"
 
-/* One message: `file:line:column: what: text`, the line of the formula, a caret under the character
- * at `offset` bytes from its start. Parts that are not known are left out. */
+/* One message: `file:line:column: subject: text`, the line of the formula, a caret under the character
+ * at `offset` bytes from its start. Parts that are not given are omitted. */
 void saltusi_formula_error(saltus_log log, const saltus_formula_text* formula, size_t offset,
                            const char* format, ...) SALTUSI_PRINTF(4, 5);
 

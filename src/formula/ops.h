@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ops.h - the operations of expressions and what they compute, once: constant folding and the
- * program loop are both made from this list, so they give the same bits.
+ * ops.h - the operations of expressions and their evaluation: constant folding and the
+ * interpreter both expand this list, so their results are bitwise identical.
  */
 #ifndef SALTUSI_OPS_H
 #define SALTUSI_OPS_H
@@ -53,7 +53,7 @@ typedef enum saltusi_op {
       SALTUSI_OP_COUNT
 } saltusi_op;
 
-/* min, max and sign hand a NaN on: a value that is not known must not look like one. */
+/* min, max and sign propagate NaN: an undefined value must not appear as a number. */
 static inline double saltusi_min(double a, double b) {
   return a <= b || a != a ? a : b;
 }

@@ -31,7 +31,7 @@ typedef struct parser {
   bool failed;
 } parser;
 
-/* What was read: an expression, and whether it is true or false instead of a number. */
+/* A parsed expression, and whether it is a condition instead of a number. */
 typedef struct operand {
   saltusi_expr expr;
   bool condition;
@@ -188,7 +188,7 @@ static const saltusi_name* find_thing(parser* p, const saltusi_token* t) {
   return NULL;
 }
 
-/* What may not occur here; the message says what does. */
+/* Rejects a quantity that is not allowed here; the message names it. */
 static void check_part(parser* p, const saltusi_token* t, saltusi_part_kind kind, saltusi_expr e) {
   const unsigned more = saltusi_depends(p->scope->graph, e) & ~p->allowed;
   if (kind == SALTUSI_PART_RESULT && !p->scope->results) {

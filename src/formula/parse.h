@@ -14,7 +14,7 @@
 
 enum {
   SALTUSI_TEXT_LONGEST = 1 << 20, /* bytes of one formula */
-  SALTUSI_NESTING_MOST = 200      /* parentheses, calls and powers inside each other */
+  SALTUSI_NESTING_MOST = 200      /* nested parentheses, calls and powers */
 };
 
 typedef enum saltusi_name_kind {
@@ -28,7 +28,7 @@ typedef struct saltusi_name {
   const char* text;
   saltusi_name_kind kind;
   int index;    /* among the parameters, coordinates, inputs or things */
-  double value; /* of a parameter, once known */
+  double value; /* of a parameter, once evaluated */
 } saltusi_name;
 
 /* The names of a model, found by hashing. */
@@ -46,7 +46,7 @@ saltusi_name* saltusi_names_find(const saltusi_names* names, const char* text);
 /* Adds; there must be room and the name must be new. The text is not copied. */
 void saltusi_names_add(saltusi_names* names, saltusi_name name);
 
-/* What a part of a thing is. */
+/* Kind of a part of an object. */
 typedef enum saltusi_part_kind {
   SALTUSI_PART_NONE,     /* there is no such part */
   SALTUSI_PART_POSITION, /* may have a prime: its rate */
@@ -54,7 +54,7 @@ typedef enum saltusi_part_kind {
   SALTUSI_PART_RESULT    /* of the motion, such as a force: for outputs alone */
 } saltusi_part_kind;
 
-/* Names with parts, such as bodies and markers. Expressions are made when they are asked for. */
+/* Names with parts, such as bodies and markers. Expressions are built on request. */
 typedef struct saltusi_things {
   const char* (*kind)(const void* self, int thing); /* "body" */
   /* Names of the parts, NULL past the end. */

@@ -3,9 +3,9 @@
  *
  * program.h - expressions as a flat list of instructions that writes an array of values.
  *
- * An operand is a place in one of six arrays (constants, q, v, registers, output, inputs), packed as
- * 8 * index + array: nothing is copied before a program starts, and results are written where they
- * are wanted. Register 0 holds t.
+ * An operand is an index into one of six arrays (constants, q, v, registers, output, inputs), packed as
+ * 8 * index + array: nothing is copied before a program starts, and results are written to their
+ * destination. Register 0 holds t.
  */
 #ifndef SALTUSI_PROGRAM_H
 #define SALTUSI_PROGRAM_H

@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Determinants below this have lost digits, or 1 / det is not finite: 1e28 times the least normal number. It is about
- * the range of numbers, not about rank, and so does not scale: blocks of 1e-93 are refused. What is singular shows in
+ * the range of numbers, not about rank, and so does not scale: blocks of 1e-93 are refused. A singular matrix is detected by
  * the residual of the solve. */
 static const double determinant_least = 1e-280;
 
@@ -446,7 +446,7 @@ static double find_rest(const saltusi_block_lu* lu, const double* b, const doubl
   return sqrt(saltusi_long_dot(lu->rows, lu->rest, lu->rest));
 }
 
-/* x and the length of what is left, with refinement while it helps. */
+/* x and the norm of its residual, with iterative refinement while that decreases. */
 static double solve_refined(const saltusi_block_lu* lu, double size, const double* b, double* x) {
   substitute(lu, b, x);
   double left = find_rest(lu, b, x);
@@ -501,8 +501,7 @@ bool saltusi_block_lu_prepare(saltusi_block_lu* lu, double tiny, double* trial) 
   assert(lu != NULL);
   double* x = trial;
   double* b = trial + lu->rows;
-  lu->failures =
-      0; /* each matrix is judged for itself: what came before must not change the bits */
+  lu->failures = 0; /* independent of earlier matrices: bitwise reproducible */
   lu->refined = false;
   if (!saltusi_block_lu_factor(lu)) {
     return false;

@@ -4,10 +4,10 @@
  * block_lu.h - sparse LU of a matrix of small dense blocks: Newton systems W + block diagonal of contact
  * problems, and effective masses of systems.
  *
- * Units are ordered by approximate minimum degree on the graph of the blocks; inside that order no unit
- * changes place, so the fill is known ahead. Accuracy comes from iterative refinement. Friction makes
- * the matrices unsymmetric enough for pivots to vanish now and then: when refinement fails, the
- * matrix is factored again with pivoting (block_lu_pivoted.c). The caller learns what was reached.
+ * Units are ordered by approximate minimum degree on the graph of the blocks; there is no pivoting between
+ * units, so the fill-in is computed in advance. Accuracy comes from iterative refinement. Friction makes
+ * the matrices unsymmetric, and pivots can vanish: if refinement fails, the matrix is factored again
+ * with pivoting (block_lu_pivoted.c). The residual is returned.
  */
 #ifndef SALTUSI_BLOCK_LU_H
 #define SALTUSI_BLOCK_LU_H
@@ -97,8 +97,8 @@ typedef struct saltusi_block_lu {
   saltusi_buffer graph_memory, factor_memory;
 } saltusi_block_lu;
 
-/* Rooms for every pattern of so many units with at most unit_max rows each, rows together: analysing
- * and reserving then ask no allocator. */
+/* Capacity for every pattern of so many units with at most unit_max rows each, rows in total: analysis
+ * and reservation then do not allocate. */
 void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit_max,
                              saltus_arena* arena);
 

@@ -112,7 +112,7 @@ static int walk_row(saltusi_block_lu* lu, int i, int* found) {
   return length;
 }
 
-/* Sizes of the rows of L and U, and what factoring and solving cost. */
+/* Sizes of the rows of L and U, and the operation counts of factorisation and solve. */
 static void count_fill(saltusi_block_lu* lu) {
   int n = lu->units;
   int* found = lu->count;

@@ -6,8 +6,8 @@
  *
  *   right   [Z; 1],    Z = -U11^-1 U12        left   [Y^T; 1],    Y = -L21 L11^-1
  *
- * which take the places of U12 and L21; the part of y in the right one is [Z; 1] (1 + Z^T Z)^-1 (Z^T y1
- * + y2). The Cholesky factors of 1 + Z^T Z and 1 + Y Y^T lie in the trailing block and in gram.
+ * which overwrite U12 and L21; the part of y in the right one is [Z; 1] (1 + Z^T Z)^-1 (Z^T y1
+ * + y2). The Cholesky factors of 1 + Z^T Z and 1 + Y Y^T are stored in the trailing block and in gram.
  */
 #include "math/dependent.h"
 

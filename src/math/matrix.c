@@ -54,7 +54,7 @@ bool saltusi_is_definite(int n, double* S) {
   return true;
 }
 
-/* Constant sizes where inlined so, as with what follows. */
+/* Sizes are compile-time constants where inlined; so below. */
 static inline bool lu_factor(const int n, double* A, int* pivot, double tiny) {
   for (int k = 0; k < n; k++) {
     double size = column_size(n, A, k);

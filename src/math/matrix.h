@@ -65,7 +65,7 @@ static inline double saltusi_max_abs(int n, const double* x) {
 
 /* The same for long vectors, four side by side. */
 static inline double saltusi_long_max_abs(int n, const double* x) {
-  double most[4] = {0.0}, zero[4] = {0.0}; /* 0 x is NaN for what is not finite */
+  double most[4] = {0.0}, zero[4] = {0.0}; /* 0 x is NaN if x is not finite */
   int i = 0;
   for (; i + 4 <= n; i += 4) {
     for (int k = 0; k < 4; k++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mixing.h - Anderson's mixing of corrections: an iteration z <- z + f(z) learns from its last corrections
- * what its matrix lacks (Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735),
+ * mixing.h - Anderson acceleration of an iteration z <- z + f(z) with an approximate Jacobian, from its
+ * last corrections (Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735),
  *
  *   z <- z + f - sum of gamma_i (dz_i + df_i),     gamma: least |f - sum of gamma_i df_i|
  *

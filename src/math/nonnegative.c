@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * nonnegative.c - see nonnegative.h: nonnegative least squares by Lawson and Hanson's method (Solving least squares
- * problems, 1974, chapter 23), the basis by Gram and Schmidt, twice.
+ * problems, 1974, chapter 23), with a basis by Gram-Schmidt, applied twice.
  */
 #include "math/nonnegative.h"
 

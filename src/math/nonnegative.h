@@ -15,7 +15,7 @@ typedef struct saltusi_nonnegative {
   int count; /* columns with a factor: linearly independent, so width of them at most */
   int column[SALTUSI_NONNEGATIVE_WIDTH];
   double a[SALTUSI_NONNEGATIVE_WIDTH];
-  double left; /* length of what the sum lacks */
+  double left; /* norm of the residual */
 } saltusi_nonnegative;
 
 /* least |target - sum a_j column_j| over a >= 0, without the columns with unused[j]. Parts of a column and of the target

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <limits.h>
 
-/* what AMD recommends to have beside the lists: a fifth of them */
+/* extra workspace recommended by AMD: a fifth of the lists */
 static size_t capacity_of(size_t entries, int n) {
   return entries + entries / 5 + (size_t)n + 1;
 }

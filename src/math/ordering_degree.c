@@ -14,8 +14,8 @@
  *              its old one plus |L_p \ i|
  *   e with L_e inside L_p is absorbed too;  i with nothing left but p follows p at once
  *
- * Lists of variables never grow, because p takes the place of what it absorbs, and |L_p| is at most
- * what is freed; so the lists fit into what they had at first plus one list of n while one is made.
+ * Lists of variables never grow, because p replaces the elements that it absorbs, and |L_p| is at most
+ * the freed length; so the lists fit into their initial memory plus one list of n during construction.
  */
 #include "math/ordering.h"
 
@@ -57,8 +57,8 @@ static void take_out(quotient* s, int i) {
   }
 }
 
-/* Moves all lists to the front of their memory. The first entry of each is exchanged for a mark that says
- * whose it is. */
+/* Moves all lists to the front of their memory. The first entry of each is exchanged for a mark of its
+ * owner. */
 static void compact(quotient* s) {
   saltusi_ordering_graph* g = s->g;
   for (int j = 0; j < g->n; j++) {
@@ -139,7 +139,7 @@ static void count_outside(quotient* s, int p) {
   }
 }
 
-/* The lists of i without what p covers; returns its degree apart from L_p. */
+/* Removes from the lists of i the entries covered by p; returns its degree outside L_p. */
 static int prune(quotient* s, int p, int i) {
   saltusi_ordering_graph* g = s->g;
   int* list = g->lists + g->begin[i];

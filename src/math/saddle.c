@@ -5,8 +5,8 @@
  *
  *   D_k <- D_k^-1,   L_ik <- L_ik D_k,   (i, j) -= L_ik U_kj      for all later i, j that k meets
  *
- * and what is left of the loops is dense. Once k is eliminated its blocks stand column by column, which solutions
- * go through without waiting for sums.
+ * and the Schur complement of the loops is dense. The blocks of an eliminated k are stored by columns, so that
+ * substitutions have no dependent sums.
  */
 #include "math/saddle.h"
 
@@ -276,13 +276,13 @@ static void eliminate(saltusi_saddle* s, int k, int loops, int stride) {
       target++;
     }
   }
-  for (int e = begin; e < end; e++) { /* as solutions want them */
+  for (int e = begin; e < end; e++) { /* in the order of the substitutions */
     turn_block(n, s->size[s->later[e]], s->values + s->upper[e], s->part);
   }
   turn_block(n, n, s->values + s->diagonal[k], s->part);
 }
 
-/* What a closed position changes of open ones, once more. */
+/* Repeats the updates of open positions by a closed one. */
 static void repeat(saltusi_saddle* s, int k) {
   const int begin = s->later_start[k], end = s->later_start[k + 1];
   const int* target = s->target + s->target_at[k];
@@ -402,7 +402,7 @@ static void remove_null(const saltusi_saddle* s, int c, int count, double* x) {
   }
 }
 
-/* Vectors of rows that depend on each other, orthonormal in the metric of the weights. */
+/* Null-space vectors of linearly dependent rows, orthonormal in the metric of the weights. */
 static bool find_null(saltusi_saddle* s, int c) {
   const saltusi_dependent* loops = &s->loops[c];
   int begin = s->first[s->component_at[c]];
@@ -487,7 +487,7 @@ saltusi_saddle_outcome saltusi_saddle_factor(saltusi_saddle* s) {
   return SALTUSI_SADDLE_FACTORED;
 }
 
-/* x <- the part of x, a right-hand side of rows, along what no velocity can meet. */
+/* x <- the inconsistent part of x, a right-hand side of rows. */
 static void keep_null(const saltusi_saddle* s, int c, double* x) {
   int begin = s->first[s->component_at[c]];
   int scalars = s->first[s->component_at[c + 1]] - begin;

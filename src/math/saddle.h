@@ -9,12 +9,12 @@
  * in an order in which trees of bodies have no fill, so that n bodies cost O(n) (Baraff, Linear-time
  * dynamics using Lagrange multipliers, SIGGRAPH 1996). Every joint that can is eliminated right after a
  * body of its own, where its pivot -H^T A^-1 G is regular; the pairs of body and joint are ordered by
- * minimum degree. Joints that close loops find no body of their own: they come last, as one dense matrix
- * for each component, which shows what depends on what (dependent.h). There
+ * minimum degree. Joints that close loops have no body of their own: they come last, as one dense matrix
+ * for each component, which reveals the rank (dependent.h). There
  *
- *   n with G n = 0       all rows that depend on each other, one vector for each that is superfluous
+ *   n with G n = 0       linearly dependent rows, one null-space vector for each redundant row
  *
- * and multipliers get the least sum of W_ii y_i^2, with W = H^T A^-1 G.
+ * and multipliers minimise the sum of W_ii y_i^2, with W = H^T A^-1 G.
  */
 #ifndef SALTUSI_SADDLE_H
 #define SALTUSI_SADDLE_H
@@ -81,13 +81,13 @@ typedef struct saltusi_saddle {
   int* joint_at; /* copy of shape->at, .row and .rows */
   int* joint_row;
   int* joint_rows;
-  int* columns;  /* copy of what was planned, to know it again */
+  int* columns;  /* copy of the planned pattern, for comparison */
   bool* demoted; /* [joints] treated as closing a loop: its own pivot is singular */
   bool* open;    /* [nodes] by position: written and factored next */
   size_t used;   /* bytes of the plan */
 
   saltusi_dependent* loops; /* [components] */
-  int* null_count;          /* [components] rows that others make superfluous */
+  int* null_count;          /* [components] redundant rows */
   double** null;            /* [components] null_count vectors of the component's scalars */
   size_t null_used;         /* bytes */
 } saltusi_saddle;
@@ -95,8 +95,8 @@ typedef struct saltusi_saddle {
 /* Bytes that suffice for trees of so many bodies, joints and rows. */
 size_t saltusi_saddle_bytes(int bodies, int joints, int rows, int columns);
 
-/* Orders and finds places, unless the shape is the one of the last plan. False when memory is short: then
- * `wanted` says how much there has to be; or when the loops of a component, `heavy`, have more rows than
+/* Symbolic factorisation, unless the pattern is that of the last plan. False when memory is short: then
+ * `wanted` is the required amount; or when the loops of a component, `heavy`, have more rows than
  * loops_most. After SALTUSI_SADDLE_AGAIN it is a plan without the joints that were demoted. */
 bool saltusi_saddle_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, int loops_most);
 
@@ -114,14 +114,14 @@ void saltusi_saddle_clear(saltusi_saddle* s);
 typedef enum saltusi_saddle_outcome {
   SALTUSI_SADDLE_FACTORED,
   SALTUSI_SADDLE_AGAIN, /* a joint was demoted: plan has to be repeated, and the values written */
-  SALTUSI_SADDLE_LACKS, /* memory: `wanted` */
+  SALTUSI_SADDLE_LACKS, /* memory: `wanted` is required */
   SALTUSI_SADDLE_BROKEN /* A is singular, or something is not finite */
 } saltusi_saddle_outcome;
 
 /* Open positions, those that are closed as they were factored last. */
 saltusi_saddle_outcome saltusi_saddle_factor(saltusi_saddle* s);
 
-/* K [x; y] = [f; g] for one component: f and x by velocity, g and y by row; NULL: zero, and not wanted.
+/* K [x; y] = [f; g] for one component: f and x by velocity, g and y by row; NULL: zero, and not requested.
  * f, x and g, y may be the same. */
 void saltusi_saddle_solve(saltusi_saddle* s, int component, const double* f, const double* g,
                           double* x, double* y);
@@ -129,7 +129,7 @@ void saltusi_saddle_solve(saltusi_saddle* s, int component, const double* f, con
 /* The same for all components, of z = (f; g) with g from `rows` on: z <- (x; y). */
 void saltusi_saddle_solve_all(saltusi_saddle* s, int rows, double* z);
 
-/* b by row <- what no velocity can meet of b, zero but for contradictions. */
+/* b by row <- its inconsistent part, which no velocity satisfies. */
 void saltusi_saddle_miss(saltusi_saddle* s, int component, double* b);
 
 static inline int saltusi_saddle_loop_rows(const saltusi_saddle* s, int c) {

@@ -60,7 +60,7 @@ static void sketch_layout(sketch* k, const saltusi_saddle_shape* shape, saltus_a
   k->room = SALTUS_PUSH(arena, int, saltusi_ordering_room(meetings, nodes));
 }
 
-/* What is known before the fill is. */
+/* Part of the plan that does not depend on the fill-in. */
 static void plan_layout(saltusi_saddle* s, const saltusi_saddle_shape* shape, saltus_arena* arena) {
   int nodes = shape->bodies + shape->joints;
   int columns = shape->at[shape->joints];
@@ -92,7 +92,7 @@ static void plan_layout(saltusi_saddle* s, const saltusi_saddle_shape* shape, sa
   s->null = SALTUS_PUSH(arena, double*, nodes);
 }
 
-/* What the fill decides. */
+/* Part of the plan that depends on the fill-in. */
 static void fill_layout(saltusi_saddle* s, size_t later, size_t targets, size_t values,
                         saltus_arena* arena) {
   s->later = SALTUS_PUSH(arena, int, later);
@@ -437,7 +437,7 @@ static int place_of(const saltusi_saddle* s, int c, const int* slot, int i, int 
   return i == j ? s->diagonal[i] : i < j ? s->upper[slot[j]] : s->lower[slot[i]];
 }
 
-/* What each position changes. */
+/* Updates by each position. */
 static void place_targets(saltusi_saddle* s, sketch* k, int c) {
   int* slot = k->queue;
   for (int p = s->component_at[c]; p < s->loop_at[c]; p++) {
@@ -629,7 +629,7 @@ bool saltusi_saddle_plan(saltusi_saddle* s, const saltusi_saddle_shape* shape, i
   *s = kept;
   s->planned = false;
   if (lacks(s, counting.used) > 0) {
-    s->wanted += s->wanted; /* the fill is not known yet */
+    s->wanted += s->wanted; /* the fill-in is not computed yet */
     return false;
   }
   saltus_arena arena = saltus_arena_over(s->memory.block, s->memory.bytes);

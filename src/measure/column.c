@@ -10,8 +10,8 @@
  *   gaps  q_1 on a floor, q_i - q_(i-1);  Newton's law with e = 1/2 at all contacts at once
  *
  * Exact motions. column:1 is the bouncing ball. In a stack the falling ball bounces as if alone:
- * the law asks U+ >= 0 of the closed contacts below and U+ = -e U- of the top one, and the same
- * impulse in all contacts gives just that. In a chain balls 2..N leave with (1 + e)/N, ball 1 with
+ * the law requires U+ >= 0 of the closed contacts below and U+ = -e U- of the top one; equal
+ * impulses in all contacts satisfy both. In a chain balls 2..N leave with (1 + e)/N, ball 1 with
  * that less e.
  *
  * Masses are the unit matrix and forces constant, so A = m 1: the linear algebra is one number.
@@ -233,7 +233,7 @@ static bool chain_curved(const saltus_known_motion* problem, int coordinate, int
 static const parameters falling = {.force = -2.0, .floor = true};
 static const parameters drifting = {.force = 0.0, .floor = false};
 
-/* What the three have in common. */
+/* Common part of the three families. */
 #define ROW_OF_BALLS .ops = &ops, SALTUSI_BOUNCING_BALLS, .size_max = 1000000
 
 /* Those over a floor. */

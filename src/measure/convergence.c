@@ -76,7 +76,7 @@ static bool valid(const saltusi_trajectory* run, const saltusi_reference* dims) 
 
 /* ---- norms ------------------------------------------------------------------------------- */
 
-/* Errors at the grid points where the motion is known. */
+/* Errors at the grid points where the reference is defined. */
 static void subtract(const saltusi_reference* reference, const saltusi_trajectory* run, bench* b) {
   size_t nq = (size_t)reference->nq;
   size_t nv = (size_t)reference->nv;

@@ -17,11 +17,11 @@ typedef struct saltusi_trajectory {
   const double* v; /* [count x nv] */
 } saltusi_trajectory;
 
-/* What a run is compared with: a reference problem, a finer run or a table. */
+/* Reference of a run: a problem with an analytic solution, a finer run or a table. */
 typedef struct saltusi_reference {
   int nq, nv;
-  bool samples; /* known at some instants only: no graphs */
-  /* The motion just after t; false when it is not known there. */
+  bool samples; /* defined at some instants only: no graphs */
+  /* The motion just after t; false where it is undefined. */
   bool (*at)(const void* self, double t, double* q, double* v);
   /* Filled-in graph of a coordinate, as saltus_known_motion_graph; NULL: none. */
   int (*graph)(const void* self, int coordinate, int which, double t_end, double dt, double* points,

@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Growing arrays: a controlled run does not know its number of steps. */
+/* Growing arrays: the number of steps of a controlled run is not given in advance. */
 typedef struct keeper {
   saltus_allocator memory;
   double* t;

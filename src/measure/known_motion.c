@@ -92,7 +92,7 @@ static saltus_status read_name(const char* name, saltus_log log,
   return SALTUS_OK;
 }
 
-/* What a problem keeps beside itself. */
+/* Additional data of a problem. */
 typedef struct parts {
   saltus_known_motion* problem;
   double* q0;

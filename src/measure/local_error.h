@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * local_error.h - the error of one step from exact data, and what the scheme knew of the contacts.
+ * local_error.h - the error of one step from exact data, and the index sets of the scheme.
  *
  *   e_q = q(t_k + h) - q_{k+1},    e_v = v(t_k + h) - v_{k+1}       (Acary 2009, section 4)
  *
  * Index sets of contacts: I_k those that the scheme took for active, I(t) those closed at an instant,
- * I_* those that impact within the step in the exact motion, which only the caller can know.
+ * I_* those that impact within the step in the exact motion, given by the caller.
  */
 #ifndef SALTUSI_LOCAL_ERROR_H
 #define SALTUSI_LOCAL_ERROR_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * motion_family.h - what a reference problem brings, and what known_motion.c makes of it.
+ * motion_family.h - definition of a reference problem, evaluated by known_motion.c.
  *
- * An exact motion is a list of smooth pieces. A piece starts at t and holds up to the start of the
- * next one, its end included, so that both limits at a jump come from the two pieces beside it.
- * Everything asked of a motion (right limits, jumps, filled-in graphs) is answered from the pieces.
+ * An exact motion is a list of smooth segments. A segment starts at t and is valid up to the start of the
+ * next one, its end included, so that both limits at a jump come from the adjacent segments.
+ * Right limits, jumps and filled-in graphs are evaluated from the segments.
  *
  * To add a problem: one file with a family, one line in known_motion.c.
  */
@@ -34,9 +34,9 @@ typedef struct saltusi_motion_family {
   void (*contact_name)(int size, int contact, char* text, size_t bytes);
 
   int piece_capacity;
-  /* Writes q0, v0, the pieces and what else differs from the defaults set before. */
+  /* Writes q0, v0, the segments and other values that differ from the defaults. */
   void (*setup)(saltus_known_motion* problem);
-  /* NULL when the motion is known at samples or not at all. x = q, v of one coordinate at t, which
+  /* NULL if the motion is given by samples or not at all. x = q, v of one coordinate at t, which
    * lies in the piece or at its end. */
   void (*at)(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
              int coordinate, double x[2]);

@@ -148,7 +148,7 @@ static void list_accumulating(saltus_known_motion* problem, const parameters* p)
   double e = problem->family->restitution;
   flight f = flight_from(p, 1.0, 0.0);
   double t = 0.0;
-  double lost = 0.0; /* what rounding took from t */
+  double lost = 0.0; /* rounding error of t */
   do {
     double s = flight_time(p, &f);
     double x[2];
@@ -202,7 +202,7 @@ static const parameters undamped = {.c = 0.0, .f0 = 0.0};
 static const parameters damped = {.c = 0.1, .f0 = 0.0};
 static const parameters preloaded = {.c = 0.5, .f0 = -20.0};
 
-/* What the three have in common. */
+/* Common part of the three families. */
 #define OSCILLATOR                                                                                 \
   .ops = &ops, .traits = SALTUS_CONSTANT_MASS | SALTUS_LINEAR_FORCE | SALTUS_CONSTANT_NORMALS,     \
   .q_unit = "m", .v_unit = "m/s", .dims = saltusi_floor_dims, .contact_name = saltusi_floor_name,  \

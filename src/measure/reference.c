@@ -78,7 +78,7 @@ static bool motion_at(const void* self, double t, double* q, double* v) {
   return true;
 }
 
-/* Positions as a polyline, velocities as filled steps; the stored spacing is what there is. */
+/* Positions as a polyline, velocities as filled steps; at the stored spacing. */
 static int motion_graph(const void* self, int coordinate, int which, double t_end, double dt,
                         double* points, int capacity) {
   (void)dt;

@@ -11,7 +11,7 @@
 /* Unit masses: M = 1, T = v^T v / 2. */
 void saltusi_unit_mass(const void* self, const saltus_point* at, double* M);
 double saltusi_unit_kinetic(const void* self, const saltus_point* at);
-/* No external forces, and nothing moves by itself. */
+/* No external forces and no prescribed motion. */
 void saltusi_no_power(const void* self, const saltus_point* at, double power[2]);
 
 /* Nothing depends on it: an nv x nv matrix or an nv vector of zeros. */

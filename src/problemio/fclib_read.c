@@ -2,11 +2,11 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * fclib_read.c - FCLIB problems (Acary et al., INRIA report 0444, 2014). One of the groups fclib_local
- * and fclib_global is there; a matrix is a group with m, n, nz, nzmax, p, i, x, where nz says how:
+ * and fclib_global is there; a matrix is a group with m, n, nz, nzmax, p, i, x, where nz gives the storage:
  *
  *   nz >= 0   entries: row i, column p      nz = -1   columns: p [n + 1]      nz = -2   rows: p [m + 1]
  *
- * The file may be anything: types, ranks and sizes are checked before memory is asked for.
+ * The file is untrusted: types, ranks and sizes are checked before memory is allocated.
  */
 #include "base/log.h"
 #include "io/h5.h"
@@ -46,7 +46,7 @@ static bool exists(const reading* in, const char* place) {
   return H5Lexists(in->file, place, H5P_DEFAULT) > 0;
 }
 
-/* Checks an opened dataset against what is wanted; *count is the number of items found. */
+/* Checks type and rank of an opened dataset; *count is the number of items found. */
 static const char* fault_of(hid_t dataset, H5T_class_t wanted, size_t* count) {
   hid_t type = H5Dget_type(dataset);
   hid_t space = H5Dget_space(dataset);

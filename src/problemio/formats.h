@@ -33,7 +33,7 @@ saltus_status saltusi_fclib_write_global(const char* path,
 saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into, int dimension,
                                                    const saltus_csr* W);
 
-/* Whether the name asks for FCLIB. */
+/* Whether the name has the extension of FCLIB. */
 bool saltusi_name_is_hdf5(const char* path);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct saltusi_mass_factor {
   int* member;          /* [n] positions, ascending within a component */
   int* row_at;          /* [n] row of each position */
   int* wanted;          /* [n] components that the right-hand side touches */
-  int* mark;            /* [n] of components: number of the last solve that wanted them */
+  int* mark;            /* [n] of components: number of the last solve that reached them */
   int solves;
   double* work;    /* [n] in positions */
   double* x;       /* [n] the last solution, valid in `rows` */

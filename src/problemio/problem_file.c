@@ -93,7 +93,7 @@ static bool is_hdf5(const char* path) {
   unsigned char head[8] = {0};
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    return false; /* the text reader says why */
+    return false; /* the text reader reports the reason */
   }
   bool same = read(file, head, sizeof head) == (ssize_t)sizeof head &&
               memcmp(head, signature, sizeof head) == 0;

@@ -5,7 +5,7 @@
  *
  *   M x = H e_j,   W e_j = H^T x,   and once   M x = f,   q = H^T x + w
  *
- * mass_factor.c solves; its solutions say where they may not be zero, so that the cost grows with the
+ * mass_factor.c solves; its solutions list their nonzero components, so that the cost is proportional to the
  * blocks of W.
  */
 #include "base/log.h"

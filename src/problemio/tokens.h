@@ -30,7 +30,7 @@ void saltusi_tokens_refuse(saltusi_tokens* t, const char* format, ...)
 #endif
     ;
 
-/* `what` is for the message: "number of contacts". */
+/* `what` names the quantity in the message: "number of contacts". */
 int saltusi_tokens_int(saltusi_tokens* t, const char* what, long long lo, long long hi);
 double saltusi_tokens_real(saltusi_tokens* t, const char* what);
 void saltusi_tokens_reals(saltusi_tokens* t, const char* what, size_t count, double* out);
@@ -42,7 +42,7 @@ void saltusi_tokens_word(saltusi_tokens* t, const char* word);
 void saltusi_tokens_line(saltusi_tokens* t, char* text, size_t bytes);
 
 /* False, with a message, when the text that is left cannot hold `count` more tokens: no memory is
- * asked for on the word of a file. */
+ * allocated before this check. */
 bool saltusi_tokens_can_hold(saltusi_tokens* t, const char* what, unsigned long long count);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * team.h - jobs that do not touch each other, done by one thread in turn or by several at once. A job
- * reads nothing that another job of the same run writes, so every number of threads gives the same
- * bits.
+ * team.h - independent jobs on one or several threads. A job
+ * reads nothing that another job of the same run writes, so results are bitwise identical for every number
+ * of threads.
  *
  * A team is laid out once and opened for the length of one solve. Its memory comes from the arena, the
- * stacks of its threads from the system. A thread that the system refuses is done without; the caller
- * works as well and waits only for jobs that others have begun.
+ * stacks of its threads from the system. If the system refuses a thread, the team is smaller; the caller
+ * works as well and waits only for jobs that others have started.
  */
 #ifndef SALTUSI_TEAM_H
 #define SALTUSI_TEAM_H

@@ -3,9 +3,9 @@
  *
  * team_threads.c - team.h with POSIX threads.
  *
- * A run, the number of its jobs and the next job that nobody has lie in one word. Whoever moves it on
- * has that job, and as long as it lasts the run cannot end: job and context are read only then. A
- * thread that wakes late finds another run in the word, or no job left, and goes back to wait.
+ * One atomic word holds the run, the number of its jobs and the next free job. The thread that advances it
+ * owns that job; the run cannot end before the job, so job and context are valid meanwhile. A
+ * thread that wakes late finds another run or no free job in the word and waits again.
  */
 #include "team/team.h"
 
@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Jobs take a fraction of a millisecond, about what it costs to wake a thread, so each side looks for
- * some microseconds before it lets others have the processor, and sleeps after a millisecond or so. */
+/* Jobs take a fraction of a millisecond, about the cost of waking a thread, so each side spins for
+ * some microseconds before it yields the processor, and sleeps after about a millisecond. */
 enum { LOOKS = 2000, YIELDS = 3000 };
 
 struct saltusi_team {
