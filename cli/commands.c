@@ -102,7 +102,7 @@ static const cli_option study_options[] = {
     {"--steps", "N,N,...", "converge: numbers of steps, default 211,401,809,1601,3203", false},
     {"--until", "T", "converge: time at the end in seconds", false},
     {"--reference", "WHAT",
-     "converge: exact (what the model names), fine (a run with 16 times the steps), a problem or a "
+     "converge: exact (what the model names), fine (runs with 16 times the steps), a problem or a "
      "CSV file",
      false},
     {"--set", "NAME=VALUE", "converge: replaces a parameter of the scene", true},

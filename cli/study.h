@@ -93,6 +93,10 @@ typedef struct study_plan {
   const double* q0;
   const double* v0;
   const saltusi_reference* reference;
+  /* or one for each grid, which stays until the next; NULL: `reference` for all. Returns an exit code */
+  int (*reference_of)(void* user, long long steps, const saltusi_reference** out);
+  void* user;
+  bool jumps; /* graphs with jumps inside of steps, of schemes that locate them */
   const saltus_scheme_info* scheme;
   const void* options;
   const char* options_text;

@@ -164,7 +164,11 @@ static void print_table(const study_report* report) {
       printf("%8lld %11.4e", report->over_work ? study_work(report, row) : row->steps, row->h);
       for (int k = 0; k < 2 * NORM_COUNT; k++) {
         double e = norm_of(k < NORM_COUNT ? &row->error.q : &row->error.v, k % NORM_COUNT);
-        printf(isfinite(e) ? " %9.3e" : " %9.0f", e);
+        if (isfinite(e)) {
+          printf(" %9.3e", e);
+        } else {
+          printf(" %9s", "-"); /* not known: no graph of a motion that is a table */
+        }
       }
       printf("\n");
     }

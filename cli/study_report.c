@@ -68,10 +68,18 @@ static int run_one(study_report* report, const study_plan* plan, long long steps
       .t0 = plan->t0,
       .t_end = plan->t_end,
       .steps = steps,
+      .jumps = plan->jumps,
       .control = plan->control,
       .control_options = plan->control != NULL ? &control : NULL,
       .log = cli_log(),
   };
+  const saltusi_reference* reference = plan->reference;
+  if (plan->reference_of != NULL) {
+    const int code = plan->reference_of(plan->user, steps, &reference);
+    if (code != CLI_DONE) {
+      return code;
+    }
+  }
   saltusi_experiment run;
   saltus_status status = saltusi_experiment_run(&def, &run);
   if (status != SALTUS_OK) {
@@ -88,8 +96,8 @@ static int run_one(study_report* report, const study_plan* plan, long long steps
   if (plan->one_sided_end) {
     end_one_sided(&run.motion, plan->system->dims.nq);
   }
-  status = saltusi_errors_against(plan->reference, &run.motion, saltus_graph_tolerance_default(),
-                                  NULL, &row->error);
+  status = saltusi_errors_against(reference, &run.motion, saltus_graph_tolerance_default(), NULL,
+                                  &row->error);
   saltusi_experiment_free(&run);
   if (status != SALTUS_OK) {
     cli_error("%s with %lld step%s cannot be measured: %s", plan->problem, steps, cli_plural(steps),

@@ -33,36 +33,54 @@ static int read_grids(const char* text, long long* grids, int* count) {
     }
     at = end + 1;
   }
-  cli_error("study: --steps is \"%s\", must be up to %d whole numbers from 1 to 1e8 like "
-            "211,401,809",
+  cli_error("study: --steps is \"%s\", must be up to %d numbers of steps, whole and from 1 to 1e8, "
+            "like 211,401,809; a step in seconds is --step of saltus run",
             text, (int)MOST_GRIDS);
   return CLI_USAGE;
 }
 
-/* A run with many times the steps of the finest grid stands for the exact motion. */
-static int run_fine(const cli_model* model, const saltus_run_settings* settings, long long finest,
-                    saltusi_experiment* fine, cli_reference* reference) {
+/* Runs with many times the steps of a grid stand for the exact motion. Each contains all instants of its grid: between
+ * instants of the reference errors would be those of an interpolation. */
+typedef struct fine_runs {
+  const cli_model* model;
+  const saltus_run_settings* settings;
+  long long finest; /* steps of the finest grid */
+  long long steps;  /* of the run at hand; 0: none yet */
+  saltusi_experiment run;
+  saltusi_stored_motion stored;
+  saltusi_reference reference;
+} fine_runs;
+
+static int fine_reference(void* user, long long steps, const saltusi_reference** out) {
+  fine_runs* f = user;
+  const long long common = FINER * f->finest, wanted = common % steps == 0 ? common : FINER * steps;
+  *out = &f->reference;
+  if (f->steps == wanted) {
+    return CLI_DONE;
+  }
+  const saltus_system* sys = f->model->view.system;
   const saltusi_experiment_def def = {
-      .system = model->view.system,
-      .q0 = model->view.q0,
-      .v0 = model->view.v0,
-      .scheme = settings->scheme->name,
-      .options = settings->options,
-      .t0 = settings->start,
-      .t_end = settings->until,
-      .steps = FINER * finest,
+      .system = sys,
+      .q0 = f->model->view.q0,
+      .v0 = f->model->view.v0,
+      .scheme = f->settings->scheme->name,
+      .options = f->settings->options,
+      .t0 = f->settings->start,
+      .t_end = f->settings->until,
+      .steps = wanted,
+      .jumps = true,
       .log = cli_log(),
   };
-  saltus_status status = saltusi_experiment_run(&def, fine);
+  saltusi_experiment_free(&f->run);
+  f->steps = 0;
+  const saltus_status status = saltusi_experiment_run(&def, &f->run);
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
-  reference->stored = (saltusi_stored_motion){.motion = fine->motion,
-                                              .nq = model->view.system->dims.nq,
-                                              .nv = model->view.system->dims.nv,
-                                              .dense = true};
-  reference->reference = saltusi_reference_motion(&reference->stored);
-  reference->known = true;
+  f->steps = wanted;
+  f->stored = (saltusi_stored_motion){
+      .motion = f->run.motion, .nq = sys->dims.nq, .nv = sys->dims.nv, .dense = true};
+  f->reference = saltusi_reference_motion(&f->stored);
   return CLI_DONE;
 }
 
@@ -85,8 +103,8 @@ static int find_reference(const cli_args* args, const cli_model* model, cli_refe
 }
 
 static int measure(const cli_model* model, const saltus_run_settings* settings,
-                   const cli_reference* reference, const long long* grids, int count,
-                   study_report* report) {
+                   const cli_reference* reference, fine_runs* fine, const long long* grids,
+                   int count, study_report* report) {
   char label[128];
   snprintf(label, sizeof label, "%.60s, %s", model->name, settings->scheme->name);
   const study_plan plan = {
@@ -96,6 +114,9 @@ static int measure(const cli_model* model, const saltus_run_settings* settings,
       .q0 = model->view.q0,
       .v0 = model->view.v0,
       .reference = &reference->reference,
+      .reference_of = fine != NULL ? fine_reference : NULL,
+      .user = fine,
+      .jumps = true,
       .scheme = settings->scheme,
       .options = settings->options,
       .options_text = settings->options_text,
@@ -121,7 +142,7 @@ static int run(const cli_args* args, study_report* report) {
   saltus_run_def def;
   saltus_run_settings settings;
   cli_reference reference = {0};
-  saltusi_experiment fine = {0};
+  fine_runs fine = {.model = &model, .settings = &settings};
   bool needs_fine = false;
   code = cli_model_open(args, args->positional[1], &model);
   if (code == CLI_DONE) {
@@ -133,17 +154,13 @@ static int run(const cli_args* args, study_report* report) {
   if (code == CLI_DONE) {
     code = find_reference(args, &model, &reference, &needs_fine);
   }
-  long long finest = 0;
   for (int i = 0; i < count; i++) {
-    finest = grids[i] > finest ? grids[i] : finest;
-  }
-  if (code == CLI_DONE && needs_fine) {
-    code = run_fine(&model, &settings, finest, &fine, &reference);
+    fine.finest = grids[i] > fine.finest ? grids[i] : fine.finest;
   }
   if (code == CLI_DONE) {
-    code = measure(&model, &settings, &reference, grids, count, report);
+    code = measure(&model, &settings, &reference, needs_fine ? &fine : NULL, grids, count, report);
   }
-  saltusi_experiment_free(&fine);
+  saltusi_experiment_free(&fine.run);
   cli_reference_close(&reference);
   saltusi_pool_free(&pool);
   cli_overrides_free(&overrides);

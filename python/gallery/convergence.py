@@ -23,12 +23,13 @@ T_END = 1.4
 def main(folder: Path) -> None:
     model = saltus.Model(ROOT / "scenes/pendulum-wall.yaml")
     reference = saltus.solve(model, T_END, tol=1e-13, scheme="adaptive-dop853")
-    steps = T_END / np.array([40, 80, 160, 320, 640])
+    counts = np.array([40, 80, 160, 320, 640])
+    steps = T_END / counts
 
     figure, axis = plt.subplots(figsize=(6, 4.2), layout="constrained")
     orders = {}
     for scheme, expected in SCHEMES.items():
-        study = saltus.converge(model, T_END, scheme=scheme, steps=steps, reference=reference)
+        study = saltus.converge(model, T_END, scheme=scheme, steps=counts, reference=reference)
         orders[scheme] = study.order
         line, = axis.loglog(study.sizes, study.errors, "o-", markersize=4, label=f"{scheme}: {study.order:.2f}")
         axis.loglog(steps, study.errors[-1] * (steps / steps[-1]) ** expected, ":", color=line.get_color(), linewidth=1)

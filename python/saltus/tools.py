@@ -135,7 +135,7 @@ class Convergence:
     """Errors of runs with finer and finer steps or tolerances, and the order that fits them.
 
     >>> import saltus
-    >>> study = saltus.converge("scenes/oscillator.yaml", 1.0, scheme="rk4", steps=[0.1, 0.05, 0.025])
+    >>> study = saltus.converge("scenes/oscillator.yaml", 1.0, scheme="rk4", steps=[10, 20, 40])
     >>> study.order > 3.5
     True
     """
@@ -160,17 +160,35 @@ def _sizes(values: Iterable[float], name: str) -> Array:
     return sizes
 
 
+def _is_dense(sol: Solution) -> bool:
+    """Whether a solution has states between its recorded ones; a straight line between them is none."""
+    from .dense import _integrator
+    return _integrator(sol) is not None or (sol._call is not None and bool(sol.settings["dense"]))
+
+
+def _common(times: Array, known: Array) -> Array:
+    """Those of `known` that are among `times`, up to rounding."""
+    after = np.clip(np.searchsorted(times, known), 1, len(times) - 1)
+    nearest = np.where(np.abs(times[after] - known) < np.abs(times[after - 1] - known), times[after], times[after - 1])
+    found = np.unique(nearest[np.abs(nearest - known) <= 1e-12 * max(1.0, float(np.abs(known).max()))])
+    if len(found) < 2:
+        raise ValueError("the reference has no dense output, and fewer than two of its times are those of a run; "
+                         "take numbers of steps that divide those of the reference")
+    return found
+
+
 def converge(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = None, *,
-             scheme: Optional[str] = None, steps: Optional[Iterable[float]] = None,
+             scheme: Optional[str] = None, steps: Optional[Iterable[int]] = None,
              tols: Optional[Iterable[float]] = None, reference: Optional[Solution] = None,
              reference_tol: float = 1e-11, **settings: Any) -> Convergence:
-    """Errors of positions in runs with given `steps` or `tols`, against a reference run.
+    """Errors of positions in runs with given numbers of equal `steps`, or given `tols`, against a reference run.
 
     The reference is a run of `adaptive` to `reference_tol` unless one is given. An error is the largest difference of
-    positions over the recorded times. Ctrl-C raises `Interrupted`, whose `solution` is the study so far.
+    positions over the recorded times; of a reference without dense output over the times that both have. `sizes` of the
+    answer are the steps in seconds. Ctrl-C raises `Interrupted`, whose `solution` is the study so far.
 
     >>> import saltus
-    >>> study = saltus.converge("scenes/ball.yaml", 2.2, scheme="moreau-jean", steps=[0.01, 0.005, 0.0025, 0.00125])
+    >>> study = saltus.converge("scenes/ball.yaml", 2.2, scheme="moreau-jean", steps=[220, 440, 880, 1760])
     >>> bool(study.errors[-1] < study.errors[0])
     True
     """
@@ -181,6 +199,12 @@ def converge(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] 
         reference = solve(made, t_end, tol=as_real(reference_tol, "reference_tol"), scheme="adaptive")
     kind = "step" if steps is not None else "tolerance"
     sizes = _sizes(steps if steps is not None else tols or [], "steps" if steps is not None else "tols")
+    if steps is not None:
+        if not (sizes == np.floor(sizes)).all():
+            raise ValueError(f"steps are numbers of steps of a run, whole and from 1 on, not {sizes.tolist()}; "
+                             "a step in seconds is step= of solve")
+        end = float(reference.t[-1]) if t_end is None else as_real(t_end, "t_end")
+        sizes = (end - float(reference.t[0])) / sizes
     solutions: list[Solution] = []
     errors: list[float] = []
     try:
@@ -188,6 +212,8 @@ def converge(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] 
             how: dict[str, Any] = {"step" if kind == "step" else "tol": float(size)}
             sol = solve(made, t_end, scheme=scheme, **how, **settings)
             times = np.unique(sol.t[(sol.t >= reference.t[0]) & (sol.t <= reference.t[-1])])
+            if not _is_dense(reference):
+                times = _common(times, reference.t)
             q = _at(sol, times, False)[:, :sol.q.shape[1]]
             errors.append(float(np.abs(q - reference(times).q).max(initial=0.0)))
             solutions.append(sol)

@@ -12,6 +12,7 @@
 #include <math.h>
 
 static const double points_per_step = 4.0;
+static const double finest = 1e-14; /* absolute tolerance of distances of graphs with known jumps */
 
 /* Room for a comparison. Sizes in the comments; `used` grid points take part in the norms. */
 typedef struct bench {
@@ -20,9 +21,11 @@ typedef struct bench {
   double* e_v;   /* [count x nv] */
   double* q;     /* [nq] */
   double* v;     /* [nv] */
-  double* run;   /* [2 count x 2] graph of the run */
+  double* run;   /* [run_capacity x 2] graph of the run */
   double* exact; /* [exact_capacity x 2] graph of the exact motion */
-  int exact_capacity;
+  double*
+      grid; /* [(exact_capacity + count) x 2] the same at the instants of the run; known jumps alone */
+  int exact_capacity, run_capacity;
   int used;
 } bench;
 
@@ -32,8 +35,9 @@ static void lay_out(bench* b, int count, const saltusi_reference* dims, saltus_a
   b->e_v = SALTUS_PUSH2(arena, double, count, dims->nv);
   b->q = SALTUS_PUSH(arena, double, dims->nq);
   b->v = SALTUS_PUSH(arena, double, dims->nv);
-  b->run = SALTUS_PUSH2(arena, double, 2 * (size_t)count, 2);
+  b->run = SALTUS_PUSH2(arena, double, b->run_capacity, 2);
   b->exact = SALTUS_PUSH2(arena, double, b->exact_capacity, 2);
+  b->grid = SALTUS_PUSH2(arena, double, (size_t)b->exact_capacity + (size_t)count, 2);
 }
 
 static double spacing(const saltusi_trajectory* run) {
@@ -44,8 +48,10 @@ static double spacing(const saltusi_trajectory* run) {
 static int exact_size(const saltusi_reference* reference, const saltusi_trajectory* run) {
   int most = 0;
   double t_end = run->t[run->count - 1];
-  for (int i = 0; i < 2 * reference->nq && reference->graph != NULL; i++) {
-    int points = reference->graph(reference->self, i / 2, i % 2, t_end, spacing(run), NULL, 0);
+  for (int i = 0; i < reference->nq + reference->nv && reference->graph != NULL; i++) {
+    const int which = i < reference->nq ? 0 : 1;
+    int points = reference->graph(reference->self, i - which * reference->nq, which, t_end,
+                                  spacing(run), NULL, 0);
     most = points > most ? points : most;
   }
   return most;
@@ -104,15 +110,6 @@ static void take_norms(const bench* b, int n, const double* e, saltusi_error_nor
 
 /* ---- graphs ------------------------------------------------------------------------------ */
 
-/* Polyline through the positions. */
-static saltus_graph position_graph(const saltusi_trajectory* run, int i, int nq, double* points) {
-  for (int k = 0; k < run->count; k++) {
-    points[2 * (size_t)k] = run->t[k];
-    points[2 * (size_t)k + 1] = run->q[(size_t)k * (size_t)nq + (size_t)i];
-  }
-  return (saltus_graph){run->count, 1, points};
-}
-
 /* (t_0, v_0), (t_0, v_1), (t_1, v_1), (t_1, v_2), ... */
 static saltus_graph velocity_graph(const saltusi_trajectory* run, int i, int nv, double* points) {
   int count = 2 * run->count - 1;
@@ -123,30 +120,59 @@ static saltus_graph velocity_graph(const saltusi_trajectory* run, int i, int nv,
   return (saltus_graph){count, 1, points};
 }
 
-/* Largest distance over the coordinates. */
+/* Points of the exact graph at its jumps, which stand there twice, and at the instants of the run. */
+static saltus_graph graph_on_grid(const saltusi_reference* reference, const saltusi_trajectory* run,
+                                  int i, int which, int count, bench* b) {
+  int used = 0;
+  for (int k = 0, j = 0; k < run->count; k++) {
+    for (; j < count && b->exact[2 * (size_t)j] <= run->t[k]; j++) {
+      const double t = b->exact[2 * (size_t)j];
+      if ((j > 0 && b->exact[2 * (size_t)j - 2] == t) ||
+          (j + 1 < count && b->exact[2 * (size_t)j + 2] == t)) {
+        b->grid[2 * (size_t)used] = t;
+        b->grid[2 * (size_t)used++ + 1] = b->exact[2 * (size_t)j + 1];
+      }
+    }
+    if (reference->at(reference->self, run->t[k], b->q, b->v)) {
+      b->grid[2 * (size_t)used] = run->t[k];
+      b->grid[2 * (size_t)used++ + 1] = which == 0 ? b->q[i] : b->v[i];
+    }
+  }
+  return (saltus_graph){used, 1, b->grid};
+}
+
+/* Largest distance over the components. */
 static saltus_status take_distances(const saltusi_reference* reference,
                                     const saltusi_trajectory* run, saltus_graph_tolerance tolerance,
                                     const saltus_allocator* allocator, bench* b,
                                     saltusi_errors* errors) {
-  int n = reference->nq;
-  double t_end = run->t[run->count - 1];
+  const double t_end = run->t[run->count - 1];
   errors->q.hausdorff = 0.0;
   errors->v.hausdorff = 0.0;
-  for (int i = 0; i < n; i++) {
-    for (int which = 0; which < 2; which++) {
-      saltus_graph computed =
-          which == 0 ? position_graph(run, i, n, b->run) : velocity_graph(run, i, n, b->run);
-      saltus_graph exact = {0, 1, b->exact};
-      exact.count = reference->graph(reference->self, i, which, t_end, spacing(run), b->exact,
-                                     b->exact_capacity);
-      double distance;
-      saltus_status status = saltus_hausdorff(&computed, &exact, tolerance, allocator, &distance);
-      if (status != SALTUS_OK) {
-        return status;
-      }
-      double* most = which == 0 ? &errors->q.hausdorff : &errors->v.hausdorff;
-      *most = fmax(*most, distance);
+  if (run->jumps_known) {
+    tolerance.atol = fmin(tolerance.atol, finest);
+  }
+  for (int k = 0; k < reference->nq + reference->nv; k++) {
+    const int which = k < reference->nq ? 0 : 1, i = k - which * reference->nq;
+    const int n = which == 0 ? reference->nq : reference->nv;
+    saltus_graph computed = {0, 1, b->run};
+    if (which == 1 && !run->jumps_known) {
+      computed = velocity_graph(run, i, n, b->run);
+    } else {
+      computed.count =
+          saltusi_trajectory_graph(run, n, i, which, run->count, b->run, b->run_capacity);
     }
+    saltus_graph exact = {0, 1, b->exact};
+    exact.count = reference->graph(reference->self, i, which, t_end, spacing(run), b->exact,
+                                   b->exact_capacity);
+    exact = run->jumps_known ? graph_on_grid(reference, run, i, which, exact.count, b) : exact;
+    double distance;
+    saltus_status status = saltus_hausdorff(&computed, &exact, tolerance, allocator, &distance);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    double* most = which == 0 ? &errors->q.hausdorff : &errors->v.hausdorff;
+    *most = fmax(*most, distance);
   }
   return SALTUS_OK;
 }
@@ -178,7 +204,8 @@ saltus_status saltusi_errors_against(const saltusi_reference* reference,
     return SALTUS_ERR_RANGE;
   }
   saltus_allocator memory = allocator ? *allocator : saltus_allocator_default();
-  bench b = {.exact_capacity = exact_size(reference, run)};
+  bench b = {.exact_capacity = exact_size(reference, run),
+             .run_capacity = 2 * (run->count + (run->jumps_known ? run->jump_count : 0))};
   saltus_arena arena = saltus_arena_counting();
   lay_out(&b, run->count, reference, &arena);
   size_t bytes = arena.used;

@@ -15,6 +15,12 @@ typedef struct saltusi_trajectory {
   const double* t; /* [count] s, ascending */
   const double* q; /* [count x nq] */
   const double* v; /* [count x nv] */
+  /* jumps of v between these instants, of schemes that locate them */
+  bool jumps_known;
+  int jump_count;
+  const double* jump_t; /* [jump_count] s, not descending */
+  const double* jump_q; /* [jump_count x nq] */
+  const double* jump_v; /* [jump_count x 2 nv] before and after */
 } saltusi_trajectory;
 
 /* Reference of a run: a problem with an analytic solution, a finer run or a table. */
@@ -23,7 +29,7 @@ typedef struct saltusi_reference {
   bool samples; /* defined at some instants only: no graphs */
   /* The motion just after t; false where it is undefined. */
   bool (*at)(const void* self, double t, double* q, double* v);
-  /* Filled-in graph of a coordinate, as saltus_known_motion_graph; NULL: none. */
+  /* Filled-in graph of a coordinate (which = 0) or velocity (1), as saltus_known_motion_graph; NULL: none. */
   int (*graph)(const void* self, int coordinate, int which, double t_end, double dt, double* points,
                int capacity);
   const void* self;
@@ -31,15 +37,21 @@ typedef struct saltusi_reference {
 
 saltusi_reference saltusi_reference_problem(const saltus_known_motion* problem);
 
-/* A stored motion as reference: interpolated linearly when dense, else known at its instants only
- * (within 1e-9 of its length). The struct has to outlive the reference. */
+/* A stored motion as reference: known at its instants alone (within 1e-9 of its length), never interpolated. The struct has to
+ * outlive the reference. */
 typedef struct saltusi_stored_motion {
   saltusi_trajectory motion;
   int nq, nv;
-  bool dense;
+  bool
+      dense; /* a run: it has graphs, and instants of a grid that it does not contain are an error */
 } saltusi_stored_motion;
 
 saltusi_reference saltusi_reference_motion(const saltusi_stored_motion* stored);
+
+/* The polyline of one of n components (which = 0: of q, 1: of v) through the first `count` instants and both sides of known
+ * jumps. Writes at most `capacity` pairs (t, x) and returns how many there are. */
+int saltusi_trajectory_graph(const saltusi_trajectory* motion, int n, int component, int which,
+                             int count, double* points, int capacity);
 
 /* Grid norms of the largest component, and the largest Hausdorff distance over the components. */
 typedef struct saltusi_error_norms {
@@ -50,8 +62,10 @@ typedef struct saltusi_errors {
   saltusi_error_norms q, v;
 } saltusi_errors;
 
-/* Graphs: q is the polyline through (t_k, q_k), v the step function v_(k+1) on (t_k, t_(k+1)] with
- * filled jumps, the exact graph has four points per mean step.
+/* Graphs of a run without known jumps: q is the polyline through (t_k, q_k), v the step function v_(k+1) on (t_k, t_(k+1)] with
+ * filled jumps, the exact graph has four points per mean step. With known jumps both graphs are polylines through the
+ * instants of the run and both sides of the jumps, of q and of v: corners are not cut, and the distance has the order of
+ * the scheme.
  *
  * A motion known at samples is compared at those samples that fall on a grid point, with the
  * distance between them as weight; its Hausdorff distances are NaN. Where nothing can be compared

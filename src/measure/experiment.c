@@ -10,6 +10,7 @@
 #include "base/pool.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 /* Growing arrays: the number of steps of a controlled run is not given in advance. */
@@ -24,24 +25,43 @@ typedef struct keeper {
   long long rejections;
 } keeper;
 
-static bool make_room(keeper* k) {
-  size_t wanted = k->count + 1;
-  return saltusi_grow(&k->memory, (void**)&k->t, &k->t_room, wanted, sizeof(double)) &&
-         saltusi_grow(&k->memory, (void**)&k->q, &k->q_room, wanted * k->nq, sizeof(double)) &&
-         saltusi_grow(&k->memory, (void**)&k->v, &k->v_room, wanted * k->nv, sizeof(double));
-}
+/* States at the ends of steps, and on the two sides of jumps, one behind the other. */
+typedef struct keepers {
+  keeper steps, jumps;
+} keepers;
 
-static saltus_status keep(void* user, const saltus_frame* frame) {
-  keeper* k = user;
-  if (!make_room(k)) {
+static saltus_status keep(keeper* k, double t, const double* q, const double* v) {
+  const size_t wanted = k->count + 1;
+  if (!saltusi_grow(&k->memory, (void**)&k->t, &k->t_room, wanted, sizeof(double)) ||
+      !saltusi_grow(&k->memory, (void**)&k->q, &k->q_room, wanted * k->nq, sizeof(double)) ||
+      !saltusi_grow(&k->memory, (void**)&k->v, &k->v_room, wanted * k->nv, sizeof(double))) {
     return SALTUS_ERR_MEMORY;
   }
-  k->t[k->count] = frame->t;
-  memcpy(k->q + k->count * k->nq, frame->q, k->nq * sizeof(double));
-  memcpy(k->v + k->count * k->nv, frame->v, k->nv * sizeof(double));
+  k->t[k->count] = t;
+  memcpy(k->q + k->count * k->nq, q, k->nq * sizeof(double));
+  memcpy(k->v + k->count * k->nv, v, k->nv * sizeof(double));
   k->count++;
-  k->rejections += frame->rejections;
   return SALTUS_OK;
+}
+
+static saltus_status keep_step(void* user, double t, const double* q, const double* v) {
+  return keep(&((keepers*)user)->steps, t, q, v);
+}
+
+static saltus_status keep_frame(void* user, const saltus_frame* frame) {
+  keeper* k = &((keepers*)user)->steps;
+  k->rejections += frame->rejections;
+  return keep(k, frame->t, frame->q, frame->v);
+}
+
+/* Two frames at one time are the sides of a jump: the last one stays until the next has another time. */
+static saltus_status keep_jump(void* user, const saltus_frame* frame) {
+  keeper* k = &((keepers*)user)->jumps;
+  const bool alone = k->count % 2 == 1;
+  if (alone && k->t[k->count - 1] != frame->t) {
+    k->count--;
+  }
+  return keep(k, frame->t, frame->q, frame->v);
 }
 
 static void release(keeper* k) {
@@ -50,9 +70,12 @@ static void release(keeper* k) {
   saltusi_release(&k->memory, k->v, k->v_room, sizeof(double));
 }
 
-static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
+static saltus_status simulate(const saltusi_experiment_def* def, keepers* k, bool jumps,
                               saltusi_experiment* out) {
-  const saltus_recorder recorder = {.frame = keep, .user = k};
+  const saltus_recorder recorder = {.frame = jumps ? keep_jump : keep_frame,
+                                    .step = jumps ? keep_step : NULL,
+                                    .user = k,
+                                    .contacts_unseen = 1};
   const saltus_sim_def sim_def = {
       .system = def->system,
       .scheme = def->scheme,
@@ -65,6 +88,8 @@ static saltus_status simulate(const saltusi_experiment_def* def, keeper* k,
       .control_options = def->control_options,
       .recorders = &recorder,
       .recorder_count = 1,
+      .record_every = jumps ? LLONG_MAX : 1,
+      .record_jumps = jumps,
       .log = def->log,
       .allocator = def->allocator,
   };
@@ -103,33 +128,53 @@ saltus_status saltusi_experiment_run(const saltusi_experiment_def* def, saltusi_
     out->h = (def->t_end - def->t0) / (double)def->steps;
   }
   out->memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
-  keeper* k = out->memory.alloc(sizeof *k, out->memory.user);
+  keepers* k = out->memory.alloc(sizeof *k, out->memory.user);
   if (k == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  *k = (keeper){.memory = out->memory,
-                .nq = (size_t)def->system->dims.nq,
-                .nv = (size_t)def->system->dims.nv};
+  const keeper empty = {.memory = out->memory,
+                        .nq = (size_t)def->system->dims.nq,
+                        .nv = (size_t)def->system->dims.nv};
+  *k = (keepers){empty, empty};
   out->room = k;
-  status = simulate(def, k, out);
+  const saltus_scheme_info* scheme = saltus_scheme_find(def->scheme);
+  const bool jumps = def->jumps && def->control == NULL && scheme != NULL && scheme->dense &&
+                     scheme->locates_events;
+  status = simulate(def, k, jumps, out);
   if (status == SALTUS_ERR_MEMORY) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "experiment: no memory for %zu states", k->count);
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "experiment: no memory for %zu states",
+                k->steps.count);
   }
   if (status != SALTUS_OK) {
     saltusi_experiment_free(out);
     return status;
   }
-  out->motion = (saltusi_trajectory){.count = (int)k->count, .t = k->t, .q = k->q, .v = k->v};
-  out->h = (def->t_end - def->t0) / (double)(k->count - 1);
-  out->rejections = k->rejections;
+  const int count = (int)k->jumps.count / 2;
+  for (int i = 0; i < count; i++) { /* q is the same on both sides */
+    k->jumps.t[i] = k->jumps.t[2 * (size_t)i];
+    memmove(k->jumps.q + (size_t)i * empty.nq, k->jumps.q + 2 * (size_t)i * empty.nq,
+            empty.nq * sizeof(double));
+  }
+  out->motion = (saltusi_trajectory){.count = (int)k->steps.count,
+                                     .t = k->steps.t,
+                                     .q = k->steps.q,
+                                     .v = k->steps.v,
+                                     .jumps_known = jumps,
+                                     .jump_count = count,
+                                     .jump_t = k->jumps.t,
+                                     .jump_q = k->jumps.q,
+                                     .jump_v = k->jumps.v};
+  out->h = (def->t_end - def->t0) / (double)(k->steps.count - 1);
+  out->rejections = k->steps.rejections;
   return SALTUS_OK;
 }
 
 void saltusi_experiment_free(saltusi_experiment* experiment) {
   assert(experiment != NULL);
   if (experiment->room != NULL) {
-    keeper* k = experiment->room;
-    release(k);
+    keepers* k = experiment->room;
+    release(&k->steps);
+    release(&k->jumps);
     experiment->memory.free(k, sizeof *k, experiment->memory.user);
   }
   *experiment = (saltusi_experiment){.h = 0.0};

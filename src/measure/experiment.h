@@ -17,6 +17,7 @@ typedef struct saltusi_experiment_def {
   const void* options;         /* NULL: defaults */
   double t0, t_end;            /* s */
   long long steps;             /* of equal length; not used under control */
+  bool jumps;                  /* keeps jumps too, of schemes that locate them; not under control */
   const char* control;         /* step-size controller; NULL: equal steps */
   const void* control_options; /* NULL: its defaults */
   saltus_log log;

@@ -46,39 +46,34 @@ static int find_before(const saltusi_trajectory* motion, double t) {
   return lo;
 }
 
-static void mix(int n, const double* a, const double* b, double weight, double* x) {
-  for (int i = 0; i < n; i++) {
-    x[i] = (1.0 - weight) * a[i] + weight * b[i];
-  }
-}
-
 static bool motion_at(const void* self, double t, double* q, double* v) {
   const saltusi_stored_motion* stored = self;
   const saltusi_trajectory* motion = &stored->motion;
-  double length = motion->t[motion->count - 1] - motion->t[0];
-  double close = 1e-9 * length;
-  if (t < motion->t[0] - close || t > motion->t[motion->count - 1] + close) {
+  const double close = 1e-9 * (motion->t[motion->count - 1] - motion->t[0]);
+  size_t k = (size_t)find_before(motion, t);
+  k += fabs(motion->t[k + 1] - t) < fabs(motion->t[k] - t);
+  if (!(fabs(motion->t[k] - t) <= close)) {
     return false;
   }
-  int k = find_before(motion, t);
-  double step = motion->t[k + 1] - motion->t[k];
-  double weight = fmin(1.0, fmax(0.0, (t - motion->t[k]) / step));
-  bool on_left = weight * step <= close;
-  bool on_right = (1.0 - weight) * step <= close;
-  if (on_left || on_right) {
-    weight = on_right ? 1.0 : 0.0;
-  } else if (!stored->dense) {
-    return false;
-  }
-  size_t nq = (size_t)stored->nq;
-  size_t nv = (size_t)stored->nv;
-  size_t at = (size_t)k;
-  mix(stored->nq, motion->q + at * nq, motion->q + (at + 1) * nq, weight, q);
-  mix(stored->nv, motion->v + at * nv, motion->v + (at + 1) * nv, weight, v);
+  const size_t nq = (size_t)stored->nq, nv = (size_t)stored->nv;
+  memcpy(q, motion->q + k * nq, nq * sizeof *q);
+  memcpy(v, motion->v + k * nv, nv * sizeof *v);
   return true;
 }
 
-/* Positions as a polyline, velocities as filled steps; at the stored spacing. */
+/* Steps: (t_0, v_0), (t_0, v_1), (t_1, v_1), (t_1, v_2), ... */
+static int step_graph(const saltusi_stored_motion* stored, int velocity, int last, double* points,
+                      int capacity) {
+  const saltusi_trajectory* motion = &stored->motion;
+  for (int k = 0; k < 2 * last + 1 && k < capacity; k++) {
+    points[2 * (size_t)k] = motion->t[k / 2];
+    points[2 * (size_t)k + 1] =
+        motion->v[(size_t)((k + 1) / 2) * (size_t)stored->nv + (size_t)velocity];
+  }
+  return 2 * last + 1;
+}
+
+/* Positions as a polyline. Velocities as a polyline with filled jumps where these are known, as filled steps otherwise. */
 static int motion_graph(const void* self, int coordinate, int which, double t_end, double dt,
                         double* points, int capacity) {
   (void)dt;
@@ -89,16 +84,37 @@ static int motion_graph(const void* self, int coordinate, int which, double t_en
   }
   int last = find_before(motion, t_end * (1.0 + 1e-12)) + 1;
   last = last < motion->count ? last : motion->count - 1;
-  int count = which == 0 ? last + 1 : 2 * last + 1;
-  const double* x = which == 0 ? motion->q : motion->v;
-  size_t n = (size_t)(which == 0 ? stored->nq : stored->nv);
-  for (int k = 0; k < count && k < capacity; k++) {
-    size_t time = (size_t)(which == 0 ? k : k / 2);
-    size_t value = (size_t)(which == 0 ? k : (k + 1) / 2);
-    points[2 * (size_t)k] = motion->t[time];
-    points[2 * (size_t)k + 1] = x[value * n + (size_t)coordinate];
+  if (which == 1 && !motion->jumps_known) {
+    return step_graph(stored, coordinate, last, points, capacity);
   }
-  return count;
+  return saltusi_trajectory_graph(motion, which == 0 ? stored->nq : stored->nv, coordinate, which,
+                                  last + 1, points, capacity);
+}
+
+int saltusi_trajectory_graph(const saltusi_trajectory* motion, int n, int component, int which,
+                             int count, double* points, int capacity) {
+  assert(motion != NULL && count <= motion->count && component >= 0 && component < n);
+  const double* x = which == 0 ? motion->q : motion->v;
+  const double* jumps = which == 0 ? motion->jump_q : motion->jump_v;
+  int used = 0;
+  for (int k = 0, j = 0; k < count; k++) {
+    for (; motion->jumps_known && j < motion->jump_count && motion->jump_t[j] <= motion->t[k];
+         j++) {
+      for (int side = 0; side < 2; side++, used++) {
+        if (used < capacity) {
+          const size_t row = which == 0 ? (size_t)j : 2 * (size_t)j + (size_t)side;
+          points[2 * (size_t)used] = motion->jump_t[j];
+          points[2 * (size_t)used + 1] = jumps[row * (size_t)n + (size_t)component];
+        }
+      }
+    }
+    if (used < capacity) {
+      points[2 * (size_t)used] = motion->t[k];
+      points[2 * (size_t)used + 1] = x[(size_t)k * (size_t)n + (size_t)component];
+    }
+    used++;
+  }
+  return used;
 }
 
 saltusi_reference saltusi_reference_motion(const saltusi_stored_motion* stored) {

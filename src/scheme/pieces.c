@@ -9,6 +9,8 @@
 #include "scheme/pieces.h"
 
 #include <assert.h>
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* A step through an accumulation with restitution 0.99 has about four thousand pieces; a quarter of
@@ -261,7 +263,9 @@ saltus_status saltusi_pieces_at(const saltusi_pieces* p, const saltusi_dense_sys
   int i = find(p, t, side);
   const double* at = place(p, i);
   double end = at[T] + at[H];
-  bool beyond = side == SALTUS_RIGHT ? t >= end : t > end;
+  /* times of events are sums of their own: left of the end of a jump is inside of it up to rounding */
+  const double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(end));
+  bool beyond = side == SALTUS_RIGHT ? t >= end : t > end + rounding;
   if (beyond) { /* a forgotten piece, or the end of the step */
     bool last = i + 1 == count;
     const double* q1 = last ? p->data + 1 : q0_of(p, i + 1);

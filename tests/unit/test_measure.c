@@ -304,7 +304,7 @@ static saltusi_errors bouncing_ball_errors(const saltus_known_motion* ball, int 
     q[k + 1] = q[k] + 0.5 * h * (v[k] + v[k + 1]);
     t[k + 1] = k + 1 == steps ? 5.0 : (k + 1) * h;
   }
-  saltusi_trajectory run = {steps + 1, t, q, v};
+  saltusi_trajectory run = {.count = steps + 1, .t = t, .q = q, .v = v};
   saltusi_errors errors;
   saltus_graph_tolerance tolerance = saltus_graph_tolerance_default();
   assert_int_equal(saltusi_errors_of(ball, &run, tolerance, NULL, &errors), SALTUS_OK);
@@ -383,7 +383,7 @@ static void sampled_motions_are_compared_at_the_samples_only(void** state) {
       q[2 * k] += 1e-3;
     }
   }
-  saltusi_trajectory run = {STEPS + 1, t, q, v};
+  saltusi_trajectory run = {.count = STEPS + 1, .t = t, .q = q, .v = v};
   saltusi_errors e;
   saltus_graph_tolerance tolerance = saltus_graph_tolerance_default();
   assert_int_equal(saltusi_errors_of(pendulum, &run, tolerance, NULL, &e), SALTUS_OK);
@@ -400,7 +400,7 @@ static void an_unknown_motion_has_no_error(void** state) {
   saltus_known_motion* column = open_problem("column:2");
   const double t[] = {0.0, 1.0};
   const double x[] = {1.0, 2.0, 1.0, 2.0};
-  saltusi_trajectory run = {2, t, x, x};
+  saltusi_trajectory run = {.count = 2, .t = t, .q = x, .v = x};
   saltusi_errors e;
   saltus_graph_tolerance tolerance = saltus_graph_tolerance_default();
   assert_int_equal(saltusi_errors_of(column, &run, tolerance, NULL, &e), SALTUS_OK);
@@ -408,6 +408,85 @@ static void an_unknown_motion_has_no_error(void** state) {
   run.count = 1;
   assert_int_equal(saltusi_errors_of(column, &run, tolerance, NULL, &e), SALTUS_ERR_RANGE);
   saltus_known_motion_destroy(column);
+}
+
+/* A parabola at 5 instants as reference. On its own instants a run with an offset has that error; between them nothing is
+ * known, and an interpolation would have errors of its own. */
+static void a_stored_motion_is_never_interpolated(void** state) {
+  (void)state;
+  const double t[] = {0.0, 0.25, 0.5, 0.75, 1.0};
+  double q[5], v[5];
+  for (int k = 0; k < 5; k++) {
+    q[k] = t[k] * t[k];
+    v[k] = 2.0 * t[k];
+  }
+  const saltusi_stored_motion stored = {
+      .motion = {.count = 5, .t = t, .q = q, .v = v}, .nq = 1, .nv = 1, .dense = true};
+  const saltusi_reference reference = saltusi_reference_motion(&stored);
+  const double nested[] = {0.0, 0.5, 1.0}, other[] = {0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0};
+  const double x[] = {1e-3, 0.251, 1.001}, y[] = {0.0, 1.0, 2.0}, z[4] = {0.0};
+  const saltus_graph_tolerance tolerance = saltus_graph_tolerance_default();
+  saltusi_errors e;
+  saltusi_trajectory run = {.count = 3, .t = nested, .q = x, .v = y};
+  assert_int_equal(saltusi_errors_against(&reference, &run, tolerance, NULL, &e), SALTUS_OK);
+  near_to(e.q.inf, 1e-3, 1e-15);
+  near_to(e.v.inf, 0.0, 0.0);
+  run = (saltusi_trajectory){.count = 4, .t = other, .q = z, .v = z};
+  assert_int_equal(saltusi_errors_against(&reference, &run, tolerance, NULL, &e), SALTUS_OK);
+  assert_true(isnan(e.q.inf) && isnan(e.v.l1));
+}
+
+/* Two positions and one velocity, all constant: distances of graphs are the offsets. */
+static void graphs_have_as_many_positions_and_velocities_as_the_system(void** state) {
+  (void)state;
+  const double t[] = {0.0, 1.0, 2.0}, exact_q[] = {1.0, 2.0, 1.0, 2.0, 1.0, 2.0};
+  const double q[] = {1.01, 2.03, 1.01, 2.03, 1.01, 2.03};
+  const double exact_v[] = {5.0, 5.0, 5.0}, v[] = {5.02, 5.02, 5.02};
+  for (int known = 0; known < 2; known++) {
+    const saltusi_trajectory exact = {
+        .count = 3, .t = t, .q = exact_q, .v = exact_v, .jumps_known = known};
+    const saltusi_trajectory run = {.count = 3, .t = t, .q = q, .v = v, .jumps_known = known};
+    const saltusi_stored_motion stored = {.motion = exact, .nq = 2, .nv = 1, .dense = true};
+    const saltusi_reference reference = saltusi_reference_motion(&stored);
+    saltusi_errors e;
+    assert_int_equal(
+        saltusi_errors_against(&reference, &run, saltus_graph_tolerance_default(), NULL, &e),
+        SALTUS_OK);
+    near_to(e.q.hausdorff, 0.03, 1e-4);
+    near_to(e.v.hausdorff, 0.02, 1e-4);
+  }
+}
+
+/* The exact ball on a grid that its impact at t = 1 is not part of, with the impact late by 1e-6 s: the graph of v is wrong by
+ * this time, that of q by less than the way of 3 m/s in it, and not by the corner of 7e-3 m that a chord cuts. */
+static void graphs_with_known_jumps_have_the_error_of_the_motion(void** state) {
+  (void)state;
+  enum { STEPS = 100 };
+  saltus_known_motion* ball = open_problem("ball");
+  double t[STEPS + 1], q[STEPS + 1], v[STEPS + 1];
+  for (int k = 0; k <= STEPS; k++) {
+    t[k] = 1.5 * (k / (double)STEPS);
+    assert_true(saltus_known_motion_exact(ball, t[k], &q[k], &v[k]));
+  }
+  const double late = 1e-6, jump_t = 1.0 + late, jump_q = 0.0, jump_v[] = {-2.0, 1.0};
+  saltusi_trajectory run = {.count = STEPS + 1,
+                            .t = t,
+                            .q = q,
+                            .v = v,
+                            .jumps_known = true,
+                            .jump_count = 1,
+                            .jump_t = &jump_t,
+                            .jump_q = &jump_q,
+                            .jump_v = jump_v};
+  const saltus_graph_tolerance tolerance = saltus_graph_tolerance_default();
+  saltusi_errors e;
+  assert_int_equal(saltusi_errors_of(ball, &run, tolerance, NULL, &e), SALTUS_OK);
+  near_to(e.v.hausdorff, late, 0.01 * late);
+  assert_true(e.q.hausdorff > 0.1 * late && e.q.hausdorff < 3.0 * late);
+  run.jumps_known = false;
+  assert_int_equal(saltusi_errors_of(ball, &run, tolerance, NULL, &e), SALTUS_OK);
+  assert_true(e.q.hausdorff > 1e-3);
+  saltus_known_motion_destroy(ball);
 }
 
 int main(void) {
@@ -430,6 +509,9 @@ int main(void) {
       cmocka_unit_test(rates_are_slopes_between_neighbours),
       cmocka_unit_test(sampled_motions_are_compared_at_the_samples_only),
       cmocka_unit_test(an_unknown_motion_has_no_error),
+      cmocka_unit_test(a_stored_motion_is_never_interpolated),
+      cmocka_unit_test(graphs_have_as_many_positions_and_velocities_as_the_system),
+      cmocka_unit_test(graphs_with_known_jumps_have_the_error_of_the_motion),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
