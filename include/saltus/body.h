@@ -13,8 +13,8 @@
  * moves along x of the first one. In space the angle of a joint is a coordinate of its own behind those of all
  * bodies, unwrapped over any number of turns; it has no velocity. docs/bodies.md has rows, frames and signs.
  *
- * Everything is found by name. A definition is read while the mechanism is made; what signals point to has to
- * live as long as the mechanism.
+ * Everything is referred to by name. A definition is read during creation; data of signals must
+ * outlive the mechanism.
  */
 #ifndef SALTUS_BODY_H
 #define SALTUS_BODY_H
@@ -48,7 +48,7 @@ typedef struct saltus_signal {
 typedef enum saltus_body_kind {
   SALTUS_BODY_FREE,
   SALTUS_BODY_FIXED, /* no coordinates; stays where it starts */
-  SALTUS_BODY_DRIVEN /* no coordinates; moves as its signals say */
+  SALTUS_BODY_DRIVEN /* no coordinates; motion prescribed by its signals */
 } saltus_body_kind;
 
 /* The pose of a driven body: R(t) times the orientation of its definition. */
@@ -97,8 +97,8 @@ typedef enum saltus_drive {
   SALTUS_DRIVE_SPEED
 } saltus_drive;
 
-/* What acts along the coordinate of a joint. The force of spring, damper and actuator is positive when it
- * makes the coordinate grow. */
+/* Forces along the coordinate of a joint. The force of spring, damper and actuator is positive in the
+ * direction of increasing coordinate. */
 typedef struct saltus_coordinate_def {
   saltus_drive drive;
   saltus_signal driven; /* the coordinate, rad or m, or its rate */
@@ -198,12 +198,12 @@ typedef struct saltus_body_shape_def {
 
 typedef enum saltus_touch {
   SALTUS_TOUCH_LAW,   /* by the numbers given, those that are NaN by the materials */
-  SALTUS_TOUCH_NEVER, /* the two do not see each other */
+  SALTUS_TOUCH_NEVER, /* contacts of the pair are disabled */
   SALTUS_TOUCH_ALWAYS /* although a joint connects them or they have a group in common */
 } saltus_touch;
 
-/* An exception for what lies between two names, each of a shape, a body ("world" too), a group or a material. Later ones win.
- * Bodies that a joint connects do not touch without one, but the world is nobody's neighbour. */
+/* An exception for the contacts between two names, each of a shape, a body ("world" too), a group or a material. Later ones
+ * take precedence. Contacts between bodies connected by a joint are disabled by default, except with the world. */
 typedef struct saltus_contact_pair_def {
   const char* between[2];
   saltus_touch touch;
@@ -241,7 +241,7 @@ typedef struct saltus_mechanism_def {
 
 typedef struct saltus_mechanism saltus_mechanism;
 
-/* SALTUS_ERR_INPUT or SALTUS_ERR_NAME with a message that says which part has which wrong value. */
+/* SALTUS_ERR_INPUT or SALTUS_ERR_NAME with a message that names the part and the invalid value. */
 SALTUS_API saltus_status saltus_mechanism_create(const saltus_mechanism_def* def,
                                                  saltus_mechanism** out);
 SALTUS_API void saltus_mechanism_destroy(saltus_mechanism* mechanism);

@@ -13,8 +13,8 @@
  * Global form:  M v = f + H r,  u = H^T v + w.    Linear complementarity:  0 <= w = M z + q perp z >= 0,
  * with bilateral rows first in the mixed problem (w = 0, z free).
  *
- * A problem is a view: it owns nothing, so a model, a file or a foreign array can back it. Whatever
- * a solver says, the residual is computed from r alone.
+ * A problem is a view: it owns nothing, so a model, a file or a foreign array can back it. The
+ * residual is computed from r alone, independent of the solver.
  */
 #ifndef SALTUS_CONTACT_H
 #define SALTUS_CONTACT_H
@@ -102,7 +102,7 @@ typedef struct saltus_solve_result {
   saltus_residual residual;
   int iterations;    /* of all stages */
   double polyhedral; /* of solver "polyhedral": the normalised residual by its own law; else 0 */
-  char stages[128];  /* what was tried: "gauss-seidel 60, interior-point 24, newton 1" */
+  char stages[128];  /* stages in order: "gauss-seidel 60, interior-point 24, newton 1" */
   SALTUS_RESERVED(2);
 } saltus_solve_result;
 
@@ -174,8 +174,8 @@ SALTUS_API void saltus_friction_solver_destroy(saltus_friction_solver* solver);
 SALTUS_API saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
                                                       const saltus_friction_problem* problem);
 
-/* r holds the first guess (zeros: none) and the answer; u is written. tol: normalised residual.
- * SALTUS_OK whatever the outcome; the result says it. */
+/* r holds the initial guess (zeros: none) and the solution; u is written. tol: normalised residual.
+ * SALTUS_OK also without convergence; the result reports it. */
 SALTUS_API saltus_status saltus_friction_solve(saltus_friction_solver* solver,
                                                const saltus_friction_problem* problem, double tol,
                                                double* r, double* u, saltus_solve_result* result);

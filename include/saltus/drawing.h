@@ -10,7 +10,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* What the values of a thing are, d numbers for a place. */
+/* Values of a drawn object, d numbers per point. */
 typedef enum saltus_drawn_type {
   SALTUS_DRAWN_POINT,   /* place */
   SALTUS_DRAWN_LINE,    /* two places or more */
@@ -33,7 +33,7 @@ typedef struct saltus_drawn {
   int first, count;   /* values of the thing */
   int places;         /* of a line or spring; else 1 */
   int contact;        /* of a contact, place in the laws of the system; else -1 */
-  bool ground;        /* of a line: what lies on its right does not move */
+  bool ground;        /* of a line: its right side is fixed ground */
   bool filled;        /* of a circle or box */
   SALTUS_RESERVED(2);
 } saltus_drawn;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * enclosure.h - bounds of a system's functions along a piece of a motion, that hold at every point
- * of it.
+ * enclosure.h - bounds of a system's functions that hold at every point of a trajectory segment.
  *
  * A motion over a range of a parameter s is given by intervals that contain its Taylor coefficients
  * at every s of the range; the coefficients of a function along it follow by Taylor arithmetic with
  * outward rounding. Over a range of one point the intervals are as narrow as rounding: the same call
- * gives values, derivatives and bounds. docs/theory/enclosures.md says what is bounded and how.
+ * gives values, derivatives and bounds. docs/theory/enclosures.md derives the bounds.
  */
 #ifndef SALTUS_ENCLOSURE_H
 #define SALTUS_ENCLOSURE_H
@@ -20,7 +19,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* All x with lo <= x <= hi; nothing is known about -INFINITY..INFINITY. Never NaN. */
+/* All x with lo <= x <= hi; -INFINITY..INFINITY: no bound. Never NaN. */
 typedef struct saltus_interval {
   double lo, hi;
 } saltus_interval;
@@ -34,7 +33,7 @@ typedef struct saltus_course {
   const saltus_interval* t; /* [order + 1] */
   const saltus_interval* q; /* [nq x stride]; coefficient k of q_i at i stride + k */
   const saltus_interval* v; /* [nv x stride]; NULL where velocities play no part */
-  void* scratch;            /* what `bytes` says, aligned to SALTUS_ALIGNMENT */
+  void* scratch;            /* of `bytes` bytes, aligned to SALTUS_ALIGNMENT */
 } saltus_course;
 
 typedef enum saltus_quantity {
@@ -46,24 +45,23 @@ typedef enum saltus_quantity {
   SALTUS_QUANTITY_SWITCH    /* switching function `index` */
 } saltus_quantity;
 
-/* What a quantity depends on. */
+/* Dependencies of a quantity. */
 enum {
   SALTUS_ON_T = 1,
   SALTUS_ON_Q = 2,
   SALTUS_ON_V = 4,
   SALTUS_NOT_AFFINE = 8,      /* clear: affine in (t,q,v) with constant coefficients */
   SALTUS_NOT_POLYNOMIAL = 16, /* clear: a polynomial of degree 4 at most, nothing narrow can hide */
-  SALTUS_NOT_ENCLOSED =
-      32 /* of a contact by identity: `contact_along` does not know it, it is sampled */
+  SALTUS_NOT_ENCLOSED = 32    /* of a contact by identity: without `contact_along`, it is sampled */
 };
 
-/* What is known of a gap around the middle m of a course. */
+/* Bounds of a gap around the midpoint m of a trajectory segment. */
 typedef struct saltus_clearance {
-  double value;    /* m, at m; nothing else is known where it is not positive */
-  double lowest;   /* m; positive: nowhere zero; else nowhere below; -INFINITY: nothing is known */
+  double value;    /* m, at m; the other members are undefined where it is not positive */
+  double lowest;   /* m; positive: nowhere zero; else nowhere below; -INFINITY: no bound */
   double clear[2]; /* from m - clear[0] to m + clear[1] it is above the margin; at most the span */
   bool exact;      /* of two features: value is their gap */
-  double rate; /* of two features: none of their guards changes faster, 1/s; INFINITY: not known */
+  double rate;     /* of two features: bound of the rates of their guards, 1/s; INFINITY: none */
 } saltus_clearance;
 
 /* Entries marked ? may be NULL. Of a set of contacts that changes, gaps and velocities are enclosed by identity
@@ -79,8 +77,8 @@ typedef struct saltus_enclosure_ops {
   void (*along)(const void* self, const saltus_course* course, saltus_quantity what, int index,
                 saltus_interval* out);
 
-  /* Functions of (t,q,v) at whose zeros a force, gap, joint or slip formula changes its branch. A
-   * range without a zero of any of them sees smooth functions, up to their own singularities. */
+  /* Functions of (t,q,v) at whose zeros a force, gap, joint or slip formula changes its branch. On
+   * a range without a zero of any of them the functions are smooth, up to their own singularities. */
   int (*switches)(const void* self); /* ? none */
 
   /* ? all. The positions and velocities that a quantity reads, on any course: i for q_i, nq + i for v_i, in
@@ -94,14 +92,14 @@ typedef struct saltus_enclosure_ops {
   void (*contact_along)(const void* self, const saltus_course* course, saltus_quantity what,
                         uint64_t identity, saltus_interval* out);
 
-  /* ? unknown. A cheap bound of what nothing narrow can be beyond: over a course of order 1 or more every force (out
-   * [nv]), or the rate in s of every joint row (out [nj]), is this near to a polynomial whose degree in q and v, or in
-   * angles and squared distances that are as smooth as q, is SALTUS_JET_ORDER at most; INFINITY: nothing is known. */
+  /* ? unknown. A cheap bound of the Taylor remainder: over a segment of order 1 or more every force (out
+   * [nv]), or the rate in s of every joint row (out [nj]), is within this distance of a polynomial of degree at most
+   * SALTUS_JET_ORDER in q and v, or in angles and squared distances that are as smooth as q; INFINITY: no bound. */
   void (*beyond)(const void* self, const saltus_course* course, saltus_quantity what, double* out);
 
-  /* ? watches (system.h) are sampled. Where one is positive: `over` is a course of order 2 over all s with |s - m| <=
-   * span, `middle` the same at m alone. margin: m, what rounding may do to the gap. Of a contact with guards: where the
-   * two features, as far as they go, are farther apart than that; value NaN: that is not known. */
+  /* ? separation monitors (system.h) are sampled. Where one is positive: `over` is a segment of order 2 over all s with
+   * |s - m| <= span, `middle` the same at m alone. margin: m, rounding error of the gap. Of a contact with guards: where the
+   * distance of the two bounded features exceeds that; value NaN: undecided. */
   void (*contact_clear)(const void* self, const saltus_course* over, const saltus_course* middle,
                         double span, uint64_t identity, double margin, saltus_clearance* out);
   SALTUS_RESERVED(1);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * event.h - what happens at a contact at one instant.
+ * event.h - events of contacts: impact, closing, opening, stick, slip.
  *
  * A scheme that locates events reports them with times inside its step; for the others the simulation
- * reads them off the contacts, and they belong to the whole step. Energy of an impact with impulse P
+ * derives them from the contacts, and they belong to the whole step. Energy of an impact with impulse P
  * between the relative velocities U- and U+ of its contact:
  *
  *   energy_change = P . (U- + U+) / 2
  *
  * The sum over the contacts of one impact is the kinetic energy after it minus that before it, exactly,
- * where surfaces do not move by themselves: v+ - v- = M^-1 G P. Where they do it is the part that the
- * contact loses, without the work of the moving surface.
+ * without prescribed motion: v+ - v- = M^-1 G P. With prescribed motion it is the loss in the
+ * contact, without the work of the moving surface.
  */
 #ifndef SALTUS_EVENT_H
 #define SALTUS_EVENT_H
@@ -26,8 +26,8 @@ SALTUS_BEGIN_DECLS
 
 typedef enum saltus_event_kind {
   SALTUS_EVENT_IMPACT,       /* the contact stopped an approach */
-  SALTUS_EVENT_CLOSE,        /* the contact starts to carry a lasting force */
-  SALTUS_EVENT_OPEN,         /* the lasting force ends */
+  SALTUS_EVENT_CLOSE,        /* the contact becomes active, with a non-impulsive force */
+  SALTUS_EVENT_OPEN,         /* the contact is released */
   SALTUS_EVENT_ACCUMULATION, /* infinitely many impacts end here; reported when the contact closes */
   SALTUS_EVENT_TOUCH,        /* the gap comes to zero without an approach: no impulse */
   SALTUS_EVENT_SLIP,         /* sticking ends */
@@ -45,9 +45,9 @@ enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_FALL + 1 };
 /* Name as in recordings: "impact", "close", ..., "fall". */
 SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
 
-/* Whether the event is a remark on an impact that is an event of its own. Its energy_change is then
- * what the law of the contact created, or would have created, J, over all contacts of the impact; it is
- * no part of sums of energy, and it has no impulse. */
+/* Whether the event annotates an impact, which is a separate event. Its energy_change is then the
+ * energy that the contact law created, or would have created, J, over all contacts of the impact; it is
+ * excluded from sums of energy, and it has no impulse. */
 SALTUS_API bool saltus_event_is_remark(saltus_event_kind kind);
 
 /* Whether it is an event of the scene's own functions; all others are events of contacts. */

@@ -12,7 +12,7 @@
  *   adhesion     P_N >= -adhesion, |P_T| <= mu (P_N + adhesion) while bonded
  *
  * All zero is Coulomb's law. Parts go together: an elliptic cone may have a curve (then mu(s) / mu scales both axes),
- * rolling resistance and adhesion. docs/laws.md has sources and what each scheme does with them.
+ * rolling resistance and adhesion. docs/laws.md has sources and the support by each scheme.
  *
  * Rows of a contact: normal, `tangents` of slip, then as many of rolling [rad/s] where `rolling` is not 0, then one of
  * spin [rad/s] where `drilling` or `patch` is not. saltus_contact_rows counts them.
@@ -65,9 +65,8 @@ typedef struct saltus_friction_law {
   double radius;   /* m, of the patch */
   bool ellipsoid;  /* |F|^2 + (M / M_0)^2 <= (mu N)^2 instead of the coupled law of the patch */
   bool rebinds;    /* touching restores the bond */
-  double adhesion; /* N, what the bond pulls at most */
-  double
-      shear; /* N, what it holds along the tangents beside mu P_N; 0: mu adhesion; negative: nothing */
+  double adhesion; /* N, largest tensile force of the bond */
+  double shear;    /* N, shear strength in addition to mu P_N; 0: mu adhesion; negative: none */
   SALTUS_RESERVED(6);
 } saltus_friction_law;
 
@@ -82,7 +81,7 @@ typedef struct saltus_dry_friction {
   SALTUS_RESERVED(4);
 } saltus_dry_friction;
 
-/* What is known of a part of friction laws. */
+/* Description of a component of friction laws. */
 typedef struct saltus_friction_info {
   const char* name; /* "elliptic", "stribeck" */
   const char* summary;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * integrator.h - integration to a tolerance through impacts, accumulations, sliding and sticking, for
- * those who drive it themselves, as with solve_ivp or CVODE.
+ * integrator.h - integration to a tolerance through impacts, Zeno points, sliding and sticking, advanced
+ * by the caller as with solve_ivp or CVODE.
  *
  *   const saltus_integrator_def def = {.system = &system, .q0 = q0, .v0 = v0, .rtol = 1e-8, .atol = 1e-8};
  *   saltus_integrator* it;
@@ -13,9 +13,9 @@
  *   }
  *   saltus_integrator_destroy(it);
  *
- * Steps are as long as the tolerances and events allow. They may end beyond the time that was asked
- * for; the state there is that of the dense output, so that output times cost no steps and change
- * none. Memory is taken at creation only.
+ * Steps are as long as the tolerances and events allow. They may end beyond the requested
+ * time; the state there is that of the dense output, so that output times neither cost nor change
+ * steps. Memory is allocated at creation only.
  */
 #ifndef SALTUS_INTEGRATOR_H
 #define SALTUS_INTEGRATOR_H
@@ -25,7 +25,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* What is left zero takes the default. */
+/* Members that are zero take their defaults. */
 typedef struct saltus_integrator_def {
   const saltus_system* system;
   double t0;                         /* s */
@@ -48,13 +48,13 @@ typedef struct saltus_integrator_def {
                                       * with SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;                    /* gets why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
-  const uint64_t* changes;           /* as in saltus_sim_def; dense output begins anew, too */
+  const uint64_t* changes;           /* as in saltus_sim_def; dense output restarts, too */
   SALTUS_RESERVED(7);
 } saltus_integrator_def;
 
 typedef struct saltus_integrator saltus_integrator;
 
-/* On failure *out is NULL and the log has said which member is wrong. */
+/* On failure *out is NULL and the log names the invalid member. */
 SALTUS_API saltus_status saltus_integrator_create(const saltus_integrator_def* def,
                                                   saltus_integrator** out);
 SALTUS_API void saltus_integrator_destroy(saltus_integrator* it);
@@ -97,11 +97,11 @@ SALTUS_API const double* saltus_integrator_v(const saltus_integrator* it); /* [n
 SALTUS_API saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_side side,
                                                  double* q, double* v);
 
-/* The lasting contact forces at such a time, [3 nc] N, normal first, 0 of open contacts; what an impact
- * gives is an impulse and in the events. */
+/* Non-impulsive contact forces at such a time, [3 nc] N, normal first, 0 for open contacts; impulses
+ * of impacts are in the events. */
 SALTUS_API saltus_status saltus_integrator_forces(saltus_integrator* it, double t, double* force);
 
-/* The lasting force of one contact. */
+/* Non-impulsive force of one contact. */
 typedef struct saltus_contact_force {
   uint64_t identity; /* of a fixed set its number */
   int law;           /* place in the laws of the system */
@@ -115,7 +115,7 @@ SALTUS_API saltus_status saltus_integrator_contact_forces(saltus_integrator* it,
                                                           saltus_contact_force* forces, int room,
                                                           int* count);
 
-/* The earliest time that dense output still knows. */
+/* The earliest time covered by dense output. */
 SALTUS_API double saltus_integrator_dense_from(const saltus_integrator* it);
 
 /* Events up to the present time, in order: how many there were, and number i from 0; NULL for one
@@ -131,10 +131,10 @@ SALTUS_API void saltus_integrator_snapshot_save(const saltus_integrator* it, voi
 SALTUS_API saltus_status saltus_integrator_snapshot_load(saltus_integrator* it, const void* bytes,
                                                          size_t size);
 
-/* What it cost since creation. */
+/* Work since creation. */
 typedef struct saltus_integrator_cost {
   saltus_work work;
-  const saltus_tally* tally;            /* steps, rejections, methods, what limited the steps */
+  const saltus_tally* tally;            /* steps, rejections, methods, limits of the step size */
   long long events[SALTUS_EVENT_KINDS]; /* by kind, up to the present time */
   SALTUS_RESERVED(4);
 } saltus_integrator_cost;

@@ -12,7 +12,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* How the exact motion is known. */
+/* How the reference solution is given. */
 typedef enum saltus_known {
   SALTUS_KNOWN_NOT,    /* not at all */
   SALTUS_KNOWN_EXACT,  /* at every instant */
@@ -33,7 +33,7 @@ SALTUS_API int saltus_known_motion_count(void);
 SALTUS_API const saltus_known_motion_info* saltus_known_motion_at(int i); /* NULL past the end */
 
 /* Problems with a size take it after a colon: "column:10". NULL allocator: the C library. On
- * failure *out is NULL and the log has said why: SALTUS_ERR_NAME, SALTUS_ERR_RANGE for a size,
+ * failure *out is NULL and the log has the reason: SALTUS_ERR_NAME, SALTUS_ERR_RANGE for a size,
  * or SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_known_motion_create(const char* name, saltus_log log,
                                                     const saltus_allocator* allocator,
@@ -48,7 +48,7 @@ SALTUS_API const saltus_system* saltus_known_motion_system(const saltus_known_mo
 SALTUS_API const double* saltus_known_motion_q0(const saltus_known_motion* problem);
 SALTUS_API const double* saltus_known_motion_v0(const saltus_known_motion* problem);
 
-/* The exact motion just after t; false when it is not known there. q [nq], v [nv]. */
+/* The reference solution just after t; false where it is undefined. q [nq], v [nv]. */
 SALTUS_API bool saltus_known_motion_exact(const saltus_known_motion* problem, double t, double* q,
                                           double* v);
 
@@ -62,9 +62,9 @@ SALTUS_API int saltus_known_motion_jumps(const saltus_known_motion* problem, dou
                                          double* times, int capacity);
 
 /* Filled-in exact graph of one coordinate (which = 0 position, 1 velocity) up to t_end with
- * points at most dt apart on curved pieces, the two ends on straight ones, and two points at a
- * jump. Writes at most `capacity` pairs (t, x) and returns how many there are; 0 when the motion
- * is not known everywhere. */
+ * points at most dt apart on curved segments, the two ends on straight ones, and two points at a
+ * jump. Writes at most `capacity` pairs (t, x) and returns the number of points; 0 if the reference
+ * is not defined everywhere. */
 SALTUS_API int saltus_known_motion_graph(const saltus_known_motion* problem, int coordinate,
                                          int which, double t_end, double dt, double* points,
                                          int capacity);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * law.h - impact laws: what contacts do to velocities at one instant.
+ * law.h - impact laws: velocities after an impact from those before it.
  *
- *   U+ = U- + W P,   W = G^T M^-1 G with joints held,   gaps and P_N positive when apart and pushing
+ *   U+ = U- + W P,   W = G^T M^-1 G with joints active,   gaps and P_N positive when apart and pushing
  *
- * A law is a function from W and U- to P; those of the library are entries of one table, and a user's own is one
- * more function of the same kind. Some laws speak of one contact (Newton's, Poisson's, Stronge's), some of all
- * contacts of an impact: at once, one after the other, by their stiffness. docs/laws.md has the formulas, which of
+ * A law is a function from W and U- to P; those of the library are entries of one table, and a user-defined law is one
+ * more function of the same type. Some laws apply to one contact (Newton, Poisson, Stronge), others to all
+ * contacts of an impact: simultaneous, sequential, by stiffness. docs/laws.md has the formulas, which of
  * them can create energy, and where.
  */
 #ifndef SALTUS_LAW_H
@@ -27,9 +27,9 @@ SALTUS_BEGIN_DECLS
 typedef enum saltus_impact_law {
   SALTUS_IMPACT_NEWTON,          /* U_N+ = -e U_N- */
   SALTUS_IMPACT_POISSON,         /* e times the impulse of compression comes back, with friction */
-  SALTUS_IMPACT_POISSON_PRINTED, /* the same, and what comes back has no friction */
+  SALTUS_IMPACT_POISSON_PRINTED, /* the same, without friction in the expansion phase */
   SALTUS_IMPACT_ENERGETIC,       /* e^2 times the work of compression comes back (Stronge) */
-  SALTUS_IMPACT_PATH_NEWTON,  /* friction along the path of the impact, ends as Newton's law says */
+  SALTUS_IMPACT_PATH_NEWTON, /* friction along the path of the impact, terminated by Newton's law */
   SALTUS_IMPACT_PATH_POISSON, /* the same with Poisson's law */
   SALTUS_IMPACT_OWN           /* saltus_contact_law.own */
 } saltus_impact_law;
@@ -52,7 +52,7 @@ typedef enum saltus_impact_pick {
   SALTUS_PICK_EVENTS  /* those whose gaps have just closed, then the fastest */
 } saltus_impact_pick;
 
-/* What is done about an impact whose law creates energy, as Newton's can with friction. It is reported
+/* Response to an impact whose law creates energy, as Newton's can with friction. It is reported
  * in any case. */
 typedef enum saltus_energy_gain {
   SALTUS_GAIN_REPORT,    /* the law is obeyed */
@@ -65,7 +65,7 @@ typedef enum saltus_energy_gain {
 
 typedef struct saltus_own_impact saltus_own_impact;
 
-/* What happens in a contact. */
+/* Outcome of a contact. */
 typedef struct saltus_contact_law {
   const char* name;                    /* for messages and recordings; NULL is allowed */
   int tangents;                        /* 0 frictionless, 1 planar, 2 spatial */
@@ -141,7 +141,7 @@ typedef struct saltus_impact_result {
   double* P; /* [rows] N s */
   double* u; /* [rows] m/s, U+ */
   double gain, normal, end_slip, first_slip;
-  double of_law;   /* J, what the law would have gained where another decided */
+  double of_law;   /* J, energy that the law would have created where another was applied */
   int giver;       /* contact that gave most; -1: nothing was gained */
   int hits;        /* single impacts of a sequence, events of springs, problems otherwise */
   bool replaced;   /* another law than the contacts' own decided */
@@ -163,21 +163,21 @@ struct saltus_own_impact {
   SALTUS_RESERVED(4);
 };
 
-/* How the contacts of a system strike together. All zero: at once, each by its own law. */
+/* Treatment of multiple impacts. All zero: simultaneous, each contact by its own law. */
 typedef struct saltus_impacts {
   saltus_impact_order order;
   saltus_impact_pick pick;
   double exponent;    /* of springs, force = stiffness overlap^exponent: 1 to 3; 0: 1 */
   double restitution; /* of SALTUS_ORDER_MOREAU */
   saltus_energy_gain energy;
-  int matrix_count; /* contacts that strike by a matrix when all of them touch: U+ = -E U- */
-  const int* matrix_contact;    /* [matrix_count] of the system */
-  const double* matrix;         /* [matrix_count x matrix_count] E */
+  int matrix_count;          /* contacts with an impact matrix when all of them touch: U+ = -E U- */
+  const int* matrix_contact; /* [matrix_count] of the system */
+  const double* matrix;      /* [matrix_count x matrix_count] E */
   const saltus_own_impact* own; /* of SALTUS_ORDER_OWN */
   SALTUS_RESERVED(6);
 } saltus_impacts;
 
-/* What is known of a law; order names have `several`. */
+/* Description of a law; order names have `several`. */
 typedef struct saltus_impact_info {
   const char* name; /* "newton", "lzb" */
   const char* summary;
@@ -202,7 +202,7 @@ SALTUS_API saltus_status saltus_impact_solver_create(int contacts, int rows,
 SALTUS_API void saltus_impact_solver_destroy(saltus_impact_solver* solver);
 
 /* rule NULL: all at once. SALTUS_ERR_UNSUPPORTED, _RANGE: the law cannot take these contacts; SALTUS_RETRY_SMALLER:
- * it has no answer; SALTUS_ERR_LAW: it gains and the rule says stop. Messages go to log. */
+ * it has no solution; SALTUS_ERR_LAW: it creates energy and the rule is stop. Messages go to log. */
 SALTUS_API saltus_status saltus_impact_solve(saltus_impact_solver* solver,
                                              const saltus_impacts* rule,
                                              const saltus_impact* impact, saltus_log log,
@@ -212,8 +212,8 @@ SALTUS_API saltus_status saltus_impact_solve(saltus_impact_solver* solver,
 SALTUS_API const char* saltus_impact_can_gain(const saltus_impacts* rule, int count,
                                               const saltus_impact_contact* contact);
 
-/* What slip does in the impact of one planar contact, W = [a b; b c] (Wang and Mason 1992): "slide", "C-stick",
- * "C-reverse", "R-stick", "R-reverse", "stick"; *jam: it first presses. */
+/* Slip mode of the impact of one planar contact, W = [a b; b c] (Wang and Mason 1992): "slide", "C-stick",
+ * "C-reverse", "R-stick", "R-reverse", "stick"; *jam: the normal velocity first increases. */
 SALTUS_API const char* saltus_impact_region(const double W[4], const double u[2], double mu,
                                             double e_N, bool* jam);
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ledger.h - where the energy of a simulation goes, step by step and contact by contact.
+ * ledger.h - energy balance of a simulation, by step and by contact.
  *
  *   change = external + drive + friction + impact + remainder
  *
  *   change     kinetic and potential energy after minus before
  *   external      work of forces without a potential, the integral of Q . v
- *   drive      work of what moves by itself: of moving surfaces and driven joints, the integral of
+ *   drive      work of prescribed motions: of moving surfaces and driven joints, the integral of
  *              -lambda . b and -P . b of impulses; of time in the energies, the integral of V_t - T_t and
  *              the change of 2 T - v . T_v
  *   friction   work of tangential forces, the integral of lambda_T . U_T, and P_T . (U_T- + U_T+) / 2
  *   impact     work of normal impulses,   P_N (U_N- + U_N+) / 2
- *   remainder  what is left: errors of the scheme and projections, and nothing else
+ *   remainder  the rest: errors of the scheme and projections, and nothing else
  *
- * Each term but the remainder is a sum of what acts, none a difference of energies. Integrals follow
- * the motion of a scheme that knows its forces inside a step (adaptive), and the straight line between the
- * ends of a step of the others. docs/ledger.md derives the terms.
+ * Each term but the remainder is a sum of works, none a difference of energies. Integrals use
+ * the dense output of a scheme that has it for forces (adaptive), and the straight line between the
+ * ends of a step otherwise. docs/ledger.md derives the terms.
  */
 #ifndef SALTUS_LEDGER_H
 #define SALTUS_LEDGER_H

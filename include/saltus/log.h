@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * log.h - messages in plain words. The library never prints: it hands each message to the caller's
- * function, or to nobody. A message says what is wrong, where, which value, and what is allowed.
+ * log.h - messages in plain words. The library never prints: it passes each message to the caller's
+ * function, if there is one. A message names the error, its place, the value, and the allowed range.
  */
 #ifndef SALTUS_LOG_H
 #define SALTUS_LOG_H
@@ -18,14 +18,14 @@ typedef enum saltus_level {
 } saltus_level;
 
 typedef struct saltus_log {
-  void (*write)(void* user, saltus_level level, const char* text); /* NULL: nobody listens */
+  void (*write)(void* user, saltus_level level, const char* text); /* NULL: messages are dropped */
   void* user;
 } saltus_log;
 
 /* Keeps the first error, or the last message while there is none. */
 typedef struct saltus_kept_message {
   saltus_level level;
-  char text[1024]; /* empty: nothing was said */
+  char text[1024]; /* empty: no message */
 } saltus_kept_message;
 
 /* A log that writes into `kept`, which has to outlive it; clears it first. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mechanism.h - what a mechanism of body.h answers: places of bodies, markers and joints in the state, poses,
+ * mechanism.h - queries of a mechanism of body.h: indices of bodies, markers and joints in the state, poses,
  * loads and defects of joints, momentum, mobility, assembly. docs/bodies.md has frames and signs.
  */
 #ifndef SALTUS_MECHANISM_H
@@ -97,7 +97,7 @@ typedef struct saltus_shape_view {
 SALTUS_API void saltus_mechanism_draw_shape(const saltus_mechanism* mechanism, int shape, double t,
                                             const double* q, const saltus_shape_view* view);
 
-/* What a shape is, in the axes of its body. Valid as long as the mechanism. */
+/* Definition of a shape, in the axes of its body. Valid as long as the mechanism. */
 typedef struct saltus_shape_form {
   double position[3], axes[9];    /* of its own axes, which are columns, row major */
   double radius, length, size[3]; /* m, as in saltus_shape_def */
@@ -109,7 +109,7 @@ typedef struct saltus_shape_form {
 } saltus_shape_form;
 SALTUS_API saltus_shape_form saltus_mechanism_shape_form(const saltus_mechanism* mechanism,
                                                          int shape);
-/* Corners of a face of a hull, counter-clockwise seen from outside: places in the points of its form. How many; 0 past the
+/* Corners of a face of a hull, counter-clockwise from outside: indices of the points of its form. Returns their number; 0 past the
  * last face. */
 SALTUS_API int saltus_mechanism_hull_face(const saltus_mechanism* mechanism, int shape, int face,
                                           const int** corner);
@@ -126,13 +126,13 @@ SALTUS_API saltus_joint_motion saltus_mechanism_joint_motion(const saltus_mechan
                                                              int joint, double t, const double* q,
                                                              const double* v);
 
-/* Multipliers of all joint rows at a state, [nj] N and N m: what joints carry under the forces of the mechanism and
- * `applied` [nv], as of contacts; NULL: no others. Redundant rows share their load. */
+/* Multipliers of all joint rows at a state, [nj] N and N m: joint loads under the forces of the mechanism and
+ * `applied` [nv], such as contact forces; NULL: none. Redundant rows have the minimum-norm load distribution. */
 SALTUS_API saltus_status saltus_mechanism_joint_forces(const saltus_mechanism* mechanism, double t,
                                                        const double* q, const double* v,
                                                        const double* applied, double* lambda);
 
-/* What the body of the first marker exerts on that of the second through a joint, drives included, in the axes
+/* Force and torque of the body of the first marker on that of the second through a joint, drives included, in the axes
  * of the first marker; the torque about the origin of the second. lambda: [rows] of the joint, forces or
  * impulses. Of a gear or rack: force[0] along the coordinate of the first joint, force[1] along that of the
  * second. */
@@ -183,7 +183,7 @@ typedef struct saltus_assembly {
 SALTUS_API saltus_status saltus_mechanism_assemble(saltus_mechanism* mechanism, double tolerance,
                                                    saltus_log log, saltus_assembly* assembly);
 
-/* Two shapes that lie in each other. */
+/* Two shapes that overlap. */
 typedef struct saltus_overlap {
   const char* shapes[2];
   int bodies[2];       /* -1: the world */
@@ -192,8 +192,8 @@ typedef struct saltus_overlap {
   double point[3];     /* m, near where */
 } saltus_overlap;
 
-/* Two shapes that may pass through each other within a step: they come closer by `approach`, more than half of what they
- * are thick together, from where the nearer way out is the far side. */
+/* Two shapes that may pass through each other within a step: they approach by `approach`, more than half of their
+ * combined thickness, beyond which separation is shorter through the far side. */
 typedef struct saltus_passage {
   const char* shapes[2];
   int bodies[2];    /* -1: the world */
@@ -206,7 +206,7 @@ SALTUS_API saltus_status saltus_mechanism_passage(const saltus_mechanism* mechan
                                                   const double* q, const double* v, double h,
                                                   saltus_passage* passage, bool* found);
 
-/* What finding contacts costs between shapes of two kinds. */
+/* Cost of contact detection between shapes of two kinds. */
 typedef struct saltus_pair_cost {
   const char* kinds[2]; /* in the order of saltus_shape_kind */
   double pairs;         /* of shapes near each other, examined for contacts */
@@ -222,15 +222,15 @@ typedef struct saltus_body_cost {
   double seconds;  /* that it took */
 } saltus_body_cost;
 
-/* Both, in arrays of the caller. What there is no room for is left out. */
+/* Both, in arrays of the caller. Entries beyond the capacity are omitted. */
 typedef struct saltus_costs {
   saltus_pair_cost*
       kinds; /* [kind_room] the first kind_count of them, in the order in which they were met */
-  saltus_body_cost* bodies; /* [body_room] the first body_count of them, by their bodies */
+  saltus_body_cost* bodies; /* [body_room] the first body_count of them, ordered by body */
   int kind_room, kind_count, body_room, body_count;
 } saltus_costs;
 
-/* Adds what the list of contacts of a step of length h from a state costs, times a weight. */
+/* Adds the cost of listing the contacts of a step of length h from a state, times a weight. */
 SALTUS_API saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanism,
                                                 const saltus_point* at, double h, double weight,
                                                 saltus_costs* costs);
@@ -240,13 +240,13 @@ SALTUS_API saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanis
 SALTUS_API bool saltus_mechanism_contact_bodies(const saltus_mechanism* mechanism,
                                                 uint64_t identity, int bodies[2]);
 
-/* Pairs of shapes that lie deeper in each other than `deeper` m, in the order of shapes; *count may be above the capacity. */
+/* Pairs of shapes with a penetration above `deeper` m, in the order of shapes; *count may exceed the capacity. */
 SALTUS_API saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, double t,
                                                    const double* q, double deeper,
                                                    saltus_overlap* list, int capacity, int* count);
 
-/* Moves free bodies apart, without turning them, until no two shapes lie deeper in each other; *left: how many still do after 500
- * rounds. Joints are not looked at. */
+/* Separates free bodies by translations until no penetration exceeds the bound; *left: number of violating pairs after 500
+ * iterations. Joints are ignored. */
 SALTUS_API saltus_status saltus_mechanism_separate(const saltus_mechanism* mechanism, double t,
                                                    double deeper, double* q, int* left);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * memory.h - where the library's memory comes from.
+ * memory.h - allocators and arenas.
  *
- * An allocator is asked while objects are created, never inside a step. An arena cuts what it gave
+ * An allocator is called while objects are created, never inside a step. An arena divides a block
  * into arrays. An arena without a block only counts, so one layout function both measures and
- * hands out:
+ * assigns:
  *
  *   saltus_arena a = saltus_arena_counting();
  *   layout(work, &a);                                every pointer is NULL, a.used grows

@@ -57,7 +57,7 @@ SALTUS_API saltus_status saltus_options_check(const saltus_field_table* table, c
                                               const char* owner, saltus_log log);
 
 /* Sets one member from text ("0.5", "midpoint"). On failure the struct is untouched and the message
- * names the member, the text and what is allowed. */
+ * names the member, the text and the allowed values. */
 SALTUS_API saltus_status saltus_options_set(const saltus_field_table* table, void* options,
                                             const char* owner, const char* name, const char* text,
                                             saltus_log log);

@@ -39,9 +39,9 @@ SALTUS_API saltus_orbit_def saltus_orbit_def_default(void);
 typedef struct saltus_orbit_view {
   const double *q, *v; /* where it starts and comes back to */
   double period;       /* s */
-  const double* drift; /* [nq] what coordinates move on by; 0 of those that do not drift */
+  const double* drift; /* [nq] increments of drifting coordinates per period; 0 for the others */
   const double*
-      map; /* [size x size] derivative of the return map, over what does not drift: positions, then velocities */
+      map; /* [size x size] derivative of the return map, over positions that do not drift, then velocities */
   const double *re, *im; /* [size] multipliers, largest first */
   int size;
   bool
@@ -57,7 +57,7 @@ typedef struct saltus_orbit_view {
 typedef struct saltus_orbit saltus_orbit;
 
 /* SALTUS_ERR_BOUND when Newton's method finds no orbit near the guess, SALTUS_ERR_UNSUPPORTED for joints and the like; the
- * log has said why, and *out is NULL. */
+ * log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_orbit_create(const saltus_orbit_def* def, saltus_orbit** out);
 SALTUS_API void saltus_orbit_destroy(saltus_orbit* orbit);
 SALTUS_API const saltus_orbit_view* saltus_orbit_look(const saltus_orbit* orbit);

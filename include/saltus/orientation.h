@@ -14,7 +14,7 @@ typedef enum saltus_orientation_kind {
   SALTUS_ORIENTATION_RPY         /* roll, pitch, yaw, rad, about fixed x, then y, then z */
 } saltus_orientation_kind;
 
-/* A rotation from the axes of what is placed to those of what it is placed in. */
+/* A rotation from the axes of an object to those of its parent. */
 typedef struct saltus_orientation {
   saltus_orientation_kind kind;
   double value[4];

@@ -8,13 +8,13 @@
  * and the HDF5 format of FCLIB (local and global friction problems). docs/solvers/problem-files.md
  * describes both.
  *
- * A text file does not say what it holds; its name does (last part, capitals do not matter):
+ * The kind of a text file is determined by its name (last component, case-insensitive):
  *
  *   ...mlcp...   mixed linear complementarity        lcp...   linear complementarity
  *   gfc...       global friction, unless "condensed" or "reduced" is in the name
  *   other        local friction
  *
- * A file in a folder called lcp or mlcp holds what the folder says.
+ * A file in a folder called lcp or mlcp is of that kind.
  */
 #ifndef SALTUS_PROBLEM_FILE_H
 #define SALTUS_PROBLEM_FILE_H
@@ -48,20 +48,20 @@ typedef struct saltus_problem_file {
 /* A constant word for messages: "friction", "global friction", ... */
 SALTUS_API const char* saltus_problem_kind_text(saltus_problem_kind kind);
 
-/* What a text file of this name is taken for. */
+/* Kind of a text file by its name. */
 SALTUS_API saltus_problem_kind saltus_problem_kind_of_name(const char* path);
 
 /* *out is NULL unless SALTUS_OK. SALTUS_ERR_IO: the file cannot be read. SALTUS_ERR_INPUT: it is not
- * what it should be; the message names file, line, position and reason. SALTUS_ERR_UNSUPPORTED:
+ * valid; the message names file, line, position and reason. SALTUS_ERR_UNSUPPORTED:
  * rolling friction and equality multipliers are not read. */
 SALTUS_API saltus_status saltus_problem_file_read(const char* path, saltus_log log,
                                                   const saltus_allocator* allocator,
                                                   saltus_problem_file** out);
 SALTUS_API void saltus_problem_file_destroy(saltus_problem_file* file);
 
-/* Text, or FCLIB when the name ends in .hdf5 or .h5. The name has to fit the kind, so that the file
- * is read as what it is. What is read back has the same bits. All contacts need the same number of
- * rows, 2 or 3, and none may be bilateral: the formats know nothing else (SALTUS_ERR_UNSUPPORTED). */
+/* Text, or FCLIB when the name ends in .hdf5 or .h5. The name must fit the kind, so that the file
+ * is read back as such. A round trip is bitwise exact. All contacts need the same number of
+ * rows, 2 or 3, and none may be bilateral: a limit of the formats (SALTUS_ERR_UNSUPPORTED). */
 SALTUS_API saltus_status saltus_problem_file_write_friction(const char* path,
                                                             const saltus_friction_problem* problem,
                                                             saltus_log log);

@@ -25,17 +25,17 @@ typedef struct saltus_report_def {
   const saltus_recording_data* data;     /* with a state at least */
   const saltus_scene_view* scene;        /* it was made from; NULL: curves and events alone */
   const saltus_certificate* certificate; /* NULL: none */
-  const char* explanation; /* what limited the steps, in words; NULL: what the recording says */
-  double most;             /* bytes of the document; a longer recording is thinned. 0: 12e6 */
+  const char* explanation;               /* limits of the step size, in words; NULL: as recorded */
+  double most; /* bytes of the document; a longer recording is thinned. 0: 12e6 */
   saltus_status (*write)(void* user, const void* bytes, size_t size);
   void* user;
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
-  const char* answers;               /* what designers ask, "name: value" lines; NULL: nothing */
+  const char* answers;               /* design summary, "name: value" lines; NULL: none */
   SALTUS_RESERVED(5);
 } saltus_report_def;
 
-/* What became of the recording. */
+/* Contents of the report. */
 typedef struct saltus_report_about {
   long long recorded, shown; /* states */
   bool events_shown;         /* the states beside every event are among them */
@@ -48,7 +48,7 @@ SALTUS_API saltus_report_def saltus_report_def_default(void);
 SALTUS_API bool saltus_report_has_viewer(void);
 
 /* The page. about may be NULL. SALTUS_ERR_INPUT when the recording has no states or is not one of the scene,
- * SALTUS_ERR_UNSUPPORTED without a viewer, what `write` returns when that is not SALTUS_OK. */
+ * SALTUS_ERR_UNSUPPORTED without a viewer, or the status of `write`. */
 SALTUS_API saltus_status saltus_report_page(const saltus_report_def* def,
                                             saltus_report_about* about);
 /* The document alone, for pages that have a viewer. */

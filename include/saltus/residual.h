@@ -3,8 +3,8 @@
  *
  * residual.h - how well a run obeys its equations, in physical units: the worst of all steps, with time and contact.
  *
- * Looked at in every step of every scheme, from what the step reports; docs/ledger.md has the energies, docs/run.md says what
- * each is. A certificate (verify.h) computes anew what these say about themselves.
+ * Evaluated in every step of every scheme from its report; docs/run.md defines each, docs/ledger.md the energies.
+ * A certificate (verify.h) recomputes them independently.
  */
 #ifndef SALTUS_RESIDUAL_H
 #define SALTUS_RESIDUAL_H
@@ -20,7 +20,7 @@ typedef enum saltus_residual_kind {
   SALTUS_RESIDUAL_PENETRATION, /* m, of gaps */
   SALTUS_RESIDUAL_APPROACH,    /* m/s, of contacts after their law has decided */
   SALTUS_RESIDUAL_OPEN,        /* N, of contacts that cannot have closed in the step */
-  SALTUS_RESIDUAL_CONE,        /* N, of friction beyond what the normal force allows */
+  SALTUS_RESIDUAL_CONE,        /* N, violation of the friction cone */
   SALTUS_RESIDUAL_ANGLE,       /* rad, between friction and the opposite of slip */
   SALTUS_RESIDUAL_JOINTS,      /* m or rad, of joints */
   SALTUS_RESIDUAL_JOINT_RATES, /* m/s or rad/s, at recorded states */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * run.h - a run: a scene, what is to be done otherwise than it says, and what came out.
+ * run.h - a run: a scene, overrides, and results.
  *
  *   saltus_run_def def = saltus_run_def_default();
  *   def.scene = saltus_scene_look(scene);
@@ -14,9 +14,8 @@
  *   }
  *   saltus_run_destroy(run);
  *
- * Every question that a run leaves open (which scheme, which controller, what a tolerance means, which
- * states are recorded) is answered here and nowhere else, from the overrides, then the scene, then the
- * defaults. docs/run.md has the table.
+ * All settings (scheme, controller, meaning of a tolerance, recorded states) are resolved here and nowhere
+ * else, from the overrides, then the scene, then the defaults. docs/run.md has the table.
  */
 #ifndef SALTUS_RUN_H
 #define SALTUS_RUN_H
@@ -28,7 +27,7 @@ SALTUS_BEGIN_DECLS
 
 /* A run that was kept: how it was made, and the state of its simulation. */
 typedef struct saltus_run_snapshot {
-  const char* target; /* what was run, as the caller named it */
+  const char* target; /* name of the model, as given by the caller */
   const char* scene;  /* text of the scene; "" for a system without one */
   const char* scheme;
   const saltus_override* options; /* all of them */
@@ -43,9 +42,9 @@ typedef struct saltus_run_snapshot {
   size_t state_bytes;
 } saltus_run_snapshot;
 
-/* The motion that a run is compared with, just after t; false where it is not known. */
+/* Reference solution just after t; false where it is undefined. */
 typedef struct saltus_run_exact {
-  bool (*at)(const void* self, double t, double* q, double* v); /* NULL: not known at all */
+  bool (*at)(const void* self, double t, double* q, double* v); /* NULL: none */
   const void* self;
 } saltus_run_exact;
 
@@ -76,7 +75,7 @@ typedef struct saltus_run_def {
   double record_dt;       /* s between recorded states instead */
   const double* record_times;
   int record_time_count;
-  bool record_jumps; /* also both sides of every impact, where the scheme knows them */
+  bool record_jumps; /* also both sides of every impact, if the scheme locates them */
   const saltus_recorder* recorders;
   int recorder_count;
 
@@ -96,11 +95,11 @@ typedef struct saltus_run_def {
 /* Nothing is given. */
 SALTUS_API saltus_run_def saltus_run_def_default(void);
 
-/* A view for a system without a scene: it starts at 0 s, and nothing else is said. */
+/* A view for a system without a scene: it starts at 0 s, with defaults otherwise. */
 SALTUS_API saltus_scene_view saltus_run_system(const saltus_system* system, const double* q0,
                                                const double* v0);
 
-/* What a run does: every question has its answer here. Valid as long as the run. */
+/* Resolved settings of a run. Valid as long as the run. */
 typedef struct saltus_run_settings {
   const saltus_scheme_info* scheme;
   bool own;                 /* it is the scheme that the scene names */
@@ -110,7 +109,7 @@ typedef struct saltus_run_settings {
   saltus_control_options control_options;
   double rtol, atol, atol_velocity; /* of a scheme that chooses its steps; NaN: it does not */
   double start, until;              /* s */
-  double step;                      /* s, as asked; NaN: not given */
+  double step;                      /* s, as requested; NaN: not given */
   double h;                         /* s, exact; 0: chosen, or controlled */
   long long steps;                  /* in all; 0: they differ in length */
   long long record_every;
@@ -131,16 +130,16 @@ typedef struct saltus_run_events {
 
 enum { SALTUS_RUN_TRIALS = 16 };
 
-/* How well a motion is known, by the distances of runs with different tolerances: an estimate, no bound. Errors and
- * distances are in what is asked of the motion, atol + rtol |x|; docs/theory/global.md says of what. */
+/* Estimate (not a bound) of the global error, by the distances of runs with different tolerances. Errors and
+ * distances are relative to the requested atol + rtol |x|; docs/theory/global.md. */
 typedef struct saltus_run_accuracy {
   bool known;
-  double rtol, atol;    /* asked of the motion */
-  double part;          /* of them is asked of a step */
-  double error;         /* largest, at most 1: twice what distances from finer runs say */
+  double rtol, atol;    /* requested of the motion */
+  double part;          /* ratio of local to global tolerance */
+  double error;         /* largest, at most 1: twice the distance from finer runs */
   double t;             /* s, where that is */
-  double amplification; /* half of that over part: what errors of steps grow to */
-  double predictable;   /* s; up to there a motion that could not be tightened is known; else NaN */
+  double amplification; /* half of that over part: growth of local errors */
+  double predictable;   /* s; time up to which a rejected motion is determined; else NaN */
   int trials;           /* runs before this one, with: */
   double parts[SALTUS_RUN_TRIALS];
   double distances[SALTUS_RUN_TRIALS]; /* to the next finer one; of the last 0 */
@@ -148,7 +147,7 @@ typedef struct saltus_run_accuracy {
   double cpu;                          /* s */
 } saltus_run_accuracy;
 
-/* What came out. Valid until the run is destroyed; numbers grow while it goes on. */
+/* Results. Valid until the run is destroyed; updated while it proceeds. */
 typedef struct saltus_run_result {
   saltus_status status; /* how it ended */
   const char* reason;   /* "complete", or the status in words with its time */
@@ -178,7 +177,7 @@ typedef struct saltus_run_result {
   double joint_drift;
   double projection; /* m, largest movement back onto constraints in a step */
 
-  long long compared; /* states at which the exact motion was known */
+  long long compared; /* states at which the reference was defined */
   double error;       /* of positions, largest; NaN: nothing was compared */
   double error_mean;  /* its integral over time */
 
@@ -192,42 +191,42 @@ typedef struct saltus_run_result {
 
 typedef struct saltus_run saltus_run;
 
-/* Answers every question and makes the simulation. On failure *out is NULL and the log has said which
- * override, option or member is wrong: SALTUS_ERR_NAME, SALTUS_ERR_RANGE, SALTUS_ERR_UNSUPPORTED,
+/* Resolves the settings and creates the simulation. On failure *out is NULL and the log names the
+ * invalid override, option or member: SALTUS_ERR_NAME, SALTUS_ERR_RANGE, SALTUS_ERR_UNSUPPORTED,
  * SALTUS_ERR_INPUT, SALTUS_ERR_UNDEFINED, SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out);
 SALTUS_API void saltus_run_destroy(saltus_run* run);
 
 SALTUS_API const saltus_run_settings* saltus_run_about(const saltus_run* run);
 
-/* One more recorder, after those of the definition and before the first saltus_run_go: what it needs to
- * know about the run is known now. SALTUS_ERR_MEMORY. */
+/* One more recorder, after those of the definition and before the first saltus_run_go: all settings
+ * are resolved then. SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_run_record(saltus_run* run, saltus_recorder recorder);
 
-/* Of a run with `global`: repeats it, unseen by recorders, with smaller tolerances of steps until three runs show that
- * the motion is known to what was asked, and gives it the largest tolerance that does. The first saltus_run_go does this
- * where it has not been called. SALTUS_ERR_ACCURACY when double precision is not enough: errors grow too much; the log has
- * said from when on. SALTUS_ERR_STOPPED as below; another call begins anew. Nothing is done without `global`. */
+/* Of a run with `global`: repeats it, without recorders, with smaller local tolerances until three runs agree that
+ * the global error is below the request, and selects the largest sufficient tolerance. The first saltus_run_go does this
+ * if it was not called. SALTUS_ERR_ACCURACY if double precision is insufficient for the error growth; the log has
+ * the time. SALTUS_ERR_STOPPED as below; another call restarts. No effect without `global`. */
 SALTUS_API saltus_status saltus_run_tighten(saltus_run* run);
 
-/* To the end. SALTUS_ERR_STOPPED when the progress callback or the flag wanted no more: recorders have
- * got the state it had reached, and another call goes on from there to the same end. Any other status
- * than SALTUS_OK: the state is that before the step that failed, and the log has said why. */
+/* Runs to the end. SALTUS_ERR_STOPPED if the progress callback or the flag requested it: recorders have
+ * received the last state, and another call continues to the same end. Any other status
+ * than SALTUS_OK: the state is that before the failed step, and the log has the reason. */
 SALTUS_API saltus_status saltus_run_go(saltus_run* run);
 
 SALTUS_API const saltus_run_result* saltus_run_outcome(const saltus_run* run);
 
-/* What was asked of the steps, how they went and what limited them, in plain words, a sentence in a line; "" before the
- * run has gone on. As snprintf: what fits into text[bytes], and how long the whole is. */
+/* Requested accuracy, steps and their limits in plain words, one sentence a line; "" before the
+ * first step. As snprintf: writes at most bytes, returns the full length. */
 SALTUS_API size_t saltus_run_explain(const saltus_run* run, char* text, size_t bytes);
 
 /* The run as bytes that saltus_run_snapshot_create reads: lines of text, the scene, the state. target
- * names what was run, scene is its text. Returns how many bytes; writes them unless bytes is NULL. */
+ * names the model, scene is its text. Returns the number of bytes; writes them unless bytes is NULL. */
 SALTUS_API size_t saltus_run_snapshot_save(const saltus_run* run, const char* target,
                                            const char* scene, void* bytes);
 
-/* path names the file in messages. SALTUS_ERR_INPUT for bytes that are no snapshot, a scheme or a
- * controller that is not there; *out is NULL then and the log has said why. */
+/* path names the file in messages. SALTUS_ERR_INPUT for bytes that are no snapshot, or an unknown scheme or
+ * controller; *out is NULL then and the log has the reason. */
 SALTUS_API saltus_status saltus_run_snapshot_create(const char* path, const void* bytes,
                                                     size_t size, saltus_log log,
                                                     const saltus_allocator* allocator,

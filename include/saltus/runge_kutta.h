@@ -6,8 +6,8 @@
  * herk-3, hem-4.
  *
  * A step of length h is cut at every event: contacts that hit, close or open. Each event is bracketed
- * to a width of bracket h^(p+1), p the order of the method, so that what is lost at an impact is not
- * more than the method loses in a smooth step. docs/schemes/event-capturing.md has the algorithm.
+ * to a width of bracket h^(p+1), p the order of the method, so that the error at an impact does not
+ * exceed that of a smooth step. docs/schemes/event-capturing.md has the algorithm.
  */
 #ifndef SALTUS_RUNGE_KUTTA_H
 #define SALTUS_RUNGE_KUTTA_H
@@ -26,7 +26,7 @@ SALTUS_API saltus_event_capturing_options saltus_event_capturing_options_default
 
 /* event-driven: events located to a tolerance, impacts at an instant. */
 typedef enum saltus_at_accumulation {
-  SALTUS_AT_ACCUMULATION_STOP,   /* SALTUS_ERR_ACCUMULATION, with a message that says where */
+  SALTUS_AT_ACCUMULATION_STOP,   /* SALTUS_ERR_ACCUMULATION, with time and contact in the message */
   SALTUS_AT_ACCUMULATION_CAPTURE /* goes on through it like the schemes that capture events */
 } saltus_at_accumulation;
 

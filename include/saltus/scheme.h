@@ -20,7 +20,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* What a scheme can treat; a system that needs more is refused at creation. */
+/* Capabilities of a scheme; a system that needs more is rejected at creation. */
 enum {
   SALTUS_TREATS_JOINTS = 1,
   SALTUS_TREATS_FRICTION = 2, /* with one tangent or two */
@@ -28,7 +28,7 @@ enum {
   SALTUS_TREATS_MAPS = 8,               /* q' = N(q) v with N other than the identity */
   SALTUS_TREATS_VARIABLE_STEPS = 16,    /* the step may change from one step to the next */
   SALTUS_TREATS_PLANAR_FRICTION = 32,   /* friction of contacts with one tangent, no other */
-  SALTUS_TREATS_CHANGING_CONTACTS = 64, /* contacts that come and go */
+  SALTUS_TREATS_CHANGING_CONTACTS = 64, /* time-varying contact sets */
   SALTUS_TREATS_LAWS = 128, /* every impact law of law.h, and rules for several contacts */
   SALTUS_TREATS_FRICTION_LAWS =
       256, /* friction_law.h beyond elliptic cones with the associated rule */
@@ -43,7 +43,7 @@ typedef struct saltus_scheme_info {
   int smooth_order;    /* of the position without impacts, default options */
   int embedded_order;  /* of the embedded method that estimates errors; 0: none */
   bool locates_events; /* reports events with times inside the step */
-  bool dense;          /* knows its motion between the ends of a step */
+  bool dense;          /* has dense output within a step */
   bool chooses_step;   /* takes steps of its own length; h is the most it may advance */
   bool stops;          /* at accumulations of impacts, with its default options */
   bool pyramids;       /* spatial friction cones are polyhedra */
@@ -83,13 +83,13 @@ typedef struct saltus_contact_step {
   double impulse[3];                    /* N s over the step, normal first */
   bool impact;       /* the impulse stops an approach; else it is a force times h */
   bool replaced;     /* another law than its own decided an impact of the step */
-  double lasting[3]; /* N s, part of the impulse of an impact that a lasting force gave */
+  double lasting[3]; /* N s, non-impulsive part of the impulse of an impact */
   saltus_impact_phase part;
   saltus_whole_impact whole_impact; /* of a part that ends an impact */
   uint64_t identity;                /* the same for ever; of a fixed set the key */
   double twist_work;                /* J, of its rolling and drilling friction over the step */
-  double slip_work;    /* J, of lasting friction, lambda_T . U_T over the step; 0: not known */
-  double surface_work; /* J, of lasting forces on what moves by itself, lambda . b; the same */
+  double slip_work;    /* J, of non-impulsive friction, lambda_T . U_T over the step; or 0 */
+  double surface_work; /* J, of non-impulsive forces on prescribed motions, lambda . b; the same */
   SALTUS_RESERVED(1);
 } saltus_contact_step;
 
@@ -112,11 +112,11 @@ typedef struct saltus_step_report {
   int rejections;  /* attempts before this one */
   /* of a scheme that chooses its steps: */
   const char* method;      /* that took the step: "dopri5"; NULL: the only one */
-  saltus_step_limit limit; /* what kept the step from being longer */
+  saltus_step_limit limit; /* limit of the step size */
   int limit_index;         /* the position (along that velocity), velocity or contact */
   int proven, sampled;     /* searches for events, as in saltus_tally */
   double dry_work;         /* J, of dry friction beside contacts over the step */
-  double of_law; /* J, what an impact law that was replaced would have changed the energy by */
+  double of_law;           /* J, energy change by an impact law that was replaced */
   SALTUS_RESERVED(1);
 } saltus_step_report;
 
@@ -130,7 +130,7 @@ typedef struct saltus_scheme_def {
   const char* scheme;   /* name in the registry */
   const void* options;  /* the scheme's options struct; NULL: defaults */
   const double* atol_q; /* [nv] absolute tolerances of a scheme that has one, of positions along
-                         * each velocity (m, rad), 0: as its options say;
+                         * each velocity (m, rad), 0: by its options;
                          * NULL: all of them; copied */
   const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;
@@ -145,7 +145,7 @@ typedef struct saltus_scheme_def {
 
 typedef struct saltus_scheme saltus_scheme;
 
-/* On failure *out is NULL and the log has said why. */
+/* On failure *out is NULL and the log has the reason. */
 SALTUS_API saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme** out);
 SALTUS_API void saltus_scheme_destroy(saltus_scheme* scheme);
 
@@ -164,8 +164,8 @@ SALTUS_API saltus_status saltus_scheme_dense(saltus_scheme* scheme, double t, sa
 
 /* One contact inside a step; normal first. */
 typedef struct saltus_contact_inside {
-  double force[3];   /* N, lasting, at this time */
-  double lasting[3]; /* N s, of the lasting force since the start of the step */
+  double force[3];   /* N, non-impulsive, at this time */
+  double lasting[3]; /* N s, of the non-impulsive force since the start of the step */
   double impulse[3]; /* N s, of impacts since the start of the step */
   SALTUS_RESERVED(2);
 } saltus_contact_inside;
@@ -181,11 +181,11 @@ SALTUS_API saltus_work saltus_scheme_work(const saltus_scheme* scheme);
 /* Steps since creation by method and limit; valid as long as the scheme. */
 SALTUS_API const saltus_tally* saltus_scheme_tally(const saltus_scheme* scheme);
 
-/* What the scheme carries from step to step beyond q and v, for snapshots. */
+/* Memory of the scheme between steps beyond q and v, for snapshots. */
 SALTUS_API size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme);
 SALTUS_API void saltus_scheme_memory_save(const saltus_scheme* scheme, void* bytes);
-/* SALTUS_ERR_INPUT when the bytes are not of such a scheme, SALTUS_ERR_MEMORY when a changing set does not
- * find room; what the scheme carries is then undefined. */
+/* SALTUS_ERR_INPUT when the bytes are not of such a scheme, SALTUS_ERR_MEMORY if the capacity for a time-varying set
+ * cannot be allocated; the memory of the scheme is then undefined. */
 SALTUS_API saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes,
                                                    size_t size);
 
@@ -204,7 +204,7 @@ typedef enum saltus_joint_level {
 /* Whether contact problems start from the impulses of the last accepted step or from zero. */
 typedef enum saltus_warm_start { SALTUS_WARM_START_YES, SALTUS_WARM_START_NO } saltus_warm_start;
 
-/* Which contacts between two bodies leave the problem because others make them superfluous. */
+/* Which redundant contacts between two bodies are removed from the problem. */
 typedef enum saltus_contact_filter {
   SALTUS_FILTER_NO,
   SALTUS_FILTER_EXACT, /* of those without friction: velocities do not change */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * shape.h - shapes of bodies: what they are, what they weigh, and what their surfaces are made of.
+ * shape.h - shapes of bodies: geometry, mass properties and surface features.
  *
- * Curved shapes are curved: nothing is made of facets. A shape may be rounded: `radius` is then added all around.
+ * Curved shapes are exact, without facets. A shape may be rounded: `radius` is then added all around.
  * docs/shapes.md has a picture and the numbers of each.
  */
 #ifndef SALTUS_SHAPE_H
@@ -37,7 +37,7 @@ typedef enum saltus_shape_kind {
   SALTUS_SHAPE_TORUS,      /* size[0]: radius of the circle about z, radius: of the tube */
   SALTUS_SHAPE_HALF_SPACE, /* all below z = 0 of its own axes */
   SALTUS_SHAPE_HULL,       /* convex hull of the points; radius: rounded by it */
-  SALTUS_SHAPE_MESH, /* points and triangles, counter-clockwise seen from outside; closed, or open: one-sided */
+  SALTUS_SHAPE_MESH, /* points and triangles, counter-clockwise from outside; closed, or open: one-sided */
   SALTUS_SHAPE_HEIGHTFIELD /* heights over a grid, free above; cells are cut from (i,j) to (i+1,j+1) */
 } saltus_shape_kind;
 
@@ -66,7 +66,7 @@ typedef struct saltus_shape_def {
 /* "circle", "half-space" and so on, as in scenes; NULL: no such kind. */
 SALTUS_API const char* saltus_shape_kind_name(saltus_shape_kind kind);
 
-/* What a body of this shape and of density 1 has, by exact integrals. */
+/* Mass properties of this shape with density 1, by exact integrals. */
 typedef struct saltus_shape_mass {
   double volume;    /* m^3; of the plane m^2 */
   double centre[3]; /* m, in body axes */
@@ -76,7 +76,7 @@ typedef struct saltus_shape_mass {
 } saltus_shape_mass;
 
 /* SALTUS_ERR_INPUT with a message for shapes without a volume (half-spaces, chains, heightfields, open meshes) and
- * for what is refused as a shape. */
+ * for invalid shapes. */
 SALTUS_API saltus_status saltus_shape_weigh(const saltus_shape_def* def, int dimension,
                                             saltus_log log, saltus_shape_mass* mass);
 

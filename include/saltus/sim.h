@@ -30,8 +30,8 @@ typedef struct saltus_contact_frame {
   double impact;     /* J, work of its normal impulses, likewise */
   uint64_t identity; /* the same for ever; of a fixed set the key */
   int law;           /* place in the laws of the system */
-  int bodies[2];     /* -1: none, or not known */
-  double point[3];   /* m; NaN: the system does not say */
+  int bodies[2];     /* -1: none, or unknown */
+  double point[3];   /* m; NaN: not provided by the system */
   double normal[3];  /* of length 1, towards the first body; NaN likewise */
   SALTUS_RESERVED(2);
 } saltus_contact_frame;
@@ -44,7 +44,7 @@ typedef struct saltus_frame {
   const double* v;
   const double* outputs; /* [output_count] of the observables; NULL: none */
   int output_count;
-  double kinetic, potential; /* J; NaN where the system does not say */
+  double kinetic, potential; /* J; NaN if not provided by the system */
   saltus_energy energy;      /* J since the start, up to the end of the present step */
   long long creations;       /* steps since the start in which impacts created energy */
   /* [contact_count] by key; of a changing set by rising identity, and as many as there are */
@@ -70,7 +70,7 @@ typedef struct saltus_recorder {
   /* the state at the start and after every step, recorded or not; NULL: not interested */
   saltus_status (*step)(void* user, double t, const double* q, const double* v);
   int contacts_unseen; /* 1: it does not look at the contacts of frames, which then need not be found */
-  int ledger_unseen; /* 1: nor at energies; where no recorder has `frame` and all say so, there is no ledger */
+  int ledger_unseen; /* 1: nor energies; if no recorder has `frame` and all set this, there is no ledger */
   /* A contact that was part of a contact problem, with how many iterations it took, at least 1; linear systems count
    * one. Called inside of steps, also for attempts that are taken back and by one thread; NULL: not interested */
   void (*effort)(void* user, uint64_t identity, long long iterations);
@@ -95,7 +95,7 @@ typedef struct saltus_sim_def {
   const void* options;         /* NULL: the scheme's defaults */
   const double* atol_q;        /* [nv] absolute tolerances of a scheme or a controller that has one,
                                 * of positions along each velocity (m, rad),
-                                * 0: as the options say; NULL: all of them; copied */
+                                * 0: by the options; NULL: all of them; copied */
   const double* atol_v;        /* [nv] the same for velocities, of a scheme */
   double t0;                   /* s */
   double h;                    /* s, step; not used under step control; the largest one, or 0, of
@@ -119,8 +119,8 @@ typedef struct saltus_sim_def {
                                * and SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator;
-  /* ? never. Counts how often the system was changed from outside, as by an input of a scene: a step after a
-   * change starts anew, with nothing that the scheme carried. */
+  /* ? never. Counts how often the system was changed from outside, as by an input of a scene: the memory
+   * of the scheme is discarded after a change. */
   const uint64_t* changes;
   bool record_middles; /* also a frame in the middle of every step, of schemes with dense output */
   SALTUS_RESERVED(6);
@@ -128,7 +128,7 @@ typedef struct saltus_sim_def {
 
 typedef struct saltus_sim saltus_sim;
 
-/* On failure *out is NULL and the log has said which member is wrong. */
+/* On failure *out is NULL and the log names the invalid member. */
 SALTUS_API saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out);
 SALTUS_API void saltus_sim_destroy(saltus_sim* sim);
 

@@ -38,8 +38,8 @@ typedef struct saltus_sweep_def {
   const saltus_override* overrides; /* of the scene, in all runs */
   int override_count;
   const saltus_run_def*
-      run; /* scheme, options, control, step, tolerances, until; the rest is not looked at. NULL: as the
-                              * scene says */
+      run; /* scheme, options, control, step, tolerances, until; the rest is ignored. NULL: from the
+                              * scene */
   /* NAME=A:B:N, NAME=A:B:N log, NAME=A,B,C form a grid, the first one changes fastest; NAME~uniform(A, B),
    * NAME~loguniform(A, B), NAME~normal(MEAN, DEVIATION), NAME~lognormal(MEDIAN, DEVIATION of the logarithm) are drawn
    * `samples` times, the same for every point of the grid. NAME is a parameter, or the start x or velocity x' of a
@@ -75,7 +75,7 @@ typedef struct saltus_sweep_view {
 typedef struct saltus_sweep saltus_sweep;
 
 /* SALTUS_ERR_INPUT for a scene, an axis or a measure that is wrong, SALTUS_ERR_RANGE, SALTUS_ERR_UNSUPPORTED,
- * SALTUS_ERR_MEMORY; the log has said why, and *out is NULL. */
+ * SALTUS_ERR_MEMORY; the log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_sweep_create(const saltus_sweep_def* def, saltus_sweep** out);
 SALTUS_API void saltus_sweep_destroy(saltus_sweep* sweep);
 SALTUS_API const saltus_sweep_view* saltus_sweep_look(const saltus_sweep* sweep);
@@ -83,7 +83,7 @@ SALTUS_API const saltus_sweep_view* saltus_sweep_look(const saltus_sweep* sweep)
 /* The values of the axes in a run, [axes]. */
 SALTUS_API void saltus_sweep_point(const saltus_sweep* sweep, long long run, double* values);
 
-/* What came out, one row for each run; arrays belong to the caller. */
+/* Results, one row for each run; arrays belong to the caller. */
 typedef struct saltus_sweep_rows {
   double* values; /* [count x (axes + measures)]; measures of a run that failed are NaN */
   int* statuses;  /* [count] saltus_status */
@@ -91,7 +91,7 @@ typedef struct saltus_sweep_rows {
   bool* done;                           /* [count] false: it was stopped before its end */
 } saltus_sweep_rows;
 
-/* Computes the runs that are named, in any order. A run that fails has a row that says so and is no failure of the sweep.
+/* Computes the runs that are named, in any order. A failed run is marked in its row and is no failure of the sweep.
  * SALTUS_ERR_STOPPED when the flag `cancel` was set: rows that are not done are to be computed again. SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, int count,
                                               const saltus_sweep_rows* rows);
@@ -121,12 +121,12 @@ SALTUS_API saltus_status saltus_sweep_table_create(const char* path, const saltu
 SALTUS_API saltus_status saltus_sweep_table_open(const char* path, bool writing, saltus_log log,
                                                  saltus_sweep_table** out);
 SALTUS_API const saltus_sweep_head* saltus_sweep_table_head(const saltus_sweep_table* table);
-/* NULL: nothing to do. SALTUS_ERR_IO when what was written did not get to the disk. */
+/* NULL: nothing to do. SALTUS_ERR_IO if buffered data could not be written to disk. */
 SALTUS_API saltus_status saltus_sweep_table_close(saltus_sweep_table* table);
 /* One row, of columns of rows at place i. SALTUS_ERR_IO, a full disk for instance: rows before it are there. */
 SALTUS_API saltus_status saltus_sweep_table_write(saltus_sweep_table* table, long long run,
                                                   const saltus_sweep_rows* rows, int i);
-/* count rows from `first` on; rows.done says which are there. */
+/* count rows from `first` on; rows.done marks the computed ones. */
 SALTUS_API saltus_status saltus_sweep_table_read(saltus_sweep_table* table, long long first,
                                                  int count, const saltus_sweep_rows* rows);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * system.h - the mechanical system, as every scheme sees it.
+ * system.h - the mechanical system, the interface of all schemes.
  *
  *   q' = N(q) v
  *   M(t,q) v' = F(t,q,v) + sum of G lambda
@@ -14,7 +14,7 @@
  *
  * Positions enter a scheme only through `advance`, `difference`, `rate` and derivatives along N(q): F_q is dF(q advanced
  * along the j-th velocity)/ds, so every matrix is nv x nv and every row nv wide, with or without quaternions. A scheme
- * never touches M: it asks for  A = m M + v F_v + q F_q  to be assembled, factored and solved, by the structure that a
+ * never accesses M: it requests assembly, factorisation and solution of  A = m M + v F_v + q F_q,  by the structure that a
  * system declares or by a `linear` table of its own. Rows may be sparse. docs/architecture.md gives the reasons.
  */
 #ifndef SALTUS_SYSTEM_H
@@ -32,7 +32,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* What a callback says that could not give an answer. */
+/* Message of a failed callback. */
 typedef struct saltus_failure {
   saltus_status status; /* SALTUS_OK: nothing failed */
   char text[256];
@@ -46,7 +46,7 @@ typedef struct saltus_point {
   const double* v; /* [nv]; NULL where velocities play no part */
   void* scratch;
   struct saltusi_contact_keys* keys; /* of the library, NULL outside of it */
-  saltus_failure* failure;           /* for saltus_fail; NULL: nobody asks */
+  saltus_failure* failure;           /* for saltus_fail; NULL: not requested */
 } saltus_point;
 
 /* Called by a callback that cannot evaluate: the step is undone and ends with SALTUS_ERR_SYSTEM and this text, whatever
@@ -57,7 +57,7 @@ SALTUS_API void saltus_fail(const saltus_point* at, const char* format, ...)
 #endif
     ;
 
-/* What a system consists of, for messages; all but energies with the number of a coordinate, contact or joint. */
+/* Components of a system, for messages; all but energies with the index of a coordinate, contact or joint. */
 typedef enum saltus_part {
   SALTUS_PART_KINETIC,
   SALTUS_PART_POTENTIAL,
@@ -67,25 +67,25 @@ typedef enum saltus_part {
   SALTUS_PART_JOINT
 } saltus_part;
 
-/* The contacts at one configuration. An identity names a contact for ever: the pair of features that touch, say. A fixed
+/* The contacts at one configuration. An identity is permanent, for instance the feature pair. A fixed
  * set of contacts writes only `gap`: count = dims.nc, identity[i] = i and law[i] = i are set before the call; one that
  * shares laws writes `law` too. docs/contacts.md. */
 typedef struct saltus_contact_list {
   int count;
   int capacity;
-  double reach; /* m; in: gaps up to this are wanted; out: every contact with a gap up to this is
+  double reach; /* m; in: gaps up to this are requested; out: every contact with a gap up to this is
                        * in the list; infinite: all there are */
   double* gap;  /* [capacity] m, positive when apart */
   uint64_t* identity; /* [capacity] all different */
   int* law;           /* [capacity] place in saltus_system.laws; one law for one identity, always */
   double
-      horizon; /* s; in: what velocities can bring within reach in this time is wanted too; 0: nothing */
+      horizon; /* s; in: contacts that velocities can bring within reach in this time are included; 0: none */
   bool
       concise; /* in: contacts may be left out that hold whenever others of the system do, listed or not */
 } saltus_contact_list;
 
-/* Law of an entry of `sweep` that is no contact but a watch: a function of `gaps` that is positive while nothing of
- * its own touches, as the distance of two shapes. At its root the contacts are asked for. docs/contacts.md. */
+/* Law of an entry of `sweep` that is a separation monitor: a function of `gaps` that is positive while its shapes are
+ * separated, such as their distance. At its root the contacts are listed. docs/contacts.md. */
 enum { SALTUS_WATCH = -1, SALTUS_GUARDS = 16, SALTUS_LIES_DOWN = 64, SALTUS_TILTS = 128 };
 
 /* Where a system may be within a step. */
@@ -108,25 +108,24 @@ typedef struct saltus_contact_place {
 
 /* Rows of one joint or contact. All arrays are zero before the call. */
 typedef struct saltus_rows {
-  int count;   /* rows wanted: all of a joint; of a contact 1 + tangents, the normal alone, or
+  int count;   /* requested rows: all of a joint; of a contact 1 + tangents, the normal alone, or
                   * those of saltus_contact_rows */
   int width;   /* entries of a row; a sparse system may lower it */
   int stride;  /* between rows of G */
   int* column; /* [width] ascending, to be written; NULL when rows are dense, width = nv */
   double* G;   /* [count x stride] */
   double* b;   /* [count] m/s */
-  double* c;   /* [count] m/s^2; NULL when nobody asks; needs v */
+  double* c;   /* [count] m/s^2; NULL: not requested; needs v */
 } saltus_rows;
 
-/* What is known about a system; schemes use it to do less. saltus_system_check tests it. */
+/* Properties of a system that permit shortcuts. saltus_system_check tests them. */
 enum {
   SALTUS_CONSTANT_MASS = 1,    /* M depends neither on t nor on q */
   SALTUS_LINEAR_FORCE = 2,     /* F_q and F_v are constant: F is affine in q and v, anything in t */
   SALTUS_FREE_FORCE = 4,       /* F_q = F_v = 0 */
   SALTUS_CONSTANT_NORMALS = 8, /* G and b are constant: gaps are affine in q and t */
-  SALTUS_CHANGING_CONTACTS =
-      16,                     /* contacts come and go; dims.nc is only a first guess of how many */
-  SALTUS_STILL_OBSTACLES = 32 /* b of contacts is 0: what they touch does not move by itself */
+  SALTUS_CHANGING_CONTACTS = 16, /* time-varying contact set; dims.nc is an initial capacity */
+  SALTUS_STILL_OBSTACLES = 32    /* b of contacts is 0: no obstacle has a prescribed motion */
 };
 
 typedef struct saltus_dims {
@@ -158,7 +157,7 @@ typedef struct saltus_linear_ops {
   void (*mass_times)(const void* self, const saltus_point* at, const double* x, double* y);
   bool diagonal; /* A is diagonal: solve divides entry by entry */
   /* ? solve. A^-1 times a row with `width` entries in ascending columns: writes ascending columns and
-   * values of what need not be zero, returns how many. */
+   * values of the structural nonzeros, returns their number. */
   int (*solve_row)(const void* self, const void* matrix, int width, const int* column,
                    const double* entries, int* out_column, double* out);
   SALTUS_RESERVED(6);
@@ -179,7 +178,7 @@ typedef struct saltus_system_ops {
   /* ? lists at points alone. Every contact whose gap can be up to list->reach somewhere in the box; gaps
    * are not written. Otherwise as `contacts`; SALTUS_RETRY_SMALLER: the box is too large for a list. Needs `gaps`. */
   saltus_status (*sweep)(const void* self, const saltus_box* over, saltus_contact_list* list);
-  /* ? unknown. SALTUS_ERR_RANGE: there is no such contact; any identity may be asked for. */
+  /* ? unknown. SALTUS_ERR_RANGE: there is no such contact; any identity may be requested. */
   saltus_status (*place)(const void* self, const saltus_point* at, uint64_t identity,
                          saltus_contact_place* place);
   void (*joints)(const void* self, const saltus_point* at, double* g); /* ? [nj] */
@@ -200,11 +199,11 @@ typedef struct saltus_system_ops {
   void (*kinetic_gradient)(const void* self, const saltus_point* at, double* T_q); /* ? [nv] */
   double (*kinetic)(const void* self, const saltus_point* at);   /* ? v^T M v / 2 */
   double (*potential)(const void* self, const saltus_point* at); /* ? unknown, NaN */
-  /* ? differences. power[0]: W, of forces without a potential, Q . v; power[1]: W, of what moves by itself in the
+  /* ? differences. power[0]: W, of forces without a potential, Q . v; power[1]: W, of explicit time in the
    * energies, V_t - T_t. For the ledger alone; docs/ledger.md. */
   void (*power)(const void* self, const saltus_point* at, double power[2]);
   /* ? zero. J, 2 T - v . T_v: twice the part of T without v and once the part that is linear in v, where
-   * coordinates move by themselves and `kinetic` says so. */
+   * `kinetic` contains a prescribed motion of the coordinates. */
   double (*frame_energy)(const void* self, const saltus_point* at);
 
   void (*rate)(const void* self, const double* q, const double* v, double* dq); /* ? q' = v */
@@ -219,31 +218,31 @@ typedef struct saltus_system_ops {
 
   /* ? q1 - q0. The d [nv] with advance(q0, d, 1) = q1, in m and rad whatever q is made of; the shortest. */
   void (*difference)(const void* self, const double* q0, const double* q1, double* d);
-  /* ? nothing. Brings q back to what it is: quaternions to length 1, angles of joints to what poses say.
-   * Moves nothing by more than q had left by. */
+  /* ? nothing. Normalises q: quaternions to length 1, angles of joints to those of the poses.
+   * Changes q by no more than its defect. */
   void (*normalise)(const void* self, double* q);
   /* ? differences. y = E p for momenta p over a step along the way d, both [nv], as schemes of a discrete action
    * need it: for a turn d of a body y = p + (1 - (a/2) cot(a/2)) / a^2 d x (d x p), a = |d|; p where q' = v. */
   void (*turn_momentum)(const void* self, const double* d, const double* p, double* y);
-  /* ? unknown. How a joint bends, over the columns of its rows; K and U_q are zero before. K [width x width] =
-   * d(G P)/dq at multipliers P [rows], of a closed joint along what it allows: y^T K x where G^T x = G^T y = 0.
-   * U_q [rows x width] = d(G^T v + b)/dq at fixed v. Says whether K couples blocks of the structure, the same
-   * everywhere; with K and U_q NULL that alone. docs/structure.md. */
+  /* ? unknown. Constraint Hessian of a joint, over the columns of its rows; K and U_q are zero before. K [width x width] =
+   * d(G P)/dq at multipliers P [rows], of a closed joint on its null space: y^T K x where G^T x = G^T y = 0.
+   * U_q [rows x width] = d(G^T v + b)/dq at fixed v. Returns whether K couples blocks of the structure, the same
+   * for all states; with K and U_q NULL only that. docs/structure.md. */
   bool (*joint_bend)(const void* self, const saltus_point* at, int joint, const double* P,
                      double* K, double* U_q);
   /* ? contacts hold wherever their gap is zero. Values that are positive while the features of a contact are those
    * that touch; how many. -1: this one holds everywhere. The system then has `gaps`, `sweep` and `place`. */
   int (*guards)(const void* self, const saltus_point* at, uint64_t identity,
                 double guard[SALTUS_GUARDS]);
-  /* ? force. F of some velocities, ascending, F [count]: bodies that move apart from each other are asked for
+  /* ? force. F of some velocities, ascending, F [count]: independent bodies are evaluated
    * one by one. */
   void (*force_some)(const void* self, const saltus_point* at, int count, const int* velocity,
                      double* F);
   /* ? by `joint`. F [nv] += G P over all joints, U [nj] = G^T v + b. */
   void (*joints_act)(const void* self, const saltus_point* at, const double* P, double* F,
                      double* U);
-  /* ? unknown. After a failure: text[size] says what stands in the way of a step from `at` over h (0: of being
-   * there); false: nothing that is known. */
+  /* ? unknown. After a failure: text[size] describes the obstacle of a step from `at` over h (0: at
+   * the state itself); false: none is found. */
   bool (*obstacle)(const void* self, const saltus_point* at, double h, char* text, size_t size);
   /* ? advance. The same inside a step: angles of joints may have any value where neither forces nor joints read them. */
   void (*advance_within)(const void* self, const double* q, const double* v, double h, double* q1);
@@ -273,7 +272,7 @@ typedef struct saltus_system {
   int joint_count;
   const int*
       joint_first; /* [joint_count + 1] first row of each joint; NULL: every row is a joint */
-  const saltus_impacts* impacts;  /* how contacts strike together; NULL: at once */
+  const saltus_impacts* impacts;  /* multiple impacts; NULL: simultaneous */
   const saltus_dry_friction* dry; /* [dry_count] dry friction beside that of contacts */
   int dry_count;
   const bool*
@@ -281,7 +280,7 @@ typedef struct saltus_system {
   SALTUS_RESERVED(4);
 } saltus_system;
 
-/* SALTUS_ERR_RANGE with a message that names what is wrong: missing callbacks, negative sizes, laws out of range. Called
+/* SALTUS_ERR_RANGE with a message that names the fault: missing callbacks, negative sizes, laws out of range. Called
  * by everything that takes a system. */
 SALTUS_API saltus_status saltus_system_validate(const saltus_system* system, saltus_log log);
 

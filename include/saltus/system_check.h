@@ -25,7 +25,7 @@ typedef struct saltus_system_check_result {
   double worst;         /* of all above and below */
   const char* where;    /* name of the worst */
   double difference;    /* against advance */
-  double normalise;     /* what it does to a q that is normalised */
+  double normalise;     /* change of a q that is already normalised */
   double turn_momentum; /* against differences of difference and advance */
   double joint_bend;    /* against differences of rows; joints_act too */
 } saltus_system_check_result;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * urdf.h - robots in URDF as scenes: links become bodies, joints become joints, and the text that comes out
- * is a scene that one can edit. docs/urdf.md says what becomes of each element.
+ * urdf.h - robots in URDF as scenes: links become bodies, joints become joints, and the result
+ * is an editable scene. docs/urdf.md describes the translation of each element.
  *
- * Nothing of the file is dropped in silence: what the scene does not have is listed with its line, and
- * what cannot be understood without doubt is refused with file, line and reason.
+ * Nothing is dropped silently: elements without a counterpart are listed with their line, and
+ * ambiguous input is rejected with file, line and reason.
  */
 #ifndef SALTUS_URDF_H
 #define SALTUS_URDF_H
@@ -20,7 +20,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* What holds the root link. */
+/* Support of the root link. */
 typedef enum saltus_urdf_base {
   SALTUS_URDF_BASE_DEFAULT, /* fixed when it is called world or has no inertial, else free */
   SALTUS_URDF_BASE_FIXED,   /* the ground */
@@ -38,7 +38,7 @@ typedef struct saltus_urdf_def {
   SALTUS_RESERVED(4);
 } saltus_urdf_def;
 
-/* Something of the file that is not in the scene, or that was chosen because the file does not say. */
+/* An element that is not in the scene, or a default chosen where the file gives no value. */
 typedef struct saltus_urdf_note {
   int line;
   const char* text;
@@ -56,7 +56,7 @@ typedef struct saltus_urdf_view {
 typedef struct saltus_urdf saltus_urdf;
 
 /* SALTUS_ERR_INPUT for anything wrong in the file, SALTUS_ERR_IO when it cannot be read,
- * SALTUS_ERR_UNSUPPORTED without expat. On failure *out is NULL and the log has said why, once. */
+ * SALTUS_ERR_UNSUPPORTED without expat. On failure *out is NULL and the log has the reason, once. */
 SALTUS_API saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out);
 SALTUS_API void saltus_urdf_destroy(saltus_urdf* urdf);
 SALTUS_API const saltus_urdf_view* saltus_urdf_look(const saltus_urdf* urdf);

@@ -27,8 +27,8 @@ SALTUS_API const char* saltus_version(void);
 SALTUS_API int saltus_version_number(void);
 
 /* Whether the library was built with an optional part: "yaml" (scenes), "hdf5" (recordings), "expat"
- * (robots in URDF), "qhull" (hulls of points), "cxsparse" (global friction problems), "amd", "threads". What needs a
- * part that is missing answers SALTUS_ERR_UNSUPPORTED, with a message that names the CMake option. False for other
+ * (robots in URDF), "qhull" (hulls of points), "cxsparse" (global friction problems), "amd", "threads". Functions that need a
+ * missing part return SALTUS_ERR_UNSUPPORTED, with a message that names the CMake option. False for other
  * names. */
 SALTUS_API bool saltus_has(const char* part);
 

@@ -9,7 +9,7 @@
  *   def.write = ...; def.user = ...;              gets every file, whole
  *   saltus_status status = saltus_vtk_export(&def, NULL);
  *
- * docs/vtk.md says what the files hold.
+ * docs/vtk.md describes the files.
  */
 #ifndef SALTUS_VTK_H
 #define SALTUS_VTK_H
@@ -37,13 +37,13 @@ typedef struct saltus_vtk_about {
   bool events_shown;         /* the states beside every event are among them */
   long long files;
   double bytes;       /* of all files */
-  long long unplaced; /* forces of contacts of which it is not known where they act: left out */
+  long long unplaced; /* omitted forces of contacts without a point of application */
 } saltus_vtk_about;
 
 SALTUS_API saltus_vtk_def saltus_vtk_def_default(void);
 
 /* about may be NULL. SALTUS_ERR_INPUT when the recording has no states, is not one of the scene, or when nothing of the
- * scene can be drawn; SALTUS_ERR_RANGE for a member of the definition; what `write` returns when that is not SALTUS_OK. */
+ * scene can be drawn; SALTUS_ERR_RANGE for a member of the definition; or the status of `write`. */
 SALTUS_API saltus_status saltus_vtk_export(const saltus_vtk_def* def, saltus_vtk_about* about);
 
 SALTUS_END_DECLS

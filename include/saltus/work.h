@@ -17,7 +17,7 @@ typedef struct saltus_work {
   SALTUS_RESERVED(4);
 } saltus_work;
 
-/* What kept a step of a scheme that chooses its steps from being longer. */
+/* Limit of the step size of a scheme that chooses its steps. */
 typedef enum saltus_step_limit {
   SALTUS_LIMIT_NONE,     /* not reported: the scheme does not choose */
   SALTUS_LIMIT_POSITION, /* the error of a position */
@@ -34,7 +34,7 @@ enum { SALTUS_LIMITS = SALTUS_LIMIT_END + 1, SALTUS_METHODS_MAX = 4 };
 /* "position", "velocity", "impulse", "event", ... */
 SALTUS_API const char* saltus_step_limit_name(saltus_step_limit limit);
 
-/* Committed steps, counted by what took and what limited them. */
+/* Committed steps, counted by method and by limit. */
 typedef struct saltus_tally {
   long long steps, rejections;
   double h_least, h_most; /* s; 0 before the first step */
