@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * adaptive_many.c - runs to a tolerance of many bodies: time per event of n balls that know nothing of
- * each other, against their closed motion, or over hills of their own; and memory of a thousand planar contacts
- * with friction, apart from each other and in one column.
+ * adaptive_many.c - runs to a tolerance of many bodies: time per event of n independent
+ * balls, against their closed form, or over hills; and memory of a thousand planar contacts
+ * with friction, independent and in one column.
  */
 #include "bench.h"
 #include "saltus/saltus.h"
@@ -432,7 +432,7 @@ static void print_hills(const char* kind, int n, const outcome* o, double* last)
   *last = each;
 }
 
-/* Pendulums: no contact, and forces that are no polynomials, so that each is checked for what no stage saw. */
+/* Pendulums: no contact, and forces that are no polynomials, so that each is checked for unresolved features between stages. */
 static char* pendulum_scene(int n) {
   size_t room = 200 + 100 * (size_t)n;
   char* text = malloc(room);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * chains.c - what joints cost when there are many of them: chains and stars of links with hinges, in the plane
+ * chains.c - cost of many joints: chains and stars of links with hinges, in the plane
  * and in space, released from the horizontal, steps of 1/240 s with moreau-jean.
  */
 #include "bench.h"
@@ -18,7 +18,7 @@ typedef struct outcome {
   double each, wall; /* s of a step, of the processor and of the clock */
   double iterations;
   double defect; /* of joints, m and 1 */
-  double energy; /* change of it, J, over what gravity can give */
+  double energy; /* change of it over the available potential energy */
   bool failed;
 } outcome;
 
@@ -88,7 +88,7 @@ static int grow(const char* name, links_def def) {
   return failed;
 }
 
-/* Joints closed, at a rate that a simulation in real time asks for. */
+/* Joint defects at a step of real-time simulation. */
 static int run_closed(const char* name, bool twisted, int steps, double tol) {
   const links_def def = {.dimension = 3, .count = 100, .twisted = twisted};
   saltus_moreau_jean_options options = saltus_moreau_jean_options_default();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * make_problems.c - writes the collection in tests/problems. The same files come out on every run;
- * a test compares them with what is in the tree.
+ * make_problems.c - writes the collection in tests/problems. The output is reproducible;
+ * a test compares it with the files of the tree.
  *
  *   saltus_make_problems FOLDER
  */
@@ -216,7 +216,7 @@ static void named(void) {
   write_lcp("lcp_none_feasible.dat", &(saltus_lcp){.n = 2, .M = odd, .q = odd_q});
 }
 
-/* Mixed problems whose bilateral rows say the same twice: consistent, and not. */
+/* Mixed problems with redundant bilateral rows: consistent, and inconsistent. */
 static void redundant_joints(void) {
   uint64_t seed = 5;
   int n = 8;

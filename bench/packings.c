@@ -5,7 +5,7 @@
  *
  *   random-packings   100 packings of 200 to 2000 contacts to 1e-8; 97 have to be solved in 15 s each
  *   large-packings    10^3, 10^4, 10^5 contacts to 1e-4; the growth of the time with the contacts,
- *                     and what a second thread gives; 3 and 8 threads for their bits
+ *                     and the gain of a second thread; bitwise identity with 3 and 8
  */
 #include "bench.h"
 #include "packing.h"
@@ -54,8 +54,8 @@ static bool solve_packing(const packing* p, double tol, outcome* out) {
   return good;
 }
 
-/* Sizes and data of the k-th packing: even ones rest, odd ones meet with 0.01 to 0.3 m/s, one to
- * thirty times what gravity gives in the step. */
+/* Sizes and data of the k-th packing: even ones rest, odd ones approach with 0.01 to 0.3 m/s, one to
+ * thirty times the velocity increment by gravity. */
 static bool draw_packing(int k, packing_def* def, packing* p) {
   uint64_t seed = UINT64_C(27182818) + (uint64_t)k * UINT64_C(104729);
   for (;;) {
@@ -148,7 +148,7 @@ static bool time_solve(const saltus_friction_problem* problem, int threads, doub
   return good;
 }
 
-/* One thread and two in turn, so that both meet the same load; then more, for their bits. */
+/* One thread and two alternately, under the same load; then more, for bitwise identity. */
 static bool time_packing(const packing_def* def, int repeats, timed* t) {
   packing p;
   saltus_problem_file* local = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pile.c - see pile.h. Angles of spheres are only counted: they turn nothing.
+ * pile.c - see pile.h. Angles of spheres are integrated but have no effect.
  *
  *   pair   gap = |c2 - c1| - r1 - r2,      u = v2 - r2 w2 x n - v1 - r1 w1 x n
  *   wall   gap = normal . c - offset - r,  u = v - r w x n

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * precision.c - what accuracy costs: time until the mean position error is 1e-8, through impacts,
- * accumulations and lasting contact, with the best method of any order, with event-driven
- * integration and with Moreau's scheme; and what one step of Radau IIA of order 5 costs.
+ * precision.c - cost of accuracy: time to a mean position error of 1e-8, through impacts,
+ * Zeno points and persistent contact, with the best method of any order, with event-driven
+ * integration and with Moreau's scheme; and the cost of one step of Radau IIA of order 5.
  */
 #include "bench.h"
 #include "measure/experiment.h"
@@ -40,7 +40,7 @@ static void measure(contender* c) {
   saltusi_errors errors;
   c->error = NAN;
   if (saltusi_experiment_run(&def, &run) == SALTUS_OK) {
-    /* graphs are not wanted: a coarse tolerance makes their distance cheap */
+    /* graphs are not used: a coarse tolerance makes their distance cheap */
     const saltus_graph_tolerance coarse = {.rtol = 0.5, .atol = 0.1};
     if (saltusi_errors_of(c->problem, &run.motion, coarse, NULL, &errors) == SALTUS_OK) {
       c->error = errors.q.l1;
@@ -125,7 +125,7 @@ static double best_capturing(contender start, contender* best,
   return best_time;
 }
 
-/* Tolerances of events: what the goal needs, and one more digit. */
+/* Tolerances of events: the required one, and one more digit. */
 static double best_driven(contender start, contender* best, saltus_event_driven_options* kept) {
   double best_time = INFINITY;
   const saltus_field* method = &saltus_scheme_find("event-driven")->options.fields[0];
@@ -149,7 +149,7 @@ static double best_driven(contender start, contender* best, saltus_event_driven_
 }
 
 /* Moreau's scheme cannot get there: its error is measured on six grids, its order is their slope, and
- * the time of the finest is scaled with order 1, which is what theory says. */
+ * the time of the finest is scaled with order 1, by theory. */
 static double extrapolate_moreau(contender start, contender* finest, double* order) {
   enum { GRIDS = 6 };
   double h[GRIDS];

@@ -39,15 +39,15 @@ typedef struct rig {
 bool rig_create(rig* r, int bodies, int contacts, int pins);
 void rig_free(rig* r);
 
-/* Each returns the number of what it adds. */
+/* Each returns the index of the added object. */
 int rig_body(rig* r, double x, double y, double mass, double inertia);
 int rig_touch(rig* r, rig_contact contact, double mu);
 int rig_join(rig* r, rig_pin pin);
 
-/* The system of what was added; the rig must not be moved any more. */
+/* The assembled system; the rig must not be moved afterwards. */
 const saltus_system* rig_system(rig* r);
 
-/* What schemes can be asked for. Each is at rest, weights on contacts that press. */
+/* Test systems for all schemes. Each is at rest, with loaded contacts. */
 bool rig_floor(rig* r, int discs, double mu, bool pendulum); /* side by side; a pendulum far away */
 bool rig_pile(rig* r, int contacts, double mu);              /* 20 layers of discs, as of pipes */
 bool rig_columns(rig* r, int contacts, int height, double mu);

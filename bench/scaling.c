@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scaling.c - what contacts and joints cost when there are many of them.
+ * scaling.c - cost of many contacts and joints.
  *
- *   scaling     piles, columns and chains of jointed rods that touch, 10^3 to 10^5 contacts, to a
+ *   scaling     piles, columns and chains of jointed rods in contact, 10^3 to 10^5 contacts, to a
  *               residual of 1e-6: time of an iteration against contacts, and its exponent
  *   joints      1000 contacts with and without a joint elsewhere; 10 000 contacts with 1000 pins
  *
- * In `scaling` the same configuration is stepped again and again while gravity swings by 5 % of its size and
- * a few degrees, from the impulses of the step before. Iterations are sweeps and the like, of islands that are
- * solved one by one the most of them, and one for each problem.
+ * In `scaling` the same configuration is stepped repeatedly while gravity varies by 5 % of its size and
+ * a few degrees, from the impulses of the previous step. Iterations are those of Gauss-Seidel and the like; of islands
+ * solved one by one the maximum, and one for each problem.
  */
 #include "bench.h"
 #include "pile.h"
@@ -270,7 +270,7 @@ static int run_scaling(void) {
   return draw(all, COUNT) | failed;
 }
 
-/* The fastest of three: what others do on the machine comes and goes. */
+/* The fastest of three: other load on the machine varies. */
 static outcome rest(bool pendulum, double mu) {
   outcome best = {.failed = true};
   for (int k = 0; k < 3; k++) {

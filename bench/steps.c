@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * steps.c - what a step costs: the bouncing ball through C callbacks and as a formula scene, next to
- * a loop written by hand for this one problem.
+ * steps.c - cost of a step: the bouncing ball through C callbacks and as a formula scene, beside
+ * a hand-written loop for this problem.
  */
 #include "bench.h"
 #include "saltus/saltus.h"
@@ -53,7 +53,7 @@ typedef struct subject {
   bool failed;
 } subject;
 
-/* The same scheme for m = 1, one contact, constant force: what is left when nothing is general. */
+/* The same scheme specialised to m = 1, one contact, constant force. */
 static void by_hand(void* user) {
   subject* s = user;
   double q = 1.0;

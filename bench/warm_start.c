@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * warm_start.c - what the impulses of the last step are worth as first guess of the next: piles of
- * spheres and a column of balls that lie still, Moreau-Jean with and without warm start in one run.
+ * warm_start.c - value of the impulses of the last step as initial guess of the next: piles of
+ * spheres and a column of balls at rest, Moreau-Jean with and without warm start in one run.
  */
 #include "bench.h"
 #include "pile.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * cases.c - what tools/bench-compare runs with two versions of the library: steps of small systems
+ * cases.c - cases of tools/bench-compare for two versions of the library: steps of small systems
  * and runs to a tolerance. It uses public headers alone and compiles with either version of them.
  *
- *   cases --list            names and what is run
+ *   cases --list            names and descriptions
  *   cases NAME REPEATS      the smallest processor time of REPEATS runs in seconds, and the final state
  *
  * Instructions are counted by callgrind inside `measured`, which nothing inlines.
@@ -50,7 +50,7 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   return SALTUS_OK;
 }
 
-/* Contacts were once asked for by a number, and are by an identity of 64 bits. */
+/* Contacts had an index in old versions and have a 64-bit identity now. */
 static void contact_by_key(const void* self, const saltus_point* at, int key, saltus_rows* rows) {
   (void)self, (void)at, (void)key;
   rows->G[0] = 1.0;
@@ -277,7 +277,7 @@ static void create(subject* s, int i) {
   }
 }
 
-/* What is counted and timed. */
+/* The counted and timed part. */
 __attribute__((noinline)) void measured(subject* s);
 __attribute__((noinline)) void measured(subject* s) {
   for (int i = 0; i < s->what->rounds && s->status == SALTUS_OK; i++) {

@@ -37,8 +37,8 @@ static inline void saltusi_buffer_layout(saltusi_buffer* buffer, size_t bytes,
   *buffer = (saltusi_buffer){saltus_arena_push(arena, bytes, 1, SALTUS_ALIGNMENT), bytes};
 }
 
-/* A block of which the first bytes are zeros, and where in it an aligned one of so many bytes starts; NULL: there is no
- * memory. Of the C library's own memory pages that nobody writes to are never there. */
+/* A block whose first bytes are zero, and the start of an aligned block of that size in it; NULL: out of
+ * memory. Memory comes from calloc by default; pages that are never written are not committed. */
 typedef struct saltusi_zeros {
   void* block; /* to be freed, with all of its bytes */
   size_t bytes;

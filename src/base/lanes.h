@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lanes.h - four numbers at once, in loops that are worth it. The compiler turns them into what the machine has; every lane does
- * the operations that are written, in their order, so results have the same bits whatever that is.
+ * lanes.h - vectors of four numbers for hot loops. The compiler maps them to the instruction set; every lane performs
+ * the operations in the written order, so results are bitwise identical on all machines.
  */
 #ifndef SALTUSI_LANES_H
 #define SALTUSI_LANES_H
@@ -36,7 +36,7 @@ typedef int32_t saltusi_float_masks
 #define SALTUSI_FOR_MACHINES
 #endif
 
-/* What is called from them; vectors are passed by address. */
+/* Functions called from vector loops; vectors are passed by address. */
 #define SALTUSI_ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #endif

@@ -26,7 +26,7 @@ void saltusi_log(saltus_log log, saltus_level level, const char* format, ...) {
 static void keep(void* user, saltus_level level, const char* text) {
   saltus_kept_message* kept = user;
   if (kept->text[0] != '\0' && kept->level == SALTUS_LEVEL_ERROR) {
-    return; /* what went wrong first explains what followed */
+    return; /* the first error explains the later ones */
   }
   kept->level = level;
   strncpy(kept->text, text, sizeof kept->text - 1);

@@ -15,7 +15,7 @@ static void* libc_alloc(size_t bytes, void* user) {
   if (bytes > SIZE_MAX - SALTUS_ALIGNMENT) {
     return NULL;
   }
-  /* aligned_alloc wants a multiple of the alignment, and zero bytes may give NULL */
+  /* aligned_alloc requires a multiple of the alignment, and zero bytes may return NULL */
   size_t rounded = (bytes / SALTUS_ALIGNMENT + 1) * SALTUS_ALIGNMENT;
   return aligned_alloc(SALTUS_ALIGNMENT, rounded);
 }

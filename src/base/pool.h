@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pool.h - memory that is taken in pieces and given back all at once, and arrays that grow. Readers
- * of files and formulas do not know sizes ahead, so the counting arena does not serve them.
+ * pool.h - pool allocation that is freed as a whole, and growing arrays. Sizes in readers
+ * of files and formulas are not given in advance, so the counting arena does not apply.
  */
 #ifndef SALTUSI_POOL_H
 #define SALTUSI_POOL_H

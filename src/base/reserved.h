@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * reserved.h - structs from users whose room for later versions is not zero are refused: they are not
- * initialised, or ask for something that this version does not know. docs/abi.md.
+ * reserved.h - rejects structs of callers with nonzero reserved members: they are not
+ * initialised, or use a feature of a later version. docs/abi.md.
  */
 #ifndef SALTUSI_RESERVED_H
 #define SALTUSI_RESERVED_H

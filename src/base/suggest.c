@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * suggest.c - optimal string alignment distance over three rows of a table, letters compared
- * without case. Names longer than LONGEST are not compared: nobody mistypes those by hand.
+ * without case. Names longer than LONGEST are not compared.
  */
 #include "base/suggest.h"
 

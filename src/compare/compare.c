@@ -20,7 +20,7 @@ static saltus_status refuse(const saltus_compare_def* def, const char* text) {
   return SALTUS_ERR_INPUT;
 }
 
-/* The next line of a scene that says something else than which parameter was replaced; its length in *length. */
+/* The next line of a scene that is not a replaced parameter; its length in *length. */
 static const char* next_line(const char* text, size_t* length) {
   static const char mark[] = "# --set ";
   *length = strcspn(text, "\n");

@@ -17,7 +17,7 @@ typedef struct saltusi_comparison {
   saltus_compare_def def;
 } saltusi_comparison;
 
-/* Positions at instants and graphs; out.start and out.end are known. */
+/* Positions at instants and graphs; out.start and out.end are set. */
 saltus_status saltusi_compare_motions(saltusi_comparison* c);
 /* Events, matched one to one. */
 saltus_status saltusi_compare_events(saltusi_comparison* c);

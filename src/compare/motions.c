@@ -33,7 +33,7 @@ static bool same(double a, double b) {
   return fabs(a - b) <= 16.0 * DBL_EPSILON * fmax(fabs(a), fabs(b));
 }
 
-/* q' of a frame; false: not known. */
+/* q' of a frame; false: undefined. */
 static bool rate_of(const saltusi_comparison* c, const saltus_recording_data* d, long long i,
                     double* rate) {
   const saltus_system* s = c->def.system;

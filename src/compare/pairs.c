@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pairs.c - events of two recordings, matched one to one: of one kind and one contact, in order of time. Of two that
- * follow each other the nearer one is taken; what is farther than `match` from all is an event of one recording alone.
+ * pairs.c - events of two recordings, matched one to one: of one kind and one contact, in order of time. Of two
+ * consecutive candidates the nearer one is taken; an event farther than `match` from all is unmatched.
  */
 #include "compare_state.h"
 

@@ -6,7 +6,7 @@
  *   Newton     u = U+ + E U-:   u = W P + (1 + E) U-,   P in K,  u + mu |u_T| n in K*, orthogonal   (Moreau's form)
  *   Poisson    compression: the same with e_N = 0, U_c;   then P_N = e P_Nc + x,
  *              0 <= x perp U_N+ >= 0,   |P_T| <= mu (P_N - f0) against U_T + e_T U_T-
- *              f0 = 0: friction acts on what comes back (Coulomb's reading),  f0 = e P_Nc: it does not (as printed)
+ *              f0 = 0: friction in the expansion phase (Coulomb's reading),  f0 = e P_Nc: none (as printed)
  *
  * Planar problems are linear complementarity problems, by pivoting:
  *
@@ -21,14 +21,14 @@
 #include <string.h>
 
 enum { NORMAL, PLUS, MINUS, SLACK };
-/* Part of the data by which the normals of a wedge are moved apart: far above the rounding of Lemke's method, far
- * below what anybody measures. */
+/* Relative perturbation that separates the normals of a wedge: far above the rounding of Lemke's method, far
+ * below any measurement. */
 static const double wedge_shift = 1e-9;
 /* Sweeps of problems in space with a given part; they end where nothing changes by more than rounding. */
 enum { SWEEPS_MAX = 20000 };
 static const double swept = 1e-15;
 
-/* A problem with what was chosen of the impact. */
+/* A problem with the selected contacts of the impact. */
 typedef struct problem {
   saltusi_cones* c;
   int units, rows;
@@ -199,7 +199,7 @@ static void solve_one(const double W[9], const double b[3], double mu, double bo
   r[0] = fmax(r[0] - shift, 0.0);
 }
 
-/* Unit i once more, with the others as they are; the largest change, times the diagonal. */
+/* Relaxation of block i with the others fixed; the largest change, times the diagonal. */
 static double visit(const problem* p, int i) {
   saltusi_cones* c = p->c;
   int first = c->first[i];

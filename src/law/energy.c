@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * energy.c - what an impact does to the kinetic energy, and which laws can create some (docs/theory/laws.md, 1).
+ * energy.c - change of kinetic energy by an impact, and laws that can create energy (docs/theory/laws.md, 1).
  */
 #include "law/law.h"
 
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* What the impulses do to a row, without cancellation: U+ is known to rounding of this. */
+/* Absolute contributions of the impulses to a row: they bound the rounding of U+. */
 static double moved(const saltus_impact* impact, int r, const double* P) {
   double sum = 0.0;
   for (int s = 0; s < impact->rows; s++) {

@@ -53,7 +53,7 @@ static void take(saltusi_flow* flow, double h) {
   memcpy(flow->y_end, flow->y_try, (size_t)flow->n * sizeof(double));
 }
 
-/* Error of the step over what is allowed. */
+/* Error of the step relative to the tolerance. */
 static double error_of(saltusi_flow* flow, double h) {
   double scale[SALTUSI_FLOW_GROUPS];
   double third[12];
@@ -114,7 +114,8 @@ static int close_in(saltusi_flow* flow, double h) {
     bool inside = at > lo && at < hi && k % 8 != 7;
     at = inside ? at : 0.5 * (lo + hi);
     take(flow, at);
-    flow->guard(flow->self, flow->y_end, flow->y_try); /* y_try is room for guards, see layout */
+    flow->guard(flow->self, flow->y_end,
+                flow->y_try); /* y_try is workspace for guards, see layout */
     bool ended = first_fired(flow, flow->y_try) >= 0;
     memcpy(ended ? flow->g_end : flow->g_try, flow->y_try, (size_t)flow->guards * sizeof(double));
     weight = ended && side == 1 ? 0.5 * weight : 1.0;

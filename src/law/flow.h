@@ -21,7 +21,7 @@ typedef struct saltusi_flow {
   void* self;
   const int* group;                  /* [n] components that share a scale */
   double floor[SALTUSI_FLOW_GROUPS]; /* least scale of each */
-  double h;                          /* first step; what was taken last */
+  double h;                          /* first step; then the last one */
   double* y;                         /* [n] */
 
   /* inside */

@@ -29,7 +29,8 @@ typedef struct saltusi_cones {
   double* b;     /* [rows] */
   double* r;     /* [rows] */
   double* given; /* [contacts] N s, normal impulse that comes in any case */
-  double* bound; /* [contacts] N s, friction besides mu times what is added to it */
+  double*
+      bound; /* [contacts] N s, friction bound in addition to mu times the added normal impulse */
 } saltusi_cones;
 
 /* Springs side by side: lzb.c. */
@@ -103,7 +104,7 @@ saltus_status saltusi_sequence(saltusi_laws* laws, const saltus_impacts* rule,
 saltus_status saltusi_lzb(saltusi_laws* laws, const saltus_impacts* rule,
                           const saltus_impact* impact, saltus_log log,
                           saltus_impact_result* result);
-/* matrix.c: of the contacts that strike by a matrix; *struck: they did. */
+/* matrix.c: contacts with an impact matrix; *struck: it was applied. */
 saltus_status saltusi_matrix_strike(saltusi_laws* laws, const saltus_impacts* rule,
                                     const saltus_impact* impact, saltus_log log, bool* struck);
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lzb.c - several contacts as springs that strike together, in fictitious time (Liu, Zhao and Brogliato 2008, in the
+ * lzb.c - multiple impacts with contacts as springs, in fictitious time (Liu, Zhao and Brogliato 2008, in the
  * form of displacements; docs/theory/laws.md, 2.6):
  *
  *   F_i = k_i d_i^eta,   U' = W F,   P' = F
- *   d_i' = -U_i while pressed (in),   -U_i / e_i^2 while it lets go (out),   0 while apart (idle)
+ *   d_i' = -U_i while pressed (in),   -U_i / e_i^2 in expansion (out),   0 while open (idle)
  *   in -> out, out -> in: U = 0;   out -> idle: d = 0;   idle -> in: U < 0;   the end: all idle
  *
- * k d^(eta+1) / (eta+1) is the energy that can still be released, divided by e^2 while it goes out: the distributing
+ * k d^(eta+1) / (eta+1) is the energy that can still be released, divided by e^2 in expansion: the distributing
  * law, without its singular start. Only ratios of k matter. Friction: F_T = -mu F_N U_T / |U_T|; at rest
- * |F_T| <= mu F_N against W_TT F_T + W_TN F_N, a problem of boxes, in space discs, with one motion. A resting contact that
- * is not pressed is not held. After each event the statuses of all contacts are looked at: two points of a rigid body
- * have one slip.
+ * |F_T| <= mu F_N against W_TT F_T + W_TN F_N, a problem of boxes, in space discs, with one motion. A resting contact without
+ * compression has no friction. After each event the modes of all contacts are updated: two points of a rigid body
+ * share one slip.
  *
- * In space slip has a direction as long as it is faster than `stops`: towards its end that turns the faster the slower
- * it is, and steps shrink with it. What slides from rest goes where the discs let it, until it is faster than `leaves`.
+ * In space slip has a direction while it is faster than `stops`: near its end the direction rotates the faster the slower
+ * the slip, and steps shrink. Slip from rest follows the solution of the disc problem until it is faster than `leaves`.
  */
 #include "law/law.h"
 
@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum { IN, OUT, IDLE };                              /* status of a normal */
-enum { PRESSED, APART, TURNS, REST, SLIDE, LEAVES }; /* what a guard means */
+enum { PRESSED, APART, TURNS, REST, SLIDE, LEAVES }; /* meaning of a guard */
 enum { EVENTS_MAX = 5000, BOX_SWEEPS = 500, STOP_SWEEPS = 50 };
 
 /* Velocities below this part of the largest are none; slip that an event leaves; slip that counts as one. */
@@ -36,7 +36,7 @@ static const double no_slip = 1e-11;
 static const double moves = 1e-9;
 /* Friction that is at its bound but for this slides. */
 static const double at_bound = 1.0 - 1e-11;
-/* Overlap of the probe that says which contacts slide from rest, in parts of the first velocity. */
+/* Overlap of the probe that determines which contacts slide from rest, relative to the initial velocity. */
 static const double probe_part = 1e-7;
 /* Slip in space, in parts of the first velocity, below which it stops, below which it stops with that of another contact
  * (of two points of a body the slips along their line are the same), and above which it has a direction. */
@@ -78,7 +78,7 @@ static double size_of(const springs* p, int i, const double* at) {
   return is_spatial(p, i) ? hypot(at[0], at[1]) : fabs(at[0]);
 }
 
-/* In space: of what slides, 1; of what rests, whether at its bound or not, 0. */
+/* In space: sliding 1; resting, at its bound or not, 0. */
 static double slip_sense(const springs* p, int i) {
   return p->s->sign[i] != 0.0 || is_spatial(p, i) ? p->s->sign[i] : p->s->bound[i];
 }
@@ -87,7 +87,7 @@ static const double* row_of(const springs* p, int r) {
   return p->impact->W + (size_t)r * (size_t)p->m;
 }
 
-/* Friction of a contact at rest for what the others do; how much it changes. */
+/* Relaxation of the friction of a resting contact; returns the change. */
 static double relax(const springs* p, int i, double* F) {
   int r = p->laws->first[i] + 1;
   int rows = p->contact[i].tangents;
@@ -296,7 +296,7 @@ static double stop_slip(const springs* p, double* y, int i) {
   return hypot(u[0], u[1]);
 }
 
-/* What is left of slips in space that end, which other points of a body would go on to have. */
+/* Removes the residual slip in space at its end, which other points of the body would retain. */
 static void stop_slips(const springs* p, double* y) {
   double most = p->speed;
   for (int k = 0; k < STOP_SWEEPS && most > DBL_EPSILON * p->speed; k++) {
@@ -309,7 +309,7 @@ static void stop_slips(const springs* p, double* y) {
   }
 }
 
-/* What an event changes at its own contact. */
+/* Transition of a contact by its event. */
 static void switch_status(const springs* p, double* y, int kind, int i) {
   int r = p->laws->first[i];
   bool had_overlap = y[p->m + i] > 0.0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * matrix.c - contacts that strike together by a matrix (docs/theory/laws.md, 2.7):
+ * matrix.c - multiple impacts by an impact matrix (docs/theory/laws.md, 2.7):
  *
  *   U+ = -E U-,   P = -W^-1 (1 + E) U-,   all U- <= 0, no friction
  *
- * What it gives has to be a motion: U+ >= 0 and P >= 0.
+ * The result must be admissible: U+ >= 0 and P >= 0.
  */
 #include "law/law.h"
 

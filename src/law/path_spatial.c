@@ -36,7 +36,7 @@ typedef struct spatial {
   bool compressed;
 } spatial;
 
-/* What is left of the present stage; in m/s, N s or J. */
+/* Remainder of the present stage; in m/s, N s or J. */
 static double left(const spatial* p, double U_N, double P_N, double work) {
   if (!p->compressed) {
     return -U_N;
@@ -108,7 +108,7 @@ static bool from_rest(const spatial* p, double t[2]) {
   double w[2] = {e[0] * W[3] + e[1] * W[6], e[0] * W[6] - e[1] * W[3]};
   double tiny = 1e-13 * fmax(value[0], DBL_MIN);
   double own[2];
-  for (int k = 0; k < 2; k++) { /* what cannot move along an axis needs no friction there */
+  for (int k = 0; k < 2; k++) { /* no friction along an axis without mobility */
     own[k] = value[k] > tiny ? -w[k] / value[k] : 0.0;
   }
   bool sticks = hypot(own[0], own[1]) <= p->mu;

@@ -37,7 +37,7 @@ static bool goes_first(const saltusi_laws* laws, const saltus_impacts* rule, int
   }
 }
 
-/* Which contact strikes next; -1: none approaches. */
+/* Contact of the next impact; -1: none approaches. */
 static int next_contact(saltusi_laws* laws, const saltus_impacts* rule, const saltus_impact* impact,
                         int last) {
   double slow = saltusi_impact_rounding(impact);
@@ -115,7 +115,7 @@ saltus_status saltusi_sequence(saltusi_laws* laws, const saltus_impacts* rule,
     memset(laws->P, 0, (size_t)impact->rows * sizeof(double));
     memcpy(laws->P + first, s.P, (size_t)(1 + s.contact->tangents) * sizeof(double));
     saltusi_impact_add(laws, impact, laws->P, result);
-    if (is_path(s.contact->impact)) { /* what sticks has no slip, to the last bit */
+    if (is_path(s.contact->impact)) { /* sticking has exactly zero slip */
       memcpy(laws->u + first, s.u, (size_t)(1 + s.contact->tangents) * sizeof(double));
     }
     result->hits++;

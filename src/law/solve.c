@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * solve.c - an impact from velocities before to velocities after: which contacts take part, second impacts of what is
- * thrown back, and the test of energy with the answers to a gain (docs/theory/laws.md, 1 and 2).
+ * solve.c - an impact from velocities before to velocities after: active contacts, secondary impacts after a
+ * rebound, and the energy test with the response to a gain (docs/theory/laws.md, 1 and 2).
  */
 #include "law/law.h"
 
@@ -13,9 +13,9 @@
 #include <float.h>
 #include <string.h>
 
-/* Impacts at once of what has just left and is thrown back: each leaves less. */
+/* Secondary impacts of rebounding contacts: each leaves a smaller approach. */
 enum { ROUNDS_MAX = 1000, HALVINGS = 52 };
-/* Velocities that are rounding where the caller does not say, in parts of the largest. */
+/* Default rounding of velocities, relative to the largest. */
 static const double rounding_part = 1e-14;
 
 static size_t square(int n) {
@@ -93,8 +93,8 @@ void saltusi_impact_add(saltusi_laws* laws, const saltus_impact* impact, const d
   }
 }
 
-/* Rounding of what impulses so far made of a row: sums of W P are large where contacts brace each other, and what is left
- * of them would count as a second impact, with restitution of its own. */
+/* Rounding of a row after the impulses so far: sums of W P are large where contacts wedge, and their cancellation error
+ * would count as a secondary impact with restitution. */
 static double rounding_after(const saltus_impact* impact, const double* P, int row) {
   const double* W = impact->W + (size_t)row * (size_t)impact->rows;
   double sum = 0.0;
@@ -104,7 +104,7 @@ static double rounding_after(const saltus_impact* impact, const double* P, int r
   return rounding_part * sum;
 }
 
-/* The contacts that do not leave; how many. *approaching: one of them strikes. */
+/* The contacts that do not separate; their number. *approaching: one of them has an impact. */
 static int find_set(saltusi_laws* laws, const saltus_impact* impact, const double* P,
                     bool* approaching) {
   int count = 0;
@@ -146,7 +146,7 @@ static bool has_cone(saltus_impact_law law) {
          law == SALTUS_IMPACT_POISSON_PRINTED;
 }
 
-/* Contacts that strike by a matrix, as long as they do. */
+/* Contacts with an impact matrix, while it applies. */
 static saltus_status strike_by_matrix(saltusi_laws* laws, const saltus_impacts* rule,
                                       const saltus_impact* impact, saltus_log log,
                                       saltus_impact_result* result) {
@@ -384,7 +384,7 @@ saltus_status saltusi_impact_solve(saltusi_laws* laws, const saltus_impacts* rul
   reset_contacts(laws, impact);
   saltus_status status = run(laws, rule, impact, log, result);
   if (status ==
-      SALTUS_RETRY_SMALLER) { /* Newton's law cannot solve what joints wedge; Poisson's can */
+      SALTUS_RETRY_SMALLER) { /* Newton's law has no solution for contacts wedged by joints; Poisson's has */
     status = run_changed(laws, impact, SALTUS_IMPACT_POISSON, NAN, log, result);
   }
   if (status == SALTUS_OK && result->giver >= 0) {

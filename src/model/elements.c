@@ -43,7 +43,7 @@ const char* saltus_element_type_name(saltus_element_type type) {
   return (unsigned)type < TYPES ? type_names[type] : NULL;
 }
 
-/* ---- what makers share ---- */
+/* ---- shared by all elements ---- */
 
 const char* saltusi_machine_text(maker* m, const char* format, ...) {
   assert(m != NULL && format != NULL);

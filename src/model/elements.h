@@ -22,7 +22,7 @@ typedef struct saltusi_machine_maker {
 /* A formula in the pool. */
 const char* saltusi_machine_text(saltusi_machine_maker* maker, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Says element "NAME": ... */
+/* Reports element "NAME": ... */
 void saltusi_machine_fail(saltusi_machine_maker* maker, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 /* One more contact; part NULL: with the name of the element. slip NULL: there is none. */

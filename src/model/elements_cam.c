@@ -134,7 +134,7 @@ static const char* flat_gap(maker* m, const saltus_cam_arc* arc, rates of) {
 /* ---- curves over the polar angle ---- */
 
 typedef struct curve {
-  const char *c, *slope; /* slope NULL: not known */
+  const char *c, *slope; /* slope NULL: not given */
 } curve;
 
 /* Second derivatives of the periodic spline through points `knot` apart. */
@@ -241,7 +241,7 @@ static curve polar(maker* m, const char* x, const char* y) {
   return all;
 }
 
-/* n_y U - n_x V of a curve; NULL: its slope is not known. */
+/* n_y U - n_x V of a curve; NULL: its slope is not given. */
 static const char* curve_slip(maker* m, const char* lean, rates of) {
   const char *a = m->element->between[0], *b = m->element->between[1];
   const char* x = saltusi_machine_text(m, "x_in(%s, %s)", a, b);
@@ -254,7 +254,7 @@ static const char* curve_slip(maker* m, const char* lean, rates of) {
                                     y, lean, x, of[0], a, b, x, lean, y, of[1], a, b, x, y, lean);
 }
 
-/* The gap, and c_beta/r; NULL: the slope is not known. */
+/* The gap, and c_beta/r; NULL: the slope is not given. */
 static const char* round_follower(maker* m, const char** lean) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];

@@ -8,7 +8,7 @@
  *   marker  p = x + R r,  axes R A
  *   angle   of a joint in space: a coordinate with the rate of atan2(b_x . a_y, b_x . a_x);
  *           against a driven body n + atan2(s cos n - c sin n, c cos n + s sin n), s = b_x . a_y, c = b_x . a_x,
- *           where n is what both bodies have turned about the axis: the turn of the angle, and nearly the angle
+ *           where n is the rotation of both bodies about the axis: it selects the branch of the angle
  */
 #include "model/formula_bodies.h"
 
@@ -292,7 +292,7 @@ static bool counts_turns(const saltus_mechanism* m, const int marker[2]) {
   return any;
 }
 
-/* What the bodies of a joint have turned about its axis, one of them driven: the coordinate `turned` and a function
+/* Rotation of the bodies of a joint about its axis, one of them driven: the coordinate `turned` and a function
  * of time. */
 static saltusi_expr turned_by_both(builder* b, const int marker[2], int turned) {
   saltusi_graph* g = &b->graph;
@@ -615,7 +615,7 @@ const saltusi_formula_frame* saltusi_formula_body_frame(builder* b, int body) {
   return body_frame(b, body);
 }
 
-/* ---- what formulas of time do ---- */
+/* ---- formulas of time ---- */
 
 static bool by_formula(const saltusi_signal* signal) {
   return signal->given.evaluate == saltusi_formula_signal_evaluate;

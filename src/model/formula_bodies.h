@@ -3,8 +3,8 @@
  *
  * formula_bodies.h - bodies, markers and joints of a mechanism as expressions.
  *
- * Positions of the mechanism stand behind the coordinates by formula, velocities too. Expressions are made
- * when a formula asks for them: a mechanism that no formula names costs nothing here.
+ * Positions of the mechanism follow the coordinates by formula, velocities too. Expressions are built
+ * when a formula refers to them: a mechanism without references has no cost here.
  */
 #ifndef SALTUSI_FORMULA_BODIES_H
 #define SALTUSI_FORMULA_BODIES_H
@@ -27,7 +27,7 @@ typedef struct saltusi_formula_bodies {
   saltusi_formula_frame* bodies;  /* [body_count + 1], the last is the world */
   saltusi_formula_frame* markers; /* [marker_count] */
   saltusi_things things;
-  bool named_results; /* a formula asked for the force of a joint */
+  bool named_results; /* a formula refers to the force of a joint */
 } saltusi_formula_bodies;
 
 /* How many positions, velocities and names a mechanism adds; zero without one. */

@@ -6,7 +6,7 @@
  *   q = (coordinates by formula, mechanism)      v the same
  *   joints and contacts: those of the mechanism, then those by formula
  *
- * Every callback asks the mechanism with shifted pointers and adds what the formulas give. Matrices are made on
+ * Every callback calls the mechanism with shifted pointers and adds the terms of the formulas. Matrices are assembled on
  * the structure of both; dense ones from that.
  */
 #include "body/mechanism.h"
@@ -260,7 +260,7 @@ static void joints_act(const void* self, const saltus_point* at, const double* P
   asked(in)->joints_act(in->system->self, &point, P, F + in->first, U);
 }
 
-/* Contacts of a mechanism with shapes come and go. Limits and gaps by formula are listed always, with identities from
+/* A mechanism with shapes has a time-varying contact set. Limits and gaps by formula are always listed, with identities from
  * SALTUSI_LISTED on; without shapes these are numbers from 0 on. */
 static bool is_changing(const saltusi_formula_inner* in) {
   return (in->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
@@ -273,7 +273,7 @@ static int own_contact(const saltusi_formula_inner* in, uint64_t identity) {
   return identity >= first ? (int)(identity - first) : -1;
 }
 
-/* Gaps by formula behind what the mechanism has listed. */
+/* Gaps by formula after the contacts of the mechanism. */
 static saltus_status add_own(const saltus_formula_model* m, const saltus_point* at,
                              saltus_contact_list* list) {
   const saltusi_formula_inner* in = &m->inner;
@@ -446,7 +446,7 @@ static void turn_momentum(const void* self, const double* d, const double* p, do
 
 /* ---- enclosures ---- */
 
-/* The bound of a quantity; NULL: nothing narrow can be in it, and nothing else is known. */
+/* The Taylor remainder bound of a quantity; NULL: zero for narrow features, otherwise none. */
 static const saltusi_formula_bound* bound_of(const saltus_formula_model* m, saltus_quantity what,
                                              int index) {
   const saltus_dims* d = &m->inner.system->dims;
@@ -511,7 +511,7 @@ static int switches(const void* self) {
 
 /* ---- of a mechanism with shapes: contacts by identity ---- */
 
-/* The part of a course that the mechanism knows. */
+/* The part of a trajectory segment that belongs to the mechanism. */
 static saltus_course inner_course(const saltusi_formula_inner* in, const saltus_course* all) {
   const size_t stride = (size_t)(all->stride != 0 ? all->stride : all->order + 1);
   saltus_course part = *all;
@@ -728,8 +728,8 @@ static bool nothing_by_formula(const saltusi_formula_builder* b) {
          d->potential.text == NULL && b->model->switch_count == 0 && d->dry == NULL;
 }
 
-/* Limits are coordinates of joints, which formulas know; of rows only those can hide something that
- * formulas move. */
+/* Limits are coordinates of joints, which formulas contain; unresolved features occur only in rows with
+ * motion by formula. */
 static saltus_status bound_inner(saltusi_formula_builder* b) {
   saltus_formula_model* m = b->model;
   const saltus_dims* d = &m->inner.system->dims;

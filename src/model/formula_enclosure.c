@@ -120,7 +120,7 @@ void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* 
   b->model->bound_bytes = bytes > b->model->bound_bytes ? bytes : b->model->bound_bytes;
 }
 
-/* What changes its sign where a node changes its branch; zero when nothing does. */
+/* Switching function of a node: changes sign with the branch; zero if there is none. */
 static saltusi_expr switching(saltusi_graph* g, saltusi_expr e) {
   const saltusi_node n = g->nodes[e];
   saltusi_expr x = g->zero;

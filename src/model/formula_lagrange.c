@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is derived from the formulas; arrays in the work pool. */
+/* Derivatives of the formulas; arrays in the work pool. */
 typedef struct motion {
   int n;
   saltusi_expr T, V;
@@ -82,7 +82,7 @@ size_t saltusi_formula_find_velocity(const saltusi_formula_builder* b, const cha
 }
 
 /* Values in 0.3..1.7, always the same ones. Positive, so that logarithms and roots are defined;
- * formulas that change with a sign are not asked, see saltusi_kinks. */
+ * formulas with sign changes are excluded, see saltusi_kinks. */
 static void sample(double* x, int n, unsigned* seed) {
   for (int i = 0; i < n; i++) {
     *seed = *seed * 1664525U + 1013904223U;
@@ -319,7 +319,7 @@ static void make_matrices(saltusi_formula_builder* b, motion* m) {
   saltusi_formula_make(b, n * n, &b->model->mass_q);
 }
 
-/* Bounds of forces; those of bodies with what the mechanism does. */
+/* Bounds of forces; for bodies including those of the mechanism. */
 static saltus_status bound_forces(saltusi_formula_builder* b, motion* m) {
   bool* bounded = SALTUSI_TAKE(&b->work, bool, m->n);
   saltusi_expr* F = SALTUSI_TAKE(&b->work, saltusi_expr, m->n);
@@ -353,7 +353,7 @@ static void make_vectors(saltusi_formula_builder* b, const motion* m) {
   saltusi_formula_make(b, 1, &b->model->potential);
 }
 
-/* sign(x) has derivative zero and is not constant: kinks break what derivatives promise. */
+/* sign(x) has derivative zero and is not constant: kinks invalidate conclusions from derivatives. */
 static unsigned find_traits(const saltusi_graph* g, const motion* m) {
   const unsigned motion_kinds = SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY;
   bool fixed = true, affine = true, free_of_state = true;

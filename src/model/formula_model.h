@@ -77,7 +77,7 @@ struct saltus_formula_model {
   double* v0;               /* [nv] */
   const char** joint_names; /* [nj] */
 
-  /* what was written, for messages; NULL where nothing was */
+  /* source text, for messages; NULL: none */
   const char *kinetic_text, *potential_text;
   const char** force_texts; /* [nv] */
   const char** gap_texts;   /* [nc] */
@@ -154,19 +154,19 @@ saltus_status saltusi_formula_structure(saltusi_formula_builder* builder,
 /* Programs of the equations of motion. */
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* builder);
 
-/* Springs: formulas, what they add to the potential and to the forces Q [nv], and the programs of their
+/* Springs: formulas, their terms of the potential and of the forces Q [nv], and the programs of their
  * Gauss-Newton derivatives. */
 saltus_status saltusi_formula_springs_read(saltusi_formula_builder* builder);
 saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* builder);
 void saltusi_formula_springs_force(saltusi_formula_builder* builder, saltusi_expr* Q);
 saltus_status saltusi_formula_springs_make(saltusi_formula_builder* builder);
-/* Power that moving ends give to dampers, d phi' phi_t; the rest of what dampers do is -d phi'^2. */
+/* Power that moving ends give to dampers, d phi' phi_t; the remaining power of dampers is -d phi'^2. */
 saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* builder);
 
 /* Changes of formulas of time that move the mechanism. */
 void saltusi_formula_bodies_roots(saltusi_formula_builder* builder);
 
-/* Programs of the ledger: power of external forces Q [n] and of what moves in T and V; momenta p [n]. */
+/* Programs of the ledger: power of external forces Q [n] and of explicit time in T and V; momenta p [n]. */
 typedef struct saltusi_formula_energies {
   saltusi_expr T, V;
   const saltusi_expr* p;
@@ -196,7 +196,7 @@ saltus_status saltusi_formula_split(saltusi_formula_builder* builder,
 
 /* An output of the next program; zero is left out. */
 void saltusi_formula_put(saltusi_formula_builder* builder, size_t place, saltusi_expr e);
-/* Compiles what was put, for an output array of the given length, and forgets it. */
+/* Compiles the collected expressions for an output array of the given length, and clears them. */
 void saltusi_formula_make(saltusi_formula_builder* builder, size_t length,
                           saltusi_program* program);
 
@@ -213,13 +213,13 @@ size_t saltusi_formula_find_velocity(const saltusi_formula_builder* builder, con
 /* The program and the dependences of a quantity with `count` values. */
 void saltusi_formula_bound_make(saltusi_formula_builder* builder, const saltusi_expr* values,
                                 int count, saltusi_formula_bound* bound);
-/* Notes a formula whose switching functions are wanted. */
+/* Registers a formula whose switching functions are required. */
 void saltusi_formula_root(saltusi_formula_builder* builder, saltusi_expr e);
 /* Makes the switching functions of all that was noted, each once. */
 saltus_status saltusi_formula_switches(saltusi_formula_builder* builder);
 extern const saltus_enclosure_ops saltusi_formula_enclosure;
 
-/* The table of callbacks for what this model has. */
+/* The table of callbacks of this model. */
 void saltusi_formula_ops(saltus_formula_model* model);
 
 #endif

@@ -177,7 +177,7 @@ saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
     const char* name = saltusi_formula_bodies_name(b, i);
     const char* kind = saltusi_formula_bodies_kind(b, i);
     const bool spoken = strcmp(kind, "joint") != 0 || saltusi_name_valid(name);
-    if (spoken) { /* joints may have other names, which formulas cannot say */
+    if (spoken) { /* joints may have names that are not valid in formulas */
       status = add_name(b, &nowhere, kind,
                         (saltusi_name){.text = name, .kind = SALTUSI_THING, .index = i});
     }

@@ -28,7 +28,7 @@ struct saltus_formula_observer {
   int nq, nv;
 };
 
-/* Inputs, then force and torque of each joint by type; forces NULL: not known. */
+/* Inputs, then force and torque of each joint by type; forces NULL: not available. */
 static void fill_values(const saltus_formula_observer* o, const saltus_point* at,
                         const double* forces, double* values) {
   for (int i = 0; i < o->input_count; i++) {
@@ -98,7 +98,7 @@ static size_t bound_bytes(const saltus_formula_observer* o, int event_count) {
   return intervals * sizeof(saltus_interval) + saltusi_enclose_bytes(&o->events);
 }
 
-/* A name that is not taken by another of its kind, and formulas know no other meaning of. */
+/* A name that is unique in its kind and has no other meaning in formulas. */
 static saltus_status check_name(saltusi_formula_builder* b, const saltus_formula_text* formula,
                                 const char* kind, const char* name) {
   const char* trouble = NULL;
@@ -139,7 +139,7 @@ static saltus_status put_formula(saltusi_formula_builder* b, size_t place, const
   return status;
 }
 
-/* Compiles what was put and forgets it. */
+/* Compiles the collected expressions and clears them. */
 static saltus_status compile(saltusi_formula_builder* b, int count, saltusi_pool* pool,
                              saltusi_program* program) {
   int put = (int)b->output_count;

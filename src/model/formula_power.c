@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * formula_power.c - what the ledger asks of a model (docs/ledger.md):
+ * formula_power.c - power terms of the ledger (docs/ledger.md):
  *
- *   given    Q . v, without what moving ends give to dampers
- *   drive    V_t - T_t, and what moving ends give to dampers
+ *   given    Q . v, without the power of moving ends of dampers
+ *   drive    V_t - T_t, and the power of moving ends of dampers
  *   frame    2 T - v . p  =  2 T(v = 0) + v . p(v = 0)
  *
  * Zero by structure where nothing is given and nothing moves: then the numbers are zero, too.

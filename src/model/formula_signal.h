@@ -11,17 +11,17 @@
 #include "saltus/mechanism.h"
 
 /* Where a signal moves something an input would make it jump: it is refused there.
- * A constant formula becomes a constant. What it points to lies in the pool; the text has to stay.
+ * A constant formula becomes a constant. Its data are in the pool; the text must outlive it.
  * SALTUS_ERR_INPUT after a message. */
 saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
                                           const saltus_formula_text* formula, bool moves,
                                           saltusi_pool* pool, saltus_signal* out);
 
-/* Whether a formula is one of time and inputs; nothing is said. */
+/* Whether a formula depends on time and inputs only; without a message. */
 bool saltusi_formula_signal_known(saltusi_formula_constants* constants,
                                   const saltus_formula_text* formula);
 
-/* The callback of every such signal, by which it is known again, and the text it was made from. */
+/* The callback of every such signal, which identifies it, and its source text. */
 void saltusi_formula_signal_evaluate(const void* self, double t, double out[3]);
 saltus_formula_text saltusi_formula_signal_text(const void* self);
 

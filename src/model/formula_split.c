@@ -4,7 +4,7 @@
  * formula_split.c - a gap that is the smallest of several becomes several contacts.
  *
  *   min(a, b) >= 0 is a >= 0 and b >= 0, so each is a contact with the same law. Smallest parts s(e)
- *   and largest parts l(e), e = min s(e) = max l(e), follow through what keeps or turns their order:
+ *   and largest parts l(e), e = min s(e) = max l(e), propagate through monotone operations:
  *
  *   s(a + b) = s(a) + s(b), every pair       s(a - b) = s(a) - l(b)       s(-a) = -l(a)
  *   s(c a)   = c s(a), c l(a) for c < 0      s(min(a, b)) = s(a), s(b)
@@ -19,7 +19,7 @@
 
 enum { SMALLEST, LARGEST };
 
-/* Parts of a node; count 0: not asked for, MANY: more than a contact may have. */
+/* Parts of a node; count 0: not requested, MANY: more than a contact may have. */
 typedef struct parts {
   saltusi_expr* items;
   int count;

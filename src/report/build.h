@@ -13,7 +13,7 @@
 saltus_status saltusi_report_build(const saltus_report_def* def, saltusi_bytes* out,
                                    saltus_report_about* about);
 
-/* What stands before and behind the document in the page. */
+/* Parts of the page before and after the document. */
 typedef struct saltusi_viewer_page {
   const unsigned char *before, *behind;
   size_t before_bytes, behind_bytes;

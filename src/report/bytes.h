@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bytes.h - a text that grows, and JSON in it. After a failed allocation everything is left out; `failed` says so.
+ * bytes.h - growing text buffer with JSON output. After a failed allocation calls have no effect and `failed` is set.
  */
 #ifndef SALTUSI_REPORT_BYTES_H
 #define SALTUSI_REPORT_BYTES_H
@@ -30,7 +30,7 @@ void saltusi_bytes_free(saltusi_bytes* b);
  * characters. How many were written. */
 size_t saltusi_base64(const unsigned char* bytes, size_t count, char* text);
 
-/* JSON; name NULL: a member of an array, or the whole. What is not finite becomes null. */
+/* JSON; name NULL: a member of an array, or the whole. Values that are not finite become null. */
 void saltusi_json_open(saltusi_bytes* b, const char* name, char bracket);
 void saltusi_json_close(saltusi_bytes* b, char bracket);
 void saltusi_json_number(saltusi_bytes* b, const char* name, double value);

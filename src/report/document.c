@@ -98,7 +98,7 @@ static void write_names(saltusi_document* d, const char* name, const char* const
   saltusi_json_close(&d->head, ']');
 }
 
-/* Names of contacts by law of a changing set, else of the contacts, with what friction allows. */
+/* Names of contacts, of a time-varying set by law, with their friction coefficients. */
 static void write_laws(saltusi_document* d) {
   const saltus_recording_data* data = d->data;
   const char* const* names = data->changing ? data->law_names : data->contact_names;
@@ -304,7 +304,7 @@ static void join(saltusi_document* d, saltusi_bytes* out) {
   out->failed = out->failed || d->head.failed;
 }
 
-/* What a report is made from has to belong together. */
+/* Scene and recording of a report must match. */
 static saltus_status check(const saltus_report_def* def) {
   if (def->data->count < 1 || def->data->t == NULL) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a report needs a recording with states in it");

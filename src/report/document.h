@@ -20,7 +20,7 @@ typedef struct saltusi_document {
   const saltus_mechanism* mechanism; /* NULL: none */
   int q_first, v_first;              /* of the mechanism in the state */
   saltusi_pool pool;
-  saltusi_bytes head, list, numbers; /* JSON; JSON of the arrays; what these hold */
+  saltusi_bytes head, list, numbers; /* JSON; JSON of the arrays; their numbers */
   saltusi_number type;               /* of the array that is being written */
   saltusi_number real;               /* of numbers that are no times */
   long long* frames;                 /* [count] that are shown, rising */
@@ -55,7 +55,7 @@ void saltusi_write_poses(saltusi_document* d);
 
 /* Forces and impulses of a fixed set of contacts, by contact. */
 void saltusi_write_contacts(saltusi_document* d);
-/* Of contact i of a fixed set over what frame k of those shown stands for: mean force, sum of impulses, normal first. */
+/* Of contact i of a fixed set over the frames represented by shown frame k: mean force, sum of impulses, normal first. */
 void saltusi_contact_force(const saltusi_document* d, long long k, int contact, double force[3]);
 void saltusi_contact_impulse(const saltusi_document* d, long long k, int contact,
                              double impulse[3]);
@@ -64,7 +64,7 @@ saltus_status saltusi_write_rows(saltusi_document* d);
 
 /* ---- drawing.c ---- */
 
-/* What is drawn, at frame f moved on by h along its velocities. */
+/* Drawn objects at frame f, advanced by h along its velocities. */
 typedef struct saltusi_drawer {
   const saltus_drawing* drawing;
   const saltus_system* system;

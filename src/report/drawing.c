@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * drawing.c - what the section `view` of a scene draws: its values and their rates in every frame. Rates are central
- * differences along the motion, good enough for the way between two frames.
+ * drawing.c - objects of the section `view` of a scene: values and rates in every frame. Rates are central
+ * differences along the motion, for interpolation between two frames.
  */
 #include "report/document.h"
 

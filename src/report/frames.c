@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * frames.c - which states of a long recording are shown. Those on both sides of events come first, then others, evenly
- * in time. What was left out is not lost: forces of a shown frame are means and impulses sums over all it stands for.
+ * in time. Forces of a shown frame are means and impulses sums over the frames that it represents.
  */
 #include "report/document.h"
 
@@ -75,7 +75,7 @@ saltus_status saltusi_choose_frames(saltusi_document* d, double most) {
     mark_event(data, data->events[i].t, keep);
   }
   long long count = all ? data->count : count_kept(data, keep);
-  if (!all && (double)count > most) { /* more events than there is room for */
+  if (!all && (double)count > most) { /* more events than the capacity */
     for (long long i = 1; i < data->count - 1; i++) {
       keep[i] = false;
     }

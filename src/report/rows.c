@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * rows.c - contacts of bodies in a frame. Forces in the axes of the world come from the rows of a contact: the generalized
- * force G P of a free body is the force on it, and its torque tells the line it acts along. The place of a contact that the
- * system does not know (a journal, a latch) is the point of that line which is nearest to a marker of the body.
+ * force G P of a free body is the force on it, and its torque determines the line of action. A contact without a point
+ * in the system (a journal, a latch) is placed on that line, nearest to a marker of the body.
  */
 #include "report/rows.h"
 
@@ -181,7 +181,7 @@ static void place_on_line(const saltusi_document* d, const saltus_point* at, int
   }
 }
 
-/* A free body that the rows reach; the one that the normal points to where that is known. */
+/* A free body in the rows; the one at the tip of the normal, if that is given. */
 static int choose_body(const saltusi_rows* r, const saltus_rows* G, const saltusi_row* one) {
   int found = -1;
   for (int k = 0; k < G->width; k++) {
@@ -197,7 +197,7 @@ static int choose_body(const saltusi_rows* r, const saltus_rows* G, const saltus
   return found;
 }
 
-/* Forces in the axes of the world, and the place where it is not known. */
+/* Forces in world axes, and the point where the system gives none. */
 static void locate(const saltusi_rows* r, const saltus_point* at, saltusi_row* one) {
   const saltusi_document* d = r->d;
   const saltus_system* system = d->def->scene->system;
@@ -242,7 +242,7 @@ static void locate(const saltusi_rows* r, const saltus_point* at, saltusi_row* o
     for (int k = 0; k < 3; k++) {
       one->normal[k] = n[k] / length;
     }
-  } else if (dot3(n, one->normal) < 0.0) { /* the other body: what acts on the first is opposite */
+  } else if (dot3(n, one->normal) < 0.0) { /* the other body: the force on the first is opposite */
     for (int k = 0; k < 3; k++) {
       one->push[k] = -one->push[k];
       one->kick[k] = -one->kick[k];

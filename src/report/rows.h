@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * rows.h - contacts of bodies in a frame that is shown: where they are, and what they exert in the axes of the world.
+ * rows.h - contacts of bodies in a shown frame: points, and forces in world axes.
  */
 #ifndef SALTUSI_REPORT_ROWS_H
 #define SALTUSI_REPORT_ROWS_H
@@ -13,7 +13,7 @@ typedef struct saltusi_row {
   long long frame; /* of the recording */
   int law;
   int bodies[2];
-  double point[3], normal[3]; /* NaN: not known */
+  double point[3], normal[3]; /* NaN: unknown */
   double gap;
   double force[3], impulse[3]; /* normal first */
   double push[3], kick[3];     /* N, N s on the first body, axes of the world */

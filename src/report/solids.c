@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * solids.c - see solids.h. What is curved becomes facets whose corners lie on it. A rounded box or hull is drawn as what
- * bounds it: balls at its corners, tubes along its edges, and its faces moved outwards; what of these lies inside is not seen.
+ * solids.c - see solids.h. Curved surfaces are triangulated with vertices on the surface. A rounded box or hull is drawn as
+ * spheres at its vertices, cylinders along its edges, and offset faces; their interior parts are hidden.
  */
 #include "report/solids.h"
 

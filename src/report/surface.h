@@ -41,7 +41,7 @@ typedef struct saltusi_cells {
 typedef struct saltusi_surface {
   const saltus_allocator* memory;
   int around;      /* corners of a circle */
-  int body, thing; /* what is being added */
+  int body, thing; /* indices of the cells being added */
   saltusi_surface_point* point;
   size_t points, room;
   saltusi_cells cells[SALTUSI_CELL_KINDS];
@@ -64,7 +64,7 @@ typedef struct saltusi_surface_mark {
 saltusi_surface_mark saltusi_surface_here(const saltusi_surface* s);
 void saltusi_surface_back(saltusi_surface* s, const saltusi_surface_mark* mark);
 
-/* A shape of a body; what has no end is drawn `far` around the middle, in the axes of the body. */
+/* A shape of a body; unbounded shapes extend `far` around the centre, in the axes of the body. */
 void saltusi_surface_shape(saltusi_surface* s, const saltus_mechanism* mechanism, int shape,
                            const double middle[3], double far);
 

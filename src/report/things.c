@@ -151,7 +151,7 @@ static void write_markers(saltusi_document* d, int count) {
   saltusi_json_close(&d->head, ']');
 }
 
-/* Joints and springs: a name, a type and what lies at both ends. */
+/* Joints and springs: name, type and the objects at both ends. */
 static void write_link(saltusi_document* d, const char* name, const char* type,
                        const int between[2]) {
   const double ends[2] = {between[0], between[1]};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * vtk.c - a recording as files for ParaView: surfaces of what moves and contacts with their forces in every state that is
- * shown, what stands still once. docs/vtk.md.
+ * vtk.c - a recording as files for ParaView: surfaces of moving bodies and contacts with their forces in every shown
+ * state, fixed bodies once. docs/vtk.md.
  */
 #include "saltus/vtk.h"
 

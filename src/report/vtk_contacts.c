@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A contact whose place the section `view` gives. False: nothing is known of it. */
+/* A contact whose point is given by the section `view`. False: none is given. */
 static bool drawn_contact(const saltusi_vtk_job* job, const saltus_drawn* thing, long long k,
                           const double* values, saltusi_row* row) {
   const saltusi_document* d = &job->d;

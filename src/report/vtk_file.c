@@ -84,7 +84,7 @@ void saltusi_vtk_array(saltusi_vtk_file* f, const char* name, saltusi_vtk_type t
   saltusi_bytes_text(&f->text, text);
   f->type = type;
   f->array.count = 0;
-  saltusi_bytes_little(&f->array, 0, 8); /* its length, known at its end */
+  saltusi_bytes_little(&f->array, 0, 8); /* its length, written at its end */
 }
 
 void saltusi_vtk_number(saltusi_vtk_file* f, double value) {

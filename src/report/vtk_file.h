@@ -34,7 +34,7 @@ void saltusi_vtk_end(saltusi_vtk_file* f);
 void saltusi_vtk_open(saltusi_vtk_file* f, const char* element);
 void saltusi_vtk_close(saltusi_vtk_file* f, const char* element);
 
-/* An array of tuples of `width`, its numbers, its end. What is not finite becomes 0: VTK has no place for it. */
+/* An array of tuples of `width`, its numbers, its end. Values that are not finite become 0, since VTK cannot represent them. */
 void saltusi_vtk_array(saltusi_vtk_file* f, const char* name, saltusi_vtk_type type, int width);
 void saltusi_vtk_number(saltusi_vtk_file* f, double value);
 void saltusi_vtk_vector(saltusi_vtk_file* f, const double value[3]);

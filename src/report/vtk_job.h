@@ -21,7 +21,7 @@ typedef struct saltusi_placed {
 
 typedef struct saltusi_vtk_job {
   const saltus_vtk_def* def;
-  saltus_report_def report; /* what the document is made from */
+  saltus_report_def report; /* inputs of the document */
   saltusi_document d;
   saltusi_vtk_file file;
   saltusi_bytes list[2];         /* the .pvd of surfaces and of contacts */
@@ -45,13 +45,13 @@ typedef struct saltusi_vtk_job {
 
 /* ---- vtk_things.c ---- */
 
-/* Surfaces of bodies, names of things, what contacts and drawn things need. */
+/* Surfaces of bodies, names of objects, data of contacts and drawn objects. */
 saltus_status saltusi_vtk_prepare(saltusi_vtk_job* job);
 
 /* ---- vtk_surface.c ---- */
 
 void saltusi_vtk_place_bodies(saltusi_vtk_job* job, long long f);
-/* What the section `view` draws at frame f, behind what bodies are. */
+/* Objects of the section `view` at frame f, after the bodies. */
 void saltusi_vtk_draw(saltusi_vtk_job* job, long long f);
 void saltusi_vtk_write_surface(saltusi_vtk_job* job, const saltusi_surface* s, double t);
 

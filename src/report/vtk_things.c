@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * vtk_things.c - what there is to be seen: shapes, bodies without shapes as rods, springs, things of the section `view`.
+ * vtk_things.c - drawn objects: shapes, bodies without shapes as rods, springs, objects of the section `view`.
  */
 #include "report/vtk_job.h"
 

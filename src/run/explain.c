@@ -14,7 +14,7 @@
 
 enum { NAME = 64, CAUSES_SHOWN = 5 };
 
-/* A text of fixed room; what does not fit is counted. */
+/* A text of fixed capacity; characters beyond it are counted. */
 typedef struct page {
   char* text;
   size_t room, used;

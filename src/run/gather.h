@@ -13,7 +13,7 @@ typedef struct saltusi_gather {
   saltus_run_result* result;
   int nq;
   saltus_run_exact exact;
-  double *q, *v;   /* [nq], [nv] exact state; NULL: not known */
+  double *q, *v;   /* [nq], [nv] reference state; NULL: undefined */
   double last_t;   /* s, of the last state that was compared */
   double* outputs; /* [output_count] */
   int output_count;

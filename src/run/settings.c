@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * settings.c - see settings.h. The order of the functions is the order in which questions are answered:
+ * settings.c - see settings.h. The order of the functions is the order of resolution:
  * scheme, its options and tolerances, controller, times, recorded states.
  */
 #include "run/settings.h"
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* States that are recorded when nobody says which, of schemes whose steps are long. */
+/* Default number of recorded states, of schemes with long steps. */
 enum { USUAL_STATES = 500, NAME = 32 };
 
 /* The answers so far. */
@@ -53,8 +53,8 @@ static bool has_estimate(const saltus_scheme_info* scheme) {
   return scheme != NULL && (scheme->chooses_step || scheme->embedded_order > 0);
 }
 
-/* What the override names, else a tolerance asks for a scheme that has one, else the scene's; a model
- * that names neither scheme nor step is integrated to a tolerance. */
+/* The override, else with a tolerance a scheme that supports one, else the scene's; a model
+ * with neither scheme nor step is integrated to a tolerance. */
 static const char* choose_scheme(const resolution* r) {
   const saltus_run_def* def = r->def;
   if (def->scheme != NULL) {
@@ -163,7 +163,7 @@ static double real_option(const saltus_run_settings* out, const char* name) {
   return value;
 }
 
-/* Defaults or the scene's, then tolerances, then what is given by name. */
+/* Defaults or the scene's, then tolerances, then options by name. */
 static saltus_status resolve_options(resolution* r) {
   saltus_run_settings* out = r->out;
   const saltus_scheme_info* scheme = out->scheme;
@@ -334,7 +334,7 @@ static saltus_status resolve_record(resolution* r) {
   bool dense = out->scheme->chooses_step && out->scheme->dense;
   out->record_jumps = def->record_jumps && dense;
   out->record_middles = def->record_middles && dense;
-  /* long steps are not what one wants to see: states at equal times */
+  /* with long steps states are recorded at equal times */
   if (!asked && !(scene->record_dt > 0.0) && !(out->own && scene->record_given) && dense) {
     double from = def->resume != NULL ? def->resume->t : out->start;
     out->record_every = 1;
@@ -345,7 +345,7 @@ static saltus_status resolve_record(resolution* r) {
 
 /* ---- tolerances of the motion ----------------------------------------------------------------- */
 
-/* Runs are compared at the same instants, so the scheme has to know its motion there. A scene's wish falls with its
+/* Runs are compared at the same instants, so the scheme needs dense output. The scene's setting is dropped with its
  * tolerance where steps are fixed or controlled. */
 static saltus_status resolve_global(resolution* r) {
   const saltus_run_def* def = r->def;

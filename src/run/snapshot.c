@@ -109,7 +109,7 @@ typedef struct kept {
   saltusi_pool pool;
 } kept;
 
-/* What is left of the bytes, a copy whose lines are ended by zeros. */
+/* The unread bytes, a copy with zero-terminated lines. */
 typedef struct reading {
   const char* path;
   char *at, *end;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tighten.c - a tolerance of the motion. The run is repeated with parts p of the tolerance asked of a step, and the motions
- * are compared at the same instants (track.h). With d(k, l) the largest distance of runs k and l, in what is asked, and
+ * tighten.c - a tolerance of the motion. The run is repeated with fractions p of the tolerance as local tolerance, and the motions
+ * are compared at the same instants (track.h). With d(k, l) the largest distance of runs k and l, in tolerances, and
  * e(k, l) = d(k, l) / (1 - p_l / p_k), the error of k where errors are proportional to tolerances:
  *
  *   run k is kept when    2 max(e(k, k+1), e(k, k+2)) <= 1     and the three agree
- *   three runs agree when e(k+1, k+2) <= e(k, k+1) / 2         or <= 1/20, where rounding may be seen
+ *   three runs agree when e(k+1, k+2) <= e(k, k+1) / 2         or <= 1/20, where rounding may dominate
  *
  * and k+2 may be the run before k instead: e(k, k+1) <= e(k-1, k) / 2. The factor 2 is for errors that are not proportional.
  * After several runs d(k, k+1) has to have fallen by p_k^(1/4) since the first, else rounding is compared.
- * Else the next part is the one whose error would be a quarter of what is asked, at most a tenth of the last. Where the
- * scheme allows or manages no smaller part, the last run n is kept if its error, by the rate that was measured, is half of
- * what is asked:
+ * Else the next fraction is the one whose error would be a quarter of the request, at most a tenth of the last. If the
+ * scheme permits or achieves no smaller fraction, the last run n is kept if its error, by the measured rate, is half of
+ * the request:
  *
  *   e = d(n-1, n) (p_n / p_(n-1))^(r - 0.1) + rounding,   r = log(d(n-1, n) / d(n-2, n-1)) / log(p_(n-1) / p_(n-2)) in 1/2 .. 1
  *
@@ -37,7 +37,7 @@ enum {
 };
 
 static const double step_down = 0.1;  /* of the tolerance, from run to run */
-static const double leap_down = 1e-4; /* at most, where the motion asks for less */
+static const double leap_down = 1e-4; /* smallest ratio of consecutive fractions */
 static const double safety = 2.0;
 static const double least_rate =
     0.5; /* at which distances fall with parts, where one is extrapolated */
@@ -77,7 +77,7 @@ typedef struct search {
 
 /* ---- a run with smaller tolerances ------------------------------------------------------------ */
 
-/* What a definition with a part of the tolerances points to. */
+/* Storage of a definition with a fraction of the tolerances. */
 typedef struct tight {
   saltus_scene_view scene;
   char texts[3][32];
@@ -314,7 +314,7 @@ static void extrapolate(search* s) {
   }
 }
 
-/* Whether a run that failed says that its tolerance is too small. */
+/* Whether a run failed because its tolerance is too small. */
 static bool is_too_small(const search* s, saltus_status status) {
   enum { FAILURES = 3 };
   bool by_step = status > SALTUS_OK || status == SALTUS_ERR_STALLED;
@@ -403,7 +403,7 @@ static int known_until(const search* s) {
   return first;
 }
 
-/* Says what double precision allows, by the two finest trials. */
+/* Reports the accuracy that double precision permits, by the two finest trials. */
 static void explain(search* s) {
   saltus_run_accuracy* out = s->out;
   const saltus_run_settings* set = &s->run->settings;

@@ -159,7 +159,7 @@ static int look_around(const instant* at, const saltusi_track* track, near_jump*
   return count;
 }
 
-/* What jumps of one motion allow for the difference of velocity i, given a distance. */
+/* Admissible difference of velocity i due to jumps of one motion, given a distance. */
 static double jumps_within(const instant* at, int who, double distance, int i) {
   double sum = 0.0;
   for (int j = 0; j < at->near_count[who]; j++) {

@@ -19,7 +19,7 @@
 #include "saltus/sim.h"
 #include "system/ways.h"
 
-/* What may be wrong: atol + rtol |x|, attitudes as src/system/ways.h says. */
+/* Tolerances atol + rtol |x|, for attitudes as in src/system/ways.h. */
 typedef struct saltusi_asked {
   const saltus_system* sys;
   double rtol, atol, atol_velocity;
@@ -50,8 +50,8 @@ void saltusi_track_end(saltusi_track* track);
 /* Takes frames at the instants and on both sides of impacts. */
 saltus_recorder saltusi_track_recorder(saltusi_track* track);
 
-/* Distances of two motions at their instants, into profile [count]; sizes are those of b. Room is 2 nv doubles. What
- * is not a number is infinitely far. */
+/* Distances of two motions at their instants, into profile [count]; sizes are those of b. The workspace is 2 nv doubles. The
+ * distance of NaN is infinite. */
 void saltusi_track_compare(const saltusi_asked* asked, const saltusi_track* a,
                            const saltusi_track* b, double* room, double* profile);
 

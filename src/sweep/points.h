@@ -39,7 +39,7 @@ typedef struct saltusi_points {
 saltus_status saltusi_axis_parse(const char* text, saltusi_pool* pool, saltus_log log,
                                  saltusi_sweep_axis* axis);
 
-/* A constant formula; false: it is none, nothing is said. */
+/* A constant formula; false, without a message: it is none. */
 bool saltusi_sweep_number(const char* text, size_t length, double* value);
 
 void saltusi_points_at(const saltusi_points* points, long long run, double* values);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * random.h - random numbers as a function of a seed and a counter, so that number i is the same whoever asks for it.
+ * random.h - random numbers as a function of a seed and a counter, so that number i does not depend on the caller.
  */
 #ifndef SALTUSI_SWEEP_RANDOM_H
 #define SALTUSI_SWEEP_RANDOM_H

@@ -88,7 +88,7 @@ static saltus_status watch_time(void* user, double t, double t_end, long long st
   return l->reached ? SALTUS_ERR_STOPPED : SALTUS_OK;
 }
 
-/* What one run needs. */
+/* Data of one run. */
 typedef struct job {
   saltus_sweep* sweep;
   saltusi_pool pool;
@@ -320,7 +320,7 @@ static saltus_status read_measures(saltus_sweep* s) {
   return status == SALTUS_OK && s->pool.failed ? SALTUS_ERR_MEMORY : status;
 }
 
-/* The scene with the values of the first run: whatever is wrong with axes, formulas and settings is seen here. */
+/* The scene with the values of the first run: errors in axes, formulas and settings are detected here. */
 static saltus_status read_scene(saltus_sweep* s) {
   const saltus_sweep_def* def = &s->def;
   saltus_scene_def plain = {.path = def->path,

@@ -117,7 +117,7 @@ static void give_up(saltus_sweep_table* t) {
 
 /* ---- head ---- */
 
-/* Names may not hold what ends a line. */
+/* Names must not contain line ends. */
 static void put_line(char* text, size_t room, size_t* used, const char* word, const char* value) {
   const int n = snprintf(text + *used, *used < room ? room - *used : 0, "%s %s\n", word, value);
   for (int i = (int)strlen(word) + 1; i < n - 1 && *used + (size_t)i < room; i++) {
@@ -173,7 +173,7 @@ static char* next_line(char** at) {
   return line;
 }
 
-/* What is behind "word " in the next line; NULL: it is another one. */
+/* The text after "word " in the next line; NULL: another word. */
 static char* expect(char** at, const char* word) {
   char* line = next_line(at);
   const size_t length = strlen(word);

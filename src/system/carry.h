@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * carry.h - doubles that a scheme keeps, some of them by contact, described once: to count them, to move
- * them when there is room for more contacts, and to forget one contact.
+ * them when the capacity grows, and to delete one contact.
  *
  *   saltusi_carry_plain(carry, 1);         1 double
  *   saltusi_carry_each(carry, 3);          3 doubles for each contact, by key

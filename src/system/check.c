@@ -242,7 +242,7 @@ static double larger(double a, double b) {
   return isnan(a) ? b : fmax(a, b);
 }
 
-/* What normalise changes in a q, relative to 1 + its size. */
+/* Change of q by normalise, relative to 1 + its size. */
 static double normalise_error(checker* c, const double* q) {
   const int nq = c->sys->dims.nq;
   memcpy(c->q_other, q, (size_t)nq * sizeof(double));
@@ -267,8 +267,8 @@ static double turn_error(checker* c, const double* start, double way) {
   return saltusi_max_abs(nv, c->matrix);
 }
 
-/* Difference of two positions a known way apart, forth and back; normalise on positions that are
- * normalised: by itself, by advance, and from nearby. */
+/* Difference of two positions with a given displacement, forward and backward; normalise on positions that are
+ * normalised: by itself, by advance, and after a perturbation. */
 static void check_maps(checker* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;
   const int nq = c->sys->dims.nq;

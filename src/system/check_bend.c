@@ -3,7 +3,7 @@
  *
  * check_bend.c - see check_bend.h.
  *
- *   d(G P)/dq, d(G^T v + b)/dq    by differences of sixth order along each velocity that the rows touch
+ *   d(G P)/dq, d(G^T v + b)/dq    by differences of sixth order along each velocity in the rows
  *   Q (K - d(G P)/dq) Q = 0,      Q = 1 - the part along the rows of the joint
  */
 #include "system/check_bend.h"
@@ -18,7 +18,7 @@ enum { NODES = 6, STEPS = 3 };
 static const double node[NODES] = {-3, -2, -1, 1, 2, 3};
 static const double weight[NODES] = {-1, 9, -45, 45, -9, 1};
 static const double lengths[STEPS] = {1e-2, 1e-3, 1e-4};
-/* A joint that is open by more has no K: differences of length 1e-2 see as much. */
+/* K of a joint with a larger defect is not checked: differences of length 1e-2 are as inaccurate. */
 static const double closed = 1e-10;
 
 typedef struct bend {
@@ -107,7 +107,7 @@ static void keep_allowed(const bend* b, double* E) {
   }
 }
 
-/* What differences of one length leave: of K into b->K_off; returns that of U_q. */
+/* Residuals for differences of one length: of K into b->K_off; returns that of U_q. */
 static double leave(bend* b, double length) {
   const int n = b->width;
   double worst = 0.0;

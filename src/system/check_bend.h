@@ -8,8 +8,8 @@
 
 #include "system/evaluate.h"
 
-/* Largest difference over all joints, relative to 1 + the largest entry; NaN: there is nothing to check. K is
- * compared along what the joint allows, and entries between blocks that it denies count in full. */
+/* Largest difference over all joints, relative to 1 + the largest entry; NaN: nothing to check. K is
+ * compared on the null space of the joint; entries between blocks that are declared uncoupled count in full. */
 saltus_status saltusi_check_bend(const saltus_system* sys, const saltus_point* at, double* worst);
 
 #endif

@@ -50,7 +50,7 @@ static double inside(checker* c, saltus_interval x) {
   return p > x.hi ? x.hi : p;
 }
 
-/* A value that is not known is nobody's. */
+/* An undefined value is not compared. */
 static void look(checker* c, double value, saltus_interval bound) {
   const double size = 1.0 + fabs(value);
   double out = fmax(bound.lo - value, value - bound.hi) / size;
@@ -192,7 +192,7 @@ static void bound_of(const checker* c, saltus_quantity what, int i, saltus_inter
   }
 }
 
-/* What a quantity does not read may be anything. */
+/* Variables that a quantity does not read are arbitrary. */
 static void look_at_reads(checker* c, saltus_quantity what, int i, uint64_t index, int values) {
   const saltus_system* sys = c->sys;
   const int nq = sys->dims.nq, room = nq + sys->dims.nv;

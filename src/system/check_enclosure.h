@@ -10,7 +10,7 @@
 
 /* How far gaps, relative velocities, forces and joints of points around `at` lie outside their
  * enclosures, relative to 1 + their size; also gap and joint rates outside the first coefficient
- * along q' = N v. 1 and more where one depends on what it is said not to read. 0 when all is well, NaN when there
+ * along q' = N v. 1 and more where one depends on a variable that is declared unread. 0 when all is well, NaN when there
  * are no enclosures. */
 saltus_status saltusi_check_enclosures(const saltus_system* system, const saltus_point* at,
                                        double* outside);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Asks for the contacts at a point in room for `capacity`; *count: as many as there are, or 0. */
+/* Lists the contacts at a point with a capacity; *count: their number, or 0. */
 static saltus_status count_contacts(const saltus_system* sys, const saltus_point* at,
                                     const saltus_allocator* memory, int capacity, int* count) {
   saltus_contact_list said = {.capacity = capacity, .reach = INFINITY};
@@ -83,7 +83,7 @@ static bool is_finite_point(const saltus_system* sys, const saltus_point* at) {
   return finite;
 }
 
-/* What a list says as a whole. */
+/* Checks of a list as a whole. */
 static saltus_status check_list(const saltus_point* at, const saltus_contact_list* said) {
   if (said->count < 0 || said->count > said->capacity) {
     saltus_fail(at, "%d contacts are listed at t = %.10g s; there is room for %d", said->count,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * contact_keys.h - the list of a changing set of contacts, looked at and turned from identities to keys.
+ * contact_keys.h - validates the list of a time-varying contact set and maps identities to keys.
  *
- * What a system lists is taken on trust nowhere: an identity twice, a law that does not exist or that
+ * Lists are untrusted: a duplicate identity, a law that does not exist or that
  * changes, a gap that is no number, a count beyond the capacity and a negative reach are failures of the
  * system (saltus_fail) that name contact and time.
  */
@@ -21,8 +21,8 @@ typedef struct saltusi_contact_keys {
   uint64_t* identity; /* [capacity] */
   int* law;           /* [capacity] */
   int* place;         /* [capacity] by key: 1 + place in the list that is being made, 0: none */
-  double horizon; /* s, that every list asks for at least: the step of a scheme of fixed steps */
-  bool concise;   /* lists may leave out what follows from other contacts */
+  double horizon;     /* s, lower bound for every list: the step of a fixed-step scheme */
+  bool concise;       /* lists may omit contacts implied by others */
 } saltusi_contact_keys;
 
 /* The same system with room for the contacts that it lists at a point, with some to spare; of a fixed set
@@ -49,7 +49,7 @@ saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system*
 saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system* sys,
                                  const saltus_point* at, const saltus_box* over, double reach);
 
-/* Asks the callback `gaps` for the keys some[count], into gap[key]. */
+/* Evaluates the callback `gaps` for the keys some[count], into gap[key]. */
 saltus_status saltusi_keys_gaps(saltusi_contact_keys* keys, const saltus_system* sys,
                                 const saltus_point* at, const int* some, int count, double* gap);
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * contact_table.c - see contact_table.h. At most half of the slots are in use, so probes are short.
- * Keys that a try added are the last that entered the slots: taking them out in reverse leaves the probe
- * sequences of the others as they were. Freed keys may be anywhere in them: the slots are filled anew.
+ * Keys added by a trial step are the last in the slots: removing them in reverse order preserves the probe
+ * sequences of the others. Freed keys may be anywhere in them: the slots are rebuilt.
  */
 #include "system/contact_table.h"
 

@@ -3,10 +3,10 @@
  *
  * contact_table.h - identities of contacts and the keys that they have in one simulation.
  *
- * A key is a place in arrays: small, dense, and a contact's own as long as the table knows it. A new
- * contact takes the lowest free key. The table is part of what a scheme carries: a failed step takes
- * back the keys that it gave, a committed one gives free those that it did not use. Which key a contact
- * has depends on the history of listings alone, never on addresses or on the room there is.
+ * A key is an array index: small, dense, and unique to a contact while it is in the table. A new
+ * contact takes the lowest free key. The table is part of the memory of a scheme: a failed step revokes
+ * the keys that it assigned, a committed one frees those that it did not use. The key of a contact
+ * depends on the history of listings alone, never on addresses or on the capacity.
  */
 #ifndef SALTUSI_CONTACT_TABLE_H
 #define SALTUSI_CONTACT_TABLE_H
@@ -39,8 +39,8 @@ void saltusi_table_clear(saltusi_contact_table* table);
 /* The key of a contact, or -1. */
 int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity);
 
-/* The same of a contact that follows another in a list, after -1 of the first. Lists hardly change from step to step: what
- * followed the last time is tried before the slots are. */
+/* The same of a contact that follows another in a list, after -1 of the first. Lists hardly change from step to step: the
+ * previous successor is tried before the slots. */
 int saltusi_table_follow(saltusi_contact_table* table, int after, uint64_t identity);
 
 /* Gives a contact that has none the lowest free key; -1: the table is full. */

@@ -89,7 +89,7 @@ static void add_formula(diagnosis* d, const char* before, saltus_part part, int 
   }
 }
 
-/* "<what> <formula> is nan at ..."; what is in the text already. */
+/* "<quantity> <formula> is nan at ..."; the quantity is in the text already. */
 static saltus_status report(diagnosis* d, saltus_part part, int i, double value) {
   add_formula(d, "", part, i);
   if (part == SALTUS_PART_FORCE) {
@@ -265,7 +265,7 @@ saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* 
   d.at = *at;
   d.at.scratch = scratch;
   d.at.failure = &failure;
-  d.at.keys = NULL; /* contacts are asked by identity */
+  d.at.keys = NULL; /* contacts are evaluated by identity */
   saltus_status status = check_energies(&d);
   status = status == SALTUS_OK ? check_contacts(&d) : status;
   status = status == SALTUS_OK ? check_joints(&d) : status;

@@ -33,8 +33,8 @@ typedef struct saltusi_probe_record {
   double* v; /* [nv] of an evaluation with velocities, else of the one before */
 } saltusi_probe_record;
 
-/* A system that behaves like another and keeps a record. Costs more than the system itself: it is for
- * a step that has failed, to be done once more. */
+/* A system that forwards to another and records the evaluations. It costs more than the system itself: it is for
+ * the repetition of a failed step. */
 typedef struct saltusi_probe {
   saltus_system inner;
   saltusi_probe_record* record;

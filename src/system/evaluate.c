@@ -266,7 +266,7 @@ void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int ke
     if ((sys->traits & SALTUSI_SCALED_ROWS) != 0 && count > 2) {
       saltusi_rows_scale(&sys->laws[at->keys->table.law[key]], block, first);
     }
-  } else { /* nobody has the key, or a watch, which has no rows */
+  } else { /* an unused key, or a separation monitor, which has no rows */
     saltus_rows rows = open_rows(block, first, count);
     rows.width = block->column != NULL ? 0 : rows.width;
     close_rows(block, first, &rows);

@@ -31,9 +31,9 @@ typedef struct saltusi_numbers {
   const int* row;      /* [nj] */
 } saltusi_numbers;
 
-/* Who wants to know which contacts the work of contact problems went to. */
+/* Callback for the work of contact problems by contact. */
 typedef struct saltusi_effort {
-  void (*tell)(void* who, uint64_t identity, long long iterations); /* NULL: nobody */
+  void (*tell)(void* who, uint64_t identity, long long iterations); /* NULL: none */
   void* who;
 } saltusi_effort;
 
@@ -45,7 +45,7 @@ typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
   int threads;                /* that may share a contact problem; 0: 1 */
-  const volatile int* cancel; /* NULL, or not 0 once the caller wants no more */
+  const volatile int* cancel; /* NULL, or not 0 once the caller cancels */
   bool (*poll)(void* who);    /* NULL, or the same as a question */
   void* who;
   void* scratch;
@@ -55,14 +55,14 @@ typedef struct saltusi_eval {
   double* F_plus;             /* [nv] */
   saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
   saltusi_step_room room;     /* how much a step may meet */
-  saltus_failure* failure;    /* what the callbacks of a step said */
+  saltus_failure* failure;    /* messages of the callbacks of a step */
   saltusi_bound bound;        /* of the last step */
   const saltus_contact_law*
       curves;                     /* [law_count] laws with the curves of friction that sys.laws are
                                      * without; NULL: there are none */
   const saltusi_numbers* numbers; /* NULL: their own */
   saltusi_effort effort;
-  bool dependent; /* joints that depend on each other were met; set by whoever solves for them */
+  bool dependent; /* linearly dependent joints occurred; set by their solver */
 } saltusi_eval;
 
 /* A contact, if key is one, was in a problem of so many iterations, or in a linear system: that is one. */
@@ -75,7 +75,7 @@ static inline void saltusi_effort_tell(const saltusi_eval* eval, int key, long l
   }
 }
 
-/* What saltus_point.scratch needs, zero as callbacks expect it. */
+/* Memory of saltus_point.scratch, zero as callbacks expect it. */
 void* saltusi_scratch_layout(const saltus_dims* dims, saltus_arena* arena);
 
 /* sys has to be set before. */
@@ -91,12 +91,12 @@ static inline saltus_point saltusi_at(const saltusi_eval* eval, double t, const 
                         .failure = eval->failure};
 }
 
-/* A callback of the system failed: what was computed with it is worth nothing. */
+/* A callback of the system failed: its results are invalid. */
 static inline bool saltusi_failed(const saltusi_eval* eval) {
   return eval->failure != NULL && eval->failure->status != SALTUS_OK;
 }
 
-/* The caller wants no more, or a callback failed: what iterates ends with SALTUS_ERR_STOPPED. */
+/* The caller cancelled, or a callback failed: iterations end with SALTUS_ERR_STOPPED. */
 static inline bool saltusi_cancelled(const saltusi_eval* eval) {
   return (eval->cancel != NULL && *eval->cancel != 0) || saltusi_failed(eval) ||
          (eval->poll != NULL && eval->poll(eval->who));
@@ -107,7 +107,7 @@ static inline void saltusi_force(saltusi_eval* eval, const saltus_point* at, dou
   eval->sys.ops->force(eval->sys.self, at, F);
 }
 
-/* Exact where the system says, central differences otherwise. [nv x nv] */
+/* Exact if provided by the system, otherwise by central differences. [nv x nv] */
 void saltusi_force_q(saltusi_eval* eval, const saltus_point* at, double* F_q);
 void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v);
 
@@ -180,11 +180,11 @@ double saltusi_kinetic(const saltus_system* sys, const saltus_point* at, double*
                        double* scratch_vector);
 double saltusi_potential(const saltus_system* sys, const saltus_point* at);
 
-/* Contacts at a point as schemes see them. A key is the place of a contact in arrays of nc. */
+/* Contacts at a point, for schemes. A key is the index of a contact in arrays of nc. */
 typedef struct saltusi_contact_list {
   int count;
   int capacity;
-  double requested;         /* m, in: gaps up to this are wanted; infinite after the layout */
+  double requested;         /* m, in: gaps up to this are requested; infinite after the layout */
   double reach;             /* m, out: contacts that are not listed have larger gaps */
   double* gap;              /* [capacity] m */
   int* key;                 /* [capacity] ascending */
@@ -201,8 +201,8 @@ static inline bool saltusi_laws_by_key(const saltus_system* sys) {
 void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* dims,
                                  saltus_arena* arena);
 
-/* Contacts of a changing set at a point. At points with keys they get keys; without them key[i] = i and rows are
- * asked by identity. */
+/* Contacts of a time-varying set at a point. At points with keys they get keys; without them key[i] = i and rows are
+ * evaluated by identity. */
 saltus_status saltusi_contacts_listed(const saltus_system* sys, const saltus_point* at,
                                       saltusi_contact_list* list);
 /* Of a fixed set that listed more or others: fails with a text. */
@@ -234,7 +234,7 @@ typedef struct saltusi_row_block {
   int* column;  /* [rows x stride]; NULL when rows are dense */
   int* entries; /* [rows] */
   double* b;    /* [rows] */
-  double* c;    /* [rows]; NULL when not wanted */
+  double* c;    /* [rows]; NULL: not requested */
 } saltusi_row_block;
 
 void saltusi_rows_layout(saltusi_row_block* block, const saltus_dims* dims, int rows,
@@ -254,7 +254,7 @@ int saltusi_joint_of(const saltus_system* sys, int row);
 /* Rows of the largest joint; 0: there is none. */
 int saltusi_joint_rows_most(const saltus_system* sys);
 
-/* The second tangent row of a contact as schemes see it, frictions.h. */
+/* The second tangent row of a contact as scaled for schemes, frictions.h. */
 void saltusi_rows_scale(const saltus_contact_law* law, saltusi_row_block* block, int first);
 
 /* Evaluates `count` rows of a contact without a key, or all rows of a joint, into the block from `first` on. */

@@ -13,7 +13,7 @@ void saltus_fail(const saltus_point* at, const char* format, ...) {
   assert(at != NULL && format != NULL);
   saltus_failure* failure = at->failure;
   if (failure == NULL || failure->status != SALTUS_OK) {
-    return; /* what failed first explains what followed */
+    return; /* the first failure explains the later ones */
   }
   failure->status = SALTUS_ERR_SYSTEM;
   va_list values;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * frictions.h - the friction laws that a system asks for.
+ * frictions.h - the friction laws of a system.
  *
  * An elliptic cone with the associated rule is a circular one of scaled rows: with s = across / mu the second tangent
  * row is multiplied by s, U_2' = s U_2, P_2 = s P_2', and |P_T'| <= mu P_N against U_T' (docs/theory/laws.md, 3.1).
- * Schemes see scaled rows alone, by a bit in the traits of their copy of the system; their reports are scaled back
- * by the driver.
+ * Schemes use scaled rows only, by a bit in the traits of their copy of the system; the driver scales
+ * their reports back.
  */
 #ifndef SALTUSI_FRICTIONS_H
 #define SALTUSI_FRICTIONS_H

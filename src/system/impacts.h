@@ -11,7 +11,7 @@
 /* SALTUS_ERR_RANGE after a message when laws of contacts or `impacts` are none. */
 saltus_status saltusi_impacts_validate(const saltus_system* system, saltus_log log);
 
-/* Whether impacts are more than Newton's or Poisson's law of contacts that strike at once. */
+/* Whether impacts need more than Newton's or Poisson's law of simultaneous contacts. */
 bool saltusi_impacts_special(const saltus_system* system);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct entry {
   int unit;
 } entry;
 
-/* Rows of blocks with their neighbours, ascending: what the factorisation is analysed for. */
+/* Rows of blocks with their neighbours, ascending: the pattern of the symbolic factorisation. */
 typedef struct graph {
   entry* entries; /* [blocks + 2 pairs] */
   size_t* from;   /* the same, apart */

@@ -3,7 +3,7 @@
  *
  * linear_blocks.h - A = m M + fv F_v + fq F_q on the blocks that a system declares.
  *
- * What A is at a point decides how it is factored: diagonal, block-diagonal when no pair couples (springs
+ * The structure of A at a point selects the factorisation: diagonal, block-diagonal when no pair couples (springs
  * do not while fq and fv are 0), else sparse by blocks in an order of minimum degree. The symbolic part is
  * made once, with the memory.
  */
@@ -29,7 +29,7 @@ typedef struct saltusi_linear_blocks {
   double*
       factor;    /* [diagonal_values] of diagonal blocks without an inverse while no pair couples */
   double* part;  /* [values] F_q or F_v gathered; NULL: the system writes blocks */
-  double* dense; /* [nv x nv] what it is gathered from */
+  double* dense; /* [nv x nv] source of the gather */
   double* diagonal; /* [nv] of a diagonal A */
   double* own;      /* [block_max^2] one block */
   double* inverse; /* [blocks x 18] of blocks of six that fall into two of three: bodies in space */
@@ -68,7 +68,7 @@ bool saltusi_linear_blocks_definite(saltusi_linear_blocks* b);
 /* x <- A^-1 x */
 void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x);
 
-/* A^-1 times a sparse row; see saltusi_linear_solve_row. */
+/* A^-1 times a sparse row, as saltusi_linear_solve_row. */
 int saltusi_linear_blocks_solve_row(const saltusi_linear_blocks* b, int width, const int* column,
                                     const double* entries, int* out_column, double* out);
 

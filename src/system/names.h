@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Each returns a name of the system, or text[bytes] with one that was made up or made fit to be shown. */
+/* Each returns a name of the system, or text[bytes] with a generated or printable one. */
 const char* saltusi_q_name(const saltus_system* sys, int i, char* text, size_t bytes);
 const char* saltusi_v_name(const saltus_system* sys, int i, char* text, size_t bytes);
 const char* saltusi_contact_label(const saltus_system* sys, int i, char* text, size_t bytes);

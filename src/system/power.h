@@ -11,7 +11,7 @@
 typedef struct saltusi_power_room {
   double* q;      /* [nq] */
   double* F;      /* [nv] */
-  double* matrix; /* [nv x nv], or NULL when the system says its kinetic energy */
+  double* matrix; /* [nv x nv], or NULL if the system provides its kinetic energy */
 } saltusi_power_room;
 
 void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena);
@@ -21,7 +21,7 @@ void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, sa
 void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* at, double scale,
                                   saltusi_power_room* room, double power[2]);
 
-/* What the system says of its power [2] (system.h); one that says nothing is asked by differences. */
+/* Power [2] of the system (system.h), by differences if it provides none. */
 void saltusi_system_power(const saltus_system* sys, const saltus_point* at,
                           saltusi_power_room* room, double power[2]);
 

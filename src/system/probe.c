@@ -20,7 +20,7 @@ static bool finite_all(size_t n, const double* x) {
   return true;
 }
 
-/* What follows from arguments that are not finite is not the cause. */
+/* Results of arguments that are not finite are not the cause. */
 static void look(const saltusi_probe* p, const saltus_point* at, const char* what, size_t n,
                  const double* x) {
   const saltus_dims* d = &p->inner.dims;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * room.h - how much a step may meet: sizes that nobody knows at creation.
+ * room.h - capacities of a step: sizes that are not given at creation.
  *
- * A layout asks how many to lay out; a step that meets more says what it lacks and returns
- * SALTUS_RETRY_ROOM. The driver of schemes then lays out anew and tries the same step again, so the
- * status never reaches a caller, and a step that finds room enough allocates nothing.
+ * A layout queries the capacity; a step that exceeds it registers the required one and returns
+ * SALTUS_RETRY_ROOM. The driver of schemes then lays out the workspace again and repeats the step, so the
+ * status never reaches a caller, and a step within its capacity does not allocate.
  */
 #ifndef SALTUSI_ROOM_H
 #define SALTUSI_ROOM_H
@@ -25,7 +25,7 @@ typedef enum saltusi_room_kind {
   SALTUSI_ROOM_ROWS,     /* of contact problems that are solved at once */
   SALTUSI_ROOM_UNKNOWNS, /* of laws that are solved by pivoting */
   SALTUSI_ROOM_EVENTS,   /* of one step */
-  SALTUSI_ROOM_SPARSE,   /* bytes of what the pattern of many rows decides */
+  SALTUSI_ROOM_SPARSE,   /* bytes that depend on the pattern of many rows */
   SALTUSI_ROOM_LAWS,     /* contacts of one impact by a law of src/law */
   SALTUSI_ROOM_ITERATED, /* planar contacts of one problem that pivoting does not solve */
   SALTUSI_ROOM_KINDS
@@ -34,20 +34,20 @@ typedef enum saltusi_room_kind {
 typedef struct saltusi_step_room {
   size_t have[SALTUSI_ROOM_KINDS];   /* 0: as the layout likes */
   size_t wanted[SALTUSI_ROOM_KINDS]; /* by the last try; 0: there was enough */
-  bool lacks;                        /* something is wanted */
+  bool lacks;                        /* a larger capacity is required */
 } saltusi_step_room;
 
-/* How many to lay out; `first` as long as nothing more was wanted. */
+/* Capacity of the layout; `first` until a larger one is required. */
 static inline size_t saltusi_room_of(const saltusi_step_room* room, saltusi_room_kind kind,
                                      size_t first) {
   return room->have[kind] > first ? room->have[kind] : first;
 }
 
-/* Notes that a step wants more than there is. Returns SALTUS_RETRY_ROOM. */
+/* Registers a required capacity. Returns SALTUS_RETRY_ROOM. */
 saltus_status saltusi_room_lacks(saltusi_step_room* room, saltusi_room_kind kind, size_t wanted);
 
-/* What was wanted becomes what there is, with half as much again, so that growth costs in proportion to
- * what it ends with; nothing is wanted then. */
+/* The required capacity, times 1.5, becomes the present one, so that growth costs in proportion to
+ * the final size. */
 void saltusi_room_grow(saltusi_step_room* room);
 
 #endif

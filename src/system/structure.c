@@ -82,7 +82,7 @@ void saltusi_structure_times(const saltus_structure* s, const double* values, co
   }
 }
 
-/* Rows of a block between its place in a dense matrix and its values; returns what follows them. */
+/* Copies rows of a block between a dense matrix and its values; returns the next value. */
 static double* copy_out(const saltus_structure* s, int i, int j, const double* A, double* values) {
   const size_t nv = (size_t)s->start[s->blocks], columns = (size_t)saltusi_block_size(s, j);
   for (int a = s->start[i]; a < s->start[i + 1]; a++, values += columns) {

@@ -35,8 +35,8 @@ static void probe(saltusi_ways* w, const saltus_system* sys, const double* q, bo
   }
 }
 
-/* A coordinate that only shows what others are, such as the angle of a joint about an axis of its body, is not what the
- * way is made of: it does not move when the coordinate does. */
+/* A dependent coordinate, such as the angle of a joint about an axis of its body, does not contribute to the
+ * displacement. */
 static void leave_copies(saltusi_ways* w, const saltus_system* sys, const double* q) {
   memcpy(w->beside, q, (size_t)sys->dims.nq * sizeof(double));
   for (int i = 0; i < sys->dims.nv; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ways.h - how far positions are apart, and how large they are, in m and rad whatever q is made of: by
- * velocity, as docs/notation.md says.
+ * ways.h - displacements (logarithm map) and sizes of positions, in m and rad for any coordinates q: by
+ * velocity, docs/notation.md.
  */
 #ifndef SALTUSI_WAYS_H
 #define SALTUSI_WAYS_H
@@ -36,7 +36,7 @@ static inline double saltusi_ways_size(const saltusi_ways* w, const double* q, i
   return !w->maps ? fabs(q[i]) : w->own[i] >= 0 ? fabs(q[w->own[i]]) : 1.0;
 }
 
-/* Its tolerance: atol + rtol |q|. A turn by rtol rad moves what turns by that part of its distance: of an
+/* Its tolerance: atol + rtol |q|. A rotation by rtol rad moves points by that fraction of their distance: for an
  * attitude it is the larger of atol and rtol rad. */
 static inline double saltusi_ways_tolerance(const saltusi_ways* w, double size, int i, double atol,
                                             double rtol) {
@@ -47,15 +47,15 @@ static inline double saltusi_ways_tolerance(const saltusi_ways* w, double size, 
 void saltusi_ways_of_change(const saltusi_ways* w, const saltus_system* sys, const double* q,
                             double* x);
 
-/* y = E p, for momenta p [nv] over a step from q0 to q1 along constant velocity: with the way d = log(q0^-1 q1) of a
+/* y = E p, for momenta p [nv] over a step from q0 to q1 along constant velocity: with the displacement d = log(q0^-1 q1) of a
  * group and ad its bracket
  *
- *   E = 1/2 [T(d)^-1 + T(-d)^-1]^T = (x / 2) coth (x / 2),   x = ad_d^T,   T^-1 the derivative of the way by its end
+ *   E = 1/2 [T(d)^-1 + T(-d)^-1]^T = (x / 2) coth (x / 2),   x = ad_d^T,   T^-1 the derivative of the displacement by its end
  *
  * the even part of the trivialised derivative of a discrete Lagrangian; its odd part ad_d^T p / 2 is among the forces F
- * of the equations of motion. E is the unit matrix where q' = v. For turns in space by the angle a it shortens what is
- * across the axis to (a / 2) cot(a / 2). By `turn_momentum`, else by differences of fourth order of way and advance, by
- * blocks of the structure, which maps do not mix. y must not be p. */
+ * of the equations of motion. E is the unit matrix where q' = v. For rotations in space by the angle a it scales components
+ * normal to the axis by (a / 2) cot(a / 2). By `turn_momentum`, else by differences of fourth order of displacement and
+ * advance, by blocks of the structure, which maps do not mix. y must not be p. */
 typedef struct saltusi_way {
   const double* q0; /* [nq] */
   const double* q1; /* [nq] */
@@ -63,7 +63,7 @@ typedef struct saltusi_way {
 } saltusi_way;
 void saltusi_ways_momentum(saltusi_ways* w, const saltus_system* sys, const saltusi_way* way,
                            const double* p, double* y);
-/* The same by differences in any case; `own` is known. */
+/* The same by differences in any case; `own` is given. */
 void saltusi_ways_momentum_by_differences(const saltusi_ways* w, const saltus_system* sys,
                                           const saltusi_way* way, const double* p, double* y);
 

@@ -52,7 +52,7 @@ static int find_root(saltusi_robot* robot) {
   return root;
 }
 
-/* Breadth first, from lists of children by link. What is not reached hangs in a circle. */
+/* Breadth first, from lists of children by link. Links that are not reached belong to a cycle. */
 static void order_links(saltusi_robot* robot, int root) {
   int n = robot->link_count;
   int* first = SALTUSI_TAKE(robot->pool, int, n);
@@ -163,7 +163,7 @@ static void start_values(saltusi_robot* robot) {
   }
 }
 
-/* What the value of a joint does to the frame of its child. */
+/* Transform of the child frame by the value of a joint. */
 static saltusi_frame motion(const saltusi_robot_joint* joint) {
   saltusi_frame moved = saltusi_frame_none();
   if (joint->kind == SALTUSI_ROBOT_REVOLUTE && joint->start != 0.0) {
@@ -235,7 +235,7 @@ static void look_at_loops(saltusi_robot* robot) {
     saltusi_frame_point(&robot->links[joint->child].place, joint->child_xyz, b);
     double gap = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
                       (a[2] - b[2]) * (a[2] - b[2]));
-    if (gap > 1e-9) { /* what nine digits in a file leave */
+    if (gap > 1e-9) { /* rounding of nine digits in a file */
       saltusi_robot_note(robot, joint->line,
                          "constraint " SALTUSI_ROBOT_QUOTE
                          ": its points are %g m apart with all joints at their start",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bodies.c - from links to bodies. What a fixed joint holds without mass of its own belongs to the body on
- * the other side; what it holds to the ground is ground. Links with mass stay bodies, unless asked to merge. Masses are joined about the common centre:
+ * bodies.c - from links to bodies. A massless link at a fixed joint belongs to the body on
+ * the other side; links fixed to the ground are ground. Links with mass stay bodies, unless merging is requested. Mass properties about the common centre of mass:
  *
  *   m = sum m_i    c = sum m_i c_i / m    I = sum R_i I_i R_i^T + m_i (|d|^2 1 - d d^T),  d = c_i - c
  */

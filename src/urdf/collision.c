@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * collision.c - what of a link touches: <collision> with box, sphere, cylinder, capsule or mesh. Boxes, cylinders and
+ * collision.c - collision geometry of a link: <collision> with box, sphere, cylinder, capsule or mesh. Boxes, cylinders and
  * capsules of URDF are centred and along z, as shapes of scenes are.
  */
 #include "urdf/elements.h"
@@ -89,7 +89,7 @@ static bool read_numbers(saltusi_robot* robot, const saltusi_xml_node* node, con
   return good;
 }
 
-/* What kind of shape with which numbers; false: none that is used. */
+/* Kind and dimensions of a shape; false: not supported. */
 static bool read_kind(saltusi_robot* robot, const saltusi_xml_node* node, const char* owner,
                       saltusi_robot_shape* shape) {
   int kind = 0;

@@ -2,14 +2,14 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * elements.h - reading elements of URDF: attributes as numbers and words, children by name, and a list of
- * everything that nobody asked for.
+ * unused elements.
  */
 #ifndef SALTUSI_ELEMENTS_H
 #define SALTUSI_ELEMENTS_H
 
 #include "urdf/robot.h"
 
-/* A name of an element or attribute that is known; with a reason it is listed and not used. */
+/* A supported name of an element or attribute; with a reason it is listed and not used. */
 typedef struct saltusi_element_word {
   const char* name;
   const char* unused; /* NULL: it is used */
@@ -21,7 +21,7 @@ typedef struct saltusi_element {
   const saltusi_element_word* children;
 } saltusi_element;
 
-/* Lists what the element has and is not used or not known; `whose` says where: link "arm". */
+/* Lists unused and unknown parts of the element; `whose` is its owner: link "arm". */
 void saltusi_element_list(saltusi_robot* robot, const saltusi_xml_node* node,
                           const saltusi_element* about, const char* whose);
 

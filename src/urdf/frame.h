@@ -50,7 +50,7 @@ static inline void saltusi_frame_point(const saltusi_frame* f, const double* x, 
   memcpy(out, y, sizeof y);
 }
 
-/* b, which is given in a, as seen from where a is given */
+/* b, which is given in a, in the parent frame of a */
 static inline saltusi_frame saltusi_frame_in(const saltusi_frame* a, const saltusi_frame* b) {
   saltusi_frame f;
   saltusi_frame_point(a, b->p, f.p);
@@ -58,7 +58,7 @@ static inline saltusi_frame saltusi_frame_in(const saltusi_frame* a, const saltu
   return f;
 }
 
-/* b as seen from a, both given in the same frame */
+/* b relative to a, both given in the same frame */
 static inline saltusi_frame saltusi_frame_from(const saltusi_frame* a, const saltusi_frame* b) {
   saltusi_frame f;
   for (int i = 0; i < 3; i++) {

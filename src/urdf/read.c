@@ -68,7 +68,7 @@ static const saltusi_element_word dynamics_words[] = {
 static const saltusi_element_word mimic_words[] = {
     {"joint", NULL}, {"multiplier", NULL}, {"offset", NULL}, {"", NULL}};
 
-/* Where messages say that something is. */
+/* Location for messages. */
 typedef struct whose {
   char text[96];
 } whose;
@@ -239,7 +239,7 @@ static void read_axis(saltusi_robot* robot, const saltusi_xml_node* node, const 
   saltusi_element_numbers(robot, node, "xyz", 3, given);
   list_leaf(robot, node, xyz_words, owner);
   double length = sqrt(given[0] * given[0] + given[1] * given[1] + given[2] * given[2]);
-  if (!(length > 1e-12)) { /* shorter than what ten digits of unit components leave */
+  if (!(length > 1e-12)) { /* below the rounding of ten digits of unit components */
     saltusi_robot_refuse(robot, node->line, "%s: its axis has the length %g, must be a direction",
                          owner, length);
     return;
@@ -268,7 +268,7 @@ static void read_limit(saltusi_robot* robot, const saltusi_xml_node* node, const
   } else if (!unlimited && joint->lower > joint->upper) {
     saltusi_robot_refuse(robot, limit->line, "%s: its limits are %g to %g, lower above upper",
                          owner, joint->lower, joint->upper);
-  } else if (!unlimited) { /* one of them missing is 0, as URDF says */
+  } else if (!unlimited) { /* a missing one is 0 by the URDF specification */
     joint->limited = true;
   }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * robot.h - a robot as URDF says it: links, joints between them, and what of the file is not used. Frames
- * are those of URDF: that of a link is where its joint is, its inertial frame is given in it.
+ * robot.h - a robot in URDF: links, joints between them, and unused elements of the file. Frames
+ * are those of URDF: that of a link is at its joint, its inertial frame is given in it.
  */
 #ifndef SALTUSI_ROBOT_H
 #define SALTUSI_ROBOT_H
@@ -55,7 +55,7 @@ typedef struct saltusi_robot_link {
   saltusi_robot_mass mass; /* in its frame */
   int joint;               /* whose child it is; -1: the root */
   saltusi_frame place;     /* in the world, at the start */
-  int body;                /* what it belongs to; -1: the ground */
+  int body;                /* body of the link; -1: the ground */
   const char* marker;      /* its frame in the scene */
   saltusi_robot_shape* shapes;
   int shape_count;
@@ -122,7 +122,7 @@ void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
 void saltusi_robot_read_collisions(saltusi_robot* robot, const saltusi_xml_node* node,
                                    const char* owner, saltusi_robot_link* link);
 
-/* What a message repeats of the file, at most. */
+/* Longest quotation of the file in a message. */
 #define SALTUSI_ROBOT_QUOTE "\"%.60s\""
 
 /* The steps, each of which returns robot->status: tree of XML to links and joints; start values and

@@ -167,7 +167,7 @@ static bool has_shapes(const saltusi_robot* robot, int body) {
   return false;
 }
 
-/* A link that a joint holds to the ground does not touch what is fixed there; of bodies the scene says so by itself. */
+/* Contacts between a link and the ground to which a joint connects it are disabled; between bodies scenes do so by default. */
 static void write_contact_pairs(text* t) {
   const saltusi_robot* robot = t->robot;
   int count = 0;
@@ -252,7 +252,7 @@ static void write_joint_marker(text* t, const saltusi_robot_joint* joint, int si
   }
   const double* rpy = side == 0 ? joint->rpy : joint->child_rpy;
   bool plain = side == 0 && !joint->loop && directed && axis[2] == 1.0;
-  if (plain && !is_zero(rpy)) { /* as the file says it */
+  if (plain && !is_zero(rpy)) { /* as in the file */
     put(t, ", orientation: {rpy: ");
     put_list(t, rpy, 3, 0.0);
     put(t, "}");

@@ -25,11 +25,11 @@ typedef struct saltusi_xml_node {
   struct saltusi_xml_node* next;         /* sibling */
 } saltusi_xml_node;
 
-/* Elements inside each other, at most. */
+/* Deepest nesting of elements. */
 enum { SALTUSI_XML_DEPTH = 64 };
 
 /* SALTUS_ERR_INPUT after a message "file:line: ...": text that is not well-formed, document types (and
- * with them entities), deeper nesting. SALTUS_ERR_MEMORY says nothing. SALTUS_ERR_UNSUPPORTED where
+ * with them entities), deeper nesting. SALTUS_ERR_MEMORY has no message. SALTUS_ERR_UNSUPPORTED where
  * the library is built without expat. */
 saltus_status saltusi_xml_parse(const char* text, size_t length, const char* file,
                                 saltusi_pool* pool, saltus_log log, saltusi_xml_node** out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * play.c - what the playground calls: a scene as text becomes the document of a run. The recording goes through a table in
- * memory, as files of a program do.
+ * play.c - entry points of the playground: a scene as text becomes the document of a run. The recording is a table in
+ * memory.
  */
 #include "saltus/saltus.h"
 
@@ -83,7 +83,7 @@ static int cut(char* lines, saltus_override* list) {
   return count;
 }
 
-/* Runs and records; a run that stops early leaves what it has. */
+/* Runs and records; a run that stops early keeps its frames. */
 static saltus_status record(const saltus_scene_view* scene, const saltus_run_def* def,
                             const char* path, saltus_log log) {
   saltus_run* run;

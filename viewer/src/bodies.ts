@@ -202,7 +202,7 @@ export class Bodies {
     }
   }
 
-  /** A box that holds what is seen of bodies over the run; shapes without an end are left out. */
+  /** Bounding box of the bodies over the run, without unbounded shapes. */
   extent(frames: number[]): THREE.Box3 {
     const box = new THREE.Box3();
     const part = new THREE.Box3();

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Saltus developers
 //
 // The time that is shown: a frame and a part of the way to the next one. Both sides of a jump are frames of their own at the
-// same time, so a frame says more than a time.
+// same time, so a frame is more specific than a time.
 
 import { lastAtMost, type RunDocument } from './document';
 

@@ -23,7 +23,7 @@ export interface Contact {
   impulse: number[];
 }
 
-/** Where contacts are and what they give, frame by frame. */
+/** Points and forces of contacts, frame by frame. */
 export interface Source {
   at(frame: number, piece: Piece): Contact[];
   most(): { force: number; impulse: number };
@@ -65,7 +65,7 @@ export class RowSource implements Source {
     for (let i = start[frame]; i < start[frame + 1]; i++) {
       const point = vector('row_point', i);
       if (!Number.isFinite(point.x)) continue;
-      // what acts on a body is shown, not what acts on the ground
+      // the force on the body is shown, not that on the ground
       const sign = this.moves(bodies[2 * i]) || !this.moves(bodies[2 * i + 1]) ? 1 : -1;
       list.push({
         key: `${identity[2 * i + 1]}:${identity[2 * i]}`,

@@ -17,7 +17,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 }
 
 export function button(text: string, title: string, action: () => void): HTMLButtonElement {
-  // words that are seen are part of the name, so that one can say them
+  // visible words are part of the accessible name, for voice control
   const name = /[A-Za-z]{2}/.test(text) && !title.includes(text) ? `${text}: ${title}` : title;
   const made = el('button', { type: 'button', title, 'aria-label': name }, text);
   made.addEventListener('click', action);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// What the section `view` of a scene draws: points, lines, circles, spheres, boxes, springs and texts, placed by formulas.
+// Objects of the section `view` of a scene: points, lines, circles, spheres, boxes, springs and texts, placed by formulas.
 
 import * as THREE from 'three';
 import { Line2 } from 'three/addons/lines/Line2.js';
@@ -205,7 +205,7 @@ export class Drawing {
     });
   }
 
-  /** Strokes on the right of a line: what is there does not move. */
+  /** Hatching on the right of a line: fixed ground. */
   private hatch(lines: THREE.LineSegments, points: number[]): void {
     const position = lines.geometry.getAttribute('position') as THREE.BufferAttribute;
     let k = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// What one can take along: a picture, a film, tables.
+// Exports: a picture, a film, tables.
 
 import type { RunDocument } from './document';
 import { download, fileName } from './dom';

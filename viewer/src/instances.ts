@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// Copies of one shape, made anew for every picture, in one draw call. There is room for any number of them.
+// Instances of one shape, rebuilt for every frame, in one draw call. Their number is not limited.
 
 import * as THREE from 'three';
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// What the playground and its worker say to each other.
+// Messages between the playground and its worker.
 
 export interface Job {
   wasm?: ArrayBuffer; // the first time
   text: string;
   scheme: string;
   overrides: string; // name=value, one a line
-  tol: number; // 0: as the scene says; so are the others
+  tol: number; // 0: from the scene; so are the others
   step: number;
   until: number;
 }

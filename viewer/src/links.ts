@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// What holds bodies together: rods from a centre of mass to its joints, symbols of joints, springs. Symbols as in textbooks on
+// Connections of bodies: rods from a centre of mass to its joints, symbols of joints, springs. Symbols as in textbooks on
 // mechanisms: a ring turns, a block slides, a ball turns every way.
 
 import * as THREE from 'three';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// What a run says in words and tables: events, certificate, scene, what was asked.
+// Texts and tables of a run: events, certificate, scene, settings.
 
 import type { Clock } from './clock';
 import type { RunDocument } from './document';
@@ -152,7 +152,7 @@ function line(list: HTMLElement, name: string, value: string): void {
   if (value !== '') list.append(el('dt', {}, name), el('dd', {}, value));
 }
 
-/** What was asked, and what came out of it. */
+/** Settings and results. */
 export function aboutPanel(run: RunDocument): HTMLElement {
   const { head } = run;
   const list = el('dl');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// The playground: a gallery, an editor, a worker that runs what stands in it, and the viewer.
+// The playground: a gallery, an editor, a worker that runs the scene, and the viewer.
 
 import { fromBase64 } from './document';
 import { button, el, number } from './dom';

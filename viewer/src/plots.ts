@@ -98,7 +98,7 @@ function contactPanels(run: RunDocument): Panel[] {
   return panels;
 }
 
-/** Normal forces of contacts that come and go, added up by law. */
+/** Normal forces of time-varying contacts, summed by law. */
 function rowForces(run: RunDocument, start: Numbers): Panel {
   const rows = run.need('row_force');
   const laws = run.need('row_law');
@@ -264,7 +264,7 @@ export class Plots {
     return details;
   }
 
-  /** The cursor is an element over the plot: moving it draws nothing anew. */
+  /** The cursor is an element over the plot: moving it redraws nothing. */
   private placeCursor(u: uPlot): void {
     const cursor = u.over.querySelector<HTMLElement>('.now-line');
     if (cursor === null) return;
@@ -273,7 +273,7 @@ export class Plots {
     cursor.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
 
-  /** All curves over a part of the time that holds what is shown; out to the whole. */
+  /** All curves over an interval that contains the shown time; zooms out to the whole. */
   zoom(factor: number): void {
     const { start, end, time } = this.clock;
     for (const plot of this.plots) {

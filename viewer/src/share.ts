@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// A scene in a link: JSON, deflated, in base64 behind the #, which no server sees. What comes from a link is checked and is
+// A scene in a link: JSON, deflated, in base64 after the #, which is not sent to a server. Data from a link are checked and are
 // never more than text.
 
 export interface Shared {

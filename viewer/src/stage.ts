@@ -31,7 +31,7 @@ export class Stage {
   readonly drawing?: Drawing;
   readonly contacts?: Contacts;
   readonly flat: boolean;
-  readonly size: number; // m, of what is seen
+  readonly size: number; // m, of the visible objects
   follow = -1;
   showTrails = false;
   readonly renderer: THREE.WebGLRenderer;
@@ -235,7 +235,7 @@ export class Stage {
     this.invalidate();
   }
 
-  /** Orthographic: what is seen fits with a margin. */
+  /** Orthographic: all objects fit with a margin. */
   private frame(): void {
     if (!(this.camera instanceof THREE.OrthographicCamera)) return;
     const extent = this.box.getSize(new THREE.Vector3());

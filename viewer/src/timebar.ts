@@ -72,7 +72,7 @@ export class TimeBar {
     const t = this.run.need('event_t');
     const thumb = 8 * ratio; // half of the slider's knob
     const span = this.clock.end - this.clock.start || 1;
-    // impacts last: what else happens at their times does not cover them
+    // impacts last: other events at their times do not cover them
     for (const impacts of [false, true]) {
       pen.fillStyle = css(impacts ? '--impact' : '--event');
       for (let i = 0; i < t.length; i++) {

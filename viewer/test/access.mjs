@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// Everybody can use it: the rules of axe-core (WCAG 2 A and AA, contrast included) in every tab, in light and dark, and the
+// Accessibility: the rules of axe-core (WCAG 2 A and AA, contrast included) in every tab, in light and dark, and the
 // keyboard alone.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { claim, makeReport, openPage, wait } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds in the page as it is now. */
+/** Findings of axe in the present page. */
 export async function judge(page, where) {
   if (await page.evaluate(() => window.axe === undefined)) await page.addScriptTag({ content: axe });
   const found = await page.evaluate(async () => {
@@ -47,7 +47,7 @@ export async function isAccessible(browser, scene, options) {
   await page.context().close();
 }
 
-/** Tab reaches everything that reacts to a click, and the keys of the list do what it says. */
+/** Tab reaches everything that reacts to a click, and the listed keys have their documented effect. */
 export async function keysReachEverything(browser, scene) {
   const report = makeReport(scene);
   const page = await openPage(browser, report.html);

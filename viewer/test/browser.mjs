@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// What the tests in Chromium share: a browser, scenes that become reports, claims.
+// Shared by the tests in Chromium: a browser, scenes that become reports, claims.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ export function makeReport(scene, options = [], certified = false) {
   return { name, html: out('html'), states: () => readTable(out('csv')) };
 }
 
-/** Columns of a recording as the program writes it: what the page has to agree with. */
+/** Columns of a recording as the program writes it: the reference of the page. */
 function readTable(path) {
   const lines = readFileSync(path, 'utf8').split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const names = lines[0].split(',').map((name) => name.replace(/ \[.*\]$/, ''));

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { claim, makeReport, openPage, wait } from './browser.mjs';
 import { viewPlaces } from './formulas.mjs';
 
-/** A scene's report opens without a word in the console, and things stand where the recording says. */
+/** A scene's report opens without console messages, and objects are at their recorded positions. */
 export async function standsWhereItSays(browser, scene, options) {
   const report = makeReport(scene, options);
   const page = await openPage(browser, report.html);

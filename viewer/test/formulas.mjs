@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// Formulas of scenes, read and computed once more: what the section `view` has to draw follows from the columns of a
+// Independent evaluation of scene formulas: the objects of the section `view` follow from the columns of a
 // recording without the code that is tested.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 const FUNCTIONS = { sin: Math.sin, cos: Math.cos, tan: Math.tan, asin: Math.asin, acos: Math.acos, atan: Math.atan, atan2: Math.atan2, sqrt: Math.sqrt, abs: Math.abs, exp: Math.exp, log: Math.log, tanh: Math.tanh, hypot: Math.hypot, min: Math.min, max: Math.max, sign: Math.sign, step: (x) => (x < 0 ? 0 : 1) };
 
-/** A formula with names from `value`. Throws at what this small reader does not know. */
+/** A formula with names from `value`. Throws on syntax that this small reader does not support. */
 export function evaluate(text, value) {
   const tokens = String(text).match(/\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[A-Za-z_][\w.]*'?|[-+*/^(),]|\S/g) ?? [];
   let at = 0;

@@ -126,7 +126,7 @@ try {
     half = i === 49 ? await heap() : half;
     if (i > 4) claim(memory === first, `run ${i} has ${memory} bytes, the fifth had ${first}`);
   }
-  // the engine keeps what it has compiled, less and less of it that is new
+  // the engine caches compiled code, with decreasing growth
   const last = await heap();
   console.log(`-- 100 runs: ${(first / 1e6).toFixed(1)} MB of the core; the page has ${(half.bytes / 1e6).toFixed(1)} MB after 50 runs, ${(last.bytes / 1e6).toFixed(1)} MB after 100`);
   claim(last.bytes - half.bytes < 1e6, `the page grows by ${last.bytes - half.bytes} bytes in 50 runs`);
