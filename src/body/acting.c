@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * acting.c - what multipliers of all joints do, and the velocities that joints hold, without their rows.
+ * acting.c - products G lambda and G^T v of all joints, without forming their rows.
  *
- * A joint that holds a point: with C = R_b^T R_a, y the point of b seen by the body a, u its velocity against the
+ * A joint that fixes a point: with C = R_b^T R_a, y the point of b in axes of the body a, u its velocity against the
  * centre of a in those axes, s the axes of markers and w angular velocities in body axes,
  *
  *   force      f = sum of P_i s_i in a;   -R_a f and f x y on a,   R_a f and r_b x C f on b
@@ -146,7 +146,7 @@ static void act_in_space(const saltusi_hold* h, const held_end* a, const held_en
   }
 }
 
-/* Bodies that move by themselves, and drives, have a b. */
+/* Driven bodies and drives have a b. */
 static bool is_plain(const saltus_mechanism* m, const saltusi_joint* j) {
   for (int k = 0; k < 2; k++) {
     if (m->bodies[m->markers[j->link.marker[0][k]].body].kind == SALTUS_BODY_DRIVEN) {

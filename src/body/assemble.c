@@ -30,8 +30,8 @@ static const double damping_fall = 0.1;
 static const double idle_part = 1e-12;
 /* A sum of squares that shrinks by less than this part, 5000 eps, has settled. */
 static const double settled_part = 1e-12;
-/* A joint that stays open by more than this part of what joints were open by at the start is named: least squares
- * close what can be closed to the rounding of lengths, some eps over that part of them. */
+/* A joint whose defect stays above this fraction of the initial defects is reported: least squares
+ * close consistent joints to rounding, some eps over that fraction. */
 static const double open_part = 1e-9;
 
 /* The joint that is open the most, and by how much; in rad when `radians`. */

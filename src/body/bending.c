@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bending.c - how joints bend: K = d(G P)/dq and U_q = d(G^T v + b)/dq, along velocities.
+ * bending.c - second derivatives of joints: K = d(G P)/dq and U_q = d(G^T v + b)/dq, along velocities.
  *
  * L_k is the derivative along the k-th velocity of a body. Those about body axes do not commute,
  *
  *   d(G_l v_l)/dq_k = v_l L_k L_l g = (d/dt G)_k + (w x G_w)_k        w, G_w: about the axes of the body of k
  *
- * which makes U_q of the rates that terms.c knows, and K of those along each velocity. Both are written out for
- * joints that hold a point, most of all there are. With C = R_b^T R_a, y the point in the body a, u its velocity
+ * which gives U_q by the rates of terms.c, and K by those along each velocity. Both are written out for
+ * joints that fix a point, the most common ones. With C = R_b^T R_a, y the point in the body a, u its velocity
  * against the centre of a in those axes:
  *
  *   (p_b - p_a) . a_i    U_q:  -R_a (w_a x s_i)  |  s_i x u + (w_a x s_i) x y
@@ -16,11 +16,11 @@
  *   a_i . b_j            U_q:   0  |  s_i x C^T (w_b x s_j) + (w_a x s_i) x C^T s_j
  *                               0  |  s_j x C (w_a x s_i) + (w_b x s_j) x C s_i
  *
- * Their K couples no bodies once multipliers take up what they can: they hold a force f in the world whatever the
- * axes do, and p_b - p_a = 0. With f and the torque t in body axes, both as they act on b,
+ * Their K couples no bodies on the null space of the rows: the force f is constant in world axes for any rotation of the
+ * marker axes, and p_b - p_a = 0. With f and the torque t in body axes, both as they act on b,
  *
  *   K_bb = f r_b^T - (r_b . f) 1 + T_b,      K_aa = -(f r_a^T - (r_a . f) 1) - T_a
- *   T w = -w x t where rows hold all three angles,   -(e . w) e x t where they leave the one about e
+ *   T w = -w x t where rows fix all three angles,   -(e . w) e x t where the one about e is free
  */
 #include "body/bending.h"
 
@@ -128,7 +128,7 @@ static void any_stiffness(const saltus_mechanism* m, const saltusi_joint* j,
 
 /* ---- joints that hold a point ---- */
 
-/* What its rows share: a and b are the bodies, s_i the axes of the marker on a, s_j those of the one on b. */
+/* Common data of its rows: a and b are the bodies, s_i the axes of the marker on a, s_j those of the one on b. */
 typedef struct held {
   const saltusi_marker *a, *b;
   saltusi_pose at_a, at_b;
@@ -137,7 +137,7 @@ typedef struct held {
   double y[3], u[3], rb[3];            /* u: m/s; rb: w_b x r_b */
   double turned[3][3], turned_b[3][3]; /* w_a x s_i in a and in b */
   double si_b[3][3];                   /* s_i in b */
-  int j;                               /* what is below belongs to this s_j; -1: to none */
+  int j;                               /* the members below belong to this s_j; -1: none */
   double swung[3], swung_a[3];         /* w_b x s_j in b and in a */
   double sj_a[3];                      /* s_j in a */
 } held;

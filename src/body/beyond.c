@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * beyond.c - what forces and rows of joints have beyond polynomials over a piece of a motion: numbers instead of jets.
+ * beyond.c - bounds of the Taylor remainders of forces and joint rows over a trajectory segment, by scalars instead of jets.
  *
- * Over a piece an angle stays within r of its middle and a squared distance within s_0 (1 +- e). The Taylor
+ * Over a segment an angle stays within r of its middle and a squared distance within s_0 (1 +- e). The Taylor
  * polynomials of degree N = 6 there leave
  *
  *   |e^(i a) - T(a)| <= r^7 / 7!                         rate: r^6 / 6! |a'|
  *   |s^p - T(s)|     <= s_0^p e^7 / (1 - e)              rate: s_0^p 7 e^6 / (1 - e)^2 |s'| / s_0
  *
- * for p = 1/2, -1/2, -1, whose binomials are 1 at most. Sums and products carry on what is left; vectors and
- * rotations are bounded by their lengths. Components of rotations in space are polynomials of quaternions.
+ * for p = 1/2, -1/2, -1, whose binomials are 1 at most. Sums and products propagate the remainders; vectors and
+ * rotations are bounded by their norms. Components of rotations in space are polynomials of quaternions.
  */
 #include "body/enclosure.h"
 
@@ -175,7 +175,7 @@ static squared square_of(const saltusi_piece* p, const saltusi_link* link, const
   return q;
 }
 
-/* s^(n / 2), n = 1, -1, -2. What s itself is off goes through T' and T''. */
+/* s^(n / 2), n = 1, -1, -2. The remainder of s propagates through T' and T''. */
 static near_polynomial power_of(const squared* q, int n) {
   const double e = q->part, e2 = e * e, e6 = e2 * e2 * e2;
   if (!(e <= 0.5)) {
@@ -209,7 +209,7 @@ static bool is_on_driven(const saltus_mechanism* m, const saltusi_link* link) {
 static near_polynomial term_beyond(const saltusi_piece* p, const saltusi_link* link,
                                    const saltusi_row* row, const saltusi_term* term) {
   if (is_polynomial(p->m, term)) {
-    return exactly(0.0, 0.0); /* its size is not asked for */
+    return exactly(0.0, 0.0); /* its size is not requested */
   }
   ends e = ends_of(p, link, term->link);
   squared q;
@@ -246,7 +246,7 @@ static double joint_beyond(const saltusi_piece* p, int index) {
 
 /* ---- forces ---- */
 
-/* A force of this size on a marker, added to what is beyond of its body: r x R^T f about the axes. */
+/* A force of this size on a marker, added to the remainder of its body: r x R^T f about the axes. */
 static void add_push(const saltusi_piece* p, const ends* e, int k, near_polynomial force,
                      double* out) {
   const int v = e->body[k]->v;

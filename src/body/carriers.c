@@ -34,7 +34,7 @@ static size_t rounded(size_t bytes) {
 /* Where a free body was when its carrier was made, bit by bit. */
 struct saltusi_shapes_carried {
   double q[7], v[6];
-  uint64_t seal; /* not this number: nothing is known */
+  uint64_t seal; /* another number: the cache is empty */
 };
 
 static const uint64_t seal = 0x73616c7475733139U;

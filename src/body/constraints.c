@@ -56,10 +56,10 @@ double saltusi_row_value(const saltus_mechanism* m, const saltusi_row* row,
 
 /* ---- G, b and c ---- */
 
-/* Motions of the ends of a link, as far as somebody asks. */
+/* Motions of the ends of a link, as requested. */
 typedef struct motions {
   const saltusi_end* at;
-  bool driven[4]; /* the body moves by itself */
+  bool driven[4]; /* the body has a prescribed motion */
   saltusi_end_motion end[4];
 } motions;
 

@@ -26,7 +26,7 @@ typedef struct listing {
   int count;  /* all there are */
   int sorted; /* first of the contacts of the present instance */
   int instance;
-  bool crowded; /* a pair of shapes has more contacts than there is room for */
+  bool crowded; /* a pair of shapes exceeds the capacity */
 } listing;
 
 /* The contacts of one instance by identity; the pairs of earlier ones have smaller ones. */
@@ -320,14 +320,14 @@ static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* 
   place[1 - first] = add_columns(m, v[1 - first], rows);
 }
 
-/* Rows of the two bodies of a contact, and their convective parts; NULL: nobody asks. */
+/* Rows of the two bodies of a contact, and their convective parts; NULL: not requested. */
 typedef struct contact_rows {
   int first, count;
   double (*G[2])[6];
   const double* c;
 } contact_rows;
 
-/* What a body that moves by itself adds to rows. */
+/* Terms of a driven body in rows. */
 static void add_driven(const saltus_mechanism* m, const saltus_point* at, int body,
                        const contact_rows* by, int which, saltus_rows* rows) {
   if (m->bodies[body].kind != SALTUS_BODY_DRIVEN) {

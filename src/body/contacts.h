@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * contacts.h - callbacks of the contacts of a mechanism with shapes, and what they share; `self` is the mechanism.
+ * contacts.h - callbacks of the contacts of a mechanism with shapes, and shared functions; `self` is the mechanism.
  */
 #ifndef SALTUSI_BODY_CONTACTS_H
 #define SALTUSI_BODY_CONTACTS_H
@@ -24,7 +24,7 @@ saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
 int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t identity,
                           double guard[SALTUS_GUARDS]);
 
-/* The last list, of a mechanism without driven bodies: schemes that look where a step leads ask for it twice. */
+/* The last list, of a mechanism without driven bodies: schemes with a predictor request it twice. */
 typedef struct saltusi_shapes_listed {
   bool known;
   double horizon, reach;
@@ -58,14 +58,14 @@ size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_
 void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
                             saltusi_carrier* out);
 
-/* The same in the memory of an evaluation, which knows it where the body has not moved since. */
+/* The same in the memory of an evaluation, which caches it until the body moves. */
 void saltusi_shapes_carry(const saltus_mechanism* m, int body, const saltus_point* at,
                           const saltusi_shapes_memory* room);
 
 const saltusi_carrier* saltusi_shapes_carried_in(const saltus_mechanism* m, int body,
                                                  const saltus_point* at);
 
-/* A query for what can meet within a time, where bodies are at a point and by their velocities; reach 0. */
+/* A query for contacts that can close within a time, by positions and velocities at a point; reach 0. */
 saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus_point* at,
                                          double horizon, const saltusi_shapes_memory* room);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * coordinates.c - how positions follow velocities.
+ * coordinates.c - kinematic map from velocities to positions.
  *
  *   quaternion   p' = p (0, w) / 2          p(h) = p exp(h w / 2), w constant in body axes
- *   angle        of the second marker about z of the first, on the branch that it is on
+ *   angle        of the second marker about z of the first, on its present branch
  *
  * Angles of space are functions of the poses up to full turns, so they are never integrated: each new value
  * is computed from the poses and put on the nearest branch. Against a driven body the coordinate is the integral
- * of the free one's angular velocity about the axis that the joint keeps: with what the driven one has turned it
- * says on which branch the angle of the poses is.
+ * of the free one's angular velocity about the axis that the joint keeps: with the rotation of the driven one it
+ * selects the branch of the angle of the poses.
  */
 #include "body/mechanism.h"
 #include "body/terms.h"
@@ -42,8 +42,8 @@ static double rate_of_angle(const saltus_mechanism* m, const saltusi_unwrapped* 
   return rate;
 }
 
-/* x turned by a quaternion, and back with sign -1, times the square of its length: R comes out without a
- * division, and angles do not see the factor. */
+/* x rotated by a quaternion, inversely with sign -1, times the square of its norm: no division is needed,
+ * and angles do not depend on the factor. */
 static void turn_scaled(const double p[4], double sign, const double x[3], double out[3]) {
   const double* u = p + 1;
   const double w = sign * p[0];
@@ -58,7 +58,7 @@ static void turn_scaled(const double p[4], double sign, const double x[3], doubl
 static double angle_of(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q) {
   const saltusi_marker *a = &m->markers[angle->marker[0]], *b = &m->markers[angle->marker[1]];
   const saltusi_body *first = &m->bodies[a->body], *second = &m->bodies[b->body];
-  double x[3], inside[3]; /* x of the second, seen by the body of the first */
+  double x[3], inside[3]; /* x of the second in axes of the body of the first */
   if (second->kind == SALTUS_BODY_FREE) {
     turn_scaled(q + second->q + 3, 1.0, b->axis[0], x);
   } else {
@@ -76,8 +76,8 @@ static double angle_of(const saltus_mechanism* m, const saltusi_unwrapped* angle
   return atan2(saltusi_dot3(a->axis[1], inside), saltusi_dot3(a->axis[0], inside));
 }
 
-/* How fast an angle turns, to find its branch: where a joint keeps z axes parallel, the difference of the
- * angular velocities about them, which bodies know in their own axes. */
+/* Rate of an angle, to select its branch: where a joint keeps z axes parallel, the difference of the
+ * angular velocities about them, in body axes. */
 static double turning(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q,
                       const double* v) {
   if (!angle->parallel) {

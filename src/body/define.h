@@ -49,7 +49,7 @@ saltus_status saltusi_define_mass(const saltusi_definition* d, const saltus_body
                                   saltusi_body* body);
 
 saltus_status saltusi_define_bodies(const saltusi_definition* d);
-/* Which body has which shapes, and what those weigh whose mass follows from them. */
+/* Shapes of each body, and mass properties where these follow from shapes. */
 saltus_status saltusi_define_weights(const saltusi_definition* d);
 saltus_status saltusi_define_markers(const saltusi_definition* d);
 saltus_status saltusi_define_joints(const saltusi_definition* d);

@@ -330,7 +330,7 @@ static saltus_status marker_of(const saltusi_definition* d, int i, int* parent) 
   return status;
 }
 
-/* Parents before children; what is left over goes round in a circle. */
+/* Parents before children; the rest belongs to a cycle. */
 static saltus_status place_markers(const saltusi_definition* d, const int* parent, int* chain,
                                    bool* placed) {
   for (int i = 0; i < d->m->marker_count; i++) {

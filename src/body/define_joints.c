@@ -272,7 +272,7 @@ static saltus_status check_coordinate(const saltusi_definition* d, const char* n
   return SALTUS_OK;
 }
 
-/* An angle against a driven body has no coordinate in q that knows its turns. */
+/* An angle against a driven body has no coordinate in q that counts its revolutions. */
 static saltus_status check_turns(const saltusi_definition* d, const saltus_joint_def* def,
                                  const saltusi_joint* joint) {
   const saltus_coordinate_def* c = &def->angle;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * enclosure.c - limits, joints and forces of a mechanism over a piece of a motion: the formulas of terms.c and
- * forces.c once more, in Taylor arithmetic over intervals.
+ * enclosure.c - limits, joints and forces of a mechanism over a trajectory segment: the formulas of terms.c and
+ * forces.c in interval Taylor arithmetic.
  */
 #include "body/enclosure.h"
 
@@ -257,13 +257,13 @@ static double middle(const saltusi_taylor* x) {
   return 0.5 * (x->c[0].lo + x->c[0].hi);
 }
 
-/* The angle term of a row that is known between -pi and pi only; NULL: none. */
+/* The angle term of a row that is defined between -pi and pi only; NULL: none. */
 static const saltusi_term* branch_term(const saltusi_row* row) {
   const saltusi_term* last = &row->term[row->terms - 1];
   return last->kind == SALTUSI_TERM_ANGLE && last->q < 0 ? last : NULL;
 }
 
-/* Seen from the middle of the piece it is small: the cut at pi is far away. */
+/* Relative to the midpoint of the segment it is small: far from the branch cut at pi. */
 static void add_branch_angle(const saltusi_piece* p, const saltusi_end_piece end[2], double weight,
                              saltusi_taylor* to) {
   saltusi_taylor c, s, along, across, angle, from;
@@ -310,7 +310,7 @@ static void joint_value(const saltusi_piece* p, const saltusi_row* row,
   add_branch_angle(p, end + 2 * angle->link, angle->weight, to);
 }
 
-/* A joint row with what it follows; integrals of speeds are known for constant ones. */
+/* A joint row with its target; integrals of speeds are available for constant ones. */
 static void joint_row(const saltusi_piece* p, int index, saltusi_taylor* to) {
   const saltus_mechanism* m = p->m;
   const saltusi_row* row = &m->rows[index];
@@ -497,7 +497,7 @@ static void along(const void* self, const saltus_course* course, saltus_quantity
   saltusi_jet_write(saltusi_taylor_read_only(&value), p.order, out);
 }
 
-/* Bodies at the ends that move by themselves. */
+/* Driven bodies at the ends. */
 static bool on_driven(const saltus_mechanism* m, const saltusi_link* link) {
   for (int k = 0; k < 2 * link->links; k++) {
     if (m->bodies[m->markers[link->marker[k / 2][k % 2]].body].kind == SALTUS_BODY_DRIVEN) {

@@ -9,7 +9,7 @@
  *   F_q = -k G G^T - d G (H v)^T + f H         H_j = derivative of G along the j-th velocity
  *   F_v = -d G G^T
  *
- * V has gravity and springs. Of ends that move by themselves, phi_t = b:
+ * V contains gravity and springs. For ends with prescribed motion, phi_t = b:
  *   power[0] = (u - d phi') phi',   power[1] = k (phi - rest) b + (d phi' - u) b
  */
 #include "body/forces.h"
@@ -67,7 +67,7 @@ typedef struct pull {
   saltusi_end end[2];
   saltusi_end_motion motion[2];
   double G[12];
-  double value, rate, b; /* phi, phi', and its part from ends that move by themselves */
+  double value, rate, b; /* phi, phi', and its part from prescribed motions */
   double actuator;
   double force;
 } pull;

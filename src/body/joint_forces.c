@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * joint_forces.c - what joints carry at a state:
+ * joint_forces.c - joint forces at a state:
  *
  *   M v' = F + f + G lambda,   G^T v' + c = 0      so      W lambda = -(G^T M^-1 (F + f) + c)
  *
- * Rows that depend on each other share their load, see math/dependent.h.
+ * Linearly dependent rows have the minimum-norm load distribution, math/dependent.h.
  */
 #include "base/log.h"
 #include "body/mechanism.h"

@@ -107,13 +107,13 @@ typedef struct saltusi_joint {
   int driven[2];               /* rows, -1: none */
 } saltusi_joint;
 
-/* What a joint that holds a point of b in a does, all that steps read of it in one place. */
+/* Data of a joint that fixes a point of b in a, contiguous for the step. */
 typedef struct saltusi_hold {
   int body[2];
   int v[2]; /* first velocity of each body; -1: none */
   int row, rows;
   int i[3];           /* rows behind those of the point, in the plane one at most: axis of a, */
-  bool plain;         /* false: it is not such a joint, or something moves by itself */
+  bool plain;         /* false: another joint type, or a prescribed motion */
   double r[3];        /* the point in body axes of b */
   double axis[3][3];  /* of a */
   double other[3][3]; /* axes of b */
@@ -152,8 +152,8 @@ typedef struct saltusi_load {
   bool turns; /* with the marker */
 } saltusi_load;
 
-/* An angle of space: coordinate q. Against a driven body the part of it that the free one turns, for q' = N(q) v
- * knows no t. */
+/* An angle of space: coordinate q. Against a driven body the part of the free one, since q' = N(q) v
+ * does not depend on t. */
 typedef struct saltusi_unwrapped {
   const char* name; /* of the joint or spring */
   int marker[2];

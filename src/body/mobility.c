@@ -3,22 +3,22 @@
  *
  * mobility.c - the rank of all joint rows at a configuration, by a spanning tree.
  *
- * Bodies are nodes, those that do not move are the ground, joints are edges. Rows of a joint do not see a rigid
+ * Bodies are nodes, fixed ones are the ground, joints are edges. Rows of a joint are invariant under a rigid
  * motion of both bodies, so the joints of a tree have the sum of their own ranks, and the velocities that they leave are
  *
  *   v_child = (v_parent, moved rigidly) + N eta,      N a basis of the null space of the joint's rows in v_child
  *
  * Every other row, of joints that close loops and of couplings, is a row in eta: its entries at a body are a
- * force and a torque, which are carried down the tree to the ground. The rank of these rows is all that is
- * left to find; chains and trees have none of them.
+ * force and a torque, which are propagated down the tree to the ground. Only the rank of these rows
+ * remains to be computed; chains and trees have none.
  */
 #include "body/constraints.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Pivots below this part of the first count as zero: assembled positions hold to 1e-12, so that
- * rows that depend on each other leave the like; four digits above that, chosen. */
+/* Pivots below this part of the first count as zero: assembled positions are accurate to 1e-12, and so
+ * are the pivots of dependent rows; chosen four digits above that. */
 static const double negligible = 1e-8;
 
 typedef struct tree {
@@ -107,7 +107,7 @@ static void rows_of(const tree* w, int joint, double G[8][24]) {
   saltusi_mechanism_joint(w->m, &at, joint, &rows);
 }
 
-/* The joint to the parent, seen from a node. */
+/* The joint of a node to its parent. */
 static void add_node(tree* w, int node, int parent, int joint) {
   w->seen[node] = true;
   w->parent[node] = parent;

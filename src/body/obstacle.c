@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * obstacle.c - what a mechanism knows of a step that cannot be done: springs whose markers coincide, drives that
+ * obstacle.c - reasons of a mechanism for a failed step: springs whose markers coincide, drives that
  * leave the limits of their own joint.
  */
 #include "body/constraints.h"
@@ -33,7 +33,7 @@ static bool find_spring(const saltus_mechanism* m, const saltus_point* at, char*
   return false;
 }
 
-/* What the drive leaves to the limit. */
+/* Distance of the drive to the limit. */
 static double room(const saltus_mechanism* m, const saltusi_row* drive, const saltusi_limit* limit,
                    double t) {
   double target[3];
@@ -49,7 +49,7 @@ static double room(const saltus_mechanism* m, const saltusi_row* drive, const sa
 static double meeting(const saltus_mechanism* m, const saltusi_row* drive,
                       const saltusi_limit* limit, double t, double h) {
   enum { SAMPLES = 64 };
-  const double least = -1e-9 * fmax(1.0, fabs(limit->at)); /* what rounding does not make */
+  const double least = -1e-9 * fmax(1.0, fabs(limit->at)); /* beyond rounding */
   double inside = t, beyond = NAN;
   for (int k = 0; k <= SAMPLES && isnan(beyond); k++) {
     const double s = t + h * k / SAMPLES, left = room(m, drive, limit, s);

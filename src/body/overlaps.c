@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * overlaps.c - shapes that lie in each other, and bodies moved apart.
+ * overlaps.c - overlapping shapes, and separation of bodies.
  *
- * Moving apart is Jacobi's iteration on depths: each pair shares its way by the inverse masses of its bodies, and of all ways
- * that pairs want of a body it goes the mean. Where bodies lie in a crowd that takes many rounds.
+ * Separation is a Jacobi iteration on depths: each pair distributes its correction by the inverse masses of its bodies, and a
+ * body moves by the mean of its corrections. Crowded bodies take many iterations.
  */
 #include "body/contacts.h"
 
@@ -115,7 +115,7 @@ static bool look_through(void* user, const saltusi_meeting* meeting) {
   return false;
 }
 
-/* No shape comes closer to another by more than half of what the thinnest ones are thick: the usual case, without a search
+/* No approach exceeds half of the smallest thickness: the usual case, without a search
  * and without memory. */
 static bool is_slow(const saltus_mechanism* m, const saltus_point* at, double h) {
   const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
@@ -271,7 +271,7 @@ bool saltus_mechanism_contact_bodies(const saltus_mechanism* mechanism, uint64_t
   return true;
 }
 
-/* Who gives way at an overlap: 1/m of a body that is free, else 0. */
+/* Mobility at an overlap: 1/m of a free body, else 0. */
 static double share_of(const saltus_mechanism* m, int body) {
   const saltusi_body* at = body >= 0 ? &m->bodies[body] : NULL;
   return at != NULL && at->kind == SALTUS_BODY_FREE ? 1.0 / at->mass : 0.0;
@@ -300,8 +300,8 @@ static void push(const saltus_mechanism* m, const saltus_overlap* o, double impu
   }
 }
 
-/* The least way, by masses, that parts all overlaps of a list along their directions: sweeps over these,
- * 0 <= n.(x_A - x_B) - depth - margin   perp   impulse >= 0. What pushes a column up goes through all of it at once. */
+/* The least displacement, in the mass metric, that separates all overlaps of a list along their directions, by Gauss-Seidel,
+ * 0 <= n.(x_A - x_B) - depth - margin   perp   impulse >= 0. An impulse propagates through a whole column at once. */
 static void part_all(const saltus_mechanism* m, const saltus_overlap* list, int count,
                      double margin, double* impulse, double* way) {
   const long most = 200L + 4L * count * count, work = 5000000L / count;
@@ -327,7 +327,7 @@ static void part_all(const saltus_mechanism* m, const saltus_overlap* list, int 
   }
 }
 
-/* The mean of what each overlap of a body wants of it: slower, for bodies that push each other round. */
+/* The mean correction of the overlaps of a body: slower, for cyclic arrangements. */
 static void part_by_means(const saltus_mechanism* m, const saltus_overlap* list, int count,
                           double margin, double* times, double* way) {
   memset(way, 0, (size_t)m->system.dims.nv * sizeof(double));

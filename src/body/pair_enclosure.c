@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pair_enclosure.c - gaps of pairs of features over a piece of a motion, in Taylor arithmetic over intervals: the closed
- * forms of shape/pair_closest.c once more. With w = p_A - p_B of the points of both, a and b their directions:
+ * pair_enclosure.c - gaps of feature pairs over a trajectory segment, in interval Taylor arithmetic: the closed
+ * forms of shape/pair_closest.c. With w = p_A - p_B of the points of both, a and b their directions:
  *
  *   point-point   sqrt(w . w)                      point-line    |w - b (b . w)|
  *   point-plane   b . w                            line-line     +-(a x b) . w / |a x b|
  *
- * less the radii; the distance of what is hollow counts negative. Of boxes and hulls the product with the outward directions of
- * both says the sign; where it is open nothing is known.
+ * less the radii; the distance of hollow features is negative. For boxes and hulls the product with the outward directions of
+ * both determines the sign; where it is undecided there is no bound.
  */
 #include "body/contacts.h"
 #include "body/enclosure.h"
@@ -38,7 +38,7 @@ static void recognise(const saltus_mechanism* m, uint64_t identity, known* k) {
   }
 }
 
-/* What is known of the pair with one body's axes as they are and the other's zero: the part of `side` in body axes. */
+/* The pair with one body's axes as given and the other's zero: the part of `side` in body axes. */
 static saltusi_pair pair_with(const known* k, int which) {
   static const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   saltusi_carrier on[2] = {{{0.0}, {0.0}, {0.0}, {0.0}}, {{0.0}, {0.0}, {0.0}, {0.0}}};
@@ -133,7 +133,7 @@ static double side_sign(const saltusi_piece* p, const known* k, const saltusi_bo
   return sign_of(&facing);
 }
 
-/* Of a distance along d: negative for what is hollow, and for a centre that is inside. */
+/* Sign of a distance along d: negative for hollow features, and for a centre that is inside. */
 static double distance_sign(const saltusi_piece* p, const known* k, const saltusi_body_piece at[2],
                             const saltusi_taylor3* d) {
   const bool hollow = (k->feature[0]->rho < 0.0) != (k->feature[1]->rho < 0.0);
@@ -156,7 +156,7 @@ static double lines(const saltusi_piece* p, const known* k, const saltusi_body_p
   return facing == 2.0 ? sign_of(to) : facing;
 }
 
-/* Edges that are parallel all along: others touch, as their guard says, and shapes_gaps() says INFINITY. */
+/* Parallel edges: their guard excludes contact, and shapes_gaps() returns INFINITY. */
 static bool are_parallel(const saltusi_piece* p, const known* k) {
   const double parallel = 3e-6; /* as guards have it: docs/theory/contact-polytopes.md */
   saltusi_body_piece at[2];

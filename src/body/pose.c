@@ -28,7 +28,7 @@ void saltusi_signal_at(const saltus_mechanism* m, const saltusi_signal* signal, 
 
 /* ---- driven bodies ---- */
 
-/* sin and cos of an angle, with what Rz, Ry, Rx do to a vector. */
+/* sin and cos of an angle, and the rotations Rz, Ry, Rx of a vector. */
 static void turn_about(int axis, double angle, double x[3]) {
   const int i = (axis + 1) % 3, j = (axis + 2) % 3;
   const double c = cos(angle), s = sin(angle);
@@ -67,7 +67,7 @@ static void driven_rates(const saltusi_body* body, double s[3][3], double w[3], 
     }
     return;
   }
-  /* from the inside: x turned by pitch and yaw, y by yaw; each rate turns what lies inside of it */
+  /* innermost first: x rotated by pitch and yaw, y by yaw; each rate rotates the inner ones */
   double x[3] = {1.0, 0.0, 0.0}, y[3] = {0.0, 1.0, 0.0};
   const double z[3] = {0.0, 0.0, 1.0};
   turn_about(1, s[1][0], x);

@@ -180,7 +180,7 @@ static saltus_status mix_materials(const saltusi_definition* d) {
 
 /* ---- shapes ---- */
 
-/* What is read of shapes before they are made. */
+/* Data of shapes before their creation. */
 enum { MODELS = 8 };
 
 typedef struct reading {
@@ -251,7 +251,7 @@ static double width(const saltus_shape_def* def, const saltusi_shape* made) {
   return least + 2.0 * def->radius;
 }
 
-/* m, of the thinnest part of a solid; surfaces have none, and what has no end behind it cannot be passed. */
+/* m, of the thinnest part of a solid; surfaces have none, and unbounded solids cannot be passed. */
 static double thickness(const saltus_shape_def* def, const saltusi_shape* made) {
   switch (def->kind) {
   case SALTUS_SHAPE_CIRCLE:
@@ -429,7 +429,7 @@ static int add_between(const saltusi_world* world, int x, int y, saltusi_excepti
   return count;
 }
 
-/* Shapes of bodies that a joint connects; the world is nobody's neighbour. */
+/* Shapes of bodies connected by a joint, except the world. */
 static int add_neighbours(const saltusi_definition* d, saltusi_exception* list, int count) {
   const saltus_mechanism* m = d->m;
   for (int k = 0; k < m->joint_count; k++) {
@@ -445,7 +445,7 @@ static int add_neighbours(const saltusi_definition* d, saltusi_exception* list, 
   return count;
 }
 
-/* What an exception has instead of the numbers of materials. */
+/* Values of an exception that replace those of materials. */
 static saltus_status law_of_pair(const saltusi_definition* d, const saltus_contact_pair_def* pair,
                                  int materials[2], int* law) {
   saltus_mechanism* m = d->m;
@@ -552,7 +552,7 @@ static int class_of(const saltusi_shape* shape) {
   return 3 * (int)shape->kind + (shape->rho > 0.0 ? 1 : shape->rho < 0.0 ? 2 : 0);
 }
 
-/* Whether it is known that a class of shapes can touch all there are. */
+/* Whether contact is supported between a class of shapes and all present ones. */
 static bool is_known(const bool known[CLASSES], const bool there[CLASSES]) {
   bool all = true;
   for (int y = 0; y < CLASSES; y++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep.c - what shapes can meet over a box of configurations (docs/theory/events.md, 4). From the middle of the
+ * sweep.c - shapes that can touch over a box of configurations (docs/theory/events.md, 4). From the middle of the
  * box every point of a body at distance r from its origin comes no farther than slack + turn r.
  *
  *   slack    half the diagonal of the box of its position

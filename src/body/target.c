@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * target.c - what a row follows: a signal, or the integral of a speed.
+ * target.c - prescribed value of a row: a signal, or the integral of a speed.
  *
  * The integral is a function of time alone, so that a joint that is driven by speed is as holonomic as any other:
- * nothing is carried from step to step. Callbacks that do not know their integral are integrated from the start
- * each time, by Gauss' and Kronrod's rules with 7 and 15 points (Piessens et al., QUADPACK, 1983) on pieces that
- * are halved until both agree.
+ * nothing is carried from step to step. Callbacks without an integral are integrated from the start
+ * each time, by Gauss-Kronrod rules with 7 and 15 points (Piessens et al., QUADPACK, 1983) on subintervals that
+ * are bisected until both agree.
  */
 #include "body/mechanism.h"
 
@@ -36,8 +36,8 @@ static const double far_end[8] = {
     0.006238528645340283, -0.018451577046963430, 0.030438309530367933, -0.043250815978173977,
     0.057719118618911435, -0.073778979644262451, 0.091687296848570966, -0.112929172918981484};
 
-/* Both rules on a piece: the better one, and how far they are apart. Neither looks beyond its last node, at which
- * a jump would not be seen: the values at the ends have to be those of the polynomial. */
+/* Both rules on a subinterval: the better one, and their difference. Neither evaluates beyond its last node, where
+ * a jump would be missed: the values at the ends have to match the polynomial. */
 static double rule(const saltus_signal* s, double a, double b, double* apart, double* size) {
   const double middle = 0.5 * (a + b), half = 0.5 * (b - a);
   double fine = 0.0, coarse = 0.0, sum = 0.0, out[3];
@@ -76,8 +76,8 @@ static double integrate(const saltus_signal* s, double t0, double t1) {
     const double to = end[pieces - 1], middle = 0.5 * (from + to);
     const double value = rule(s, from, to, &apart, &size);
     whole = fmax(whole, size);
-    /* the coarse rule is that far off; the fine one by much less. What counts is the whole: short pieces of a
-     * fast oscillation have the rounding of its phase, and would never agree to their own. */
+    /* the error of the coarse rule; that of the fine one is much smaller. The tolerance refers to the whole: on short
+     * subintervals of a fast oscillation the rounding of its phase exceeds a local one. */
     if (!(apart > 64.0 * DBL_EPSILON * whole) || !(fabs(to - from) > least) || middle == from ||
         middle == to) {
       total += value;

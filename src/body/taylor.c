@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * taylor.c - see taylor.h. Formulas of pose.c once more.
+ * taylor.c - see taylor.h. Formulas of pose.c in interval Taylor arithmetic.
  *
  * Poses of driven bodies come from `along` of their signals. The rate of a signal is taken from its Taylor
- * coefficients in t, one order higher, which needs t to be affine along the piece, as it is in a step.
+ * coefficients in t, one order higher, which requires t to be affine along the segment, as it is in a step.
  */
 #include "body/taylor.h"
 
@@ -126,7 +126,7 @@ static void turn_about(const saltusi_piece* p, int axis, const saltusi_taylor* a
   }
 }
 
-/* Rodrigues: R = c I + s [n]x + (1 - c) n n^T, times what is there. */
+/* Rodrigues: R = c I + s [n]x + (1 - c) n n^T, times the present matrix. */
 static void turn_about_axis(const saltusi_piece* p, const double n[3], const saltusi_taylor* angle,
                             saltusi_taylor9* R) {
   saltusi_taylor c, s, rest;
@@ -269,7 +269,7 @@ static void carry(const saltusi_piece* p, const saltusi_body_piece* body, const 
   }
 }
 
-/* What rows look at: bits of axes, and of the origin. */
+/* Data used by rows: bits of axes, and of the origin. */
 enum { ORIGIN = 8 };
 
 static unsigned needs_of(const saltusi_row* row, int end) {

@@ -176,14 +176,14 @@ typedef struct saltusi_body_piece {
   saltusi_taylor3 x;
   saltusi_taylor9 R;
   saltusi_taylor angle; /* of the plane */
-  saltusi_taylor3 v, w; /* world axes; body axes; when velocities were asked for */
+  saltusi_taylor3 v, w; /* world axes; body axes; if velocities are requested */
 } saltusi_body_piece;
 
 typedef struct saltusi_end_piece {
   const saltusi_marker* marker;
   saltusi_body_piece body;
   saltusi_taylor3 p, axis[3];
-  saltusi_taylor3 dp, daxis[3]; /* when velocities were asked for */
+  saltusi_taylor3 dp, daxis[3]; /* if velocities are requested */
 } saltusi_end_piece;
 
 void saltusi_piece_coordinate(const saltusi_piece* p, int i, saltusi_taylor* to);

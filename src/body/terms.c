@@ -132,7 +132,7 @@ static void twist_rate(const saltusi_end* end, const saltusi_end_motion* motion,
   saltusi_cross(s, change, dG);
 }
 
-/* ---- along an axis of the first end: its body sees the second origin at y ---- */
+/* ---- along an axis of the first end: y is the second origin in axes of its body ---- */
 
 static void along_gradient(const saltusi_term* term, const saltusi_end end[2], double G[12]) {
   const saltusi_end* a = &end[0];

@@ -20,14 +20,14 @@ typedef struct saltusi_end {
   double angle;      /* rad, of the plane */
 } saltusi_end;
 
-/* How an end moves: velocities of its body, and what follows for origin and axes. */
+/* Motion of an end: velocities of its body, of its origin and axes. */
 typedef struct saltusi_end_motion {
   saltusi_motion body;
   double p[3];       /* m/s */
   double axis[3][3]; /* 1/s */
 } saltusi_end_motion;
 
-/* The end for a pose that is known, or at (t, q). */
+/* The end for a given pose, or at (t, q). */
 void saltusi_end_of(const saltus_mechanism* m, int marker, const saltusi_pose* pose,
                     saltusi_end* end);
 void saltusi_end_at(const saltus_mechanism* m, int marker, double t, const double* q,
@@ -35,7 +35,7 @@ void saltusi_end_at(const saltus_mechanism* m, int marker, double t, const doubl
 /* Origin and axes from motion->body. */
 void saltusi_end_move(const saltusi_end* end, saltusi_end_motion* motion);
 
-/* What a body a sees of a body b: C = R_b^T R_a, from a to b, and y, the origin of a marker on b in the axes of a, m. */
+/* Body b relative to body a: C = R_b^T R_a, from a to b, and y, the origin of a marker on b in the axes of a, m. */
 static inline void saltusi_seen_from(const saltusi_pose* a, const saltusi_pose* b,
                                      const double on_b[3], double C[9], double y[3]) {
   double d[3];

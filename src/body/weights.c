@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * weights.c - which body has which shapes, and what shapes weigh.
+ * weights.c - shapes of each body, and their mass properties.
  *
- * A body whose mass follows from its shapes has its origin at their common centre of mass: what was given from another
- * origin is moved there. Parts that overlap count twice.
+ * A body whose mass follows from its shapes has its origin at their common centre of mass: positions given from another
+ * origin are shifted. Overlapping parts count twice.
  */
 #include "body/define.h"
 
