@@ -38,6 +38,12 @@ static double guard_rounding(const saltusi_outline* o) {
   return saltusi_gap_rounding * o->size;
 }
 
+/* By how much a guard may be below zero where a contact begins, a part of what lists go beyond borders: states at events
+ * are as good as the tolerance. */
+static double guard_slack(const saltusi_outline* o) {
+  return fmax(guard_rounding(o), 0.0625 * near_reach(o));
+}
+
 /* ---- gaps, lists, guards --------------------------------------------------------------------- */
 
 saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point* at) {
@@ -318,7 +324,7 @@ static void find_guard(saltusi_search* search, int key) {
     return;
   }
   if (last <= 0.0) {
-    g.allowed = fmax(g.allowed + 2.0 * (g.allowed - last), 0.0625 * near_reach(search->o));
+    g.allowed = fmax(g.allowed + 2.0 * (g.allowed - last), guard_slack(search->o));
     last = guard_at(&g, 0.0);
   } else if (last < 0.5 * g.allowed) { /* within rounding of it: a root would be found at once */
     g.allowed *= 4.0;
@@ -650,7 +656,7 @@ static bool has_heir(saltusi_search* search, double t, const double* q, double n
     any = o->listed[key] && !saltusi_touches(&search->contact[key]) &&
           search->mode->gap[key] <= near &&
           is_same_place(search->mode, t, q, from, key, &normals) && normals > 1.0 - same_normal &&
-          saltusi_least_guard(search->mode, t, q, key) >= -guard_rounding(o);
+          saltusi_least_guard(search->mode, t, q, key) >= -guard_slack(o);
   }
   return any;
 }

@@ -8,7 +8,7 @@
 #include "math/rotation.h"
 #include "shape/curved.h"
 #include "shape/curved_list.h"
-#include "shape/polytope.h"
+#include "shape/polytope_near.h"
 
 #include <assert.h>
 #include <math.h>
@@ -40,20 +40,23 @@ static bool is_round(const saltusi_shape* shape, const saltusi_spot* spot) {
          (shape->kind == SALTUS_SHAPE_SPHERE || shape->kind == SALTUS_SHAPE_CAPSULE);
 }
 
-/* A round point against the whole of the other shape: it leaves the region of the feature that it touches. Two capsules
- * are listed both ways, so one of the two regions is enough for their ends. */
+/* A round point against the whole of the other shape: it leaves the region of the feature that it touches. The end of a
+ * capsule hands over to its side where the other comes beside that, a little later: a capsule that lies flat has ends on
+ * edges. On a plane both ends are contacts of their own. */
 static int round_guards(const saltusi_two* two, const saltusi_candidate* numbers,
                         const saltusi_meeting* at, double guard[SALTUSI_GUARDS]) {
-  const bool round_A = is_round(two->A, &at->spot[0]), round_B = is_round(two->B, &at->spot[1]);
-  const double of_A = depth_in(two, 0, numbers->a, at->spot[1].p);
-  const double of_B = depth_in(two, 1, numbers->b, at->spot[0].p);
-  if (!round_A || !round_B) {
-    return add(round_A ? of_B : of_A, 0, guard);
+  int count = 0;
+  for (int of = 0; of < 2; of++) {
+    const saltusi_spot* other = &at->spot[1 - of];
+    const saltusi_shape* shape = of == 0 ? two->A : two->B;
+    const bool own = is_round(shape, &at->spot[of]);
+    if (!own || other->kind != SALTUSI_FEATURE_PLANE) {
+      const double later = own ? SALTUSI_TOUCH * shape->size : 0.0;
+      const double depth = depth_in(two, of, of == 0 ? numbers->a : numbers->b, other->p);
+      count = add(depth + later, count, guard);
+    }
   }
-  if (two->A->kind == SALTUS_SHAPE_SPHERE) {
-    return add(of_B, 0, guard);
-  }
-  return add(two->B->kind == SALTUS_SHAPE_SPHERE ? of_A : fmax(of_A, of_B), 0, guard);
+  return count;
 }
 
 /* How far the direction is from leaving the normals of an edge or vertex of a polytope, as a sine. */

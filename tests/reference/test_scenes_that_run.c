@@ -98,12 +98,20 @@ static void rounded_box_off_an_open_mesh(void** unused) {
   compare(&(scene_case){"rounded-box-off-mesh", 0.9, "rk4", 1e-3, 1e-6, 10.0});
 }
 
+/* The end of a capsule hands over to its side while it slides. */
+static void capsules_on_curved_bodies(void** unused) {
+  (void)unused;
+  compare(&(scene_case){"capsule-on-ellipsoid", 0.5, "rk4", 5e-4, 1e-6, 10.0});
+  compare(&(scene_case){"capsule-on-capsule", 0.7, "rk4", 2e-4, 1e-5, 100.0});
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(thin_polygons_in_free_flight),
       cmocka_unit_test(rounded_box_and_hull),
       cmocka_unit_test(ball_off_a_heightfield),
       cmocka_unit_test(rounded_box_off_an_open_mesh),
+      cmocka_unit_test(capsules_on_curved_bodies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
