@@ -257,6 +257,12 @@ int cli_map(const cli_args* args) {
               "value; give one value by --set");
     code = CLI_USAGE;
   }
+  if (code == CLI_DONE && j.axis.count > 0 && cli_bonds(j.model.view.system)) {
+    cli_error("map: --over: contacts of this scene have bonds (adhesion), and one that is broken "
+              "does not go on "
+              "to the next value; give one value by --set");
+    code = CLI_USAGE;
+  }
   if (code == CLI_DONE) {
     const saltus_dims* d = &j.model.view.system->dims;
     j.skip = (long long)skip;

@@ -385,6 +385,19 @@ static int open_table(const cli_model* model, const char* name, bool from_scene,
   return CLI_DONE;
 }
 
+bool cli_law_bonds(const saltus_contact_law* law) {
+  const saltus_friction_law* friction = law->friction;
+  return friction != NULL && friction->adhesion > 0.0 && !friction->rebinds;
+}
+
+bool cli_bonds(const saltus_system* system) {
+  bool any = false;
+  for (int i = 0; i < system->law_count; i++) {
+    any = any || cli_law_bonds(&system->laws[i]);
+  }
+  return any;
+}
+
 void cli_print_contacts(const cli_model* model) {
   const saltus_system* sys = model->view.system;
   const saltus_mechanism* m = model->view.mechanism;

@@ -33,6 +33,10 @@ int cli_model_open_text(const cli_args* args, const char* target, const char* te
                         cli_model* model);
 void cli_model_close(cli_model* model);
 
+/* Whether the law has a bond (adhesion) that a contact loses for good when it opens; whether a contact of the system can. */
+bool cli_law_bonds(const saltus_contact_law* law);
+bool cli_bonds(const saltus_system* system);
+
 /* "3 contacts", or "contacts between 5 shapes" of a set that changes. */
 void cli_print_contacts(const cli_model* model);
 

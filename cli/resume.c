@@ -111,6 +111,71 @@ static int open_snapshot(const cli_args* args, cli_model* model, cli_resumption*
   return cli_model_open_text(args, r->snapshot->target, r->snapshot->scene, model);
 }
 
+static int refuse_state(const cli_resumption* r, const char* what, const char* why) {
+  cli_error("%s: %s is not known at the end of a recording%s; a snapshot keeps it (saltus run "
+            "--snapshot)",
+            r->path, what, why);
+  return CLI_USAGE;
+}
+
+/* Whether a bond that a contact had at the start is gone while it touches: a scheme that starts anew would restore it. Of a
+ * contact that is apart, and of one that has touched from the start on, it is known. */
+static bool has_lost_bond(const saltus_recording_data* data, const saltus_system* sys) {
+  for (long long i = data->event_count - 1; i >= 0; i--) {
+    const saltus_event* e = &data->events[i];
+    const bool by_key =
+        (sys->traits & SALTUS_CHANGING_CONTACTS) == 0 && sys->law_count == sys->dims.nc;
+    const int law = by_key ? e->contact : e->law;
+    const bool touches = e->kind == SALTUS_EVENT_IMPACT || e->kind == SALTUS_EVENT_CLOSE ||
+                         e->kind == SALTUS_EVENT_TOUCH;
+    if (!touches || law < 0 || law >= sys->law_count || !cli_law_bonds(&sys->laws[law])) {
+      continue;
+    }
+    bool opened = false;
+    for (long long k = i + 1; k < data->event_count && !opened; k++) {
+      const saltus_event* later = &data->events[k];
+      opened = later->kind == SALTUS_EVENT_OPEN && later->contact == e->contact &&
+               later->identity == e->identity;
+    }
+    if (!opened) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Inputs that events have set, and bonds: from the events of the recording, if it has all of them. */
+static int take_events(const saltus_recording_data* data, const cli_model* model,
+                       cli_resumption* r) {
+  const saltus_observables* o = model->view.observables;
+  const bool switches = o != NULL && o->switching != NULL;
+  const bool bonds = cli_bonds(model->view.system);
+  if (!switches && !bonds) {
+    return CLI_DONE;
+  }
+  const char* what = switches ? "which inputs its events have set" : "which of its bonds hold";
+  if (data->t[0] != model->view.start) {
+    return refuse_state(r, what, " that begins after the start of its scene");
+  }
+  if (data->events == NULL) {
+    return refuse_state(r, what, " without events");
+  }
+  if (bonds && has_lost_bond(data, model->view.system)) {
+    return refuse_state(r, "whether a bond holds", "");
+  }
+  r->past = malloc(((size_t)data->event_count + 1) * sizeof *r->past);
+  if (r->past == NULL) {
+    cli_error("no memory");
+    return CLI_FAILED;
+  }
+  for (long long i = 0; i < data->event_count; i++) {
+    if (saltus_event_is_own(data->events[i].kind)) {
+      r->past[r->past_count++] = data->events[i];
+    }
+  }
+  return CLI_DONE;
+}
+
 /* The last state of a recording. */
 static int take_state(const saltus_recording_data* data, const cli_model* model,
                       cli_resumption* r) {
@@ -132,6 +197,10 @@ static int take_state(const saltus_recording_data* data, const cli_model* model,
   memcpy(r->q0, data->q + last * d->nq, (size_t)d->nq * sizeof *r->q0);
   memcpy(r->v0, data->v + last * d->nv, (size_t)d->nv * sizeof *r->v0);
   r->t = data->t[last];
+  const int code = take_events(data, model, r);
+  if (code != CLI_DONE) {
+    return code;
+  }
   const saltus_scheme_info* scheme = saltus_scheme_find(r->scheme);
   if (scheme == NULL || scheme->chooses_step) {
     return CLI_DONE; /* a scheme that is not there is refused where the run is made */
@@ -192,6 +261,8 @@ int cli_resumption_apply(const cli_resumption* r, saltus_run_def* def) {
     def->start = r->t;
     def->q0 = r->q0;
     def->v0 = r->v0;
+    def->past = r->past;
+    def->past_count = r->past_count;
   }
   return CLI_DONE;
 }
@@ -203,6 +274,7 @@ void cli_resumption_close(cli_resumption* r) {
   free(r->options);
   free(r->q0);
   free(r->v0);
+  free(r->past);
 }
 
 void cli_resumption_print(const cli_resumption* r, const saltus_run_settings* settings) {

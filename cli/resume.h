@@ -19,6 +19,8 @@ typedef struct cli_resumption {
   char *scheme, *options;        /* of a recording; malloc'd */
   double step;                   /* s, of a recording; NaN: not known */
   double *q0, *v0;               /* of a recording; malloc'd */
+  saltus_event* past;            /* events of a recording; malloc'd */
+  int past_count;
 } cli_resumption;
 
 /* Opens a snapshot or recording: the model, and where and how it goes on. An exit code. */

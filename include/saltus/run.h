@@ -87,9 +87,11 @@ typedef struct saltus_run_def {
       mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */
   saltus_log log;                    /* gets why something is refused or fails */
   const saltus_allocator* allocator; /* NULL: the C library */
-  bool global;         /* tolerances are of the motion, not of a step: saltus_run_tighten */
-  bool record_middles; /* also the middle of every step of a scheme that chooses them */
-  SALTUS_RESERVED(7);
+  bool global;              /* tolerances are of the motion, not of a step: saltus_run_tighten */
+  bool record_middles;      /* also the middle of every step of a scheme that chooses them */
+  const saltus_event* past; /* as in saltus_sim_def, of another start */
+  int past_count;
+  SALTUS_RESERVED(5);
 } saltus_run_def;
 
 /* Nothing is given. */

@@ -123,7 +123,10 @@ typedef struct saltus_sim_def {
    * of the scheme is discarded after a change. */
   const uint64_t* changes;
   bool record_middles; /* also a frame in the middle of every step, of schemes with dense output */
-  SALTUS_RESERVED(6);
+  /* ? none. Events of the motion before t0, by time: those that switch have switched; read at creation. */
+  const saltus_event* past;
+  int past_count;
+  SALTUS_RESERVED(4);
 } saltus_sim_def;
 
 typedef struct saltus_sim saltus_sim;

@@ -223,7 +223,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
     return status;
   }
   for (int key = 0; key < w->o.nc; key++) {
-    w->contact[key].bonded = true; /* what touches from the start */
+    w->contact[key].bonded = true; /* if it touches: others are loosened below */
   }
   double size = w->o.size;
   double near = fmax(saltusi_gap_rounding * size, saltusi_near_part * w->o.atol_q_min);
@@ -238,6 +238,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   if (status == SALTUS_OK && count > 0) {
     status = saltusi_adaptive_settle(w, w->step.t, w->step.y0, count, true);
   }
+  saltusi_loosen(w);
   if (status == SALTUS_OK) {
     status = saltusi_start_rate(w);
   }

@@ -135,6 +135,8 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
       .record_time_count = def->record_time_count,
       .record_jumps = s->record_jumps,
       .record_middles = s->record_middles,
+      .past = def->past,
+      .past_count = def->past_count,
       .observables = scene->observables,
       .changes = scene->input_count > 0 ? scene->input_changes : NULL,
       .progress = def->progress,

@@ -309,6 +309,16 @@ static saltus_status finish(saltus_orbit* o) {
   return SALTUS_OK;
 }
 
+/* Whether a contact can lose its bond for good. */
+static bool has_bonds(const saltus_system* sys) {
+  bool any = false;
+  for (int i = 0; i < sys->law_count; i++) {
+    const saltus_friction_law* law = sys->laws[i].friction;
+    any = any || (law != NULL && law->adhesion > 0.0 && !law->rebinds);
+  }
+  return any;
+}
+
 static saltus_status check(const saltus_orbit_def* def) {
   const saltus_system* sys = def->system;
   const char* why = NULL;
@@ -324,6 +334,8 @@ static saltus_status check(const saltus_orbit_def* def) {
           "treated";
   } else if (def->observables != NULL && def->observables->switching != NULL) {
     why = "events that switch inputs are not treated: a return has to find them as they were";
+  } else if (has_bonds(sys)) {
+    why = "bonds (adhesion) are not treated: a return has to find them as they were";
   } else if (sys->dims.nq + sys->dims.nv > 256) {
     why = "at most 128 coordinates";
   }

@@ -82,8 +82,7 @@ void saltusi_observe_start(saltus_sim* sim) {
   assert(sim != NULL);
   double* g = sim->observe.samples;
   if (saltusi_sim_switches(sim)) {
-    const saltus_switching* s = sim->def.observables->switching;
-    s->reset(s->self);
+    saltusi_switch_past(sim);
   }
   if (event_count(sim) > 0) {
     values_of(sim, &sim->now, g);

@@ -91,6 +91,8 @@ saltus_status saltusi_switch_all(saltus_sim* sim);
  * change has closed does not hold. */
 void saltusi_switch_keep(saltus_sim* sim);
 saltus_status saltusi_switch_outside(saltus_sim* sim);
+/* Inputs at the start: as written, then by the events of the definition's past. */
+void saltusi_switch_past(saltus_sim* sim);
 /* Inputs as they were when the snapshot was saved whose crossings are here now. */
 void saltusi_switch_restore(saltus_sim* sim);
 

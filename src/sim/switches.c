@@ -256,6 +256,20 @@ saltus_status saltusi_switch_all(saltus_sim* sim) {
   return status;
 }
 
+void saltusi_switch_past(saltus_sim* sim) {
+  assert(sim != NULL && switching_of(sim) != NULL);
+  const saltus_switching* s = switching_of(sim);
+  s->reset(s->self);
+  for (int k = 0; k < sim->def.past_count; k++) {
+    const saltus_event* e = &sim->def.past[k];
+    if (saltus_event_is_own(e->kind) && e->contact < sim->def.observables->event_count &&
+        s->fires[e->contact]) {
+      sim->crossings[e->contact].rank = k + 1.0;
+      s->fire(s->self, e->contact, e->kind == SALTUS_EVENT_RISE);
+    }
+  }
+}
+
 void saltusi_switch_restore(saltus_sim* sim) {
   assert(sim != NULL);
   const saltus_switching* s = switching_of(sim);

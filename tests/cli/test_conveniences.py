@@ -184,6 +184,24 @@ class TolerancesOfTheMotion(Cli):
         self.refused('run', self.scene(), '--global', says='--global needs a scheme that chooses its steps')
 
 
+SWITCHED = """saltus: 1
+inputs: {u: 0}
+coordinates: {x: {start: 0, velocity: 1}}
+kinetic: x'^2/2
+forces: {x: -3*u}
+events: {e1: {formula: x - 0.5, direction: rising, set: {u: 1}}}
+simulate: {until: 2}
+"""
+
+BOND = """saltus: 1
+parameters: {F: 10}
+coordinates: {x: {start: 0}}
+kinetic: x'^2/2
+forces: {x: -5 + F*sin(3*t)}
+contacts: [{name: c, gap: x, adhesion: 4}]
+simulate: {until: 3}
+"""
+
 BEAD = """saltus: 1
 coordinates: {x: {start: 1}, y: {start: -cos(1)}}
 kinetic: (x'^2 + y'^2)/2
@@ -276,6 +294,35 @@ class Resumed(Cli):
             self.assertAlmostEqual(v["y'"], whole[2]["y'"], delta=1e-13)
             self.assertIn('at t = 1.3 s; the scheme starts anew there, so the bits are not those of',
                           saltus('resume', path, '--until', '2.4').stdout)
+
+    def test_a_recording_goes_on_with_the_inputs_that_its_events_have_set(self):
+        # x = t up to 1/2, then with -3: x(2) = 1/2 + 1.5 - 3/2 1.5^2
+        scene = self.scene(SWITCHED)
+        for name in ('first.h5', 'first.csv'):
+            path, rest = self.folder / name, self.folder / ('rest-' + name)
+            self.state('run', scene, '--tol', '1e-9', '--until', '1', '-o', path)
+            self.assertAlmostEqual(self.state('resume', path, '--until', '2')[1]['x'], -1.375, delta=1e-9)
+            kept = self.folder / 'kept.snapshot'
+            self.state('resume', path, '--until', '1.5', '-o', rest, '--snapshot', kept)
+            self.assertAlmostEqual(self.state('resume', kept, '--until', '2')[1]['x'], -1.375, delta=1e-9)
+            self.refused('resume', rest, '--until', '2', says='which inputs its events have set is not known')
+        (self.folder / 'first.events.csv').unlink()
+        self.refused('resume', path, '--until', '2', says='a recording without events; a snapshot keeps it')
+
+    def test_a_broken_bond_stays_broken(self):
+        # a bond of 4 N at x = 0 under -5 + 10 sin(3 t) N
+        scene = self.scene(BOND)
+        whole = self.state('run', scene, '--tol', '1e-9', '--until', '3')[1]['x']
+        self.assertAlmostEqual(whole, 0.8719, delta=1e-4)
+        for name in ('first.h5', 'first.csv'):
+            path = self.folder / name
+            for until in ('0.3', '0.5'):  # bonded still, and apart
+                self.state('run', scene, '--tol', '1e-9', '--until', until, '-o', path, '--force')
+                self.assertAlmostEqual(self.state('resume', path, '--until', '3')[1]['x'], whole, delta=1e-8)
+            self.state('run', scene, '--tol', '1e-9', '--until', '2', '-o', path, '--force')
+            self.refused('resume', path, '--until', '3', says='whether a bond holds is not known')
+        self.refused('map', scene, '--period', '2*pi/3', '--over', 'F=10:11:2', says='bonds (adhesion)')
+        self.refused('orbit', scene, '--period', '2*pi/3', says='bonds (adhesion)')
 
     def test_what_cannot_go_on_is_refused(self):
         kept = self.folder / 'kept.snapshot'

@@ -313,6 +313,25 @@ static double at_tolerance(const friction_case* of, double tol, char* text, size
   return found;
 }
 
+/* A contact that is open at the start has no bond when it lands: it opens again where the force changes its sign, at 1.25 s, and
+ * z = 2/3 (t - 1.25)^3. */
+static void a_contact_that_starts_open_has_no_bond(void** state) {
+  (void)state;
+  const friction_case lands = {"",
+                               "lands",
+                               "saltus: 1\ncoordinates: {z: {start: 0.4}}\nkinetic: z'^2/2\n"
+                               "forces: {z: -5 + 4*t}\n"
+                               "contacts: [{name: floor, gap: z, adhesion: 4}]\n",
+                               2.0,
+                               0,
+                               0.28125,
+                               0.1};
+  char text[1024];
+  assert_near(at_tolerance(&lands, 1e-9, text, sizeof text), lands.value, 1e-8);
+  assert_near(friction_case_run(&lands, "dopri5", 1e-3, text, sizeof text), lands.value, 1e-6);
+  assert_near(friction_case_run(&lands, "moreau-jean", 1e-4, text, sizeof text), lands.value, 1e-3);
+}
+
 /* Curves and viscous friction are functions of the slip itself, also where the cone is an ellipse and rows are scaled. The
  * numbers are of the equations of motion by the classical Runge-Kutta method, steps of 1e-4 and 5e-5 s alike. */
 static void ellipses_go_together_with_curves_and_viscous_friction(void** state) {
@@ -389,6 +408,7 @@ int main(void) {
       cmocka_unit_test(curves_keep_the_order_of_methods),
       cmocka_unit_test(viscous_friction_keeps_the_order_of_methods),
       cmocka_unit_test(bonds_ellipses_and_viscous_friction_alone_keep_the_order),
+      cmocka_unit_test(a_contact_that_starts_open_has_no_bond),
       cmocka_unit_test(ellipses_go_together_with_curves_and_viscous_friction),
       cmocka_unit_test(other_laws_are_treated_or_refused),
   };
