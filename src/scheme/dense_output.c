@@ -163,10 +163,12 @@ saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
     double end = step->t + step->h;
     if (step->h > 0.0 && at->t >= step->t - slack && at->t <= end + slack) {
       saltusi_dense_query query = *at;
-      query.t = at->t < step->t ? step->t : fabs(at->t - end) <= slack ? end : at->t;
+      /* steps may be as short as the slack: the nearer end counts */
+      const bool ends = fabs(at->t - end) <= fmin(slack, fabs(at->t - step->t));
+      query.t = ends ? end : fmax(at->t, step->t);
       status = saltusi_scheme_dense_ask(scheme, step->data, &query);
       /* left of the start of a step is the end of the one before, if that is still there */
-      if (at->side == SALTUS_RIGHT || at->t > step->t + slack) {
+      if (at->side == SALTUS_RIGHT || ends || at->t > step->t + slack) {
         break;
       }
     }

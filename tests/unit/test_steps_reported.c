@@ -209,12 +209,68 @@ static void frames_stand_on_both_sides_of_every_impact(void** state) {
   assert_says(message, "does not know its motion");
 }
 
+/* Frames of a changing set: velocities and times of the last one. */
+typedef struct course {
+  double t, v[9], largest; /* m/s or rad/s, jump between two times, less 1e4 per second of them */
+  int frames;
+} course;
+
+static saltus_status on_course(void* user, const saltus_frame* frame) {
+  course* c = user;
+  for (int i = 0; i < 9; i++) {
+    if (c->frames > 0 && frame->t > c->t) {
+      const double most = 1e4 * (frame->t - c->t); /* accelerations are below 1e3 */
+      c->largest = fmax(c->largest, fabs(frame->v[i] - c->v[i]) - most);
+    }
+    c->v[i] = frame->v[i];
+  }
+  c->t = frame->t;
+  c->frames++;
+  return SALTUS_OK;
+}
+
+/* Two corners of a polygon bounce in turn, down to steps of 1e-15 s. Where impacts have frames on both sides, velocities do not jump
+ * between frames of two times. */
+static void frames_after_an_impact_have_its_velocities(void** state) {
+  (void)state;
+  saltus_kept_message message;
+  const saltus_scene_def file = {.path = SALTUS_FAILING "/impacts-in-turn.yaml",
+                                 .log = saltus_log_keep(&message)};
+  saltus_scene* scene;
+  if (saltus_scene_create(&file, &scene) != SALTUS_OK) {
+    fail_msg("%s", message.text);
+  }
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_adaptive_options options = saltus_adaptive_options_default();
+  options.rtol = options.atol = 1e-8;
+  course c = {.frames = 0};
+  const saltus_recorder recorder = {.frame = on_course, .user = &c};
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = "adaptive",
+                              .options = &options,
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .recorders = &recorder,
+                              .recorder_count = 1,
+                              .record_jumps = true,
+                              .record_middles = true,
+                              .log = saltus_log_keep(&message)};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, view->until), SALTUS_OK);
+  assert_true(c.frames > 400);
+  assert_near(c.largest, 0.0, 1e-8);
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(impulses_of_a_step_come_with_its_impacts),
       cmocka_unit_test(every_step_says_what_limited_it),
       cmocka_unit_test(joint_forces_inside_long_steps_are_functions_of_time),
       cmocka_unit_test(frames_stand_on_both_sides_of_every_impact),
+      cmocka_unit_test(frames_after_an_impact_have_its_velocities),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
