@@ -90,7 +90,7 @@ typedef struct saltus_contact_step {
   double twist_work;                /* J, of its rolling and drilling friction over the step */
   double slip_work;    /* J, of non-impulsive friction, lambda_T . U_T over the step; or 0 */
   double surface_work; /* J, of non-impulsive forces on prescribed motions, lambda . b; the same */
-  SALTUS_RESERVED(1);
+  double normal_work;  /* J, of normal impulses in impacts of other contacts and in closings */
 } saltus_contact_step;
 
 typedef struct saltus_step_report {
@@ -117,7 +117,7 @@ typedef struct saltus_step_report {
   int proven, sampled;     /* searches for events, as in saltus_tally */
   double dry_work;         /* J, of dry friction beside contacts over the step */
   double of_law;           /* J, energy change by an impact law that was replaced */
-  SALTUS_RESERVED(1);
+  double joint_work; /* J, of joints between impacts on prescribed motions, lambda . b; or 0 */
 } saltus_step_report;
 
 typedef struct saltus_state {

@@ -54,9 +54,8 @@ static void clear_report(saltus_step_report* report, double h) {
   report->method = NULL;
   report->limit = SALTUS_LIMIT_NONE;
   report->limit_index = 0;
-  report->dry_work = report->of_law = 0.0;
+  report->dry_work = report->of_law = report->joint_work = 0.0;
   report->dry_events = 0;
-  memset(report->reserved, 0, sizeof report->reserved);
 }
 
 /* The step as the scheme sees it, in the room there is; see bind_step in create.c. */

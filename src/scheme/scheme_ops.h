@@ -95,8 +95,7 @@ static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law
   c->whole_impact.work = c->whole_impact.steps = 0.0;
   c->identity = 0;
   c->twist_work = 0.0;
-  c->slip_work = c->surface_work = 0.0;
-  c->reserved[0] = 0;
+  c->slip_work = c->surface_work = c->normal_work = 0.0;
   for (int k = 0; k < 2; k++) {
     c->slip_before[k] = c->slip_after[k] = 0.0;
   }

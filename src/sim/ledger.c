@@ -66,12 +66,17 @@ static bool is_impact(const saltus_event* e) {
 
 /* ---- steps whose forces are known inside --------------------------------------------------- */
 
-/* The state on the smooth motion into room->q and room->v. */
-static bool look(saltusi_ledger_room* room, double t, bool smooth) {
+/* The state at one side of a time into room->q and room->v. */
+static bool look_beside(saltusi_ledger_room* room, double t, saltus_side side, bool smooth) {
   const saltusi_ledger_inside* in = room->step.inside;
   const saltusi_dense_query query = {
-      .t = t, .side = SALTUS_RIGHT, .smooth = smooth, .q = room->q, .v = room->v};
+      .t = t, .side = side, .smooth = smooth, .q = room->q, .v = room->v};
   return in->motion(in->who, &query) == SALTUS_OK;
+}
+
+/* The state on the smooth motion into room->q and room->v. */
+static bool look(saltusi_ledger_room* room, double t, bool smooth) {
+  return look_beside(room, t, SALTUS_RIGHT, smooth);
 }
 
 /* Work of the lasting force of a contact at the point, times dt. */
@@ -266,35 +271,27 @@ static void power_on_line(saltusi_ledger_room* room) {
   frame_on_line(room);
 }
 
-/* The same along the motion, from event to event, where a scheme knows both. */
-static void power_on_motion(saltusi_ledger_room* room) {
-  const saltus_system* sys = &room->eval.sys;
-  const saltus_step_report* report = room->step.report;
-  double from = room->step.x0->t;
-  for (int e = 0; e <= report->event_count; e++) {
-    double to = e < report->event_count ? report->events[e].t : room->step.x1->t;
-    for (int k = 0; k < 3 && to > from; k++) {
-      double t = from + gauss_node[k] * (to - from);
-      double power[2];
-      if (look(room, t, false)) {
-        const saltus_point at = saltusi_at(&room->eval, t, room->q, room->v);
-        saltusi_system_power(sys, &at, &room->power, power);
-        room->left.external += gauss_weight[k] * (to - from) * power[0];
-        room->left.drive += gauss_weight[k] * (to - from) * power[1];
-      }
-    }
-    from = fmax(from, to);
-  }
+/* Energy of moving frames at one side of a time on the motion. */
+static double frame_beside(saltusi_ledger_room* room, double t, saltus_side side) {
+  return look_beside(room, t, side, false) ? frame_energy(room, t, room->q, room->v) : 0.0;
 }
 
-/* Works of lasting forces that the scheme has integrated itself. */
-static bool works_known(const saltus_step_report* report) {
-  bool any = false;
-  for (int i = 0; i < report->active; i++) {
-    const saltus_contact_step* c = &report->contacts[i];
-    any = any || c->slip_work != 0.0 || c->surface_work != 0.0;
+/* The same along the dense output between two events. */
+static void power_on_motion(saltusi_ledger_room* room, saltus_energy* e, double from, double to) {
+  const saltus_system* sys = &room->eval.sys;
+  for (int k = 0; k < 3; k++) {
+    double t = from + gauss_node[k] * (to - from);
+    double power[2];
+    if (look(room, t, false)) {
+      const saltus_point at = saltusi_at(&room->eval, t, room->q, room->v);
+      saltusi_system_power(sys, &at, &room->power, power);
+      e->external += gauss_weight[k] * (to - from) * power[0];
+      e->drive += gauss_weight[k] * (to - from) * power[1];
+    }
   }
-  return any;
+  if (sys->ops->frame_energy != NULL) {
+    e->drive += frame_beside(room, to, SALTUS_LEFT) - frame_beside(room, from, SALTUS_RIGHT);
+  }
 }
 
 /* Work of the impulse P that a contact gave over the step; b and slip in the mean of both ends, b of an
@@ -302,6 +299,8 @@ static bool works_known(const saltus_step_report* report) {
 static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step* contact,
                             const double P[3], bool mean) {
   const saltus_system* sys = &room->eval.sys;
+  room->left.impact += contact->normal_work;
+  room->left_contacts[contact->key].impact += contact->normal_work;
   if (contact->slip_work != 0.0 || contact->surface_work != 0.0) {
     room->left.drive -= contact->surface_work;
     room->left.friction += contact->slip_work;
@@ -355,15 +354,19 @@ static void lasting_contacts(saltusi_ledger_room* room, bool events) {
   room->left.friction += report->dry_work;
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* c = &report->contacts[i];
-    if (c->impulse[0] != 0.0) {
+    if (c->impulse[0] != 0.0 || c->normal_work != 0.0 || c->slip_work != 0.0) {
       lasting_contact(room, c, P + 3 * (size_t)c->key, events);
     }
   }
 }
 
-/* Driven joints over the step: all of their impulses, with b in the mean of both ends. */
+/* Driven joints over the step: the work that the scheme reports, else all impulses with b in the mean of both ends. */
 static void lasting_joints(saltusi_ledger_room* room) {
   const saltus_system* sys = &room->eval.sys;
+  if (room->step.report->joint_work != 0.0) {
+    room->left.drive -= room->step.report->joint_work;
+    return;
+  }
   for (int end = 0; end < 2 && sys->dims.nj > 0; end++) {
     const saltus_state* x = end == 0 ? room->step.x0 : room->step.x1;
     const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
@@ -447,6 +450,9 @@ static void go_to(saltusi_ledger_room* room, saltusi_account account, double t) 
       account.energy->drive += frame_change(room, t);
     }
   } else {
+    if (room->dense && t > room->place) {
+      power_on_motion(room, account.energy, room->place, t);
+    }
     double part = t >= end ? 1.0 : fmax(0.0, (t - room->place) / (end - room->place));
     add(account.energy, part, &room->left);
     add(&room->left, -part, &room->left);
@@ -487,16 +493,14 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
   room->begun = false;
   room->known = step->inside != NULL && step->inside->forces != NULL && step->located &&
                 (room->eval.keys != NULL || sys->law_count == sys->dims.nc);
+  room->dense = !room->known && step->inside != NULL && step->located;
   saltusi_ledger_begin(ledger, room, step->x0, first);
   room->left = (saltus_energy){0};
   memset(room->left_contacts, 0, (size_t)sys->dims.nc * sizeof *room->left_contacts);
   if (!room->known) {
     bool events = step->located;
     mean_velocity(room);
-    if (events && step->inside != NULL && works_known(step->report)) {
-      power_on_motion(room);
-      frame_on_line(room);
-    } else {
+    if (!room->dense) {
       power_on_line(room);
     }
     lasting_contacts(room, events);
@@ -541,13 +545,16 @@ static void advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
   double start = room->step.x0->t + rounding(room);
   for (; room->reported < report->event_count; room->reported++) {
     const saltus_event* event = &report->events[room->reported];
-    if (!is_impact(event)) {
-      continue;
-    }
-    if (event->t > last) {
+    if (event->t > last && (room->dense || is_impact(event))) {
       break;
     }
-    bool inside = room->known && event->t > start;
+    if (!is_impact(event)) {
+      if (room->dense) { /* forces have a kink here */
+        go_to(room, account, event->t);
+      }
+      continue;
+    }
+    bool inside = (room->known || room->dense) && event->t > start;
     if (inside && !room->begun) {
       begin(room, account);
     }

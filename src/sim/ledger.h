@@ -84,6 +84,7 @@ typedef struct saltusi_ledger_room {
   /* the step at hand */
   saltusi_ledger_step step;
   bool known;   /* forces inside it are */
+  bool dense;   /* else: the motion and its events are */
   bool begun;   /* what happened at its start is in the sums */
   double place; /* s, sums are up to here */
   int reported; /* events before this one are in the sums */

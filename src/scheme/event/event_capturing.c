@@ -132,13 +132,12 @@ static void accept(saltusi_capture* w, const saltusi_step* s, double x, const do
     for (int k = 0; k < each; k++) {
       contact->impulse[k] += saltusi_rk_impulse(w->flow, d, d->nj + each * i + k, x);
     }
-    if (each > 1) {
-      double work[2];
-      saltusi_rk_contact_work(w->flow, d, i, x, work);
-      contact->slip_work += work[0];
-      contact->surface_work += work[1];
-    }
+    double work[2];
+    saltusi_rk_contact_work(w->flow, d, i, x, work);
+    contact->slip_work += work[0];
+    contact->surface_work += work[1];
   }
+  s->report->joint_work += saltusi_rk_joint_work(w->flow, d, x);
   write_marks(w);
   if (w->flow->method->embedded_order > 0) {
     saltusi_rk_add_error(w->flow, d, x, s->q_error, s->v_error);
@@ -228,6 +227,24 @@ static void count_impact(saltusi_impact_series* series, double t) {
   series->impacts += 1.0;
 }
 
+/* Work of a closed contact in the impact of another one: of its friction, and on a surface that moves. */
+static void add_reaction(saltusi_capture* w, const saltusi_step* s, const saltus_contact_step* part,
+                         saltus_contact_step* contact) {
+  const saltus_system* sys = &s->eval->sys;
+  const int row = sys->dims.nj; /* not in use */
+  const int rows = w->grips.of != NULL ? saltusi_friction_rows(&sys->laws[part->law]) : 1;
+  const saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
+  saltusi_rows_contact(sys, &at, part->key, rows, &w->op.rows, row);
+  contact->normal_work += 0.5 * part->impulse[0] * (part->u_before + part->u_after);
+  for (int k = 0; k < rows && k < 3; k++) {
+    contact->surface_work += part->impulse[k] * w->op.rows.b[row + k];
+    if (k > 0) {
+      contact->slip_work +=
+          0.5 * part->impulse[k] * (part->slip_before[k - 1] + part->slip_after[k - 1]);
+    }
+  }
+}
+
 /* What the Moreau step did, into the report of the whole step. */
 static void report_inner(saltusi_capture* w, const saltusi_step* s,
                          const saltus_step_report* inner) {
@@ -258,6 +275,9 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
                                                         .key = part->key,
                                                         .u_before = part->u_before,
                                                         .u_after = part->u_after});
+    }
+    if (!stops && part->impulse[0] != 0.0) {
+      add_reaction(w, s, part, contact);
     }
     for (int k = 0; k < 3; k++) {
       contact->impulse[k] += part->impulse[k];

@@ -77,11 +77,15 @@ static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* 
   saltusi_operator_apply(&w->op, s->eval, w->v);
   for (int j = 0; j < d->nj; j++) {
     s->joint_impulses[j] += w->op.P[j];
+    s->report->joint_work += w->op.P[j] * w->op.rows.b[j];
   }
   for (int i = 0; i < count; i++) {
     saltus_contact_step* contact = saltusi_capture_reported(w, keys[i]);
     for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
       contact->impulse[r - w->op.first[i]] += w->op.P[r];
+      contact->surface_work += w->op.P[r] * w->op.rows.b[r];
+      double* work = r == w->op.first[i] ? &contact->normal_work : &contact->slip_work;
+      *work += 0.5 * w->op.P[r] * w->op.rhs[r]; /* from U to zero */
     }
   }
   return SALTUS_OK;

@@ -51,7 +51,7 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
   rk->rates = saltusi_has_maps(sys) ? SALTUS_PUSH2(arena, double, s, d->nq) : rk->V;
   rk->each = rough ? 3 : 1;
   rk->forces = SALTUS_PUSH2(arena, double, s, d->nj + rk->each * d->nc);
-  rk->powers = SALTUS_PUSH2(arena, double, s, rough ? 2 * d->nc : 0);
+  rk->powers = SALTUS_PUSH2(arena, double, s, 2 * d->nc + 1);
   if (method->implicit) {
     rk->a0 = SALTUS_PUSH(arena, double, d->nv);
     rk->R = SALTUS_PUSH2(arena, double, s, d->nv);
@@ -93,12 +93,27 @@ void saltusi_rk_force(const saltusi_rk* rk, const saltusi_held* held, int i, dou
   force[1] = force[2] = 0.0;
 }
 
+/* Powers of a stage: friction and moving surface of each held contact, then driven joints. */
+static double* powers_of(const saltusi_rk* rk, const saltus_dims* d, int stage) {
+  return rk->powers + (size_t)stage * (size_t)(2 * d->nc + 1);
+}
+
 void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_held* held, int stage) {
   assert(rk != NULL && d != NULL && held != NULL && stage >= 0);
   double* forces = rk->forces + (size_t)stage * (size_t)(d->nj + rk->each * d->nc);
+  double* powers = powers_of(rk, d, stage);
   int rows = held->grips != NULL ? d->nj : d->nj + held->count;
   if (rows > 0) {
     memcpy(forces, rk->held.P, (size_t)rows * sizeof(double));
+  }
+  double* driven = powers + 2 * (size_t)d->nc;
+  *driven = 0.0;
+  for (int j = 0; j < d->nj; j++) {
+    *driven += forces[j] * rk->held.rows.b[j];
+  }
+  for (int i = 0; held->grips == NULL && i < held->count; i++) {
+    powers[2 * i] = 0.0;
+    powers[2 * i + 1] = forces[d->nj + i] * rk->held.rows.b[d->nj + i];
   }
   for (int i = 0; held->grips != NULL && i < held->count; i++) {
     saltusi_rk_force(rk, held, i, forces + d->nj + 3 * i);
@@ -108,7 +123,7 @@ void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_held* h
       force[1 + k] -= saltusi_grip_drag(grip, k) * grip->slip[k];
     }
     force[0] -= saltusi_grip_pull(grip);
-    double* power = rk->powers + 2 * (size_t)(stage * d->nc + i);
+    double* power = powers + 2 * i;
     power[0] = force[1] * grip->slip[0] + force[2] * grip->slip[1];
     power[1] = force[0] * grip->b[0] + force[1] * grip->b[1] + force[2] * grip->b[2];
     if (rk->follow.on) {
@@ -439,13 +454,22 @@ double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row
 
 void saltusi_rk_contact_work(const saltusi_rk* rk, const saltus_dims* dims, int i, double h,
                              double work[2]) {
-  assert(rk != NULL && dims != NULL && i >= 0 && h > 0.0 && rk->each > 1);
+  assert(rk != NULL && dims != NULL && i >= 0 && h > 0.0);
   work[0] = work[1] = 0.0;
   for (int stage = 0; stage < rk->method->stages; stage++) {
-    const double* power = rk->powers + 2 * (size_t)(stage * dims->nc + i);
+    const double* power = powers_of(rk, dims, stage) + 2 * i;
     work[0] += h * rk->method->b[stage] * power[0];
     work[1] += h * rk->method->b[stage] * power[1];
   }
+}
+
+double saltusi_rk_joint_work(const saltusi_rk* rk, const saltus_dims* dims, double h) {
+  assert(rk != NULL && dims != NULL && h > 0.0);
+  double work = 0.0;
+  for (int stage = 0; stage < rk->method->stages; stage++) {
+    work += h * rk->method->b[stage] * powers_of(rk, dims, stage)[2 * dims->nc];
+  }
+  return work;
 }
 
 void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double h, double* q_error,

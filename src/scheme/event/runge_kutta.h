@@ -72,7 +72,8 @@ typedef struct saltusi_rk {
   double* rates;         /* [stages x nq] of Q; V itself where q' = v */
   int each;              /* rows of forces of a contact: 1, with friction 3 */
   double* forces;        /* [stages x (nj + each nc)] */
-  double* powers;        /* [stages x 2 nc] W, of friction and on moving surfaces */
+  double*
+      powers; /* [stages x (2 nc + 1)] W, of friction and on moving surfaces by contact; of joints */
   saltusi_rk_large
       large; /* of implicit methods with more unknowns than dense matrices are good for */
   /* of implicit methods with fewer; a0 and R of all: */
@@ -147,6 +148,9 @@ double saltusi_rk_impulse(const saltusi_rk* rk, const saltus_dims* dims, int row
 /* Work of friction at held contact i over the last step of length h, and of its force on a surface that moves. */
 void saltusi_rk_contact_work(const saltusi_rk* rk, const saltus_dims* dims, int i, double h,
                              double work[2]);
+
+/* Work of all joints on their prescribed motion, lambda . b, over the last step of length h. */
+double saltusi_rk_joint_work(const saltusi_rk* rk, const saltus_dims* dims, double h);
 
 /* Adds the difference to the embedded method over the last step of length h. */
 void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double h, double* q_error,
