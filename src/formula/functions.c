@@ -5,7 +5,8 @@
  *
  *   smoothstep(a, b, x) = u^3 (10 - 15 u + 6 u^2),  u = (x - a)/(b - a) held in 0..1
  *   step(x)             = 0 <= x ? 1 : 0
- *   lookup(x, x1, y1, ...) = y1 + sum of (y_i+1 - y_i)/d_i min(max(x - x_i, 0), d_i),  d_i = x_i+1 - x_i
+ *   lookup(x, x1, y1, ...) = y1 + sum of (y_i+1 - y_i)/d_i min(max(x - x_i, 0), d_i),  d_i = x_i+1 - x_i;
+ *   in gaps y1 + max(0, convex kinks) + min(0, concave kinks), which splits into contacts without inward corners
  */
 #include "formula/functions.h"
 
@@ -130,7 +131,45 @@ static saltusi_expr smoothstep(saltusi_graph* g, saltusi_expr a, saltusi_expr b,
   return saltusi_mul(g, cube, saltusi_add(g, ten, saltusi_mul(g, u, inner)));
 }
 
+/* Whether all numbers of a table are constants. */
+static bool is_constant_table(const saltusi_graph* g, const saltusi_expr* arguments, int count) {
+  bool constant = true;
+  for (int i = 1; i < count; i++) {
+    constant = constant && saltusi_is_constant(g, arguments[i]);
+  }
+  return constant;
+}
+
+/* The convex part of a table (MAX) or its concave part (MIN): the kinks of that sign alone, as the largest or smallest of
+ * straight lines, 0 before the first. */
+static saltusi_expr table_part(saltusi_graph* g, const saltusi_expr* arguments, int count, int op) {
+  saltusi_expr sum = g->zero;
+  double last = 0.0, slope = 0.0, value = 0.0, at = 0.0; /* slope of the table, then of the part */
+  for (int i = 1; i + 1 < count; i += 2) {
+    const double x = g->nodes[arguments[i]].value, y = g->nodes[arguments[i + 1]].value;
+    const double next = i + 3 < count ? (g->nodes[arguments[i + 3]].value - y) /
+                                            (g->nodes[arguments[i + 2]].value - x)
+                                      : 0.0;
+    const double kink = next - last;
+    last = next;
+    if (op == SALTUSI_MAX ? kink > 0.0 : kink < 0.0) {
+      value += slope * (x - at);
+      slope += kink;
+      at = x;
+      const saltusi_expr way = saltusi_sub(g, arguments[0], arguments[i]);
+      const saltusi_expr rise = saltusi_mul(g, saltusi_constant(g, slope), way);
+      sum = saltusi_apply(g, op, sum, saltusi_add(g, saltusi_constant(g, value), rise), 0);
+    }
+  }
+  return sum;
+}
+
 static saltusi_expr table(saltusi_graph* g, const saltusi_expr* arguments, int count) {
+  if (g->splits && is_constant_table(g, arguments, count)) {
+    const saltusi_expr convex = table_part(g, arguments, count, SALTUSI_MAX);
+    const saltusi_expr concave = table_part(g, arguments, count, SALTUSI_MIN);
+    return saltusi_add(g, arguments[2], saltusi_add(g, convex, concave));
+  }
   saltusi_expr sum = arguments[2];
   for (int i = 1; i + 3 < count; i += 2) {
     const saltusi_expr width = saltusi_sub(g, arguments[i + 2], arguments[i]);

@@ -84,6 +84,7 @@ typedef struct saltusi_graph {
   saltusi_rate_of* rates; /* [positions] */
   size_t rate_room;
   saltusi_expr zero, one;
+  bool splits; /* what is parsed is split into its smallest parts: a gap */
 
   saltusi_node* nodes;
   size_t count, node_room;

@@ -230,7 +230,9 @@ static saltus_status read_gap(saltusi_formula_builder* b, int i, contact_group* 
   saltus_formula_text f = saltusi_formula_called(b, &contact->gap, "gap of contact", contact->name);
   saltusi_expr gap;
   saltusi_formula_parts parts;
+  b->graph.splits = true;
   saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_TIME | SALTUSI_ON_POSITION, &gap);
+  b->graph.splits = false;
   status = status == SALTUS_OK ? saltusi_formula_split(b, &f, gap, &parts) : status;
   if (status != SALTUS_OK) {
     return status;

@@ -105,6 +105,139 @@ static void capsules_on_curved_bodies(void** unused) {
   compare(&(scene_case){"capsule-on-capsule", 0.7, "rk4", 2e-4, 1e-5, 100.0});
 }
 
+/* A particle on a polyline without friction and restitution, from event to event in closed form: flights to the first
+ * line below it, slides along lines, impacts at inward corners, flights off outward ones. */
+enum { CORNERS = 7 };
+typedef struct polyline {
+  double x[CORNERS], y[CORNERS];
+} polyline;
+
+typedef struct particle {
+  double x, y, u, v;
+  int line; /* on which it slides, from corner line to line + 1; -1: it flies */
+} particle;
+
+static double slope_of(const polyline* p, int line) {
+  return (p->y[line + 1] - p->y[line]) / (p->x[line + 1] - p->x[line]);
+}
+
+/* Keeps the velocity along a line. */
+static void land(const polyline* p, particle* m, int line) {
+  const double k = slope_of(p, line);
+  const double along = (m->u + k * m->v) / (1.0 + k * k);
+  *m = (particle){m->x, m->y, along, k * along, line};
+}
+
+/* The first time at which a quadratic a + b t + c t^2 falls to zero after `after`. */
+static double falls(double a, double b, double c, double after) {
+  const double d = b * b - 4.0 * a * c;
+  double first = INFINITY;
+  for (int sign = -1; sign <= 1 && d >= 0.0; sign += 2) {
+    const double t = c != 0.0 ? (-b + sign * sqrt(d)) / (2.0 * c) : b != 0.0 ? -a / b : INFINITY;
+    first = t > after && b + 2.0 * c * t < 0.0 ? fmin(first, t) : first;
+  }
+  return first;
+}
+
+static void move_particle(particle* m, double ax, double ay, double t) {
+  m->x += m->u * t + 0.5 * ax * t * t;
+  m->y += m->v * t + 0.5 * ay * t * t;
+  m->u += ax * t;
+  m->v += ay * t;
+}
+
+/* False: it comes to rest in a corner, where one line alone is not what it follows. */
+static bool slide_or_fly(const polyline* p, particle* m, double until) {
+  enum { EVENTS = 12 };
+  const double g = 9.81;
+  double left = until;
+  for (int event = 0; left > 0.0; event++) {
+    double t = left, ax = 0.0, ay = -g;
+    int next = -1;
+    if (m->line < 0) {
+      for (int k = 0; k + 1 < CORNERS; k++) {
+        const double s = slope_of(p, k);
+        const double hit =
+            falls(m->y - p->y[k] - s * (m->x - p->x[k]), m->v - s * m->u, -0.5 * g, 1e-9);
+        const double x = m->x + m->u * hit;
+        if (hit < t && x > p->x[k] - 1e-12 && x < p->x[k + 1] + 1e-12) {
+          t = hit;
+          next = k;
+        }
+      }
+      move_particle(m, ax, ay, t);
+      if (next >= 0) {
+        land(p, m, next);
+      }
+    } else {
+      const double k = slope_of(p, m->line);
+      ax = -g * k / (1.0 + k * k);
+      ay = k * ax;
+      for (int end = 0; end < 2; end++) {
+        const double side = end == 0 ? 1.0 : -1.0;
+        const double gone =
+            falls(side * (m->x - p->x[m->line + end]), side * m->u, 0.5 * side * ax, 1e-12);
+        if (gone < t) {
+          t = gone;
+          next = m->line + (end == 0 ? -1 : 1);
+        }
+      }
+      move_particle(m, ax, ay, t);
+      assert_true(next >= -1 && next + 1 < CORNERS);
+      if (t < left) {
+        const bool rises = m->u * (slope_of(p, next) - k) > 0.0;
+        const double u = m->u;
+        m->line = -1;
+        if (rises) {
+          land(p, m, next);
+        }
+        if (m->u * u <= 0.0 || fabs(m->u) < 1e-2 || event > EVENTS) {
+          return false;
+        }
+      }
+    }
+    left -= t;
+  }
+  return true;
+}
+
+static void a_particle_on_lookups(void** unused) {
+  (void)unused;
+  uint64_t state = 3;
+  int compared = 0;
+  for (int draw = 0; draw < 60; draw++) {
+    polyline p;
+    char table[400];
+    int n = 0;
+    for (int k = 0; k < CORNERS; k++) { /* a bowl with bumps, so that it stays inside */
+      p.x[k] = k - 3.0 + 0.3 * saltus_test_random(&state);
+      p.y[k] = 0.35 * p.x[k] * p.x[k] + 0.8 * saltus_test_random(&state);
+      n += snprintf(table + n, sizeof table - (size_t)n, ", %.17g, %.17g", p.x[k], p.y[k]);
+    }
+    particle m = {2.0 * saltus_test_random(&state) - 1.0, 3.0, 0.6 * saltus_test_random(&state),
+                  0.0, -1};
+    char text[1200];
+    snprintf(text, sizeof text,
+             "saltus: 1\ncoordinates: {x: {start: %.17g, velocity: %.17g}, y: {start: 3}}\n"
+             "kinetic: (x'^2 + y'^2)/2\npotential: 9.81*y\n"
+             "contacts: [{name: c, gap: \"%s\", restitution: 0}]\nsimulate: {until: 2}\n",
+             m.x, m.u, draw % 2 == 0 ? "y - lookup(x%s)" : "-(lookup(x%s) - y)");
+    char whole[1700];
+    snprintf(whole, sizeof whole, text, table);
+    if (!slide_or_fly(&p, &m, 1.2)) {
+      continue;
+    }
+    compared++;
+    const double tol = pow(10.0, -4.0 - draw % 4 * 2.0);
+    const scene_outcome out = scene_run_text(whole, "adaptive", tol, 1.2);
+    assert_near(out.q[0], m.x, 100.0 * tol);
+    assert_near(out.q[1], m.y, 100.0 * tol);
+    assert_near(out.v[0], m.u, 1000.0 * tol);
+  }
+  assert_true(compared > 40);
+  compare(&(scene_case){"lookup-ground", 1.2, "rk4", 1e-3, 1e-7, 10.0});
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(thin_polygons_in_free_flight),
@@ -112,6 +245,7 @@ int main(void) {
       cmocka_unit_test(ball_off_a_heightfield),
       cmocka_unit_test(rounded_box_off_an_open_mesh),
       cmocka_unit_test(capsules_on_curved_bodies),
+      cmocka_unit_test(a_particle_on_lookups),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
