@@ -153,10 +153,11 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
     const saltus_contact_law* law = &sys->laws[i];
     any = any || (law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0 &&
                   (ops->info.treats & SALTUS_TREATS_POISSON) == 0);
-    /* steps that are told the coefficient of sticking, or whose impacts are spread over two of them, do not know the slip at the
-     * end of an impact */
-    const bool unknown = is_told_plain(ops) || (ops->runs_ahead > 0 && !more);
-    any = any || (unknown && saltusi_has_curve(law->friction));
+    /* steps that hold the coefficient of sticking alone do not have the slip at the end of an impact; impacts that are spread over two
+     * steps have a normal impulse in each, and friction in each has no limit as h falls */
+    const bool rough = law->mu > 0.0 && law->tangents > 0;
+    any = any || (is_told_plain(ops) && saltusi_has_curve(law->friction));
+    any = any || (ops->runs_ahead > 0 && !more && rough);
   }
   return any && !ops->info.chooses_step;
 }

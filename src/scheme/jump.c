@@ -6,6 +6,7 @@
 #include "scheme/jump.h"
 
 #include "math/matrix.h"
+#include "scheme/moreau/moreau_step.h"
 
 #include <assert.h>
 #include <float.h>
@@ -175,6 +176,7 @@ saltus_status saltusi_jump_start(saltusi_jump* jump, const saltusi_step* step) {
   double rounding = 16.0 * DBL_EPSILON * size;
   double h = jump->ahead * step->h;
   double slow = resting * saltusi_max_abs(sys->dims.nv, step->v0);
+  double most = step->h * saltusi_max_abs(sys->dims.nv, jump->force);
   bool any = false;
   saltusi_operator_begin(op, sys->dims.nj);
   for (int i = 0; i < jump->list.count; i++) {
@@ -187,7 +189,8 @@ saltus_status saltusi_jump_start(saltusi_jump* jump, const saltusi_step* step) {
     if (gap + h * (fmin(u, 0.0) - pushed) > rounding) {
       continue;
     }
-    any = any || u < -(slow + small_part * pushed);
+    any = any || (jump->ahead > 1 ? saltusi_is_impact(u, pushed / jump->ahead, most)
+                                  : u < -(slow + small_part * pushed));
     take(jump, sys, jump->list.key[i], jump->list.law[i], gap);
   }
   if (!any) {

@@ -10,6 +10,8 @@
  *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
  *           friction on the velocity after it, G_T^T (q_{k+1} - q_k) / h + b + e_T U_T-; with other laws than Coulomb's
  *           forces of h^2 F, half of that for q_1
+ *   impacts of systems with friction: by their law at the start of a step, which then starts again from v+ with e = 0 (jump.c).
+ *           The equations above spread an impact over two steps, and friction in each of them has no limit as h falls.
  *
  * Positions enter as ways from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2 q_k + q_{k-1}
  * is X + B, v_k = (X - B) / 2h, and y is q_k advanced along (X + e B) / (1 + e). With maps q' = N(q) v these differences
@@ -45,6 +47,7 @@ typedef struct work {
   int active_count;
   double* before; /* memory of the step before, completed by the first equation */
   bool* strikes;  /* [nc] touches and approaches at the start, by key */
+  bool spread;    /* impacts with friction are not solved by their law at an instant (create.c) */
 } work;
 
 /* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
@@ -120,6 +123,10 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->slip = SALTUS_PUSH2(arena, double, d->nc, 2);
   w->before = SALTUS_PUSH(arena, double, memory_count(options, sys));
   w->strikes = SALTUS_PUSH(arena, bool, d->nc);
+  w->spread = false;
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    w->spread = w->spread || saltusi_friction_is_more_than_curve(&sys->laws[i]);
+  }
 }
 
 /* One difference equation: the middle of its three positions, and the last, which follows from w->way; the first
@@ -593,6 +600,24 @@ static void report(work* w, const saltusi_step* s, double* before) {
   s->report->active = kept;
 }
 
+/* Friction in each of the two steps of an impact has no limit as h falls: an error. */
+static saltus_status check_impacts(const work* w, const saltusi_step* s) {
+  for (int i = 0; w->spread && i < s->report->active; i++) {
+    const saltus_contact_step* c = &s->contacts[i];
+    const saltus_contact_law* law = &s->eval->sys.laws[c->law];
+    if (c->impact && law->tangents > 0 && law->mu > 0.0) {
+      saltusi_log(
+          s->log, SALTUS_LEVEL_ERROR,
+          "scheme schatzman-paoli: impact of contact %d \"%s\" at t = %g s: with rolling or "
+          "drilling friction, patches or bonds impacts with friction have no limit as h "
+          "falls here; moreau-jean treats them",
+          c->key, law->name != NULL ? law->name : "", s->t + s->h);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
+  return SALTUS_OK;
+}
+
 static void keep_laws(const work* w, const saltusi_step* s, double* memory) {
   saltusi_warm_clear(&w->op, s->eval->sys.dims.nc, s->h, memory);
   for (int i = 0; i < w->active_count; i++) {
@@ -649,7 +674,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     keep_laws(w, s, s->memory1 + laws);
   }
   report(w, s, w->before);
-  return SALTUS_OK;
+  return check_impacts(w, s);
 }
 
 const saltusi_scheme_ops saltusi_schatzman_paoli = {
