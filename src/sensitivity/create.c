@@ -142,6 +142,8 @@ static bool take_room(saltus_sensitivity* s) {
   s->force = SALTUSI_TAKE(&s->pool, double, 3 * nc + 3);
   s->largest = SALTUSI_TAKE(&s->pool, double, v->n);
   s->set = SALTUSI_TAKE(&s->pool, int, nc + 1);
+  s->series = -1;
+  s->bounce = SALTUSI_TAKE(&s->pool, double, 3 * v->nv + v->nq);
   s->last = SALTUSI_TAKE(&s->pool, saltusi_last_impact, nc + 1);
   for (int i = 0; i < nc && s->last != NULL; i++) {
     s->last[i].z = SALTUSI_TAKE(&s->pool, double, v->n);

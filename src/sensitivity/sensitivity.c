@@ -136,20 +136,6 @@ static bool strike(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, c
   return saltusi_phase_strike(&v->room, sys, at, user, out + v->nq, NULL);
 }
 
-/* What is left of an accumulation after an impact: 2 U / (-U' (1 - e)). */
-static bool tail(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
-                 double* out) {
-  const int contact = *(const int*)user;
-  double U[3], normal = 0.0;
-  double* a = v->minus;
-  if (!saltusi_phase_accelerate(&v->room, sys, at, &v->mode, a, NULL)) {
-    return false;
-  }
-  saltusi_phase_velocity(&v->room, sys, at, contact, a, U, &normal);
-  out[0] = 2.0 * U[0] / (-normal * (1.0 - sys->laws[contact].e_N));
-  return isfinite(out[0]);
-}
-
 /* ---- events ---- */
 
 static void note(saltus_sensitivity* s, saltus_derivative what, double t) {
@@ -164,6 +150,21 @@ static void note(saltus_sensitivity* s, saltus_derivative what, double t) {
   }
 }
 
+/* G_N^T x of a contact, or b without x. */
+static double row_of(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, int contact,
+                     const double* x) {
+  double with[3], without[3];
+  memset(v->minus, 0, (size_t)v->nv * sizeof *v->minus);
+  const saltusi_spot still = {.t = at.t, .q = at.q, .v = v->minus};
+  saltusi_phase_velocity(&v->room, sys, still, contact, NULL, without, NULL);
+  if (x == NULL) {
+    return without[0];
+  }
+  const saltusi_spot moving = {.t = at.t, .q = at.q, .v = x};
+  saltusi_phase_velocity(&v->room, sys, moving, contact, NULL, with, NULL);
+  return with[0] - without[0];
+}
+
 /* dt of all directions for the root of a guard; false: the guard does not pass through zero. */
 static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt) {
   saltusi_vary* v = &s->vary;
@@ -172,18 +173,25 @@ static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt
   if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
     return false;
   }
+  /* rows of a gap are its derivatives: differences would have rounding that slow impacts divide by their approach */
+  const bool rows = g->kind == GUARD_GAP && v->nq == v->nv && s->def.system->ops->rate == NULL;
   const saltusi_along flow = {.at = at, .s = s->rates, .tau = 1.0, .direction = -1};
-  if (!saltusi_vary_slope(v, guard_value, g, &flow, 1, &passing) || passing == 0.0) {
+  if (rows) {
+    passing = row_of(v, s->def.system, at, g->contact, at.v) +
+              row_of(v, s->def.system, at, g->contact, NULL);
+  } else if (!saltusi_vary_slope(v, guard_value, g, &flow, 1, &passing)) {
     return false;
   }
-  for (int j = 0; j < v->count; j++) {
-    const saltusi_along along = {.at = at, .s = s->y + (ptrdiff_t)(j + 1) * v->n, .direction = j};
+  for (int j = 0; j < v->count && passing != 0.0; j++) {
+    const double* z = s->y + (ptrdiff_t)(j + 1) * v->n;
+    const saltusi_along along = {.at = at, .s = rows ? NULL : z, .direction = j};
     if (!saltusi_vary_slope(v, guard_value, g, &along, 1, &moved)) {
       return false;
     }
+    moved += rows ? row_of(v, s->def.system, at, g->contact, z) : 0.0;
     dt[j] = -moved / passing;
   }
-  return true;
+  return passing != 0.0;
 }
 
 static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_blow* blow) {
@@ -257,64 +265,15 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
                                     "an impact without an approach: its time has no derivative");
   }
   const saltusi_blow blow = {.set = s->set, .count = count, .first = first};
+  const bool series = s->last[first].known && others == 0;
   saltus_status status = strike_all(s, t, &blow);
   if (status == SALTUS_OK) {
     keep_last(s, first, t);
   }
+  if (status == SALTUS_OK && series) {
+    saltusi_sensitivity_series_begin(s, first, U[0]);
+  }
   return status;
-}
-
-static bool settle(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
-                   double* out) {
-  memcpy(out, at.q, (size_t)v->nq * sizeof *out);
-  return saltusi_phase_settle(&v->room, sys, at, user, out + v->nq);
-}
-
-static void drop_contact(saltusi_phase* mode, int contact) {
-  for (int i = 0; i < mode->count; i++) {
-    if (mode->held[i].contact == contact) {
-      mode->held[i] = mode->held[--mode->count];
-      return;
-    }
-  }
-}
-
-/* The end of an accumulation: what is left after the last impact that was followed is so short that the contact is closed
- * from that impact on; the time of the end is that of the impact and of the geometric series behind it. */
-static saltus_status accumulation(saltus_sensitivity* s, double t, int contact) {
-  saltusi_vary* v = &s->vary;
-  saltusi_last_impact* l = &s->last[contact];
-  const int n = v->n;
-  if (!l->known) {
-    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
-                                    "an accumulation whose impacts were not seen");
-  }
-  const saltusi_spot at = {.t = l->t, .q = l->z, .v = l->z + v->nq};
-  drop_contact(&v->mode, contact); /* the rest may be shown as closed */
-  for (int j = 0; j < v->count; j++) {
-    double moved;
-    const saltusi_along along = {
-        .at = at, .s = l->total + (ptrdiff_t)j * n, .tau = l->dt[j], .direction = j};
-    if (!saltusi_vary_slope(v, tail, &contact, &along, 1, &moved)) {
-      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
-                                      "the end of an accumulation has no derivative");
-    }
-    s->dt[j] = l->dt[j];
-    s->hdot[j] = l->dt[j] + moved;
-  }
-  v->mode.held[v->mode.count++] = (saltusi_phase_contact){.contact = contact, .sign = 0.0};
-  for (int j = 0; j < v->count; j++) {
-    const saltusi_along along = {
-        .at = at, .s = l->total + (ptrdiff_t)j * n, .tau = l->dt[j], .direction = j};
-    double* to = s->total + (ptrdiff_t)j * n;
-    if (!saltusi_vary_slope(v, settle, &v->mode, &along, n, to)) {
-      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
-                                      "the end of an accumulation has no derivative");
-    }
-    memcpy(to, along.s, (size_t)v->nq * sizeof *to);
-    l->dt[j] = s->hdot[j];
-  }
-  return SALTUS_OK;
 }
 
 /* An event at which v does not jump. */
@@ -413,6 +372,13 @@ static bool apart(saltus_sensitivity* s, double t, const double* dt) {
   return differ;
 }
 
+static saltus_status end_series(saltus_sensitivity* s, double t, int contact) {
+  const saltus_status status = saltusi_sensitivity_accumulation(s, t, contact);
+  s->last[contact].known = false;
+  s->series = -1;
+  return status;
+}
+
 /* What the events of one instant make of state and derivatives; what follows needs the mode after them. */
 static saltus_status cross(saltus_sensitivity* s, double t) {
   const saltus_event* impacts = NULL;
@@ -421,7 +387,8 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   for (int i = 0; i < s->group_count; i++) {
     const saltus_event* e = &s->group[i];
     impacts = impacts == NULL && e->kind == SALTUS_EVENT_IMPACT ? e : impacts;
-    ends = ends == NULL && e->kind == SALTUS_EVENT_ACCUMULATION ? e : ends;
+    const bool closes = e->kind == SALTUS_EVENT_CLOSE && e->contact == s->series;
+    ends = ends == NULL && (closes || e->kind == SALTUS_EVENT_ACCUMULATION) ? e : ends;
     const bool first =
         changes == NULL || (e->kind == SALTUS_EVENT_STICK && changes->kind != e->kind);
     changes =
@@ -433,20 +400,23 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
            (size_t)s->vary.n * (size_t)s->vary.count * sizeof *s->total);
     return SALTUS_OK;
   }
-  saltusi_sensitivity_integral_jump(s, t, s->y, 1.0);
   saltus_derivative what = SALTUS_DERIVATIVE_EXISTS;
   const double* dt = s->dt;
   bool known = true;
   saltus_status status;
-  if (ends != NULL) {
+  const bool inside = s->series >= 0; /* outputs before it are those of its first impact */
+  if (!inside) {
+    saltusi_sensitivity_integral_jump(s, t, s->y, 1.0);
+  }
+  if (inside && ends == NULL) {
+    status = saltusi_sensitivity_series_follow(s, t, s->dt);
+  } else if (ends != NULL) {
     what = SALTUS_DERIVATIVE_LIMIT;
-    status = accumulation(s, t, ends->contact);
-    dt = s->last[ends->contact].dt;
-    s->last[ends->contact].known = false;
+    status = end_series(s, t, ends->contact);
   } else {
     status = impacts != NULL ? impact(s, t, &what) : change(s, t, changes, &known);
   }
-  if (status == SALTUS_OK && s->group_count > 1 && ends == NULL && apart(s, t, dt)) {
+  if (status == SALTUS_OK && s->group_count > 1 && ends == NULL && !inside && apart(s, t, dt)) {
     what = SALTUS_DERIVATIVE_SIMULTANEOUS;
   }
   for (int j = 0; j < s->vary.count && !known; j++) {
@@ -454,7 +424,7 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   }
   dt = known ? dt : s->hdot;
   note(s, what, t);
-  if (status == SALTUS_OK) {
+  if (status == SALTUS_OK && !inside) {
     see_before(s, t);
   }
   for (int i = 0; i < s->group_count && status == SALTUS_OK; i++) {
@@ -625,6 +595,30 @@ static saltus_status end_run(saltus_sensitivity* s, double here, bool pending) {
   return finish(s, end);
 }
 
+/* Whether an event at the start is but rounding of a start with closed contacts: a gap of 1e-15 m is closed by an impact with the
+ * root of it. */
+static bool is_settling(const saltus_sensitivity* s, const saltus_event* e) {
+  const double since = e->t - s->def.t0, part = 3e-6;
+  const bool slow = e->kind != SALTUS_EVENT_IMPACT || fabs(e->u_before) <= part * s->vary.speed;
+  return slow && !saltus_event_is_own(e->kind) && since <= part * (s->def.until - s->def.t0);
+}
+
+/* Contacts that are closed at the start but for rounding are so from the start on. */
+static saltus_status settle_start(saltus_sensitivity* s, double* here, const saltus_event** next) {
+  const saltusi_vary* v = &s->vary;
+  saltus_status status = saltusi_sensitivity_next(s, s->def.until, next);
+  while (status == SALTUS_OK && *next != NULL && is_settling(s, *next)) {
+    *here = (*next)->t;
+    if (!keep_event(s, *next, SALTUS_DERIVATIVE_LIMIT, s->dt)) {
+      return SALTUS_ERR_MEMORY;
+    }
+    memcpy(s->y, saltus_integrator_q(s->run), (size_t)v->nq * sizeof(double));
+    memcpy(s->y + v->nq, saltus_integrator_v(s->run), (size_t)v->nv * sizeof(double));
+    status = saltusi_sensitivity_next(s, s->def.until, next);
+  }
+  return status;
+}
+
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
   assert(s != NULL && s->run != NULL);
   const saltus_sensitivity_def* def = &s->def;
@@ -632,12 +626,24 @@ saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
   bool pending = false; /* an event was crossed whose mode after is not known yet */
   const saltus_event* next = NULL;
   saltusi_sensitivity_extremes_see(s, here, s->y, s->y + s->vary.n, NULL);
-  saltus_status status = saltusi_sensitivity_next(s, def->until, &next);
+  saltus_status status = settle_start(s, &here, &next);
   while (status == SALTUS_OK) {
     const double t = next != NULL ? next->t : def->until;
     const bool again = pending && s->switched && next != NULL && t - here <= 4.0 * instant(t);
-    if (t > here && !again) {
+    int closed = -1; /* contact whose accumulation ended with its last impact */
+    if (s->series >= 0 && !s->met && t > (next == NULL ? s->series_limit : s->series_end)) {
+      closed = s->series;
+      status = end_series(s, here, closed);
+    } else if (s->series >= 0 && (next == NULL || s->met)) {
+      status = saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
+                                        "the end lies inside an accumulation of impacts");
+    }
+    if (status == SALTUS_OK && t > here && !again && s->series < 0) {
       status = read_mode(s, here, t);
+      if (status == SALTUS_OK && closed >= 0 && !is_held(&s->vary.mode, closed)) {
+        status = saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
+                                          "an accumulation of impacts that does not close");
+      }
       status = status == SALTUS_OK && pending ? leave(s, here) : status;
       if (status == SALTUS_OK && s->met) {
         s->view.at_section = true;

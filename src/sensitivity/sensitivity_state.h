@@ -42,6 +42,12 @@ struct saltus_sensitivity {
   double* largest;           /* [n] that the motion came to */
   int* set;                  /* [nc] contacts of an impact */
   saltusi_last_impact* last; /* [nc] */
+  /* an accumulation whose impacts are not followed any more */
+  int series;                      /* its contact; -1: none */
+  int series_impacts;              /* behind the last that was followed */
+  int series_count;                /* contacts that take part, in `set` */
+  double series_limit, series_end; /* s, where it ends, and when it is over in any case */
+  double* bounce;                  /* [3 nv + nq] */
   saltus_event group[SALTUSI_GROUP_MOST];
   bool group_jumps[SALTUSI_GROUP_MOST]; /* it came with a jump of v */
   bool switched;                        /* by the last group */
@@ -83,6 +89,15 @@ void saltusi_sensitivity_extremes_see(saltus_sensitivity* s, double t, const dou
                                       const double* columns, const double* dt);
 /* Times in s->turns at which outputs turn between two events of the run, and how many. */
 int saltusi_sensitivity_turns(saltus_sensitivity* s, double from, double to);
+
+/* ---- accumulations ---- */
+
+/* An impact of a contact that has bounced before, with its approach: from now on its impacts are one map, if they are slow. */
+void saltusi_sensitivity_series_begin(saltus_sensitivity* s, int contact, double approach);
+/* dt [directions] of the group of events inside it; an error where another event interrupts it. */
+saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t, double* dt);
+/* The end: derivatives of the state and dt there. */
+saltus_status saltusi_sensitivity_accumulation(saltus_sensitivity* s, double t, int contact);
 
 /* Everything up to the end, or to the section. */
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s);

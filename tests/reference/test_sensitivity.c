@@ -176,6 +176,27 @@ static void the_end_of_an_accumulation_has_its_derivative(void** state) {
   vary_free(&v);
 }
 
+/* A slider that bounces from h to rest and slides on: friction has taken mu times the normal impulse, whenever it acted, so that it
+ * stops at x = v0^2 / (2 mu g) + mu h for every e. */
+static void derivatives_behind_an_accumulation_do_not_depend_on_its_impacts(void** state) {
+  (void)state;
+  static const char slider[] = "saltus: 1\n"
+                               "parameters: {h: 0.867, v0: 1.817, e: 0.163, mu: 0.147, g: 9.81}\n"
+                               "coordinates: {x: {start: 0, velocity: v0}, y: {start: h}}\n"
+                               "kinetic: (x'^2+y'^2)/2\npotential: g*y\n"
+                               "contacts: [{name: f, gap: y, slip: x', friction: mu, "
+                               "restitution: e}]\nsimulate: {until: 60}\n";
+  const char* names[] = {"h", "e", "v0"};
+  for (int k = 6; k <= 12; k++) {
+    varied v;
+    assert_int_equal(vary(slider, names, 3, 60.0, pow(10.0, -k), &v), SALTUS_OK);
+    assert_near(v.view->dq[0], 0.147, 1e-8);
+    assert_near(v.view->dq[2], 0.0, 1e-8);
+    assert_near(v.view->dq[4], 1.817 / (0.147 * 9.81), 1e-6);
+    vary_free(&v);
+  }
+}
+
 /* Differences of fourth order of runs to 1e-13 with their own step. */
 static void differences(const char* path, const char* name, double value, double step, double until,
                         double* out) {
@@ -250,6 +271,40 @@ static void compare(const char* file, const char* name, double value, double ste
     assert_true(fabs(v.view->dv[i] - by_runs[nq + i]) <= limit * most_v);
   }
   vary_free(&v);
+}
+
+/* A box in space comes to slide on one corner by an accumulation at 0.1556 s; before, shortly and long after it. An end inside the
+ * accumulation is refused. */
+static void a_box_that_bounces_on_a_corner_with_friction_has_its_derivatives(void** state) {
+  (void)state;
+  static const char file[] = "../tests/scenes/failing/corner-bounces.yaml";
+  compare(file, "e", 0.25, 1e-5, 0.1554, 1e-6);
+  compare(file, "e", 0.25, 1e-5, 0.1557, 1e-6);
+  compare(file, "mu", 0.17, 1e-5, 0.2, 1e-6);
+  const saltus_scene_def def = {.path =
+                                    SALTUS_SCENES "/../tests/scenes/failing/corner-bounces.yaml"};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const char* name = "e";
+  saltus_scene_directions* directions;
+  const saltus_log silent = {0};
+  assert_int_equal(saltus_scene_directions_create(scene, &name, 1, silent, &directions), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  saltus_kept_message kept;
+  saltus_sensitivity_def d = saltus_sensitivity_def_default();
+  d.system = view->system;
+  d.q0 = view->q0;
+  d.v0 = view->v0;
+  d.until = 0.1556315;
+  d.tol = 1e-10;
+  d.directions = saltus_scene_directions_look(directions);
+  d.direction_count = 1;
+  d.log = saltus_log_keep(&kept);
+  saltus_sensitivity* of;
+  assert_int_equal(saltus_sensitivity_create(&d, &of), SALTUS_ERR_UNSUPPORTED);
+  assert_says(kept, "inside an accumulation of impacts");
+  saltus_scene_directions_destroy(directions);
+  saltus_scene_destroy(scene);
 }
 
 /* The walker: contacts that are switched, feet that strike and stick; at every tolerance. Differences of runs to 1e-12. */
@@ -521,6 +576,61 @@ static void the_shaken_ball_has_its_multipliers(void** state) {
   }
 }
 
+/* One period of the slider on a shaken table, from x and x' on it, to 1e-12. */
+static void return_slider(const saltus_system* sys, double x, double u, double* out) {
+  const double q[2] = {x, 0.0}, v[2] = {u, 0.010657518394537553 * 40.0};
+  const saltus_integrator_def run = {.system = sys, .q0 = q, .v0 = v, .rtol = 1e-12, .atol = 1e-12};
+  saltus_integrator* it;
+  assert_int_equal(saltus_integrator_create(&run, &it), SALTUS_OK);
+  assert_int_equal(
+      saltus_integrator_advance(it, 3.14159265358979323846 / 20.0, SALTUS_STOP_NEVER, NULL),
+      SALTUS_OK);
+  out[0] = saltus_integrator_q(it)[0];
+  out[1] = saltus_integrator_v(it)[0];
+  saltus_integrator_destroy(it);
+}
+
+/* The table throws the slider up and has it back by an accumulation each period: y and y' are forgotten, and the multipliers are
+ * those of x and x', by differences of the map. */
+static void an_orbit_with_an_accumulation_has_its_multipliers(void** state) {
+  (void)state;
+  const saltus_scene_def def = {.path =
+                                    SALTUS_SCENES "/../tests/scenes/failing/shaken-slider.yaml"};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  const saltus_system* sys = saltus_scene_look(scene)->system;
+  const double q[2] = {0.0169172, 0.0}, v[2] = {-0.06784, 0.010657518394537553 * 40.0};
+  for (int k = 0; k < 3; k++) {
+    saltus_orbit_def d = saltus_orbit_def_default();
+    d.system = sys;
+    d.q0 = q;
+    d.v0 = v;
+    d.period = 3.14159265358979323846 / 20.0;
+    d.tol = pow(10.0, -8.0 - 2.0 * k);
+    saltus_orbit* orbit;
+    assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
+    const saltus_orbit_view* o = saltus_orbit_look(orbit);
+    assert_true(o->stable);
+    double map[2][2], at[2];
+    for (int i = 0; i < 2; i++) {
+      for (int side = -1; side <= 1; side += 2) {
+        const double step = 1e-5;
+        return_slider(sys, o->q[0] + (i == 0 ? side * step : 0.0),
+                      o->v[0] + (i == 1 ? side * step : 0.0), at);
+        for (int r = 0; r < 2; r++) {
+          map[r][i] = (side < 0 ? 0.0 : map[r][i]) + side * at[r] / (2.0 * step);
+        }
+      }
+    }
+    const double trace = map[0][0] + map[1][1];
+    const double det = map[0][0] * map[1][1] - map[0][1] * map[1][0];
+    assert_near(o->re[0], 0.5 * trace + sqrt(0.25 * trace * trace - det), 2e-6);
+    assert_near(hypot(o->re[1], o->im[1]), 0.0, 1e-5);
+    saltus_orbit_destroy(orbit);
+  }
+  saltus_scene_destroy(scene);
+}
+
 /* Van der Pol's oscillator at m = 1, returning to x = 0 from below: its period is known to 6.6632868593231302, the multiplier is
  * the exponential of the integral of m (1 - x^2). */
 static void a_section_by_a_function_finds_a_limit_cycle(void** state) {
@@ -675,6 +785,9 @@ int main(void) {
       cmocka_unit_test(eigenvalues_of_normal_matrices_are_those_of_their_blocks),
       cmocka_unit_test(a_ball_has_its_derivatives_after_many_impacts),
       cmocka_unit_test(the_end_of_an_accumulation_has_its_derivative),
+      cmocka_unit_test(derivatives_behind_an_accumulation_do_not_depend_on_its_impacts),
+      cmocka_unit_test(a_box_that_bounces_on_a_corner_with_friction_has_its_derivatives),
+      cmocka_unit_test(an_orbit_with_an_accumulation_has_its_multipliers),
       cmocka_unit_test(machines_have_the_derivatives_of_differences_of_runs),
       cmocka_unit_test(a_walker_has_the_derivatives_of_differences_of_runs),
       cmocka_unit_test(outputs_have_their_derivatives),

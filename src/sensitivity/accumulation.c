@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * accumulation.c - accumulations of impacts as one map (docs/theory/sensitivity.md, 5). One bounce of a contact with separation
+ * velocity U takes the time 2 U / -U' and leaves with rho U; times and changes of velocity of those behind it are a geometric
+ * series with this ratio:
+ *
+ *   tau = 2 U / (-U' (1 - rho)),   v_inf = v + (v_1 - v) / (1 - rho),   q_inf = q advanced by tau (v + a 2 U / (-2 U'))
+ *
+ * Its derivative is smooth in U, whereas saltation at each impact divides by U. Impacts below a threshold are therefore not followed.
+ */
+#include "sensitivity/sensitivity_state.h"
+
+#include "base/log.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Separation velocities below this part of the fastest velocity, times 1 - rho, begin the map: its error is of second order, and
+ * rounding of earlier impacts divided by it of order 1e-11. */
+static const double slow = 1e-5;
+/* Of the time over which the motion is smooth: no longer is a series geometric. */
+static const double brief = 1e-3;
+
+/* A number of bounces, or all. */
+typedef struct rest {
+  const saltus_sensitivity* s;
+  int contact;
+  int bounces; /* -1: all */
+} rest;
+
+static void advance(const saltus_system* sys, int nq, const saltusi_spot* at, const double* v,
+                    double h, double* q) {
+  if (sys->ops->advance != NULL) {
+    sys->ops->advance(sys->self, at->q, v, h, q);
+    return;
+  }
+  for (int i = 0; i < nq; i++) {
+    q[i] = at->q[i] + h * v[i];
+  }
+}
+
+/* Changes of q and v [n], and the time, of the bounces behind an impact, right after which `at` is. */
+static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
+                    double* out) {
+  const rest* r = user;
+  const int nq = v->nq, nv = v->nv;
+  double *a = r->s->bounce, *before = a + nv, *after = before + nv, *q = after + nv;
+  double U[3], normal = 0.0;
+  if (!saltusi_phase_accelerate(&v->room, sys, at, &v->mode, a, NULL)) {
+    return false;
+  }
+  saltusi_phase_velocity(&v->room, sys, at, r->contact, a, U, &normal);
+  const double up = U[0], flight = -2.0 * up / normal;
+  if (!(up > 0.0 && normal < 0.0)) {
+    return false;
+  }
+  for (int i = 0; i < nv; i++) {
+    after[i] = at.v[i] + 0.5 * flight * a[i];
+    before[i] = at.v[i] + flight * a[i];
+  }
+  double* mean = out; /* free until the end */
+  memcpy(mean, after, (size_t)nv * sizeof *mean);
+  advance(sys, nq, &at, mean, flight, q);
+  const saltusi_blow blow = {.set = r->s->set, .count = r->s->series_count, .first = r->contact};
+  const saltusi_spot landing = {.t = at.t + flight, .q = q, .v = before};
+  if (!saltusi_phase_strike(&v->room, sys, landing, &blow, after, NULL)) {
+    return false;
+  }
+  const saltusi_spot leaving = {.t = landing.t, .q = q, .v = after};
+  saltusi_phase_velocity(&v->room, sys, leaving, r->contact, NULL, U, NULL);
+  const double ratio = U[0] / up;
+  if (!(ratio >= 0.0 && ratio < 1.0)) {
+    return false;
+  }
+  const double sum = (r->bounces < 0 ? 1.0 : 1.0 - pow(ratio, r->bounces)) / (1.0 - ratio);
+  advance(sys, nq, &at, mean, flight * sum, q);
+  for (int i = 0; i < nq; i++) {
+    out[i] = q[i] - at.q[i];
+  }
+  for (int i = 0; i < nv; i++) {
+    out[nq + i] = (after[i] - at.v[i]) * sum;
+  }
+  out[nq + nv] = flight * sum;
+  return true;
+}
+
+static saltusi_spot last_of(const saltus_sensitivity* s, int contact) {
+  const saltusi_last_impact* l = &s->last[contact];
+  return (saltusi_spot){.t = l->t, .q = l->z, .v = l->z + s->vary.nq};
+}
+
+/* Derivatives of the rest along direction j, into s->hdot [n + 1]. */
+static bool vary_rest(saltus_sensitivity* s, const rest* r, int j) {
+  const saltusi_last_impact* l = &s->last[r->contact];
+  const saltusi_along along = {.at = last_of(s, r->contact),
+                               .s = l->total + (ptrdiff_t)j * s->vary.n,
+                               .tau = l->dt[j],
+                               .direction = j};
+  return saltusi_vary_slope(&s->vary, rest_of, r, &along, s->vary.n + 1, s->hdot);
+}
+
+/* The contact that bounces and those that are closed take part in its impacts. */
+static void gather_set(saltus_sensitivity* s, int contact) {
+  const saltusi_phase* mode = &s->vary.mode;
+  s->series_count = 0;
+  for (int i = 0; i < s->def.system->dims.nc; i++) {
+    bool takes_part = i == contact;
+    for (int k = 0; k < mode->count && !takes_part; k++) {
+      takes_part = mode->held[k].contact == i;
+    }
+    if (takes_part) {
+      s->set[s->series_count++] = i;
+    }
+  }
+}
+
+void saltusi_sensitivity_series_begin(saltus_sensitivity* s, int contact, double approach) {
+  assert(s != NULL && contact >= 0);
+  saltusi_vary* v = &s->vary;
+  const rest all = {.s = s, .contact = contact, .bounces = -1};
+  const saltusi_spot at = last_of(s, contact);
+  double U[3];
+  saltusi_phase_velocity(&v->room, s->def.system, at, contact, NULL, U, NULL);
+  const double ratio = U[0] / fabs(approach);
+  if (!(U[0] > 0.0 && ratio < 1.0 && U[0] <= slow * (1.0 - ratio) * v->speed)) {
+    return;
+  }
+  gather_set(s, contact);
+  if (rest_of(v, s->def.system, at, &all, v->plus) && v->plus[v->n] <= brief * v->span) {
+    s->series = contact;
+    s->series_impacts = 0;
+    s->series_limit = s->last[contact].t + v->plus[v->n];
+    s->series_end = s->series_limit + 3.0 * v->plus[v->n];
+  }
+}
+
+saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t, double* dt) {
+  assert(s != NULL && s->series >= 0 && dt != NULL);
+  bool foreign = t > s->series_end;
+  bool impact = false;
+  for (int i = 0; i < s->group_count; i++) {
+    const saltus_event* e = &s->group[i];
+    foreign = foreign || saltus_event_is_own(e->kind) || e->contact != s->series;
+    impact = impact || e->kind == SALTUS_EVENT_IMPACT;
+  }
+  if (foreign) {
+    return saltusi_sensitivity_fail(
+        s, SALTUS_ERR_UNSUPPORTED, t,
+        "an event inside an accumulation of impacts; its derivative is not computed");
+  }
+  s->series_impacts += impact;
+  const rest some = {.s = s, .contact = s->series, .bounces = s->series_impacts};
+  for (int j = 0; j < s->vary.count; j++) {
+    if (!vary_rest(s, &some, j)) {
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                      "the impacts of an accumulation have no derivative");
+    }
+    dt[j] = s->last[s->series].dt[j] + s->hdot[s->vary.n];
+  }
+  return SALTUS_OK;
+}
+
+/* Whether the series ends where the run does. */
+static bool fits(const saltus_sensitivity* s, const saltusi_spot* at, const double* change) {
+  const saltusi_vary* v = &s->vary;
+  double most = 0.0;
+  for (int i = 0; i < v->nv; i++) {
+    most = fmax(most, fabs(change[v->nq + i]));
+  }
+  const double near = 1e-2 * most + (1e4 * s->def.tol + 1e-9) * v->speed;
+  for (int i = 0; i < v->nv; i++) {
+    if (!(fabs(at->v[i] + change[v->nq + i] - s->after[v->nq + i]) <= near)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+saltus_status saltusi_sensitivity_accumulation(saltus_sensitivity* s, double t, int contact) {
+  assert(s != NULL && contact >= 0);
+  saltusi_vary* v = &s->vary;
+  const int n = v->n;
+  const saltusi_last_impact* l = &s->last[contact];
+  if (!l->known) {
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                    "an accumulation whose impacts were not seen");
+  }
+  for (int i = 0; i < v->mode.count; i++) { /* the rest may be shown as closed */
+    if (v->mode.held[i].contact == contact) {
+      v->mode.held[i--] = v->mode.held[--v->mode.count];
+    }
+  }
+  gather_set(s, contact);
+  const rest all = {.s = s, .contact = contact, .bounces = -1};
+  const saltusi_spot at = last_of(s, contact);
+  if (!rest_of(v, s->def.system, at, &all, v->plus) || !fits(s, &at, v->plus)) {
+    return saltusi_sensitivity_fail(
+        s, SALTUS_ERR_ACCURACY, t,
+        "an accumulation of impacts that is no geometric series; its derivative is not computed");
+  }
+  for (int j = 0; j < v->count; j++) {
+    double* to = s->total + (ptrdiff_t)j * n;
+    if (!vary_rest(s, &all, j)) {
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
+                                      "the end of an accumulation has no derivative");
+    }
+    for (int i = 0; i < n; i++) {
+      to[i] = l->total[(ptrdiff_t)j * n + i] + s->hdot[i];
+    }
+    s->dt[j] = l->dt[j] + s->hdot[n];
+  }
+  return SALTUS_OK;
+}
