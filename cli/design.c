@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * design.c - see design.h. Forces are means between recorded states, so peaks are those of such means, of joints where
- * nothing strikes meanwhile: what impacts do to a joint is an impulse. Impacts, works and times are exact.
+ * design.c - see design.h. Forces are means between recorded states without impacts, so peaks are those of such means.
+ * Impulses, works and times are exact.
  */
 #include "design.h"
 
@@ -25,27 +25,34 @@ static double angle_of(const cli_design* d, int joint, const saltus_frame* frame
   return motion.angle;
 }
 
+/* The size of the force, or of the impulse, of a joint from those of all rows. */
+static double load_of(const saltus_mechanism* m, int joint, double t, const double* q,
+                      const double* rows) {
+  double force[3], torque[3];
+  const saltus_joint_place place = saltus_mechanism_joint(m, joint);
+  saltus_mechanism_joint_load(m, joint, t, q, rows + place.row, force, torque);
+  return sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
+}
+
 static void see_joints(cli_design* d, const saltus_frame* frame, double dt) {
   const saltus_mechanism* m = d->view->mechanism;
   const double* q =
       frame->q + (m != NULL ? d->view->system->dims.nq - saltus_mechanism_system(m)->dims.nq : 0);
-  const bool struck = d->struck >= d->t; /* also right at its begin */
   for (int i = 0; i < d->joint_count; i++) {
     cli_joint_answer* a = &d->joints[i];
     a->angle = angle_of(d, i, frame);
     if (!d->begun) {
       a->start = a->angle;
     }
+    if (frame->joint_impulses != NULL) {
+      a->struck = fmax(a->struck, load_of(m, i, frame->t, q, frame->joint_impulses));
+    }
     if (frame->joint_forces == NULL || !(dt > 0.0)) {
       continue;
     }
-    double force[3], torque[3];
-    const saltus_joint_place place = saltus_mechanism_joint(m, i);
-    saltus_mechanism_joint_load(m, i, frame->t, q, frame->joint_forces + place.row, force, torque);
-    const double size = sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
+    const double size = load_of(m, i, frame->t, q, frame->joint_forces);
     a->sum += size * dt;
-    a->struck = struck ? fmax(a->struck, size * dt) : a->struck;
-    if (!struck && size > a->peak) {
+    if (size > a->peak) {
       a->peak = size;
       a->peak_at = frame->t;
     }
@@ -75,7 +82,6 @@ static saltus_status see_frame(void* user, const saltus_frame* frame) {
 
 static saltus_status see_event(void* user, const saltus_event* event) {
   cli_design* d = user;
-  d->struck = event->kind == SALTUS_EVENT_IMPACT ? event->t : d->struck;
   if (saltus_event_is_own(event->kind) &&
       (event->contact < 0 || event->contact >= d->event_count)) {
     return SALTUS_OK; /* of a recording: the scene has no such event */
@@ -100,7 +106,6 @@ static saltus_status see_event(void* user, const saltus_event* event) {
 bool cli_design_start(cli_design* d, const saltus_scene_view* view) {
   const bool changing = (view->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
   d->view = view;
-  d->struck = -INFINITY;
   d->contact_count = changing ? 0 : view->system->dims.nc;
   d->joint_count = view->mechanism != NULL ? saltus_mechanism_sizes(view->mechanism).joints : 0;
   d->event_count = view->observables != NULL ? view->observables->event_count : 0;
@@ -145,7 +150,10 @@ void cli_design_replay(cli_design* d, const saltus_recording_data* data) {
         .v = data->v + (size_t)k * (size_t)data->nv,
         .contacts = contacts,
         .contact_count = data->nc,
-        .joint_forces = data->nj > 0 ? data->joint_force + (size_t)k * (size_t)data->nj : NULL};
+        .joint_forces = data->nj > 0 ? data->joint_force + (size_t)k * (size_t)data->nj : NULL,
+        .joint_impulses = data->joint_impulse != NULL
+                              ? data->joint_impulse + (size_t)k * (size_t)data->nj
+                              : NULL};
     see_frame(d, &frame);
   }
   free(contacts);
@@ -266,7 +274,7 @@ void cli_design_print(const cli_design* d, FILE* out) {
       fprintf(out, "force at most %.6g N at %.6g s, ", a->peak, a->peak_at);
     }
     if (a->struck > 0.0) {
-      fprintf(out, "at most %.6g N s where something strikes, ", a->struck);
+      fprintf(out, "impulse at most %.6g N s, ", a->struck);
     }
     fprintf(out, "mean force %.6g N", a->sum / span(d));
     if (turns_of(a) >= 1.0) {

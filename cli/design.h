@@ -27,7 +27,7 @@ typedef struct cli_contact_answer {
 
 typedef struct cli_joint_answer {
   double peak, peak_at; /* N, s; negative: no interval was without an impact */
-  double struck;        /* N s, largest in an interval with impacts */
+  double struck;        /* N s, largest impulse between two recorded states */
   double sum;           /* N s */
   double start, angle;  /* rad, of a joint that turns */
 } cli_joint_answer;
@@ -46,7 +46,6 @@ typedef struct cli_design {
   int contact_count, joint_count, event_count;
   double begin, t; /* s, first frame and the last one so far */
   bool begun;
-  double struck; /* s, the last impact */
 } cli_design;
 
 /* false: no memory. */

@@ -43,9 +43,12 @@ static void count_events(const saltus_recording_data* data, long long counts[SAL
   }
 }
 
-/* Energy that all impacts together took out, J. */
+/* Energy that impacts took, J: that of the ledger, or of the events in recordings without one. */
 static double lost_energy(const saltus_recording_data* data) {
   double lost = 0.0;
+  if (data->energy_impact != NULL && data->count > 0) {
+    return 0.0 - data->energy_impact[data->count - 1];
+  }
   for (long long i = 0; i < data->event_count; i++) {
     bool remark = saltus_event_is_remark(data->events[i].kind);
     lost -= remark ? 0.0 : data->events[i].energy_change;

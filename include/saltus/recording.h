@@ -138,7 +138,7 @@ typedef struct saltus_recording_data {
   double* velocity;                    /* [count x nc] m/s */
   double* force;                       /* [count x nc x 3] N */
   double* impulse;                     /* [count x nc x 3] N s */
-  double* joint_force;                 /* [count x nj] N */
+  double* joint_force;                 /* [count x nj] N, without impacts */
   double *kinetic, *potential;         /* [count] J */
   double *friction_work, *impact_work; /* [count x nc] J since the start */
   /* [count] J since the start, the terms of ledger.h; NULL in the first recordings, like the two
@@ -173,6 +173,8 @@ typedef struct saltus_recording_data {
   const char*
       scene_sha256; /* of the text of the scene, as it was when the run began; "": not known */
   const char* explanation; /* what was asked and what limited the steps; "": not known */
+  double*
+      joint_impulse; /* [count x nj] N s at impacts since the frame before; NULL in the first recordings */
 } saltus_recording_data;
 
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a

@@ -164,8 +164,8 @@ typedef struct saltus_run_result {
   double estimate; /* largest error estimate of a controller, in tolerances */
 
   saltus_run_events events[SALTUS_EVENT_KINDS];
-  double impact_loss;         /* J that impacts took */
-  const double* outputs;      /* [output_count] of the scene, at the last recorded state */
+  double impact_loss;    /* J, -ledger.impact; friction at impacts is part of ledger.friction */
+  const double* outputs; /* [output_count] of the scene, at the last recorded state */
   const long long* crossings; /* [2 event_count] of the scene's own events: rising, falling */
 
   double energy_start, energy_end; /* J */

@@ -29,9 +29,8 @@ enum {
   SALTUS_TREATS_VARIABLE_STEPS = 16,    /* the step may change from one step to the next */
   SALTUS_TREATS_PLANAR_FRICTION = 32,   /* friction of contacts with one tangent, no other */
   SALTUS_TREATS_CHANGING_CONTACTS = 64, /* time-varying contact sets */
-  SALTUS_TREATS_LAWS = 128, /* every impact law of law.h, and rules for several contacts */
-  SALTUS_TREATS_FRICTION_LAWS =
-      256, /* friction_law.h beyond elliptic cones with the associated rule */
+  SALTUS_TREATS_LAWS = 128,          /* every impact law of law.h, and rules for several contacts */
+  SALTUS_TREATS_FRICTION_LAWS = 256, /* friction_law.h beyond associated elliptic cones */
   SALTUS_TREATS_FRICTION_CURVES = 512 /* of it, coefficients that depend on the speed of slip */
 };
 
@@ -118,6 +117,7 @@ typedef struct saltus_step_report {
   double dry_work;         /* J, of dry friction beside contacts over the step */
   double of_law;           /* J, energy change by an impact law that was replaced */
   double joint_work; /* J, of joints between impacts on prescribed motions, lambda . b; or 0 */
+  const double* joint_impacts; /* [nj] N s, of joint_impulses at impacts; NULL: not known */
 } saltus_step_report;
 
 typedef struct saltus_state {

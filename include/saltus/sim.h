@@ -50,7 +50,7 @@ typedef struct saltus_frame {
   /* [contact_count] by key; of a changing set by rising identity, and as many as there are */
   const saltus_contact_frame* contacts;
   int contact_count;
-  const double* joint_forces; /* [nj] N, mean since the last frame */
+  const double* joint_forces; /* [nj] N, mean since the last frame, without impacts */
   double residual_velocity;   /* m/s, largest since the last frame */
   double residual_impulse;    /* N s, largest since the last frame */
   double penetration;         /* m, deepest since the last frame; 0: none */
@@ -60,6 +60,7 @@ typedef struct saltus_frame {
   double error;               /* largest error estimate since the last frame, in tolerances */
   int error_order;            /* of the local error that a controller saw in the last step */
   long long rejections;       /* attempts that a controller rejected since the last frame */
+  const double* joint_impulses; /* [nj] N s, sum of those at impacts since the last frame */
 } saltus_frame;
 
 /* An observer. A status other than SALTUS_OK ends the run after the current step. */

@@ -24,6 +24,7 @@ const core_series core_series_list[] = {
     {"friction_work", AT(friction_work), CORE_PER_CONTACT, 1, 'd'},
     {"impact_work", AT(impact_work), CORE_PER_CONTACT, 1, 'd'},
     {"joint_force", AT(joint_force), CORE_PER_JOINT, 1, 'd'},
+    {"joint_impulse", AT(joint_impulse), CORE_PER_JOINT, 1, 'd'},
     {"kinetic", AT(kinetic), CORE_PER_FRAME, 1, 'd'},
     {"potential", AT(potential), CORE_PER_FRAME, 1, 'd'},
     {"external", AT(energy_external), CORE_PER_FRAME, 1, 'd'},
@@ -208,6 +209,8 @@ static void put_numbers(saltus_recording_data* d, const saltus_frame* frame, siz
   }
   if (d->nj > 0) {
     memcpy(d->joint_force + i * (size_t)d->nj, frame->joint_forces, (size_t)d->nj * sizeof(double));
+    memcpy(d->joint_impulse + i * (size_t)d->nj, frame->joint_impulses,
+           (size_t)d->nj * sizeof(double));
   }
   d->kinetic[i] = frame->kinetic;
   d->potential[i] = frame->potential;
@@ -348,6 +351,7 @@ void core_track_frame(const saltus_recording_data* d, long long frame,
                         .rejections = (long long)d->rejections[i]};
   out->outputs = d->output_count > 0 ? d->outputs + i * (size_t)d->output_count : NULL;
   out->joint_forces = d->nj > 0 ? d->joint_force + i * (size_t)d->nj : NULL;
+  out->joint_impulses = d->nj > 0 ? d->joint_impulse + i * (size_t)d->nj : NULL;
   if (d->changing) {
     size_t first = (size_t)d->table.start[i];
     out->contact_count = (int)(d->table.start[i + 1] - d->table.start[i]);

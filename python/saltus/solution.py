@@ -460,7 +460,7 @@ class Solution:
 
     @property
     def joint_forces(self) -> Array:
-        """N, of the rows of joints, mean since the frame before.
+        """N, of the rows of joints, mean since the frame before, without impacts.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/body-slider-crank.yaml", 0.1)
@@ -468,6 +468,17 @@ class Solution:
         True
         """
         return _series(self._data, "joint_force")
+
+    @property
+    def joint_impulses(self) -> Array:
+        """N s, of the rows of joints at impacts since the frame before.
+
+        >>> import saltus
+        >>> sol = saltus.solve("scenes/body-slider-crank.yaml", 0.1)
+        >>> float(abs(sol.joint_impulses).max())
+        0.0
+        """
+        return _series(self._data, "joint_impulse")
 
     @property
     def ledger(self) -> Ledger:

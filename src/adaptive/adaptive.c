@@ -637,6 +637,7 @@ static void begin_report(saltusi_adaptive* w) {
   memset(w->outcome.impacts, 0, (size_t)w->o.nl * sizeof(double));
   memset(w->outcome.impacts_start, 0, (size_t)w->o.nl * sizeof(double));
   memset(w->outcome.joint_lasting, 0, (size_t)w->o.nj * sizeof(double));
+  memset(w->outcome.joint_impacts, 0, (size_t)w->o.nj * sizeof(double));
   memset(w->outcome.hit, 0, (size_t)w->o.nc * sizeof(bool));
   memset(w->outcome.u_impact, 0, 2 * (size_t)w->o.nc * sizeof(double));
   w->outcome.work[0] = w->outcome.work[1] = 0.0;

@@ -243,6 +243,7 @@ typedef struct saltusi_outcome {
   double* impacts; /* [nl] N s */
   double* impacts_start;    /* [nl] N s, of those at the start of the step */
   double* joint_lasting;    /* [nj] N s */
+  double* joint_impacts;    /* [nj] N s */
   bool* hit;                /* [nc] an impact acted in this step */
   double* u_impact;         /* [2 nc] normal velocity before and after it */
   saltusi_found last_event; /* for messages */

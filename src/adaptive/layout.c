@@ -228,6 +228,7 @@ static void layout_outcome(saltusi_outcome* out, const saltusi_outline* o, saltu
   out->impacts = SALTUS_PUSH(arena, double, o->nl);
   out->impacts_start = SALTUS_PUSH(arena, double, o->nl);
   out->joint_lasting = SALTUS_PUSH(arena, double, o->nj);
+  out->joint_impacts = SALTUS_PUSH(arena, double, o->nj);
   out->hit = SALTUS_PUSH(arena, bool, o->nc);
   out->u_impact = SALTUS_PUSH(arena, double, 2 * o->nc);
 }

@@ -121,7 +121,7 @@ saltus_status saltusi_strike_members(saltusi_adaptive* w, double t, double* y, i
     if (status != SALTUS_OK) {
       return status;
     }
-    saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_lasting);
+    saltusi_add_scaled(w->o.nj, 1.0, w->decision.joint_impulse, w->outcome.joint_impacts);
     saltusi_report_impact(w, t, *count, SALTUS_EVENT_IMPACT);
     saltusi_report_verdict(w, t, &verdict);
     approaching = !stops && is_approaching(w, y, *count, slow);

@@ -722,7 +722,7 @@ static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
   }
   saltus_status status = saltusi_reduce(&w->mode, t, y, false, NULL, 0);
   if (status == SALTUS_OK) {
-    saltusi_reduced_hold(&w->mode, y + w->o.nq, w->outcome.joint_lasting);
+    saltusi_reduced_hold(&w->mode, y + w->o.nq, w->outcome.joint_impacts);
   }
   return status;
 }

@@ -185,6 +185,11 @@ static bool take_columns(reading* in) {
       return false;
     }
   }
+  for (int i = 0; i < data->nj; i++) {
+    if (!take_later(in, SALTUSI_JOINT_IMPULSE, (size_t)i, ".joint_impulse")) {
+      return false;
+    }
+  }
   for (int s = SALTUSI_KINETIC; s < SALTUSI_SERIES_COUNT; s++) {
     const saltusi_series* series = &saltusi_series_list[s];
     bool there = saltusi_series_columns(series, data) > 0;

@@ -379,8 +379,12 @@ static saltus_status flush_when_due(saltus_recording* r) {
 
 static void put(const saltus_recording* r, int series, int frame, const void* items) {
   size_t bytes = SALTUSI_ITEM * saltusi_series_width(&saltusi_series_list[series], &r->head);
-  if (bytes) {
-    memcpy((unsigned char*)r->fresh.column[series] + (size_t)frame * bytes, items, bytes);
+  unsigned char* to =
+      bytes > 0 ? (unsigned char*)r->fresh.column[series] + (size_t)frame * bytes : NULL;
+  if (bytes > 0 && items != NULL) {
+    memcpy(to, items, bytes);
+  } else if (bytes > 0) { /* a frame of the caller's own without these numbers */
+    memset(to, 0, bytes);
   }
 }
 
@@ -454,6 +458,7 @@ static saltus_status on_frame(void* user, const saltus_frame* f) {
   put(r, SALTUSI_OUTPUTS, i, f->outputs);
   put_contacts(r, i, f);
   put(r, SALTUSI_JOINT_FORCE, i, f->joint_forces);
+  put(r, SALTUSI_JOINT_IMPULSE, i, f->joint_impulses);
   put(r, SALTUSI_KINETIC, i, &f->kinetic);
   put(r, SALTUSI_POTENTIAL, i, &f->potential);
   put(r, SALTUSI_ENERGY_EXTERNAL, i, &f->energy.external);

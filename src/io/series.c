@@ -28,6 +28,8 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
      true, NULL, NULL},
     {"/joints/force", "joint_force", "N", SALTUSI_PER_JOINT, 1, false, AT(joint_force), false, NULL,
      NULL},
+    {"/joints/impulse", "joint_impulse", "N s", SALTUSI_PER_JOINT, 1, false, AT(joint_impulse),
+     true, NULL, NULL},
     {"/energy/kinetic", "kinetic", "J", SALTUSI_PER_FRAME, 1, false, AT(kinetic), false, NULL,
      NULL},
     {"/energy/potential", "potential", "J", SALTUSI_PER_FRAME, 1, false, AT(potential), false, NULL,

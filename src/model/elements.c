@@ -13,7 +13,7 @@
  *   stop      gap Y - R                         slip X' + R theta'
  *   rope      gap (L^2 - d^2) / (2 L)
  *   rolling   joints Y - R = 0, X + R theta = constant; in space Z - R = 0 and no velocity where it touches
- *   gears     gap B/2 -+ s,  s = r1 x1 + r2 x2 - offset along the line of action
+ *   gears     elements_gear.c
  *   spring    the gap of a stop, potential F Y + k Y^2/2
  *   ratchet   elements_ratchet.c
  *   latch     a stop; like all contacts with an input that holds them 1e6 m away while that is 0
@@ -342,35 +342,6 @@ static void rolling(maker* m) {
                                  a, b, x + e->radius * theta));
 }
 
-static void gear_pair(maker* m) {
-  const saltus_element_def* e = m->element;
-  const char* part[2] = {"angle", "angle"};
-  if (!(e->backlash >= 0.0)) {
-    saltusi_machine_fail(m, "backlash is %g, must not be negative", e->backlash);
-  }
-  for (int k = 0; k < 2 && m->status == SALTUS_OK; k++) {
-    const int i = saltus_mechanism_find_joint(m->def->mechanism, e->between[k]);
-    const saltusi_joint* joint = &m->def->mechanism->joints[i];
-    part[k] = joint->has_angle ? "angle" : "position";
-    if (!joint->has_angle && !joint->has_position) {
-      saltusi_machine_fail(m, "joint \"%.80s\" has no angle and no position", e->between[k]);
-    }
-    if (e->radii[k] == 0.0 || !isfinite(e->radii[k])) {
-      saltusi_machine_fail(m, "a radius is %g, must not be 0", e->radii[k]);
-    }
-  }
-  if (saltusi_machine_rubs(m)) {
-    saltusi_machine_fail(m, "a gear pair has no friction");
-  }
-  for (int k = 0; k < 2; k++) {
-    const char* gap =
-        saltusi_machine_text(m, "%.17g %c ((%.17g)*%s.%s + (%.17g)*%s.%s - (%.17g))",
-                             0.5 * e->backlash, k == 0 ? '-' : '+', e->radii[0], e->between[0],
-                             part[0], e->radii[1], e->between[1], part[1], e->offset);
-    saltusi_machine_contact(m, k == 0 ? "forward" : "backward", gap, NULL);
-  }
-}
-
 static void spring_contact(maker* m) {
   const saltus_element_def* e = m->element;
   if (!(e->stiffness >= 0.0) || !(e->preload >= 0.0)) {
@@ -398,7 +369,7 @@ static void (*const makers[TYPES])(maker*) = {journal,
                                               rope,
                                               wheel,
                                               rolling,
-                                              gear_pair,
+                                              saltusi_machine_gear_pair,
                                               saltusi_machine_cam,
                                               spring_contact,
                                               latch,

@@ -38,6 +38,7 @@ void saltusi_machine_positive(saltusi_machine_maker* maker, const char* what, do
 void saltusi_machine_cam(saltusi_machine_maker* maker);
 enum { SALTUSI_TEETH_MOST = 60 };
 void saltusi_machine_ratchet(saltusi_machine_maker* maker);
+void saltusi_machine_gear_pair(saltusi_machine_maker* maker);
 
 /* The definition with its elements as contacts and joints behind the others; def->elements NULL: as it is. Everything
  * that is new lies in the pool. */

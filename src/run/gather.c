@@ -56,6 +56,7 @@ void saltusi_gather_frame(saltusi_gather* g, const saltus_frame* frame) {
   }
   r->energy_end = energy;
   r->ledger = frame->energy;
+  r->impact_loss = 0.0 - frame->energy.impact; /* nothing is 0, not -0 */
   r->penetration = fmax(r->penetration, frame->penetration);
   r->joint_drift = fmax(r->joint_drift, frame->joint_drift);
   r->projection = fmax(r->projection, frame->projection);
@@ -74,7 +75,6 @@ void saltusi_gather_event(saltusi_gather* g, const saltus_event* event) {
   saltus_run_result* r = g->result;
   assert((int)event->kind >= 0 && (int)event->kind < SALTUS_EVENT_KINDS);
   saltus_run_events* kind = &r->events[event->kind];
-  r->impact_loss -= saltus_event_is_remark(event->kind) ? 0.0 : event->energy_change;
   if (event->kind == SALTUS_EVENT_RISE || event->kind == SALTUS_EVENT_FALL) {
     g->crossings[2 * event->contact + (event->kind == SALTUS_EVENT_FALL)]++;
   }

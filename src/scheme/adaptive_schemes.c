@@ -100,7 +100,8 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   }
   report_contacts(w, s);
   for (int j = 0; j < d->nj; j++) {
-    s->joint_impulses[j] = w->outcome.joint_lasting[j];
+    s->joint_impacts[j] = w->outcome.joint_impacts[j];
+    s->joint_impulses[j] = w->outcome.joint_lasting[j] + w->outcome.joint_impacts[j];
   }
   s->report->h = w->outcome.length;
   s->report->error = w->step.error;

@@ -187,6 +187,7 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   in->next.v = SALTUS_PUSH(arena, double, dims->nv);
   in->contacts = SALTUS_PUSH(arena, saltus_contact_step, dims->nc);
   in->joint_impulses = SALTUS_PUSH(arena, double, dims->nj);
+  in->joint_impacts = SALTUS_PUSH(arena, double, dims->nj);
   in->atol_q = SALTUS_PUSH(arena, double, dims->nv);
   in->atol_v = SALTUS_PUSH(arena, double, dims->nv);
   in->limited = SALTUS_PUSH(arena, long long, dims->nq + dims->nv + dims->nc);
@@ -214,6 +215,12 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
     in->projection = SALTUS_PUSH(arena, saltusi_projection, 1);
     saltusi_projection_layout(in->projection != NULL ? in->projection : &counted, &in->eval, arena);
   }
+  if (!ops->info.locates_events && dims->nj > 0 && dims->nc > 0) {
+    saltusi_projection counted = {0};
+    in->response = SALTUS_PUSH(arena, saltusi_projection, 1);
+    saltusi_projection_layout(in->response != NULL ? in->response : &counted, &in->eval, arena);
+    saltusi_rows_layout(&in->contact_row, dims, 3, false, arena);
+  }
   in->jump = NULL;
   in->eval.sys.laws = in->own;
   if (in->jumps) {
@@ -240,6 +247,7 @@ static void bind_step(saltus_scheme* in) {
       .eval = &in->eval,
       .contacts = in->contacts,
       .joint_impulses = in->joint_impulses,
+      .joint_impacts = in->joint_impacts,
       .atol_q = in->has_atol_q ? in->atol_q : NULL,
       .atol_v = in->has_atol_v ? in->atol_v : NULL,
       .q_error = in->q_error,

@@ -203,6 +203,27 @@ saltus_status saltusi_project_velocities(saltusi_projection* p, saltusi_eval* ev
   return status;
 }
 
+saltus_status saltusi_projection_answer(saltusi_projection* p, saltusi_eval* eval,
+                                        const saltus_point* at, double* impulse, double* answer) {
+  assert(p != NULL && eval != NULL && at != NULL && impulse != NULL && answer != NULL);
+  const int nj = eval->sys.dims.nj;
+  saltusi_operator_hold(&p->op, &eval->sys, at, NULL, 0);
+  saltus_status status = saltusi_linear_assemble(eval, &p->mass, at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_linear_solve(eval, &p->mass, impulse);
+  for (int j = 0; j < nj; j++) {
+    p->op.rhs[j] = saltusi_row_dot(&p->op.rows, j, impulse);
+  }
+  saltusi_operator_form_held(&p->op, eval, &p->mass);
+  status = p->op.status != SALTUS_OK ? p->op.status : saltusi_operator_solve(&p->op, eval);
+  for (int j = 0; status == SALTUS_OK && j < nj; j++) {
+    answer[j] = p->op.P[j];
+  }
+  return status;
+}
+
 /* Whether a = |lambda| is more than a step leaves, with n = |P + 2 lambda| and sizes |x|^2 = x^T W x: P without what turns
  * the sign of U. */
 static bool has_grown(saltusi_projection* p, saltusi_eval* eval, const saltus_point* at,

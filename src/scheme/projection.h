@@ -57,6 +57,11 @@ saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* 
 saltus_status saltusi_project_velocities(saltusi_projection* p, saltusi_eval* eval,
                                          const saltus_point* at, double* v, double* impulses);
 
+/* lambda = -(G^T M^-1 G)^-1 G^T M^-1 p at a point: impulses of joints that answer an impulse p [nv], into answer [nj]; p becomes
+ * M^-1 p. */
+saltus_status saltusi_projection_answer(saltusi_projection* p, saltusi_eval* eval,
+                                        const saltus_point* at, double* impulse, double* answer);
+
 /* The same only where the alternating part has grown beyond O(h^2), what a healthy step leaves: with sizes |x|^2 = x^T W x of
  * impulses, lambda that would project and P of the step,
  *

@@ -56,6 +56,7 @@ static void clear_report(saltus_step_report* report, double h) {
   report->limit_index = 0;
   report->dry_work = report->of_law = report->joint_work = 0.0;
   report->dry_events = 0;
+  report->joint_impacts = NULL;
 }
 
 /* The step as the scheme sees it, in the room there is; see bind_step in create.c. */
@@ -64,6 +65,10 @@ static const saltusi_step* open_step(saltus_scheme* scheme, saltus_step_report* 
   clear_report(report, tried->h);
   report->contacts = scheme->contacts;
   report->joint_impulses = scheme->joint_impulses;
+  if (scheme->ops->info.locates_events) {
+    memset(scheme->joint_impacts, 0, (size_t)scheme->eval.sys.dims.nj * sizeof(double));
+    report->joint_impacts = scheme->joint_impacts;
+  }
   saltusi_step* step = &scheme->step;
   step->t = tried->t;
   step->h = tried->h;

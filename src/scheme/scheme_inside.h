@@ -62,6 +62,7 @@ struct saltus_scheme {
   saltus_state next;             /* where a committed step is tried first */
   saltus_contact_step* contacts; /* [nc] */
   double* joint_impulses;        /* [nj] */
+  double* joint_impacts;         /* [nj] */
   bool has_atol_q, has_atol_v;   /* tolerances per coordinate were given */
   double* atol_q;                /* [nv] */
   double* atol_v;                /* [nv] */
@@ -76,6 +77,9 @@ struct saltus_scheme {
   double* v_error;                /* [nv] */
   bool projects;                  /* positions are moved back onto joints */
   saltusi_projection* projection; /* NULL: they are not */
+  saltusi_projection*
+      response; /* of joints to impacts, of schemes that do not locate events; NULL: not needed */
+  saltusi_row_block contact_row; /* [3 rows] of one contact, for the response */
   saltusi_joints*
       joints; /* NULL: fewer than two rows. To distinguish a contradiction from joints that say the same twice */
   saltusi_contradiction disagreement;

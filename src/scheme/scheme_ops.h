@@ -35,6 +35,8 @@ typedef struct saltusi_step {
   double* memory1;               /* out: what it carries on */
   saltus_contact_step* contacts; /* [nc] out: the first report->active */
   double* joint_impulses;        /* [nj] out */
+  double*
+      joint_impacts; /* [nj] out of schemes that locate events: the part at impacts; zero before */
   const double* atol_q; /* [nv] tolerances of positions along each velocity; NULL: not given */
   const double* atol_v; /* [nv] */
   double* q_error;      /* [nq] out of schemes with an embedded method: a change of q1 */
@@ -231,6 +233,11 @@ saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
 void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
                                       const saltusi_dense_query* at, int key,
                                       saltus_contact_inside* contact);
+
+/* Impulses of joints [nj] that answer the impacts of a step, of schemes that do not distinguish them, at its end; false: there
+ * are none. Not part of the motion: work is not counted. */
+bool saltusi_scheme_joint_impacts(saltus_scheme* scheme, const saltus_step_report* report,
+                                  const saltus_state* end, double* impacts);
 
 /* What lasting forces gave from the start of the last committed step to the time of the query: [3 nc]
  * N s of contacts, then [nj] of joints. Only for a scheme that knows its forces. */

@@ -23,7 +23,7 @@ void saltusi_control_layout(saltusi_control* control, const saltus_system* sys,
   control->full.v = SALTUS_PUSH(arena, double, dims->nv);
   control->middle.q = SALTUS_PUSH(arena, double, dims->nq);
   control->middle.v = SALTUS_PUSH(arena, double, dims->nv);
-  control->half_joints = SALTUS_PUSH(arena, double, dims->nj);
+  control->half_joints = SALTUS_PUSH2(arena, double, 2, dims->nj);
   control->atol = SALTUS_PUSH(arena, double, dims->nv);
   control->error = SALTUS_PUSH(arena, double, dims->nq);
   saltusi_ways_layout(&control->ways, sys, arena);
@@ -105,7 +105,12 @@ static saltus_status keep_half(saltus_sim* sim) {
   if (c->half.active > 0) {
     memcpy(c->half_contacts, c->half.contacts, (size_t)c->half.active * sizeof *c->half_contacts);
   }
-  memcpy(c->half_joints, c->half.joint_impulses, (size_t)sim->sys.dims.nj * sizeof(double));
+  const size_t nj = (size_t)sim->sys.dims.nj;
+  memcpy(c->half_joints, c->half.joint_impulses, nj * sizeof(double));
+  if (c->half.joint_impacts != NULL) {
+    memcpy(c->half_joints + nj, c->half.joint_impacts, nj * sizeof(double));
+    c->half.joint_impacts = c->half_joints + nj;
+  }
   if (c->half.event_count > 0) {
     memcpy(c->half_events, c->half.events, (size_t)c->half.event_count * sizeof(saltus_event));
   }

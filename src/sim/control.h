@@ -22,7 +22,7 @@ typedef struct saltusi_control {
   saltus_state full, middle;          /* one step h; the first of two steps h/2 */
   saltus_contact_step* half_contacts; /* of the first half; a block of its own, which grows */
   size_t half_contact_room;
-  double* half_joints;       /* [nj] */
+  double* half_joints;       /* [2 nj] impulses, of them at impacts */
   saltus_event* half_events; /* a block of its own, which grows */
   size_t half_event_room;
   saltus_step_report half; /* of the first half, when there were two */

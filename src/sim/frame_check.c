@@ -51,7 +51,9 @@ static const char* find_wild(const saltus_sim* sim, const saltus_frame* f) {
       return "a gap";
     }
   }
-  return all_finite(sim->sys.dims.nj, f->joint_forces) ? NULL : "the force of a joint";
+  const bool joints = all_finite(sim->sys.dims.nj, f->joint_forces) &&
+                      all_finite(sim->sys.dims.nj, f->joint_impulses);
+  return joints ? NULL : "the force of a joint";
 }
 
 saltus_status saltusi_observer_failed(saltus_sim* sim, double t) {

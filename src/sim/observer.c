@@ -9,6 +9,7 @@
  * twice, wherever frames fall.
  */
 #include "scheme/scheme_ops.h"
+#include "sim/impulse_sums.h"
 #include "sim/sim_state.h"
 
 #include <assert.h>
@@ -22,12 +23,13 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->recorders = SALTUS_PUSH(arena, saltus_recorder, sim->def.recorder_count);
   sim->record_times = SALTUS_PUSH(arena, double, sim->def.record_time_count);
   sim->sums = SALTUS_PUSH(arena, double, SALTUSI_SUM_COUNT);
-  sim->joint_sums = SALTUS_PUSH(arena, double, d->nj);
-  sim->joint_parts = SALTUS_PUSH(arena, double, d->nj);
+  sim->joint_sums = SALTUS_PUSH2(arena, double, 2, d->nj);
+  sim->joint_parts = SALTUS_PUSH2(arena, double, 2, d->nj);
   sim->shown.q = SALTUS_PUSH(arena, double, d->nq);
   sim->shown.v = SALTUS_PUSH(arena, double, d->nv);
   saltusi_rows_layout(&sim->row, d, 1, false, arena);
   sim->joint_forces = SALTUS_PUSH(arena, double, d->nj);
+  sim->joint_impulses = SALTUS_PUSH(arena, double, d->nj);
   sim->joint_values = SALTUS_PUSH(arena, double, d->nj);
   saltusi_rows_layout(&sim->joint_row, d, saltusi_joint_rows_most(&sim->sys), false, arena);
   const bool by_mass = sim->sys.ops->kinetic == NULL;
@@ -222,99 +224,6 @@ static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
   return report_event(sim, &end);
 }
 
-static void deepen(saltus_sim* sim, double gap) {
-  double* deepest = &sim->sums[SALTUSI_SUM_PENETRATION];
-  *deepest = fmax(*deepest, -gap);
-}
-
-/* Whether a contact by this law may pull. */
-static bool is_bonded(const saltus_sim* sim, int law) {
-  bool known = law >= 0 && law < sim->sys.law_count;
-  return known && sim->sys.laws[law].friction != NULL &&
-         sim->sys.laws[law].friction->adhesion > 0.0;
-}
-
-/* Impulses of the step into the parts: by the word of the contact, or what located impacts leave;
- * these go to the sums one by one. */
-static void part_impulses(saltus_sim* sim, const saltus_step_report* report, bool located) {
-  for (int i = 0; i < report->active; i++) {
-    const saltus_contact_step* contact = &report->contacts[i];
-    saltusi_contact_part* part = &sim->contact_parts[contact->key];
-    bool whole = contact->impact && !located;
-    for (int k = 0; k < 3; k++) {
-      part->lasting[k] = whole ? contact->lasting[k] : contact->impulse[k];
-      part->impulse[k] = contact->impulse[k] - part->lasting[k];
-    }
-    deepen(sim, contact->gap);
-  }
-  for (int i = 0; located && i < report->event_count; i++) {
-    const saltus_event* event = &report->events[i];
-    saltusi_contact_part* part = &sim->contact_parts[event->contact];
-    for (int k = 0; k < 3; k++) {
-      part->lasting[k] -= event->impulse[k];
-    }
-    if (!is_bonded(sim, event->law)) { /* a lasting force does not pull */
-      part->lasting[0] = fmax(part->lasting[0], 0.0);
-    }
-  }
-  for (int j = 0; j < sim->sys.dims.nj; j++) {
-    sim->joint_parts[j] = report->joint_impulses[j];
-  }
-}
-
-/* A share of what is left of the lasting impulses goes to the sums. */
-static void take_share(saltus_sim* sim, double share) {
-  for (int key = 0; key < sim->sys.dims.nc; key++) {
-    for (int k = 0; k < 3; k++) {
-      double taken = share * sim->contact_parts[key].lasting[k];
-      sim->contact_sums[key].lasting[k] += taken;
-      sim->contact_parts[key].lasting[k] -= taken;
-    }
-  }
-  for (int j = 0; j < sim->sys.dims.nj; j++) {
-    double taken = share * sim->joint_parts[j];
-    sim->joint_sums[j] += taken;
-    sim->joint_parts[j] -= taken;
-  }
-}
-
-/* The same by the scheme's word: what lasting forces gave since the start of the step. */
-static void take_known(saltus_sim* sim) {
-  int contact_rows = 3 * sim->sys.dims.nc;
-  for (int i = 0; i < contact_rows + sim->sys.dims.nj; i++) {
-    double taken = sim->lasting[i] - sim->lasting_taken[i];
-    bool joint = i >= contact_rows;
-    *(joint ? &sim->joint_sums[i - contact_rows] : &sim->contact_sums[i / 3].lasting[i % 3]) +=
-        taken;
-    *(joint ? &sim->joint_parts[i - contact_rows] : &sim->contact_parts[i / 3].lasting[i % 3]) -=
-        taken;
-    sim->lasting_taken[i] = sim->lasting[i];
-  }
-}
-
-/* Everything that is left of a step goes to the sums. */
-static void take_rest(saltus_sim* sim) {
-  take_share(sim, 1.0);
-  for (int key = 0; key < sim->sys.dims.nc; key++) {
-    for (int k = 0; k < 3; k++) {
-      sim->contact_sums[key].impulse[k] += sim->contact_parts[key].impulse[k];
-    }
-    sim->contact_parts[key] = (saltusi_contact_part){{0.0}, {0.0}};
-  }
-}
-
-/* Located impacts up to a time go to the sums; the number of the first event after it. */
-static int take_impacts(saltus_sim* sim, const saltus_step_report* report, int from, double t) {
-  int i = from;
-  for (; i < report->event_count && report->events[i].t <= t; i++) {
-    const saltus_event* event = &report->events[i];
-    for (int k = 0; k < 3; k++) {
-      sim->contact_sums[event->contact].impulse[k] += event->impulse[k];
-    }
-  }
-  return i;
-}
-
 /* Gaps, velocities and forces of all contacts at a state: the mean forces since the last frame, or those
  * at the time itself when the last frame was reported there; without that knowledge those of the last frame. */
 static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, double elapsed,
@@ -349,7 +258,7 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, dou
     saltusi_rows_contact(&sim->sys, at, key, 1, &sim->row, 0);
     sim->contact_frames[key].gap = sim->list.gap[i];
     sim->contact_frames[key].law = sim->list.law[i]; /* contacts of a fixed set may share laws */
-    deepen(sim, sim->list.gap[i]);
+    saltusi_sums_deepen(sim, sim->list.gap[i]);
     if (sim->list.gap[i] < 0.0) {
       const saltus_contact_step who = {.identity = identity_of(sim, key), .law = sim->list.law[i]};
       saltusi_residuals_keep(&sim->residuals, SALTUS_RESIDUAL_PENETRATION, -sim->list.gap[i], at->t,
@@ -358,24 +267,6 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, dou
     sim->contact_frames[key].velocity = saltusi_row_dot(&sim->row, 0, at->v) + sim->row.b[0];
   }
   return saltusi_sim_closed(sim, at);
-}
-
-/* Sums of the next frame start from nothing. */
-static void start_sums(saltus_sim* sim, double t) {
-  for (int key = 0; key < sim->sys.dims.nc; key++) {
-    memset(sim->contact_sums[key].lasting, 0, sizeof sim->contact_sums[key].lasting);
-    memset(sim->contact_sums[key].impulse, 0, sizeof sim->contact_sums[key].impulse);
-    if (sim->changing) {
-      sim->works_taken[key] = sim->shown_works[key];
-    }
-  }
-  for (int j = 0; j < sim->sys.dims.nj; j++) {
-    sim->joint_sums[j] = 0.0;
-  }
-  for (int i = 0; i < SALTUSI_SUM_COUNT; i++) {
-    sim->sums[i] = 0.0;
-  }
-  sim->sums[SALTUSI_SUM_TIME] = t;
 }
 
 /* The frame of a state, reported to all recorders; known: sim->forces are those at its time. */
@@ -393,6 +284,7 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
     sim->joint_forces[j] = elapsed > 0.0 ? sim->joint_sums[j] / elapsed
                            : known       ? sim->forces[3 * d->nc + j]
                                          : sim->joint_forces[j];
+    sim->joint_impulses[j] = sim->joint_sums[d->nj + j];
   }
   int rows = 0;
   const saltus_contact_frame* contacts = plain ? NULL : saltusi_sim_rows(sim, &at, &rows);
@@ -411,6 +303,7 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
       .contacts = contacts,
       .contact_count = rows,
       .joint_forces = sim->joint_forces,
+      .joint_impulses = sim->joint_impulses,
       .residual_velocity = sim->sums[SALTUSI_SUM_VELOCITY],
       .residual_impulse = sim->sums[SALTUSI_SUM_IMPULSE],
       .penetration = sim->sums[SALTUSI_SUM_PENETRATION],
@@ -425,7 +318,7 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
   if (first != SALTUS_OK) {
     return first;
   }
-  start_sums(sim, x->t);
+  saltusi_sums_start(sim, x->t);
   saltusi_sim_settle(sim, x->t);
   for (int i = 0; first == SALTUS_OK && i < sim->def.recorder_count; i++) {
     if (sim->recorders[i].frame != NULL) {
@@ -499,10 +392,10 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
   }
   sim->shown.t = t;
   if (side == SALTUS_RIGHT) {
-    in->reported = take_impacts(sim, in->report, in->reported, t + rounding(sim, t));
+    in->reported = saltusi_sums_impacts(sim, in->report, in->reported, t + rounding(sim, t));
   }
   if (!known) {
-    take_share(sim, in->end > in->from ? (t - in->from) / (in->end - in->from) : 1.0);
+    saltusi_sums_share(sim, in->end > in->from ? (t - in->from) / (in->end - in->from) : 1.0);
   } else if (t > in->from) {
     double* by_scheme = saltusi_sim_scratch(sim, sim->lasting);
     if (by_scheme == NULL) {
@@ -510,7 +403,7 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
     }
     saltusi_scheme_dense_lasting(sim->scheme, &query, by_scheme);
     saltusi_sim_scatter(sim, by_scheme, sim->lasting);
-    take_known(sim);
+    saltusi_sums_known(sim);
   }
   in->from = t;
   bool instant = known && t == sim->sums[SALTUSI_SUM_TIME];
@@ -706,7 +599,11 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   keep_drift(sim);
   sums[SALTUSI_SUM_ERROR] = fmax(sums[SALTUSI_SUM_ERROR], report->error);
   sums[SALTUSI_SUM_REJECTIONS] += report->rejections;
-  part_impulses(sim, report, located);
+  saltus_state end = sim->now;
+  if (t1 != sim->now.t) { /* the first of two halves */
+    end = (saltus_state){t1, sim->control->middle.q, sim->control->middle.v};
+  }
+  saltusi_sums_part(sim, report, located, &end);
   saltusi_residuals_step(&sim->residuals, &sim->sys, report, t0, t1, located);
   for (int i = 0; i < report->active; i++) {
     sim->seen[report->contacts[i].key] = sim->reports;
@@ -731,8 +628,8 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   if (first == SALTUS_OK) {
     first = frames_inside(sim, report, t0, t1, &reported);
   }
-  take_impacts(sim, report, reported, INFINITY);
-  take_rest(sim);
+  saltusi_sums_impacts(sim, report, reported, INFINITY);
+  saltusi_sums_rest(sim);
   close_ledger(sim);
   saltusi_residuals_keep(&sim->residuals, SALTUS_RESIDUAL_REMAINDER,
                          fabs(sim->ledger->total.remainder), t1, NULL);

@@ -72,7 +72,7 @@ struct saltus_sim {
   /* recording; carried in snapshots so that a resumed recording is the same */
   double* sums;                        /* [SALTUSI_SUM_COUNT] since the last frame */
   saltusi_contact_sum* contact_sums;   /* [nc] */
-  double* joint_sums;                  /* [nj] N s */
+  double* joint_sums;                  /* [2 nj] N s of lasting forces, of impacts */
   saltusi_ledger* ledger;              /* one: energy since the start */
   saltusi_contact_work* contact_works; /* [nc] */
   saltusi_contact_work* shown_works;   /* [nc] at a frame */
@@ -91,7 +91,7 @@ struct saltus_sim {
   long long record_number; /* of the next requested time */
 
   saltusi_contact_part* contact_parts; /* [nc] */
-  double* joint_parts;                 /* [nj] N s */
+  double* joint_parts;                 /* [2 nj] N s, likewise */
   saltus_state shown;                  /* state of a frame inside a step */
   double* lasting;       /* [3 nc + nj] N s, of the step up to a frame, where a scheme knows */
   double* lasting_taken; /* [3 nc + nj] N s, of the step and in the sums already */
@@ -105,6 +105,7 @@ struct saltus_sim {
   saltusi_row_block row;
   saltus_contact_frame* contact_frames; /* [nc] */
   double* joint_forces;                 /* [nj] */
+  double* joint_impulses;               /* [nj] */
   double* joint_values;                 /* [nj] g_E */
   saltusi_row_block joint_row;          /* of the largest joint */
   saltusi_residuals residuals;

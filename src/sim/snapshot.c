@@ -53,7 +53,7 @@ static void list_parts(const saltus_sim* sim, long long contacts, part parts[PAR
   parts[1] = (part){sim->now.v, (size_t)d->nv * sizeof(double)};
   parts[2] = (part){sim->sums, SALTUSI_SUM_COUNT * sizeof(double)};
   parts[3] = (part){sim->contact_sums, nc * sizeof(saltusi_contact_sum)};
-  parts[4] = (part){sim->joint_sums, (size_t)d->nj * sizeof(double)};
+  parts[4] = (part){sim->joint_sums, 2 * (size_t)d->nj * sizeof(double)};
   parts[5] = (part){sim->ledger, sizeof(saltusi_ledger)};
   parts[6] = (part){sim->contact_works, nc * sizeof(saltusi_contact_work)};
   parts[7] = (part){sim->crossings, (size_t)events * sizeof(saltusi_crossing)};

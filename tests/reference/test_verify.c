@@ -310,6 +310,7 @@ static void write_back(const recorded* r) {
   }
   if (d->nj > 0) {
     write_over(file, "/joints/force", H5T_NATIVE_DOUBLE, d->count, NULL);
+    write_over(file, "/joints/impulse", H5T_NATIVE_DOUBLE, d->count, NULL);
   }
   write_over(file, "/step", H5T_NATIVE_LLONG, d->count, d->step);
   write_event(file, "t", d, offsetof(saltus_event, t));

@@ -72,6 +72,7 @@ static saltus_status make_clock(saltusi_clocks* c, const saltus_scheme_def* def,
     step->v = SALTUSI_TAKE(&c->pool, double, d->nv);
     step->memory = SALTUSI_TAKE(&c->pool, double, clock->memory_count);
     step->joints = SALTUSI_TAKE(&c->pool, double, d->nj);
+    step->impacts = SALTUSI_TAKE(&c->pool, double, d->nj);
     step->dense = SALTUSI_TAKE(&c->pool, double, clock->dense_count);
     step->contacts = SALTUSI_TAKE(&c->pool, saltus_contact_step, d->nc);
   }
@@ -259,12 +260,13 @@ static saltus_status go_on(saltusi_clocks* c, saltusi_clock* clock, double end) 
     memcpy(kept->contacts, kept->report.contacts,
            (size_t)kept->report.active * sizeof *kept->contacts);
   }
-  if (clock->view->system.dims.nj > 0) {
-    memcpy(kept->joints, kept->report.joint_impulses, bytes_of(clock->view->system.dims.nj));
+  for (int j = 0; j < clock->view->system.dims.nj; j++) {
+    kept->impacts[j] = kept->report.joint_impacts[j];
+    kept->joints[j] = kept->report.joint_impulses[j] - kept->impacts[j];
   }
   kept->report.contacts = kept->contacts;
   kept->report.events = kept->events;
-  kept->report.joint_impulses = NULL;
+  kept->report.joint_impulses = kept->report.joint_impacts = NULL;
   kept->t1 = h >= most ? end : clock->front.t + h;
   saltusi_scheme_commit(scheme);
   saltusi_scheme_dense_copy(scheme, kept->dense);
@@ -465,6 +467,15 @@ static void report_lasting(saltusi_clocks* c, const saltusi_step* s, saltusi_clo
   }
 }
 
+/* Impacts are at the end of a step. */
+static void report_joint_impacts(const saltusi_step* s, const saltusi_clock* clock,
+                                 const saltusi_clock_step* step) {
+  for (int j = 0; j < clock->view->system.dims.nj; j++) {
+    s->joint_impacts[clock->view->row[j]] += step->impacts[j];
+    s->joint_impulses[clock->view->row[j]] += step->impacts[j];
+  }
+}
+
 static void report_numbers(const saltusi_step* s, const saltus_step_report* own) {
   saltus_step_report* all = s->report;
   all->residual_velocity = fmax(all->residual_velocity, own->residual_velocity);
@@ -493,6 +504,7 @@ static saltus_status put(saltusi_clocks* c, saltusi_clock* clock, const saltusi_
     report_lasting(c, s, clock, step, fmax(s->t, step->t0), fmin(t, step->t1));
     if (i < done) {
       report_numbers(s, &step->report);
+      report_joint_impacts(s, clock, step);
     }
     passed = i < done ? 0 : until;
   }

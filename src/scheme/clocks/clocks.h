@@ -28,7 +28,8 @@ typedef struct saltusi_clock_step {
   double* q;     /* [nv] at its start, as the next two */
   double* v;     /* [nv] */
   double* memory;
-  double* joints; /* [nj] N s that joints gave in all, impacts among it */
+  double* joints;  /* [nj] N s that lasting forces of joints gave */
+  double* impacts; /* [nj] N s that joints gave at impacts */
   double* dense;
   saltus_contact_step* contacts; /* [nc] */
   saltus_event* events;

@@ -250,6 +250,7 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
                          const saltus_step_report* inner) {
   for (int j = 0; j < s->eval->sys.dims.nj; j++) {
     s->joint_impulses[j] += w->inner_joints[j];
+    s->joint_impacts[j] += w->inner_joints[j];
   }
   for (int i = 0; i < inner->active; i++) {
     const saltus_contact_step* part = &w->inner[i];

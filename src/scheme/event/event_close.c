@@ -78,6 +78,7 @@ static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* 
   for (int j = 0; j < d->nj; j++) {
     s->joint_impulses[j] += w->op.P[j];
     s->report->joint_work += w->op.P[j] * w->op.rows.b[j];
+    s->joint_impacts[j] += w->op.P[j];
   }
   for (int i = 0; i < count; i++) {
     saltus_contact_step* contact = saltusi_capture_reported(w, keys[i]);

@@ -68,6 +68,7 @@ void saltusi_trapezoid_add_impulses(saltusi_trapezoid* w, const double* p, bool 
   assert(w != NULL);
   for (int j = 0; j < w->law.joints; j++) {
     w->s->joint_impulses[j] += p[j];
+    w->s->joint_impacts[j] += impact ? p[j] : 0.0;
   }
   for (int i = 0; i < w->law.count; i++) {
     const saltusi_polyhedral_contact* contact = &w->law.contacts[i];
