@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "scheme/scheme_inside.h"
 
+#include "math/matrix.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +67,8 @@ static void explain_projection(const saltus_scheme* scheme, double t, double h) 
       scheme->projection->left);
 }
 
-/* The joint that opens most along the velocities at the start of a step that was not solved. */
+/* The joint that opens most along the velocities at the start of a step that was not solved, by more than 1e-6 of the
+ * displacement; joints of bodies at rest are no cause. */
 static bool find_open_joint(const saltus_scheme* scheme, double t, double h, char* text,
                             size_t size) {
   const saltus_system* sys = &scheme->eval.sys;
@@ -74,25 +77,33 @@ static bool find_open_joint(const saltus_scheme* scheme, double t, double h, cha
   if (nj == 0 || scheme->tried_from.from == NULL) {
     return false;
   }
-  const size_t bytes = (nq + nj) * sizeof(double) + sys->dims.scratch;
+  const double* v = scheme->tried_from.from->v;
+  const double least = 1e-6 * h * saltusi_max_abs(sys->dims.nv, v);
+  const size_t bytes = (nq + 2 * nj) * sizeof(double) + sys->dims.scratch;
   double* q = memory->alloc(bytes, memory->user);
   if (q == NULL) {
     return false;
   }
-  double* g = q + nq;
+  double *g = q + nq, *before = g + nj;
   memset(q, 0, bytes);
-  saltusi_advance(sys, scheme->tried_from.from->q, scheme->tried_from.from->v, h, q);
-  const saltus_point at = {.t = t + h, .q = q, .v = scheme->tried_from.from->v, .scratch = g + nj};
+  saltus_point at = {.t = t, .q = scheme->tried_from.from->q, .v = v, .scratch = before + nj};
+  sys->ops->joints(sys->self, &at, before);
+  saltusi_advance(sys, scheme->tried_from.from->q, v, h, q);
+  at.t = t + h;
+  at.q = q;
   sys->ops->joints(sys->self, &at, g);
   int worst = 0;
-  for (int j = 1; j < sys->dims.nj; j++) {
+  for (int j = 0; j < sys->dims.nj; j++) {
+    g[j] -= before[j];
     worst = fabs(g[j]) > fabs(g[worst]) ? j : worst;
   }
-  char names[256];
-  const saltusi_contradiction open = {.count = 1, .joint = {worst}};
-  snprintf(text, size, "joint %s opens most along its velocities, by %.3g",
-           saltusi_joints_names(sys, &open, names, sizeof names), g[worst]);
-  const bool opens = fabs(g[worst]) > 0.0 && isfinite(g[worst]);
+  const bool opens = fabs(g[worst]) > least && isfinite(g[worst]);
+  if (opens) {
+    char names[256];
+    const saltusi_contradiction open = {.count = 1, .joint = {worst}};
+    snprintf(text, size, "joint %s opens most along its velocities, by %.3g",
+             saltusi_joints_names(sys, &open, names, sizeof names), g[worst]);
+  }
   memory->free(q, bytes, memory->user);
   return opens;
 }
@@ -174,7 +185,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
             find_open_joint(scheme, t, h, undefined, sizeof undefined);
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s", name, t, h,
-                saltus_status_text(status), found ? "; " : "", undefined);
+                saltus_status_text(status), found ? "; " : "", found ? undefined : "");
   }
   return status;
 }

@@ -238,6 +238,32 @@ static void a_particle_on_lookups(void** unused) {
   compare(&(scene_case){"lookup-ground", 1.2, "rk4", 1e-3, 1e-7, 10.0});
 }
 
+/* A position drive with a limit of its torque: Newton's method goes around between both limits at long steps, and its
+ * changes are rounding where the link comes to rest. */
+static void a_saturated_drive_comes_to_rest(void** unused) {
+  (void)unused;
+  static const double steps[] = {1e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2};
+  char text[8192];
+  read_scene("saturated-knee", text);
+  for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
+    const scene_outcome out = scene_run_text(text, "moreau-jean", steps[k], 1.0);
+    assert_near(out.q[2], -1.2, 1e-9);
+    assert_near(out.v[2], 0.0, 1e-9);
+  }
+}
+
+/* A box that comes to rest on the floor, beside a pendulum that has nothing to do with it. */
+static void a_box_rests_beside_a_pendulum(void** unused) {
+  (void)unused;
+  char text[8192];
+  read_scene("box-beside-pendulum", text);
+  for (int k = 0; k < 3; k++) {
+    const scene_outcome out = scene_run_text(text, "moreau-jean", 1.0 / (120 << k), 2.0);
+    assert_near(out.q[2], 0.05, 1e-6);
+    assert_near(hypot(out.q[7] - 0.0, out.q[9] - 8.0), 0.5, 0.05); /* of order 1 in the step */
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(thin_polygons_in_free_flight),
@@ -246,6 +272,8 @@ int main(void) {
       cmocka_unit_test(rounded_box_off_an_open_mesh),
       cmocka_unit_test(capsules_on_curved_bodies),
       cmocka_unit_test(a_particle_on_lookups),
+      cmocka_unit_test(a_saturated_drive_comes_to_rest),
+      cmocka_unit_test(a_box_rests_beside_a_pendulum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "scheme/moreau/moreau_linkage.h"
 
 #include "math/matrix.h"
+#include "scheme/newton_end.h"
 #include "scheme/projection.h"
 #include "system/structure.h"
 
@@ -157,7 +158,7 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
                              const saltusi_step* s, double weight, bool bent) {
   saltusi_moreau_linkage* j = &w->linked;
   const int nv = s->eval->sys.dims.nv;
-  const double start = saltusi_long_max_abs(nv, s->v0);
+  const double start = saltusi_long_max_abs(nv, s->v0), floor = saltusi_newton_floor(s);
   renewal due = RENEW_ALL;
   double last = INFINITY, first = 0.0;
   int since = 0; /* iterations that were no better than the last */
@@ -178,14 +179,15 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
     }
     const double rate = change / last;
     since = change < last ? 0 : since + 1;
-    grown += change > last && change > 1e4 * left ? 1 : 0;
+    const double wanders = fmax(1e4 * left, floor);
+    grown += change > last && change > wanders ? 1 : 0;
     if (grown > 1) {
       return SALTUS_RETRY_SMALLER;
     }
     /* the next correction is smaller by the rate, if that is one of convergence */
     const double next = k > 0 ? fmax(rate, 1e-3) * change : change;
     if (change <= left || (rate < 0.1 && next <= 0.5 * left) ||
-        (since >= WANDERS && change <= 1e4 * left)) {
+        (since >= WANDERS && change <= wanders)) {
       return SALTUS_OK;
     }
     const double more = k == 0 || rate >= 0.9 ? INFINITY : log(left / change) / log(rate);
@@ -211,7 +213,7 @@ static bool report_joints(saltusi_moreau* w, const saltusi_step* s, double weigh
   s->report->residual_velocity = worst;
   s->report->residual_impulse = worst_impulse;
   const double size = fmax(saltusi_long_max_abs(nv, s->v0), saltusi_long_max_abs(nv, s->v1));
-  return worst <= fmax(moving, 1e4 * tol) * size;
+  return worst <= fmax(fmax(moving, 1e4 * tol) * size, saltusi_newton_floor(s));
 }
 
 saltus_status saltusi_moreau_linked(saltusi_moreau* w, const saltus_moreau_jean_options* o,

@@ -352,16 +352,18 @@ static double first_tol(const saltusi_moreau* w, const saltus_moreau_jean_option
   return rough && saltusi_moreau_struck(w, s) ? struck_tol : o->contact_tol;
 }
 
+/* Contact problems of a step whose contacts were looked for where it leads. */
+enum { AHEAD_MAX = 4 };
+
 /* Contact problems of a step that is solved at once: while bodies are struck roughly, until no further contact closes, then to
  * the tolerance. */
 static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s) {
-  enum { ROUNDS = 4 };
   const bool looks = saltusi_moreau_looks_ahead(o, s);
   double tol = first_tol(w, o, s, looks);
   saltus_status status = impose(w, tol, s);
   bool more = looks;
-  for (int k = 0; k < ROUNDS && more && status == SALTUS_OK; k++) {
+  for (int k = 0; k < AHEAD_MAX && more && status == SALTUS_OK; k++) {
     const int before = w->op.contacts;
     status = saltusi_moreau_look_ahead(w, o, s, &more);
     if (status == SALTUS_OK && more) {
@@ -382,6 +384,7 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
   /* impulses that are known to a part of their size leave that part of the velocity open */
   const double tol = fmax(o->newton_tol, CONTACT_CHANGE * o->contact_tol);
   saltusi_newton_end end = {.tol = tol, .change = INFINITY};
+  int ahead = 0;
   for (int k = 0; k < o->newton_max; k++) {
     saltus_status status = prepare(w, o, s, k, true);
     status = status == SALTUS_OK ? impose(w, o->contact_tol, s) : status;
@@ -393,10 +396,14 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
     }
     bool arrived = false;
     status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_theta, &arrived);
+    if (status == SALTUS_OK && !arrived) {
+      saltusi_newton_relax(&end, s, k, w->v_theta, w->v_last);
+    }
     bool more = false;
-    if (status == SALTUS_OK && arrived && saltusi_moreau_looks_ahead(o, s)) {
+    if (status == SALTUS_OK && arrived && ahead < AHEAD_MAX && saltusi_moreau_looks_ahead(o, s)) {
       status = saltusi_moreau_look_ahead(w, o, s, &more);
       end.change = INFINITY;
+      ahead++;
     }
     if (status != SALTUS_OK || (arrived && !more)) {
       return status;
@@ -631,6 +638,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   int rows = d->nj + d->nc * (w->op.laws.any ? SALTUS_CONE_ROWS : w->op.has_friction ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
   w->v_theta = SALTUS_PUSH(arena, double, d->nv);
+  w->v_last = SALTUS_PUSH(arena, double, d->nv);
   w->v_free = SALTUS_PUSH(arena, double, d->nv);
   w->force = SALTUS_PUSH(arena, double, d->nv);
   w->e = SALTUS_PUSH(arena, double, rows);

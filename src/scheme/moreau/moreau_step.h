@@ -65,6 +65,7 @@ struct saltusi_moreau {
   saltusi_ancestors ancestors;
   double* q_theta; /* [nq] */
   double* v_theta; /* [nv] */
+  double* v_last;  /* [nv] change of the velocity in the iteration before */
   double* v_free;  /* [nv] */
   double* force;   /* [nv] */
   int rows;        /* of the joints and the active contacts */
