@@ -721,10 +721,18 @@ static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
     return SALTUS_OK;
   }
   saltus_status status = saltusi_reduce(&w->mode, t, y, false, NULL, 0);
-  if (status == SALTUS_OK) {
-    saltusi_reduced_hold(&w->mode, y + w->o.nq, w->outcome.joint_impacts);
+  if (status != SALTUS_OK) {
+    return status;
   }
-  return status;
+  double *v = y + w->o.nq, *P = w->outcome.joint_impacts, *before = w->transition.rate;
+  memcpy(before, P, (size_t)w->o.nj * sizeof(double));
+  memcpy(w->step.y_keep, v, (size_t)w->o.nv * sizeof(double));
+  saltusi_reduced_hold(&w->mode, v, P);
+  for (int j = 0; j < w->o.nj; j++) { /* P (u- + u+) / 2 of the drives */
+    const double u0 = saltusi_row_dot(&w->mode.row, j, w->step.y_keep);
+    w->outcome.work[1] += 0.5 * (P[j] - before[j]) * (u0 + saltusi_row_dot(&w->mode.row, j, v));
+  }
+  return SALTUS_OK;
 }
 
 /* The contacts that the event may concern: those of its island; a switch concerns all, and an impact finds

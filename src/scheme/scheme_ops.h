@@ -282,6 +282,7 @@ bool saltusi_scheme_island_step(saltus_scheme* scheme, int island, int i,
 saltus_status saltusi_island_motion(const saltusi_island_step* step, const saltusi_dense_query* at);
 void saltusi_island_forces(const saltusi_island_step* step, const saltusi_dense_query* at,
                            double* forces);
+void saltusi_island_work(const saltusi_island_step* step, double work[2]);
 bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_query* at,
                            saltusi_bounce_inside* bounce);
 

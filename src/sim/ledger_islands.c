@@ -64,6 +64,10 @@ static bool bounce(void* who, const saltusi_dense_query* at, saltusi_bounce_insi
   return saltusi_island_bounce(&((saltusi_ledger_island*)who)->at, at, out);
 }
 
+static void strikes(void* who, double work[2]) {
+  saltusi_island_work(&((saltusi_ledger_island*)who)->at, work);
+}
+
 static double slack(double t) {
   return 4.0 * DBL_EPSILON * fabs(t);
 }
@@ -74,8 +78,8 @@ static bool open_step(saltusi_ledger_islands* in, int i, double from) {
   if (!saltusi_scheme_island_step(in->scheme, i, island->step, &island->at)) {
     return false;
   }
-  island->inside =
-      (saltusi_ledger_inside){.who = island, .motion = motion, .forces = forces, .bounce = bounce};
+  island->inside = (saltusi_ledger_inside){
+      .who = island, .motion = motion, .forces = forces, .bounce = bounce, .strikes = strikes};
   const saltusi_ledger_step step = {.report = island->at.report,
                                     .x0 = &island->at.from,
                                     .x1 = &island->at.to,

@@ -521,6 +521,85 @@ static void everything_together_leaves_a_remainder_below_ten_tolerances(void** s
   }
 }
 
+/* ---- a crank that stops with a jerk ---------------------------------------------------------- */
+
+/* The second derivative of the angle of a link (m = 1, I = 0.1, centre 0.5 m from its pin) on a crank of 1 m at 2 rad/s. */
+static double link_acceleration(double t, double angle) {
+  const double x = -4.0 * cos(2.0 * t), y = -4.0 * sin(2.0 * t); /* of the pin */
+  return 0.5 / 0.35 * (x * sin(angle) - y * cos(angle));
+}
+
+/* Rate of the link after the crank has stopped at `end`: Runge-Kutta's method, then its angular momentum about the pin. */
+static double link_rate_after(double end) {
+  enum { STEPS = 2000 };
+  const double h = end / STEPS;
+  double a = 0.0, w = 0.0;
+  for (int k = 0; k < STEPS; k++) {
+    const double t = k * h;
+    const double k1 = link_acceleration(t, a), k2 = link_acceleration(t + h / 2, a + h / 2 * w);
+    const double k3 = link_acceleration(t + h / 2, a + h / 2 * w + h * h / 4 * k1);
+    const double k4 = link_acceleration(t + h, a + h * w + h * h / 2 * k2);
+    a += h * w + h * h / 6 * (k1 + k2 + k3);
+    w += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+  }
+  const double x = -2.0 * sin(2.0 * end), y = 2.0 * cos(2.0 * end); /* velocity of the pin */
+  return w + 0.5 / 0.35 * (y * cos(a) - x * sin(a));
+}
+
+static void keep_rates(void* user, const saltus_frame* f) {
+  double* rates = user;
+  rates[0] = f->v[2];
+  rates[1] = f->v[5];
+}
+
+/* The crank starts with 2.7 J and ends with those of the link: all of the difference is work of its drive. Two cranks, which step by
+ * themselves in adaptive, have both. */
+static void a_drive_that_stops_with_a_jerk_has_its_work(void** state) {
+  (void)state;
+  static const char crank[] =
+      "saltus: 1\nworld: {dimension: 2, gravity: [0, 0]}\nbodies:\n"
+      "  a: {mass: 1, inertia: 0.1, position: [0.5, 0], velocity: [0, 1], angular_velocity: 2}\n"
+      "  b: {mass: 1, inertia: 0.1, position: [1.5, 0], velocity: [0, 2]}\n%s"
+      "markers: {g: {}, a0: {body: a, point: [-0.5, 0]}, a1: {body: a, point: [0.5, 0]}, "
+      "b0: {body: b, point: [-0.5, 0]}%s}\n"
+      "joints:\n  - {name: j, type: revolute, between: [g, a0], drive: {angle: \"min(2*t, "
+      "0.6)\"}}\n"
+      "  - {name: k, type: revolute, between: [a1, b0]}\n%s";
+  static const char* const more[3] = {
+      "  c: {mass: 1, inertia: 0.1, position: [10.5, 0], velocity: [0, 1], angular_velocity: 2}\n"
+      "  d: {mass: 1, inertia: 0.1, position: [11.5, 0], velocity: [0, 2]}\n",
+      ", g2: {point: [10, 0]}, c0: {body: c, point: [-0.5, 0]}, c1: {body: c, point: [0.5, 0]}, "
+      "d0: {body: d, point: [-0.5, 0]}",
+      "  - {name: j2, type: revolute, between: [g2, c0], drive: {angle: \"min(2*t, 0.4)\"}}\n"
+      "  - {name: k2, type: revolute, between: [c1, d0]}\n"};
+  static const struct {
+    const char* scheme;
+    double tol, h, off; /* off: J, of the straight line over the step of the jerk */
+  } all[] = {{"adaptive", 1e-9, 0.0, 1e-7},
+             {"moreau-jean", 0.0, 1e-4, 3e-4},
+             {"moreau-jean", 0.0, 7.3e-5, 3e-4},
+             {"moreau-jean-projected", 0.0, 1e-4, 3e-4}};
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    for (int two = 0; two < 2; two++) {
+      char text[3000];
+      snprintf(text, sizeof text, crank, two ? more[0] : "", two ? more[1] : "",
+               two ? more[2] : "");
+      const double w = link_rate_after(0.3), w2 = link_rate_after(0.2);
+      const double work = 0.175 * w * w - 2.7 + (two ? 0.175 * w2 * w2 - 2.7 : 0.0);
+      double rates[2];
+      summary s = {.look = keep_rates, .user = rates};
+      const request wanted = {
+          .scheme = all[k].scheme, .tol = all[k].tol, .h = all[k].h, .until = 0.5};
+      const saltus_energy e = run(text, wanted, &s);
+      assert_near(w, 2.914736, 1e-6);
+      assert_near(rates[0], 0.0, 1e-9);
+      assert_near(rates[1], w, fmax(1e3 * all[k].tol, all[k].off));
+      assert_near(e.drive, work, 2 * all[k].off);
+      assert_near(e.remainder, 0.0, 2 * all[k].off);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_work_of_a_table_is_that_of_its_drive),
@@ -529,6 +608,7 @@ int main(void) {
       cmocka_unit_test(free_flight_leaves_rounding),
       cmocka_unit_test(the_work_of_a_box_is_that_of_its_drive),
       cmocka_unit_test(the_work_of_a_driven_joint_is_that_of_its_drive),
+      cmocka_unit_test(a_drive_that_stops_with_a_jerk_has_its_work),
       cmocka_unit_test(frames_have_forces_and_works_of_their_time),
       cmocka_unit_test(frames_inside_an_accumulation_have_no_remainder),
       cmocka_unit_test(a_jump_without_collision_is_an_impact),

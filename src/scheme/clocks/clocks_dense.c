@@ -313,6 +313,16 @@ void saltusi_island_forces(const saltusi_island_step* step, const saltusi_dense_
                             NULL);
 }
 
+void saltusi_island_work(const saltusi_island_step* step, double work[2]) {
+  assert(step != NULL && work != NULL);
+  const saltus_scheme* scheme = step->scheme;
+  const saltusi_dense_query query = {.eval = &step->scheme->eval, .data = step->data};
+  work[0] = work[1] = 0.0;
+  if (scheme->ops->dense_work != NULL) {
+    scheme->ops->dense_work(scheme->work, scheme->options, &query, work);
+  }
+}
+
 bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_query* at,
                            saltusi_bounce_inside* bounce) {
   assert(step != NULL && at != NULL && bounce != NULL);

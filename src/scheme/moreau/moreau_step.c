@@ -22,7 +22,8 @@
  * Joints on the mean velocity turn the part of v_k that breaks them around, step by step: for a free
  * motion that is the symmetry that keeps positions on the joints. A contact holds the velocity at the
  * end of the step, so what it stops would swing between +c and -c for ever. While contacts are active
- * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest.
+ * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest. A drive
+ * whose rate jumps does the same without contacts: an impulse at the end of the step removes that part.
  */
 #include "scheme/moreau/moreau_ahead.h"
 #include "scheme/moreau/moreau_filter.h"
@@ -508,6 +509,71 @@ static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
   }
 }
 
+/* Whether the rate b of a joint has a kink or jump between two times: its middle is far from the mean of its ends. */
+static bool has_kink(double start, double middle, double end) {
+  const double change = fabs(end - start);
+  return change > 1e-2 * fmax(fabs(start), fabs(end)) &&
+         fabs(middle - 0.5 * (start + end)) > 0.25 * change;
+}
+
+/* Rates of the joints at the end of the step, with its rows, to op->rhs. Whether v1 breaks one whose drive has a kink in the step: by
+ * more than a tenth of its terms, which no discretisation error is. */
+static bool breaks_drives(saltusi_moreau* w, const saltusi_step* s) {
+  saltusi_operator* op = &w->op;
+  bool any = false;
+  for (int r = 0; r < s->eval->sys.dims.nj; r++) {
+    const double terms = saltusi_row_size(&op->rows, r, s->v1) + fabs(op->rows.b[r]);
+    op->rhs[r] = saltusi_row_dot(&op->rows, r, s->v1) + op->rows.b[r];
+    any =
+        any || (fabs(op->rhs[r]) > 0.1 * terms && has_kink(w->b0[r], w->broken[r], op->rows.b[r]));
+  }
+  return any;
+}
+
+/* Joints at the end of the step become the rows of the operator. w->b0 and w->broken: rates b at the start and in the mean. */
+static bool find_kinks(saltusi_moreau* w, const saltusi_step* s) {
+  const saltus_system* sys = &s->eval->sys;
+  const size_t bytes = (size_t)sys->dims.nj * sizeof(double);
+  const saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
+  const saltus_point end = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  saltusi_operator_begin(&w->op, sys->dims.nj);
+  memcpy(w->broken, w->op.rows.b, bytes);
+  saltusi_rows_joints(sys, &start, &w->op.rows);
+  memcpy(w->b0, w->op.rows.b, bytes);
+  saltusi_rows_joints(sys, &end, &w->op.rows);
+  return breaks_drives(w, s);
+}
+
+/* A drive whose rate jumps leaves a velocity that breaks its joint, and without contacts the mean keeps it for ever. An impulse at
+ * the end of the step takes it away. */
+static saltus_status follow_drives(saltusi_moreau* w, const saltus_moreau_jean_options* o,
+                                   const saltusi_step* s) {
+  const int nj = s->eval->sys.dims.nj;
+  if (!w->driven || s->report->active > 0 || joint_weight(o) == 1.0 || !find_kinks(w, s)) {
+    return SALTUS_OK;
+  }
+  const saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, 0.0, 0.0);
+  if (status == SALTUS_OK) {
+    saltusi_operator_form(&w->op, s->eval, &w->linear);
+    breaks_drives(w, s);
+    status = saltusi_operator_solve(&w->op, s->eval);
+  }
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  /* P (u- + u+) / 2 is work of the drives: u is G^T v1 before and -b after */
+  breaks_drives(w, s);
+  double work = saltusi_dot(nj, s->joint_impulses, w->broken);
+  for (int r = 0; r < nj; r++) {
+    work += w->op.P[r] * (w->op.rows.b[r] - 0.5 * w->op.rhs[r]);
+  }
+  s->report->joint_work += work;
+  saltusi_operator_apply(&w->op, s->eval, s->v1);
+  saltusi_add_scaled(nj, 1.0, w->op.P, s->joint_impulses);
+  return SALTUS_OK;
+}
+
 /* The whole step at once. */
 static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s) {
@@ -542,7 +608,7 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
   if (w->op.warm.each > 0) {
     keep_impulses(w, s);
   }
-  return status;
+  return status == SALTUS_OK ? follow_drives(w, o, s) : status;
 }
 
 static bool may_retry(saltus_status status) {
@@ -618,6 +684,16 @@ static saltus_status take_linked(saltusi_moreau* w, const saltus_moreau_jean_opt
   return status;
 }
 
+/* Whether a joint moves by itself, as far as the system says. */
+static bool is_driven(const saltus_system* sys) {
+  const saltus_enclosure_ops* e = sys->ops->enclosure;
+  bool any = sys->dims.nj > 0 && (e == NULL || e->depends == NULL);
+  for (int r = 0; r < sys->dims.nj && !any; r++) {
+    any = (e->depends(sys->self, SALTUS_QUANTITY_JOINT, r) & SALTUS_ON_T) != 0;
+  }
+  return any;
+}
+
 static bool one_iteration_is_exact(const saltus_system* sys) {
   const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
   return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
@@ -634,6 +710,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true, .laws = true}, arena);
   saltusi_warm_layout(&w->op, warm_start, sys);
   w->body_width = saltusi_moreau_body_width(sys);
+  w->driven = is_driven(sys);
   saltusi_ancestors_layout(&w->ancestors, &w->op, sys, arena);
   int rows = d->nj + d->nc * (w->op.laws.any ? SALTUS_CONE_ROWS : w->op.has_friction ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);

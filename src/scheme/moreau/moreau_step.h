@@ -76,6 +76,7 @@ struct saltusi_moreau {
   double* aim;     /* [nc] of speculative contacts: gap at the end of the step that they may have */
   double* held;    /* [rows] impulses of the last step, where contacts give way */
   bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
+  bool driven;     /* a joint moves by itself */
   double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;    /* [nc] active whatever the forecast says, by key */
   bool *dropped, *met; /* [nc] of active contacts: superfluous, and looked at */
