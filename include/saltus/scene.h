@@ -36,7 +36,7 @@ typedef struct saltus_override {
   const char* value; /* a constant formula */
 } saltus_override;
 
-/* One more output than the scene has. */
+/* One more output than the scene has. Its formula may name outputs of the scene. */
 typedef struct saltus_scene_output {
   const char* name;
   const char* formula;

@@ -69,12 +69,70 @@ static const saltusi_yaml_node* find_section(saltusi_reader* reader, const saltu
   return good ? node : NULL;
 }
 
-static saltus_formula_output added(saltusi_reader* reader, const saltus_scene_output* given) {
-  return (saltus_formula_output){
-      .name = saltusi_pool_text(reader->pool, given->name),
-      .formula = {.text = saltusi_pool_text(reader->pool, given->formula),
-                  .file = saltusi_pool_text(reader->pool, given->name),
-                  .what = "formula"}};
+/* Whether a name has another meaning in formulas of the scene than that of an output. */
+static bool is_taken(const saltus_formula_def* model, const char* name, size_t length) {
+  for (int i = 0; i < model->parameter_count + model->coordinate_count + model->input_count; i++) {
+    const int c = i - model->parameter_count, k = c - model->coordinate_count;
+    const char* known = c < 0   ? model->parameters[i].name
+                        : k < 0 ? model->coordinates[c].name
+                                : model->input_names[k];
+    if (strlen(known) == length && memcmp(known, name, length) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The output that a word names; NULL: none. */
+static const saltus_formula_output* find_output(const saltus_formula_output* outputs, int count,
+                                                const char* name, size_t length) {
+  for (int i = 0; i < count; i++) {
+    if (strlen(outputs[i].name) == length && memcmp(outputs[i].name, name, length) == 0) {
+      return &outputs[i];
+    }
+  }
+  return NULL;
+}
+
+/* A formula with the formulas of outputs in the place of their names, into text; its length. text NULL: the length alone. */
+static size_t put_outputs(const saltus_formula_def* model, const saltus_formula_output* outputs,
+                          int count, const char* formula, char* text) {
+  static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.'";
+  size_t used = 0;
+  for (const char* c = formula; *c != '\0';) {
+    const size_t span = strspn(c, word), length = span > 0 ? span : 1;
+    const saltus_formula_output* o = find_output(outputs, count, c, length);
+    const bool taken = o == NULL || is_taken(model, c, length);
+    const char* from = taken ? c : o->formula.text;
+    const size_t size = taken ? length : strlen(from);
+    if (text != NULL) {
+      text[used] = '(';
+      memcpy(text + used + !taken, from, size);
+      text[used + size + !taken] = taken ? '\0' : ')';
+    }
+    used += size + (taken ? 0 : 2);
+    c += length;
+  }
+  return used;
+}
+
+static const char* with_outputs(saltusi_reader* reader, const saltus_formula_def* model,
+                                const saltus_formula_output* outputs, int count,
+                                const char* formula) {
+  const size_t length = put_outputs(model, outputs, count, formula, NULL);
+  char* text = saltusi_reader_take(reader, length + 2, 1); /* zeros */
+  if (text != NULL) {
+    (void)put_outputs(model, outputs, count, formula, text);
+  }
+  return text;
+}
+
+static saltus_formula_output added(saltusi_reader* reader, const saltus_scene_output* given,
+                                   const char* formula) {
+  return (saltus_formula_output){.name = saltusi_pool_text(reader->pool, given->name),
+                                 .formula = {.text = formula,
+                                             .file = saltusi_pool_text(reader->pool, given->name),
+                                             .what = "formula"}};
 }
 
 void saltusi_scene_observe(saltusi_scene_builder* builder, const saltus_formula_def* model,
@@ -89,7 +147,9 @@ void saltusi_scene_observe(saltusi_scene_builder* builder, const saltus_formula_
       saltusi_reader_take(reader, (size_t)output_count, sizeof *outputs);
   for (int i = 0; i < output_count && reader->status == SALTUS_OK; i++) {
     if (i >= own_count) {
-      outputs[i] = added(reader, &builder->def->outputs[i - own_count]);
+      const saltus_scene_output* given = &builder->def->outputs[i - own_count];
+      outputs[i] =
+          added(reader, given, with_outputs(reader, model, outputs, own_count, given->formula));
       continue;
     }
     entry e = read_entry(reader, section, i, "output");

@@ -357,6 +357,19 @@ static void inner_forces(saltus_sim* sim, const saltusi_dense_query* at, double*
   }
 }
 
+bool saltusi_sim_joint_forces(saltus_sim* sim, const saltusi_dense_query* at, double* joints) {
+  assert(sim != NULL && joints != NULL);
+  if (!saltusi_scheme_knows_forces(sim->scheme) || (at == NULL && !forces_of(sim, &sim->now))) {
+    return false;
+  }
+  if (at != NULL) {
+    inner_forces(sim, at, sim->forces);
+  }
+  const size_t nj = (size_t)sim->sys.dims.nj;
+  memcpy(joints, sim->forces + 3 * (size_t)sim->sys.dims.nc, nj * sizeof *joints);
+  return true;
+}
+
 /* Forces at an instant; right of the end of a step those of the state that it ends with. */
 static bool forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_query* at) {
   if (at->side == SALTUS_RIGHT && at->t >= in->end - rounding(sim, in->end)) {

@@ -188,6 +188,10 @@ saltus_status saltusi_observer_failed(saltus_sim* sim, double t);
 
 /* The frame of the present instant, where a run ends early; not a second time. */
 saltus_status saltusi_observer_leave(saltus_sim* sim);
+/* Forces of joints [nj] inside the last step, or at the present state (NULL), without impacts; false: the scheme does not
+ * report them. */
+bool saltusi_sim_joint_forces(saltus_sim* sim, const struct saltusi_dense_query* at,
+                              double* joints);
 
 /* The new state takes the place of the old. */
 static inline void saltusi_sim_exchange(saltus_sim* sim, double t) {

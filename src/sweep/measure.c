@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,16 +131,17 @@ static saltus_status read_item(const reader* r, int fold, char* argument, const 
   }
   const bool force = strncmp(argument, "force of ", 9) == 0;
   const bool impulse = strncmp(argument, "impulse of ", 11) == 0;
-  if (force || impulse) {
+  const bool gap = strncmp(argument, "gap of ", 7) == 0;
+  if (force || impulse || gap) {
     char* word;
     item->text = part_of(argument, &word);
-    item->subject = force ? SALTUSI_OF_FORCE : SALTUSI_OF_IMPULSE;
+    item->subject = force ? SALTUSI_OF_FORCE : impulse ? SALTUSI_OF_IMPULSE : SALTUSI_OF_GAP;
   } else {
     item->text = argument;
     item->subject = SALTUSI_OF_OUTPUT;
   }
   const bool summed = item->fold == SALTUSI_FOLD_SUM;
-  if (item->subject == SALTUSI_OF_OUTPUT && summed) {
+  if (saltusi_item_is_function(item) && summed) {
     return refuse(r, "sum() is of impulses: sum(impulse of NAME); a formula has an integral()",
                   NULL);
   }
@@ -386,9 +388,64 @@ static saltus_status unknown(saltus_log log, const char* kind, const char* name,
   return SALTUS_ERR_INPUT;
 }
 
+void saltusi_item_label(const saltusi_item* item, char* text, size_t size) {
+  assert(item != NULL && text != NULL);
+  if (item->named) {
+    snprintf(text, size, "%s", item->text);
+  } else {
+    snprintf(text, size, "measure_%d", item->output);
+  }
+}
+
+static double output_of(const saltus_scene_view* view, int place, const double* forces,
+                        double* values, void* scratch) {
+  const saltus_observables* o = view->observables;
+  const saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
+  o->outputs_with(o->self, &at, forces, values);
+  return values[place];
+}
+
+/* A formula with forces of joints is not a number without them. */
+static saltus_status find_load(saltusi_item* item, const saltus_scene_view* view, saltus_log log) {
+  const saltus_observables* o = view->observables;
+  char label[200];
+  int place = 0;
+  if (o == NULL) {
+    return SALTUS_OK;
+  }
+  saltusi_item_label(item, label, sizeof label);
+  while (place < o->output_count && strcmp(o->output_labels[place].name, label) != 0) {
+    place++;
+  }
+  if (place == o->output_count || o->outputs_with == NULL) {
+    return SALTUS_OK;
+  }
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  double* values = SALTUSI_TAKE(&pool, double, o->output_count);
+  double* zeros = SALTUSI_TAKE(&pool, double, view->system->dims.nj + 1);
+  void* scratch = saltusi_pool_take(&pool, o->scratch + 1, 1);
+  if (!pool.failed) {
+    item->loaded = isnan(output_of(view, place, NULL, values, scratch)) &&
+                   !isnan(output_of(view, place, zeros, values, scratch));
+  }
+  const saltus_status status = pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+  saltusi_pool_free(&pool);
+  if (status == SALTUS_OK && item->loaded && item->fold == SALTUSI_FOLD_FIRST) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "measure: first(%.80s): forces of joints have max, min, last, mean, integral and "
+                "rms, not first",
+                item->text);
+    return SALTUS_ERR_INPUT;
+  }
+  return status;
+}
+
 static saltus_status bind(saltusi_item* item, const saltus_scene_view* view, saltus_log log) {
   const char* names[2 * NAMES_MOST];
-  if (item->text == NULL || item->subject == SALTUSI_OF_OUTPUT) {
+  if (item->subject == SALTUSI_OF_OUTPUT) {
+    return find_load(item, view, log);
+  }
+  if (item->text == NULL) {
     return SALTUS_OK;
   }
   if (item->subject == SALTUSI_OF_EVENTS && item->kind < 0) {

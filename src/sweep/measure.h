@@ -13,6 +13,7 @@
 /* What a number is of. */
 typedef enum saltusi_subject {
   SALTUSI_OF_OUTPUT,  /* a formula of the scene, at every time */
+  SALTUSI_OF_GAP,     /* of a contact, m, at every time */
   SALTUSI_OF_FORCE,   /* of a contact or a joint, N */
   SALTUSI_OF_IMPULSE, /* of the impacts of a contact, N s */
   SALTUSI_OF_EVENTS,
@@ -42,6 +43,8 @@ typedef struct saltusi_item {
   long long which;  /* of times: the first is 1, -1 the last */
   int place;        /* of the contact, joint or event, once the scene is known; -1: all */
   bool joint;       /* a force of a joint */
+  bool named;       /* an output of bodies by its name, no formula */
+  bool loaded;      /* a formula with forces of joints */
 } saltusi_item;
 
 typedef struct saltusi_measures {
@@ -55,6 +58,14 @@ typedef struct saltusi_measures {
 /* SALTUS_ERR_INPUT after a message that names the measure. */
 saltus_status saltusi_measures_parse(const char* const* texts, int count, saltusi_pool* pool,
                                      saltus_log log, saltusi_measures* out);
+
+/* Whether an item is a function of time. */
+static inline bool saltusi_item_is_function(const saltusi_item* item) {
+  return item->subject == SALTUSI_OF_OUTPUT || item->subject == SALTUSI_OF_GAP;
+}
+
+/* The label of an item among the outputs of the scene. */
+void saltusi_item_label(const saltusi_item* item, char* text, size_t size);
 
 /* Finds the contacts, joints and events of items in the scene. */
 saltus_status saltusi_measures_bind(saltusi_measures* measures, const saltus_scene_view* view,

@@ -166,7 +166,7 @@ static saltus_status simulate(job* j, const saltus_scene_view* view) {
                                 : saltus_sim_run_until(watch.sim, settings.until);
   }
   if (status == SALTUS_OK) {
-    saltusi_watch_end(&watch, &j->pool, j->values + s->points.count);
+    status = saltusi_watch_end(&watch, &j->pool, j->log, j->values + s->points.count);
   } else if (j->limit.reached) {
     saltusi_log(j->log, SALTUS_LEVEL_ERROR,
                 "took more than %g s of computing time; was at t = %g s", s->def.time_limit,
@@ -304,15 +304,27 @@ static saltus_status read_axes(saltus_sweep* s) {
   return SALTUS_OK;
 }
 
+/* Whether a text is the name of an output that bodies have without a formula, as momentum.x. */
+static bool is_of_bodies(const saltus_sweep* s, const char* text) {
+  const saltus_observables* o = saltus_scene_look(s->scene)->observables;
+  for (int i = 0; o != NULL && i < o->output_count && strchr(text, '.') != NULL; i++) {
+    if (strcmp(o->output_labels[i].name, text) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static saltus_status read_measures(saltus_sweep* s) {
   saltus_status status = saltusi_measures_parse(s->def.measures, s->def.measure_count, &s->pool,
                                                 s->def.log, &s->measures);
   s->outputs = SALTUSI_TAKE(&s->pool, saltus_scene_output, s->measures.item_count + 1);
   for (int i = 0; i < s->measures.item_count && status == SALTUS_OK; i++) {
-    const saltusi_item* item = &s->measures.items[i];
-    if (item->subject == SALTUSI_OF_OUTPUT) {
+    saltusi_item* item = &s->measures.items[i];
+    item->named = item->subject == SALTUSI_OF_OUTPUT && is_of_bodies(s, item->text);
+    if (item->subject == SALTUSI_OF_OUTPUT && !item->named) {
       char name[32];
-      snprintf(name, sizeof name, "measure_%d", item->output);
+      saltusi_item_label(item, name, sizeof name);
       s->outputs[s->output_count++] =
           (saltus_scene_output){.name = saltusi_pool_text(&s->pool, name), .formula = item->text};
     }
@@ -320,24 +332,25 @@ static saltus_status read_measures(saltus_sweep* s) {
   return status == SALTUS_OK && s->pool.failed ? SALTUS_ERR_MEMORY : status;
 }
 
-/* The scene with the values of the first run: errors in axes, formulas and settings are detected here. */
+static saltus_status open_scene(saltus_sweep* s) {
+  const saltus_sweep_def* def = &s->def;
+  const saltus_scene_def plain = {.path = def->path,
+                                  .text = def->text,
+                                  .overrides = def->overrides,
+                                  .override_count = def->override_count,
+                                  .log = def->log};
+  return saltus_scene_create(&plain, &s->scene);
+}
+
+/* The scene with the values of the first run: whatever is wrong with axes, formulas and settings is seen here. */
 static saltus_status read_scene(saltus_sweep* s) {
   const saltus_sweep_def* def = &s->def;
-  saltus_scene_def plain = {.path = def->path,
-                            .text = def->text,
-                            .overrides = def->overrides,
-                            .override_count = def->override_count,
-                            .log = def->log};
-  saltus_status status = saltus_scene_create(&plain, &s->scene);
-  if (status != SALTUS_OK) {
-    return status;
-  }
   double* values = SALTUSI_TAKE(&s->pool, double, def->axis_count + 1);
   job j = {
       .sweep = s, .pool = saltusi_pool_over(def->allocator), .log = def->log, .values = values};
   saltusi_points_at(&s->points, 0, values);
   saltus_scene* first = NULL;
-  status = values != NULL ? make_scene(&j, &first) : SALTUS_ERR_MEMORY;
+  saltus_status status = values != NULL ? make_scene(&j, &first) : SALTUS_ERR_MEMORY;
   if (status == SALTUS_OK) {
     const saltus_scene_view* view = saltus_scene_look(first);
     saltus_run_def run = s->run;
@@ -404,6 +417,7 @@ static saltus_status open_team(saltus_sweep* s) {
 
 static saltus_status create(saltus_sweep* s) {
   saltus_status status = read_axes(s);
+  status = status == SALTUS_OK ? open_scene(s) : status;
   status = status == SALTUS_OK ? read_measures(s) : status;
   status = status == SALTUS_OK ? read_scene(s) : status;
   const int columns = s->points.count + s->measures.count;

@@ -5,6 +5,7 @@
  */
 #include "sweep/watch.h"
 
+#include "base/log.h"
 #include "saltus/mechanism.h"
 #include "scheme/scheme_ops.h"
 #include "sim/sim_state.h"
@@ -12,7 +13,6 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { PARTS = 8, SEARCH_MOST = 60, POINTS = 5 };
@@ -22,12 +22,12 @@ saltusi_watch_needs saltusi_watch_wants(const saltusi_measures* measures) {
   saltusi_watch_needs needs = {0};
   for (int i = 0; i < measures->item_count; i++) {
     const saltusi_item* item = &measures->items[i];
-    needs.steps = needs.steps || item->subject == SALTUSI_OF_OUTPUT;
-    needs.frames =
-        needs.frames || item->subject == SALTUSI_OF_FORCE || item->subject == SALTUSI_OF_WEAR;
-    needs.every =
-        needs.every || (item->subject == SALTUSI_OF_FORCE && item->fold != SALTUSI_FOLD_MEAN &&
-                        item->fold != SALTUSI_FOLD_INTEGRAL);
+    needs.steps = needs.steps || saltusi_item_is_function(item);
+    needs.frames = needs.frames || item->subject == SALTUSI_OF_FORCE ||
+                   item->subject == SALTUSI_OF_WEAR || item->loaded;
+    needs.every = needs.every || item->loaded ||
+                  (item->subject == SALTUSI_OF_FORCE && item->fold != SALTUSI_FOLD_MEAN &&
+                   item->fold != SALTUSI_FOLD_INTEGRAL);
     needs.events =
         needs.events || item->subject == SALTUSI_OF_EVENTS || item->subject == SALTUSI_OF_IMPULSE;
   }
@@ -35,42 +35,74 @@ saltusi_watch_needs saltusi_watch_wants(const saltusi_measures* measures) {
   return needs;
 }
 
+/* The place of an item among the values. */
+static int place_of(const saltusi_watch* w, const saltusi_item* item) {
+  const saltus_observables* o = w->view->observables;
+  const int all = o != NULL ? o->output_count : 0;
+  char name[200];
+  if (item->subject == SALTUSI_OF_GAP) {
+    return all + item->place;
+  }
+  saltusi_item_label(item, name, sizeof name);
+  for (int k = 0; k < all; k++) {
+    if (strcmp(o->output_labels[k].name, name) == 0) {
+      return k;
+    }
+  }
+  return 0;
+}
+
+static void take_arrays(saltusi_watch* w, saltusi_pool* pool) {
+  const saltus_dims* d = &w->view->system->dims;
+  const saltus_observables* o = w->view->observables;
+  const int count = (o != NULL ? o->output_count : 0) + (w->gaps ? d->nc : 0);
+  double** const samples[] = {&w->low, &w->middle, &w->high, &w->at, &w->end};
+  w->value_count = count;
+  for (int i = 0; i < 5; i++) {
+    *samples[i] = SALTUSI_TAKE(pool, double, count + 1);
+  }
+  w->q = SALTUSI_TAKE(pool, double, d->nq);
+  w->v = SALTUSI_TAKE(pool, double, d->nv);
+  w->forces = SALTUSI_TAKE(pool, double, d->nj + 1);
+  const size_t own = o != NULL ? o->scratch : 0;
+  w->scratch = saltusi_pool_take(pool, (own > d->scratch ? own : d->scratch) + 1, 1);
+  if (w->gaps) {
+    saltus_arena arena = saltus_arena_counting();
+    saltusi_contact_list_layout(&w->list, d, &arena);
+    const size_t bytes = arena.used;
+    void* room = saltusi_pool_take(pool, bytes + SALTUS_ALIGNMENT, 1);
+    if (room != NULL) {
+      arena = saltus_arena_over(room, bytes);
+      saltusi_contact_list_layout(&w->list, d, &arena);
+    }
+  }
+}
+
 saltus_status saltusi_watch_start(saltusi_watch* watch, const saltusi_measures* measures,
                                   const saltus_scene_view* view, saltusi_pool* pool) {
   assert(watch != NULL && measures != NULL && view != NULL && pool != NULL);
-  const saltus_dims* d = &view->system->dims;
-  const saltus_observables* o = view->observables;
-  const int all = o != NULL ? o->output_count : 0;
   *watch = (saltusi_watch){.measures = measures, .view = view};
+  for (int i = 0; i < measures->item_count; i++) {
+    const saltusi_item* item = &measures->items[i];
+    watch->gaps = watch->gaps || item->subject == SALTUSI_OF_GAP;
+    watch->loads = watch->loads || item->loaded;
+    watch->function_count += saltusi_item_is_function(item);
+    watch->integrates = watch->integrates ||
+                        (saltusi_item_is_function(item) &&
+                         (item->fold == SALTUSI_FOLD_MEAN || item->fold == SALTUSI_FOLD_INTEGRAL ||
+                          item->fold == SALTUSI_FOLD_RMS));
+  }
   watch->sums = SALTUSI_TAKE(pool, saltusi_watch_sum, measures->item_count + 1);
-  watch->outputs = SALTUSI_TAKE(pool, int, measures->item_count + 1);
-  watch->q = SALTUSI_TAKE(pool, double, d->nq);
-  watch->v = SALTUSI_TAKE(pool, double, d->nv);
-  watch->low = SALTUSI_TAKE(pool, double, all + 1);
-  watch->middle = SALTUSI_TAKE(pool, double, all + 1);
-  watch->high = SALTUSI_TAKE(pool, double, all + 1);
-  watch->at = SALTUSI_TAKE(pool, double, all + 1);
-  watch->end = SALTUSI_TAKE(pool, double, all + 1);
-  watch->scratch = saltusi_pool_take(pool, (o != NULL ? o->scratch : 0) + 1, 1);
+  watch->values = SALTUSI_TAKE(pool, int, measures->item_count + 1);
+  take_arrays(watch, pool);
   if (pool->failed) {
     return SALTUS_ERR_MEMORY;
   }
   for (int i = 0; i < measures->item_count; i++) {
-    const saltusi_item* item = &measures->items[i];
     watch->sums[i].value = (double)NAN;
-    if (item->subject != SALTUSI_OF_OUTPUT) {
-      continue;
+    if (saltusi_item_is_function(&measures->items[i])) {
+      watch->values[i] = place_of(watch, &measures->items[i]);
     }
-    char name[32];
-    snprintf(name, sizeof name, "measure_%d", item->output);
-    for (int k = 0; k < all; k++) {
-      if (strcmp(o->output_labels[k].name, name) == 0) {
-        watch->outputs[item->output] = k;
-      }
-    }
-    watch->output_count++;
-    watch->integrates = watch->integrates || item->fold == SALTUSI_FOLD_MEAN ||
-                        item->fold == SALTUSI_FOLD_INTEGRAL || item->fold == SALTUSI_FOLD_RMS;
   }
   return SALTUS_OK;
 }
@@ -84,24 +116,43 @@ void saltusi_watch_free(saltusi_watch* watch) {
 
 /* ---- formulas of the scene ---- */
 
-static void evaluate(saltusi_watch* w, double t, const double* q, const double* v, double* out) {
+/* Whether an item is looked at inside of steps; otherwise at frames, with mean forces. */
+static bool is_seen(const saltusi_watch* w, const saltusi_item* item) {
+  return saltusi_item_is_function(item) &&
+         (!item->loaded || saltusi_scheme_knows_forces(w->sim->scheme));
+}
+
+/* All values at a state; forces NULL: those of joints are not known. */
+static void evaluate_with(saltusi_watch* w, double t, const double* q, const double* v,
+                          const double* forces, double* out) {
   const saltus_observables* o = w->view->observables;
+  const saltus_system* sys = w->view->system;
   const saltus_point at = {.t = t, .q = q, .v = v, .scratch = w->scratch, .failure = &w->failure};
-  if (o->outputs_with != NULL) {
-    o->outputs_with(o->self, &at, NULL, out);
-  } else {
+  if (o != NULL && o->outputs_with != NULL) {
+    o->outputs_with(o->self, &at, forces, out);
+  } else if (o != NULL && o->output_count > 0) {
     o->outputs(o->self, &at, out);
+  }
+  if (w->gaps && saltusi_contacts(sys, &at, &w->list) == SALTUS_OK) {
+    memcpy(out + w->value_count - sys->dims.nc, w->list.gap, (size_t)sys->dims.nc * sizeof *out);
   }
 }
 
-/* All outputs inside the last step; NaN where the scheme fails to say. */
+/* The same at the state that the run has reached. */
+static void evaluate(saltusi_watch* w, double t, const double* q, const double* v, double* out) {
+  const bool known = w->loads && saltusi_sim_joint_forces(w->sim, NULL, w->forces);
+  evaluate_with(w, t, q, v, known ? w->forces : NULL, out);
+}
+
+/* All values inside the last step; NaN where the scheme fails to say. */
 static void sample(saltusi_watch* w, double t, saltus_side side, double* out) {
   const saltusi_dense_query query = {.t = t, .side = side, .q = w->q, .v = w->v};
   if (saltusi_scheme_dense(w->sim->scheme, 2, &query) == SALTUS_OK) {
-    evaluate(w, t, w->q, w->v, out);
+    const bool known = w->loads && saltusi_sim_joint_forces(w->sim, &query, w->forces);
+    evaluate_with(w, t, w->q, w->v, known ? w->forces : NULL, out);
     return;
   }
-  for (int i = 0; i < w->view->observables->output_count; i++) {
+  for (int i = 0; i < w->value_count; i++) {
     out[i] = (double)NAN;
   }
 }
@@ -115,9 +166,8 @@ static void see_extreme(saltusi_watch_sum* sum, saltusi_fold fold, double value)
 static void see_values(saltusi_watch* w, const double* values) {
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
-    if (item->subject == SALTUSI_OF_OUTPUT &&
-        (item->fold == SALTUSI_FOLD_MAX || item->fold == SALTUSI_FOLD_MIN)) {
-      see_extreme(&w->sums[i], item->fold, values[w->outputs[item->output]]);
+    if (is_seen(w, item) && (item->fold == SALTUSI_FOLD_MAX || item->fold == SALTUSI_FOLD_MIN)) {
+      see_extreme(&w->sums[i], item->fold, values[w->values[i]]);
     }
   }
 }
@@ -171,10 +221,10 @@ static void see_turn(saltusi_watch* w, const window* at) {
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
     const bool most = item->fold == SALTUSI_FOLD_MAX, least = item->fold == SALTUSI_FOLD_MIN;
-    if (item->subject != SALTUSI_OF_OUTPUT || !(most || least)) {
+    if (!is_seen(w, item) || !(most || least)) {
       continue;
     }
-    const int k = w->outputs[item->output];
+    const int k = w->values[i];
     const double sign = most ? 1.0 : -1.0;
     const double low = sign * w->low[k], middle = sign * w->middle[k], high = sign * w->high[k];
     /* what a parabola through the three may reach must be above what is known */
@@ -203,8 +253,8 @@ static void integrate(saltusi_watch* w, double a, double b) {
     sample(w, from + 0.5 * half * (1.0 + nodes[k % POINTS]), SALTUS_RIGHT, w->at);
     for (int i = 0; i < w->measures->item_count; i++) {
       const saltusi_item* item = &w->measures->items[i];
-      if (item->subject == SALTUSI_OF_OUTPUT) {
-        const double y = w->at[w->outputs[item->output]];
+      if (is_seen(w, item)) {
+        const double y = w->at[w->values[i]];
         w->sums[i].weight +=
             0.5 * half * weights[k % POINTS] * (item->fold == SALTUSI_FOLD_RMS ? y * y : y);
       }
@@ -221,7 +271,7 @@ static void see_part(saltusi_watch* w, double a, double b) {
   if (!(b - a > 64.0 * DBL_EPSILON * fmax(fabs(a), fabs(b)))) {
     return;
   }
-  memcpy(w->middle, w->low, (size_t)w->view->observables->output_count * sizeof *w->low);
+  memcpy(w->middle, w->low, (size_t)w->value_count * sizeof *w->low);
   double before = a, here = a;
   for (int i = 1; i <= PARTS; i++) {
     const double next = a + (b - a) * ((double)i / PARTS);
@@ -229,7 +279,7 @@ static void see_part(saltusi_watch* w, double a, double b) {
       sample(w, next, SALTUS_RIGHT, w->high);
       see_values(w, w->high);
     } else {
-      memcpy(w->high, w->end, (size_t)w->view->observables->output_count * sizeof *w->high);
+      memcpy(w->high, w->end, (size_t)w->value_count * sizeof *w->high);
     }
     if (i > 1) {
       see_turn(w, &(window){.a = before,
@@ -253,8 +303,8 @@ static void see_part(saltusi_watch* w, double a, double b) {
 static void see_first(saltusi_watch* w, const double* values) {
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
-    if (item->subject == SALTUSI_OF_OUTPUT && item->fold == SALTUSI_FOLD_FIRST) {
-      w->sums[i].value = values[w->outputs[item->output]];
+    if (is_seen(w, item) && item->fold == SALTUSI_FOLD_FIRST) {
+      w->sums[i].value = values[w->values[i]];
     }
   }
 }
@@ -263,8 +313,8 @@ static void see_first(saltusi_watch* w, const double* values) {
 static void see_ends(saltusi_watch* w, double dt) {
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
-    if (item->subject == SALTUSI_OF_OUTPUT) {
-      const int k = w->outputs[item->output];
+    if (is_seen(w, item)) {
+      const int k = w->values[i];
       const double a = w->low[k], b = w->high[k];
       w->sums[i].weight += 0.5 * dt * (item->fold == SALTUSI_FOLD_RMS ? a * a + b * b : a + b);
     }
@@ -273,7 +323,7 @@ static void see_ends(saltusi_watch* w, double dt) {
 
 static saltus_status see_step(void* user, double t, const double* q, const double* v) {
   saltusi_watch* w = user;
-  if (w->output_count == 0) {
+  if (w->function_count == 0) {
     w->begin = w->begun ? w->begin : t;
     w->begun = true;
     w->t = t;
@@ -340,7 +390,7 @@ static saltus_status see_event(void* user, const saltus_event* event) {
       }
     }
   }
-  if (event->kind == SALTUS_EVENT_IMPACT && w->output_count > 0) {
+  if (event->kind == SALTUS_EVENT_IMPACT && w->function_count > 0) {
     const saltus_allocator memory = saltusi_pool_over(NULL).allocator;
     if (saltusi_grow(&memory, (void**)&w->cuts, &w->cut_room, w->cut_count + 1, sizeof *w->cuts)) {
       w->cuts[w->cut_count++] = event->t;
@@ -369,6 +419,22 @@ static double joint_size(const saltusi_watch* w, int joint, const saltus_frame* 
   return sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
 }
 
+/* A number between two frames: forces are means there. */
+static void see_mean(saltusi_watch_sum* sum, saltusi_fold fold, double t, double value) {
+  const double dt = sum->count > 0 ? t - sum->weight : 0.0;
+  const bool sums = fold == SALTUSI_FOLD_MEAN || fold == SALTUSI_FOLD_INTEGRAL;
+  if (sum->count++ == 0) {
+    sum->value = sums || fold == SALTUSI_FOLD_RMS ? 0.0 : sum->value;
+  } else if (sums || fold == SALTUSI_FOLD_RMS) {
+    sum->value += sums ? value * dt : value * value * dt;
+  } else if (fold == SALTUSI_FOLD_LAST) {
+    sum->value = value;
+  } else if (dt > 0.0) {
+    see_extreme(sum, fold, value);
+  }
+  sum->weight = t;
+}
+
 static saltus_status see_frame(void* user, const saltus_frame* frame) {
   saltusi_watch* w = user;
   for (int i = 0; i < w->measures->item_count; i++) {
@@ -378,24 +444,16 @@ static saltus_status see_frame(void* user, const saltus_frame* frame) {
     if (item->subject == SALTUSI_OF_WEAR && contact) {
       sum->value = -frame->contacts[item->place].friction;
     }
+    if (item->loaded && !is_seen(w, item)) {
+      see_mean(sum, item->fold, frame->t, frame->outputs[w->values[i]]);
+    }
     if (item->subject != SALTUSI_OF_FORCE) {
       continue;
     }
     const double force = item->joint ? joint_size(w, item->place, frame)
                          : contact   ? frame->contacts[item->place].force[0]
                                      : (double)NAN;
-    const double dt = sum->count > 0 ? frame->t - sum->weight : 0.0;
-    const bool sums = item->fold == SALTUSI_FOLD_MEAN || item->fold == SALTUSI_FOLD_INTEGRAL;
-    if (sum->count++ == 0) {
-      sum->value = sums ? 0.0 : sum->value;
-    } else if (sums) {
-      sum->value += force * dt;
-    } else if (item->fold == SALTUSI_FOLD_LAST) {
-      sum->value = force;
-    } else if (dt > 0.0) {
-      see_extreme(sum, item->fold, force);
-    }
-    sum->weight = frame->t;
+    see_mean(sum, item->fold, frame->t, force);
   }
   return SALTUS_OK;
 }
@@ -430,9 +488,14 @@ static double value_of(saltusi_watch* w, int i, const double* last) {
   default:
     break;
   }
+  if (!is_seen(w, item)) {
+    return item->fold == SALTUSI_FOLD_MEAN  ? sum->value / span
+           : item->fold == SALTUSI_FOLD_RMS ? sqrt(sum->value / span)
+                                            : sum->value;
+  }
   switch (item->fold) {
   case SALTUSI_FOLD_LAST:
-    return last[w->outputs[item->output]];
+    return last[w->values[i]];
   case SALTUSI_FOLD_INTEGRAL:
     return sum->weight;
   case SALTUSI_FOLD_MEAN:
@@ -444,25 +507,40 @@ static double value_of(saltusi_watch* w, int i, const double* last) {
   }
 }
 
-void saltusi_watch_end(saltusi_watch* watch, saltusi_pool* pool, double* values) {
+/* A function of time or a force that is not a number has no measure; SALTUS_ERR_RANGE after a message. */
+static saltus_status check_item(const saltusi_item* item, double value, saltus_log log) {
+  if (!isnan(value) || (item->subject != SALTUSI_OF_FORCE && !saltusi_item_is_function(item))) {
+    return SALTUS_OK; /* an event that did not happen is NaN */
+  }
+  saltusi_log(log, SALTUS_LEVEL_ERROR, "measure: %s%.80s is not a number",
+              item->subject == SALTUSI_OF_FORCE ? "force of "
+              : item->subject == SALTUSI_OF_GAP ? "gap of "
+                                                : "",
+              item->text);
+  return SALTUS_ERR_RANGE;
+}
+
+saltus_status saltusi_watch_end(saltusi_watch* watch, saltusi_pool* pool, saltus_log log,
+                                double* values) {
   assert(watch->sim != NULL && pool != NULL && values != NULL);
   const saltusi_measures* m = watch->measures;
   double* items = SALTUSI_TAKE(pool, double, m->item_count + 1);
   double* scratch = SALTUSI_TAKE(pool, double, m->program.registers + 1);
   if (items == NULL || scratch == NULL) {
-    for (int i = 0; i < m->count; i++) {
-      values[i] = (double)NAN;
-    }
-    return;
+    return SALTUS_ERR_MEMORY;
   }
-  if (watch->output_count > 0) {
+  if (watch->function_count > 0) {
     evaluate(watch, saltus_sim_time(watch->sim), saltus_sim_q(watch->sim), saltus_sim_v(watch->sim),
              watch->at);
   }
+  saltus_status status = SALTUS_OK;
   for (int i = 0; i < m->item_count; i++) {
     items[i] = value_of(watch, i, watch->at);
+    const saltus_status checked = check_item(&m->items[i], items[i], log);
+    status = status == SALTUS_OK ? checked : status;
   }
   if (m->count > 0) {
     saltusi_run(&m->program, 0.0, items, NULL, scratch, values);
   }
+  return status;
 }

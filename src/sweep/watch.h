@@ -6,12 +6,14 @@
  * Formulas of the scene are looked at inside every step, between its impacts, where the scheme knows the motion there:
  * extremes are sought between samples, integrals are sums by Gauss. Of other schemes the ends of steps count. Forces are means
  * between steps, so extremes are those of such means, and their means exact; impulses, counts and times are those of events.
+ * Formulas with forces of joints are evaluated inside steps by schemes that know forces there, with those means by the others.
  */
 #ifndef SALTUSI_SWEEP_WATCH_H
 #define SALTUSI_SWEEP_WATCH_H
 
 #include "saltus/sim.h"
 #include "sweep/measure.h"
+#include "system/evaluate.h"
 
 typedef struct saltusi_watch_sum {
   double value; /* of the item, as it builds up */
@@ -24,13 +26,17 @@ typedef struct saltusi_watch {
   const saltus_scene_view* view;
   saltus_sim* sim;
   saltusi_watch_sum* sums; /* [item_count] */
-  int* outputs;            /* [formulas] places among the outputs of the scene */
-  int output_count;        /* formulas */
+  int* values;             /* [item_count] places among the outputs of the scene and the gaps */
+  int value_count;         /* outputs of the scene and, where requested, gaps */
+  int function_count;      /* items that are functions of time */
+  bool gaps, loads;        /* of contacts; forces of joints */
   bool integrates;
   double *q, *v;                          /* state inside a step */
-  double *low, *middle, *high, *at, *end; /* [outputs of the scene] samples */
-  void* scratch;
-  double* cuts; /* times of impacts in this step */
+  double *low, *middle, *high, *at, *end; /* [value_count] samples */
+  double* forces;                         /* [nj] N of joints */
+  saltusi_contact_list list;
+  void* scratch; /* of outputs and of the system */
+  double* cuts;  /* times of impacts in this step */
   size_t cut_count, cut_room;
   double begin, t; /* s, of the run and of the last step */
   bool begun;
@@ -51,8 +57,9 @@ saltus_status saltusi_watch_start(saltusi_watch* watch, const saltusi_measures* 
                                   const saltus_scene_view* view, saltusi_pool* pool);
 saltus_recorder saltusi_watch_recorder(saltusi_watch* watch);
 
-/* The measures, [count]. */
-void saltusi_watch_end(saltusi_watch* watch, saltusi_pool* pool, double* values);
+/* The measures, [count]. SALTUS_ERR_RANGE after a message where a formula, a gap or a force is not a number. */
+saltus_status saltusi_watch_end(saltusi_watch* watch, saltusi_pool* pool, saltus_log log,
+                                double* values);
 void saltusi_watch_free(saltusi_watch* watch);
 
 #endif

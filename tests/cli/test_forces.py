@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
 """Forces and energies of machines against statics: bearings of gears, torques of drives, energies of impacts."""
+import csv
 import json
 import math
 import unittest
@@ -41,6 +42,18 @@ kinetic: (x'^2 + y'^2)/2
 potential: 9.81*y
 contacts: [{name: floor, gap: y, slip: x, friction: mu, restitution: e}]
 simulate: {until: 0.5}
+"""
+
+# A rod that a motor turns by A sin(w t) about its end: torque -(I + m c^2) A w^2 sin(w t), force of the bearing m c A w^2 at the
+# turning points across the rod.
+MOTOR = """saltus: 1
+parameters: {m: 2, I: 0.3, c: 0.5, A: 0.2, w: 5}
+world: {dimension: 2, gravity: [0, 0]}
+bodies: {rod: {mass: m, inertia: I, position: [c, 0], velocity: [0, c*A*w], angular_velocity: A*w}}
+markers: {wall: {}, end: {body: rod, point: [-c, 0]}}
+joints: [{name: motor, type: revolute, between: [wall, end], drive: {angle: A*sin(w*t)}}]
+outputs: {torque: motor.torque.z, half: "0.5*m"}
+simulate: {until: 2*pi/w}
 """
 
 
@@ -91,6 +104,59 @@ class Forces(test_cli.Cli):
             self.assertEqual(kept['impact_energy_lost'], made['impact_energy_lost'])
             text = saltus('info', path).stdout
             self.assertIn(f"impacts lose {made['impact_energy_lost']:.6g} J in all", text)
+
+    def sweep(self, text, *words):
+        out = self.folder / 'sweep.csv'
+        done = saltus('sweep', self.scene(text), *words, '-o', out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(csv.DictReader(out.read_text().splitlines()))
+
+    def test_torques_and_outputs_are_measures_of_sweeps(self):
+        words = ('--axis', 'A=0.1:0.3:3', '--measure', 'top=max(motor.torque.z)', '--measure', 'low=min(torque)',
+                 '--measure', 'mean=mean(torque^2)/max(half)', '--measure', 'rms=rms(torque)', '--measure', 'end=last(torque)',
+                 '--measure', 'sum=integral(2*torque)', '--measure', 'p=max(momentum.y)')
+        for more, near in ((('--tol', '1e-9'), 1e-6), (('--scheme', 'rk4', '--step', '2e-3'), 2e-2),
+                           (('--scheme', 'moreau-jean', '--step', '2e-3'), 2e-2)):
+            rows = self.sweep(MOTOR, *words, *more, '--restart')
+            self.assertEqual([row['status'] for row in rows], ['0'] * 3)
+            for row in rows:
+                A = float(row['A'])
+                most = (0.3 + 2 * 0.25) * A * 25
+                with self.subTest(how=more, A=A):
+                    self.assertAlmostEqual(float(row['top']), most, delta=near * most)
+                    self.assertAlmostEqual(float(row['low']), -most, delta=near * most)
+                    self.assertAlmostEqual(float(row['mean']), most ** 2 / 2, delta=near * most ** 2)
+                    self.assertAlmostEqual(float(row['rms']), most / math.sqrt(2), delta=near * most)
+                    self.assertAlmostEqual(float(row['end']), 0, delta=near * most)
+                    self.assertAlmostEqual(float(row['sum']), 0, delta=near * most)
+                    self.assertAlmostEqual(float(row['p']), 2 * 0.5 * A * 5, delta=near)
+        self.refused('sweep', self.scene(MOTOR), '--axis', 'A=0.1,0.2', '--measure', 'first(torque)',
+                     says='forces of joints have max, min, last, mean, integral and rms, not first')
+
+    def test_gaps_are_measures_of_sweeps(self):
+        # a mass from the height h with 9.81 m/s^2: one impact at T = sqrt(2 h/g), then up to e^2 h
+        text = STRUCK.replace('start: 0.5', 'start: h').replace('{e: 0.4', '{h: 0.5, e: 0.4')
+        rows = self.sweep(text, '--axis', 'h=0.2,0.5', '--measure', 'first(gap of floor)', '--measure', 'max(gap of floor)',
+                          '--measure', 'min(gap of floor)', '--measure', 'mean(gap of floor)*time(impact)', '--tol', '1e-9',
+                          '--measure', 'last(gap of floor)', '--until', '0.34')
+        for row in rows:
+            h = float(row['h'])
+            T, up = math.sqrt(2 * h / 9.81), 0.4 * math.sqrt(2 * 9.81 * h)
+            rest = 0.34 - T
+            area = 2 * h * T / 3 + up * rest ** 2 / 2 - 9.81 * rest ** 3 / 6
+            self.assertEqual(row['status'], '0')
+            self.assertAlmostEqual(float(row['first(gap of floor)']), h, delta=1e-9)
+            self.assertAlmostEqual(float(row['max(gap of floor)']), h, delta=1e-9)
+            self.assertAlmostEqual(float(row['min(gap of floor)']), 0, delta=1e-8)
+            self.assertAlmostEqual(float(row['mean(gap of floor)*time(impact)']), area / 0.34 * T, delta=1e-7)
+            self.assertAlmostEqual(float(row['last(gap of floor)']), up * rest - 9.81 * rest ** 2 / 2, delta=1e-7)
+        self.refused('sweep', self.scene(text), '--axis', 'h=1,2', '--measure', 'min(gap of flor)', says='did you mean "floor"?')
+
+    def test_a_measure_that_is_not_a_number_fails_its_run(self):
+        rows = self.sweep(STRUCK, '--axis', 'e=0.1,0.2', '--measure', 'max(sqrt(y - 10))')
+        for row in rows:
+            self.assertNotEqual(row['status'], '0')
+            self.assertIn('sqrt(y - 10) is not a number', row['reason'])
 
 
 if __name__ == '__main__':
