@@ -208,14 +208,19 @@ static void print_ledger(const run_job* j) {
                 fabs(saltus_run_outcome(j->run)->energy_end) + fabs(e.external) + fabs(e.drive) +
                 fabs(e.friction) + fabs(e.impact);
   double floor = 1e-11 * (isfinite(size) ? size : fabs(e.change));
-  double terms[] = {e.change, e.external, e.drive, e.friction, e.impact, e.remainder};
-  for (int i = 0; i < 6; i++) {
+  double terms[] = {e.change, e.external - e.start, e.drive, e.friction,
+                    e.impact, e.remainder,          e.start};
+  for (int i = 0; i < 7; i++) {
     terms[i] = fabs(terms[i]) <= floor ? 0.0 : terms[i];
   }
   printf(
       "Energy ledger: change %.6g J = external forces %.6g J + drives %.6g J + friction %.6g J + "
-      "impacts %.6g J + numerical remainder %.2g J.\n",
-      terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]);
+      "impacts %.6g J + ",
+      terms[0], terms[1], terms[2], terms[3], terms[4]);
+  if (terms[6] != 0.0) {
+    printf("projection of the start %.2g J + ", terms[6]);
+  }
+  printf("numerical remainder %.2g J.\n", terms[5]);
 }
 
 static void json_ledger(json* out, const run_job* j) {
@@ -224,6 +229,7 @@ static void json_ledger(json* out, const run_job* j) {
   json_open(out, "ledger", '{');
   json_number(out, "change", e.change);
   json_number(out, "external", e.external);
+  json_number(out, "start", e.start);
   json_number(out, "drive", e.drive);
   json_number(out, "friction", e.friction);
   json_number(out, "impact", e.impact);

@@ -6,13 +6,14 @@
  *   change = external + drive + friction + impact + remainder
  *
  *   change     kinetic and potential energy after minus before
- *   external      work of forces without a potential, the integral of Q . v
+ *   external   work of forces without a potential, the integral of Q . v, and `start`: what projections of the given
+ *              state onto joints and closed contacts do in the first instant (of schemes with dense output)
  *   drive      work of prescribed motions: of moving surfaces and driven joints, the integral of
  *              -lambda . b and -P . b of impulses; of time in the energies, the integral of V_t - T_t and
  *              the change of 2 T - v . T_v
  *   friction   work of tangential forces, the integral of lambda_T . U_T, and P_T . (U_T- + U_T+) / 2
  *   impact     work of normal impulses,   P_N (U_N- + U_N+) / 2
- *   remainder  the rest: errors of the scheme and projections, and nothing else
+ *   remainder  the rest: errors of the scheme and later projections, and nothing else
  *
  * Each term but the remainder is a sum of works, none a difference of energies. Integrals use
  * the dense output of a scheme that has it for forces (adaptive), and the straight line between the
@@ -33,7 +34,8 @@ typedef struct saltus_energy {
   double impact;    /* J, negative for a loss */
   double remainder; /* J */
   double created;   /* J that contacts created in steps with an impact; 0: none did */
-  SALTUS_RESERVED(2);
+  double start;     /* J, part of external: projection of the start onto its constraints */
+  SALTUS_RESERVED(1);
 } saltus_energy;
 
 /* Contacts of an impact create energy when the sum of their work is positive by more than this part

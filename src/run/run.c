@@ -262,6 +262,9 @@ saltus_status saltus_run_go(saltus_run* run) {
   status =
       s->steps > 0 ? saltus_sim_run(run->sim, s->steps) : saltus_sim_run_until(run->sim, s->until);
   run->result.cpu += saltusi_clock_cpu() - start;
+  if (status == SALTUS_OK) {
+    saltusi_remainder_warn(run->sim);
+  }
   saltusi_run_read_state(run, status);
   return status;
 }

@@ -623,6 +623,14 @@ void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
   saltusi_ledger_end(ledger, room, x1);
 }
 
+void saltusi_ledger_moved(saltusi_ledger* ledger, double start) {
+  assert(ledger != NULL);
+  ledger->step.start += start;
+  ledger->step.external += start;
+  ledger->total.start += start;
+  ledger->total.external += start;
+}
+
 void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x1) {
   assert(ledger != NULL && x1 != NULL);
   double before = ledger->last[1];

@@ -28,6 +28,10 @@ typedef struct saltusi_ledger {
   double steps;        /* that were kept */
   double first;        /* J, energy at the start */
   double last[2];      /* s and J, end of the last step and the energy there */
+  /* of runs to a tolerance (remainder.c) */
+  double island_steps; /* steps, those of islands counted */
+  double exchanged;    /* J, |works| and changes of the kinetic energy, summed over steps */
+  double worth;        /* J, largest energy of an error of one tolerance */
 } saltusi_ledger;
 
 /* The motion inside a step of a scheme that knows it. */
@@ -112,6 +116,8 @@ void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* roo
 void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
                           bool first);
 void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x1);
+/* J by which projections moved the start. */
+void saltusi_ledger_moved(saltusi_ledger* ledger, double start);
 /* The system was switched at x: what its energy jumps by is work from outside. */
 void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
                            const saltus_state* x);

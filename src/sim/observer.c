@@ -541,6 +541,18 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
   saltusi_ledger_open(sim->ledger, &sim->ledger_room, &step, t0 == sim->next.t);
 }
 
+/* The start of a run: what the balance lacks right after its first instant is the projection of the given state. */
+static void note_start(saltus_sim* sim, double t) {
+  const saltusi_dense_query query = {
+      .t = t, .side = SALTUS_RIGHT, .q = sim->shown.q, .v = sim->shown.v};
+  if (sim->ledger->steps != 0.0 || !saltusi_scheme_info(sim->scheme)->dense ||
+      saltusi_scheme_dense(sim->scheme, 2, &query) != SALTUS_OK) {
+    return;
+  }
+  const saltus_state x = {.t = t, .q = sim->shown.q, .v = sim->shown.v};
+  saltusi_ledger_moved(sim->ledger, ledger_at(sim, &x, SALTUS_RIGHT).remainder);
+}
+
 static void close_ledger(saltus_sim* sim) {
   if (sim->islands.count > 0) {
     saltusi_ledger_islands_close(&sim->islands, sim->ledger, sim->contact_works);
@@ -600,6 +612,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   }
   if (!sim->unframed) {
     open_ledger(sim, report, t0, t1);
+    note_start(sim, t0);
   }
   bool located = saltusi_scheme_info(sim->scheme)->locates_events;
   saltus_status first = SALTUS_OK;
@@ -647,6 +660,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   saltusi_residuals_keep(&sim->residuals, SALTUS_RESIDUAL_REMAINDER,
                          fabs(sim->ledger->total.remainder), t1, NULL);
   first = first == SALTUS_OK ? saltusi_motion_check(sim, t1) : first;
+  first = first == SALTUS_OK ? saltusi_remainder_check(sim, report, t0, t1) : first;
   return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
 }
 

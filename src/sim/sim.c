@@ -313,6 +313,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
     saltus_sim_destroy(sim);
     return status;
   }
+  saltusi_remainder_start(sim);
   *out = sim;
   return SALTUS_OK;
 }

@@ -49,6 +49,12 @@ typedef struct saltusi_contact_gaps {
   double at[3]; /* m; infinite: it does not exist */
 } saltusi_contact_gaps;
 
+/* Tolerances of a run that controls its error; atol 0: it does not. */
+typedef struct saltusi_error_control {
+  double rtol, atol;
+  double atol_v; /* of velocities; 0: they are not controlled */
+} saltusi_error_control;
+
 struct saltus_sim {
   saltus_sim_def def;
   saltus_allocator memory;
@@ -109,6 +115,7 @@ struct saltus_sim {
   double* joint_values;                 /* [nj] g_E */
   saltusi_row_block joint_row;          /* of the largest joint */
   saltusi_residuals residuals;
+  saltusi_error_control error_control;
   double* matrix; /* [nv x nv], or nothing when the system says its energy */
   double* vector; /* [nv] */
   void* scratch;
@@ -182,6 +189,12 @@ saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* frame);
 
 /* SALTUS_ERR_ACCURACY, with a message, where errors of an unstable scheme are all that is left of the motion. */
 saltus_status saltusi_motion_check(saltus_sim* sim, double t);
+
+/* remainder.c: the tolerances of the run; SALTUS_ERR_ACCURACY, with a message, where the energy balance of the last step
+ * is off by more than they allow. */
+void saltusi_remainder_start(saltus_sim* sim);
+saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                      double t1);
 
 /* SALTUS_ERR_SYSTEM, with its text reported, when a callback failed while the motion was observed. */
 saltus_status saltusi_observer_failed(saltus_sim* sim, double t);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * remainder.c - the energy balance as an invariant of runs to a tolerance (docs/ledger.md). The remainder of a step is
+ * compared with the energy that an error of one tolerance is worth at its ends,
+ *
+ *   e = T(v + s) - T(v) + sum_i |F_i| s_i,   s = atol + rtol |x| of velocities and of positions,
+ *
+ * and with rtol of the works in the step; the remainder of the run with the largest e and rtol of the energy exchanged.
+ * Both sides of the balance belong to the computed motion, so errors of earlier steps, however amplified, are no part of it.
+ */
+#include "base/log.h"
+#include "sim/observe.h"
+#include "sim/sim_state.h"
+#include "system/evaluate.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Errors in tolerances that a step may have: projections of velocities go up to it (adaptive.c). */
+static const double allowed = 10.0;
+/* Rounding of energies and of the sums of works, part of their size; with powers by differences of energies more. */
+static const double rounding = 1e-12;
+static const double rounding_of_differences = 1e-7;
+/* Steps after which the errors of all of them may be twice that of one. */
+static const double many = 100.0;
+/* Without a tolerance: part of the energy at which a remainder is worth a warning. */
+static const double much = 0.01;
+
+/* A real option of the scheme; 0: it has none. */
+static double option(const saltus_sim* sim, const char* name) {
+  const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
+  const saltus_field* field = saltus_options_find(&info->options, name);
+  double value = field != NULL ? field->fallback : 0.0;
+  if (field != NULL && sim->def.options != NULL) {
+    memcpy(&value, (const unsigned char*)sim->def.options + field->offset, sizeof value);
+  }
+  return value;
+}
+
+static double largest(int n, const double* x) {
+  double most = 0.0;
+  for (int i = 0; x != NULL && i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+void saltusi_remainder_start(saltus_sim* sim) {
+  assert(sim != NULL && sim->scheme != NULL);
+  saltusi_error_control* c = &sim->error_control;
+  const int nv = sim->sys.dims.nv;
+  *c = (saltusi_error_control){0};
+  if (sim->control != NULL) {
+    c->rtol = sim->control->options.rtol;
+    c->atol = fmax(sim->control->options.atol, largest(nv, sim->def.atol_q));
+  } else if (sim->chosen) {
+    const double velocity = option(sim, "atol_velocity");
+    c->rtol = option(sim, "rtol");
+    c->atol = fmax(option(sim, "atol"), largest(nv, sim->def.atol_q));
+    c->atol_v = fmax(velocity > 0.0 ? velocity : c->atol, largest(nv, sim->def.atol_v));
+  }
+}
+
+/* J that an error of one tolerance is worth, and the kinetic energy. A controller of positions alone says of velocities
+ * what they make of positions in the step. */
+static double worth(saltus_sim* sim, const saltus_state* x, double h, double* kinetic) {
+  saltusi_ledger_room* room = &sim->ledger_room;
+  const saltusi_error_control* c = &sim->error_control;
+  const saltus_system* sys = &room->eval.sys;
+  const double place = c->atol + c->rtol * largest(sys->dims.nq, x->q);
+  const double speed = c->atol_v > 0.0 ? c->atol_v : place / h;
+  for (int i = 0; i < sys->dims.nv; i++) {
+    room->u[i] = x->v[i] + copysign(speed + c->rtol * fabs(x->v[i]), x->v[i]);
+  }
+  const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
+  const saltus_point beside = saltusi_at(&room->eval, x->t, x->q, room->u);
+  *kinetic = saltusi_kinetic(sys, &at, room->power.matrix, room->power.F);
+  double sum = fabs(saltusi_kinetic(sys, &beside, room->power.matrix, room->power.F) - *kinetic);
+  saltusi_force(&room->eval, &at, room->power.F);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    sum += place * fabs(room->power.F[i]);
+  }
+  return sum;
+}
+
+/* Steps of islands with clocks of their own. */
+static double steps_of(const saltus_sim* sim) {
+  double most = 1.0;
+  for (int i = 0; i < sim->islands.count; i++) {
+    most = fmax(most, 1.0 + sim->islands.island[i].step);
+  }
+  return most;
+}
+
+static double works(const saltus_energy* e) {
+  return fabs(e->external) + fabs(e->drive) + fabs(e->friction) + fabs(e->impact);
+}
+
+/* The contact of a step that carries most. */
+static void name_contact(const saltus_sim* sim, const saltus_step_report* report, char* text,
+                         size_t size) {
+  const saltus_contact_step* most = NULL;
+  for (int i = 0; i < report->active; i++) {
+    const saltus_contact_step* c = &report->contacts[i];
+    most = most == NULL || c->impulse[0] > most->impulse[0] ? c : most;
+  }
+  text[0] = '\0';
+  if (most != NULL && sim->changing && sim->sys.ops->contact_text != NULL) {
+    sim->sys.ops->contact_text(sim->sys.self, most->identity, text, size);
+  } else if (most != NULL && sim->sys.laws[most->law].name != NULL) {
+    strncat(text, sim->sys.laws[most->law].name, size - 1);
+  }
+}
+
+static saltus_status fail(const saltus_sim* sim, const saltus_step_report* report,
+                          const double t[2], double remainder, double bound) {
+  char name[256];
+  name_contact(sim, report, name, sizeof name);
+  saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+              "simulation: between t = %.17g s and %.17g s the energy changes by %.3g J that no "
+              "force accounts for, above %.3g J at this tolerance; %s%s%s",
+              t[0], t[1], remainder, bound,
+              name[0] != '\0' ? "the contact that carries most is \"" : "no contact is closed",
+              name, name[0] != '\0' ? "\"" : "");
+  return SALTUS_ERR_ACCURACY;
+}
+
+saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report* report, double t0,
+                                      double t1) {
+  assert(sim != NULL && report != NULL);
+  const saltusi_error_control* c = &sim->error_control;
+  saltusi_ledger* ledger = sim->ledger;
+  const saltus_energy* e = &ledger->step;
+  if (!(c->atol > 0.0) || sim->sys.ops->potential == NULL) {
+    return SALTUS_OK;
+  }
+  const double h = fmax(t1 - t0, DBL_MIN);
+  double kinetic[2];
+  const double once =
+      worth(sim, &sim->ends[0], h, &kinetic[0]) + worth(sim, &sim->ends[1], h, &kinetic[1]);
+  const double steps = steps_of(sim);
+  const double step = steps * once + c->rtol * works(e);
+  ledger->island_steps += steps;
+  ledger->exchanged += works(e) + fabs(kinetic[1] - kinetic[0]);
+  ledger->worth = fmax(ledger->worth, once);
+  const double size =
+      fabs(ledger->first) + fabs(ledger->last[1]) + works(e) + works(&ledger->total);
+  const double noise = size * (sim->sys.ops->power != NULL ? rounding : rounding_of_differences);
+  const double run =
+      (ledger->worth + c->rtol * ledger->exchanged) * (1.0 + ledger->island_steps / many);
+  if (fabs(e->remainder) > allowed * step + noise) {
+    return fail(sim, report, (const double[2]){t0, t1}, e->remainder, allowed * step + noise);
+  }
+  if (fabs(ledger->total.remainder) > allowed * run + noise) {
+    return fail(sim, report, (const double[2]){sim->def.t0, t1}, ledger->total.remainder,
+                allowed * run + noise);
+  }
+  return SALTUS_OK;
+}
+
+void saltusi_remainder_warn(const saltus_sim* sim) {
+  assert(sim != NULL);
+  const saltus_energy* e = &sim->ledger->total;
+  const double size = fabs(sim->ledger->first) + fabs(e->change) + works(e);
+  if (sim->error_control.atol > 0.0 || sim->unframed || sim->def.recorder_count == 0 ||
+      sim->sys.ops->potential == NULL || !(fabs(e->remainder) > much * size)) {
+    return;
+  }
+  saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING,
+              "simulation: by t = %.9g s the energy has changed by %.3g J that no force accounts "
+              "for, of %.3g J in all: take a smaller step",
+              sim->now.t, e->remainder, size);
+}
