@@ -206,7 +206,9 @@ static void claim(study_report* report, const char* name, const tally* t, bool n
   }
 }
 
-static int run(const cli_args* args, study_report* report) {
+/* A study over the families that `at` lists, with at least so many scenes in all. */
+static int run_over(const cli_args* args, study_report* report, const case_family* (*at)(int),
+                    double scenes) {
   choice what;
   int code = choose(args, &what);
   tally all = {0};
@@ -219,8 +221,8 @@ static int run(const cli_args* args, study_report* report) {
     printf("%-14s %6s %7s %6s %6s %6s %6s %6s %12s %9s\n", "family", "scenes", "impacts", "runs",
            "wrong", "errors", "late", "ledger", "error/tol", "cpu [s]");
   }
-  for (int i = 0; code == CLI_DONE && case_family_at(i) != NULL; i++) {
-    const case_family* family = case_family_at(i);
+  for (int i = 0; code == CLI_DONE && at(i) != NULL; i++) {
+    const case_family* family = at(i);
     if (what.only != NULL && (strlen(family->name) != what.only_length ||
                               strncmp(family->name, what.only, what.only_length) != 0)) {
       continue;
@@ -245,14 +247,14 @@ static int run(const cli_args* args, study_report* report) {
     all.slowest = fmax(all.slowest, sum.slowest);
   }
   if (code == CLI_DONE && !known) {
-    cli_error("study: adversarial has no family \"%s\"", what.only);
+    cli_error("study: there is no family \"%s\"", what.only);
     return CLI_USAGE;
   }
   if (!what.quiet) {
     show("all", &all);
   }
   if (what.only == NULL && what.count == 0) {
-    study_claim_range(report, "scenes", all.scenes, 500.0, 1e9);
+    study_claim_range(report, "scenes", all.scenes, scenes, 1e9);
   }
   study_claim_most(report, "runs that end in an error, per cent",
                    100.0 * (all.errors + all.late) / fmax(1.0, all.runs), 1.0);
@@ -263,6 +265,27 @@ static int run(const cli_args* args, study_report* report) {
   study_measure(report, "remainders of the ledger above 10 tol", all.ledger);
   return code;
 }
+
+static int run(const cli_args* args, study_report* report) {
+  return run_over(args, report, case_family_at, 500.0);
+}
+
+static const case_family* curved_at(int i) {
+  return case_curved[i].name != NULL ? &case_curved[i] : NULL;
+}
+
+static int run_curved(const cli_args* args, study_report* report) {
+  return run_over(args, report, curved_at, 2000.0);
+}
+
+const study study_curved_friction = {
+    .name = "curved-friction",
+    .summary =
+        "random bodies that slide, roll and lift off on spheres, against an event-driven reference",
+    .source = "equations of motion in long double, adversarial_curved.c; --only FAMILY[:NUMBER], "
+              "--count N, --tol X, --save DIR",
+    .run = run_curved,
+};
 
 const study study_adversarial = {
     .name = "adversarial",

@@ -120,6 +120,7 @@ const case_family* case_family_at(int i); /* NULL past the end */
 /* Lists that end with a family without a name. */
 extern const case_family case_flights[], case_chains[], case_slides[], case_motions[],
     case_bodies[];
+extern const case_family case_curved[]; /* of the study `curved-friction` */
 
 /* ---- judging --------------------------------------------------------------------------------- */
 

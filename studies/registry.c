@@ -50,6 +50,7 @@ static const study* const registry[] = {
     &study_random_systems,
     &study_work_precision,
     &study_adversarial,
+    &study_curved_friction,
     &study_bodies_pendulum,
     &study_bodies_four_bar,
     &study_bodies_andrews,

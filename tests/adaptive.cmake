@@ -16,7 +16,7 @@ saltus_test(adaptive_random SOURCES conformance/test_adaptive_random.c LINK salt
             LABELS conformance)
 
 # Random hard scenes and the scenes that once failed, against references without code of the library.
-set(adversarial case scenes flight root judge chain slide ode motions bodies)
+set(adversarial case scenes flight root judge chain slide ode motions bodies curved)
 list(TRANSFORM adversarial REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/studies/adversarial_\\1.c")
 add_library(saltus_adversarial STATIC EXCLUDE_FROM_ALL ${adversarial})
 saltus_flags(saltus_adversarial)

@@ -379,8 +379,8 @@ static bool forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_que
   return true;
 }
 
-/* The ledger at a state that the step passes. */
-static saltus_energy ledger_at(saltus_sim* sim, const saltus_state* x, saltus_side side) {
+saltus_energy saltusi_observer_ledger(saltus_sim* sim, const saltus_state* x, saltus_side side) {
+  assert(sim != NULL && x != NULL);
   if (sim->islands.count == 0) {
     saltusi_ledger_advance(sim->ledger, &sim->ledger_room, x->t, side, sim->contact_works);
     return saltusi_ledger_frame(sim->ledger, &sim->ledger_room, x, side, sim->contact_works,
@@ -421,7 +421,8 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
   in->from = t;
   bool instant = known && t == sim->sums[SALTUSI_SUM_TIME];
   bool now = instant && forces_at(sim, in, &query);
-  return report_frame(sim, &sim->shown, ledger_at(sim, &sim->shown, side), now, false);
+  return report_frame(sim, &sim->shown, saltusi_observer_ledger(sim, &sim->shown, side), now,
+                      false);
 }
 
 /* The time of the next impact that has no frames yet; infinite when there is none. */
@@ -541,18 +542,6 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
   saltusi_ledger_open(sim->ledger, &sim->ledger_room, &step, t0 == sim->next.t);
 }
 
-/* The start of a run: what the balance lacks right after its first instant is the projection of the given state. */
-static void note_start(saltus_sim* sim, double t) {
-  const saltusi_dense_query query = {
-      .t = t, .side = SALTUS_RIGHT, .q = sim->shown.q, .v = sim->shown.v};
-  if (sim->ledger->steps != 0.0 || !saltusi_scheme_info(sim->scheme)->dense ||
-      saltusi_scheme_dense(sim->scheme, 2, &query) != SALTUS_OK) {
-    return;
-  }
-  const saltus_state x = {.t = t, .q = sim->shown.q, .v = sim->shown.v};
-  saltusi_ledger_moved(sim->ledger, ledger_at(sim, &x, SALTUS_RIGHT).remainder);
-}
-
 static void close_ledger(saltus_sim* sim) {
   if (sim->islands.count > 0) {
     saltusi_ledger_islands_close(&sim->islands, sim->ledger, sim->contact_works);
@@ -612,7 +601,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   }
   if (!sim->unframed) {
     open_ledger(sim, report, t0, t1);
-    note_start(sim, t0);
+    saltusi_remainder_open(sim, t0);
   }
   bool located = saltusi_scheme_info(sim->scheme)->locates_events;
   saltus_status first = SALTUS_OK;

@@ -190,9 +190,13 @@ saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* frame);
 /* SALTUS_ERR_ACCURACY, with a message, where errors of an unstable scheme are all that is left of the motion. */
 saltus_status saltusi_motion_check(saltus_sim* sim, double t);
 
+/* The ledger at a state that the step at hand passes. */
+saltus_energy saltusi_observer_ledger(saltus_sim* sim, const saltus_state* x, saltus_side side);
+
 /* remainder.c: the tolerances of the run; SALTUS_ERR_ACCURACY, with a message, where the energy balance of the last step
  * is off by more than they allow. */
 void saltusi_remainder_start(saltus_sim* sim);
+void saltusi_remainder_open(saltus_sim* sim, double t); /* of the first step, at its start */
 saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report* report, double t0,
                                       double t1);
 

@@ -3,13 +3,15 @@
  *
  * Friction between curved surfaces in space (tests/scenes/failing): slip once ended within a step of 1e-10 s where the
  * tangent frame of the contact jumped, with exit 0. Numbers of single scenes are those of equations that were integrated
- * elsewhere (DOP853 to 1e-12); their digits are the accuracy that is claimed.
+ * elsewhere (DOP853 to 1e-12); their digits are the accuracy that is claimed. Random bodies have an event-driven reference
+ * (studies/adversarial_curved.c).
  */
 #include "saltus_test.h"
 
-#include "saltus/saltus.h"
+#include "adversarial_case.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where a run ends. */
@@ -18,7 +20,15 @@ typedef struct ending {
   saltus_energy energy;
 } ending;
 
-static ending run(const char* name, const char* scheme, double tol, double until) {
+static saltus_status no_frame(void* user, const saltus_frame* frame) {
+  (void)user;
+  (void)frame;
+  return SALTUS_OK;
+}
+static const saltus_recorder nobody = {.frame = no_frame}; /* keeps the ledger */
+
+/* To a tolerance, or with a step. */
+static ending run_with(const char* name, const char* scheme, double tol, double h, double until) {
   char path[512];
   ending end = {0};
   snprintf(path, sizeof path, "%s/%s.yaml", SALTUS_FAILING, name);
@@ -30,7 +40,10 @@ static ending run(const char* name, const char* scheme, double tol, double until
   options.rtol = options.atol = tol;
   const saltus_sim_def def = {.system = view->system,
                               .scheme = scheme,
-                              .options = &options,
+                              .options = h > 0.0 ? NULL : &options,
+                              .h = h,
+                              .recorders = &nobody,
+                              .recorder_count = 1,
                               .q0 = view->q0,
                               .v0 = view->v0};
   saltus_sim* sim;
@@ -43,6 +56,10 @@ static ending run(const char* name, const char* scheme, double tol, double until
   saltus_sim_destroy(sim);
   saltus_scene_destroy(scene);
   return end;
+}
+
+static ending run(const char* name, const char* scheme, double tol, double until) {
+  return run_with(name, scheme, tol, 0.0, until);
 }
 
 static const char* const schemes[] = {"adaptive", "adaptive-dopri5", "adaptive-dop853",
@@ -106,12 +123,49 @@ static void slip_of_two_bodies_does_not_jump(void** state) {
   }
 }
 
+/* A contact that is closed when another is struck answers with an impulse, whose friction takes 0.39 J here. */
+static void friction_of_closed_contacts_at_an_impact_is_booked(void** state) {
+  (void)state;
+  static const char* const located[] = {"rk4", "dopri5"};
+  for (int k = 0; k < 2; k++) {
+    const ending end = run_with("capsule-box-slip-jump-or-blow-up", located[k], 0.0, 2e-4, 0.36);
+    assert_near(end.v[6 + 4], 5.514, 5e-4);
+    assert_near(end.energy.remainder, 0.0, 1e-6);
+  }
+}
+
+/* Some scenes of each family of `study curved-friction`, against its reference. */
+static void random_bodies_on_spheres(void** state) {
+  (void)state;
+  const int count = saltus_test_draws(4);
+  for (const case_family* family = case_curved; family->name != NULL; family++) {
+    for (int number = 0, made = 0; made < count; number++) {
+      assert_true(number < 100 * count);
+      adversarial_case c = {.text = calloc(1, CASE_TEXT), .family = family->name, .number = number};
+      assert_non_null(c.text);
+      if (family->make(&c, number)) {
+        made++;
+        for (double tol = 1e-4; tol > 1e-9; tol *= 1e-2) {
+          const case_verdict v = case_judge(&c, "adaptive", tol, 30.0);
+          if (v.status != SALTUS_OK || v.wrong || !(v.remainder <= CASE_ALLOWED)) {
+            fail_msg("%s:%d, tol %g, remainder %g: %s", family->name, number, tol, v.remainder,
+                     v.reason);
+          }
+        }
+      }
+      case_destroy(&c);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sphere_slides_on_a_sphere),
       cmocka_unit_test(closed_spheres_slide_from_the_start),
       cmocka_unit_test(side_of_a_capsule_hands_over_to_its_end),
       cmocka_unit_test(slip_of_two_bodies_does_not_jump),
+      cmocka_unit_test(friction_of_closed_contacts_at_an_impact_is_booked),
+      cmocka_unit_test(random_bodies_on_spheres),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
