@@ -256,6 +256,8 @@ static const cli_option merge_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 static const cli_option verify_options[] = {
+    {"--tol", "X", "tolerance that is granted; default: that of the recording, at most 1e-3",
+     false},
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
     {"--json", NULL, "prints the certificate as JSON", false},
     {"--help", NULL, "prints this text", false},

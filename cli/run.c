@@ -79,6 +79,7 @@ static int open_recording(run_job* j) {
   def.scheme = settings->scheme->name;
   def.options = settings->options_text;
   def.accuracy = accuracy_text(&saltus_run_outcome(j->run)->accuracy, accuracy, sizeof accuracy);
+  def.until = settings->until;
   def.scene = j->model.text;
   def.force = j->force;
   def.log = cli_log();

@@ -55,6 +55,15 @@ static bool is_whole(const saltus_recording_data* data) {
   return strcmp(data->status, "complete") == 0;
 }
 
+static void print_tolerances(const saltus_certificate* c) {
+  if (c->granted[0] > 0.0 || c->granted[1] > 0.0) {
+    printf("  claimed rtol = %g, atol = %g; granted rtol = %g, atol = %g\n", c->claimed[0],
+           c->claimed[1], c->granted[0], c->granted[1]);
+  } else {
+    printf("  claimed no tolerance; granted what steps of their length allow\n");
+  }
+}
+
 void cli_certificate_print(const cli_certificate* made) {
   const saltus_certificate* c = &made->certificate;
   const saltus_recording_data* data = made->data;
@@ -66,6 +75,7 @@ void cli_certificate_print(const cli_certificate* made) {
                              : "passes");
   printf("  %lld frames from t = %g s to %g s by %s (%s)\n", data->count, data->t[0],
          data->t[data->count - 1], data->scheme, data->options);
+  print_tolerances(c);
   if (!is_whole(data)) {
     printf("  the run itself is not complete, status %s\n", data->status);
   }
@@ -81,6 +91,12 @@ void cli_certificate_print(const cli_certificate* made) {
          "%.6g s",
          c->followed, c->span, c->balanced);
   printf("%s%s\n", c->unfollowed[0] != '\0' ? "; " : "", c->unfollowed);
+  printf("  no contact of bodies that were apart can have been missed over %.6g of %.6g s\n",
+         c->clear, c->span);
+  if (c->exempt > 0) {
+    printf("  %lld impacts are exempt from their law, by remarks of the run that can be right\n",
+           c->exempt);
+  }
 }
 
 static void json_item(json* j, const saltus_verify_result* r, const saltus_recording_data* data) {
@@ -122,6 +138,16 @@ void cli_certificate_json(json* j, const char* key, const cli_certificate* made)
   json_number(j, "followed", c->followed);
   json_number(j, "balanced", c->balanced);
   json_text(j, "unfollowed", c->unfollowed);
+  json_number(j, "clear", c->clear);
+  json_integer(j, "exempt", c->exempt);
+  json_open(j, "claimed", '{');
+  json_number(j, "rtol", c->claimed[0]);
+  json_number(j, "atol", c->claimed[1]);
+  json_close(j, '}');
+  json_open(j, "granted", '{');
+  json_number(j, "rtol", c->granted[0]);
+  json_number(j, "atol", c->granted[1]);
+  json_close(j, '}');
   json_open(j, "items", '[');
   for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
     json_item(j, &c->items[i], data);
@@ -145,6 +171,8 @@ int cli_certificate_make(const char* path, const saltus_scene_view* view, cli_ce
   }
   saltus_verify_def def = saltus_verify_def_of(view, made->data);
   def.log = cli_log();
+  def.rtol = made->tol > 0.0 ? made->tol : def.rtol;
+  def.atol = made->tol > 0.0 ? made->tol : def.atol;
   code = cli_exit_code(saltus_verify(&def, &made->certificate));
   made->known = code == CLI_DONE;
   const saltus_scheme_info* scheme = saltus_scheme_find(made->data->scheme);
@@ -164,6 +192,9 @@ void cli_certificate_free(cli_certificate* made) {
 int cli_verify(const cli_args* args) {
   const char* path = args->positional[0];
   cli_certificate made = {.path = path};
+  if (cli_number(args, "--tol", 1e-15, 1.0, &made.tol) != CLI_DONE) {
+    return CLI_USAGE;
+  }
   if (saltus_recording_read(path, cli_log(), NULL, &made.data) != SALTUS_OK) {
     return CLI_USAGE;
   }

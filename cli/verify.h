@@ -15,6 +15,7 @@ typedef struct cli_certificate {
   const char* path;
   saltus_recording_data* data; /* read by _make where it is NULL; freed by _free */
   saltus_certificate certificate;
+  double tol;      /* granted; 0: that of the recording, up to SALTUS_VERIFY_LARGEST_TOLERANCE */
   bool known;      /* certificate holds */
   bool every_step; /* is in the recording: without, what is between frames is not judged */
 } cli_certificate;

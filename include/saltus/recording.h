@@ -34,7 +34,7 @@
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
  * `format_version` 1 (with a contact table 2, and `law_names`), `saltus_version`, `name`, `scheme`,
- * `options`, `accuracy` and `explanation` where they are known, `scene`, `scene_sha256`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
+ * `options`, `accuracy`, `explanation` and `until` where they are known, `scene`, `scene_sha256`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
  * `event_names`. docs/recording.md describes both formats.
  */
 #ifndef SALTUS_RECORDING_H
@@ -60,7 +60,8 @@ typedef struct saltus_recording_def {
   saltus_log log;                        /* gets the reason of every failure, once */
   const saltus_allocator* allocator;     /* NULL: the C library */
   const char* accuracy; /* how well the motion is known, "error=0.4 ..."; NULL: not known */
-  SALTUS_RESERVED(7);
+  double until;         /* s, end of the run as requested; 0: not known */
+  SALTUS_RESERVED(6);
 } saltus_recording_def;
 
 /* A flush every second. */
@@ -175,6 +176,7 @@ typedef struct saltus_recording_data {
   const char* explanation; /* what was asked and what limited the steps; "": not known */
   double*
       joint_impulse; /* [count x nj] N s at impacts since the frame before; NULL in the first recordings */
+  double until; /* s, end of the run as requested; NaN: not known */
 } saltus_recording_data;
 
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a

@@ -40,12 +40,22 @@ typedef enum saltus_verify_item {
   SALTUS_VERIFY_IMPACT_MOMENTUM, /* jumps of velocities follow from impulses */
   SALTUS_VERIFY_IMPACT_LAW,      /* impacts obey their law */
   SALTUS_VERIFY_IMPACT_ENERGY,   /* and create no energy that was not reported */
-  SALTUS_VERIFY_EVENTS,    /* the impacts of the table of events are the jumps of the motion */
-  SALTUS_VERIFY_LEDGER,    /* the energies of the ledger add up */
-  SALTUS_VERIFY_PROVENANCE /* the scene in the recording is the one that it was made with */
+  SALTUS_VERIFY_EVENTS,     /* the impacts of the table of events are the jumps of the motion */
+  SALTUS_VERIFY_LEDGER,     /* the energies of the ledger add up */
+  SALTUS_VERIFY_PROVENANCE, /* the scene in the recording is the one that it was made with */
+  SALTUS_VERIFY_CONTACTS, /* no gap is negative between frames, whether its contact is recorded or not */
+  SALTUS_VERIFY_OUTPUTS, /* outputs are those of t, q and v */
+  SALTUS_VERIFY_WORKS,   /* works of contacts and columns of the ledger are those of the motion */
+  SALTUS_VERIFY_JOINT_FORCES, /* recorded joint forces are those of the motion */
+  SALTUS_VERIFY_EVENT_VALUES, /* velocities and energies of impacts in the table of events */
+  SALTUS_VERIFY_EVENT_KINDS,  /* events happen where the motion has them, and none is missing */
+  SALTUS_VERIFY_CONTROL       /* error estimates and residuals are not below what the frames show */
 } saltus_verify_item;
 
-enum { SALTUS_VERIFY_ITEMS = SALTUS_VERIFY_PROVENANCE + 1 };
+enum { SALTUS_VERIFY_ITEMS = SALTUS_VERIFY_CONTROL + 1 };
+
+/* The largest tolerance that a recording is granted by its own word. */
+#define SALTUS_VERIFY_LARGEST_TOLERANCE 1e-3
 
 /* One item: at how many places it was looked at, and the worst of them, by its value in limits. */
 typedef struct saltus_verify_result {
@@ -63,7 +73,8 @@ typedef struct saltus_verify_result {
   bool has_contact;
   uint64_t identity; /* of the contact */
   int law;           /* of the contact */
-  SALTUS_RESERVED(2);
+  long long certain; /* failures that hold whatever happened between frames */
+  SALTUS_RESERVED(1);
 } saltus_verify_result;
 
 typedef struct saltus_certificate {
@@ -74,6 +85,10 @@ typedef struct saltus_certificate {
   double followed;        /* s of it over which the motion was computed anew */
   double balanced;        /* s of it over which only sums of forces and impulses were compared */
   const char* unfollowed; /* why the rest was not; "" when there is none */
+  double clear;           /* s of it over which no contact of what was apart can have been missed */
+  double claimed[2];      /* rtol and atol by the word of the recording; 0: fixed steps */
+  double granted[2];      /* rtol and atol that limits were made of */
+  long long exempt;       /* impacts whose law was not compared, with a reason that was verified */
   SALTUS_RESERVED(4);
 } saltus_certificate;
 
@@ -84,7 +99,8 @@ typedef struct saltus_verify_def {
   const double* v0;       /* [nv] */
   double start;           /* s, of the scene */
   double start_tolerance; /* how much was corrected at the start at most */
-  double rtol, atol;    /* of the run; 0: it had fixed steps, and limits follow from their length */
+  double rtol,
+      atol; /* granted to the run; 0: it had fixed steps, and limits follow from their length */
   const double* atol_q; /* [nv] as in saltus_scene_view; NULL: none */
   const double* atol_v; /* [nv] */
   bool
@@ -92,13 +108,16 @@ typedef struct saltus_verify_def {
   double cone_angle; /* rad, by which friction of a pyramid may be off the slip; 0: a cone */
   const saltus_switching* switching; /* of the scene: its events are fired again; NULL: none */
   saltus_log log;
-  const saltus_allocator* allocator; /* NULL: the C library */
-  SALTUS_RESERVED(6);
+  const saltus_allocator* allocator;     /* NULL: the C library */
+  const saltus_observables* observables; /* of the scene: outputs and events; NULL: not compared */
+  double claimed[2]; /* rtol and atol of the recording, for the certificate alone */
+  SALTUS_RESERVED(3);
 } saltus_verify_def;
 
 SALTUS_API saltus_verify_def saltus_verify_def_default(void);
 
-/* Everything that a scene and the options of a recording say; log and allocator are left to the caller. */
+/* Everything that a scene and the options of a recording say; log and allocator are left to the caller. Tolerances of the
+ * recording are granted up to SALTUS_VERIFY_LARGEST_TOLERANCE: a caller that allows others sets rtol and atol. */
 SALTUS_API saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene,
                                                   const saltus_recording_data* data);
 

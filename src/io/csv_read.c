@@ -250,6 +250,8 @@ static saltus_status read_ours(reading* in) {
   data->steps = *steps ? strtoll(steps, NULL, 10) : -1;
   const char* cpu = comment(in, "cpu_seconds");
   data->cpu_seconds = *cpu ? strtod(cpu, NULL) : data->cpu_seconds;
+  const char* until = comment(in, "until");
+  data->until = *until ? strtod(until, NULL) : data->until;
   int* const sizes[] = {&data->nq, &data->nv, &data->nc, &data->nj, &data->output_count};
   static const char* const keys[] = {"nq=", "nv=", "nc=", "nj=", "no="};
   const char* text = comment(in, "sizes");

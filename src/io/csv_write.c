@@ -340,6 +340,10 @@ static void add_top(tables* t, const saltus_recording* r) {
   if (head->accuracy[0] != '\0') {
     add_comment(f, "accuracy", head->accuracy);
   }
+  if (!isnan(head->until)) {
+    addf(f, "# until: %.17g", head->until);
+    end_line(f);
+  }
   if (head->scene_sha256[0] != '\0') {
     add_comment(f, "scene_sha256", head->scene_sha256);
   }

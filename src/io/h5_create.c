@@ -264,6 +264,7 @@ static bool fill(hid_t file, const saltus_recording* r) {
       put_text(file, "saltus_version", head->version, 0) && put_text(file, "name", head->name, 0) &&
       put_text(file, "scheme", head->scheme, 0) && put_text(file, "options", head->options, 0) &&
       (head->accuracy[0] == '\0' || put_text(file, "accuracy", head->accuracy, 0)) &&
+      (isnan(head->until) || put_real(file, "until", head->until)) &&
       put_text(file, "scene", head->scene, 0) &&
       (head->scene_sha256[0] == '\0' || put_text(file, "scene_sha256", head->scene_sha256, 0)) &&
       put_text(file, "status", head->status, SALTUSI_H5_STATUS) && put_integer(file, "steps", -1) &&

@@ -173,6 +173,9 @@ static saltus_status read_head(const reading* in) {
   if (status == SALTUS_OK) {
     status = read_number(in, "cpu_seconds", H5T_NATIVE_DOUBLE, &data->cpu_seconds);
   }
+  if (status == SALTUS_OK && H5Aexists(in->file, "until") > 0) {
+    status = read_number(in, "until", H5T_NATIVE_DOUBLE, &data->until);
+  }
   if (status == SALTUS_OK) {
     status = read_sizes(in);
   }

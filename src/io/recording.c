@@ -178,6 +178,7 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   head->explanation = "";
   head->steps = -1;
   head->cpu_seconds = NAN;
+  head->until = def->until != 0.0 ? def->until : NAN;
   r->path = saltusi_pool_text(&r->pool, def->path);
   head->name = saltusi_pool_text(&r->pool, def->name);
   head->scheme = saltusi_pool_text(&r->pool, def->scheme);

@@ -190,7 +190,7 @@ saltusi_data* saltusi_data_create(const saltus_allocator* allocator) {
   data->scene_sha256 = data->explanation = "";
   data->status = "running";
   data->steps = -1;
-  data->cpu_seconds = NAN;
+  data->cpu_seconds = data->until = NAN;
   return owner;
 }
 

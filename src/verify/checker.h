@@ -71,6 +71,59 @@ typedef struct saltusi_equations {
   int rows;             /* most */
 } saltusi_equations;
 
+/* Contacts of a point or a box. */
+typedef struct saltusi_listed {
+  int count, capacity;
+  double* gap;
+  uint64_t *identity, *kept; /* kept: of a list that others replace */
+  int *law, *kept_law;
+} saltusi_listed;
+
+/* The time between two frames: a cubic polynomial in s = (t - a.t) / (b.t - a.t). */
+typedef struct saltusi_between {
+  saltusi_frame a, b;
+  double* power;          /* [nq x 4] */
+  double off;             /* m, rad: how far the motion is from the polynomial, estimated */
+  double bent;            /* m, rad: what the motion is off a straight line */
+  double *q, *low, *high; /* [nq] */
+  saltus_interval* range; /* [2 x nq x 3] */
+  void* scratch;          /* of enclosures */
+  uint64_t* closed;       /* [acting_room] contacts that touch at both ends */
+  int closed_count;
+  int left; /* evaluations of one gap */
+} saltusi_between;
+
+/* Outputs and events of the scene. */
+typedef struct saltusi_observed {
+  bool outputs, events;
+  double *values, *plain, *most; /* [output_count], plain twice; most: largest of the run */
+  double* forces;                /* [2 nj + 3 x 64] room */
+  double *g, *last, *g_most;     /* [event_count] at a frame, at the one before, largest so far */
+  double* open; /* [nc] s, last frame at which a contact was open; -INFINITY: none */
+  void* scratch;
+} saltusi_observed;
+
+/* Columns of the ledger. */
+enum {
+  SALTUSI_EXTERNAL,
+  SALTUSI_DRIVE,
+  SALTUSI_FRICTION,
+  SALTUSI_IMPACT,
+  SALTUSI_CREATED,
+  SALTUSI_COLUMNS
+};
+
+/* Works that were computed anew, J. */
+typedef struct saltusi_booked {
+  double sum[SALTUSI_COLUMNS];  /* since the start; of what is not known as recorded */
+  double step[SALTUSI_COLUMNS]; /* between two frames */
+  bool known[SALTUSI_COLUMNS];  /* of `step` */
+  double* of;                   /* [nc x 2] friction and normal impulses of each contact */
+  double* of_step;              /* [nc x 2] */
+  bool contacts;                /* of_step is known */
+  double round;                 /* of contacts that strike together */
+} saltusi_booked;
+
 typedef struct saltusi_checker {
   const saltus_verify_def* def;
   const saltus_system* system;
@@ -80,6 +133,10 @@ typedef struct saltusi_checker {
   int nq, nv, nj;
   bool to_tolerance;
   double fastest;  /* largest velocity of the run */
+  bool moments;    /* friction acts that is not recorded: of joints, of rolling and spin */
+  bool quiet;      /* nothing happens between the two frames at hand, by the table of events */
+  bool every;      /* the recording has all ends of steps */
+  bool sure;       /* failures are certain, whatever happened between frames */
   long long fired; /* events that have switched */
   double hardest;  /* largest impulse of a contact between two frames */
   double* bend;    /* [nj] m/s^2, largest convective acceleration of each joint row */
@@ -106,7 +163,23 @@ typedef struct saltusi_checker {
   uint64_t* identity;
   int* law;
   int gap_room;
+  saltus_event* events; /* [event_count] by time */
+  saltusi_listed listed;
+  saltusi_between between;
+  saltusi_booked booked;
+  saltusi_observed observed;
+  double energy; /* J, largest of the run */
 } saltusi_checker;
+
+/* An impact of one contact. */
+typedef struct saltusi_hit {
+  const saltusi_frame* frame; /* after it */
+  const saltusi_acting* contact;
+  double before[3], after[3]; /* m/s */
+  double limit;               /* m/s */
+  double W[9];                /* [rows x rows] kg^-1, with joints held; infinite: not known */
+  int together;               /* contacts that strike with it */
+} saltusi_hit;
 
 /* --- verify.c --------------------------------------------------------------------------------------- */
 
@@ -115,6 +188,7 @@ typedef struct saltusi_where {
   long long frame;
   long long place;
   const saltusi_acting* contact;
+  bool certain; /* whatever happened between frames */
 } saltusi_where;
 
 /* Notes a value of an item and what it may be at most. A value that is no number fails. */
@@ -125,6 +199,10 @@ void saltusi_skip(saltusi_checker* c, saltus_verify_item item);
 /* --- frames.c --------------------------------------------------------------------------------------- */
 
 saltusi_frame saltusi_frame_at(const saltusi_checker* c, long long number);
+/* The first frame that is not before a time; the last one where none is. */
+long long saltusi_frame_of(const saltusi_checker* c, double t);
+/* Whether a frame lies inside of a step: dense output is less accurate than the ends of steps. */
+bool saltusi_is_inside(const saltusi_checker* c, long long i);
 /* The contacts of a frame; how many. */
 int saltusi_frame_contacts(const saltusi_checker* c, long long number, saltusi_acting* list);
 /* [nj] N, mean forces of joints on the way to a frame; NULL: not recorded. */
@@ -163,9 +241,10 @@ void saltusi_way(const saltusi_checker* c, const double* q0, const double* q1, d
 /* --- follow.c --------------------------------------------------------------------------------------- */
 
 /* The motion from frame a to the time of b with c->held contacts, by extrapolation of the midpoint rule (Gragg,
- * Bulirsch, Stoer): q [nq], v [nv] and impulses [count x 3]. False when it does not converge. */
+ * Bulirsch, Stoer): q [nq], v [nv], impulses [count x 3], and what saltusi_powers_at integrates. False when it does not
+ * converge. */
 bool saltusi_follow(saltusi_checker* c, const saltusi_frame* a, double t, int count, double* y);
-size_t saltusi_follow_room(int nq, int nv, int contacts);
+size_t saltusi_follow_room(int nq, int nv, int nj, int contacts);
 
 /* --- friction.c ------------------------------------------------------------------------------------- */
 
@@ -184,6 +263,23 @@ void saltusi_patch(saltus_patch patch, double d, double* f, double* m);
 /* The impulse P [3] of one contact that strikes alone with U, by a law other than Newton's; W [rows x rows] with joints held.
  * False: this cannot be said. */
 bool saltusi_impact(const saltus_contact_law* law, const double* W, const double* U, double* P);
+/* The same by Newton's law in the plane, with friction. False: there is none, or several. */
+bool saltusi_newton_in_plane(const saltus_contact_law* law, const double* W, const double* U,
+                             double* P);
+
+/* --- jumps.c, events.c ------------------------------------------------------------------------------ */
+
+/* W of the rows of a contact at a place, with joints held, whose rows are at hand. */
+void saltusi_effective_mass(saltusi_checker* c, const saltus_point* at,
+                            const saltusi_acting* contact, int rows, double* W);
+void saltusi_check_law(saltusi_checker* c, const saltusi_hit* h);
+/* Into c->events, by time. */
+void saltusi_sort_events(saltusi_checker* c);
+/* Events from a time to another: the first, and one past the last in *last. */
+long long saltusi_events_from(const saltusi_checker* c, double from, double to, long long* last);
+bool saltusi_is_of(const saltusi_checker* c, const saltus_event* e, const saltusi_acting* contact);
+/* Impacts of the instant of frame b one after the other, by the table of events: velocities, energies, laws. */
+void saltusi_check_rounds(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
 
 /* --- smooth.c, steps.c, jumps.c, values.c ----------------------------------------------------------- */
 
@@ -191,10 +287,61 @@ bool saltusi_impact(const saltus_contact_law* law, const double* W, const double
 void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
                           double part);
 void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+/* The same of a scheme whose velocities are differences of positions. */
+void saltusi_check_differences(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
 void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
 void saltusi_check_jump(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
 void saltusi_check_values(saltusi_checker* c, const saltusi_frame* f);
+/* Gaps of a fixed set into c->gap. */
+void saltusi_list_gaps(saltusi_checker* c, const saltus_point* at);
+/* m, what positions may be wrong by at a frame; 0 where no tolerance says. */
+double saltusi_position_limit(const saltusi_checker* c, const saltusi_frame* f);
 void saltusi_check_events(saltusi_checker* c);
 void saltusi_check_ledger(saltusi_checker* c);
+
+/* --- works.c ---------------------------------------------------------------------------------------- */
+
+/* out [nj + count + 2]: forces of joints, power of friction of each held contact, external power, power of drives, at a
+ * point whose equations are at hand. lambda [count x 3]. */
+void saltusi_powers_at(saltusi_checker* c, const saltus_point* at, int count, const double* lambda,
+                       double* out);
+/* Books their integrals; `sums` as above. */
+void saltusi_book_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                         int count, const double* sums);
+void saltusi_compare_joints(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                            const double* sums, double part);
+void saltusi_book_impact(saltusi_checker* c, const saltusi_hit* h);
+/* Works of contacts over a step of any scheme. */
+void saltusi_check_step_works(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_book_begin(saltusi_checker* c);
+/* Compares with the recording at b; a NULL: the first frame. */
+void saltusi_check_works(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+double saltusi_largest_energy(const saltus_recording_data* d);
+/* J, what columns of the ledger may be wrong by at a frame. */
+double saltusi_energy_limit(const saltusi_checker* c, long long frame);
+
+/* --- observed.c ------------------------------------------------------------------------------------- */
+
+bool saltusi_observed_room(saltusi_checker* c);
+/* Outputs of a frame that take no forces of joints. */
+void saltusi_check_outputs(saltusi_checker* c, const saltusi_frame* f);
+/* The others, by forces [nj] at the time of the frame that are known to +- spread [nj]. */
+void saltusi_check_force_outputs(saltusi_checker* c, const saltusi_frame* f, const double* forces,
+                                 const double* spread);
+/* Events of the scene between two frames; a NULL: the first frame. */
+void saltusi_check_passages(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+/* What events of contacts say of the frames around them. */
+void saltusi_check_kinds(saltusi_checker* c);
+/* Lasting forces and friction that begin and end between two frames have their events. */
+void saltusi_check_statuses(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+
+/* --- between.c -------------------------------------------------------------------------------------- */
+
+bool saltusi_between_room(saltusi_checker* c);
+/* Contacts of a frame that are not recorded with it. limit: m, of penetration. */
+void saltusi_check_unlisted(saltusi_checker* c, const saltusi_frame* f, double limit);
+/* Contacts between two frames. limit: m, what positions may be wrong by. */
+void saltusi_check_between(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                           double limit);
 
 #endif

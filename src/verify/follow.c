@@ -13,12 +13,16 @@
 
 enum { COLUMNS = 8, MOST_PARTS = 256 };
 
-size_t saltusi_follow_room(int nq, int nv, int contacts) {
-  assert(nq >= 0 && nv >= 0 && contacts >= 0);
-  return (size_t)(COLUMNS + 5) * (size_t)(nq + nv + 3 * contacts);
+static int size_of(int nq, int nv, int nj, int contacts) {
+  return nq + nv + 4 * contacts + nj + 2;
 }
 
-/* dy = (q', v', lambda). */
+size_t saltusi_follow_room(int nq, int nv, int nj, int contacts) {
+  assert(nq >= 0 && nv >= 0 && nj >= 0 && contacts >= 0);
+  return (size_t)(COLUMNS + 5) * (size_t)size_of(nq, nv, nj, contacts);
+}
+
+/* dy = (q', v', lambda, powers). */
 static bool rates(saltusi_checker* c, double t, int count, const double* y, double* dy) {
   const double* q = y;
   const double* v = y + c->nq;
@@ -28,7 +32,12 @@ static bool rates(saltusi_checker* c, double t, int count, const double* y, doub
   } else {
     memcpy(dy, v, (size_t)c->nq * sizeof *dy);
   }
-  return saltusi_acceleration(c, &at, count, dy + c->nq, dy + c->nq + c->nv);
+  double* lambda = dy + c->nq + c->nv;
+  if (!saltusi_acceleration(c, &at, count, dy + c->nq, lambda)) {
+    return false;
+  }
+  saltusi_powers_at(c, &at, count, lambda, lambda + (ptrdiff_t)3 * count);
+  return true;
 }
 
 typedef struct span {
@@ -117,11 +126,11 @@ static bool extrapolate(saltusi_checker* c, const span* s, double* y) {
 
 bool saltusi_follow(saltusi_checker* c, const saltusi_frame* a, double t, int count, double* y) {
   assert(c != NULL && a != NULL && y != NULL);
-  int size = c->nq + c->nv + 3 * count;
+  int size = size_of(c->nq, c->nv, c->nj, count);
   for (int parts = 1; parts <= MOST_PARTS; parts *= 4) {
     memcpy(y, a->q, (size_t)c->nq * sizeof *y);
     memcpy(y + c->nq, a->v, (size_t)c->nv * sizeof *y);
-    memset(y + c->nq + c->nv, 0, (size_t)(3 * count) * sizeof *y);
+    memset(y + c->nq + c->nv, 0, (size_t)(size - c->nq - c->nv) * sizeof *y);
     bool good = true;
     for (int k = 0; k < parts && good; k++) {
       double from = a->t + (t - a->t) * k / parts;

@@ -65,3 +65,21 @@ const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_frame
   assert(c != NULL && f != NULL);
   return c->data->joint_force != NULL ? c->data->joint_force + f->number * c->nj : NULL;
 }
+
+long long saltusi_frame_of(const saltusi_checker* c, double t) {
+  assert(c != NULL);
+  long long low = 0;
+  long long high = c->data->count - 1;
+  while (low < high) { /* the first that is not before t */
+    long long middle = low + (high - low) / 2;
+    low = c->data->t[middle] < t ? middle + 1 : low;
+    high = c->data->t[middle] < t ? high : middle;
+  }
+  return low;
+}
+
+bool saltusi_is_inside(const saltusi_checker* c, long long i) {
+  assert(c != NULL);
+  const saltus_recording_data* d = c->data;
+  return !c->every || (i + 1 < d->count && d->step[i + 1] == d->step[i] && d->t[i + 1] > d->t[i]);
+}

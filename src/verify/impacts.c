@@ -96,6 +96,14 @@ static bool poisson(const saltus_contact_law* law, const double W[4], const doub
   return true;
 }
 
+bool saltusi_newton_in_plane(const saltus_contact_law* law, const double* W, const double* U,
+                             double* P) {
+  assert(law != NULL && W != NULL && U != NULL && P != NULL);
+  plane p = {.mu = law->mu, .data = {(1.0 + law->e_N) * U[0], (1.0 + law->e_T) * U[1]}};
+  memcpy(p.W, W, sizeof p.W);
+  return solve_plane(&p, P);
+}
+
 /* --- paths in the normal impulse -------------------------------------------------------------------- */
 
 typedef struct path {

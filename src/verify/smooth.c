@@ -226,6 +226,58 @@ static bool determined(saltusi_checker* c, const saltusi_frame* f, int count) {
   return saltusi_solve(c, rows, &left) == rows;
 }
 
+/* Outputs that are made of forces of joints, by those at frame b; at the end y of the motion computed anew they are a little
+ * different, which says how well they are known. */
+static void check_force_outputs(saltusi_checker* c, const saltusi_frame* b, int held,
+                                const double* y) {
+  if (c->nj == 0 || !c->observed.outputs) {
+    return;
+  }
+  double* forces = c->observed.forces;
+  double* spread = forces + c->nj;
+  double* lambda = spread + c->nj;
+  double* acceleration = c->work_v + (ptrdiff_t)6 * c->nv;
+  saltus_point at = saltusi_place(c, b->t, y, y + c->nq);
+  if (!saltusi_acceleration(c, &at, held, acceleration, lambda)) {
+    return;
+  }
+  memcpy(spread, c->at.x, (size_t)c->nj * sizeof *spread);
+  at = saltusi_place(c, b->t, b->q, b->v);
+  if (!saltusi_acceleration(c, &at, held, acceleration, lambda)) {
+    return;
+  }
+  memcpy(forces, c->at.x, (size_t)c->nj * sizeof *forces);
+  for (int j = 0; j < c->nj; j++) {
+    spread[j] = fabs(spread[j] - forces[j]);
+  }
+  saltusi_check_force_outputs(c, b, forces, spread);
+}
+
+/* An estimate of zero at the end of a step is one of a motion without an error. */
+static void check_estimate(saltusi_checker* c, const saltusi_frame* b, double off) {
+  const saltus_recording_data* d = c->data;
+  bool ends = b->number + 1 >= d->count || d->step[b->number + 1] != d->step[b->number];
+  if (d->error != NULL && ends) {
+    double e = d->error[b->number];
+    long long i = b->number - 1;
+    for (; i >= 0 && d->step[i] == d->step[b->number]; i--) {
+      e = isnan(d->error[i]) || d->error[i] > e ? d->error[i] : e;
+    }
+    long long last = 0;
+    bool quiet = true; /* impacts between them are not what is estimated */
+    long long k = saltusi_events_from(c, d->t[i < 0 ? 0 : i], b->t, &last);
+    for (; k < last && quiet; k++) {
+      quiet = c->events[k].kind != SALTUS_EVENT_ACCUMULATION;
+    }
+    off = quiet ? off : 0.0;
+    saltusi_note(c, SALTUS_VERIFY_CONTROL,
+                 e > 0.0    ? 0.0
+                 : e == 0.0 ? off
+                            : INFINITY,
+                 0.01, (saltusi_where){.frame = b->number, .place = -1});
+  }
+}
+
 void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
                           double part) {
   assert(c != NULL && a != NULL && b != NULL);
@@ -246,7 +298,10 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const salt
     c->system->ops->normalise(c->system->self, y);
   }
   saltusi_way(c, y, b->q, d);
+  double off = 0.0; /* tolerances */
   for (int i = 0; i < c->nv; i++) {
+    off =
+        fmax(off, fmax(fabs(d[i]) / c->weight_q[i], fabs(y[c->nq + i] - b->v[i]) / c->weight_v[i]));
     saltusi_where where = {.frame = b->number, .place = i};
     saltusi_note(c, SALTUS_VERIFY_POSITIONS, fabs(d[i]), allowance * c->weight_q[i], where);
     /* constraints carry errors from one velocity to others */
@@ -254,7 +309,14 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const salt
     saltusi_note(c, SALTUS_VERIFY_MOMENTUM, fabs(y[c->nq + i] - b->v[i]),
                  carried * allowance * c->weight_v[i], where);
   }
-  if (held > 0 && determined(c, b, held)) {
-    compare_forces(c, a, b, held, y + c->nq + c->nv, part);
+  check_estimate(c, b, off);
+  const double* L = y + c->nq + c->nv;
+  if (c->quiet) {
+    saltusi_book_smooth(c, a, b, held, L + (ptrdiff_t)3 * held);
+  }
+  if (c->quiet && held + c->nj > 0 && determined(c, b, held)) {
+    compare_forces(c, a, b, held, L, part);
+    saltusi_compare_joints(c, a, b, L + (ptrdiff_t)3 * held, part);
+    check_force_outputs(c, b, held, y);
   }
 }

@@ -175,6 +175,82 @@ void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltus
   check_positions(c, a, b);
 }
 
+/* --- velocities that are differences of positions --------------------------------------------------- */
+
+/* Rows of all contacts that act from two frames before `number` to two behind, behind those of joints; how many. */
+static int rows_nearby(saltusi_checker* c, const saltus_point* at, long long number) {
+  int rows = c->nj;
+  saltusi_joint_rows(c, at, false);
+  for (long long f = number - 2; f <= number + 2; f++) {
+    int count = f >= 0 && f < c->data->count ? saltusi_frame_contacts(c, f, c->acting) : 0;
+    for (int i = 0; i < count; i++) {
+      const saltusi_acting* x = &c->acting[i];
+      int own = 1 + c->system->laws[x->law].tangents;
+      if ((x->force[0] != 0.0 || x->impulse[0] != 0.0) && rows + own <= c->at.rows) {
+        saltusi_contact_rows(c, at, x->identity, own, rows, false);
+        rows += own;
+      }
+    }
+  }
+  return rows;
+}
+
+/* r = M (w1 - w0) / h - h F at a place, as a velocity, without what joints and contacts near `b` can take; w0, w1 [nv] at the
+ * front of c->work_v. */
+static bool difference_balance(saltusi_checker* c, const saltusi_frame* place,
+                               const saltusi_frame* b, double h, double* r) {
+  int n = c->nv;
+  const double *w0 = c->work_v, *w1 = w0 + n;
+  saltus_point at = saltusi_place(c, place->t, place->q, place->v);
+  if (!saltusi_mass_and_force(c, &at)) {
+    return false;
+  }
+  for (int i = 0; i < n; i++) {
+    r[i] = -h * c->at.F[i];
+    for (int j = 0; j < n; j++) {
+      r[i] += c->at.M[i * n + j] * (w1[j] - w0[j]) / h;
+    }
+  }
+  saltusi_without(c, rows_nearby(c, &at, b->number), r);
+  saltusi_mass_solve(c, r);
+  return true;
+}
+
+void saltusi_check_differences(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  assert(c != NULL && a != NULL && b != NULL);
+  double h = b->t - a->t;
+  int n = c->nv;
+  double *w0 = c->work_v, *w1 = w0 + n, *r0 = w1 + n, *r = r0 + n;
+  bool even = false;
+  saltusi_frame next = *b;
+  if (b->number + 1 < c->data->count) {
+    next = saltusi_frame_at(c, b->number + 1);
+    even = fabs(next.t - b->t - h) <= 1e-6 * h;
+  }
+  saltusi_way(c, a->q, b->q, w0);
+  saltusi_way(c, b->q, next.q, w1);
+  if (!even || !difference_balance(c, a, b, h, r0) || !difference_balance(c, b, b, h, r)) {
+    c->out->balanced += b->number + 1 == c->data->count ? h : 0.0;
+    saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
+    return;
+  }
+  double spread = 0.0;
+  double jump = 0.0;
+  for (int i = 0; i < n; i++) {
+    spread = fmax(spread, fabs(r[i] - r0[i]));
+    jump = fmax(jump, fabs(w1[i] - w0[i]) / h);
+  }
+  for (int i = 0; i < n; i++) {
+    saltusi_where where = {.frame = b->number, .place = i};
+    double rounding = 1e3 * eps * fmax(1.0, fabs(w1[i])) / h;
+    saltusi_note(c, SALTUS_VERIFY_MOMENTUM, fabs(r[i]),
+                 allowance * spread + 1e-6 * c->fastest + rounding, where);
+    saltusi_note(c, SALTUS_VERIFY_POSITIONS, fabs(h * b->v[i] - 0.5 * (w0[i] + w1[i])),
+                 h * (jump + allowance * spread + 1e-6 * c->fastest) + 1e3 * eps, where);
+  }
+  c->out->balanced += h;
+}
+
 /* --- Coulomb's law ---------------------------------------------------------------------------------- */
 
 static void slip_of(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,

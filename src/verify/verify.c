@@ -36,6 +36,13 @@ static const struct {
     {"events", "N s", "the impacts of the table of events are the jumps of the motion"},
     {"ledger", "J", "the energies add up"},
     {"provenance", "", "the scene in the recording is the one that it was made with"},
+    {"missed contacts", "m", "no gap is negative between frames"},
+    {"outputs", "", "outputs are those of positions and velocities"},
+    {"works", "J", "works of contacts and columns of the ledger are those of the motion"},
+    {"joint forces", "N", "recorded joint forces are those of the motion"},
+    {"event values", "m/s", "velocities and energies of events are those of the frames"},
+    {"event kinds", "events", "events happen where the motion has them, and none is missing"},
+    {"control", "", "error estimates and residuals are not below what the frames show"},
 };
 
 saltus_verify_def saltus_verify_def_default(void) {
@@ -46,6 +53,8 @@ saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene,
                                        const saltus_recording_data* data) {
   assert(scene != NULL && data != NULL);
   double pairs = saltus_verify_tolerance(data->options, "direction_pairs");
+  const double rtol = saltus_verify_tolerance(data->options, "rtol");
+  const double atol = saltus_verify_tolerance(data->options, "atol");
   return (saltus_verify_def){
       .system = scene->system,
       .data = data,
@@ -56,8 +65,10 @@ saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene,
       .switching = scene->observables != NULL ? scene->observables->switching : NULL,
       .atol_q = scene->atol_q,
       .atol_v = scene->atol_v,
-      .rtol = saltus_verify_tolerance(data->options, "rtol"),
-      .atol = saltus_verify_tolerance(data->options, "atol"),
+      .rtol = fmin(rtol, SALTUS_VERIFY_LARGEST_TOLERANCE),
+      .atol = fmin(atol, SALTUS_VERIFY_LARGEST_TOLERANCE),
+      .claimed = {rtol, atol},
+      .observables = scene->observables,
       .by_differences = strcmp(data->scheme, "schatzman-paoli") == 0,
       .cone_angle = pairs > 0.0 ? 0.5 * acos(-1.0) / pairs : 0.0,
   };
@@ -102,6 +113,7 @@ void saltusi_note(saltusi_checker* c, saltus_verify_item item, double value, dou
   bool good = value <= limit;
   r->checked++;
   r->failures += !good;
+  r->certain += !good && (where.certain || c->sure);
   r->passed = r->passed && good;
   double ratio = good && limit > 0.0 ? value / limit : good ? 0.0 : value / fmax(limit, 1e-300);
   double worst = r->limit > 0.0 ? r->value / r->limit : r->value > 0.0 ? INFINITY : 0.0;
@@ -138,6 +150,13 @@ static const char* find_bad_contacts(const saltus_system* s, const saltus_record
     }
   }
   for (long long i = 0; i < d->event_count; i++) {
+    const saltus_event* e = &d->events[i];
+    if (!isfinite(e->t)) {
+      return "the time of an event is no number";
+    }
+    if (d->changing && !saltus_event_is_own(e->kind) && (e->law < 0 || e->law >= s->law_count)) {
+      return "an event has a law that the scene does not have";
+    }
     if (!d->changing && !saltus_event_is_own(d->events[i].kind) &&
         (d->events[i].contact < 0 || d->events[i].contact >= d->nc)) {
       return "an event has a contact that the scene does not have";
@@ -224,7 +243,7 @@ static bool take_equations(saltusi_checker* c) {
                               .rows = (int)rows};
   c->unseen = SALTUSI_TAKE(p, saltusi_unseen, rows);
   c->unseen_x = SALTUSI_TAKE(p, double, 3 * rows);
-  c->table = SALTUSI_TAKE(p, double, saltusi_follow_room(c->nq, c->nv, (int)held));
+  c->table = SALTUSI_TAKE(p, double, saltusi_follow_room(c->nq, c->nv, c->nj, (int)held));
   return !p->failed;
 }
 
@@ -255,7 +274,10 @@ static bool take_room(saltusi_checker* c) {
   c->gap = SALTUSI_TAKE(p, double, c->gap_room + 1);
   c->identity = SALTUSI_TAKE(p, uint64_t, c->gap_room + 1);
   c->law = SALTUSI_TAKE(p, int, c->gap_room + 1);
-  return !p->failed && take_equations(c);
+  c->events = SALTUSI_TAKE(p, saltus_event, d->event_count + 1);
+  c->booked.of = SALTUSI_TAKE(p, double, 2 * (size_t)c->gap_room + 1);
+  c->booked.of_step = SALTUSI_TAKE(p, double, 2 * (size_t)c->gap_room + 1);
+  return !p->failed && take_equations(c) && saltusi_between_room(c) && saltusi_observed_room(c);
 }
 
 /* --- the frames ------------------------------------------------------------------------------------- */
@@ -326,6 +348,9 @@ void saltus_certificate_without_steps(saltus_certificate* c, bool impacts) {
   const int count = impacts ? 5 : (int)(sizeof between / sizeof between[0]);
   for (int i = 0; i < count; i++) {
     saltus_verify_result* r = &c->items[between[i]];
+    if (r->certain > 0) {
+      continue;
+    }
     r->skipped += r->checked;
     r->checked = r->failures = 0;
     r->passed = true;
@@ -360,23 +385,49 @@ static void check_beat(saltusi_checker* c, beat known, long long last, long long
   }
 }
 
+/* Whether a frame has the numbers of the one before it: an instant has several frames where something happens. */
+static bool is_repeated(const saltusi_checker* c, long long i) {
+  const saltus_recording_data* d = c->data;
+  long long last = 0;
+  if (saltusi_events_from(c, d->t[i], d->t[i], &last) < last) {
+    return false;
+  }
+  size_t nq = (size_t)d->nq * sizeof(double);
+  size_t nv = (size_t)d->nv * sizeof(double);
+  return d->t[i] == d->t[i - 1] && d->step[i] == d->step[i - 1] &&
+         memcmp(d->q + i * d->nq, d->q + (i - 1) * d->nq, nq) == 0 &&
+         memcmp(d->v + i * d->nv, d->v + (i - 1) * d->nv, nv) == 0;
+}
+
 /* Steps are missing where most frames are one step apart and some are not. */
 static void check_time(saltusi_checker* c) {
   const saltus_recording_data* d = c->data;
   beat known = find_beat(d);
   for (long long i = 1; i < d->count; i++) {
-    bool forwards = d->t[i] >= d->t[i - 1] && d->step[i] >= d->step[i - 1];
-    saltusi_note(c, SALTUS_VERIFY_TIME, forwards ? 0.0 : INFINITY, 0.0,
-                 (saltusi_where){.frame = i, .place = -1});
+    double dt = d->t[i] - d->t[i - 1];
+    long long by = d->step[i] - d->step[i - 1];
+    double h = d->h != NULL ? d->h[i] : INFINITY;
+    bool forwards = dt >= 0.0 && by >= 0;
+    /* more than one step takes longer than the last of them */
+    bool numbered = isinf(h) || (h > 0.0 && (by <= 1 || dt == 0.0 || dt > h * (1.0 + 1e-9)));
+    saltusi_note(c, SALTUS_VERIFY_TIME,
+                 !forwards || !numbered || is_repeated(c, i) ? INFINITY : 0.0, 0.0,
+                 (saltusi_where){.frame = i, .place = -1, .certain = true});
   }
   for (long long i = step_end(d, 0); known.every && i + 1 < d->count;) {
     long long end = step_end(d, i + 1);
     check_beat(c, known, i, end);
     i = end;
   }
-  if (known.every && d->steps >= 0 && d->step[d->count - 1] != d->steps) {
+  bool complete = strcmp(d->status, "complete") == 0;
+  if (complete && !isnan(d->until)) {
+    double missing = d->until - d->t[d->count - 1];
+    saltusi_note(c, SALTUS_VERIFY_TIME, missing > 1e-9 * fmax(1.0, fabs(d->until)) ? INFINITY : 0.0,
+                 0.0, (saltusi_where){.frame = d->count - 1, .place = -1, .certain = true});
+  }
+  if (d->steps >= 0 && d->step[d->count - 1] != d->steps) {
     saltusi_note(c, SALTUS_VERIFY_TIME, (double)llabs(d->steps - d->step[d->count - 1]), 0.0,
-                 (saltusi_where){.frame = d->count - 1, .place = -1});
+                 (saltusi_where){.frame = d->count - 1, .place = -1, .certain = true});
   }
 }
 
@@ -415,20 +466,33 @@ static bool has_impulse(saltusi_checker* c, const saltusi_frame* b) {
   return false;
 }
 
+/* Whether the table has an event between two frames of a recording without all ends of steps, where these lie. */
+static bool is_quiet(const saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  long long last = 0;
+  bool found = false;
+  for (long long k = saltusi_events_from(c, a->t, b->t, &last); k < last; k++) {
+    found = found || (c->events[k].t > a->t && c->events[k].t < b->t);
+  }
+  return c->every || !found;
+}
+
 static void check_pair(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  saltusi_book_begin(c);
+  c->quiet = is_quiet(c, a, b);
   long long steps = c->data->step[b->number] - c->data->step[a->number];
   if (b->t == a->t) {
     saltusi_check_jump(c, a, b);
   } else if (c->def->by_differences) {
-    saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
-    saltusi_skip(c, SALTUS_VERIFY_POSITIONS);
-    c->out->unfollowed = "velocities are differences of positions over several steps";
+    saltusi_check_differences(c, a, b);
   } else if (!c->to_tolerance || (steps <= 1 && has_impulse(c, b))) {
     saltusi_check_step(c, a, b);
+    if (!c->to_tolerance && steps <= 1) {
+      saltusi_check_step_works(c, a, b);
+    }
     c->out->balanced += b->t - a->t;
   } else if (steps <= 1) {
-    saltusi_check_smooth(c, a, b,
-                         steps == 0 || step_end(c->data, b->number) > b->number ? 10.0 : 1.0);
+    bool part = steps == 0 || !c->every || step_end(c->data, b->number) > b->number;
+    saltusi_check_smooth(c, a, b, part ? 10.0 : 1.0);
   } else {
     saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
     saltusi_skip(c, SALTUS_VERIFY_POSITIONS);
@@ -437,6 +501,14 @@ static void check_pair(saltusi_checker* c, const saltusi_frame* a, const saltusi
   if (!c->def->by_differences) {
     saltusi_check_friction(c, a, b);
   }
+  if (b->t > a->t) {
+    double limit = fmax(saltusi_position_limit(c, a), saltusi_position_limit(c, b));
+    saltusi_check_between(c, a, b, limit);
+  }
+  if (a->number == 0 && c->slack > 0.0) {
+    saltusi_book_begin(c); /* the start was corrected: as recorded */
+  }
+  saltusi_check_works(c, a, b);
 }
 
 /* Events of the scene that switch something, up to a time. */
@@ -447,9 +519,8 @@ static bool switches(const saltusi_checker* c, const saltus_event* e) {
 }
 
 static void fire(saltusi_checker* c, double t) {
-  const saltus_recording_data* d = c->data;
-  for (; c->fired < d->event_count && d->events[c->fired].t <= t; c->fired++) {
-    const saltus_event* e = &d->events[c->fired];
+  for (; c->fired < c->data->event_count && c->events[c->fired].t <= t; c->fired++) {
+    const saltus_event* e = &c->events[c->fired];
     if (switches(c, e)) {
       c->def->switching->fire(c->def->switching->self, e->contact, e->kind == SALTUS_EVENT_RISE);
     }
@@ -458,8 +529,8 @@ static void fire(saltusi_checker* c, double t) {
 
 static bool fires_at(const saltusi_checker* c, double t) {
   bool found = false;
-  for (long long k = c->fired; k < c->data->event_count && c->data->events[k].t <= t; k++) {
-    found = found || switches(c, &c->data->events[k]);
+  for (long long k = c->fired; k < c->data->event_count && c->events[k].t <= t; k++) {
+    found = found || switches(c, &c->events[k]);
   }
   return found;
 }
@@ -501,13 +572,14 @@ static void find_scales(saltusi_checker* c) {
 /* The text of the scene has the fingerprint that was taken of it before the run. */
 static void check_provenance(saltusi_checker* c) {
   const saltus_recording_data* d = c->data;
-  if (d->scene == NULL || d->scene_sha256 == NULL || d->scene_sha256[0] == '\0') {
+  if (d->scene == NULL || d->scene[0] == '\0') {
     saltusi_skip(c, SALTUS_VERIFY_PROVENANCE);
     return;
   }
   char hash[SALTUSI_SHA256_TEXT];
   saltusi_sha256(d->scene, strlen(d->scene), hash);
-  saltusi_note(c, SALTUS_VERIFY_PROVENANCE, strcmp(hash, d->scene_sha256) == 0 ? 0.0 : 1.0, 0.0,
+  saltusi_note(c, SALTUS_VERIFY_PROVENANCE,
+               d->scene_sha256 != NULL && strcmp(hash, d->scene_sha256) == 0 ? 0.0 : 1.0, 0.0,
                (saltusi_where){.place = -1});
 }
 
@@ -516,8 +588,16 @@ static saltus_status go(saltusi_checker* c) {
     c->def->switching->reset(c->def->switching->self);
   }
   find_coordinates(c);
+  c->energy = saltusi_largest_energy(c->data);
+  c->every = find_beat(c->data).every;
+  c->moments = c->system->dry_count > 0;
+  for (int i = 0; i < c->system->law_count; i++) {
+    const saltus_contact_law* law = &c->system->laws[i];
+    c->moments = c->moments || saltus_contact_rows(law) > 1 + law->tangents;
+  }
   find_scales(c);
   find_slack(c);
+  saltusi_sort_events(c);
   check_time(c);
   check_start(c);
   check_provenance(c);
@@ -528,11 +608,18 @@ static saltus_status go(saltusi_checker* c) {
       fire(c, a.t);
       follow_bonds(c, &a);
       check_pair(c, &a, &b);
+      saltusi_check_passages(c, &a, &b);
+      saltusi_check_statuses(c, &a, &b);
+    }
+    if (i == 0) {
+      saltusi_check_works(c, NULL, &b);
+      saltusi_check_passages(c, NULL, &b);
     }
     if (fires_at(c, b.t)) {
       saltusi_skip(c, SALTUS_VERIFY_VALUES); /* before or after it: the frame does not say */
     } else {
       saltusi_check_values(c, &b);
+      saltusi_check_outputs(c, &b);
     }
   }
   if (c->failure.status != SALTUS_OK) {
@@ -541,6 +628,7 @@ static saltus_status go(saltusi_checker* c) {
     return SALTUS_ERR_SYSTEM;
   }
   saltusi_check_events(c);
+  saltusi_check_kinds(c);
   saltusi_check_ledger(c);
   return SALTUS_OK;
 }
@@ -548,6 +636,10 @@ static saltus_status go(saltusi_checker* c) {
 static void judge(saltusi_checker* c) {
   saltus_certificate* out = c->out;
   out->span = c->data->t[c->data->count - 1] - c->data->t[0];
+  out->claimed[0] = c->def->claimed[0];
+  out->claimed[1] = c->def->claimed[1];
+  out->granted[0] = c->def->rtol;
+  out->granted[1] = c->def->atol;
   out->complete = out->followed + out->balanced >= out->span * (1.0 - 1e-9); /* a rounded sum */
   out->passed = true;
   for (int i = 0; i < SALTUS_VERIFY_ITEMS; i++) {
@@ -560,10 +652,18 @@ static saltus_status check_identities(saltusi_checker* c) {
   const saltus_recorded_contacts* table = &c->data->table;
   const saltus_system_ops* ops = c->system->ops;
   const saltus_point at = saltusi_place(c, c->data->t[0], c->data->q, c->data->v);
-  for (long long r = 0; c->data->changing && ops->place != NULL && r < table->count; r++) {
-    saltus_contact_place place;
+  saltus_contact_place place;
+  bool known = c->data->changing && ops->place != NULL;
+  for (long long r = 0; known && r < table->count; r++) {
     if (ops->place(c->system->self, &at, table->identity[r], &place) == SALTUS_ERR_RANGE) {
       return refuse(c->def, "a contact is none that the scene has");
+    }
+  }
+  for (long long i = 0; known && i < c->data->event_count; i++) {
+    const saltus_event* e = &c->data->events[i];
+    if (!saltus_event_is_own(e->kind) &&
+        ops->place(c->system->self, &at, e->identity, &place) == SALTUS_ERR_RANGE) {
+      return refuse(c->def, "an event has a contact that the scene does not have");
     }
   }
   return SALTUS_OK;

@@ -39,6 +39,7 @@ static bool make(recorded* out, const char* name, way w, bool must) {
   to.observables = view->observables;
   to.scheme = saltus_run_about(run)->scheme->name;
   to.options = saltus_run_about(run)->options_text;
+  to.until = saltus_run_about(run)->until;
   saltus_recording* recording = NULL;
   assert_int_equal(saltus_recording_create(&to, &recording), SALTUS_OK);
   assert_int_equal(saltus_run_record(run, saltus_recording_recorder(recording)), SALTUS_OK);

@@ -104,6 +104,7 @@ static saltus_status record(const saltus_scene_view* scene, const saltus_run_def
   file.scheme = settings->scheme->name;
   file.options = settings->options_text;
   file.scene = scene->text;
+  file.until = settings->until;
   file.log = log;
   status = saltus_recording_create(&file, &recording);
   if (status == SALTUS_OK) {
@@ -140,7 +141,10 @@ static void report(play* p, const saltus_scene_view* scene, const char* path, sa
   def.log = log;
   def.write = take;
   def.user = p;
-  if (data->count < 20000 && saltus_verify(&judge, &certificate) == SALTUS_OK) {
+  const saltus_scheme_info* scheme = saltus_scheme_find(data->scheme);
+  const bool dense = scheme != NULL && scheme->chooses_step && scheme->dense;
+  if (data->count < 20000 && saltus_verify_has_steps(data, dense) &&
+      saltus_verify(&judge, &certificate) == SALTUS_OK) {
     def.certificate = &certificate;
   }
   if (saltus_report_document(&def, NULL) != SALTUS_OK) {
@@ -174,6 +178,7 @@ play* play_run(const char* text, const char* scheme, const char* overrides, doub
     def.step = step > 0.0 ? step : NAN;
     def.until = until > 0.0 ? until : NAN;
     def.record_jumps = true;
+    def.record_middles = true;
     def.progress = (saltus_progress){.report = tell};
     def.log = log;
     if (record(def.scene, &def, path, log) == SALTUS_OK) {
