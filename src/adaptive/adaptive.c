@@ -16,7 +16,7 @@
 /* Attempts within one step, refusals of accepted ones, steps onto an event, tries to jump over a singular
  * position; events at one instant, for each contact and besides; steps while time stands still but for rounding. */
 enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3, SINGULAR_TRIES = 8 };
-enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000 };
+enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000, SLIDES_MAX = 100000 };
 
 /* A shift along the motion that is this part of the way costs its cube: 1e-9 of what the step does. */
 static const double short_shift = 1e-3;
@@ -25,10 +25,12 @@ static const double hopeless = 1e9;
 /* Errors below this let steps grow by the most they may, whatever the order. */
 static const double least_error = 1e-10;
 /* Time stands still when STALL_MAX events advance it by less, parts of the time and of what is left of the
- * run: at that rate there were 5e12 events up to now, or 5e8 are to come. No more than a second is left in this sense:
+ * run: at that rate there were 5e12 events up to now, or 5e6 are to come. No more than a second is left in this sense:
  * a run that has no end, or a far one, may have as many events as it likes. */
 static const double still_time = 1e-9;
-static const double still_part = 1e-5;
+static const double still_part = 1e-3;
+/* Steps that are longer than this part of what is left do not slide along a discontinuity. */
+static const double slide_part = 1e-4;
 
 /* Firmness of joints (held.h) falls with the square of the distance to a singular position. Below this part of
  * what it was a step before, a third of the distance, a step ends too near; below the other one it approaches. */
@@ -432,6 +434,27 @@ static void check_firmness(saltusi_adaptive* w, saltusi_refusal* refusal) {
   }
 }
 
+/* A force that is discontinuous where the motion would have to stay: sign(x') of dry friction. */
+static saltus_status observe_slides(saltusi_adaptive* w) {
+  saltusi_adaptive_memory* m = w->memory;
+  if (saltusi_slides(&w->search, w->step.rate1)) {
+    m->slides++;
+  } else if (w->step.h > slide_part * fmin(w->outcome.room, 1.0)) {
+    m->slides = 0.0;
+  }
+  if (m->slides < SLIDES_MAX) {
+    return SALTUS_OK;
+  }
+  saltusi_log(
+      w->log, SALTUS_LEVEL_ERROR,
+      "adaptive: the motion cannot go on along a discontinuity of a formula at t = %.17g s: "
+      "the sign of a velocity switches a force, as in sign(x'), and drives the motion back "
+      "to it from both sides, in %d steps of %.2g s; dry friction is a law of contacts and "
+      "joints",
+      w->step.t, SLIDES_MAX, w->step.h);
+  return SALTUS_ERR_STALLED;
+}
+
 /* The attempt is taken to its end. */
 static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi_refusal* refusal) {
   saltusi_adaptive_memory* m = w->memory;
@@ -457,11 +480,12 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
   for (int key = 0; key < w->o.nc; key++) {
     w->contact[key].fresh_slip = false;
   }
+  status = observe_slides(w);
   if (!held) {
     memcpy(w->step.rate0, w->step.rate1, (size_t)w->o.ny * sizeof(double));
     m->rate_valid = 1.0;
   }
-  status = follow_flights(w, t, w->step.y_end, w->step.h, NULL);
+  status = status == SALTUS_OK ? follow_flights(w, t, w->step.y_end, w->step.h, NULL) : status;
   if (status == SALTUS_OK) {
     status = release_idle(w, t, w->step.h, NULL);
   }

@@ -428,6 +428,9 @@ void saltusi_find_hidden(saltusi_search* search, double end, saltusi_refusal* re
 double saltusi_before_switch(saltusi_search* search, double h);
 /* A start on a kink is moved along its velocity, by rounding, to the branch that holds afterwards. */
 void saltusi_leave_kinks(saltusi_search* search, double* y);
+/* Whether the step from y0 to y_end crosses, or would cross, the zero of a switching function of velocities that both of its
+ * ends lead to; rate1 at y_end. */
+bool saltusi_slides(saltusi_search* search, const double* rate1);
 
 /* grips.c: what is open has lost its bond, unless touching restores it; grips of a contact are open until they are
  * decided about; they follow their contact. */

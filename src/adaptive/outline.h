@@ -95,6 +95,7 @@ typedef struct saltusi_adaptive_memory {
   double switch_clear;  /* s, no formula changes its branch by time before that, or before: */
   double switch_before; /* s, last time before the next such change; infinite: none known */
   double switch_after;  /* s, first time after it */
+  double slides;        /* crossings of one discontinuity from both sides, saltusi_slides() */
   double rate_valid;    /* 1: rate0 belongs to the present state */
 } saltusi_adaptive_memory;
 

@@ -7,6 +7,10 @@
  * Switching functions of t alone are searched ahead of the steps by the same exclusion as gaps. A switch
  * is known as the last time before it and the first after it at which its sign is certain, some units in
  * the last place apart: a step ends before it and the next one starts after it.
+ *
+ * Those of velocities, as that of sign(x'), are crossed by ordinary steps. A motion that is driven back to one from both
+ * sides would have to slide along it (Filippov), which is not treated. Its steps start towards the zero, would cross it
+ * and end towards it again, on either side.
  */
 #include "adaptive/adaptive.h"
 #include "math/matrix.h"
@@ -185,4 +189,51 @@ void saltusi_leave_kinks(saltusi_search* search, double* y) {
       memcpy(y, search->step->beside, (size_t)search->o->nq * sizeof(double));
     }
   }
+}
+
+/* Value and rate of a switching function of velocities at a state. */
+static void jet_at(saltusi_search* search, int index, double t, const double* y, const double* rate,
+                   saltus_interval out[2]) {
+  const saltusi_piece* p = &search->course.piece[SALTUSI_PIECES - 1];
+  const int nq = search->o->nq, nv = search->o->nv;
+  saltusi_course_forget(search); /* the piece is used for its room */
+  p->t[0] = (saltus_interval){t, t};
+  p->t[1] = (saltus_interval){1.0, 1.0};
+  for (int k = 0; k < nq + nv; k++) {
+    saltus_interval* x = k < nq ? p->q + 2 * k : p->v + 2 * (k - nq);
+    x[0] = (saltus_interval){y[k], y[k]};
+    x[1] = (saltus_interval){rate[k], rate[k]};
+  }
+  const saltus_course course = {
+      .order = 1, .t = p->t, .q = p->q, .v = p->v, .scratch = search->course.scratch};
+  search->sys->ops->enclosure->along(search->sys->self, &course, SALTUS_QUANTITY_SWITCH, index,
+                                     out);
+}
+
+/* Whether the function goes towards zero, at which rate. */
+static bool returns(const saltus_interval jet[2], double* rate) {
+  const double value = 0.5 * (jet[0].lo + jet[0].hi);
+  *rate = 0.5 * (jet[1].lo + jet[1].hi);
+  return value * *rate < 0.0;
+}
+
+bool saltusi_slides(saltusi_search* search, const double* rate1) {
+  assert(search != NULL && rate1 != NULL);
+  const saltusi_attempt* step = search->step;
+  const saltus_enclosure_ops* ops = search->sys->ops->enclosure;
+  const int n = saltusi_course_switches(search->sys);
+  bool slides = false;
+  for (int i = 0; i < n && !slides; i++) {
+    if ((ops->depends(search->sys->self, SALTUS_QUANTITY_SWITCH, i) & SALTUS_ON_V) != 0) {
+      saltus_interval from[2], to[2];
+      double before, after;
+      jet_at(search, i, step->t, step->y0, step->rate0, from);
+      jet_at(search, i, step->t + step->h, step->y_end, rate1, to);
+      /* a smooth decay that would cross by its first rate has a third of it at the end */
+      slides = returns(from, &before) && returns(to, &after) &&
+               saltusi_magnitude(from[0]) < step->h * fabs(before) &&
+               fabs(after) >= 0.5 * fabs(before);
+    }
+  }
+  return slides;
 }

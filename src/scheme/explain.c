@@ -78,7 +78,7 @@ static bool find_open_joint(const saltus_scheme* scheme, double t, double h, cha
     return false;
   }
   const double* v = scheme->tried_from.from->v;
-  const double least = 1e-6 * h * saltusi_max_abs(sys->dims.nv, v);
+  const double least = fmax(1e-6 * h * saltusi_max_abs(sys->dims.nv, v), SALTUSI_CONSISTENT);
   const size_t bytes = (nq + 2 * nj) * sizeof(double) + sys->dims.scratch;
   double* q = memory->alloc(bytes, memory->user);
   if (q == NULL) {

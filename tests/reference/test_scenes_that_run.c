@@ -264,6 +264,40 @@ static void a_box_rests_beside_a_pendulum(void** unused) {
   }
 }
 
+/* Friction by sign(x') on a spring: half swings about +-0.15 lose 0.3 each, from 1 to -0.1 at 3 pi/sqrt(20), where the mass
+ * would have to stick. The motion up to there is exact; then the run ends with its reason, not never. */
+static void friction_by_sign_ends_where_it_sticks(void** unused) {
+  (void)unused;
+  const double w = sqrt(20.0), pi = 3.14159265358979323846;
+  char text[8192];
+  read_scene("sign-friction", text);
+  saltus_scene* scene = scene_open_text(text);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  for (int k = 4; k <= 10; k += 2) {
+    const double tol = pow(10.0, -k);
+    const scene_outcome out = scene_try(view, "adaptive", tol, 2.0);
+    assert_int_equal(out.status, SALTUS_OK);
+    assert_near(out.q[0], 0.15 + 0.25 * cos(w * 2.0 - 2.0 * pi), 100.0 * tol);
+  }
+  if (saltus_test_long()) { /* 100000 steps */
+    const scene_outcome out = scene_try(view, "adaptive", 1e-6, 5.0);
+    assert_int_equal(out.status, SALTUS_ERR_STALLED);
+    assert_near(out.q[0], -0.1, 1e-5);
+  }
+  saltus_scene_destroy(scene);
+}
+
+/* A force that passes friction by sign(x') sticks for 8 ms, at every reversal for less: steps go through that. */
+static void short_phases_of_sticking_by_sign_are_passed(void** unused) {
+  (void)unused;
+  static const char text[] = "saltus: 1\ncoordinates: {x: 0}\nkinetic: x'^2/2\n"
+                             "forces: {x: \"40*sin(9*t) - 3*sign(x') - x'*abs(x')\"}\n"
+                             "simulate: {until: 1}\n";
+  const scene_outcome coarse = scene_run_text(text, "adaptive", 1e-4, 1.0);
+  const scene_outcome fine = scene_run_text(text, "rk4", 1e-5, 1.0);
+  assert_near(coarse.q[0], fine.q[0], 1e-3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(thin_polygons_in_free_flight),
@@ -273,6 +307,8 @@ int main(void) {
       cmocka_unit_test(capsules_on_curved_bodies),
       cmocka_unit_test(a_particle_on_lookups),
       cmocka_unit_test(a_saturated_drive_comes_to_rest),
+      cmocka_unit_test(friction_by_sign_ends_where_it_sticks),
+      cmocka_unit_test(short_phases_of_sticking_by_sign_are_passed),
       cmocka_unit_test(a_box_rests_beside_a_pendulum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
