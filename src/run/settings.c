@@ -48,9 +48,10 @@ static saltus_status refuse_number(const resolution* r, const char* name, double
 
 /* ---- scheme -------------------------------------------------------------------------------- */
 
-/* A scheme with an error estimate of its own. */
+/* A scheme with an error estimate of its own, across impacts too. */
 static bool has_estimate(const saltus_scheme_info* scheme) {
-  return scheme != NULL && (scheme->chooses_step || scheme->embedded_order > 0);
+  return scheme != NULL &&
+         (scheme->chooses_step || (scheme->embedded_order > 0 && scheme->locates_events));
 }
 
 /* The override, else with a tolerance a scheme that supports one, else the scene's; a model
@@ -221,9 +222,8 @@ static saltus_status choose_control(const resolution* r, const char** name) {
   const char* usual = given(r->tol) ? saltusi_tol_control(scheme) : NULL;
   if (given(r->tol) && usual == NULL) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "run: scheme %s has no tolerance, it needs a constant step; give %s H, or %s "
-                "without a scheme",
-                scheme->name, called(r, "step", text[0]), called(r, "tol", text[1]));
+                "run: scheme %s %s; give %s H, or %s without a scheme", scheme->name,
+                saltusi_tol_refusal(scheme), called(r, "step", text[0]), called(r, "tol", text[1]));
     return SALTUS_ERR_UNSUPPORTED;
   }
   /* a controller that the scene's tolerance took for its own scheme may not suit another one */

@@ -269,11 +269,9 @@ static const saltus_control_info* find_control(saltusi_scene_builder* b,
   const saltus_scheme_info* scheme = saltus_scheme_find(view->scheme);
   const char* name = scheme != NULL ? saltusi_tol_control(scheme) : "variable-order";
   if (name == NULL) {
-    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "tol"),
-                        scheme->chooses_step
-                            ? "scheme %s chooses its steps itself; it has no control_options"
-                            : "scheme %s needs a constant step; it has no tol",
-                        scheme->name);
+    saltusi_reader_fail(&b->reader, saltusi_yaml_find(section, "tol"), "scheme %s %s", scheme->name,
+                        saltusi_tol_refusal(scheme));
+    return NULL;
   }
   return saltus_control_find(name);
 }

@@ -20,7 +20,22 @@ const char* saltusi_tol_control(const saltus_scheme_info* scheme) {
   if (scheme->chooses_step || (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0) {
     return NULL;
   }
+  if (scheme->locates_events != (scheme->embedded_order > 0)) {
+    return NULL;
+  }
   return scheme->embedded_order > 0 ? "embedded" : "variable-order";
+}
+
+const char* saltusi_tol_refusal(const saltus_scheme_info* scheme) {
+  assert(scheme != NULL && saltusi_tol_control(scheme) == NULL);
+  if (scheme->chooses_step) {
+    return "chooses its steps itself; it has no control_options";
+  }
+  return (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0
+             ? "has no tolerance, it needs a constant step"
+             : "has no tolerance, it has no error estimate that is valid across impacts; "
+               "adaptive, adaptive-dopri5, adaptive-dop853, adaptive-radau5, dopri5, rkf45 and "
+               "moreau-jean have one";
 }
 
 static saltus_status check(double value, double lo, double hi, const char* name, saltus_log log) {

@@ -60,30 +60,30 @@ static const struct {
     {"variational", REFUSED},
     {"rattle", REFUSED},
     {"schatzman-paoli", REFUSED},
-    {"splitting-rkf45", EMBEDDED},
-    {"splitting-rkf45-contact", EMBEDDED},
+    {"splitting-rkf45", REFUSED},
+    {"splitting-rkf45-contact", REFUSED},
     {"dg-minus", VARIABLE_ORDER},
     {"dg-plus", VARIABLE_ORDER},
-    {"trapezoidal-implicit-mean", VARIABLE_ORDER},
-    {"trapezoidal-implicit-end", VARIABLE_ORDER},
-    {"explicit-euler", VARIABLE_ORDER},
-    {"midpoint", VARIABLE_ORDER},
-    {"heun-3", VARIABLE_ORDER},
-    {"rk4", VARIABLE_ORDER},
+    {"trapezoidal-implicit-mean", REFUSED},
+    {"trapezoidal-implicit-end", REFUSED},
+    {"explicit-euler", REFUSED},
+    {"midpoint", REFUSED},
+    {"heun-3", REFUSED},
+    {"rk4", REFUSED},
     {"rkf45", EMBEDDED},
     {"dopri5", EMBEDDED},
-    {"radau-iia-1", VARIABLE_ORDER},
-    {"radau-iia-3", VARIABLE_ORDER},
-    {"radau-iia-5", VARIABLE_ORDER},
-    {"lobatto-iiia-2", VARIABLE_ORDER},
-    {"lobatto-iiia-4", VARIABLE_ORDER},
-    {"lobatto-iiia-6", VARIABLE_ORDER},
-    {"gauss-2", VARIABLE_ORDER},
-    {"gauss-4", VARIABLE_ORDER},
-    {"gauss-6", VARIABLE_ORDER},
-    {"herk-3", VARIABLE_ORDER},
-    {"hem-4", VARIABLE_ORDER},
-    {"event-driven", VARIABLE_ORDER},
+    {"radau-iia-1", REFUSED},
+    {"radau-iia-3", REFUSED},
+    {"radau-iia-5", REFUSED},
+    {"lobatto-iiia-2", REFUSED},
+    {"lobatto-iiia-4", REFUSED},
+    {"lobatto-iiia-6", REFUSED},
+    {"gauss-2", REFUSED},
+    {"gauss-4", REFUSED},
+    {"gauss-6", REFUSED},
+    {"herk-3", REFUSED},
+    {"hem-4", REFUSED},
+    {"event-driven", REFUSED},
     {"adaptive", IN_OPTIONS},
     {"adaptive-dopri5", IN_OPTIONS},
     {"adaptive-dop853", IN_OPTIONS},
@@ -116,7 +116,7 @@ static void a_tolerance_has_one_meaning_for_a_scheme(void** state) {
                                   "until: 1",
                                   "until: 1, tol: 1e-5",
                                   "until: 1, scheme: moreau-jean, step: 0.1",
-                                  "until: 1, scheme: rk4, tol: 1e-5",
+                                  "until: 1, scheme: dopri5, tol: 1e-5",
                                   "until: 1, scheme: adaptive, tol: 1e-5"};
     for (int k = meanings[i].tol == REFUSED ? 1 : 0; k < 6; k++) {
       char simulate[128];
@@ -131,7 +131,8 @@ static void a_tolerance_has_one_meaning_for_a_scheme(void** state) {
       saltus_status status = saltus_run_create(&def, &run);
       if (meanings[i].tol == REFUSED) {
         assert_int_equal(status, SALTUS_ERR_UNSUPPORTED);
-        assert_says(kept, "has no tolerance, it needs a constant step; give step H");
+        assert_says(kept, "has no tolerance, it ");
+        assert_says(kept, "; give step H");
       } else {
         assert_int_equal(status, SALTUS_OK);
         assert_tolerance(run, name, meanings[i].tol, 1e-5);
@@ -150,7 +151,7 @@ static void a_scene_may_not_give_a_tolerance_to_a_scheme_with_a_constant_step(vo
   const saltus_scene_def def = {.path = "s.yaml", .text = text, .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_ERR_INPUT);
-  assert_says(kept, "s.yaml:6:43: scheme rattle needs a constant step; it has no tol");
+  assert_says(kept, "s.yaml:6:43: scheme rattle has no tolerance, it needs a constant step");
 }
 
 /* The scheme when only a tolerance is given: one with an error estimate stays, others make way. */
@@ -349,7 +350,7 @@ static const refused refusals[] = {
      SALTUS_ERR_RANGE,
      "run: --tol is 0.5, must be a number between 1e-14 and 0.1"},
     {"until: 1",
-     {.scheme = "rk4"},
+     {.scheme = "dopri5"},
      TOL,
      2.0,
      SALTUS_ERR_RANGE,
@@ -765,8 +766,8 @@ static void a_resumed_run_has_the_bits_of_a_whole_one(void** state) {
   (void)state;
   static const char* const simulate[] = {
       "until: 4, scheme: moreau-jean, step: 0.003, options: {theta: 0.75}",
-      "until: 4, scheme: radau-iia-5, tol: 1e-5", "until: 4, scheme: rkf45, tol: 1e-5",
-      "until: 4, tol: 1e-7"};
+      "until: 4, scheme: radau-iia-5, control: variable-order",
+      "until: 4, scheme: rkf45, tol: 1e-5", "until: 4, tol: 1e-7"};
   for (int i = 0; i < 4; i++) {
     saltus_scene* scene = scene_of(simulate[i]);
     saltus_run_def def = def_of(scene);
