@@ -34,6 +34,8 @@
  * the end of a step has no direction. */
 static const double no_slip = 1e-12;
 static const double small_push = 1e-6;
+/* Part of the impulses of a contact over a step that corrections of velocities may exceed its law by. */
+static const double small_excess = 1e-3;
 
 typedef struct work {
   saltusi_acceleration held;
@@ -393,8 +395,8 @@ static saltus_status impact(work* w, const saltusi_step* s, int count) {
   return SALTUS_OK;
 }
 
-/* Joints, normals of held contacts, and tangents of those that stand still. */
-static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
+/* Joints, normals of held contacts, and tangents: of those that stand still, or of all, with their cones. */
+static void hold(work* w, const saltus_system* sys, const saltus_point* at, bool cones) {
   if (w->grips.of == NULL) {
     saltusi_operator_hold(&w->impact, sys, at, w->keys, w->count);
     return;
@@ -402,25 +404,60 @@ static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
   saltusi_operator_begin(&w->impact, sys->dims.nj);
   saltusi_rows_joints(sys, at, &w->impact.rows);
   for (int c = 0; c < w->count; c++) {
-    int rows = w->still[c] ? 1 + w->grips.of[w->keys[c]].tangents : 1;
+    const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+    int rows = w->still[c] || cones ? 1 + grip->tangents : 1;
     saltusi_operator_look(&w->impact, sys, at, w->keys[c], rows);
-    saltusi_operator_take(&w->impact, rows, 0.0);
+    saltusi_operator_take(&w->impact, rows, cones ? grip->mu : 0.0);
   }
 }
 
-/* v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U on the held contacts and the joints: U becomes 0. */
-static saltus_status stop(work* w, const saltusi_step* s) {
-  const saltus_system* sys = &s->eval->sys;
-  int nj = sys->dims.nj;
-  saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
-  hold(w, sys, &at);
+/* Impulses that take U of held contacts to zero, as equalities or with signs and cones. */
+static saltus_status solve_stop(work* w, const saltusi_step* s, bool cones) {
+  const saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
+  hold(w, &s->eval->sys, &at, cones);
   for (int r = 0; r < w->impact.count; r++) {
     w->impact.rhs[r] = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
   }
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
-  if (status == SALTUS_OK) {
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (cones) {
+    saltusi_operator_form(&w->impact, s->eval, &w->mass);
+  } else {
     saltusi_operator_form_held(&w->impact, s->eval, &w->mass);
-    status = saltusi_operator_solve(&w->impact, s->eval);
+  }
+  return saltusi_operator_solve(&w->impact, s->eval);
+}
+
+/* Whether held contacts, with what they gave over the step, neither pull nor have friction beyond their cone by more than the
+ * truncation error of a step. */
+static bool stop_obeys(work* w, const saltusi_step* s) {
+  for (int c = 0; c < w->count; c++) {
+    const saltus_contact_step* contact = reported(s, w->keys[c], w->laws[w->keys[c]], 0.0);
+    const int row = w->impact.first[c];
+    double P[3];
+    memcpy(P, contact->impulse, sizeof P);
+    for (int r = row; r < w->impact.first[c + 1] && r < row + 3; r++) {
+      P[r - row] += w->impact.P[r];
+    }
+    const double slack = small_excess * (fabs(contact->impulse[0]) + fabs(w->impact.P[row]));
+    const double mu = w->grips.of != NULL ? w->grips.of[w->keys[c]].mu : 0.0;
+    const bool still = w->grips.of != NULL && w->still[c];
+    if (P[0] < -slack || (still && hypot(P[1], P[2]) > mu * P[0] + slack)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* U of the held contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. Where that takes impulses that no contact has, as after the impact of
+ * another one that throws them open, signs and cones hold instead. */
+static saltus_status stop(work* w, const saltusi_step* s) {
+  int nj = s->eval->sys.dims.nj;
+  saltus_status status = solve_stop(w, s, false);
+  if (status == SALTUS_OK && !stop_obeys(w, s)) {
+    status = solve_stop(w, s, true);
   }
   if (status != SALTUS_OK) {
     return status;
@@ -551,8 +588,8 @@ static saltus_status close_at_start(work* w, const saltusi_step* s) {
   return status;
 }
 
-/* The law of each contact. A held one that is not listed any more, by its gap, has that of its key; one whose features ended has
- * none and is let go. */
+/* The law of each contact. A held one whose features ended is not listed, though its gap is within the reach of the list: it has no law and
+ * is released. A list without reach leaves out closed contacts by rounding of their gap; then the law is that of the key. */
 static saltus_status find_laws(work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const bool by_key = saltusi_laws_by_key(sys);
@@ -564,6 +601,9 @@ static saltus_status find_laws(work* w, const saltusi_step* s) {
   if (w->count > 0 && !by_key) {
     saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
     status = saltusi_contacts(sys, &at, &w->list);
+    for (int key = 0; w->list.reach > 0.0 && key < sys->dims.nc; key++) {
+      w->laws[key] = -1;
+    }
     for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
       w->laws[w->list.key[i]] = w->list.law[i];
     }

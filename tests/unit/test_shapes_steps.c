@@ -510,6 +510,28 @@ static void a_held_contact_whose_features_end_is_let_go(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* The chamfer leaves the edge of the hole where it ends: held on its line, the pawl wedged at a tilt of 0.36 rad, 0.9 mm above the hole. The beam then bears
+ * the push and both weights, (4e-3 N + 2.2e-6 kg g) / 20 N/m; it still swings by less than 2 % of that after 20 ms. */
+static void the_pawl_drops_in_by_splitting(void** state) {
+  (void)state;
+  saltus_scene* scene = saltus_test_scene("shapes/pawl", NULL, 0);
+  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_sim_def def = {.system = view->system,
+                              .scheme = "splitting-rkf45-contact",
+                              .q0 = view->q0,
+                              .v0 = view->v0,
+                              .h = 2e-5};
+  saltus_sim* sim;
+  assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
+  assert_int_equal(saltus_sim_run_until(sim, 0.02), SALTUS_OK);
+  const double* q = saltus_sim_q(sim);
+  assert_true(fabs(q[2]) < 0.04); /* clearance over height: 0.04 mm on each side of 1 mm */
+  assert_near(-0.6e-3 - q[4], (4e-3 + 2.2e-6 * 9.81) / 20.0, 4e-6);
+  assert_true(q[1] < 0.5e-3);
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
 /* Seven bricks that lie on each other and spin: A is far from symmetric, (w h) I beside I, in problems that are solved by bodies, from 24
  * contacts on. The residual is that of the velocities at the end of the step, which come from A itself. Relative velocities are
  * below 20 m/s, |q| of 28 contacts and more with three rows below 300 m/s. */
@@ -552,6 +574,7 @@ int main(void) {
       cmocka_unit_test(springs_do_not_creep),
       cmocka_unit_test(springs_are_refused_without_their_options),
       cmocka_unit_test(a_held_contact_whose_features_end_is_let_go),
+      cmocka_unit_test(the_pawl_drops_in_by_splitting),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
