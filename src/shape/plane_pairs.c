@@ -6,7 +6,8 @@
  *
  * Point i on edge j, with s along the edge, normal n of the edge:
  *   0 <= s <= length,  -n in the cone of i, widened by delta where a straight edge follows it: a flat edge then gives
- *   both of its ends. Beyond an end of the edge by up to reach only a sharp corner near a sharp corner counts.
+ *   both of its ends. Beyond an end of the edge by up to reach only a sharp corner near a sharp corner counts. Beyond an end at a
+ *   reflex corner the point is under the next edge: both edges hold it, since the free side of such a corner is that of both.
  * Point i on point k: the direction between them in the cones of both, which tile the outside with the edges: what
  *   the edges hold they do not.
  * And, or: all pairs hold at once but these, of which one is enough: a point and the two edges of a convex corner;
@@ -226,6 +227,26 @@ static bool is_behind_all(const half* H, int j, const double p[2], double h) {
          (E->outline->solid && H->P->outline->solid && !goes_through(H, j));
 }
 
+/* Whether a point inside of E is beyond the end of edge j at a reflex corner, and not far under the next edge, where it came in. */
+static bool is_beyond_reflex(const half* H, int j, const double p[2], double s) {
+  const saltusi_outline* o = H->E->outline;
+  const double length = H->E->feature[o->points + j].size[0];
+  const int point = s < 0.0 ? j : saltusi_point_after(o, j);
+  if (isinf(length) || (s >= 0.0 && s <= length) || o->joint[point] != SALTUSI_JOINT_REFLEX) {
+    return false;
+  }
+  const int next = s < 0.0 ? saltusi_edge_before(o, point) : saltusi_edge_after(o, point);
+  if (next < 0 || !saltusi_is_straight(H->E, next)) {
+    return false;
+  }
+  const saltusi_feature* g = &H->E->feature[o->points + next];
+  const double d[2] = {p[0] - g->p[0], p[1] - g->p[1]};
+  const double h = saltusi_dot2(g->a, d), beyond = s < 0.0 ? -s : s - length;
+  const double most = DEPTH * fmin(H->P->size, H->E->size);
+  return h <= 0.0 && h >= -most && beyond <= most &&
+         (h >= -SHALLOW * H->E->size || saltusi_polygon_holds(H->E, p));
+}
+
 /* Point i of P on edge j of E, without what other pairs say. */
 static bool point_on_edge(const half* H, int i, int j, found* out) {
   const saltusi_shape *P = H->P, *E = H->E;
@@ -256,7 +277,7 @@ static bool point_on_edge(const half* H, int i, int j, found* out) {
   if (arc_yields(P, i, w)) {
     return false;
   }
-  out->strict = owns(E, j, p);
+  out->strict = owns(E, j, p) || is_beyond_reflex(H, j, p, out->s);
   if (!out->strict) {
     const bool sharp = f->rho + g->rho == 0.0;
     const double beyond = fmax(-out->s, out->s - g->size[0]);
