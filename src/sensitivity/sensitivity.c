@@ -379,22 +379,31 @@ static saltus_status end_series(saltus_sensitivity* s, double t, int contact) {
   return status;
 }
 
-/* What the events of one instant make of state and derivatives; what follows needs the mode after them. */
-static saltus_status cross(saltus_sensitivity* s, double t) {
-  const saltus_event* impacts = NULL;
-  const saltus_event* ends = NULL;
-  const saltus_event* changes = NULL;
+/* The events of a group that decide what it is; NULL where there is none of the kind. */
+typedef struct deciding {
+  const saltus_event *impact, *end, *change;
+} deciding;
+
+static deciding sort_group(const saltus_sensitivity* s) {
+  deciding d = {0};
   for (int i = 0; i < s->group_count; i++) {
     const saltus_event* e = &s->group[i];
-    impacts = impacts == NULL && e->kind == SALTUS_EVENT_IMPACT ? e : impacts;
     const bool closes = e->kind == SALTUS_EVENT_CLOSE && e->contact == s->series;
-    ends = ends == NULL && (closes || e->kind == SALTUS_EVENT_ACCUMULATION) ? e : ends;
     const bool first =
-        changes == NULL || (e->kind == SALTUS_EVENT_STICK && changes->kind != e->kind);
-    changes =
-        first && !saltus_event_is_remark(e->kind) && e->kind != SALTUS_EVENT_PAINLEVE ? e : changes;
+        d.change == NULL || (e->kind == SALTUS_EVENT_STICK && d.change->kind != e->kind);
+    d.impact = d.impact == NULL && e->kind == SALTUS_EVENT_IMPACT ? e : d.impact;
+    d.end = d.end == NULL && (closes || e->kind == SALTUS_EVENT_ACCUMULATION) ? e : d.end;
+    d.change = first && !saltus_event_is_remark(e->kind) && e->kind != SALTUS_EVENT_PAINLEVE
+                   ? e
+                   : d.change;
   }
-  if (changes == NULL) { /* remarks alone: the motion goes on as it was */
+  return d;
+}
+
+/* What the events of one instant make of state and derivatives; what follows needs the mode after them. */
+static saltus_status cross(saltus_sensitivity* s, double t) {
+  const deciding by = sort_group(s);
+  if (by.change == NULL) { /* remarks alone: the motion goes on as it was */
     memset(s->dt, 0, (size_t)s->vary.count * sizeof *s->dt);
     memcpy(s->total, s->y + s->vary.n,
            (size_t)s->vary.n * (size_t)s->vary.count * sizeof *s->total);
@@ -408,15 +417,15 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   if (!inside) {
     saltusi_sensitivity_integral_jump(s, t, s->y, 1.0);
   }
-  if (inside && ends == NULL) {
-    status = saltusi_sensitivity_series_follow(s, t, s->dt);
-  } else if (ends != NULL) {
+  if (by.end != NULL) {
     what = SALTUS_DERIVATIVE_LIMIT;
-    status = end_series(s, t, ends->contact);
+    status = end_series(s, t, by.end->contact);
+  } else if (inside) {
+    status = saltusi_sensitivity_series_follow(s, t, s->dt);
   } else {
-    status = impacts != NULL ? impact(s, t, &what) : change(s, t, changes, &known);
+    status = by.impact != NULL ? impact(s, t, &what) : change(s, t, by.change, &known);
   }
-  if (status == SALTUS_OK && s->group_count > 1 && ends == NULL && !inside && apart(s, t, dt)) {
+  if (status == SALTUS_OK && s->group_count > 1 && by.end == NULL && !inside && apart(s, t, dt)) {
     what = SALTUS_DERIVATIVE_SIMULTANEOUS;
   }
   for (int j = 0; j < s->vary.count && !known; j++) {
@@ -619,6 +628,40 @@ static saltus_status settle_start(saltus_sensitivity* s, double* here, const sal
   return status;
 }
 
+/* An accumulation before the next event, at t, or the end of the run: it may have ended with its last impact, that of *closed. One
+ * that begins with the last impact of the run or of the section is none. */
+static saltus_status check_series(saltus_sensitivity* s, double here, double t, bool more,
+                                  int* closed) {
+  *closed = -1;
+  if (s->series < 0) {
+    return SALTUS_OK;
+  }
+  if (!s->met && t > (more ? s->series_end : s->series_limit)) {
+    *closed = s->series;
+    return end_series(s, here, s->series);
+  }
+  if (more && !s->met) {
+    return SALTUS_OK;
+  }
+  if (s->series_impacts > 0) {
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
+                                    "the end lies inside an accumulation of impacts");
+  }
+  s->series = -1;
+  return SALTUS_OK;
+}
+
+/* From here to t, or to the section that is met here; pending: the events here are crossed but not left. */
+static saltus_status pass(saltus_sensitivity* s, double here, double t, bool pending, int closed) {
+  saltus_status status = read_mode(s, here, t);
+  if (status == SALTUS_OK && closed >= 0 && !is_held(&s->vary.mode, closed)) {
+    status = saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
+                                      "an accumulation of impacts that does not close");
+  }
+  status = status == SALTUS_OK && pending ? leave(s, here) : status;
+  return status == SALTUS_OK && !s->met ? follow(s, here, t) : status;
+}
+
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
   assert(s != NULL && s->run != NULL);
   const saltus_sensitivity_def* def = &s->def;
@@ -630,27 +673,15 @@ saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
   while (status == SALTUS_OK) {
     const double t = next != NULL ? next->t : def->until;
     const bool again = pending && s->switched && next != NULL && t - here <= 4.0 * instant(t);
-    int closed = -1; /* contact whose accumulation ended with its last impact */
-    if (s->series >= 0 && !s->met && t > (next == NULL ? s->series_limit : s->series_end)) {
-      closed = s->series;
-      status = end_series(s, here, closed);
-    } else if (s->series >= 0 && (next == NULL || s->met)) {
-      status = saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
-                                        "the end lies inside an accumulation of impacts");
-    }
+    int closed;
+    status = check_series(s, here, t, next != NULL, &closed);
     if (status == SALTUS_OK && t > here && !again && s->series < 0) {
-      status = read_mode(s, here, t);
-      if (status == SALTUS_OK && closed >= 0 && !is_held(&s->vary.mode, closed)) {
-        status = saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
-                                          "an accumulation of impacts that does not close");
-      }
-      status = status == SALTUS_OK && pending ? leave(s, here) : status;
+      status = pass(s, here, t, pending, closed);
       if (status == SALTUS_OK && s->met) {
         s->view.at_section = true;
         s->view.section_dt = s->dt;
         return finish(s, here);
       }
-      status = status == SALTUS_OK ? follow(s, here, t) : status;
       pending = false;
     }
     if (next == NULL || status != SALTUS_OK) {
