@@ -144,6 +144,8 @@ typedef struct saltusi_checker {
   void* scratch;
   saltus_failure failure;
   saltusi_acting *acting, *before; /* [acting_room] of a frame, and of the one before it */
+  double shown_t;                  /* s, of the last frame behind an impact */
+  long long shown_to;              /* one past its events */
   int acting_room;
   saltusi_held* held;        /* [acting_room] */
   saltusi_dry* dry;          /* [dry_count] */

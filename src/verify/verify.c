@@ -680,6 +680,7 @@ saltus_status saltus_verify(const saltus_verify_def* def, saltus_certificate* ou
     return status;
   }
   saltusi_checker c = {.def = def,
+                       .shown_t = (double)NAN,
                        .system = def->system,
                        .data = def->data,
                        .out = out,

@@ -36,6 +36,12 @@ class Certificate(test_cli.Cli):
         scene = subprocess.run([PROGRAM, 'info', str(path), '--scene'], capture_output=True).stdout
         self.assertEqual(made['scene_sha256'], hashlib.sha256(scene).hexdigest())
 
+    def test_steps_that_end_at_one_time_have_their_impacts_each(self):
+        # two corners bounce in turn until time stands still: dozens of impacts at one time, in several steps
+        scene = SCENES.parent / 'tests' / 'scenes' / 'failing' / 'impacts-in-turn.yaml'
+        result = saltus('run', scene, '--tol', '1e-8', '-o', self.folder / 'run.h5', '--certify')
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
     def test_a_certified_run_has_the_middle_of_every_step(self):
         path = self.folder / 'run.csv'
         result = saltus('run', SCENES / 'turning-force.yaml', '--tol', '1e-6', '-o', path, '--certify', '--json')
