@@ -185,6 +185,14 @@ static void add_impulses(saltusi_adaptive* w) {
   const double* L = w->step.y_end + w->o.nq + w->o.nv;
   saltusi_add_scaled(w->o.nl, 1.0, L, w->outcome.lasting);
   saltusi_add_scaled(w->o.nj, 1.0, L + w->o.nl, w->outcome.joint_lasting);
+  if (w->jump.tau >
+      0.0) { /* the contact bounces: joints answer impulses, not the force of the closed contact */
+    const double mass = w->jump.bounce[w->o.base[w->jump.key]];
+    const double pressed = L[w->o.base[w->jump.key]] / mass;
+    const double* answer = w->jump.bounce + w->o.nl;
+    saltusi_add_scaled(w->o.nj, -pressed, answer, w->outcome.joint_lasting);
+    saltusi_add_scaled(w->o.nj, pressed - w->jump.u, answer, w->outcome.joint_impacts);
+  }
 }
 
 /* Back onto the constraints; the largest movement counts, and one beyond its tolerance is refused. */

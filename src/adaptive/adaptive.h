@@ -228,7 +228,8 @@ typedef struct saltusi_leap {
   bool* coupled;      /* [nc] feels the bounces */
   double* stay_gap;   /* [nc] m, what bounces do to the gap of another contact */
   double* stay_slip;  /* [nc] m/s, and to its slip */
-  double* bounce;     /* [nl] kg, impulses of a bounce over its change of velocity */
+  double*
+      bounce; /* [nl + nj] kg, impulses of a bounce over its change of velocity, then of joints */
 } saltusi_leap;
 
 /* The step as it is reported. */
@@ -320,8 +321,8 @@ void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, 
                                   double power[2]);
 /* J of impacts of the step, likewise. */
 void saltusi_adaptive_dense_work(const double* data, double work[2]);
-/* [nj] N of joints, and [nj] N s since the start of the step; either may be NULL. */
-void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
+/* [nj] N of joints, and [nj] N s since the start of the step, without bounces unless at.smooth; either may be NULL. */
+void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, saltusi_moment at,
                                    double* force, double* lasting);
 /* Bounces at a time in a step that jumps over their accumulation. */
 typedef struct saltusi_bounce {

@@ -89,12 +89,12 @@ static size_t motion_count(const saltus_system* sys) {
 }
 
 /* Head, start, polynomials; q and v at the end; direction of a bounce; impulses of impacts at the start,
- * in all, and of a bounce by 1 m/s; room for positions. */
+ * in all, and of a bounce by 1 m/s, there with those of joints; room for positions. */
 size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
   assert(sys != NULL);
   size_t state = (size_t)sys->dims.nq + (size_t)sys->dims.nv;
   return HEAD + (1 + PARTS) * motion_count(sys) + state + (size_t)sys->dims.nv +
-         3 * (size_t)saltusi_adaptive_rows(sys) + (size_t)sys->dims.nq;
+         3 * (size_t)saltusi_adaptive_rows(sys) + (size_t)sys->dims.nj + (size_t)sys->dims.nq;
 }
 
 void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry) {
@@ -114,7 +114,7 @@ void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry
     saltusi_carry_each(carry, each);
     saltusi_carry_plain(carry, dry);
   }
-  saltusi_carry_plain(carry, (size_t)d->nq);
+  saltusi_carry_plain(carry, (size_t)d->nj + (size_t)d->nq);
 }
 
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
@@ -142,7 +142,7 @@ void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
   size_t rows = (size_t)w->o.nl;
   memcpy(data, w->outcome.impacts_start, rows * sizeof(double));
   memcpy(data + rows, w->outcome.impacts, rows * sizeof(double));
-  memcpy(data + 2 * rows, w->jump.bounce, rows * sizeof(double));
+  memcpy(data + 2 * rows, w->jump.bounce, (rows + (size_t)w->o.nj) * sizeof(double));
 }
 
 /* Height and speed of the analytic bounces `left` before their accumulation. At an impact, up to the
@@ -322,19 +322,36 @@ void saltusi_adaptive_dense_work(const double* data, double work[2]) {
   work[1] = d->work[1];
 }
 
-void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, double t,
+void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, saltusi_moment at,
                                    double* force, double* lasting) {
   assert(o != NULL);
   const head* d = (const head*)(const void*)data;
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
-  saltusi_motion motion = motion_of(o, data, t, &theta);
+  saltusi_motion motion = motion_of(o, data, at.t, &theta);
   int from = o->nq + o->nv + o->nl;
   if (force != NULL) {
     ops->dense_rate(&motion, theta, from, o->nj, force);
   }
   if (lasting != NULL) {
     ops->dense(&motion, theta, from, o->nj, lasting);
+  }
+  if (d->jump_tau > 0.0 && !at.smooth) { /* without the answer to what the closed contact presses */
+    const double* bounce =
+        data + HEAD + (1 + PARTS) * (size_t)o->ny + o->nq + 2 * (size_t)o->nv + 2 * (size_t)o->nl;
+    const int bouncing = o->base[(int)d->jump_key];
+    double pressed[2] = {0.0, 0.0};
+    ops->dense_rate(&motion, theta, o->nq + o->nv + bouncing, 1, &pressed[0]);
+    ops->dense(&motion, theta, o->nq + o->nv + bouncing, 1, &pressed[1]);
+    for (int j = 0; j < o->nj; j++) {
+      const double part = bounce[o->nl + j] / bounce[bouncing];
+      if (force != NULL) {
+        force[j] -= part * pressed[0];
+      }
+      if (lasting != NULL) {
+        lasting[j] -= part * pressed[1];
+      }
+    }
   }
 }
 

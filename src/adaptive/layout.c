@@ -220,7 +220,7 @@ static void layout_leap(saltusi_leap* l, const saltusi_outline* o, saltus_arena*
   l->coupled = SALTUS_PUSH(arena, bool, o->nc);
   l->stay_gap = SALTUS_PUSH(arena, double, o->nc);
   l->stay_slip = SALTUS_PUSH(arena, double, o->nc);
-  l->bounce = SALTUS_PUSH(arena, double, o->nl);
+  l->bounce = SALTUS_PUSH(arena, double, o->nl + o->nj);
 }
 
 static void layout_outcome(saltusi_outcome* out, const saltusi_outline* o, saltus_arena* arena) {

@@ -473,7 +473,8 @@ saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const doub
     }
   }
   if (status == SALTUS_OK && force != NULL) {
-    saltusi_held_forces(m, force, NULL);
+    memset(force + m->o->nl, 0, (size_t)m->o->nj * sizeof(double));
+    saltusi_held_forces(m, force, force + m->o->nl);
   }
   return status;
 }

@@ -163,7 +163,9 @@ static void dense_joints(void* work, const void* options, const saltusi_dense_qu
                          double* force, double* lasting) {
   const saltusi_adaptive* w = work;
   (void)options;
-  saltusi_adaptive_dense_joints(&w->o, query->data, query->t, force, lasting);
+  const saltusi_moment at = {
+      .t = query->t, .right = query->side == SALTUS_RIGHT, .smooth = query->smooth};
+  saltusi_adaptive_dense_joints(&w->o, query->data, at, force, lasting);
 }
 
 static void dense_power(void* work, const void* options, const saltusi_dense_query* query,
