@@ -109,8 +109,29 @@ def check_citations(path, text):
                     fault(path, line_of(starts[found.start()]), f'cites section {number}, which docs/theory/adaptive.md does not have')
 
 
+REAL = re.compile(r'%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?L?[aAeEfFgG]')
+BY_LOCALE = re.compile(r'\b(strtof|strtod|strtold|atof|vs?n?printf|vfprintf|s?n?printf|fprintf|sscanf|fscanf)\(')
+
+
+def check_locale(path, text):
+    """Numbers of the library are read and printed by base/number.h alone: the C library takes the separator of the locale."""
+    for found in BY_LOCALE.finditer(text):
+        name = found.group(1)
+        end, depth = found.end(), 1
+        while depth > 0:  # up to the parenthesis that closes the call; texts are skipped
+            quoted = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'').match(text, end)
+            depth += 0 if quoted else (text[end] == '(') - (text[end] == ')')
+            end = quoted.end() if quoted else end + 1
+        texts = ''.join(re.findall(r'"(?:[^"\\]|\\.)*"', text[found.start():end])).replace('%%', '')
+        always = name.startswith(('strto', 'atof', 'v')) or (name.endswith('scanf') and re.search(r'%l?[aefg]', texts))
+        if always or (name.endswith('printf') and REAL.search(texts)):
+            fault(path, text.count('\n', 0, found.start()) + 1, f'{name} of a number depends on the locale; base/number.h')
+
+
 def check_source(path):
     text = path.read_text()
+    if path.is_relative_to(ROOT / 'src') and path.stem != 'number':
+        check_locale(path, re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m.group(0)), text, flags=re.S))
     check_citations(path, text)
     lines = text.splitlines()
     if not text.startswith('/* SPDX-License-Identifier: Apache-2.0\n * SPDX-FileCopyrightText: '):

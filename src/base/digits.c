@@ -4,6 +4,7 @@
  * digits.c - see digits.h.
  */
 #include "base/digits.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,8 @@ int saltusi_digits_apart(int least, double a, double b) {
   for (int digits = least; digits < ALL_DIGITS; digits++) {
     char first[40];
     char second[40];
-    snprintf(first, sizeof first, "%.*g", digits, a);
-    snprintf(second, sizeof second, "%.*g", digits, b);
+    saltusi_print(first, sizeof first, "%.*g", digits, a);
+    saltusi_print(second, sizeof second, "%.*g", digits, b);
     if (strcmp(first, second) != 0) {
       return digits;
     }

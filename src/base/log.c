@@ -4,6 +4,7 @@
  * log.c - formatting messages and keeping them.
  */
 #include "base/log.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@ void saltusi_log(saltus_log log, saltus_level level, const char* format, ...) {
   char text[sizeof((saltus_kept_message*)NULL)->text];
   va_list values;
   va_start(values, format);
-  vsnprintf(text, sizeof text, format, values);
+  saltusi_print_list(text, sizeof text, format, values);
   va_end(values);
   log.write(log.user, level, text);
 }

@@ -6,13 +6,8 @@
 #ifndef SALTUSI_LOG_H
 #define SALTUSI_LOG_H
 
+#include "base/number.h"
 #include "saltus/log.h"
-
-#if defined(__GNUC__)
-#define SALTUSI_PRINTF(format_at, values_at) __attribute__((format(printf, format_at, values_at)))
-#else
-#define SALTUSI_PRINTF(format_at, values_at)
-#endif
 
 /* Formats and hands the message on; long messages are cut, nothing is allocated. */
 void saltusi_log(saltus_log log, saltus_level level, const char* format, ...) SALTUSI_PRINTF(3, 4);

@@ -6,6 +6,7 @@
 #include "saltus/options.h"
 
 #include "base/log.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -42,7 +43,7 @@ static bool in_range(const saltus_field* field, double value) {
 /* "0 .. 1" or "midpoint, start" */
 static const char* allowed(const saltus_field* field, char* text, size_t bytes) {
   if (field->type != SALTUS_FIELD_CHOICE) {
-    snprintf(text, bytes, "%g .. %g", field->lo, field->hi);
+    saltusi_print(text, bytes, "%g .. %g", field->lo, field->hi);
     return text;
   }
   size_t used = 0;
@@ -99,7 +100,7 @@ static bool parse(const saltus_field* field, const char* text, double* value) {
     return false;
   }
   char* end;
-  double number = strtod(text, &end);
+  double number = saltusi_number_read(text, &end);
   if (end == text || *end != '\0') {
     return false;
   }
@@ -175,8 +176,8 @@ const char* saltus_options_show(const saltus_field* field, const void* options, 
   } else {
     int digits = 15; /* the fewest that give the value back */
     do {
-      snprintf(text, bytes, "%s=%.*g", field->name, digits, value);
-    } while (digits++ < 17 && strtod(text + strlen(field->name) + 1, NULL) != value);
+      saltusi_print(text, bytes, "%s=%.*g", field->name, digits, value);
+    } while (digits++ < 17 && saltusi_number_read(text + strlen(field->name) + 1, NULL) != value);
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include "body/define.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "base/reserved.h"
 #include "base/suggest.h"
 
@@ -20,7 +21,7 @@ saltus_status saltusi_define_refuse(const saltusi_definition* d, const char* par
   char text[512];
   va_list values;
   va_start(values, format);
-  (void)vsnprintf(text, sizeof text, format, values);
+  (void)saltusi_print_list(text, sizeof text, format, values);
   va_end(values);
   saltusi_log(d->def->log, SALTUS_LEVEL_ERROR, "%s \"%s\": %s", part, name != NULL ? name : "",
               text);

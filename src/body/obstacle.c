@@ -4,6 +4,7 @@
  * obstacle.c - reasons of a mechanism for a failed step: springs whose markers coincide, drives that
  * leave the limits of their own joint.
  */
+#include "base/number.h"
 #include "body/constraints.h"
 #include "body/forces.h"
 
@@ -23,10 +24,10 @@ static bool find_spring(const saltus_mechanism* m, const saltus_point* at, char*
     saltusi_end end[4];
     saltusi_link_ends(m, f->link, at->t, at->q, NULL, end);
     if (saltusi_term_value(&f->row->term[0], end, at->q) == 0.0) {
-      snprintf(text, size,
-               "spring \"%s\" has a length of %g m and no direction: its markers \"%s\" and "
-               "\"%s\" are at the same place at t = %.9g s",
-               f->name, f->rest, end[0].marker->name, end[1].marker->name, at->t);
+      saltusi_print(text, size,
+                     "spring \"%s\" has a length of %g m and no direction: its markers \"%s\" and "
+                     "\"%s\" are at the same place at t = %.9g s",
+                     f->name, f->rest, end[0].marker->name, end[1].marker->name, at->t);
       return true;
     }
   }
@@ -75,9 +76,9 @@ static bool find_drive(const saltus_mechanism* m, double t, double h, char* text
         drive >= 0 && at >= 0 ? meeting(m, &m->rows[drive], &m->limits[at], t, h) : NAN;
     if (when < first) {
       first = when;
-      snprintf(text, size,
-               "the drive of joint \"%s\" runs into the limit \"%s\", %g %s, at t = %.9g s",
-               j->name, m->laws[at].name, m->limits[at].at, i % 4 < 2 ? "rad" : "m", when);
+      saltusi_print(text, size,
+                     "the drive of joint \"%s\" runs into the limit \"%s\", %g %s, at t = %.9g s",
+                     j->name, m->laws[at].name, m->limits[at].at, i % 4 < 2 ? "rad" : "m", when);
     }
   }
   return isfinite(first);

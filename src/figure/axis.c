@@ -9,6 +9,8 @@
  */
 #include "figure/axis.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -240,7 +242,7 @@ static void with_minus(const char* number, char text[SALTUSI_TICK_TEXT]) {
 static void power_text(const saltusi_axis* axis, double value, char text[SALTUSI_TICK_TEXT]) {
   double slack = 1.0 + SLACK;
   if (axis->at[0] * slack >= 1e-2 && axis->at[axis->count - 1] <= 1e3 * slack) {
-    snprintf(text, SALTUSI_TICK_TEXT, "%.10g", value);
+    saltusi_print(text, SALTUSI_TICK_TEXT, "%.10g", value);
     return;
   }
   int k = decade_of(value * slack);
@@ -273,7 +275,7 @@ void saltusi_axis_tick_text(const saltusi_axis* axis, int i, char text[SALTUSI_T
     value = 0.0;
   }
   char number[48];
-  snprintf(number, sizeof number, "%.*f", at_least_zero(-step), value);
+  saltusi_print(number, sizeof number, "%.*f", at_least_zero(-step), value);
   with_minus(number, text);
 }
 
@@ -288,10 +290,10 @@ void saltusi_axis_note_text(const saltusi_axis* axis, char text[SALTUSI_TICK_TEX
   }
   if (size >= 1e7 || (size > 0.0 && size < 1e-3)) {
     int k = decade_of(size * (1.0 + SLACK));
-    snprintf(offset, sizeof offset, "%s %.*f" TIMES "10^{%d}", sign,
-             at_least_zero(k + axis->offset_digits), scaled(size, -k), k);
+    saltusi_print(offset, sizeof offset, "%s %.*f" TIMES "10^{%d}", sign,
+                  at_least_zero(k + axis->offset_digits), scaled(size, -k), k);
   } else if (size > 0.0) {
-    snprintf(offset, sizeof offset, "%s %.*f", sign, at_least_zero(axis->offset_digits), size);
+    saltusi_print(offset, sizeof offset, "%s %.*f", sign, at_least_zero(axis->offset_digits), size);
   }
   snprintf(text, SALTUSI_TICK_TEXT, "%.20s%.42s", factor, offset);
   size_t length = strlen(text);

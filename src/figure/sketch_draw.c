@@ -9,6 +9,7 @@
  * covers.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "figure/canvas.h"
 #include "figure/layout.h"
 #include "figure/sketch.h"
@@ -405,7 +406,7 @@ static void draw_scale(cairo_t* cairo, const paper* p) {
   cairo_line_to(cairo, right, y - tick);
   stroke(cairo, LINE_WIDTH, false);
   char text[32];
-  snprintf(text, sizeof text, "%g m", length);
+  saltusi_print(text, sizeof text, "%g m", length);
   const saltusi_text_style style = {.size = SALTUSI_SIZE_TICK, .align = 0.5};
   saltusi_text_draw(cairo, 0.5 * (left + right), y - 1.2 * MM, text, style);
 }

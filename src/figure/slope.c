@@ -10,6 +10,7 @@
  */
 #include "figure/slope.h"
 
+#include "base/number.h"
 #include "figure/series.h"
 #include "figure/text.h"
 
@@ -155,7 +156,7 @@ static void order_text(const saltusi_slope* slope, const char* before, char text
   if (slope->label != NULL) {
     snprintf(text, LABEL_BYTES, "%.60s", slope->label);
   } else {
-    snprintf(text, LABEL_BYTES, "%s%.4g", before, fabs(slope->order));
+    saltusi_print(text, LABEL_BYTES, "%s%.4g", before, fabs(slope->order));
   }
 }
 

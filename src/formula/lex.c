@@ -5,6 +5,8 @@
  */
 #include "formula/lex.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +84,7 @@ static void read_number(const char* text, saltusi_token* token) {
   if (count <= NUMBER_LONGEST) {
     snprintf(digits + count, sizeof digits - (size_t)count, "e%d", exponent);
     token->kind = SALTUSI_TOKEN_NUMBER;
-    token->value = strtod(digits, NULL);
+    token->value = saltusi_number_read(digits, NULL);
   }
 }
 

@@ -8,6 +8,8 @@
  */
 #include "formula/message.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,7 +77,7 @@ void saltusi_formula_error(saltus_log log, const saltus_formula_text* f, size_t 
   char text[TEXT_BYTES], head[HEAD_BYTES], lines[LINES_BYTES] = "";
   va_list values;
   va_start(values, format);
-  vsnprintf(text, sizeof text, format, values);
+  saltusi_print_list(text, sizeof text, format, values);
   va_end(values);
 
   size_t start = 0;
@@ -102,7 +104,7 @@ void saltusi_formula_complain(saltus_log log, saltus_level level, const saltus_f
   char text[TEXT_BYTES], head[HEAD_BYTES];
   va_list values;
   va_start(values, format);
-  vsnprintf(text, sizeof text, format, values);
+  saltusi_print_list(text, sizeof text, format, values);
   va_end(values);
   write_head(f, f->line, 0, head);
   saltusi_log(log, level, "%s%s", head, text);

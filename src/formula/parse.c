@@ -6,6 +6,7 @@
  */
 #include "formula/parse.h"
 
+#include "base/number.h"
 #include "base/suggest.h"
 #include "formula/derive.h"
 #include "formula/functions.h"
@@ -53,7 +54,7 @@ static void fail(parser* p, size_t offset, const char* format, ...) {
     return;
   }
   va_start(values, format);
-  vsnprintf(text, sizeof text, format, values);
+  saltusi_print_list(text, sizeof text, format, values);
   va_end(values);
   saltusi_formula_error(p->scope->log, p->formula, offset, "%s", text);
   p->failed = true;

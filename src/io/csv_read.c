@@ -5,6 +5,7 @@
  * whose columns are recognised by name.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "io/csv_rows.h"
 #include "io/numbers.h"
 #include "io/table.h"
@@ -249,9 +250,9 @@ static saltus_status read_ours(reading* in) {
   const char* steps = comment(in, "steps");
   data->steps = *steps ? strtoll(steps, NULL, 10) : -1;
   const char* cpu = comment(in, "cpu_seconds");
-  data->cpu_seconds = *cpu ? strtod(cpu, NULL) : data->cpu_seconds;
+  data->cpu_seconds = *cpu ? saltusi_number_read(cpu, NULL) : data->cpu_seconds;
   const char* until = comment(in, "until");
-  data->until = *until ? strtod(until, NULL) : data->until;
+  data->until = *until ? saltusi_number_read(until, NULL) : data->until;
   int* const sizes[] = {&data->nq, &data->nv, &data->nc, &data->nj, &data->output_count};
   static const char* const keys[] = {"nq=", "nv=", "nc=", "nj=", "no="};
   const char* text = comment(in, "sizes");

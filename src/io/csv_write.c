@@ -6,6 +6,7 @@
  * of a line is cut off again.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "base/visible.h"
 #include "io/files.h"
 #include "io/numbers.h"
@@ -103,7 +104,7 @@ addf(text_file* f, const char* format, ...) {
   char text[512];
   va_list values;
   va_start(values, format);
-  int length = vsnprintf(text, sizeof text, format, values);
+  int length = saltusi_print_list(text, sizeof text, format, values);
   va_end(values);
   if (length > 0) {
     add(f, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);

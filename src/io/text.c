@@ -4,6 +4,7 @@
 #include "io/text.h"
 
 #include "base/log.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -131,7 +132,7 @@ int saltusi_cells_cut(char* line, char** cells, int most) {
 bool saltusi_cell_number(const char* cell, double* value) {
   assert(cell != NULL && value != NULL);
   char* rest;
-  *value = strtod(cell, &rest);
+  *value = saltusi_number_read(cell, &rest);
   if (rest == cell) {
     return false;
   }

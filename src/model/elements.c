@@ -21,6 +21,7 @@
 #include "model/elements.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "base/reserved.h"
 #include "body/mechanism.h"
 
@@ -50,11 +51,11 @@ const char* saltusi_machine_text(maker* m, const char* format, ...) {
   va_list list, again;
   va_start(list, format);
   va_copy(again, list);
-  const int length = vsnprintf(NULL, 0, format, list);
+  const int length = saltusi_print_list(NULL, 0, format, list);
   va_end(list);
   char* text = length >= 0 ? saltusi_pool_take(m->pool, (size_t)length + 1, 1) : NULL;
   if (text != NULL) {
-    vsnprintf(text, (size_t)length + 1, format, again);
+    saltusi_print_list(text, (size_t)length + 1, format, again);
   } else {
     m->status = m->status == SALTUS_OK ? SALTUS_ERR_MEMORY : m->status;
   }
@@ -70,7 +71,7 @@ void saltusi_machine_fail(maker* m, const char* format, ...) {
   char text[400];
   va_list list;
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  saltusi_print_list(text, sizeof text, format, list);
   va_end(list);
   saltusi_log(m->def->log, SALTUS_LEVEL_ERROR, "element \"%.80s\": %s", m->element->name, text);
   m->status = SALTUS_ERR_INPUT;

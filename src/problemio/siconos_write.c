@@ -5,6 +5,7 @@
  * dense ones as they are. 17 digits, so that reading gives the same bits.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "io/numbers.h"
 #include "problemio/formats.h"
 
@@ -45,7 +46,7 @@ static saltus_status finish(writing* out) {
 
 static void write_vector(const writing* out, int count, const double* x) {
   for (int i = 0; i < count; i++) {
-    fprintf(out->file, "%.17g\n", x[i]);
+    saltusi_print_file(out->file, "%.17g\n", x[i]);
   }
 }
 
@@ -58,7 +59,7 @@ static void write_ints(const writing* out, int count, const int* list) {
 static void write_block(const writing* out, const double* block, int rows, int columns) {
   for (int j = 0; j < columns; j++) {
     for (int i = 0; i < rows; i++) {
-      fprintf(out->file, "%.17g ", block[i * columns + j]);
+      saltusi_print_file(out->file, "%.17g ", block[i * columns + j]);
     }
   }
   fprintf(out->file, "\n");
@@ -93,7 +94,7 @@ static void write_sparse(const writing* out, const saltus_csr* A) {
   fprintf(out->file, "triplet: %d-by-%d, nzmax: %d nnz: %d\n", A->rows, A->columns, count, count);
   for (int i = 0; i < A->rows; i++) {
     for (int k = A->start[i]; k < A->start[i + 1]; k++) {
-      fprintf(out->file, "    %d %d : %.17g\n", i, A->column[k], A->values[k]);
+      saltusi_print_file(out->file, "    %d %d : %.17g\n", i, A->column[k], A->values[k]);
     }
   }
 }
@@ -102,7 +103,8 @@ static void write_dense(const writing* out, int n, const double* M) {
   fprintf(out->file, "0\n%d\n%d\n%d %d\n", n, n, n, n);
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) {
-      fprintf(out->file, "%.17g%c", M[(size_t)i * (size_t)n + (size_t)j], i + 1 < n ? ' ' : '\n');
+      saltusi_print_file(out->file, "%.17g%c", M[(size_t)i * (size_t)n + (size_t)j],
+                          i + 1 < n ? ' ' : '\n');
     }
   }
 }

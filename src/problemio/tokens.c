@@ -4,6 +4,7 @@
 #include "problemio/tokens.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "io/text.h"
 
 #include <assert.h>
@@ -40,7 +41,7 @@ void saltusi_tokens_refuse(saltusi_tokens* t, const char* format, ...) {
   char why[512];
   va_list values;
   va_start(values, format);
-  vsnprintf(why, sizeof why, format, values);
+  saltusi_print_list(why, sizeof why, format, values);
   va_end(values);
   saltusi_log(t->log, SALTUS_LEVEL_ERROR, "%s:%lld: token %lld: %s", t->path, line, t->number, why);
 }
@@ -100,7 +101,7 @@ double saltusi_tokens_real(saltusi_tokens* t, const char* what) {
     return 0.0;
   }
   char* stop;
-  double value = strtod(t->at, &stop);
+  double value = saltusi_number_read(t->at, &stop);
   if (stop != t->at + length || !isfinite(value)) {
     saltusi_tokens_refuse(t, "%s is \"%.*s\", must be a finite number", what, shown(length), t->at);
     return 0.0;

@@ -5,6 +5,7 @@
  */
 #include "report/bytes.h"
 
+#include "base/number.h"
 #include "base/pool.h"
 
 #include <assert.h>
@@ -130,7 +131,7 @@ void saltusi_json_number(saltusi_bytes* b, const char* name, double value) {
   assert(b != NULL);
   char text[32];
   begin(b, name);
-  snprintf(text, sizeof text, "%.17g", value);
+  saltusi_print(text, sizeof text, "%.17g", value);
   saltusi_bytes_text(b, isfinite(value) ? text : "null");
 }
 

@@ -7,6 +7,7 @@
 #include "saltus/vtk.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "base/reserved.h"
 #include "report/vtk_job.h"
 
@@ -33,8 +34,8 @@ static saltus_status hand_over(saltusi_vtk_job* job, const char* name, const sal
 /* Both sides of a jump have one time; readers take times as names of states, so the second is later by a rounding. */
 static void list_state(saltusi_vtk_job* job, int which, double t, const char* name) {
   char text[128];
-  snprintf(text, sizeof text, "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"%s\"/>\n",
-           t, name);
+  saltusi_print(text, sizeof text,
+                 "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"%s\"/>\n", t, name);
   saltusi_bytes_text(&job->list[which], text);
 }
 

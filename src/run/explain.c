@@ -3,6 +3,7 @@
  *
  * explain.c - what a run was asked, how its steps went and what limited them, in plain words.
  */
+#include "base/number.h"
 #include "run/run_state.h"
 #include "system/names.h"
 
@@ -24,8 +25,8 @@ __attribute__((format(printf, 2, 3))) static void add(page* p, const char* forma
   va_list list;
   va_start(list, format);
   const bool fits = p->used < p->room;
-  const int length =
-      vsnprintf(fits ? p->text + p->used : NULL, fits ? p->room - p->used : 0, format, list);
+  const int length = saltusi_print_list(fits ? p->text + p->used : NULL,
+                                         fits ? p->room - p->used : 0, format, list);
   va_end(list);
   p->used += length > 0 ? (size_t)length : 0;
 }

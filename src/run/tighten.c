@@ -21,6 +21,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "run/run_state.h"
 #include "run/track.h"
 
@@ -110,7 +111,7 @@ static bool make_tight(const saltus_run* run, double part, saltusi_pool* pool,
   int count = 0;
   for (int i = 0; i < 3; i++) {
     if (saltus_options_find(&s->scheme->options, names[i]) != NULL) {
-      snprintf(t->texts[count], sizeof t->texts[0], "%.10g", part * values[i]);
+      saltusi_print(t->texts[count], sizeof t->texts[0], "%.10g", part * values[i]);
       t->tolerances[count] = (saltus_override){.name = names[i], .value = t->texts[count]};
       count++;
     }
@@ -265,8 +266,8 @@ static void judge(search* s) {
 /* To two digits, so that the tolerances of a recording can be read. */
 static double rounded(double part) {
   char text[32];
-  snprintf(text, sizeof text, "%.2g", part);
-  return strtod(text, NULL);
+  saltusi_print(text, sizeof text, "%.2g", part);
+  return saltusi_number_read(text, NULL);
 }
 
 /* The part to be tried next; 0: there is no smaller one. */
@@ -434,8 +435,8 @@ static void explain(search* s) {
   out->amplification = a->distance / a->part;
   char reach[96] = "";
   if (safety * a->distance * out->rtol < 0.1) {
-    snprintf(reach, sizeof reach, ", or for a tolerance of %.1e",
-             1.1 * safety * a->distance * out->rtol);
+    saltusi_print(reach, sizeof reach, ", or for a tolerance of %.1e",
+                   1.1 * safety * a->distance * out->rtol);
   }
   saltusi_log(log, SALTUS_LEVEL_ERROR,
               "run: the motion cannot be known to %g up to t = %g s %s, only up to t = %.6g s: "

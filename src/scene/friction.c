@@ -3,6 +3,7 @@
  *
  * friction.c - friction laws of contacts, pairs and materials, and the section `dry_friction`.
  */
+#include "base/number.h"
 #include "base/visible.h"
 #include "scene/builder.h"
 
@@ -272,7 +273,7 @@ void saltusi_scene_contact_friction(builder* b, const saltusi_yaml_node* item,
   double mu = 0.0;
   if (saltusi_scene_friction(b, item, &contact->law, &mu)) {
     char text[32];
-    snprintf(text, sizeof text, "%.17g", mu);
+    saltusi_print(text, sizeof text, "%.17g", mu);
     saltusi_yaml_node number = *node;
     number.kind = SALTUSI_YAML_SCALAR;
     number.text = saltusi_pool_text(b->reader.pool, text);

@@ -7,6 +7,7 @@
 #include "scene/mesh_file.h"
 
 #include "base/log.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -152,7 +153,7 @@ static const char* three(const char* at, double x[3]) {
   for (int k = 0; k < 3; k++) {
     at = skip_blanks(at);
     char* end = NULL;
-    x[k] = *at != '\n' ? strtod(at, &end) : NAN;
+    x[k] = *at != '\n' ? saltusi_number_read(at, &end) : NAN;
     if (end == NULL || end == at || !isfinite(x[k])) {
       return NULL;
     }

@@ -6,6 +6,7 @@
 #include "scene/reader.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "base/suggest.h"
 
 #include <assert.h>
@@ -23,7 +24,7 @@ void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where,
   char text[768];
   va_list values;
   va_start(values, format);
-  vsnprintf(text, sizeof text, format, values);
+  saltusi_print_list(text, sizeof text, format, values);
   va_end(values);
   saltusi_log(reader->log, SALTUS_LEVEL_ERROR, "%s:%d:%d: %s", reader->file, where->line,
               where->column, text);

@@ -4,6 +4,7 @@
  * explain.c - why a step failed.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "scheme/scheme_inside.h"
 
 #include "math/matrix.h"
@@ -37,7 +38,7 @@ static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
   }
   const saltus_point at = {.t = record->t, .q = record->q, .v = record->v};
   if (saltusi_diagnose(&sys, &at, true, &scheme->memory, text, size) != SALTUS_ERR_UNDEFINED) {
-    snprintf(text, size, "%s is not finite at t = %.9g s", record->what, record->t);
+    saltusi_print(text, size, "%s is not finite at t = %.9g s", record->what, record->t);
   }
   return true;
 }
@@ -101,7 +102,7 @@ static bool find_open_joint(const saltus_scheme* scheme, double t, double h, cha
   if (opens) {
     char names[256];
     const saltusi_contradiction open = {.count = 1, .joint = {worst}};
-    snprintf(text, size, "joint %s opens most along its velocities, by %.3g",
+    saltusi_print(text, size, "joint %s opens most along its velocities, by %.3g",
              saltusi_joints_names(sys, &open, names, sizeof names), g[worst]);
   }
   memory->free(q, bytes, memory->user);

@@ -5,6 +5,7 @@
  * p - 2 step, p - step, p + step and p + 2 step.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "base/pool.h"
 #include "saltus/sensitivity.h"
 
@@ -55,7 +56,7 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
   direction->step = step;
   for (int k = 0; k < 4 && status == SALTUS_OK; k++) {
     char text[40];
-    snprintf(text, sizeof text, "%.17g", value + at[k] * step);
+    saltusi_print(text, sizeof text, "%.17g", value + at[k] * step);
     const saltus_override moved = {.name = name, .value = text};
     const saltus_scene_def def = {
         .like = like, .overrides = &moved, .override_count = 1, .log = log};

@@ -4,6 +4,7 @@
  * make.c - shapes from their definitions: what all kinds share.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "math/rotation.h"
 #include "shape/narrow.h"
 
@@ -30,7 +31,7 @@ saltus_status saltusi_shape_refuse(const saltusi_making* making, const char* for
   char text[512];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  saltusi_print_list(text, sizeof text, format, arguments);
   va_end(arguments);
   const char* name = making->def->name != NULL ? making->def->name : "without a name";
   saltusi_log(making->log, SALTUS_LEVEL_ERROR, "shape %s: %s", name, text);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/reserved.h"
 #include "run/settings.h"
 #include "sweep/points.h"
@@ -107,7 +108,7 @@ static saltus_status make_scene(job* j, saltus_scene** out) {
   }
   for (int i = 0; i < axes; i++) {
     char* text = texts + (size_t)i * VALUE_TEXT;
-    snprintf(text, VALUE_TEXT, "%.17g", j->values[i]);
+    saltusi_print(text, VALUE_TEXT, "%.17g", j->values[i]);
     overrides[i] = (saltus_override){.name = s->points.axes[i].name, .value = text};
   }
   const saltus_scene_def def = {.like = s->scene,
@@ -397,8 +398,9 @@ static uint64_t fingerprint(const saltus_sweep* s) {
     hash = hash_text(hash_text(hash, r->control_options[i].name), r->control_options[i].value);
   }
   char text[256];
-  snprintf(text, sizeof text, "%.17g %.17g %.17g %.17g %.17g %lld %d %" PRIu64, r->step, r->tol,
-           r->rtol, r->atol, r->until, s->points.samples, (int)def->sampling, def->seed);
+  saltusi_print(text, sizeof text, "%.17g %.17g %.17g %.17g %.17g %lld %d %" PRIu64, r->step,
+                r->tol, r->rtol, r->atol, r->until, s->points.samples, (int)def->sampling,
+                def->seed);
   return hash_text(hash, text);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "saltus/system.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +20,6 @@ void saltus_fail(const saltus_point* at, const char* format, ...) {
   failure->status = SALTUS_ERR_SYSTEM;
   va_list values;
   va_start(values, format);
-  vsnprintf(failure->text, sizeof failure->text, format, values);
+  saltusi_print_list(failure->text, sizeof failure->text, format, values);
   va_end(values);
 }

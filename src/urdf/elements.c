@@ -4,6 +4,7 @@
 #include "urdf/elements.h"
 
 #include "base/log.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ..
   char why[768];
   va_list values;
   va_start(values, format);
-  vsnprintf(why, sizeof why, format, values);
+  saltusi_print_list(why, sizeof why, format, values);
   va_end(values);
   saltusi_log(robot->log, SALTUS_LEVEL_ERROR, "%s:%d: %s", robot->file, line, why);
 }
@@ -38,7 +39,7 @@ void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
   char what[512];
   va_list values;
   va_start(values, format);
-  vsnprintf(what, sizeof what, format, values);
+  saltusi_print_list(what, sizeof what, format, values);
   va_end(values);
   void* notes = robot->notes;
   const char* text = saltusi_pool_text(robot->pool, what);
@@ -107,7 +108,7 @@ bool saltusi_element_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
   assert(count <= 9);
   for (int i = 0; i < count; i++) {
     char* end = NULL;
-    values[i] = numeric ? strtod(at, &end) : NAN;
+    values[i] = numeric ? saltusi_number_read(at, &end) : NAN;
     bool apart = numeric && end != at && (*end == '\0' || strchr(" \t\r\n", *end) != NULL);
     if (!apart || !(fabs(values[i]) <= largest)) {
       saltusi_robot_refuse(robot, node->line,

@@ -10,6 +10,7 @@
  */
 #include "urdf/robot.h"
 
+#include "base/number.h"
 #include "base/visible.h"
 
 #include <assert.h>
@@ -31,7 +32,7 @@ static void put(text* t, const char* format, ...) {
   char line[1024];
   va_list values;
   va_start(values, format);
-  int length = vsnprintf(line, sizeof line, format, values);
+  int length = saltusi_print_list(line, sizeof line, format, values);
   va_end(values);
   assert(length >= 0 && (size_t)length < sizeof line);
   void* bytes = t->bytes;
@@ -49,8 +50,8 @@ static void put(text* t, const char* format, ...) {
 static void put_number(text* t, double value) {
   char digits[32];
   for (int count = 6; count <= 17; count++) {
-    snprintf(digits, sizeof digits, "%.*g", count, value + 0.0);
-    if (strtod(digits, NULL) == value) {
+    saltusi_print(digits, sizeof digits, "%.*g", count, value + 0.0);
+    if (saltusi_number_read(digits, NULL) == value) {
       break;
     }
   }

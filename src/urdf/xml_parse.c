@@ -7,6 +7,7 @@
 #include "urdf/xml.h"
 
 #include "base/log.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <expat.h>
@@ -41,7 +42,7 @@ static void refuse(builder* b, const char* format, ...) {
   char why[256];
   va_list values;
   va_start(values, format);
-  vsnprintf(why, sizeof why, format, values);
+  saltusi_print_list(why, sizeof why, format, values);
   va_end(values);
   if (b->status == SALTUS_OK) {
     saltusi_log(b->log, SALTUS_LEVEL_ERROR, "%s:%d: %s", b->file, line_of(b), why);

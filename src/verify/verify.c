@@ -4,6 +4,7 @@
  * verify.c - a certificate: the items, the frames one after the other, and what is refused.
  */
 #include "base/log.h"
+#include "base/number.h"
 #include "base/reserved.h"
 #include "base/sha256.h"
 #include "checker.h"
@@ -80,7 +81,7 @@ double saltus_verify_tolerance(const char* options, const char* name) {
   for (const char* at = options; (at = strstr(at, name)) != NULL; at += length) {
     bool begins = at == options || at[-1] == ' ';
     if (begins && at[length] == '=') {
-      double value = strtod(at + length + 1, NULL);
+      double value = saltusi_number_read(at + length + 1, NULL);
       return value > 0.0 && value < INFINITY ? value : 0.0;
     }
   }
