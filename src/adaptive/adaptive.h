@@ -283,6 +283,9 @@ int saltusi_adaptive_grips(const saltus_system* sys);
 
 /* Doubles that a system needs from step to step. */
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit);
+/* Whether methods, modes and keys in memory from outside exist. */
+bool saltusi_adaptive_memory_valid(const void* options, const saltus_system* sys,
+                                   const double* memory);
 void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry);
 void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool implicit,
                              saltus_arena* arena);

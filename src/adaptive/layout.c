@@ -5,6 +5,7 @@
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/grip.h"
+#include "base/number.h"
 #include "system/impacts.h"
 
 #include <assert.h>
@@ -76,6 +77,26 @@ size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit) {
               (size_t)saltusi_adaptive_rows(sys) + (size_t)saltusi_adaptive_works(sys);
   return HEAD + (size_t)saltusi_adaptive_keys(sys) * CONTACT_DOUBLES + ny +
          jacobian_count(sys, implicit);
+}
+
+/* Modes have gaps in their numbers. */
+static bool is_mode(double code) {
+  return saltusi_is_whole(code, SALTUSI_OPEN, SALTUSI_STICK_BOUND) || code == SALTUSI_IDLE;
+}
+
+bool saltusi_adaptive_memory_valid(const void* options, const saltus_system* sys,
+                                   const double* memory) {
+  (void)options;
+  assert(sys != NULL && memory != NULL);
+  const saltusi_adaptive_memory* m = (const saltusi_adaptive_memory*)(const void*)memory;
+  const int keys = saltusi_adaptive_keys(sys);
+  bool good = saltusi_is_whole(m->method, SALTUSI_DOPRI5, SALTUSI_RADAU5) &&
+              saltusi_is_whole(m->method_used, SALTUSI_DOPRI5, SALTUSI_RADAU5) &&
+              saltusi_is_whole(m->zeno, -1.0, keys - 1);
+  for (int key = 0; good && key < keys; key++) {
+    good = is_mode(memory[HEAD + key * CONTACT_DOUBLES + CONTACT_MODE]);
+  }
+  return good;
 }
 
 void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry) {

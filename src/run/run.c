@@ -6,6 +6,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/reserved.h"
 #include "run/run_state.h"
 #include "sim/observe.h"
@@ -98,8 +99,8 @@ void saltusi_run_read_state(saltus_run* run, saltus_status status) {
   if (status == SALTUS_OK) {
     snprintf(run->reason, sizeof run->reason, "complete");
   } else {
-    snprintf(run->reason, sizeof run->reason, "%s at t = %.17g s", saltus_status_text(status),
-             r->t);
+    saltusi_print(run->reason, sizeof run->reason, "%s at t = %.17g s", saltus_status_text(status),
+                   r->t);
   }
   r->reason = run->reason;
 }
@@ -151,6 +152,12 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
   }
   if (status == SALTUS_OK && def->resume != NULL) {
     status = saltus_sim_snapshot_load(run->sim, def->resume->state, def->resume->state_bytes);
+  }
+  if (status == SALTUS_OK && def->resume != NULL && saltus_sim_time(run->sim) != def->resume->t) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "snapshot: its head is at t = %.17g s, its state at %.17g s", def->resume->t,
+                saltus_sim_time(run->sim));
+    status = SALTUS_ERR_INPUT;
   }
   return status;
 }

@@ -4,7 +4,8 @@
  * snapshot.c - runs that are kept. Lines `key: value`, then the text of the scene and the bytes of
  * saltus_sim_snapshot_save, each after a line with its length:
  *
- *   saltus-snapshot 1
+ *   saltus-snapshot 2
+ *   sha256: 9f86d0...                  of all bytes behind this line
  *   target: scenes/ball.yaml
  *   scheme: moreau-jean
  *   option: theta=0.5                  one line each
@@ -16,6 +17,8 @@
  *   ...
  */
 #include "base/log.h"
+#include "base/number.h"
+#include "base/sha256.h"
 #include "run/run_state.h"
 
 #include <assert.h>
@@ -24,7 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[] = "saltus-snapshot 1\n";
+static const char magic[] = "saltus-snapshot 2\n";
+
+/* Stands where the check sum goes. */
+static const char no_sum[SALTUSI_SHA256_TEXT] =
+    "0000000000000000000000000000000000000000000000000000000000000000";
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
@@ -54,7 +61,7 @@ static void put_line(writer* w, const char* key, const char* value) {
 
 static void put_number(writer* w, const char* key, double value) {
   char text[64];
-  snprintf(text, sizeof text, "%a", value);
+  saltusi_print(text, sizeof text, "%a", value);
   put_line(w, key, text);
 }
 
@@ -78,6 +85,8 @@ size_t saltus_run_snapshot_save(const saltus_run* run, const char* target, const
   const saltus_run_settings* s = &run->settings;
   writer w = {.to = bytes};
   put_text(&w, magic);
+  put_line(&w, "sha256", no_sum);
+  const size_t summed = w.used;
   put_line(&w, "target", target);
   put_line(&w, "scheme", s->scheme->name);
   put_options(&w, "option", &s->scheme->options, s->options);
@@ -97,6 +106,9 @@ size_t saltus_run_snapshot_save(const saltus_run* run, const char* target, const
   put_length(&w, "state", state);
   if (bytes != NULL) {
     saltus_sim_snapshot_save(run->sim, w.to + w.used);
+    char sum[SALTUSI_SHA256_TEXT];
+    saltusi_sha256(w.to + summed, w.used + state - summed, sum);
+    memcpy(w.to + summed - SALTUSI_SHA256_TEXT, sum, SALTUSI_SHA256_TEXT - 1);
   }
   return w.used + state;
 }
@@ -140,8 +152,9 @@ static char* take_line(reading* in, const char* key) {
 /* A block behind a line with its length; NULL when it is not there. */
 static char* take_block(reading* in, const char* key, size_t* bytes) {
   const char* text = take_line(in, key);
-  *bytes = text != NULL ? (size_t)strtoull(text, NULL, 10) : 0;
-  if (text == NULL || *bytes > (size_t)(in->end - in->at)) {
+  bool digits = text != NULL && *text != '\0' && strspn(text, "0123456789") == strlen(text);
+  *bytes = digits ? (size_t)strtoull(text, NULL, 10) : 0;
+  if (!digits || *bytes > (size_t)(in->end - in->at)) {
     return NULL;
   }
   char* block = in->at;
@@ -151,8 +164,9 @@ static char* take_block(reading* in, const char* key, size_t* bytes) {
 
 static bool take_number(reading* in, const char* key, double* value) {
   const char* text = take_line(in, key);
-  *value = text != NULL ? strtod(text, NULL) : NAN;
-  return isfinite(*value);
+  char* rest = NULL;
+  *value = text != NULL ? saltusi_number_read(text, &rest) : NAN;
+  return isfinite(*value) && *rest == '\0';
 }
 
 /* Lines `option: name=value` into a list; values are looked at when a run is made of them. */
@@ -198,15 +212,22 @@ static saltus_status read_head(reading* in, saltus_run_snapshot* s) {
   }
   bool good = take_number(in, "start", &s->start) && take_number(in, "h", &s->h) &&
               take_number(in, "until", &s->until) && take_number(in, "t", &s->t);
-  return good ? SALTUS_OK : refuse(in, "its times are missing or not numbers");
+  good = good && s->h >= 0.0 && s->t >= s->start && s->until >= s->start;
+  return good ? SALTUS_OK : refuse(in, "its times are missing, not numbers, or in no order");
 }
 
 static saltus_status read_all(reading* in, saltus_run_snapshot* s) {
   size_t head = strlen(magic);
   if ((size_t)(in->end - in->at) < head || memcmp(in->at, magic, head) != 0) {
-    return refuse(in, "its first line is not \"saltus-snapshot 1\"");
+    return refuse(in, "its first line is not \"saltus-snapshot 2\"");
   }
   in->at += head;
+  const char* stored = take_line(in, "sha256");
+  char sum[SALTUSI_SHA256_TEXT];
+  saltusi_sha256(in->at, (size_t)(in->end - in->at), sum);
+  if (stored == NULL || strcmp(stored, sum) != 0) {
+    return refuse(in, "its bytes were changed: they do not have the check sum of its second line");
+  }
   saltus_status status = read_head(in, s);
   if (status != SALTUS_OK) {
     return status;
@@ -215,6 +236,9 @@ static saltus_status read_all(reading* in, saltus_run_snapshot* s) {
   s->scene = take_block(in, "scene", &length);
   if (s->scene == NULL || in->at == in->end || *in->at != '\n') {
     return refuse(in, "it ends before its scene does");
+  }
+  if (memchr(s->scene, '\0', length) != NULL) {
+    return refuse(in, "its scene holds a zero byte");
   }
   *in->at++ = '\0';
   s->state = take_block(in, "state", &s->state_bytes);

@@ -289,6 +289,7 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
       .work_size = sizeof(saltusi_adaptive),                                                       \
       .memory_count = memory_##id,                                                                 \
       .carry_memory = carry_##id,                                                                  \
+      .memory_valid = saltusi_adaptive_memory_valid,                                               \
       .layout = layout_##id,                                                                       \
       .step = step_##id,                                                                           \
       .dense_count = dense_count,                                                                  \

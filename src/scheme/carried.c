@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,32 @@ static saltus_status check_identities(const saltus_scheme* scheme, const unsigne
   return twice ? refuse(scheme, size) : SALTUS_OK;
 }
 
+/* SALTUS_ERR_INPUT where memory holds what no step could have written. Bytes may lie anywhere, so that they are read
+ * from a copy. */
+static saltus_status check_memory(const saltus_scheme* scheme, const unsigned char* from,
+                                  size_t size, int contacts) {
+  saltus_system sys = scheme->eval.sys;
+  sys.dims.nc = contacts;
+  double* memory = scheme->memory.alloc(size + 1, scheme->memory.user);
+  if (memory == NULL) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes",
+                scheme->ops->info.name, size);
+    return SALTUS_ERR_MEMORY;
+  }
+  memcpy(memory, from, size);
+  bool good = true;
+  for (size_t i = 0; i < size / sizeof(double); i++) {
+    good = good && !isnan(memory[i]);
+  }
+  if (good && size > 0 && scheme->clocks != NULL) {
+    good = saltusi_clocks_memory_valid(scheme->clocks, memory);
+  } else if (good && size > 0 && scheme->ops->memory_valid != NULL) {
+    good = scheme->ops->memory_valid(scheme->options, &sys, memory);
+  }
+  scheme->memory.free(memory, size + 1, scheme->memory.user);
+  return good ? SALTUS_OK : refuse(scheme, size);
+}
+
 /* The table of a changing set, and room for as many keys as it had. Nothing is changed by bytes that do not
  * fit. */
 static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from, size_t size) {
@@ -199,6 +226,10 @@ static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from
     return refuse(scheme, size);
   }
   saltus_status status = check_identities(scheme, from, size, (int)first.contacts);
+  if (status == SALTUS_OK) {
+    size_t table = sizeof first + (size_t)first.contacts * sizeof(entry);
+    status = check_memory(scheme, from + table, size - table, (int)first.contacts);
+  }
   if (status == SALTUS_OK) {
     status = saltusi_scheme_fit(scheme, (int)first.contacts);
   }
@@ -222,11 +253,14 @@ static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from
 saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes, size_t size) {
   assert(scheme != NULL && bytes != NULL);
   const unsigned char* from = bytes;
+  saltus_status status = SALTUS_OK;
   if (scheme->eval.keys != NULL) {
-    saltus_status status = load_table(scheme, from, size);
-    if (status != SALTUS_OK) {
-      return status;
-    }
+    status = load_table(scheme, from, size);
+  } else if (size == saltus_scheme_memory_bytes(scheme)) {
+    status = check_memory(scheme, from, size, scheme->eval.sys.dims.nc);
+  }
+  if (status != SALTUS_OK) {
+    return status;
   }
   if (size != saltus_scheme_memory_bytes(scheme)) {
     return refuse(scheme, size);

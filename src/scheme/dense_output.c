@@ -16,6 +16,14 @@ size_t saltusi_scheme_dense_count(const saltus_scheme* scheme) {
   return scheme->dense_count;
 }
 
+size_t saltusi_scheme_dense_count_for(const saltus_scheme* scheme, int contacts) {
+  assert(scheme != NULL);
+  saltus_system sys = scheme->eval.sys;
+  sys.dims.nc = contacts;
+  bool fixed = scheme->clocks != NULL || scheme->ops->dense_count == NULL;
+  return fixed ? scheme->dense_count : scheme->ops->dense_count(scheme->options, &sys);
+}
+
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data) {
   assert(scheme != NULL);
   memcpy(data, scheme->dense[1].data, scheme->dense_count * sizeof(double));

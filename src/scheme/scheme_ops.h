@@ -115,6 +115,8 @@ typedef struct saltusi_scheme_ops {
   size_t (*memory_count)(const void* options, const saltus_system* sys);
   /* The same doubles one after the other, which of them are a contact's. NULL: of none. */
   saltusi_carry_fn* carry_memory;
+  /* Whether doubles that were read from outside are values that a step could have written; NULL: all numbers are. */
+  bool (*memory_valid)(const void* options, const saltus_system* sys, const double* memory);
   /* Whether the system has what the options ask for, with a message when not; NULL: always. */
   saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
   /* Whether two contacts of the same rows are not one, as springs side by side are; NULL: they are. */
@@ -226,6 +228,8 @@ saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
 size_t saltusi_scheme_dense_count(const saltus_scheme* scheme);
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data);
 /* The same doubles of a time when there was room for other contacts, as they are laid out now. */
+/* Doubles of the motion of one step, laid out for a number of contacts. */
+size_t saltusi_scheme_dense_count_for(const saltus_scheme* scheme, int contacts);
 void saltusi_scheme_dense_carry(const saltus_scheme* scheme, int contacts, const double* from,
                                 double* to);
 saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,

@@ -9,9 +9,11 @@
 #include "base/pool.h"
 #include "scheme/scheme_ops.h"
 #include "sim/integrator_state.h"
+#include "sim/sim_state.h"
 
 #include <assert.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* Behind it: q and v of three states, then of the last step its motion, owners of keys and events that wait, then
@@ -19,13 +21,18 @@
 typedef struct snapshot_head {
   char magic[8];
   uint64_t fits;           /* fingerprint of scheme, options and sizes */
-  uint64_t whole;          /* of everything behind the head */
+  uint64_t whole;          /* of everything: the head with zero here, all bytes behind it */
   double now, front, step; /* s */
   long long stepped;       /* 1: there is a last step */
   long long contacts;      /* that its motion is laid out for */
   long long doubles;       /* of its motion */
   long long events;
 } snapshot_head;
+
+static uint64_t fingerprint_whole(snapshot_head head, const void* rest, size_t bytes) {
+  head.whole = 0;
+  return saltusi_hash(saltusi_hash(SALTUSI_HASH_START, &head, sizeof head), rest, bytes);
+}
 
 static snapshot_head make_head(const saltus_integrator* it) {
   const int sizes[] = {it->dims.nq, it->dims.nv, it->dims.nj, it->changing ? -1 : it->dims.nc};
@@ -89,7 +96,7 @@ void saltus_integrator_snapshot_save(const saltus_integrator* it, void* bytes) {
   }
   saltus_scheme_memory_save(it->scheme, to);
   to += saltus_scheme_memory_bytes(it->scheme);
-  head.whole = saltusi_hash(SALTUSI_HASH_START, start, (size_t)(to - start));
+  head.whole = fingerprint_whole(head, start, (size_t)(to - start));
   memcpy(bytes, &head, sizeof head);
 }
 
@@ -137,6 +144,21 @@ static saltus_status load_events(saltus_integrator* it, const snapshot_head* hea
   return SALTUS_OK;
 }
 
+/* Whether the times of a head are those of an integrator: the caller is inside the last step. */
+static bool has_order(const snapshot_head* head) {
+  bool finite = isfinite(head->now) && isfinite(head->front) && isfinite(head->step);
+  return finite && head->step <= head->front && head->now <= head->front;
+}
+
+/* Whether the last step of a head has the size that its scheme gives it. */
+static bool has_step(const saltus_integrator* it, const snapshot_head* head) {
+  if (head->stepped == 0) {
+    return head->doubles == 0 && head->contacts == 0;
+  }
+  return head->stepped == 1 && (it->changing || head->contacts == it->dims.nc) &&
+         (size_t)head->doubles == saltusi_scheme_dense_count_for(it->scheme, (int)head->contacts);
+}
+
 /* Whether the bytes are a snapshot of such an integrator, all of them; then its head. */
 static bool read_head(const saltus_integrator* it, const void* bytes, size_t size,
                       snapshot_head* head) {
@@ -147,11 +169,13 @@ static bool read_head(const saltus_integrator* it, const void* bytes, size_t siz
   memcpy(head, bytes, sizeof *head);
   bool good = memcmp(head->magic, own.magic, sizeof head->magic) == 0 && head->fits == own.fits &&
               head->events >= 0 && head->events <= INT_MAX && head->contacts >= 0 &&
-              head->contacts <= INT_MAX && head->doubles >= 0 && head->doubles <= INT_MAX;
+              head->contacts <= INT_MAX / 64 && head->doubles >= 0 && head->doubles <= INT_MAX;
   size_t rest = size - sizeof *head;
-  return good && 3 * state_bytes(it) + step_bytes(head) <= rest &&
-         saltusi_hash(SALTUSI_HASH_START, (const unsigned char*)bytes + sizeof *head, rest) ==
-             head->whole;
+  const unsigned char* behind = (const unsigned char*)bytes + sizeof *head;
+  return good && has_order(head) && has_step(it, head) &&
+         3 * state_bytes(it) + step_bytes(head) <= rest &&
+         fingerprint_whole(*head, behind, rest) == head->whole &&
+         saltusi_are_finite(behind, 3 * state_bytes(it));
 }
 
 static const unsigned char* get_state(const saltus_integrator* it, saltus_state* state, double t,

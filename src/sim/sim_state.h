@@ -155,6 +155,9 @@ enum {
  * clock says so. who is the simulation. */
 bool saltusi_poll(void* who);
 
+/* snapshot.c: whether doubles that may lie anywhere are finite. */
+bool saltusi_are_finite(const unsigned char* from, size_t bytes);
+
 /* observer.c: sums, events and frames; nothing here influences the motion. */
 void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena);
 void saltusi_observer_start(saltus_sim* sim);

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* The header says what the bytes belong to; all of it has to agree when they are loaded. */
@@ -22,8 +23,13 @@ typedef struct header {
   double t;
   double h_next, h_min, h_max; /* of a controlled run */
   long long contacts;          /* keys of a changing set that are in the bytes */
-  uint64_t whole;              /* fingerprint of everything between header and scheme memory */
+  uint64_t whole; /* fingerprint of everything: the header with zero here, all bytes behind it */
 } header;
+
+static uint64_t fingerprint_whole(header head, const void* rest, size_t bytes) {
+  head.whole = 0;
+  return saltusi_hash(saltusi_hash(SALTUSI_HASH_START, &head, sizeof head), rest, bytes);
+}
 
 static uint64_t fingerprint(const saltus_sim* sim) {
   uint64_t hash = saltusi_scheme_fingerprint(sim->scheme);
@@ -40,7 +46,7 @@ typedef struct part {
   size_t bytes;
 } part;
 
-enum { PARTS = 11 };
+enum { IDENTITIES = 9, LAWS = 10, PARTS = 11 }; /* all before these two are doubles */
 
 /* `contacts` of them; of a fixed set all. */
 static void list_parts(const saltus_sim* sim, long long contacts, part parts[PARTS]) {
@@ -58,8 +64,8 @@ static void list_parts(const saltus_sim* sim, long long contacts, part parts[PAR
   parts[6] = (part){sim->contact_works, nc * sizeof(saltusi_contact_work)};
   parts[7] = (part){sim->crossings, (size_t)events * sizeof(saltusi_crossing)};
   parts[8] = (part){sim->works_taken, changing * sizeof(saltusi_contact_work)};
-  parts[9] = (part){table->identity, changing * sizeof(uint64_t)};
-  parts[10] = (part){table->law, changing * sizeof(int)};
+  parts[IDENTITIES] = (part){table->identity, changing * sizeof(uint64_t)};
+  parts[LAWS] = (part){table->law, changing * sizeof(int)};
 }
 
 static size_t count_bytes(const saltus_sim* sim, long long contacts) {
@@ -93,7 +99,7 @@ static header make_header(const saltus_sim* sim) {
     head.h_min = sim->control->h_min;
     head.h_max = sim->control->h_max;
   }
-  memcpy(head.magic, "saltus 1", sizeof head.magic);
+  memcpy(head.magic, "saltus 2", sizeof head.magic);
   return head;
 }
 
@@ -110,12 +116,33 @@ void saltus_sim_snapshot_save(const saltus_sim* sim, void* bytes) {
     }
     to += parts[i].bytes;
   }
-  head.whole = saltusi_hash(SALTUSI_HASH_START, start, (size_t)(to - start));
-  memcpy(bytes, &head, sizeof head);
   saltus_scheme_memory_save(sim->scheme, to);
+  to += saltus_scheme_memory_bytes(sim->scheme);
+  head.whole = fingerprint_whole(head, start, (size_t)(to - start));
+  memcpy(bytes, &head, sizeof head);
 }
 
-/* Whether the bytes are those of this simulation, all of them. */
+/* Whether times and step sizes of a header are such as a simulation has. */
+static bool has_times(const saltus_sim* sim, const header* head) {
+  bool steps = sim->control == NULL ||
+               (head->h_next > 0.0 && head->h_min >= 0.0 && head->h_max >= head->h_min);
+  return isfinite(head->t) && head->t >= sim->def.t0 && isfinite(head->h_next) && steps &&
+         head->step >= 0;
+}
+
+bool saltusi_are_finite(const unsigned char* from, size_t bytes) {
+  assert(from != NULL && bytes % sizeof(double) == 0);
+  for (size_t at = 0; at < bytes; at += sizeof(double)) {
+    double value;
+    memcpy(&value, from + at, sizeof value);
+    if (!isfinite(value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whether the bytes are those of this simulation, all of them. Behind the header are doubles up to the identities. */
 static bool fits(const saltus_sim* sim, const void* bytes, size_t size, header* head) {
   const header expected = make_header(sim);
   if (size < sizeof *head) {
@@ -123,15 +150,20 @@ static bool fits(const saltus_sim* sim, const void* bytes, size_t size, header* 
   }
   memcpy(head, bytes, sizeof *head);
   bool same = memcmp(head->magic, expected.magic, sizeof head->magic) == 0 &&
-              head->fits == expected.fits && head->step >= 0 && head->contacts >= 0 &&
+              head->fits == expected.fits && has_times(sim, head) && head->contacts >= 0 &&
               head->contacts <= INT_MAX / 8 &&
               (sim->changing || head->contacts == expected.contacts);
   size_t rest = size - sizeof *head;
   size_t own = same ? count_bytes(sim, head->contacts) : 0;
   size_t memory = saltus_scheme_memory_bytes(sim->scheme);
-  return same && own <= rest && (sim->changing || rest - own == memory) &&
-         saltusi_hash(SALTUSI_HASH_START, (const unsigned char*)bytes + sizeof *head, own) ==
-             head->whole;
+  const unsigned char* behind = (const unsigned char*)bytes + sizeof *head;
+  if (!same || own > rest || (!sim->changing && rest - own != memory) ||
+      fingerprint_whole(*head, behind, rest) != head->whole) {
+    return false;
+  }
+  part parts[PARTS];
+  list_parts(sim, head->contacts, parts);
+  return saltusi_are_finite(behind, own - parts[IDENTITIES].bytes - parts[LAWS].bytes);
 }
 
 /* Everything but the scheme. */
@@ -163,7 +195,7 @@ saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_
     saltusi_log(
         sim->def.log, SALTUS_LEVEL_ERROR,
         "snapshot: these %zu bytes do not belong to this simulation (other scheme, options, "
-        "system, start or step)",
+        "system, start or step), or were changed",
         size);
     return SALTUS_ERR_INPUT;
   }

@@ -365,7 +365,8 @@ static int basic_unknowns(saltusi_polyhedral* law, const saltusi_mode* modes) {
       }
       continue;
     }
-    for (int k = 0; k < 2 && mode->direction[k] >= 0; k++) {
+    for (int k = 0; k < 2 && mode->direction[k] >= 0 && mode->direction[k] < contact->directions;
+         k++) {
       law->basic[count++] = contact->first + 1 + mode->direction[k];
     }
     law->basic[count++] = contact->first + contact->directions + 1;

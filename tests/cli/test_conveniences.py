@@ -3,6 +3,7 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """Outputs and events of a scene, choices of figures, and other conveniences, as a user meets them."""
 import csv
+import hashlib
 import json
 import math
 import pathlib
@@ -152,7 +153,7 @@ class TolerancesOfTheMotion(Cli):
         for name in ('run.h5', 'run.csv'):
             path = self.folder / name
             snapshot = self.folder / 'run.snapshot'
-            result = saltus('run', self.scene(WALL), '--global', '-o', path, '--snapshot', snapshot)
+            result = saltus('run', self.scene(WALL), '--global', '-o', path, '--snapshot', snapshot, '--force')
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertRegex(result.stdout, r'Error of the motion, by \d+ runs .* an estimate\.\nIts steps have ')
             about = json.loads(saltus('info', path, '--json').stdout)
@@ -240,6 +241,13 @@ class Constraints(Cli):
                       saltus('run', self.scene(BEAD), '--tol', '1e-8').stdout)
 
 
+def sealed(snapshot):
+    """A snapshot whose bytes were changed, with the check sum that they have now."""
+    head, line, rest = snapshot.split(b'\n', 2)
+    assert line.startswith(b'sha256: ')
+    return b'\n'.join((head, b'sha256: ' + hashlib.sha256(rest).hexdigest().encode(), rest))
+
+
 class Resumed(Cli):
     def state(self, *words):
         result = saltus(*words, '--json')
@@ -256,7 +264,7 @@ class Resumed(Cli):
             start = ('run', self.scene(), '--scheme', scheme, '--set', 'e=0.7')
             kept = self.folder / 'kept.snapshot'
             whole = self.state(*start, '--until', '5', '-o', self.folder / 'whole.csv')
-            self.state(*start, '--until', '2', '--snapshot', kept)
+            self.state(*start, '--until', '2', '--snapshot', kept, '--force')
             self.assertEqual(self.state('resume', kept, '--until', '5', '-o', self.folder / 'rest.csv'), whole)
             rest = self.rows('rest.csv')
             self.assertEqual(len(rest), 300)
@@ -332,10 +340,16 @@ class Resumed(Cli):
         for cut in (10, 40, 200, 700, len(whole) - 1):
             kept.write_bytes(whole[:cut])
             self.refused('resume', kept, '--until', '3', says='not a snapshot that can be read')
-        kept.write_bytes(whole.replace(b'scheme: moreau-jean', b'scheme: moreau-jane'))
-        self.refused('resume', kept, '--until', '3', says='a scheme that this program does not have')
-        kept.write_bytes(whole.replace(b'theta=0.5', b'theta=0.6'))
-        self.refused('resume', kept, '--until', '3', says='do not belong to this simulation')
+        edits = ((b'scheme: moreau-jean', b'scheme: moreau-jane', 'a scheme that this program does not have'),
+                 (b'theta=0.5', b'theta=0.6', 'do not belong to this simulation'),
+                 (b'until: 0x1p+1', b'until: -0x1p+1', 'its times are missing, not numbers, or in no order'),
+                 (b't: 0x1p+1', b't: 0x1.8p+0', 'its head is at t = 1.5 s, its state at 2 s'))
+        for before, after, says in edits:
+            self.assertIn(before, whole)
+            kept.write_bytes(whole.replace(before, after))
+            self.refused('resume', kept, '--until', '3', says='its bytes were changed')
+            kept.write_bytes(sealed(whole.replace(before, after)))
+            self.refused('resume', kept, '--until', '3', says=says)
         self.refused('resume', self.folder / 'none.snapshot', '--until', '3', says='No such file')
 
     def test_a_scene_comes_from_the_standard_input(self):
@@ -382,7 +396,7 @@ class StudyFigures(Cli):
     def title(self, *words):
         """SVG texts are outlines; equal titles give equal figures, so they are compared by their bytes."""
         figure = self.folder / 'study.svg'
-        result = saltus('study', 'converge', *words, '--steps', '50,100', '-o', figure)
+        result = saltus('study', 'converge', *words, '--steps', '50,100', '-o', figure, '--force')
         self.assertEqual(result.returncode, 0, result.stderr)
         return figure.read_bytes()
 
@@ -402,7 +416,7 @@ class Figures(Cli):
 
     def draw(self, *words):
         figure = self.folder / 'figure.svg'
-        result = saltus('plot', self.folder / 'run.h5', '-o', figure, *words)
+        result = saltus('plot', self.folder / 'run.h5', '-o', figure, '--force', *words)
         self.assertEqual(result.returncode, 0, result.stderr)
         return figure.read_text()
 
@@ -429,7 +443,7 @@ class Figures(Cli):
         for extension, start in (('svg', b'<?xml'), ('pdf', b'%PDF'), ('png', b'\x89PNG')):
             for pair in ('y', "y,power", "depth,y'"):
                 figure = self.folder / f'phase.{extension}'
-                self.assertEqual(saltus('plot', path, '--phase', pair, '-o', figure).returncode, 0)
+                self.assertEqual(saltus('plot', path, '--phase', pair, '-o', figure, '--force').returncode, 0)
                 self.assertEqual(figure.read_bytes()[:len(start)], start)
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * recording_mutations.c - hostile recordings: bytes of tables and of HDF5 files are changed at random, and numbers of
- * recordings that were read. Whatever comes of it is read, verified, compared, made a report of and written for ParaView, or
+ * recording_mutations.c - hostile recordings: bytes of tables and of HDF5 files are changed at random, columns of tables
+ * removed, and numbers of recordings that were read changed. Whatever comes of it is read, verified, compared, made a report of and written for ParaView, or
  * refused with a message; sanitizers and assertions find the rest.
  *
  *   recording_mutations COUNT [SEED]
@@ -110,6 +110,29 @@ static blob mutated(const blob* from, uint64_t* state) {
   return b;
 }
 
+/* A copy of a table without one of its columns. */
+static blob without_column(const blob* from, uint64_t* state) {
+  blob b = {malloc(from->count + 1), 0};
+  if (b.bytes == NULL) {
+    abort();
+  }
+  const size_t column = pick(state, 40);
+  size_t at = 0;
+  while (at < from->count) {
+    const bool comment = from->bytes[at] == '#';
+    size_t place = 0;
+    for (bool more = true; more && at < from->count; at++) {
+      const unsigned char c = from->bytes[at];
+      more = c != '\n';
+      if (comment || place != column || c == '\n') {
+        b.bytes[b.count++] = c;
+      }
+      place += c == ',';
+    }
+  }
+  return b;
+}
+
 static saltus_status drop(void* user, const void* bytes, size_t size) {
   (void)bytes;
   *(double*)user += (double)size;
@@ -203,7 +226,10 @@ static void attack_table(const base* of, const char* folder, uint64_t* state) {
     if (files[i]->count == 0) {
       continue;
     }
-    blob b = i == target ? mutated(files[i], state) : *files[i];
+    const bool cut = i == target && draw(state) < 0.1;
+    blob b = cut           ? without_column(files[i], state)
+             : i == target ? mutated(files[i], state)
+                           : *files[i];
     write_blob(path, &b);
     if (i == target) {
       free(b.bytes);

@@ -6,10 +6,12 @@
 #include "scheme/clocks/clocks.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "scheme/scheme_inside.h"
 
 #include <assert.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -190,6 +192,23 @@ saltus_status saltusi_clocks_retune(saltusi_clocks* clocks, const void* options,
 
 static size_t bytes_of(int n) {
   return (size_t)n * sizeof(double);
+}
+
+bool saltusi_clocks_memory_valid(const saltusi_clocks* clocks, const double* memory) {
+  assert(clocks != NULL && memory != NULL);
+  const double most = 9007199254740992.0; /* 2^53: whole numbers are exact up to it */
+  bool good = true;
+  for (int i = 0; good && i < clocks->count; i++) {
+    const saltusi_clock* clock = &clocks->clock[i];
+    const saltus_scheme* scheme = clock->scheme;
+    const double* m = memory + clock->memory_at;
+    const double* own = m + CLOCK_HEAD + 2 * (size_t)clock->view->system.dims.nv;
+    good = saltusi_is_whole(m[NUMBER], 0.0, most) && saltusi_is_whole(m[PASSED], 0.0, INT_MAX) &&
+           saltusi_is_whole(m[COUNT], 0.0, SALTUSI_CLOCK_KEPT) &&
+           (scheme->ops->memory_valid == NULL ||
+            scheme->ops->memory_valid(scheme->options, &scheme->eval.sys, own));
+  }
+  return good;
 }
 
 /* An island as the memory has it, without steps ahead. */

@@ -82,6 +82,8 @@ saltus_status saltusi_clocks_explain(saltusi_clocks* clocks, saltus_status statu
 /* Counts the steps of islands that ended in the step that left memory1; limited as in saltus_scheme. */
 void saltusi_clocks_count(const saltusi_clocks* clocks, const double* memory1, saltus_tally* tally,
                           long long* limited);
+/* Whether counters in memory from outside are in range, and what each island's scheme reads from it. */
+bool saltusi_clocks_memory_valid(const saltusi_clocks* clocks, const double* memory);
 /* Memory or system were changed from outside: nothing that is kept follows from them. */
 void saltusi_clocks_forget(saltusi_clocks* clocks);
 void saltusi_clocks_effort(saltusi_clocks* clocks, saltusi_effort effort);

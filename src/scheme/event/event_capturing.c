@@ -7,6 +7,7 @@
 #include "scheme/jump.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -593,6 +594,18 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
       w->keys[w->count++] = key;
     }
   }
+}
+
+bool saltusi_capture_memory_valid(const void* options, const saltus_system* sys,
+                                  const double* memory) {
+  (void)options;
+  assert(sys != NULL && memory != NULL);
+  enum { ALL_MARKS = 15 };
+  bool good = true;
+  for (int key = 0; good && saltusi_has_friction(sys) && key < sys->dims.nc; key++) {
+    good = saltusi_is_whole(memory[sys->dims.nc + SALTUSI_GRIP_MARKS * key], 0.0, ALL_MARKS);
+  }
+  return good;
 }
 
 /* What closed contacts did along their tangents when the last step ended. */

@@ -169,6 +169,9 @@ static inline size_t saltusi_capture_carried(const saltus_system* sys) {
   return 1 + (saltusi_has_friction(sys) ? (size_t)SALTUSI_GRIP_MARKS : 0);
 }
 void saltusi_capture_carry(const saltus_system* sys, saltusi_carry* carry);
+/* Whether marks of friction modes in memory from outside exist. */
+bool saltusi_capture_memory_valid(const void* options, const saltus_system* sys,
+                                  const double* memory);
 
 /* Dense output of a scheme that captures events. */
 size_t saltusi_capture_dense_count(const void* options, const saltus_system* sys);

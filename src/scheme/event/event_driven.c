@@ -101,6 +101,7 @@ const saltusi_scheme_ops saltusi_event_driven = {
     .work_size = sizeof(saltusi_capture),
     .memory_count = memory_count,
     .carry_memory = carry_memory,
+    .memory_valid = saltusi_capture_memory_valid,
     .layout = layout,
     .step = step,
     .dense_count = saltusi_capture_dense_count,

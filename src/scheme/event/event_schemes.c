@@ -62,6 +62,7 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
       .work_size = sizeof(saltusi_capture),                                                        \
       .memory_count = memory_count,                                                                \
       .carry_memory = carry_memory,                                                                \
+      .memory_valid = saltusi_capture_memory_valid,                                                \
       .layout = layout_##id,                                                                       \
       .step = step,                                                                                \
       .dense_count = saltusi_capture_dense_count,                                                  \

@@ -16,6 +16,7 @@
  */
 #include "scheme/trapezoidal/trapezoidal.h"
 
+#include "base/number.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -53,6 +54,7 @@ double saltusi_trapezoid_velocity(saltusi_trapezoid* w, int key, double slip[2])
   saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
   int tangents = sys->laws[w->law_of[key]].tangents;
   saltusi_rows_contact(sys, &at, key, 1 + tangents, &w->row, 0);
+  saltusi_rows_check(sys, &at, key, &w->row, 0);
   for (int r = 0; r < 2; r++) {
     slip[r] = r < tangents ? saltusi_row_dot(&w->row, 1 + r, w->v) + w->row.b[1 + r] : 0.0;
   }
@@ -424,6 +426,20 @@ static saltusi_mode decode(double code) {
   int whole = (int)code;
   return (saltusi_mode){.kind = (saltusi_mode_kind)(whole % 4),
                         .direction = {whole / 4 % 128 - 1, whole / 512 - 1}};
+}
+
+bool saltusi_trapezoid_memory_valid(const saltus_system* sys, int directions,
+                                    const double* memory) {
+  assert(sys != NULL && memory != NULL);
+  enum { CODES = 512 * 129 };
+  bool good = true;
+  for (int i = 0; good && i < 2 * sys->dims.nc; i++) {
+    const double code = memory[SALTUSI_TRAPEZOID_CARRIED * (i / 2) + i % 2];
+    good = saltusi_is_whole(code, 0.0, CODES - 1);
+    const saltusi_mode mode = decode(good ? code : 0.0);
+    good = good && mode.direction[0] < directions && mode.direction[1] < directions;
+  }
+  return good;
 }
 
 static saltus_status start_step(saltusi_trapezoid* w) {

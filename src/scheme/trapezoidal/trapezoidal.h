@@ -25,6 +25,8 @@
 
 /* Carried from step to step, by key: last mode, mode that was reported, Painleve's region. */
 enum { SALTUSI_TRAPEZOID_CARRIED = 3 };
+/* Whether modes in memory from outside exist, with directions below a number. */
+bool saltusi_trapezoid_memory_valid(const saltus_system* sys, int directions, const double* memory);
 
 /* A variable of the modes that are held while transitions are sought (trapezoidal_detect.c). */
 typedef struct saltusi_observed {

@@ -93,6 +93,11 @@ static void carry_memory(const void* options, const saltus_system* sys, saltusi_
   saltusi_carry_each(carry, SALTUSI_TRAPEZOID_CARRIED);
 }
 
+static bool memory_valid(const void* options, const saltus_system* sys, const double* memory) {
+  const options_struct* o = options;
+  return saltusi_trapezoid_memory_valid(sys, 2 * o->direction_pairs, memory);
+}
+
 static size_t dense_count(const void* options, const saltus_system* sys) {
   (void)options;
   return saltusi_trapezoid_dense_count(&sys->dims);
@@ -138,6 +143,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_mean = {
     .work_size = sizeof(saltusi_trapezoid),
     .memory_count = memory_count,
     .carry_memory = carry_memory,
+    .memory_valid = memory_valid,
     .check = check,
     .layout = layout_mean,
     .step = step_mean,
@@ -162,6 +168,7 @@ const saltusi_scheme_ops saltusi_trapezoidal_end = {
     .work_size = sizeof(saltusi_trapezoid),
     .memory_count = memory_count,
     .carry_memory = carry_memory,
+    .memory_valid = memory_valid,
     .check = check,
     .layout = layout,
     .step = step_end,

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * snapshot_mutations.c - hostile snapshots. Files of runs with one to three changed bits have to be refused, all of
+ * them. States of simulations are changed behind their check sum, which is made again: they are refused, or the run goes
+ * on, or fails; it does not crash and leaves no state that is not finite. Sanitizers and assertions find the rest.
+ *
+ *   snapshot_mutations COUNT [SEED]
+ */
+#include "saltus_test.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { BASES = 7 };
+
+static const struct {
+  const char *scene, *scheme;
+  double step, until; /* step 0: to a tolerance */
+} bases[BASES] = {{"ball", "adaptive", 0.0, 1.7},
+                  {"woodpecker", "adaptive", 0.0, 0.1},
+                  {"contact-slip-to-roll", "adaptive", 0.0, 0.05},
+                  {"rocking-block", "moreau-jean", 1e-3, 0.3},
+                  {"coulomb-block", "trapezoidal-implicit-end", 1e-2, 0.3},
+                  {"coulomb-block", "event-driven", 1e-2, 0.3},
+                  {"contact-slip-to-roll", "moreau-jean", 1e-3, 0.05}};
+
+/* The head of saltus_sim_snapshot_save: its check sum comes last. */
+enum { HEAD = 72, SUM_AT = HEAD - 8 };
+
+typedef struct base {
+  saltus_scene* scene;
+  saltus_sim_def sim;
+  unsigned char *file, *state;
+  size_t file_bytes, state_bytes;
+} base;
+
+static long long refused, went_on, failed;
+static double deadline;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static saltus_status stop(void* user, double t, double t_end, long long step) {
+  (void)user, (void)t, (void)t_end, (void)step;
+  return now() > deadline ? SALTUS_ERR_STOPPED : SALTUS_OK;
+}
+
+static size_t pick(uint64_t* state, size_t n) {
+  return (size_t)(saltus_test_random(state) * (double)n);
+}
+
+static void demand(bool holds, const char* claim, uint64_t seed) {
+  if (!holds) {
+    printf("seed %llu: not so: %s\n", (unsigned long long)seed, claim);
+    fflush(stdout);
+    abort();
+  }
+}
+
+static base make_base(int i) {
+  base b = {.scene = saltus_test_scene(bases[i].scene, NULL, 0)};
+  const saltus_scene_view* view = saltus_scene_look(b.scene);
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = view;
+  def.scheme = bases[i].scheme;
+  def.until = bases[i].until;
+  if (bases[i].step > 0.0) {
+    def.step = bases[i].step;
+  } else {
+    def.rtol = def.atol = 1e-4;
+  }
+  saltus_run* run = NULL;
+  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_go(run) != SALTUS_OK) {
+    printf("%s with %s does not run\n", bases[i].scene, bases[i].scheme);
+    exit(1);
+  }
+  b.file_bytes = saltus_run_snapshot_save(run, "x", view->text, NULL);
+  b.file = malloc(b.file_bytes);
+  saltus_run_snapshot_save(run, "x", view->text, b.file);
+  saltus_run_destroy(run);
+  b.sim = (saltus_sim_def){.system = view->system,
+                           .scheme = bases[i].scheme,
+                           .h = bases[i].step,
+                           .q0 = view->q0,
+                           .v0 = view->v0,
+                           .t0 = view->start,
+                           .observables = view->observables,
+                           .progress = {.report = stop, .interval = 1e-4}};
+  saltus_sim* sim = NULL;
+  deadline = INFINITY;
+  if (saltus_sim_create(&b.sim, &sim) != SALTUS_OK ||
+      saltus_sim_run_until(sim, view->start + bases[i].until) != SALTUS_OK) {
+    printf("%s with %s does not run as a simulation\n", bases[i].scene, bases[i].scheme);
+    exit(1);
+  }
+  b.state_bytes = saltus_sim_snapshot_bytes(sim);
+  b.state = malloc(b.state_bytes);
+  saltus_sim_snapshot_save(sim, b.state);
+  saltus_sim_destroy(sim);
+  return b;
+}
+
+/* Flipped bits of a file: always refused, with a message. */
+static void attack_file(const base* b, uint64_t seed) {
+  uint64_t state = seed;
+  size_t place[3];
+  unsigned char bit[3];
+  const size_t flips = 1 + pick(&state, 3);
+  unsigned char* file = b->file;
+  for (size_t i = 0; i < flips; i++) {
+    place[i] = pick(&state, b->file_bytes);
+    bit[i] = (unsigned char)(1u << pick(&state, 8));
+    for (size_t k = 0; k < i; k++) {
+      bit[i] = place[k] == place[i] ? 0 : bit[i]; /* or it would be flipped back */
+    }
+    file[place[i]] ^= bit[i];
+  }
+  saltus_kept_message kept;
+  saltus_run_snapshot* snapshot = NULL;
+  saltus_status status =
+      saltus_run_snapshot_create("x", file, b->file_bytes, saltus_log_keep(&kept), NULL, &snapshot);
+  demand(status == SALTUS_ERR_INPUT && snapshot == NULL, "a changed file is refused", seed);
+  demand(kept.text[0] != '\0', "a refusal has a message", seed);
+  for (size_t i = 0; i < flips; i++) {
+    file[place[i]] ^= bit[i];
+  }
+}
+
+/* Numbers that no step writes, or flipped bits, in one to three places. */
+static void change_state(unsigned char* bytes, size_t count, uint64_t* state) {
+  static const double odd[] = {NAN,  INFINITY, -INFINITY, 1e308, -1e308,       -1.0,   0.0,
+                               1.0,  2.0,      3.0,       5.0,   7.0,          1e9,    -1e9,
+                               1e18, 0.5,      -0.0,      16.0,  2147483648.0, 9.3e18, -9.3e18};
+  const size_t changes = 1 + pick(state, 3);
+  for (size_t i = 0; i < changes; i++) {
+    const size_t at = 16 + pick(state, count - 24); /* behind magic and fingerprint */
+    if (saltus_test_random(state) < 0.4) {
+      bytes[at] = (unsigned char)(bytes[at] ^ (1u << pick(state, 8)));
+    } else {
+      memcpy(bytes + at / 8 * 8, &odd[pick(state, sizeof odd / sizeof odd[0])], 8);
+    }
+  }
+  const uint64_t none = 0;
+  memcpy(bytes + SUM_AT, &none, sizeof none);
+  const uint64_t sum =
+      saltusi_hash(saltusi_hash(SALTUSI_HASH_START, bytes, HEAD), bytes + HEAD, count - HEAD);
+  memcpy(bytes + SUM_AT, &sum, sizeof sum);
+}
+
+static void attack_state(const base* b, uint64_t seed) {
+  uint64_t state = seed;
+  unsigned char* bytes = malloc(b->state_bytes);
+  memcpy(bytes, b->state, b->state_bytes);
+  change_state(bytes, b->state_bytes, &state);
+  saltus_sim* sim = NULL;
+  saltus_sim_def def = b->sim;
+  saltus_kept_message kept;
+  def.log = saltus_log_keep(&kept);
+  demand(saltus_sim_create(&def, &sim) == SALTUS_OK, "a simulation is made", seed);
+  if (saltus_sim_snapshot_load(sim, bytes, b->state_bytes) != SALTUS_OK) {
+    demand(kept.text[0] != '\0', "a refusal has a message", seed);
+    refused++;
+  } else {
+    deadline = now() + 0.05;
+    saltus_status status = saltus_sim_run_until(sim, saltus_sim_time(sim) + 0.02);
+    went_on += status == SALTUS_OK;
+    failed += status != SALTUS_OK;
+    for (int k = 0; k < def.system->dims.nq; k++) {
+      demand(isfinite(saltus_sim_q(sim)[k]), "a state is finite", seed);
+    }
+  }
+  saltus_sim_destroy(sim);
+  free(bytes);
+}
+
+int main(int argc, char** argv) {
+  const long long count = argc > 1 ? atoll(argv[1]) : 1000;
+  const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  for (int i = 0; i < BASES; i++) {
+    base b = make_base(i);
+    for (long long k = i; k < count;
+         k += BASES) { /* nine files, which cost little, for one state */
+      const uint64_t own = (seed + (uint64_t)k) * UINT64_C(2654435761);
+      if (k / BASES % 10 == 9) {
+        attack_state(&b, own);
+      } else {
+        attack_file(&b, own);
+      }
+    }
+    free(b.file);
+    free(b.state);
+    saltus_scene_destroy(b.scene);
+  }
+  printf("%lld snapshots from seed %llu: all changed files refused; of changed states %lld "
+         "refused, %lld went on, %lld "
+         "failed\n",
+         count, (unsigned long long)seed, refused, went_on, failed);
+  return 0;
+}
