@@ -84,7 +84,7 @@ static int take_option(const cli_command* command, int argc, char** argv, cli_ar
     cli_error("%s: more than %d options", command->name, (int)CLI_MOST);
     return 0;
   }
-  if (!option->repeats && cli_has(args, option->name)) {
+  if ((option->traits & CLI_REPEATS) == 0 && cli_has(args, option->name)) {
     cli_error("%s: %s is given twice", command->name, option->name);
     return 0;
   }

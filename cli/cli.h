@@ -16,11 +16,14 @@
 /* Exit codes; a run that a signal stopped ends with CLI_SIGNAL plus its number, as shells say it. */
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 
+/* Traits of options. CLI_WRITES: names a file that is written, and not replaced without --force. */
+enum { CLI_ONCE = 0, CLI_REPEATS = 1, CLI_WRITES = 2 };
+
 typedef struct cli_option {
   const char* name;  /* "--step" */
   const char* value; /* "H"; NULL: a switch */
   const char* doc;
-  bool repeats;
+  int traits;
 } cli_option;
 
 /* An option as given. */

@@ -31,15 +31,18 @@ static const cli_option run_options[] = {
     {"--every", "N", "records every N-th step", false},
     {"--output-dt", "DT", "records every DT seconds, wherever steps end", false},
     {"--events", "FILE", "writes the events to FILE.csv or FILE.json; - prints them as a table",
-     false},
+     CLI_WRITES},
     {"--threads", "N", "1 to 64 threads share steps of 1000 contacts and more; the same bits",
      false},
     {"-o", "FILE", "records to FILE.h5 or FILE.csv", false},
-    {"--force", NULL, "lets -o replace a file that is no recording", false},
+    {"--force", NULL,
+     "replaces files that are there; without it -o replaces a recording, and nothing else is "
+     "replaced",
+     CLI_ONCE},
     {"--certify", NULL, "records every step with -o and verifies it: exit code 1 unless all holds",
      false},
     {"--snapshot", "FILE",
-     "writes what the run needs to go on to FILE.snapshot, when it ends or is stopped", false},
+     "writes what the run needs to go on to FILE.snapshot, when it ends or is stopped", CLI_WRITES},
     {"--costs", NULL,
      "says which kinds of shapes and which pairs of bodies finding contacts and contact problems "
      "work for",
@@ -63,20 +66,24 @@ static const cli_option resume_options[] = {
     {"--every", "N", "records every N-th step", false},
     {"--output-dt", "DT", "records every DT seconds, wherever steps end", false},
     {"--events", "FILE", "writes the events to FILE.csv or FILE.json; - prints them as a table",
-     false},
+     CLI_WRITES},
     {"--threads", "N", "1 to 64 threads share steps of 1000 contacts and more; the same bits",
      false},
     {"-o", "FILE", "records what follows to FILE.h5 or FILE.csv", false},
-    {"--force", NULL, "lets -o replace a file that is no recording", false},
-    {"--snapshot", "FILE", "writes what the run needs to go on again to FILE.snapshot", false},
+    {"--force", NULL,
+     "replaces files that are there; without it -o replaces a recording, and nothing else is "
+     "replaced",
+     CLI_ONCE},
+    {"--snapshot", "FILE", "writes what the run needs to go on again to FILE.snapshot", CLI_WRITES},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
 static const cli_option check_options[] = {
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
-    {"--sketch", "FILE", "draws the bodies at the start to FILE.svg, .pdf or .png", false},
+    {"--sketch", "FILE", "draws the bodies at the start to FILE.svg, .pdf or .png", CLI_WRITES},
     {"--separate", NULL, "moves bodies apart whose shapes lie in each other, and says where to",
      false},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -112,9 +119,10 @@ static const cli_option study_options[] = {
     {"--tol", "X", "adversarial: one tolerance instead of 1e-4, 1e-6, 1e-8 and 1e-10", false},
     {"--save", "DIR", "adversarial: writes the scenes that fail to DIR/FAMILY-NUMBER.yaml", false},
     {"--limit", "S", "adversarial: CPU seconds that a run may take, default 60", false},
-    {"-o", "FILE", "draws the errors to FILE.svg, .pdf or .png", false},
+    {"-o", "FILE", "draws the errors to FILE.svg, .pdf or .png", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints rows and claims as JSON", false},
-    {"--report", "FILE", "writes rows and claims as JSON to FILE beside the text", false},
+    {"--report", "FILE", "writes rows and claims as JSON to FILE beside the text", CLI_WRITES},
     {"--help", NULL, "prints this text", false},
 };
 static const cli_option plot_options[] = {
@@ -127,7 +135,8 @@ static const cli_option plot_options[] = {
     {"--to", "T", "up to this time", false},
     {"--phase", "X",
      "X against its velocity; X,Y: against any other coordinate, velocity or output", false},
-    {"-o", "FILE", "FILE.svg, .pdf or .png; default: beside the recording, .svg", false},
+    {"-o", "FILE", "FILE.svg, .pdf or .png; default: beside the recording, .svg", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--help", NULL, "prints this text", false},
 };
 
@@ -137,13 +146,14 @@ static const cli_option solve_options[] = {
     {"--threads", "N", "1 to 64, for friction problems of 1000 contacts and more; the same bits",
      false},
     {"--option", "NAME=VALUE", "sets an option of the solver", true},
-    {"--dump", "FILE", "writes the first problem that was not solved to FILE", false},
+    {"--dump", "FILE", "writes the first problem that was not solved to FILE", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints the results as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
 
 static const cli_option convert_options[] = {
-    {"-o", "FILE", "writes the scene to FILE.yaml; default: the standard output", false},
+    {"-o", "FILE", "writes the scene to FILE.yaml; default: the standard output", CLI_WRITES},
     {"--force", NULL, "lets -o replace a file that is there", false},
     {"--base", "fixed|free",
      "what holds the root link; default: the ground when it is called world or has no inertial, "
@@ -158,7 +168,8 @@ static const cli_option bench_options[] = {
     {"--tol", "T", "residual as a part of |q|, default 1e-8", false},
     {"--solver", "NAME", "only these solvers beside the portfolio", true},
     {"--siconos", NULL, "also solvers of Siconos numerics, when it is installed", false},
-    {"-o", "FILE", "draws the profiles to FILE.svg, .pdf or .png", false},
+    {"-o", "FILE", "draws the profiles to FILE.svg, .pdf or .png", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints the times as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -176,7 +187,7 @@ static const cli_option lab_options[] = {
     {"--force", "X", "friction: normal force, default 1 N", false},
     {"-o", "FILE",
      "draws the impulse plane of one planar contact, or friction, to FILE.svg, .pdf or .png",
-     false},
+     CLI_WRITES},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -213,7 +224,9 @@ static const cli_option sweep_options[] = {
      false},
     {"--restart", NULL, "begins anew where a table of an earlier sweep is in the way", false},
     {"-o", "FILE", "writes the table to FILE.h5, FILE.csv or, as it is computed, FILE.runs", true},
-    {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png", true},
+    {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png",
+     CLI_WRITES | CLI_REPEATS},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -245,13 +258,16 @@ static const cli_option map_options[] = {
      false},
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
     {"--tol", "X", "accuracy, rtol = atol; default 1e-9", false},
-    {"-o", "FILE", "writes FILE.csv", false},
-    {"--figure", "FILE", "draws FILE.svg, .pdf or .png", false},
+    {"-o", "FILE", "writes FILE.csv", CLI_WRITES},
+    {"--figure", "FILE", "draws FILE.svg, .pdf or .png", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--help", NULL, "prints this text", false},
 };
 static const cli_option merge_options[] = {
     {"-o", "FILE", "writes the table to FILE.h5, FILE.csv or FILE.runs", true},
-    {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png", true},
+    {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png",
+     CLI_WRITES | CLI_REPEATS},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -285,7 +301,8 @@ static const cli_option compare_options[] = {
      false},
     {"--any", NULL, "also recordings of different scenes with the same coordinates", false},
     {"--events", NULL, "prints all events, not the first twenty", false},
-    {"-o", "FILE", "draws both and their differences to FILE.svg, .pdf or .png", false},
+    {"-o", "FILE", "draws both and their differences to FILE.svg, .pdf or .png", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };

@@ -69,7 +69,7 @@ static void print_quoted(const char* text, bool zsh) {
 }
 
 static void zsh_option(const cli_option* option) {
-  printf(" \\\n      '%s%s[", option->repeats ? "*" : "", option->name);
+  printf(" \\\n      '%s%s[", (option->traits & CLI_REPEATS) != 0 ? "*" : "", option->name);
   print_quoted(option->doc, true);
   putchar(']');
   if (option->value != NULL) {

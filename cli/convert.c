@@ -4,6 +4,7 @@
  * convert.c - saltus convert: a robot in URDF becomes a scene.
  */
 #include "cli.h"
+#include "files.h"
 #include "json.h"
 #include "output.h"
 #include "saltus/urdf.h"
@@ -31,22 +32,13 @@ static int read_base(const cli_args* args, saltus_urdf_base* base) {
   return CLI_USAGE;
 }
 
-/* An edited scene is not lost: a file that is there is replaced only when asked to. */
-static int write_scene(const char* path, const char* text, bool force) {
-  FILE* file = fopen(path, force ? "wb" : "wbx");
-  if (file == NULL) {
-    bool there = errno == EEXIST;
-    cli_error("convert: %s: %s%s", path, strerror(errno), there ? "; --force replaces it" : "");
-    return CLI_USAGE;
+static int write_scene(const char* path, const char* text) {
+  saltusi_replacement out;
+  int code = cli_file_open(&out, path);
+  if (code != CLI_DONE) {
+    return code;
   }
-  size_t length = strlen(text);
-  bool written = fwrite(text, 1, length, file) == length;
-  if (fclose(file) != 0 || !written) {
-    cli_error("convert: %s: %s", path, strerror(errno));
-    unlink(path);
-    return CLI_FAILED;
-  }
-  return CLI_DONE;
+  return cli_file_close(&out, fputs(text, out.file) >= 0);
 }
 
 static void print_json(const char* path, const char* scene, const saltus_urdf_view* view) {
@@ -101,7 +93,7 @@ int cli_convert(const cli_args* args) {
   }
   const saltus_urdf_view* view = saltus_urdf_look(urdf);
   if (scene != NULL) {
-    code = write_scene(scene, view->scene, cli_has(args, "--force"));
+    code = write_scene(scene, view->scene);
   }
   if (code == CLI_DONE && cli_has(args, "--json")) {
     print_json(path, scene, view);

@@ -7,6 +7,7 @@
 
 #include "base/visible.h"
 #include "cli.h"
+#include "files.h"
 #include "io/series.h"
 #include "json.h"
 #include "output.h"
@@ -171,19 +172,11 @@ int cli_events_save(const char* path, const cli_events* list) {
     cli_events_write(stdout, CLI_EVENTS_TABLE, list);
     return CLI_DONE;
   }
-  FILE* file = fopen(path, "w");
-  if (file == NULL) {
-    cli_error("%s: %s", path, strerror(errno));
-    return CLI_USAGE;
+  saltusi_replacement out;
+  int code = cli_file_open(&out, path);
+  if (code != CLI_DONE) {
+    return code;
   }
-  cli_events_write(file, ends_in(path, ".csv") ? CLI_EVENTS_CSV : CLI_EVENTS_JSON, list);
-  errno = 0;
-  bool bad = fflush(file) != 0 || ferror(file) != 0;
-  int reason = errno;
-  if (fclose(file) != 0 || bad) {
-    cli_error("%s: the events could not be written: %s", path,
-              reason != 0 ? strerror(reason) : "the disk is full");
-    return CLI_FAILED;
-  }
-  return CLI_DONE;
+  cli_events_write(out.file, ends_in(path, ".csv") ? CLI_EVENTS_CSV : CLI_EVENTS_JSON, list);
+  return cli_file_close(&out, true);
 }

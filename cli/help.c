@@ -35,7 +35,8 @@ void cli_help(const cli_command* command) {
     char head[64];
     snprintf(head, sizeof head, "%s%s%s", option->name, option->value != NULL ? " " : "",
              option->value != NULL ? option->value : "");
-    printf("  %-20s %s%s\n", head, option->doc, option->repeats ? "; may be repeated" : "");
+    printf("  %-20s %s%s\n", head, option->doc,
+           (option->traits & CLI_REPEATS) != 0 ? "; may be repeated" : "");
   }
   printf("\n%s\n", exits);
 }
@@ -75,7 +76,7 @@ void cli_manual(void) {
       }
       printf("\n");
       print_dashed(option->doc);
-      printf("%s.\n", option->repeats ? "; may be repeated" : "");
+      printf("%s.\n", (option->traits & CLI_REPEATS) != 0 ? "; may be repeated" : "");
     }
   }
   printf(".SH EXIT STATUS\n0 done, 1 the run failed, 2 bad usage or input.\n");

@@ -4,6 +4,7 @@
  * main.c - saltus, the program: finds the command and runs it.
  */
 #include "cli.h"
+#include "files.h"
 #include "output.h"
 #include "progress.h"
 #include "saltus/version.h"
@@ -50,7 +51,10 @@ static int run_command(const cli_command* command, int argc, char** argv) {
   }
   cli_args args;
   int code = cli_parse(command, argc, argv, &args);
-  return code == CLI_DONE ? command->run(&args) : code;
+  code = code == CLI_DONE ? cli_outputs_check(&args) : code;
+  code = code == CLI_DONE ? command->run(&args) : code;
+  const int caught = cli_signals_caught(); /* whatever the command made of it */
+  return caught != 0 ? CLI_SIGNAL + caught : code;
 }
 
 /* Output that could not be written is a failure, not a success nobody sees. */

@@ -4,6 +4,7 @@
  * map.c - saltus map: a motion looked at once in a while, and how what is seen changes with a parameter. Going up and down, each
  * value starts where the one before ended, so that branches which exist side by side are both seen.
  */
+#include "files.h"
 #include "orbit.h"
 
 #include "figure/figure.h"
@@ -100,11 +101,12 @@ static int run_one(map_job* j) {
 }
 
 static int write_csv(const map_job* j, const char* path) {
-  FILE* file = fopen(path, "w");
-  if (file == NULL) {
-    cli_error("%s: %s", path, strerror(errno));
-    return CLI_USAGE;
+  saltusi_replacement out;
+  int code = cli_file_open(&out, path);
+  if (code != CLI_DONE) {
+    return code;
   }
+  FILE* file = out.file;
   const saltus_system* sys = j->model.view.system;
   fprintf(file, "%s,t", j->axis.count > 0 ? j->axis.name : "number");
   for (int i = 0; i < j->nq; i++) {
@@ -123,12 +125,7 @@ static int write_csv(const map_job* j, const char* path) {
     }
     fprintf(file, "\n");
   }
-  const bool good = ferror(file) == 0;
-  if (fclose(file) != 0 || !good) {
-    cli_error("%s: %s", path, strerror(errno));
-    return CLI_FAILED;
-  }
-  return CLI_DONE;
+  return cli_file_close(&out, true);
 }
 
 /* The coordinate or velocity that --show names; the first velocity otherwise. */

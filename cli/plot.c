@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "contacts.h"
 #include "figure/figure.h"
+#include "files.h"
 #include "plot_choice.h"
 
 #include <ctype.h>
@@ -526,7 +527,8 @@ int cli_plot(const cli_args* args) {
     snprintf(beside, sizeof beside, "%.*s.svg", stem, path);
     out = beside;
   }
-  if (saltusi_figure_path_check(out, cli_log()) != SALTUS_OK) {
+  if (saltusi_figure_path_check(out, cli_log()) != SALTUS_OK ||
+      cli_output_check(args, out) != CLI_DONE) {
     return CLI_USAGE;
   }
   saltus_recording_data* data;

@@ -6,13 +6,14 @@
 #include "report.h"
 
 #include "design.h"
+#include "files.h"
 #include "saltus/report.h"
 #include "verify.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static saltus_status write_bytes(void* user, const void* bytes, size_t size) {
   return fwrite(bytes, 1, size, user) == size ? SALTUS_OK : SALTUS_ERR_IO;
@@ -22,7 +23,10 @@ static saltus_status write_bytes(void* user, const void* bytes, size_t size) {
 static bool may_replace(const char* path, bool force) {
   static const char mark[] = "<!doctype html><!-- saltus report -->";
   char begin[sizeof mark] = "";
-  FILE* file = force ? NULL : fopen(path, "rb");
+  struct stat there;
+  const bool regular =
+      stat(path, &there) == 0 && S_ISREG(there.st_mode); /* others are refused later */
+  FILE* file = force || !regular ? NULL : fopen(path, "rb");
   if (file == NULL) {
     return true;
   }
@@ -32,23 +36,19 @@ static bool may_replace(const char* path, bool force) {
 }
 
 static int write_page(const char* path, saltus_report_def* def, saltus_report_about* about) {
-  FILE* file = fopen(path, "wb");
-  if (file == NULL) {
-    cli_error("%s: %s", path, strerror(errno));
-    return CLI_USAGE;
+  saltusi_replacement out;
+  int code = cli_file_open(&out, path);
+  if (code != CLI_DONE) {
+    return code;
   }
   def->write = write_bytes;
-  def->user = file;
+  def->user = out.file;
   saltus_status status = saltus_report_page(def, about);
-  const bool closed = fclose(file) == 0;
-  if (status == SALTUS_ERR_IO || (status == SALTUS_OK && !closed)) {
-    cli_error("%s could not be written: %s", path, strerror(errno));
-    status = SALTUS_ERR_IO;
+  if (status != SALTUS_OK && status != SALTUS_ERR_IO) { /* after a message */
+    (void)saltusi_replacement_close(&out, false);
+    return cli_exit_code(status);
   }
-  if (status != SALTUS_OK) {
-    remove(path);
-  }
-  return cli_exit_code(status);
+  return cli_file_close(&out, status == SALTUS_OK);
 }
 
 /* What designers ask of a run, a line each, malloc'd; NULL: nothing. */

@@ -5,11 +5,13 @@
  */
 #include "resume.h"
 
+#include "files.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char extension[] = ".snapshot";
 
@@ -40,29 +42,24 @@ int cli_snapshot_write(const char* path, const cli_model* model, const saltus_ru
     return CLI_FAILED;
   }
   saltus_run_snapshot_save(run, model->target, model->text, bytes);
-  char beside[4096];
-  snprintf(beside, sizeof beside, "%.4000s.part", path);
-  FILE* file = fopen(beside, "wb");
-  if (file == NULL) {
-    cli_error("%s: %s", path, strerror(errno));
-    free(bytes);
-    return CLI_USAGE;
+  saltusi_replacement out;
+  int code = cli_file_open(&out, path);
+  if (code == CLI_DONE) {
+    code = cli_file_close(&out, fwrite(bytes, 1, size, out.file) == size);
   }
-  bool good = fwrite(bytes, 1, size, file) == size;
-  good = fclose(file) == 0 && good;
   free(bytes);
-  if (!good || rename(beside, path) != 0) {
-    cli_error("%s: could not be written: %s", path, strerror(errno));
-    remove(beside);
-    return CLI_FAILED;
-  }
-  return CLI_DONE;
+  return code;
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
 
 /* The whole file with a zero behind it; NULL after a message. */
 static char* load(const char* path, size_t* bytes) {
+  struct stat there;
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+    cli_error("%s: is no regular file", path);
+    return NULL;
+  }
   FILE* file = fopen(path, "rb");
   if (file == NULL) {
     cli_error("%s: %s", path, strerror(errno));
@@ -239,6 +236,12 @@ static int open_recording(const cli_args* args, cli_model* model, cli_resumption
 
 int cli_resumption_open(const cli_args* args, cli_model* model, cli_resumption* r) {
   *r = (cli_resumption){.path = args->positional[0], .step = NAN};
+  const char* out = cli_value(args, "-o");
+  if (out != NULL && !cli_has(args, "--force") && cli_same_file(out, r->path)) {
+    cli_error("resume: -o names %s itself, which would be lost; give another name, or --force",
+              r->path);
+    return CLI_USAGE;
+  }
   return is_snapshot_name(r->path) ? open_snapshot(args, model, r) : open_recording(args, model, r);
 }
 

@@ -4,6 +4,7 @@
  * study_command.c - saltus study: runs a study and shows its report.
  */
 #include "figure/figure.h"
+#include "files.h"
 #include "json.h"
 #include "study.h"
 
@@ -118,18 +119,12 @@ static void write_json(FILE* file, const study_report* report) {
 
 /* The same as a file; CLI_FAILED after a message. */
 static int save_json(const char* path, const study_report* report) {
-  FILE* file = fopen(path, "w");
-  if (file == NULL) {
-    cli_error("study: cannot write %s: %s", path, strerror(errno));
+  saltusi_replacement out;
+  if (cli_file_open(&out, path) != CLI_DONE) {
     return CLI_FAILED;
   }
-  write_json(file, report);
-  bool written = ferror(file) == 0;
-  if (fclose(file) != 0 || !written) {
-    cli_error("study: %s could not be written to its end", path);
-    return CLI_FAILED;
-  }
-  return CLI_DONE;
+  write_json(out.file, report);
+  return cli_file_close(&out, true);
 }
 
 static void print_orders(const study_report* report, const study_series* series) {

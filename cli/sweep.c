@@ -201,8 +201,8 @@ static char* about_text(const sweep_job* j, const cli_model* model) {
   size_t used =
       (size_t)snprintf(text, bytes, "saltus %s\nscene %s\n", saltus_version(), model->target);
   for (int i = 0; i < args->given_count; i++) {
-    static const char* const left_out[] = {"-o",       "--threads", "--shard",
-                                           "--figure", "--json",    "--restart"};
+    static const char* const left_out[] = {"-o",     "--threads", "--shard", "--figure",
+                                           "--json", "--restart", "--force"};
     bool kept = true;
     for (size_t k = 0; k < sizeof left_out / sizeof left_out[0]; k++) {
       kept = kept && strcmp(args->given[i].option->name, left_out[k]) != 0;
@@ -221,9 +221,17 @@ static char* about_text(const sweep_job* j, const cli_model* model) {
 
 static int open_table(sweep_job* j, const cli_model* model, const char* path) {
   struct stat there;
-  if (cli_has(j->args, "--restart") && unlink(path) != 0 && errno != ENOENT) {
-    cli_error("%s: %s", path, strerror(errno));
-    return CLI_FAILED;
+  if (cli_has(j->args, "--restart") && stat(path, &there) == 0) { /* tables alone are removed */
+    if (saltus_sweep_table_open(path, true, cli_log(), &j->table) != SALTUS_OK) {
+      return CLI_USAGE;
+    }
+    const bool removed = unlink(path) == 0;
+    (void)saltus_sweep_table_close(j->table);
+    j->table = NULL;
+    if (!removed) {
+      cli_error("%s: %s", path, strerror(errno));
+      return CLI_FAILED;
+    }
   }
   if (stat(path, &there) != 0) {
     char* about = about_text(j, model);
@@ -452,8 +460,9 @@ static int copy_rows(saltus_sweep_table* from, saltus_sweep_table* to, long long
   if (!sweep_block_make(&block, READ, head->axes + head->measures)) {
     return CLI_FAILED;
   }
-  for (long long first = 0; first < head->runs && code == CLI_DONE; first += READ) {
-    const int count = head->runs - first < READ ? (int)(head->runs - first) : READ;
+  const long long held = saltus_sweep_table_held(from);
+  for (long long first = 0; first < held && code == CLI_DONE; first += READ) {
+    const int count = held - first < READ ? (int)(held - first) : READ;
     code = cli_exit_code(saltus_sweep_table_read(from, first, count, &block.rows));
     for (int i = 0; i < count && code == CLI_DONE; i++) {
       if (block.rows.done[i]) {
@@ -473,8 +482,9 @@ static long long count_rows(saltus_sweep_table* table) {
   if (!sweep_block_make(&block, READ, head->axes + head->measures)) {
     return -1;
   }
-  for (long long first = 0; first < head->runs; first += READ) {
-    const int count = head->runs - first < READ ? (int)(head->runs - first) : READ;
+  const long long held = saltus_sweep_table_held(table);
+  for (long long first = 0; first < held; first += READ) {
+    const int count = held - first < READ ? (int)(held - first) : READ;
     if (saltus_sweep_table_read(table, first, count, &block.rows) != SALTUS_OK) {
       there = -1;
       break;
@@ -514,6 +524,25 @@ static int merge_into(const cli_args* args, saltus_sweep_table* to, const char* 
   return code;
 }
 
+/* A new table, or the one of the same sweep that an earlier merge left: rows have their places, so that they are
+ * written again. */
+static int open_merged(const char* path, const saltus_sweep_view* view, const char* about,
+                       saltus_sweep_table** to) {
+  struct stat there;
+  if (stat(path, &there) != 0) {
+    const saltus_status status = saltus_sweep_table_create(path, view, about, cli_log(), to);
+    return status == SALTUS_OK ? CLI_DONE : CLI_USAGE;
+  }
+  if (saltus_sweep_table_open(path, true, cli_log(), to) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
+  if (saltus_sweep_table_head(*to)->fingerprint != view->fingerprint) {
+    cli_error("%s is the table of another sweep and is not replaced; give another name", path);
+    return CLI_USAGE;
+  }
+  return CLI_DONE;
+}
+
 int cli_merge(const cli_args* args) {
   saltus_sweep_table *first = NULL, *to = NULL;
   char* path = sweep_table_path(args);
@@ -537,8 +566,8 @@ int cli_merge(const cli_args* args) {
                                     .counts = h->counts,
                                     .logarithmic = h->logarithmic,
                                     .fingerprint = h->fingerprint};
-    const saltus_status status = saltus_sweep_table_create(path, &view, h->about, cli_log(), &to);
-    code = status == SALTUS_OK ? merge_into(args, to, path) : CLI_USAGE;
+    code = open_merged(path, &view, h->about, &to);
+    code = code == CLI_DONE ? merge_into(args, to, path) : code;
   }
   code = code == CLI_DONE ? sweep_summary(args, to) : code;
   code = code == CLI_DONE ? sweep_files_write(args, to, path) : code;

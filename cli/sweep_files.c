@@ -5,6 +5,7 @@
  * with them; only quantiles of a summary and figures hold columns, of as many runs as stated here.
  */
 #include "figure/figure.h"
+#include "files.h"
 #include "io/wide_table.h"
 #include "json.h"
 #include "output.h"
@@ -34,6 +35,10 @@ int sweep_files_check(const cli_args* args) {
     if (strcmp(name, "-o") == 0 && !ends(value, ".h5") && !ends(value, ".csv") &&
         !ends(value, ".runs")) {
       cli_error("%s: -o is \"%s\", must end in .h5, .csv or .runs", args->command->name, value);
+      return CLI_USAGE;
+    }
+    if (strcmp(name, "-o") == 0 && !ends(value, ".runs") && /* a table of runs is completed */
+        cli_output_check(args, value) != CLI_DONE) {
       return CLI_USAGE;
     }
   }
@@ -78,7 +83,7 @@ static bool reader_open(reader* r, saltus_sweep_table* table) {
 
 /* How many rows; 0 at the end, -1 after a failure. Rows that are missing stay in it. */
 static int reader_next(reader* r) {
-  const long long left = r->head->runs - r->next;
+  const long long left = saltus_sweep_table_held(r->table) - r->next;
   const int count = left < READ ? (int)left : READ;
   for (int i = 0; i < count; i++) {
     r->block.runs[i] = r->next + i;
@@ -120,18 +125,20 @@ static void put_row(FILE* file, const reader* r, int i) {
 
 static int write_csv(saltus_sweep_table* table, const char* path) {
   reader r;
+  saltusi_replacement out;
   if (!reader_open(&r, table)) {
     return CLI_FAILED;
   }
-  FILE* file = fopen(path, "w");
-  int count = file != NULL ? 0 : -1;
-  if (file != NULL) {
+  int code = cli_file_open(&out, path);
+  if (code == CLI_DONE) {
+    FILE* file = out.file;
     fprintf(file, "run");
     for (int k = 0; k < r.head->axes + r.head->measures; k++) {
       fputc(',', file);
       put_field(file, r.head->columns[k]);
     }
     fprintf(file, ",status,reason\n");
+    int count;
     while ((count = reader_next(&r)) > 0) {
       for (int i = 0; i < count; i++) {
         if (r.block.rows.done[i]) {
@@ -139,14 +146,10 @@ static int write_csv(saltus_sweep_table* table, const char* path) {
         }
       }
     }
-  }
-  bool good = file != NULL && ferror(file) == 0 && count == 0;
-  good = file != NULL && fclose(file) == 0 && good;
-  if (!good) {
-    cli_error("%s: %s", path, strerror(errno));
+    code = cli_file_close(&out, count == 0);
   }
   sweep_block_free(&r.block);
-  return good ? CLI_DONE : CLI_FAILED;
+  return code;
 }
 
 static int next_block(void* user, const saltusi_wide_block* block) {
@@ -192,24 +195,20 @@ static int write_h5(saltus_sweep_table* table, const char* path) {
   return cli_exit_code(status);
 }
 
-/* Beside it first: a failure leaves an older file as it was. */
-static int write_file(saltus_sweep_table* table, const char* path) {
-  char* aside = malloc(strlen(path) + 8);
-  if (aside == NULL) {
-    cli_error("no memory");
-    return CLI_FAILED;
+/* HDF5 writes to a name: that of the file beside, which is there and empty. */
+static int write_h5_beside(saltus_sweep_table* table, const char* path) {
+  saltusi_replacement out;
+  int code = cli_file_open(&out, path);
+  if (code == CLI_DONE) {
+    code = write_h5(table, out.aside);
+    const int closed = cli_file_close(&out, code == CLI_DONE);
+    code = code == CLI_DONE ? closed : code;
   }
-  snprintf(aside, strlen(path) + 8, "%s.new", path);
-  int code = ends(path, ".csv") ? write_csv(table, aside) : write_h5(table, aside);
-  if (code == CLI_DONE && rename(aside, path) != 0) {
-    cli_error("%s: %s", path, strerror(errno));
-    code = CLI_FAILED;
-  }
-  if (code != CLI_DONE) {
-    (void)unlink(aside);
-  }
-  free(aside);
   return code;
+}
+
+static int write_file(saltus_sweep_table* table, const char* path) {
+  return ends(path, ".csv") ? write_csv(table, path) : write_h5_beside(table, path);
 }
 
 int sweep_files_write(const cli_args* args, saltus_sweep_table* table, const char* path) {

@@ -273,9 +273,9 @@ class Book:
         size = task.step[1] if precise else task.step
         stem = self.work / f"{entry['id']}.{task.scheme}{'.%g' % size if precise else ''}"
         recording, events = stem.with_name(stem.name + ".h5"), stem.with_name(stem.name + ".events.json")
-        arguments = [self.program, "run", self.model(entry), "--json", "--events", str(events)]
+        arguments = [self.program, "run", self.model(entry), "--json", "--force", "--events", str(events)]
         if not precise:
-            arguments += ["-o", str(recording), "--force", "--every", "1"]
+            arguments += ["-o", str(recording), "--every", "1"]
         arguments += ["--tol", repr(size)] if task.scheme == "tol" else ["--scheme", task.scheme, "--step", repr(size)]
         if task.scheme != "tol":
             for name, value in entry.get("options", {}).get(task.scheme, {}).items():
@@ -333,7 +333,7 @@ class Book:
                 again.append(word)
         code, _, errors = call(again + ["-o", str(recording), "--output-dt", repr(until / 600)])
         if code == 0:
-            target = ["-o", str(self.figures / f"{entry['id']}.svg")]
+            target = ["--force", "-o", str(self.figures / f"{entry['id']}.svg")]
             target += ["--phase", series["phase"]] if isinstance(series, dict) else ["--series", ",".join(series)]
             code, _, errors = call([self.program, "plot", str(recording)] + target)
         recording.unlink(missing_ok=True)
@@ -343,7 +343,7 @@ class Book:
     def run_study(self, task):
         entry = task.entry
         report = self.work / f"{entry['id']}.json"
-        arguments = [self.program, "study", entry["study"], "--report", str(report)]
+        arguments = [self.program, "study", entry["study"], "--force", "--report", str(report)]
         if entry.get("figure", True):
             arguments += ["-o", str(self.figures / f"{entry['id']}.svg")]
         code, _, errors = call(arguments, 4 * SECONDS)

@@ -121,6 +121,8 @@ SALTUS_API saltus_status saltus_sweep_table_create(const char* path, const saltu
 SALTUS_API saltus_status saltus_sweep_table_open(const char* path, bool writing, saltus_log log,
                                                  saltus_sweep_table** out);
 SALTUS_API const saltus_sweep_head* saltus_sweep_table_head(const saltus_sweep_table* table);
+/* Runs from this one on are not in the file, whatever number of runs the head states. */
+SALTUS_API long long saltus_sweep_table_held(const saltus_sweep_table* table);
 /* NULL: nothing to do. SALTUS_ERR_IO if buffered data could not be written to disk. */
 SALTUS_API saltus_status saltus_sweep_table_close(saltus_sweep_table* table);
 /* One row, of columns of rows at place i. SALTUS_ERR_IO, a full disk for instance: rows before it are there. */

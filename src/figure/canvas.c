@@ -6,6 +6,7 @@
 #include "figure/canvas.h"
 
 #include "base/log.h"
+#include "base/replacement.h"
 #include "figure/figure.h"
 #include "figure/text.h"
 
@@ -17,7 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PATH_BYTES = 4096 };
 
@@ -155,29 +155,22 @@ saltus_status saltusi_canvas_write(const saltusi_canvas* canvas, const char* pat
   if (status != SALTUS_OK) {
     return status;
   }
-  char aside[PATH_BYTES];
-  snprintf(aside, sizeof aside, "%s.%ld.part", path, (long)getpid());
-  FILE* file = fopen(aside, "wb");
-  if (file == NULL) {
-    return saltusi_canvas_refuse(path, strerror(errno), log);
+  saltusi_replacement out;
+  int error = saltusi_replacement_open(&out, path);
+  if (error != 0) {
+    return saltusi_canvas_refuse(path, error == EINVAL ? "it is no regular file" : strerror(error),
+                                 log);
   }
   errno = 0;
-  cairo_status_t drawn = write_format(canvas, format_of(path), file);
+  cairo_status_t drawn = write_format(canvas, format_of(path), out.file);
   const char* why = NULL;
   if (drawn != CAIRO_STATUS_SUCCESS) {
     why = drawn == CAIRO_STATUS_WRITE_ERROR && errno != 0 ? strerror(errno)
                                                           : cairo_status_to_string(drawn);
   }
-  if (fclose(file) != 0 && why == NULL) {
-    why = strerror(errno);
+  error = saltusi_replacement_close(&out, why == NULL);
+  if (why == NULL && error != 0) {
+    why = strerror(error);
   }
-  if (why == NULL && rename(aside, path) != 0) {
-    why = strerror(errno);
-  }
-  if (why == NULL) {
-    return SALTUS_OK;
-  }
-  saltus_status failed = saltusi_canvas_refuse(path, why, log);
-  remove(aside);
-  return failed;
+  return why == NULL ? SALTUS_OK : saltusi_canvas_refuse(path, why, log);
 }

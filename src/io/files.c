@@ -63,8 +63,10 @@ int saltusi_file_copy(const char* from, const char* to) {
   if (target < 0) {
     return close_with(source, errno);
   }
-  int error = close_with(target, copy_bytes(source, target));
-  return close_with(source, error);
+  struct stat about;
+  int error = fstat(source, &about) == 0 && fchmod(target, about.st_mode & 07777) == 0 ? 0 : errno;
+  error = error == 0 ? copy_bytes(source, target) : error;
+  return close_with(source, close_with(target, error));
 }
 
 int saltusi_file_reserve(const char* path, size_t bytes) {
@@ -153,6 +155,9 @@ int saltusi_file_lock(const char* path, int* lock) {
     /* whoever had it may have removed the name meanwhile: a lock nobody else can find is none */
     struct stat mine;
     struct stat named;
+    if (fstat(file, &mine) == 0 && mine.st_size > 0) {
+      return close_with(file, EEXIST); /* locks are empty: this file is foreign, and stays */
+    }
     if (fstat(file, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino &&
         mine.st_dev == named.st_dev) {
       *lock = file;

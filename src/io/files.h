@@ -23,7 +23,7 @@ int saltusi_file_sync(const char* path);
 int saltusi_file_exchange(const char* front, const char* back, const char* spare, int* kept);
 
 /* An exclusive lock under a name of its own, which is made: EWOULDBLOCK while another process or handle
- * has it. *lock is what unlock wants; -1 on file systems without locks. It ends with the process. */
+ * has it, EEXIST where a file that is no lock has the name. *lock is what unlock wants; -1 on file systems without locks. It ends with the process. */
 int saltusi_file_lock(const char* path, int* lock);
 void saltusi_file_unlock(const char* path, int lock);
 

@@ -65,14 +65,40 @@ static int try_path(const two_files* f) {
   return 0;
 }
 
+/* Removes what a run that was killed has left: an empty file, or the beginning of one of HDF5. Anything else is
+ * foreign and stays. */
+static int remove_remains(const char* path) {
+  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  unsigned char begin[sizeof signature];
+  struct stat there;
+  if (lstat(path, &there) != 0) {
+    return errno == ENOENT ? 0 : errno;
+  }
+  int file = S_ISREG(there.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  ssize_t got = file >= 0 ? read(file, begin, sizeof begin) : -1;
+  if (file >= 0) {
+    close(file);
+  }
+  bool ours =
+      got == 0 || (got == (ssize_t)sizeof begin && memcmp(begin, signature, sizeof begin) == 0);
+  return !ours ? EEXIST : unlink(path) == 0 ? 0 : errno;
+}
+
+/* An empty back with the mode that front has. */
 static int open_back(const two_files* f) {
-  unlink(f->back);
-  unlink(f->spare);
+  int error = remove_remains(f->back);
+  error = error == 0 ? remove_remains(f->spare) : error;
+  if (error) {
+    return error;
+  }
+  struct stat old;
+  bool there = stat(f->front, &old) == 0;
   int file = open(f->back, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) {
     return errno;
   }
-  return close(file) == 0 ? 0 : errno;
+  error = there && fchmod(file, old.st_mode & 07777) != 0 ? errno : 0;
+  return close(file) == 0 ? error : errno;
 }
 
 /* An empty file has nothing to lose. */
@@ -99,8 +125,11 @@ static saltus_status begin(saltus_recording* r, two_files* f) {
     error = saltusi_file_reserve(f->back, saltusi_h5_growth(r, &f->old));
   }
   if (error) {
-    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: cannot write the recording: %s", r->path,
-                strerror(error));
+    saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: cannot write the recording: %s%s", r->path,
+                error == EEXIST ? f->back : strerror(error),
+                error == EEXIST ? " or the spare file beside it is there and was not written by "
+                                  "Saltus; remove it, or give another name"
+                                : "");
     return SALTUS_ERR_IO;
   }
   saltus_status status = saltusi_h5_create(f->back, r);
@@ -122,16 +151,16 @@ static saltus_status create(saltus_recording* r) {
   }
   r->file = f;
   f->front = resolve(r);
-  f->back = f->front ? saltusi_pool_join(&r->pool, f->front, ".back") : NULL;
-  f->spare = f->front ? saltusi_pool_join(&r->pool, f->front, ".spare") : NULL;
-  f->lock_path = f->front ? saltusi_pool_join(&r->pool, f->front, ".lock") : NULL;
+  f->back = f->front ? saltusi_pool_join(&r->pool, f->front, ".saltus-back") : NULL;
+  f->spare = f->front ? saltusi_pool_join(&r->pool, f->front, ".saltus-spare") : NULL;
+  f->lock_path = f->front ? saltusi_pool_join(&r->pool, f->front, ".saltus-lock") : NULL;
   f->lock = -1;
   if (!f->back || !f->spare || !f->lock_path || saltusi_batch_take(r, &f->old) != SALTUS_OK) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_status status = begin(r, f);
   if (status != SALTUS_OK && f->lock >= 0) {
-    unlink(f->back);
+    (void)remove_remains(f->back);
     saltusi_file_unlock(f->lock_path, f->lock);
   }
   return status;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 /* Memory of one batch; a full batch is flushed whatever the clock says. */
 enum {
@@ -563,6 +564,34 @@ void saltus_recording_destroy(saltus_recording* recording) {
   saltusi_pool_free(&recording->pool);
 }
 
+/* Energies and works of contacts came together: a recording has all of them or none. */
+static saltus_status check_generation(const char* path, saltus_log log,
+                                      const saltus_recording_data* data, bool hdf5) {
+  static const int generation[] = {SALTUSI_FRICTION_WORK,   SALTUSI_IMPACT_WORK,
+                                   SALTUSI_ENERGY_EXTERNAL, SALTUSI_ENERGY_FRICTION,
+                                   SALTUSI_ENERGY_IMPACT,   SALTUSI_ENERGY_REMAINDER,
+                                   SALTUSI_ENERGY_CREATED};
+  const saltusi_series *there = NULL, *missing = NULL;
+  if (data->energy_drive != NULL) {
+    there = &saltusi_series_list[SALTUSI_ENERGY_DRIVE];
+  }
+  for (size_t i = 0; i < sizeof generation / sizeof generation[0]; i++) {
+    const saltusi_series* series = &saltusi_series_list[generation[i]];
+    if (saltusi_series_width(series, data) > 0) {
+      bool found = saltusi_series_get(series, data) != NULL;
+      there = found ? series : there;
+      missing = found ? missing : series;
+    }
+  }
+  if (there == NULL || missing == NULL) {
+    return SALTUS_OK;
+  }
+  saltusi_log(log, SALTUS_LEVEL_ERROR,
+              "%s: not a Saltus recording that can be read: \"%s\" is missing, \"%s\" is there",
+              path, hdf5 ? missing->path : missing->column, hdf5 ? there->path : there->column);
+  return SALTUS_ERR_INPUT;
+}
+
 saltus_status saltus_recording_read(const char* path, saltus_log log,
                                     const saltus_allocator* allocator,
                                     saltus_recording_data** out) {
@@ -572,11 +601,19 @@ saltus_status saltus_recording_read(const char* path, saltus_log log,
   if (!format) {
     return SALTUS_ERR_NAME;
   }
+  struct stat about;
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) { /* a pipe would be waited for */
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: cannot be read: it is no regular file", path);
+    return SALTUS_ERR_IO;
+  }
   saltus_status status = SALTUS_ERR_MEMORY;
   saltusi_data* into = saltusi_data_create(allocator);
   if (into) {
     status = format == &saltusi_format_hdf5 ? saltusi_h5_read(path, log, into)
                                             : saltusi_csv_read(path, log, into);
+  }
+  if (status == SALTUS_OK) {
+    status = check_generation(path, log, &into->data, format == &saltusi_format_hdf5);
   }
   if (status == SALTUS_ERR_MEMORY) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: no memory to read it", path);

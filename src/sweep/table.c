@@ -190,6 +190,8 @@ static saltus_status read_columns(saltus_sweep_table* t, char* at) {
   if (names == NULL || counts == NULL || logs == NULL) {
     return SALTUS_ERR_MEMORY;
   }
+  long long grid = 1; /* never more than one above that of the head: h->grid / grid then is 0 */
+  bool drawn = false;
   for (int i = 0; i < columns; i++) {
     int log = 0;
     const char* axis = i < h->axes ? expect(&at, "axis") : "0 0";
@@ -198,11 +200,17 @@ static saltus_status read_columns(saltus_sweep_table* t, char* at) {
     }
     if (i < h->axes) {
       logs[i] = log != 0;
+      drawn = drawn || counts[i] == 0;
+      const long long count = counts[i] == 0 ? 1 : counts[i];
+      grid = count >= 1 && count <= h->grid / grid ? grid * count : h->grid + 1;
     }
     names[i] = expect(&at, "name");
     if (names[i] == NULL) {
       return damaged(t->log, t->path, "its columns cannot be read");
     }
+  }
+  if (grid != h->grid || (h->runs > h->grid && !drawn)) {
+    return damaged(t->log, t->path, "its axes and the number of its runs disagree");
   }
   const char* line = next_line(&at);
   if (line == NULL || strcmp(line, "about") != 0) {
@@ -260,9 +268,14 @@ static saltus_status open_new(saltus_sweep_table* t, char** name) {
   if (*name == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  snprintf(*name, room, "%s.%ld.head", t->path, (long)getpid());
-  (void)unlink(*name); /* of a killed process that had this number */
-  t->file = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  enum { ATTEMPTS = 100 };
+  for (int i = 0; i < ATTEMPTS; i++) { /* a killed process may have had this number */
+    snprintf(*name, room, "%s.%ld-%d.head", t->path, (long)getpid(), i);
+    t->file = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (t->file >= 0 || errno != EEXIST) {
+      break;
+    }
+  }
   return t->file < 0 ? fail(t->log, t->path, strerror(errno)) : SALTUS_OK;
 }
 
@@ -324,8 +337,11 @@ saltus_status saltus_sweep_table_open(const char* path, bool writing, saltus_log
   if (t == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  t->file = open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-  saltus_status status = t->file < 0 ? fail(log, path, strerror(errno)) : SALTUS_OK;
+  struct stat about;
+  const bool waits = stat(path, &about) == 0 && !S_ISREG(about.st_mode); /* a pipe, a device */
+  t->file = waits ? -1 : open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  const char* why = waits ? "it is no regular file" : strerror(errno);
+  saltus_status status = t->file < 0 ? fail(log, path, why) : SALTUS_OK;
   if (status == SALTUS_OK && writing && flock(t->file, LOCK_EX | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) {
     status = fail(log, path, "another process writes it");
@@ -343,6 +359,16 @@ saltus_status saltus_sweep_table_open(const char* path, bool writing, saltus_log
 const saltus_sweep_head* saltus_sweep_table_head(const saltus_sweep_table* table) {
   assert(table != NULL);
   return &table->head;
+}
+
+long long saltus_sweep_table_held(const saltus_sweep_table* table) {
+  assert(table != NULL);
+  struct stat about;
+  if (fstat(table->file, &about) != 0 || about.st_size <= table->first) {
+    return 0;
+  }
+  const long long rows = (long long)((about.st_size - table->first - 1) / (off_t)table->row) + 1;
+  return rows < table->head.runs ? rows : table->head.runs;
 }
 
 saltus_status saltus_sweep_table_close(saltus_sweep_table* table) {

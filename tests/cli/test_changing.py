@@ -68,14 +68,14 @@ class Changing(Cli):
     def test_plot_draws_the_strongest_and_says_so(self):
         for name in formats():
             figure = self.folder / 'pads.svg'
-            drawn = saltus('plot', FOLDER / name, '-o', figure)
+            drawn = saltus('plot', FOLDER / name, '-o', figure, '--force')
             self.assertEqual(drawn.returncode, 0)
             self.assertIn('Of 40 contacts that acted the 8 with the largest impulses', drawn.stdout)
             self.assertGreater(figure.stat().st_size, 10000)
             rows = json.loads(saltus('info', FOLDER / name, '--contacts', '--json').stdout)
             chosen = next(r['identity'] for r in rows if r['impulse'][0] > 0)
-            self.assertEqual(saltus('plot', FOLDER / name, '--series', chosen + '.impulse', '-o', figure).returncode, 0)
-            refused = saltus('plot', FOLDER / name, '--series', '12.impulse', '-o', figure)
+            self.assertEqual(saltus('plot', FOLDER / name, '--series', chosen + '.impulse', '-o', figure, '--force').returncode, 0)
+            refused = saltus('plot', FOLDER / name, '--series', '12.impulse', '-o', figure, '--force')
             self.assertEqual(refused.returncode, 2)
             self.assertIn('IDENTITY.impulse', refused.stderr)
 

@@ -183,7 +183,7 @@ simulate: {until: 1, start_tolerance: 3}
     def test_the_sketch_is_a_picture_with_the_names(self):
         for scene, word in ((SOURCE / 'scenes' / 'body-slider-crank.yaml', 'slider'), (self.scene(), 'rod')):
             path = self.folder / 'start.svg'
-            result = saltus('check', scene, '--sketch', path)
+            result = saltus('check', scene, '--sketch', path, '--force')
             self.assertEqual(result.returncode, 0, result.stderr)
             picture = xml.etree.ElementTree.parse(path).getroot()
             self.assertTrue(picture.tag.endswith('svg'), word)

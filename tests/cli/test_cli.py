@@ -418,7 +418,7 @@ record: {dt: 0.1}
         for until in ('0.5', '5'):
             path, figure = self.folder / 'ball.h5', self.folder / 'ball.svg'
             saltus('run', 'ball', '--tol', 1e-6, '--until', until, '-o', path)
-            self.assertEqual(saltus('plot', path, '-o', figure).returncode, 0)
+            self.assertEqual(saltus('plot', path, '-o', figure, '--force').returncode, 0)
             heights.append(float(re.search(r'height="([0-9.]+)pt"', figure.read_text())[1]))
         self.assertGreater(heights[1], heights[0] + 20)
 

@@ -44,7 +44,9 @@ failed = []
 
 
 def run(*arguments):
-    """Draws; a study whose claim does not hold is a failure here too."""
+    """Draws anew; a study whose claim does not hold is a failure here too."""
+    if arguments[-1] in OUT.glob('*.svg'):
+        arguments[-1].unlink()
     result = subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=ROOT, capture_output=True, text=True)
     if result.returncode != 0:
         failed.append(' '.join(map(str, arguments)) + ': ' + (result.stderr or result.stdout).strip().splitlines()[-1])
