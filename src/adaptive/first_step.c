@@ -150,6 +150,28 @@ void saltusi_note_slips(saltusi_adaptive* w) {
   }
 }
 
+/* Names the coordinate whose position, velocity or acceleration is beyond the range of numbers, in tolerances. */
+static saltus_status refuse_rates(const saltusi_adaptive* w) {
+  static const char* const what[] = {"velocity", "acceleration"};
+  for (int k = 0; k < 2; k++) {
+    const double* rate = k == 0 ? saltusi_v_of(&w->o, w->step.y0) : w->step.rate0 + w->o.nq;
+    for (int i = 0; i < w->o.nv; i++) {
+      const double scale = k == 0 ? w->step.scale[i] : w->step.scale[w->o.nq + i];
+      if (!isfinite(rate[i] / scale)) {
+        const bool named = w->sys->v_labels != NULL;
+        const saltus_point at = {.failure = w->eval->failure};
+        saltus_fail(&at,
+                    "at t = %.17g s the %s along v%d%s%s is %g: in tolerances it is beyond the "
+                    "range of numbers",
+                    w->step.t, what[k], i + 1, named ? ", " : "",
+                    named ? w->sys->v_labels[i].name : "", rate[i]);
+        return SALTUS_ERR_SYSTEM;
+      }
+    }
+  }
+  return SALTUS_RETRY_NAN;
+}
+
 /* First step (Hairer, Norsett and Wanner 1993, II.4), with the numbers of the book. 1e-6 there is in seconds:
  * it is tried only when nothing moves or nothing is away from zero, a run that is shorter limits it, and what
  * is too short or too long by it costs an attempt for each factor of five, no accuracy. */
@@ -165,6 +187,9 @@ static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   for (int i = w->o.nq; i < w->o.ny; i++) {
     d0 = fmax(d0, fabs(w->step.y0[i]) / w->step.scale[i]);
     d1 = fmax(d1, fabs(w->step.rate0[i]) / w->step.scale[i]);
+  }
+  if (!isfinite(d0) || !isfinite(d1)) {
+    return refuse_rates(w);
   }
   double h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
   h0 = fmin(h0, limit);

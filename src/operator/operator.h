@@ -267,6 +267,7 @@ static inline int saltusi_operator_look(saltusi_operator* op, const saltus_syste
                                         const saltus_point* at, int key, int count) {
   assert(count >= 1 && count <= SALTUS_CONE_ROWS);
   saltusi_rows_contact(sys, at, key, count, &op->rows, op->count);
+  saltusi_rows_check(sys, at, key, &op->rows, op->count);
   op->looked = key;
   return op->count;
 }

@@ -222,8 +222,9 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     }
     again = make_room(scheme, &status);
   }
-  if (saltusi_failed(&scheme->eval)) {
-    status = SALTUS_ERR_SYSTEM; /* whatever was made of the values */
+  if (saltusi_failed(&scheme->eval)) { /* whatever was made of the values */
+    const bool undefined = scheme->eval.failure->status == SALTUS_RETRY_NAN;
+    status = undefined ? SALTUS_RETRY_NAN : SALTUS_ERR_SYSTEM;
   }
   if (again || status == SALTUS_RETRY_ROOM) {
     status = SALTUS_ERR_SYSTEM; /* a fixed set that wants more, or one without end */
@@ -252,7 +253,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   if (status != SALTUS_OK && !saltusi_failed(&scheme->eval) && saltusi_cancelled(&scheme->eval)) {
     status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was asked to end */
   }
-  if (status == SALTUS_OK && !is_finite(dims, to)) {
+  if (status == SALTUS_OK && !(is_finite(dims, to) && report->h < INFINITY)) {
     status = SALTUS_RETRY_NAN;
   }
   int next = 0;

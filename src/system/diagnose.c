@@ -6,6 +6,7 @@
 #include "system/diagnose.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "system/evaluate.h"
 
 #include <assert.h>
@@ -46,7 +47,7 @@ static void layout(diagnosis* d, saltus_arena* arena) {
 __attribute__((format(printf, 2, 3))) static void add(diagnosis* d, const char* format, ...) {
   va_list values;
   va_start(values, format);
-  int length = vsnprintf(d->text + d->used, d->size - d->used, format, values);
+  int length = saltusi_print_list(d->text + d->used, d->size - d->used, format, values);
   va_end(values);
   size_t room = d->size - d->used - 1;
   d->used += length < 0 ? 0 : (size_t)length < room ? (size_t)length : room;
@@ -136,6 +137,32 @@ static saltus_status check_energies(diagnosis* d) {
   return SALTUS_OK;
 }
 
+/* The first coordinate at which a mass matrix is not positive definite, with its pivot; -1: none. M = L D L^T takes the
+ * place of M. A pivot of zero, of a coordinate without mass, ends the search: schemes report it. */
+static int first_negative(int n, double* M, double* pivot) {
+  for (int j = 0; j < n; j++) {
+    const double size = fabs(M[j * n + j]);
+    for (int k = 0; k < j; k++) {
+      M[j * n + j] -= M[j * n + k] * M[j * n + k] * M[k * n + k];
+    }
+    *pivot = M[j * n + j];
+    if (!(fabs(*pivot) > 1e-12 * size)) {
+      break;
+    }
+    if (*pivot < 0.0) {
+      return j;
+    }
+    for (int i = j + 1; i < n; i++) {
+      for (int k = 0; k < j; k++) {
+        M[i * n + j] -= M[i * n + k] * M[j * n + k] * M[k * n + k];
+      }
+      M[i * n + j] /= *pivot;
+    }
+  }
+  *pivot = 0.0;
+  return -1;
+}
+
 static saltus_status check_motion(diagnosis* d) {
   const saltus_system* sys = d->sys;
   int nv = sys->dims.nv;
@@ -160,8 +187,8 @@ static saltus_status check_motion(diagnosis* d) {
   } else if (d->M != NULL) {
     sys->ops->mass(sys->self, &d->at, d->M);
     int place = first_wild(nv * nv, d->M);
-    i = place >= 0 ? place / nv : -1;
-    value = place >= 0 ? d->M[place] : 0.0;
+    i = place >= 0 ? place / nv : first_negative(nv, d->M, &value);
+    value = place >= 0 ? d->M[place] : value;
   }
   if (i < 0) {
     return SALTUS_OK;

@@ -273,6 +273,30 @@ void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int ke
   }
 }
 
+void saltusi_rows_refuse(const saltus_system* sys, const saltus_point* at, int key,
+                         const saltusi_row_block* block, int row) {
+  assert(sys != NULL && at != NULL && block != NULL && row >= 0);
+  saltus_failure* failure = at->failure;
+  const double size = saltusi_row_sum(block, row);
+  const char* name =
+      at->keys == NULL && sys->law_count == sys->dims.nc ? sys->laws[key].name : NULL;
+  if (failure == NULL || failure->status != SALTUS_OK) {
+    return;
+  }
+  if (!isfinite(size)) { /* a shorter step may stay where it is defined */
+    failure->status = SALTUS_RETRY_NAN;
+    return;
+  }
+  /* rows of formulas and of shapes may be zero: between bodies that are driven, where a derivative vanishes */
+  const bool own = sys->ops->formula != NULL || sys->ops->obstacle != NULL;
+  if (!own && block->b[row] == 0.0) {
+    saltus_fail(at,
+                "the normal row of contact %d%s%s is zero at t = %.10g s: no velocity changes its "
+                "gap, and no force could keep it",
+                key, name != NULL ? " " : "", name != NULL ? name : "", at->t);
+  }
+}
+
 void saltusi_rows_joint(const saltus_system* sys, const saltus_point* at, int joint,
                         saltusi_row_block* block, int first) {
   assert(sys != NULL && at != NULL && block != NULL && joint >= 0);

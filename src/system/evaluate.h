@@ -96,10 +96,15 @@ static inline bool saltusi_failed(const saltusi_eval* eval) {
   return eval->failure != NULL && eval->failure->status != SALTUS_OK;
 }
 
-/* The caller cancelled, or a callback failed: iterations end with SALTUS_ERR_STOPPED. */
-static inline bool saltusi_cancelled(const saltusi_eval* eval) {
-  return (eval->cancel != NULL && *eval->cancel != 0) || saltusi_failed(eval) ||
+/* The caller cancels the run. */
+static inline bool saltusi_stopped(const saltusi_eval* eval) {
+  return (eval->cancel != NULL && *eval->cancel != 0) ||
          (eval->poll != NULL && eval->poll(eval->who));
+}
+
+/* The same, or a callback failed: what iterates ends with SALTUS_ERR_STOPPED. */
+static inline bool saltusi_cancelled(const saltusi_eval* eval) {
+  return saltusi_failed(eval) || saltusi_stopped(eval);
 }
 
 static inline void saltusi_force(saltusi_eval* eval, const saltus_point* at, double* F) {
@@ -280,6 +285,10 @@ static inline void saltusi_rows_contact(const saltus_system* sys, const saltus_p
     saltusi_rows_keyed(sys, at, key, count, block, first, true);
   }
 }
+/* Ends the step at a normal row that is not finite, or that is zero in a system of the caller: no force along it could
+ * keep the gap, and bodies would go through each other. */
+void saltusi_rows_refuse(const saltus_system* sys, const saltus_point* at, int key,
+                         const saltusi_row_block* block, int row);
 /* The same without the contact being kept for that: of contacts that are only looked at. */
 static inline void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key,
                                      int count, saltusi_row_block* block, int first) {
@@ -346,6 +355,15 @@ static inline double saltusi_row_sum(const saltusi_row_block* block, int row) {
     sum += fabs(G[k]);
   }
   return sum;
+}
+
+/* Refuses a normal row of a contact that is used, if it has to be. */
+static inline void saltusi_rows_check(const saltus_system* sys, const saltus_point* at, int key,
+                                      const saltusi_row_block* block, int row) {
+  const double size = saltusi_row_sum(block, row);
+  if (!(size > 0.0 && size < (double)INFINITY)) {
+    saltusi_rows_refuse(sys, at, key, block, row);
+  }
 }
 
 /* Entry of a row in column i. */

@@ -88,6 +88,13 @@ static saltus_status assemble_dense(saltusi_eval* eval, saltusi_linear* linear,
   const saltus_system* sys = &eval->sys;
   int nv = sys->dims.nv;
   sys->ops->mass(sys->self, at, linear->M);
+  for (int i = 0; i < nv; i++) {
+    if (linear->M[i * (nv + 1)] < 0.0) {
+      saltus_fail(at, "the mass of velocity %d is %g at t = %.10g s, must be positive", i + 1,
+                  linear->M[i * (nv + 1)], at->t);
+      return SALTUS_ERR_SINGULAR;
+    }
+  }
   for (int k = 0; k < nv * nv; k++) {
     linear->A[k] = linear->m * linear->M[k];
   }

@@ -91,6 +91,7 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
     }
   } else {
     saltusi_rows_contact(sys, at, item->key, saltusi_dg_item_rows(item), &w->at, row);
+    saltusi_rows_check(sys, at, item->key, &w->at, row);
   }
 }
 
