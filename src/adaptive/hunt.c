@@ -368,6 +368,11 @@ static bool next(saltusi_hunt* s, stack* left, piece* p) {
   if (left->count == 0 || s->status != SALTUS_OK) {
     return false;
   }
+  if (saltusi_stopped(
+          s->search->eval)) { /* an enclosure of a pair of shapes takes up to a millisecond */
+    s->status = SALTUS_ERR_STOPPED;
+    return false;
+  }
   if (++left->taken > (s->most > 0 ? s->most : ENCLOSURES_MAX)) {
     s->status = SALTUS_RETRY_SMALLER;
     return false;
@@ -491,18 +496,22 @@ double saltusi_hunt_nodes(saltusi_hunt* s, const double* node, int count, double
 /* ---- flights from g = 0 (14.2) -------------------------------------------------------------- */
 
 /* U of the dense output at theta. */
-static double speed_at(const saltusi_hunt* s, double theta) {
+static double speed_at(saltusi_hunt* s, double theta) {
   saltusi_search* search = s->search;
   if (s->affine) {
     return power_at(s, theta);
   }
-  return saltusi_mode_velocity(search->mode, search->step->t + theta * search->step->h,
-                               state_at(search, theta, search->o->nq + search->o->nv, -1), s->key,
-                               0);
+  const double u =
+      saltusi_mode_velocity(search->mode, search->step->t + theta * search->step->h,
+                            state_at(search, theta, search->o->nq + search->o->nv, -1), s->key, 0);
+  if (isnan(u) && s->status == SALTUS_OK) { /* no enclosure would ever decide */
+    s->status = SALTUS_RETRY_NAN;
+  }
+  return u;
 }
 
 /* h times the integral of U: of its polynomial, or by Gauss with five points. */
-static double risen(const saltusi_hunt* s, double x0, double x1) {
+static double risen(saltusi_hunt* s, double x0, double x1) {
   double L = x1 - x0;
   if (s->affine) {
     double c[SALTUSI_POWERS];
@@ -545,7 +554,7 @@ double saltusi_hunt_height(saltusi_search* search, int key, double end) {
   double from = 0.0;
   double sum = 0.0;
   double length = end;
-  for (int k = 0; k < MOST * MOST && from < end; k++) {
+  for (int k = 0; k < MOST * MOST && from < end && !saltusi_stopped(search->eval); k++) {
     double to = from + length < end ? from + length : end;
     double middle = 0.5 * (from + to);
     double once = risen(&s, from, to);
