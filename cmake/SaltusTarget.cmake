@@ -1,4 +1,14 @@
 find_program(SALTUS_LLD ld.lld)
+include(CheckPIESupported)
+check_pie_supported(OUTPUT_VARIABLE pie_report LANGUAGES C)
+# Hardening as in Debian: optimised builds for ELF platforms without sanitizers, which bring their own checks.
+set(SALTUS_HARDENED FALSE)
+if(UNIX AND NOT APPLE AND NOT EMSCRIPTEN AND NOT SALTUS_SANITIZE AND NOT SALTUS_FUZZ)
+  set(SALTUS_HARDENED TRUE)
+endif()
+# Of installed targets the run path is final at the first link. CMake otherwise pads it with a separator to
+# rewrite it at installation, and an empty element is the current folder.
+set(SALTUS_FINAL_RUN_PATH INSTALL_RPATH_USE_LINK_PATH TRUE BUILD_WITH_INSTALL_RPATH TRUE)
 
 # Flags for our own targets; nothing here reaches a project that uses the library.
 function(saltus_flags target)
@@ -34,6 +44,12 @@ function(saltus_flags target)
       if(SALTUS_LLD AND CMAKE_C_COMPILER_ID MATCHES Clang) # links these large programs in a third of the time
         target_link_options(${target} PRIVATE -fuse-ld=lld)
       endif()
+    endif()
+    if(SALTUS_HARDENED)
+      target_compile_options(
+        ${target} PRIVATE -fstack-protector-strong -Werror=format-security
+                          $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
+      target_link_options(${target} PRIVATE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
     endif()
     if(EMSCRIPTEN) # programs that node and browsers run, in one file
       target_link_options(${target} PRIVATE -sSINGLE_FILE=1 -sALLOW_MEMORY_GROWTH=1

@@ -45,6 +45,14 @@ export function licences() {
   }).join(', ');
 }
 
+/** The texts under which three and uPlot may be passed on, as a comment for the head of a page. */
+export function licenceTexts() {
+  const texts = ['three', 'uplot'].map((name) => `${name}:\n${readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8').trim()}\n`);
+  const text = texts.join('\n');
+  if (text.includes('--')) throw new Error('a licence would end its comment');
+  return `<!-- This page contains three.js and uPlot under these licences.\n\n${text}-->`;
+}
+
 async function report() {
   const script = await bundle('report.ts');
   const css = style();
@@ -55,6 +63,7 @@ async function report() {
   return `<!doctype html><!-- saltus report --><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="Saltus; contains ${licences()}">
+${licenceTexts()}
 <title>Saltus</title><style>${css}</style></head><body><main id="saltus"><noscript>This report needs JavaScript.</noscript></main>
 <script type="application/octet-stream" id="saltus-document">${MARK}</script>
 <script>${script}</script></body></html>

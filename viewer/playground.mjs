@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { bundle, hash, licences, style } from './build.mjs';
+import { bundle, hash, licences, licenceTexts, style } from './build.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2]);
@@ -45,6 +45,7 @@ const data = (id, text) => `<script type="application/octet-stream" id="${id}">$
 const page = `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="Saltus; contains ${licences()}, libfyaml 0.7.12 (MIT)">
+${licenceTexts()}
 <title>Saltus playground</title><style>${css}</style></head><body><main id="saltus"><noscript>The playground needs JavaScript.</noscript></main>
 ${data('saltus-wasm', packed(readFileSync(join(out, 'play.wasm'))))}${data('saltus-scenes', packed(Buffer.from(JSON.stringify(scenes))))}${data('saltus-worker', Buffer.from(worker.outputFiles[0].text).toString('base64'))}<script>${script}</script></body></html>
 `;
