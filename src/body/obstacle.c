@@ -25,9 +25,9 @@ static bool find_spring(const saltus_mechanism* m, const saltus_point* at, char*
     saltusi_link_ends(m, f->link, at->t, at->q, NULL, end);
     if (saltusi_term_value(&f->row->term[0], end, at->q) == 0.0) {
       saltusi_print(text, size,
-                     "spring \"%s\" has a length of %g m and no direction: its markers \"%s\" and "
-                     "\"%s\" are at the same place at t = %.9g s",
-                     f->name, f->rest, end[0].marker->name, end[1].marker->name, at->t);
+                    "spring \"%s\" has a length of %g m and no direction: its markers \"%s\" and "
+                    "\"%s\" are at the same place at t = %.9g s",
+                    f->name, f->rest, end[0].marker->name, end[1].marker->name, at->t);
       return true;
     }
   }
@@ -77,8 +77,8 @@ static bool find_drive(const saltus_mechanism* m, double t, double h, char* text
     if (when < first) {
       first = when;
       saltusi_print(text, size,
-                     "the drive of joint \"%s\" runs into the limit \"%s\", %g %s, at t = %.9g s",
-                     j->name, m->laws[at].name, m->limits[at].at, i % 4 < 2 ? "rad" : "m", when);
+                    "the drive of joint \"%s\" runs into the limit \"%s\", %g %s, at t = %.9g s",
+                    j->name, m->laws[at].name, m->limits[at].at, i % 4 < 2 ? "rad" : "m", when);
     }
   }
   return isfinite(first);

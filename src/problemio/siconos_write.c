@@ -104,7 +104,7 @@ static void write_dense(const writing* out, int n, const double* M) {
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) {
       saltusi_print_file(out->file, "%.17g%c", M[(size_t)i * (size_t)n + (size_t)j],
-                          i + 1 < n ? ' ' : '\n');
+                         i + 1 < n ? ' ' : '\n');
     }
   }
 }

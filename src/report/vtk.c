@@ -35,7 +35,7 @@ static saltus_status hand_over(saltusi_vtk_job* job, const char* name, const sal
 static void list_state(saltusi_vtk_job* job, int which, double t, const char* name) {
   char text[128];
   saltusi_print(text, sizeof text,
-                 "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"%s\"/>\n", t, name);
+                "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"%s\"/>\n", t, name);
   saltusi_bytes_text(&job->list[which], text);
 }
 

@@ -17,12 +17,12 @@ void saltusi_vtk_begin(saltusi_vtk_file* f, double t) {
   char text[512];
   f->text.count = 0;
   saltusi_print(text, sizeof text,
-                 "<?xml version=\"1.0\"?>\n"
-                 "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" "
-                 "header_type=\"UInt64\">\n<PolyData>\n<FieldData>\n"
-                 "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
-                 "format=\"ascii\">%.17g</DataArray>\n",
-                 t);
+                "<?xml version=\"1.0\"?>\n"
+                "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+                "header_type=\"UInt64\">\n<PolyData>\n<FieldData>\n"
+                "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+                "format=\"ascii\">%.17g</DataArray>\n",
+                t);
   saltusi_bytes_text(&f->text, text);
 }
 

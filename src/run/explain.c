@@ -26,7 +26,7 @@ __attribute__((format(printf, 2, 3))) static void add(page* p, const char* forma
   va_start(list, format);
   const bool fits = p->used < p->room;
   const int length = saltusi_print_list(fits ? p->text + p->used : NULL,
-                                         fits ? p->room - p->used : 0, format, list);
+                                        fits ? p->room - p->used : 0, format, list);
   va_end(list);
   p->used += length > 0 ? (size_t)length : 0;
 }

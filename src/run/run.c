@@ -100,7 +100,7 @@ void saltusi_run_read_state(saltus_run* run, saltus_status status) {
     snprintf(run->reason, sizeof run->reason, "complete");
   } else {
     saltusi_print(run->reason, sizeof run->reason, "%s at t = %.17g s", saltus_status_text(status),
-                   r->t);
+                  r->t);
   }
   r->reason = run->reason;
 }

@@ -436,7 +436,7 @@ static void explain(search* s) {
   char reach[96] = "";
   if (safety * a->distance * out->rtol < 0.1) {
     saltusi_print(reach, sizeof reach, ", or for a tolerance of %.1e",
-                   1.1 * safety * a->distance * out->rtol);
+                  1.1 * safety * a->distance * out->rtol);
   }
   saltusi_log(log, SALTUS_LEVEL_ERROR,
               "run: the motion cannot be known to %g up to t = %g s %s, only up to t = %.6g s: "

@@ -103,7 +103,7 @@ static bool find_open_joint(const saltus_scheme* scheme, double t, double h, cha
     char names[256];
     const saltusi_contradiction open = {.count = 1, .joint = {worst}};
     saltusi_print(text, size, "joint %s opens most along its velocities, by %.3g",
-             saltusi_joints_names(sys, &open, names, sizeof names), g[worst]);
+                  saltusi_joints_names(sys, &open, names, sizeof names), g[worst]);
   }
   memory->free(q, bytes, memory->user);
   return opens;

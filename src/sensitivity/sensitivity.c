@@ -500,10 +500,10 @@ static saltus_status follow(saltus_sensitivity* s, double from, double t) {
     const double scale = i < v->nq ? v->length : v->speed;
     if (!(fabs(s->y[i] - z[i]) <= near * scale)) {
       char why[160];
-      saltusi_print(
-          why, sizeof why,
-          "the motion since t = %.12g s is not the one of the run: %s %d differs by %.3g", from,
-          i < v->nq ? "coordinate" : "velocity", i < v->nq ? i : i - v->nq, s->y[i] - z[i]);
+      saltusi_print(why, sizeof why,
+                    "the motion since t = %.12g s is not the one of the run: %s %d differs by %.3g",
+                    from, i < v->nq ? "coordinate" : "velocity", i < v->nq ? i : i - v->nq,
+                    s->y[i] - z[i]);
       return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t, why);
     }
   }

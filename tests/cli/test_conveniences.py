@@ -310,7 +310,7 @@ class Resumed(Cli):
             self.state('run', scene, '--tol', '1e-9', '--until', '1', '-o', path)
             self.assertAlmostEqual(self.state('resume', path, '--until', '2')[1]['x'], -1.375, delta=1e-9)
             kept = self.folder / 'kept.snapshot'
-            self.state('resume', path, '--until', '1.5', '-o', rest, '--snapshot', kept)
+            self.state('resume', path, '--until', '1.5', '-o', rest, '--snapshot', kept, '--force')
             self.assertAlmostEqual(self.state('resume', kept, '--until', '2')[1]['x'], -1.375, delta=1e-9)
             self.refused('resume', rest, '--until', '2', says='which inputs its events have set is not known')
         (self.folder / 'first.events.csv').unlink()
