@@ -260,11 +260,12 @@ static int run_order(const cli_args* args, study_report* report) {
     if (code == CLI_DONE) {
       code = band(report, methods[m], true, 250.0, &slope);
     }
-    static const double printed[] = {0.604e-2, 0.302e-2, 0.150e-2};
+    static const double independent[] = {0.604e-2, 0.302e-2, 0.150e-2}; /* another program */
     for (int i = 0; i < 3 && m == 0 && code == CLI_DONE; i++) {
       const study_series* series = &report->series[report->series_count - 1];
       snprintf(text, sizeof text, "variational, wall: largest |e| at h = %g", steps[i]);
-      study_claim_near(report, text, report->rows[series->first + i].error.q.inf, printed[i], 0.03);
+      study_claim_near(report, text, report->rows[series->first + i].error.q.inf, independent[i],
+                       0.03);
     }
     snprintf(text, sizeof text, "%s, wall: order of the band", methods[m]->label);
     study_claim_range(report, text, slope, 0.85, 1.15);

@@ -29,9 +29,10 @@ void dg_add(study_report* report, const char* quantity, const char* method, int 
   study_add_series(report, label, count, h, errors, nothing);
 }
 
-void dg_claim_printed(study_report* report, const char* id, double measured, double printed) {
-  double half_unit = 0.51 * pow(10.0, floor(log10(printed)) - 1.0);
-  study_claim_near(report, id, measured, printed, fmax(0.03, half_unit / printed));
+void dg_claim_independent(study_report* report, const char* id, double measured,
+                          double independent) {
+  double half_unit = 0.51 * pow(10.0, floor(log10(independent)) - 1.0);
+  study_claim_near(report, id, measured, independent, fmax(0.03, half_unit / independent));
 }
 
 double dg_slope(int count, const double* h, const double* errors) {

@@ -22,7 +22,8 @@ void dg_add(study_report* report, const char* quantity, const char* method, int 
 
 /* Claims that a number is that of another program: within 3 %, or half a unit
  * of its second digit. */
-void dg_claim_printed(study_report* report, const char* id, double measured, double printed);
+void dg_claim_independent(study_report* report, const char* id, double measured,
+                          double independent);
 
 /* The slope between the ends of a series of errors. */
 double dg_slope(int count, const double* h, const double* errors);

@@ -4,7 +4,7 @@
  * potra_tables.c - tables 10.1 to 10.3 of Potra, Anitescu, Gavrea and Trinkle 2006: the double
  * pendulum at a wall, and the block that sticks and slips. Expected values are those of an
  * independent program (docs/theory/problems.md, 8.1 and 8.2); they agree with the printed ones but
- * for one of 21 and one of 12, which are misprints.
+ * for one of 21 and one of 12, which are not explained (book, errata).
  */
 #include "potra_run.h"
 #include "study.h"
@@ -28,8 +28,9 @@ static const double table1[7][3] = {
 /* Errors for h = 2^-5 ... 2^-10: end velocity and mean velocity without detection, both with it. */
 static const double table2[6] = {5.197e-5, 1.025e-5, 2.555e-6, 6.552e-7, 1.549e-7, 4.409e-8};
 static const double detected[6] = {7.185e-5, 1.815e-5, 4.589e-6, 1.150e-6, 2.883e-7, 7.213e-8};
-/* As the paper prints them. The last one could not be explained (docs/theory/trapezoidal.md, 5):
- * plain stepping gives 4.409e-8 in two programs. */
+/* As the paper prints them. The last one is 11 % below 4.409e-8, which two programs give without detection, and it is no misprint: the printed
+ * rate 3.912 belongs to it, 1.549e-7 / 3.959e-8. Another reference solution does not explain it either: an offset of 4.5e-9 would show in the line
+ * above, which agrees to 1e-10. It is not explained (docs/theory/trapezoidal.md, 5). */
 static const double printed2[6] = {5.197e-5, 1.025e-5, 2.555e-6, 6.551e-7, 1.549e-7, 3.959e-8};
 static const double printed3[6] = {8.023e-5, 2.310e-5, 5.619e-6, 1.395e-6, 3.652e-7, 8.246e-8};
 static const double table3[6] = {8.023e-5, 2.310e-5, 5.619e-6, 1.395e-6, 3.652e-7, 8.246e-8};
@@ -114,7 +115,9 @@ static int run_block(study_report* report, const char* scheme, const double* tab
       snprintf(id, sizeof id, "error of x, %s, h = 2^-%d", options[on], 5 + k);
       study_claim_near(report, id, error[k], on == 0 ? table[k] : detected[k], 0.01);
       if (on == 0) {
-        snprintf(id, sizeof id, "the same over the printed %.3e, h = 2^-%d", printed[k], 5 + k);
+        const bool apart = fabs(table[k] / printed[k] - 1.0) > 0.01;
+        snprintf(id, sizeof id, "the same over the printed %.3e, h = 2^-%d%s", printed[k], 5 + k,
+                 apart ? " (not explained)" : "");
         study_measure(report, id, error[k] / printed[k]);
       }
     }
