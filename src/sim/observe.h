@@ -104,6 +104,6 @@ saltus_status saltusi_observer_event(saltus_sim* sim, const saltus_event* event)
 void saltusi_sim_show_contacts(saltus_sim* sim);
 
 /* remainder.c: a warning where a run without a tolerance has lost or gained a hundredth of its energy without a force. */
-void saltusi_remainder_warn(const saltus_sim* sim);
+void saltusi_remainder_warn(saltus_sim* sim);
 
 #endif

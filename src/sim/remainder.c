@@ -177,12 +177,26 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
   return SALTUS_OK;
 }
 
-void saltusi_remainder_warn(const saltus_sim* sim) {
+/* J, what the forces do over the lengths of the positions: energies that cancel are rounded beside it. */
+static double size_of_forces(saltus_sim* sim) {
+  saltusi_ledger_room* room = &sim->ledger_room;
+  const saltus_system* sys = &room->eval.sys;
+  const saltus_point at = saltusi_at(&room->eval, sim->now.t, sim->now.q, sim->now.v);
+  double sum = 0.0;
+  saltusi_force(&room->eval, &at, room->power.F);
+  for (int i = 0; i < sys->dims.nv; i++) {
+    sum += fabs(room->power.F[i]);
+  }
+  return sum * largest(sys->dims.nq, sim->now.q);
+}
+
+void saltusi_remainder_warn(saltus_sim* sim) {
   assert(sim != NULL);
   const saltus_energy* e = &sim->ledger->total;
   const double size = fabs(sim->ledger->first) + fabs(e->change) + works(e);
   if (sim->error_control.atol > 0.0 || sim->unframed || sim->def.recorder_count == 0 ||
-      sim->sys.ops->potential == NULL || !(fabs(e->remainder) > much * size)) {
+      sim->sys.ops->potential == NULL || !(fabs(e->remainder) > much * size) ||
+      !(fabs(e->remainder) > rounding_of_differences * size_of_forces(sim))) {
     return;
   }
   saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING,

@@ -887,8 +887,32 @@ static void a_failed_allocation_keeps_nothing(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Explicit Euler makes energy: with fixed steps that is a warning at the end of the run, with the number; at short steps
+ * none. */
+static void energy_that_fixed_steps_make_is_a_warning(void** state) {
+  (void)state;
+  const saltus_scene_def swing = {
+      .text = "saltus: 1\ncoordinates: {x: {start: 1}}\nkinetic: x'^2/2\npotential: 8*x^2\n"
+              "simulate: {until: 1, scheme: explicit-euler, step: 0.01}\n"};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&swing, &scene), SALTUS_OK);
+  for (int k = 0; k < 2; k++) {
+    saltus_kept_message kept = {0};
+    saltus_run_def def = def_of(scene);
+    saltus_run* run;
+    def.step = k == 0 ? 0.01 : 1e-5;
+    def.log = saltus_log_keep(&kept);
+    assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+    assert_int_equal(saltus_run_go(run), SALTUS_OK);
+    assert_true((strstr(kept.text, "that no force accounts for") != NULL) == (k == 0));
+    saltus_run_destroy(run);
+  }
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(energy_that_fixed_steps_make_is_a_warning),
       cmocka_unit_test(a_tolerance_has_one_meaning_for_a_scheme),
       cmocka_unit_test(a_scene_may_not_give_a_tolerance_to_a_scheme_with_a_constant_step),
       cmocka_unit_test(a_tolerance_alone_keeps_schemes_that_have_an_estimate),
