@@ -124,6 +124,35 @@ class Certificate(test_cli.Cli):
             judged = saltus('verify', path)
             self.assertEqual(judged.returncode, 0, judged.stdout + judged.stderr)
 
+    def test_the_verdict_states_what_was_claimed_and_granted(self):
+        path = self.folder / 'run.h5'
+        self.assertEqual(saltus('run', self.scene(), '--tol', '1e-6', '-o', path, '--certify').returncode, 0)
+        judged = saltus('verify', path)
+        self.assertIn('claimed rtol = 1e-06, atol = 1e-06; granted rtol = 1e-06, atol = 1e-06', judged.stdout)
+        self.assertRegex(judged.stdout, r'no contact of bodies that were apart can have been missed over')
+        made = json.loads(saltus('verify', path, '--tol', '1e-15', '--json').stdout)
+        self.assertEqual((made['claimed']['rtol'], made['granted']['rtol']), (1e-6, 1e-15))
+        self.assertFalse(made['passed'])  # steps of a run at 1e-6 are not that accurate
+        self.refused('verify', path, '--tol', '2', says='--tol')
+
+    def test_a_body_that_tunnels_is_found(self):
+        path = self.folder / 'run.h5'
+        post = ('saltus: 1\ncoordinates: {x: {start: 0, velocity: 100}}\nkinetic: x\'^2/2\n'
+                'contacts: [{name: post, gap: "(x - 1.053)^2 - 0.001^2", restitution: 0.5}]\n'
+                'simulate: {until: 0.2}\n')
+        run = saltus('run', self.scene(post, 'post.yaml'), '--scheme', 'variational', '--step', '1e-3', '-o', path,
+                     '--certify')
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertRegex(run.stdout, r'missed contacts +FAILS .* contact post at t = 0.011 s')
+
+    def test_frames_inside_of_steps_do_not_fail_for_dense_output(self):
+        path = self.folder / 'run.h5'
+        for words in ((), ('--output-dt', '0.01'), ('--every', '1')):
+            run = saltus('run', SCENES / 'coulomb-block.yaml', '--tol', '1e-7', *words, '-o', path, '--force')
+            self.assertEqual(run.returncode, 0, run.stderr)
+            judged = saltus('verify', path)
+            self.assertEqual(judged.returncode, 0, judged.stdout)
+
     def test_another_scene_is_found_or_refused(self):
         path = self.folder / 'run.h5'
         self.assertEqual(saltus('run', self.scene(), '--tol', '1e-6', '-o', path, '--certify').returncode, 0)
