@@ -250,6 +250,30 @@ static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from
   return SALTUS_OK;
 }
 
+saltus_status saltusi_scheme_memory_check(saltus_scheme* scheme, const saltus_state* state,
+                                          const void* bytes, size_t size) {
+  assert(scheme != NULL && state != NULL && bytes != NULL);
+  const saltus_system* sys = &scheme->eval.sys;
+  head first = {.contacts = 0};
+  if (scheme->eval.keys == NULL || sys->ops->place == NULL) {
+    return SALTUS_OK;
+  }
+  if (!fits(scheme, bytes, size, &first)) {
+    return refuse(scheme, size);
+  }
+  const saltus_point at = saltusi_at(&scheme->eval, state->t, state->q, state->v);
+  for (int64_t key = 0; key < first.contacts; key++) {
+    entry one;
+    saltus_contact_place place;
+    memcpy(&one, (const unsigned char*)bytes + sizeof first + (size_t)key * sizeof one, sizeof one);
+    if (one.law >= 0 && one.law < sys->law_count &&
+        sys->ops->place(sys->self, &at, one.identity, &place) == SALTUS_ERR_RANGE) {
+      return refuse(scheme, size);
+    }
+  }
+  return SALTUS_OK;
+}
+
 saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes, size_t size) {
   assert(scheme != NULL && bytes != NULL);
   const unsigned char* from = bytes;

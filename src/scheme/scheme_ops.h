@@ -228,6 +228,9 @@ saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
 size_t saltusi_scheme_dense_count(const saltus_scheme* scheme);
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data);
 /* The same doubles of a time when there was room for other contacts, as they are laid out now. */
+/* SALTUS_ERR_INPUT after a message where bytes for saltus_scheme_memory_load name contacts that do not exist at a state. */
+saltus_status saltusi_scheme_memory_check(saltus_scheme* scheme, const saltus_state* state,
+                                          const void* bytes, size_t size);
 /* Doubles of the motion of one step, laid out for a number of contacts. */
 size_t saltusi_scheme_dense_count_for(const saltus_scheme* scheme, int contacts);
 void saltusi_scheme_dense_carry(const saltus_scheme* scheme, int contacts, const double* from,

@@ -201,8 +201,15 @@ saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_
   }
   const unsigned char* from = (const unsigned char*)bytes + sizeof head;
   size_t own = count_bytes(sim, head.contacts);
+  const size_t q_bytes = (size_t)sim->sys.dims.nq * sizeof(double);
+  sim->next.t = head.t;
+  memcpy(sim->next.q, from, q_bytes);
+  memcpy(sim->next.v, from + q_bytes, (size_t)sim->sys.dims.nv * sizeof(double));
   saltus_status status =
-      saltus_scheme_memory_load(sim->scheme, from + own, size - sizeof head - own);
+      saltusi_scheme_memory_check(sim->scheme, &sim->next, from + own, size - sizeof head - own);
+  if (status == SALTUS_OK) {
+    status = saltus_scheme_memory_load(sim->scheme, from + own, size - sizeof head - own);
+  }
   if (status == SALTUS_OK) {
     status = load_parts(sim, &head, from);
   }
