@@ -41,9 +41,6 @@ function(saltus_flags target)
         target_compile_options(${target} PRIVATE -fno-sanitize=${SALTUS_SANITIZE_EXCEPT})
       endif()
       target_link_options(${target} PUBLIC -fsanitize=${SALTUS_SANITIZE})
-      if(SALTUS_LLD AND CMAKE_C_COMPILER_ID MATCHES Clang) # links these large programs in a third of the time
-        target_link_options(${target} PRIVATE -fuse-ld=lld)
-      endif()
     endif()
     if(SALTUS_HARDENED)
       target_compile_options(
@@ -58,6 +55,20 @@ function(saltus_flags target)
     if(SALTUS_FUZZ) # coverage for libFuzzer, which only the harnesses link
       target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
+  endif()
+endfunction()
+
+# saltus_cold(target): code that takes little of the run time but much of the build: tests, program, studies. The library
+# keeps the optimisation of the build type. Compilation at -O1 takes half the time of -O3 (gcc), at -O0 with sanitizers
+# a fifth of that at -O1 (clang).
+function(saltus_cold target)
+  if(SALTUS_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(SALTUS_LLD AND NOT EMSCRIPTEN) # links in half the time of the default linker
+    target_link_options(${target} PRIVATE -fuse-ld=lld)
   endif()
 endfunction()
 
@@ -124,6 +135,7 @@ function(saltus_test name)
   cmake_parse_arguments(T "LONG" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(test_${name} ${T_SOURCES})
   saltus_flags(test_${name})
+  saltus_cold(test_${name})
   target_compile_definitions(test_${name} PRIVATE _POSIX_C_SOURCE=200809L)
   # tests may look inside the library: they link its objects, not its exports
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src

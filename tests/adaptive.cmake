@@ -4,6 +4,7 @@ add_library(saltus_tolerance STATIC EXCLUDE_FROM_ALL
             ${PROJECT_SOURCE_DIR}/studies/tolerance_cases.c
             ${PROJECT_SOURCE_DIR}/studies/random_systems.c ${SALTUS_SCENES_SOURCE})
 saltus_flags(saltus_tolerance)
+saltus_cold(saltus_tolerance)
 target_include_directories(saltus_tolerance PUBLIC ${PROJECT_SOURCE_DIR}/studies
                                             PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(saltus_tolerance PUBLIC saltus_inside)
@@ -20,6 +21,7 @@ set(adversarial case scenes flight root judge chain slide ode motions bodies cur
 list(TRANSFORM adversarial REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/studies/adversarial_\\1.c")
 add_library(saltus_adversarial STATIC EXCLUDE_FROM_ALL ${adversarial})
 saltus_flags(saltus_adversarial)
+saltus_cold(saltus_adversarial)
 target_compile_definitions(saltus_adversarial PRIVATE _POSIX_C_SOURCE=200809L)
 target_include_directories(saltus_adversarial PUBLIC ${PROJECT_SOURCE_DIR}/studies)
 target_link_libraries(saltus_adversarial PUBLIC saltus_inside)
