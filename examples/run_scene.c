@@ -22,19 +22,19 @@ static saltus_status simulate(saltus_run* run, const saltus_scene_view* scene, c
   file.name = scene->name;
   file.scheme = saltus_run_about(run)->scheme->name;
   file.options = saltus_run_about(run)->options_text;
+  file.until = saltus_run_about(run)->until;
   file.scene = scene->text;
   saltus_recording* recording;
   saltus_status status = saltus_recording_create(&file, &recording);
-  status =
-      status == SALTUS_OK ? saltus_run_record(run, saltus_recording_recorder(recording)) : status;
-  if (status == SALTUS_OK) {
+  if (status == SALTUS_OK &&
+      (status = saltus_run_record(run, saltus_recording_recorder(recording))) == SALTUS_OK) {
     status = saltus_run_go(run);
     const saltus_run_result* r = saltus_run_outcome(run);
-    const char* failure = status == SALTUS_OK ? NULL : r->reason;
-    char limits[4096];
-    saltus_run_explain(run, limits, sizeof limits); /* what limited the steps, in words */
+    char limits[4096]; /* of the step size, in words */
+    saltus_run_explain(run, limits, sizeof limits);
     saltus_recording_explain(recording, limits);
-    saltus_recording_close(recording, &(saltus_recording_summary){failure, r->steps, NAN});
+    saltus_recording_close(recording,
+                           &(saltus_recording_summary){status ? r->reason : NULL, r->steps, NAN});
     printf("%s with %s: %s, t = %g s after %lld steps and %lld impacts, %.6g J of %.6g J left\n",
            scene->name, file.scheme, r->reason, r->t, r->steps,
            r->events[SALTUS_EVENT_IMPACT].count, r->energy_end, r->energy_start);

@@ -128,6 +128,15 @@ static int measure(const cli_model* model, const saltus_run_settings* settings,
   return study_run_series(report, &plan);
 }
 
+/* Grids are fixed steps: they replace a tolerance of the scene for a scheme that does not choose its steps. */
+static void take_steps(const cli_model* model, long long count, saltus_run_def* def) {
+  const saltus_scheme_info* scheme = def->scheme != NULL ? saltus_scheme_find(def->scheme) : NULL;
+  const double until = isnan(def->until) ? model->view.until : def->until;
+  if (scheme != NULL && !scheme->chooses_step && isnan(def->step) && !isnan(until)) {
+    def->step = (until - model->view.start) / (double)count;
+  }
+}
+
 static int run(const cli_args* args, study_report* report) {
   const char* steps = cli_value(args, "--steps");
   long long grids[MOST_GRIDS];
@@ -149,6 +158,7 @@ static int run(const cli_args* args, study_report* report) {
     code = cli_run_def(args, &model, &overrides, &def);
   }
   if (code == CLI_DONE) {
+    take_steps(&model, grids[0], &def);
     code = cli_exit_code(saltusi_run_resolve(&def, true, &pool, &settings));
   }
   if (code == CLI_DONE) {

@@ -199,6 +199,7 @@ PyObject* core_data_save(PyObject* object, PyObject* args) {
   def.scheme = settings->scheme->name;
   def.options = settings->options_text;
   def.accuracy = accuracy_text(&saltus_run_outcome(self->run)->accuracy, accuracy, sizeof accuracy);
+  def.until = settings->until;
   def.scene = text;
   def.force = force != 0;
   def.log = core_messages_log(&messages);

@@ -106,10 +106,11 @@ core_track* core_track_create(const saltus_scene_view* scene, bool contacts) {
   data->output_count = own != NULL ? own->output_count : 0;
   data->event_name_count = own != NULL ? own->event_count : 0;
   data->name = data->scheme = data->options = data->scene = data->version = data->accuracy = "";
-  data->scene_sha256 = data->explanation = "";
+  data->explanation = "";
+  data->scene_sha256 = NULL; /* the text was not stored */
   data->status = "running";
   data->steps = -1;
-  data->cpu_seconds = NAN;
+  data->cpu_seconds = data->until = NAN;
   track->contacts = contacts;
   return track;
 }

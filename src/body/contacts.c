@@ -197,9 +197,11 @@ static void keep_list(const saltus_mechanism* m, const saltus_point* at,
   kept->count = count;
   memcpy(kept->q, at->q, (size_t)d->nq * sizeof(double));
   memcpy(kept->v, at->v, (size_t)d->nv * sizeof(double));
-  memcpy(kept->identity, list->identity, (size_t)count * sizeof(uint64_t));
-  memcpy(kept->gap, list->gap, (size_t)count * sizeof(double));
-  memcpy(kept->law, list->law, (size_t)count * sizeof(int));
+  if (count > 0) {
+    memcpy(kept->identity, list->identity, (size_t)count * sizeof(uint64_t));
+    memcpy(kept->gap, list->gap, (size_t)count * sizeof(double));
+    memcpy(kept->law, list->law, (size_t)count * sizeof(int));
+  }
 }
 
 static saltus_status repeat_list(const saltus_mechanism* m, const saltus_point* at,

@@ -34,8 +34,6 @@
  * the end of a step has no direction. */
 static const double no_slip = 1e-12;
 static const double small_push = 1e-6;
-/* Part of the impulses of a contact over a step that corrections of velocities may exceed its law by. */
-static const double small_excess = 1e-3;
 
 typedef struct work {
   saltusi_acceleration held;
@@ -395,8 +393,8 @@ static saltus_status impact(work* w, const saltusi_step* s, int count) {
   return SALTUS_OK;
 }
 
-/* Joints, normals of held contacts, and tangents: of those that stand still, or of all, with their cones. */
-static void hold(work* w, const saltus_system* sys, const saltus_point* at, bool cones) {
+/* Joints, normals of active contacts, and tangents of those that stick. */
+static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
   if (w->grips.of == NULL) {
     saltusi_operator_hold(&w->impact, sys, at, w->keys, w->count);
     return;
@@ -405,59 +403,25 @@ static void hold(work* w, const saltus_system* sys, const saltus_point* at, bool
   saltusi_rows_joints(sys, at, &w->impact.rows);
   for (int c = 0; c < w->count; c++) {
     const saltusi_grip* grip = &w->grips.of[w->keys[c]];
-    int rows = w->still[c] || cones ? 1 + grip->tangents : 1;
+    int rows = w->still[c] ? 1 + grip->tangents : 1;
     saltusi_operator_look(&w->impact, sys, at, w->keys[c], rows);
-    saltusi_operator_take(&w->impact, rows, cones ? grip->mu : 0.0);
+    saltusi_operator_take(&w->impact, rows, 0.0);
   }
 }
 
-/* Impulses that take U of held contacts to zero, as equalities or with signs and cones. */
-static saltus_status solve_stop(work* w, const saltusi_step* s, bool cones) {
+/* U of the held contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. */
+static saltus_status stop(work* w, const saltusi_step* s) {
+  int nj = s->eval->sys.dims.nj;
+  const saltus_system* sys = &s->eval->sys;
   const saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
-  hold(w, &s->eval->sys, &at, cones);
+  hold(w, sys, &at);
   for (int r = 0; r < w->impact.count; r++) {
     w->impact.rhs[r] = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
   }
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
-  if (status != SALTUS_OK) {
-    return status;
-  }
-  if (cones) {
-    saltusi_operator_form(&w->impact, s->eval, &w->mass);
-  } else {
+  if (status == SALTUS_OK) {
     saltusi_operator_form_held(&w->impact, s->eval, &w->mass);
-  }
-  return saltusi_operator_solve(&w->impact, s->eval);
-}
-
-/* Whether held contacts, with what they gave over the step, neither pull nor have friction beyond their cone by more than the
- * truncation error of a step. */
-static bool stop_obeys(work* w, const saltusi_step* s) {
-  for (int c = 0; c < w->count; c++) {
-    const saltus_contact_step* contact = reported(s, w->keys[c], w->laws[w->keys[c]], 0.0);
-    const int row = w->impact.first[c];
-    double P[3];
-    memcpy(P, contact->impulse, sizeof P);
-    for (int r = row; r < w->impact.first[c + 1] && r < row + 3; r++) {
-      P[r - row] += w->impact.P[r];
-    }
-    const double slack = small_excess * (fabs(contact->impulse[0]) + fabs(w->impact.P[row]));
-    const double mu = w->grips.of != NULL ? w->grips.of[w->keys[c]].mu : 0.0;
-    const bool still = w->grips.of != NULL && w->still[c];
-    if (P[0] < -slack || (still && hypot(P[1], P[2]) > mu * P[0] + slack)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* U of the held contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. Where that takes impulses that no contact has, as after the impact of
- * another one that throws them open, signs and cones hold instead. */
-static saltus_status stop(work* w, const saltusi_step* s) {
-  int nj = s->eval->sys.dims.nj;
-  saltus_status status = solve_stop(w, s, false);
-  if (status == SALTUS_OK && !stop_obeys(w, s)) {
-    status = solve_stop(w, s, true);
+    status = saltusi_operator_solve(&w->impact, s->eval);
   }
   if (status != SALTUS_OK) {
     return status;

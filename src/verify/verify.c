@@ -574,17 +574,16 @@ static void find_scales(saltusi_checker* c) {
   }
 }
 
-/* The text of the scene has the fingerprint that was taken of it before the run. */
+/* The text of the scene has the fingerprint that was taken of it before the run; NULL: the run was never stored. */
 static void check_provenance(saltusi_checker* c) {
   const saltus_recording_data* d = c->data;
-  if (d->scene == NULL || d->scene[0] == '\0') {
+  if (d->scene == NULL || d->scene[0] == '\0' || d->scene_sha256 == NULL) {
     saltusi_skip(c, SALTUS_VERIFY_PROVENANCE);
     return;
   }
   char hash[SALTUSI_SHA256_TEXT];
   saltusi_sha256(d->scene, strlen(d->scene), hash);
-  saltusi_note(c, SALTUS_VERIFY_PROVENANCE,
-               d->scene_sha256 != NULL && strcmp(hash, d->scene_sha256) == 0 ? 0.0 : 1.0, 0.0,
+  saltusi_note(c, SALTUS_VERIFY_PROVENANCE, strcmp(hash, d->scene_sha256) == 0 ? 0.0 : 1.0, 0.0,
                (saltusi_where){.place = -1});
 }
 

@@ -117,7 +117,7 @@ class Forces(test_cli.Cli):
                  '--measure', 'sum=integral(2*torque)', '--measure', 'p=max(momentum.y)')
         for more, near in ((('--tol', '1e-9'), 1e-6), (('--scheme', 'rk4', '--step', '2e-3'), 2e-2),
                            (('--scheme', 'moreau-jean', '--step', '2e-3'), 2e-2)):
-            rows = self.sweep(MOTOR, *words, *more, '--restart')
+            rows = self.sweep(MOTOR, *words, *more, '--restart', '--force')
             self.assertEqual([row['status'] for row in rows], ['0'] * 3)
             for row in rows:
                 A = float(row['A'])

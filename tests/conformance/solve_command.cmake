@@ -34,6 +34,7 @@ expect(2 "sweeps.*1" ${PROBLEMS}/gfc3d_stack_4_rest.dat --solver gauss-seidel --
 expect(2 "no option \"nonsense\"; there are: work" ${PROBLEMS}/gfc3d_stack_4_rest.dat --option nonsense=1)
 expect(2 "must be name=value" ${PROBLEMS}/gfc3d_stack_4_rest.dat --option sweeps)
 expect(1 "has no solution" ${PROBLEMS}/lcp_none_opposed.dat)
+file(REMOVE ${WHERE}/dumped.dat)
 expect(1 "not solved" ${PROBLEMS}/fc2d_none_immovable.dat --dump ${WHERE}/dumped.dat)
 expect(1 "2 contacts" ${WHERE}/dumped.dat)
 expect(2 "there is no solver" ${PROBLEMS}/lcp_murty_10.dat --solver lemkr)

@@ -114,7 +114,8 @@ static void other_conversions_print_as_in_the_c_library(void** state) {
                    snprintf(theirs, sizeof theirs, __VA_ARGS__));                                  \
   assert_string_equal(ours, theirs)
   SAME("%d %5i|%-5d|%05d %u %x %X %#o", -3, 4, 5, 6, 7u, 255u, 255u, 8u);
-  SAME("%lld %zu %ld %jd %hd %hhu", -5000000000LL, (size_t)9, 7L, (intmax_t)-1, 3, 4);
+  SAME("%lld %zu %ld %jd %hd %hhu", -5000000000LL, (size_t)9, 7L, (intmax_t)-1, (short)3,
+       (unsigned char)4);
   SAME("%s|%10s|%-6s|%.2s|%.*s|%*s", "a", "b", "c", "def", 1, "gh", 4, "i");
   SAME("%c%% %.*g %*.2f %.*e", 'x', 4, 1.23456, 9, 2.5, -1, 3.0);
   SAME("%p %Lg", (void*)ours, 1.5L);

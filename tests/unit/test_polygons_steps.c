@@ -100,11 +100,12 @@ static saltus_scene* make_scene(int kind, unsigned seed, outline shapes[BODIES])
     const int of = kind < 5 ? kind : i % 5;
     shapes[i] = draw_outline(of, draw(&seed, 0.018, 0.03));
     size_t used = strlen(text);
+    const double angle = draw(&seed, 0.0, 6.28); /* one by one: arguments have no order */
+    const double x = (i % 2 == 0 ? -0.13 : 0.13) + draw(&seed, -0.002, 0.002);
     used += (size_t)snprintf(text + used, sizeof text - used,
                              "  b%d: {mass: 1, inertia: 0.003, position: [%.4f, %.2f], angle: "
                              "%.4f, shapes: [{polygon: {points: [",
-                             i, (i % 2 == 0 ? -0.13 : 0.13) + draw(&seed, -0.002, 0.002),
-                             0.18 + 0.29 * (i / 2), draw(&seed, 0.0, 6.28));
+                             i, x, 0.18 + 0.29 * (i / 2), angle);
     for (int k = 0; k < shapes[i].count; k++) {
       used += (size_t)snprintf(text + used, sizeof text - used, "%s[%.17g, %.17g]",
                                k > 0 ? ", " : "", shapes[i].p[k][0], shapes[i].p[k][1]);
