@@ -207,7 +207,7 @@ static void keep_list(const saltus_mechanism* m, const saltus_point* at,
 static saltus_status repeat_list(const saltus_mechanism* m, const saltus_point* at,
                                  const saltusi_shapes_listed* kept, saltus_contact_list* list) {
   list->reach = kept->reach;
-  if (kept->count <= list->capacity) {
+  if (kept->count > 0 && kept->count <= list->capacity) {
     memcpy(list->identity, kept->identity, (size_t)kept->count * sizeof(uint64_t));
     memcpy(list->gap, kept->gap, (size_t)kept->count * sizeof(double));
     memcpy(list->law, kept->law, (size_t)kept->count * sizeof(int));
