@@ -192,7 +192,7 @@ static void put_whole(printed* p, const conversion* c, values* v) {
   char text[NUMBER_TEXT];
   const char* f = c->text;
   int count = 0;
-  if (c->length == 'q') {
+  if (c->length == 'q') { /* types differ: NOLINT(bugprone-branch-clone) */
     count = snprintf(text, sizeof text, f, va_arg(v->list, long long));
   } else if (c->length == 'l') {
     count = snprintf(text, sizeof text, f, va_arg(v->list, long));
@@ -210,7 +210,7 @@ static void put_whole(printed* p, const conversion* c, values* v) {
 
 static void put_real(printed* p, const conversion* c, values* v) {
   char text[NUMBER_TEXT];
-  if (c->length == 'L') {
+  if (c->length == 'L') { /* types differ: NOLINT(bugprone-branch-clone) */
     snprintf(text, sizeof text, c->text, va_arg(v->list, long double));
   } else {
     snprintf(text, sizeof text, c->text, va_arg(v->list, double));
@@ -247,7 +247,7 @@ static void put_conversion(printed* p, const conversion* c, values* v) {
     put_real(p, c, v);
   } else if (c->kind == 's') {
     put_string(p, c, va_arg(v->list, const char*));
-  } else if (c->kind == 'c') {
+  } else if (c->kind == 'c') { /* types differ: NOLINT(bugprone-branch-clone) */
     put(p, text, (size_t)snprintf(text, sizeof text, c->text, va_arg(v->list, int)));
   } else if (c->kind == 'p') {
     put(p, text, (size_t)snprintf(text, sizeof text, c->text, va_arg(v->list, void*)));

@@ -277,13 +277,29 @@ static bool has_kind(const saltusi_checker* c, const saltusi_acting* x, double f
   return false;
 }
 
-void saltusi_check_statuses(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
-  assert(c != NULL && a != NULL && b != NULL);
-  static const unsigned closes = 1U << SALTUS_EVENT_CLOSE;
+/* A slip that begins or ends between two frames has an event in the table. */
+static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                       const saltusi_acting* x) {
   static const unsigned changes = 1U << SALTUS_EVENT_STICK | 1U << SALTUS_EVENT_REVERSAL |
                                   1U << SALTUS_EVENT_SLIP | 1U << SALTUS_EVENT_IMPACT |
                                   1U << SALTUS_EVENT_CLOSE | 1U << SALTUS_EVENT_OPEN |
                                   1U << SALTUS_EVENT_PAINLEVE;
+  double was = slip_at(c, a, x);
+  double is = slip_at(c, b, x);
+  double limit = slip_limit(c);
+  bool turns =
+      (was > 10.0 * limit && is <= 0.01 * limit) || (is > 10.0 * limit && was <= 0.01 * limit);
+  bool known = a->number == 0; /* a run may start at rest and slip */
+  double from = known ? a->t : c->data->t[a->number - 1];
+  double to = b->number + 1 < c->data->count ? c->data->t[b->number + 1] : b->t;
+  bool missing = turns && !known && !has_kind(c, x, from, to, changes);
+  saltusi_note(c, SALTUS_VERIFY_EVENT_KINDS, missing ? 1.0 : 0.0, 0.0,
+               (saltusi_where){.frame = b->number, .place = -1, .contact = x});
+}
+
+void saltusi_check_statuses(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+  assert(c != NULL && a != NULL && b != NULL);
+  static const unsigned closes = 1U << SALTUS_EVENT_CLOSE;
   if (c->data->changing || !c->to_tolerance || !c->every) {
     return;
   }
@@ -299,19 +315,8 @@ void saltusi_check_statuses(saltusi_checker* c, const saltusi_frame* a, const sa
                    0.0, (saltusi_where){.frame = b->number, .place = -1, .contact = x});
     }
     *open = acts ? -INFINITY : x->gap > reach ? b->t : *open;
-    bool slides = acts && c->system->laws[x->law].tangents > 0 && c->system->laws[x->law].mu > 0.0;
-    if (slides) {
-      double was = slip_at(c, a, x);
-      double is = slip_at(c, b, x);
-      double limit = slip_limit(c);
-      bool turns =
-          (was > 10.0 * limit && is <= 0.01 * limit) || (is > 10.0 * limit && was <= 0.01 * limit);
-      bool known = a->number == 0; /* a run may start at rest and slip */
-      double from = known ? a->t : c->data->t[a->number - 1];
-      double to = b->number + 1 < c->data->count ? c->data->t[b->number + 1] : b->t;
-      bool missing = turns && !known && !has_kind(c, x, from, to, changes);
-      saltusi_note(c, SALTUS_VERIFY_EVENT_KINDS, missing ? 1.0 : 0.0, 0.0,
-                   (saltusi_where){.frame = b->number, .place = -1, .contact = x});
+    if (acts && c->system->laws[x->law].tangents > 0 && c->system->laws[x->law].mu > 0.0) {
+      check_slip(c, a, b, x);
     }
   }
 }
