@@ -60,7 +60,7 @@ wheel: all
 	@tools/install-packages packages
 	@tools/wheel --try
 
-# Debian packages libsaltus0.1, libsaltus-dev, saltus, python3-saltus: build/deb; tried in a clean root likewise.
+# Debian packages libsaltus0.9, libsaltus-dev, saltus, python3-saltus: build/deb; tried in a clean root likewise.
 deb: all
 	@tools/install-packages packages
 	@tools/deb --try

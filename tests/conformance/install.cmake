@@ -11,7 +11,7 @@ must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/first)
 file(RENAME ${work}/first ${work}/moved)
 
 file(WRITE ${work}/user/CMakeLists.txt
-     "cmake_minimum_required(VERSION 3.21)\nproject(user C)\nfind_package(saltus 0.1 REQUIRED)\n"
+     "cmake_minimum_required(VERSION 3.21)\nproject(user C)\nfind_package(saltus 0.9 REQUIRED)\n"
      "add_executable(user ${SOURCE}/examples/bouncing_ball.c)\n"
      "target_link_libraries(user PRIVATE saltus::saltus)\n")
 must(${CMAKE_COMMAND} -S ${work}/user -B ${work}/user/build -DCMAKE_PREFIX_PATH=${work}/moved
