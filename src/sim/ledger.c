@@ -156,8 +156,8 @@ static double frame_change(saltusi_ledger_room* room, double t) {
   return room->frame - before;
 }
 
-/* Impulses of the bouncing direction, `speed` times the masses, as an impact from v to v + speed x; of all
- * contacts but one, or of one alone. */
+/* Impulses of the bouncing direction, `speed` times the masses, as an impact from v to v + speed x. own: those of the
+ * bouncing contact, without the reaction of joints; else those of the other contacts, and the reaction of joints to all. */
 static void bounce_impact(saltusi_ledger_room* room, saltusi_account account, double t,
                           double speed, bool own) {
   const saltus_system* sys = &room->eval.sys;
@@ -175,9 +175,13 @@ static void bounce_impact(saltusi_ledger_room* room, saltusi_account account, do
     bool acts = P[0] != 0.0 || P[1] != 0.0 || P[2] != 0.0;
     if (acts && (key == room->bounce.key) == own) {
       saltusi_impact_between(room, account, &impact, key, P, v);
+    } else if (acts && !own) {
+      saltusi_impact_push(room, &impact, key, P);
     }
   }
-  saltusi_impact_close(room, account, &impact);
+  if (!own) {
+    saltusi_impact_close(room, account, &impact);
+  }
 }
 
 /* A step over an accumulation of impacts is the smooth motion with the contact closed, after an impact that

@@ -105,6 +105,16 @@ void saltusi_impact_between(saltusi_ledger_room* room, saltusi_account account,
   book(room, account, impact, key, P, U);
 }
 
+void saltusi_impact_push(saltusi_ledger_room* room, saltusi_impact* impact, int key,
+                         const double P[3]) {
+  assert(key >= 0 && P != NULL);
+  int count = open_rows(room, impact, key);
+  for (int k = 0; k < count; k++) {
+    saltusi_row_add(&room->rows, k, P[k], room->push);
+  }
+  impact->any = true;
+}
+
 /* P_E of the free answer in room->u; joints may depend on each other. */
 static void answer_of_joints(saltusi_ledger_room* room) {
   int nj = room->eval.sys.dims.nj;

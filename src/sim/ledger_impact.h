@@ -33,6 +33,10 @@ void saltusi_impact_contact(saltusi_ledger_room* room, saltusi_account account,
 void saltusi_impact_between(saltusi_ledger_room* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3], const double* v[2]);
 
+/* Impulses of a contact whose work is booked elsewhere: the reaction of joints alone. */
+void saltusi_impact_push(saltusi_ledger_room* room, saltusi_impact* impact, int key,
+                         const double P[3]);
+
 /* What joints answer, and what moving frames give. P of joints is left in room->joint_P. */
 void saltusi_impact_close(saltusi_ledger_room* room, saltusi_account account,
                           const saltusi_impact* impact);
