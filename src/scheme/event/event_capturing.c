@@ -416,6 +416,20 @@ static void open_contact(saltusi_capture* w, int key) {
   w->count = count;
 }
 
+/* Whether a sticking contact has a tangent that is no row, because the rows of others made it redundant when the friction modes were
+ * decided. Without one of those others it would neither be held nor obey Coulomb's law. */
+static bool leaves_redundant(const saltusi_capture* w) {
+  for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
+    const saltusi_grip* grip = &w->grips.of[w->keys[i]];
+    for (int k = 0; k < grip->tangents; k++) {
+      if (!grip->slips && !grip->held[k]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /* Acts on the earliest event. */
 static saltus_status act(saltusi_capture* w, const saltus_event_capturing_options* o,
                          const saltusi_step* s) {
@@ -431,13 +445,11 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
     if (status == SALTUS_OK && o->projection != 0) {
       status = saltusi_capture_project(w, s);
     }
-    if (status == SALTUS_OK && first.kind != SALTUSI_EVENT_OPEN) {
-      return saltusi_capture_regrip(w, s, &first);
-    }
-    if (status == SALTUS_OK) {
+    if (status == SALTUS_OK && first.kind == SALTUSI_EVENT_OPEN) {
       open_contact(w, first.key);
     }
-    return status;
+    bool decide = first.kind != SALTUSI_EVENT_OPEN || leaves_redundant(w);
+    return status == SALTUS_OK && decide ? saltusi_capture_regrip(w, s, &first) : status;
   }
   if (first.kind == SALTUSI_EVENT_TOUCH && !stalled) {
     choose_parts(w, nc, true, 0.0);
