@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Replays a document: YAML and Python blocks become the files named before them, lines that start with $ run, and what
-they print has to be what the document shows, computing times aside.
+"""Replays a document: YAML, Python, XML and sed blocks are saved as the file named before them, lines that start with $
+are run, and their output must equal the printed one, computing times aside. build/python/bin/python of a document is
+/usr/bin/python3 with the package beside PROGRAM.
 
-usage: replay-tutorial.py PROGRAM DOCUMENT [--update]
+usage: replay-tutorial.py PROGRAM DOCUMENT [--update] [--keep FOLDER]       --keep: files are written there
 """
 import os
 import pathlib
@@ -23,9 +24,13 @@ def mask(text):
     return re.sub(r'[\d.e+-]+ s of computing time', 'T s of computing time', text).strip()
 
 
-folder = pathlib.Path(tempfile.mkdtemp(prefix='saltus-tutorial-'))
-(folder / 'build').mkdir()
+keep = sys.argv[sys.argv.index('--keep') + 1] if '--keep' in sys.argv else None
+folder = pathlib.Path(keep or tempfile.mkdtemp(prefix='saltus-tutorial-'))
+(folder / 'build' / 'python' / 'bin').mkdir(parents=True)
 os.symlink(program, folder / 'build' / 'saltus')
+python = folder / 'build' / 'python' / 'bin' / 'python'
+python.write_text(f'#!/bin/sh\nPYTHONPATH="{program.parent}/python-path" PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 "$@"\n')
+python.chmod(0o755)
 for name in ('scenes', 'data'):
     os.symlink(pathlib.Path(__file__).resolve().parent.parent / name, folder / name)
 
@@ -35,12 +40,12 @@ wrong = 0
 runs = 0
 for i, part in enumerate(parts):
     if not part.startswith('```'):
-        named = re.findall(r'`([\w-]+\.(?:yaml|py))`', part)
+        named = re.findall(r'`([\w-]+\.(?:yaml|py|urdf|sed))`', part)
         scene = named[-1] if named else scene
         continue
     head, body = part.split('\n', 1)
     body = body[:-3]
-    if head in ('```yaml', '```python') and scene:
+    if head in ('```yaml', '```python', '```xml', '```sed') and scene:
         (folder / scene).write_text(body)
     if head != '```' or '$ ' not in body:
         continue
