@@ -271,9 +271,9 @@ saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* s
 
 /* Islands that step on clocks of their own; 0: one for all. */
 int saltusi_scheme_islands(const saltus_scheme* scheme);
-/* An island as a system of its own, and its contacts in the whole. */
+/* An island as a system of its own, and its velocities and contacts in the whole. */
 const saltus_system* saltusi_scheme_island_system(const saltus_scheme* scheme, int island,
-                                                  const int** contacts);
+                                                  const int** velocities, const int** contacts);
 
 /* A step of an island that is part of the last committed one, until the next try. */
 typedef struct saltusi_island_step {
@@ -289,7 +289,6 @@ bool saltusi_scheme_island_step(saltus_scheme* scheme, int island, int i,
 saltus_status saltusi_island_motion(const saltusi_island_step* step, const saltusi_dense_query* at);
 void saltusi_island_forces(const saltusi_island_step* step, const saltusi_dense_query* at,
                            double* forces);
-void saltusi_island_work(const saltusi_island_step* step, double work[2]);
 bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_query* at,
                            saltusi_bounce_inside* bounce);
 

@@ -527,8 +527,9 @@ static void begin(saltusi_ledger_room* room, saltusi_account account) {
 
 void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
                                 const saltusi_ledger_step* step, double from,
-                                saltusi_contact_work* spare) {
-  assert(step != NULL && spare != NULL && from >= step->x0->t);
+                                saltusi_contact_work* contacts, saltusi_contact_work* spare) {
+  assert(step != NULL && contacts != NULL && spare != NULL && from >= step->x0->t);
+  const int nc = room->eval.sys.dims.nc;
   saltus_energy before = {0}; /* is in the sums */
   saltusi_ledger_open(ledger, room, step, false);
   begin(room, (saltusi_account){.energy = &before, .contacts = spare});
@@ -537,6 +538,17 @@ void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* roo
   while (room->reported < step->report->event_count &&
          step->report->events[room->reported].t <= from + rounding(room)) {
     room->reported++;
+  }
+  if (room->bounces) { /* the sums contain the impacts before `from`, those of the integrals all */
+    saltus_energy shown = {0};
+    memset(spare, 0, (size_t)nc * sizeof *spare);
+    show_bounce(room, (saltusi_account){.energy = &shown, .contacts = spare}, from, SALTUS_RIGHT);
+    add(&ledger->step, -1.0, &shown);
+    add(&ledger->total, -1.0, &shown);
+    for (int key = 0; key < nc; key++) {
+      contacts[key].friction -= spare[key].friction;
+      contacts[key].impact -= spare[key].impact;
+    }
   }
 }
 

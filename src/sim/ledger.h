@@ -29,9 +29,9 @@ typedef struct saltusi_ledger {
   double first;        /* J, energy at the start */
   double last[2];      /* s and J, end of the last step and the energy there */
   /* of runs to a tolerance (remainder.c) */
-  double island_steps; /* steps, those of islands counted */
-  double exchanged;    /* J, |works| and changes of the kinetic energy, summed over steps */
-  double worth;        /* J, largest energy of an error of one tolerance */
+  double checked;   /* steps */
+  double exchanged; /* J, |works| and changes of the kinetic energy, summed over steps */
+  double worth;     /* J, largest energy of an error of one tolerance */
 } saltusi_ledger;
 
 /* The motion inside a step of a scheme that knows it. */
@@ -106,10 +106,11 @@ void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
 void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
                          const saltusi_ledger_step* step, bool first);
 
-/* The same for the part of a step after a time inside of it; spare [nc] is overwritten. */
+/* The same for the part of a step after a time inside of it. The sums are those of saltusi_ledger_frame at this time: of an
+ * accumulation they contain the impacts before it. Works of contacts change in `contacts`; spare [nc] is overwritten. */
 void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
                                 const saltusi_ledger_step* step, double from,
-                                saltusi_contact_work* spare);
+                                saltusi_contact_work* contacts, saltusi_contact_work* spare);
 
 /* Of a step whose terms come from elsewhere: the energy at its start and at its end, first as above, and the
  * energy at a state inside compared with the terms e. */

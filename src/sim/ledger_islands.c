@@ -16,7 +16,8 @@ static void layout(saltusi_ledger_islands* in, saltus_arena* arena) {
   for (int i = 0; i < in->count; i++) {
     saltusi_ledger_island counted = {.contacts = NULL};
     saltusi_ledger_island* island = in->island != NULL ? &in->island[i] : &counted;
-    const saltus_system* sys = saltusi_scheme_island_system(in->scheme, i, &island->contacts);
+    const saltus_system* sys =
+        saltusi_scheme_island_system(in->scheme, i, &island->velocities, &island->contacts);
     saltusi_ledger_layout(&island->room, sys, arena);
     island->works = SALTUS_PUSH(arena, saltusi_contact_work, sys->dims.nc);
     island->shown = SALTUS_PUSH(arena, saltusi_contact_work, sys->dims.nc);
@@ -64,10 +65,6 @@ static bool bounce(void* who, const saltusi_dense_query* at, saltusi_bounce_insi
   return saltusi_island_bounce(&((saltusi_ledger_island*)who)->at, at, out);
 }
 
-static void strikes(void* who, double work[2]) {
-  saltusi_island_work(&((saltusi_ledger_island*)who)->at, work);
-}
-
 static double slack(double t) {
   return 4.0 * DBL_EPSILON * fabs(t);
 }
@@ -78,15 +75,16 @@ static bool open_step(saltusi_ledger_islands* in, int i, double from) {
   if (!saltusi_scheme_island_step(in->scheme, i, island->step, &island->at)) {
     return false;
   }
-  island->inside = (saltusi_ledger_inside){
-      .who = island, .motion = motion, .forces = forces, .bounce = bounce, .strikes = strikes};
+  island->inside =
+      (saltusi_ledger_inside){.who = island, .motion = motion, .forces = forces, .bounce = bounce};
   const saltusi_ledger_step step = {.report = island->at.report,
                                     .x0 = &island->at.from,
                                     .x1 = &island->at.to,
                                     .located = true,
                                     .inside = &island->inside};
   if (island->at.from.t < from - slack(from)) {
-    saltusi_ledger_open_inside(&island->ledger, &island->room, &step, from, island->shown);
+    saltusi_ledger_open_inside(&island->ledger, &island->room, &step, from, island->works,
+                               island->shown);
   } else {
     saltusi_ledger_open(&island->ledger, &island->room, &step, false);
   }
@@ -162,18 +160,49 @@ void saltusi_ledger_islands_close(saltusi_ledger_islands* islands, saltusi_ledge
   for (int i = 0; i < islands->count; i++) {
     saltusi_ledger_island* island = &islands->island[i];
     const saltusi_ledger* own = &island->ledger;
-    add(&ledger->step, &own->total);
-    add(&ledger->total, &own->total);
+    const saltus_state x = {.t = islands->end};
+    /* an accumulation may go on: its impacts until now */
+    island->sum =
+        saltusi_ledger_frame(own, &island->room, &x, SALTUS_RIGHT, island->works, island->shown);
+    add(&ledger->step, &island->sum);
+    add(&ledger->total, &island->sum);
     if (own->creations > 0.0) {
       bool first = ledger->creations == 0.0 || own->created_at < ledger->created_at;
       ledger->created_at = first ? own->created_at : ledger->created_at;
       ledger->creations += own->creations;
     }
     for (int key = 0; key < island->room.eval.sys.dims.nc; key++) {
-      works[island->contacts[key]].friction += island->works[key].friction;
-      works[island->contacts[key]].impact += island->works[key].impact;
+      works[island->contacts[key]].friction += island->shown[key].friction;
+      works[island->contacts[key]].impact += island->shown[key].impact;
     }
   }
+}
+
+/* T + V of an island at a state of the whole. */
+static double energy_of(saltusi_ledger_island* island, const saltus_state* x) {
+  saltusi_ledger_room* room = &island->room;
+  const saltus_system* sys = &room->eval.sys;
+  for (int i = 0; i < sys->dims.nv; i++) { /* nq = nv: velocities are rates of coordinates */
+    room->q[i] = x->q[island->velocities[i]];
+    room->v[i] = x->v[island->velocities[i]];
+  }
+  const saltus_point at = saltusi_at(&room->eval, x->t, room->q, room->v);
+  return saltusi_kinetic(sys, &at, room->power.matrix, room->power.F) + saltusi_potential(sys, &at);
+}
+
+int saltusi_ledger_islands_worst(saltusi_ledger_islands* islands, const saltus_state ends[2]) {
+  assert(islands != NULL && ends != NULL);
+  int worst = -1;
+  double most = -1.0;
+  for (int i = 0; i < islands->count; i++) {
+    saltusi_ledger_island* island = &islands->island[i];
+    const saltus_energy* e = &island->sum;
+    const double change = energy_of(island, &ends[1]) - energy_of(island, &ends[0]);
+    const double remainder = fabs(change - e->external - e->drive - e->friction - e->impact);
+    worst = remainder > most ? i : worst;
+    most = fmax(most, remainder);
+  }
+  return worst;
 }
 
 saltus_failure* saltusi_ledger_islands_failure(const saltusi_ledger_islands* islands) {

@@ -13,6 +13,8 @@
 typedef struct saltusi_ledger_island {
   saltusi_ledger ledger; /* since the start of the step */
   saltusi_ledger_room room;
+  saltus_energy sum;           /* works of the last step */
+  const int* velocities;       /* [nv] in the whole */
   const int* contacts;         /* [nc] in the whole */
   saltusi_contact_work* works; /* [nc] since the start of the step */
   saltusi_contact_work* shown; /* [nc] */
@@ -46,6 +48,9 @@ void saltusi_ledger_islands_show(saltusi_ledger_islands* islands, double t, salt
 /* To the end of the step, and into the ledger of all. */
 void saltusi_ledger_islands_close(saltusi_ledger_islands* islands, saltusi_ledger* ledger,
                                   saltusi_contact_work* works);
+/* The island with the largest remainder in the closed step between two states of the whole; -1: there are none. Requires a
+ * potential. */
+int saltusi_ledger_islands_worst(saltusi_ledger_islands* islands, const saltus_state ends[2]);
 /* What a callback said that failed; NULL: none did. */
 saltus_failure* saltusi_ledger_islands_failure(const saltusi_ledger_islands* islands);
 

@@ -14,10 +14,12 @@
 #include "sim/observe.h"
 #include "sim/sim_state.h"
 #include "system/evaluate.h"
+#include "system/names.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Errors in tolerances that a step may have: projections of velocities go up to it (adaptive.c). A controller of
@@ -105,13 +107,24 @@ static double works(const saltus_energy* e) {
   return fabs(e->external) + fabs(e->drive) + fabs(e->friction) + fabs(e->impact);
 }
 
-/* The contact of a step that carries most. */
-static void name_contact(const saltus_sim* sim, const saltus_step_report* report, char* text,
-                         size_t size) {
+/* Whether a contact is one of an asynchronous island; -1: all are. */
+static bool is_of(const saltus_sim* sim, int island, int key) {
+  bool found = island < 0;
+  for (int k = 0; !found && k < sim->islands.island[island].room.eval.sys.dims.nc; k++) {
+    found = sim->islands.island[island].contacts[k] == key;
+  }
+  return found;
+}
+
+/* The contact of a step that bears the largest load. */
+static void name_contact(const saltus_sim* sim, const saltus_step_report* report, int island,
+                         char* text, size_t size) {
   const saltus_contact_step* most = NULL;
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* c = &report->contacts[i];
-    most = most == NULL || c->impulse[0] > most->impulse[0] ? c : most;
+    if (is_of(sim, island, c->key) && (most == NULL || c->impulse[0] > most->impulse[0])) {
+      most = c;
+    }
   }
   text[0] = '\0';
   if (most != NULL && sim->changing && sim->sys.ops->contact_text != NULL) {
@@ -121,16 +134,23 @@ static void name_contact(const saltus_sim* sim, const saltus_step_report* report
   }
 }
 
-static saltus_status fail(const saltus_sim* sim, const saltus_step_report* report,
-                          const double t[2], double remainder, double bound) {
-  char name[256];
-  name_contact(sim, report, name, sizeof name);
+static saltus_status fail(saltus_sim* sim, const saltus_step_report* report, const double t[2],
+                          double remainder, double bound) {
+  char name[256], own[64], coordinate[64];
+  const int island = saltusi_ledger_islands_worst(&sim->islands, sim->ends);
+  name_contact(sim, report, island, name, sizeof name);
+  own[0] = '\0';
+  if (island >= 0) {
+    snprintf(own, sizeof own, " in the island of %.40s",
+             saltusi_q_name(&sim->islands.island[island].room.eval.sys, 0, coordinate,
+                            sizeof coordinate));
+  }
   saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
               "simulation: between t = %.17g s and %.17g s the energy changes by %.3g J that no "
-              "force accounts for, above %.3g J at this tolerance; %s%s%s",
+              "force accounts for, above %.3g J at this tolerance; %s%s%s%s%s",
               t[0], t[1], remainder, bound,
-              name[0] != '\0' ? "the contact that carries most is \"" : "no contact is closed",
-              name, name[0] != '\0' ? "\"" : "");
+              name[0] != '\0' ? "the contact under the largest load" : "no contact is closed", own,
+              name[0] != '\0' ? " is \"" : "", name, name[0] != '\0' ? "\"" : "");
   return SALTUS_ERR_ACCURACY;
 }
 
@@ -140,8 +160,7 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
   const saltusi_error_control* c = &sim->error_control;
   saltusi_ledger* ledger = sim->ledger;
   const saltus_energy* e = &ledger->step;
-  /* Asynchronous islands: impacts at the end of a common step are booked in it, while its end state is that before them. */
-  if (!(c->atol > 0.0) || sim->sys.ops->potential == NULL || sim->islands.count > 0) {
+  if (!(c->atol > 0.0) || sim->sys.ops->potential == NULL) {
     return SALTUS_OK;
   }
   const double h = fmax(t1 - t0, DBL_MIN);
@@ -150,15 +169,14 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
       worth(sim, &sim->ends[0], h, &kinetic[0]) + worth(sim, &sim->ends[1], h, &kinetic[1]);
   const double part = fmax(c->rtol, c->atol);
   const double step = once + part * works(e);
-  ledger->island_steps += 1.0;
+  ledger->checked += 1.0;
   ledger->exchanged += works(e) + fabs(kinetic[1] - kinetic[0]);
   ledger->worth = fmax(ledger->worth, once);
   const double size =
       fabs(ledger->first) + fabs(ledger->last[1]) + works(e) + works(&ledger->total);
   const double noise = size * (sim->sys.ops->power != NULL ? rounding : rounding_of_differences);
   const double allowed = c->atol_v > 0.0 ? allowed_velocities : allowed_positions;
-  const double run =
-      (ledger->worth + part * ledger->exchanged) * (1.0 + ledger->island_steps / many);
+  const double run = (ledger->worth + part * ledger->exchanged) * (1.0 + ledger->checked / many);
   if (fabs(e->remainder) > allowed * step + noise) {
     return fail(sim, report, (const double[2]){t0, t1}, e->remainder, allowed * step + noise);
   }

@@ -265,9 +265,10 @@ int saltusi_scheme_islands(const saltus_scheme* scheme) {
 }
 
 const saltus_system* saltusi_scheme_island_system(const saltus_scheme* scheme, int island,
-                                                  const int** contacts) {
-  assert(scheme != NULL && scheme->clocks != NULL && contacts != NULL);
+                                                  const int** velocities, const int** contacts) {
+  assert(scheme != NULL && scheme->clocks != NULL && velocities != NULL && contacts != NULL);
   const saltusi_view* view = &scheme->clocks->views.view[island];
+  *velocities = view->velocity;
   *contacts = view->contact;
   return &view->system;
 }
@@ -311,16 +312,6 @@ void saltusi_island_forces(const saltusi_island_step* step, const saltusi_dense_
   }
   scheme->ops->dense_joints(scheme->work, scheme->options, &query, forces + 3 * (size_t)d->nc,
                             NULL);
-}
-
-void saltusi_island_work(const saltusi_island_step* step, double work[2]) {
-  assert(step != NULL && work != NULL);
-  const saltus_scheme* scheme = step->scheme;
-  const saltusi_dense_query query = {.eval = &step->scheme->eval, .data = step->data};
-  work[0] = work[1] = 0.0;
-  if (scheme->ops->dense_work != NULL) {
-    scheme->ops->dense_work(scheme->work, scheme->options, &query, work);
-  }
 }
 
 bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_query* at,
