@@ -34,9 +34,9 @@ bench: all
 bench-compare: deps
 	@tools/bench-compare $(COMMIT)
 
-# Attacks the readers of scenes and formulas; FUZZ_SECONDS each, default 600.
+# Readers with hostile input under sanitizers: make fuzz KIND=snapshots|recordings|texts|guided FROM=0 TO=1000000
 fuzz: deps
-	@tools/fuzz
+	@KIND="$(KIND)" FROM="$(FROM)" TO="$(TO)" tools/fuzz
 
 # Reports of all scenes in a real browser; installs Chromium when it is missing (0.3 GB).
 viewer-test: all

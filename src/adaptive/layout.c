@@ -84,13 +84,26 @@ static bool is_mode(double code) {
   return saltusi_is_whole(code, SALTUSI_OPEN, SALTUSI_STICK_BOUND) || code == SALTUSI_IDLE;
 }
 
+static bool is_flag(double value) {
+  return value == 0.0 || value == 1.0;
+}
+
+/* Fields of a started run that steps are computed from. */
+static bool is_valid_head(const saltusi_adaptive_memory* m) {
+  return is_flag(m->started) && is_flag(m->rejected) && is_flag(m->overheld) &&
+         is_flag(m->near_singular) && is_flag(m->rate_valid) &&
+         (m->started == 0.0 || (m->h > 0.0 && m->h < INFINITY && m->cap > 0.0)) &&
+         m->v_max >= 0.0 && m->q_max >= 0.0 && m->stall_steps >= 0.0 && m->jacobian_age >= -1.0 &&
+         m->firmness >= 0.0 && m->firmness_most >= 0.0;
+}
+
 bool saltusi_adaptive_memory_valid(const void* options, const saltus_system* sys,
                                    const double* memory) {
   (void)options;
   assert(sys != NULL && memory != NULL);
   const saltusi_adaptive_memory* m = (const saltusi_adaptive_memory*)(const void*)memory;
   const int keys = saltusi_adaptive_keys(sys);
-  bool good = saltusi_is_whole(m->method, SALTUSI_DOPRI5, SALTUSI_RADAU5) &&
+  bool good = is_valid_head(m) && saltusi_is_whole(m->method, SALTUSI_DOPRI5, SALTUSI_RADAU5) &&
               saltusi_is_whole(m->method_used, SALTUSI_DOPRI5, SALTUSI_RADAU5) &&
               saltusi_is_whole(m->zeno, -1.0, keys - 1);
   for (int key = 0; good && key < keys; key++) {

@@ -143,6 +143,15 @@ static saltus_status refuse(const saltus_verify_def* def, const char* text) {
   return SALTUS_ERR_INPUT;
 }
 
+/* Step numbers from 0 to 2^53: their differences are computed without overflow. */
+static bool has_step_numbers(const saltus_recording_data* d) {
+  bool good = true;
+  for (long long i = 0; i < d->count && good; i++) {
+    good = d->step[i] >= 0 && d->step[i] <= 1LL << 53;
+  }
+  return good;
+}
+
 /* Every number that indexes something is in its range. */
 static const char* find_bad_contacts(const saltus_system* s, const saltus_recording_data* d) {
   for (long long r = 0; d->changing && r < d->table.count; r++) {
@@ -187,6 +196,9 @@ static saltus_status check_sizes(const saltus_verify_def* def) {
     if (!isfinite(d->t[i])) {
       return refuse(def, "a time is no number");
     }
+  }
+  if (!has_step_numbers(d)) {
+    return refuse(def, "a step number is not between 0 and 2^53");
   }
   if (!changing && d->nc > 0 &&
       (d->gap == NULL || d->velocity == NULL || d->force == NULL || d->impulse == NULL)) {
@@ -333,7 +345,7 @@ static beat find_beat(const saltus_recording_data* d) {
 
 bool saltus_verify_has_steps(const saltus_recording_data* data, bool middles) {
   assert(data != NULL);
-  if (data->count < 1 || data->step == NULL || data->t == NULL) {
+  if (data->count < 1 || data->step == NULL || data->t == NULL || !has_step_numbers(data)) {
     return false;
   }
   const beat known = find_beat(data);

@@ -113,7 +113,7 @@ class Snapshots(Cli):
             whole = kept.read_bytes()
             draw = random.Random(5)
             places = [whole.index(b'e: 1/2') + 3, whole.index(b'\nstate: ') + 60, len(whole) - 1]
-            places += [draw.randrange(len(whole)) for _ in range(8)]  # tests/fuzz/snapshot_mutations.c has the many
+            places += [draw.randrange(len(whole)) for _ in range(8)]  # tests/fuzz/snapshots.c has the many
             for place in places:
                 changed = bytearray(whole)
                 changed[place] ^= 1 << draw.randrange(8)

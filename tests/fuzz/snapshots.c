@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * snapshot_mutations.c - hostile snapshots. Files of runs with one to three changed bits have to be refused, all of
- * them. States of simulations are changed behind their check sum, which is made again: they are refused, or the run goes
- * on, or fails; it does not crash and leaves no state that is not finite. Sanitizers and assertions find the rest.
- *
- *   snapshot_mutations COUNT [SEED]
+ * snapshots.c - hostile snapshots. Nine of ten: files of runs with one to three changed bits; all are refused. One of
+ * ten: states of simulations that are changed behind their check sum, which is computed again; they are refused, or the
+ * run continues, or fails; its state stays finite.
  */
+#include "fuzz.h"
 #include "saltus_test.h"
 
 #include "base/hash.h"
@@ -38,7 +37,7 @@ typedef struct base {
   size_t file_bytes, state_bytes;
 } base;
 
-static long long refused, went_on, failed;
+static base made[BASES];
 static double deadline;
 
 static double now(void) {
@@ -50,18 +49,6 @@ static double now(void) {
 static saltus_status stop(void* user, double t, double t_end, long long step) {
   (void)user, (void)t, (void)t_end, (void)step;
   return now() > deadline ? SALTUS_ERR_STOPPED : SALTUS_OK;
-}
-
-static size_t pick(uint64_t* state, size_t n) {
-  return (size_t)(saltus_test_random(state) * (double)n);
-}
-
-static void demand(bool holds, const char* claim, uint64_t seed) {
-  if (!holds) {
-    printf("seed %llu: not so: %s\n", (unsigned long long)seed, claim);
-    fflush(stdout);
-    abort();
-  }
 }
 
 static base make_base(int i) {
@@ -108,26 +95,27 @@ static base make_base(int i) {
 }
 
 /* Flipped bits of a file: always refused, with a message. */
-static void attack_file(const base* b, uint64_t seed) {
-  uint64_t state = seed;
+static void attack_file(const base* b, uint64_t state) {
   size_t place[3];
   unsigned char bit[3];
-  const size_t flips = 1 + pick(&state, 3);
+  const size_t flips = 1 + fuzz_pick(&state, 3);
   unsigned char* file = b->file;
   for (size_t i = 0; i < flips; i++) {
-    place[i] = pick(&state, b->file_bytes);
-    bit[i] = (unsigned char)(1u << pick(&state, 8));
+    place[i] = fuzz_pick(&state, b->file_bytes);
+    bit[i] = (unsigned char)(1u << fuzz_pick(&state, 8));
     for (size_t k = 0; k < i; k++) {
       bit[i] = place[k] == place[i] ? 0 : bit[i]; /* or it would be flipped back */
     }
     file[place[i]] ^= bit[i];
   }
+  fuzz_current(true, "run.snapshot", file, b->file_bytes);
   saltus_kept_message kept;
   saltus_run_snapshot* snapshot = NULL;
   saltus_status status =
       saltus_run_snapshot_create("x", file, b->file_bytes, saltus_log_keep(&kept), NULL, &snapshot);
-  demand(status == SALTUS_ERR_INPUT && snapshot == NULL, "a changed file is refused", seed);
-  demand(kept.text[0] != '\0', "a refusal has a message", seed);
+  fuzz_require(status == SALTUS_ERR_INPUT && snapshot == NULL, "a changed file is refused");
+  fuzz_require(kept.text[0] != '\0', "a refusal has a message");
+  fuzz_count("files refused");
   for (size_t i = 0; i < flips; i++) {
     file[place[i]] ^= bit[i];
   }
@@ -138,13 +126,13 @@ static void change_state(unsigned char* bytes, size_t count, uint64_t* state) {
   static const double odd[] = {NAN,  INFINITY, -INFINITY, 1e308, -1e308,       -1.0,   0.0,
                                1.0,  2.0,      3.0,       5.0,   7.0,          1e9,    -1e9,
                                1e18, 0.5,      -0.0,      16.0,  2147483648.0, 9.3e18, -9.3e18};
-  const size_t changes = 1 + pick(state, 3);
+  const size_t changes = 1 + fuzz_pick(state, 3);
   for (size_t i = 0; i < changes; i++) {
-    const size_t at = 16 + pick(state, count - 24); /* behind magic and fingerprint */
-    if (saltus_test_random(state) < 0.4) {
-      bytes[at] = (unsigned char)(bytes[at] ^ (1u << pick(state, 8)));
+    const size_t at = 16 + fuzz_pick(state, count - 24); /* behind magic and fingerprint */
+    if (fuzz_chance(state, 40)) {
+      bytes[at] = (unsigned char)(bytes[at] ^ (1u << fuzz_pick(state, 8)));
     } else {
-      memcpy(bytes + at / 8 * 8, &odd[pick(state, sizeof odd / sizeof odd[0])], 8);
+      memcpy(bytes + at / 8 * 8, &odd[fuzz_pick(state, sizeof odd / sizeof odd[0])], 8);
     }
   }
   const uint64_t none = 0;
@@ -154,53 +142,54 @@ static void change_state(unsigned char* bytes, size_t count, uint64_t* state) {
   memcpy(bytes + SUM_AT, &sum, sizeof sum);
 }
 
-static void attack_state(const base* b, uint64_t seed) {
-  uint64_t state = seed;
+static void attack_state(const base* b, uint64_t state) {
   unsigned char* bytes = malloc(b->state_bytes);
   memcpy(bytes, b->state, b->state_bytes);
   change_state(bytes, b->state_bytes, &state);
+  fuzz_current(true, "state", bytes, b->state_bytes);
   saltus_sim* sim = NULL;
   saltus_sim_def def = b->sim;
   saltus_kept_message kept;
   def.log = saltus_log_keep(&kept);
-  demand(saltus_sim_create(&def, &sim) == SALTUS_OK, "a simulation is made", seed);
+  fuzz_require(saltus_sim_create(&def, &sim) == SALTUS_OK, "a simulation is made");
   if (saltus_sim_snapshot_load(sim, bytes, b->state_bytes) != SALTUS_OK) {
-    demand(kept.text[0] != '\0', "a refusal has a message", seed);
-    refused++;
+    fuzz_require(kept.text[0] != '\0', "a refusal has a message");
+    fuzz_count("states refused");
   } else {
     deadline = now() + 0.05;
     saltus_status status = saltus_sim_run_until(sim, saltus_sim_time(sim) + 0.02);
-    went_on += status == SALTUS_OK;
-    failed += status != SALTUS_OK;
+    fuzz_count(status == SALTUS_OK ? "states that continue" : "states that fail");
     for (int k = 0; k < def.system->dims.nq; k++) {
-      demand(isfinite(saltus_sim_q(sim)[k]), "a state is finite", seed);
+      fuzz_require(isfinite(saltus_sim_q(sim)[k]), "a state is finite");
     }
   }
   saltus_sim_destroy(sim);
   free(bytes);
 }
 
-int main(int argc, char** argv) {
-  const long long count = argc > 1 ? atoll(argv[1]) : 1000;
-  const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+static void prepare(const char* folder) {
+  (void)folder;
   for (int i = 0; i < BASES; i++) {
-    base b = make_base(i);
-    for (long long k = i; k < count;
-         k += BASES) { /* nine files, which cost little, for one state */
-      const uint64_t own = (seed + (uint64_t)k) * UINT64_C(2654435761);
-      if (k / BASES % 10 == 9) {
-        attack_state(&b, own);
-      } else {
-        attack_file(&b, own);
-      }
-    }
-    free(b.file);
-    free(b.state);
-    saltus_scene_destroy(b.scene);
+    made[i] = make_base(i);
   }
-  printf("%lld snapshots from seed %llu: all changed files refused; of changed states %lld "
-         "refused, %lld went on, %lld "
-         "failed\n",
-         count, (unsigned long long)seed, refused, went_on, failed);
-  return 0;
 }
+
+static void attack(uint64_t seed) {
+  uint64_t state = seed;
+  const base* b = &made[fuzz_pick(&state, BASES)];
+  if (fuzz_chance(&state, 10)) {
+    attack_state(b, state);
+  } else {
+    attack_file(b, state);
+  }
+}
+
+static void finish(void) {
+  for (int i = 0; i < BASES; i++) {
+    free(made[i].file);
+    free(made[i].state);
+    saltus_scene_destroy(made[i].scene);
+  }
+}
+
+const fuzz_kind fuzz_snapshots = {"snapshots", prepare, attack, finish};
