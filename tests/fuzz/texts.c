@@ -36,7 +36,7 @@ static void add(corpus* c, const char* name, const void* bytes, size_t count) {
     }
     memcpy(b->bytes, bytes, count);
     b->bytes[count] = '\0';
-    snprintf(c->name[c->count++], sizeof c->name[0], "%s", name);
+    snprintf(c->name[c->count++], sizeof c->name[0], "%.63s", name);
   }
 }
 
@@ -161,7 +161,7 @@ static void prepare(const char* folder) {
   char path[1024];
   snprintf(path, sizeof path, "%s/scenes/ball.yaml", SALTUS_FUZZ_SOURCE);
   fuzz_blob b = fuzz_read(path);
-  snprintf(ball, sizeof ball, "%s", (const char*)b.bytes);
+  snprintf(ball, sizeof ball, "%.4095s", (const char*)b.bytes);
   free(b.bytes);
 }
 
