@@ -19,6 +19,9 @@
  * before the step is given up: flights that do not shrink, of which a shorter step has fewer. */
 static const double near = 10.0;
 enum { STALL_MAX = 12, INTERVALS_MAX = 2000 };
+/* Stages at the end of a sub-interval lie off the motion by its third power, and beyond where rows jump before the motion is. Up to this
+ * part of the step before a jump the motion is taken first: the rest is shorter, and so are the errors of its stages. */
+static const double approach = 1e-2;
 /* Slip below this part of the largest velocity is none: what is left when friction problems are solved. */
 static const double no_slip = 1e-12;
 
@@ -177,6 +180,7 @@ static saltus_status flow_to(saltusi_capture* w, const saltusi_step* s, double x
   if (status == SALTUS_OK) {
     accept(w, s, x, w->q_try, w->v_try);
     pass(w, s, x);
+    w->tried = NAN;
   }
   return status;
 }
@@ -430,6 +434,31 @@ static bool leaves_redundant(const saltusi_capture* w) {
   return false;
 }
 
+/* Where the motion with the active contacts of now ends at an event: an impact, and the end of features, are at the start of the bracket. */
+static double last_of(const saltusi_event* event) {
+  return closes(event->kind) || event->ends ? event->a : event->b;
+}
+
+/* A contact opens, or friction modes change. */
+static saltus_status change_modes(saltusi_capture* w, const saltus_event_capturing_options* o,
+                                  const saltusi_step* s, const saltusi_event* first) {
+  if (first->ends && first->a > approach * s->h) {
+    return flow_to(w, s, (1.0 - approach) * first->a);
+  }
+  saltus_status status = flow_to(w, s, last_of(first));
+  if (status == SALTUS_OK && o->projection != 0) {
+    status = saltusi_capture_project(w, s);
+  }
+  if (status == SALTUS_OK && first->kind == SALTUSI_EVENT_OPEN) {
+    open_contact(w, first->key);
+  }
+  bool decide = first->kind != SALTUSI_EVENT_OPEN || leaves_redundant(w);
+  if (status == SALTUS_OK && decide) {
+    status = saltusi_capture_regrip(w, s, first);
+  }
+  return status == SALTUS_OK && first->ends ? flow_to(w, s, first->b - first->a) : status;
+}
+
 /* Acts on the earliest event. */
 static saltus_status act(saltusi_capture* w, const saltus_event_capturing_options* o,
                          const saltusi_step* s) {
@@ -441,15 +470,7 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
     return saltusi_capture_stop(w, s, first.key);
   }
   if (!closes(first.kind) && !stalled) {
-    saltus_status status = flow_to(w, s, first.b);
-    if (status == SALTUS_OK && o->projection != 0) {
-      status = saltusi_capture_project(w, s);
-    }
-    if (status == SALTUS_OK && first.kind == SALTUSI_EVENT_OPEN) {
-      open_contact(w, first.key);
-    }
-    bool decide = first.kind != SALTUSI_EVENT_OPEN || leaves_redundant(w);
-    return status == SALTUS_OK && decide ? saltusi_capture_regrip(w, s, &first) : status;
+    return change_modes(w, o, s, &first);
   }
   if (first.kind == SALTUSI_EVENT_TOUCH && !stalled) {
     choose_parts(w, nc, true, 0.0);
@@ -546,7 +567,7 @@ static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
   saltus_status status = look_ahead(w, s, w->left);
   for (int k = 0; status == SALTUS_OK && k < SEARCHES_MAX && w->event_count > 0; k++) {
     const saltusi_event* first = &w->events[0];
-    double x = closes(first->kind) ? first->a : first->b;
+    double x = last_of(first);
     if (x <= 0.0) {
       return SALTUS_OK;
     }

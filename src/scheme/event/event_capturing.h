@@ -43,6 +43,8 @@ typedef struct saltusi_event {
   saltusi_event_kind kind;
   int key;
   double a, b; /* s after the start of the sub-interval */
+  bool
+      ends; /* of an opening: features of the contact end, or its force jumps, in the bracket; rows beyond it are those of others */
 } saltusi_event;
 
 /* What happened at an event, reported at once to the observer; a step may hold many. */

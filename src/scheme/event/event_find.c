@@ -401,6 +401,7 @@ static saltus_status find_left(saltusi_capture* w, saltusi_eval* eval) {
       }
     }
     add(w, SALTUSI_EVENT_OPEN, key, x.a, x.b);
+    w->events[w->event_count - 1].ends = !(at_end.value < 0.0);
   }
   return status;
 }
@@ -413,6 +414,9 @@ static bool is_found(const saltusi_capture* w, int key) {
   }
   return false;
 }
+
+/* A force that changes by this part of its change in the sub-interval within the width of a bracket jumps: the curvature of a gap does. */
+static const double jump_part = 1e-3;
 
 static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   int first = w->event_count;
@@ -443,9 +447,11 @@ static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
         opens ? 0.0 : fmin(w->width, w->span); /* what is at its bound slides a little late */
     status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
     if (status == SALTUS_OK && x.fa.value > 0.0) {
+      const double change = x.fa.value - x.fb.value;
       status = shrink(&force, w->width, &x);
       event->a = x.a;
       event->b = x.b;
+      event->ends = opens && x.fa.value - x.fb.value > jump_part * change;
     }
   }
   return status;
