@@ -23,14 +23,19 @@ const char* cli_near(const char* word, const char* const* names, int count, char
 }
 
 static void print_message(void* user, saltus_level level, const char* text) {
-  (void)user;
-  if (level != SALTUS_LEVEL_NOTE) {
-    cli_error("%s%s", level == SALTUS_LEVEL_WARNING ? "warning: " : "", text);
+  const cli_args* args = user;
+  static const char* const heads[] = {"", "warning: ", "note: "};
+  if (level != SALTUS_LEVEL_NOTE || (args != NULL && cli_has(args, "--verbose"))) {
+    cli_error("%s%s", heads[level], text);
   }
 }
 
 saltus_log cli_log(void) {
   return (saltus_log){.write = print_message};
+}
+
+saltus_log cli_log_of(const cli_args* args) {
+  return (saltus_log){.write = print_message, .user = (void*)args};
 }
 
 int cli_exit_code(saltus_status status) {

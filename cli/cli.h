@@ -79,6 +79,8 @@ void cli_error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A log that prints errors and warnings on the standard error. */
 saltus_log cli_log(void);
+/* With --verbose among the arguments also notes. */
+saltus_log cli_log_of(const cli_args* args);
 
 /* What a noun gets behind a number: "" for 1, "s" for all others. */
 const char* cli_plural(long long count);

@@ -57,6 +57,9 @@ static const cli_option run_options[] = {
      "estimates what the errors of all steps add up to, by a second run with a tenth of the "
      "tolerance",
      false},
+    {"--verbose", NULL,
+     "prints the whole summary and notes: options, limits of steps, work, all outputs, residuals",
+     false},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -75,6 +78,9 @@ static const cli_option resume_options[] = {
      "replaced",
      CLI_ONCE},
     {"--snapshot", "FILE", "writes what the run needs to go on again to FILE.snapshot", CLI_WRITES},
+    {"--verbose", NULL,
+     "prints the whole summary and notes: options, limits of steps, work, all outputs, residuals",
+     false},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -227,6 +233,9 @@ static const cli_option sweep_options[] = {
     {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png",
      CLI_WRITES | CLI_REPEATS},
     {"--force", NULL, "replaces files that are there", CLI_ONCE},
+    {"--verbose", NULL,
+     "prints the whole summary and notes: options, limits of steps, work, all outputs, residuals",
+     false},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -268,6 +277,9 @@ static const cli_option merge_options[] = {
     {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png",
      CLI_WRITES | CLI_REPEATS},
     {"--force", NULL, "replaces files that are there", CLI_ONCE},
+    {"--verbose", NULL,
+     "prints the whole summary and notes: options, limits of steps, work, all outputs, residuals",
+     false},
     {"--json", NULL, "prints the summary as JSON", false},
     {"--help", NULL, "prints this text", false},
 };

@@ -8,6 +8,7 @@
 #include "events.h"
 #include "io/series.h"
 #include "json.h"
+#include "model.h"
 #include "output.h"
 #include "saltus/saltus.h"
 
@@ -219,7 +220,8 @@ static void print_text(const char* path, const saltus_recording_data* data) {
   } else {
     printf("%d contact%s", data->nc, cli_plural(data->nc));
   }
-  printf(", %d joint%s\n", data->nj, cli_plural(data->nj));
+  const int joints = cli_joint_count((const char* const*)data->joint_names, data->nj);
+  printf(", %d joint%s\n", joints, cli_plural(joints));
   static const char* const nouns[] = {"impact", "closing", "opening", "accumulation"};
   for (int kind = SALTUS_EVENT_IMPACT; kind <= SALTUS_EVENT_ACCUMULATION; kind++) {
     printf("%s%lld %s%s", kind > 0 ? ", " : "", counts[kind], nouns[kind],
@@ -260,7 +262,8 @@ static void print_machine(const char* path, const saltus_recording_data* data) {
     json_integer(&j, "contacts", data->nc);
   }
   json_bool(&j, "changing_contacts", data->changing);
-  json_integer(&j, "joints", data->nj);
+  json_integer(&j, "joints", cli_joint_count((const char* const*)data->joint_names, data->nj));
+  json_integer(&j, "joint_rows", data->nj);
   json_integer(&j, "impacts", counts[SALTUS_EVENT_IMPACT]);
   json_integer(&j, "closes", counts[SALTUS_EVENT_CLOSE]);
   json_integer(&j, "opens", counts[SALTUS_EVENT_OPEN]);

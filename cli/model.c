@@ -103,7 +103,7 @@ static int open_scene(const cli_args* args, const char* target, const char* text
                                   .text = text,
                                   .overrides = overrides,
                                   .override_count = count,
-                                  .log = cli_log(),
+                                  .log = cli_log_of(args),
                                   .separate = cli_has(args, "--separate"),
                                   .recorded = recorded};
     saltus_status status = saltus_scene_create(&def, &model->scene);
@@ -259,7 +259,7 @@ int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* ove
   def->control_options = overrides->control_options;
   def->mark = "--";
   def->global = cli_has(args, "--global");
-  def->log = cli_log();
+  def->log = cli_log_of(args);
   int code = cli_read_pairs(args, "--option", overrides, overrides->options, &def->option_count);
   if (code == CLI_DONE) {
     code = cli_read_pairs(args, "--control-option", overrides, overrides->control_options,
@@ -409,6 +409,14 @@ void cli_print_contacts(const cli_model* model) {
   } else {
     printf("a changing set of contacts");
   }
+}
+
+int cli_joint_count(const char* const* names, int rows) {
+  int count = names == NULL ? rows : 0;
+  for (int i = 0; names != NULL && i < rows; i++) {
+    count += i == 0 || strcmp(names[i], names[i - 1]) != 0;
+  }
+  return count;
 }
 
 int cli_reference_open(const cli_model* model, const char* name, cli_reference* reference) {

@@ -40,6 +40,9 @@ bool cli_bonds(const saltus_system* system);
 /* "3 contacts", or "contacts between 5 shapes" of a set that changes. */
 void cli_print_contacts(const cli_model* model);
 
+/* Joints behind constraint rows: rows of one joint have its name and follow each other. names NULL: the rows. */
+int cli_joint_count(const char* const* names, int rows);
+
 /* Where overrides of a run lie. */
 typedef struct cli_overrides {
   saltus_override options[CLI_MOST], control_options[CLI_MOST];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * observe.h - what a run says about the outputs and events of its scene.
+ * observe.h - outputs and user-defined events of a scene in the summary of a run.
  */
 #ifndef CLI_OBSERVE_H
 #define CLI_OBSERVE_H
@@ -9,8 +9,9 @@
 #include "json.h"
 #include "saltus/run.h"
 
-/* observables NULL: the scene defines nothing. */
-void cli_observed_print(const saltus_observables* observables, const saltus_run_result* result);
+/* observables NULL: the scene defines none. The first screen has the first few of each; `all` prints the rest. */
+void cli_observed_print(const saltus_observables* observables, const saltus_run_result* result,
+                        bool all);
 void cli_observed_json(json* out, const saltus_observables* observables,
                        const saltus_run_result* result);
 

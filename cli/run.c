@@ -364,7 +364,8 @@ static int run(const cli_args* args, bool resumes) {
                .certify = !resumes && cli_has(args, "--certify"),
                .costs = {.wanted = cli_has(args, "--costs")},
                .design = {.wanted = !resumes && cli_has(args, "--design")},
-               .machine = cli_has(args, "--json")};
+               .machine = cli_has(args, "--json"),
+               .verbose = cli_has(args, "--verbose")};
   int code = check_certify(args, &j);
   code = code == CLI_DONE ? read_events(&j) : code;
   if (code == CLI_DONE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * run.h - a run of the program: what the library does not know of it, and what is said at its end.
+ * run.h - a run of the program: files, options and the summary.
  */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
@@ -41,9 +41,10 @@ typedef struct run_job {
   bool warned;   /* of shapes that may pass through each other */
   bool recorded; /* the recording holds the whole run */
   bool machine;  /* --json */
+  bool verbose;  /* --verbose */
 } run_job;
 
-/* In plain words, and as JSON. */
+/* As text of at most 25 lines (more with --verbose), and as JSON. */
 void run_summary_print(run_job* j);
 void run_summary_json(run_job* j);
 

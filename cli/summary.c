@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * summary.c - what a run says at its end, in plain words and as JSON.
+ * summary.c - the summary of a run, as text and as JSON.
  */
 #include "explain.h"
 #include "observe.h"
@@ -9,10 +9,14 @@
 #include "run.h"
 #include "system/names.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Lines of lists in the first screen; the summary has at most 25. */
+enum { STATE_LINES = 4, VELOCITY_LINES = 3, ZENO_LINES = 1 };
 
 static bool varies(const saltus_run_settings* s) {
   return s->control != NULL || s->scheme->chooses_step;
@@ -23,15 +27,17 @@ static const saltus_event* last_of(const saltus_run_result* s, saltus_event_kind
   return s->events[kind].count > 0 ? &s->events[kind].last : NULL;
 }
 
+/* The first coordinates; all of them with --verbose. */
 static void print_state(const run_job* j) {
-  enum { SHOWN = 8 };
+  const int shown = j->verbose ? INT_MAX : STATE_LINES;
   const saltus_system* sys = j->model.view.system;
   const double* q = saltus_run_outcome(j->run)->q;
   const double* v = saltus_run_outcome(j->run)->v;
   char a[32];
   char b[32];
-  for (int i = 0; i < sys->dims.nq && i < SHOWN; i++) {
+  for (int i = 0; i < sys->dims.nq && i < shown; i++) {
     const char* unit = sys->q_labels != NULL ? sys->q_labels[i].unit : "";
+    unit = strcmp(unit, "1") == 0 ? "" : unit; /* of quaternions */
     printf("  %s = %.10g%s%s", saltusi_q_name(sys, i, a, sizeof a), q[i],
            unit[0] != '\0' ? " " : "", unit);
     if (sys->dims.nq == sys->dims.nv) {
@@ -40,12 +46,13 @@ static void print_state(const run_job* j) {
     printf("\n");
   }
   /* where q' is not v, no coordinate has a velocity of its own */
-  for (int i = 0; sys->dims.nq != sys->dims.nv && i < sys->dims.nv && i < SHOWN; i++) {
+  const int velocities = j->verbose ? INT_MAX : VELOCITY_LINES;
+  for (int i = 0; sys->dims.nq != sys->dims.nv && i < sys->dims.nv && i < velocities; i++) {
     printf("  %s = %.10g\n", saltusi_v_name(sys, i, b, sizeof b), v[i]);
   }
-  if (sys->dims.nq > SHOWN) {
-    printf("  ... and %d more coordinate%s\n", sys->dims.nq - SHOWN,
-           cli_plural(sys->dims.nq - SHOWN));
+  if (sys->dims.nq > shown) {
+    printf("  ... and %d more coordinate%s (--verbose)\n", sys->dims.nq - shown,
+           cli_plural(sys->dims.nq - shown));
   }
 }
 
@@ -60,15 +67,15 @@ static void print_error(const run_job* j) {
          s->error_mean / (s->t - saltus_run_about(j->run)->start));
 }
 
-/* What repetitions say about the error of the motion. */
+/* Estimate of the global error by repeated runs. */
 static void print_accuracy(const run_job* j) {
   const saltus_run_accuracy* a = &saltus_run_outcome(j->run)->accuracy;
   if (!a->known) {
     return;
   }
-  printf("Error of the motion, by %d runs with parts of the tolerance: at most %.2g of what was "
-         "asked (atol=%g rtol=%g), most at t = %.6g s; an estimate.\nIts steps have %.2g of the "
-         "tolerance; their errors grow %.2g times.\n",
+  printf("Error of the motion, estimated by %d runs with smaller tolerances: at most %.2g of the "
+         "requested tolerance (atol=%g rtol=%g), largest at t = %.6g s.\nSteps have %.2g of the "
+         "tolerance; their errors are amplified %.2g times.\n",
          a->trials, a->error, a->atol, a->rtol, a->t, a->part, a->amplification);
 }
 
@@ -99,25 +106,31 @@ static void json_accuracy(json* out, const run_job* j) {
   json_close(out, '}');
 }
 
-/* A line for each event of a kind, the first few; begin has the place of the contact's name. */
+static const char* event_contact(const run_job* j, const saltus_event* event,
+                                 char text[SALTUSI_CONTACT_TEXT]) {
+  return saltusi_identity_label(j->model.view.system, event->identity, event->law, text,
+                                SALTUSI_CONTACT_TEXT);
+}
+
+/* A line for each event of a kind, the first few; begin has "%s" for the contact's name. */
 static void print_each(const run_job* j, saltus_event_kind kind, const char* begin,
                        const char* end) {
+  const int shown = j->verbose ? SALTUS_RUN_FIRST : ZENO_LINES;
   const saltus_run_result* s = saltus_run_outcome(j->run);
   long long count = s->events[kind].count;
-  char text[32];
-  for (int i = 0; i < SALTUS_RUN_FIRST && i < count; i++) {
+  char text[SALTUSI_CONTACT_TEXT];
+  for (int i = 0; i < shown && i < count; i++) {
     const saltus_event* event = &s->events[kind].first[i];
     const char* place = strstr(begin, "%s");
-    printf("%.*s%s%s%.12g s", (int)(place - begin), begin,
-           saltusi_contact_label(j->model.view.system, event->contact, text, sizeof text),
-           place + 2, event->t);
+    printf("%.*s%s%s%.12g s", (int)(place - begin), begin, event_contact(j, event, text), place + 2,
+           event->t);
     if (event->t_accuracy > 0.0) {
       printf(" (uncertain by %.0e s)", event->t_accuracy);
     }
     printf("%s\n", end);
   }
-  if (count > SALTUS_RUN_FIRST) {
-    printf("... and %lld more like this.\n", count - SALTUS_RUN_FIRST);
+  if (count > shown) {
+    printf("... and %lld more (all of them: --events -).\n", count - shown);
   }
 }
 
@@ -126,18 +139,16 @@ static const saltus_event* worst_of(const saltus_run_result* s, saltus_event_kin
   return s->events[kind].count > 0 ? &s->events[kind].worst : NULL;
 }
 
-/* A warning for the remarks of a kind, with the worst of them. */
+/* The remarks of a kind: their number, and the one with the most energy. */
 static void print_remarks(const run_job* j, saltus_event_kind kind, const char* what) {
   const saltus_event* worst = worst_of(saltus_run_outcome(j->run), kind);
   if (worst == NULL) {
     return;
   }
   long long count = saltus_run_outcome(j->run)->events[kind].count;
-  char text[32];
-  printf("Warning: %s at %lld impact%s; the worst at contact %s, t = %.10g s, %.6g J", what, count,
-         count == 1 ? "" : "s",
-         saltusi_contact_label(j->model.view.system, worst->contact, text, sizeof text), worst->t,
-         worst->energy_change);
+  char text[SALTUSI_CONTACT_TEXT];
+  printf("%s at %lld impact%s; the largest at contact %s, t = %.10g s, %.6g J", what, count,
+         count == 1 ? "" : "s", event_contact(j, worst, text), worst->t, worst->energy_change);
   const saltus_system* sys = j->model.view.system;
   if (kind == SALTUS_EVENT_ENERGY_GAIN && worst->law >= 0 && worst->law < sys->law_count) {
     double normals = worst->energy_change - worst->slip_work[0] - worst->slip_work[1];
@@ -150,15 +161,12 @@ static void print_remarks(const run_job* j, saltus_event_kind kind, const char* 
 
 static void json_remarks(json* out, const run_job* j, const char* key, saltus_event_kind kind) {
   const saltus_event* worst = worst_of(saltus_run_outcome(j->run), kind);
-  char text[32];
+  char text[SALTUSI_CONTACT_TEXT];
   json_open(out, key, '{');
   json_integer(out, "count", saltus_run_outcome(j->run)->events[kind].count);
   json_number(out, "worst", worst != NULL ? worst->energy_change : 0.0);
   json_number(out, "t", worst != NULL ? worst->t : NAN);
-  json_text(out, "contact",
-            worst != NULL
-                ? saltusi_contact_label(j->model.view.system, worst->contact, text, sizeof text)
-                : "");
+  json_text(out, "contact", worst != NULL ? event_contact(j, worst, text) : "");
   if (kind == SALTUS_EVENT_ENERGY_GAIN && worst != NULL) {
     json_number(out, "normals", worst->energy_change - worst->slip_work[0] - worst->slip_work[1]);
     json_number(out, "against_last_slip", worst->slip_work[0]);
@@ -174,53 +182,58 @@ static void print_events(const run_job* j) {
   long long opens = s->events[SALTUS_EVENT_OPEN].count;
   printf("%lld impact%s", impacts, cli_plural(impacts));
   if (impacts > 0) {
-    printf(" that took %.6g J", s->impact_loss);
+    printf(" with a loss of %.6g J", s->impact_loss);
   }
-  printf("; lasting contact began %lld time%s and ended %lld time%s.\n", closes, cli_plural(closes),
+  printf("; contact closed %lld time%s and opened %lld time%s.\n", closes, cli_plural(closes),
          opens, cli_plural(opens));
   bool any = false;
   for (int kind = SALTUS_EVENT_TOUCH; kind < SALTUS_EVENT_PAINLEVE; kind++) {
     if (s->events[kind].count > 0) {
-      printf("%s %s %lld time%s",
-             any ? "," : "Friction and touching:", saltus_event_kind_name((saltus_event_kind)kind),
-             s->events[kind].count, cli_plural(s->events[kind].count));
+      printf("%s %s %lld time%s", any ? "," : "Friction and grazing contact:",
+             saltus_event_kind_name((saltus_event_kind)kind), s->events[kind].count,
+             cli_plural(s->events[kind].count));
       any = true;
     }
   }
   printf("%s", any ? ".\n" : "");
   print_each(j, SALTUS_EVENT_ACCUMULATION,
-             "Accumulation of impacts of contact %s, ends at t_inf = ", ".");
+             "Zeno point: impacts of contact %s accumulate at t = ", ".");
   print_each(j, SALTUS_EVENT_PAINLEVE,
-             "Warning: no or several forces of contact %s obey Coulomb's "
-             "law (Painleve) at t = ",
-             ": the motion goes on after an impact without collision.");
-  print_remarks(j, SALTUS_EVENT_ENERGY_GAIN, "the impact law created energy");
-  print_remarks(j, SALTUS_EVENT_LAW_REPLACED, "another law than the contact's own decided");
+             "Painleve: no or several forces of contact %s satisfy Coulomb's law at t = ",
+             "; the motion continues after a tangential impact.");
+  print_remarks(j, SALTUS_EVENT_ENERGY_GAIN, "Energy gain: the impact law creates energy");
+  print_remarks(j, SALTUS_EVENT_LAW_REPLACED,
+                "Impact law replaced: another law than the contact's own decided");
 }
 
-/* Where the energy went; what is rounding beside the energies of the run is printed as 0. */
+/* Energy balance; terms at the level of rounding, beside the energies of the run, are not printed. */
 static void print_ledger(const run_job* j) {
-  saltus_energy e = saltus_run_outcome(j->run)->ledger;
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  saltus_energy e = s->ledger;
+  if (isfinite(s->energy_start)) {
+    printf("Energy: %.6g J at the start, %.6g J at the end.\n", s->energy_start, s->energy_end);
+  }
   if (!isfinite(e.remainder)) {
     return;
   }
-  double size = fabs(saltus_run_outcome(j->run)->energy_start) +
-                fabs(saltus_run_outcome(j->run)->energy_end) + fabs(e.external) + fabs(e.drive) +
+  double size = fabs(s->energy_start) + fabs(s->energy_end) + fabs(e.external) + fabs(e.drive) +
                 fabs(e.friction) + fabs(e.impact);
   double floor = 1e-11 * (isfinite(size) ? size : fabs(e.change));
-  double terms[] = {e.change, e.external - e.start, e.drive, e.friction,
-                    e.impact, e.remainder,          e.start};
-  for (int i = 0; i < 7; i++) {
-    terms[i] = fabs(terms[i]) <= floor ? 0.0 : terms[i];
+  const struct {
+    const char* name;
+    double value;
+  } terms[] = {{"external forces", e.external - e.start},
+               {"drives", e.drive},
+               {"friction", e.friction},
+               {"impacts", e.impact},
+               {"projection of the start", e.start}};
+  printf("Energy ledger: change %.6g J =", fabs(e.change) <= floor ? 0.0 : e.change);
+  for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+    if (fabs(terms[i].value) > floor) {
+      printf(" %s %.6g J +", terms[i].name, terms[i].value);
+    }
   }
-  printf(
-      "Energy ledger: change %.6g J = external forces %.6g J + drives %.6g J + friction %.6g J + "
-      "impacts %.6g J + ",
-      terms[0], terms[1], terms[2], terms[3], terms[4]);
-  if (terms[6] != 0.0) {
-    printf("projection of the start %.2g J + ", terms[6]);
-  }
-  printf("numerical remainder %.2g J.\n", terms[5]);
+  printf(" numerical remainder %.2g J.\n", fabs(e.remainder) <= floor ? 0.0 : e.remainder);
 }
 
 static void json_ledger(json* out, const run_job* j) {
@@ -240,7 +253,7 @@ static void json_ledger(json* out, const run_job* j) {
   json_close(out, '}');
 }
 
-/* How far joints are off, and what projections do about it. */
+/* Drift of joints, and displacement by projections. */
 static void print_constraints(const run_job* j) {
   const saltus_run_result* s = saltus_run_outcome(j->run);
   bool jointed = j->model.view.system->dims.nj > 0;
@@ -253,30 +266,22 @@ static void print_constraints(const run_job* j) {
   }
 }
 
-/* Whose a residual is: a contact or a row of joints; "" where it is nobody's. */
+/* The contact or joint of a residual; "" for residuals of the whole system. */
 static const char* culprit(const run_job* j, const saltus_worst* w, char* text, size_t bytes) {
   const saltus_system* sys = j->model.view.system;
-  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   text[0] = '\0';
-  if (w->has_contact && !changing) {
-    return saltusi_contact_label(sys, (int)w->identity, text, bytes);
-  }
   if (w->has_contact) {
-    if (sys->ops->contact_text != NULL) {
-      sys->ops->contact_text(sys->self, w->identity, text, bytes);
-    }
-    const char* law = w->law < sys->law_count ? sys->laws[w->law].name : NULL;
-    return text[0] != '\0' ? text : law != NULL ? law : "";
+    return saltusi_identity_label(sys, w->identity, w->law, text, bytes);
   }
   const char* const* names = j->model.view.joint_names;
   return w->row >= 0 && names != NULL ? names[w->row] : "";
 }
 
-/* The worst residual of each kind, those that are none in one line. */
+/* The largest residual of each kind; kinds without one share a line. */
 static void print_residuals(const run_job* j) {
   const saltus_worst* all = saltus_run_outcome(j->run)->residuals;
   char text[128], line[256];
-  printf("Worst of all steps:\n");
+  printf("Largest residuals of all steps:\n");
   for (int k = 0; k < SALTUS_RESIDUALS; k++) {
     const saltus_worst* w = &all[k];
     saltus_residual_kind kind = (saltus_residual_kind)k;
@@ -315,7 +320,7 @@ static void json_residuals(json* out, const run_job* j) {
   json_close(out, ']');
 }
 
-/* What the file holds, which after a failed write is less than the run. */
+/* The recording, and its last time where a write failed. */
 static void print_recording(const run_job* j) {
   if (j->path == NULL) {
     return;
@@ -330,62 +335,93 @@ static void print_recording(const run_job* j) {
   }
 }
 
-void run_summary_print(run_job* j) {
+/* Model and scheme; with --verbose the options of the scheme. */
+static void print_head(const run_job* j) {
   const saltus_run_settings* settings = saltus_run_about(j->run);
   const saltus_system* sys = j->model.view.system;
-  const saltus_run_result* s = saltus_run_outcome(j->run);
-  saltus_work work = s->work;
+  const int joints = cli_joint_count(j->model.view.joint_names, sys->dims.nj);
   char line[256];
   printf("%s: %d coordinate%s, ", cli_one_line(j->model.name, line, sizeof line), sys->dims.nq,
          cli_plural(sys->dims.nq));
   cli_print_contacts(&j->model);
-  printf(", %d joint%s, scheme %s (%s)\n", sys->dims.nj, cli_plural(sys->dims.nj),
-         settings->scheme->name, settings->options_text);
-  long long steps = s->steps;
-  double span = s->t - settings->start;
-  if (s->tally != NULL &&
-      s->tally->steps > steps) { /* parts of the system have clocks of their own */
-    printf(
-        "Simulated from %g s to %g s in %lld steps of parts that move apart from each other, with "
-        "%lld common times, in %.3g s of computing time",
-        settings->start, s->t, s->tally->steps, steps, s->cpu);
+  printf(", %d joint%s, scheme %s", joints, cli_plural(joints), settings->scheme->name);
+  if (j->verbose) {
+    printf(" (%s)", settings->options_text);
+  }
+  printf("\n");
+}
+
+/* Interval, steps and computing time. */
+static void print_steps(const run_job* j) {
+  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  const long long steps = s->steps;
+  const double span = s->t - settings->start;
+  printf("Simulated from %g s to %g s in ", settings->start, s->t);
+  if (s->tally != NULL && s->tally->steps > steps) {
+    printf("%lld steps of asynchronous islands with %lld common times", s->tally->steps, steps);
   } else {
-    printf("Simulated from %g s to %g s in %lld step%s of %s%.6g s, in %.3g s of computing time",
-           settings->start, s->t, steps, cli_plural(steps), varies(settings) ? "on average " : "",
-           steps > 0 ? span / (double)steps : settings->h, s->cpu);
+    printf("%lld step%s of %s%.6g s", steps, cli_plural(steps),
+           varies(settings) ? "on average " : "", steps > 0 ? span / (double)steps : settings->h);
   }
-  if (s->status == SALTUS_ERR_STOPPED) {
-    printf(", then stopped");
-  }
-  printf(".\n");
+  printf(", in %.3g s of computing time%s.\n", s->cpu,
+         s->status == SALTUS_ERR_STOPPED ? ", then stopped" : "");
   cli_resumption_print(&j->resumption, settings);
-  char* explanation = varies(settings) ? cli_explanation(j->run) : NULL;
-  printf("%s", explanation != NULL ? explanation : "");
-  free(explanation);
-  print_events(j);
-  cli_observed_print(j->model.view.observables, s);
+}
+
+/* Requested tolerance; with --verbose methods, rejected steps and what limited steps. */
+static void print_tolerance(const run_job* j) {
+  char* text = varies(saltus_run_about(j->run)) ? cli_explanation(j->run) : NULL;
+  if (text != NULL && j->verbose) {
+    printf("%s", text);
+  } else if (text != NULL) {
+    printf("%.*s\n", (int)strcspn(text, "\n"), text);
+  }
+  free(text);
+}
+
+static void print_work(const run_job* j) {
+  saltus_work work = saltus_run_outcome(j->run)->work;
   printf("Work: %lld force evaluation%s, %lld contact problem%s", work.force_evaluations,
          cli_plural(work.force_evaluations), work.contact_solves, cli_plural(work.contact_solves));
-  if (work.newton_iterations > 0 || !settings->scheme->chooses_step) {
+  if (work.newton_iterations > 0 || !saltus_run_about(j->run)->scheme->chooses_step) {
     printf(", %.2f Newton iterations a step",
            (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
   }
   printf(".\n");
+}
+
+void run_summary_print(run_job* j) {
+  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_result* s = saltus_run_outcome(j->run);
+  const saltus_system* sys = j->model.view.system;
+  const bool touches = sys->dims.nc > 0 || (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  print_head(j);
+  print_steps(j);
+  print_tolerance(j);
+  if (touches) {
+    print_events(j);
+  }
+  cli_observed_print(j->model.view.observables, s, j->verbose);
+  if (j->verbose) {
+    print_work(j);
+  }
   printf("State at the end:\n");
   print_state(j);
-  if (isfinite(s->energy_start)) {
-    printf("Energy: %.6g J at the start, %.6g J at the end.\n", s->energy_start, s->energy_end);
-  }
   print_ledger(j);
-  printf("Largest penetration %.3e; the contact law holds to %.1e m/s and %.1e N s.\n",
-         s->penetration, s->residual_velocity, s->residual_impulse);
+  if (touches) {
+    printf("Largest penetration %.3e m; contact laws hold to %.1e m/s and %.1e N s.\n",
+           s->penetration, s->residual_velocity, s->residual_impulse);
+  }
   print_constraints(j);
-  print_residuals(j);
+  if (j->verbose) {
+    print_residuals(j);
+  }
   print_error(j);
   print_accuracy(j);
   cli_global_error_print(&j->global, &j->model.view, settings);
   print_recording(j);
-  cli_costs_print(&j->costs, s->cpu, &work);
+  cli_costs_print(&j->costs, s->cpu, &s->work);
   cli_design_print(&j->design, stdout);
 }
 
@@ -422,7 +458,8 @@ void run_summary_json(run_job* j) {
   }
   json_close(&out, '}');
   json_integer(&out, "contacts", sys->dims.nc);
-  json_integer(&out, "joints", sys->dims.nj);
+  json_integer(&out, "joints", cli_joint_count(j->model.view.joint_names, sys->dims.nj));
+  json_integer(&out, "joint_rows", sys->dims.nj);
   json_integer(&out, "impacts", s->events[SALTUS_EVENT_IMPACT].count);
   json_integer(&out, "closes", s->events[SALTUS_EVENT_CLOSE].count);
   json_integer(&out, "opens", s->events[SALTUS_EVENT_OPEN].count);

@@ -211,11 +211,27 @@ static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   return status;
 }
 
-static void report_start(const saltusi_adaptive* w, double moved) {
-  if (moved > 10.0 * w->o.atol_q_min) { /* a start may be as good as a result: a few tolerances */
-    saltusi_log(w->log, SALTUS_LEVEL_WARNING,
-                "start: joints and closed contacts did not fit; positions moved by up to %g",
-                moved);
+/* Largest change of a coordinate since the start as given. */
+static double displacement(const saltusi_adaptive* w) {
+  double moved = 0.0;
+  for (int i = 0; i < w->o.nq; i++) {
+    moved = fmax(moved, fabs(w->step.y0[i] - w->step.y_keep[i]));
+  }
+  return moved;
+}
+
+/* Displacement of the start by joints alone and by joints and contacts. Below a few tolerances it is not reported;
+ * penetrations that saltus_start_project leaves are a note. */
+static void report_start(const saltusi_adaptive* w, double by_joints, double depth) {
+  const double shallow = 1e-6; /* m, as in start_projection.c */
+  const double least = 10.0 * w->o.atol_q_min;
+  const double moved = displacement(w);
+  if (moved > least) {
+    const bool expected = by_joints <= least && depth <= shallow;
+    saltusi_log(w->log, expected ? SALTUS_LEVEL_NOTE : SALTUS_LEVEL_WARNING,
+                "start: joints and contacts were violated (contacts by up to %.3g m); positions "
+                "moved by up to %.3g",
+                depth, moved);
   }
 }
 
@@ -237,6 +253,8 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   memcpy(w->step.y_keep, w->step.y0, (size_t)w->o.ny * sizeof(double));
   saltusi_normalise(w->sys, w->step.y0);
   saltus_status status = saltusi_mode_project(&w->mode, w->step.t, w->step.y0);
+  const double by_joints = displacement(w);
+  double depth = 0.0;
   saltusi_leave_kinks(&w->search, w->step.y0);
   if (status == SALTUS_OK && w->o.featured) {
     status = saltusi_feature_list(&w->search, w->step.t, w->step.y0);
@@ -254,6 +272,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   double near = fmax(saltusi_gap_rounding * size, saltusi_near_part * w->o.atol_q_min);
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
+    depth = fmax(depth, -w->mode.gap[key]);
     if (w->mode.gap[key] <= near || saltusi_is_dry(&w->o, key)) {
       w->decision.set[count++] = key;
     }
@@ -270,11 +289,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   if (status == SALTUS_OK) {
     status = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
   }
-  double moved = 0.0;
-  for (int i = 0; i < w->o.nq; i++) {
-    moved = fmax(moved, fabs(w->step.y0[i] - w->step.y_keep[i]));
-  }
-  report_start(w, moved);
+  report_start(w, by_joints, depth);
   m->rate_valid = 1.0;
   m->started = 1.0;
   saltusi_note_slips(w);

@@ -208,7 +208,8 @@ static void report(const saltus_start_def* def, const saltus_start_move* move) {
                 label(sys->q_labels, move->q_most));
   }
   if (move->v_moved > 0.0) {
-    saltusi_log(def->log, SALTUS_LEVEL_WARNING,
+    /* an infinite tolerance leaves the velocities to joints and drives */
+    saltusi_log(def->log, isinf(def->tolerance) ? SALTUS_LEVEL_NOTE : SALTUS_LEVEL_WARNING,
                 "start: velocities broke joints by up to %.3g per second and were moved by up to "
                 "%.3g (velocity %d %s)",
                 move->rate, move->v_moved, move->v_most + 1, label(sys->v_labels, move->v_most));

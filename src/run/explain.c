@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * explain.c - what a run was asked, how its steps went and what limited them, in plain words.
+ * explain.c - the requested tolerance of a run, its steps and their limits, as text.
  */
 #include "base/number.h"
 #include "run/run_state.h"
@@ -42,11 +42,11 @@ static void add_own(page* p, const double* atol, const saltus_system* sys,
   }
 }
 
-static void add_asked(page* p, const saltus_run* run) {
+static void add_request(page* p, const saltus_run* run) {
   const saltus_run_settings* s = &run->settings;
   const saltus_scene_view* scene = run->def.scene;
-  add(p, "Asked: in every step an error below atol + rtol |x|, rtol = %g, atol = %g", s->rtol,
-      s->atol);
+  add(p, "Requested: a local error of each step below atol + rtol |x|, rtol = %g, atol = %g",
+      s->rtol, s->atol);
   if (s->atol_velocity != s->atol) {
     add(p, ", of velocities %g", s->atol_velocity);
   }
@@ -75,7 +75,7 @@ static void add_methods(page* p, const saltus_tally* tally) {
       add(p, " (%lld)", tally->method_steps[i]);
     }
   }
-  add(p, "; %lld attempt%s rejected.\n", tally->rejections, tally->rejections == 1 ? "" : "s");
+  add(p, "; %lld trial step%s rejected.\n", tally->rejections, tally->rejections == 1 ? "" : "s");
 }
 
 static const struct {
@@ -130,7 +130,7 @@ static void add_limits(page* p, const saltus_system* sys, const saltus_tally* ta
     }
     shown[n] = most;
   }
-  add(p, "What ended or limited them:");
+  add(p, "Steps limited by:");
   for (int i = 0; i < n && i < CAUSES_SHOWN; i++) {
     add(p, "%s", i > 0 ? "," : "");
     add_cause(p, sys, shown[i]);
@@ -159,7 +159,7 @@ static void add_control(page* p, const saltus_run* run) {
   const saltus_run_result* r = &run->result;
   if (s->control != NULL) {
     add(p,
-        "Step control %s (atol=%g rtol=%g): %lld attempt%s rejected, largest accepted error "
+        "Step control %s (atol=%g rtol=%g): %lld trial step%s rejected, largest accepted error "
         "estimate %.2g tolerances.\n",
         s->control, s->control_options.atol, s->control_options.rtol, r->rejections,
         r->rejections == 1 ? "" : "s", r->estimate);
@@ -176,14 +176,14 @@ size_t saltus_run_explain(const saltus_run* run, char* text, size_t bytes) {
   }
   add_control(&p, run);
   if (isfinite(run->settings.rtol)) {
-    add_asked(&p, run);
+    add_request(&p, run);
     add_methods(&p, tally);
     if (tally->steps > 0) {
       add_limits(&p, sys, tally);
     }
     add_searches(&p, sys, tally);
   } else if (run->settings.h > 0.0) {
-    add(&p, "Asked: steps of %.6g s.\n", run->settings.h);
+    add(&p, "Requested: steps of %.6g s.\n", run->settings.h);
   }
   return p.used;
 }

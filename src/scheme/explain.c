@@ -8,6 +8,7 @@
 #include "scheme/scheme_inside.h"
 
 #include "math/matrix.h"
+#include "system/names.h"
 
 #include <assert.h>
 #include <math.h>
@@ -112,24 +113,22 @@ static bool find_open_joint(const saltus_scheme* scheme, double t, double h, cha
 /* A bound of the scheme that was reached. */
 static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, double t, double h) {
   int law = saltusi_scheme_law(scheme, bound->key);
-  const char* contact = law >= 0 ? scheme->eval.sys.laws[law].name : NULL;
-  const int* number = scheme->eval.numbers != NULL ? scheme->eval.numbers->contact : NULL;
+  char contact[SALTUSI_CONTACT_TEXT];
+  saltusi_key_label(&scheme->eval, bound->key, law, contact);
   if (bound->paradox) {
     saltusi_log(
         scheme->log, SALTUS_LEVEL_ERROR,
         "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s no force of "
-        "contact %d \"%s\", which slides, obeys Coulomb's law (Painleve): with its "
+        "contact %s, which slides, obeys Coulomb's law (Painleve): with its "
         "friction a normal force of 1 N accelerates the gap by %.3g m/s^2; adaptive goes on "
         "after an impact without collision",
-        scheme->ops->info.name, t, h, bound->t, saltusi_number(number, bound->key),
-        contact != NULL ? contact : "", bound->coupling);
+        scheme->ops->info.name, t, h, bound->t, contact, bound->coupling);
     return;
   }
   saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
               "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
-              "%lld %s, the next at contact %d \"%s\"; a smaller step has fewer",
-              scheme->ops->info.name, t, h, bound->t, bound->count, bound->what,
-              saltusi_number(number, bound->key), contact != NULL ? contact : "");
+              "%lld %s, the next at contact %s; a smaller step has fewer",
+              scheme->ops->info.name, t, h, bound->t, bound->count, bound->what, contact);
 }
 
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
@@ -149,7 +148,6 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   bool found =
       !reported && bound.what == NULL && find_undefined(scheme, undefined, sizeof undefined);
   const char* name = scheme->ops->info.name;
-  const int* number = scheme->eval.numbers != NULL ? scheme->eval.numbers->contact : NULL;
   if (status == SALTUS_ERR_SYSTEM) {
     const char* text = "it asks for more room whatever it gets";
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
@@ -160,15 +158,14 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: at t = %.17g the mass matrix is singular or not finite", name, t);
   } else if (status == SALTUS_ERR_LAW && scheme->stops_at_gain) {
-    const saltus_system* sys = &scheme->eval.sys;
-    int key = scheme->gain.contact;
-    const char* contact = saltusi_laws_by_key(sys) ? sys->laws[key].name : NULL;
-    saltusi_log(
-        scheme->log, SALTUS_LEVEL_ERROR,
-        "scheme %s: the impact at contact %d \"%s\", t = %.10g s, creates %g J: Newton's law "
-        "with friction can; on_energy_gain=report goes on with a warning",
-        name, saltusi_number(number, key), contact != NULL ? contact : "", scheme->gain.t,
-        scheme->gain.energy_change);
+    char contact[SALTUSI_CONTACT_TEXT];
+    const int key = scheme->gain.contact;
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: the impact at contact %s, t = %.10g s, creates %g J: Newton's law "
+                "with friction can; on_energy_gain=report goes on with a warning",
+                name,
+                saltusi_key_label(&scheme->eval, key, saltusi_scheme_law(scheme, key), contact),
+                scheme->gain.t, scheme->gain.energy_change);
   } else if (status == SALTUS_ERR_CONTRADICTION) {
     char names[256];
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,

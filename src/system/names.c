@@ -42,6 +42,43 @@ const char* saltusi_contact_label(const saltus_system* sys, int i, char* text, s
   return text;
 }
 
+const char* saltusi_identity_label(const saltus_system* sys, uint64_t identity, int law, char* text,
+                                   size_t bytes) {
+  assert(sys != NULL && text != NULL && bytes > 0);
+  if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
+    return saltusi_contact_label(sys, (int)identity, text, bytes);
+  }
+  text[0] = '\0';
+  if (sys->ops->contact_text != NULL) {
+    sys->ops->contact_text(sys->self, identity, text, bytes);
+  }
+  const char* name = law >= 0 && law < sys->law_count ? sys->laws[law].name : NULL;
+  if (text[0] == '\0' && name != NULL) {
+    return shown(name, text, bytes);
+  }
+  if (text[0] == '\0') {
+    snprintf(text, bytes, "%llu", (unsigned long long)identity);
+  }
+  return text;
+}
+
+const char* saltusi_key_label(const saltusi_eval* eval, int key, int law,
+                              char text[SALTUSI_CONTACT_TEXT]) {
+  assert(eval != NULL && text != NULL && law < eval->sys.law_count);
+  char name[SALTUSI_CONTACT_TEXT - 16] = "";
+  if (eval->keys != NULL && key >= 0) {
+    const uint64_t identity = eval->keys->table.identity[key];
+    snprintf(text, SALTUSI_CONTACT_TEXT, "\"%s\"",
+             saltusi_identity_label(&eval->sys, identity, law, name, sizeof name));
+    return text;
+  }
+  const char* own = law >= 0 ? eval->sys.laws[law].name : NULL;
+  const int* numbers = eval->numbers != NULL ? eval->numbers->contact : NULL;
+  snprintf(text, SALTUSI_CONTACT_TEXT, "%d \"%.100s\"", saltusi_number(numbers, key),
+           own != NULL ? own : "");
+  return text;
+}
+
 const char* saltusi_along_name(const saltus_system* sys, int i, char* text, size_t bytes) {
   assert(sys != NULL && text != NULL);
   return sys->dims.nq == sys->dims.nv ? saltusi_q_name(sys, i, text, bytes)

@@ -155,7 +155,7 @@ class TolerancesOfTheMotion(Cli):
             snapshot = self.folder / 'run.snapshot'
             result = saltus('run', self.scene(WALL), '--global', '-o', path, '--snapshot', snapshot, '--force')
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertRegex(result.stdout, r'Error of the motion, by \d+ runs .* an estimate\.\nIts steps have ')
+            self.assertRegex(result.stdout, r'Error of the motion, estimated by \d+ runs .*\.\nSteps have ')
             about = json.loads(saltus('info', path, '--json').stdout)
             self.assertRegex(about['accuracy'], r'^error=\S+ of rtol=1e-06 atol=1e-06, part=\S+ amplification=')
             self.assertIn('motion known to error=', saltus('info', path).stdout)

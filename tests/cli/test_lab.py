@@ -70,7 +70,7 @@ dry_friction: [{name: pin, rate: th', force: 1}]
 simulate: {until: 12}
 """)
         # seven turns, then it sticks
-        self.assertIn('Dry friction of joints began to slip, stuck or turned 8 times.', saltus('run', pin, '--tol', '1e-8').stdout)
+        self.assertIn('Dry friction of joints began to slip, stuck or turned 8 times.', saltus('run', pin, '--tol', '1e-8', '--verbose').stdout)
 
     def test_a_law_that_was_replaced_is_in_the_summary(self):
         text = pathlib.Path(KANE).read_text() + 'impacts: {energy: poisson}\n'

@@ -50,7 +50,7 @@ class Messages(Cli):
         check = saltus('check', top).stdout
         self.assertIn('coordinate top.qw [1]: starts at 1\n', check)
         self.assertIn('velocity top.wz [rad/s]: starts at 2\n', check)
-        run = saltus('run', top).stdout
+        run = saltus('run', top, '--verbose').stdout
         self.assertIn('  top.x = 0 m\n', run)
         self.assertIn('  top.wz = 2\n', run)
 

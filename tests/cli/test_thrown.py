@@ -55,7 +55,7 @@ class Thrown(unittest.TestCase):
         rest = re.search(r'numerical remainder (\S+) J', done.stdout)
         self.assertIsNotNone(start, done.stderr)
         self.assertIsNotNone(rest, done.stdout)
-        depth = re.search(r'Largest penetration (\S+);', done.stdout)
+        depth = re.search(r'Largest penetration (\S+) m;', done.stdout)
         return done.returncode, done.stderr, float(start[1]), float(rest[1]), float(depth[1])
 
     def check(self, seed, kind, pair=False, completes=True):

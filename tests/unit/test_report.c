@@ -343,7 +343,7 @@ static void a_run_says_what_was_asked_and_what_limited_its_steps(void** state) {
   assert_int_equal(saltus_run_explain(run, part, sizeof part), length);
   assert_memory_equal(part, text, sizeof part - 1);
   assert_non_null(strstr(text, "rtol = 1e-06, atol = 1e-06, of height 1e-05."));
-  const char* causes = strstr(text, "What ended or limited them:");
+  const char* causes = strstr(text, "Steps limited by:");
   assert_non_null(causes);
   assert_non_null(strstr(causes, " events ("));
   long long sum = 0, most = saltus_run_outcome(run)->tally->steps;
@@ -359,7 +359,7 @@ static void a_run_says_what_was_asked_and_what_limited_its_steps(void** state) {
   saltus_run_destroy(run);
   run = ran(scene, "moreau-jean", 0.01);
   saltus_run_explain(run, text, sizeof text);
-  assert_string_equal(text, "Asked: steps of 0.01 s.\n");
+  assert_string_equal(text, "Requested: steps of 0.01 s.\n");
   saltus_run_destroy(run);
   saltus_scene_destroy(scene);
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "math/matrix.h"
+#include "system/names.h"
 
 #include <assert.h>
 #include <float.h>
@@ -494,13 +495,14 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
 saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step* s, int key) {
   assert(w != NULL && s != NULL && key >= 0);
   const saltusi_impact_series* series = &w->series[key];
-  const char* name = s->eval->sys.laws[w->laws[key]].name;
+  char name[SALTUSI_CONTACT_TEXT];
+  saltusi_key_label(s->eval, key, w->laws[key], name);
   if (series->impacts < 3.0) { /* no series yet of which to tell where it ends */
     saltusi_log(s->log, SALTUS_LEVEL_ERROR,
-                "scheme event-driven: events of contact %d \"%s\" follow each other faster than "
+                "scheme event-driven: events of contact %s follow each other faster than "
                 "%.1g s at t = "
                 "%.15g s, after %.0f impacts. Option at_accumulation=capture goes on through them",
-                key, name != NULL ? name : "", w->width, w->t, series->impacts);
+                name, w->width, w->t, series->impacts);
     return SALTUS_ERR_ACCUMULATION;
   }
   double ratio = series->flight[0] / series->flight[1];
@@ -508,11 +510,11 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   double rest = known ? series->flight[0] * ratio / (1.0 - ratio) : NAN;
   saltusi_log(
       s->log, SALTUS_LEVEL_ERROR,
-      "scheme event-driven: impacts of contact %d \"%s\" accumulate: %.0f so far, the last "
+      "scheme event-driven: impacts of contact %s accumulate: %.0f so far, the last "
       "at t = %.15g s, after a flight of %.2g s that was %.6g times the one before; they end "
       "at t = %.15g s (uncertain by %.1g s). Option at_accumulation=capture goes on through it",
-      key, name != NULL ? name : "", series->impacts, series->last, series->flight[0], ratio,
-      series->last + rest, rest + w->width);
+      name, series->impacts, series->last, series->flight[0], ratio, series->last + rest,
+      rest + w->width);
   return SALTUS_ERR_ACCUMULATION;
 }
 

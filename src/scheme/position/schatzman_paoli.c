@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 #include "scheme/moreau/moreau_step.h"
+#include "system/names.h"
 
 #include <float.h>
 #include <string.h>
@@ -606,12 +607,12 @@ static saltus_status check_impacts(const work* w, const saltusi_step* s) {
     const saltus_contact_step* c = &s->contacts[i];
     const saltus_contact_law* law = &s->eval->sys.laws[c->law];
     if (c->impact && law->tangents > 0 && law->mu > 0.0) {
-      saltusi_log(
-          s->log, SALTUS_LEVEL_ERROR,
-          "scheme schatzman-paoli: impact of contact %d \"%s\" at t = %g s: with rolling or "
-          "drilling friction, patches or bonds impacts with friction have no limit as h "
-          "falls here; moreau-jean treats them",
-          c->key, law->name != NULL ? law->name : "", s->t + s->h);
+      char contact[SALTUSI_CONTACT_TEXT];
+      saltusi_log(s->log, SALTUS_LEVEL_ERROR,
+                  "scheme schatzman-paoli: impact of contact %s at t = %g s: with rolling or "
+                  "drilling friction, patches or bonds impacts with friction have no limit as h "
+                  "falls here; moreau-jean treats them",
+                  saltusi_key_label(s->eval, c->key, c->law, contact), s->t + s->h);
       return SALTUS_ERR_UNSUPPORTED;
     }
   }
