@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * A ball falls on a floor and comes to rest after infinitely many bounces in 1.354570922957 s. The
- * system is written by hand in callbacks, to show the C interface.
+ * A ball falls on a floor and comes to rest after infinitely many impacts in 1.354570922957 s. The
+ * system is defined by callbacks of the C interface.
  *
  *   cc bouncing_ball.c $(pkg-config --cflags --libs saltus) -o bouncing_ball && ./bouncing_ball
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * A ball on a floor that forgets how to bounce: restitution falls with the speed of the impact, as a law of one's own. In the
- * middle of the run its state is saved, and a second simulation that goes on from there ends with the same bits.
+ * A user-defined impact law: the restitution of a bouncing ball decreases with the impact speed. A snapshot is saved in the
+ * middle of the run; a second simulation continues from it and ends bitwise identically.
  *
  *   cc own_law.c $(pkg-config --cflags --libs saltus) -lm -o own_law && ./own_law
  */
@@ -27,9 +27,9 @@ static void contact(const void* self, const saltus_point* at, uint64_t name, sal
   (void)self, (void)at, (void)name, rows->G[0] = 1.0;
 }
 
-/* U+ = U- + W P; slow impacts bounce well, fast ones do not */
+/* U+ = U- + W P; restitution decreases with the impact speed */
 static saltus_status soft(const void* self, const saltus_impact* impact, double* P) {
-  const double* half = self; /* m/s at which half of the restitution is gone */
+  const double* half = self; /* m/s at which the restitution is 1/2 */
   const double e = 1.0 / (1.0 + fabs(impact->u[0]) / *half);
   P[0] = -(1.0 + e) * impact->u[0] / impact->W[0];
   return SALTUS_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * A scene file with overrides, recorded with the bytes of `saltus run SCENE -o FILE`.
+ * Runs a scene with overrides. The recording is bitwise identical to that of `saltus run SCENE -o FILE`.
  *
  *   cc run_scene.c $(pkg-config --cflags --libs saltus) -o run_scene
- *   ./run_scene ball.yaml ball.csv adaptive tol=1e-8 until=4        or "-": the scene's scheme
+ *   ./run_scene ball.yaml ball.csv adaptive tol=1e-8 until=4        or "-": scheme of the scene
  */
 #include <saltus/saltus.h>
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The recording is made when the run is accepted. */
+/* Creates the recording after saltus_run_create has succeeded. */
 static saltus_status simulate(saltus_run* run, const saltus_scene_view* scene, const char* path) {
   saltus_recording_def file = saltus_recording_def_default();
   file.path = path;
@@ -30,7 +30,7 @@ static saltus_status simulate(saltus_run* run, const saltus_scene_view* scene, c
       (status = saltus_run_record(run, saltus_recording_recorder(recording))) == SALTUS_OK) {
     status = saltus_run_go(run);
     const saltus_run_result* r = saltus_run_outcome(run);
-    char limits[4096]; /* of the step size, in words */
+    char limits[4096]; /* limits of the step size, as text */
     saltus_run_explain(run, limits, sizeof limits);
     saltus_recording_explain(recording, limits);
     saltus_recording_close(recording,

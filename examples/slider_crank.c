@@ -15,7 +15,7 @@ static const saltus_body_def bodies[] = {
     {.name = "rod", .mass = 2, .inertia = {0.2}, .position = {1.0}},
     {.name = "slider", .mass = 3, .inertia = {0.1}, .position = {1.5}}};
 
-/* points in body axes from the centre of mass; without a body: of the world */
+/* points relative to the centre of mass in body axes; without a body: in the world */
 static const saltus_marker_def markers[] = {
     {.name = "ground"},
     {.name = "crank foot", .body = "crank", .position = {-0.25}},
@@ -57,7 +57,7 @@ int main(void) {
   saltus_assembly moved;
   saltus_integrator* it = NULL;
   saltus_status status = saltus_mechanism_create(&def, &m);
-  if (status == SALTUS_OK) { /* rod and slider get velocities that joints allow */
+  if (status == SALTUS_OK) { /* velocities of rod and slider consistent with the joints */
     status = saltus_mechanism_assemble(m, 1e-9, log, &moved);
   }
   if (status == SALTUS_OK) {

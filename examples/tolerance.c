@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * A stone is thrown onto rough ground and integrated to a tolerance: no step size, no threshold. Exact
- * are: rest after infinitely many bounces at 1.354570922957 s, stop at 1.529051987768 s, 2.493577981651 m away.
+ * A stone is thrown onto rough ground and integrated to a tolerance, without step size and threshold. Exact
+ * values: Zeno point at 1.354570922957 s, end of sliding at 1.529051987768 s and 2.493577981651 m.
  *
  *   cc tolerance.c $(pkg-config --cflags --libs saltus) -o tolerance && ./tolerance
  */
@@ -19,7 +19,7 @@ static const char text[] =
     "  - {name: ground, gap: y, slip: x', friction: 0.2, restitution: 0.5}\n";
 
 static saltus_status integrate(saltus_integrator* it) {
-  /* to the end, with a stop where the bouncing ends and where the sliding does */
+  /* to the end, with stops at the Zeno point and at the end of sliding */
   const unsigned stops = SALTUS_STOP(SALTUS_EVENT_ACCUMULATION) | SALTUS_STOP(SALTUS_EVENT_STICK);
   saltus_status status = SALTUS_OK;
   while (status == SALTUS_OK && saltus_integrator_time(it) < 2.0) {
@@ -31,7 +31,7 @@ static saltus_status integrate(saltus_integrator* it) {
     }
   }
 
-  /* the first impact from both sides, out of the dense output */
+  /* velocities before and after the first impact, by dense output */
   const saltus_event* impact = saltus_integrator_event(it, 0);
   for (int side = SALTUS_LEFT; side <= SALTUS_RIGHT && impact != NULL && status == SALTUS_OK;
        side++) {

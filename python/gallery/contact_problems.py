@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Contact problems from files, by every solver, judged here.
+"""Contact problems from files: five solvers and their residuals.
 
-A friction problem is u = W r + q with Coulomb's law between r and u at every contact. The files hold problems of stacks
-and packings in the text format of Siconos. Answers are judged without the library: by the natural map of De Saxce's form,
-r = P_K(r - (u + mu |u_T| n)), whose difference is zero at a solution and nowhere else.
+A friction problem is u = W r + q with Coulomb's law between r and u at every contact. The files have problems of stacks
+and packings in the text format of Siconos. Residuals are computed independently of the library, by the natural map of De Saxce's form,
+r - P_K(r - (u + mu |u_T| n)), which is zero at solutions only.
 """
 from pathlib import Path
 import sys
@@ -24,7 +24,7 @@ SOLVERS = ("auto", "gauss-seidel", "interior-point", "semismooth-newton", "proxi
 
 
 def onto_cone(x: Any, mu: Any) -> Any:
-    """The nearest points of the cones |x_T| <= mu x_N, row by row."""
+    """Projection of each row onto its cone |x_T| <= mu x_N."""
     n, t = x[:, 0], np.hypot(x[:, 1], x[:, 2])
     inside, polar = t <= mu * n, mu * t <= -n
     normal = np.where(polar, 0.0, np.where(inside, n, (n + mu * t) / (1 + mu**2)))
@@ -33,7 +33,7 @@ def onto_cone(x: Any, mu: Any) -> Any:
 
 
 def fault(problem: saltus.Problem, r: Any) -> float:
-    """How far r is from obeying Coulomb's law, relative to the problem."""
+    """Natural map residual of r, relative to the size of the problem."""
     u = (problem.W @ r + problem.q).reshape(-1, 3)
     lifted = u + np.outer(problem.mu * np.hypot(u[:, 1], u[:, 2]), [1, 0, 0])
     stiff = problem.W.diagonal().max()
@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
         weight = problem.mu * best[:, 0].max()
         left.plot(best[:, 0] / best[:, 0].max(), np.hypot(best[:, 1], best[:, 2]) / weight, ".", markersize=5,
                   label=f"{j + 1}: {name.split('_', 1)[1].replace('_', ' ')}: {len(problem.mu)} contacts")
-        print(f"{name}: {len(problem.mu)} contacts, faults " + ", ".join(f"{s} {f:.0e}" for s, f in zip(SOLVERS, faults[:, j])))
+        print(f"{name}: {len(problem.mu)} contacts, residuals " + ", ".join(f"{s} {f:.0e}" for s, f in zip(SOLVERS, faults[:, j])))
     left.plot([0, 1], [0, 1], color="0.5", linewidth=1)
     left.set(xlabel="normal impulse / largest", ylabel="friction / (mu largest)", title="on the line: slides, below: sticks")
     left.legend(frameon=False, fontsize="x-small", loc="upper left")
@@ -69,9 +69,9 @@ def main(folder: Path) -> None:
     right.set(xlabel="problem", ylabel="fault, recomputed", ylim=(1e-16, 1e3), title="crosses: says itself that it has no answer")
     right.legend(frameon=False, fontsize="small", ncols=2, loc="upper center")
     figure.savefig(folder / "contact_problems.png", dpi=100)
-    print(f"{solved.sum()} of {solved.size} solved; the worst fault of these is {faults[solved].max():.1e}")
-    assert solved[0].all(), "the portfolio has no answer"
-    assert faults[solved].max() < 1e-8, "what is called solved does not obey the law"
+    print(f"{solved.sum()} of {solved.size} solved; their largest residual is {faults[solved].max():.1e}")
+    assert solved[0].all(), "the portfolio failed"
+    assert faults[solved].max() < 1e-8, "a reported solution violates the law"
 
 
 if __name__ == "__main__":

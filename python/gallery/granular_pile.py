@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """A pile of discs and the forces in it.
 
-Discs of two sizes fall between two walls and come to rest. The lines join discs that press on each other, as wide as
-the force: chains carry the weight. Floor and walls together carry the weight of all discs, and push from both sides alike.
+Discs of two sizes fall between two walls and come to rest. Lines connect discs in contact, with a width proportional to
+the force: they show force chains. The forces of floor and walls balance the weight of all discs, and the horizontal forces balance.
 """
 from pathlib import Path
 import sys
@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
             m.body(f"d{i}_{j}", density=1000, position=[round(float(x), 4) for x in place]).shape("circle", radius=radius)
     sol = saltus.solve(m, 2.5, scheme="moreau-jean", step=STEP, every=50)
 
-    # contacts of the last state: which bodies (-1 is the world), the normal towards the first, mean forces since the state before
+    # contacts of the last state: bodies (-1: world), normal towards the first body, mean forces since the previous state
     table = sol.contacts.table()
     rows = slice(table["start"][-2], table["start"][-1])
     bodies, points, normals, forces = (table[name][rows] for name in ("bodies", "point", "normal", "force"))
@@ -60,7 +60,7 @@ def main(folder: Path) -> None:
     figure.savefig(folder / "granular_pile.png", dpi=100)
 
     floor = forces[normals[:, 1] == 1, 0].sum()
-    print(f"{len(radii)} discs weigh {weight:.3f} N; floor and walls carry {carried[1]:.3f} N, the floor alone {floor:.1f} N")
+    print(f"{len(radii)} discs weigh {weight:.3f} N; vertical force of floor and walls {carried[1]:.3f} N, of the floor {floor:.1f} N")
     assert abs(carried[1] / weight - 1) < 1e-6 and abs(carried[0]) < 1e-6 * weight, "the pile is not at rest"
 
 

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """One impact under many laws.
 
-Kane's double pendulum strikes a rough floor. Newton's law, U_N+ = -e U_N-, reverses the slip and creates energy: 0.0407 J
-out of 0.0232 J (Kane and Levinson 1985). Stronge's energetic law never does. The ledger tells who gains.
+Kane's double pendulum hits a rough floor. Newton's law, U_N+ = -e U_N-, reverses the slip and increases the energy by 0.0407 J
+from 0.0232 J (Kane and Levinson 1985). Stronge's energetic law never gains energy. The energy balance has the gain of each law.
 """
 from pathlib import Path
 import sys

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """Stick-slip of a block on a belt, against its closed form.
 
-A mass on a spring lies on a belt; friction at rest is larger than in motion. The block travels with the belt, lets go,
-swings back and is caught again. Between events the motion is a straight line or a harmonic one, so the period is known:
+A mass on a spring lies on a belt with static above kinetic friction. The block sticks to the belt, slips back and
+sticks again. Between events the motion is linear or harmonic, so the period has a closed form:
 2 (xs - xk)/v of sticking and 2 (pi - atan(w (xs - xk)/v))/w of slipping.
 """
 from math import atan, pi, sqrt
@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
     right.legend(frameon=False, loc="center")
     figure.savefig(folder / "stick_slip.png", dpi=100)
 
-    print(f"{len(sticks)} times stuck; period {period:.10f} s, closed form {exact:.10f} s, off by {abs(period - exact):.1e} s")
+    print(f"{len(sticks)} transitions to stick; period {period:.10f} s, closed form {exact:.10f} s, error {abs(period - exact):.1e} s")
     assert abs(period - exact) < 1e-8, "the period is wrong"
 
 

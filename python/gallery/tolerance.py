@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """A tolerance is kept through impacts.
 
-The tip of a double pendulum strikes a wall: impacts, their accumulation, sliding along the wall, detachment. Each run
-asks for ten times more accuracy; its error is measured against an independent event-driven integration to 1e-13
-(data/reference), which is no work of this library.
+The tip of a double pendulum hits a wall: impacts, a Zeno point, sliding along the wall, detachment. The tolerance of each run is
+a tenth of the previous one. Errors are relative to an event-driven integration to 1e-13 by an independent program
+(data/reference).
 """
 from pathlib import Path
 import sys

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """The limit cycle of the woodpecker toy.
 
-A sleeve on a pole carries a bird on a spring. The beak strikes, the sleeve jams and slips, and in every cycle of 0.146 s the
-toy is 19.45 mm lower (Glocker 1995; Leine, Glocker and van Campen 2001). Started beside it, the motion comes to this
-cycle from both sides in turns: the distance from it is multiplied by a negative number each time.
+A bird is mounted by a spring on a sleeve on a pole. In every cycle of 0.146 s the beak has an impact, the sleeve jams and slips, and the
+toy descends by 19.45 mm (Glocker 1995; Leine, Glocker and van Campen 2001). From a perturbed start the motion converges to this
+limit cycle with a negative multiplier: the deviation alternates in sign.
 """
 from pathlib import Path
 import sys
@@ -21,14 +21,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def main(folder: Path) -> None:
     model = saltus.Model(ROOT / "scenes/woodpecker.yaml")
-    # the bird starts a little slower than on the cycle, the sleeve within its play
+    # initial velocity of the bird below that of the cycle, sleeve within its clearance
     sol = saltus.solve(model, 8.0, tol=1e-9, scheme="adaptive", dt=1e-3, v0=[-0.34, 0.0, -7.0], parameters={"start": -0.1})
 
-    # once a cycle the beak strikes: the state there is a Poincare map
+    # impacts of the beak, one in each cycle, are a Poincare section
     impacts = sol.events[(sol.events["kind"] == "impact") & (sol.events["contact"] == "beak")]
-    strikes = np.array(impacts["t"])
-    periods = np.diff(strikes)
-    drops = -np.diff(sol(strikes)["y"])
+    times = np.array(impacts["t"])
+    periods = np.diff(times)
+    drops = -np.diff(sol(times)["y"])
 
     away = drops[5:20] - drops[-1]
     multiplier = np.mean(away[1:] / away[:-1])
@@ -45,8 +45,8 @@ def main(folder: Path) -> None:
     right.legend(frameon=False)
     figure.savefig(folder / "woodpecker.png", dpi=100)
 
-    print(f"{len(strikes)} strikes of the beak; on the cycle {1e3 * drops[-1]:.3f} mm lower every {periods[-1]:.5f} s")
-    print(f"the distance from the cycle is multiplied by {multiplier:.2f} in each")
+    print(f"{len(times)} impacts of the beak; limit cycle: descent {1e3 * drops[-1]:.3f} mm, period {periods[-1]:.5f} s")
+    print(f"the deviation from the limit cycle is multiplied by {multiplier:.2f} in each cycle")
     assert abs(drops[-1] - drops[-2]) < 1e-6, "not yet on the cycle"
     assert abs(drops[-1] - 19.45e-3) < 0.05e-3 and abs(periods[-1] - 0.146) < 1e-3, "another cycle than the published one"
 
