@@ -42,7 +42,8 @@ def main(folder: Path) -> None:
 
     last = ledger.last()
     print(f"face contact at {1e3 * flat:.4f} ms, after {len(impacts)} impacts")
-    print(f"dissipated by impacts {-last['impact']:.4f} J, by friction {-last['friction']:.4f} J; numerical remainder {last['remainder']:.1e} J")
+    print(f"dissipated by impacts {-last['impact']:.4f} J, by friction {-last['friction']:.4f} J; "
+          f"numerical remainder {last['remainder']:.1e} J")
     assert abs(flat - 2.6925e-3) < 1e-7, "wrong time of the Zeno point"
     assert abs(last["remainder"]) < 1e-6, "the energy balance is not closed"
 
