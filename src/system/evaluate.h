@@ -14,14 +14,22 @@
 
 #include <math.h>
 
+typedef enum saltusi_bound_kind {
+  SALTUSI_BOUND_COUNT,
+  SALTUSI_BOUND_PAINLEVE, /* no forces obey Coulomb's law */
+  SALTUSI_BOUND_LAW       /* forces of the step disobey it */
+} saltusi_bound_kind;
+
 /* A bound that a step reached, for the message when it fails. */
 typedef struct saltusi_bound {
   const char* what; /* is counted; NULL: no bound was reached */
   long long count;
-  int key;         /* of the contact; -1: of none */
-  double t;        /* s, how far it came */
-  bool paradox;    /* Painleve's: no forces obey Coulomb's law; not counted */
-  double coupling; /* 1/kg, acceleration of the gap by a normal force with its friction; below 0 */
+  int key;  /* of the contact; -1: of none */
+  double t; /* s, how far it came */
+  saltusi_bound_kind kind;
+  double
+      value; /* of Painleve's paradox: 1/kg, acceleration of the gap by a normal force with its friction; of the law: N, */
+  double limit; /* N, which Coulomb's law allows */
 } saltusi_bound;
 
 /* Numbers that velocities, contacts and rows of joints have for those who read messages. */

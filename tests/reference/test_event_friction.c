@@ -6,6 +6,9 @@
 #include "saltus_test.h"
 #include "scene_runs.h"
 
+#include <math.h>
+#include <string.h>
+
 static const char* const schemes[] = {"rk4", "dopri5"};
 
 /* A torque of 10 Hz turns the wheel by 4 of its 12 teeth in each period; at the end of each it rests against two teeth, on both of which
@@ -24,8 +27,66 @@ static void the_ratchet_advances_by_four_teeth_a_period(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* End of a run with error control. */
+static double controlled(const saltus_scene_view* view, const char* scheme, double tol) {
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = view;
+  def.scheme = scheme;
+  def.tol = tol;
+  saltus_run* run;
+  assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  const double x = saltus_run_outcome(run)->q[0];
+  saltus_run_destroy(run);
+  return x;
+}
+
+/* A block under a cos t sticks for 2.6 s at a time, which error control passes in steps of a second: sticking ends and begins again inside of
+ * them. It slips from t1, where a cos t1 = -mu g, to t2, where its velocity is zero again, one way and then the other; until 10 s three
+ * times. x(2) = 3.00434856972686523 (Potra et al. 2006). */
+static void sticking_ends_inside_of_long_steps(void** state) {
+  (void)state;
+  const double a = 8.0, bound = 0.8 * 9.81, t1 = acos(-bound / a);
+  double low = t1 + 0.3, high = t1 + 1.0; /* of t2 */
+  for (int k = 0; k < 60; k++) {
+    const double t = 0.5 * (low + high);
+    *(a * (sin(t) - sin(t1)) + bound * (t - t1) < 0.0 ? &low : &high) = t;
+  }
+  const double d = low - t1;
+  const double moved = a * (cos(t1) - cos(low) - sin(t1) * d) + 0.5 * bound * d * d;
+  saltus_scene* scene = saltus_test_scene("block-stick-slip", NULL, 0);
+  for (int k = 0; k < 2; k++) {
+    const double x = controlled(saltus_scene_look(scene), k == 0 ? "dopri5" : "rkf45", 1e-8);
+    assert_near(x, 3.00434856972686523 + moved, 1e-7);
+  }
+  saltus_scene_destroy(scene);
+}
+
+/* A belt that starts at once carries a block along with friction mu m g. Schemes that hold sticking contacts by projection would give the
+ * block the velocity of the belt in one step, with friction 1000 N: such a step fails. */
+static void friction_outside_of_its_cone_is_refused(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\ncoordinates: {x: {start: 0}, y: {start: 0}}\nkinetic: (x'^2 + "
+      "y'^2)/2\npotential: "
+      "9.81*y\ncontacts:\n"
+      "  - {name: belt, gap: y, slip: \"x - max(0, t - 0.4995)\", friction: 0.2}\n";
+  static const char* const all[] = {"rk4", "dopri5", "radau-iia-5", "hem-4"};
+  saltus_scene* scene = scene_open_text(text);
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    const scene_outcome end = scene_try(saltus_scene_look(scene), all[k], 1e-3, 1.0);
+    assert_int_not_equal(end.status, SALTUS_OK);
+    assert_non_null(
+        strstr(end.text, "up to t = 0.5 s contact 0 \"belt\" has a mean friction force"));
+    assert_non_null(strstr(end.text, "Coulomb's law allows 1.962 N"));
+  }
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sticking_ends_inside_of_long_steps),
+      cmocka_unit_test(friction_outside_of_its_cone_is_refused),
       cmocka_unit_test(the_ratchet_advances_by_four_teeth_a_period),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

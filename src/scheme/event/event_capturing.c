@@ -44,7 +44,6 @@ static void friction_layout(saltusi_capture* w, const saltusi_eval* eval, saltus
     w->marks = SALTUS_PUSH2(arena, double, nc, SALTUSI_GRIP_MARKS);
     w->was_slipping = SALTUS_PUSH(arena, bool, nc);
     w->ends = SALTUS_PUSH(arena, bool, nc);
-    w->response = SALTUS_PUSH(arena, double, eval->sys.dims.nv);
   }
   w->flow = &w->rk;
   if (saltusi_slips_in_space(&eval->sys) && !w->rk.method->implicit) {
@@ -113,6 +112,8 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->reported = SALTUS_PUSH(arena, bool, d->nc);
   w->doublings = SALTUS_PUSH(arena, int, d->nc);
   w->was_closed = SALTUS_PUSH(arena, bool, d->nc);
+  w->lasting = SALTUS_PUSH(arena, saltusi_lasting, d->nc);
+  w->response = SALTUS_PUSH(arena, double, d->nv);
   w->series = SALTUS_PUSH(arena, saltusi_impact_series, d->nc);
   w->dense_room = SALTUS_PUSH(arena, double, (int)saltusi_pieces_room(sys));
 }
@@ -134,9 +135,12 @@ static void accept(saltusi_capture* w, const saltusi_step* s, double x, const do
   int each = w->flow->each;
   for (int i = 0; i < w->count; i++) {
     saltus_contact_step* contact = saltusi_capture_reported(w, w->keys[i]);
+    double P[3] = {0.0};
     for (int k = 0; k < each; k++) {
-      contact->impulse[k] += saltusi_rk_impulse(w->flow, d, d->nj + each * i + k, x);
+      P[k] = saltusi_rk_impulse(w->flow, d, d->nj + each * i + k, x);
+      contact->impulse[k] += P[k];
     }
+    saltusi_lasting_add(&w->lasting[w->keys[i]], P);
     double work[2];
     saltusi_rk_contact_work(w->flow, d, i, x, work);
     contact->slip_work += work[0];
@@ -622,6 +626,7 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
   w->fresh = true;
   for (int key = 0; key < d->nc; key++) {
     w->reported[key] = false;
+    w->lasting[key] = (saltusi_lasting){.size = 0.0};
     w->doublings[key] = 0;
     w->closed[key] = s->memory0[key] > 0.0;
     w->fresh = w->fresh && s->memory0[key] == 0.0;
@@ -691,6 +696,18 @@ static saltus_status give_up(const saltusi_capture* w, const saltusi_step* s, lo
   return SALTUS_RETRY_SMALLER;
 }
 
+/* Forces of closed contacts in the step obey Coulomb's law. */
+static saltus_status check_forces(saltusi_capture* w, const saltusi_step* s) {
+  const saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
+  const saltusi_coulomb_step step = {.at = &at, .h = s->h, .contacts = w->lasting, .laws = w->laws};
+  const saltusi_coulomb_work work = {.mass = &w->mass,
+                                     .rows = &w->op.rows,
+                                     .row = s->eval->sys.dims.nj,
+                                     .a = w->a,
+                                     .response = w->response};
+  return saltusi_coulomb_check(s->eval, &step, &work);
+}
+
 saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_capturing_options* o,
                                    const saltusi_step* s) {
   assert(w != NULL && o != NULL && s != NULL);
@@ -721,6 +738,9 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
   }
   if (status == SALTUS_OK) {
     status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->end);
+  }
+  if (status == SALTUS_OK) {
+    status = check_forces(w, s);
   }
   if (status == SALTUS_OK) {
     finish_step(w, s);

@@ -26,6 +26,7 @@
 #define SALTUSI_EVENT_CAPTURING_H
 
 #include "saltus/runge_kutta.h"
+#include "scheme/coulomb_check.h"
 #include "scheme/event/acceleration.h"
 #include "scheme/event/runge_kutta.h"
 #include "scheme/moreau/moreau_step.h"
@@ -130,9 +131,10 @@ typedef struct saltusi_capture {
   saltus_contact_step* inner;
   double* inner_joints; /* [nj] */
   saltus_contact_step* whole;
-  bool* reported;        /* [nc] */
-  bool* was_closed;      /* [nc] */
-  saltusi_pieces pieces; /* the motion of the step at hand */
+  bool* reported;           /* [nc] */
+  bool* was_closed;         /* [nc] */
+  saltusi_lasting* lasting; /* [nc] of the step, against the law of contact */
+  saltusi_pieces pieces;    /* the motion of the step at hand */
 
   /* event-driven: impacts at an instant, and what happens when they accumulate */
   bool exact;

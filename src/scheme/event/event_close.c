@@ -59,10 +59,15 @@ static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const
   return SALTUS_OK;
 }
 
-/* U = 0 on the joints and on contacts; the rows have been written. */
-static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* keys, int count) {
+/* Velocities below this part of the largest are left out of the check of the law of contact: rounding of positions. */
+static const double no_velocity = 1e-9;
+
+/* U = 0 on the joints and on contacts; the rows have been written. lasting: of contacts that stay closed, a correction of forces of the step. */
+static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* keys, int count,
+                          bool lasting) {
   const saltus_dims* d = &s->eval->sys.dims;
   bool moves = false;
+  const double speed = saltusi_max_abs(d->nv, w->v);
   for (int r = 0; r < w->op.count; r++) {
     w->op.rhs[r] = saltusi_row_dot(&w->op.rows, r, w->v) + w->op.rows.b[r];
     moves = moves || w->op.rhs[r] != 0.0;
@@ -70,6 +75,7 @@ static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* 
   if (!moves) {
     return SALTUS_OK;
   }
+  lasting = lasting && saltusi_max_abs(w->op.count, w->op.rhs) > no_velocity * speed;
   saltus_status status = saltusi_operator_solve(&w->op, s->eval);
   if (status != SALTUS_OK) {
     return status;
@@ -82,11 +88,16 @@ static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* 
   }
   for (int i = 0; i < count; i++) {
     saltus_contact_step* contact = saltusi_capture_reported(w, keys[i]);
+    double P[3] = {0.0};
     for (int r = w->op.first[i]; r < w->op.first[i + 1]; r++) {
+      P[r - w->op.first[i]] = w->op.P[r];
       contact->impulse[r - w->op.first[i]] += w->op.P[r];
       contact->surface_work += w->op.P[r] * w->op.rows.b[r];
       double* work = r == w->op.first[i] ? &contact->normal_work : &contact->slip_work;
       *work += 0.5 * w->op.P[r] * w->op.rhs[r]; /* from U to zero */
+    }
+    if (lasting) {
+      saltusi_lasting_add(&w->lasting[keys[i]], P);
     }
   }
   return SALTUS_OK;
@@ -148,7 +159,7 @@ saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s)
   }
   saltusi_difference(&s->eval->sys, w->q_before, w->q, w->a);
   s->report->projection = fmax(s->report->projection, saltusi_max_abs(d->nv, w->a));
-  return status == SALTUS_OK ? stop(w, s, w->keys, w->count) : status;
+  return status == SALTUS_OK ? stop(w, s, w->keys, w->count, true) : status;
 }
 
 /* Closed contacts that took part, without one, into `others`. */
@@ -309,7 +320,7 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
   }
   status = write_rows(w, s, w->keys, w->count);
   if (status == SALTUS_OK) {
-    status = stop(w, s, w->keys, w->count);
+    status = stop(w, s, w->keys, w->count, false);
   }
   if (status == SALTUS_OK) {
     status = choose_pressing(w, s, -1);
@@ -354,7 +365,7 @@ saltus_status saltusi_capture_regrip(saltusi_capture* w, const saltusi_step* s,
   memset(w->closed, 0, (size_t)d->nc * sizeof(bool));
   status = write_rows(w, s, w->keys, w->count);
   if (status == SALTUS_OK) {
-    status = stop(w, s, w->keys, w->count);
+    status = stop(w, s, w->keys, w->count, true);
   }
   if (status == SALTUS_OK) {
     status = choose_pressing(w, s, event->kind == SALTUSI_EVENT_SLIDE ? event->key : -1);

@@ -418,40 +418,94 @@ static bool is_found(const saltusi_capture* w, int key) {
 /* A force that changes by this part of its change in the sub-interval within the width of a bracket jumps: the curvature of a gap does. */
 static const double jump_part = 1e-3;
 
+/* Held contact i opens or slides between the start and x by its force there. The bracket of the event is not known
+ * yet: a is x, b the value, or NaN of a stage, which may lie off the motion. */
+static void add_turned(saltusi_capture* w, int i, const double force[3], double x, bool stage) {
+  const int key = w->keys[i];
+  if (is_found(w, key)) {
+    return;
+  }
+  if (force[0] < 0.0) {
+    add(w, SALTUSI_EVENT_OPEN, key, x, stage ? NAN : force[0]);
+  }
+  const saltusi_grip* grip = w->grips.of != NULL ? &w->grips.of[key] : NULL;
+  if (grip != NULL && (grip->held[0] || grip->held[1]) && margin_of(grip, force) < 0.0) {
+    add(w, SALTUSI_EVENT_SLIDE, key, x, stage ? NAN : margin_of(grip, force));
+  }
+}
+
+/* Events that the end does not show, by the forces of the stages. Viscous friction and bonds are part of these, so that contacts with
+ * them are left out. */
+static void add_unseen(saltusi_capture* w, const saltus_dims* d) {
+  const saltusi_rk* rk = w->flow;
+  const int each = rk->each;
+  for (int stage = 0; stage < rk->method->stages; stage++) {
+    const double c = rk->method->c[stage];
+    const double* forces = rk->forces + (size_t)stage * (size_t)(d->nj + each * d->nc) + d->nj;
+    for (int i = 0; c > 0.0 && c < 1.0 && i < w->count; i++) {
+      const saltusi_grip* grip = w->grips.of != NULL ? &w->grips.of[w->keys[i]] : NULL;
+      double force[3] = {0.0};
+      memcpy(force, forces + each * i, (size_t)each * sizeof(double));
+      if (grip == NULL || (grip->viscous == 0.0 && grip->adhesion == 0.0)) {
+        add_turned(w, i, force, c * w->span, true);
+      }
+    }
+  }
+}
+
+/* The bracket of an opening or of the end of sticking; false: stages alone showed it, and the motion does not have it. */
+static saltus_status find_bracket(saltusi_capture* w, saltusi_eval* eval, saltusi_event* event,
+                                  bool* is_event) {
+  bool opens = event->kind == SALTUSI_EVENT_OPEN;
+  const search force = {.w = w, .eval = eval, .what = opens ? FORCE : MARGIN, .key = event->key};
+  bracket x = {0.0, event->a, {NAN, NAN}, {event->b, NAN}};
+  saltus_status status = SALTUS_OK;
+  if (isnan(event->b)) {
+    status = evaluate(&force, x.b, &x.fb);
+  }
+  *is_event = x.fb.value < 0.0;
+  event->a = 0.0;
+  event->b = opens ? 0.0 : fmin(w->width, w->span); /* what is at its bound slides a little late */
+  if (status == SALTUS_OK) {
+    status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
+  }
+  if (status == SALTUS_OK && *is_event && x.fa.value > 0.0) {
+    const double change = x.fa.value - x.fb.value;
+    status = shrink(&force, w->width, &x);
+    event->a = x.a;
+    event->b = x.b;
+    event->ends = opens && x.fa.value - x.fb.value > jump_part * change;
+  }
+  return status;
+}
+
 static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
-  int first = w->event_count;
+  int kept = w->event_count;
   saltus_point at = saltusi_at(eval, w->t + w->span, w->q_end, w->v_end);
   const saltusi_held held = saltusi_capture_held(w, w->keys, w->count);
-  saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, &held, w->a);
-  /* searches overwrite the forces: those that turned wait in the events, in place of the bracket */
+  saltus_status status =
+      w->probed ? saltusi_capture_flow(w, eval, w->span, w->q_end, w->v_end) : SALTUS_OK;
+  if (status == SALTUS_OK) {
+    w->probed = false;
+    status = saltusi_rk_acceleration(&w->rk, eval, &at, &held, w->a);
+  }
+  /* searches overwrite the forces: events wait for their brackets */
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
     double force[3];
     saltusi_rk_force(&w->rk, &held, i, force);
-    if (is_found(w, w->keys[i])) { /* its features end */
-      continue;
-    }
-    if (force[0] < 0.0) {
-      add(w, SALTUSI_EVENT_OPEN, w->keys[i], 0.0, force[0]);
-    }
-    const saltusi_grip* grip = w->grips.of != NULL ? &w->grips.of[w->keys[i]] : NULL;
-    if (grip != NULL && (grip->held[0] || grip->held[1]) && margin_of(grip, force) < 0.0) {
-      add(w, SALTUSI_EVENT_SLIDE, w->keys[i], 0.0, margin_of(grip, force));
-    }
+    add_turned(w, i, force, w->span, false);
   }
-  for (int i = first; status == SALTUS_OK && i < w->event_count; i++) {
-    saltusi_event* event = &w->events[i];
-    bool opens = event->kind == SALTUSI_EVENT_OPEN;
-    const search force = {.w = w, .eval = eval, .what = opens ? FORCE : MARGIN, .key = event->key};
-    bracket x = {0.0, w->span, {NAN, NAN}, {event->b, NAN}};
-    event->b =
-        opens ? 0.0 : fmin(w->width, w->span); /* what is at its bound slides a little late */
-    status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
-    if (status == SALTUS_OK && x.fa.value > 0.0) {
-      const double change = x.fa.value - x.fb.value;
-      status = shrink(&force, w->width, &x);
-      event->a = x.a;
-      event->b = x.b;
-      event->ends = opens && x.fa.value - x.fb.value > jump_part * change;
+  if (status == SALTUS_OK) {
+    add_unseen(w, &eval->sys.dims);
+  }
+  const int count = w->event_count;
+  w->event_count = kept;
+  for (int i = kept; status == SALTUS_OK && i < count; i++) {
+    saltusi_event event = w->events[i];
+    bool is_event = false;
+    status = find_bracket(w, eval, &event, &is_event);
+    if (is_event) {
+      w->events[w->event_count++] = event;
     }
   }
   return status;

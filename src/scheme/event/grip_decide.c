@@ -418,8 +418,11 @@ saltus_status saltusi_grip_decide(saltusi_grip_decision* d, saltusi_grips* grips
   d->jammed = -1;
   status = saltusi_operator_solve_by(op, eval, decide_island, d);
   if (status == SALTUS_RETRY_SMALLER && d->jammed >= 0) {
-    eval->bound = (saltusi_bound){
-        .what = "Painleve", .key = d->jammed, .t = at->t, .paradox = true, .coupling = d->coupling};
+    eval->bound = (saltusi_bound){.what = "Painleve",
+                                  .key = d->jammed,
+                                  .t = at->t,
+                                  .kind = SALTUSI_BOUND_PAINLEVE,
+                                  .value = d->coupling};
   }
   if (status == SALTUS_OK) {
     keep_forces(d);
