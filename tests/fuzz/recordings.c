@@ -3,7 +3,7 @@
  *
  * recordings.c - hostile recordings: tables with changed texts and without columns, HDF5 files with changed bytes,
  * numbers changed in memory, and (recordings_h5.c) datasets and attributes that are missing or of another size or type. Each is
- * read, verified, compared, made a report of and written for ParaView, or refused with a message.
+ * read, verified, and compared, made a report of or exported to VTK in turn, or refused with a message.
  */
 #include "fuzz.h"
 #include "recorded.h"
@@ -38,6 +38,7 @@ typedef struct base {
 static base made[BASES];
 static char file_path[128];
 static const char* own_folder = "";
+static uint64_t turn;
 
 /* A copy of a table without one of its columns, or with one twice. */
 static fuzz_blob other_columns(const fuzz_blob* from, uint64_t* state) {
@@ -81,9 +82,8 @@ static saltus_status drop_file(void* user, const char* name, const void* bytes, 
   return drop(user, bytes, size);
 }
 
-/* The document of a report and the files for ParaView: what is drawn is written, or refused with a message. */
-static void show(const saltus_recording_data* data, const saltus_scene_view* view,
-                 const saltus_certificate* certificate) {
+static void make_report(const saltus_recording_data* data, const saltus_scene_view* view,
+                        const saltus_certificate* certificate) {
   saltus_kept_message kept;
   double bytes = 0.0;
   saltus_report_def report = saltus_report_def_default();
@@ -93,10 +93,14 @@ static void show(const saltus_recording_data* data, const saltus_scene_view* vie
   report.write = drop;
   report.user = &bytes;
   report.log = saltus_log_keep(&kept);
-  bool shown = saltus_report_document(&report, NULL) == SALTUS_OK;
-  fuzz_require(shown ? bytes > 0.0 : kept.text[0] != '\0', "output or a message");
+  const bool shown = saltus_report_document(&report, NULL) == SALTUS_OK;
+  fuzz_require(shown ? bytes > 0.0 : kept.text[0] != '\0', "a report or a message");
+}
+
+static void export(const saltus_recording_data* data, const saltus_scene_view* view) {
+  saltus_kept_message kept;
+  double bytes = 0.0;
   saltus_vtk_def vtk = saltus_vtk_def_default();
-  bytes = 0.0;
   vtk.data = data;
   vtk.scene = view;
   vtk.most = 5;
@@ -104,18 +108,13 @@ static void show(const saltus_recording_data* data, const saltus_scene_view* vie
   vtk.write = drop_file;
   vtk.user = &bytes;
   vtk.log = saltus_log_keep(&kept);
-  shown = saltus_vtk_export(&vtk, NULL) == SALTUS_OK;
-  fuzz_require(shown ? bytes > 0.0 : kept.text[0] != '\0', "output or a message");
+  const bool shown = saltus_vtk_export(&vtk, NULL) == SALTUS_OK;
+  fuzz_require(shown ? bytes > 0.0 : kept.text[0] != '\0', "files for VTK or a message");
 }
 
-/* Every reader of recordings. */
-static void evaluate(const saltus_recording_data* data, const base* of) {
+static void compare(const saltus_recording_data* data, const base* of,
+                    const saltus_scene_view* view) {
   saltus_kept_message kept;
-  const saltus_scene_view* view = saltus_scene_look(of->text.scene);
-  saltus_verify_def def = saltus_verify_def_of(view, data);
-  def.log = saltus_log_keep(&kept);
-  saltus_certificate certificate;
-  saltus_status status = saltus_verify(&def, &certificate);
   saltus_compare_def beside = saltus_compare_def_default();
   beside.a = of->text.data;
   beside.b = data;
@@ -125,8 +124,25 @@ static void evaluate(const saltus_recording_data* data, const base* of) {
   saltus_comparison* comparison = NULL;
   saltus_compare(&beside, &comparison);
   saltus_comparison_destroy(comparison);
-  show(data, view, status == SALTUS_OK ? &certificate : NULL);
+}
+
+/* The verifier, and one of the other readers of recordings in turn. */
+static void evaluate(const saltus_recording_data* data, const base* of) {
+  saltus_kept_message kept;
+  const saltus_scene_view* view = saltus_scene_look(of->text.scene);
+  saltus_verify_def def = saltus_verify_def_of(view, data);
+  def.log = saltus_log_keep(&kept);
+  saltus_certificate certificate;
+  const saltus_status status = saltus_verify(&def, &certificate);
   fuzz_count(status == SALTUS_OK ? "verified" : "read, verification refused");
+  fuzz_require(status == SALTUS_OK || kept.text[0] != '\0', "a refusal has a message");
+  if (turn % 3 == 0) {
+    compare(data, of, view);
+  } else if (turn % 3 == 1) {
+    make_report(data, view, status == SALTUS_OK ? &certificate : NULL);
+  } else {
+    export(data, view);
+  }
 }
 
 static void try_file(const char* path, const base* of) {
@@ -296,6 +312,7 @@ static void prepare(const char* folder) {
 
 static void attack(uint64_t seed) {
   uint64_t state = seed;
+  turn = seed;
   base* of = &made[fuzz_pick(&state, BASES)];
   const base* beside = &made[fuzz_pick(&state, BASES)];
   const size_t kind = fuzz_pick(&state, 100);
@@ -305,7 +322,7 @@ static void attack(uint64_t seed) {
   } else if (kind < 35 && of->h5.count > 0) {
     fuzz_count("HDF5, datasets and attributes");
     attack_structure(of, &state);
-  } else if (kind < 75) {
+  } else if (kind < 85) {
     fuzz_count("tables");
     attack_table(of, beside, &state);
   } else {
