@@ -11,8 +11,10 @@
 #include "body/contacts.h"
 #include "body/define.h"
 #include "shape/polytope.h"
+#include "system/frictions.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,9 +30,9 @@ static saltus_status material_of(const saltusi_definition* d, const saltus_mater
   if (status != SALTUS_OK) {
     return status;
   }
-  if (!(def->friction >= 0.0) || !isfinite(def->friction)) {
+  if (!(def->friction >= 0.0 && def->friction <= SALTUSI_FRICTION_MOST)) {
     return saltusi_define_refuse(d, "material", def->name,
-                                 "its friction is %g, must be at least 0 and finite",
+                                 "its friction is %g, must be at least 0 and at most 1e300",
                                  def->friction);
   }
   const double e[2] = {def->restitution, def->tangential_restitution};
@@ -75,14 +77,20 @@ static saltus_status check_friction(const saltusi_definition* d, const char* sec
   return SALTUS_OK;
 }
 
+/* sqrt(a b), also where a b overflows or underflows. */
+static double geometric_mean(double a, double b) {
+  const double product = a * b;
+  return product >= DBL_MIN && product <= DBL_MAX ? sqrt(product) : sqrt(a) * sqrt(b);
+}
+
 /* The law that two materials have without an exception. */
 static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const char* name) {
   const saltus_material_def none = {0};
   const saltus_material_def* a = i < d->def->material_count ? &d->def->materials[i] : &none;
   const saltus_material_def* b = j < d->def->material_count ? &d->def->materials[j] : &none;
-  saltus_contact_law law =
-      law_of(d->m, name, sqrt(a->friction * b->friction), fmax(a->restitution, b->restitution),
-             fmax(a->tangential_restitution, b->tangential_restitution));
+  saltus_contact_law law = law_of(d->m, name, geometric_mean(a->friction, b->friction),
+                                  fmax(a->restitution, b->restitution),
+                                  fmax(a->tangential_restitution, b->tangential_restitution));
   law.impact = a->impact != SALTUS_IMPACT_NEWTON ? a->impact : b->impact;
   set_friction(d->m, a->law != NULL ? a->law : b->law, &law);
   return law;
@@ -453,9 +461,9 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
   const double mu = isnan(pair->friction) ? usual.mu : pair->friction;
   const double e_N = isnan(pair->restitution) ? usual.e_N : pair->restitution;
   const double e_T = isnan(pair->tangential_restitution) ? usual.e_T : pair->tangential_restitution;
-  if (!(mu >= 0.0) || !isfinite(mu)) {
+  if (!(mu >= 0.0 && mu <= SALTUSI_FRICTION_MOST)) {
     return saltusi_define_refuse(d, "contact_pairs", pair->between[0],
-                                 "friction is %g, must be at least 0 and finite", mu);
+                                 "friction is %g, must be at least 0 and at most 1e300", mu);
   }
   if (!(e_N >= 0.0 && e_N <= 1.0) || !(e_T >= -1.0 && e_T <= 1.0)) {
     return saltusi_define_refuse(

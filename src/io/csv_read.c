@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct reading {
   const char* path;
@@ -488,11 +489,9 @@ static saltus_status read_rows(const reading* in) {
 
 static saltus_status read_events(reading* in) {
   char* path = path_beside(in, ".events.csv");
-  FILE* there = path ? fopen(path, "rb") : NULL;
-  if (!there) {
+  if (!path || access(path, F_OK) != 0) {
     return path ? SALTUS_OK : SALTUS_ERR_MEMORY; /* somebody moved the table alone */
   }
-  fclose(there);
   saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
   saltusi_lines lines;
   saltus_status status = saltusi_text_load(path, in->log, &scratch, &lines);

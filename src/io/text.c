@@ -5,10 +5,10 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "base/regular.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ saltus_status saltusi_text_load(const char* path, saltus_log log, saltusi_pool* 
   assert(path != NULL && pool != NULL && lines != NULL);
   int error = 0;
   saltus_status status = SALTUS_ERR_IO;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = saltusi_regular_open(path);
   if (file < 0) {
     error = errno;
   } else {
@@ -65,7 +65,8 @@ saltus_status saltusi_text_load(const char* path, saltus_log log, saltusi_pool* 
     close(file);
   }
   if (status == SALTUS_ERR_IO) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: cannot be read: %s", path, strerror(error));
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: cannot be read: %s", path,
+                saltusi_regular_reason(error));
   }
   if (status == SALTUS_OK && memchr(lines->at, 0, (size_t)(lines->end - lines->at))) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: not a text table: it contains zero bytes", path);

@@ -4,11 +4,11 @@
  * problem_file.c - which reader a file needs, and the life of what it gives.
  */
 #include "base/log.h"
+#include "base/regular.h"
 #include "problemio/formats.h"
 
 #include <assert.h>
 #include <ctype.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,7 +91,7 @@ saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into
 static bool is_hdf5(const char* path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char head[8] = {0};
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = saltusi_regular_open(path);
   if (file < 0) {
     return false; /* the text reader reports the reason */
   }

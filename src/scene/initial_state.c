@@ -210,7 +210,8 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   saltusi_contacts(sys, at, &list);
   for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
     const int written = saltus_formula_model_contact(model, i);
-    const char* name = sys->laws[i].name;
+    const char* own = sys->laws[list.law[i]].name;
+    const char* name = own != NULL ? own : "";
     const saltusi_yaml_node* where =
         written >= 0 ? find(root, "contacts", written, "gap") : find_owner(root, name);
     if (!isfinite(list.gap[i])) {

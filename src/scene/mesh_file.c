@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "base/regular.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -45,10 +46,10 @@ static saltus_status refuse_at(const source* s, const char* at, const char* what
 }
 
 static saltus_status load(source* s) {
-  FILE* file = fopen(s->path, "rb");
+  FILE* file = saltusi_regular_stream(s->path);
   if (file == NULL) {
     saltusi_log(s->log, SALTUS_LEVEL_ERROR, "mesh \"%s\" cannot be opened: %s", s->path,
-                strerror(errno));
+                saltusi_regular_reason(errno));
     return SALTUS_ERR_IO;
   }
   const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;

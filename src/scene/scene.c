@@ -6,6 +6,7 @@
 #include "saltus/scene.h"
 
 #include "base/log.h"
+#include "base/regular.h"
 #include "base/reserved.h"
 #include "base/suggest.h"
 #include "scene/builder.h"
@@ -481,9 +482,9 @@ static saltus_status build_model(saltusi_scene_builder* b) {
 /* The whole file in the pool, or NULL after a message; SALTUS_ERR_MEMORY says nothing. */
 static const char* load(saltusi_scene_builder* b, size_t* length) {
   const char* path = b->def->path;
-  FILE* file = fopen(path, "rb");
+  FILE* file = saltusi_regular_stream(path);
   if (file == NULL) {
-    saltusi_log(b->def->log, SALTUS_LEVEL_ERROR, "%s: %s", path, strerror(errno));
+    saltusi_log(b->def->log, SALTUS_LEVEL_ERROR, "%s: %s", path, saltusi_regular_reason(errno));
     b->reader.status = SALTUS_ERR_IO;
     return NULL;
   }

@@ -13,6 +13,9 @@
 
 #include "saltus/system.h"
 
+/* Largest coefficient of friction. */
+#define SALTUSI_FRICTION_MOST 1e300
+
 /* Of saltus_system.traits, inside the library: rows of contacts are scaled. */
 enum { SALTUSI_SCALED_ROWS = 1 << 30 };
 

@@ -154,8 +154,8 @@ static saltus_status check_law(const saltus_contact_law* law, int i, saltus_log 
   const char* allowed = "between 0 and 1";
   if (law->tangents < 0 || law->tangents > 2) {
     member = "tangents", value = law->tangents, allowed = "0, 1 or 2";
-  } else if (!(law->mu >= 0.0 && law->mu <= 1e300)) {
-    member = "mu", value = law->mu, allowed = "at least 0 and finite";
+  } else if (!(law->mu >= 0.0 && law->mu <= SALTUSI_FRICTION_MOST)) {
+    member = "mu", value = law->mu, allowed = "at least 0 and at most 1e300";
   } else if (!(law->e_N >= 0.0 && law->e_N <= 1.0)) {
     member = "e_N", value = law->e_N;
   } else if (!(law->e_T >= -1.0 && law->e_T <= 1.0)) {

@@ -9,6 +9,9 @@
 #include <assert.h>
 #include <math.h>
 
+/* m or rad, of links and joints at the start: rounding errors stay below 1e-6. */
+static const double farthest = 1e9;
+
 /* The joint above each link. */
 static void find_parents(saltusi_robot* robot) {
   for (int i = 0; i < robot->joint_count; i++) {
@@ -142,9 +145,10 @@ static void start_values(saltusi_robot* robot) {
     const saltusi_robot_joint* first = leader(robot, i, &factor, &shift);
     double value = first->limited ? fmin(fmax(0.0, first->lower), first->upper) : 0.0;
     joint->start = factor * value + shift;
-    if (!isfinite(joint->start)) {
-      saltusi_robot_refuse(robot, joint->line, "joint " SALTUSI_ROBOT_QUOTE " starts at %g",
-                           joint->name, joint->start);
+    if (!(fabs(joint->start) <= farthest)) {
+      saltusi_robot_refuse(robot, joint->line,
+                           "joint " SALTUSI_ROBOT_QUOTE " starts at %g, must be within %g",
+                           joint->name, joint->start, farthest);
     }
   }
   for (int i = 0; i < robot->joint_count && robot->status == SALTUS_OK; i++) {
@@ -216,9 +220,10 @@ static void place_link(saltusi_robot* robot, saltusi_robot_link* link) {
   saltusi_frame moved = motion(joint);
   link->place = saltusi_frame_in(&at, &moved);
   for (int i = 0; i < 3; i++) {
-    if (!isfinite(link->place.p[i])) {
-      saltusi_robot_refuse(robot, joint->line, "link " SALTUSI_ROBOT_QUOTE " lies at %g m",
-                           link->name, link->place.p[i]);
+    if (!(fabs(link->place.p[i]) <= farthest)) {
+      saltusi_robot_refuse(robot, joint->line,
+                           "link " SALTUSI_ROBOT_QUOTE " lies at %g m, must be within %g m",
+                           link->name, link->place.p[i], farthest);
     }
   }
 }

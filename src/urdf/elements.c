@@ -16,6 +16,8 @@
 
 /* Larger numbers are no masses, lengths or inertias in SI units; products of a few of them stay finite. */
 static const double largest = 1e30;
+/* Positions in m: rounding errors stay below 1 um. */
+static const double largest_position = 1e9;
 
 void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ...) {
   assert(robot != NULL);
@@ -104,17 +106,18 @@ bool saltusi_element_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
   const char* at = skip_space(text);
   /* strtod reads hexadecimal numbers, nan and inf too; URDF has none */
   bool numeric = strspn(at, "0123456789+-.eE \t\r\n") == strlen(at);
+  const double most = strcmp(attribute, "xyz") == 0 ? largest_position : largest;
   double values[9];
   assert(count <= 9);
   for (int i = 0; i < count; i++) {
     char* end = NULL;
     values[i] = numeric ? saltusi_number_read(at, &end) : NAN;
     bool apart = numeric && end != at && (*end == '\0' || strchr(" \t\r\n", *end) != NULL);
-    if (!apart || !(fabs(values[i]) <= largest)) {
+    if (!apart || !(fabs(values[i]) <= most)) {
       saltusi_robot_refuse(robot, node->line,
                            "<%.60s>: %s is " SALTUSI_ROBOT_QUOTE
                            ", must be %d finite number%s up to %g",
-                           node->name, attribute, text, count, count == 1 ? "" : "s", largest);
+                           node->name, attribute, text, count, count == 1 ? "" : "s", most);
       return false;
     }
     at = skip_space(end);

@@ -103,6 +103,19 @@ class Recordings(Cli):
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn('is no regular file', result.stderr)
 
+    def test_pipes_are_refused_as_texts_too(self):
+        scene = self.folder / 'part.yaml'
+        scene.write_text('saltus: 1\nworld: {dimension: 3}\nbodies:\n  b: {density: 1, shapes: [{mesh: {file: part.stl}}]}\n')
+        commands = [('run', 'x.yaml'), ('check', 'x.yaml'), ('sweep', 'y.yaml', *SWEEP), ('solve', 'fc3d_x.dat'),
+                    ('convert', 'x.urdf', '-o', self.folder / 'made.yaml'), ('check', 'part.yaml')]
+        for command, name, *more in commands:
+            pipe = self.folder / (name if name != 'part.yaml' else 'part.stl')
+            if not pipe.exists():
+                os.mkfifo(pipe)
+            result = saltus(command, self.folder / name, *more, timeout=60)
+            self.assertEqual(result.returncode, 2, (command, name, result.stderr))
+            self.assertIn('is no regular file', result.stderr, (command, name))
+
 
 class Snapshots(Cli):
     def test_no_byte_can_be_changed(self):

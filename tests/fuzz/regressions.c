@@ -14,6 +14,7 @@
 
 int fuzz_formula(const uint8_t* data, size_t size);
 int fuzz_scene(const uint8_t* data, size_t size);
+int fuzz_urdf(const uint8_t* data, size_t size);
 
 typedef int harness(const uint8_t* data, size_t size);
 
@@ -75,9 +76,10 @@ int main(int argc, char** argv) {
   }
   int formulas = give_folder(argv[1], "formula", fuzz_formula);
   int scenes = give_folder(argv[1], "scene", fuzz_scene);
+  int robots = give_folder(argv[1], "urdf", fuzz_urdf);
   int usual = give_folder(argv[2], ".", fuzz_scene);
   int shapes = give_folder(argv[2], "shapes", fuzz_scene);
-  printf("%d formulas, %d scenes that were found, %d usual scenes\n", formulas, scenes,
-         usual + shapes);
-  return formulas > 0 && scenes > 0 && usual > 0 && shapes > 0 ? 0 : 1;
+  printf("%d formulas, %d scenes and %d robots that were found, %d usual scenes\n", formulas,
+         scenes, robots, usual + shapes);
+  return formulas > 0 && scenes > 0 && robots > 0 && usual > 0 && shapes > 0 ? 0 : 1;
 }
