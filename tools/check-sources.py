@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Checks what no compiler checks: sizes of files and functions, SPDX heads, that entries of layers assert, that
-every file named in the documents exists, that links and their anchors lead somewhere, and that comments cite pages and
-sections that are there, and the form of commit subjects. Limits as in CONTRIBUTING.md."""
+"""Checks that no compiler makes: sizes of files and functions, SPDX heads, assertions of entries, names of types, files and
+links named in documents, cited sections, descriptions of public functions, terms and width of prose (tools/prose.py,
+tools/terms.txt), and the form of commit subjects. Limits as in CONTRIBUTING.md. Without git the files are those of MANIFEST."""
+import fnmatch
 import pathlib
 import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / 'tools'), str(ROOT / 'tools' / 'site')]
+import prose  # noqa: E402
+import reference  # noqa: E402
+
 FILE_LINES = {'src': 800, 'cli': 800, 'studies': 800, 'include': 300, 'examples': 80}
 FUNCTION_LINES = 100
 MOST_FUNCTIONS_LINES = 40  # 95 % of the functions of a folder are shorter
@@ -23,9 +29,11 @@ def fault(path, line, text):
     faults.append(f'{path.relative_to(ROOT)}:{line}: {text}')
 
 
+FILES = prose.tracked()
+
+
 def tracked(pattern):
-    out = subprocess.run(['git', 'ls-files', pattern], cwd=ROOT, capture_output=True, text=True)
-    return [ROOT / name for name in out.stdout.split() if (ROOT / name).exists()]
+    return [ROOT / name for name in FILES if fnmatch.fnmatchcase(name, pattern)]
 
 
 def check_functions(path, lines):
@@ -69,6 +77,34 @@ def check_entries(path, text):
         if 'assert(' in body or name in MAY_BE_NULL or all(may_be_null(p, body) for p in taken):
             continue
         fault(path, text.count('\n', 0, found.start()) + 1, f'{name} asserts nothing about {", ".join(taken)}')
+
+
+INVARIANTS = 0.27  # part of the assertions of src that state more than that a pointer is not NULL; only ever raised
+
+
+def check_invariants():
+    stated = total = 0
+    for path in tracked('src/*.c') + tracked('src/*.h'):
+        for found in re.finditer(r'(?<!static_)(?<!\w)assert\(((?:[^()]|\([^()]*(?:\([^()]*\)[^()]*)*\))*)\);', path.read_text()):
+            parts = re.split(r'&&|\|\|', found.group(1))
+            total += 1
+            stated += any(not re.search(r'[!=]= NULL|^ *\(?\w+\)? *$', part) for part in parts)
+    if stated < INVARIANTS * total:
+        faults.append(f'src: {stated} of {total} assertions state an invariant, {100 * stated / total:.1f} %, floor {100 * INVARIANTS} %')
+
+
+def check_reference():
+    """Every public function has a description, and every header a line in docs/reference.md and in saltus.h."""
+    for path, line, name in reference.undescribed():
+        fault(path, line, f'{name} has no description')
+    page = (ROOT / 'docs' / 'reference.md').read_text()
+    tiers = (ROOT / 'include' / 'saltus' / 'saltus.h').read_text()
+    for path in reference.headers():
+        if path.name != 'saltus.h' and f'](../include/saltus/{path.name})' not in page:
+            fault(path, 1, 'is not listed in docs/reference.md')
+        if path.name != 'saltus.h' and (f'#include "saltus/{path.name}"' not in tiers or
+                                        not re.search(rf'\b{re.escape(path.name)}\b', tiers.split('*/')[0])):
+            fault(path, 1, 'is not listed and included in include/saltus/saltus.h')
 
 
 CITED = re.compile(r'(docs/[\w./-]+\.md)(?:, (\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*))?')
@@ -247,6 +283,9 @@ def check_subjects():
 for source in tracked('*.c') + tracked('*.h'):
     check_source(source)
 check_most_functions()
+check_invariants()
+check_reference()
+prose.check(faults.append)
 check_layers()
 check_lists()
 check_subjects()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * api.h - what every public header starts from: export marks, C++ linkage, room to grow.
+ * api.h - export marks, C++ linkage and reserved members of all public headers.
  */
 #ifndef SALTUS_API_H
 #define SALTUS_API_H

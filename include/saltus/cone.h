@@ -37,6 +37,7 @@ typedef struct saltus_cone_problem {
   const double* q;         /* [rows] m/s */
 } saltus_cone_problem;
 
+/* Number of rows of a cone: 1 for the normal, and those of its balls. */
 SALTUS_API int saltus_cone_rows(const saltus_cone* cone);
 
 /* F_N = r_N - max(0, r_N - rho u_N) and F_k = r_k - P(r_k - rho u_k), P onto the ball of the r_N at hand, rho from the
@@ -45,6 +46,7 @@ SALTUS_API saltus_residual saltus_cone_residual(const saltus_cone_problem* probl
                                                 double* u);
 
 typedef struct saltus_cone_solver saltus_cone_solver;
+/* A solver with memory for problems of up to so many units and rows. SALTUS_ERR_MEMORY; *out is NULL then. */
 SALTUS_API saltus_status saltus_cone_solver_create(int units, int rows,
                                                    const saltus_allocator* allocator,
                                                    saltus_cone_solver** out);

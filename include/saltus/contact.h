@@ -114,6 +114,7 @@ typedef struct saltus_solver_info {
   saltus_field_table options;
 } saltus_solver_info;
 
+/* Table of friction solvers: number, entry i (NULL past the end), entry of a name (NULL: none such). */
 SALTUS_API int saltus_friction_solver_count(void);
 SALTUS_API const saltus_solver_info* saltus_friction_solver_at(int i);
 SALTUS_API const saltus_solver_info* saltus_friction_solver_find(const char* name);
@@ -164,6 +165,7 @@ typedef struct saltus_solver_def {
   SALTUS_RESERVED(4);
 } saltus_solver_def;
 
+/* On failure *out is NULL and the log has the reason: SALTUS_ERR_NAME, SALTUS_ERR_RANGE, SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_friction_solver_create(const saltus_solver_def* def,
                                                        saltus_friction_solver** out);
 SALTUS_API void saltus_friction_solver_destroy(saltus_friction_solver* solver);
@@ -204,6 +206,8 @@ typedef struct saltus_lcp_interior_point_options {
 
 typedef struct saltus_lcp_solver saltus_lcp_solver;
 
+/* As saltus_friction_solver_create, _setup and saltus_friction_solve: z holds the initial guess and the solution, w is
+ * written. */
 SALTUS_API saltus_status saltus_lcp_solver_create(const saltus_solver_def* def,
                                                   saltus_lcp_solver** out);
 SALTUS_API void saltus_lcp_solver_destroy(saltus_lcp_solver* solver);

@@ -46,6 +46,7 @@ typedef struct saltus_control_info {
   saltus_field_table options; /* of saltus_control_options, with this controller's defaults */
 } saltus_control_info;
 
+/* Table of step-size controllers. */
 SALTUS_API int saltus_control_count(void);
 SALTUS_API const saltus_control_info* saltus_control_at(int i);              /* NULL past the end */
 SALTUS_API const saltus_control_info* saltus_control_find(const char* name); /* NULL: none such */

@@ -139,6 +139,7 @@ typedef struct saltus_integrator_cost {
   SALTUS_RESERVED(4);
 } saltus_integrator_cost;
 
+/* Counters since the creation. */
 SALTUS_API saltus_integrator_cost saltus_integrator_costs(const saltus_integrator* it);
 
 SALTUS_END_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * known_motion.h - reference problems: systems with a known motion, against which schemes are measured.
+ * known_motion.h - reference problems: systems with analytic reference solutions.
  */
 #ifndef SALTUS_KNOWN_MOTION_H
 #define SALTUS_KNOWN_MOTION_H
@@ -29,6 +29,7 @@ typedef struct saltus_known_motion_info {
 
 typedef struct saltus_known_motion saltus_known_motion;
 
+/* Table of analytic reference solutions. */
 SALTUS_API int saltus_known_motion_count(void);
 SALTUS_API const saltus_known_motion_info* saltus_known_motion_at(int i); /* NULL past the end */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * measure.h - how far a computed motion is from another one.
+ * measure.h - norms of the difference of two motions, graph distance and observed orders.
  *
  *   grid norms     ||e||_p = (sum_i h_i |e_i|^p)^(1/p), h_i = t_i - t_{i-1}    (Acary 2009, (21))
  *   graphs         Hausdorff distance of filled-in graphs in the metric max(|dt|, |dx|_inf)

@@ -71,6 +71,7 @@ typedef struct saltus_shape_place {
 /* "revolute" and so on, as in scenes. */
 SALTUS_API const char* saltus_joint_type_name(saltus_joint_type type);
 
+/* Names and connections of bodies, markers, joints, springs and shapes, by index. */
 SALTUS_API saltus_body_place saltus_mechanism_body(const saltus_mechanism* mechanism, int body);
 SALTUS_API saltus_marker_place saltus_mechanism_marker(const saltus_mechanism* mechanism, int i);
 SALTUS_API saltus_joint_place saltus_mechanism_joint(const saltus_mechanism* mechanism, int joint);
@@ -155,6 +156,7 @@ typedef struct saltus_mechanism_state {
   double defect_metres, defect_radians;          /* of the worst joints */
   int defect_metres_joint, defect_radians_joint; /* which; -1: none */
 } saltus_mechanism_state;
+/* Evaluates *state at (t, q, v). */
 SALTUS_API void saltus_mechanism_measure(const saltus_mechanism* mechanism, double t,
                                          const double* q, const double* v,
                                          saltus_mechanism_state* state);
@@ -166,6 +168,7 @@ typedef struct saltus_mobility {
   int mobility;   /* velocities - rank: degrees of freedom that are left */
   int redundant;  /* rows - rank */
 } saltus_mobility;
+/* Counts degrees of freedom at (t, q) by the rank of the constraint Jacobian. SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_mechanism_mobility(const saltus_mechanism* mechanism, double t,
                                                    const double* q, saltus_mobility* mobility);
 

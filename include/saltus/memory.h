@@ -39,6 +39,7 @@ typedef struct saltus_arena {
   size_t used;
 } saltus_arena;
 
+/* An arena that counts only, and one over a block of so many bytes. */
 SALTUS_API saltus_arena saltus_arena_counting(void);
 SALTUS_API saltus_arena saltus_arena_over(void* block, size_t bytes);
 

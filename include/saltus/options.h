@@ -46,6 +46,7 @@ typedef struct saltus_field_table {
   size_t size; /* bytes of the struct */
 } saltus_field_table;
 
+/* Sets all fields of the struct `options` [table->size bytes] to their defaults. */
 SALTUS_API void saltus_options_defaults(const saltus_field_table* table, void* options);
 
 /* The field of this name; NULL: none. */

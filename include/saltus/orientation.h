@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * orientation.h - a rotation as a user writes it.
+ * orientation.h - a rotation as given by the user: angle, quaternion, axis, or roll, pitch and yaw.
  */
 #ifndef SALTUS_ORIENTATION_H
 #define SALTUS_ORIENTATION_H

@@ -198,6 +198,8 @@ typedef struct saltus_table {
   const char* comments; /* the comment lines without #, one per line */
 } saltus_table;
 
+/* Reads a CSV file. On failure *out is NULL and the log names file and line: SALTUS_ERR_IO, SALTUS_ERR_INPUT,
+ * SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_table_read(const char* path, saltus_log log,
                                            const saltus_allocator* allocator, saltus_table** out);
 

@@ -199,6 +199,7 @@ typedef struct saltus_run saltus_run;
 SALTUS_API saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out);
 SALTUS_API void saltus_run_destroy(saltus_run* run);
 
+/* Resolved settings; valid until the run is destroyed. */
 SALTUS_API const saltus_run_settings* saltus_run_about(const saltus_run* run);
 
 /* One more recorder, after those of the definition and before the first saltus_run_go: all settings
@@ -216,6 +217,7 @@ SALTUS_API saltus_status saltus_run_tighten(saltus_run* run);
  * than SALTUS_OK: the state is that before the failed step, and the log has the reason. */
 SALTUS_API saltus_status saltus_run_go(saltus_run* run);
 
+/* Results so far; valid until the run is destroyed. */
 SALTUS_API const saltus_run_result* saltus_run_outcome(const saltus_run* run);
 
 /* Requested accuracy, steps and their limits in plain words, one sentence a line; "" before the

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * saltus.h - everything at once.
+ * saltus.h - includes all headers.
+ *
+ * Five to start with:
+ *   scene.h    scene files: system, start and settings
+ *   run.h      a run of a scene: overrides, recorders, results
+ *   system.h   a system by callbacks: mass, forces, joints, contacts
+ *   sim.h      a simulation: a system, a scheme, a state and observers
+ *   contact.h  one-step contact problems and their solvers
+ *
+ * Others by purpose:
+ *   models        body.h, mechanism.h, shape.h, orientation.h, element.h, formula.h, law.h, friction_law.h, urdf.h, start.h
+ *   integration   integrator.h, scheme.h, control.h, adaptive.h, runge_kutta.h, time_dg.h, trapezoidal.h, enclosure.h
+ *   results       recording.h, event.h, observe.h, ledger.h, residual.h, work.h, verify.h, compare.h, measure.h
+ *   studies       sweep.h, orbit.h, sensitivity.h, known_motion.h, problem_file.h, cone.h, system_check.h
+ *   pictures      drawing.h, report.h, vtk.h
+ *   common types  api.h, version.h, status.h, log.h, memory.h, options.h
  */
 #ifndef SALTUS_SALTUS_H
 #define SALTUS_SALTUS_H
@@ -18,6 +33,7 @@
 #include "saltus/enclosure.h"
 #include "saltus/event.h"
 #include "saltus/formula.h"
+#include "saltus/friction_law.h"
 #include "saltus/integrator.h"
 #include "saltus/known_motion.h"
 #include "saltus/law.h"
@@ -29,6 +45,7 @@
 #include "saltus/observe.h"
 #include "saltus/options.h"
 #include "saltus/orbit.h"
+#include "saltus/orientation.h"
 #include "saltus/problem_file.h"
 #include "saltus/recording.h"
 #include "saltus/report.h"
@@ -38,11 +55,13 @@
 #include "saltus/scene.h"
 #include "saltus/scheme.h"
 #include "saltus/sensitivity.h"
+#include "saltus/shape.h"
 #include "saltus/sim.h"
 #include "saltus/start.h"
 #include "saltus/status.h"
 #include "saltus/sweep.h"
 #include "saltus/system.h"
+#include "saltus/system_check.h"
 #include "saltus/time_dg.h"
 #include "saltus/trapezoidal.h"
 #include "saltus/urdf.h"

@@ -125,6 +125,7 @@ typedef struct saltus_scene_key {
   const char* doc;
 } saltus_scene_key;
 
+/* Entry i of the table of scene keys; NULL past the end. */
 SALTUS_API const saltus_scene_key* saltus_scene_key_at(int i);
 
 SALTUS_END_DECLS

@@ -52,7 +52,7 @@ typedef struct saltus_scheme_info {
   saltus_field_table options;
 } saltus_scheme_info;
 
-SALTUS_API int saltus_scheme_count(void);
+SALTUS_API int saltus_scheme_count(void);                                  /* of the table */
 SALTUS_API const saltus_scheme_info* saltus_scheme_at(int i);              /* NULL past the end */
 SALTUS_API const saltus_scheme_info* saltus_scheme_find(const char* name); /* NULL: none such */
 

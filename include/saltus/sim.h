@@ -154,6 +154,7 @@ SALTUS_API saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end);
  * many as there are numbers, if the true count is larger. */
 SALTUS_API long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out);
 
+/* Accepted steps, time [s], state q [nq] and v [nv], counters. Pointers are valid until the next step. */
 SALTUS_API long long saltus_sim_steps_done(const saltus_sim* sim);
 SALTUS_API double saltus_sim_time(const saltus_sim* sim);
 SALTUS_API const double* saltus_sim_q(const saltus_sim* sim);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * status.h - how a call reports back.
+ * status.h - status codes of functions.
  *
  *   < 0  nothing was done; the caller has to change something before trying again
  *   = 0  done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * system_check.h - whether what a system says of its derivatives is so.
+ * system_check.h - comparison of the derivatives and traits of a system with differences.
  */
 #ifndef SALTUS_SYSTEM_CHECK_H
 #define SALTUS_SYSTEM_CHECK_H
@@ -30,6 +30,8 @@ typedef struct saltus_system_check_result {
   double joint_bend;    /* against differences of rows; joints_act too */
 } saltus_system_check_result;
 
+/* Compares derivatives, rows and traits of a system at (t, q, v) with differences; *result has the largest relative
+ * deviations. SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
                                              const double* v, saltus_log log,
                                              saltus_system_check_result* result);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * verify.h - a recorded run judged by somebody who did not compute it: a certificate.
+ * verify.h - certificate of a recorded run, by an independent recomputation.
  *
  *   saltus_verify_def def = saltus_verify_def_of(saltus_scene_look(scene), data);   data of saltus_recording_read
  *   saltus_certificate certificate;
  *   saltus_status status = saltus_verify(&def, &certificate);
  *   ... certificate.passed, certificate.items[SALTUS_VERIFY_MOMENTUM].value
  *
- * Everything is computed anew from the positions, velocities, forces and impulses of the recording and from the
+ * All items are recomputed from the positions, velocities, forces and impulses of the recording and from the
  * equations of the system, on a path of its own: no code of schemes, solvers or step control takes part.
  * docs/theory/certificate.md says what every item compares and where its limit comes from.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * work.h - what a computation cost, counted.
+ * work.h - counters of a computation: steps, evaluations, contact problems, iterations.
  */
 #ifndef SALTUS_WORK_H
 #define SALTUS_WORK_H

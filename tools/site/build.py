@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Makes the documentation site of docs/, of the book (build/book, when it is there) and of figures, and checks it: every link
-and anchor leads somewhere, nothing is fetched from elsewhere, every formula became MathML.
+"""Makes the documentation site of docs/, of the public headers, of the book (build/book, when it is there) and of figures, and
+checks it: every link and anchor leads somewhere, nothing is fetched from elsewhere, every formula became MathML.
 
 usage: build.py [OUTPUT]        default build/docs; needs pandoc
 """
@@ -18,6 +18,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
+import reference
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / 'build' / 'docs').resolve()
@@ -28,12 +30,12 @@ faults = []
 
 
 class Page:
-    def __init__(self, source, target, reader):
-        self.source = source  # Markdown
+    def __init__(self, source, target, reader, text=None):
+        self.source = source  # Markdown, or a header
         self.target = target  # in the site, from its root
         self.reader = reader
-        text = source.read_text()
-        found = re.search(r'^# +(.*?)(?: *\{.*\})? *$', text, re.M)
+        self.text = source.read_text() if text is None else text  # Markdown
+        found = re.search(r'^# +(.*?)(?: *\{.*\})? *$', self.text, re.M)
         self.title = plain(found.group(1)) if found else source.stem
 
 
@@ -48,6 +50,8 @@ def collect():
         pages.append(Page(source, source.relative_to(ROOT / 'docs').with_suffix('.html'), 'gfm+tex_math_dollars'))
     for name in ('CONTRIBUTING', 'CHANGELOG'):
         pages.append(Page(ROOT / f'{name}.md', pathlib.Path(f'{name.lower()}.html'), 'gfm'))
+    for source, text in reference.pages().items():
+        pages.append(Page(source, pathlib.Path('reference') / f'{source.stem}.html', 'gfm', text))
     for source in sorted(BOOK.rglob('*.md')) if BOOK.exists() else []:
         pages.append(Page(source, pathlib.Path('book') / source.relative_to(BOOK).with_suffix('.html'), 'markdown'))
     return pages
@@ -93,7 +97,7 @@ def navigation(pages):
     if chapters:
         after = 1 + next(i for i, (title, _) in enumerate(groups) if title == 'Theory')
         groups.insert(after, ('Validation book', [(p.title, p) for p in chapters]))
-    rest = [(p.title, p) for p in pages if p.target not in seen and p.target.parts[0] != 'book'
+    rest = [(p.title, p) for p in pages if p.target not in seen and p.target.parts[0] not in ('book', 'reference')
             and str(p.target) != 'index.html']
     if rest:
         groups[-1][1].extend(rest)
@@ -101,7 +105,7 @@ def navigation(pages):
 
 
 def convert(page):
-    run = subprocess.run(['pandoc', '-f', page.reader, '-t', 'html5', '--mathml', '--wrap=none', str(page.source)],
+    run = subprocess.run(['pandoc', '-f', page.reader, '-t', 'html5', '--mathml', '--wrap=none'], input=page.text,
                          capture_output=True, text=True)
     return page, run.stdout, run.stderr.strip(), run.returncode
 
@@ -176,7 +180,7 @@ def text_of(fragment):
 def index_of(body, page):
     """One entry for each section: address, page, heading, text."""
     parts = re.split(r'(?=<h[1-4] id=)', body)
-    folder = {'theory': 'Theory: ', 'book': 'Book: ', 'solvers': 'Solver: ', 'tutorials': 'Tutorial: '}
+    folder = {'theory': 'Theory: ', 'book': 'Book: ', 'solvers': 'Solver: ', 'tutorials': 'Tutorial: ', 'reference': 'C: '}
     title = folder.get(page.target.parts[0] if len(page.target.parts) > 1 else '', '') + page.title
     for part in parts:
         head = re.match(r'<h([1-4]) id="([^"]*)"[^>]*>(.*?)<a class="at".*?</h\1>', part, re.S)

@@ -7,7 +7,7 @@
 (function () {
   var root = document.body.dataset.root;
   var box = document.getElementById("search");
-  var list = document.getElementById("results");
+  var list = document.getElementById("search-results");
   var pages = null; /* [address, page, heading, text] */
   var folded = null;
   var chosen = 0;
