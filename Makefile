@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine: make demo, make test.
 
-.PHONY: all demo test test-long studies book bench bench-compare viewer-test playground wasm python wheel deb docs format clean deps fuzz
+.PHONY: all demo test test-long studies book bench bench-compare viewer-test playground wasm python wheel deb dist docs format clean deps fuzz
 
 all: deps
 	@cmake --preset release > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
@@ -65,12 +65,16 @@ deb: all
 	@tools/install-packages packages
 	@tools/deb --try
 
+# The release archive of the last commit: build/dist; tools/dist --try builds and tests it in a folder without git.
+dist:
+	@tools/dist
+
 # One site of all documents, with formulas, search and figures: build/docs/index.html. Installs pandoc when it is missing.
 docs: all
 	@tools/docs
 
 format:
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@tools/files '*.c' '*.h' | xargs clang-format -i
 
 deps:
 	@tools/install-packages

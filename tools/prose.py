@@ -24,10 +24,7 @@ SUFFIXES = ('.png', '.gif', '.svg', '.json', '.lock', '.csv', '.yaml')
 
 def tracked(root=ROOT):
     """Files of the tree: those of git, or those of MANIFEST in a release archive."""
-    out = subprocess.run(['git', 'ls-files'], cwd=root, capture_output=True, text=True)
-    top = subprocess.run(['git', 'rev-parse', '--show-toplevel'], cwd=root, capture_output=True, text=True)
-    inside = out.returncode == 0 and pathlib.Path(top.stdout.strip()).resolve() == root
-    names = out.stdout.splitlines() if inside else (root / 'MANIFEST').read_text().splitlines()
+    names = subprocess.run([root / 'tools' / 'files', '*'], capture_output=True, text=True, check=True).stdout.splitlines()
     return [name for name in names if (root / name).is_file()]
 
 
