@@ -409,12 +409,10 @@ static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
   }
 }
 
-/* U of the held contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. */
-static saltus_status stop(work* w, const saltusi_step* s) {
-  int nj = s->eval->sys.dims.nj;
-  const saltus_system* sys = &s->eval->sys;
+/* Impulses P that stop the rows of hold(), from the velocities in v1. */
+static saltus_status find_stop(work* w, const saltusi_step* s) {
   const saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
-  hold(w, sys, &at);
+  hold(w, &s->eval->sys, &at);
   for (int r = 0; r < w->impact.count; r++) {
     w->impact.rhs[r] = saltusi_row_dot(&w->impact.rows, r, s->v1) + w->impact.rows.b[r];
   }
@@ -422,6 +420,41 @@ static saltus_status stop(work* w, const saltusi_step* s) {
   if (status == SALTUS_OK) {
     saltusi_operator_form_held(&w->impact, s->eval, &w->mass);
     status = saltusi_operator_solve(&w->impact, s->eval);
+  }
+  return status;
+}
+
+/* The contact with tangents in the stop whose friction of the whole step exceeds its bound most; -1: none. */
+static int find_exceeding(work* w, const saltusi_step* s) {
+  int worst = -1;
+  double most = 0.0;
+  for (int c = 0; w->grips.of != NULL && c < w->count; c++) {
+    const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+    if (!w->still[c] || grip->tangents == 0) {
+      continue;
+    }
+    const saltus_contact_step* contact = reported(s, w->keys[c], w->laws[w->keys[c]], 0.0);
+    const double* P = w->impact.P + w->impact.first[c];
+    const double across = grip->tangents > 1 ? contact->impulse[2] + P[2] : 0.0;
+    const double size = saltusi_grip_size(grip, contact->impulse[1] + P[1], across);
+    const double excess = size - grip->mu * fmax(contact->impulse[0] + P[0], 0.0);
+    const double added = grip->tangents > 1 ? hypot(P[1], P[2]) : fabs(P[1]);
+    if (excess > no_slip * size && added > 0.0 && excess > most) {
+      most = excess;
+      worst = c;
+    }
+  }
+  return worst;
+}
+
+/* U of the held contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. Tangents whose friction would exceed its bound are
+ * released one by one: these contacts slip in the next step. Redundant ones bear what they leave. */
+static saltus_status stop(work* w, const saltusi_step* s) {
+  int nj = s->eval->sys.dims.nj;
+  saltus_status status = find_stop(w, s);
+  for (int c = 0; status == SALTUS_OK && (c = find_exceeding(w, s)) >= 0;) {
+    w->still[c] = false;
+    status = find_stop(w, s);
   }
   if (status != SALTUS_OK) {
     return status;
@@ -487,6 +520,33 @@ static saltus_status find_pressing(work* w, const saltusi_step* s, const saltus_
   return status;
 }
 
+/* Active contacts that an impact throws apart, faster than forces move them in a step, are active no more. */
+static saltus_status release_thrown(work* w, const saltusi_step* s, const saltus_point* at) {
+  const saltus_system* sys = &s->eval->sys;
+  if (w->count == 0) {
+    return SALTUS_OK;
+  }
+  saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, at, 1.0, 0.0, 0.0);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_force(s->eval, at, w->a);
+  saltusi_linear_solve(s->eval, &w->mass, w->a);
+  int kept = 0;
+  for (int c = 0; c < w->count; c++) {
+    const int row = sys->dims.nj + sys->dims.nc; /* a spare one */
+    saltusi_rows_contact(sys, at, w->keys[c], 1, &w->held.op.rows, row);
+    const double u = saltusi_row_dot(&w->held.op.rows, row, s->v1) + w->held.op.rows.b[row];
+    const double pushed = s->h * saltusi_row_size(&w->held.op.rows, row, w->a);
+    if (u <= pushed + no_slip * saltusi_row_size(&w->held.op.rows, row, s->v1)) {
+      w->keys[kept] = w->keys[c];
+      w->still[kept++] = w->still[c];
+    }
+  }
+  w->count = kept;
+  return SALTUS_OK;
+}
+
 /* Which contacts are held in the next step: those held before and those that just closed, as far as
  * they carry a force. */
 static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
@@ -497,11 +557,14 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
   for (int c = 0; w->grips.of != NULL && c < w->count; c++) {
     w->grips.of[w->keys[c]].keeps = false;
   }
+  saltus_status status = release_thrown(w, s, &at);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   /* acceleration with the held contacts but without the new ones */
-  saltus_status status =
-      w->grips.of != NULL && w->count > 0
-          ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, &at, w->keys, w->count, w->a)
-          : saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, w->a);
+  status = w->grips.of != NULL && w->count > 0
+               ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, &at, w->keys, w->count, w->a)
+               : saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, w->a);
   int held = w->count;
   for (int i = 0; status == SALTUS_OK && i < impacts; i++) {
     int key = w->list.key[i];

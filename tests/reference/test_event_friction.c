@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_event_friction.c - friction modes of the schemes that locate events, where sticking contacts are redundant.
+ * test_event_friction.c - forces of closed contacts in the schemes that locate events and in splitting-rkf45-contact.
  */
 #include "saltus_test.h"
 #include "scene_runs.h"
@@ -62,17 +62,17 @@ static void sticking_ends_inside_of_long_steps(void** state) {
   saltus_scene_destroy(scene);
 }
 
+static const char belt[] =
+    "saltus: 1\ncoordinates: {x: {start: 0}, y: {start: 0}}\nkinetic: (x'^2 + y'^2)/2\npotential: "
+    "9.81*y\ncontacts:\n"
+    "  - {name: belt, gap: y, slip: \"x - max(0, t - 0.4995)\", friction: 0.2}\n";
+
 /* A belt that starts at once carries a block along with friction mu m g. Schemes that hold sticking contacts by projection would give the
  * block the velocity of the belt in one step, with friction 1000 N: such a step fails. */
 static void friction_outside_of_its_cone_is_refused(void** state) {
   (void)state;
-  static const char text[] =
-      "saltus: 1\ncoordinates: {x: {start: 0}, y: {start: 0}}\nkinetic: (x'^2 + "
-      "y'^2)/2\npotential: "
-      "9.81*y\ncontacts:\n"
-      "  - {name: belt, gap: y, slip: \"x - max(0, t - 0.4995)\", friction: 0.2}\n";
   static const char* const all[] = {"rk4", "dopri5", "radau-iia-5", "hem-4"};
-  saltus_scene* scene = scene_open_text(text);
+  saltus_scene* scene = scene_open_text(belt);
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
     const scene_outcome end = scene_try(saltus_scene_look(scene), all[k], 1e-3, 1.0);
     assert_int_not_equal(end.status, SALTUS_OK);
@@ -83,10 +83,37 @@ static void friction_outside_of_its_cone_is_refused(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Impacts at the end of a step leave sticking contacts to their cones: the block slips on the belt, x = mu g (t - 0.4995 s)^2 / 2. The belt
+ * starts inside of a step of 1 ms, in which the velocity of the block changes by less than mu g h. */
+static void splitting_slips_where_friction_reaches_its_bound(void** state) {
+  (void)state;
+  const scene_outcome end = scene_run_text(belt, "splitting-rkf45-contact", 1e-3, 1.0);
+  assert_near(end.q[0], 0.5 * 0.2 * 9.81 * 0.5005 * 0.5005, 0.2 * 9.81 * 1e-3 * 0.5005);
+}
+
+/* A cart of 1 m/s runs into another one of the same mass that a force of 0.4 N presses on a stop: without a rebound both leave it with
+ * 0.5 m/s. Splitting kept the contact at the stop active, and stopped both. */
+static void an_impact_throws_active_contacts_apart(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\ncoordinates: {a: {start: -1, velocity: 1}, b: {start: 0}}\nkinetic: (a'^2 + "
+      "b'^2)/2\n"
+      "forces: {b: -0.4}\ncontacts: [{name: stop, gap: b}, {name: touch, gap: b - a}]\n";
+  static const char* const all[] = {"splitting-rkf45-contact", "rk4"};
+  for (int k = 0; k < 2; k++) {
+    const scene_outcome end = scene_run_text(text, all[k], 1e-3, 1.5);
+    assert_near(end.q[1], 0.5 * 0.5 - 0.5 * 0.2 * 0.5 * 0.5,
+                2e-3); /* the impact is late by up to a step */
+    assert_near(end.v[1], 0.5 - 0.2 * 0.5, 1e-3);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sticking_ends_inside_of_long_steps),
       cmocka_unit_test(friction_outside_of_its_cone_is_refused),
+      cmocka_unit_test(splitting_slips_where_friction_reaches_its_bound),
+      cmocka_unit_test(an_impact_throws_active_contacts_apart),
       cmocka_unit_test(the_ratchet_advances_by_four_teeth_a_period),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
