@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Saltus: mechanical systems whose velocities jump, from Python.
+"""Saltus: multibody dynamics with impacts and dry friction.
 
 >>> import saltus
 >>> sol = saltus.solve("scenes/ball.yaml", 5.0, tol=1e-8, scheme="adaptive")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""`python -m saltus` is the program `saltus`."""
+"""`python -m saltus` runs the program `saltus`."""
 from __future__ import annotations
 
 import os
@@ -11,7 +11,7 @@ from typing import Optional
 
 
 def program() -> Optional[str]:
-    """The program that came with this package, else the one on the path."""
+    """Path of the program of this package, else of the one in PATH."""
     own = Path(__file__).with_name("bin") / "saltus"
     return str(own) if own.exists() else shutil.which("saltus")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Exceptions: what the library refuses, with its message, and where in a file."""
+"""Exceptions and warnings of the library, with message and position in a file."""
 from __future__ import annotations
 
 import re
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class SaltusWarning(UserWarning):
-    """What the library wants to be known, though it goes on.
+    """Warning of the library.
 
     >>> import warnings, saltus
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
-    ...     sol = saltus.solve("scenes/woodpecker.yaml", 0.1, tol=1e-8)
+    ...     sol = saltus.solve("scenes/pendulum-wall.yaml", 1.0, scheme="explicit-euler", step=0.02)
     >>> seen[0].category.__name__
     'SaltusWarning'
     """
 
 
 class Error(Exception):
-    """What the library refuses or cannot do; the message says why and what is allowed.
+    """Error of the library; the message has the reason and the allowed values.
 
-    `status` is the number of `saltus_status`; `file`, `line` and `column` say where a text is wrong.
+    `status` is the number of `saltus_status`; `file`, `line` and `column` are the position of an error in a text.
 
     >>> import saltus
     >>> try:
@@ -47,7 +47,7 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """Something that was given is wrong: a scene, a name, a number out of its range.
+    """Invalid input: a scene, a name, or a number out of range.
 
     >>> import saltus
     >>> try:
@@ -71,7 +71,7 @@ class FileError(Error, OSError):
 
 
 class SolveError(Error, RuntimeError):
-    """A run that could not go on; `solution` has what was computed up to there.
+    """Failed run; `solution` is the partial solution.
 
     >>> import saltus
     >>> scene = "saltus: 1\\ncoordinates: {y: 1}\\nkinetic: y'^2/2\\nforces: {y: -1/sqrt(y)}\\n"
@@ -88,7 +88,7 @@ class SolveError(Error, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a run; `solution` has what was computed up to there: a `Solution`, or of a sweep a `Sweep`.
+    """Ctrl-C during a run; `solution` is the partial result: a `Solution`, or a `Sweep` of a sweep.
 
     >>> import saltus
     >>> issubclass(saltus.Interrupted, KeyboardInterrupt)
@@ -101,7 +101,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def warn(message: str) -> None:
-    """A warning of the library, at the first line outside of this package."""
+    """Issues a warning of the library at the first caller outside this package."""
     level = 2
     frame = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__package__") == "saltus":
@@ -115,7 +115,7 @@ _INPUTS = (-14, -7, -6, -4, -3)
 
 
 def make(status: int, message: str) -> BaseException:
-    """The exception of a status."""
+    """Exception for a status."""
     if status == _MEMORY:
         return MemoryError(message)
     if status == _IO:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Arguments of users as what the extension takes; everything else is refused here, in words."""
+"""Conversion and validation of user arguments for the extension."""
 from __future__ import annotations
 
 import math
@@ -75,7 +75,7 @@ def as_pairs(values: Optional[Mapping[str, Any]], name: str) -> tuple[tuple[str,
 
 
 def as_vector(values: Any, name: str, count: Optional[int] = None) -> Array:
-    """Finite doubles in a row, contiguous."""
+    """Contiguous vector of finite doubles."""
     array = as_doubles(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} dimensions, must have 1")
@@ -85,7 +85,7 @@ def as_vector(values: Any, name: str, count: Optional[int] = None) -> Array:
 
 
 def as_matrix(values: Any, name: str, rows: Optional[int] = None, columns: Optional[int] = None) -> Array:
-    """Finite doubles in rows and columns, contiguous."""
+    """Contiguous matrix of finite doubles."""
     array = as_doubles(values, name)
     if array.ndim != 2:
         raise ValueError(f"{name} has {array.ndim} dimensions, must have 2")
@@ -96,7 +96,7 @@ def as_matrix(values: Any, name: str, rows: Optional[int] = None, columns: Optio
 
 
 def as_doubles(values: Any, name: str) -> Array:
-    """Finite doubles of any shape, contiguous."""
+    """Contiguous array of finite doubles, any shape."""
     if values is None or isinstance(values, (str, bytes, Mapping, set)):
         raise TypeError(f"{name} is an array, not {type(values).__name__}")
     array = np.asarray(values)
@@ -109,7 +109,7 @@ def as_doubles(values: Any, name: str) -> Array:
 
 
 def as_count(value: Any, name: str, least: int, most: int) -> int:
-    """A whole number within its range."""
+    """Integer within its range."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Integral, np.integer)):
         raise TypeError(f"{name} is a whole number, not {type(value).__name__}")
     count = int(value)
@@ -119,7 +119,7 @@ def as_count(value: Any, name: str, least: int, most: int) -> int:
 
 
 def as_answer(value: Any, name: str) -> Array:
-    """What a function of a user returned, as doubles; NaN is allowed: the library says where it met it."""
+    """Result of a user function as doubles. NaN is allowed; the library reports its position."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} returned entries of type {array.dtype}, real numbers are needed")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Models piece by piece: what scenes are made of, entry by entry. Keys and formulas are those of docs/scene.md; the
-library reads the scene that is written, and says where it is wrong."""
+"""Construction of models entry by entry. Keys and formulas are those of docs/scene.md; the library reads the
+resulting scene and reports errors in it."""
 from __future__ import annotations
 
 from typing import Any, Mapping, Optional, Sequence, Union
@@ -12,7 +12,7 @@ Point = Sequence[Union[float, str]]
 
 
 class Marker(str):
-    """The name of a marker: a point with axes on a body or in the world.
+    """Name of a marker: a frame on a body or in the world.
 
     >>> import saltus
     >>> m = saltus.Model()
@@ -23,7 +23,7 @@ class Marker(str):
 
 
 class Body(str):
-    """The name of a body, with what belongs to one body.
+    """Name of a body, with methods for its markers and shapes.
 
     >>> import saltus
     >>> m = saltus.Model()
@@ -35,7 +35,7 @@ class Body(str):
     _builder: Builder
 
     def marker(self, point: Optional[Point] = None, *, name: Optional[str] = None, **more: Any) -> Marker:
-        """A marker on this body, `point` from its centre of mass in its axes.
+        """Adds a marker on this body; `point` is relative to its centre of mass, in body axes.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -46,7 +46,7 @@ class Body(str):
 
     def shape(self, kind: str, *, name: Optional[str] = None, material: Optional[str] = None, position: Any = None,
               angle: Any = None, orientation: Any = None, groups: Any = None, **description: Any) -> Body:
-        """A shape of this body that touches others: `kind` as in scenes, with what describes it.
+        """Adds a collision shape to this body; `kind` and keys as in scenes.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -60,7 +60,7 @@ class Body(str):
 
 
 class Builder:
-    """What `Model` can be built with."""
+    """Methods of `Model` that add entries to its scene."""
 
     _text: Optional[str]
     _document: Optional[dict[str, Any]]
@@ -74,7 +74,7 @@ class Builder:
         raise NotImplementedError
 
     def _doc(self) -> dict[str, Any]:
-        """The scene as data, about to be changed."""
+        """The scene as data, for modification."""
         if self._document is None:
             self._document = read(self.text)
         self._changed()
@@ -109,7 +109,7 @@ class Builder:
         return name
 
     def describe(self, name: Optional[str] = None, description: Optional[str] = None) -> None:
-        """Name and description of the scene.
+        """Sets name and description of the scene.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -120,7 +120,7 @@ class Builder:
         self._doc().update(self._entry(name=name, description=description))
 
     def parameter(self, name: str, value: Any) -> str:
-        """A named constant, a number or a formula; gives its name.
+        """Adds a named constant, a number or a formula; returns its name.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -131,7 +131,7 @@ class Builder:
         return str(name)
 
     def input(self, name: str, value: Any = 0) -> str:
-        """A value that is set from outside between steps; gives its name.
+        """Adds an input, a value set by the program between steps; returns its name.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -143,7 +143,7 @@ class Builder:
 
     def coordinate(self, name: str, start: Any = 0, velocity: Any = None, *, unit: Optional[str] = None,
                    **more: Any) -> str:
-        """A generalized coordinate; gives its name.
+        """Adds a generalized coordinate; returns its name.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -153,7 +153,7 @@ class Builder:
         return self._put("coordinates", name, start=start, velocity=velocity, unit=unit, **more)
 
     def energies(self, kinetic: Any = None, potential: Any = None) -> None:
-        """Kinetic and potential energy of the coordinates [J], formulas.
+        """Sets formulas of the kinetic and potential energy of the coordinates [J].
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -165,7 +165,7 @@ class Builder:
         self._doc().update(self._entry(kinetic=kinetic, potential=potential))
 
     def force(self, on: str, force: Any = None, *, torque: Any = None, **more: Any) -> None:
-        """A force on a coordinate (one formula), or at a marker or body (a list), with a torque.
+        """Adds a force on a coordinate (one formula), or a force and torque at a marker or body (lists).
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -184,7 +184,7 @@ class Builder:
         forces.append(self._entry(**{where: on}, force=force, torque=torque, **more))
 
     def world(self, dimension: Optional[int] = None, gravity: Optional[Point] = None) -> Body:
-        """Dimension and gravity of a scene with bodies; gives the world, which can have markers and shapes.
+        """Sets dimension and gravity of a scene with bodies; returns the world, which can have markers and shapes.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -199,7 +199,7 @@ class Builder:
 
     def body(self, name: str, *, mass: Any = None, inertia: Any = None, position: Optional[Point] = None,
              angle: Any = None, velocity: Optional[Point] = None, angular_velocity: Any = None, **more: Any) -> Body:
-        """A rigid body; `more` are other keys of scenes: orientation, density, fixed, driven, frame, ...
+        """Adds a rigid body; `more` are other keys of scenes: orientation, density, fixed, driven, frame, ...
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -213,7 +213,7 @@ class Builder:
 
     def marker(self, name: Optional[str] = None, point: Optional[Point] = None, *, body: Optional[str] = None,
                **more: Any) -> Marker:
-        """A point with axes, in the world or on a body.
+        """Adds a frame in the world or on a body.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -234,7 +234,7 @@ class Builder:
         return [end.marker() if isinstance(end, Body) else str(end) for end in ends]
 
     def joint(self, kind: str, a: str, b: str, *, name: Optional[str] = None, **more: Any) -> str:
-        """A joint between two markers or bodies: revolute, prismatic, spherical, ...; gives its name.
+        """Adds a joint between two markers or bodies: revolute, prismatic, spherical, ...; returns its name.
 
         `more` are keys of scenes: drive, limits, spring, damping, actuator, dry_friction, ...
 
@@ -251,7 +251,7 @@ class Builder:
         return name
 
     def revolute(self, a: str, b: str, *, name: Optional[str] = None, **more: Any) -> str:
-        """A hinge between two markers or bodies.
+        """Adds a revolute joint between two markers or bodies.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -262,7 +262,7 @@ class Builder:
         return self.joint("revolute", a, b, name=name, **more)
 
     def prismatic(self, a: str, b: str, *, name: Optional[str] = None, **more: Any) -> str:
-        """A guide between two markers or bodies, along x of the first in the plane.
+        """Adds a prismatic joint between two markers or bodies, in the plane along x of the first.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -273,7 +273,7 @@ class Builder:
         return self.joint("prismatic", a, b, name=name, **more)
 
     def constraint(self, formula: str, *, name: Optional[str] = None) -> str:
-        """A joint by formula: what has to stay zero; gives its name.
+        """Adds a joint by a formula that stays zero; returns its name.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -287,7 +287,7 @@ class Builder:
 
     def contact(self, gap: str, *, name: Optional[str] = None, restitution: Any = None, slip: Any = None,
                 friction: Any = None, **more: Any) -> str:
-        """A contact by formula: its gap, laws of impact and friction; gives its name.
+        """Adds a contact by its gap formula, with impact and friction laws; returns its name.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -303,7 +303,8 @@ class Builder:
         return name
 
     def element(self, kind: str, a: str, b: str, *, name: Optional[str] = None, **more: Any) -> str:
-        """A machine element between two markers: journal, guide, stop, rope, cam, gear-pair, ...; gives its name.
+        """Adds a machine element between two markers: journal, guide, stop, rope, cam, gear-pair, ...; returns its
+        name.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -319,7 +320,7 @@ class Builder:
 
     def spring(self, a: Optional[str] = None, b: Optional[str] = None, *, elongation: Optional[str] = None,
                stiffness: Any = None, damping: Any = None, **more: Any) -> None:
-        """A spring and damper between two markers, or along a formula.
+        """Adds a spring and damper between two markers, or along a formula.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -333,7 +334,7 @@ class Builder:
                                                  damping=damping, **more))
 
     def material(self, name: str, *, friction: Any = None, restitution: Any = None, **more: Any) -> str:
-        """What shapes are made of; gives its name.
+        """Adds a material of shapes; returns its name.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -343,7 +344,7 @@ class Builder:
         return self._put("materials", name, friction=friction, restitution=restitution, **more)
 
     def contact_pair(self, a: str, b: str, **more: Any) -> None:
-        """An exception for contacts between two shapes, bodies, groups or materials.
+        """Adds contact settings of a pair of shapes, bodies, groups or materials.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -354,7 +355,7 @@ class Builder:
         self._list("contact_pairs").append(self._entry(between=[str(a), str(b)], **more))
 
     def dry_friction(self, rate: str, **more: Any) -> None:
-        """Dry friction of a velocity that is no contact's slip.
+        """Adds Coulomb friction of a velocity other than contact slip.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -365,7 +366,7 @@ class Builder:
         self._list("dry_friction").append(self._entry(rate=rate, **more))
 
     def impacts(self, **laws: Any) -> None:
-        """How several contacts strike together.
+        """Sets the law of impacts with several contacts.
 
         >>> import saltus
         >>> m = saltus.Model()
@@ -376,7 +377,7 @@ class Builder:
         self._mapping("impacts").update(self._entry(**laws))
 
     def output(self, name: str, formula: str, *, unit: Optional[str] = None) -> str:
-        """What else is recorded, by name.
+        """Adds an output, a recorded formula.
 
         >>> import saltus
         >>> m = saltus.Model("scenes/ball.yaml")
@@ -389,7 +390,7 @@ class Builder:
 
     def event(self, name: str, formula: str, *, direction: Optional[str] = None,
               set: Optional[Mapping[str, Any]] = None) -> str:
-        """What is reported when it passes through zero, and may set inputs there.
+        """Adds a user-defined event at the roots of a formula, which may set inputs.
 
         >>> import saltus
         >>> m = saltus.Model("scenes/ball.yaml")
@@ -399,7 +400,7 @@ class Builder:
         return self._put("events", name, formula=formula, direction=direction, set=set)
 
     def defaults(self, **settings: Any) -> None:
-        """How the scene is run unless something else is asked for: until, tol, scheme, step, options, ...
+        """Sets default settings of runs: until, tol, scheme, step, options, ...
 
         >>> import saltus
         >>> m = saltus.Model("scenes/ball.yaml")
@@ -410,7 +411,7 @@ class Builder:
         self._mapping("simulate").update(self._entry(**settings))
 
     def recorded(self, every: Optional[int] = None, dt: Any = None) -> None:
-        """Which states the scene keeps unless something else is asked for: every so many steps, or at intervals [s].
+        """Sets the recorded states: every n-th step, or at intervals [s].
 
         >>> import saltus
         >>> m = saltus.Model("scenes/ball.yaml")
@@ -421,9 +422,9 @@ class Builder:
         self._mapping("record").update(self._entry(every=every, dt=dt))
 
     def draw(self, kind: str, **description: Any) -> None:
-        """A thing that pages of `Solution.animate` draw by formulas: point, line, circle, box, spring, text or contact.
+        """Adds an object drawn by formulas in `Solution.animate`: point, line, circle, box, spring, text or contact.
 
-        Bodies and shapes draw themselves.
+        Bodies and shapes are drawn automatically.
 
         >>> import saltus
         >>> m = saltus.Model()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""The motion between recorded states."""
+"""Dense output between recorded states."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Optional
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _take(t: Array, q: Array, v: Array, wanted: Array, left: bool) -> tuple[Array, Array]:
-    """States at times, straight lines between those that are known; of several at one time the first or last."""
+    """States at given times by linear interpolation; at a jump the left or right state."""
     after = np.searchsorted(t, wanted, side="left" if left else "right")
     if left:
         hit = np.clip(after, 0, len(t) - 1)
@@ -31,7 +31,7 @@ def _take(t: Array, q: Array, v: Array, wanted: Array, left: bool) -> tuple[Arra
 
 
 def _integrator(sol: Solution) -> Optional[_core.Sim]:
-    """Made once, of schemes that are run to a tolerance."""
+    """Integrator with dense output, created once, for schemes that run to a tolerance."""
     if "integrator" not in sol._cache:
         call = sol._call
         family = call is not None and str(sol.settings["scheme"]).startswith("adaptive")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Scenes as data: mappings, lists and texts, read from YAML and written to it. Every value is a text, as formulas
-are; the library reads it."""
+"""Scenes as data: mappings, lists and texts, read from and written to YAML. Every value is a text, like formulas; the
+library parses it."""
 from __future__ import annotations
 
 import re
@@ -16,7 +16,7 @@ _WIDTH = 96
 
 
 def read(text: str) -> dict[str, Any]:
-    """A scene as a document; needs PyYAML."""
+    """Reads a scene as a document; needs PyYAML."""
     try:
         import yaml
     except ImportError as error:
@@ -31,7 +31,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def node(value: Any, name: str) -> Node:
-    """Numbers, formulas, sequences and mappings of users as a node."""
+    """Converts numbers, formulas, sequences and mappings to a node."""
     if isinstance(value, Mapping):
         return {str(key): node(entry, f"{name}.{key}") for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -42,7 +42,7 @@ def node(value: Any, name: str) -> Node:
 
 
 def scalar(text: str) -> str:
-    """A text as YAML; quoted where it is not plain everywhere."""
+    """A text as YAML scalar, quoted if necessary."""
     if _PLAIN.match(text) and text == text.strip() and not text.startswith("- ") and " #" not in text and text != "-":
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
@@ -50,7 +50,7 @@ def scalar(text: str) -> str:
 
 
 def flow(value: Node) -> str:
-    """In one line."""
+    """Flow style, on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{scalar(key)}: {flow(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):
@@ -74,7 +74,7 @@ def _lines(key: str, value: Node, indent: str) -> list[str]:
 
 
 def write(document: Mapping[str, Any]) -> str:
-    """A document as a scene file."""
+    """Text of a scene file from a document."""
     lines: list[str] = []
     for key, value in document.items():
         lines += _lines(f"{scalar(key)}: ", value, "")
@@ -82,7 +82,7 @@ def write(document: Mapping[str, Any]) -> str:
 
 
 def observers(entries: Optional[Mapping[str, Any]], name: str) -> dict[str, Any]:
-    """Outputs or events of users as a node."""
+    """Outputs or events as a node."""
     if entries is None:
         return {}
     if not isinstance(entries, Mapping):
@@ -93,7 +93,7 @@ def observers(entries: Optional[Mapping[str, Any]], name: str) -> dict[str, Any]
 
 
 def with_entries(text: str, more: Mapping[str, dict[str, Any]]) -> str:
-    """A scene with more entries in some of its mappings; the rest of the text stays as it is where it can."""
+    """Adds entries to mappings of a scene; the remaining text is unchanged where possible."""
     if not more:
         return text
     block = not text.lstrip().startswith("{")

@@ -23,11 +23,11 @@ Value = Union[float, int, str]
 
 
 class Model(Builder):
-    """A mechanical system: a scene file, a scene as text, or what is built here piece by piece.
+    """A mechanical system: a scene file, a scene as text, or a model built entry by entry.
 
-    A text with line ends is a scene, any other one the path of a file. `parameters` replaces values of the
-    scene, as numbers or formulas. The scene is read when something is asked of it, and what is wrong with it
-    raises `InputError` with file, line and column.
+    A text with line ends is a scene, any other text the path of a file. `parameters` replaces values of the scene by
+    numbers or formulas. The scene is read on first use; an invalid scene raises `InputError` with file, line and
+    column.
 
     >>> import saltus
     >>> ball = saltus.Model("scenes/ball.yaml")
@@ -68,7 +68,7 @@ class Model(Builder):
     @classmethod
     def from_text(cls, text: str, *, parameters: Optional[Mapping[str, Value]] = None,
                   path: Union[str, os.PathLike[str], None] = None, separate: bool = False) -> Model:
-        """A scene as text; `path` names it in messages, and files that it names lie beside it.
+        """Model from the text of a scene; `path` is its name in messages and the base of relative file names.
 
         >>> import saltus
         >>> saltus.Model.from_text("saltus: 1\\ncoordinates: {y: 1}\\nkinetic: y'^2/2").nv
@@ -82,7 +82,7 @@ class Model(Builder):
         return model
 
     def with_parameters(self, parameters: Optional[Mapping[str, Value]] = None, **more: Value) -> Model:
-        """The same model with other values of parameters.
+        """Copy of the model with other parameter values.
 
         >>> import saltus
         >>> pendulum = saltus.Model("scenes/spring-pendulum.yaml")
@@ -117,7 +117,7 @@ class Model(Builder):
 
     def with_observers(self, outputs: Optional[Mapping[str, Any]] = None,
                        events: Optional[Mapping[str, Any]] = None) -> Model:
-        """The same model with more outputs and events: formulas by name, or mappings as in scenes.
+        """Copy of the model with additional outputs and events: formulas by name, or mappings as in scenes.
 
         >>> import saltus
         >>> ball = saltus.Model("scenes/ball.yaml").with_observers(events={"half": "q - 1/2"})
@@ -172,7 +172,7 @@ class Model(Builder):
 
     @property
     def description(self) -> str:
-        """What the scene says about itself.
+        """Description of the scene.
 
         >>> import saltus
         >>> saltus.Model("scenes/ball.yaml").description.split()[:4]
@@ -182,7 +182,7 @@ class Model(Builder):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Parameters that were replaced, as formulas.
+        """Replaced parameters, as formulas.
 
         >>> import saltus
         >>> saltus.Model("scenes/ball.yaml").parameters
@@ -192,7 +192,7 @@ class Model(Builder):
 
     @property
     def nq(self) -> int:
-        """Number of coordinates of positions.
+        """Number of position coordinates.
 
         >>> import saltus
         >>> saltus.Model("scenes/woodpecker.yaml").nq
@@ -212,7 +212,7 @@ class Model(Builder):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs of the scene, values that are set from outside.
+        """Names of the inputs of the scene.
 
         >>> import saltus
         >>> saltus.Model("scenes/ball.yaml").inputs
@@ -242,7 +242,7 @@ class Model(Builder):
 
     @property
     def contacts(self) -> tuple[str, ...]:
-        """Names of the contacts; where shapes collide, of the laws between them.
+        """Names of the contacts; for contacts between shapes, names of their laws.
 
         >>> import saltus
         >>> saltus.Model("scenes/woodpecker.yaml").contacts
@@ -265,7 +265,7 @@ class Model(Builder):
 
     @property
     def q0(self) -> Array:
-        """Positions at the start, on the joints and out of the contacts.
+        """Initial positions, consistent with joints and contacts.
 
         >>> import saltus
         >>> saltus.Model("scenes/ball.yaml").q0
@@ -275,7 +275,7 @@ class Model(Builder):
 
     @property
     def v0(self) -> Array:
-        """Velocities at the start.
+        """Initial velocities.
 
         >>> import saltus
         >>> saltus.Model("scenes/ball.yaml").v0
@@ -284,7 +284,7 @@ class Model(Builder):
         return np.asarray(self._scene.start()[1])
 
     def _alone(self) -> Model:
-        """This model, or where its inputs can be set another one with a scene of its own."""
+        """This model, or a copy with its own scene if it has inputs."""
         if not self.inputs:
             return self
         made = Model.__new__(type(self))
@@ -292,7 +292,7 @@ class Model(Builder):
         return made
 
     def simulate(self, **settings: Any) -> Simulation:
-        """A simulation of this model that its user drives; settings as of `saltus.Simulation`.
+        """Simulation of this model, advanced by the caller; settings as in `saltus.Simulation`.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
@@ -331,7 +331,7 @@ class Model(Builder):
 
 
 def as_model(model: Any, parameters: Optional[Mapping[str, Value]]) -> Model:
-    """A model, or what one is made from."""
+    """Model from a model, a path or a text."""
     if not isinstance(model, Model):
         if not isinstance(model, (str, os.PathLike)):
             raise TypeError(f"a model, a path or a text is needed, not {type(model).__name__}")
@@ -341,5 +341,5 @@ def as_model(model: Any, parameters: Optional[Mapping[str, Value]]) -> Model:
 
 
 def as_text_lines(pairs: Iterable[tuple[str, str]]) -> str:
-    """Replaced parameters as comment lines, as the program writes them into recordings."""
+    """Replaced parameters as comment lines, as in recordings of the program."""
     return "".join(f"# --set {name}={value}\n" for name, value in pairs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Motions as pages for browsers and notebooks."""
+"""Animations as pages for browsers and notebooks."""
 from __future__ import annotations
 
 import html
@@ -14,9 +14,9 @@ from .arguments import as_path
 
 
 class Page:
-    """A motion to look at: one page with animation, curves and events that needs nothing beside itself.
+    """Self-contained page with animation, curves and events of a motion.
 
-    A notebook shows it where it is the value of a cell; `save` writes it, `show` opens a browser.
+    A notebook displays it as the value of a cell; `save` writes it, `show` opens a browser.
 
     >>> import saltus
     >>> page = saltus.solve("scenes/woodpecker.yaml", 0.1).animate()
@@ -42,7 +42,7 @@ class Page:
         pathlib.Path(as_path(path)).write_bytes(self.html)
 
     def show(self) -> str:
-        """Opens the page in a browser, from a file of its own; gives its path.
+        """Opens the page in a browser, from a temporary file; returns its path.
 
         >>> import saltus
         >>> callable(saltus.solve("scenes/ball.yaml", 1.0).animate().show)
@@ -55,7 +55,7 @@ class Page:
         return path
 
     def _repr_html_(self) -> str:
-        """In a notebook: a frame of its own, so that page and notebook do not see each other."""
+        """HTML of a separate frame that isolates page and notebook."""
         return (f'<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:{self.height}px;border:0" '
                 f'srcdoc="{html.escape(self.html.decode("utf-8"))}"></iframe>')
 

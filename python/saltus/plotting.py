@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Figures of solutions, by matplotlib."""
+"""Figures of solutions with matplotlib."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ _MOST = 6
 
 
 def draw(sol: Solution, names: tuple[str, ...], show: bool) -> Any:
-    """`Solution.plot`: one panel a unit, impacts as ticks below."""
+    """`Solution.plot`: one panel for each unit, impacts as ticks below."""
     if show:
         import matplotlib.pyplot as pyplot
         figure = pyplot.figure(layout="constrained")

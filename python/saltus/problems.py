@@ -17,10 +17,10 @@ _MOST = 2**31 - 1
 
 
 class Answer:
-    """How a contact problem was solved: impulses, velocities, residuals.
+    """Solution of a contact problem: impulses, velocities, residuals.
 
-    `x` holds z or r, `y` holds w or u; `outcome` is "solved", "no solution" or "unsolved", and not converging is
-    an outcome. Residuals are computed from `x` alone, whatever the solver says.
+    `x` is z or r, `y` is w or u; `outcome` is "solved", "no solution" or "unsolved" (also without convergence).
+    Residuals are computed from `x` alone, independently of the solver.
 
     >>> import saltus
     >>> answer = saltus.lcp([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
@@ -41,7 +41,7 @@ class Answer:
 
     @property
     def solved(self) -> bool:
-        """Whether the residual is at or below the tolerance.
+        """True if the residual does not exceed the tolerance.
 
         >>> import saltus
         >>> saltus.lcp([[1.0]], [-1.0]).solved
@@ -123,7 +123,7 @@ def lcp(M: Any, q: Any, *, bilateral: int = 0, solver: Optional[str] = None,
         options: Optional[Mapping[str, Value]] = None, tol: float = 1e-12, guess: Any = None) -> Answer:
     """Solves 0 <= w = M z + q, z >= 0, z w = 0; the first `bilateral` rows are equalities with z free.
 
-    M is an array or a sparse matrix of SciPy, which is not made dense.
+    M is an array or a sparse matrix of SciPy, which stays sparse.
 
     >>> import saltus
     >>> answer = saltus.lcp([[2.0, 1.0], [1.0, 2.0]], [-5.0, 6.0])
@@ -146,10 +146,10 @@ def lcp(M: Any, q: Any, *, bilateral: int = 0, solver: Optional[str] = None,
 
 
 def _blocks(W: Any, d: int, n: int) -> tuple[Any, ...]:
-    """Blocks of one size by rows: offset, start, unit, place, values. Diagonal ones are always there."""
+    """Blocks of one size by rows: offset, start, unit, place, values. Diagonal blocks are always present."""
     units = n // d
     if _is_sparse(W):
-        from scipy import sparse  # the caller has it
+        from scipy import sparse  # installed: the argument is one of its matrices
         rows = _rows(W, "W", n, n)
         pattern = sparse.csr_matrix((np.zeros(n), (np.arange(n), np.arange(n))), shape=(n, n))
         made = (rows + pattern).tobsr(blocksize=(d, d))
@@ -200,10 +200,10 @@ def friction(W: Any, q: Any, mu: Any, *, dimension: int = 3, solver: Optional[st
 
 
 class Problem:
-    """A contact problem of a file: `kind` and what belongs to it.
+    """Contact problem of a file: `kind` and its data.
 
     kind "friction" has W, q, mu; "global friction" M, H, f, w, mu; "linear complementarity" and the mixed one M and
-    q, bilateral rows first. Matrices are sparse ones of SciPy where it is there, else arrays.
+    q, bilateral rows first. Matrices are sparse matrices of SciPy if it is installed, else arrays.
 
     >>> import saltus
     >>> problem = saltus.read_problem("tests/problems/fc3d_stack_4_rest.dat")
@@ -272,7 +272,7 @@ class Problem:
 
     @property
     def bilateral(self) -> int:
-        """How many rows, the first ones, are equalities.
+        """Number of leading rows that are equalities.
 
         >>> import saltus
         >>> saltus.read_problem("tests/problems/lcp_murty_10.dat").bilateral
@@ -315,7 +315,7 @@ class Problem:
 
     @property
     def M(self) -> Any:
-        """The matrix of a complementarity problem, or the masses of a global one.
+        """Matrix of a complementarity problem, or mass matrix of a global one.
 
         >>> import saltus
         >>> saltus.read_problem("tests/problems/lcp_murty_10.dat").M.shape
@@ -328,7 +328,7 @@ class Problem:
 
     @property
     def H(self) -> Any:
-        """How impulses of a global problem act on its velocities.
+        """Matrix from impulses to generalized impulses of a global problem.
 
         >>> import saltus
         >>> saltus.read_problem("tests/problems/gfc3d_stack_4_rest.dat").H.shape
@@ -337,7 +337,7 @@ class Problem:
         return self._csr("H", len(self.w))
 
     def reduced(self) -> Problem:
-        """The local problem of a global one, W = H^T M^-1 H.
+        """Local problem of a global one, W = H^T M^-1 H.
 
         >>> import saltus
         >>> saltus.read_problem("tests/problems/gfc3d_stack_4_rest.dat").reduced().kind
@@ -346,7 +346,7 @@ class Problem:
         return Problem(self._problem.reduced())
 
     def solve(self, **settings: Any) -> Answer:
-        """Solves it; settings as of `saltus.lcp` and `saltus.friction`. A global problem is reduced first.
+        """Solves the problem; settings as in `saltus.lcp` and `saltus.friction`. A global problem is reduced first.
 
         >>> import saltus
         >>> saltus.read_problem("tests/problems/lcp_definite_30.dat").solve(solver="lemke").solved
@@ -367,7 +367,7 @@ class Problem:
                                       None, tol, first))
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes it as text, or as FCLIB where the name ends in .hdf5.
+        """Writes the problem as text, or as FCLIB if the name ends in .hdf5.
 
         >>> import saltus, tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "copy.hdf5")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""A solution in words."""
+"""Text summary of a solution."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ _MOST = 8
 
 
 def describe(sol: Solution) -> str:
-    """What a user wants to see first: what was done, what happened, where it ended."""
+    """Summary: settings, events and final state."""
     about = sol._data.about()
     settings, stats = sol.settings, sol.stats
     lines = [f"{about['name'] or 'solution'}: {about['nq']} coordinates, {about['nc']} contacts, "

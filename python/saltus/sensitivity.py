@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Derivatives of motions with impacts and friction with respect to parameters and start values."""
+"""Derivatives of motions with impacts and friction with respect to parameters and initial values."""
 from __future__ import annotations
 
 import os
@@ -16,8 +16,8 @@ from .waiting import interruptible
 
 
 class SensitiveEvent(NamedTuple):
-    """An event and how its time changes: `dt` has one number for each name. `derivative` is "exists", "limit" (through an
-    accumulation of impacts), "simultaneous" or "grazing"; of the last two the derivatives after it are not to be trusted.
+    """Event with the derivatives `dt` of its time, one for each name. `derivative` is "exists", "limit" (through a
+    Zeno point), "simultaneous" or "grazing"; after the last two the derivatives are not reliable.
 
     >>> import saltus
     >>> event = saltus.sensitivity("scenes/ball.yaml", 1.5, "q").events[0]
@@ -33,12 +33,13 @@ class SensitiveEvent(NamedTuple):
 
 
 class Sensitivity:
-    """What `sensitivity` found. Rows of `dq`, `dv` and `doutputs` belong to `names`, columns to coordinates, velocities and
-    outputs, all at the fixed time `t`; `s["e"]` are the derivatives with respect to e by name. `derivative` is the worst kind that
-    was met ("exists", "limit", "simultaneous", "grazing"), `derivative_t` where that was first.
+    """Result of `sensitivity`. Rows of `dq`, `dv` and `doutputs` belong to `names`, columns to coordinates, velocities and
+    outputs, all at the fixed time `t`; `s["e"]` are the derivatives with respect to e by name. `derivative` is the
+    worst kind in the run ("exists", "limit", "simultaneous", "grazing"), `derivative_t` the time of its first
+    occurrence.
 
-    `integral`, `highest` and `lowest` map outputs to (value, derivatives) over the whole run; the extremes are None where too much of a
-    long run without events would have to be remembered.
+    `integral`, `highest` and `lowest` map outputs to (value, derivatives) over the whole run; the extremes are None
+    if a long run without events exceeds the memory limit.
 
     The ball of this scene falls from q in the time T = sqrt(q) and keeps half of its velocity: later it is at
     T (t - T) - (t - T)^2, whose derivative at q = 1 and t = 1.5 is 1/4.
@@ -95,10 +96,10 @@ class Sensitivity:
 
 def sensitivity(model: Union[Model, str, os.PathLike[str]], t_end: float, names: Union[str, Iterable[str]], *,
                 tol: float = 1e-11, parameters: Optional[Mapping[str, Value]] = None) -> Sensitivity:
-    """How a motion, its outputs and its events change with parameters, starts `x` and velocities `x'` of a scene, by variational
-    equations with saltation at every event.
+    """Derivatives of a motion, its outputs and its event times with respect to parameters, initial values `x` and
+    initial velocities `x'` of a scene, by variational equations with saltation at every event.
 
-    What is not differentiated (contacts of shapes, friction laws beyond Coulomb's) raises `SolveError` with the reason.
+    Unsupported models (contacts of shapes, friction laws other than Coulomb's) raise `SolveError` with the reason.
 
     >>> import saltus
     >>> s = saltus.sensitivity("scenes/ball.yaml", 2.2, "q")

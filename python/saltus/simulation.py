@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Simulations that their user drives, and many runs in threads."""
+"""Simulations advanced by the caller, and many runs in threads."""
 from __future__ import annotations
 
 import os
@@ -19,7 +19,7 @@ from .waiting import interruptible
 
 
 class Event:
-    """What happens at a contact, or to a function of the scene, at one instant.
+    """Event of a contact, or of a user-defined function of the scene.
 
     >>> import saltus
     >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
@@ -61,10 +61,10 @@ def as_stop(stop: Union[None, bool, str, Iterable[str]]) -> int:
 
 
 class Simulation:
-    """A motion that its user drives, as with CVODE or MuJoCo: `model.simulate(...)` makes it.
+    """Simulation advanced by the caller, as with CVODE or MuJoCo; created by `model.simulate(...)`.
 
-    Steps are those of the scheme, whatever times are asked for; schemes of fixed steps go to the first end of a
-    step that is not before. Scenes with events of their own end steps at the times that are asked for.
+    The requested times do not influence the steps; fixed-step schemes advance to the first end of a step at or after
+    the requested time. In scenes with user-defined events steps end at the requested times.
 
     >>> import saltus
     >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-10, scheme="adaptive")
@@ -90,7 +90,7 @@ class Simulation:
 
     @property
     def t(self) -> float:
-        """The present time [s].
+        """Current time [s].
 
         >>> import saltus
         >>> saltus.Model("scenes/ball.yaml").simulate().t
@@ -100,7 +100,7 @@ class Simulation:
 
     @property
     def q(self) -> Array:
-        """The present positions; setting them starts anew from there.
+        """Current positions; setting them restarts the scheme.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate()
@@ -116,7 +116,7 @@ class Simulation:
 
     @property
     def v(self) -> Array:
-        """The present velocities, after a jump where there is one; setting them starts anew from there.
+        """Current velocities, after a jump at this time; setting them restarts the scheme.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate()
@@ -131,7 +131,7 @@ class Simulation:
         self.set_state(v=v)
 
     def set_state(self, t: Optional[float] = None, q: Any = None, v: Any = None) -> None:
-        """Goes on from another state, with nothing that the scheme remembers.
+        """Sets time and state and restarts the scheme without its history.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate()
@@ -145,7 +145,7 @@ class Simulation:
         self._sim.set_state(now if t is None else as_real(t, "t"), q, v)
 
     def advance(self, t: float, stop: Union[None, bool, str, Iterable[str]] = None) -> Optional[Event]:
-        """Goes on to the time t, or to the first event before it whose kind is in `stop`, which is then returned.
+        """Advances to the time t, or to the first event of a kind in `stop`, which is returned.
 
         `stop` is "impact", "stick" or another kind, several of them, or True for all.
 
@@ -170,7 +170,7 @@ class Simulation:
 
     @property
     def events(self) -> list[Event]:
-        """Events up to the present time.
+        """Events up to the current time.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
@@ -181,7 +181,7 @@ class Simulation:
         return self._events(self._sim.events())
 
     def __call__(self, t: float, side: str = "right") -> State:
-        """The state at a time not long ago, by dense output, of schemes that are run to a tolerance.
+        """State at a time within the last steps, by dense output; for schemes that run to a tolerance.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-10, scheme="adaptive")
@@ -202,7 +202,7 @@ class Simulation:
         return self.model._scene.input(name)
 
     def set_input(self, name: str, value: float) -> None:
-        """Gives an input of the scene another value, from now on.
+        """Sets an input of the scene from the current time on.
 
         >>> import saltus
         >>> text = '''saltus: 1
@@ -225,7 +225,7 @@ class Simulation:
         self.set_input(name, value)
 
     def snapshot(self) -> bytes:
-        """Everything the future depends on.
+        """Complete state of the simulation as bytes.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/woodpecker.yaml").simulate(tol=1e-8)
@@ -243,7 +243,7 @@ class Simulation:
         return self._sim.snapshot()
 
     def restore(self, snapshot: bytes) -> None:
-        """Goes back, or on, to a snapshot of a simulation of the same model and settings; same bits from there.
+        """Restores a snapshot of a simulation of the same model and settings; the continuation is bitwise identical.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate()
@@ -259,7 +259,7 @@ class Simulation:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Scheme, tolerances, steps and evaluations so far.
+        """Scheme, tolerances, steps and evaluations up to the current time.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-8, scheme="adaptive")
@@ -287,9 +287,9 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
             workers: Optional[int] = None, **settings: Any) -> list[Solution]:
     """Many runs of a model in threads: a row of `q0` and `v0`, or a mapping of `parameters`, for each.
 
-    `settings` are those of `saltus.solve`. The results are those of one run after the other, bit by bit. A run that
-    fails raises as in `solve`, after all others have been stopped. Ctrl-C raises `Interrupted`, whose `solution` is a list
-    with an entry for each run: what was computed of it, or None where it had not begun.
+    `settings` are those of `saltus.solve`. The results are bitwise identical to those of sequential runs. A failed
+    run raises as in `solve`, after all others have been stopped. Ctrl-C raises `Interrupted`, whose `solution` is a
+    list with the partial solution of each run, or None for runs that have not started.
 
     >>> import saltus
     >>> heights = [[1.0], [2.0], [3.0]]
@@ -308,7 +308,7 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
     shared = not made.inputs
 
     runs: list[Optional[Solution]] = [None] * total
-    stopped: list[bool] = []  # not empty: no run begins any more
+    stopped: list[bool] = []  # not empty: start no further runs
 
     def one(i: int) -> None:
         if stopped:
@@ -323,7 +323,7 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
             raise
 
     if cases is not None:
-        for case in cases:  # what is wrong is said before anything runs
+        for case in cases:  # validate all parameters before the first run
             as_pairs(case, "parameters")
 
     def work(flag: _core.Flag) -> list[Solution]:

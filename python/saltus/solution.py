@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""What came out of a run, or stands in a recording. Arrays look at the memory of the library; everything is
-made when it is asked for."""
+"""Results of a run or a recording. Arrays are views of memory of the library; attributes are computed on first
+access."""
 from __future__ import annotations
 
 import os
@@ -27,7 +27,7 @@ EVENT_TYPE = np.dtype({"names": [f[0] for f in _fields], "formats": [f[1] for f 
 
 
 class State:
-    """Positions and velocities at one time, or at several.
+    """Positions and velocities at one or several times.
 
     >>> import saltus
     >>> sol = saltus.solve("scenes/ball.yaml", 0.5, tol=1e-8, scheme="adaptive")
@@ -55,9 +55,9 @@ class State:
 class Contacts:
     """Gaps, forces and impulses of contacts, frame by frame.
 
-    Of a fixed set of contacts arrays have a column for each; `contacts["floor"]` is one of them. Where contacts
-    come and go there is a table, `start[i]:start[i + 1]` its rows of frame i. Forces are the mean since the frame
-    before, impulses the sum of impacts since then, normal first.
+    For a fixed contact set arrays have a column for each contact; `contacts["floor"]` is one of them. For
+    time-varying contact sets there is a table with the rows `start[i]:start[i + 1]` of frame i. Forces are means
+    since the previous frame, impulses sums of impacts since then, normal first.
 
     >>> import saltus
     >>> sol = saltus.solve("scenes/ball.yaml", 1.5, tol=1e-8, scheme="adaptive")
@@ -94,7 +94,7 @@ class Contacts:
 
     @property
     def gap(self) -> Array:
-        """m; NaN for a contact that does not exist any more.
+        """m; NaN for a contact that no longer exists.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0, tol=1e-6).contacts.gap[0]
@@ -114,7 +114,7 @@ class Contacts:
 
     @property
     def force(self) -> Array:
-        """N, mean since the frame before without impacts; normal first.
+        """N, mean since the previous frame without impacts; normal first.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 4.0, tol=1e-6).contacts.force[-1, 0]
@@ -124,7 +124,7 @@ class Contacts:
 
     @property
     def impulse(self) -> Array:
-        """N s, sum of impacts since the frame before; normal first.
+        """N s, sum of impacts since the previous frame; normal first.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0, tol=1e-6).contacts.impulse.shape[1:]
@@ -134,7 +134,7 @@ class Contacts:
 
     @property
     def friction_work(self) -> Array:
-        """J, work of friction since the start, in a table since the frame before.
+        """J, work of friction since the start; in a table since the previous frame.
 
         >>> import saltus
         >>> float(saltus.solve("scenes/ball.yaml", 1.0, tol=1e-6).contacts.friction_work[-1, 0])
@@ -144,7 +144,7 @@ class Contacts:
 
     @property
     def impact_work(self) -> Array:
-        """J, work of normal impulses, likewise.
+        """J, work of normal impulses since the start; in a table since the previous frame.
 
         >>> import saltus
         >>> print(f"{saltus.solve('scenes/ball.yaml', 1.5, tol=1e-8).contacts.impact_work[-1, 0]:.6f}")
@@ -153,7 +153,7 @@ class Contacts:
         return self._series("impact_work")
 
     def table(self) -> dict[str, npt.NDArray[Any]]:
-        """Contacts that come and go, as columns of one table.
+        """Time-varying contacts as columns of one table.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/shapes/ball-on-slope.yaml", 0.1)
@@ -171,7 +171,7 @@ class Contacts:
 
 
 class Ledger:
-    """Where the energy went, frame by frame: change = external + drive + friction + impact + remainder.
+    """Energy balance at each frame: change = external + drive + friction + impact + remainder.
 
     >>> import saltus
     >>> ledger = saltus.solve("scenes/ball.yaml", 1.5, tol=1e-8, scheme="adaptive").ledger
@@ -192,7 +192,7 @@ class Ledger:
 
     @property
     def energy(self) -> Array:
-        """J, kinetic and potential.
+        """J, sum of kinetic and potential energy.
 
         >>> import saltus
         >>> float(saltus.solve("scenes/ball.yaml", 0.5, tol=1e-6).ledger.energy[0])
@@ -202,7 +202,7 @@ class Ledger:
         return total
 
     def last(self) -> dict[str, float]:
-        """The numbers at the end.
+        """Final values.
 
         >>> import saltus
         >>> sorted(saltus.solve("scenes/ball.yaml", 0.5, tol=1e-6).ledger.last())[:2]
@@ -215,9 +215,9 @@ class Ledger:
 
 
 class Certificate:
-    """A run judged without the code that computed it.
+    """Independent verification of a run.
 
-    `every_step` is False where a recording has only some of its steps: what takes all of them was not looked at.
+    `every_step` is False if a recording lacks some of its steps; checks that need all steps are then omitted.
 
     >>> import saltus
     >>> certificate = saltus.solve("scenes/ball.yaml", 5.0, tol=1e-8, scheme="adaptive").certificate
@@ -267,7 +267,7 @@ def _series(data: _core.Data, name: str) -> npt.NDArray[Any]:
 class Solution:
     """A computed or recorded motion.
 
-    `t`, `q` and `v` are arrays over memory of the library, read-only; names reach their columns:
+    `t`, `q` and `v` are read-only arrays on memory of the library; names select columns:
 
     >>> import saltus
     >>> sol = saltus.solve("scenes/woodpecker.yaml", 0.2, tol=1e-8)
@@ -293,7 +293,7 @@ class Solution:
 
     @property
     def t(self) -> Array:
-        """Times of the recorded states [s]; twice the same where a velocity jumps.
+        """Times of the recorded states [s]; equal times at velocity jumps.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0).t[-1]
@@ -326,7 +326,7 @@ class Solution:
 
     @property
     def outputs(self) -> Array:
-        """What the scene puts out besides, a row for each time.
+        """Outputs of the scene, a row for each time.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/ball.yaml", 1.0, outputs={"power": "-2*q'"})
@@ -349,7 +349,7 @@ class Solution:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names that `sol[name]` knows.
+        """Names accepted by `sol[name]`.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0).names
@@ -359,7 +359,7 @@ class Solution:
         return ("t", *labels)
 
     def unit(self, name: str) -> str:
-        """Unit of a column, as the scene gives it.
+        """Unit of a column, from the scene.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0).unit("q")
@@ -387,10 +387,10 @@ class Solution:
         return len(self.t)
 
     def __call__(self, t: Any, side: str = "right") -> State:
-        """The state at any time between the ends, by the dense output of the scheme.
+        """State at any time of the run, by the dense output of the scheme.
 
-        Where a velocity jumps `side` says which limit is meant, "left" or "right". Schemes without dense output
-        have straight lines between recorded states.
+        At velocity jumps `side` selects the limit, "left" or "right". For schemes without dense output the states are
+        interpolated linearly.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/ball.yaml", 2.0, tol=1e-10, scheme="adaptive")
@@ -403,7 +403,7 @@ class Solution:
 
     @property
     def event_array(self) -> npt.NDArray[Any]:
-        """The events as a structured array; `kind` is a place in `saltus.solution.KINDS`.
+        """The events as a structured array; `kind` is an index into `saltus.solution.KINDS`.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/ball.yaml", 2.2, tol=1e-8, scheme="adaptive")
@@ -460,7 +460,7 @@ class Solution:
 
     @property
     def joint_forces(self) -> Array:
-        """N, of the rows of joints, mean since the frame before, without impacts.
+        """N, forces of joint rows, mean since the previous frame, without impacts.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/body-slider-crank.yaml", 0.1)
@@ -471,7 +471,7 @@ class Solution:
 
     @property
     def joint_impulses(self) -> Array:
-        """N s, of the rows of joints at impacts since the frame before.
+        """N s, impulses of joint rows at impacts since the previous frame.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/body-slider-crank.yaml", 0.1)
@@ -482,7 +482,7 @@ class Solution:
 
     @property
     def ledger(self) -> Ledger:
-        """Where the energy went.
+        """Energy balance.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0).ledger.kinetic[0]
@@ -492,9 +492,9 @@ class Solution:
 
     @property
     def certificate(self) -> Certificate:
-        """The run judged by a path that shares no code with the schemes.
+        """Independent verification of the run, without code of the schemes.
 
-        A certificate needs every step and its middle: without `certify=True` the run is repeated with them.
+        A certificate needs every step and its midpoint; without `certify=True` the run is repeated with them.
 
         >>> import saltus
         >>> bool(saltus.solve("scenes/woodpecker.yaml", 0.2, tol=1e-8).certificate)
@@ -506,7 +506,7 @@ class Solution:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """What the run cost and what it met: steps, rejections, evaluations, events by kind, energies.
+        """Statistics of the run: steps, rejections, evaluations, events by kind, energies.
 
         >>> import saltus
         >>> stats = saltus.solve("scenes/ball.yaml", 1.5, tol=1e-6).stats
@@ -523,7 +523,7 @@ class Solution:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was done: scheme, options, tolerances, steps.
+        """Settings of the run: scheme, options, tolerances, steps.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0).settings["scheme"]
@@ -536,7 +536,7 @@ class Solution:
 
     @property
     def success(self) -> bool:
-        """Whether the run came to its end.
+        """True if the run reached its end.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0).success
@@ -546,7 +546,7 @@ class Solution:
 
     @property
     def model(self) -> Model:
-        """The model that moved; of a recording the scene that it holds.
+        """Model of the run; for a recording the scene in it.
 
         >>> import saltus
         >>> saltus.solve("scenes/ball.yaml", 1.0).model.name
@@ -561,7 +561,7 @@ class Solution:
         return self._model
 
     def save(self, path: Union[str, os.PathLike[str]], *, force: bool = False) -> None:
-        """Writes the recording that the program would have written: HDF5 (.h5) or text (.csv).
+        """Writes a recording in the format of the program: HDF5 (.h5) or text (.csv).
 
         >>> import saltus, tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "run.h5")
@@ -576,7 +576,7 @@ class Solution:
         self._data.save(as_path(path), model.name, model.text + as_text_lines(model.parameters.items()), bool(force))
 
     def snapshot(self) -> bytes:
-        """Everything the future depends on, for `saltus.resume`.
+        """Complete state at the end as bytes, for `saltus.resume`.
 
         >>> import saltus
         >>> half = saltus.solve("scenes/ball.yaml", 1.0)
@@ -590,7 +590,7 @@ class Solution:
         return self._data.snapshot(model._path or "scene", model.text + as_text_lines(model.parameters.items()))
 
     def plot(self, *names: str, show: bool = False) -> Any:
-        """Draws columns over time with matplotlib, positions and velocities without a word; gives the figure.
+        """Draws columns over time with matplotlib (default: positions and velocities); returns the figure.
 
         Impacts are marked below. `show=True` opens a window.
 
@@ -603,7 +603,7 @@ class Solution:
         return draw(self, names, show)
 
     def animate(self, height: int = 640) -> Page:
-        """The motion as a page of the viewer: a notebook shows it `height` pixels high, `show()` opens a browser.
+        """Page of the viewer: a notebook displays it with a height of `height` pixels, `show()` opens a browser.
 
         >>> import saltus
         >>> page = saltus.solve("scenes/ball.yaml", 1.5, tol=1e-6).animate()

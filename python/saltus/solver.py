@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""solve: a model, what is asked for, and its motion."""
+"""solve: integration of a model."""
 from __future__ import annotations
 
 import os
@@ -15,11 +15,11 @@ from .model import Model, Value, as_model
 from .solution import Solution
 
 _STOPPED = -8
-CERTIFIED = (1, NAN, None, 3)  # record: every step, both sides of its jumps, its middle
+CERTIFIED = (1, NAN, None, 3)  # record: every step, both sides of its jumps, its midpoint
 
 
 class Call:
-    """How a solution was computed, to compute more of it."""
+    """Arguments of a solution, for repeated runs."""
 
     __slots__ = ("model", "how", "numbers", "start", "record", "rest", "contacts")
 
@@ -29,10 +29,10 @@ class Call:
         self.record, self.rest, self.contacts = record, rest, contacts
 
     def run(self, quiet: bool = False) -> Solution:
-        """Computes; what went wrong is raised with what was computed."""
+        """Runs; an error is raised with the partial solution."""
         model = self.model
         scene = model._scene
-        if model._fact("inputs"):  # events that switch and values from outside belong to the scene
+        if model._fact("inputs"):  # switching events and inputs belong to the scene
             with model._lock:
                 data = self._data(scene, quiet)
         else:
@@ -55,7 +55,7 @@ class Call:
         return Call(self.model, self.how, self.numbers, self.start, record, self.rest, True).run(True)
 
     def integrator(self, t_end: float, steps: int) -> Optional[_core.Sim]:
-        """The same motion with dense output all along; None where only runs have it."""
+        """Integrator with dense output over the whole motion; None for schemes without it."""
         settings = self.numbers
         if self.rest[1] or self.rest[3] is not None or self.model._names("e"):
             return None
@@ -68,7 +68,7 @@ class Call:
         return sim
 
     def at(self, times: Any) -> Solution:
-        """The same run with states at these times and on both sides of impacts."""
+        """The same run with states at these times and before and after impacts."""
         return self.again((0, NAN, times, 1))
 
 
@@ -81,33 +81,33 @@ def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = N
           q0: Any = None, v0: Any = None, every: Optional[int] = None, dt: Optional[float] = None,
           times: Any = None, jumps: bool = True, threads: int = 1, whole: bool = False,
           contacts: bool = True, certify: bool = False, stop: Optional[_core.Flag] = None) -> Solution:
-    """Computes the motion of a model up to `t_end`.
+    """Integrates a model up to `t_end`.
 
-    What is not given the scene says, and what it does not say is as with the program: `adaptive` to the
-    tolerance 1e-6. `tol` is rtol = atol, `step` asks for fixed steps. The results are those of
-    `saltus run`, bit by bit.
+    Settings that are not given are taken from the scene, then from the defaults of the program: `adaptive` with a
+    tolerance of 1e-6. `tol` is rtol = atol, `step` selects fixed steps. The results are bitwise identical to those of
+    `saltus run`.
 
     outputs, events
-        more formulas by name, beside those of the scene: `outputs={"height": "l*cos(phi)"}`
+        additional formulas by name: `outputs={"height": "l*cos(phi)"}`
     parameters
-        other values of the scene's parameters: `parameters={"k": 200}`
+        other values of parameters of the scene: `parameters={"k": 200}`
     options, control, control_options
-        of the scheme and of a step-size controller
+        options of the scheme; step-size controller and its options
     t_start, q0, v0
         another start
     every, dt, times
-        which states are kept: every so many steps, at equal intervals [s], or at given times; without a word
-        500 equal intervals of schemes that choose their steps, else every step
+        recorded states: every n-th step, at equal intervals [s], or at given times; default: 500 equal intervals for
+        schemes that choose their steps, else every step
     jumps
-        also the states on both sides of impacts
+        also record the states before and after impacts
     whole
-        tolerances are of the whole motion, not of a step
+        tolerances bound the global error instead of the error of a step
     contacts
-        False: contacts are not kept
+        False: contacts are not recorded
     certify
-        every step and its middle are kept, and a run whose certificate fails raises, as with `saltus run --certify`
+        record every step and its midpoint, and raise if the certificate fails, as `saltus run --certify`
 
-    Ctrl-C raises `Interrupted`, a run that cannot go on `SolveError`; both have a `solution`.
+    Ctrl-C raises `Interrupted`, a failed run `SolveError`; both have the partial `solution`.
 
     >>> import saltus
     >>> sol = saltus.solve("scenes/woodpecker.yaml", 1.0, tol=1e-8)
@@ -150,13 +150,13 @@ def solve(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] = N
 
 
 def as_start(model: Model, q0: Any, v0: Any) -> tuple[Any, Any]:
-    """Another start: what is not given is the model's."""
+    """Initial state; missing parts are those of the model."""
     return (model.q0 if q0 is None else as_vector(q0, "q0", model.nq).copy(),
             model.v0 if v0 is None else as_vector(v0, "v0", model.nv).copy())
 
 
 def resume(snapshot: bytes, t_end: float, *, model: Optional[Model] = None) -> Solution:
-    """Goes on from `Solution.snapshot` with everything that the scheme remembers.
+    """Continues from `Solution.snapshot` with the internal state of the scheme.
 
     >>> import saltus
     >>> half = saltus.solve("scenes/ball.yaml", 1.0)
@@ -188,7 +188,7 @@ def load(path: Union[str, os.PathLike[str]]) -> Solution:
 
 
 def schemes() -> dict[str, dict[str, Any]]:
-    """The time-stepping schemes by name, with what they are and their options.
+    """Schemes by name, with description and options.
 
     >>> import saltus
     >>> saltus.schemes()["moreau-jean"]["options"][0]["name"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""One model many times, with measures of every run."""
+"""Parameter studies: many runs of a model, with measures of each."""
 from __future__ import annotations
 
 import os
@@ -21,8 +21,8 @@ _SAMPLINGS = ("random", "latin", "sobol")
 class Sweep:
     """A table of runs: a row for each, with a column for each axis and each measure.
 
-    Measures of a run that failed are NaN, and `failures[run]` is why; `done` says which runs were computed, all of them unless
-    Ctrl-C came in between. Run i is sample i // grid at point i % grid of the grid, whose first axis changes fastest.
+    Measures of a failed run are NaN, and `failures[run]` is the reason; `done` marks the computed runs, all of them
+    unless interrupted. Run i is sample i // grid at point i % grid of the grid, whose first axis changes fastest.
 
     >>> import saltus
     >>> table = saltus.sweep("scenes/ball.yaml", {"q": [1, 4]}, {"t": "time(impact of floor)"}, t_end=2.5, tol=1e-9)
@@ -52,7 +52,7 @@ class Sweep:
         return len(self.values)
 
     def frame(self) -> Any:
-        """The table as a pandas DataFrame, with the runs that were computed.
+        """The computed runs as a pandas DataFrame.
 
         >>> import saltus
         >>> table = saltus.sweep("scenes/ball.yaml", {"q": "1:2:3"}, ["max(q)"], t_end=0.5, tol=1e-6)
@@ -68,7 +68,7 @@ class Sweep:
 
 
 def _axis(name: str, values: Any) -> str:
-    """An axis as sweeps of the program name it."""
+    """An axis in the syntax of the program."""
     if not isinstance(name, str):
         raise TypeError(f"names of axes are texts, not {type(name).__name__}")
     if isinstance(values, str):
@@ -93,18 +93,18 @@ def sweep(model: Union[Model, str, os.PathLike[str]], axes: Mapping[str, Any],
     """Runs a scene over ranges, lists and random values, and keeps measures of every run, as `saltus sweep`.
 
     axes
-        by name of a parameter, of the start x or the velocity x' of a coordinate: a list of numbers, a range "0.1:0.9:81"
+        by name of a parameter, of the initial value x or velocity x' of a coordinate: a list of numbers, a range "0.1:0.9:81"
         ("1:100:5 log" by equal factors), or "~normal(1, 0.01)", "~uniform(a, b)", ..., drawn `samples` times
     measures
         formulas of the page on sweeps, {"top": "max(q)"} or ["max(q)"]
     sampling
-        "random", "latin" or "sobol"; `seed` makes others of them
+        "random", "latin" or "sobol"; `seed` selects the sequence
     time_limit
-        s of computing time of one run, after which it counts as failed
+        limit of the computing time of one run [s]; a run that exceeds it fails
     threads
-        as many as there are processors; the numbers do not depend on it
+        number of threads, default all processors; the results do not depend on it
 
-    A run that fails has its row. Ctrl-C raises `Interrupted`, whose `solution` is the table so far.
+    Failed runs have rows, too. Ctrl-C raises `Interrupted`, whose `solution` is the partial table.
 
     >>> import saltus
     >>> table = saltus.sweep("scenes/ball.yaml", {"q": "0.5:2:4"}, {"top": "max(q)"}, t_end=1.0, tol=1e-6)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Systems made of functions: of Python on arrays, or of C by their addresses."""
+"""Systems of functions: Python functions on arrays, or C functions by address."""
 from __future__ import annotations
 
 import ctypes
@@ -13,11 +13,11 @@ from . import _core
 from .arguments import as_count, as_doubles, as_vector
 from .model import Model, Value
 
-_C_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every function pointer of ctypes is
+_C_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # base class of function pointers of ctypes
 
 
 def _as_function(value: Any, name: str, keeps: list[Any]) -> Any:
-    """A function, the address of one, constant numbers, or None."""
+    """A function, its address, a constant array, or None."""
     if value is None:
         return None
     if isinstance(value, _C_FUNCTION):
@@ -42,23 +42,23 @@ class System(Model):
     mass, force
         M [n, n] or a constant array, and F [n]
     gap, normals, tangents
-        gaps [nc], their rows G [nc, n], and those of slip [nc, 1 or 2, n] where there is friction; normals that are not
-        given are differences of gaps
+        gaps [nc], their rows G [nc, n], and tangent rows [nc, 1 or 2, n] with friction; default of normals:
+        differences of gaps
     drift, convective
-        parts b and c of relative velocities G v + b and of their rates G v' + c, [nc, 1 + tangents]: b where surfaces
-        move by themselves; c is a difference where it is not given
+        parts b and c of relative velocities G v + b and of their rates G v' + c, [nc, 1 + tangents]: b for surfaces
+        with prescribed motion; default of c: a difference
     joint, joint_rows, joint_drift, joint_convective
         the same for joints, [nj]
     restitution, friction, tangential_restitution
-        of each contact, or one for all
+        for each contact, or one value for all
     potential, kinetic
-        energies [J], for the ledger
+        energies [J], for the energy balance
     force_q, force_v
-        derivatives of F, for implicit schemes; differences where they are not given
+        derivatives of F, for implicit schemes; default: differences
 
-    Functions get arrays of their own and return anything NumPy takes for numbers. What they raise is raised by whoever
-    asked for the motion. In place of a function a C function is taken, by ctypes or numba's cfunc, with the signature
-    `void f(double t, const double *q, const double *v, double *out)`, at full speed and without the interpreter lock.
+    Functions receive copies of arrays and return numbers in any form accepted by NumPy. Their exceptions propagate to
+    the caller of the run. C functions, by ctypes or numba's cfunc, have the signature
+    `void f(double t, const double *q, const double *v, double *out)`and run without the interpreter lock.
     Rows of contacts are then [nc, 1 + tangents, n], given as `normals`.
 
     >>> import saltus
@@ -112,7 +112,7 @@ class System(Model):
         self._variants = {}
 
     def with_parameters(self, parameters: Optional[Mapping[str, Value]] = None, **more: Value) -> Model:
-        """Functions have no parameters that could be replaced: refused.
+        """Rejected: a system of functions has no parameters.
 
         >>> import saltus
         >>> mass = saltus.System([0.0], [1.0], mass=[[1.0]], force=[0.0])
@@ -126,7 +126,7 @@ class System(Model):
 
     def with_observers(self, outputs: Optional[Mapping[str, Any]] = None,
                        events: Optional[Mapping[str, Any]] = None) -> Model:
-        """Formulas do not know the names of a system of functions: refused.
+        """Rejected: formulas cannot refer to a system of functions.
 
         >>> import saltus
         >>> mass = saltus.System([0.0], [1.0], mass=[[1.0]], force=[0.0])
@@ -146,7 +146,7 @@ class System(Model):
 
 
 def _count(function: Any, q: Any, given: Optional[int], name: str) -> int:
-    """How many contacts or joints: as given, or as many numbers as the function returns at the start."""
+    """Number of contacts or joints: as given, or the number of values that the function returns at the start."""
     if function is None:
         return 0
     if given is not None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Judging and comparing runs: certificates, distances, orders of convergence."""
+"""Verification and comparison of runs: certificates, distances, orders of convergence."""
 from __future__ import annotations
 
 import os
@@ -32,9 +32,9 @@ def certify(sol: Solution) -> Certificate:
 
 def verify(recording: Union[Solution, str, os.PathLike[str]],
            model: Union[None, Model, str, os.PathLike[str]] = None) -> Certificate:
-    """Judges a solution or a recording without the code that computed it, as `saltus verify`.
+    """Verifies a solution or a recording independently of the schemes, as `saltus verify`.
 
-    Without a model the scene of the recording is taken.
+    Without a model the scene of the recording is used.
 
     >>> import saltus, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "run.h5")
@@ -50,11 +50,11 @@ def verify(recording: Union[Solution, str, os.PathLike[str]],
 
 
 class Comparison:
-    """How far two motions are from each other, column by column, as `saltus compare` says it.
+    """Distances of two motions by column, as printed by `saltus compare`.
 
-    `q` are the largest differences of positions, `q_at` where they are [s], `q_mean` their means over time; `q_graph` and
-    `v_graph` the Hausdorff distances of graphs in (t, x), which do not punish a jump that comes a little later. `events`
-    are those that both have, (kind, contact, difference of times [s]); `only_a` and `only_b` count the others.
+    `q` are the largest differences of positions, `q_at` their times [s], `q_mean` their means over time; `q_graph` and
+    `v_graph` the Hausdorff distances of graphs in (t, x), in which a small delay of a jump is a small distance. `events`
+    are the common events (kind, contact, difference of times [s]); `only_a` and `only_b` count the others.
 
     >>> import saltus
     >>> fine = saltus.solve("scenes/ball.yaml", 2.2, tol=1e-10, scheme="adaptive")
@@ -88,7 +88,7 @@ class Comparison:
 
     @property
     def same_events(self) -> bool:
-        """Whether every event of one has its partner in the other.
+        """True if every event is matched.
 
         >>> import saltus
         >>> sol = saltus.solve("scenes/ball.yaml", 1.2, tol=1e-6)
@@ -117,8 +117,8 @@ def compare(a: Union[Solution, str, os.PathLike[str]], b: Union[Solution, str, o
             match: float = 0.0, other_scene: bool = False) -> Comparison:
     """Compares two motions: positions, graphs of positions and velocities, events.
 
-    Solutions or files. Events of one contact farther apart than `match` [s] are different ones; 0 is a hundredth of the
-    time. Different scenes are refused unless `other_scene`.
+    Solutions or files. Events of one contact farther apart than `match` [s] are not matched; 0: 1 % of the common
+    time. Different scenes are rejected unless `other_scene`.
 
     >>> import saltus
     >>> sol = saltus.solve("scenes/woodpecker.yaml", 0.1, tol=1e-6)
@@ -132,7 +132,7 @@ def compare(a: Union[Solution, str, os.PathLike[str]], b: Union[Solution, str, o
 
 
 class Convergence:
-    """Errors of runs with finer and finer steps or tolerances, and the order that fits them.
+    """Errors of runs with decreasing steps or tolerances, and the fitted order.
 
     >>> import saltus
     >>> study = saltus.converge("scenes/oscillator.yaml", 1.0, scheme="rk4", steps=[10, 20, 40])
@@ -161,7 +161,7 @@ def _sizes(values: Iterable[float], name: str) -> Array:
 
 
 def _is_dense(sol: Solution) -> bool:
-    """Whether a solution has states between its recorded ones; a straight line between them is none."""
+    """True if a solution has dense output; linear interpolation does not count."""
     from .dense import _integrator
     return _integrator(sol) is not None or (sol._call is not None and bool(sol.settings["dense"]))
 
@@ -181,11 +181,11 @@ def converge(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] 
              scheme: Optional[str] = None, steps: Optional[Iterable[int]] = None,
              tols: Optional[Iterable[float]] = None, reference: Optional[Solution] = None,
              reference_tol: float = 1e-11, **settings: Any) -> Convergence:
-    """Errors of positions in runs with given numbers of equal `steps`, or given `tols`, against a reference run.
+    """Errors of positions in runs with given numbers of equal `steps`, or given `tols`, relative to a reference run.
 
     The reference is a run of `adaptive` to `reference_tol` unless one is given. An error is the largest difference of
-    positions over the recorded times; of a reference without dense output over the times that both have. `sizes` of the
-    answer are the steps in seconds. Ctrl-C raises `Interrupted`, whose `solution` is the study so far.
+    positions over the recorded times; for a reference without dense output over the common times. `sizes` of the
+    result are the steps in seconds. Ctrl-C raises `Interrupted`, whose `solution` is the partial study.
 
     >>> import saltus
     >>> study = saltus.converge("scenes/ball.yaml", 2.2, scheme="moreau-jean", steps=[220, 440, 880, 1760])

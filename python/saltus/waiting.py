@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Calls of the library that look at a flag, not at the clock: Ctrl-C sets it."""
+"""Interruptible calls of the library: Ctrl-C sets a flag that the library tests."""
 from __future__ import annotations
 
 import _thread
@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 def interruptible(work: Callable[[_core.Flag], T], given: Optional[_core.Flag] = None) -> tuple[Optional[T], bool]:
-    """What `work(flag)` gives, and whether Ctrl-C set the flag, a new one or that given; None where it gave nothing then.
-
-    It goes on in a thread, since only the main one gets signals, and only between calls of the library.
+    """Returns the result of `work(flag)`, or None if it was interrupted without a result, and whether Ctrl-C set the
+    flag. The work runs in a thread, because Python handles signals in the main thread only, between calls of the
+    library.
     """
     flag = _core.Flag() if given is None else given
     if threading.current_thread() is not threading.main_thread():
