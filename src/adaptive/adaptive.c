@@ -14,9 +14,9 @@
 #include <string.h>
 
 /* Attempts within one step, refusals of accepted ones, steps onto an event, tries to jump over a singular
- * position; events at one instant, for each contact and besides; steps while time stands still but for rounding. */
+ * position. */
 enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3, SINGULAR_TRIES = 8 };
-enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000, SLIDES_MAX = 100000 };
+enum { SLIDES_MAX = 100000 };
 
 /* A shift along the motion that is this part of the way costs its cube: 1e-9 of what the step does. */
 static const double short_shift = 1e-3;
@@ -24,11 +24,6 @@ static const double short_shift = 1e-3;
 static const double hopeless = 1e9;
 /* Errors below this let steps grow by the most they may, whatever the order. */
 static const double least_error = 1e-10;
-/* Time stands still when STALL_MAX events advance it by less, parts of the time and of what is left of the
- * run: at that rate there were 5e12 events up to now, or 5e6 are to come. No more than a second is left in this sense:
- * a run that has no end, or a far one, may have as many events as it likes. */
-static const double still_time = 1e-9;
-static const double still_part = 1e-3;
 /* Steps that are longer than this part of what is left do not slide along a discontinuity. */
 static const double slide_part = 1e-4;
 
@@ -645,6 +640,19 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
   return SALTUS_ERR_STALLED;
 }
 
+/* Tolerances of impulses. Loads of redundant contacts are not unique: an error along the null space of their rows changes no
+ * velocity. Their errors count together (saltusi_in_tolerances). With joints the distribution between these and contacts jumps
+ * along a step, and the tolerance of each impulse shows it. */
+static saltus_status scale_impulses(saltusi_adaptive* w) {
+  w->step.redundant = w->step.overheld && w->o.nj == 0 && !w->o.settings.without_impulses;
+  for (int r = 0; w->step.redundant && r < w->o.nl; r++) {
+    w->step.scale_l[r] = INFINITY;
+  }
+  return w->step.redundant
+             ? SALTUS_OK
+             : saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
+}
+
 /* The rate and the tolerances of the impulses at the start of an attempt. */
 static saltus_status refresh(saltusi_adaptive* w) {
   saltus_status status = SALTUS_OK;
@@ -659,9 +667,7 @@ static saltus_status refresh(saltusi_adaptive* w) {
   }
   saltusi_note_slips(w);
   saltusi_note_tilts(w);
-  return status == SALTUS_OK
-             ? saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l)
-             : status;
+  return status == SALTUS_OK ? scale_impulses(w) : status;
 }
 
 static void begin_report(saltusi_adaptive* w) {
@@ -699,37 +705,6 @@ static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
   return status == SALTUS_OK ? release_idle(w, t, tau, NULL) : status;
 }
 
-/* Events that follow each other while time stands still. */
-static saltus_status stall(const saltusi_adaptive* w, int events) {
-  static const char* const kinds[] = {[SALTUSI_FOUND_HIT] = "an impact",
-                                      [SALTUSI_FOUND_OPEN] = "an opening",
-                                      [SALTUSI_FOUND_STOP] = "an end of slip",
-                                      [SALTUSI_FOUND_SLIDE] = "an end of sticking",
-                                      [SALTUSI_FOUND_DECIDE] = "a new status",
-                                      [SALTUSI_FOUND_SWITCH] = "a switch of a formula",
-                                      [SALTUSI_FOUND_GUARD] = "a change of features"};
-  bool contact = w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
-  char room[SALTUSI_CONTACT_WORDS];
-  saltusi_log(w->log, SALTUS_LEVEL_ERROR,
-              "adaptive: time does not advance at t = %.17g s: %d events in a row, the last %s%s%s",
-              w->step.t, events, kinds[w->outcome.last_event.kind], contact ? " of contact " : "",
-              contact ? saltusi_contact_words(w, w->outcome.last_event.key, room) : "");
-  return SALTUS_ERR_STALLED;
-}
-
-/* Whether time goes on, over many steps. */
-static saltus_status observe_progress(saltusi_adaptive* w, double length, double limit) {
-  saltusi_adaptive_memory* m = w->memory;
-  double t = w->step.t + length;
-  if (!(t - m->stall_since <= fmax(still_time * fabs(t), still_part * fmin(limit, 1.0)))) {
-    m->stall_since = t;
-    m->stall_steps = 0.0;
-    return SALTUS_OK;
-  }
-  m->stall_steps += w->step.limit == SALTUS_LIMIT_EVENT ? 1.0 : 0.0;
-  return m->stall_steps < STALL_MAX ? SALTUS_OK : stall(w, STALL_MAX);
-}
-
 static void take_state(saltusi_adaptive* w, const double* y) {
   memcpy(w->step.y0, y, (size_t)(w->o.nq + w->o.nv) * sizeof(double));
   memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.ny - w->o.nq - w->o.nv) * sizeof(double));
@@ -751,9 +726,10 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
   w->step.ops = saltusi_adaptive_ops_of(w->memory->method);
   w->memory->method_used = w->memory->method;
   double length = 0.0;
-  for (int k = 0; status == SALTUS_OK && length == 0.0; k++) {
-    if (k == INSTANT_EACH * w->o.nc + INSTANT_MORE) {
-      return stall(w, k);
+  int k = 0;
+  for (; status == SALTUS_OK && length == 0.0; k++) {
+    if (k == saltusi_instants_most(w)) {
+      return saltusi_report_stall(w, k);
     }
     if (k > 0) {
       take_state(w, w->step.y_end);
@@ -784,7 +760,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     saltusi_adaptive_close(w);
   }
   if (status == SALTUS_OK) {
-    status = observe_progress(w, length, limit);
+    status = saltusi_observe_progress(w, length, limit, k - 1);
   }
   return status;
 }

@@ -147,6 +147,7 @@ typedef struct saltusi_attempt {
   int worst;               /* component of y with the largest error */
   saltus_step_limit limit; /* what kept the attempt from being longer */
   bool overheld;           /* the dynamics at its start have more rows than they need */
+  bool redundant;          /* errors of impulses count together */
   double* slip_start;      /* [slips x nc] direction of slip at its start, of spatial contacts */
   double* slip_limit;      /* [nv] tolerance of velocities while a spatial contact slides slowly */
   double
@@ -480,6 +481,8 @@ saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* don
 
 /* scales (section 2) */
 void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double* y1);
+/* The largest |x_i| in tolerances, x an error; errors of redundant impulses count together. Above `least` its index is w->step.worst. */
+double saltusi_in_tolerances(saltusi_adaptive* w, const double* x, double least);
 /* largest |x_i| size / tolerance_i over positions and over velocities; at y */
 void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const double* x,
                               double height, double speed, double* in_q, double* in_v);
@@ -496,5 +499,12 @@ const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
                                   char room[SALTUSI_CONTACT_WORDS]);
 /* Says why no step is possible. */
 void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r);
+/* Events that one instant may have. */
+int saltusi_instants_most(const saltusi_adaptive* w);
+/* Too many events while time does not advance: SALTUS_ERR_STALLED. */
+saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events);
+/* Whether time goes on, over many steps; instants: events at the start of the step, which took no time. SALTUS_ERR_STALLED. */
+saltus_status saltusi_observe_progress(saltusi_adaptive* w, double length, double limit,
+                                       int instants);
 
 #endif

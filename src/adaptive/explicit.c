@@ -32,7 +32,6 @@ static void combine(const saltusi_adaptive* w, double h, const double* weights, 
 
 /* h |sum of weights K| in tolerances */
 static double weighted_error(saltusi_adaptive* w, double h, const double* weights, int count) {
-  double largest = 0.0;
   for (int i = 0; i < w->o.ny; i++) {
     double sum = 0.0;
     for (int j = 0; j < count; j++) {
@@ -41,12 +40,7 @@ static double weighted_error(saltusi_adaptive* w, double h, const double* weight
     w->step.y_try[i] = h * sum;
   }
   saltusi_change_to_way(w, w->step.y1, w->step.y_try);
-  for (int i = 0; i < w->o.ny; i++) {
-    double error = fabs(w->step.y_try[i]) / w->step.scale[i];
-    w->step.worst = error > largest ? i : w->step.worst;
-    largest = saltusi_larger(largest, error);
-  }
-  return largest;
+  return saltusi_in_tolerances(w, w->step.y_try, 0.0);
 }
 
 /* Stages 1 .. count - 1; the first one is rate0. */
@@ -146,14 +140,8 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
   saltus_status status =
       saltusi_mode_rate(&w->mode, w->step.t + 0.5 * h, w->step.y_try, w->step.rate_mid);
   saltusi_defect(w, dense_rate5, h);
-  double largest = 0.0;
-  for (int i = 0; i < w->o.ny; i++) {
-    double size = fabs(w->step.y_try[i]) / w->step.scale[i];
-    w->step.worst = size > largest && defect_weight * size > *error ? i : w->step.worst;
-    largest = saltusi_larger(largest, size);
-  }
-  largest *= defect_weight;
-  *error = saltusi_larger(*error, largest);
+  const double least = *error / defect_weight;
+  *error = saltusi_larger(*error, defect_weight * saltusi_in_tolerances(w, w->step.y_try, least));
   return status;
 }
 

@@ -36,6 +36,43 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
   }
 }
 
+/* The same of errors of redundant impulses: by the velocities M^-1 G l that they make together. */
+static double together_in_tolerances(saltusi_adaptive* w, const double* l, int* worst) {
+  saltusi_mode_dynamics* m = &w->mode;
+  double largest = 0.0;
+  *worst = 0;
+  memset(m->x, 0, (size_t)w->o.nv * sizeof(double));
+  for (int r = 0; r < w->o.nl; r++) {
+    if (l[r] != 0.0) { /* rows of contacts without a force are not evaluated */
+      saltusi_row_add(&m->row, w->o.nj + r, l[r], m->x);
+      *worst = fabs(l[r]) > fabs(l[*worst]) ? r : *worst;
+    }
+  }
+  saltusi_linear_solve(m->eval, &m->mass, m->x);
+  for (int i = 0; i < w->o.nv; i++) {
+    largest = saltusi_larger(largest, fabs(m->x[i]) / w->step.scale[w->o.nq + i]);
+  }
+  return largest;
+}
+
+double saltusi_in_tolerances(saltusi_adaptive* w, const double* x, double least) {
+  assert(w != NULL && x != NULL);
+  const int impulses = w->o.nq + w->o.nv;
+  double largest = 0.0;
+  for (int i = 0; i < w->o.ny; i++) {
+    const double size = fabs(x[i]) / w->step.scale[i];
+    w->step.worst = size > largest && size > least ? i : w->step.worst;
+    largest = saltusi_larger(largest, size);
+  }
+  if (w->step.redundant) {
+    int worst;
+    const double size = together_in_tolerances(w, x + impulses, &worst);
+    w->step.worst = size > largest && size > least ? impulses + worst : w->step.worst;
+    largest = saltusi_larger(largest, size);
+  }
+  return largest;
+}
+
 void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const double* x,
                               double height, double speed, double* in_q, double* in_v) {
   assert(w != NULL);

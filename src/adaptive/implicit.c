@@ -267,16 +267,6 @@ static void filter(saltusi_adaptive* w, double h, double* x) {
   }
 }
 
-static double size_in_tolerances(saltusi_adaptive* w, const double* x) {
-  double largest = 0.0;
-  for (int i = 0; i < w->o.ny; i++) {
-    double size = fabs(x[i]) / w->step.scale[i];
-    w->step.worst = size > largest ? i : w->step.worst;
-    largest = saltusi_larger(largest, size);
-  }
-  return largest;
-}
-
 static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
   for (int i = 0; i < w->o.ny; i++) {
     double sum = 0.0;
@@ -288,7 +278,7 @@ static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
   }
   saltusi_change_to_way(w, w->step.y0, w->step.y_mid);
   filter(w, h, w->step.y_mid);
-  *error = size_in_tolerances(w, w->step.y_mid);
+  *error = saltusi_in_tolerances(w, w->step.y_mid, 0.0);
   if (*error <= 1.0) {
     return SALTUS_OK;
   }
@@ -301,7 +291,7 @@ static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
     saltusi_add_scaled(w->o.ny, 1.0, w->step.rate_mid, w->step.y_mid);
     saltusi_change_to_way(w, w->step.y0, w->step.y_mid);
     filter(w, h, w->step.y_mid);
-    *error = size_in_tolerances(w, w->step.y_mid);
+    *error = saltusi_in_tolerances(w, w->step.y_mid, 0.0);
   }
   return status;
 }

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * refusal.c - why no step is possible, in words and by the names of the model.
+ * refusal.c - why no step is possible or time does not advance, in words and by the names of the model.
  */
 #include "adaptive/adaptive.h"
 #include "base/log.h"
 
 #include <assert.h>
+#include <math.h>
+
+/* Events at one instant, for each contact and besides; events while time stands still but for rounding. */
+enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000, CRAWL_WEIGHT = 20 };
+
+/* Time stands still when STALL_MAX events advance it by less, parts of the time and of what is left of the
+ * run: at that rate there were 5e12 events up to now, or 5e6 are to come. No more than a second is left in this sense:
+ * a run that has no end, or a far one, may have as many events as it likes. */
+static const double still_time = 1e-9;
+static const double still_part = 1e-3;
+/* Steps below this part of the rest of the run, of 1 s at most, count CRAWL_WEIGHT times: 250 of them in a row, and 20 more for each
+ * contact, end a run of which 1e9 steps would be left. */
+static const double crawl_part = 1e-9;
 
 const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
                                   char room[SALTUSI_CONTACT_WORDS]) {
@@ -73,4 +86,63 @@ void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r)
   const char* name = refused_name(w, r, room);
   saltusi_log(w->log, SALTUS_LEVEL_ERROR, "adaptive: no step is possible at t = %.17g s; %s %d%s%s",
               w->step.t, reasons[r->why], index + 1, name[0] != '\0' ? ", " : "", name);
+}
+
+int saltusi_instants_most(const saltusi_adaptive* w) {
+  assert(w != NULL);
+  return INSTANT_EACH * w->o.nc + INSTANT_MORE;
+}
+
+saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events) {
+  assert(w != NULL);
+  static const char* const kinds[] = {[SALTUSI_FOUND_HIT] = "an impact",
+                                      [SALTUSI_FOUND_OPEN] = "an opening",
+                                      [SALTUSI_FOUND_STOP] = "an end of slip",
+                                      [SALTUSI_FOUND_SLIDE] = "an end of sticking",
+                                      [SALTUSI_FOUND_DECIDE] = "a new status",
+                                      [SALTUSI_FOUND_SWITCH] = "a switch of a formula",
+                                      [SALTUSI_FOUND_GUARD] = "a change of features"};
+  bool contact = w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
+  char room[SALTUSI_CONTACT_WORDS];
+  saltusi_log(w->log, SALTUS_LEVEL_ERROR,
+              "adaptive: time does not advance at t = %.17g s: %d events in a row, the last %s%s%s",
+              w->step.t, events, kinds[w->outcome.last_event.kind], contact ? " of contact " : "",
+              contact ? saltusi_contact_words(w, w->outcome.last_event.key, room) : "");
+  return SALTUS_ERR_STALLED;
+}
+
+/* Steps in a row that are so short that a billion of them do not reach the end. */
+static saltus_status crawl(const saltusi_adaptive* w, double length) {
+  const int velocity = w->step.worst - w->o.nq;
+  const bool named = w->sys->v_labels != NULL && velocity >= 0 && velocity < w->o.nv;
+  const bool contact = w->o.nc > 0 && w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
+  char room[SALTUSI_CONTACT_WORDS];
+  saltusi_log(w->log, SALTUS_LEVEL_ERROR,
+              "adaptive: time does not advance at t = %.17g s: a billion steps of %.2g s do not "
+              "reach the end of the run%s%s%s%s",
+              w->step.t, length, named ? "; limited by the error of velocity " : "",
+              named ? w->sys->v_labels[velocity].name : "",
+              contact ? "; the last event is at contact " : "",
+              contact ? saltusi_contact_words(w, w->outcome.last_event.key, room) : "");
+  return SALTUS_ERR_STALLED;
+}
+
+saltus_status saltusi_observe_progress(saltusi_adaptive* w, double length, double limit,
+                                       int instants) {
+  assert(w != NULL && instants >= 0);
+  saltusi_adaptive_memory* m = w->memory;
+  double t = w->step.t + length;
+  if (!(t - m->stall_since <= fmax(still_time * fabs(t), still_part * fmin(limit, 1.0)))) {
+    m->stall_since = t;
+    m->stall_steps = 0.0;
+    return SALTUS_OK;
+  }
+  const bool crawls = length < crawl_part * fmin(limit, 1.0);
+  const int most = STALL_MAX + CRAWL_WEIGHT * INSTANT_EACH * w->o.nc;
+  m->stall_steps += instants + (crawls                                ? (int)CRAWL_WEIGHT
+                                : w->step.limit == SALTUS_LIMIT_EVENT ? 1
+                                                                      : 0);
+  return m->stall_steps < most ? SALTUS_OK
+         : crawls              ? crawl(w, length)
+                               : saltusi_report_stall(w, most);
 }

@@ -298,8 +298,57 @@ static void short_phases_of_sticking_by_sign_are_passed(void** unused) {
   assert_near(coarse.q[0], fine.q[0], 1e-3);
 }
 
+/* A stack of boxes 0.2 m high, each 10 mm beside the one below: the loads of its face contacts are not unique, and their errors
+ * between stages of a step are none of the motion. It stays where it is. */
+static void stacks_of_boxes_stay_at_rest(void** unused) {
+  (void)unused;
+  static const double densities[] = {300.0, 600.0, 900.0, 300.0, 450.0};
+  for (int draw = 0; draw < 8; draw++) {
+    const int boxes = draw == 0 ? 4 : 2 + draw % 4;
+    const double beside = draw == 0 ? 0.01 : 0.002 * draw;
+    char text[2000];
+    int n = snprintf(text, sizeof text,
+                     "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+                     "materials: {default: {friction: 0.5}}\nbodies:\n");
+    for (int k = 0; k < boxes; k++) {
+      n += snprintf(text + n, sizeof text - (size_t)n,
+                    "  b%d: {density: %g, position: [%.17g, %.17g, %.17g], shapes: [{box: {size: "
+                    "[0.4, 0.4, 0.2]}}]}\n",
+                    k, densities[(k + draw) % 5], k * beside,
+                    draw % 3 == 2 ? 0.5 * k * beside : 0.0, 0.1 + 0.2 * k);
+    }
+    const double tol = pow(10.0, -4.0 - draw % 4 * 2.0);
+    const scene_outcome out = scene_run_text(text, "adaptive", tol, 1.0);
+    for (int k = 0; k < boxes; k++) {
+      const double* q = out.q + 7 * (ptrdiff_t)k;
+      assert_near(q[0], k * beside, tol);
+      assert_near(q[2], 0.1 + 0.2 * k, tol);
+      assert_near(q[3], 1.0, tol);
+    }
+  }
+}
+
+/* A box at rest on four corners is pushed at 7.3 s for 20 ms; the way that it slides is that of pulse-slide, one contact. The
+ * loads of the corners are not unique, their sum shows the pulse to a run of long steps. */
+static void a_pulse_on_redundant_supports_is_found(void** unused) {
+  (void)unused;
+  static const char text[] =
+      "saltus: 1\nworld: {dimension: 3, shapes: [{half-space: {}}]}\n"
+      "materials: {default: {friction: 0.5}}\nbodies:\n"
+      "  b: {mass: 1, position: [0, 0, 0.1], shapes: [{box: {size: [0.4, 0.4, 0.2]}}]}\n"
+      "markers: {foot: {body: b, point: [0, 0, -0.1]}}\n"
+      "forces: [{at: foot, force: [\"30*exp(-((t-7.3)/0.02)^2)\", 0, 0]}]\n";
+  for (int k = 4; k <= 10; k += 2) {
+    const double tol = pow(10.0, -k);
+    const scene_outcome out = scene_run_text(text, "adaptive", tol, 10.0);
+    assert_near(out.q[0], 0.080019855321, fmax(10.0 * tol, 1e-12));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_pulse_on_redundant_supports_is_found),
+      cmocka_unit_test(stacks_of_boxes_stay_at_rest),
       cmocka_unit_test(thin_polygons_in_free_flight),
       cmocka_unit_test(rounded_box_and_hull),
       cmocka_unit_test(ball_off_a_heightfield),
