@@ -257,6 +257,9 @@ void saltusi_jump_remark(const saltusi_jump* jump, const saltusi_step* step) {
 
 void saltusi_jump_report(const saltusi_jump* jump, const saltusi_step* step) {
   assert(jump != NULL && step != NULL);
+  for (int j = 0; jump->count > 0 && j < step->eval->sys.dims.nj; j++) {
+    step->joint_impulses[j] += jump->op.P[j];
+  }
   for (int i = 0; i < jump->count; i++) {
     const saltusi_jumped* s = &jump->struck[i];
     if (!(s->P[0] > 0.0)) {

@@ -74,7 +74,9 @@ void saltusi_remainder_open(saltus_sim* sim, double t) {
   assert(sim != NULL && sim->ledger != NULL);
   const saltus_state x = {.t = t, .q = sim->shown.q, .v = sim->shown.v};
   const saltusi_dense_query query = {.t = t, .side = SALTUS_RIGHT, .q = x.q, .v = x.v};
-  if (sim->ledger->steps == 0.0 && saltusi_scheme_info(sim->scheme)->dense &&
+  const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
+  /* without located events an impact at the start is booked with its step */
+  if (sim->ledger->steps == 0.0 && info->dense && info->locates_events &&
       saltusi_scheme_dense(sim->scheme, 2, &query) == SALTUS_OK) {
     const saltus_energy e = saltusi_observer_ledger(sim, &x, SALTUS_RIGHT);
     saltusi_ledger_moved(sim->ledger, e.remainder);

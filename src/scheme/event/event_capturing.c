@@ -316,6 +316,10 @@ static saltus_status strike_by_law(saltusi_capture* w, const saltusi_step* s) {
 
 /* What it did, into the report of the whole step. */
 static void report_law(saltusi_capture* w, const saltusi_step* s) {
+  for (int j = 0; s->jump->count > 0 && j < s->eval->sys.dims.nj; j++) {
+    s->joint_impulses[j] += s->jump->op.P[j];
+    s->joint_impacts[j] += s->jump->op.P[j];
+  }
   for (int i = 0; i < s->jump->count; i++) {
     const saltusi_jumped* struck = &s->jump->struck[i];
     w->took_part[struck->key] = true;
