@@ -122,6 +122,8 @@ typedef struct saltusi_booked {
   double* of_step;              /* [nc x 2] */
   bool contacts;                /* of_step is known */
   double round;                 /* of contacts that strike together */
+  double gained;                /* by events before the frame at hand */
+  long long gains;              /* one past the last of these events */
 } saltusi_booked;
 
 typedef struct saltusi_checker {
@@ -147,12 +149,13 @@ typedef struct saltusi_checker {
   double shown_t;                  /* s, of the last frame behind an impact */
   long long shown_to;              /* one past its events */
   int acting_room;
-  saltusi_held* held;        /* [acting_room] */
-  saltusi_dry* dry;          /* [dry_count] */
-  double* dry_limit;         /* [dry_count] N, of those that slide */
-  saltusi_unseen* unseen;    /* [at.rows] */
-  double* unseen_x;          /* [3 x at.rows] N s, in the balances of a step */
-  int rows_at_hand;          /* of joints and what is not recorded, of the last balance */
+  saltusi_held* held;     /* [acting_room] */
+  saltusi_dry* dry;       /* [dry_count] */
+  double* dry_limit;      /* [dry_count] N, of those that slide */
+  saltusi_unseen* unseen; /* [at.rows] */
+  double* unseen_x;       /* [3 x at.rows] N s, in the balances of a step */
+  double spread[4];       /* of the last step: momentum, joint impulses, external and drive power */
+  int rows_at_hand;       /* of joints and what is not recorded, of the last balance */
   const double* joint_force; /* [nj] N, recorded with the step at hand; NULL: not */
   bool* lost;                /* [nc] bonds that have given way */
   saltusi_equations at;
@@ -160,8 +163,12 @@ typedef struct saltusi_checker {
   int* coordinate;             /* [nv] that a velocity is the rate of; -1: none alone */
   double *work_q, *work_v;     /* [4 x nq], [12 x nv] */
   double* table;               /* of follow.c */
-  int* column;                 /* [nv] of sparse rows */
-  double* gap;                 /* [gap_room] */
+  double* step_sum;            /* [nj] N s, the same over all frames of a step */
+  long long step_pairs;        /* intervals between frames that are in it */
+  double* impact_sum;          /* [nj] N s, errors of joint impulses over the impacts of a step */
+  double* follow_error; /* [nj] N s, of the impulses of joints along the motion computed anew */
+  int* column;          /* [nv] of sparse rows */
+  double* gap;          /* [gap_room] */
   uint64_t* identity;
   int* law;
   int gap_room;
@@ -232,8 +239,9 @@ int saltusi_solve(saltusi_checker* c, int n, double* left);
 /* The acceleration while `count` contacts are held; lambda [count x 3]. False: none. */
 bool saltusi_acceleration(saltusi_checker* c, const saltus_point* at, int count, double* a,
                           double* lambda);
-/* r [nv], a momentum, without what impulses of the first n rows can take, which are at hand; those impulses in at.x. */
-void saltusi_without(saltusi_checker* c, int n, double* r);
+/* r [nv], a momentum, without what impulses of the first n rows can take, which are at hand; those impulses in at.x. The
+ * rank of the rows. */
+int saltusi_without(saltusi_checker* c, int n, double* r);
 /* Rows of joints and, behind them, of what acts and is not recorded: rolling and spin of the first `count` of c->acting that
  * pushed, and over h > 0 dry friction. How many; c->unseen says what they can give. */
 int saltusi_unseen_rows(saltusi_checker* c, const saltus_point* at, int count, double h);
@@ -321,6 +329,31 @@ void saltusi_check_works(saltusi_checker* c, const saltusi_frame* a, const saltu
 double saltusi_largest_energy(const saltus_recording_data* d);
 /* J, what columns of the ledger may be wrong by at a frame. */
 double saltusi_energy_limit(const saltusi_checker* c, long long frame);
+
+/* The spread of a value over a step: not below that of the step before, since it vanishes at an extremum. */
+double saltusi_spread(saltusi_checker* c, int kind, double spread);
+
+/* --- reactions.c ------------------------------------------------------------------------------------ */
+
+/* y [nv] N s: impulses of joints that the balance at hand requires (at.x) minus the recorded ones of frame b, as
+ * generalized impulses: redundant joints are compared by their sum. h: s, 0 at an impact. */
+void saltusi_reaction_error(const saltusi_checker* c, const saltusi_frame* b, double h, double* y);
+/* Joint forces of a step by y [3 x nv] of its three balances. */
+void saltusi_check_reactions(saltusi_checker* c, const saltusi_frame* b, double h, const double* y);
+/* Adds impulses x [nj] of joints up to frame b, less the recorded ones, to the sum of the step. */
+void saltusi_add_reactions(saltusi_checker* c, const saltusi_frame* b, double h, const double* x);
+/* That sum, of a step over an accumulation of impacts. */
+void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_frame* a,
+                                  const saltusi_frame* b);
+/* Joint impulses of an impact whose balance is at hand. unique: its rows are independent. */
+void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_frame* b, bool unique);
+/* Work of drives at that impact. */
+void saltusi_book_drives(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                         int count);
+/* Work of external forces and drives over a step of any scheme. */
+void saltusi_check_step_powers(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+/* Energy created by contacts is that of the events. */
+void saltusi_check_created(saltusi_checker* c, const saltusi_frame* b);
 
 /* --- observed.c ------------------------------------------------------------------------------------- */
 

@@ -502,12 +502,12 @@ int saltusi_unseen_rows(saltusi_checker* c, const saltus_point* at, int count, d
   return rows;
 }
 
-void saltusi_without(saltusi_checker* c, int n, double* r) {
+int saltusi_without(saltusi_checker* c, int n, double* r) {
   assert(c != NULL && r != NULL);
   saltusi_equations* e = &c->at;
   int nv = c->nv;
   if (n == 0) {
-    return;
+    return 0;
   }
   memcpy(e->MD, e->G, (size_t)n * (size_t)nv * sizeof *e->MD);
   for (int i = 0; i < n; i++) {
@@ -520,12 +520,13 @@ void saltusi_without(saltusi_checker* c, int n, double* r) {
     e->x[i] = dot(e->MD + (ptrdiff_t)i * nv, r, nv);
   }
   double left = 0.0;
-  saltusi_solve(c, n, &left);
+  int rank = saltusi_solve(c, n, &left);
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < nv; j++) {
       r[j] -= e->G[i * nv + j] * e->x[i];
     }
   }
+  return rank;
 }
 
 void saltusi_way(const saltusi_checker* c, const double* q0, const double* q1, double* d) {

@@ -27,8 +27,11 @@ void saltusi_sort_events(saltusi_checker* c) {
   }
   double last = -INFINITY;
   for (long long i = 0; i < c->data->event_count; i++) {
-    bool wrong = from[i].t < last || !(from[i].t_accuracy >= 0.0) || !isfinite(from[i].t_accuracy);
-    last = from[i].kind == SALTUS_EVENT_ACCUMULATION ? last : from[i].t;
+    bool ends = from[i].kind == SALTUS_EVENT_ACCUMULATION; /* extrapolated */
+    double latest = from[i].t + (ends ? from[i].t_accuracy : 0.0);
+    bool back = latest < last - 1e-14 * fmax(1.0, fabs(last)); /* rounding of times */
+    bool wrong = back || !(from[i].t_accuracy >= 0.0) || !isfinite(from[i].t_accuracy);
+    last = ends ? last : from[i].t;
     saltusi_note(
         c, SALTUS_VERIFY_EVENT_KINDS, wrong ? 1.0 : 0.0, 0.0,
         (saltusi_where){.frame = saltusi_frame_of(c, from[i].t), .place = i, .certain = true});
@@ -167,6 +170,23 @@ static void check_energies(saltusi_checker* c) {
   }
 }
 
+/* Whether an impact at the time of a single frame acts behind it: a step that begins with an impact has its impulse. */
+static bool is_behind(saltusi_checker* c, const group* g, const saltus_event* e) {
+  const saltus_recording_data* d = c->data;
+  double t = d->t[g->first];
+  bool same = fabs(e->t - t) <= 1e-14 * fmax(1.0, fabs(t)); /* rounding of times */
+  if (!strikes(e) || !same || g->first != g->last || g->last + 1 >= d->count) {
+    return false;
+  }
+  int count = saltusi_frame_contacts(c, g->first, c->acting);
+  for (int i = 0; i < count; i++) {
+    if (c->acting[i].impulse[0] != 0.0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void saltusi_check_events(saltusi_checker* c) {
   assert(c != NULL);
   const saltus_recording_data* data = c->data;
@@ -186,7 +206,8 @@ void saltusi_check_events(saltusi_checker* c) {
       continue; /* what happens at the start is in the first step */
     }
     g.event_first = g.event_last;
-    while (g.event_last < data->event_count && c->events[g.event_last].t <= data->t[g.first]) {
+    while (g.event_last < data->event_count && c->events[g.event_last].t <= data->t[g.first] &&
+           !is_behind(c, &g, &c->events[g.event_last])) {
       g.event_last++;
     }
     check_group(c, &g);
@@ -390,9 +411,8 @@ void saltusi_check_rounds(saltusi_checker* c, const saltusi_frame* a, const salt
   }
   c->shown_t = b->t;
   c->shown_to = all.first;
-  bool still = (c->system->traits & SALTUS_STILL_OBSTACLES) != 0 && c->nj == 0;
   c->booked.known[SALTUSI_IMPACT] = c->booked.known[SALTUSI_FRICTION] = !moments;
   c->booked.contacts = !moments;
   c->booked.known[SALTUSI_EXTERNAL] = true;
-  c->booked.known[SALTUSI_DRIVE] = still && c->system->ops->frame_energy == NULL;
+  c->booked.known[SALTUSI_DRIVE] = !moments;
 }

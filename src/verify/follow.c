@@ -117,6 +117,10 @@ static bool extrapolate(saltusi_checker* c, const span* s, double* y) {
       }
     }
     if (k >= 2 && agree(c, s, table, before)) {
+      const int joints = c->nq + c->nv + 3 * s->count;
+      for (int j = 0; j < c->nj; j++) {
+        c->follow_error[j] += fabs(table[joints + j] - before[joints + j]);
+      }
       memcpy(y, table, (size_t)size * sizeof *y);
       return true;
     }
@@ -131,6 +135,7 @@ bool saltusi_follow(saltusi_checker* c, const saltusi_frame* a, double t, int co
     memcpy(y, a->q, (size_t)c->nq * sizeof *y);
     memcpy(y + c->nq, a->v, (size_t)c->nv * sizeof *y);
     memset(y + c->nq + c->nv, 0, (size_t)(size - c->nq - c->nv) * sizeof *y);
+    memset(c->follow_error, 0, (size_t)c->nj * sizeof *c->follow_error);
     bool good = true;
     for (int k = 0; k < parts && good; k++) {
       double from = a->t + (t - a->t) * k / parts;

@@ -247,8 +247,11 @@ void saltusi_check_jump(saltusi_checker* c, const saltusi_frame* a, const saltus
   double work = work_of(c, a, b, count, r);
   check_matrix(c, a, b, count);
   saltusi_check_rounds(c, a, b);
-  saltusi_without(c, saltusi_unseen_rows(c, &at, count, 0.0), r);
+  int rows = saltusi_unseen_rows(c, &at, count, 0.0);
+  bool unique = saltusi_without(c, rows, r) == rows;
   saltusi_mass_solve(c, r);
+  saltusi_check_joint_impulses(c, b, unique);
+  saltusi_book_drives(c, a, b, count);
   for (int i = 0; i < n; i++) {
     saltusi_note(c, SALTUS_VERIFY_IMPACT_MOMENTUM, fabs(r[i]), allowance * c->weight_v[i],
                  (saltusi_where){.frame = b->number, .place = i});

@@ -108,6 +108,7 @@ static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const sal
   int n = c->nv;
   double h = b->t - a->t;
   double *jump = c->work_v, *mean = jump + n, *size = mean + n, *r = size + n;
+  double* reaction = r + (ptrdiff_t)PLACES * n;
   for (int i = 0; i < n; i++) {
     jump[i] = b->v[i] - a->v[i];
     mean[i] = 0.5 * (a->v[i] + b->v[i]);
@@ -121,6 +122,10 @@ static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const sal
     }
     memcpy(c->unseen_x + (ptrdiff_t)k * c->at.rows, c->at.x,
            (size_t)c->rows_at_hand * sizeof(double));
+    saltusi_reaction_error(c, b, h, reaction + (ptrdiff_t)k * n);
+  }
+  if (!c->to_tolerance) {
+    saltusi_check_reactions(c, b, h, reaction);
   }
   double spread = 0.0;
   double widest = 0.0;
@@ -128,6 +133,7 @@ static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const sal
     spread = fmax(spread, fmax(fabs(r[i] - r[n + i]), fabs(r[i] - r[2 * n + i])));
     widest = fmax(widest, c->weight_v[i]);
   }
+  spread = saltusi_spread(c, 0, spread);
   for (int i = 0; i < n; i++) {
     /* solvers of a step stop at 1e-8 of what moves, and earlier where asked */
     double limit = allowance * spread + 10.0 * c->weight_v[i] + 1e-6 * c->fastest + 1e3 * eps;
@@ -177,7 +183,8 @@ void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltus
 
 /* --- velocities that are differences of positions --------------------------------------------------- */
 
-/* Rows of all contacts that act from two frames before `number` to two behind, behind those of joints; how many. */
+/* Rows of all contacts that act from two frames before `number` to two behind, and of dry friction, behind those of
+ * joints; how many. */
 static int rows_nearby(saltusi_checker* c, const saltus_point* at, long long number) {
   int rows = c->nj;
   saltusi_joint_rows(c, at, false);
@@ -191,6 +198,9 @@ static int rows_nearby(saltusi_checker* c, const saltus_point* at, long long num
         rows += own;
       }
     }
+  }
+  for (int i = 0; i < c->system->dry_count && rows < c->at.rows; i++) {
+    saltusi_dry_row(c, at, i, rows++, false);
   }
   return rows;
 }
@@ -364,6 +374,29 @@ static void allow(saltusi_checker* c, const saltusi_frame* a, const saltusi_fram
   }
 }
 
+/* N s, by which an impulse is outside of its cone. */
+static double outside(const saltus_contact_law* law, const double P[3], const double room[2]) {
+  double mu = law->tangents > 0 ? law->mu : 0.0;
+  double over = law->tangents > 0 ? saltusi_gauge(law, P + 1) - mu * P[0] - room[1] : 0.0;
+  return fmax(fmax(0.0, -P[0] - room[0]), over / sqrt(1.0 + mu * mu));
+}
+
+/* Recorded residuals are not below the violation of the law by the recorded impulses. least: that violation, N s. */
+static void check_residual(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
+                           double least) {
+  const saltus_recording_data* d = c->data;
+  saltusi_where where = {.frame = b->number, .place = -1};
+  bool one = c->data->step[b->number] - c->data->step[a->number] == 1;
+  if (d->residual_impulse == NULL || d->residual_velocity == NULL || !one || c->moments) {
+    return;
+  }
+  double declared = d->residual_impulse[b->number];
+  if (declared == 0.0 && d->residual_velocity[b->number] > 0.0) {
+    return; /* of a scheme that reports velocities alone */
+  }
+  saltusi_note(c, SALTUS_VERIFY_CONTROL, least, 2.0 * declared + 1e-7 * c->hardest, where);
+}
+
 void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   int count = saltusi_frame_contacts(c, b->number, c->acting);
@@ -374,6 +407,7 @@ void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const sa
     total(&c->acting[i], h, P);
     largest = fmax(largest, fabs(P[0]));
   }
+  double least = 0.0;
   for (int i = 0; i < count; i++) {
     const saltusi_acting* acting = &c->acting[i];
     const saltus_contact_law* law = &c->system->laws[acting->law];
@@ -388,6 +422,7 @@ void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const sa
     double room[2];
     allow(c, a, b, acting, room);
     saltusi_note(c, SALTUS_VERIFY_PULL, fmax(0.0, -P[0] - room[0]), limit, where);
+    least = fmax(least, outside(law, P, room));
     if (law->tangents == 0) {
       continue;
     }
@@ -396,5 +431,8 @@ void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const sa
     if (law->mu > 0.0 && h > 0.0) {
       check_slip(c, a, b, acting, P);
     }
+  }
+  if (!c->to_tolerance && h > 0.0) {
+    check_residual(c, a, b, least);
   }
 }

@@ -116,6 +116,30 @@ static void check_gone(saltusi_checker* c, const saltusi_frame* f, const saltusi
   }
 }
 
+/* Bodies, point and normal of row i of a frame in the contact table. */
+static void check_geometry(saltusi_checker* c, const saltusi_frame* f, int i) {
+  const saltus_recorded_contacts* table = &c->data->table;
+  long long r = table->start[f->number] + i;
+  saltus_contact_place place;
+  const saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  saltusi_where where = {.frame = f->number, .place = -1, .contact = &c->acting[i]};
+  bool known = c->system->ops->place != NULL &&
+               c->system->ops->place(c->system->self, &at, table->identity[r], &place) == SALTUS_OK;
+  double size = fmax(1.0, largest(f->q, c->nq));
+  for (int k = 0; k < 3; k++) {
+    double x[2] = {table->point[3 * r + k], table->normal[3 * r + k]};
+    double y[2] = {known ? place.point[k] : NAN, known ? place.normal[k] : NAN};
+    for (int m = 0; m < 2; m++) {
+      bool none = isnan(x[m]) && isnan(y[m]); /* not known to the scene either */
+      saltusi_note(c, SALTUS_VERIFY_VALUES, none ? 0.0 : fabs(x[m] - y[m]), 1e-12 * size, where);
+    }
+  }
+  for (int k = 0; k < 2; k++) {
+    long long body = known ? place.bodies[k] : -1;
+    saltusi_note(c, SALTUS_VERIFY_VALUES, table->bodies[2 * r + k] == body ? 0.0 : 1.0, 0.0, where);
+  }
+}
+
 /* A contact that pushed on the way here touches at one end of the way. */
 static void check_open(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,
                        int before) {
@@ -155,6 +179,19 @@ void saltusi_list_gaps(saltusi_checker* c, const saltus_point* at) {
   c->system->ops->contacts(c->system->self, at, &list);
 }
 
+/* Diagnostics of the run are numbers that are not negative. */
+static void check_diagnostics(saltusi_checker* c, const saltusi_frame* f) {
+  const saltus_recording_data* d = c->data;
+  const double* columns[] = {d->residual_velocity, d->residual_impulse, d->error_order,
+                             d->rejections};
+  for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+    double x = columns[k] != NULL ? columns[k][f->number] : 0.0;
+    bool whole = columns[k] != d->rejections || x == floor(x);
+    saltusi_note(c, SALTUS_VERIFY_CONTROL, x >= 0.0 && isfinite(x) && whole ? 0.0 : INFINITY, 0.0,
+                 (saltusi_where){.frame = f->number, .place = -1, .certain = true});
+  }
+}
+
 static void check_energies(saltusi_checker* c, const saltusi_frame* f) {
   const saltus_recording_data* data = c->data;
   saltus_point at = saltusi_place(c, f->t, f->q, f->v);
@@ -177,6 +214,7 @@ void saltusi_check_values(saltusi_checker* c, const saltusi_frame* f) {
   assert(c != NULL && f != NULL);
   check_joints(c, f);
   check_energies(c, f);
+  check_diagnostics(c, f);
   if (!c->data->changing && c->gap_room > 0) {
     const saltus_point at = saltusi_place(c, f->t, f->q, f->v);
     saltusi_list_gaps(c, &at);
@@ -193,6 +231,9 @@ void saltusi_check_values(saltusi_checker* c, const saltusi_frame* f) {
       check_gone(c, f, &c->acting[i]);
     }
     check_open(c, f, &c->acting[i], before);
+    if (c->data->changing) {
+      check_geometry(c, f, i);
+    }
   }
 }
 

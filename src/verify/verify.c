@@ -278,6 +278,9 @@ static bool take_room(saltusi_checker* c) {
   c->dry_limit = SALTUSI_TAKE(p, double, c->system->dry_count + 1);
   c->lost = SALTUSI_TAKE(p, bool, d->nc + 1);
   c->bend = SALTUSI_TAKE(p, double, c->nj + 1);
+  c->follow_error = SALTUSI_TAKE(p, double, c->nj + 1);
+  c->step_sum = SALTUSI_TAKE(p, double, c->nj + 1);
+  c->impact_sum = SALTUSI_TAKE(p, double, c->nj + 1);
   c->weight_q = SALTUSI_TAKE(p, double, n);
   c->weight_v = SALTUSI_TAKE(p, double, n);
   c->coordinate = SALTUSI_TAKE(p, int, n);
@@ -501,10 +504,12 @@ static void check_pair(saltusi_checker* c, const saltusi_frame* a, const saltusi
     saltusi_check_jump(c, a, b);
   } else if (c->def->by_differences) {
     saltusi_check_differences(c, a, b);
+    saltusi_check_step_powers(c, a, b);
   } else if (!c->to_tolerance || (steps <= 1 && has_impulse(c, b))) {
     saltusi_check_step(c, a, b);
     if (!c->to_tolerance && steps <= 1) {
       saltusi_check_step_works(c, a, b);
+      saltusi_check_step_powers(c, a, b);
     }
     c->out->balanced += b->t - a->t;
   } else if (steps <= 1) {
@@ -526,6 +531,8 @@ static void check_pair(saltusi_checker* c, const saltusi_frame* a, const saltusi
     saltusi_book_begin(c); /* the start was corrected: as recorded */
   }
   saltusi_check_works(c, a, b);
+  saltusi_check_created(c, b);
+  saltusi_check_step_reactions(c, a, b);
 }
 
 /* Events of the scene that switch something, up to a time. */
