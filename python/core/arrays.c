@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * arrays.c - memory that NumPy looks at through the buffer protocol, without copies and without its headers:
- * an array keeps the object alive that owns its memory. And the other way round, buffers of callers as doubles.
+ * arrays.c - memory of the library as NumPy arrays through the buffer protocol, without copies and without headers of
+ * NumPy. An array holds a reference to the owner of its memory. Also the reverse: buffers of callers as doubles.
  */
 #include "core.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct array_object {
-  PyObject_HEAD PyObject* owner; /* NULL: the memory is its own */
+  PyObject_HEAD PyObject* owner; /* NULL: the array owns its memory */
   void* data;
   char format[2];
   int rank;

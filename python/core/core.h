@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * core.h - what the sources of the Python extension share. It is written against the public headers of
- * the library and the stable ABI of Python 3.11, the first one with buffers: one file for 3.11 and later.
+ * core.h - common declarations of the Python extension. It uses the public headers of the library and the
+ * stable ABI of Python 3.11, the first one with buffers: one file for 3.11 and later.
  *
- * Python code above it turns arguments into what functions here take and results into what users see; here
- * nothing trusts it: every length, shape and kind is checked again.
+ * The Python package converts arguments and results of these functions. Every length, shape and kind is
+ * validated again here.
  */
 #ifndef SALTUS_PYTHON_CORE_H
 #define SALTUS_PYTHON_CORE_H
@@ -50,7 +50,7 @@ PyObject* core_raise(const core_state* state, saltus_status status, core_message
 /* Hands warnings to Python's; -1: one became an exception. */
 int core_warn(const core_state* state, core_messages* messages);
 
-/* An array that looks at memory which `owner` keeps alive. format: 'd', 'q', 'Q', 'i' or 'B' (bytes). */
+/* An array on memory owned by `owner`. format: 'd', 'q', 'Q', 'i' or 'B' (bytes). */
 typedef struct core_shape {
   char format;
   int rank;
@@ -62,7 +62,7 @@ PyObject* core_array(const core_state* state, PyObject* owner, const void* data,
 /* An array of `count` doubles of malloc, which it frees; they are freed on failure too. */
 PyObject* core_array_give(const core_state* state, double* data, Py_ssize_t count);
 
-/* A copy of `count` doubles in an array of its own. */
+/* A copy of `count` doubles in a new array. */
 PyObject* core_array_copy(const core_state* state, const double* data, Py_ssize_t count);
 
 /* Doubles of any object with a contiguous buffer of them. `name` and `count` (-1: any) are for the message. */
@@ -92,17 +92,17 @@ typedef struct core_flag {
   PyObject_HEAD volatile int value;
 } core_flag;
 
-/* A scene, or a system made of functions. */
+/* A scene, or a system of functions. */
 typedef struct core_scene {
   PyObject_HEAD saltus_scene* scene;
   struct core_functions* functions; /* of a system without a scene */
   saltus_scene_view view;
 } core_scene;
 
-/* Looks for signals while the lock is released. */
+/* Handles signals while the lock is released. */
 typedef struct core_watch {
   PyThreadState* released;
-  PyObject *type, *value, *trace; /* what a signal handler raised */
+  PyObject *type, *value, *trace; /* exception of a signal handler */
 } core_watch;
 
 /* Results of a run or of a file. */
@@ -147,7 +147,7 @@ int core_add_scene(PyObject* module, core_state* state);
 int core_add_sim(PyObject* module, core_state* state);
 int core_add_problems(PyObject* module, core_state* state);
 
-/* What was asked and what limited the steps; the caller frees it. NULL: no memory. */
+/* Text of the tolerances and the limits of the steps; freed by the caller. NULL: no memory. */
 char* core_explanation(const saltus_run* run);
 
 /* Functions of the module. */

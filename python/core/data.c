@@ -71,7 +71,7 @@ static PyObject* data_array(PyObject* object, PyObject* argument) {
   return NULL;
 }
 
-/* The events as bytes; event_fields() of the module says what they are. */
+/* The events as bytes, in the layout of event_fields(). */
 static PyObject* data_events(PyObject* object, PyObject* unused) {
   (void)unused;
   const core_data* self = (core_data*)object;
@@ -223,7 +223,7 @@ static PyObject* data_about(PyObject* object, PyObject* unused) {
   return about;
 }
 
-/* The status of a run and its message; raises what a signal handler raised. */
+/* The status of a run and its message; raises the exception of a signal handler. */
 static PyObject* data_ended(PyObject* object, PyObject* unused) {
   (void)unused;
   core_data* self = (core_data*)object;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * functions.c - systems made of functions: of Python on arrays, of C by address, or constants.
+ * functions.c - systems of functions: Python functions on arrays, C functions by address, or constants.
  *
  *   M(t,q), F(t,q,v), gaps g(t,q), rows G(t,q) of contacts (normal first) and of joints, their parts b(t,q) and
- *   c(t,q,v), energies. Rows that are not given are central differences of gaps and joints, c one of G v + b along
- *   the motion: relative errors of 1e-10.
+ *   c(t,q,v), energies. Missing rows are central differences of gaps and joints; a missing c is a difference of
+ *   G v + b along the motion. Relative errors: 1e-10.
  *
- * An exception of a function is kept by thread and ends the step by saltus_fail; who called the library finds it there.
+ * An exception of a function is stored by thread and ends the step by saltus_fail; the caller of the library raises it.
  */
 #include "functions.h"
 
@@ -58,7 +58,7 @@ static void keep_exception(core_functions* f, PyObject* thread) {
   Py_XDECREF(trace);
 }
 
-/* An array of NumPy with a copy: whoever keeps it keeps numbers that are still there. */
+/* A NumPy array with a copy, so that user functions may keep it. */
 static PyObject* array_of(const core_functions* f, const double* x, Py_ssize_t count) {
   PyObject* memory = core_array_copy(f->state, x, count);
   PyObject* array = memory != NULL ? PyObject_CallFunction(f->state->as_array, "O", memory) : NULL;
@@ -83,7 +83,7 @@ static PyObject* call(const core_functions* f, int kind, const saltus_point* at)
   return answer;
 }
 
-/* The numbers of what a function of Python returned: anything that NumPy takes for so many doubles. */
+/* Result of a Python function as doubles, in any form accepted by NumPy. */
 static int read_answer(const core_functions* f, int kind, PyObject* answer, double* out) {
   PyObject* array = PyObject_CallFunction(f->state->as_doubles, "Os", answer, kinds[kind].name);
   if (array == NULL) {
@@ -120,7 +120,7 @@ static void call_python(core_functions* f, int kind, const saltus_point* at, dou
   PyGILState_Release(lock);
 }
 
-/* self is constant for the library; what changes here is under the lock. */
+/* self is constant for the library; changes are made under the lock. */
 static core_functions* functions_of(const void* self) {
   return (core_functions*)(uintptr_t)self;
 }
@@ -215,12 +215,12 @@ static room room_at(const core_functions* f, const row_set* set, double* from) {
   return r;
 }
 
-/* Steps of central differences: the cube root of the rounding, in the size of what is moved. */
+/* Steps of central differences: cube root of the rounding unit times the size of the variable. */
 static double step_of(double x) {
   return 6e-6 * fmax(1.0, fabs(x));
 }
 
-/* G of values by differences; only normals can be made that way. */
+/* G by differences of values; for normals only. */
 static void differ(const core_functions* f, const row_set* set, const saltus_point* at, room* r,
                    double* G) {
   size_t nv = (size_t)f->system.dims.nv, rows = f->function[set->value].count;
@@ -272,7 +272,7 @@ static void find_rows(const core_functions* f, const row_set* set, const saltus_
   }
 }
 
-/* Rows at a place, found once as long as nobody asks for another one. */
+/* Rows at a state, cached until another state is requested. */
 static room rows_at(const core_functions* f, const row_set* set, const saltus_point* at,
                     double* scratch) {
   size_t nq = (size_t)f->system.dims.nq;
@@ -288,7 +288,7 @@ static room rows_at(const core_functions* f, const row_set* set, const saltus_po
   return r;
 }
 
-/* U = G^T v + b at a place along the motion; `work` has the doubles of rows. */
+/* U = G^T v + b at a state along the motion; `work` has the doubles of rows. */
 static void velocities(const core_functions* f, const row_set* set, const saltus_point* at,
                        double* G, double* b, double* U) {
   size_t nv = (size_t)f->system.dims.nv;
@@ -324,7 +324,7 @@ static void find_convective(const core_functions* f, const row_set* set, const s
   bool second = !has(f, set->rows);
   double h = (second ? 1.2e-4 : 6e-6) / size;
   room r = room_at(f, set, scratch);
-  double *G = r.G, *b = r.b; /* not kept: the rows of the place are lost */
+  double *G = r.G, *b = r.b; /* cached rows are overwritten */
   r.key[0] = 0.0;
   saltus_point beside = *at;
   beside.q = r.q;
@@ -349,11 +349,11 @@ static void find_convective(const core_functions* f, const row_set* set, const s
   }
 }
 
-/* Rows first .. of a set into what a scheme asks for. */
+/* Copies rows first .. of a set to the rows requested by a scheme. */
 static void write_rows(const core_functions* f, const row_set* set, const saltus_point* at,
                        size_t first, saltus_rows* rows) {
   size_t nv = (size_t)f->system.dims.nv, doubles = room_doubles(f, set);
-  /* three pieces for each set: rows of the place, what differences need, c */
+  /* three parts for each set: cached rows, workspace of differences, c */
   double* scratch = (double*)at->scratch + (set->value == CORE_JOINT ? f->joint_scratch : 0);
   room r = rows_at(f, set, at, scratch);
   double* c = scratch + 2 * doubles;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * functions.h - a system made of functions, and how it is made.
+ * functions.h - a system of functions and its creation.
  */
 #ifndef SALTUS_PYTHON_FUNCTIONS_H
 #define SALTUS_PYTHON_FUNCTIONS_H
@@ -26,12 +26,12 @@ enum {
   CORE_FUNCTIONS
 };
 
-/* out = f(t, q, v); v is NULL for functions of the place alone. */
+/* out = f(t, q, v); v is NULL for functions of t and q only. */
 typedef void (*core_address)(double t, const double* q, const double* v, double* out);
 
 /* One of the three, or none: count is 0 then. */
 typedef struct core_function {
-  size_t count; /* of numbers it gives */
+  size_t count; /* of its result */
   PyObject* object;
   core_address address;
   double* constant;
@@ -50,7 +50,7 @@ typedef struct core_functions {
   char** texts; /* names, which laws and labels point to */
   int text_count;
   PyObject* raised; /* exceptions by thread */
-  PyObject* keeps;  /* what has to live as long as addresses are called */
+  PyObject* keeps;  /* objects that must outlive the called addresses */
 } core_functions;
 
 size_t core_functions_scratch(core_functions* functions);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * messages.c - what the library says, as exceptions and warnings of Python; signals while it computes.
+ * messages.c - messages of the library as exceptions and warnings of Python; signals during computations.
  */
 #include "core.h"
 
@@ -86,7 +86,7 @@ int core_warn(const core_state* state, core_messages* m) {
   return code;
 }
 
-/* By the clock, see saltus_progress: handlers of signals run in the main thread, which waits here. */
+/* Called periodically (saltus_progress): signal handlers run in the main thread, which waits here. */
 static saltus_status look(void* user, double t, double t_end, long long step) {
   core_watch* watch = user;
   (void)t;

@@ -13,7 +13,7 @@ core_state* core_state_of(PyObject* module) {
 
 #define MEMBER(member) offsetof(saltus_event, member)
 
-/* Where the numbers of an event are: (name, format of NumPy, place), and the bytes of one event. */
+/* Layout of an event: (name, NumPy format, offset), and the bytes of one event. */
 static PyObject* event_fields(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * outcome.c - what came out of a run: its numbers as dicts, its file, its snapshot, its certificate.
+ * outcome.c - results of a run: numbers as dicts, recording, snapshot, certificate.
  */
 #include "core.h"
 
@@ -111,7 +111,7 @@ PyObject* core_data_settings(PyObject* object, PyObject* unused) {
       PyBool_FromLong(s->scheme->dense), "global", PyBool_FromLong(s->global));
 }
 
-/* How well the motion is known, as the program writes it. */
+/* Accuracy of the motion, as text of the program. */
 static const char* accuracy_text(const saltus_run_accuracy* a, char* text, size_t bytes) {
   text[0] = '\0';
   if (a->known) {
@@ -122,7 +122,7 @@ static const char* accuracy_text(const saltus_run_accuracy* a, char* text, size_
   return text;
 }
 
-/* Frames and events once more, in the order they had, to the recorder of a file: its bytes depend on it. */
+/* Passes frames and events in their original order to the recorder of a file, for identical bytes. */
 static saltus_status replay(const core_track* track, saltus_recorder to) {
   const saltus_recording_data* d = &track->data;
   size_t most = (size_t)core_track_contacts(d);
@@ -274,7 +274,7 @@ static PyObject* certificate_object(const saltus_certificate* c, bool every) {
                        c->balanced, "unfollowed", c->unfollowed, "items", items);
 }
 
-/* verify(data, scene, own): own false: the start of the scene is not that of the run. */
+/* verify(data, scene, own): own false: the run did not start at the initial state of the scene. */
 PyObject* core_verify(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
   PyObject *data_object, *scene_object;

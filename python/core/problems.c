@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * problems.c - contact problems as plain data: arrays of the caller are looked at, never copied; what a solver relies on
- * is checked first.
+ * problems.c - contact problems as plain data: arrays of the caller are used without a copy, after validation of the
+ * assumptions of the solvers.
  */
 #include "core.h"
 
@@ -225,7 +225,7 @@ static void friction_release(friction_args* a) {
   }
 }
 
-/* Blocks as large as their units say, one after the other, and units of allowed sizes. */
+/* Validates that blocks are contiguous, of the size of their units, and that units have allowed sizes. */
 static bool blocks_hold(const friction_args* a, int units) {
   const int* offset = a->offsets.data;
   const int* place = a->places.data;

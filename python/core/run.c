@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * run.c - a run of a scene from Python: the lock is released, signals are looked for by the clock, frames
- * and events are kept in memory.
+ * run.c - a run of a scene from Python: the lock is released, signals are handled periodically, frames
+ * and events are stored in memory.
  */
 #include "core.h"
 
@@ -18,11 +18,11 @@ typedef struct run_args {
   PyObject *q0, *v0, *options, *control_options, *times, *flag, *resume;
   long long every;
   double dt;
-  int beside; /* what is kept besides: 1 both sides of jumps, 2 middles of steps */
+  int beside; /* additional frames: 1 both sides of jumps, 2 midpoints of steps */
   int threads, global, contacts, quiet;
 } run_args;
 
-/* What the definition of a run points to while it goes on. */
+/* Data referenced by the definition of a run. */
 typedef struct run_room {
   core_pairs options, control_options;
   core_reals q0, v0, times;
@@ -109,12 +109,12 @@ static saltus_run_def define(const run_args* a, const run_room* room, core_data*
   return def;
 }
 
-/* What the data say about their run; texts live in the run and in the scene. */
+/* Header of the data of a run; texts are owned by the run and the scene. */
 static void describe(core_data* self, const char* scheme) {
   saltus_recording_data* d = &self->track->data;
   const saltus_run_result* result = saltus_run_outcome(self->run);
   const saltus_system* system = self->scene->view.system;
-  d->q_labels = (saltus_label*)(uintptr_t)system->q_labels; /* which nobody changes */
+  d->q_labels = (saltus_label*)(uintptr_t)system->q_labels; /* never modified */
   d->v_labels = (saltus_label*)(uintptr_t)system->v_labels;
   d->name = self->scene->view.name;
   d->scene = self->scene->view.text;

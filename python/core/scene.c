@@ -70,7 +70,7 @@ static void scene_free(PyObject* object) {
   Py_DECREF(type);
 }
 
-/* Functions of a system may hold what holds the system. */
+/* Functions of a system may refer to the owner of the system (reference cycle). */
 static int scene_visit(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   return core_functions_visit(((core_scene*)object)->functions, visit, arg);
@@ -92,7 +92,7 @@ static PyObject* input_names(const saltus_scene_view* view) {
   return list;
 }
 
-/* What a scene says, but for its arrays and names of columns. */
+/* Facts of a scene, except arrays and column names. */
 static PyObject* scene_about(PyObject* object, PyObject* unused) {
   (void)unused;
   const saltus_scene_view* view = &((core_scene*)object)->view;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sim.c - simulations that are driven step by step. Schemes that choose their steps are driven by an integrator, which
- * has dense output and stops at events; others, and scenes with events of their own, by a simulation.
+ * sim.c - simulations advanced by the caller. Schemes that choose their steps use an integrator, which has dense output
+ * and stops at events; other schemes, and scenes with user-defined events, use a simulation.
  */
 #include "core.h"
 
@@ -24,7 +24,7 @@ typedef struct sim_object {
   core_track* track;
   core_messages messages;
   core_watch watch;
-  double piece; /* s of motion between two looks at signals */
+  double piece; /* s of motion between two tests for signals */
   unsigned stop;
   volatile int stopped; /* at an event: ends a simulation after it */
   bool busy;
@@ -62,7 +62,7 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   const saltus_recorder keep = core_track_recorder(self->track);
   saltus_status status = keep.event(keep.user, event);
   if (status == SALTUS_OK && (self->stop & SALTUS_STOP(event->kind)) != 0U) {
-    self->stopped = 1; /* not by a status: events that switch come to their own first */
+    self->stopped = 1; /* not by a status: switching events are processed first */
   }
   return status;
 }
@@ -128,7 +128,7 @@ static saltus_status make_sim(sim_object* self) {
   return status;
 }
 
-/* Which of the two drives: events of the scene's own functions are those of simulations alone. */
+/* Selects integrator or simulation: only simulations support user-defined events. */
 static saltus_status make(sim_object* self) {
   const saltus_run_settings* s = saltus_run_about(self->settled);
   const saltus_observables* own = self->scene->view.observables;
@@ -141,7 +141,7 @@ static saltus_status settle(sim_object* self, saltus_run_def* def) {
   def->scene = &self->scene->view;
   def->log = log_of(self);
   double start = isnan(def->start) ? self->scene->view.start : def->start;
-  def->until = start + 1e6; /* as far as anybody goes; steps keep their length */
+  def->until = start + 1e6; /* beyond any requested time; steps keep their length */
   saltus_status status = saltus_run_create(def, &self->settled);
   if (status == SALTUS_OK) {
     core_track* track = core_track_create(&self->scene->view, false);
@@ -239,7 +239,7 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* In pieces, which change nothing about the steps, so that signals are seen. */
+/* In subintervals, to handle signals; they do not influence the steps. */
 static saltus_status advance_integrator(sim_object* self, double t, const saltus_event** event) {
   static const double look_every = 0.05, piece_least = 0.01; /* s of computing */
   const saltus_progress look = core_watch_progress(&self->watch);
@@ -282,7 +282,7 @@ static saltus_status advance(sim_object* self, double t, const saltus_event** ev
   for (long long i = d->event_count - 1; i >= 0 && *event == NULL; i--) {
     *event = (self->stop & SALTUS_STOP(d->events[i].kind)) != 0U ? &d->events[i] : NULL;
   }
-  core_messages_free(&self->messages); /* which say that it stopped */
+  core_messages_free(&self->messages); /* messages of the stop */
   return SALTUS_OK;
 }
 
@@ -360,7 +360,7 @@ static PyObject* sim_time(PyObject* object, PyObject* unused) {
   return PyFloat_FromDouble(t);
 }
 
-/* dense(t, left): (q, v) of a time that dense output still knows. */
+/* dense(t, left): (q, v) at a time within the stored dense output. */
 static PyObject* sim_dense(PyObject* object, PyObject* args) {
   sim_object* self = (sim_object*)object;
   const saltus_dims* dims = dims_of(self);
@@ -411,7 +411,7 @@ static PyObject* sim_events(PyObject* object, PyObject* unused) {
   return bytes;
 }
 
-/* set_state(t, q, v): goes on from there, with nothing that the scheme remembers. */
+/* set_state(t, q, v): restarts from there, without the history of the scheme. */
 static PyObject* sim_set_state(PyObject* object, PyObject* args) {
   sim_object* self = (sim_object*)object;
   PyObject *q, *v;

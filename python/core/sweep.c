@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep.c - one scene many times: axes, measures, and a table of what came out.
+ * sweep.c - parameter studies of a scene: axes, measures, table of results.
  */
 #include "core.h"
 

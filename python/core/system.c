@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * system.c - makes a system of functions from what Python gives.
+ * system.c - creates a system of functions from Python arguments.
  */
 #include "functions.h"
 

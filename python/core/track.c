@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * track.c - see track.h. Arrays grow by doubling; of large ones the C library moves pages, not numbers.
+ * track.c - see track.h. Arrays grow by doubling; realloc moves pages of large arrays without copying.
  */
 #include "track.h"
 

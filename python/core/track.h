@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * track.h - the frames and events of a run in memory, in the arrays of a recording: what is computed and what
- * is read from a file look the same afterwards. No Python here.
+ * track.h - frames and events of a run in memory, in the arrays of a recording: the same layout for computed and
+ * recorded runs. Independent of Python.
  */
 #ifndef SALTUS_PYTHON_TRACK_H
 #define SALTUS_PYTHON_TRACK_H
