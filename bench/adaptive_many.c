@@ -353,7 +353,7 @@ static int run_balls(void) {
     const saltus_scene_def def = {.text = text, .path = "balls"};
     failed = text == NULL || saltus_scene_create(&def, &scene) != SALTUS_OK;
     if (!failed) {
-      const saltus_scene_view* look = saltus_scene_look(scene);
+      const saltus_scene_view* look = saltus_scene_get_view(scene);
       outcome o = run(look->system, look->q0, look->v0, t_end, tol);
       print_balls("formulas", n, &o, &last);
       failed = o.failed;
@@ -462,7 +462,7 @@ static outcome run_text(char* text, double until, double tol) {
   saltus_scene* scene = NULL;
   const saltus_scene_def def = {.text = text, .path = "hills"};
   if (text != NULL && saltus_scene_create(&def, &scene) == SALTUS_OK) {
-    const saltus_scene_view* look = saltus_scene_look(scene);
+    const saltus_scene_view* look = saltus_scene_get_view(scene);
     o = run(look->system, look->q0, look->v0, until, tol);
     saltus_scene_destroy(scene);
   }

@@ -13,7 +13,7 @@
 #include "rods.h"
 
 #include "saltus/contact.h"
-#include "solve/one_contact.h"
+#include "solve/friction/one_contact.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -87,7 +87,7 @@ static int run_pendulum(void) {
   if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
     return 1;
   }
-  const saltus_system* sys = saltus_scene_look(scene)->system;
+  const saltus_system* sys = saltus_scene_get_view(scene)->system;
   subject formula = {.ops = sys->ops, .self = sys->self};
   formula.scratch = aligned_alloc(64, (sys->dims.scratch / 64 + 1) * 64);
   subject hand = {.ops = &by_hand};
@@ -161,7 +161,7 @@ static int run_chain(void) {
     free(text);
     return 1;
   }
-  const saltus_dims* dims = &saltus_scene_look(scene)->system->dims;
+  const saltus_dims* dims = &saltus_scene_get_view(scene)->system->dims;
   printf("  %d coordinates, %d contacts, rows of at most %d entries\n", dims->nq, dims->nc,
          dims->row_width);
   saltus_scene_destroy(scene);

@@ -220,7 +220,7 @@ static int run_series(series* s) {
 static int draw(const series* all, int count) {
 #ifdef BENCH_FIGURES
   const char* path = "results/scaling.svg";
-  saltusi_series curves[4];
+  saltusi_plot_series curves[4];
   double ms[4][SIZES];
   char labels[4][64];
   for (int i = 0; i < count; i++) {
@@ -228,11 +228,11 @@ static int draw(const series* all, int count) {
       ms[i][k] = 1e3 * all[i].each[k];
     }
     snprintf(labels[i], sizeof labels[i], "%s, exponent %.2f", all[i].name, all[i].exponent);
-    curves[i] = (saltusi_series){.label = labels[i],
-                                 .kind = SALTUSI_SERIES_MARKERS,
-                                 .count = SIZES,
-                                 .x = all[i].contacts,
-                                 .y = ms[i]};
+    curves[i] = (saltusi_plot_series){.label = labels[i],
+                                      .kind = SALTUSI_SERIES_MARKERS,
+                                      .count = SIZES,
+                                      .x = all[i].contacts,
+                                      .y = ms[i]};
   }
   const saltusi_slope linear = {.order = 1.0, .label = "in proportion"};
   const saltusi_panel panel = {.y_label = "one iteration [ms]",

@@ -23,7 +23,7 @@ enum { POSES = 1000, ROOM = 64, REPEATS = 200 };
 
 typedef struct poses {
   saltusi_shape A, B;
-  saltusi_carrier a[POSES], b[POSES];
+  saltusi_body_pose a[POSES], b[POSES];
   int contacts;
   double deepest; /* m */
 #if BENCH_ODE
@@ -74,7 +74,7 @@ static void place(poses* all, bool flat, double far) {
 
 static void lists(void* user) {
   poses* all = user;
-  saltusi_candidate item[ROOM];
+  saltusi_feature_candidate item[ROOM];
   const saltusi_near near = {.reach = 1e-4, .delta = 1e-3};
   all->contacts = 0;
   all->deepest = 0.0;
@@ -89,7 +89,7 @@ static void lists(void* user) {
 }
 
 #if BENCH_ODE
-static void ode_pose(dGeomID geom, const saltusi_carrier* at) {
+static void ode_pose(dGeomID geom, const saltusi_body_pose* at) {
   dMatrix3 R;
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {

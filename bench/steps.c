@@ -140,7 +140,7 @@ static int run_formula(void) {
     return 1;
   }
   subject hand = {0};
-  subject formula = {.sys = *saltus_scene_look(scene)->system};
+  subject formula = {.sys = *saltus_scene_get_view(scene)->system};
   double base = bench_fastest(by_hand, &hand, REPEATS);
   show("formula scene, saltus_sim_run", by_sim, &formula, base);
   saltus_scene_destroy(scene);

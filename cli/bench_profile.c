@@ -81,7 +81,7 @@ void bench_print_ratios(const bench_race* race) {
 }
 
 /* x = tau from 1 to 1000 on a log axis. */
-static void fill_curves(const bench_race* race, double* x, double* y, saltusi_series* series) {
+static void fill_curves(const bench_race* race, double* x, double* y, saltusi_plot_series* series) {
   for (int k = 0; k < CURVE_POINTS; k++) {
     x[k] = pow(10.0, 3.0 * k / (CURVE_POINTS - 1));
   }
@@ -90,19 +90,19 @@ static void fill_curves(const bench_race* race, double* x, double* y, saltusi_se
     for (int k = 0; k < CURVE_POINTS; k++) {
       curve[k] = 100.0 * profile(race, e, x[k]);
     }
-    series[e] = (saltusi_series){.label = race->entrant[e].name,
-                                 .kind = SALTUSI_SERIES_STEPS,
-                                 .count = CURVE_POINTS,
-                                 .x = x,
-                                 .y = curve,
-                                 .dashed = race->entrant[e].siconos != 0};
+    series[e] = (saltusi_plot_series){.label = race->entrant[e].name,
+                                      .kind = SALTUSI_SERIES_STEPS,
+                                      .count = CURVE_POINTS,
+                                      .x = x,
+                                      .y = curve,
+                                      .dashed = race->entrant[e].siconos != 0};
   }
 }
 
 int bench_draw(const bench_race* races, int count, const char* path, double tol) {
   enum { RACES = 2 };
   static double x[CURVE_POINTS];
-  saltusi_series series[RACES][BENCH_ENTRANTS];
+  saltusi_plot_series series[RACES][BENCH_ENTRANTS];
   saltusi_panel panels[RACES];
   char labels[RACES][64];
   char subtitle[128];

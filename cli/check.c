@@ -27,7 +27,7 @@ typedef struct inspection {
   saltusi_row_block row;
   saltus_system fit; /* with room for the contacts of a changing set */
   saltusi_contact_keys keys;
-  saltusi_step_room room;
+  saltusi_step_capacity room;
   double kinetic, potential;
   saltus_system_check_result derivatives;
   bool checked; /* derivatives were compared; left out for very large systems */

@@ -208,7 +208,7 @@ static void print_machine(const compare_job* j) {
 
 /* One column of both recordings. */
 static bool draw_column(const compare_job* j, const double* const x[2], int width, int column,
-                        saltusi_series_kind kind, saltusi_series series[2]) {
+                        saltusi_series_kind kind, saltusi_plot_series series[2]) {
   bool good = true;
   for (int k = 0; k < 2; k++) {
     const saltus_recording_data* d = j->data[k];
@@ -217,12 +217,12 @@ static bool draw_column(const compare_job* j, const double* const x[2], int widt
     for (long long i = 0; y != NULL && i < d->count; i++) {
       y[i] = x[k][i * width + column];
     }
-    series[k] = (saltusi_series){.label = k == 0 ? "A" : "B",
-                                 .kind = kind,
-                                 .count = y != NULL ? (int)d->count : 0,
-                                 .x = d->t,
-                                 .y = y,
-                                 .dashed = k == 1};
+    series[k] = (saltusi_plot_series){.label = k == 0 ? "A" : "B",
+                                      .kind = kind,
+                                      .count = y != NULL ? (int)d->count : 0,
+                                      .x = d->t,
+                                      .y = y,
+                                      .dashed = k == 1};
   }
   return good;
 }
@@ -264,7 +264,7 @@ static saltus_status draw(const compare_job* j, const char* path) {
   snprintf(names[2], sizeof names[2], "A: %s, %s. B: %s, %s.", j->path[0], j->data[0]->scheme,
            j->path[1], j->data[1]->scheme);
   double* dt = calloc(2 * ((size_t)c->pair_count + 1), sizeof *dt);
-  saltusi_series lines[2], jumps[2];
+  saltusi_plot_series lines[2], jumps[2];
   const double* positions[2] = {j->data[0]->q, j->data[1]->q};
   const double* velocities[2] = {j->data[0]->v, j->data[1]->v};
   bool good = draw_column(j, positions, c->nq, q, SALTUSI_SERIES_LINE, lines);
@@ -272,12 +272,12 @@ static saltus_status draw(const compare_job* j, const char* path) {
   double* differences = draw_differences(c);
   good = good && dt != NULL && differences != NULL;
   int count = good ? draw_pairs(j, dt, dt + c->pair_count + 1) : 0;
-  const saltusi_series off = {
+  const saltusi_plot_series off = {
       .count = (int)c->instants, .x = c->instant, .y = differences, .kind = SALTUSI_SERIES_LINE};
-  const saltusi_series apart = {.count = count,
-                                .x = dt,
-                                .y = dt != NULL ? dt + c->pair_count + 1 : NULL,
-                                .kind = SALTUSI_SERIES_POINTS};
+  const saltusi_plot_series apart = {.count = count,
+                                     .x = dt,
+                                     .y = dt != NULL ? dt + c->pair_count + 1 : NULL,
+                                     .kind = SALTUSI_SERIES_POINTS};
   const saltusi_panel panels[PANELS] = {
       [POSITIONS] = {.y_label = names[0], .series_count = 2, .series = lines},
       [OFF] = {.y_label = "largest difference", .log_y = true, .series_count = 1, .series = &off},
@@ -315,7 +315,7 @@ static int compare(const cli_args* args, compare_job* j) {
   const saltus_scene_def scene = {.path = j->path[0], .text = j->data[0]->scene, .recorded = true};
   if (j->data[0]->nq != j->data[0]->nv && j->data[0]->scene[0] != '\0' &&
       saltus_scene_create(&scene, &j->scene) == SALTUS_OK) {
-    def.system = saltus_scene_look(j->scene)->system;
+    def.system = saltus_scene_get_view(j->scene)->system;
     bool fits = def.system->dims.nq == j->data[0]->nq && def.system->dims.nv == j->data[0]->nv;
     def.system = fits ? def.system : NULL;
   }

@@ -189,7 +189,7 @@ static saltus_status run_again(cli_global_error* global, const saltus_run_def* f
   saltus_run* run;
   saltus_status status = saltus_run_create(&def, &run);
   if (status == SALTUS_OK) {
-    status = saltus_run_go(run);
+    status = saltus_run_execute(run);
   }
   saltus_run_destroy(run);
   return status;

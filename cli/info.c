@@ -188,7 +188,7 @@ static int shapes_of(const saltus_recording_data* data) {
   if (data->changing && data->scene[0] != '\0' && saltus_has("yaml")) {
     const saltus_scene_def def = {.text = data->scene, .recorded = true};
     if (saltus_scene_create(&def, &scene) == SALTUS_OK) {
-      const saltus_mechanism* m = saltus_scene_look(scene)->mechanism;
+      const saltus_mechanism* m = saltus_scene_get_view(scene)->mechanism;
       shapes = m != NULL ? saltus_mechanism_sizes(m).shapes : 0;
     }
     saltus_scene_destroy(scene);

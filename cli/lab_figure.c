@@ -89,27 +89,27 @@ saltus_status lab_draw(const lab_case* c, const lab_answer* answers, int count, 
   int turn = clip_line(c->u[0], W[0], W[1], high, wide, turn_x, turn_y);
   double path_x[POINTS], path_y[POINTS];
   int traced = 0;
-  saltusi_series series[LAB_LAWS + 4];
+  saltusi_plot_series series[LAB_LAWS + 4];
   int n = 0;
-  series[n++] = (saltusi_series){.label = "cone",
-                                 .count = 3,
-                                 .x = cone_x,
-                                 .y = cone_y,
-                                 .colour = SALTUSI_COLOUR_BLACK,
-                                 .path = true};
-  series[n++] = (saltusi_series){.label = "line of sticking",
-                                 .count = stick,
-                                 .x = stick_x,
-                                 .y = stick_y,
-                                 .colour = SALTUSI_COLOUR_GREY,
-                                 .path = true};
-  series[n++] = (saltusi_series){.label = "end of compression",
-                                 .count = turn,
-                                 .x = turn_x,
-                                 .y = turn_y,
-                                 .colour = SALTUSI_COLOUR_GREY,
-                                 .dashed = true,
-                                 .path = true};
+  series[n++] = (saltusi_plot_series){.label = "cone",
+                                      .count = 3,
+                                      .x = cone_x,
+                                      .y = cone_y,
+                                      .colour = SALTUSI_COLOUR_BLACK,
+                                      .path = true};
+  series[n++] = (saltusi_plot_series){.label = "line of sticking",
+                                      .count = stick,
+                                      .x = stick_x,
+                                      .y = stick_y,
+                                      .colour = SALTUSI_COLOUR_GREY,
+                                      .path = true};
+  series[n++] = (saltusi_plot_series){.label = "end of compression",
+                                      .count = turn,
+                                      .x = turn_x,
+                                      .y = turn_y,
+                                      .colour = SALTUSI_COLOUR_GREY,
+                                      .dashed = true,
+                                      .path = true};
   int longest = -1; /* of the laws along the path, which end on it one after the other */
   for (int i = 0; i < count; i++) {
     bool along = answers[i].status == SALTUS_OK && answers[i].result.phase_count > 0;
@@ -119,12 +119,12 @@ saltus_status lab_draw(const lab_case* c, const lab_answer* answers, int count, 
     traced = trace(c, &answers[longest], path_x, path_y);
   }
   if (traced > 0) {
-    series[n++] = (saltusi_series){.label = "path of the impact",
-                                   .count = traced,
-                                   .x = path_x,
-                                   .y = path_y,
-                                   .colour = SALTUSI_COLOUR_BLUE,
-                                   .path = true};
+    series[n++] = (saltusi_plot_series){.label = "path of the impact",
+                                        .count = traced,
+                                        .x = path_x,
+                                        .y = path_y,
+                                        .colour = SALTUSI_COLOUR_BLUE,
+                                        .path = true};
   }
   static const saltusi_colour colours[] = {
       SALTUSI_COLOUR_VERMILION, SALTUSI_COLOUR_GREEN, SALTUSI_COLOUR_PURPLE, SALTUSI_COLOUR_BLUE,
@@ -134,12 +134,12 @@ saltus_status lab_draw(const lab_case* c, const lab_answer* answers, int count, 
     if (answers[i].status != SALTUS_OK) {
       continue;
     }
-    series[n++] = (saltusi_series){.label = answers[i].name,
-                                   .kind = SALTUSI_SERIES_POINTS,
-                                   .count = 1,
-                                   .x = &answers[i].P[1],
-                                   .y = &answers[i].P[0],
-                                   .colour = colours[drawn++]};
+    series[n++] = (saltusi_plot_series){.label = answers[i].name,
+                                        .kind = SALTUSI_SERIES_POINTS,
+                                        .count = 1,
+                                        .x = &answers[i].P[1],
+                                        .y = &answers[i].P[0],
+                                        .colour = colours[drawn++]};
   }
   char title[160];
   snprintf(title, sizeof title, "impulses of an impact, mu = %g, e = %g", mu, c->contact[0].e_N);

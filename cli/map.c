@@ -71,7 +71,7 @@ static int run_one(map_job* j) {
   saltus_scene* scene = NULL;
   int code = orbit_scene(&j->model, &j->axis, j->parameter, &j->section, &scene);
   if (code == CLI_DONE && !j->started) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     memcpy(j->q, view->q0, (size_t)j->nq * sizeof(double));
     memcpy(j->v, view->v0, (size_t)j->nv * sizeof(double));
     j->start = view->start;
@@ -91,7 +91,7 @@ static int run_one(map_job* j) {
   j->seen = 0;
   if (code == CLI_DONE) {
     visits.cancel = cli_signals_hold();
-    code = orbit_visit(&visits, saltus_scene_look(scene), &reached);
+    code = orbit_visit(&visits, saltus_scene_get_view(scene), &reached);
     cli_signals_release();
   }
   /* the phase of a forced motion goes on with whole periods */
@@ -159,16 +159,16 @@ static int write_figure(const map_job* j, const char* path, size_t up) {
     room[r] = j->axis.count > 0 ? j->values[r * width] : (double)r;
     room[j->count + r] = j->values[r * width + (size_t)column];
   }
-  const saltusi_series series[2] = {{.label = up < j->count ? "rising" : NULL,
-                                     .kind = SALTUSI_SERIES_DOTS,
-                                     .count = (int)up,
-                                     .x = room,
-                                     .y = room + j->count},
-                                    {.label = "falling",
-                                     .kind = SALTUSI_SERIES_DOTS,
-                                     .count = (int)(j->count - up),
-                                     .x = room + up,
-                                     .y = room + j->count + up}};
+  const saltusi_plot_series series[2] = {{.label = up < j->count ? "rising" : NULL,
+                                          .kind = SALTUSI_SERIES_DOTS,
+                                          .count = (int)up,
+                                          .x = room,
+                                          .y = room + j->count},
+                                         {.label = "falling",
+                                          .kind = SALTUSI_SERIES_DOTS,
+                                          .count = (int)(j->count - up),
+                                          .x = room + up,
+                                          .y = room + j->count + up}};
   const saltusi_panel panel = {
       .y_label = label, .series_count = up < j->count ? 2 : 1, .series = series};
   char text[160];

@@ -116,7 +116,7 @@ static int open_scene(const cli_args* args, const char* target, const char* text
   if (code != CLI_DONE) {
     return code;
   }
-  const saltus_scene_view* view = saltus_scene_look(model->scene);
+  const saltus_scene_view* view = saltus_scene_get_view(model->scene);
   model->own_text = text_with_overrides(args, view->text);
   model->name = view->name[0] != '\0' ? view->name : target;
   model->text = model->own_text != NULL ? model->own_text : view->text;

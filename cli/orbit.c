@@ -51,8 +51,8 @@ static int make_point(orbit_job* j, double parameter, bool loud, orbit_point* p)
     return code;
   }
   saltus_orbit_def def = saltus_orbit_def_default();
-  def.system = saltus_scene_look(p->scene)->system;
-  def.observables = saltus_scene_look(p->scene)->observables;
+  def.system = saltus_scene_get_view(p->scene)->system;
+  def.observables = saltus_scene_get_view(p->scene)->observables;
   def.t0 = j->t0;
   def.q0 = j->q;
   def.v0 = j->v;
@@ -237,7 +237,7 @@ static double slowest_beyond(orbit_job* j, double parameter, double span) {
   if (orbit_scene(j->model, &j->axis, parameter, &j->section, &scene) != CLI_DONE) {
     return slowest;
   }
-  const saltus_integrator_def def = {.system = saltus_scene_look(scene)->system,
+  const saltus_integrator_def def = {.system = saltus_scene_get_view(scene)->system,
                                      .t0 = j->t0,
                                      .q0 = j->q,
                                      .v0 = j->v,
@@ -349,7 +349,7 @@ static int first_guess(orbit_job* j) {
   if (code != CLI_DONE) {
     return code;
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   memcpy(j->q, view->q0, (size_t)d->nq * sizeof(double));
   memcpy(j->v, view->v0, (size_t)d->nv * sizeof(double));
   j->t0 = view->start;

@@ -22,10 +22,10 @@ typedef struct plot {
   const saltus_recording_data* data;
   const plot_choice* choice;
   saltusi_panel panels[MOST_PANELS];
-  saltusi_series series[MOST_PANELS][MOST_LINES];
+  saltusi_plot_series series[MOST_PANELS][MOST_LINES];
   char labels[MOST_PANELS][128];
   int panel_count;
-  saltusi_mark marks[MOST_MARKS];
+  saltusi_plot_mark marks[MOST_MARKS];
   int mark_count;
   void* blocks[MOST_PANELS * MOST_LINES * 2]; /* arrays to free */
   int block_count;
@@ -58,7 +58,7 @@ static saltusi_panel* add_panel(plot* p, const char* what, const char* unit) {
   return &p->panels[k];
 }
 
-static void add_series(plot* p, saltusi_panel* panel, saltusi_series line) {
+static void add_series(plot* p, saltusi_panel* panel, saltusi_plot_series line) {
   if (panel == NULL || panel->series_count == MOST_LINES) {
     p->cut = true;
     return;
@@ -112,11 +112,11 @@ static void add_velocity(plot* p, saltusi_panel* panel, int i) {
     y[count++] = value;
   }
   add_series(p, panel,
-             (saltusi_series){.label = data->v_labels[i].name,
-                              .kind = SALTUSI_SERIES_JUMPS,
-                              .count = count,
-                              .x = x,
-                              .y = y});
+             (saltusi_plot_series){.label = data->v_labels[i].name,
+                                   .kind = SALTUSI_SERIES_JUMPS,
+                                   .count = count,
+                                   .x = x,
+                                   .y = y});
 }
 
 /* Columns of one kind: positions, velocities or outputs. */
@@ -139,12 +139,12 @@ static void add_line(plot* p, saltusi_panel* panel, const group* g, int i) {
     return;
   }
   add_series(p, panel,
-             (saltusi_series){.label = g->labels[i].name,
-                              .kind = strcmp(g->name, "outputs") == 0 ? SALTUSI_SERIES_JUMPS
-                                                                      : SALTUSI_SERIES_LINE,
-                              .count = (int)p->data->count,
-                              .x = p->data->t,
-                              .y = column(p, g->x + i, g->n)});
+             (saltusi_plot_series){.label = g->labels[i].name,
+                                   .kind = strcmp(g->name, "outputs") == 0 ? SALTUSI_SERIES_JUMPS
+                                                                           : SALTUSI_SERIES_LINE,
+                                   .count = (int)p->data->count,
+                                   .x = p->data->t,
+                                   .y = column(p, g->x + i, g->n)});
 }
 
 /* One panel for each unit among the labels that are drawn; outputs without a unit have one each. */
@@ -201,11 +201,11 @@ static void add_impulses(plot* p) {
       }
     }
     add_series(p, panel,
-               (saltusi_series){.label = data->contact_names[c],
-                                .kind = SALTUSI_SERIES_STEMS,
-                                .count = at,
-                                .x = x,
-                                .y = y});
+               (saltusi_plot_series){.label = data->contact_names[c],
+                                     .kind = SALTUSI_SERIES_STEMS,
+                                     .count = at,
+                                     .x = x,
+                                     .y = y});
   }
 }
 
@@ -224,11 +224,11 @@ static void add_forces(plot* p) {
     if (any && plot_contact_chosen(p->choice, data->contact_names[c], "force", "forces")) {
       panel = panel == NULL ? add_panel(p, "contact force", "N") : panel;
       add_series(p, panel,
-                 (saltusi_series){.label = data->contact_names[c],
-                                  .kind = SALTUSI_SERIES_STEPS,
-                                  .count = (int)data->count,
-                                  .x = data->t,
-                                  .y = y});
+                 (saltusi_plot_series){.label = data->contact_names[c],
+                                       .kind = SALTUSI_SERIES_STEPS,
+                                       .count = (int)data->count,
+                                       .x = data->t,
+                                       .y = y});
     }
   }
 }
@@ -292,13 +292,13 @@ static void add_kind(plot* p, saltusi_panel* panel, saltus_event_kind kind) {
   }
   /* a kind keeps its colour, whichever others there are */
   add_series(p, panel,
-             (saltusi_series){.label = saltus_event_kind_name(kind),
-                              .kind = SALTUSI_SERIES_POINTS,
-                              .count = at,
-                              .x = x,
-                              .y = y,
-                              .colour = (saltusi_colour)(SALTUSI_COLOUR_BLUE +
-                                                         (int)kind % SALTUSI_COLOUR_GREY)});
+             (saltusi_plot_series){.label = saltus_event_kind_name(kind),
+                                   .kind = SALTUSI_SERIES_POINTS,
+                                   .count = at,
+                                   .x = x,
+                                   .y = y,
+                                   .colour = (saltusi_colour)(SALTUSI_COLOUR_BLUE +
+                                                              (int)kind % SALTUSI_COLOUR_GREY)});
 }
 
 /* A panel of events by kind and contact, and lines where impacts accumulate and where friction has no
@@ -325,7 +325,7 @@ static void add_events(plot* p) {
     if (event->kind == SALTUS_EVENT_ACCUMULATION || event->kind == SALTUS_EVENT_PAINLEVE ||
         saltus_event_is_remark(event->kind)) {
       p->marks[p->mark_count++] =
-          (saltusi_mark){.x = event->t, .label = saltus_event_kind_name(event->kind)};
+          (saltusi_plot_mark){.x = event->t, .label = saltus_event_kind_name(event->kind)};
     }
   }
 }
@@ -346,12 +346,13 @@ static void add_energy(plot* p) {
     const double* y;
   } lines[] = {{"kinetic", data->kinetic}, {"potential", data->potential}, {"total", total}};
   for (int i = 0; i < 3; i++) {
-    add_series(p, panel,
-               (saltusi_series){.label = lines[i].label,
-                                .count = (int)data->count,
-                                .x = data->t,
-                                .y = lines[i].y,
-                                .colour = i == 2 ? SALTUSI_COLOUR_BLACK : SALTUSI_COLOUR_AUTO});
+    add_series(
+        p, panel,
+        (saltusi_plot_series){.label = lines[i].label,
+                              .count = (int)data->count,
+                              .x = data->t,
+                              .y = lines[i].y,
+                              .colour = i == 2 ? SALTUSI_COLOUR_BLACK : SALTUSI_COLOUR_AUTO});
   }
 }
 
@@ -380,11 +381,11 @@ static void add_ledger(plot* p) {
     if (any) {
       add_series(
           p, panel,
-          (saltusi_series){.label = lines[i].label,
-                           .count = (int)data->count,
-                           .x = data->t,
-                           .y = lines[i].y,
-                           .colour = remainder ? SALTUSI_COLOUR_BLACK : SALTUSI_COLOUR_AUTO});
+          (saltusi_plot_series){.label = lines[i].label,
+                                .count = (int)data->count,
+                                .x = data->t,
+                                .y = lines[i].y,
+                                .colour = remainder ? SALTUSI_COLOUR_BLACK : SALTUSI_COLOUR_AUTO});
     }
   }
 }
@@ -450,9 +451,9 @@ static int draw_phase(plot* p, const plot_column pair[2], const char* path) {
     x[count] = pair[0].x[k * pair[0].stride];
     y[count++] = pair[1].x[k * pair[1].stride];
   }
-  add_series(
-      p, panel,
-      (saltusi_series){.kind = SALTUSI_SERIES_JUMPS, .count = count, .x = x, .y = y, .path = true});
+  add_series(p, panel,
+             (saltusi_plot_series){
+                 .kind = SALTUSI_SERIES_JUMPS, .count = count, .x = x, .y = y, .path = true});
   return write_figure(p, (saltusi_figure){.x_label = x_label, .height_cm = 12.0}, path);
 }
 

@@ -44,7 +44,7 @@ static double expected_frames(const saltus_run_settings* s) {
 
 static void warn_of_size(const run_job* j) {
   static const double much = 1e9; /* bytes */
-  double frames = expected_frames(saltus_run_about(j->run));
+  double frames = expected_frames(saltus_run_get_settings(j->run));
   double bytes = frames * saltus_recording_frame_bytes(j->recording);
   if (bytes > much) {
     cli_error("warning: %s will have %.3g states and take about %.3g GB%s; --every N or "
@@ -69,7 +69,7 @@ static int open_recording(run_job* j) {
     return CLI_DONE;
   }
   char accuracy[256];
-  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_settings* settings = saltus_run_get_settings(j->run);
   saltus_recording_def def = saltus_recording_def_default();
   def.path = j->path;
   def.system = j->model.view.system;
@@ -163,7 +163,7 @@ static saltus_status watch_steps(void* user, double t, const double* q, const do
   const saltus_mechanism* m = j->model.view.mechanism;
   const saltus_dims* all = &j->model.view.system->dims;
   const saltus_dims* own = &saltus_mechanism_system(m)->dims;
-  const double h = saltus_run_about(j->run)->h;
+  const double h = saltus_run_get_settings(j->run)->h;
   saltus_passage passage;
   bool found = false;
   if (j->warned || saltus_mechanism_passage(m, t, q + (all->nq - own->nq), v + (all->nv - own->nv),
@@ -193,13 +193,13 @@ static int add_recorders(run_job* j) {
     code = cli_exit_code(saltus_run_record(j->run, lists));
   }
   const saltus_mechanism* m = j->model.view.mechanism;
-  if (code == CLI_DONE && !saltus_run_about(j->run)->scheme->chooses_step && m != NULL &&
+  if (code == CLI_DONE && !saltus_run_get_settings(j->run)->scheme->chooses_step && m != NULL &&
       saltus_mechanism_sizes(m).shapes > 0) {
     const saltus_recorder watch = {.step = watch_steps, .user = j};
     code = cli_exit_code(saltus_run_record(j->run, watch));
   }
   if (code == CLI_DONE && j->costs.wanted && m != NULL) {
-    code = cli_costs_start(&j->costs, &j->model.view, saltus_run_about(j->run)->h)
+    code = cli_costs_start(&j->costs, &j->model.view, saltus_run_get_settings(j->run)->h)
                ? cli_exit_code(saltus_run_record(j->run, cli_costs_recorder(&j->costs)))
                : cli_exit_code(SALTUS_ERR_MEMORY);
   }
@@ -245,9 +245,9 @@ static int simulate(run_job* j, const saltus_run_def* def) {
   if (code != CLI_DONE) {
     return code;
   }
-  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_settings* settings = saltus_run_get_settings(j->run);
   cli_progress_begin(def->progress.user, saltus_run_outcome(j->run)->t);
-  saltus_status status = saltus_run_go(j->run);
+  saltus_status status = saltus_run_execute(j->run);
   cli_progress_end(def->progress.user);
   code = close_recording(j);
   j->recorded = code == CLI_DONE;
@@ -337,18 +337,18 @@ static int go(const cli_args* args, run_job* j) {
   def.cancel = cli_signals_hold();
   code = cli_exit_code(saltus_run_create(&def, &j->run));
   if (code == CLI_DONE && j->global.wanted) {
-    code = cli_global_error_check(args, saltus_run_about(j->run));
+    code = cli_global_error_check(args, saltus_run_get_settings(j->run));
   }
   const bool varied = cli_has(args, "--sensitivity");
   if (code == CLI_DONE && varied &&
-      (j->machine || !saltus_run_about(j->run)->scheme->chooses_step)) {
+      (j->machine || !saltus_run_get_settings(j->run)->scheme->chooses_step)) {
     cli_error("run: --sensitivity goes along a run to a tolerance, and is printed as text: --tol, "
               "no --json");
     code = CLI_USAGE;
   }
   code = code == CLI_DONE ? simulate(j, &def) : code;
   if (code == CLI_DONE && varied) {
-    const saltus_run_settings* s = saltus_run_about(j->run);
+    const saltus_run_settings* s = saltus_run_get_settings(j->run);
     code = cli_sensitivity(args, &j->model, s->until, fmin(s->rtol, s->atol));
   }
   cli_signals_release();

@@ -16,24 +16,24 @@ enum { FEW = 8, COLOURS = 8, LABEL = 128 };
 
 typedef struct drawing {
   const study_report* report;
-  double* x;              /* [rows] step or work */
-  double* e_q;            /* [rows] */
-  double* e_v;            /* [rows] */
-  saltusi_series* series; /* [2 x series_count] */
+  double* x;                   /* [rows] step or work */
+  double* e_q;                 /* [rows] */
+  double* e_v;                 /* [rows] */
+  saltusi_plot_series* series; /* [2 x series_count] */
   char panel_names[SALTUSI_FIGURE_PANELS_MAX][LABEL];
   char y_labels[SALTUSI_FIGURE_PANELS_MAX][2 * LABEL];
   int panel_count;
 } drawing;
 
-static saltusi_series line_of(const drawing* d, int s, const double* y, const char* label,
-                              int colour) {
+static saltusi_plot_series line_of(const drawing* d, int s, const double* y, const char* label,
+                                   int colour) {
   const study_series* from = &d->report->series[s];
-  return (saltusi_series){.label = label,
-                          .kind = SALTUSI_SERIES_MARKERS,
-                          .count = from->count,
-                          .x = d->x + from->first,
-                          .y = y + from->first,
-                          .colour = (saltusi_colour)(1 + colour % COLOURS)};
+  return (saltusi_plot_series){.label = label,
+                               .kind = SALTUSI_SERIES_MARKERS,
+                               .count = from->count,
+                               .x = d->x + from->first,
+                               .y = y + from->first,
+                               .colour = (saltusi_colour)(1 + colour % COLOURS)};
 }
 
 /* The different texts among the rows' problems or schemes: how many, and the first few in `text`. */

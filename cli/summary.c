@@ -64,7 +64,7 @@ static void print_error(const run_job* j) {
   printf("Against the exact solution, at %lld instant%s: largest position error %.3e, mean "
          "%.3e.\n",
          s->compared, cli_plural(s->compared), s->error,
-         s->error_mean / (s->t - saltus_run_about(j->run)->start));
+         s->error_mean / (s->t - saltus_run_get_settings(j->run)->start));
 }
 
 /* Estimate of the global error by repeated runs. */
@@ -337,7 +337,7 @@ static void print_recording(const run_job* j) {
 
 /* Model and scheme; with --verbose the options of the scheme. */
 static void print_head(const run_job* j) {
-  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_settings* settings = saltus_run_get_settings(j->run);
   const saltus_system* sys = j->model.view.system;
   const int joints = cli_joint_count(j->model.view.joint_names, sys->dims.nj);
   char line[256];
@@ -353,7 +353,7 @@ static void print_head(const run_job* j) {
 
 /* Interval, steps and computing time. */
 static void print_steps(const run_job* j) {
-  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_settings* settings = saltus_run_get_settings(j->run);
   const saltus_run_result* s = saltus_run_outcome(j->run);
   const long long steps = s->steps;
   const double span = s->t - settings->start;
@@ -371,7 +371,7 @@ static void print_steps(const run_job* j) {
 
 /* Requested tolerance; with --verbose methods, rejected steps and what limited steps. */
 static void print_tolerance(const run_job* j) {
-  char* text = varies(saltus_run_about(j->run)) ? cli_explanation(j->run) : NULL;
+  char* text = varies(saltus_run_get_settings(j->run)) ? cli_explanation(j->run) : NULL;
   if (text != NULL && j->verbose) {
     printf("%s", text);
   } else if (text != NULL) {
@@ -384,7 +384,7 @@ static void print_work(const run_job* j) {
   saltus_work work = saltus_run_outcome(j->run)->work;
   printf("Work: %lld force evaluation%s, %lld contact problem%s", work.force_evaluations,
          cli_plural(work.force_evaluations), work.contact_solves, cli_plural(work.contact_solves));
-  if (work.newton_iterations > 0 || !saltus_run_about(j->run)->scheme->chooses_step) {
+  if (work.newton_iterations > 0 || !saltus_run_get_settings(j->run)->scheme->chooses_step) {
     printf(", %.2f Newton iterations a step",
            (double)work.newton_iterations / (double)(work.steps > 0 ? work.steps : 1));
   }
@@ -392,7 +392,7 @@ static void print_work(const run_job* j) {
 }
 
 void run_summary_print(run_job* j) {
-  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_settings* settings = saltus_run_get_settings(j->run);
   const saltus_run_result* s = saltus_run_outcome(j->run);
   const saltus_system* sys = j->model.view.system;
   const bool touches = sys->dims.nc > 0 || (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
@@ -426,7 +426,7 @@ void run_summary_print(run_job* j) {
 }
 
 void run_summary_json(run_job* j) {
-  const saltus_run_settings* settings = saltus_run_about(j->run);
+  const saltus_run_settings* settings = saltus_run_get_settings(j->run);
   const saltus_system* sys = j->model.view.system;
   const saltus_run_result* s = saltus_run_outcome(j->run);
   saltus_work work = s->work;

@@ -107,7 +107,7 @@ static int write_curves(const columns* c, int axis, const char* path) {
   const int points = c->head->counts[axis];
   const int panels = c->head->measures < PANELS ? c->head->measures : PANELS;
   double* room = calloc((size_t)points * (size_t)(4 * panels), sizeof(double));
-  saltusi_series series[PANELS][3];
+  saltusi_plot_series series[PANELS][3];
   saltusi_panel panel[PANELS] = {0};
   bool good = room != NULL;
   for (int k = 0; k < panels && good; k++) {
@@ -116,19 +116,19 @@ static int write_curves(const columns* c, int axis, const char* path) {
     bool several = false;
     good = spread(c, axis, c->head->axes + k, at, out, &several);
     const saltusi_series_kind kind = points <= 40 ? SALTUSI_SERIES_MARKERS : SALTUSI_SERIES_LINE;
-    series[k][0] = (saltusi_series){.label = several ? "median" : NULL,
-                                    .kind = kind,
-                                    .count = points,
-                                    .x = at,
-                                    .y = out[1],
-                                    .colour = SALTUSI_COLOUR_BLUE};
+    series[k][0] = (saltusi_plot_series){.label = several ? "median" : NULL,
+                                         .kind = kind,
+                                         .count = points,
+                                         .x = at,
+                                         .y = out[1],
+                                         .colour = SALTUSI_COLOUR_BLUE};
     for (int q = 1; q < 3; q++) {
-      series[k][q] = (saltusi_series){.label = q == 1 ? "5 % and 95 %" : NULL,
-                                      .count = points,
-                                      .x = at,
-                                      .y = out[q == 1 ? 0 : 2],
-                                      .colour = SALTUSI_COLOUR_SKY,
-                                      .dashed = true};
+      series[k][q] = (saltusi_plot_series){.label = q == 1 ? "5 % and 95 %" : NULL,
+                                           .count = points,
+                                           .x = at,
+                                           .y = out[q == 1 ? 0 : 2],
+                                           .colour = SALTUSI_COLOUR_SKY,
+                                           .dashed = true};
     }
     panel[k] = (saltusi_panel){.y_label = c->head->columns[c->head->axes + k],
                                .series_count = several ? 3 : 1,
@@ -152,7 +152,7 @@ static int write_curves(const columns* c, int axis, const char* path) {
 static int write_points(const columns* c, const char* path) {
   const int panels = c->head->measures < PANELS ? c->head->measures : PANELS;
   double* room = malloc((size_t)c->count * (size_t)(panels + 1) * sizeof(double));
-  saltusi_series series[PANELS];
+  saltusi_plot_series series[PANELS];
   saltusi_panel panel[PANELS] = {0};
   if (room == NULL) {
     cli_error("no memory for a figure");
@@ -167,10 +167,10 @@ static int write_points(const columns* c, const char* path) {
   }
   for (int k = 0; k < panels; k++) {
     series[k] =
-        (saltusi_series){.kind = c->count > 500 ? SALTUSI_SERIES_DOTS : SALTUSI_SERIES_POINTS,
-                         .count = (int)c->count,
-                         .x = room,
-                         .y = room + (long long)(k + 1) * c->count};
+        (saltusi_plot_series){.kind = c->count > 500 ? SALTUSI_SERIES_DOTS : SALTUSI_SERIES_POINTS,
+                              .count = (int)c->count,
+                              .x = room,
+                              .y = room + (long long)(k + 1) * c->count};
     panel[k] = (saltusi_panel){
         .y_label = c->head->columns[c->head->axes + k], .series_count = 1, .series = &series[k]};
   }

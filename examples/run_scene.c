@@ -20,15 +20,15 @@ static saltus_status simulate(saltus_run* run, const saltus_scene_view* scene, c
   file.joint_names = scene->joint_names;
   file.observables = scene->observables;
   file.name = scene->name;
-  file.scheme = saltus_run_about(run)->scheme->name;
-  file.options = saltus_run_about(run)->options_text;
-  file.until = saltus_run_about(run)->until;
+  file.scheme = saltus_run_get_settings(run)->scheme->name;
+  file.options = saltus_run_get_settings(run)->options_text;
+  file.until = saltus_run_get_settings(run)->until;
   file.scene = scene->text;
   saltus_recording* recording;
   saltus_status status = saltus_recording_create(&file, &recording);
   if (status == SALTUS_OK &&
       (status = saltus_run_record(run, saltus_recording_recorder(recording))) == SALTUS_OK) {
-    status = saltus_run_go(run);
+    status = saltus_run_execute(run);
     const saltus_run_result* r = saltus_run_outcome(run);
     char limits[4096]; /* limits of the step size, as text */
     saltus_run_explain(run, limits, sizeof limits);
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   saltus_run* run = NULL;
   saltus_status status = saltus_scene_create(&scene_def, &scene);
   if (status == SALTUS_OK) {
-    def.scene = saltus_scene_look(scene);
+    def.scene = saltus_scene_get_view(scene);
     status = saltus_run_create(&def, &run);
   }
   status = status == SALTUS_OK ? simulate(run, def.scene, argv[2]) : status;

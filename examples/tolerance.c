@@ -55,7 +55,7 @@ int main(void) {
   saltus_integrator* it = NULL;
   saltus_status status = saltus_scene_create(&scene_def, &scene);
   if (status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_integrator_def def = {.system = view->system,
                                        .q0 = view->q0,
                                        .v0 = view->v0,

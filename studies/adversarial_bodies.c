@@ -112,7 +112,7 @@ static bool expect(adversarial_case* c, double t_end) {
   sampled* s = malloc(4 * sizeof *s);
   bool made = s != NULL && saltus_scene_create(&def, &scene) == SALTUS_OK;
   if (made) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     made = view->system->dims.nq <= BODY_WIDTH && case_create(c, view->system->dims.nq, 0, 0) &&
            agree(c, view, t_end, s);
   }

@@ -309,7 +309,7 @@ case_verdict case_judge(const adversarial_case* c, const char* scheme, double to
   saltus_scene* scene = NULL;
   v.status = w.frame_q != NULL ? saltus_scene_create(&def, &scene) : SALTUS_ERR_MEMORY;
   if (v.status == SALTUS_OK) {
-    v.status = run(c, saltus_scene_look(scene), scheme, tol, &w, saltus_log_keep(&kept), &v);
+    v.status = run(c, saltus_scene_get_view(scene), scheme, tol, &w, saltus_log_keep(&kept), &v);
   }
   v.late = w.late;
   if (v.status != SALTUS_OK) {

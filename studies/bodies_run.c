@@ -74,7 +74,7 @@ static saltus_run_def define(const bodies_case* of, const saltus_scene_view* vie
 
 static saltus_status go(const saltus_run_def* def, saltus_run** run) {
   saltus_status status = saltus_run_create(def, run);
-  return status == SALTUS_OK ? saltus_run_go(*run) : status;
+  return status == SALTUS_OK ? saltus_run_execute(*run) : status;
 }
 
 static saltus_status open_scene(const bodies_case* of, saltus_log log, saltus_scene** scene) {
@@ -95,7 +95,7 @@ saltus_status bodies_go(bodies_run* r) {
   }
   listener l = {.kept = -1};
   saltus_recorder recorder;
-  saltus_run_def def = define(r->of, saltus_scene_look(scene), &l, &recorder, r->log);
+  saltus_run_def def = define(r->of, saltus_scene_get_view(scene), &l, &recorder, r->log);
   double times[BODIES_INSTANTS];
   def.scheme = r->scheme != NULL ? r->scheme : "adaptive";
   def.options_line = r->options;
@@ -149,7 +149,7 @@ saltus_status bodies_amplification(const bodies_case* of, saltus_log log, double
   listener first = {.kept = early}, second = {.first = early, .kept = -1};
   saltus_recorder recorder;
   saltus_run* run = NULL;
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert(view->system->dims.nq <= BODIES_STATE);
   saltus_run_def def = define(of, view, &first, &recorder, log);
   def.scheme = "adaptive";

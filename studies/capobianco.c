@@ -149,18 +149,18 @@ static int claim_long(study_report* report) {
 /* Three runs with h = 2 ms, every step a point. */
 static int draw_runs(track k[3], const char* path) {
   const method* methods[] = {&explicit_moreau, &mean_moreau, &variational};
-  saltusi_series lines[5];
+  saltusi_plot_series lines[5];
   for (int m = 0; m < 3; m++) {
     k[m].nodes = m == 2;
     int code = swing(NULL, methods[m], true, .002, 250.0, &k[m]);
     if (code != CLI_DONE) {
       return code;
     }
-    lines[m] = (saltusi_series){.label = methods[m]->label,
-                                .x = k[m].t,
-                                .y = k[m].e,
-                                .count = k[m].count,
-                                .colour = (saltusi_colour)(SALTUSI_COLOUR_BLUE + m)};
+    lines[m] = (saltusi_plot_series){.label = methods[m]->label,
+                                     .x = k[m].t,
+                                     .y = k[m].e,
+                                     .count = k[m].count,
+                                     .colour = (saltusi_colour)(SALTUSI_COLOUR_BLUE + m)};
   }
   lines[3] = lines[1];
   lines[4] = lines[2];

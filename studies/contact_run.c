@@ -55,7 +55,7 @@ saltus_status contact_go(contact_run* run) {
     return status;
   }
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.scheme = run->scheme;
   if (run->h > 0.0) {
     def.step = run->h;
@@ -66,7 +66,7 @@ saltus_status contact_go(contact_run* run) {
   def.log = cli_log();
   saltus_run* going = NULL;
   status = saltus_run_create(&def, &going);
-  status = status == SALTUS_OK ? saltus_run_go(going) : status;
+  status = status == SALTUS_OK ? saltus_run_execute(going) : status;
   if (status == SALTUS_OK) {
     keep(run, def.scene, saltus_run_outcome(going));
   }

@@ -144,7 +144,7 @@ static int open_and_claim(study_report* report) {
   saltus_scene* scene;
   saltus_status status = saltus_scene_create(&def, &scene);
   if (status == SALTUS_OK) {
-    status = claim_woodpecker(report, saltus_scene_look(scene));
+    status = claim_woodpecker(report, saltus_scene_get_view(scene));
     saltus_scene_destroy(scene);
   }
   return cli_exit_code(status);

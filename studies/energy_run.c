@@ -67,7 +67,7 @@ int energy_go(energy_run* run) {
   if (status != SALTUS_OK) {
     return CLI_FAILED;
   }
-  run->view = saltus_scene_look(scene);
+  run->view = saltus_scene_get_view(scene);
   run->scratch = malloc(run->view->system->dims.scratch + 1);
   void* options = calloc(1, info->options.size + 1);
   status = run->scratch != NULL && options != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;

@@ -190,7 +190,7 @@ double friction_case_run(const friction_case* of, const char* scheme, double h, 
       .path = of->label, .text = of->scene, .log = saltus_log_keep(&kept)};
   saltus_status status = saltus_scene_create(&made, &scene);
   if (status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_sim_def def = {.system = view->system,
                                 .scheme = scheme,
                                 .h = of->until / steps,

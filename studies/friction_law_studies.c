@@ -59,7 +59,7 @@ static double hodograph(const friction_case* of, double h) {
   double worst = NAN;
   const saltus_scene_def made = {.path = of->label, .text = of->scene};
   if (saltus_scene_create(&made, &scene) == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_sim_def def = {
         .system = view->system, .scheme = "moreau-jean", .h = h, .q0 = view->q0, .v0 = view->v0};
     if (saltus_sim_create(&def, &sim) == SALTUS_OK) {

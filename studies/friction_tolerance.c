@@ -39,7 +39,7 @@ friction_outcome friction_tolerance_run(const friction_case* of, double tol, cha
       .path = of->label, .text = of->scene, .log = saltus_log_keep(&kept)};
   saltus_status status = saltus_scene_create(&made, &scene);
   if (status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     saltus_adaptive_options options = saltus_adaptive_options_default();
     options.rtol = options.atol = tol;
     const saltus_recorder recorder = {.event = keep_slip, .user = &found};
@@ -57,7 +57,7 @@ friction_outcome friction_tolerance_run(const friction_case* of, double tol, cha
     out.value = of->coordinate < 0 ? found.last - found.before : saltus_sim_q(sim)[of->coordinate];
     out.remainder = saltus_sim_energy_total(sim).remainder;
     out.stuck = found.stuck;
-    for (int i = 0; i < saltus_scene_look(scene)->system->dims.nv; i++) {
+    for (int i = 0; i < saltus_scene_get_view(scene)->system->dims.nv; i++) {
       out.speed = fmax(out.speed, fabs(saltus_sim_v(sim)[i]));
     }
   }

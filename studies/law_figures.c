@@ -47,15 +47,15 @@ static void strike(balls* b, impact_case c, double e) {
 
 static int draw_balls(const balls* all, const char* const* labels, int panels,
                       const saltusi_figure* about, const char* path) {
-  saltusi_series series[PANELS][LAWS];
+  saltusi_plot_series series[PANELS][LAWS];
   saltusi_panel panel[PANELS] = {{0}};
   for (int p = 0; p < panels; p++) {
     for (int k = 0; k < LAWS; k++) {
-      series[p][k] = (saltusi_series){.label = p == 0 ? law_labels[k] : NULL,
-                                      .kind = SALTUSI_SERIES_MARKERS,
-                                      .count = all[p].count,
-                                      .x = all[p].number,
-                                      .y = all[p].v[k]};
+      series[p][k] = (saltusi_plot_series){.label = p == 0 ? law_labels[k] : NULL,
+                                           .kind = SALTUSI_SERIES_MARKERS,
+                                           .count = all[p].count,
+                                           .x = all[p].number,
+                                           .y = all[p].v[k]};
     }
     panel[p] = (saltusi_panel){.y_label = labels[p], .series_count = LAWS, .series = series[p]};
   }
@@ -136,16 +136,16 @@ int law_draw_regions(const char* path) {
   if (map == NULL) {
     return cli_exit_code(SALTUS_ERR_MEMORY);
   }
-  saltusi_series series[2][REGIONS];
+  saltusi_plot_series series[2][REGIONS];
   saltusi_panel panel[2];
   for (int p = 0; p < 2; p++) {
     find_regions(&map[p], tilts[p] * acos(-1.0) / 180.0);
     for (int r = 0; r < REGIONS; r++) {
-      series[p][r] = (saltusi_series){.label = p == 0 ? region_names[r] : NULL,
-                                      .kind = SALTUSI_SERIES_POINTS,
-                                      .count = map[p].count[r],
-                                      .x = map[p].x[r],
-                                      .y = map[p].y[r]};
+      series[p][r] = (saltusi_plot_series){.label = p == 0 ? region_names[r] : NULL,
+                                           .kind = SALTUSI_SERIES_POINTS,
+                                           .count = map[p].count[r],
+                                           .x = map[p].x[r],
+                                           .y = map[p].y[r]};
     }
     panel[p] = (saltusi_panel){.y_label = labels[p], .series_count = REGIONS, .series = series[p]};
   }
@@ -185,7 +185,7 @@ static saltus_status follow(track* to, const friction_case* of, const int which[
   const saltus_scene_def made = {.path = of->label, .text = of->scene, .log = cli_log()};
   saltus_status status = saltus_scene_create(&made, &scene);
   if (status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_sim_def def = {.system = view->system,
                                 .scheme = "moreau-jean",
                                 .h = h,
@@ -231,16 +231,16 @@ enum { TRACKS = 5 };
 static int draw_paths(const char* cases, const char* const* names, const int which[2], double from,
                       const saltusi_figure* about, const char* y_label, const char* path) {
   const char* labels[TRACKS];
-  saltusi_series series[TRACKS];
+  saltusi_plot_series series[TRACKS];
   track* tracks = calloc(TRACKS, sizeof *tracks);
   int code = CLI_FAILED;
   const int count = tracks != NULL ? follow_all(tracks, labels, TRACKS, cases, which, from) : -1;
   for (int k = 0; k < count; k++) {
-    series[k] = (saltusi_series){.label = names != NULL ? names[k] : labels[k],
-                                 .count = tracks[k].count,
-                                 .x = tracks[k].x,
-                                 .y = tracks[k].y,
-                                 .path = true};
+    series[k] = (saltusi_plot_series){.label = names != NULL ? names[k] : labels[k],
+                                      .count = tracks[k].count,
+                                      .x = tracks[k].x,
+                                      .y = tracks[k].y,
+                                      .path = true};
   }
   if (count > 0) {
     const saltusi_panel panel = {.y_label = y_label, .series_count = count, .series = series};
@@ -275,7 +275,7 @@ int law_draw_ellipse(const char* path) {
 
 int law_draw_disc(const char* path) {
   const char* labels[TRACKS];
-  saltusi_series series[2][TRACKS];
+  saltusi_plot_series series[2][TRACKS];
   track* tracks = calloc(TRACKS, sizeof *tracks);
   int code = CLI_FAILED;
   const int count =
@@ -285,9 +285,10 @@ int law_draw_disc(const char* path) {
     for (int i = 0; i < tracks[k].count; i++) {
       tracks[k].y[i] *= 0.05; /* speed of the rim */
     }
-    series[0][k] = (saltusi_series){
+    series[0][k] = (saltusi_plot_series){
         .label = labels[k], .count = tracks[k].count, .x = tracks[k].t, .y = tracks[k].x};
-    series[1][k] = (saltusi_series){.count = tracks[k].count, .x = tracks[k].t, .y = tracks[k].y};
+    series[1][k] =
+        (saltusi_plot_series){.count = tracks[k].count, .x = tracks[k].t, .y = tracks[k].y};
   }
   if (count > 0) {
     const saltusi_panel panels[2] = {

@@ -171,7 +171,7 @@ static saltus_status run_scene(const scene_case* c, const char* scheme, int step
   if (status != SALTUS_OK) {
     return status;
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options tight = saltus_adaptive_options_default();
   tight.rtol = tight.atol = 1e-12;
   const saltus_sim_def def = {.system = view->system,

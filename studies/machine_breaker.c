@@ -248,7 +248,7 @@ static int draw_spread(const char* path) {
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
-  saltusi_series series[2 * ROUGH];
+  saltusi_plot_series series[2 * ROUGH];
   char labels[ROUGH][32];
   for (int j = 0; j < ROUGH; j++) {
     for (int i = 0; i < SIZES; i++) {
@@ -256,11 +256,11 @@ static int draw_spread(const char* path) {
       all.delay[j][i] *= 1e6;
     }
     snprintf(labels[j], sizeof labels[j], "friction %g", all.friction[j]);
-    series[j] = (saltusi_series){.label = labels[j],
-                                 .kind = SALTUSI_SERIES_MARKERS,
-                                 .count = SIZES,
-                                 .x = all.c,
-                                 .y = all.time[j]};
+    series[j] = (saltusi_plot_series){.label = labels[j],
+                                      .kind = SALTUSI_SERIES_MARKERS,
+                                      .count = SIZES,
+                                      .x = all.c,
+                                      .y = all.time[j]};
     series[ROUGH + j] = series[j];
     series[ROUGH + j].label = NULL;
     series[ROUGH + j].y = all.delay[j];

@@ -84,7 +84,7 @@ saltus_status machine_go(machine_run* run) {
   }
   const saltus_recorder recorder = {.event = keep_event, .user = run, .contacts_unseen = 1};
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.scheme = run->scheme;
   def.options_line = run->options;
   if (run->h > 0.0) {
@@ -99,7 +99,7 @@ saltus_status machine_go(machine_run* run) {
   def.recorder_count = 1;
   saltus_run* going = NULL;
   status = saltus_run_create(&def, &going);
-  status = status == SALTUS_OK ? saltus_run_go(going) : status;
+  status = status == SALTUS_OK ? saltus_run_execute(going) : status;
   if (status == SALTUS_OK) {
     keep(run, def.scene, saltus_run_outcome(going));
   }

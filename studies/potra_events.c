@@ -193,7 +193,7 @@ static int draw_poisson(const char* path) {
     normal[k][j] = run.v[1] - sqrt(0.75) * run.v[2];
     energy[k][j] = 0.5 * (run.v[0] * run.v[0] + run.v[1] * run.v[1] + run.v[2] * run.v[2] / 3.0);
   }
-  const saltusi_series series[4] = {
+  const saltusi_plot_series series[4] = {
       {.label = "friction as printed", .count = POINTS, .x = mu, .y = normal[0]},
       {.label = "Coulomb's friction", .count = POINTS, .x = mu, .y = normal[1]},
       {.count = POINTS, .x = mu, .y = energy[0]},

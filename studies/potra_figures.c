@@ -50,8 +50,8 @@ static void keep_carts(void* user, double t, const double* q, const double* v) {
   }
 }
 
-static int draw_panels(const char* name, const saltusi_series* series, const char* const* labels,
-                       const char* path) {
+static int draw_panels(const char* name, const saltusi_plot_series* series,
+                       const char* const* labels, const char* path) {
   const saltusi_panel panels[2] = {
       {.y_label = labels[0], .series_count = CURVES, .series = series},
       {.y_label = labels[1], .series_count = CURVES, .series = series + CURVES}};
@@ -66,11 +66,12 @@ static int draw_panels(const char* name, const saltusi_series* series, const cha
 /* Both panels of three curves. */
 static int draw_curves(const char* name, const curve* curves, const char* const* names,
                        const char* const* labels, const char* path) {
-  saltusi_series series[2 * CURVES];
+  saltusi_plot_series series[2 * CURVES];
   for (int i = 0; i < CURVES; i++) {
     const curve* c = &curves[i];
-    series[i] = (saltusi_series){.label = names[i], .count = c->count, .x = c->t, .y = c->first};
-    series[CURVES + i] = (saltusi_series){.count = c->count, .x = c->t, .y = c->second};
+    series[i] =
+        (saltusi_plot_series){.label = names[i], .count = c->count, .x = c->t, .y = c->first};
+    series[CURVES + i] = (saltusi_plot_series){.count = c->count, .x = c->t, .y = c->second};
   }
   return draw_panels(name, series, labels, path);
 }

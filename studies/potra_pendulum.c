@@ -134,7 +134,7 @@ static int draw_fig2(const char* path) {
   potra_run run;
   int code = p != NULL ? simulate(p, ldexp(1.0, -10), &run) : CLI_FAILED;
   if (code == CLI_DONE) {
-    const saltusi_series series[3] = {
+    const saltusi_plot_series series[3] = {
         {.label = "upper bob", .count = p->count, .x = p->t, .y = p->x1},
         {.label = "lower bob", .count = p->count, .x = p->t, .y = p->x2},
         {.count = p->count, .x = p->t, .y = p->energy}};

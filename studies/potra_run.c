@@ -81,7 +81,7 @@ saltus_status potra_go(potra_run* run) {
     status = saltus_options_set_line(&info->options, options, info->name, run->options, run->log);
   }
   if (status == SALTUS_OK) {
-    status = go_scene(run, info, options, saltus_scene_look(scene));
+    status = go_scene(run, info, options, saltus_scene_get_view(scene));
   }
   free(options);
   saltus_scene_destroy(scene);

@@ -117,7 +117,7 @@ static int derive(const char* text, const char* const* names, int count, double 
     status = saltus_scene_directions_create(d->scene, names, count, cli_log(), &d->directions);
   }
   if (status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(d->scene);
+    const saltus_scene_view* view = saltus_scene_get_view(d->scene);
     saltus_sensitivity_def def = saltus_sensitivity_def_default();
     def.system = view->system;
     def.q0 = view->q0;
@@ -213,7 +213,7 @@ static int shaken_orbit(double G, saltus_scene** scene, saltus_orbit** orbit) {
   if (status == SALTUS_OK) {
     const double guess_q = q0 + 1e-5, guess_v = v0 - 1e-4;
     saltus_orbit_def d = saltus_orbit_def_default();
-    d.system = saltus_scene_look(*scene)->system;
+    d.system = saltus_scene_get_view(*scene)->system;
     d.q0 = &guess_q;
     d.v0 = &guess_v;
     d.period = T;
@@ -341,7 +341,7 @@ static int draw_cascade(const char* path) {
     saltus_integrator* it = NULL;
     saltus_status status = saltus_scene_create(&def, &scene);
     if (status == SALTUS_OK) {
-      const saltus_integrator_def run = {.system = saltus_scene_look(scene)->system,
+      const saltus_integrator_def run = {.system = saltus_scene_get_view(scene)->system,
                                          .q0 = &q,
                                          .v0 = &v,
                                          .rtol = 1e-8,
@@ -364,10 +364,10 @@ static int draw_cascade(const char* path) {
     saltus_scene_destroy(scene);
     code = cli_exit_code(status);
   }
-  const saltusi_series series = {.kind = SALTUSI_SERIES_DOTS, .count = count, .x = x, .y = y};
+  const saltusi_plot_series series = {.kind = SALTUSI_SERIES_DOTS, .count = count, .x = x, .y = y};
   const saltusi_panel panel = {
       .y_label = "height at the beginning of a period [m]", .series_count = 1, .series = &series};
-  const saltusi_mark mark = {.x = 1.070836468247907, .label = "2, in closed form"};
+  const saltusi_plot_mark mark = {.x = 1.070836468247907, .label = "2, in closed form"};
   const saltusi_figure figure = {
       .title = "A ball on a shaken table",
       .subtitle = "60 periods after 200, each acceleration from where the last one ended",
@@ -443,7 +443,7 @@ static int run_woodpecker(const cli_args* args, study_report* report) {
     const double q0[3] = {0.0, q[1] * (1.0 + part), q[2]};
     const double v0[3] = {v[0] * (1.0 - part), v[1] * (1.0 + part), v[2] * (1.0 - part)};
     saltus_orbit_def d = saltus_orbit_def_default();
-    d.system = saltus_scene_look(scene)->system;
+    d.system = saltus_scene_get_view(scene)->system;
     d.q0 = q0;
     d.v0 = v0;
     d.drifts = drifts;

@@ -35,7 +35,7 @@ saltus_status tolerance_open(const tolerance_case* what, saltus_log log, toleran
                                   .log = log};
     status = def.text != NULL ? saltus_scene_create(&def, &model->scene) : SALTUS_ERR_NAME;
     if (status == SALTUS_OK) {
-      const saltus_scene_view* view = saltus_scene_look(model->scene);
+      const saltus_scene_view* view = saltus_scene_get_view(model->scene);
       model->system = view->system;
       model->q0 = view->q0;
       model->v0 = view->v0;

@@ -10,7 +10,7 @@ target_link_libraries(saltus_bits PRIVATE saltus_inside)
 # The same bits at -O0 and as users build it: the core is compiled once more for this. Not with
 # sanitizers, which change no bits.
 if(SALTUS_TESTS AND NOT SALTUS_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL Release)
-  foreach(layer base math team solve law system operator adaptive scheme sim measure)
+  foreach(layer base math thread_pool solve law system operator adaptive scheme sim measure)
     get_target_property(sources saltus_${layer} SOURCES)
     list(APPEND bits ${sources})
   endforeach()

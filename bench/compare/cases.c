@@ -336,7 +336,7 @@ static int run(const item* what, int repeats) {
     const saltus_scene_def def = {.text = what->scene, .log = s.def.log};
     s.status = saltus_scene_create(&def, &scene);
     if (s.status == SALTUS_OK) {
-      const saltus_scene_view* view = saltus_scene_look(scene);
+      const saltus_scene_view* view = saltus_scene_get_view(scene);
       s.def.system = view->system;
       s.def.q0 = view->q0;
       s.def.v0 = view->v0;

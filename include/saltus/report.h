@@ -5,7 +5,7 @@
  *
  *   saltus_report_def def = saltus_report_def_default();
  *   def.data = data;                              of saltus_recording_read
- *   def.scene = saltus_scene_look(scene);         of the text in the recording
+ *   def.scene = saltus_scene_get_view(scene);         of the text in the recording
  *   def.write = ...; def.user = ...;              gets the bytes of the page in order
  *   saltus_status status = saltus_report_page(&def, NULL);
  *

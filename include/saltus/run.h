@@ -4,12 +4,12 @@
  * run.h - a run: a scene, overrides, and results.
  *
  *   saltus_run_def def = saltus_run_def_default();
- *   def.scene = saltus_scene_look(scene);
+ *   def.scene = saltus_scene_get_view(scene);
  *   def.tol = 1e-8;
  *   saltus_run* run;
  *   saltus_status status = saltus_run_create(&def, &run);
  *   if (status == SALTUS_OK) {
- *     status = saltus_run_go(run);
+ *     status = saltus_run_execute(run);
  *     ... saltus_run_outcome(run)->t, ->q, ->penetration
  *   }
  *   saltus_run_destroy(run);
@@ -200,14 +200,14 @@ SALTUS_API saltus_status saltus_run_create(const saltus_run_def* def, saltus_run
 SALTUS_API void saltus_run_destroy(saltus_run* run);
 
 /* Resolved settings; valid until the run is destroyed. */
-SALTUS_API const saltus_run_settings* saltus_run_about(const saltus_run* run);
+SALTUS_API const saltus_run_settings* saltus_run_get_settings(const saltus_run* run);
 
-/* One more recorder, after those of the definition and before the first saltus_run_go: all settings
+/* One more recorder, after those of the definition and before the first saltus_run_execute: all settings
  * are resolved then. SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_run_record(saltus_run* run, saltus_recorder recorder);
 
 /* Of a run with `global`: repeats it, without recorders, with smaller local tolerances until three runs agree that
- * the global error is below the request, and selects the largest sufficient tolerance. The first saltus_run_go does this
+ * the global error is below the request, and selects the largest sufficient tolerance. The first saltus_run_execute does this
  * if it was not called. SALTUS_ERR_ACCURACY if double precision is insufficient for the error growth; the log has
  * the time. SALTUS_ERR_STOPPED as below; another call restarts. No effect without `global`. */
 SALTUS_API saltus_status saltus_run_tighten(saltus_run* run);
@@ -215,7 +215,7 @@ SALTUS_API saltus_status saltus_run_tighten(saltus_run* run);
 /* Runs to the end. SALTUS_ERR_STOPPED if the progress callback or the flag requested it: recorders have
  * received the last state, and another call continues to the same end. Any other status
  * than SALTUS_OK: the state is that before the failed step, and the log has the reason. */
-SALTUS_API saltus_status saltus_run_go(saltus_run* run);
+SALTUS_API saltus_status saltus_run_execute(saltus_run* run);
 
 /* Results so far; valid until the run is destroyed. */
 SALTUS_API const saltus_run_result* saltus_run_outcome(const saltus_run* run);

@@ -100,7 +100,7 @@ typedef struct saltus_scene_view {
  * *out is NULL and the log has said why, once. */
 SALTUS_API saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out);
 SALTUS_API void saltus_scene_destroy(saltus_scene* scene);
-SALTUS_API const saltus_scene_view* saltus_scene_look(const saltus_scene* scene);
+SALTUS_API const saltus_scene_view* saltus_scene_get_view(const saltus_scene* scene);
 
 /* The value of a formula at the start of a scene, after all overrides: parameters, coordinates, velocities. SALTUS_ERR_INPUT
  * after a message. */

@@ -34,7 +34,7 @@ SALTUS_BEGIN_DECLS
   X(SALTUS_ERR_SYSTEM, -1, "a callback of the system failed")                                      \
   X(SALTUS_OK, 0, "done")                                                                          \
   X(SALTUS_RETRY_SMALLER, 1, "the step did not converge; a smaller one may")                       \
-  X(SALTUS_RETRY_ROOM, 2, "more contacts than the workspace holds")                                \
+  X(SALTUS_RETRY_CAPACITY, 2, "more contacts than the workspace holds")                            \
   X(SALTUS_RETRY_NAN, 3, "the step produced a value that is not finite")
 
 typedef enum saltus_status {

@@ -169,7 +169,7 @@ typedef struct saltus_system_ops {
   void (*mass)(const void* self, const saltus_point* at, double* M);  /* [nv x nv]; ? from blocks */
   void (*force)(const void* self, const saltus_point* at, double* F); /* [nv] */
 
-  /* ? no contacts. Of a changing set SALTUS_RETRY_ROOM when the capacity is too small, count = how many, or 0. */
+  /* ? no contacts. Of a changing set SALTUS_RETRY_CAPACITY when the capacity is too small, count = how many, or 0. */
   saltus_status (*contacts)(const void* self, const saltus_point* at, saltus_contact_list* list);
   void (*contact)(const void* self, const saltus_point* at, uint64_t identity, saltus_rows* rows);
   /* ? those of `contacts`. Gaps of some contacts, also beyond any reach. */

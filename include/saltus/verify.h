@@ -3,7 +3,7 @@
  *
  * verify.h - certificate of a recorded run, by an independent recomputation.
  *
- *   saltus_verify_def def = saltus_verify_def_of(saltus_scene_look(scene), data);   data of saltus_recording_read
+ *   saltus_verify_def def = saltus_verify_def_of(saltus_scene_get_view(scene), data);   data of saltus_recording_read
  *   saltus_certificate certificate;
  *   saltus_status status = saltus_verify(&def, &certificate);
  *   ... certificate.passed, certificate.items[SALTUS_VERIFY_MOMENTUM].value

@@ -5,7 +5,7 @@
  *
  *   saltus_vtk_def def = saltus_vtk_def_default();
  *   def.data = data;                              of saltus_recording_read
- *   def.scene = saltus_scene_look(scene);         of the text in the recording
+ *   def.scene = saltus_scene_get_view(scene);         of the text in the recording
  *   def.write = ...; def.user = ...;              gets every file, whole
  *   saltus_status status = saltus_vtk_export(&def, NULL);
  *

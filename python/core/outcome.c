@@ -102,7 +102,7 @@ PyObject* core_data_settings(PyObject* object, PyObject* unused) {
   if (run == NULL) {
     return NULL;
   }
-  const saltus_run_settings* s = saltus_run_about(run);
+  const saltus_run_settings* s = saltus_run_get_settings(run);
   return Py_BuildValue(
       "{s:s,s:s,s:z,s:d,s:d,s:d,s:d,s:d,s:L,s:L,s:d,s:N,s:N,s:N}", "scheme", s->scheme->name,
       "options", s->options_text, "control", s->control, "rtol", s->rtol, "atol", s->atol, "start",
@@ -188,7 +188,7 @@ PyObject* core_data_save(PyObject* object, PyObject* args) {
     PyErr_SetString(PyExc_ValueError, "the contacts were not kept (contacts=False)");
     return NULL;
   }
-  const saltus_run_settings* settings = saltus_run_about(self->run);
+  const saltus_run_settings* settings = saltus_run_get_settings(self->run);
   core_messages messages;
   saltus_recording_def def = saltus_recording_def_default();
   def.path = path;

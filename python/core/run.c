@@ -119,7 +119,7 @@ static void describe(core_data* self, const char* scheme) {
   d->name = self->scene->view.name;
   d->scene = self->scene->view.text;
   d->scheme = scheme;
-  d->options = saltus_run_about(self->run)->options_text;
+  d->options = saltus_run_get_settings(self->run)->options_text;
   d->version = saltus_version();
   d->steps = result->steps;
   d->cpu_seconds = result->cpu;
@@ -134,7 +134,7 @@ static saltus_status go(core_data* self, const saltus_run_def* def) {
     status = saltus_run_record(self->run, core_track_recorder(self->track));
   }
   if (status == SALTUS_OK) {
-    status = saltus_run_go(self->run);
+    status = saltus_run_execute(self->run);
   }
   PyEval_RestoreThread(self->watch.released);
   return status;
@@ -210,7 +210,7 @@ PyObject* core_run(PyObject* module, PyObject* args) {
   failed = failed || (!a.quiet && self->status != SALTUS_ERR_STOPPED &&
                       core_warn(state, &self->messages) != 0);
   if (!failed) {
-    describe(self, saltus_run_about(self->run)->scheme->name);
+    describe(self, saltus_run_get_settings(self->run)->scheme->name);
   }
   free_room(&room);
   if (failed) {

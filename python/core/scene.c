@@ -55,7 +55,7 @@ static PyObject* scene_new(PyTypeObject* type, PyObject* args, PyObject* keyword
     return NULL;
   }
   self->scene = scene;
-  self->view = *saltus_scene_look(scene);
+  self->view = *saltus_scene_get_view(scene);
   return (PyObject*)self;
 }
 

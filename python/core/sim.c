@@ -73,7 +73,7 @@ static saltus_log log_of(sim_object* self) {
 }
 
 static saltus_status make_integrator(sim_object* self) {
-  const saltus_run_settings* s = saltus_run_about(self->settled);
+  const saltus_run_settings* s = saltus_run_get_settings(self->settled);
   const saltus_scene_view* view = &self->scene->view;
   const saltus_adaptive_options* options = s->options;
   const saltus_integrator_def def = {.system = view->system,
@@ -97,7 +97,7 @@ static saltus_status make_integrator(sim_object* self) {
 }
 
 static saltus_status make_sim(sim_object* self) {
-  const saltus_run_settings* s = saltus_run_about(self->settled);
+  const saltus_run_settings* s = saltus_run_get_settings(self->settled);
   const saltus_scene_view* view = &self->scene->view;
   const saltus_recorder recorder = {.event = on_event, .user = self, .contacts_unseen = 1};
   const saltus_sim_def def = {.system = view->system,
@@ -130,7 +130,7 @@ static saltus_status make_sim(sim_object* self) {
 
 /* Selects integrator or simulation: only simulations support user-defined events. */
 static saltus_status make(sim_object* self) {
-  const saltus_run_settings* s = saltus_run_about(self->settled);
+  const saltus_run_settings* s = saltus_run_get_settings(self->settled);
   const saltus_observables* own = self->scene->view.observables;
   bool plain = own == NULL || (own->event_count == 0 && own->switching == NULL);
   bool family = strncmp(s->scheme->name, "adaptive", 8) == 0; /* whose options are those */
@@ -510,7 +510,7 @@ static PyObject* sim_about(PyObject* object, PyObject* unused) {
   if (!enter(self)) {
     return NULL;
   }
-  const saltus_run_settings* s = saltus_run_about(self->settled);
+  const saltus_run_settings* s = saltus_run_get_settings(self->settled);
   saltus_work w =
       self->it != NULL ? saltus_integrator_costs(self->it).work : saltus_sim_work(self->sim);
   const saltus_tally* tally =

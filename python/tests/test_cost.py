@@ -29,15 +29,15 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3000; i++) {
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
-    core_track* track = core_track_create(saltus_scene_look(scene), true); /* keeps the same numbers */
+    core_track* track = core_track_create(saltus_scene_get_view(scene), true); /* keeps the same numbers */
     saltus_run_def def = saltus_run_def_default();
-    def.scene = saltus_scene_look(scene);
+    def.scene = saltus_scene_get_view(scene);
     def.scheme = "adaptive"; def.tol = 1e-6; def.until = 1.5; def.record_dt = 0.1; def.record_jumps = true;
     def.progress = (saltus_progress){.report = go_on, .interval = 0.05};
     saltus_run* run;
     if (saltus_run_create(&def, &run) != SALTUS_OK) return 1;
     saltus_run_record(run, core_track_recorder(track));
-    if (saltus_run_go(run) != SALTUS_OK) return 1;
+    if (saltus_run_execute(run) != SALTUS_OK) return 1;
     saltus_run_destroy(run);
     core_track_destroy(track);
     clock_gettime(CLOCK_MONOTONIC, &b);

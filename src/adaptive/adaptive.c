@@ -3,7 +3,7 @@
  *
  * adaptive.c - the loop of attempts and events (section 4).
  */
-#include "adaptive/hunt.h"
+#include "adaptive/event/root_isolation.h"
 #include "adaptive/positions.h"
 #include "adaptive/thresholds.h"
 #include "base/log.h"
@@ -27,7 +27,7 @@ static const double least_error = 1e-10;
 /* Steps that are longer than this part of what is left do not slide along a discontinuity. */
 static const double slide_part = 1e-4;
 
-/* Firmness of joints (held.h) falls with the square of the distance to a singular position. Below this part of
+/* Firmness of joints (active_constraints.h) falls with the square of the distance to a singular position. Below this part of
  * what it was a step before, a third of the distance, a step ends too near; below the other one it approaches. */
 static const double singular_part = 0.1;
 static const double approach_part = 0.5;
@@ -58,7 +58,7 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
     if (w->mode.gap[key] > far) {
       c->touching = false;
     } else if (s > 0.0) {
-      c->height += saltusi_hunt_height(&w->search, key, fmin(1.0, s / w->step.h));
+      c->height += saltusi_isolation_height(&w->search, key, fmin(1.0, s / w->step.h));
     }
   }
   return status;
@@ -80,7 +80,7 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
     if (c->mode != SALTUSI_IDLE || hits || !(s > 0.0)) {
       continue;
     }
-    double height = saltusi_hunt_height(&w->search, key, fmin(1.0, s / w->step.h));
+    double height = saltusi_isolation_height(&w->search, key, fmin(1.0, s / w->step.h));
     if (w->mode.gap[key] > near || height > saltusi_gap_rounding * size) {
       c->mode = SALTUSI_OPEN;
       c->touching = !(w->mode.gap[key] > near);
@@ -336,7 +336,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
     w->eval->work.steps++;
     saltus_status status = w->step.ops->attempt(w, h, &error);
     status = went_too_far(w, h) ? SALTUS_RETRY_NAN : status;
-    if (status < SALTUS_OK || status == SALTUS_RETRY_ROOM) {
+    if (status < SALTUS_OK || status == SALTUS_RETRY_CAPACITY) {
       return status;
     }
     bool wild = status == SALTUS_OK && isnan(error);
@@ -577,7 +577,7 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
     const saltusi_found* first = w->search.found_count > 0 ? &w->search.found[0] : NULL;
     bool kink = first != NULL && first->kind == SALTUSI_FOUND_SWITCH;
     double end = first == NULL ? 1.0 : kink ? first->origin : fmin(1.0, first->theta);
-    saltusi_find_hidden(&w->search, end, refusal);
+    saltusi_find_unresolved_forces(&w->search, end, refusal);
   }
   return status;
 }
@@ -740,7 +740,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     saltusi_prefer_implicit(w);
     bool jumped = false;
     if (status == SALTUS_OK && w->memory->zeno >= 0.0) {
-      status = saltusi_adaptive_jump(w, limit, &jumped, &length);
+      status = saltusi_adaptive_impact_step(w, limit, &jumped, &length);
     }
     if (status == SALTUS_OK && jumped) {
       status = end_of_jump(w, length);

@@ -18,12 +18,12 @@
 #ifndef SALTUSI_ADAPTIVE_H
 #define SALTUSI_ADAPTIVE_H
 
-#include "adaptive/course.h"
-#include "adaptive/decide.h"
+#include "adaptive/event/trajectory_enclosure.h"
+#include "adaptive/mode/decide.h"
 #include "saltus/event.h"
 #include "saltus/work.h"
-#include "system/carry.h"
-#include "system/ways.h"
+#include "system/displacement.h"
+#include "system/state_transfer.h"
 
 typedef struct saltusi_adaptive saltusi_adaptive;
 
@@ -56,13 +56,13 @@ typedef struct saltusi_suspect_force {
 } saltusi_suspect_force;
 
 /* What searches know of a place of the attempt: contacts ask about the same ones. */
-typedef struct saltusi_place {
+typedef struct saltusi_cached_state {
   double theta;  /* NaN: none */
   int known;     /* entries of the state that are there */
   bool gaps;     /* gaps of all contacts are */
   double* state; /* [nq + nv] */
   double* gap;   /* [nc], of systems that have gaps only all at once */
-} saltusi_place;
+} saltusi_cached_state;
 
 /* Why an attempt whose error was accepted is taken back (docs/theory/events.md, 5 and 8). */
 typedef enum saltusi_refusal_reason {
@@ -90,15 +90,15 @@ typedef struct saltusi_switch_time {
   double before, after; /* s; infinite: none */
 } saltusi_switch_time;
 
-enum { SALTUSI_NODES = 11, SALTUSI_ADAPTIVE_STAGES = 16, SALTUSI_PLACES = 16 };
+enum { SALTUSI_NODES = 11, SALTUSI_ADAPTIVE_STAGES = 16, SALTUSI_CACHED_STATES = 16 };
 
 /* The motion of an attempt, for dense output: y0 and n coefficients for each power or part. */
-typedef struct saltusi_motion {
+typedef struct saltusi_trial_motion {
   const double* y0;
   const double* Q;
   int n;
   double h; /* s */
-} saltusi_motion;
+} saltusi_trial_motion;
 
 /* A method: one attempt from y0 over h into y1 with an error in tolerances, and its dense output. */
 typedef struct saltusi_adaptive_ops {
@@ -109,11 +109,11 @@ typedef struct saltusi_adaptive_ops {
   saltus_status (*attempt)(saltusi_adaptive* w, double h, double* error);
   /* before dense, once an attempt is accepted */
   saltus_status (*prepare)(saltusi_adaptive* w);
-  void (*dense)(const saltusi_motion* m, double theta, int first, int count, double* y);
+  void (*dense)(const saltusi_trial_motion* m, double theta, int first, int count, double* y);
   /* dy/dt */
-  void (*dense_rate)(const saltusi_motion* m, double theta, int first, int count, double* dy);
+  void (*dense_rate)(const saltusi_trial_motion* m, double theta, int first, int count, double* dy);
   /* coefficients of the powers 0 .. dense_degree of theta: [powers x count], of the first components */
-  void (*powers)(const saltusi_motion* m, int count, double* coefficient);
+  void (*powers)(const saltusi_trial_motion* m, int count, double* coefficient);
   /* of the accepted attempt: about 1 where stability limits an explicit method */
   double (*stiffness)(const saltusi_adaptive* w);
 } saltusi_adaptive_ops;
@@ -140,7 +140,7 @@ typedef struct saltusi_attempt {
   double* rate_try;
   double* K; /* [stages x ny] */
   double* Q; /* [8 x ny] dense output */
-  saltusi_motion motion;
+  saltusi_trial_motion motion;
   double* scale_l;         /* [nl] tolerance of impulses; infinite for open contacts */
   double* scale;           /* [ny] */
   double error;            /* of the accepted attempt, in tolerances */
@@ -157,7 +157,7 @@ typedef struct saltusi_attempt {
   double* along;      /* [nq] a displacement of positions */
   double* beside;     /* [nq] positions close by */
   double* apart;      /* [nv] the way to them */
-  saltusi_ways ways;
+  saltusi_displacement_map ways;
 
   /* implicit method */
   double* J; /* [(nv + nl) x 2 nv] of (a, lambda) with respect to (q along v, v); in the memory */
@@ -174,7 +174,7 @@ struct saltusi_search {
   saltusi_mode_dynamics* mode;
   saltusi_decision* decision; /* whether forces exist that keep contacts sticking */
   const saltusi_attempt* step;
-  const saltusi_outline* o;
+  const saltusi_layout_tables* o;
   saltusi_adaptive_memory* memory; /* times at which formulas switch */
   saltusi_contact* contact;        /* [nc] statuses: as they were when a search has ended */
   saltusi_eval* eval;
@@ -188,7 +188,7 @@ struct saltusi_search {
   double* q_high;    /* [nq] */
   uint64_t* closed;  /* [nc] contacts that touch, for sweeps */
   double* node_rate; /* [nodes x nl] forces */
-  saltusi_courses course;
+  saltusi_trajectories course;
   saltusi_found* found;
   int found_count;
   bool* hits;             /* [nc] closes its gap together with the first event; saltusi_mark_hits */
@@ -199,7 +199,7 @@ struct saltusi_search {
   int* column;            /* [nv] and their columns */
   double* beyond;         /* [nv or nj] what forces or rows are beyond polynomials */
   saltusi_contact* check; /* [nc] */
-  saltusi_place place[SALTUSI_PLACES];
+  saltusi_cached_state place[SALTUSI_CACHED_STATES];
   int next_place;                  /* to be made anew */
   saltusi_suspect_force* suspects; /* [3 nc] */
   bool* suspected;                 /* [3 nc] its true force is negative */
@@ -221,7 +221,7 @@ typedef struct saltusi_passage {
 } saltusi_passage;
 
 /* A jump over an accumulation of impacts. */
-typedef struct saltusi_leap {
+typedef struct saltusi_zeno_extrapolation {
   double u, tau, e_N; /* tau 0: none */
   int key;            /* the contact that bounces */
   double* x_start;    /* [nv] direction of a bounce */
@@ -231,14 +231,14 @@ typedef struct saltusi_leap {
   double* stay_slip;  /* [nc] m/s, and to its slip */
   double*
       bounce; /* [nl + nj] kg, impulses of a bounce over its change of velocity, then of joints */
-} saltusi_leap;
+} saltusi_zeno_extrapolation;
 
 /* The step as it is reported. */
 typedef struct saltusi_outcome {
   double h;        /* s, length that the dense output was made for */
   double length;   /* s, length of the step */
   double room;     /* s, longest that it may be */
-  double passed;   /* s, of it after its event (flat.c) */
+  double passed;   /* s, of it after its event (rim_contact.c) */
   double moved;    /* largest movement of a position by projections */
   double work[2];  /* J, of impacts in rows that are no slip: friction, what moves by itself */
   double* lasting; /* [nl] N s */
@@ -258,13 +258,13 @@ struct saltusi_adaptive {
   double* carried; /* the scheme's memory: */
   saltusi_adaptive_memory* memory;
   saltusi_contact* contact; /* [nc] read from it at the start of a step and written at the end */
-  saltusi_outline o;
+  saltusi_layout_tables o;
   saltusi_mode_dynamics mode;
   saltusi_decision decision;
   saltusi_attempt step;
   saltusi_search search;
   saltusi_passage transition;
-  saltusi_leap jump;
+  saltusi_zeno_extrapolation jump;
   saltusi_outcome outcome;
   saltusi_adaptive_counts counts;
   void (*report)(void* who, const saltus_event* event);
@@ -274,20 +274,21 @@ struct saltusi_adaptive {
 
 /* Keys: contacts of a system, their grips, dry friction. */
 int saltusi_adaptive_keys(const saltus_system* sys);
-/* States of work beside impulses, outline.h. */
+/* States of work beside impulses, layout_tables.h. */
 int saltusi_adaptive_works(const saltus_system* sys);
 /* Contact rows of a system: one and the tangents of each contact. */
 int saltusi_adaptive_rows(const saltus_system* sys);
 /* Where laws do not have the numbers of contacts each has as many rows as the largest, and keys of grips: */
 int saltusi_adaptive_rows_each(const saltus_system* sys);
-int saltusi_adaptive_grips(const saltus_system* sys);
+int saltusi_adaptive_friction_modes(const saltus_system* sys);
 
 /* Doubles that a system needs from step to step. */
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit);
 /* Whether methods, modes and keys in memory from outside exist. */
 bool saltusi_adaptive_memory_valid(const void* options, const saltus_system* sys,
                                    const double* memory);
-void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry);
+void saltusi_adaptive_transfer_memory(const saltus_system* sys, bool implicit,
+                                      saltusi_state_transfer* carry);
 void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool implicit,
                              saltus_arena* arena);
 
@@ -299,7 +300,7 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
 /* The motion inside a step, kept as doubles: how many, writing that of the last step, and asking for
  * the state at t, from the left or the right where it jumps at the end. */
 size_t saltusi_adaptive_dense_count(const saltus_system* sys);
-void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry);
+void saltusi_adaptive_transfer_dense(const saltus_system* sys, saltusi_state_transfer* carry);
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data);
 /* A time within a step. */
 typedef struct saltusi_moment {
@@ -318,16 +319,16 @@ typedef struct saltusi_inside {
   double* impulse;
 } saltusi_inside;
 
-void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data, saltusi_moment at,
-                                    int key, saltusi_inside into);
+void saltusi_adaptive_dense_contact(const saltusi_layout_tables* o, const double* data,
+                                    saltusi_moment at, int key, saltusi_inside into);
 /* W of friction in rows that are no slip of a contact, and of what moves by itself in them. */
-void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, double t,
+void saltusi_adaptive_dense_power(const saltusi_layout_tables* o, const double* data, double t,
                                   double power[2]);
 /* J of impacts of the step, likewise. */
 void saltusi_adaptive_dense_work(const double* data, double work[2]);
 /* [nj] N of joints, and [nj] N s since the start of the step, without bounces unless at.smooth; either may be NULL. */
-void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, saltusi_moment at,
-                                   double* force, double* lasting);
+void saltusi_adaptive_dense_joints(const saltusi_layout_tables* o, const double* data,
+                                   saltusi_moment at, double* force, double* lasting);
 /* Bounces at a time in a step that jumps over their accumulation. */
 typedef struct saltusi_bounce {
   int key;
@@ -337,8 +338,8 @@ typedef struct saltusi_bounce {
   const double* mass;   /* [contact rows] kg, impulses over the change of speed */
 } saltusi_bounce;
 /* False: the step does not jump. */
-bool saltusi_adaptive_dense_bounce(const saltusi_outline* o, const double* data, saltusi_moment at,
-                                   saltusi_bounce* bounce);
+bool saltusi_adaptive_dense_bounce(const saltusi_layout_tables* o, const double* data,
+                                   saltusi_moment at, saltusi_bounce* bounce);
 /* Forces at a state with the status it has in the memory, which is read and, before the first step,
  * written: rates of impulses in w->probe_rate. */
 saltus_status saltusi_adaptive_forces(saltusi_adaptive* w, double* memory, double limit,
@@ -360,7 +361,7 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q);
 void saltusi_read_tolerances(saltusi_adaptive* w);
 /* Slips of spatial contacts at the start of a step. */
 void saltusi_note_slips(saltusi_adaptive* w);
-/* flat.c: what circles that nearly lie flat ask of positions in the next attempt */
+/* rim_contact.c: what circles that nearly lie flat ask of positions in the next attempt */
 void saltusi_note_tilts(saltusi_adaptive* w);
 /* Joints closed, contacts that touch settled, the first step chosen. */
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit);
@@ -372,10 +373,10 @@ double saltusi_smallest_tolerance(const saltusi_adaptive* w);
 void saltusi_review_method(saltusi_adaptive* w);
 void saltusi_prefer_implicit(saltusi_adaptive* w);
 
-/* perturb.c: spatial contacts that begin to slide from rest get a velocity. */
+/* perturbed_restart.c: spatial contacts that begin to slide from rest get a velocity. */
 saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y);
 
-/* find.c */
+/* find_events.c */
 saltus_status saltusi_find_events(saltusi_search* search);
 /* Which contacts close their gap at an event, or within rounding of its time: into w->search.hits. */
 void saltusi_mark_hits(saltusi_search* search, const saltusi_found* event);
@@ -402,8 +403,8 @@ saltus_status saltusi_resolve_hits(saltusi_search* search);
  * Asks for a list. */
 saltus_status saltusi_deepest(saltusi_search* search, double t, const double* q, int* deepest);
 /* What a watch has at the start of the attempt, into gap_start, and how much another place changes it. */
-saltus_status saltusi_watch_change(saltusi_search* search, const double* lifted, int key,
-                                   double* change);
+saltus_status saltusi_measure_monitor_change(saltusi_search* search, const double* lifted, int key,
+                                             double* change);
 /* After a list at a place: contacts whose guards fell are open, those that are new there within `near` are in
  * set[count]; what takes over has the old status of what it takes over from. */
 int saltusi_hand_over(saltusi_search* search, double t, const double* q, double near,
@@ -413,23 +414,23 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
  * which the event is late, up to `small`; anything more is a corner, and an impact. Rows are there. */
 saltus_status saltusi_take_over(saltusi_search* search, double t, double* y, double small);
 
-/* outline.c: laws, rows and keys of all contacts; of a set that changes, and of one that does not, where law [nc] is not
+/* layout_tables.c: laws, rows and keys of all contacts; of a set that changes, and of one that does not, where law [nc] is not
  * read if laws have the numbers of contacts. */
-void saltusi_outline_laws(saltusi_outline* o, const saltus_system* sys,
-                          const saltusi_contact_keys* keys);
-void saltusi_outline_fixed(saltusi_outline* o, const saltus_system* sys, const int* law);
+void saltusi_layout_laws(saltusi_layout_tables* o, const saltus_system* sys,
+                         const saltusi_contact_keys* keys);
+void saltusi_layout_fixed(saltusi_layout_tables* o, const saltus_system* sys, const int* law);
 
-/* collect.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
+/* contact_set.c, for sets of contacts that change: laws of all keys; contacts of the accepted attempt get keys;
  * closed contacts that left the list at y_end are open or an error. */
 void saltusi_collect_laws(saltusi_adaptive* w);
 /* x, height: bounces that lift the motion along x up to that; NULL: none. */
 saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double height);
 saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t);
 
-/* hidden.c: what the stages could not see in the first part `end` of the attempt */
-void saltusi_find_hidden(saltusi_search* search, double end, saltusi_refusal* refusal);
+/* unresolved_forces.c: what the stages could not see in the first part `end` of the attempt */
+void saltusi_find_unresolved_forces(saltusi_search* search, double end, saltusi_refusal* refusal);
 
-/* switch.c: h, or less so that no formula changes its branch by what t alone decides */
+/* switch_times.c: h, or less so that no formula changes its branch by what t alone decides */
 double saltusi_before_switch(saltusi_search* search, double h);
 /* A start on a kink is moved along its velocity, by rounding, to the branch that holds afterwards. */
 void saltusi_leave_kinks(saltusi_search* search, double* y);
@@ -437,13 +438,13 @@ void saltusi_leave_kinks(saltusi_search* search, double* y);
  * ends lead to; rate1 at y_end. */
 bool saltusi_slides(saltusi_search* search, const double* rate1);
 
-/* grips.c: what is open has lost its bond, unless touching restores it; grips of a contact are open until they are
+/* friction_mode_transition.c: what is open has lost its bond, unless touching restores it; grips of a contact are open until they are
  * decided about; they follow their contact. */
 void saltusi_loosen(saltusi_adaptive* w);
-void saltusi_loosen_grips(saltusi_adaptive* w, int key);
-void saltusi_settle_grips(saltusi_adaptive* w, int key);
+void saltusi_release_friction_modes(saltusi_adaptive* w, int key);
+void saltusi_settle_friction_modes(saltusi_adaptive* w, int key);
 
-/* shares.c: rate0 at the start of an attempt. Redundant supports whose even shares are outside of their cones keep near to
+/* load_distribution.c: rate0 at the start of an attempt. Redundant supports whose even shares are outside of their cones keep near to
  * forces inside of them, where there are such. */
 saltus_status saltusi_start_rate(saltusi_adaptive* w);
 
@@ -453,15 +454,15 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
 saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double t_event, double* y,
                                           const saltusi_found* found);
 /* The contacts of w->decision.set hit, and no status is decided; all that follows an impact on them. */
-saltus_status saltusi_strike_all(saltusi_adaptive* w, double t, double* y, int count);
+saltus_status saltusi_impact_all(saltusi_adaptive* w, double t, double* y, int count);
 saltus_status saltusi_settle(saltusi_adaptive* w, double t, double* y, int count, bool impact);
 
-/* flat.c: the lowest point `low` of a circle is that of one that lies; v jumps and statuses follow. room: s, what there is
+/* rim_contact.c: the lowest point `low` of a circle is that of one that lies; v jumps and statuses follow. room: s, what there is
  * to the end of the run; *passed: s, what it takes to go on through the flat attitude, y is there then. */
 saltus_status saltusi_lie_down(saltusi_adaptive* w, double t, double* y, int low, double room,
                                double* passed);
 /* A circle that is in the air hits flat: with all its fixed points. Its rim, which is listed beside them, stays out. */
-saltus_status saltusi_hit_flat(saltusi_adaptive* w, double t, double* y, int key);
+saltus_status saltusi_hit_by_rim(saltusi_adaptive* w, double t, double* y, int key);
 void saltusi_leave_rims(saltusi_adaptive* w, double t, const double* y);
 /* A closed contact of a circle that has come to be flat; -1: none. */
 int saltusi_closed_rim(saltusi_adaptive* w, double t, const double* y);
@@ -477,7 +478,8 @@ void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_even
 void saltusi_report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict* verdict);
 
 /* zeno.c: *done when the jump was taken; then y1 holds its end, *tau its length. */
-saltus_status saltusi_adaptive_jump(saltusi_adaptive* w, double limit, bool* done, double* tau);
+saltus_status saltusi_adaptive_impact_step(saltusi_adaptive* w, double limit, bool* done,
+                                           double* tau);
 
 /* scales (section 2) */
 void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double* y1);

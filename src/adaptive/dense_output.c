@@ -6,27 +6,27 @@
  * the step.
  */
 #include "adaptive/adaptive.h"
-#include "adaptive/grip.h"
+#include "adaptive/mode/friction_mode.h"
 #include "math/matrix.h"
 
 #include <assert.h>
 #include <float.h>
 #include <string.h>
 
-typedef struct head {
+typedef struct dense_output_head {
   double method;
   double t, h;   /* s, start, and length that the polynomials are made for */
   double length; /* s, of the step */
   double
-      moving; /* s, of it up to its event, after which it stands still up to the jump at its end (flat.c) */
+      moving; /* s, of it up to its event, after which it stands still up to the jump at its end (rim_contact.c) */
   double jump_u, jump_tau, jump_e;
   double jump_key;
   double work[2]; /* J, of impacts in rows that are no slip */
-} head;
+} dense_output_head;
 
-enum { HEAD = sizeof(head) / sizeof(double), PARTS = 8 };
+enum { HEAD = sizeof(dense_output_head) / sizeof(double), PARTS = 8 };
 
-int saltusi_adaptive_grips(const saltus_system* sys) {
+int saltusi_adaptive_friction_modes(const saltus_system* sys) {
   assert(sys != NULL);
   bool any = false;
   for (int i = 0; i < sys->law_count; i++) {
@@ -40,7 +40,7 @@ int saltusi_adaptive_keys(const saltus_system* sys) {
   assert(sys != NULL);
   int keys = sys->dims.nc + sys->dry_count;
   if (!saltusi_laws_by_key(sys)) {
-    return keys + sys->dims.nc * saltusi_adaptive_grips(sys);
+    return keys + sys->dims.nc * saltusi_adaptive_friction_modes(sys);
   }
   for (int i = 0; i < sys->dims.nc; i++) {
     const saltus_friction_law* law = sys->laws[i].friction;
@@ -52,7 +52,7 @@ int saltusi_adaptive_keys(const saltus_system* sys) {
 
 int saltusi_adaptive_works(const saltus_system* sys) {
   assert(sys != NULL);
-  bool any = sys->dry_count > 0 || saltusi_adaptive_grips(sys) > 0;
+  bool any = sys->dry_count > 0 || saltusi_adaptive_friction_modes(sys) > 0;
   for (int i = 0; i < sys->law_count; i++) {
     any = any || saltusi_slips_of(&sys->laws[i]) > sys->laws[i].tangents;
   }
@@ -97,40 +97,41 @@ size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
          3 * (size_t)saltusi_adaptive_rows(sys) + (size_t)sys->dims.nj + (size_t)sys->dims.nq;
 }
 
-void saltusi_adaptive_carry_dense(const saltus_system* sys, saltusi_carry* carry) {
+void saltusi_adaptive_transfer_dense(const saltus_system* sys, saltusi_state_transfer* carry) {
   assert(sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
   size_t each = (size_t)saltusi_adaptive_rows_each(sys);
   size_t dry = 2 * (size_t)sys->dry_count;
   size_t state = (size_t)d->nq + (size_t)d->nv;
-  saltusi_carry_plain(carry, HEAD);
+  saltusi_transfer_plain(carry, HEAD);
   for (int part = 0; part < 1 + PARTS; part++) {
-    saltusi_carry_plain(carry, state);
-    saltusi_carry_each(carry, each);
-    saltusi_carry_plain(carry, dry + (size_t)d->nj + (size_t)saltusi_adaptive_works(sys));
+    saltusi_transfer_plain(carry, state);
+    saltusi_transfer_each(carry, each);
+    saltusi_transfer_plain(carry, dry + (size_t)d->nj + (size_t)saltusi_adaptive_works(sys));
   }
-  saltusi_carry_plain(carry, state + (size_t)d->nv);
+  saltusi_transfer_plain(carry, state + (size_t)d->nv);
   for (int part = 0; part < 3; part++) {
-    saltusi_carry_each(carry, each);
-    saltusi_carry_plain(carry, dry);
+    saltusi_transfer_each(carry, each);
+    saltusi_transfer_plain(carry, dry);
   }
-  saltusi_carry_plain(carry, (size_t)d->nj + (size_t)d->nq);
+  saltusi_transfer_plain(carry, (size_t)d->nj + (size_t)d->nq);
 }
 
 void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
   assert(w != NULL);
   size_t n = (size_t)w->o.ny;
   size_t state = (size_t)w->o.nq + (size_t)w->o.nv;
-  *(head*)(void*)data = (head){.method = w->memory->method_used,
-                               .t = w->step.t,
-                               .h = w->outcome.h,
-                               .length = w->outcome.length,
-                               .moving = w->outcome.length - w->outcome.passed,
-                               .jump_u = w->jump.u,
-                               .jump_tau = w->jump.tau,
-                               .jump_e = w->jump.e_N,
-                               .jump_key = w->jump.key,
-                               .work = {w->outcome.work[0], w->outcome.work[1]}};
+  *(dense_output_head*)(void*)data =
+      (dense_output_head){.method = w->memory->method_used,
+                          .t = w->step.t,
+                          .h = w->outcome.h,
+                          .length = w->outcome.length,
+                          .moving = w->outcome.length - w->outcome.passed,
+                          .jump_u = w->jump.u,
+                          .jump_tau = w->jump.tau,
+                          .jump_e = w->jump.e_N,
+                          .jump_key = w->jump.key,
+                          .work = {w->outcome.work[0], w->outcome.work[1]}};
   data += HEAD;
   memcpy(data, w->step.y0, n * sizeof(double));
   data += n;
@@ -147,7 +148,8 @@ void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
 
 /* Height and speed of the analytic bounces `left` before their accumulation. At an impact, up to the
  * rounding of time, the side decides. */
-static void bounce_at(const head* d, double left, bool right, double* height, double* speed) {
+static void bounce_at(const dense_output_head* d, double left, bool right, double* height,
+                      double* speed) {
   *height = 0.0;
   *speed = 0.0;
   double e = d->jump_e;
@@ -189,7 +191,7 @@ static void take(int n, const double* from, double* to) {
 void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi_moment at,
                                  double* q, double* v) {
   assert(sys != NULL);
-  const head* d = (const head*)(const void*)data;
+  const dense_output_head* d = (const dense_output_head*)(const void*)data;
   double t = at.t;
   bool right = at.right;
   int nq = sys->dims.nq;
@@ -208,7 +210,7 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
     return;
   }
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
-  const saltusi_motion motion = {.y0 = y0, .Q = Q, .n = (int)n, .h = d->h};
+  const saltusi_trial_motion motion = {.y0 = y0, .Q = Q, .n = (int)n, .h = d->h};
   double theta = d->h > 0.0 ? fmin(past, d->moving) / d->h : 0.0;
   double height = 0.0;
   double speed = 0.0;
@@ -230,18 +232,18 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
 }
 
 /* The polynomials of a step, and where in it a time is. */
-static saltusi_motion motion_of(const saltusi_outline* o, const double* data, double t,
-                                double* theta) {
-  const head* d = (const head*)(const void*)data;
+static saltusi_trial_motion motion_of(const saltusi_layout_tables* o, const double* data, double t,
+                                      double* theta) {
+  const dense_output_head* d = (const dense_output_head*)(const void*)data;
   size_t n = (size_t)o->ny;
   double past = fmin(fmax(t - d->t, 0.0), d->moving);
   *theta = d->h > 0.0 ? past / d->h : 0.0;
-  return (saltusi_motion){.y0 = data + HEAD, .Q = data + HEAD + n, .n = (int)n, .h = d->h};
+  return (saltusi_trial_motion){.y0 = data + HEAD, .Q = data + HEAD + n, .n = (int)n, .h = d->h};
 }
 
 /* Impulses of the bounces up to a time, over that of a bounce by 1 m/s: bounce k ends with the speed
  * u e^k and begins anew with u e^(k+1). */
-static double bounced(const head* d, double t, bool right) {
+static double bounced(const dense_output_head* d, double t, bool right) {
   enum { MOST = 100000 };
   double left = d->jump_tau - (t - d->t);
   double sum = 0.0;
@@ -259,16 +261,16 @@ static double bounced(const head* d, double t, bool right) {
   return sum;
 }
 
-void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data, saltusi_moment at,
-                                    int key, saltusi_inside into) {
+void saltusi_adaptive_dense_contact(const saltusi_layout_tables* o, const double* data,
+                                    saltusi_moment at, int key, saltusi_inside into) {
   assert(o != NULL && key >= 0);
-  const head* d = (const head*)(const void*)data;
+  const dense_output_head* d = (const dense_output_head*)(const void*)data;
   double t = at.t;
   bool right = at.right;
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
   int first = o->base[key];
-  saltusi_motion motion = motion_of(o, data, t, &theta);
+  saltusi_trial_motion motion = motion_of(o, data, t, &theta);
   int rows = 1 + o->law[key]->tangents;
   int nl = o->nl;
   const double* impacts = data + HEAD + (1 + PARTS) * (size_t)o->ny + o->nq + 2 * (size_t)o->nv;
@@ -304,12 +306,12 @@ void saltusi_adaptive_dense_contact(const saltusi_outline* o, const double* data
   }
 }
 
-void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, double t,
+void saltusi_adaptive_dense_power(const saltusi_layout_tables* o, const double* data, double t,
                                   double power[2]) {
   assert(o != NULL && power != NULL);
-  const head* d = (const head*)(const void*)data;
+  const dense_output_head* d = (const dense_output_head*)(const void*)data;
   double theta;
-  saltusi_motion motion = motion_of(o, data, t, &theta);
+  saltusi_trial_motion motion = motion_of(o, data, t, &theta);
   power[0] = power[1] = 0.0;
   saltusi_adaptive_ops_of(d->method)->dense_rate(&motion, theta, o->nq + o->nv + o->nl + o->nj,
                                                  o->works, power);
@@ -317,18 +319,18 @@ void saltusi_adaptive_dense_power(const saltusi_outline* o, const double* data, 
 
 void saltusi_adaptive_dense_work(const double* data, double work[2]) {
   assert(data != NULL && work != NULL);
-  const head* d = (const head*)(const void*)data;
+  const dense_output_head* d = (const dense_output_head*)(const void*)data;
   work[0] = d->work[0];
   work[1] = d->work[1];
 }
 
-void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data, saltusi_moment at,
-                                   double* force, double* lasting) {
+void saltusi_adaptive_dense_joints(const saltusi_layout_tables* o, const double* data,
+                                   saltusi_moment at, double* force, double* lasting) {
   assert(o != NULL);
-  const head* d = (const head*)(const void*)data;
+  const dense_output_head* d = (const dense_output_head*)(const void*)data;
   const saltusi_adaptive_ops* ops = saltusi_adaptive_ops_of(d->method);
   double theta;
-  saltusi_motion motion = motion_of(o, data, at.t, &theta);
+  saltusi_trial_motion motion = motion_of(o, data, at.t, &theta);
   int from = o->nq + o->nv + o->nl;
   if (force != NULL) {
     ops->dense_rate(&motion, theta, from, o->nj, force);
@@ -355,10 +357,10 @@ void saltusi_adaptive_dense_joints(const saltusi_outline* o, const double* data,
   }
 }
 
-bool saltusi_adaptive_dense_bounce(const saltusi_outline* o, const double* data, saltusi_moment at,
-                                   saltusi_bounce* bounce) {
+bool saltusi_adaptive_dense_bounce(const saltusi_layout_tables* o, const double* data,
+                                   saltusi_moment at, saltusi_bounce* bounce) {
   assert(o != NULL && bounce != NULL);
-  const head* d = (const head*)(const void*)data;
+  const dense_output_head* d = (const dense_output_head*)(const void*)data;
   if (!(d->jump_tau > 0.0)) {
     return false;
   }

@@ -39,7 +39,7 @@ static double weighted_error(saltusi_adaptive* w, double h, const double* weight
     }
     w->step.y_try[i] = h * sum;
   }
-  saltusi_change_to_way(w, w->step.y1, w->step.y_try);
+  saltusi_change_to_displacement(w, w->step.y1, w->step.y_try);
   return saltusi_in_tolerances(w, w->step.y_try, 0.0);
 }
 
@@ -103,7 +103,7 @@ static void dense_dopri5(saltusi_adaptive* w) {
   }
 }
 
-static void dense5(const saltusi_motion* m, double theta, int first, int count, double* y) {
+static void dense5(const saltusi_trial_motion* m, double theta, int first, int count, double* y) {
   const double* Q = m->Q;
   size_t n = (size_t)m->n;
   for (int i = first; i < first + count; i++) {
@@ -113,7 +113,8 @@ static void dense5(const saltusi_motion* m, double theta, int first, int count, 
   }
 }
 
-static void dense_rate5(const saltusi_motion* m, double theta, int first, int count, double* dy) {
+static void dense_rate5(const saltusi_trial_motion* m, double theta, int first, int count,
+                        double* dy) {
   const double* Q = m->Q;
   size_t n = (size_t)m->n;
   for (int i = first; i < first + count; i++) {
@@ -123,7 +124,7 @@ static void dense_rate5(const saltusi_motion* m, double theta, int first, int co
   }
 }
 
-static void powers5(const saltusi_motion* m, int count, double* coefficient) {
+static void powers5(const saltusi_trial_motion* m, int count, double* coefficient) {
   size_t n = (size_t)count;
   for (size_t i = 0; i < n; i++) {
     coefficient[i] = m->y0[i];
@@ -150,8 +151,8 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
 static saltus_status take_step(saltusi_adaptive* w, double h, const double* c, const double* a,
                                int stride, int last) {
   w->step.h = h;
-  w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
-  saltusi_course_forget(&w->search);
+  w->step.motion = (saltusi_trial_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
+  saltusi_trajectory_forget(&w->search);
   memcpy(w->step.K, w->step.rate0, (size_t)w->o.ny * sizeof(double));
   saltus_status status = take_stages(w, h, c, a, stride, 1, last);
   note_stage(w);
@@ -262,7 +263,7 @@ static saltus_status prepare8(saltusi_adaptive* w) {
   return status;
 }
 
-static void dense8(const saltusi_motion* m, double theta, int first, int count, double* y) {
+static void dense8(const saltusi_trial_motion* m, double theta, int first, int count, double* y) {
   size_t n = (size_t)m->n;
   for (int i = first; i < first + count; i++) {
     double sum = 0.0;
@@ -273,7 +274,8 @@ static void dense8(const saltusi_motion* m, double theta, int first, int count, 
   }
 }
 
-static void dense_rate8(const saltusi_motion* m, double theta, int first, int count, double* dy) {
+static void dense_rate8(const saltusi_trial_motion* m, double theta, int first, int count,
+                        double* dy) {
   size_t n = (size_t)m->n;
   for (int i = first; i < first + count; i++) {
     double sum = 0.0;
@@ -289,7 +291,7 @@ static void dense_rate8(const saltusi_motion* m, double theta, int first, int co
 }
 
 /* The nested form, multiplied out from the inside: times theta, and times 1 - theta, in turn. */
-static void powers8(const saltusi_motion* m, int count, double* coefficient) {
+static void powers8(const saltusi_trial_motion* m, int count, double* coefficient) {
   size_t n = (size_t)count;
   for (size_t i = 0; i < n; i++) {
     double c[8] = {0.0};

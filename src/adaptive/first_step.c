@@ -4,7 +4,7 @@
  * first_step.c - tolerances (section 2) and the start of a run (section 4): laws, contacts that touch, the first
  * step.
  */
-#include "adaptive/grip.h"
+#include "adaptive/mode/friction_mode.h"
 #include "adaptive/positions.h"
 #include "adaptive/thresholds.h"
 #include "base/log.h"
@@ -19,7 +19,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
   double rtol = w->o.settings.rtol;
   for (int i = 0; i < w->o.nv; i++) {
     double size = fmax(saltusi_position_size(w, y0, i), saltusi_position_size(w, y1, i));
-    w->step.scale[i] = saltusi_ways_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
+    w->step.scale[i] = saltusi_displacement_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
     w->step.scale[i] = fmin(w->step.scale[i], w->step.tilt_limit[i]);
   }
   for (int i = w->o.nv; i < w->o.nq; i++) { /* errors of positions have nv places */
@@ -81,7 +81,7 @@ void saltusi_adaptive_measure(const saltusi_adaptive* w, const double* y, const 
   *in_v = 0.0;
   for (int i = 0; i < w->o.nv; i++) {
     double size = saltusi_position_size(w, y, i);
-    double scale = saltusi_ways_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
+    double scale = saltusi_displacement_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
     *in_q = fmax(*in_q, fabs(x[i]) * height / scale);
   }
   for (int i = 0; i < w->o.nv; i++) {
@@ -95,7 +95,7 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
   if (w->eval->keys != NULL) {
     saltusi_collect_laws(w);
   } else {
-    saltusi_outline_fixed(&w->o, w->sys, w->mode.list.law);
+    saltusi_layout_fixed(&w->o, w->sys, w->mode.list.law);
   }
   return status;
 }
@@ -114,7 +114,7 @@ void saltusi_read_tolerances(saltusi_adaptive* w) {
   const saltusi_adaptive_settings* s = &w->o.settings;
   w->o.atol_q_min = INFINITY;
   w->o.atol_v_min = INFINITY;
-  saltusi_ways_find_own(&w->step.ways, w->sys, w->step.y0);
+  saltusi_displacement_find_own(&w->step.ways, w->sys, w->step.y0);
   for (int i = 0; i < w->o.nv; i++) {
     w->o.atol_q[i] =
         s->atol_q_each != NULL && s->atol_q_each[i] > 0.0 ? s->atol_q_each[i] : s->atol;

@@ -276,7 +276,7 @@ static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
     w->step.rate_mid[i] = sum / h;
     w->step.y_mid[i] = w->step.rate0[i] + w->step.rate_mid[i];
   }
-  saltusi_change_to_way(w, w->step.y0, w->step.y_mid);
+  saltusi_change_to_displacement(w, w->step.y0, w->step.y_mid);
   filter(w, h, w->step.y_mid);
   *error = saltusi_in_tolerances(w, w->step.y_mid, 0.0);
   if (*error <= 1.0) {
@@ -289,7 +289,7 @@ static saltus_status estimate(saltusi_adaptive* w, double h, double* error) {
   saltus_status status = saltusi_mode_rate(&w->mode, w->step.t, w->step.y_try, w->step.y_mid);
   if (status == SALTUS_OK) {
     saltusi_add_scaled(w->o.ny, 1.0, w->step.rate_mid, w->step.y_mid);
-    saltusi_change_to_way(w, w->step.y0, w->step.y_mid);
+    saltusi_change_to_displacement(w, w->step.y0, w->step.y_mid);
     filter(w, h, w->step.y_mid);
     *error = saltusi_in_tolerances(w, w->step.y_mid, 0.0);
   }
@@ -330,8 +330,8 @@ static bool is_kept(const saltusi_adaptive* w) {
 
 static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
   w->step.h = h;
-  w->step.motion = (saltusi_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
-  saltusi_course_forget(&w->search);
+  w->step.motion = (saltusi_trial_motion){.y0 = w->step.y0, .Q = w->step.Q, .n = w->o.ny, .h = h};
+  saltusi_trajectory_forget(&w->search);
   saltusi_adaptive_scale(w, w->step.y0, w->step.y0);
   for (int pass = 0; pass < 2; pass++) {
     bool fresh = !is_kept(w);
@@ -369,7 +369,7 @@ static saltus_status prepare(saltusi_adaptive* w) {
   return SALTUS_OK;
 }
 
-static void dense(const saltusi_motion* m, double theta, int first, int count, double* y) {
+static void dense(const saltusi_trial_motion* m, double theta, int first, int count, double* y) {
   size_t n = (size_t)m->n;
   for (int i = first; i < first + count; i++) {
     size_t k = (size_t)i;
@@ -377,7 +377,8 @@ static void dense(const saltusi_motion* m, double theta, int first, int count, d
   }
 }
 
-static void dense_rate(const saltusi_motion* m, double theta, int first, int count, double* dy) {
+static void dense_rate(const saltusi_trial_motion* m, double theta, int first, int count,
+                       double* dy) {
   size_t n = (size_t)m->n;
   for (int i = first; i < first + count; i++) {
     size_t k = (size_t)i;
@@ -385,7 +386,7 @@ static void dense_rate(const saltusi_motion* m, double theta, int first, int cou
   }
 }
 
-static void powers(const saltusi_motion* m, int count, double* coefficient) {
+static void powers(const saltusi_trial_motion* m, int count, double* coefficient) {
   size_t n = (size_t)count;
   for (size_t i = 0; i < n; i++) {
     coefficient[i] = m->y0[i];

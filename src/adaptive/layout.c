@@ -4,7 +4,7 @@
  * layout.c - memory of the integrator: what it carries from step to step, and the rooms it works in.
  */
 #include "adaptive/adaptive.h"
-#include "adaptive/grip.h"
+#include "adaptive/mode/friction_mode.h"
 #include "base/number.h"
 #include "system/impacts.h"
 
@@ -112,21 +112,22 @@ bool saltusi_adaptive_memory_valid(const void* options, const saltus_system* sys
   return good;
 }
 
-void saltusi_adaptive_carry_memory(const saltus_system* sys, bool implicit, saltusi_carry* carry) {
+void saltusi_adaptive_transfer_memory(const saltus_system* sys, bool implicit,
+                                      saltusi_state_transfer* carry) {
   assert(sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
   size_t each = (size_t)saltusi_adaptive_rows_each(sys);
   size_t dry = (size_t)sys->dry_count;
   size_t width = may_be_implicit(sys, implicit) ? 2 * (size_t)d->nv : 0;
-  saltusi_carry_plain(carry, HEAD);
-  saltusi_carry_each(carry, CONTACT_DOUBLES);
-  saltusi_carry_each(carry, (size_t)saltusi_adaptive_grips(sys) * CONTACT_DOUBLES);
-  saltusi_carry_plain(carry, dry * CONTACT_DOUBLES + (size_t)d->nq + (size_t)d->nv);
-  saltusi_carry_each(carry, each);
-  saltusi_carry_plain(carry, 2 * dry + (size_t)d->nj + (size_t)saltusi_adaptive_works(sys) +
-                                 (size_t)d->nv * width);
-  saltusi_carry_each(carry, each * width);
-  saltusi_carry_plain(carry, 2 * dry * width);
+  saltusi_transfer_plain(carry, HEAD);
+  saltusi_transfer_each(carry, CONTACT_DOUBLES);
+  saltusi_transfer_each(carry, (size_t)saltusi_adaptive_friction_modes(sys) * CONTACT_DOUBLES);
+  saltusi_transfer_plain(carry, dry * CONTACT_DOUBLES + (size_t)d->nq + (size_t)d->nv);
+  saltusi_transfer_each(carry, each);
+  saltusi_transfer_plain(carry, 2 * dry + (size_t)d->nj + (size_t)saltusi_adaptive_works(sys) +
+                                    (size_t)d->nv * width);
+  saltusi_transfer_each(carry, each * width);
+  saltusi_transfer_plain(carry, 2 * dry * width);
 }
 
 void saltusi_adaptive_open(saltusi_adaptive* w, double* memory) {
@@ -165,7 +166,7 @@ void saltusi_adaptive_close(saltusi_adaptive* w) {
   }
 }
 
-static void layout_step(saltusi_attempt* s, const saltusi_outline* o, saltus_arena* arena) {
+static void layout_step(saltusi_attempt* s, const saltusi_layout_tables* o, saltus_arena* arena) {
   double** states[] = {&s->y0,    &s->y1,       &s->y_mid,     &s->y_try,    &s->y_end, &s->y_keep,
                        &s->rate1, &s->rate_mid, &s->rate_keep, &s->rate_try, &s->scale};
   for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
@@ -191,8 +192,8 @@ static void layout_step(saltusi_attempt* s, const saltusi_outline* o, saltus_are
   }
 }
 
-static void layout_course(saltusi_courses* c, const saltus_system* sys, const saltusi_outline* o,
-                          saltus_arena* arena) {
+static void layout_course(saltusi_trajectories* c, const saltus_system* sys,
+                          const saltusi_layout_tables* o, saltus_arena* arena) {
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   c->power = SALTUS_PUSH2(arena, double, SALTUSI_POWERS, o->nq + o->nv);
   int jet = SALTUS_JET_ORDER + 1;
@@ -205,9 +206,9 @@ static void layout_course(saltusi_courses* c, const saltus_system* sys, const sa
   c->scratch = SALTUS_PUSH(arena, char, ops != NULL ? (int)ops->bytes(sys->self) : 0);
 }
 
-static void layout_search(saltusi_search* s, const saltus_system* sys, const saltusi_outline* o,
-                          saltus_arena* arena) {
-  int switches = saltusi_course_switches(sys);
+static void layout_search(saltusi_search* s, const saltus_system* sys,
+                          const saltusi_layout_tables* o, saltus_arena* arena) {
+  int switches = saltusi_trajectory_switches(sys);
   s->gap_start = SALTUS_PUSH(arena, double, o->nc);
   s->q_low = SALTUS_PUSH(arena, double, o->nq);
   s->q_high = SALTUS_PUSH(arena, double, o->nq);
@@ -224,8 +225,8 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   s->suspected = SALTUS_PUSH(arena, bool, 3 * o->nc);
   size_t entries = (size_t)o->nq + (size_t)o->nv;
   size_t gaps = sys->ops->gaps == NULL ? (size_t)o->nc : 0;
-  double* places = SALTUS_PUSH2(arena, double, SALTUSI_PLACES, (int)(entries + gaps));
-  for (size_t i = 0; i < SALTUSI_PLACES && places != NULL; i++) {
+  double* places = SALTUS_PUSH2(arena, double, SALTUSI_CACHED_STATES, (int)(entries + gaps));
+  for (size_t i = 0; i < SALTUSI_CACHED_STATES && places != NULL; i++) {
     s->place[i].state = places + i * (entries + gaps);
     s->place[i].gap = s->place[i].state + entries;
   }
@@ -233,7 +234,8 @@ static void layout_search(saltusi_search* s, const saltus_system* sys, const sal
   layout_course(&s->course, sys, o, arena);
 }
 
-static void layout_passage(saltusi_passage* p, const saltusi_outline* o, saltus_arena* arena) {
+static void layout_passage(saltusi_passage* p, const saltusi_layout_tables* o,
+                           saltus_arena* arena) {
   p->members = SALTUS_PUSH(arena, int, o->nc);
   p->cand = SALTUS_PUSH(arena, int, o->nc);
   p->rebound = SALTUS_PUSH(arena, int, o->nc);
@@ -248,7 +250,8 @@ static void layout_passage(saltusi_passage* p, const saltusi_outline* o, saltus_
   p->perturbation.u = SALTUS_PUSH(arena, double, SALTUSI_SLIPS * o->nc);
 }
 
-static void layout_leap(saltusi_leap* l, const saltusi_outline* o, saltus_arena* arena) {
+static void layout_leap(saltusi_zeno_extrapolation* l, const saltusi_layout_tables* o,
+                        saltus_arena* arena) {
   l->x_start = SALTUS_PUSH(arena, double, o->nv);
   l->x_end = SALTUS_PUSH(arena, double, o->nv);
   l->coupled = SALTUS_PUSH(arena, bool, o->nc);
@@ -257,7 +260,8 @@ static void layout_leap(saltusi_leap* l, const saltusi_outline* o, saltus_arena*
   l->bounce = SALTUS_PUSH(arena, double, o->nl + o->nj);
 }
 
-static void layout_outcome(saltusi_outcome* out, const saltusi_outline* o, saltus_arena* arena) {
+static void layout_outcome(saltusi_outcome* out, const saltusi_layout_tables* o,
+                           saltus_arena* arena) {
   out->lasting = SALTUS_PUSH(arena, double, o->nl);
   out->impacts = SALTUS_PUSH(arena, double, o->nl);
   out->impacts_start = SALTUS_PUSH(arena, double, o->nl);
@@ -267,7 +271,7 @@ static void layout_outcome(saltusi_outcome* out, const saltusi_outline* o, saltu
   out->u_impact = SALTUS_PUSH(arena, double, 2 * o->nc);
 }
 
-static void layout_outline(saltusi_outline* o, const saltus_system* sys, bool implicit,
+static void layout_outline(saltusi_layout_tables* o, const saltus_system* sys, bool implicit,
                            saltus_arena* arena) {
   o->nq = sys->dims.nq;
   o->nv = sys->dims.nv;
@@ -317,7 +321,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool
   saltusi_decide_balls_layout(&w->decision, &w->o, arena);
   w->decision.special = saltusi_impacts_special(sys);
   layout_step(&w->step, &w->o, arena);
-  saltusi_ways_layout(&w->step.ways, sys, arena);
+  saltusi_displacement_layout(&w->step.ways, sys, arena);
   layout_search(&w->search, &w->sys_copy, &w->o, arena);
   layout_passage(&w->transition, &w->o, arena);
   layout_leap(&w->jump, &w->o, arena);

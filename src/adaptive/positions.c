@@ -34,5 +34,5 @@ void saltusi_defect(saltusi_adaptive* w, saltusi_dense_rate dense_rate, double h
   for (int i = 0; i < w->o.ny; i++) {
     w->step.y_try[i] = h * (w->step.rate_mid[i] - w->step.y_try[i]);
   }
-  saltusi_change_to_way(w, w->step.along, w->step.y_try);
+  saltusi_change_to_displacement(w, w->step.along, w->step.y_try);
 }

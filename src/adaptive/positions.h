@@ -13,17 +13,18 @@
 
 /* Size of the position along velocity i, for relative tolerances. */
 static inline double saltusi_position_size(const saltusi_adaptive* w, const double* y, int i) {
-  return saltusi_ways_size(&w->step.ways, y, i);
+  return saltusi_displacement_size(&w->step.ways, y, i);
 }
 
 /* A small change x of q [nq] becomes the way [nv] that it is. */
-static inline void saltusi_change_to_way(const saltusi_adaptive* w, const double* q, double* x) {
-  saltusi_ways_of_change(&w->step.ways, w->sys, q, x);
+static inline void saltusi_change_to_displacement(const saltusi_adaptive* w, const double* q,
+                                                  double* x) {
+  saltusi_displacement_of_change(&w->step.ways, w->sys, q, x);
 }
 
 /* h (y' - that of the dense output) at the middle of a step, into y_try, which is the state there; y' is in
  * rate_mid. */
-typedef void (*saltusi_dense_rate)(const saltusi_motion*, double, int, int, double*);
+typedef void (*saltusi_dense_rate)(const saltusi_trial_motion*, double, int, int, double*);
 void saltusi_defect(saltusi_adaptive* w, saltusi_dense_rate dense_rate, double h);
 
 /* q and v of a state go on for s with their rate, which is too short for more than an acceleration. */

@@ -53,7 +53,7 @@ void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_even
     }
     add_work(w, key, 1 + w->o.law[key]->tangents);
     for (int k = 0; k < SALTUSI_GRIPS; k++) {
-      int grip = saltusi_grip_of(&w->o, key, k);
+      int grip = saltusi_friction_mode_of(&w->o, key, k);
       if (grip >= 0) {
         add_work(w, grip, 1);
       }

@@ -4,9 +4,9 @@
  * thresholds.h - the numbers that several files of the integrator share, and why they are what they are.
  * Numbers of one file are explained there. 25 of those were changed to a tenth and to ten times, one by one, in
  * `study adversarial --count 2 --tol 1e-6`: all claims held, and printed errors changed only with the cap of a
- * step (1.5 in adaptive.c) and, by a hundredth, with the first base of secants (find.c). That sample is small
+ * step (1.5 in adaptive.c) and, by a hundredth, with the first base of secants (find_events.c). That sample is small
  * and need not reach all of them. Not varied: weights of defects, limits of spatial slip, rounding of rows.
- * "size" is that of positions (outline.h), eps the rounding unit; lengths scale with it or with a tolerance.
+ * "size" is that of positions (layout_tables.h), eps the rounding unit; lengths scale with it or with a tolerance.
  */
 #ifndef SALTUSI_THRESHOLDS_H
 #define SALTUSI_THRESHOLDS_H
@@ -35,7 +35,7 @@ static const double saltusi_no_flight = 1e-24;
 /* Events whose places differ by less, relative to the way to them, are one instant: dense output is known to
  * some 1e-8 of itself at the coarsest; searches go on a little further, so that none of them is cut off. */
 static const double saltusi_together = 1e-8;
-static const double saltusi_search_beyond = 1e-7;
+static const double saltusi_search_remainder = 1e-7;
 
 /* Force events: the width within which a root of a force is wanted, 0.01 sqrt(rtol) of a step and at most
  * 1e-3: forces change their sign linearly, and what a wrong sign does over that width is O(width^2) of the

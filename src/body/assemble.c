@@ -55,22 +55,22 @@ static int worst_joint(const saltus_mechanism* m, const double* q, double* gap, 
 
 /* ---- least squares ---- */
 
-typedef struct search {
+typedef struct assemble_search {
   const saltus_mechanism* m;
   double *q, *trial;         /* [nq] */
   double *g, *d, *slope;     /* [nj], [nv], [nv] */
   double *A, *factors, *row; /* [nv x nv] twice, [nj x 24] */
   int* pivot;                /* [nv] */
-} search;
+} assemble_search;
 
-static double squares(const search* s, const double* q, double* g) {
+static double squares(const assemble_search* s, const double* q, double* g) {
   const saltus_point at = {.t = s->m->t0, .q = q};
   saltusi_mechanism_joints(s->m, &at, g);
   return saltusi_dot(s->m->system.dims.nj, g, g);
 }
 
 /* A = G G^T, slope = G g */
-static void normal_equations(const search* s) {
+static void normal_equations(const assemble_search* s) {
   const saltus_mechanism* m = s->m;
   const size_t n = (size_t)m->system.dims.nv;
   const saltus_point at = {.t = m->t0, .q = s->q};
@@ -95,7 +95,7 @@ static void normal_equations(const search* s) {
 }
 
 /* One damped step; false when it cannot be computed. */
-static bool damped_step(const search* s, double mu) {
+static bool damped_step(const assemble_search* s, double mu) {
   const size_t n = (size_t)s->m->system.dims.nv;
   double largest = 0.0;
   for (size_t k = 0; k < n; k++) {
@@ -117,7 +117,7 @@ static void advance(const saltus_mechanism* m, const double* q, const double* d,
   saltusi_mechanism_advance(m, q, d, 1.0, q1);
 }
 
-static void least_squares(search* s) {
+static void least_squares(assemble_search* s) {
   double mu = damping_first;
   double now = squares(s, s->q, s->g);
   normal_equations(s);
@@ -150,7 +150,7 @@ static bool best(const saltus_mechanism* m, double* q) {
     return false;
   }
   saltusi_pool pool = saltusi_pool_over(&m->pool.allocator);
-  search s = {.m = m, .q = q};
+  assemble_search s = {.m = m, .q = q};
   s.trial = SALTUSI_TAKE(&pool, double, dims->nq);
   s.g = SALTUSI_TAKE(&pool, double, dims->nj);
   s.d = SALTUSI_TAKE(&pool, double, n);

@@ -27,7 +27,7 @@ void saltusi_link_ends(const saltus_mechanism* m, const saltusi_link* link, doub
   }
 }
 
-double saltusi_row_value(const saltus_mechanism* m, const saltusi_row* row,
+double saltusi_row_value(const saltus_mechanism* m, const saltusi_joint_row* row,
                          const saltusi_end end[4], double t, const double* q) {
   assert(m != NULL && row != NULL);
   double value = -row->offset;
@@ -107,7 +107,7 @@ static void add_term(const saltus_mechanism* m, const saltusi_link* link, const 
   }
   for (int k = 0; k < 2; k++) {
     const int place = link->place[term->link][k];
-    const saltusi_motion* motion = &by->end[first + k].body;
+    const saltusi_body_motion* motion = &by->end[first + k].body;
     if (place >= 0) {
       double* row = rows->G + (size_t)r * (size_t)rows->stride;
       put(m, G + 6 * k, weight, row + (rows->column != NULL ? place : link->column[place]));
@@ -132,15 +132,15 @@ static void set_columns(const saltusi_link* link, saltus_rows* rows) {
 
 /* The usual case by itself: rows of one term along or between axes in space, without c, no body driven. Everything
  * that rows share is computed once. */
-typedef struct seen {
+typedef struct constraints_view {
   const saltusi_marker *a, *b;
   double C[9], y[3]; /* the second origin in the body of the first */
   double n[3][3];    /* axes of the first marker in the world, */
   double nb[3][3];   /* and in the body of the second */
   int first, second; /* places of bodies in the row; -1: none */
-} seen;
+} constraints_view;
 
-static void plain_row(const saltusi_term* term, const seen* s, double* row) {
+static void plain_row(const saltusi_term* term, const constraints_view* s, double* row) {
   const double *si = s->a->axis[term->i], *sj = s->b->axis[term->j];
   if (term->kind == SALTUSI_TERM_ALONG) {
     const double* n = s->n[term->i];
@@ -171,7 +171,7 @@ static void plain_row(const saltusi_term* term, const seen* s, double* row) {
   }
 }
 
-static bool is_plain(const saltusi_row* row) {
+static bool is_plain(const saltusi_joint_row* row) {
   return row->terms == 1 && !row->has_target &&
          (row->term[0].kind == SALTUSI_TERM_ALONG || row->term[0].kind == SALTUSI_TERM_DOT);
 }
@@ -180,7 +180,7 @@ static bool is_plain(const saltusi_row* row) {
 static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const saltus_point* at,
                       saltus_rows* rows) {
   const saltusi_link* link = &j->link;
-  seen s = {.a = &m->markers[link->marker[0][0]], .b = &m->markers[link->marker[0][1]]};
+  constraints_view s = {.a = &m->markers[link->marker[0][0]], .b = &m->markers[link->marker[0][1]]};
   const bool driven = m->bodies[s.a->body].kind == SALTUS_BODY_DRIVEN ||
                       m->bodies[s.b->body].kind == SALTUS_BODY_DRIVEN;
   if (m->plane || driven || rows->c != NULL || rows->column == NULL || link->links != 1) {
@@ -218,7 +218,7 @@ void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint
   saltusi_link_ends(m, &j->link, at->t, at->q, NULL, end);
   motions_at(m, &j->link, at, end, rows->c != NULL, &by);
   for (int r = done; r < rows->count; r++) {
-    const saltusi_row* row = &m->rows[j->row + r];
+    const saltusi_joint_row* row = &m->rows[j->row + r];
     for (int i = 0; i < row->terms; i++) {
       add_term(m, &j->link, &row->term[i], row->term[i].weight, &by, r, rows);
     }
@@ -247,7 +247,7 @@ static int plain_values(const saltus_mechanism* m, const saltusi_joint* j,
   saltusi_minus3(y, a->r, d);
   int r = 0, last = -1;
   for (; r < j->rows && is_plain(&m->rows[j->row + r]); r++) {
-    const saltusi_row* row = &m->rows[j->row + r];
+    const saltusi_joint_row* row = &m->rows[j->row + r];
     const saltusi_term* term = &row->term[0];
     if (term->kind == SALTUSI_TERM_DOT && last != term->j) {
       saltusi_turn_back(C, b->axis[term->j], sj_a);
@@ -320,7 +320,7 @@ void saltusi_mechanism_contact(const void* self, const saltus_point* at, uint64_
 void saltusi_mechanism_dry(const void* self, const saltus_point* at, int i, saltus_rows* rows) {
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && rows != NULL && i >= 0 && i < m->dry_count);
-  const saltusi_dry* dry = &m->dries[i];
+  const saltusi_joint_friction* dry = &m->dries[i];
   const saltusi_link* link = &m->joints[dry->joint].link;
   saltusi_end end[4];
   motions by;
@@ -343,8 +343,9 @@ static double on_its_turn(const saltus_mechanism* m, const saltusi_link* link, i
   return angle + turn * nearbyint((near - angle) / turn);
 }
 
-void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
-                        const saltus_point* at, double* value, double* rate) {
+void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link,
+                        const saltusi_joint_row* row, const saltus_point* at, double* value,
+                        double* rate) {
   assert(m != NULL && link != NULL && row != NULL && at != NULL && value != NULL && rate != NULL);
   saltusi_end end[4];
   saltusi_link_ends(m, link, at->t, at->q, NULL, end);
@@ -358,7 +359,7 @@ void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link, con
     double G[12];
     saltusi_term_gradient(term, end + 2 * term->link, G);
     for (int k = 0; k < 2; k++) {
-      saltusi_motion motion;
+      saltusi_body_motion motion;
       saltusi_motion_at(m, end[2 * term->link + k].marker->body, at->t, at->v, &motion);
       *rate += term->weight * six(G + 6 * k, motion.v, motion.w);
     }

@@ -25,10 +25,11 @@ double saltusi_limit_gap(const saltus_mechanism* m, const saltus_point* at, int 
 void saltusi_link_ends(const saltus_mechanism* m, const saltusi_link* link, double t,
                        const double* q, const saltusi_pose* poses, saltusi_end end[4]);
 /* The value of a row, target included. */
-double saltusi_row_value(const saltus_mechanism* m, const saltusi_row* row,
+double saltusi_row_value(const saltus_mechanism* m, const saltusi_joint_row* row,
                          const saltusi_end end[4], double t, const double* q);
 /* Value and rate, target left out. */
-void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
-                        const saltus_point* at, double* value, double* rate);
+void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link,
+                        const saltusi_joint_row* row, const saltus_point* at, double* value,
+                        double* rate);
 
 #endif

@@ -9,7 +9,7 @@
 #include "body/contacts.h"
 
 #include "body/constraints.h"
-#include "shape/pair.h"
+#include "shape/pair/pair.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /* ---- lists ---- */
 
-typedef struct listing {
+typedef struct contacts_listing {
   const saltus_mechanism* m;
   const saltus_point* at;
   const saltusi_world_query* query;
@@ -27,7 +27,7 @@ typedef struct listing {
   int sorted; /* first of the contacts of the present instance */
   int instance;
   bool crowded; /* a pair of shapes exceeds the capacity */
-} listing;
+} contacts_listing;
 
 /* The contacts of one instance by identity; the pairs of earlier ones have smaller ones. */
 static void sort_from(saltus_contact_list* list, int first, int end) {
@@ -47,7 +47,7 @@ static void sort_from(saltus_contact_list* list, int first, int end) {
   }
 }
 
-static void finish_instance(listing* l) {
+static void finish_instance(contacts_listing* l) {
   if (l->count <= l->list->capacity) {
     sort_from(l->list, l->sorted, l->count);
   }
@@ -66,8 +66,8 @@ static bool touches(const saltusi_world* world, const saltus_box* over, int a, i
   return false;
 }
 
-static void add_entry(listing* l, const saltusi_meeting* meeting, const saltusi_candidate* pair,
-                      int law) {
+static void add_entry(contacts_listing* l, const saltusi_near_pair* meeting,
+                      const saltusi_feature_candidate* pair, int law) {
   if (l->count < l->list->capacity) {
     l->list->identity[l->count] = saltusi_world_identity(l->m->world, meeting->a, meeting->b, pair);
     l->list->gap[l->count] = pair->gap;
@@ -77,20 +77,20 @@ static void add_entry(listing* l, const saltusi_meeting* meeting, const saltusi_
 }
 
 /* One function for two shapes: how far they are apart. */
-static void add_watch(listing* l, const saltusi_meeting* meeting) {
+static void add_watch(contacts_listing* l, const saltusi_near_pair* meeting) {
   const saltusi_instance* a = &l->m->world->instance[meeting->a];
   const saltusi_instance* b = &l->m->world->instance[meeting->b];
-  const saltusi_carrier* carrier = l->query->carrier;
+  const saltusi_body_pose* carrier = l->query->carrier;
   saltusi_separation apart;
   if (saltusi_shape_separation(&a->shape, &carrier[a->carrier], &b->shape, &carrier[b->carrier],
                                &apart) == SALTUS_OK &&
       !(apart.distance > meeting->near.reach)) {
-    add_entry(l, meeting, &(saltusi_candidate){.gap = apart.distance}, SALTUS_WATCH);
+    add_entry(l, meeting, &(saltusi_feature_candidate){.gap = apart.distance}, SALTUS_WATCH);
   }
 }
 
-static bool list_meeting(void* user, const saltusi_meeting* meeting) {
-  listing* l = user;
+static bool list_meeting(void* user, const saltusi_near_pair* meeting) {
+  contacts_listing* l = user;
   const saltusi_world* world = l->m->world;
   if (meeting->a != l->instance) {
     finish_instance(l);
@@ -100,12 +100,13 @@ static bool list_meeting(void* user, const saltusi_meeting* meeting) {
     add_watch(l, meeting);
     return true;
   }
-  saltusi_meeting wanted = *meeting;
+  saltusi_near_pair wanted = *meeting;
   wanted.near.all = l->over != NULL;
   const saltusi_candidates found = saltusi_world_pairs(world, l->query, &wanted);
   l->crowded = l->crowded || found.count > found.capacity;
   for (int i = 0; i < found.count && !l->crowded; i++) {
-    if (!l->list->concise || !saltusi_world_implied(world, l->query, meeting, &found.item[i])) {
+    if (!l->list->concise ||
+        !saltusi_world_redundant_contacts(world, l->query, meeting, &found.item[i])) {
       add_entry(l, meeting, &found.item[i], meeting->law);
     }
   }
@@ -117,7 +118,7 @@ static saltus_status add_limits(const saltus_mechanism* m, const saltus_point* a
                                 saltus_contact_list* list) {
   list->count = count + m->limit_count;
   if (list->count > list->capacity) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   saltus_contact_list limits = *list;
   limits.gap += count;
@@ -136,7 +137,8 @@ saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point*
                                   const saltusi_world_query* query, const saltus_box* over,
                                   saltus_contact_list* list) {
   assert(m != NULL && at != NULL && query != NULL && list != NULL);
-  listing l = {.m = m, .at = at, .query = query, .over = over, .list = list, .instance = -1};
+  contacts_listing l = {
+      .m = m, .at = at, .query = query, .over = over, .list = list, .instance = -1};
   saltusi_world_meet(m->world, query, list_meeting, &l);
   finish_instance(&l);
   if (l.crowded && over != NULL) {
@@ -157,8 +159,8 @@ saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus
   const double h = at->v != NULL && horizon > 0.0 ? horizon : 0.0;
   const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
   for (int i = 0; i <= m->body_count; i++) {
-    saltusi_carrier* body = &room->carrier[i];
-    saltusi_shapes_carry(m, i, at, room);
+    saltusi_body_pose* body = &room->carrier[i];
+    saltusi_shapes_transfer(m, i, at, room);
     const double turning = h * sqrt(saltusi_dot3(body->w, body->w));
     room->slack[i] = m->bodies[i].kind == SALTUS_BODY_FREE ? fall : 0.0;
     room->turn[i] = turning + 0.5 * turning * turning;
@@ -238,16 +240,16 @@ saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
 /* ---- rows ---- */
 
 /* A pair of features by its identity, with the bodies where they are. */
-typedef struct known {
+typedef struct contacts_data {
   int body[2];
-  saltusi_carrier own[2]; /* where there is no scratch */
-  const saltusi_carrier* on[2];
+  saltusi_body_pose own[2]; /* where there is no scratch */
+  const saltusi_body_pose* on[2];
   const saltusi_shape* shape[2];
-  saltusi_candidate numbers;
-} known;
+  saltusi_feature_candidate numbers;
+} contacts_data;
 
 static void recognise(const saltus_mechanism* m, const saltus_point* at, uint64_t identity,
-                      known* k) {
+                      contacts_data* k) {
   int instance[2];
   saltusi_world_decode(m->world, identity, &instance[0], &instance[1], &k->numbers);
   for (int i = 0; i < 2; i++) {
@@ -256,13 +258,13 @@ static void recognise(const saltus_mechanism* m, const saltus_point* at, uint64_
     if (at->scratch != NULL && at->v != NULL) {
       k->on[i] = saltusi_shapes_carried_in(m, k->body[i], at);
     } else {
-      saltusi_shapes_carrier(m, k->body[i], at, &k->own[i]);
+      saltusi_shapes_body_pose(m, k->body[i], at, &k->own[i]);
       k->on[i] = &k->own[i];
     }
   }
 }
 
-static void pair_of(const known* k, saltusi_pair* pair) {
+static void pair_of(const contacts_data* k, saltusi_pair* pair) {
   saltusi_shape_pair(k->shape[0], k->on[0], k->shape[1], k->on[1], &k->numbers, pair);
 }
 
@@ -308,7 +310,7 @@ static int add_columns(const saltus_mechanism* m, int v, saltus_rows* rows) {
 }
 
 /* Where the velocities of the two bodies lie in a row, -1: nowhere; columns are written. */
-static void set_columns(const saltus_mechanism* m, const known* k, saltus_rows* rows,
+static void set_columns(const saltus_mechanism* m, const contacts_data* k, saltus_rows* rows,
                         int place[2]) {
   const int v[2] = {m->bodies[k->body[0]].v, m->bodies[k->body[1]].v};
   if (rows->column == NULL) {
@@ -335,7 +337,7 @@ static void add_driven(const saltus_mechanism* m, const saltus_point* at, int bo
   if (m->bodies[body].kind != SALTUS_BODY_DRIVEN) {
     return;
   }
-  saltusi_motion motion;
+  saltusi_body_motion motion;
   saltusi_motion_at(m, body, at->t, at->v, &motion);
   for (int r = 0; r < by->count; r++) {
     rows->b[by->first + r] += six(by->G[which][r], motion.v, motion.w);
@@ -345,7 +347,7 @@ static void add_driven(const saltus_mechanism* m, const saltus_point* at, int bo
   }
 }
 
-static void put_all(const saltus_mechanism* m, const saltus_point* at, const known* k,
+static void put_all(const saltus_mechanism* m, const saltus_point* at, const contacts_data* k,
                     const int place[2], const contact_rows* by, saltus_rows* rows) {
   for (int r = 0; by->c != NULL && r < by->count; r++) {
     rows->c[by->first + r] += by->c[r];
@@ -358,7 +360,7 @@ static void put_all(const saltus_mechanism* m, const saltus_point* at, const kno
 
 /* Rows behind those of slip: the relative angular velocity along axes of the contact, in the plane about z, in space
  * along the surface where there are two or three of them, about the normal where there are one or three. */
-static void put_twists(const saltus_mechanism* m, const saltus_point* at, const known* k,
+static void put_twists(const saltus_mechanism* m, const saltus_point* at, const contacts_data* k,
                        const int place[2], const saltusi_pair_rows* found, saltus_rows* rows) {
   static const int axes[][3] = {{2, 0, 0}, {0, 0, 0}, {1, 2, 0}, {1, 2, 0}};
   enum { MOST = 3 };
@@ -388,7 +390,7 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
     saltusi_mechanism_contact(m, at, identity - SALTUSI_LISTED, rows);
     return;
   }
-  known k;
+  contacts_data k;
   saltusi_pair_rows found;
   int place[2];
   recognise(m, at, identity, &k);
@@ -412,7 +414,7 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
 }
 
 /* Zero, or NaN where a pose is none. */
-static double unplaced(const saltusi_carrier* on) {
+static double unplaced(const saltusi_body_pose* on) {
   double sum = 0.0;
   for (int c = 0; c < 9; c++) {
     sum += 0.0 * (on->R[c] + on->x[c % 3]);
@@ -429,7 +431,7 @@ saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int 
       gap[i] = saltusi_limit_gap(m, at, (int)(identity[i] - SALTUSI_LISTED));
       continue;
     }
-    known k;
+    contacts_data k;
     saltus_point still = *at;
     still.v = NULL;
     recognise(m, &still, identity[i], &k);
@@ -461,7 +463,7 @@ saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uin
   if (!saltusi_world_knows(m->world, identity)) {
     return SALTUS_ERR_RANGE;
   }
-  known k;
+  contacts_data k;
   saltusi_pair_rows found;
   recognise(m, at, identity, &k);
   saltusi_pair pair;
@@ -487,7 +489,7 @@ void saltusi_shapes_contact_text(const void* self, uint64_t identity, char* text
     return;
   }
   int instance[2];
-  saltusi_candidate numbers;
+  saltusi_feature_candidate numbers;
   char feature[2][32];
   saltusi_world_decode(m->world, identity, &instance[0], &instance[1], &numbers);
   const saltusi_shape* A = &m->world->instance[instance[0]].shape;
@@ -509,7 +511,7 @@ int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t ide
   if ((identity & SALTUSI_LISTED) != 0) {
     return -1;
   }
-  known k;
+  contacts_data k;
   saltus_point still = *at;
   still.v = NULL;
   recognise(m, &still, identity, &k);

@@ -18,8 +18,8 @@ saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int 
 void saltusi_shapes_contact_text(const void* self, uint64_t identity, char* text, size_t size);
 saltus_status saltusi_shapes_place(const void* self, const saltus_point* at, uint64_t identity,
                                    saltus_contact_place* place);
-saltus_status saltusi_shapes_sweep(const void* self, const saltus_box* over,
-                                   saltus_contact_list* list);
+saltus_status saltusi_shapes_swept_query(const void* self, const saltus_box* over,
+                                         saltus_contact_list* list);
 
 int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t identity,
                           double guard[SALTUS_GUARDS]);
@@ -40,7 +40,7 @@ typedef struct saltusi_shapes_carried saltusi_shapes_carried;
 
 /* The memory of an evaluation, in saltus_point.scratch behind the poses of joints. */
 typedef struct saltusi_shapes_memory {
-  saltusi_carrier* carrier; /* [body_count + 1], as are the next three */
+  saltusi_body_pose* carrier; /* [body_count + 1], as are the next three */
   saltusi_shapes_carried* made;
   double *slack, *turn;
   double* q; /* [nq] */
@@ -55,15 +55,15 @@ size_t saltusi_shapes_listed_most(const saltus_mechanism* m);
 size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to);
 
 /* Pose and motion of a body as shapes need them; v NULL: free ones at rest. */
-void saltusi_shapes_carrier(const saltus_mechanism* m, int body, const saltus_point* at,
-                            saltusi_carrier* out);
+void saltusi_shapes_body_pose(const saltus_mechanism* m, int body, const saltus_point* at,
+                              saltusi_body_pose* out);
 
 /* The same in the memory of an evaluation, which caches it until the body moves. */
-void saltusi_shapes_carry(const saltus_mechanism* m, int body, const saltus_point* at,
-                          const saltusi_shapes_memory* room);
+void saltusi_shapes_transfer(const saltus_mechanism* m, int body, const saltus_point* at,
+                             const saltusi_shapes_memory* room);
 
-const saltusi_carrier* saltusi_shapes_carried_in(const saltus_mechanism* m, int body,
-                                                 const saltus_point* at);
+const saltusi_body_pose* saltusi_shapes_carried_in(const saltus_mechanism* m, int body,
+                                                   const saltus_point* at);
 
 /* A query for contacts that can close within a time, by positions and velocities at a point; reach 0. */
 saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus_point* at,

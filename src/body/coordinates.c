@@ -35,7 +35,7 @@ static double rate_of_angle(const saltus_mechanism* m, const saltusi_unwrapped* 
   saltusi_term_gradient(&term, end, G);
   double rate = 0.0;
   for (int k = 0; k < 2; k++) {
-    saltusi_motion motion;
+    saltusi_body_motion motion;
     saltusi_motion_at(m, end[k].marker->body, 0.0, v, &motion);
     rate += saltusi_dot3(G + 6 * k + 3, motion.w);
   }

@@ -146,7 +146,7 @@ static saltus_status define_inputs(const saltusi_definition* d) {
 
 static saltus_status define(const saltusi_definition* d) {
   static saltus_status (*const parts[])(const saltusi_definition*) = {
-      define_inputs,          saltusi_define_bodies, saltusi_define_weights,
+      define_inputs,          saltusi_define_bodies, saltusi_define_shape_mass,
       saltusi_define_markers, saltusi_define_joints, saltusi_define_springs,
       saltusi_define_loads,   saltusi_define_shapes, saltusi_define_system};
   saltus_status status = SALTUS_OK;

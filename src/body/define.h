@@ -50,7 +50,7 @@ saltus_status saltusi_define_mass(const saltusi_definition* d, const saltus_body
 
 saltus_status saltusi_define_bodies(const saltusi_definition* d);
 /* Shapes of each body, and mass properties where these follow from shapes. */
-saltus_status saltusi_define_weights(const saltusi_definition* d);
+saltus_status saltusi_define_shape_mass(const saltusi_definition* d);
 saltus_status saltusi_define_markers(const saltusi_definition* d);
 saltus_status saltusi_define_joints(const saltusi_definition* d);
 saltus_status saltusi_define_springs(const saltusi_definition* d);

@@ -180,7 +180,7 @@ int saltusi_define_angle(const saltusi_definition* d, const char* name, const sa
 }
 
 static double start_value(const saltusi_definition* d, const saltusi_link* link,
-                          const saltusi_row* row) {
+                          const saltusi_joint_row* row) {
   saltusi_end end[4];
   saltusi_link_ends(d->m, link, d->def->t0, d->m->q0, NULL, end);
   return saltusi_row_value(d->m, row, end, d->def->t0, d->m->q0);
@@ -205,19 +205,19 @@ static void set_coordinates(const saltusi_definition* d, const saltus_joint_def*
       m->angles[m->angle_count - 1].driven = turned;
     }
     joint->angle =
-        (saltusi_row){.terms = 1,
-                      .term = {{.kind = m->plane ? SALTUSI_TERM_PLANE : SALTUSI_TERM_ANGLE,
-                                .q = joint->angle_q,
-                                .turned = turned ? q : 0,
-                                .weight = 1.0}}};
+        (saltusi_joint_row){.terms = 1,
+                            .term = {{.kind = m->plane ? SALTUSI_TERM_PLANE : SALTUSI_TERM_ANGLE,
+                                      .q = joint->angle_q,
+                                      .turned = turned ? q : 0,
+                                      .weight = 1.0}}};
   }
   if (joint->has_position || def->type == SALTUS_JOINT_DISTANCE) {
-    joint->position =
-        (saltusi_row){.terms = 1,
-                      .term = {{.kind = def->type == SALTUS_JOINT_DISTANCE ? SALTUSI_TERM_DISTANCE
-                                                                           : SALTUSI_TERM_ALONG,
-                                .i = m->plane ? X : Z,
-                                .weight = 1.0}}};
+    joint->position = (saltusi_joint_row){
+        .terms = 1,
+        .term = {{.kind = def->type == SALTUS_JOINT_DISTANCE ? SALTUSI_TERM_DISTANCE
+                                                             : SALTUSI_TERM_ALONG,
+                  .i = m->plane ? X : Z,
+                  .weight = 1.0}}};
   }
 }
 
@@ -305,7 +305,7 @@ static saltus_status add_drive(const saltusi_definition* d, saltusi_joint* joint
                                  "would tear it; use a force or a spring",
                                  c->driven.input);
   }
-  saltusi_row* row = &m->rows[joint->row + *next];
+  saltusi_joint_row* row = &m->rows[joint->row + *next];
   *row = which == 0 ? joint->angle : joint->position;
   joint->driven[which] = joint->row + (*next)++;
   saltus_status status = saltusi_define_signal(d, "joint", joint->name, &c->driven, &row->target);
@@ -386,8 +386,8 @@ static void add_dry(const saltusi_definition* d, const saltus_joint_def* def,
     return;
   }
   const int i = m->dry_count++;
-  m->dries[i] = (saltusi_dry){.joint = (int)(joint - m->joints),
-                              .row = which == 0 ? &joint->angle : &joint->position};
+  m->dries[i] = (saltusi_joint_friction){.joint = (int)(joint - m->joints),
+                                         .row = which == 0 ? &joint->angle : &joint->position};
   m->dry[i] = (saltus_dry_friction){.name = joint->name,
                                     .force = c->dry,
                                     .arm = c->dry_arm,
@@ -450,8 +450,8 @@ static saltus_status set_own_rows(const saltusi_definition* d, const saltus_join
   saltus_mechanism* m = d->m;
   const shape* rows = shape_of(m, def->type);
   for (int r = 0; r < rows->rows; r++) {
-    saltusi_row* row = &m->rows[joint->row + r];
-    *row = (saltusi_row){.terms = 1, .term = {rows->row[r]}};
+    saltusi_joint_row* row = &m->rows[joint->row + r];
+    *row = (saltusi_joint_row){.terms = 1, .term = {rows->row[r]}};
     if (row->term[0].kind == SALTUSI_TERM_PLANE) { /* full turns keep axes parallel */
       row->offset = turn * nearbyint(start_value(d, &joint->link, row) / turn);
     }
@@ -462,12 +462,12 @@ static saltus_status set_own_rows(const saltusi_definition* d, const saltus_join
                                    "its pitch is %g m per turn, must be finite and not 0",
                                    def->ratio);
     }
-    saltusi_row* last = &m->rows[joint->row + rows->rows - 1];
+    saltusi_joint_row* last = &m->rows[joint->row + rows->rows - 1];
     last->term[last->terms] = joint->angle.term[0];
     last->term[last->terms++].weight = -def->ratio / turn;
   }
   if (def->type == SALTUS_JOINT_DISTANCE) {
-    saltusi_row* row = &m->rows[joint->row];
+    saltusi_joint_row* row = &m->rows[joint->row];
     double length[3];
     saltus_status status = saltusi_define_signal(d, "joint", def->name, &def->length, &row->target);
     if (status != SALTUS_OK) {
@@ -515,8 +515,8 @@ static saltus_status define_coupling(const saltusi_definition* d, int i) {
   const saltus_joint_def* def = &d->def->joints[i];
   saltus_mechanism* m = d->m;
   saltusi_joint* joint = &m->joints[i];
-  saltusi_row* row = &m->rows[joint->row];
-  *row = (saltusi_row){.terms = 2, .offset = def->offset};
+  saltusi_joint_row* row = &m->rows[joint->row];
+  *row = (saltusi_joint_row){.terms = 2, .offset = def->offset};
   joint->angle_q = -1;
   joint->link.links = 2;
   joint->driven[0] = joint->driven[1] = -1;
@@ -608,7 +608,7 @@ saltus_status saltusi_define_joints(const saltusi_definition* d) {
   m->joint_count = n;
   m->joints = SALTUSI_TAKE(&m->pool, saltusi_joint, n);
   m->limits = SALTUSI_TAKE(&m->pool, saltusi_limit, 4 * n);
-  m->dries = SALTUSI_TAKE(&m->pool, saltusi_dry, 2 * n);
+  m->dries = SALTUSI_TAKE(&m->pool, saltusi_joint_friction, 2 * n);
   m->dry = SALTUSI_TAKE(&m->pool, saltus_dry_friction, 2 * n);
   m->laws = SALTUSI_TAKE(&m->pool, saltus_contact_law, 4 * n);
   m->angles = SALTUSI_TAKE(&m->pool, saltusi_unwrapped, n + def->spring_count);
@@ -620,7 +620,7 @@ saltus_status saltusi_define_joints(const saltusi_definition* d) {
   if (status != SALTUS_OK) {
     return status;
   }
-  m->rows = SALTUSI_TAKE(&m->pool, saltusi_row, rows);
+  m->rows = SALTUSI_TAKE(&m->pool, saltusi_joint_row, rows);
   m->joint_of = SALTUSI_TAKE(&m->pool, int, rows);
   if (m->pool.failed) {
     return SALTUS_ERR_MEMORY;

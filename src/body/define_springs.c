@@ -15,10 +15,10 @@
 #include <assert.h>
 
 /* A force along a row of its own. */
-static saltusi_row* add(const saltusi_definition* d, const saltusi_link* link, double stiffness,
-                        double damping, double rest) {
+static saltusi_joint_row* add(const saltusi_definition* d, const saltusi_link* link,
+                              double stiffness, double damping, double rest) {
   saltus_mechanism* m = d->m;
-  saltusi_row* row = SALTUSI_TAKE(&m->pool, saltusi_row, 1);
+  saltusi_joint_row* row = SALTUSI_TAKE(&m->pool, saltusi_joint_row, 1);
   if (row != NULL) {
     m->forces[m->force_count++] =
         (saltusi_force_along){.name = m->springs[m->spring_count - 1].name,
@@ -37,11 +37,11 @@ static saltus_status linear(const saltusi_definition* d, const saltus_spring_def
   const bool any = def->rest > 0.0;
   const int rows = any ? 1 : d->m->plane ? 2 : 3;
   for (int k = 0; k < rows; k++) {
-    saltusi_row* row = add(d, link, def->stiffness[0], def->damping[0], def->rest);
+    saltusi_joint_row* row = add(d, link, def->stiffness[0], def->damping[0], def->rest);
     if (row == NULL) {
       return SALTUS_ERR_MEMORY;
     }
-    *row = (saltusi_row){
+    *row = (saltusi_joint_row){
         .terms = 1,
         .term = {
             {.kind = any ? SALTUSI_TERM_DISTANCE : SALTUSI_TERM_WORLD, .i = k, .weight = 1.0}}};
@@ -51,7 +51,7 @@ static saltus_status linear(const saltusi_definition* d, const saltus_spring_def
 
 static saltus_status torsional(const saltusi_definition* d, const saltus_spring_def* def,
                                const char* name, const saltusi_link* link) {
-  saltusi_row* row = add(d, link, def->stiffness[0], def->damping[0], def->rest);
+  saltusi_joint_row* row = add(d, link, def->stiffness[0], def->damping[0], def->rest);
   if (row == NULL) {
     return SALTUS_ERR_MEMORY;
   }
@@ -61,7 +61,7 @@ static saltus_status torsional(const saltusi_definition* d, const saltus_spring_
         d, "spring", def->name,
         "its angle is against a driven body, whose turns are not counted in space");
   }
-  *row = (saltusi_row){
+  *row = (saltusi_joint_row){
       .terms = 1,
       .term = {
           {.kind = d->m->plane ? SALTUSI_TERM_PLANE : SALTUSI_TERM_ANGLE, .q = q, .weight = 1.0}}};
@@ -82,20 +82,21 @@ static saltus_status bushing(const saltusi_definition* d, const saltus_spring_de
       return saltusi_define_refuse(d, "spring", def->name,
                                    "a bushing in the plane acts along x and y and about z alone");
     }
-    saltusi_row* row = add(d, link, def->stiffness[k], def->damping[k], 0.0);
+    saltusi_joint_row* row = add(d, link, def->stiffness[k], def->damping[k], 0.0);
     if (row == NULL) {
       return SALTUS_ERR_MEMORY;
     }
     const int x = k % 3, y = (k + 1) % 3, z = (k + 2) % 3;
     if (k < 3) {
-      *row =
-          (saltusi_row){.terms = 1, .term = {{.kind = SALTUSI_TERM_ALONG, .i = x, .weight = 1.0}}};
+      *row = (saltusi_joint_row){.terms = 1,
+                                 .term = {{.kind = SALTUSI_TERM_ALONG, .i = x, .weight = 1.0}}};
     } else if (d->m->plane) {
-      *row = (saltusi_row){.terms = 1, .term = {{.kind = SALTUSI_TERM_PLANE, .weight = 1.0}}};
+      *row = (saltusi_joint_row){.terms = 1, .term = {{.kind = SALTUSI_TERM_PLANE, .weight = 1.0}}};
     } else {
-      *row = (saltusi_row){.terms = 2,
-                           .term = {{.kind = SALTUSI_TERM_DOT, .i = z, .j = y, .weight = 0.5},
-                                    {.kind = SALTUSI_TERM_DOT, .i = y, .j = z, .weight = -0.5}}};
+      *row =
+          (saltusi_joint_row){.terms = 2,
+                              .term = {{.kind = SALTUSI_TERM_DOT, .i = z, .j = y, .weight = 0.5},
+                                       {.kind = SALTUSI_TERM_DOT, .i = y, .j = z, .weight = -0.5}}};
     }
   }
   return SALTUS_OK;

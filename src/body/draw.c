@@ -6,8 +6,8 @@
 #include "body/contacts.h"
 
 #include "shape/lines.h"
-#include "shape/mesh.h"
-#include "shape/polytope.h"
+#include "shape/mesh/mesh.h"
+#include "shape/polytope/polytope.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,14 +30,14 @@ saltus_shape_place saltus_mechanism_shape(const saltus_mechanism* mechanism, int
                               .body = at->carrier < mechanism->body_count ? at->carrier : -1};
 }
 
-typedef struct pen {
+typedef struct draw_pen {
   const saltus_shape_view* view;
-  saltusi_carrier at;
-} pen;
+  saltusi_body_pose at;
+} draw_pen;
 
 static void to_world(void* user, bool closed, const double (*point)[3], int count) {
   enum { ROOM = 256 };
-  const pen* p = user;
+  const draw_pen* p = user;
   double world[ROOM][3];
   assert(count <= ROOM);
   for (int i = 0; i < count; i++) {
@@ -51,12 +51,12 @@ void saltus_mechanism_draw_shape(const saltus_mechanism* mechanism, int shape, d
                                  const double* q, const saltus_shape_view* view) {
   assert(mechanism != NULL && q != NULL && view != NULL && view->line != NULL);
   const saltusi_instance* drawn = shape_at(mechanism, shape);
-  pen p = {.view = view};
+  draw_pen p = {.view = view};
   saltusi_pose pose;
   saltusi_pose_at(mechanism, drawn->carrier, t, q, &pose);
   memcpy(p.at.x, pose.x, sizeof pose.x);
   memcpy(p.at.R, pose.R, sizeof pose.R);
-  saltusi_sight sight = {.far = view->far, .line = to_world, .user = &p};
+  saltusi_silhouette_view sight = {.far = view->far, .line = to_world, .user = &p};
   double from[3];
   saltusi_minus3(view->middle, p.at.x, from);
   saltusi_turn_back(p.at.R, from, sight.middle);
@@ -100,11 +100,11 @@ int saltus_mechanism_hull_face(const saltus_mechanism* mechanism, int shape, int
 void saltus_mechanism_outline(const saltus_mechanism* mechanism, int shape,
                               const saltus_shape_view* view) {
   assert(mechanism != NULL && mechanism->plane && view != NULL && view->line != NULL);
-  saltusi_sight sight = {.right = {1.0, 0.0, 0.0},
-                         .up = {0.0, 1.0, 0.0},
-                         .far = view->far,
-                         .line = view->line,
-                         .user = view->user};
+  saltusi_silhouette_view sight = {.right = {1.0, 0.0, 0.0},
+                                   .up = {0.0, 1.0, 0.0},
+                                   .far = view->far,
+                                   .line = view->line,
+                                   .user = view->user};
   memcpy(sight.middle, view->middle, sizeof sight.middle);
   saltusi_shape_lines(&shape_at(mechanism, shape)->shape, &sight);
 }

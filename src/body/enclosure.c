@@ -11,7 +11,8 @@
 #include <assert.h>
 #include <float.h>
 
-static void between(const saltusi_piece* p, const saltusi_end_piece end[2], saltusi_taylor3* d) {
+static void between(const saltusi_motion_segment* p, const saltusi_end_segment end[2],
+                    saltusi_taylor3* d) {
   *d = end[1].p;
   saltusi_taylor3_subtract(p, d, &end[0].p);
 }
@@ -24,9 +25,9 @@ static bool is_way(const saltusi_term* term) {
          term->kind == SALTUSI_TERM_DISTANCE;
 }
 
-static void term_value(const saltusi_piece* p, const saltusi_term* term,
-                       const saltusi_end_piece end[2], saltusi_taylor* to) {
-  const saltusi_end_piece *a = &end[0], *b = &end[1];
+static void term_value(const saltusi_motion_segment* p, const saltusi_term* term,
+                       const saltusi_end_segment end[2], saltusi_taylor* to) {
+  const saltusi_end_segment *a = &end[0], *b = &end[1];
   saltusi_taylor3 d;
   saltusi_taylor c, s;
   if (is_way(term)) {
@@ -48,7 +49,7 @@ static void term_value(const saltusi_piece* p, const saltusi_term* term,
     break;
   case SALTUSI_TERM_ANGLE:
     if (term->q >= 0) {
-      saltusi_piece_coordinate(p, term->q, to);
+      saltusi_segment_coordinate(p, term->q, to);
       break;
     }
     saltusi_taylor3_dot(p, &a->axis[0], &b->axis[0], &c);
@@ -66,17 +67,18 @@ static void term_value(const saltusi_piece* p, const saltusi_term* term,
 }
 
 /* x . y' + x' . y */
-static void dot_rate(const saltusi_piece* p, const saltusi_taylor3* x, const saltusi_taylor3* dx,
-                     const saltusi_taylor3* y, const saltusi_taylor3* dy, saltusi_taylor* to) {
+static void dot_rate(const saltusi_motion_segment* p, const saltusi_taylor3* x,
+                     const saltusi_taylor3* dx, const saltusi_taylor3* y, const saltusi_taylor3* dy,
+                     saltusi_taylor* to) {
   saltusi_taylor other;
   saltusi_taylor3_dot(p, dx, y, to);
   saltusi_taylor3_dot(p, x, dy, &other);
   saltusi_taylor_add(p, to, &other);
 }
 
-static void term_rate(const saltusi_piece* p, const saltusi_term* term,
-                      const saltusi_end_piece end[2], saltusi_taylor* to) {
-  const saltusi_end_piece *a = &end[0], *b = &end[1];
+static void term_rate(const saltusi_motion_segment* p, const saltusi_term* term,
+                      const saltusi_end_segment end[2], saltusi_taylor* to) {
+  const saltusi_end_segment *a = &end[0], *b = &end[1];
   saltusi_taylor3 d, dd;
   saltusi_taylor c, s, dc, ds, square;
   if (is_way(term)) {
@@ -121,8 +123,8 @@ static void term_rate(const saltusi_piece* p, const saltusi_term* term,
 }
 
 /* Torque about the centre of mass in body axes of a force n on the origin. */
-static void push(const saltusi_piece* p, const saltusi_end_piece* end, const saltusi_taylor3* n,
-                 saltusi_taylor3* moment) {
+static void push(const saltusi_motion_segment* p, const saltusi_end_segment* end,
+                 const saltusi_taylor3* n, saltusi_taylor3* moment) {
   saltusi_taylor3 inside, r;
   saltusi_taylor3_turn_back(p, &end->body.R, n, &inside);
   saltusi_taylor3_set(p, &r, end->marker->r);
@@ -130,16 +132,16 @@ static void push(const saltusi_piece* p, const saltusi_end_piece* end, const sal
 }
 
 /* s x R^T n of a vector s of the body. */
-static void twist(const saltusi_piece* p, const saltusi_end_piece* end, const saltusi_taylor3* s,
-                  const saltusi_taylor3* n, saltusi_taylor3* moment) {
+static void twist(const saltusi_motion_segment* p, const saltusi_end_segment* end,
+                  const saltusi_taylor3* s, const saltusi_taylor3* n, saltusi_taylor3* moment) {
   saltusi_taylor3 inside;
   saltusi_taylor3_turn_back(p, &end->body.R, n, &inside);
   saltusi_taylor3_cross(p, s, &inside, moment);
 }
 
 /* The gradient of a distance's or a world's term is a force u on the second end, -u on the first. */
-static void direction(const saltusi_piece* p, const saltusi_term* term,
-                      const saltusi_end_piece end[2], saltusi_taylor3* u) {
+static void direction(const saltusi_motion_segment* p, const saltusi_term* term,
+                      const saltusi_end_segment end[2], saltusi_taylor3* u) {
   saltusi_taylor square, length;
   if (term->kind == SALTUSI_TERM_WORLD) {
     saltusi_taylor3_set(p, u, (double[3]){term->i == 0, term->i == 1, term->i == 2});
@@ -153,9 +155,9 @@ static void direction(const saltusi_piece* p, const saltusi_term* term,
   }
 }
 
-static void angle_gradient(const saltusi_piece* p, const saltusi_end_piece end[2], int which,
-                           saltusi_taylor3* moment) {
-  const saltusi_end_piece *a = &end[0], *b = &end[1];
+static void angle_gradient(const saltusi_motion_segment* p, const saltusi_end_segment end[2],
+                           int which, saltusi_taylor3* moment) {
+  const saltusi_end_segment *a = &end[0], *b = &end[1];
   saltusi_taylor c, s, square;
   saltusi_taylor3 n, x, y;
   saltusi_taylor3_dot(p, &a->axis[0], &b->axis[0], &c);
@@ -184,10 +186,10 @@ static void angle_gradient(const saltusi_piece* p, const saltusi_end_piece end[2
 }
 
 /* Force in world axes and torque in body axes on the body of one end. */
-static void term_gradient(const saltusi_piece* p, const saltusi_term* term,
-                          const saltusi_end_piece end[2], int which, saltusi_taylor3* force,
+static void term_gradient(const saltusi_motion_segment* p, const saltusi_term* term,
+                          const saltusi_end_segment end[2], int which, saltusi_taylor3* force,
                           saltusi_taylor3* moment) {
-  const saltusi_end_piece *a = &end[0], *b = &end[1];
+  const saltusi_end_segment *a = &end[0], *b = &end[1];
   saltusi_taylor3 s, y, d;
   saltusi_taylor3_set(p, force, (double[3]){0.0, 0.0, 0.0});
   saltusi_taylor3_set(p, moment, (double[3]){0.0, 0.0, 0.0});
@@ -231,8 +233,8 @@ static void term_gradient(const saltusi_piece* p, const saltusi_term* term,
 /* ---- rows ---- */
 
 /* Without its target. */
-static void row_value(const saltusi_piece* p, const saltusi_row* row,
-                      const saltusi_end_piece end[4], saltusi_taylor* to) {
+static void row_value(const saltusi_motion_segment* p, const saltusi_joint_row* row,
+                      const saltusi_end_segment end[4], saltusi_taylor* to) {
   saltusi_taylor_set(p, to, -row->offset);
   for (int i = 0; i < row->terms; i++) {
     saltusi_taylor part;
@@ -241,8 +243,8 @@ static void row_value(const saltusi_piece* p, const saltusi_row* row,
   }
 }
 
-static void row_rate(const saltusi_piece* p, const saltusi_row* row, const saltusi_end_piece end[4],
-                     saltusi_taylor* to) {
+static void row_rate(const saltusi_motion_segment* p, const saltusi_joint_row* row,
+                     const saltusi_end_segment end[4], saltusi_taylor* to) {
   saltusi_taylor_set(p, to, 0.0);
   for (int i = 0; i < row->terms; i++) {
     saltusi_taylor part;
@@ -258,14 +260,14 @@ static double middle(const saltusi_taylor* x) {
 }
 
 /* The angle term of a row that is defined between -pi and pi only; NULL: none. */
-static const saltusi_term* branch_term(const saltusi_row* row) {
+static const saltusi_term* branch_term(const saltusi_joint_row* row) {
   const saltusi_term* last = &row->term[row->terms - 1];
   return last->kind == SALTUSI_TERM_ANGLE && last->q < 0 ? last : NULL;
 }
 
 /* Relative to the midpoint of the segment it is small: far from the branch cut at pi. */
-static void add_branch_angle(const saltusi_piece* p, const saltusi_end_piece end[2], double weight,
-                             saltusi_taylor* to) {
+static void add_branch_angle(const saltusi_motion_segment* p, const saltusi_end_segment end[2],
+                             double weight, saltusi_taylor* to) {
   saltusi_taylor c, s, along, across, angle, from;
   saltusi_taylor3_dot(p, &end[0].axis[0], &end[1].axis[0], &c);
   saltusi_taylor3_dot(p, &end[0].axis[1], &end[1].axis[0], &s);
@@ -285,7 +287,8 @@ static void add_branch_angle(const saltusi_piece* p, const saltusi_end_piece end
 }
 
 /* As saltusi_row_value: nearest to zero. */
-static void onto_branch(const saltusi_piece* p, const saltusi_term* angle, saltusi_taylor* to) {
+static void onto_branch(const saltusi_motion_segment* p, const saltusi_term* angle,
+                        saltusi_taylor* to) {
   const double full = 6.283185307179586476925 * fabs(angle->weight);
   const double turns = nearbyint(middle(to) / full);
   if (isfinite(turns) && turns != 0.0) {
@@ -297,25 +300,25 @@ static void onto_branch(const saltusi_piece* p, const saltusi_term* angle, saltu
   }
 }
 
-static void joint_value(const saltusi_piece* p, const saltusi_row* row,
-                        const saltusi_end_piece end[4], saltusi_taylor* to) {
+static void joint_value(const saltusi_motion_segment* p, const saltusi_joint_row* row,
+                        const saltusi_end_segment end[4], saltusi_taylor* to) {
   const saltusi_term* angle = branch_term(row);
   if (angle == NULL) {
     row_value(p, row, end, to);
     return;
   }
-  saltusi_row others = *row;
+  saltusi_joint_row others = *row;
   others.terms--;
   row_value(p, &others, end, to);
   add_branch_angle(p, end + 2 * angle->link, angle->weight, to);
 }
 
 /* A joint row with its target; integrals of speeds are available for constant ones. */
-static void joint_row(const saltusi_piece* p, int index, saltusi_taylor* to) {
+static void joint_row(const saltusi_motion_segment* p, int index, saltusi_taylor* to) {
   const saltus_mechanism* m = p->m;
-  const saltusi_row* row = &m->rows[index];
-  saltusi_end_piece end[4];
-  saltusi_piece_ends(p, &m->joints[m->joint_of[index]].link, row, false, end);
+  const saltusi_joint_row* row = &m->rows[index];
+  saltusi_end_segment end[4];
+  saltusi_segment_ends(p, &m->joints[m->joint_of[index]].link, row, false, end);
   joint_value(p, row, end, to);
   saltusi_taylor target;
   if (!row->has_target) {
@@ -327,7 +330,7 @@ static void joint_row(const saltusi_piece* p, int index, saltusi_taylor* to) {
     saltusi_taylor_subtract(p, &target, &from);
     saltusi_taylor_scale(p, &target, row->target.given.value);
   } else {
-    saltusi_piece_signal(p, &row->target, &target);
+    saltusi_segment_signal(p, &row->target, &target);
   }
   saltusi_taylor_subtract(p, to, &target);
   if (branch_term(row) != NULL) {
@@ -335,14 +338,15 @@ static void joint_row(const saltusi_piece* p, int index, saltusi_taylor* to) {
   }
 }
 
-static void limit_value(const saltusi_piece* p, int index, bool moves, saltusi_taylor* to) {
+static void limit_value(const saltusi_motion_segment* p, int index, bool moves,
+                        saltusi_taylor* to) {
   const saltusi_limit* limit = &p->m->limits[index];
   const saltusi_link* link = &p->m->joints[limit->joint].link;
   if (!moves && limit->row->term[0].kind == SALTUSI_TERM_ANGLE && limit->row->term[0].q >= 0) {
-    saltusi_piece_coordinate(p, limit->row->term[0].q, to);
+    saltusi_segment_coordinate(p, limit->row->term[0].q, to);
   } else {
-    saltusi_end_piece end[4];
-    saltusi_piece_ends(p, link, limit->row, moves, end);
+    saltusi_end_segment end[4];
+    saltusi_segment_ends(p, link, limit->row, moves, end);
     if (moves) {
       row_rate(p, limit->row, end, to);
     } else {
@@ -360,11 +364,11 @@ static void limit_value(const saltusi_piece* p, int index, bool moves, saltusi_t
 /* ---- forces ---- */
 
 /* The torque -w x I w about one axis. */
-static void gyroscopic(const saltusi_piece* p, const saltusi_body* body, int axis,
+static void gyroscopic(const saltusi_motion_segment* p, const saltusi_body* body, int axis,
                        saltusi_taylor* to) {
   saltusi_taylor3 w, spin;
   for (int k = 0; k < 3; k++) {
-    saltusi_piece_velocity(p, body->v + 3 + k, &w.k[k]);
+    saltusi_segment_velocity(p, body->v + 3 + k, &w.k[k]);
   }
   for (int k = 0; k < 3; k++) {
     saltusi_taylor_set(p, &spin.k[k], 0.0);
@@ -378,18 +382,18 @@ static void gyroscopic(const saltusi_piece* p, const saltusi_body* body, int axi
 }
 
 /* The part of a force along a row on velocity k (0..5) of the body at one end. */
-static void add_force_along(const saltusi_piece* p, const saltusi_force_along* f, int which, int k,
-                            saltusi_taylor* to) {
-  saltusi_end_piece end[4];
+static void add_force_along(const saltusi_motion_segment* p, const saltusi_force_along* f,
+                            int which, int k, saltusi_taylor* to) {
+  saltusi_end_segment end[4];
   saltusi_taylor stretch, rate, force, part;
-  saltusi_piece_ends(p, f->link, f->row, true, end);
+  saltusi_segment_ends(p, f->link, f->row, true, end);
   row_value(p, f->row, end, &stretch);
   row_rate(p, f->row, end, &rate);
   saltusi_taylor_set(p, &part, f->rest);
   saltusi_taylor_subtract(p, &stretch, &part);
   saltusi_taylor_set(p, &force, 0.0);
   if (f->actuated) {
-    saltusi_piece_signal(p, &f->actuator, &force);
+    saltusi_segment_signal(p, &f->actuator, &force);
   }
   saltusi_taylor_add_scaled(p, &force, &stretch, -f->stiffness);
   saltusi_taylor_add_scaled(p, &force, &rate, -f->damping);
@@ -403,14 +407,15 @@ static void add_force_along(const saltusi_piece* p, const saltusi_force_along* f
 }
 
 /* The part of a load on velocity k (0..5) of its body. */
-static void add_load(const saltusi_piece* p, const saltusi_load* load, int k, saltusi_taylor* to) {
+static void add_load(const saltusi_motion_segment* p, const saltusi_load* load, int k,
+                     saltusi_taylor* to) {
   const saltusi_marker* marker = &p->m->markers[load->marker];
   saltusi_taylor3 f, about, inside, moment, r;
-  saltusi_body_piece body;
-  saltusi_piece_pose(p, marker->body, &body);
+  saltusi_body_segment body;
+  saltusi_segment_pose(p, marker->body, &body);
   for (int i = 0; i < 3; i++) {
-    saltusi_piece_signal(p, &load->force[i], &f.k[i]);
-    saltusi_piece_signal(p, &load->torque[i], &about.k[i]);
+    saltusi_segment_signal(p, &load->force[i], &f.k[i]);
+    saltusi_segment_signal(p, &load->torque[i], &about.k[i]);
   }
   if (load->turns) {
     const saltusi_taylor3 force = f, torque = about;
@@ -438,7 +443,7 @@ static void add_load(const saltusi_piece* p, const saltusi_load* load, int k, sa
   saltusi_taylor_add(p, to, &about.k[k - 3]);
 }
 
-static void force_component(const saltusi_piece* p, int index, saltusi_taylor* to) {
+static void force_component(const saltusi_motion_segment* p, int index, saltusi_taylor* to) {
   const saltus_mechanism* m = p->m;
   const int size = m->plane ? 3 : 6;
   const int body = m->free_bodies[index / size];
@@ -465,17 +470,18 @@ static size_t bytes(const void* self) {
   return SALTUS_ALIGNMENT;
 }
 
-static saltusi_piece piece_over(const saltus_mechanism* m, const saltus_course* course) {
-  return (saltusi_piece){.m = m,
-                         .course = course,
-                         .order = course->order,
-                         .stride = course->stride != 0 ? course->stride : course->order + 1};
+static saltusi_motion_segment piece_over(const saltus_mechanism* m, const saltus_course* course) {
+  return (saltusi_motion_segment){.m = m,
+                                  .course = course,
+                                  .order = course->order,
+                                  .stride =
+                                      course->stride != 0 ? course->stride : course->order + 1};
 }
 
 static void along(const void* self, const saltus_course* course, saltus_quantity what, int index,
                   saltus_interval* out) {
   assert(self != NULL && course != NULL && out != NULL);
-  const saltusi_piece p = piece_over(self, course);
+  const saltusi_motion_segment p = piece_over(self, course);
   saltusi_taylor value;
   saltusi_taylor_set(&p, &value, 0.0);
   switch (what) {
@@ -508,7 +514,7 @@ static bool on_driven(const saltus_mechanism* m, const saltusi_link* link) {
 }
 
 static unsigned row_depends(const saltus_mechanism* m, const saltusi_link* link,
-                            const saltusi_row* row) {
+                            const saltusi_joint_row* row) {
   unsigned depends = SALTUS_ON_Q;
   bool affine = true, moves = on_driven(m, link);
   /* products of axes and ways are polynomials of degree 4 in quaternions of length 1 */
@@ -592,12 +598,12 @@ static unsigned depends(const void* self, saltus_quantity what, int index) {
 }
 
 /* A list of places that may be too short. */
-typedef struct listing {
+typedef struct enclosure_listing {
   int room, count;
   int* place;
-} listing;
+} enclosure_listing;
 
-static void list(listing* l, int place) {
+static void list(enclosure_listing* l, int place) {
   for (int i = 0; i < l->count && i < l->room; i++) {
     if (l->place[i] == place) {
       return;
@@ -609,14 +615,14 @@ static void list(listing* l, int place) {
   l->count++;
 }
 
-static void list_pose(const saltus_mechanism* m, int body, listing* l) {
+static void list_pose(const saltus_mechanism* m, int body, enclosure_listing* l) {
   for (int i = 0; m->bodies[body].q >= 0 && i < (m->plane ? 3 : 7); i++) {
     list(l, m->bodies[body].q + i);
   }
 }
 
-static void list_link(const saltus_mechanism* m, const saltusi_link* link, const saltusi_row* row,
-                      bool moves, listing* l) {
+static void list_link(const saltus_mechanism* m, const saltusi_link* link,
+                      const saltusi_joint_row* row, bool moves, enclosure_listing* l) {
   for (int k = 0; k < 2 * link->links; k++) {
     const saltusi_body* body = &m->bodies[m->markers[link->marker[k / 2][k % 2]].body];
     list_pose(m, m->markers[link->marker[k / 2][k % 2]].body, l);
@@ -631,7 +637,7 @@ static void list_link(const saltus_mechanism* m, const saltusi_link* link, const
   }
 }
 
-static void list_force(const saltus_mechanism* m, int index, listing* l) {
+static void list_force(const saltus_mechanism* m, int index, enclosure_listing* l) {
   const int size = m->plane ? 3 : 6;
   const int body = m->free_bodies[index / size];
   for (int k = 0; k < 3 && !m->bodies[body].round && index % size >= 3; k++) {
@@ -646,7 +652,8 @@ static void list_force(const saltus_mechanism* m, int index, listing* l) {
   }
 }
 
-static void list_pair(const saltus_mechanism* m, uint64_t identity, bool moves, listing* l) {
+static void list_pair(const saltus_mechanism* m, uint64_t identity, bool moves,
+                      enclosure_listing* l) {
   int body[2];
   saltusi_pair_bodies(m, identity, body);
   for (int k = 0; k < 2; k++) {
@@ -660,7 +667,7 @@ static void list_pair(const saltus_mechanism* m, uint64_t identity, bool moves, 
 static int reads(const void* self, saltus_quantity what, uint64_t index, int room, int* place) {
   const saltus_mechanism* m = self;
   assert(m != NULL && (room == 0 || place != NULL));
-  listing l = {.room = room, .place = place};
+  enclosure_listing l = {.room = room, .place = place};
   const bool contact = what == SALTUS_QUANTITY_GAP || what == SALTUS_QUANTITY_VELOCITY;
   if (contact && m->world != NULL) { /* by identity */
     if ((index & SALTUSI_LISTED) == 0) {
@@ -690,7 +697,7 @@ static const saltus_enclosure_ops ops = {.bytes = bytes,
                                          .depends = depends,
                                          .along = along,
                                          .reads = reads,
-                                         .beyond = saltusi_mechanism_beyond};
+                                         .beyond = saltusi_mechanism_taylor_remainder};
 
 static unsigned contact_depends(const void* self, saltus_quantity what, uint64_t identity) {
   return (identity & SALTUSI_LISTED) != 0 ? depends(self, what, (int)(identity - SALTUSI_LISTED))
@@ -703,7 +710,7 @@ static void contact_along(const void* self, const saltus_course* course, saltus_
     along(self, course, what, (int)(identity - SALTUSI_LISTED), out);
     return;
   }
-  const saltusi_piece p = piece_over(self, course);
+  const saltusi_motion_segment p = piece_over(self, course);
   saltusi_pair_along(&p, identity, out);
 }
 
@@ -711,7 +718,7 @@ static const saltus_enclosure_ops ops_with_shapes = {.bytes = bytes,
                                                      .depends = depends,
                                                      .along = along,
                                                      .reads = reads,
-                                                     .beyond = saltusi_mechanism_beyond,
+                                                     .beyond = saltusi_mechanism_taylor_remainder,
                                                      .contact_depends = contact_depends,
                                                      .contact_along = contact_along,
                                                      .contact_clear = saltusi_shapes_clear};
@@ -730,7 +737,7 @@ const saltus_enclosure_ops* saltusi_mechanism_enclosure(const saltus_mechanism* 
   }
   for (int i = 0; i < m->joint_count; i++) {
     for (int r = 0; r < m->joints[i].rows; r++) {
-      const saltusi_row* row = &m->rows[m->joints[i].row + r];
+      const saltusi_joint_row* row = &m->rows[m->joints[i].row + r];
       known = known && (!row->has_target || is_known(&row->target)) &&
               !(row->by_speed && row->target.given.evaluate != NULL);
     }

@@ -92,7 +92,7 @@ static void pull_at(const saltus_mechanism* m, const saltusi_force_along* f, con
   }
   for (int k = 0; moves && k < 2; k++) {
     const int body = p->end[k].marker->body;
-    saltusi_motion* motion = &p->motion[k].body;
+    saltusi_body_motion* motion = &p->motion[k].body;
     saltusi_motion_at(m, body, at->t, at->v, motion);
     const double part =
         saltusi_dot3(p->G + 6 * k, motion->v) + saltusi_dot3(p->G + 6 * k + 3, motion->w);
@@ -127,7 +127,7 @@ static double bend(const saltus_mechanism* m, const saltusi_force_along* f, cons
   (void)m;
   saltusi_end_motion along[2];
   memset(along, 0, sizeof along);
-  saltusi_motion* body = &along[j / 6].body;
+  saltusi_body_motion* body = &along[j / 6].body;
   *(j % 6 < 3 ? &body->v[j % 6] : &body->w[j % 6 - 3]) = 1.0;
   saltusi_end_move(&p->end[j / 6], &along[j / 6]);
   memset(H, 0, 12 * sizeof(double));
@@ -140,7 +140,7 @@ static double bend(const saltus_mechanism* m, const saltusi_force_along* f, cons
   }
   double rate = 0.0;
   for (int k = 0; k < 2; k++) {
-    const saltusi_motion* motion = &p->motion[k].body;
+    const saltusi_body_motion* motion = &p->motion[k].body;
     rate += saltusi_dot3(H + 6 * k, motion->v) + saltusi_dot3(H + 6 * k + 3, motion->w);
   }
   return rate;

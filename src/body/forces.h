@@ -20,8 +20,8 @@ double saltusi_mechanism_kinetic(const void* self, const saltus_point* at);
 double saltusi_mechanism_potential(const void* self, const saltus_point* at);
 void saltusi_mechanism_power(const void* self, const saltus_point* at, double power[2]);
 
-/* Callback `obstacle` (obstacle.c). */
-bool saltusi_mechanism_obstacle(const void* self, const saltus_point* at, double h, char* text,
-                                size_t size);
+/* Callback `obstacle` (step_failure.c). */
+bool saltusi_mechanism_step_failure(const void* self, const saltus_point* at, double h, char* text,
+                                    size_t size);
 
 #endif

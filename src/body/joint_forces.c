@@ -5,7 +5,7 @@
  *
  *   M v' = F + f + G lambda,   G^T v' + c = 0      so      W lambda = -(G^T M^-1 (F + f) + c)
  *
- * Linearly dependent rows have the minimum-norm load distribution, math/dependent.h.
+ * Linearly dependent rows have the minimum-norm load distribution, math/rank_revealing.h.
  */
 #include "base/log.h"
 #include "body/mechanism.h"
@@ -15,14 +15,14 @@
 #include <assert.h>
 #include <string.h>
 
-typedef struct work {
+typedef struct joint_forces_work {
   saltusi_eval eval;
   saltusi_linear mass;
   saltusi_operator op;
   double* free; /* [nv] acceleration without joints */
-} work;
+} joint_forces_work;
 
-static void layout(work* w, saltus_arena* arena) {
+static void layout(joint_forces_work* w, saltus_arena* arena) {
   const saltus_dims* dims = &w->eval.sys.dims;
   saltusi_eval_layout(&w->eval, arena);
   saltusi_linear_layout(&w->mass, &w->eval.sys, arena);
@@ -31,7 +31,8 @@ static void layout(work* w, saltus_arena* arena) {
   w->free = SALTUS_PUSH(arena, double, dims->nv);
 }
 
-static saltus_status solve(work* w, const saltus_point* at, const double* applied, double* lambda) {
+static saltus_status solve(joint_forces_work* w, const saltus_point* at, const double* applied,
+                           double* lambda) {
   const saltus_dims* dims = &w->eval.sys.dims;
   saltus_status status = saltusi_linear_assemble(&w->eval, &w->mass, at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
@@ -43,7 +44,7 @@ static saltus_status solve(work* w, const saltus_point* at, const double* applie
   }
   saltusi_linear_solve(&w->eval, &w->mass, w->free);
   saltusi_operator_hold(&w->op, &w->eval.sys, at, NULL, 0);
-  saltusi_operator_form_held(&w->op, &w->eval, &w->mass);
+  saltusi_operator_form_active(&w->op, &w->eval, &w->mass);
   for (int j = 0; j < dims->nj; j++) {
     w->op.rhs[j] = saltusi_row_dot(&w->op.rows, j, w->free) + w->op.rows.c[j];
   }
@@ -55,10 +56,10 @@ static saltus_status solve(work* w, const saltus_point* at, const double* applie
 }
 
 /* With so much room, which may turn out to be too little. */
-static saltus_status attempt(const saltus_mechanism* m, saltusi_step_room* room,
+static saltus_status attempt(const saltus_mechanism* m, saltusi_step_capacity* room,
                              const saltus_point* given, const double* applied, double* lambda) {
   const saltus_allocator* memory = &m->pool.allocator;
-  work w = {.eval = {.sys = m->system, .room = *room}};
+  joint_forces_work w = {.eval = {.sys = m->system, .room = *room}};
   w.eval.sys.dims.nc = 0;
   saltus_arena arena = saltus_arena_counting();
   layout(&w, &arena);
@@ -85,13 +86,13 @@ saltus_status saltus_mechanism_joint_forces(const saltus_mechanism* mechanism, d
                                             double* lambda) {
   assert(mechanism != NULL && q != NULL && v != NULL && lambda != NULL);
   const saltus_point at = {.t = t, .q = q, .v = v};
-  saltusi_step_room room = {0};
+  saltusi_step_capacity room = {0};
   saltus_status status = SALTUS_OK;
   if (mechanism->system.dims.nj > 0) {
     status = attempt(mechanism, &room, &at, applied, lambda);
   }
-  while (status == SALTUS_RETRY_ROOM) {
-    saltusi_room_grow(&room);
+  while (status == SALTUS_RETRY_CAPACITY) {
+    saltusi_capacity_grow(&room);
     status = attempt(mechanism, &room, &at, applied, lambda);
   }
   return status;

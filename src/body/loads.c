@@ -120,7 +120,7 @@ double saltusi_loads_power(const saltus_mechanism* m, const saltus_point* at) {
   double power = 0.0;
   for (int i = 0; i < m->load_count; i++) {
     pushed p;
-    saltusi_motion motion;
+    saltusi_body_motion motion;
     double moment[3];
     pushed_at(m, &m->loads[i], at, &p);
     saltusi_motion_at(m, p.marker->body, at->t, at->v, &motion);

@@ -31,10 +31,10 @@ typedef struct saltusi_pose {
 } saltusi_pose;
 
 /* Velocities of a body, and of a driven one their rates; zero otherwise. */
-typedef struct saltusi_motion {
+typedef struct saltusi_body_motion {
   double v[3], w[3];  /* world axes; body axes */
   double a[3], dw[3]; /* the same */
-} saltusi_motion;
+} saltusi_body_motion;
 
 typedef struct saltusi_body {
   const char* name;
@@ -77,13 +77,13 @@ typedef struct saltusi_term {
 } saltusi_term;
 
 /* sum of weight x term - offset - target(t) */
-typedef struct saltusi_row {
+typedef struct saltusi_joint_row {
   int terms;
   saltusi_term term[2];
   double offset;
   bool has_target, by_speed; /* by_speed: target is the integral of the signal from t0 */
   saltusi_signal target;
-} saltusi_row;
+} saltusi_joint_row;
 
 /* Pairs of markers whose bodies a row connects, and their velocities. */
 typedef struct saltusi_link {
@@ -101,10 +101,10 @@ typedef struct saltusi_joint {
   saltusi_link link;
   int row, rows; /* first of the system; rows of `m->rows` have the same places */
   bool has_angle, has_position;
-  saltusi_row angle, position; /* coordinates */
-  int angle_q;                 /* -1: none */
-  int limits[4];               /* contacts, -1: none */
-  int driven[2];               /* rows, -1: none */
+  saltusi_joint_row angle, position; /* coordinates */
+  int angle_q;                       /* -1: none */
+  int limits[4];                     /* contacts, -1: none */
+  int driven[2];                     /* rows, -1: none */
 } saltusi_joint;
 
 /* Data of a joint that fixes a point of b in a, contiguous for the step. */
@@ -122,22 +122,22 @@ typedef struct saltusi_hold {
 
 typedef struct saltusi_limit {
   int joint;
-  const saltusi_row* row;
+  const saltusi_joint_row* row;
   double sign; /* gap = sign (row - at) */
   double at;
 } saltusi_limit;
 
 /* Dry friction along a coordinate of a joint. */
-typedef struct saltusi_dry {
+typedef struct saltusi_joint_friction {
   int joint;
-  const saltusi_row* row;
-} saltusi_dry;
+  const saltusi_joint_row* row;
+} saltusi_joint_friction;
 
 /* -k (row - rest) - d row' + actuator, along the row. */
 typedef struct saltusi_force_along {
   const char* name; /* of a spring between markers; NULL: of a joint */
   const saltusi_link* link;
-  const saltusi_row* row;
+  const saltusi_joint_row* row;
   double stiffness, rest, damping;
   bool actuated;
   saltusi_signal actuator;
@@ -178,13 +178,13 @@ struct saltus_mechanism {
   int* free_bodies; /* [free_count] */
   saltusi_marker* markers;
   saltusi_joint* joints;
-  saltusi_hold* holds; /* [joint_count] */
-  saltusi_row* rows;   /* [nj] */
-  int* joint_of;       /* [nj] */
+  saltusi_hold* holds;     /* [joint_count] */
+  saltusi_joint_row* rows; /* [nj] */
+  int* joint_of;           /* [nj] */
   saltusi_limit* limits;
-  saltusi_dry* dries;       /* [dry_count] */
-  saltus_dry_friction* dry; /* the same as the system has them */
-  saltus_contact_law* laws; /* [law_count] those of limits first */
+  saltusi_joint_friction* dries; /* [dry_count] */
+  saltus_dry_friction* dry;      /* the same as the system has them */
+  saltus_contact_law* laws;      /* [law_count] those of limits first */
   int law_count;
   struct saltusi_world* world; /* NULL: no shapes */
   int* shape_body;             /* [shapes of the definition] */
@@ -209,7 +209,8 @@ struct saltus_mechanism {
 void saltusi_signal_at(const saltus_mechanism* m, const saltusi_signal* signal, double t,
                        double out[3]);
 /* The same of a row's target: of a speed its integral. */
-void saltusi_target_at(const saltus_mechanism* m, const saltusi_row* row, double t, double out[3]);
+void saltusi_target_at(const saltus_mechanism* m, const saltusi_joint_row* row, double t,
+                       double out[3]);
 /* How far a driven body has turned about z of one of its markers since the start, rad. */
 double saltusi_driven_turn(const saltus_mechanism* m, int marker, double t);
 /* The signal of the rotation about `axis`, of the world, where it is the only one that moves; -1: there is none,
@@ -218,7 +219,7 @@ int saltusi_driven_axis(const saltus_mechanism* m, int body, double axis[3]);
 void saltusi_pose_at(const saltus_mechanism* m, int body, double t, const double* q,
                      saltusi_pose* pose);
 void saltusi_motion_at(const saltus_mechanism* m, int body, double t, const double* v,
-                       saltusi_motion* motion);
+                       saltusi_body_motion* motion);
 
 /* ---- coordinates of the state (coordinates.c) ---- */
 

@@ -21,7 +21,7 @@
  * are the pivots of dependent rows; chosen four digits above that. */
 static const double negligible = 1e-8;
 
-typedef struct tree {
+typedef struct mobility_tree {
   const saltus_mechanism* m;
   double t;
   const double* q;
@@ -38,7 +38,7 @@ typedef struct tree {
   saltusi_pose* pose; /* [nodes] */
   int etas, rank, loop_rows;
   double* rows; /* [loop_rows x etas] */
-} tree;
+} mobility_tree;
 
 /* Node 0 is the ground. */
 static int node_of(const saltus_mechanism* m, int marker) {
@@ -93,7 +93,7 @@ static int null_space(int rows, int n, double A[8][6], double N[36]) {
 }
 
 /* Rows of a joint: [rows x 24] as far as its width. */
-static void rows_of(const tree* w, int joint, double G[8][24]) {
+static void rows_of(const mobility_tree* w, int joint, double G[8][24]) {
   double b[8] = {0.0};
   int column[24];
   memset(G, 0, 8 * sizeof G[0]);
@@ -108,7 +108,7 @@ static void rows_of(const tree* w, int joint, double G[8][24]) {
 }
 
 /* The joint of a node to its parent. */
-static void add_node(tree* w, int node, int parent, int joint) {
+static void add_node(mobility_tree* w, int node, int parent, int joint) {
   w->seen[node] = true;
   w->parent[node] = parent;
   double A[8][6] = {{0.0}};
@@ -132,7 +132,7 @@ static void add_node(tree* w, int node, int parent, int joint) {
   saltusi_pose_at(w->m, w->m->free_bodies[node - 1], w->t, w->q, &w->pose[node]);
 }
 
-static void grow(tree* w) {
+static void grow(mobility_tree* w) {
   const saltus_mechanism* m = w->m;
   const int nodes = m->free_count + 1;
   int listed = 1;
@@ -159,7 +159,7 @@ static void grow(tree* w) {
 }
 
 /* A force and a torque about the axes of a body, from it down to the ground, into a row of etas. */
-static void carry(const tree* w, int node, const double* G, double* row) {
+static void carry(const mobility_tree* w, int node, const double* G, double* row) {
   double f[3] = {G[0], G[1], 0.0}, about[3] = {0.0, 0.0, 0.0};
   if (w->m->plane) {
     about[2] = G[2];
@@ -187,7 +187,7 @@ static void carry(const tree* w, int node, const double* G, double* row) {
   }
 }
 
-static void close_loops(tree* w) {
+static void close_loops(mobility_tree* w) {
   const saltus_mechanism* m = w->m;
   double* row = w->rows;
   for (int i = 0; i < m->joint_count; i++) {
@@ -258,7 +258,7 @@ static int rank_of(int rows, int n, double* A) {
   return rows;
 }
 
-static bool take(tree* w, saltusi_pool* pool) {
+static bool take(mobility_tree* w, saltusi_pool* pool) {
   const saltus_mechanism* m = w->m;
   const int nodes = m->free_count + 1;
   w->head = SALTUSI_TAKE(pool, int, nodes);
@@ -293,7 +293,7 @@ saltus_status saltus_mechanism_mobility(const saltus_mechanism* mechanism, doubl
   assert(mechanism != NULL && q != NULL && mobility != NULL);
   const saltus_dims* dims = &mechanism->system.dims;
   saltusi_pool pool = saltusi_pool_over(&mechanism->pool.allocator);
-  tree w = {.m = mechanism, .t = t, .q = q, .size = mechanism->plane ? 3 : 6};
+  mobility_tree w = {.m = mechanism, .t = t, .q = q, .size = mechanism->plane ? 3 : 6};
   saltus_status status = take(&w, &pool) ? SALTUS_OK : SALTUS_ERR_MEMORY;
   int rank = 0;
   if (status == SALTUS_OK) {

@@ -14,16 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct search {
+typedef struct overlaps_search {
   const saltus_mechanism* m;
-  const saltusi_carrier* carrier;
+  const saltusi_body_pose* carrier;
   double deeper; /* m */
   saltus_overlap* list;
   int capacity, count;
-} search;
+} overlaps_search;
 
-static bool look(void* user, const saltusi_meeting* meeting) {
-  search* s = user;
+static bool look(void* user, const saltusi_near_pair* meeting) {
+  overlaps_search* s = user;
   const saltusi_instance* a = &s->m->world->instance[meeting->a];
   const saltusi_instance* b = &s->m->world->instance[meeting->b];
   saltusi_separation apart;
@@ -74,10 +74,10 @@ saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, doubl
   }
   const saltus_point at = {.t = t, .q = q};
   for (int i = 0; i <= m->body_count; i++) {
-    saltusi_shapes_carry(m, i, &at, &room);
+    saltusi_shapes_transfer(m, i, &at, &room);
   }
   const saltusi_world_query query = {.carrier = room.carrier, .memory = room.world};
-  search s = {
+  overlaps_search s = {
       .m = m, .carrier = room.carrier, .deeper = deeper, .list = list, .capacity = capacity};
   saltusi_world_meet(m->world, &query, look, &s);
   *count = s.count;
@@ -85,15 +85,15 @@ saltus_status saltus_mechanism_overlaps(const saltus_mechanism* mechanism, doubl
   return SALTUS_OK;
 }
 
-typedef struct crossing {
+typedef struct overlaps_crossing {
   const saltus_mechanism* m;
-  const saltusi_carrier* carrier;
+  const saltusi_body_pose* carrier;
   saltus_passage* out;
   bool found;
-} crossing;
+} overlaps_crossing;
 
-static bool look_through(void* user, const saltusi_meeting* meeting) {
-  crossing* c = user;
+static bool look_through(void* user, const saltusi_near_pair* meeting) {
+  overlaps_crossing* c = user;
   const saltusi_instance* a = &c->m->world->instance[meeting->a];
   const saltusi_instance* b = &c->m->world->instance[meeting->b];
   const double thickness = a->thickness + b->thickness;
@@ -122,7 +122,7 @@ static bool is_slow(const saltus_mechanism* m, const saltus_point* at, double h)
   double thinnest = INFINITY, least = INFINITY, way = 0.0, next = 0.0;
   for (int i = 0; i < m->world->count; i++) {
     const saltusi_instance* shape = &m->world->instance[i];
-    saltusi_motion motion;
+    saltusi_body_motion motion;
     saltusi_motion_at(m, shape->carrier, at->t, at->v, &motion);
     const double turning = h * sqrt(saltusi_dot3(motion.w, motion.w));
     const double turn = turning + 0.5 * turning * turning;
@@ -153,7 +153,7 @@ saltus_status saltus_mechanism_passage(const saltus_mechanism* mechanism, double
     return SALTUS_ERR_MEMORY;
   }
   const saltusi_world_query query = saltusi_shapes_ahead(m, &at, h, &room);
-  crossing c = {.m = m, .carrier = room.carrier, .out = passage};
+  overlaps_crossing c = {.m = m, .carrier = room.carrier, .out = passage};
   saltusi_world_meet(m->world, &query, look_through, &c);
   *found = c.found;
   saltusi_pool_free(&pool);
@@ -209,7 +209,7 @@ static saltus_body_cost* bodies_of(const saltus_mechanism* m, saltus_costs* c, i
   return &c->bodies[from];
 }
 
-static bool count_pair(void* user, const saltusi_meeting* meeting) {
+static bool count_pair(void* user, const saltusi_near_pair* meeting) {
   counting* c = user;
   const saltusi_instance* instance = c->m->world->instance;
   const saltusi_instance *a = &instance[meeting->a], *b = &instance[meeting->b];
@@ -261,7 +261,7 @@ bool saltus_mechanism_contact_bodies(const saltus_mechanism* mechanism, uint64_t
     return false;
   }
   int instance[2];
-  saltusi_candidate numbers;
+  saltusi_feature_candidate numbers;
   saltusi_world_decode(m->world, identity, &instance[0], &instance[1], &numbers);
   const int a = m->world->instance[instance[0]].carrier;
   const int b = m->world->instance[instance[1]].carrier;

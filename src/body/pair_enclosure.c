@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * pair_enclosure.c - gaps of feature pairs over a trajectory segment, in interval Taylor arithmetic: the closed
- * forms of shape/pair_closest.c. With w = p_A - p_B of the points of both, a and b their directions:
+ * forms of shape/pair/pair_closest.c. With w = p_A - p_B of the points of both, a and b their directions:
  *
  *   point-point   sqrt(w . w)                      point-line    |w - b (b . w)|
  *   point-plane   b . w                            line-line     +-(a x b) . w / |a x b|
@@ -19,14 +19,14 @@
 #include <string.h>
 
 /* A pair by its identity, its shapes where their bodies have no part in it. */
-typedef struct known {
+typedef struct pair_enclosure_data {
   int body[2];
   const saltusi_shape* shape[2];
-  saltusi_candidate numbers;
+  saltusi_feature_candidate numbers;
   const saltusi_feature* feature[2];
-} known;
+} pair_enclosure_data;
 
-static void recognise(const saltus_mechanism* m, uint64_t identity, known* k) {
+static void recognise(const saltus_mechanism* m, uint64_t identity, pair_enclosure_data* k) {
   int instance[2];
   saltusi_world_decode(m->world, identity, &instance[0], &instance[1], &k->numbers);
   for (int i = 0; i < 2; i++) {
@@ -39,9 +39,9 @@ static void recognise(const saltus_mechanism* m, uint64_t identity, known* k) {
 }
 
 /* The pair with one body's axes as given and the other's zero: the part of `side` in body axes. */
-static saltusi_pair pair_with(const known* k, int which) {
+static saltusi_pair pair_with(const pair_enclosure_data* k, int which) {
   static const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-  saltusi_carrier on[2] = {{{0.0}, {0.0}, {0.0}, {0.0}}, {{0.0}, {0.0}, {0.0}, {0.0}}};
+  saltusi_body_pose on[2] = {{{0.0}, {0.0}, {0.0}, {0.0}}, {{0.0}, {0.0}, {0.0}, {0.0}}};
   memcpy(on[which].R, unit, sizeof unit);
   saltusi_pair pair = {0};
   saltusi_shape_pair(k->shape[0], &on[0], k->shape[1], &on[1], &k->numbers, &pair);
@@ -51,7 +51,7 @@ static saltusi_pair pair_with(const known* k, int which) {
 typedef enum form { NONE, POINTS, POINT_LINE, POINT_PLANE, LINES } form;
 
 /* Which formula, with the feature that it names last at `second`. */
-static form form_of(const known* k, int* second) {
+static form form_of(const pair_enclosure_data* k, int* second) {
   const saltusi_feature *A = k->feature[0], *B = k->feature[1];
   *second = 1;
   if (A == NULL || B == NULL || k->numbers.branch != 0) {
@@ -74,7 +74,7 @@ static form form_of(const known* k, int* second) {
 
 unsigned saltusi_pair_depends(const saltus_mechanism* m, saltus_quantity what, uint64_t identity) {
   assert(m != NULL && m->world != NULL);
-  known k;
+  pair_enclosure_data k;
   int second;
   recognise(m, identity, &k);
   const unsigned on = SALTUS_ON_T | SALTUS_ON_Q | SALTUS_NOT_AFFINE;
@@ -85,8 +85,8 @@ unsigned saltusi_pair_depends(const saltus_mechanism* m, saltus_quantity what, u
 }
 
 /* A vector of a body in world axes. */
-static void turned(const saltusi_piece* p, const saltusi_body_piece* body, const double x[3],
-                   saltusi_taylor3* to) {
+static void turned(const saltusi_motion_segment* p, const saltusi_body_segment* body,
+                   const double x[3], saltusi_taylor3* to) {
   for (int i = 0; i < 3; i++) {
     saltusi_taylor_set(p, &to->k[i], 0.0);
     for (int j = 0; j < 3; j++) {
@@ -96,8 +96,8 @@ static void turned(const saltusi_piece* p, const saltusi_body_piece* body, const
 }
 
 /* p_A - p_B */
-static void way(const saltusi_piece* p, const known* k, const saltusi_body_piece at[2],
-                saltusi_taylor3* w) {
+static void way(const saltusi_motion_segment* p, const pair_enclosure_data* k,
+                const saltusi_body_segment at[2], saltusi_taylor3* w) {
   saltusi_taylor3 other;
   *w = at[0].x;
   saltusi_taylor3_subtract(p, w, &at[1].x);
@@ -107,7 +107,7 @@ static void way(const saltusi_piece* p, const known* k, const saltusi_body_piece
   saltusi_taylor3_subtract(p, w, &other);
 }
 
-static void root_of(const saltusi_piece* p, saltusi_taylor* x) {
+static void root_of(const saltusi_motion_segment* p, saltusi_taylor* x) {
   const saltusi_taylor square = *x;
   saltusi_taylor_apply(p, x, SALTUSI_SQRT, &square);
 }
@@ -118,8 +118,8 @@ static double sign_of(const saltusi_taylor* x) {
 }
 
 /* The sign of d . side, `side` the outward directions of both; 2: neither has any. */
-static double side_sign(const saltusi_piece* p, const known* k, const saltusi_body_piece at[2],
-                        const saltusi_taylor3* d) {
+static double side_sign(const saltusi_motion_segment* p, const pair_enclosure_data* k,
+                        const saltusi_body_segment at[2], const saltusi_taylor3* d) {
   const saltusi_pair own[2] = {pair_with(k, 0), pair_with(k, 1)};
   saltusi_taylor3 side, part;
   saltusi_taylor facing;
@@ -134,15 +134,16 @@ static double side_sign(const saltusi_piece* p, const known* k, const saltusi_bo
 }
 
 /* Sign of a distance along d: negative for hollow features, and for a centre that is inside. */
-static double distance_sign(const saltusi_piece* p, const known* k, const saltusi_body_piece at[2],
-                            const saltusi_taylor3* d) {
+static double distance_sign(const saltusi_motion_segment* p, const pair_enclosure_data* k,
+                            const saltusi_body_segment at[2], const saltusi_taylor3* d) {
   const bool hollow = (k->feature[0]->rho < 0.0) != (k->feature[1]->rho < 0.0);
   const double facing = side_sign(p, k, at, d);
   return hollow ? -1.0 : facing == 2.0 ? 1.0 : facing;
 }
 
-static double lines(const saltusi_piece* p, const known* k, const saltusi_body_piece at[2],
-                    const saltusi_taylor3* w, saltusi_taylor* to) {
+static double lines(const saltusi_motion_segment* p, const pair_enclosure_data* k,
+                    const saltusi_body_segment at[2], const saltusi_taylor3* w,
+                    saltusi_taylor* to) {
   saltusi_taylor3 a, b, across;
   saltusi_taylor square;
   turned(p, &at[0], k->feature[0]->a, &a);
@@ -157,13 +158,13 @@ static double lines(const saltusi_piece* p, const known* k, const saltusi_body_p
 }
 
 /* Parallel edges: their guard excludes contact, and shapes_gaps() returns INFINITY. */
-static bool are_parallel(const saltusi_piece* p, const known* k) {
+static bool are_parallel(const saltusi_motion_segment* p, const pair_enclosure_data* k) {
   const double parallel = 3e-6; /* as guards have it: docs/theory/contact-polytopes.md */
-  saltusi_body_piece at[2];
+  saltusi_body_segment at[2];
   saltusi_taylor3 a, b, across;
   saltusi_taylor square;
   for (int i = 0; i < 2; i++) {
-    saltusi_piece_pose(p, k->body[i], &at[i]);
+    saltusi_segment_pose(p, k->body[i], &at[i]);
   }
   turned(p, &at[0], k->feature[0]->a, &a);
   turned(p, &at[1], k->feature[1]->a, &b);
@@ -173,14 +174,15 @@ static bool are_parallel(const saltusi_piece* p, const known* k) {
 }
 
 /* The distance of the skeletons; false: its sign is open. */
-static bool apart(const saltusi_piece* p, const known* k, form f, int second, saltusi_taylor* to) {
+static bool apart(const saltusi_motion_segment* p, const pair_enclosure_data* k, form f, int second,
+                  saltusi_taylor* to) {
   const double rho = k->feature[0]->rho + k->feature[1]->rho;
   double sign = second == 1 ? 1.0 : -1.0; /* w is from B to A */
-  saltusi_body_piece at[2];
+  saltusi_body_segment at[2];
   saltusi_taylor3 w, b;
   saltusi_taylor along;
   for (int i = 0; i < 2; i++) {
-    saltusi_piece_pose(p, k->body[i], &at[i]);
+    saltusi_segment_pose(p, k->body[i], &at[i]);
   }
   way(p, k, at, &w);
   if (f != POINTS && f != LINES) {
@@ -214,14 +216,14 @@ static bool apart(const saltusi_piece* p, const known* k, form f, int second, sa
   return sign != 0.0;
 }
 
-void saltusi_pair_along(const saltusi_piece* p, uint64_t identity, saltus_interval* out) {
+void saltusi_pair_along(const saltusi_motion_segment* p, uint64_t identity, saltus_interval* out) {
   assert(p != NULL && out != NULL);
-  known k;
+  pair_enclosure_data k;
   int second;
   saltusi_taylor value;
   recognise(p->m, identity, &k);
   const form f = form_of(&k, &second);
-  const saltusi_piece flat = {.m = p->m, .course = p->course, .stride = p->stride};
+  const saltusi_motion_segment flat = {.m = p->m, .course = p->course, .stride = p->stride};
   if (f == LINES && are_parallel(&flat, &k)) {
     for (int i = 0; i <= p->order; i++) {
       out[i] = i == 0 ? (saltus_interval){DBL_MAX, INFINITY} : saltusi_everything;
@@ -239,7 +241,7 @@ void saltusi_pair_along(const saltusi_piece* p, uint64_t identity, saltus_interv
 
 void saltusi_pair_bodies(const saltus_mechanism* m, uint64_t identity, int body[2]) {
   assert(m != NULL && m->world != NULL && body != NULL);
-  known k;
+  pair_enclosure_data k;
   recognise(m, identity, &k);
   body[0] = k.body[0];
   body[1] = k.body[1];

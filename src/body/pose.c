@@ -102,7 +102,7 @@ static void driven_pose(const saltus_mechanism* m, const saltusi_body* body, dou
 }
 
 static void driven_motion(const saltus_mechanism* m, const saltusi_body* body, double t,
-                          saltusi_motion* motion) {
+                          saltusi_body_motion* motion) {
   double s[3][3], w[3], dw[3];
   saltusi_pose pose;
   driven_pose(m, body, t, &pose);
@@ -145,11 +145,11 @@ void saltusi_pose_at(const saltus_mechanism* m, int body, double t, const double
 }
 
 void saltusi_motion_at(const saltus_mechanism* m, int body, double t, const double* v,
-                       saltusi_motion* motion) {
+                       saltusi_body_motion* motion) {
   assert(m != NULL && body >= 0 && body <= m->body_count && motion != NULL);
   assert(v != NULL || m->bodies[body].kind != SALTUS_BODY_FREE);
   const saltusi_body* b = &m->bodies[body];
-  *motion = (saltusi_motion){0};
+  *motion = (saltusi_body_motion){0};
   if (b->kind == SALTUS_BODY_DRIVEN) {
     driven_motion(m, b, t, motion);
   } else if (b->kind == SALTUS_BODY_FREE && m->plane) {

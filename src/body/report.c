@@ -53,7 +53,7 @@ void saltus_mechanism_joint_load(const saltus_mechanism* mechanism, int joint, d
   assert(mechanism != NULL && joint >= 0 && joint < mechanism->joint_count);
   assert(q != NULL && lambda != NULL && force != NULL && torque != NULL);
   const saltusi_joint* j = &mechanism->joints[joint];
-  const saltusi_row* rows = mechanism->rows + j->row;
+  const saltusi_joint_row* rows = mechanism->rows + j->row;
   memset(force, 0, 3 * sizeof(double));
   memset(torque, 0, 3 * sizeof(double));
   if (j->link.links == 2) {
@@ -76,7 +76,7 @@ void saltus_mechanism_joint_load(const saltus_mechanism* mechanism, int joint, d
 }
 
 /* Rows in rad: those of axes and angles; of a coupling its second joint decides. */
-static bool is_angular(const saltusi_row* row) {
+static bool is_angular(const saltusi_joint_row* row) {
   const saltusi_term_kind kind = row->terms == 2 && row->term[0].link != row->term[1].link
                                      ? row->term[1].kind
                                      : row->term[0].kind;
@@ -92,7 +92,7 @@ void saltus_mechanism_joint_defect(const saltus_mechanism* mechanism, int joint,
   double squares[2] = {0.0, 0.0};
   saltusi_link_ends(mechanism, &j->link, t, q, NULL, end);
   for (int r = 0; r < j->rows; r++) {
-    const saltusi_row* row = &mechanism->rows[j->row + r];
+    const saltusi_joint_row* row = &mechanism->rows[j->row + r];
     const double g = saltusi_row_value(mechanism, row, end, t, q);
     squares[is_angular(row)] += g * g;
   }
@@ -104,7 +104,7 @@ static void add_momentum(const saltus_mechanism* m, int body, double t, const sa
                          saltus_mechanism_state* state) {
   const saltusi_body* b = &m->bodies[body];
   saltusi_pose pose;
-  saltusi_motion motion;
+  saltusi_body_motion motion;
   double spin[3], world[3], arm[3];
   saltusi_pose_at(m, body, t, at->q, &pose);
   saltusi_motion_at(m, body, t, at->v, &motion);

@@ -10,7 +10,7 @@
 #include "base/suggest.h"
 #include "body/contacts.h"
 #include "body/define.h"
-#include "shape/polytope.h"
+#include "shape/polytope/polytope.h"
 #include "system/frictions.h"
 
 #include <assert.h>
@@ -191,12 +191,12 @@ static saltus_status mix_materials(const saltusi_definition* d) {
 /* Data of shapes before their creation. */
 enum { MODELS = 8 };
 
-typedef struct reading {
+typedef struct shapes_reading {
   saltusi_index materials, shapes, groups;
   saltus_shape_def model[MODELS]; /* the last definitions that differ, in axes of their bodies */
   const saltusi_shape* made[MODELS];
   int models; /* so far */
-} reading;
+} shapes_reading;
 
 static saltus_status group_bit(const saltusi_definition* d, const saltus_body_shape_def* def,
                                const char* name, saltusi_index* groups, uint64_t* bits) {
@@ -292,7 +292,7 @@ static double thickness(const saltus_shape_def* def, const saltusi_shape* made) 
 
 /* Makes a shape, or repeats one of the last that is alike. */
 static saltus_status make_shape(const saltusi_definition* d, const saltus_shape_def* def,
-                                reading* r, saltusi_shape* out) {
+                                shapes_reading* r, saltusi_shape* out) {
   for (int k = 0; k < MODELS && k < r->models; k++) {
     if (saltusi_shape_is_alike(&r->model[k], def)) {
       return saltusi_shape_repeat(r->made[k], def->name, &d->m->pool, out);
@@ -304,7 +304,7 @@ static saltus_status make_shape(const saltusi_definition* d, const saltus_shape_
   return saltusi_shape_make(def, d->m->plane ? 2 : 3, &d->m->pool, d->def->log, out);
 }
 
-static saltus_status shape_of(const saltusi_definition* d, int i, int number, reading* r,
+static saltus_status shape_of(const saltusi_definition* d, int i, int number, shapes_reading* r,
                               saltusi_instance* out) {
   const saltus_body_shape_def* def = &d->def->shapes[i];
   saltus_mechanism* m = d->m;
@@ -348,7 +348,7 @@ static saltus_status shape_of(const saltusi_definition* d, int i, int number, re
   return status;
 }
 
-static saltus_status make_shapes(const saltusi_definition* d, reading* r) {
+static saltus_status make_shapes(const saltusi_definition* d, shapes_reading* r) {
   saltus_mechanism* m = d->m;
   const int n = d->def->shape_count;
   int* number = SALTUSI_TAKE(&m->pool, int, m->body_count + 1);
@@ -370,7 +370,7 @@ static saltus_status make_shapes(const saltusi_definition* d, reading* r) {
 /* ---- exceptions ---- */
 
 /* Whether a name of an exception means an instance. */
-static bool means(const saltusi_definition* d, const reading* r, const saltusi_instance* at,
+static bool means(const saltusi_definition* d, const shapes_reading* r, const saltusi_instance* at,
                   const char* name) {
   const saltus_mechanism* m = d->m;
   const int group = saltusi_index_find(&r->groups, name);
@@ -380,7 +380,8 @@ static bool means(const saltusi_definition* d, const reading* r, const saltusi_i
           strcmp(d->def->materials[at->material].name, name) == 0);
 }
 
-static saltus_status unknown_name(const saltusi_definition* d, const reading* r, const char* name) {
+static saltus_status unknown_name(const saltusi_definition* d, const shapes_reading* r,
+                                  const char* name) {
   const saltusi_index* all[] = {&r->shapes, &d->m->body_names, &r->groups, &r->materials};
   const char* near = NULL;
   for (int k = 0; k < 4 && near == NULL; k++) {
@@ -396,7 +397,7 @@ static saltus_status unknown_name(const saltusi_definition* d, const reading* r,
 }
 
 /* Adds an exception for all instances that two names mean; only counts without a list. */
-static int add_exceptions(const saltusi_definition* d, const reading* r,
+static int add_exceptions(const saltusi_definition* d, const shapes_reading* r,
                           const saltus_contact_pair_def* pair, int law, saltusi_exception* list,
                           int count) {
   const saltusi_world* world = d->m->world;
@@ -485,7 +486,7 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
 }
 
 /* A material of an instance that the name means. */
-static int material_meant(const saltusi_definition* d, const reading* r, const char* name) {
+static int material_meant(const saltusi_definition* d, const shapes_reading* r, const char* name) {
   const int place = saltusi_index_find(&r->materials, name);
   for (int i = 0; place < 0 && i < d->m->world->count; i++) {
     if (means(d, r, &d->m->world->instance[i], name)) {
@@ -496,7 +497,7 @@ static int material_meant(const saltusi_definition* d, const reading* r, const c
 }
 
 /* Laws of exceptions, those between materials into the table. */
-static saltus_status read_pairs(const saltusi_definition* d, const reading* r, int* law) {
+static saltus_status read_pairs(const saltusi_definition* d, const shapes_reading* r, int* law) {
   saltus_mechanism* m = d->m;
   saltus_status status = SALTUS_OK;
   for (int i = 0; status == SALTUS_OK && i < d->def->contact_pair_count; i++) {
@@ -527,7 +528,7 @@ static saltus_status read_pairs(const saltusi_definition* d, const reading* r, i
   return status;
 }
 
-static saltus_status except(const saltusi_definition* d, const reading* r) {
+static saltus_status except(const saltusi_definition* d, const shapes_reading* r) {
   saltus_mechanism* m = d->m;
   const saltus_mechanism_def* def = d->def;
   int* law = SALTUSI_TAKE(&m->pool, int, def->contact_pair_count);
@@ -619,7 +620,7 @@ saltus_status saltusi_define_shapes(const saltusi_definition* d) {
   saltus_mechanism* m = d->m;
   const saltus_mechanism_def* def = d->def;
   m->law_count = m->limit_count;
-  reading r = {0};
+  shapes_reading r = {0};
   int groups = 0;
   for (int i = 0; i < def->shape_count; i++) {
     groups += def->shapes[i].group_count > 0 ? def->shapes[i].group_count : 0;
@@ -646,13 +647,13 @@ saltus_status saltusi_define_shapes(const saltusi_definition* d) {
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_carrier* pose = SALTUSI_TAKE(&m->pool, saltusi_carrier, m->body_count + 1);
+  saltusi_body_pose* pose = SALTUSI_TAKE(&m->pool, saltusi_body_pose, m->body_count + 1);
   if (pose == NULL) {
     return SALTUS_ERR_MEMORY;
   }
   const saltus_point start = {.t = m->t0, .q = m->q0};
   for (int i = 0; i <= m->body_count; i++) {
-    saltusi_shapes_carrier(m, i, &start, &pose[i]);
+    saltusi_shapes_body_pose(m, i, &start, &pose[i]);
   }
   status = saltusi_world_make(m->world, pose, &m->pool);
   if (status == SALTUS_ERR_RANGE) {

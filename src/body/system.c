@@ -3,7 +3,7 @@
  *
  * system.c - the system of a mechanism: sizes, structure, labels, callbacks.
  */
-#include "body/bending.h"
+#include "body/constraint_hessian.h"
 #include "body/contacts.h"
 #include "body/define.h"
 #include "body/enclosure.h"
@@ -185,7 +185,7 @@ static unsigned traits_of(const saltus_mechanism* m) {
   return traits;
 }
 
-static bool reads_angle(const saltusi_row* row) {
+static bool reads_angle(const saltusi_joint_row* row) {
   bool reads = false;
   for (int i = 0; i < row->terms; i++) {
     reads = reads || (row->term[i].kind == SALTUSI_TERM_ANGLE && row->term[i].q >= 0);
@@ -218,7 +218,7 @@ static void set_ops(saltus_mechanism* m) {
       .potential = saltusi_mechanism_potential,
       .power = saltusi_mechanism_power,
       .enclosure = saltusi_mechanism_enclosure(m),
-      .obstacle = saltusi_mechanism_obstacle,
+      .obstacle = saltusi_mechanism_step_failure,
   };
   if (m->limit_count > 0) {
     m->ops.contacts = saltusi_mechanism_contacts;
@@ -232,14 +232,14 @@ static void set_ops(saltus_mechanism* m) {
     m->ops.contact = saltusi_shapes_contact;
     m->ops.gaps = saltusi_shapes_gaps;
     m->ops.place = saltusi_shapes_place;
-    m->ops.sweep = saltusi_shapes_sweep;
+    m->ops.sweep = saltusi_shapes_swept_query;
     m->ops.guards = saltusi_shapes_guards;
     m->ops.contact_text = saltusi_shapes_contact_text;
   }
   if (m->joint_count > 0) {
     m->ops.joints = saltusi_mechanism_joints;
     m->ops.joint = saltusi_mechanism_joint;
-    m->ops.joint_bend = saltusi_mechanism_joint_bend;
+    m->ops.joint_bend = saltusi_mechanism_joint_hessian;
     m->ops.joints_act = saltusi_mechanism_joints_act;
   }
   if (!m->plane) {

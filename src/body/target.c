@@ -90,7 +90,8 @@ static double integrate(const saltus_signal* s, double t0, double t1) {
   return total;
 }
 
-void saltusi_target_at(const saltus_mechanism* m, const saltusi_row* row, double t, double out[3]) {
+void saltusi_target_at(const saltus_mechanism* m, const saltusi_joint_row* row, double t,
+                       double out[3]) {
   assert(m != NULL && row != NULL && out != NULL);
   saltusi_signal_at(m, &row->target, t, out);
   if (!row->by_speed) {
@@ -144,7 +145,7 @@ typedef struct turning_about {
 static void rate_about(const void* self, double t, double out[3]) {
   const turning_about* by = self;
   const saltusi_marker* marker = &by->m->markers[by->marker];
-  saltusi_motion motion;
+  saltusi_body_motion motion;
   saltusi_motion_at(by->m, marker->body, t, NULL, &motion);
   out[0] = saltusi_dot3(marker->axis[2], motion.w);
   out[1] = out[2] = 0.0;

@@ -12,7 +12,8 @@
 
 /* ---- signals ---- */
 
-void saltusi_piece_signal(const saltusi_piece* p, const saltusi_signal* s, saltusi_taylor* to) {
+void saltusi_segment_signal(const saltusi_motion_segment* p, const saltusi_signal* s,
+                            saltusi_taylor* to) {
   assert(p != NULL && s != NULL && to != NULL && s->input < p->m->input_count);
   if (s->given.evaluate == NULL) {
     saltusi_taylor_set(p, to, s->input >= 0 ? p->m->inputs[s->input] : s->given.value);
@@ -24,7 +25,8 @@ void saltusi_piece_signal(const saltusi_piece* p, const saltusi_signal* s, saltu
 }
 
 /* ds/dt: (k + 1) s_(k+1) (dt)^k, with t = t_0 + dt x over the piece. */
-static void signal_rate(const saltusi_piece* p, const saltusi_signal* s, saltusi_taylor* to) {
+static void signal_rate(const saltusi_motion_segment* p, const saltusi_signal* s,
+                        saltusi_taylor* to) {
   saltusi_taylor_set(p, to, 0.0);
   if (s->given.evaluate == NULL) {
     return;
@@ -38,26 +40,27 @@ static void signal_rate(const saltusi_piece* p, const saltusi_signal* s, saltusi
   saltus_interval power = saltusi_exactly(1.0);
   for (int k = 0; k <= p->order; k++) {
     const bool known = k + 1 <= order && time.extent.degree <= 1;
-    rate[k] = known ? saltusi_product(saltusi_scaled((double)(k + 1), c[k + 1]), power)
+    rate[k] = known ? saltusi_matrix_free(saltusi_scaled((double)(k + 1), c[k + 1]), power)
                     : saltusi_everything;
-    power = p->order > 0 ? saltusi_product(power, p->course->t[1]) : power;
+    power = p->order > 0 ? saltusi_matrix_free(power, p->course->t[1]) : power;
   }
   saltusi_taylor_set_given(p, to, rate);
 }
 
 /* ---- poses ---- */
 
-void saltusi_piece_coordinate(const saltusi_piece* p, int i, saltusi_taylor* to) {
+void saltusi_segment_coordinate(const saltusi_motion_segment* p, int i, saltusi_taylor* to) {
   assert(p != NULL && to != NULL && i >= 0 && i < p->m->system.dims.nq);
   saltusi_taylor_set_given(p, to, p->course->q + (size_t)i * (size_t)p->stride);
 }
 
-void saltusi_piece_velocity(const saltusi_piece* p, int i, saltusi_taylor* to) {
+void saltusi_segment_velocity(const saltusi_motion_segment* p, int i, saltusi_taylor* to) {
   assert(p != NULL && to != NULL && i >= 0 && i < p->m->system.dims.nv);
   saltusi_taylor_set_given(p, to, p->course->v + (size_t)i * (size_t)p->stride);
 }
 
-static void plane_matrix(const saltusi_piece* p, const saltusi_taylor* angle, saltusi_taylor9* R) {
+static void plane_matrix(const saltusi_motion_segment* p, const saltusi_taylor* angle,
+                         saltusi_taylor9* R) {
   for (int k = 0; k < 9; k++) {
     saltusi_taylor_set(p, &R->k[k], k == 8 ? 1.0 : 0.0);
   }
@@ -69,11 +72,11 @@ static void plane_matrix(const saltusi_piece* p, const saltusi_taylor* angle, sa
 }
 
 /* As saltusi_quaternion_matrix. */
-static void space_matrix(const saltusi_piece* p, int q, saltusi_taylor9* R) {
+static void space_matrix(const saltusi_motion_segment* p, int q, saltusi_taylor9* R) {
   saltusi_taylor u[4], square, twice, uu[4][4];
   saltusi_taylor_set(p, &square, 0.0);
   for (int i = 0; i < 4; i++) {
-    saltusi_piece_coordinate(p, q + i, &u[i]);
+    saltusi_segment_coordinate(p, q + i, &u[i]);
     saltusi_taylor_add_product(p, &square, &u[i], &u[i], 1);
   }
   saltusi_taylor_set(p, &twice, 2.0);
@@ -98,7 +101,8 @@ static void space_matrix(const saltusi_piece* p, int q, saltusi_taylor9* R) {
   }
 }
 
-static void fixed_pose(const saltusi_piece* p, const saltusi_body* body, saltusi_body_piece* at) {
+static void fixed_pose(const saltusi_motion_segment* p, const saltusi_body* body,
+                       saltusi_body_segment* at) {
   saltusi_taylor3_set(p, &at->x, body->pose.x);
   for (int k = 0; k < 9; k++) {
     saltusi_taylor_set(p, &at->R.k[k], body->pose.R[k]);
@@ -109,7 +113,7 @@ static void fixed_pose(const saltusi_piece* p, const saltusi_body* body, saltusi
 }
 
 /* R (about an axis of the world) R */
-static void turn_about(const saltusi_piece* p, int axis, const saltusi_taylor* angle,
+static void turn_about(const saltusi_motion_segment* p, int axis, const saltusi_taylor* angle,
                        saltusi_taylor9* R) {
   const int i = (axis + 1) % 3, j = (axis + 2) % 3;
   saltusi_taylor c, s;
@@ -127,8 +131,8 @@ static void turn_about(const saltusi_piece* p, int axis, const saltusi_taylor* a
 }
 
 /* Rodrigues: R = c I + s [n]x + (1 - c) n n^T, times the present matrix. */
-static void turn_about_axis(const saltusi_piece* p, const double n[3], const saltusi_taylor* angle,
-                            saltusi_taylor9* R) {
+static void turn_about_axis(const saltusi_motion_segment* p, const double n[3],
+                            const saltusi_taylor* angle, saltusi_taylor9* R) {
   saltusi_taylor c, s, rest;
   saltusi_taylor9 by;
   const saltusi_taylor9 old = *R;
@@ -152,7 +156,7 @@ static void turn_about_axis(const saltusi_piece* p, const double n[3], const sal
 }
 
 /* Angular velocity in world axes, as in pose.c. */
-static void driven_spin(const saltusi_piece* p, const saltusi_body* body,
+static void driven_spin(const saltusi_motion_segment* p, const saltusi_body* body,
                         const saltusi_taylor angle[3], saltusi_taylor3* w) {
   saltusi_taylor rate[3];
   for (int k = 0; k < 3; k++) {
@@ -184,13 +188,13 @@ static void driven_spin(const saltusi_piece* p, const saltusi_body* body,
   }
 }
 
-static void driven_pose(const saltusi_piece* p, const saltusi_body* body, bool moves,
-                        saltusi_body_piece* at) {
+static void driven_pose(const saltusi_motion_segment* p, const saltusi_body* body, bool moves,
+                        saltusi_body_segment* at) {
   saltusi_taylor angle[3];
   fixed_pose(p, body, at);
   for (int k = 0; k < 3; k++) {
-    saltusi_piece_signal(p, &body->position[k], &at->x.k[k]);
-    saltusi_piece_signal(p, &body->rotation[k], &angle[k]);
+    saltusi_segment_signal(p, &body->position[k], &at->x.k[k]);
+    saltusi_segment_signal(p, &body->rotation[k], &angle[k]);
   }
   saltusi_taylor_add(p, &at->angle, &angle[0]);
   if (saltusi_dot3(body->axis, body->axis) > 0.0) {
@@ -211,8 +215,8 @@ static void driven_pose(const saltusi_piece* p, const saltusi_body* body, bool m
 }
 
 /* Without `axes` R is not needed. */
-static void pose_along(const saltusi_piece* p, int body, bool axes, bool moves,
-                       saltusi_body_piece* at) {
+static void pose_along(const saltusi_motion_segment* p, int body, bool axes, bool moves,
+                       saltusi_body_segment* at) {
   const saltusi_body* b = &p->m->bodies[body];
   if (b->kind == SALTUS_BODY_DRIVEN) {
     driven_pose(p, b, moves, at);
@@ -223,13 +227,13 @@ static void pose_along(const saltusi_piece* p, int body, bool axes, bool moves,
     return;
   }
   for (int k = 0; k < (p->m->plane ? 2 : 3); k++) {
-    saltusi_piece_coordinate(p, b->q + k, &at->x.k[k]);
+    saltusi_segment_coordinate(p, b->q + k, &at->x.k[k]);
     if (moves) {
-      saltusi_piece_velocity(p, b->v + k, &at->v.k[k]);
+      saltusi_segment_velocity(p, b->v + k, &at->v.k[k]);
     }
   }
   if (p->m->plane) {
-    saltusi_piece_coordinate(p, b->q + 2, &at->angle);
+    saltusi_segment_coordinate(p, b->q + 2, &at->angle);
   }
   if (axes && p->m->plane) {
     plane_matrix(p, &at->angle, &at->R);
@@ -237,11 +241,11 @@ static void pose_along(const saltusi_piece* p, int body, bool axes, bool moves,
     space_matrix(p, b->q + 3, &at->R);
   }
   for (int k = p->m->plane ? 2 : 0; moves && k < 3; k++) {
-    saltusi_piece_velocity(p, b->v + (p->m->plane ? 2 : 3 + k), &at->w.k[k]);
+    saltusi_segment_velocity(p, b->v + (p->m->plane ? 2 : 3 + k), &at->w.k[k]);
   }
 }
 
-void saltusi_piece_pose(const saltusi_piece* p, int body, saltusi_body_piece* at) {
+void saltusi_segment_pose(const saltusi_motion_segment* p, int body, saltusi_body_segment* at) {
   assert(p != NULL && at != NULL);
   pose_along(p, body, true, false, at);
 }
@@ -249,8 +253,8 @@ void saltusi_piece_pose(const saltusi_piece* p, int body, saltusi_body_piece* at
 /* ---- ends ---- */
 
 /* R x and R (w x x) of a vector in body axes, whose zeros cost nothing. */
-static void carry(const saltusi_piece* p, const saltusi_body_piece* body, const double x[3],
-                  bool moves, saltusi_taylor3* to, saltusi_taylor3* rate) {
+static void carry(const saltusi_motion_segment* p, const saltusi_body_segment* body,
+                  const double x[3], bool moves, saltusi_taylor3* to, saltusi_taylor3* rate) {
   for (int i = 0; i < 3; i++) {
     saltusi_taylor_set(p, &to->k[i], 0.0);
     for (int j = 0; j < 3; j++) {
@@ -272,7 +276,7 @@ static void carry(const saltusi_piece* p, const saltusi_body_piece* body, const 
 /* Data used by rows: bits of axes, and of the origin. */
 enum { ORIGIN = 8 };
 
-static unsigned needs_of(const saltusi_row* row, int end) {
+static unsigned needs_of(const saltusi_joint_row* row, int end) {
   unsigned needs = 0;
   for (int i = 0; i < row->terms; i++) {
     const saltusi_term* term = &row->term[i];
@@ -301,8 +305,8 @@ static unsigned needs_of(const saltusi_row* row, int end) {
   return needs;
 }
 
-static void end_along(const saltusi_piece* p, int marker, unsigned needs, bool moves,
-                      saltusi_end_piece* end) {
+static void end_along(const saltusi_motion_segment* p, int marker, unsigned needs, bool moves,
+                      saltusi_end_segment* end) {
   end->marker = &p->m->markers[marker];
   pose_along(p, end->marker->body, needs != 0, moves, &end->body);
   if ((needs & ORIGIN) != 0) {
@@ -319,8 +323,8 @@ static void end_along(const saltusi_piece* p, int marker, unsigned needs, bool m
   }
 }
 
-void saltusi_piece_ends(const saltusi_piece* p, const saltusi_link* link, const saltusi_row* row,
-                        bool moves, saltusi_end_piece end[4]) {
+void saltusi_segment_ends(const saltusi_motion_segment* p, const saltusi_link* link,
+                          const saltusi_joint_row* row, bool moves, saltusi_end_segment end[4]) {
   assert(p != NULL && link != NULL && row != NULL && end != NULL);
   for (int k = 0; k < 2 * link->links; k++) {
     end_along(p, link->marker[k / 2][k % 2], needs_of(row, k), moves, &end[k]);

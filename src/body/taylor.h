@@ -23,11 +23,11 @@ typedef struct saltusi_taylor3 {
 } saltusi_taylor3;
 
 /* A piece of a motion of a mechanism. */
-typedef struct saltusi_piece {
+typedef struct saltusi_motion_segment {
   const saltus_mechanism* m;
   const saltus_course* course;
   int order, stride;
-} saltusi_piece;
+} saltusi_motion_segment;
 
 /* ---- numbers ---- */
 
@@ -35,47 +35,50 @@ static inline saltusi_jet saltusi_taylor_read_only(const saltusi_taylor* x) {
   return (saltusi_jet){x->c, x->extent};
 }
 
-static inline saltusi_jet_place saltusi_taylor_into(const saltusi_piece* p, saltusi_taylor* x) {
+static inline saltusi_jet_place saltusi_taylor_into(const saltusi_motion_segment* p,
+                                                    saltusi_taylor* x) {
   return (saltusi_jet_place){x->c, &x->extent, p->order};
 }
 
-static inline void saltusi_taylor_set(const saltusi_piece* p, saltusi_taylor* x, double value) {
+static inline void saltusi_taylor_set(const saltusi_motion_segment* p, saltusi_taylor* x,
+                                      double value) {
   x->c[0] = saltusi_exactly(value);
   x->extent = (saltusi_extent){.degree = 0, .open = (unsigned char)(p->order + 1)};
 }
 
-static inline void saltusi_taylor_set_given(const saltusi_piece* p, saltusi_taylor* x,
+static inline void saltusi_taylor_set_given(const saltusi_motion_segment* p, saltusi_taylor* x,
                                             const saltus_interval* c) {
   const saltusi_jet jet = saltusi_jet_given(c, p->order);
   saltusi_jet_copy(saltusi_taylor_into(p, x), jet);
 }
 
-static inline void saltusi_taylor_add(const saltusi_piece* p, saltusi_taylor* to,
+static inline void saltusi_taylor_add(const saltusi_motion_segment* p, saltusi_taylor* to,
                                       const saltusi_taylor* x) {
   saltusi_jet_sum(saltusi_taylor_into(p, to), saltusi_taylor_read_only(to),
                   saltusi_taylor_read_only(x));
 }
 
-static inline void saltusi_taylor_subtract(const saltusi_piece* p, saltusi_taylor* to,
+static inline void saltusi_taylor_subtract(const saltusi_motion_segment* p, saltusi_taylor* to,
                                            const saltusi_taylor* x) {
   saltusi_jet_difference(saltusi_taylor_into(p, to), saltusi_taylor_read_only(to),
                          saltusi_taylor_read_only(x));
 }
 
-static inline void saltusi_taylor_multiply(const saltusi_piece* p, saltusi_taylor* to,
+static inline void saltusi_taylor_multiply(const saltusi_motion_segment* p, saltusi_taylor* to,
                                            const saltusi_taylor* x) {
   saltusi_jet_product(saltusi_taylor_into(p, to), saltusi_taylor_read_only(to),
                       saltusi_taylor_read_only(x));
 }
 
-static inline void saltusi_taylor_scale(const saltusi_piece* p, saltusi_taylor* to, double s) {
+static inline void saltusi_taylor_scale(const saltusi_motion_segment* p, saltusi_taylor* to,
+                                        double s) {
   saltusi_taylor by;
   saltusi_taylor_set(p, &by, s);
   saltusi_taylor_multiply(p, to, &by);
 }
 
 /* to += s x y, s 1 or -1 */
-static inline void saltusi_taylor_add_product(const saltusi_piece* p, saltusi_taylor* to,
+static inline void saltusi_taylor_add_product(const saltusi_motion_segment* p, saltusi_taylor* to,
                                               const saltusi_taylor* x, const saltusi_taylor* y,
                                               int s) {
   const saltusi_jet sum = saltusi_taylor_read_only(to);
@@ -84,7 +87,7 @@ static inline void saltusi_taylor_add_product(const saltusi_piece* p, saltusi_ta
 }
 
 /* to += s x with any s */
-static inline void saltusi_taylor_add_scaled(const saltusi_piece* p, saltusi_taylor* to,
+static inline void saltusi_taylor_add_scaled(const saltusi_motion_segment* p, saltusi_taylor* to,
                                              const saltusi_taylor* x, double s) {
   saltusi_taylor by;
   if (s != 0.0) {
@@ -93,41 +96,41 @@ static inline void saltusi_taylor_add_scaled(const saltusi_piece* p, saltusi_tay
   }
 }
 
-static inline void saltusi_taylor_divide(const saltusi_piece* p, saltusi_taylor* to,
+static inline void saltusi_taylor_divide(const saltusi_motion_segment* p, saltusi_taylor* to,
                                          const saltusi_taylor* x) {
   saltusi_jet_quotient(saltusi_taylor_into(p, to), saltusi_taylor_read_only(to),
                        saltusi_taylor_read_only(x));
 }
 
-static inline void saltusi_taylor_apply(const saltusi_piece* p, saltusi_taylor* to, int op,
+static inline void saltusi_taylor_apply(const saltusi_motion_segment* p, saltusi_taylor* to, int op,
                                         const saltusi_taylor* x) {
   saltusi_jet_function(saltusi_taylor_into(p, to), op, saltusi_taylor_read_only(x));
 }
 
 /* ---- vectors ---- */
 
-static inline void saltusi_taylor3_set(const saltusi_piece* p, saltusi_taylor3* x,
+static inline void saltusi_taylor3_set(const saltusi_motion_segment* p, saltusi_taylor3* x,
                                        const double value[3]) {
   for (int k = 0; k < 3; k++) {
     saltusi_taylor_set(p, &x->k[k], value[k]);
   }
 }
 
-static inline void saltusi_taylor3_subtract(const saltusi_piece* p, saltusi_taylor3* to,
+static inline void saltusi_taylor3_subtract(const saltusi_motion_segment* p, saltusi_taylor3* to,
                                             const saltusi_taylor3* x) {
   for (int k = 0; k < 3; k++) {
     saltusi_taylor_subtract(p, &to->k[k], &x->k[k]);
   }
 }
 
-static inline void saltusi_taylor3_add(const saltusi_piece* p, saltusi_taylor3* to,
+static inline void saltusi_taylor3_add(const saltusi_motion_segment* p, saltusi_taylor3* to,
                                        const saltusi_taylor3* x) {
   for (int k = 0; k < 3; k++) {
     saltusi_taylor_add(p, &to->k[k], &x->k[k]);
   }
 }
 
-static inline void saltusi_taylor3_dot(const saltusi_piece* p, const saltusi_taylor3* x,
+static inline void saltusi_taylor3_dot(const saltusi_motion_segment* p, const saltusi_taylor3* x,
                                        const saltusi_taylor3* y, saltusi_taylor* to) {
   saltusi_taylor_set(p, to, 0.0);
   for (int k = 0; k < 3; k++) {
@@ -136,7 +139,7 @@ static inline void saltusi_taylor3_dot(const saltusi_piece* p, const saltusi_tay
 }
 
 /* to = x x y; to is neither */
-static inline void saltusi_taylor3_cross(const saltusi_piece* p, const saltusi_taylor3* x,
+static inline void saltusi_taylor3_cross(const saltusi_motion_segment* p, const saltusi_taylor3* x,
                                          const saltusi_taylor3* y, saltusi_taylor3* to) {
   for (int k = 0; k < 3; k++) {
     const int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -150,7 +153,7 @@ typedef struct saltusi_taylor9 {
   saltusi_taylor k[9];
 } saltusi_taylor9;
 
-static inline void saltusi_taylor3_turn(const saltusi_piece* p, const saltusi_taylor9* R,
+static inline void saltusi_taylor3_turn(const saltusi_motion_segment* p, const saltusi_taylor9* R,
                                         const saltusi_taylor3* x, saltusi_taylor3* to) {
   for (int i = 0; i < 3; i++) {
     saltusi_taylor_set(p, &to->k[i], 0.0);
@@ -160,8 +163,9 @@ static inline void saltusi_taylor3_turn(const saltusi_piece* p, const saltusi_ta
   }
 }
 
-static inline void saltusi_taylor3_turn_back(const saltusi_piece* p, const saltusi_taylor9* R,
-                                             const saltusi_taylor3* x, saltusi_taylor3* to) {
+static inline void saltusi_taylor3_turn_back(const saltusi_motion_segment* p,
+                                             const saltusi_taylor9* R, const saltusi_taylor3* x,
+                                             saltusi_taylor3* to) {
   for (int i = 0; i < 3; i++) {
     saltusi_taylor_set(p, &to->k[i], 0.0);
     for (int j = 0; j < 3; j++) {
@@ -172,27 +176,28 @@ static inline void saltusi_taylor3_turn_back(const saltusi_piece* p, const saltu
 
 /* ---- bodies and markers (taylor.c) ---- */
 
-typedef struct saltusi_body_piece {
+typedef struct saltusi_body_segment {
   saltusi_taylor3 x;
   saltusi_taylor9 R;
   saltusi_taylor angle; /* of the plane */
   saltusi_taylor3 v, w; /* world axes; body axes; if velocities are requested */
-} saltusi_body_piece;
+} saltusi_body_segment;
 
-typedef struct saltusi_end_piece {
+typedef struct saltusi_end_segment {
   const saltusi_marker* marker;
-  saltusi_body_piece body;
+  saltusi_body_segment body;
   saltusi_taylor3 p, axis[3];
   saltusi_taylor3 dp, daxis[3]; /* if velocities are requested */
-} saltusi_end_piece;
+} saltusi_end_segment;
 
-void saltusi_piece_coordinate(const saltusi_piece* p, int i, saltusi_taylor* to);
-void saltusi_piece_velocity(const saltusi_piece* p, int i, saltusi_taylor* to);
-void saltusi_piece_signal(const saltusi_piece* p, const saltusi_signal* s, saltusi_taylor* to);
+void saltusi_segment_coordinate(const saltusi_motion_segment* p, int i, saltusi_taylor* to);
+void saltusi_segment_velocity(const saltusi_motion_segment* p, int i, saltusi_taylor* to);
+void saltusi_segment_signal(const saltusi_motion_segment* p, const saltusi_signal* s,
+                            saltusi_taylor* to);
 /* Where a body is. */
-void saltusi_piece_pose(const saltusi_piece* p, int body, saltusi_body_piece* at);
+void saltusi_segment_pose(const saltusi_motion_segment* p, int body, saltusi_body_segment* at);
 /* The ends of a link as far as a row looks at them, with their velocities when `moves`. */
-void saltusi_piece_ends(const saltusi_piece* p, const saltusi_link* link, const saltusi_row* row,
-                        bool moves, saltusi_end_piece end[4]);
+void saltusi_segment_ends(const saltusi_motion_segment* p, const saltusi_link* link,
+                          const saltusi_joint_row* row, bool moves, saltusi_end_segment end[4]);
 
 #endif

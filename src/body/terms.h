@@ -22,7 +22,7 @@ typedef struct saltusi_end {
 
 /* Motion of an end: velocities of its body, of its origin and axes. */
 typedef struct saltusi_end_motion {
-  saltusi_motion body;
+  saltusi_body_motion body;
   double p[3];       /* m/s */
   double axis[3][3]; /* 1/s */
 } saltusi_end_motion;

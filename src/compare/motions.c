@@ -21,13 +21,13 @@
 enum { ENOUGH = 20 };
 
 /* A recording that is read along. */
-typedef struct reader {
+typedef struct motions_reader {
   const saltus_recording_data* data;
   long long at;     /* last frame that is not after the instant */
   double* position; /* [nq] there */
   double* rates;    /* [2 nq] of the ends */
   bool between;     /* the instant is no frame's */
-} reader;
+} motions_reader;
 
 static bool same(double a, double b) {
   return fabs(a - b) <= 16.0 * DBL_EPSILON * fmax(fabs(a), fabs(b));
@@ -48,7 +48,7 @@ static bool rate_of(const saltusi_comparison* c, const saltus_recording_data* d,
   return d->nq == d->nv;
 }
 
-static void read_at(const saltusi_comparison* c, reader* r, double t) {
+static void read_at(const saltusi_comparison* c, motions_reader* r, double t) {
   const saltus_recording_data* d = r->data;
   int n = d->nq;
   while (r->at + 1 < d->count && (d->t[r->at + 1] <= t || same(d->t[r->at + 1], t))) {
@@ -96,12 +96,12 @@ static long long list_instants(const saltusi_comparison* c, bool shared, double*
   return count;
 }
 
-typedef struct columns {
+typedef struct motions_columns {
   double *largest, *at, *mean;
-} columns;
+} motions_columns;
 
 static void compare_at(saltusi_comparison* c, const double* instants, double* difference,
-                       reader* readers, columns* of) {
+                       motions_reader* readers, motions_columns* of) {
   saltus_comparison* out = &c->out;
   double last = out->start;
   for (int i = 0; i < out->nq; i++) {
@@ -182,11 +182,11 @@ saltus_status saltusi_compare_motions(saltusi_comparison* c) {
   size_t nq = (size_t)out->nq;
   double* instants = SALTUSI_TAKE(p, double, a->count + b->count + 1);
   double* difference = SALTUSI_TAKE(p, double, a->count + b->count + 1);
-  columns of = {SALTUSI_TAKE(p, double, nq), SALTUSI_TAKE(p, double, nq),
-                SALTUSI_TAKE(p, double, nq)};
+  motions_columns of = {SALTUSI_TAKE(p, double, nq), SALTUSI_TAKE(p, double, nq),
+                        SALTUSI_TAKE(p, double, nq)};
   double* position_graphs = SALTUSI_TAKE(p, double, nq);
   double* velocity_graphs = SALTUSI_TAKE(p, double, out->nv);
-  reader readers[2] = {{.data = a}, {.data = b}};
+  motions_reader readers[2] = {{.data = a}, {.data = b}};
   for (int k = 0; k < 2; k++) {
     readers[k].position = SALTUSI_TAKE(p, double, nq);
     readers[k].rates = SALTUSI_TAKE(p, double, 2 * nq);

@@ -65,7 +65,7 @@ static int nice_step(double raw, int* exponent) {
   return 1;
 }
 
-static int place_multiples(saltusi_axis* axis, int mantissa, int exponent) {
+static int place_multiples(saltusi_plot_axis* axis, int mantissa, int exponent) {
   double step = scaled(mantissa, exponent);
   double first = ceil(axis->low / step - SLACK);
   double last = floor(axis->high / step + SLACK);
@@ -81,7 +81,7 @@ static int place_multiples(saltusi_axis* axis, int mantissa, int exponent) {
 
 /* The roundest number near all ticks: units from coarse to fine, until one of their multiples is so
  * near that labels stay short. */
-static void choose_offset(saltusi_axis* axis, double first, double last) {
+static void choose_offset(saltusi_plot_axis* axis, double first, double last) {
   const double extent = last - first;
   const double middle = 0.5 * first + 0.5 * last;
   int k = decade_of(fmax(fabs(first), fabs(last)));
@@ -93,7 +93,7 @@ static void choose_offset(saltusi_axis* axis, double first, double last) {
 }
 
 /* Offset and power of ten that keep labels short. */
-static void shorten_labels(saltusi_axis* axis) {
+static void shorten_labels(saltusi_plot_axis* axis) {
   const int long_label = 5;
   const double first = axis->at[0];
   const double last = axis->at[axis->count - 1];
@@ -111,7 +111,7 @@ static void shorten_labels(saltusi_axis* axis) {
   }
 }
 
-static void linear_ticks(saltusi_axis* axis, int requested) {
+static void linear_ticks(saltusi_plot_axis* axis, int requested) {
   int exponent;
   int mantissa = nice_step((axis->high - axis->low) / requested, &exponent);
   if (place_multiples(axis, mantissa, exponent) < 2) {
@@ -122,7 +122,7 @@ static void linear_ticks(saltusi_axis* axis, int requested) {
   shorten_labels(axis);
 }
 
-static void fit_linear(saltusi_axis* axis, saltusi_range data, saltusi_axis_request request) {
+static void fit_linear(saltusi_plot_axis* axis, saltusi_range data, saltusi_axis_request request) {
   double low = data.low;
   double high = data.high;
   double size = fmax(fabs(low), fabs(high));
@@ -147,14 +147,14 @@ static void fit_linear(saltusi_axis* axis, saltusi_range data, saltusi_axis_requ
   axis->high = high;
 }
 
-static void push_minor(saltusi_axis* axis, double value) {
+static void push_minor(saltusi_plot_axis* axis, double value) {
   if (axis->minor_count < SALTUSI_MINOR_MAX && value >= axis->low && value <= axis->high) {
     axis->minor[axis->minor_count] = value;
     axis->minor_count += 1;
   }
 }
 
-static void push_major(saltusi_axis* axis, double value) {
+static void push_major(saltusi_plot_axis* axis, double value) {
   double slack = 1.0 + SLACK;
   if (axis->count < SALTUSI_TICKS_MAX && value * slack >= axis->low &&
       value <= axis->high * slack) {
@@ -163,7 +163,7 @@ static void push_major(saltusi_axis* axis, double value) {
   }
 }
 
-static void decade_ticks(saltusi_axis* axis, int first, int last, int requested) {
+static void decade_ticks(saltusi_plot_axis* axis, int first, int last, int requested) {
   int stride = (last - first + requested) / requested;
   for (int k = first - 1; k <= last; k++) {
     if (k % stride == 0) {
@@ -177,7 +177,7 @@ static void decade_ticks(saltusi_axis* axis, int first, int last, int requested)
   }
 }
 
-static void log_ticks(saltusi_axis* axis, int requested) {
+static void log_ticks(saltusi_plot_axis* axis, int requested) {
   int first = (int)ceil(log10(axis->low) - SLACK);
   int last = (int)floor(log10(axis->high) + SLACK);
   axis->powers = true;
@@ -201,7 +201,7 @@ static void log_ticks(saltusi_axis* axis, int requested) {
   }
 }
 
-static void fit_log(saltusi_axis* axis, saltusi_range data, saltusi_axis_request request) {
+static void fit_log(saltusi_plot_axis* axis, saltusi_range data, saltusi_axis_request request) {
   double low = log10(fmax(data.low, 1.0 / LARGEST));
   double high = log10(fmax(data.high, 1.0 / LARGEST));
   if (high - low < 1e-6) {
@@ -212,8 +212,8 @@ static void fit_log(saltusi_axis* axis, saltusi_range data, saltusi_axis_request
   axis->high = pow(10.0, high + fmin(request.pad_high * (high - low), 3.0));
 }
 
-saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request) {
-  saltusi_axis axis = {.log = request.log};
+saltusi_plot_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request) {
+  saltusi_plot_axis axis = {.log = request.log};
   int requested = request.ticks < 3 ? 3 : request.ticks;
   if (request.log) {
     fit_log(&axis, data.low > data.high ? (saltusi_range){1.0, 10.0} : data, request);
@@ -225,7 +225,7 @@ saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request) 
   return axis;
 }
 
-double saltusi_axis_place(const saltusi_axis* axis, double value) {
+double saltusi_axis_place(const saltusi_plot_axis* axis, double value) {
   assert(axis != NULL);
   if (axis->log) {
     return log(value / axis->low) / log(axis->high / axis->low);
@@ -239,7 +239,7 @@ static void with_minus(const char* number, char text[SALTUSI_TICK_TEXT]) {
   snprintf(text, SALTUSI_TICK_TEXT, "%s%.48s", digits == number ? "" : MINUS, digits);
 }
 
-static void power_text(const saltusi_axis* axis, double value, char text[SALTUSI_TICK_TEXT]) {
+static void power_text(const saltusi_plot_axis* axis, double value, char text[SALTUSI_TICK_TEXT]) {
   double slack = 1.0 + SLACK;
   if (axis->at[0] * slack >= 1e-2 && axis->at[axis->count - 1] <= 1e3 * slack) {
     saltusi_print(text, SALTUSI_TICK_TEXT, "%.10g", value);
@@ -258,7 +258,7 @@ static int at_least_zero(int n) {
   return n > 0 ? n : 0;
 }
 
-void saltusi_axis_tick_text(const saltusi_axis* axis, int i, char text[SALTUSI_TICK_TEXT]) {
+void saltusi_axis_tick_text(const saltusi_plot_axis* axis, int i, char text[SALTUSI_TICK_TEXT]) {
   assert(axis != NULL);
   double place = axis->at[i];
   if (axis->names != NULL && place >= 1.0 && place <= (double)axis->name_count) {
@@ -279,7 +279,7 @@ void saltusi_axis_tick_text(const saltusi_axis* axis, int i, char text[SALTUSI_T
   with_minus(number, text);
 }
 
-void saltusi_axis_note_text(const saltusi_axis* axis, char text[SALTUSI_TICK_TEXT]) {
+void saltusi_axis_note_text(const saltusi_plot_axis* axis, char text[SALTUSI_TICK_TEXT]) {
   assert(axis != NULL);
   char factor[24] = "";
   char offset[48] = "";

@@ -22,7 +22,7 @@ typedef struct saltusi_axis_request {
   int ticks;                /* about as many; at least 3 are assumed */
 } saltusi_axis_request;
 
-typedef struct saltusi_axis {
+typedef struct saltusi_plot_axis {
   bool log;
   double low, high; /* the ends, low < high; both positive on a log axis */
   int count;
@@ -36,7 +36,7 @@ typedef struct saltusi_axis {
   int exponent;
   const char* const* names; /* [name_count] in place of the labels 1, 2, ...; NULL: numbers */
   int name_count;
-} saltusi_axis;
+} saltusi_plot_axis;
 
 saltusi_range saltusi_range_empty(void);
 
@@ -46,13 +46,13 @@ void saltusi_range_add(saltusi_range* range, double value);
 /* Whether an axis can show the value: finite, up to 1e300; on a log axis from 1e-300. */
 bool saltusi_axis_shows(bool log, double value);
 
-saltusi_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request);
+saltusi_plot_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request);
 
 /* 0 at the low end, 1 at the high end. */
-double saltusi_axis_place(const saltusi_axis* axis, double value);
+double saltusi_axis_place(const saltusi_plot_axis* axis, double value);
 
 /* The label of tick i and the note that belongs to all of them ("×10^{6}", "+ 1000", or empty). */
-void saltusi_axis_tick_text(const saltusi_axis* axis, int i, char text[SALTUSI_TICK_TEXT]);
-void saltusi_axis_note_text(const saltusi_axis* axis, char text[SALTUSI_TICK_TEXT]);
+void saltusi_axis_tick_text(const saltusi_plot_axis* axis, int i, char text[SALTUSI_TICK_TEXT]);
+void saltusi_axis_note_text(const saltusi_plot_axis* axis, char text[SALTUSI_TICK_TEXT]);
 
 #endif

@@ -31,17 +31,17 @@ static void stroke(cairo_t* cairo, double grey, double width) {
   cairo_stroke(cairo);
 }
 
-static void upright_line(cairo_t* cairo, const saltusi_view* v, double value) {
+static void upright_line(cairo_t* cairo, const saltusi_panel_view* v, double value) {
   double x = saltusi_view_x(v, value);
   segment(cairo, x, v->top, x, v->top + v->height);
 }
 
-static void level_line(cairo_t* cairo, const saltusi_view* v, double value) {
+static void level_line(cairo_t* cairo, const saltusi_panel_view* v, double value) {
   double y = saltusi_view_y(v, value);
   segment(cairo, v->left, y, v->left + v->width, y);
 }
 
-static void draw_grid(cairo_t* cairo, const saltusi_view* v) {
+static void draw_grid(cairo_t* cairo, const saltusi_panel_view* v) {
   for (int i = 0; i < v->x.minor_count; i++) {
     upright_line(cairo, v, v->x.minor[i]);
   }
@@ -62,7 +62,7 @@ static void draw_grid(cairo_t* cairo, const saltusi_view* v) {
   }
 }
 
-static void draw_frame(cairo_t* cairo, const saltusi_view* v) {
+static void draw_frame(cairo_t* cairo, const saltusi_panel_view* v) {
   double bottom = v->top + v->height;
   for (int i = 0; i < v->x.count; i++) {
     double x = saltusi_view_x(v, v->x.at[i]);
@@ -87,7 +87,7 @@ static void draw_frame(cairo_t* cairo, const saltusi_view* v) {
 }
 
 /* Marks closer than half a point look like one; thousands of impacts are common. */
-static void draw_marks(cairo_t* cairo, const saltusi_figure* figure, const saltusi_view* v) {
+static void draw_marks(cairo_t* cairo, const saltusi_figure* figure, const saltusi_panel_view* v) {
   double before = -HUGE_VAL;
   for (int i = 0; i < figure->mark_count; i++) {
     double value = figure->marks[i].x;
@@ -106,7 +106,7 @@ static void draw_marks(cairo_t* cairo, const saltusi_figure* figure, const saltu
 static void draw_y_texts(cairo_t* cairo, const saltusi_figure* figure, const saltusi_layout* layout,
                          int k) {
   const saltusi_panel_layout* at = &layout->panel[k];
-  const saltusi_view* v = &at->view;
+  const saltusi_panel_view* v = &at->view;
   char text[SALTUSI_TICK_TEXT];
   saltusi_text_style tick = {.size = SALTUSI_SIZE_TICK, .grey = 0.15, .align = 1.0};
   for (int i = 0; i < v->y.count; i++) {
@@ -132,7 +132,7 @@ static void draw_y_texts(cairo_t* cairo, const saltusi_figure* figure, const sal
 
 static void draw_x_texts(cairo_t* cairo, const saltusi_figure* figure,
                          const saltusi_layout* layout) {
-  const saltusi_view* v = &layout->panel[figure->panel_count - 1].view;
+  const saltusi_panel_view* v = &layout->panel[figure->panel_count - 1].view;
   char text[SALTUSI_TICK_TEXT];
   saltusi_text_style tick = {.size = SALTUSI_SIZE_TICK, .grey = 0.15, .align = 0.5};
   for (int i = 0; i < v->x.count; i++) {
@@ -162,7 +162,7 @@ static void draw_head_and_foot(cairo_t* cairo, const saltusi_figure* figure,
 }
 
 /* Whether any sample of the panel is on the page. */
-static bool has_data(const saltusi_panel* panel, const saltusi_view* view) {
+static bool has_data(const saltusi_panel* panel, const saltusi_panel_view* view) {
   for (int i = 0; i < panel->series_count; i++) {
     saltusi_trace trace = saltusi_trace_begin(&panel->series[i], view, 0.0);
     saltusi_point p;
@@ -177,7 +177,7 @@ static void draw_panel(cairo_t* cairo, const saltusi_figure* figure, const saltu
                        int k) {
   const saltusi_panel* panel = &figure->panels[k];
   const saltusi_panel_layout* at = &layout->panel[k];
-  const saltusi_view* v = &at->view;
+  const saltusi_panel_view* v = &at->view;
   draw_grid(cairo, v);
   draw_marks(cairo, figure, v);
   draw_frame(cairo, v);

@@ -39,7 +39,7 @@ static void report_left_out(const saltusi_figure* figure, const char* path, salt
   for (int k = 0; k < figure->panel_count; k++) {
     const saltusi_panel* panel = &figure->panels[k];
     for (int i = 0; i < panel->series_count; i++) {
-      const saltusi_series* s = &panel->series[i];
+      const saltusi_plot_series* s = &panel->series[i];
       int lost = 0;
       for (int j = 0; j < s->count; j++) {
         lost += (figure->log_x && s->x[j] <= 0.0) || (panel->log_y && s->y[j] <= 0.0) ? 1 : 0;

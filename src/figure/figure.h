@@ -6,7 +6,7 @@
  * A figure is plain data: panels stacked above one shared x axis, each with its series. Members left
  * zero take good defaults, so a designated initialiser names only the others:
  *
- *   saltusi_series height = {.label = "exact", .count = n, .x = t, .y = q};
+ *   saltusi_plot_series height = {.label = "exact", .count = n, .x = t, .y = q};
  *   saltusi_panel panel = {.y_label = "height [m]", .series_count = 1, .series = &height};
  *   saltusi_figure figure = {.x_label = "time [s]", .panel_count = 1, .panels = &panel};
  *   saltusi_figure_write(&figure, "ball.svg", log);
@@ -49,7 +49,7 @@ typedef enum saltusi_colour {
   SALTUSI_COLOUR_GREY
 } saltusi_colour;
 
-typedef struct saltusi_series {
+typedef struct saltusi_plot_series {
   const char* label; /* NULL: not in the legend */
   saltusi_series_kind kind;
   int count;
@@ -58,14 +58,14 @@ typedef struct saltusi_series {
   saltusi_colour colour;
   bool dashed; /* for a reference beside a computed curve */
   bool path;   /* goes to and fro in x, as in a phase plane: room around it, its turns are kept */
-} saltusi_series;
+} saltusi_plot_series;
 
 /* A vertical line through all panels, its label above the first. Labels that would overlap move up,
  * those that still would are left out; give marks in ascending x. */
-typedef struct saltusi_mark {
+typedef struct saltusi_plot_mark {
   double x;
   const char* label; /* NULL: line only */
-} saltusi_mark;
+} saltusi_plot_mark;
 
 /* y ~ x^order in a panel with two log axes. */
 typedef struct saltusi_slope {
@@ -83,7 +83,7 @@ typedef struct saltusi_panel {
   const char* const* y_names; /* [y_name_count] in place of the numbers 1, 2, ... of whole_y */
   int y_name_count;
   int series_count;
-  const saltusi_series* series;
+  const saltusi_plot_series* series;
   int slope_count;
   const saltusi_slope* slopes;
   double weight; /* height relative to the other panels; 0: 1 */
@@ -98,7 +98,7 @@ typedef struct saltusi_figure {
   int panel_count; /* 1 .. SALTUSI_FIGURE_PANELS_MAX, first on top */
   const saltusi_panel* panels;
   int mark_count;
-  const saltusi_mark* marks;
+  const saltusi_plot_mark* marks;
   double width_cm;  /* 0: 16, the text width of an A4 page */
   double height_cm; /* 0: by the number of panels */
 } saltusi_figure;

@@ -54,14 +54,14 @@ static double edge(const double* at, int count, bool log, int i) {
 
 typedef struct heat_view {
   const saltusi_heat* heat;
-  saltusi_axis x, y, value;
+  saltusi_plot_axis x, y, value;
 } heat_view;
 
-static saltusi_axis fit(const double* at, int count, bool log) {
+static saltusi_plot_axis fit(const double* at, int count, bool log) {
   saltusi_range range = saltusi_range_empty();
   saltusi_range_add(&range, edge(at, count, log, 0));
   saltusi_range_add(&range, edge(at, count, log, count));
-  saltusi_axis axis = saltusi_axis_fit(range, (saltusi_axis_request){.log = log, .ticks = 6});
+  saltusi_plot_axis axis = saltusi_axis_fit(range, (saltusi_axis_request){.log = log, .ticks = 6});
   axis.low = range.low; /* cells fill the panel */
   axis.high = range.high;
   return axis;
@@ -111,7 +111,7 @@ static void tick(cairo_t* cairo, double x0, double y0, double x1, double y1) {
   cairo_stroke(cairo);
 }
 
-static bool inside(const saltusi_axis* axis, int i) {
+static bool inside(const saltusi_plot_axis* axis, int i) {
   return axis->at[i] >= axis->low && axis->at[i] <= axis->high;
 }
 

@@ -26,12 +26,12 @@ static const double X_TICK_EVERY = 38.0;
 
 enum { LANES_MAX = 3 };
 
-double saltusi_view_x(const saltusi_view* view, double x) {
+double saltusi_view_x(const saltusi_panel_view* view, double x) {
   assert(view != NULL);
   return view->left + view->width * saltusi_axis_place(&view->x, x);
 }
 
-double saltusi_view_y(const saltusi_view* view, double y) {
+double saltusi_view_y(const saltusi_panel_view* view, double y) {
   assert(view != NULL);
   return view->top + view->height * (1.0 - saltusi_axis_place(&view->y, y));
 }
@@ -39,7 +39,7 @@ double saltusi_view_y(const saltusi_view* view, double y) {
 /* --- axes ----------------------------------------------------------------------------------- */
 
 /* Adds the samples that both axes show to the ranges. */
-static void add_series(const saltusi_series* s, bool log_x, bool log_y, saltusi_range* x,
+static void add_series(const saltusi_plot_series* s, bool log_x, bool log_y, saltusi_range* x,
                        saltusi_range* y) {
   for (int i = 0; i < s->count; i++) {
     if (saltusi_axis_shows(log_x, s->x[i]) && saltusi_axis_shows(log_y, s->y[i])) {
@@ -49,7 +49,7 @@ static void add_series(const saltusi_series* s, bool log_x, bool log_y, saltusi_
   }
 }
 
-static saltusi_axis fit_x(const saltusi_figure* figure, int ticks) {
+static saltusi_plot_axis fit_x(const saltusi_figure* figure, int ticks) {
   saltusi_range x = saltusi_range_empty();
   saltusi_range ignored = saltusi_range_empty();
   /* curves may touch the frame, symbols should not */
@@ -71,7 +71,7 @@ static saltusi_axis fit_x(const saltusi_figure* figure, int ticks) {
 }
 
 /* Ticks at whole numbers only. */
-static void keep_whole(saltusi_axis* axis) {
+static void keep_whole(saltusi_plot_axis* axis) {
   int kept = 0;
   for (int i = 0; i < axis->count; i++) {
     if (fabs(axis->at[i] - rint(axis->at[i])) < 1e-9) {
@@ -84,7 +84,7 @@ static void keep_whole(saltusi_axis* axis) {
 }
 
 /* A name for every integer if all fit, otherwise for the present ticks. */
-static void name_ticks(saltusi_axis* axis, const saltusi_panel* panel, double height) {
+static void name_ticks(saltusi_plot_axis* axis, const saltusi_panel* panel, double height) {
   axis->names = panel->y_names;
   axis->name_count = panel->y_name_count;
   if (panel->y_name_count > SALTUSI_TICKS_MAX ||
@@ -99,7 +99,7 @@ static void name_ticks(saltusi_axis* axis, const saltusi_panel* panel, double he
   }
 }
 
-static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height) {
+static saltusi_plot_axis fit_y(const saltusi_panel* panel, bool log_x, double height) {
   saltusi_range y = saltusi_range_empty();
   saltusi_range ignored = saltusi_range_empty();
   bool grounded = false; /* stems and areas stand on zero */
@@ -121,7 +121,7 @@ static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height)
                                   .pad_low = fixed && y.low == 0.0 ? 0.0 : pad,
                                   .pad_high = fixed && y.high == 0.0 ? 0.0 : pad,
                                   .ticks = (int)(height / Y_TICK_EVERY)};
-  saltusi_axis axis = saltusi_axis_fit(y, request);
+  saltusi_plot_axis axis = saltusi_axis_fit(y, request);
   if (panel->whole_y) {
     keep_whole(&axis);
   }
@@ -131,7 +131,7 @@ static saltusi_axis fit_y(const saltusi_panel* panel, bool log_x, double height)
   return axis;
 }
 
-static double widest_tick(cairo_t* cairo, const saltusi_axis* axis) {
+static double widest_tick(cairo_t* cairo, const saltusi_plot_axis* axis) {
   double widest = 0.0;
   char text[SALTUSI_TICK_TEXT];
   for (int i = 0; i < axis->count; i++) {
@@ -141,16 +141,16 @@ static double widest_tick(cairo_t* cairo, const saltusi_axis* axis) {
   return widest;
 }
 
-static double note_width(cairo_t* cairo, const saltusi_axis* axis) {
+static double note_width(cairo_t* cairo, const saltusi_plot_axis* axis) {
   char text[SALTUSI_TICK_TEXT];
   saltusi_axis_note_text(axis, text);
   return saltusi_text_width(cairo, text, SALTUSI_SIZE_TICK, false);
 }
 
 /* As many x ticks as have room for their labels. */
-static saltusi_axis fit_x_labels(cairo_t* cairo, const saltusi_figure* figure, double width) {
+static saltusi_plot_axis fit_x_labels(cairo_t* cairo, const saltusi_figure* figure, double width) {
   int ticks = (int)fmin(width / X_TICK_EVERY, SALTUSI_TICKS_MAX);
-  saltusi_axis axis = fit_x(figure, ticks);
+  saltusi_plot_axis axis = fit_x(figure, ticks);
   while (ticks > 3 && axis.count * (widest_tick(cairo, &axis) + 8.0) > width) {
     ticks--;
     axis = fit_x(figure, ticks);
@@ -160,7 +160,7 @@ static saltusi_axis fit_x_labels(cairo_t* cairo, const saltusi_figure* figure, d
 
 /* --- marks ---------------------------------------------------------------------------------- */
 
-static void draw_mark_label(cairo_t* cairo, const saltusi_view* view, double x, double left,
+static void draw_mark_label(cairo_t* cairo, const saltusi_panel_view* view, double x, double left,
                             int lane, const char* text) {
   saltusi_text_style style = {.size = SALTUSI_SIZE_SMALL, .grey = 0.35};
   double y = view->top - 3.0 - lane * saltusi_text_leading(style.size);
@@ -190,8 +190,8 @@ static int free_lane(double used[LANES_MAX], double x, double left) {
   return lane;
 }
 
-int saltusi_marks_labels(cairo_t* cairo, const saltusi_figure* figure, const saltusi_view* view,
-                         double right_end, bool draw) {
+int saltusi_marks_labels(cairo_t* cairo, const saltusi_figure* figure,
+                         const saltusi_panel_view* view, double right_end, bool draw) {
   assert(figure != NULL && view != NULL);
   double used[LANES_MAX]; /* right end of each lane */
   for (int lane = 0; lane < LANES_MAX; lane++) {
@@ -199,7 +199,7 @@ int saltusi_marks_labels(cairo_t* cairo, const saltusi_figure* figure, const sal
   }
   int lanes = 0;
   for (int i = 0; i < figure->mark_count; i++) {
-    const saltusi_mark* mark = &figure->marks[i];
+    const saltusi_plot_mark* mark = &figure->marks[i];
     if (mark->label == NULL || !saltusi_axis_shows(view->x.log, mark->x) || mark->x < view->x.low ||
         mark->x > view->x.high) {
       continue;
@@ -234,7 +234,7 @@ static void place_sides(cairo_t* cairo, const saltusi_figure* figure, saltusi_la
   bool labelled = false;
   for (int k = 0; k < figure->panel_count; k++) {
     const saltusi_panel* panel = &figure->panels[k];
-    saltusi_view* view = &layout->panel[k].view;
+    saltusi_panel_view* view = &layout->panel[k].view;
     view->y = fit_y(panel, figure->log_x, view->height);
     ticks = fmax(ticks, widest_tick(cairo, &view->y));
     labelled = labelled || panel->y_label != NULL;
@@ -252,7 +252,7 @@ static void place_sides(cairo_t* cairo, const saltusi_figure* figure, saltusi_la
   if (layout->legend_right) {
     right -= legend + 10.0;
   }
-  saltusi_axis x = fit_x_labels(cairo, figure, right - left);
+  saltusi_plot_axis x = fit_x_labels(cairo, figure, right - left);
   if (!layout->legend_right) {
     right -= 0.5 * widest_tick(cairo, &x);
   }

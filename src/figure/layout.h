@@ -20,13 +20,13 @@
 #define SALTUSI_SIZE_SMALL 7.0
 
 /* The rectangle that data is drawn in. */
-typedef struct saltusi_view {
+typedef struct saltusi_panel_view {
   double left, top, width, height;
-  saltusi_axis x, y;
-} saltusi_view;
+  saltusi_plot_axis x, y;
+} saltusi_panel_view;
 
 typedef struct saltusi_panel_layout {
-  saltusi_view view;
+  saltusi_panel_view view;
   double legend_y; /* top of the rows of legend and axis note above the panel */
   double legend_x; /* left end of the legend */
   double legend_room;
@@ -51,11 +51,11 @@ void saltusi_layout_make(cairo_t* cairo, const saltusi_figure* figure, saltusi_l
 
 /* Labels of marks in rows above the view, none beyond right_end; returns the number of rows. draw
  * false only counts. */
-int saltusi_marks_labels(cairo_t* cairo, const saltusi_figure* figure, const saltusi_view* view,
-                         double right_end, bool draw);
+int saltusi_marks_labels(cairo_t* cairo, const saltusi_figure* figure,
+                         const saltusi_panel_view* view, double right_end, bool draw);
 
 /* From data to points; the value has to be one the axis shows. */
-double saltusi_view_x(const saltusi_view* view, double x);
-double saltusi_view_y(const saltusi_view* view, double y);
+double saltusi_view_x(const saltusi_panel_view* view, double x);
+double saltusi_view_y(const saltusi_panel_view* view, double y);
 
 #endif

@@ -14,7 +14,7 @@ static const double SAMPLE = 18.0; /* points: the piece of line before a name */
 static const double GAP = 4.0;     /* between line and name */
 static const double SPACE = 14.0;  /* between entries */
 
-static bool named(const saltusi_series* series) {
+static bool named(const saltusi_plot_series* series) {
   return series->label != NULL && series->label[0] != '\0';
 }
 
@@ -27,7 +27,7 @@ bool saltusi_legend_needed(const saltusi_panel* panel) {
   return panel->series_count > 1 && count > 0;
 }
 
-static double entry_width(cairo_t* cairo, const saltusi_series* series) {
+static double entry_width(cairo_t* cairo, const saltusi_plot_series* series) {
   return SAMPLE + GAP + saltusi_text_width(cairo, series->label, SALTUSI_SIZE_LEGEND, false);
 }
 
@@ -52,7 +52,7 @@ int saltusi_legend_flow(cairo_t* cairo, const saltusi_panel* panel, double x, do
   int rows = 1;
   double pen = x;
   for (int i = 0; i < panel->series_count; i++) {
-    const saltusi_series* series = &panel->series[i];
+    const saltusi_plot_series* series = &panel->series[i];
     if (!named(series)) {
       continue;
     }

@@ -26,11 +26,11 @@ enum {
 
 /* --- colours -------------------------------------------------------------------------------- */
 
-typedef struct rgb {
+typedef struct series_rgb {
   double r, g, b;
-} rgb;
+} series_rgb;
 
-static rgb colour_of(const saltusi_panel* panel, int i) {
+static series_rgb colour_of(const saltusi_panel* panel, int i) {
   static const int palette[] = {0x000000, 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
                                 0xe69f00, 0x56b4e9, 0x000000, 0x777777};
   int chosen = (int)panel->series[i].colour;
@@ -38,10 +38,10 @@ static rgb colour_of(const saltusi_panel* panel, int i) {
     chosen = SALTUSI_COLOUR_BLUE + i % (SALTUSI_COLOUR_GREY - SALTUSI_COLOUR_BLUE + 1);
   }
   int code = palette[chosen];
-  return (rgb){(code >> 16) / 255.0, ((code >> 8) & 255) / 255.0, (code & 255) / 255.0};
+  return (series_rgb){(code >> 16) / 255.0, ((code >> 8) & 255) / 255.0, (code & 255) / 255.0};
 }
 
-static void set_colour(cairo_t* cairo, rgb c, double opacity) {
+static void set_colour(cairo_t* cairo, series_rgb c, double opacity) {
   if (opacity < 1.0) {
     cairo_set_source_rgba(cairo, c.r, c.g, c.b, opacity);
   } else {
@@ -51,20 +51,20 @@ static void set_colour(cairo_t* cairo, rgb c, double opacity) {
 
 /* --- points of a series --------------------------------------------------------------------- */
 
-saltusi_trace saltusi_trace_begin(const saltusi_series* series, const saltusi_view* view,
+saltusi_trace saltusi_trace_begin(const saltusi_plot_series* series, const saltusi_panel_view* view,
                                   double column) {
   assert(series != NULL && view != NULL);
   return (saltusi_trace){.series = series, .view = view, .gap = true, .thin = {.width = column}};
 }
 
-static bool is_jump(const saltusi_series* s, int i) {
+static bool is_jump(const saltusi_plot_series* s, int i) {
   return s->kind == SALTUSI_SERIES_JUMPS && i > 0 && s->x[i] == s->x[i - 1];
 }
 
 /* The next point that can be drawn. */
 static bool read_point(saltusi_trace* trace, saltusi_point* p) {
-  const saltusi_series* s = trace->series;
-  const saltusi_view* view = trace->view;
+  const saltusi_plot_series* s = trace->series;
+  const saltusi_panel_view* view = trace->view;
   if (trace->held) {
     trace->held = false;
     *p = trace->before;
@@ -113,7 +113,7 @@ bool saltusi_trace_next(saltusi_trace* trace, saltusi_point* p) {
 
 /* The column that keeps a curve below TRACE_MAX points. Curves that go to and fro in x need wider
  * ones; two points is the most that still looks like the curve. */
-static double column_for(const saltusi_series* series, const saltusi_view* view) {
+static double column_for(const saltusi_plot_series* series, const saltusi_panel_view* view) {
   if (series->path && series->count <= TRACE_MAX) {
     return 0.0;
   }
@@ -199,7 +199,7 @@ static void draw_jumps(cairo_t* cairo, saltusi_trace trace) {
 }
 
 /* Where stems and areas stand on. */
-static double base_line(const saltusi_view* view) {
+static double base_line(const saltusi_panel_view* view) {
   return saltusi_view_y(view, view->y.log ? view->y.low : 0.0);
 }
 
@@ -275,17 +275,17 @@ static void marker_path(cairo_t* cairo, int shape, double x, double y) {
 }
 
 /* A white rim keeps markers apart where series cross. */
-static void draw_marker(cairo_t* cairo, int shape, double x, double y, rgb colour) {
+static void draw_marker(cairo_t* cairo, int shape, double x, double y, series_rgb colour) {
   marker_path(cairo, shape, x, y);
-  set_colour(cairo, (rgb){1.0, 1.0, 1.0}, 1.0);
+  set_colour(cairo, (series_rgb){1.0, 1.0, 1.0}, 1.0);
   set_pen(cairo, 1.2, false);
   cairo_stroke_preserve(cairo);
   set_colour(cairo, colour, 1.0);
   cairo_fill(cairo);
 }
 
-static void draw_markers(cairo_t* cairo, const saltusi_series* series, const saltusi_view* view,
-                         int shape, rgb colour) {
+static void draw_markers(cairo_t* cairo, const saltusi_plot_series* series,
+                         const saltusi_panel_view* view, int shape, series_rgb colour) {
   double column = series->count > MARKERS_MAX ? 2.0 : 0.0;
   saltusi_trace trace = saltusi_trace_begin(series, view, column);
   saltusi_point p;
@@ -295,7 +295,8 @@ static void draw_markers(cairo_t* cairo, const saltusi_series* series, const sal
 }
 
 /* All points are drawn: density is preserved. */
-static void draw_dots(cairo_t* cairo, const saltusi_series* series, const saltusi_view* view) {
+static void draw_dots(cairo_t* cairo, const saltusi_plot_series* series,
+                      const saltusi_panel_view* view) {
   static const double radius = 0.55; /* points */
   for (int i = 0; i < series->count; i++) {
     if (!saltusi_axis_shows(view->x.log, series->x[i]) ||
@@ -311,10 +312,10 @@ static void draw_dots(cairo_t* cairo, const saltusi_series* series, const saltus
 /* --- all kinds ------------------------------------------------------------------------------ */
 
 void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
-                         const saltusi_view* view) {
+                         const saltusi_panel_view* view) {
   assert(panel != NULL);
-  const saltusi_series* series = &panel->series[i];
-  rgb colour = colour_of(panel, i);
+  const saltusi_plot_series* series = &panel->series[i];
+  series_rgb colour = colour_of(panel, i);
   saltusi_series_kind kind = series->kind;
   saltusi_trace trace = saltusi_trace_begin(series, view, column_for(series, view));
 
@@ -345,8 +346,8 @@ void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
 void saltusi_series_sample(cairo_t* cairo, const saltusi_panel* panel, int i, double x, double y,
                            double width) {
   assert(panel != NULL);
-  const saltusi_series* series = &panel->series[i];
-  rgb colour = colour_of(panel, i);
+  const saltusi_plot_series* series = &panel->series[i];
+  series_rgb colour = colour_of(panel, i);
   saltusi_series_kind kind = series->kind;
   bool marked = kind == SALTUSI_SERIES_MARKERS || kind == SALTUSI_SERIES_POINTS ||
                 kind == SALTUSI_SERIES_DOTS;

@@ -14,8 +14,8 @@
 
 /* Reads a series point by point in page coordinates, thinned to columns of thin.width. */
 typedef struct saltusi_trace {
-  const saltusi_series* series;
-  const saltusi_view* view;
+  const saltusi_plot_series* series;
+  const saltusi_panel_view* view;
   int at;               /* next sample */
   bool gap;             /* the sample before could not be drawn */
   bool held;            /* the second point of a step waits in `before` */
@@ -25,7 +25,7 @@ typedef struct saltusi_trace {
   int out_count, out_at;
 } saltusi_trace;
 
-saltusi_trace saltusi_trace_begin(const saltusi_series* series, const saltusi_view* view,
+saltusi_trace saltusi_trace_begin(const saltusi_plot_series* series, const saltusi_panel_view* view,
                                   double column);
 
 /* false at the end. */
@@ -33,7 +33,7 @@ bool saltusi_trace_next(saltusi_trace* trace, saltusi_point* p);
 
 /* Draws series i of the panel. */
 void saltusi_series_draw(cairo_t* cairo, const saltusi_panel* panel, int i,
-                         const saltusi_view* view);
+                         const saltusi_panel_view* view);
 
 /* Draws the legend key of series i: from x to x + width at height y. */
 void saltusi_series_sample(cairo_t* cairo, const saltusi_panel* panel, int i, double x, double y,

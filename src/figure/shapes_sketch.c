@@ -9,14 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct pen {
+typedef struct shapes_sketch_pen {
   saltusi_sketch* sketch; /* NULL: extents are measured */
   saltus_shape_view view;
   saltusi_sketch_path path;
   double low[2], high[2];
-} pen;
+} shapes_sketch_pen;
 
-static void paper_of(const pen* p, const double x[3], double out[2]) {
+static void paper_of(const shapes_sketch_pen* p, const double x[3], double out[2]) {
   const double* axis[2] = {p->view.right, p->view.up};
   for (int k = 0; k < 2; k++) {
     out[k] = x[0] * axis[k][0] + x[1] * axis[k][1] + x[2] * axis[k][2];
@@ -25,7 +25,7 @@ static void paper_of(const pen* p, const double x[3], double out[2]) {
 
 static void measure(void* user, bool closed, const double (*point)[3], int count) {
   (void)closed;
-  pen* p = user;
+  shapes_sketch_pen* p = user;
   for (int i = 0; i < count; i++) {
     double at[2];
     paper_of(p, point[i], at);
@@ -38,7 +38,7 @@ static void measure(void* user, bool closed, const double (*point)[3], int count
 
 static void draw(void* user, bool closed, const double (*point)[3], int count) {
   enum { ROOM = 256 };
-  pen* p = user;
+  shapes_sketch_pen* p = user;
   double paper[2 * ROOM];
   assert(count <= ROOM);
   for (int i = 0; i < count; i++) {
@@ -53,7 +53,8 @@ static bool is_endless(saltus_shape_kind kind) {
 }
 
 /* Centre and size of the visible bounded shapes. */
-static void frame(pen* p, const saltus_mechanism* m, double t, const double* q, int shapes) {
+static void frame(shapes_sketch_pen* p, const saltus_mechanism* m, double t, const double* q,
+                  int shapes) {
   const saltus_mechanism_size size = saltus_mechanism_sizes(m);
   p->view.line = measure;
   p->view.user = p;
@@ -80,7 +81,7 @@ static void frame(pen* p, const saltus_mechanism* m, double t, const double* q, 
 }
 
 /* Depth of a body towards the viewer, m; fixed bodies are behind all others. */
-static double nearness(const pen* p, const saltus_mechanism* m, int body, double t,
+static double nearness(const shapes_sketch_pen* p, const saltus_mechanism* m, int body, double t,
                        const double* q) {
   if (body < 0 || saltus_mechanism_body(m, body).kind == SALTUS_BODY_FIXED) {
     return -INFINITY;
@@ -94,8 +95,8 @@ static double nearness(const pen* p, const saltus_mechanism* m, int body, double
 }
 
 /* The places of shapes from far to near: each is put before the first that is nearer. */
-static void order_of(const pen* p, const saltus_mechanism* m, double t, const double* q, int shapes,
-                     double* depth, int* order) {
+static void order_of(const shapes_sketch_pen* p, const saltus_mechanism* m, double t,
+                     const double* q, int shapes, double* depth, int* order) {
   for (int i = 0; i < shapes; i++) {
     const double here = nearness(p, m, saltus_mechanism_shape(m, i).body, t, q);
     int at = i;
@@ -119,7 +120,7 @@ void saltusi_sketch_shapes(saltusi_sketch* sketch, const saltus_mechanism* m, do
     return;
   }
   int* order = (int*)(depth + shapes);
-  pen p = {.sketch = sketch};
+  shapes_sketch_pen p = {.sketch = sketch};
   memcpy(p.view.right, axes[0], sizeof p.view.right);
   memcpy(p.view.up, axes[1], sizeof p.view.up);
   frame(&p, m, t, q, shapes);

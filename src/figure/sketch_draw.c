@@ -41,20 +41,20 @@ typedef struct paper {
   box drawing;
 } paper;
 
-typedef struct rgb {
+typedef struct sketch_draw_rgb {
   double r, g, b;
-} rgb;
+} sketch_draw_rgb;
 
-static rgb colour_of(int colour, double white) {
+static sketch_draw_rgb colour_of(int colour, double white) {
   static const int palette[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xb07000, 0x3a8fc0};
   const int n = (int)(sizeof palette / sizeof palette[0]);
   const int code = colour < 0 ? 0x707070 : palette[colour % n];
   const double c[3] = {(code >> 16 & 255) / 255.0, (code >> 8 & 255) / 255.0, (code & 255) / 255.0};
-  return (rgb){c[0] + white * (1.0 - c[0]), c[1] + white * (1.0 - c[1]),
-               c[2] + white * (1.0 - c[2])};
+  return (sketch_draw_rgb){c[0] + white * (1.0 - c[0]), c[1] + white * (1.0 - c[1]),
+                           c[2] + white * (1.0 - c[2])};
 }
 
-static void set(cairo_t* cairo, rgb c) {
+static void set(cairo_t* cairo, sketch_draw_rgb c) {
   cairo_set_source_rgb(cairo, c.r, c.g, c.b);
 }
 
@@ -143,7 +143,7 @@ static void draw_zigzag(cairo_t* cairo, const paper* p, const saltusi_sketch_pat
 }
 
 static void draw_path(cairo_t* cairo, const paper* p, const saltusi_sketch_path* path) {
-  const rgb black = {0.1, 0.1, 0.1}, white = {1.0, 1.0, 1.0};
+  const sketch_draw_rgb black = {0.1, 0.1, 0.1}, white = {1.0, 1.0, 1.0};
   if (path->style == SALTUSI_SKETCH_BODY) {
     draw_body(cairo, p, path);
     return;
@@ -308,7 +308,7 @@ static void draw_leader(cairo_t* cairo, const double at[2], box b) {
     cairo_move_to(cairo, at[0] + 2.2 * MM * (x - at[0]) / far,
                   at[1] + 2.2 * MM * (y - at[1]) / far);
     cairo_line_to(cairo, x, y);
-    set(cairo, (rgb){0.6, 0.6, 0.6});
+    set(cairo, (sketch_draw_rgb){0.6, 0.6, 0.6});
     stroke(cairo, THIN, false);
   }
 }
@@ -316,7 +316,7 @@ static void draw_leader(cairo_t* cairo, const double at[2], box b) {
 static void draw_label(cairo_t* cairo, const saltusi_sketch_label* label, const double at[2],
                        box b) {
   draw_leader(cairo, at, b);
-  set(cairo, (rgb){1.0, 1.0, 1.0});
+  set(cairo, (sketch_draw_rgb){1.0, 1.0, 1.0});
   cairo_rectangle(cairo, b.left, b.top, b.right - b.left, b.bottom - b.top);
   cairo_fill(cairo);
   const double baseline = 0.5 * (b.top + b.bottom) + 0.5 * saltusi_text_capital(SALTUSI_SIZE_TICK);

@@ -24,7 +24,7 @@ static const double BELOW = 9.0; /* points between a series and its line */
 static const double GREY = 0.35;
 
 typedef struct map {
-  const saltusi_view* view;
+  const saltusi_panel_view* view;
   bool taken[ROWS][COLUMNS];
 } map;
 
@@ -87,7 +87,7 @@ static int crowding(map* m, saltusi_point corner, double width, double height, d
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-static double page_gradient(const saltusi_view* view, double order) {
+static double page_gradient(const saltusi_panel_view* view, double order) {
   double across = view->width / log(view->x.high / view->x.low);
   double up = view->height / log(view->y.high / view->y.low);
   return -order * up / across;
@@ -95,7 +95,7 @@ static double page_gradient(const saltusi_view* view, double order) {
 
 /* Least-squares gradient of a series on the page, its middle, and how far down it reaches when a
  * line of gradient g is slid under it; false with fewer than two places in x. */
-static bool fit_series(const saltusi_series* series, const saltusi_view* view, double g,
+static bool fit_series(const saltusi_plot_series* series, const saltusi_panel_view* view, double g,
                        double* gradient, saltusi_point* middle, double* intercept) {
   double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
   saltusi_trace trace = saltusi_trace_begin(series, view, 1.0);
@@ -122,7 +122,7 @@ static bool fit_series(const saltusi_series* series, const saltusi_view* view, d
 
 /* The line under the series whose slope is nearest to g; through the middle of the panel without
  * any. Steep lines differ little in gradient but much in angle, so angles are compared. */
-static double place_under(const saltusi_panel* panel, const saltusi_view* view, double g,
+static double place_under(const saltusi_panel* panel, const saltusi_panel_view* view, double g,
                           saltusi_point* middle) {
   double best = HUGE_VAL;
   *middle = (saltusi_point){view->left + 0.5 * view->width, view->top + 0.5 * view->height, false};
@@ -141,7 +141,7 @@ static double place_under(const saltusi_panel* panel, const saltusi_view* view, 
 }
 
 /* Cuts the line at the edges of the panel. */
-static void cut(line* l, const saltusi_view* view) {
+static void cut(line* l, const saltusi_panel_view* view) {
   l->from = view->left;
   l->to = view->left + view->width;
   if (l->gradient != 0.0) {
@@ -192,7 +192,7 @@ static void label_line(cairo_t* cairo, map* m, const line* l, const char* text) 
 static void draw_line(cairo_t* cairo, map* m, const saltusi_panel* panel,
                       const saltusi_slope* slope) {
   static const double dashes[] = {5.0, 3.0};
-  const saltusi_view* view = m->view;
+  const saltusi_panel_view* view = m->view;
   line l = {.gradient = page_gradient(view, slope->order)};
   saltusi_point middle;
   if (slope->x > 0.0 && slope->y > 0.0) {
@@ -225,7 +225,7 @@ static void draw_line(cairo_t* cairo, map* m, const saltusi_panel* panel,
 /* The free place for a box that is nearest to `request`; false when there is none. */
 static bool find_room(map* m, double width, double height, saltusi_point request,
                       saltusi_point* corner) {
-  const saltusi_view* view = m->view;
+  const saltusi_panel_view* view = m->view;
   double best = HUGE_VAL;
   for (int i = 0; i < COLUMNS; i++) {
     for (int j = 0; j < ROWS; j++) {
@@ -243,7 +243,7 @@ static bool find_room(map* m, double width, double height, saltusi_point request
 
 static void draw_triangle(cairo_t* cairo, map* m, const saltusi_panel* panel,
                           const saltusi_slope* slope) {
-  const saltusi_view* view = m->view;
+  const saltusi_panel_view* view = m->view;
   const double border = 4.0;
   double g = page_gradient(view, slope->order);
   double base = fmin(0.13 * view->width, 0.3 * view->height / fmax(fabs(g), 1e-6));
@@ -286,7 +286,8 @@ static void draw_triangle(cairo_t* cairo, map* m, const saltusi_panel* panel,
   }
 }
 
-void saltusi_slopes_draw(cairo_t* cairo, const saltusi_panel* panel, const saltusi_view* view) {
+void saltusi_slopes_draw(cairo_t* cairo, const saltusi_panel* panel,
+                         const saltusi_panel_view* view) {
   assert(panel != NULL && view != NULL);
   if (panel->slope_count <= 0 || !view->x.log || !view->y.log) {
     return;

@@ -12,6 +12,7 @@
 #include <cairo.h>
 
 /* Draws all slopes of the panel where the series leave room. Both axes have to be log ones. */
-void saltusi_slopes_draw(cairo_t* cairo, const saltusi_panel* panel, const saltusi_view* view);
+void saltusi_slopes_draw(cairo_t* cairo, const saltusi_panel* panel,
+                         const saltusi_panel_view* view);
 
 #endif

@@ -11,10 +11,10 @@
 #include <string.h>
 
 /* A stretch of text on one level. */
-typedef struct run {
+typedef struct text_run {
   char text[256];
   int level; /* +1 raised, -1 lowered */
-} run;
+} text_run;
 
 static const double SMALL = 0.7;   /* size of raised and lowered text */
 static const double RAISE = 0.36;  /* of the size */
@@ -60,7 +60,7 @@ static int level_at(const char* s, bool* braced) {
 
 /* Appends the character at s, a question mark for a bad byte, a true minus for a raised hyphen.
  * Returns the bytes read. */
-static int append(run* r, size_t* used, const char* s) {
+static int append(text_run* r, size_t* used, const char* s) {
   int bytes = character_bytes(s);
   const char* from = bytes == 0 ? "?" : s;
   size_t length = from == s ? (size_t)bytes : 1;
@@ -74,7 +74,7 @@ static int append(run* r, size_t* used, const char* s) {
 }
 
 /* Reads the next run; returns where the one after starts. */
-static const char* read_run(const char* s, const char* end, run* r) {
+static const char* read_run(const char* s, const char* end, text_run* r) {
   bool braced = false;
   size_t used = 0;
   r->level = level_at(s, &braced);
@@ -103,7 +103,7 @@ static const char* read_run(const char* s, const char* end, run* r) {
 static double walk(cairo_t* cairo, const char* s, const char* end, const saltusi_text_style* style,
                    bool draw) {
   double x = 0.0;
-  run r;
+  text_run r;
   cairo_select_font_face(cairo, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
                          style->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
   while (s < end) {
@@ -184,7 +184,7 @@ void saltusi_text_plain(const char* text, char* plain, size_t bytes) {
   assert(plain != NULL);
   const char* end = text == NULL ? NULL : text + strlen(text);
   size_t used = 0;
-  run r;
+  text_run r;
   for (const char* s = text; s < end;) {
     s = read_run(s, end, &r);
     size_t length = strlen(r.text);

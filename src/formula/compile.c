@@ -35,7 +35,7 @@ static size_t list_nodes(saltusi_graph* g, const saltusi_output* outputs, int co
     g->marks[outputs[i].expr].adjoint++;
   }
   for (size_t i = 0; i < listed; i++) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
     int used = saltusi_op_operands(n->op);
     for (int k = 0; k < used; k++) {
       saltusi_graph_visit(g, saltusi_operand(n, k), &listed);
@@ -51,8 +51,8 @@ static int settle(compiler* c, size_t listed) {
   saltusi_graph* g = c->g;
   int constants = 0;
   for (size_t i = 0; i < listed; i++) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
-    saltusi_mark* mark = &g->marks[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
+    saltusi_graph_mark* mark = &g->marks[g->list[i]];
     const int nq = g->sizes.positions, nv = g->sizes.velocities;
     if (n->op == SALTUSI_CONSTANT) {
       mark->home = place(SALTUSI_IN_CONSTANTS, constants++);
@@ -79,7 +79,7 @@ static unsigned output_home(const saltusi_output* outputs, const int* first_outp
 }
 
 static void read_done(compiler* c, saltusi_expr e) {
-  saltusi_mark* mark = &c->g->marks[e];
+  saltusi_graph_mark* mark = &c->g->marks[e];
   mark->adjoint--;
   if (mark->adjoint == 0 && mark->home % SALTUSI_ARRAYS == SALTUSI_IN_REGISTERS &&
       mark->home != place(SALTUSI_IN_REGISTERS, 0)) {
@@ -95,10 +95,10 @@ static unsigned target(compiler* c, unsigned wanted) {
   return place(SALTUSI_IN_REGISTERS, index);
 }
 
-static saltusi_instruction fused(const compiler* c, saltusi_node n) {
-  const saltusi_mark* marks = c->g->marks;
+static saltusi_instruction fused(const compiler* c, saltusi_graph_node n) {
+  const saltusi_graph_mark* marks = c->g->marks;
   bool second = marks[n.b].home == FUSED;
-  const saltusi_node product = c->g->nodes[second ? n.b : n.a];
+  const saltusi_graph_node product = c->g->nodes[second ? n.b : n.a];
   unsigned op = n.op == SALTUSI_ADD ? SALTUSI_MUL_ADD : second ? SALTUSI_SUB_MUL : SALTUSI_MUL_SUB;
   return (saltusi_instruction){.op = op,
                                .a = marks[product.a].home,
@@ -107,8 +107,8 @@ static saltusi_instruction fused(const compiler* c, saltusi_node n) {
 }
 
 static void emit(compiler* c, saltusi_expr e, unsigned wanted) {
-  const saltusi_node n = c->g->nodes[e];
-  const saltusi_mark* marks = c->g->marks;
+  const saltusi_graph_node n = c->g->nodes[e];
+  const saltusi_graph_mark* marks = c->g->marks;
   int operands = saltusi_op_operands(n.op);
   saltusi_instruction i = {.op = n.op, .a = marks[n.a].home};
   bool fuse = (n.op == SALTUSI_ADD || n.op == SALTUSI_SUB) &&

@@ -18,8 +18,8 @@
 
 #include <assert.h>
 
-static saltusi_expr one_argument(saltusi_graph* g, saltusi_node n, saltusi_expr y);
-static saltusi_expr two_arguments(saltusi_graph* g, saltusi_node n, saltusi_expr y, int k);
+static saltusi_expr one_argument(saltusi_graph* g, saltusi_graph_node n, saltusi_expr y);
+static saltusi_expr two_arguments(saltusi_graph* g, saltusi_graph_node n, saltusi_expr y, int k);
 
 static saltusi_expr apply1(saltusi_graph* g, int op, saltusi_expr a) {
   return saltusi_apply(g, op, a, 0, 0);
@@ -36,7 +36,7 @@ static saltusi_expr times(saltusi_graph* g, double c, saltusi_expr x) {
 
 /* Derivative of node y with respect to its k-th operand. */
 static saltusi_expr partial(saltusi_graph* g, saltusi_expr y, int k) {
-  const saltusi_node n = g->nodes[y];
+  const saltusi_graph_node n = g->nodes[y];
   switch (n.op) {
   case SALTUSI_ADD:
     return g->one;
@@ -59,7 +59,7 @@ static saltusi_expr partial(saltusi_graph* g, saltusi_expr y, int k) {
   }
 }
 
-static saltusi_expr two_arguments(saltusi_graph* g, saltusi_node n, saltusi_expr y, int k) {
+static saltusi_expr two_arguments(saltusi_graph* g, saltusi_graph_node n, saltusi_expr y, int k) {
   if (n.op == SALTUSI_POW) {
     if (k == 1) {
       return saltusi_mul(g, y, apply1(g, SALTUSI_LOG, n.a));
@@ -74,7 +74,7 @@ static saltusi_expr two_arguments(saltusi_graph* g, saltusi_node n, saltusi_expr
   return k == 0 ? saltusi_div(g, n.b, square) : saltusi_neg(g, saltusi_div(g, n.a, square));
 }
 
-static saltusi_expr one_argument(saltusi_graph* g, saltusi_node n, saltusi_expr y) {
+static saltusi_expr one_argument(saltusi_graph* g, saltusi_graph_node n, saltusi_expr y) {
   const saltusi_expr x = n.a;
   switch (n.op) {
   case SALTUSI_SIN:
@@ -121,7 +121,7 @@ typedef struct branch {
 
 /* min(a,b) = a <= b ? a : b,  max(a,b) = b <= a ? a : b */
 static branch branch_of(saltusi_graph* g, saltusi_expr e) {
-  const saltusi_node n = g->nodes[e];
+  const saltusi_graph_node n = g->nodes[e];
   if (n.op == SALTUSI_SELECT) {
     return (branch){n.a, n.b, n.c};
   }
@@ -148,7 +148,7 @@ static size_t collect(saltusi_graph* g, saltusi_expr e, unsigned wanted, bool th
   }
   saltusi_graph_visit(g, e, &listed);
   for (size_t i = 0; i < listed; i++) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
     int count = branching(n->op) && !through ? 0 : saltusi_op_operands(n->op);
     for (int k = n->op == SALTUSI_SELECT ? 1 : 0; k < count; k++) {
       if ((saltusi_depends(g, saltusi_operand(n, k)) & wanted) != 0) {
@@ -171,10 +171,10 @@ static void gather(saltusi_graph* g, saltusi_expr e, saltusi_expr s, size_t* lis
 }
 
 static void propagate(saltusi_graph* g, saltusi_expr y, unsigned wanted, size_t* listed) {
-  const saltusi_node n = g->nodes[y];
+  const saltusi_graph_node n = g->nodes[y];
   const saltusi_expr s = g->marks[y].adjoint;
   if (branching(n.op)) {
-    const saltusi_span span = g->spans[n.gradient];
+    const saltusi_graph_span span = g->spans[n.gradient];
     for (int i = 0; i < span.count; i++) {
       const saltusi_entry entry = g->entries[span.first + i];
       if ((saltusi_depends(g, entry.variable) & wanted) != 0) {
@@ -192,8 +192,8 @@ static void propagate(saltusi_graph* g, saltusi_expr y, unsigned wanted, size_t*
 }
 
 /* The backward sweep; branching nodes below e must have their gradients. */
-static saltusi_span sweep(saltusi_graph* g, saltusi_expr e, unsigned wanted) {
-  saltusi_span span = {(int)g->entry_count, 0};
+static saltusi_graph_span sweep(saltusi_graph* g, saltusi_expr e, unsigned wanted) {
+  saltusi_graph_span span = {(int)g->entry_count, 0};
   size_t count = collect(g, e, wanted, false);
   size_t listed = count;
   for (size_t i = 0; i < count; i++) {
@@ -223,9 +223,9 @@ static saltusi_span sweep(saltusi_graph* g, saltusi_expr e, unsigned wanted) {
 /* Merges the gradients of both branches and notes the result at the node. */
 static void note_branch(saltusi_graph* g, saltusi_expr e) {
   const branch b = branch_of(g, e);
-  const saltusi_span yes = sweep(g, b.yes, SALTUSI_ON_ANY);
-  const saltusi_span no = sweep(g, b.no, SALTUSI_ON_ANY);
-  saltusi_span span = {(int)g->entry_count, 0};
+  const saltusi_graph_span yes = sweep(g, b.yes, SALTUSI_ON_ANY);
+  const saltusi_graph_span no = sweep(g, b.no, SALTUSI_ON_ANY);
+  saltusi_graph_span span = {(int)g->entry_count, 0};
   for (int i = 0, j = 0; i < yes.count || j < no.count;) {
     const saltusi_entry none = {1 + g->sizes.positions + g->sizes.velocities, g->zero};
     saltusi_entry p = i < yes.count ? g->entries[yes.first + i] : none;
@@ -270,27 +270,27 @@ static void note_branches(saltusi_graph* g, saltusi_expr e) {
   }
 }
 
-saltusi_span saltusi_gradient(saltusi_graph* g, saltusi_expr e, unsigned wanted) {
+saltusi_graph_span saltusi_gradient(saltusi_graph* g, saltusi_expr e, unsigned wanted) {
   assert(g != NULL && g->count <= g->node_room);
   note_branches(g, e);
   if (g->status != SALTUS_OK) {
-    return (saltusi_span){0, 0};
+    return (saltusi_graph_span){0, 0};
   }
   return sweep(g, e, wanted);
 }
 
 void saltusi_graph_move(saltusi_graph* g, int position, saltusi_expr rate) {
   assert(g != NULL && position >= 0 && position < g->sizes.positions);
-  saltusi_span N = {0, 0};
+  saltusi_graph_span N = {0, 0};
   if (g->nodes[rate].op != SALTUSI_VARIABLE) {
     N = saltusi_gradient(g, rate, SALTUSI_ON_VELOCITY);
   }
   g->rates[position] = (saltusi_rate_of){rate, N};
 }
 
-saltusi_span saltusi_slopes_from(saltusi_graph* g, saltusi_span gradient) {
+saltusi_graph_span saltusi_slopes_from(saltusi_graph* g, saltusi_graph_span gradient) {
   assert(g != NULL && g->count <= g->node_room);
-  saltusi_span span = {(int)g->entry_count, 0};
+  saltusi_graph_span span = {(int)g->entry_count, 0};
   size_t listed = 0;
   if (!saltusi_graph_walk(g)) {
     return span;
@@ -319,7 +319,7 @@ saltusi_span saltusi_slopes_from(saltusi_graph* g, saltusi_span gradient) {
   return span;
 }
 
-saltusi_span saltusi_slopes(saltusi_graph* g, saltusi_expr e) {
+saltusi_graph_span saltusi_slopes(saltusi_graph* g, saltusi_expr e) {
   assert(g != NULL);
   return saltusi_slopes_from(g, saltusi_gradient(g, e, SALTUSI_ON_POSITION));
 }
@@ -330,7 +330,7 @@ static saltusi_expr rate_of(const saltusi_graph* g, saltusi_expr e) {
 }
 
 static saltusi_expr rate_of_node(saltusi_graph* g, saltusi_expr y) {
-  const saltusi_node n = g->nodes[y];
+  const saltusi_graph_node n = g->nodes[y];
   if (n.op == SALTUSI_VARIABLE) {
     return y == saltusi_time() ? g->one : g->rates[n.a - 1].expr;
   }
@@ -370,7 +370,7 @@ saltusi_expr saltusi_rate(saltusi_graph* g, saltusi_expr e) {
 
 saltusi_expr saltusi_explicit_rate(saltusi_graph* g, saltusi_expr e) {
   assert(g != NULL && g->count <= g->node_room);
-  saltusi_span span = saltusi_gradient(g, e, SALTUSI_ON_TIME);
+  saltusi_graph_span span = saltusi_gradient(g, e, SALTUSI_ON_TIME);
   return span.count == 0 ? g->zero : g->entries[span.first].expr;
 }
 
@@ -386,7 +386,7 @@ saltusi_expr saltusi_at_rest(saltusi_graph* g, saltusi_expr e) {
   }
   saltusi_graph_visit(g, e, &listed);
   for (size_t i = 0; i < listed; i++) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
     int count = saltusi_op_operands(n->op);
     for (int k = 0; k < count; k++) {
       if ((saltusi_depends(g, saltusi_operand(n, k)) & SALTUSI_ON_VELOCITY) != 0) {
@@ -396,7 +396,7 @@ saltusi_expr saltusi_at_rest(saltusi_graph* g, saltusi_expr e) {
   }
   saltusi_sort_ascending(g->list, listed);
   for (size_t i = 0; i < listed; i++) {
-    const saltusi_node n = g->nodes[g->list[i]];
+    const saltusi_graph_node n = g->nodes[g->list[i]];
     saltusi_expr a = rested(g, n.a);
     saltusi_expr still = n.op == SALTUSI_VARIABLE ? g->zero
                          : n.op == SALTUSI_POWI

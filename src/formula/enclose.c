@@ -18,12 +18,12 @@
 
 enum { MOST = SALTUS_JET_ORDER + 1 };
 
-typedef struct frame {
+typedef struct enclose_frame {
   const saltusi_program* program;
   const saltus_course* course;
   saltus_interval* jets;   /* [registers + outputs][order + 1] */
   saltusi_extent* extents; /* [registers + outputs] */
-} frame;
+} enclose_frame;
 
 size_t saltusi_enclose_bytes(const saltusi_program* program) {
   assert(program != NULL);
@@ -31,13 +31,13 @@ size_t saltusi_enclose_bytes(const saltusi_program* program) {
   return places * (MOST * sizeof(saltus_interval) + sizeof(saltusi_extent));
 }
 
-static size_t place_of(const frame* f, unsigned place) {
+static size_t place_of(const enclose_frame* f, unsigned place) {
   const size_t index = place / SALTUSI_ARRAYS;
   return place % SALTUSI_ARRAYS == SALTUSI_IN_OUTPUT ? (size_t)f->program->registers + index
                                                      : index;
 }
 
-static saltusi_jet stored(const frame* f, size_t place) {
+static saltusi_jet stored(const enclose_frame* f, size_t place) {
   return (saltusi_jet){f->jets + place * (size_t)(f->course->order + 1), f->extents[place]};
 }
 
@@ -46,7 +46,7 @@ static size_t stride_of(const saltus_course* course) {
 }
 
 /* A constant is put into `room`. */
-static saltusi_jet load(const frame* f, unsigned place, saltus_interval* room) {
+static saltusi_jet load(const enclose_frame* f, unsigned place, saltus_interval* room) {
   const size_t index = place / SALTUSI_ARRAYS;
   const int order = f->course->order;
   switch (place % SALTUSI_ARRAYS) {
@@ -237,7 +237,7 @@ static int operands(unsigned op) {
   return op == SALTUSI_COPY || op == SALTUSI_SQUARE || op == SALTUSI_CUBE ? 1 : 3;
 }
 
-static void execute(const frame* f, const saltusi_instruction* i) {
+static void execute(const enclose_frame* f, const saltusi_instruction* i) {
   const size_t place = place_of(f, i->to);
   const int order = f->course->order, count = operands(i->op);
   const saltusi_jet_place to = {f->jets + place * (size_t)(order + 1), &f->extents[place], order};
@@ -267,7 +267,7 @@ void saltusi_enclose(const saltusi_program* program, const saltus_course* course
   const int order = course->order;
   const size_t width = (size_t)order + 1;
   const size_t places = (size_t)program->registers + (size_t)program->outputs;
-  frame f = {.program = program, .course = course, .jets = course->scratch};
+  enclose_frame f = {.program = program, .course = course, .jets = course->scratch};
   f.extents = (saltusi_extent*)(f.jets + places * width);
 
   for (size_t k = (size_t)program->registers; program->sparse && k < places; k++) {

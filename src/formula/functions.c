@@ -97,7 +97,7 @@ const saltus_formula_function* saltus_formula_function_at(int i) {
   return i >= 0 && i < (int)(sizeof shown / sizeof *shown) ? &shown[i] : NULL;
 }
 
-int saltusi_thing_function_find(const char* name) {
+int saltusi_scene_object_function_find(const char* name) {
   assert(name != NULL);
   static const char* const words[SALTUSI_THING_FUNCTIONS] = {
       "dist",  "angle", "x_in",  "y_in",  "z_in",  "wx_in", "wy_in", "wz_in", "xx_in",

@@ -47,7 +47,7 @@ enum {
   SALTUSI_THING_ZZ,
   SALTUSI_THING_FUNCTIONS
 };
-int saltusi_thing_function_find(const char* name); /* -1: none */
+int saltusi_scene_object_function_find(const char* name); /* -1: none */
 
 /* A word of the language that is no function: t, pi, and, or, not. */
 bool saltusi_word_reserved(const char* name);

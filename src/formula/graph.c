@@ -53,14 +53,14 @@ static uint64_t mixed(uint64_t hash, uint64_t key) {
   return hash ^ (hash >> 29);
 }
 
-static size_t hash_of(const saltusi_node* n) {
+static size_t hash_of(const saltusi_graph_node* n) {
   uint64_t h = mixed(n->op, (unsigned)n->a);
   h = mixed(mixed(h, (unsigned)n->b), (unsigned)n->c);
   h = mixed(h, bits_of(n->value));
   return (size_t)(h ^ (h >> 32));
 }
 
-static bool same(const saltusi_node* x, const saltusi_node* y) {
+static bool same(const saltusi_graph_node* x, const saltusi_graph_node* y) {
   return x->op == y->op && x->a == y->a && x->b == y->b && x->c == y->c &&
          bits_of(x->value) == bits_of(y->value);
 }
@@ -100,7 +100,7 @@ static bool kinked(int op) {
   }
 }
 
-static void describe(const saltusi_graph* g, saltusi_node* n) {
+static void describe(const saltusi_graph* g, saltusi_graph_node* n) {
   int operands = saltusi_op_operands(n->op);
   n->branches = n->op == SALTUSI_MIN || n->op == SALTUSI_MAX || n->op == SALTUSI_SELECT;
   for (int i = 0; i < operands; i++) {
@@ -113,7 +113,7 @@ static void describe(const saltusi_graph* g, saltusi_node* n) {
   n->gradient = -1;
 }
 
-saltusi_expr saltusi_graph_intern(saltusi_graph* g, saltusi_node node) {
+saltusi_expr saltusi_graph_intern(saltusi_graph* g, saltusi_graph_node node) {
   assert(g != NULL && g->count <= g->node_room);
   if (g->status != SALTUS_OK) {
     return g->zero;
@@ -153,7 +153,7 @@ saltus_status saltusi_graph_start(saltusi_graph* g, const saltusi_graph_sizes* s
                        : i <= nq      ? SALTUSI_ON_POSITION
                        : i <= nq + nv ? SALTUSI_ON_VELOCITY
                                       : 0;
-    saltusi_graph_intern(g, (saltusi_node){.op = SALTUSI_VARIABLE, .a = i, .depends = on});
+    saltusi_graph_intern(g, (saltusi_graph_node){.op = SALTUSI_VARIABLE, .a = i, .depends = on});
   }
   size_t room = 0;
   if (!grow(g, (void**)&g->rates, &room, (size_t)nq, sizeof *g->rates)) {
@@ -199,7 +199,7 @@ bool saltusi_graph_walk(saltusi_graph* g) {
 void saltusi_graph_visit(saltusi_graph* g, saltusi_expr e, size_t* listed) {
   assert(g != NULL && g->count <= g->node_room);
   if (g->marks[e].stamp != g->stamp) {
-    g->marks[e] = (saltusi_mark){.stamp = g->stamp};
+    g->marks[e] = (saltusi_graph_mark){.stamp = g->stamp};
     g->list[(*listed)++] = e;
   }
 }

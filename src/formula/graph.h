@@ -34,7 +34,7 @@ enum {
   SALTUSI_POWER_MOST = 16       /* integer powers up to this are multiplied out */
 };
 
-typedef struct saltusi_node {
+typedef struct saltusi_graph_node {
   double value;           /* CONSTANT */
   int a, b, c;            /* operands, 0 when there are fewer; POWI: b is the exponent */
   int next;               /* chain of equal hashes, -1 at its end */
@@ -45,7 +45,7 @@ typedef struct saltusi_node {
   unsigned char branches; /* 1: min, max or select at or below this node */
   unsigned char kinks; /* SALTUSI_ON_... through abs, sign, min, max or conditions: derivatives do
                              not describe such an expression fully */
-} saltusi_node;
+} saltusi_graph_node;
 
 /* A derivative that is not zero by structure. */
 typedef struct saltusi_entry {
@@ -54,16 +54,16 @@ typedef struct saltusi_entry {
 } saltusi_entry;
 
 /* Part of graph.entries, variables ascending. */
-typedef struct saltusi_span {
+typedef struct saltusi_graph_span {
   int first, count;
-} saltusi_span;
+} saltusi_graph_span;
 
 /* Per node, for whichever walk is under way; valid when the stamp is the walk's. */
-typedef struct saltusi_mark {
+typedef struct saltusi_graph_mark {
   unsigned stamp;
   int adjoint;   /* derive.c, also the rebuilt node; compile.c: uses */
   unsigned home; /* compile.c: where the value is */
-} saltusi_mark;
+} saltusi_graph_mark;
 
 /* The variables of a graph. */
 typedef struct saltusi_graph_sizes {
@@ -74,7 +74,7 @@ typedef struct saltusi_graph_sizes {
 /* How a position moves: expr = sum of N_j v_j. */
 typedef struct saltusi_rate_of {
   saltusi_expr expr;
-  saltusi_span N; /* by velocity variable; count 0: expr is a velocity */
+  saltusi_graph_span N; /* by velocity variable; count 0: expr is a velocity */
 } saltusi_rate_of;
 
 typedef struct saltusi_graph {
@@ -86,17 +86,17 @@ typedef struct saltusi_graph {
   saltusi_expr zero, one;
   bool splits; /* what is parsed is split into its smallest parts: a gap */
 
-  saltusi_node* nodes;
+  saltusi_graph_node* nodes;
   size_t count, node_room;
   int* buckets;
   size_t bucket_count; /* a power of two */
 
   saltusi_entry* entries;
   size_t entry_count, entry_room;
-  saltusi_span* spans;
+  saltusi_graph_span* spans;
   size_t span_count, span_room;
 
-  saltusi_mark* marks; /* [mark_room], as many as nodes when a walk starts */
+  saltusi_graph_mark* marks; /* [mark_room], as many as nodes when a walk starts */
   size_t mark_room;
   int* list; /* nodes of the walk */
   size_t list_room;
@@ -111,7 +111,7 @@ saltus_status saltusi_graph_start(saltusi_graph* graph, const saltusi_graph_size
 void saltusi_graph_free(saltusi_graph* graph);
 
 /* The node as given, without simplification; found if it exists. */
-saltusi_expr saltusi_graph_intern(saltusi_graph* graph, saltusi_node node);
+saltusi_expr saltusi_graph_intern(saltusi_graph* graph, saltusi_graph_node node);
 
 /* Starts a walk: marks and list have room for every node of now. False when there is no memory. */
 bool saltusi_graph_walk(saltusi_graph* graph);
@@ -138,7 +138,7 @@ static inline saltusi_expr saltusi_input(const saltusi_graph* graph, int i) {
   return 1 + graph->sizes.positions + graph->sizes.velocities + i;
 }
 
-static inline saltusi_expr saltusi_operand(const saltusi_node* node, int k) {
+static inline saltusi_expr saltusi_operand(const saltusi_graph_node* node, int k) {
   return k == 0 ? node->a : k == 1 ? node->b : node->c;
 }
 

@@ -39,7 +39,7 @@ saltus_interval saltusi_outward_rare(double lo, double hi, double part) {
 
 /* 0 times an infinite end is 0: the end is a bound of numbers. 0 times everything is everything:
  * there may be no number. A product that underflows to zero keeps its side of zero. */
-saltus_interval saltusi_product_rare(saltus_interval x, saltus_interval y) {
+saltus_interval saltusi_matrix_free_rare(saltus_interval x, saltus_interval y) {
   const saltus_interval all = saltusi_everything;
   if ((x.lo == all.lo && x.hi == all.hi) || (y.lo == all.lo && y.hi == all.hi)) {
     return all;

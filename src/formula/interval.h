@@ -86,27 +86,27 @@ static inline saltus_interval saltusi_difference(saltus_interval x, saltus_inter
 
 /* The ends of a product of finite intervals, to nearest. All four corners without a branch are
  * quicker than two after the signs. */
-static inline saltus_interval saltusi_product_near(saltus_interval x, saltus_interval y) {
+static inline saltus_interval saltusi_matrix_free_near(saltus_interval x, saltus_interval y) {
   const double a = x.lo * y.lo, b = x.lo * y.hi, c = x.hi * y.lo, d = x.hi * y.hi;
   const double least = a < b ? a : b, most = a > b ? a : b;
   const double less = c < d ? c : d, more = c > d ? c : d;
   return (saltus_interval){least < less ? least : less, most > more ? most : more};
 }
 
-saltus_interval saltusi_product_rare(saltus_interval x, saltus_interval y);
+saltus_interval saltusi_matrix_free_rare(saltus_interval x, saltus_interval y);
 
-static inline saltus_interval saltusi_product(saltus_interval x, saltus_interval y) {
-  const saltus_interval r = saltusi_product_near(x, y);
+static inline saltus_interval saltusi_matrix_free(saltus_interval x, saltus_interval y) {
+  const saltus_interval r = saltusi_matrix_free_near(x, y);
   const double a = fabs(r.lo), b = fabs(r.hi);
   if (a >= SALTUSI_TINY && a <= 0x1p1020 && b >= SALTUSI_TINY && b <= 0x1p1020) {
     return (saltus_interval){r.lo - a * SALTUSI_UNIT, r.hi + b * SALTUSI_UNIT};
   }
-  return saltusi_product_rare(x, y);
+  return saltusi_matrix_free_rare(x, y);
 }
 
 /* c x, where c may itself be rounded */
 static inline saltus_interval saltusi_scaled(double c, saltus_interval x) {
-  const saltus_interval r = saltusi_product(saltusi_exactly(c), x);
+  const saltus_interval r = saltusi_matrix_free(saltusi_exactly(c), x);
   return saltusi_outward(r.lo, r.hi, SALTUSI_UNIT);
 }
 
@@ -131,7 +131,7 @@ static inline void saltusi_dot_add(saltusi_dot* dot, saltus_interval x) {
 
 static inline void saltusi_dot_product(saltusi_dot* dot, saltus_interval x, saltus_interval y) {
   if (!saltusi_is_zero(x) && !saltusi_is_zero(y)) {
-    saltusi_dot_add(dot, saltusi_product_near(x, y));
+    saltusi_dot_add(dot, saltusi_matrix_free_near(x, y));
   }
 }
 

@@ -132,7 +132,7 @@ static saltus_interval product_at(const saltus_interval* x, int nx, const saltus
                                   int ny, int k) {
   const int first = larger(0, k - ny), end = smaller(k, nx);
   if (first == end) {
-    return saltusi_product(x[first], y[k - first]);
+    return saltusi_matrix_free(x[first], y[k - first]);
   }
   saltusi_dot dot = {0};
   for (int i = first; i <= end; i++) {
@@ -154,7 +154,7 @@ void saltusi_jet_product_sum(saltusi_jet_place to, saltusi_jet x, saltusi_jet y,
   for (int k = smaller(degree, open - 1); k >= 0; k--) {
     saltus_interval c = saltusi_exactly(0.0);
     if (k == 0) {
-      c = saltusi_product(x.c[0], y.c[0]);
+      c = saltusi_matrix_free(x.c[0], y.c[0]);
     } else if (k <= product_degree) {
       c = product_at(x.c, x.extent.degree, y.c, y.extent.degree, k);
     }
@@ -237,7 +237,7 @@ static void compose(saltusi_jet_place to, saltusi_jet x, saltus_interval value,
   }
   for (int k = open - 1; k >= 1; k--) {
     if (k == 1) {
-      to.c[1] = most >= 1 ? saltusi_product(f[1], x.c[1]) : saltusi_exactly(0.0);
+      to.c[1] = most >= 1 ? saltusi_matrix_free(f[1], x.c[1]) : saltusi_exactly(0.0);
       continue;
     }
     saltusi_dot dot = {0};
@@ -274,7 +274,7 @@ static void root_slopes(saltus_interval r, int order, saltus_interval* f) {
   static const double binomial[MOST] = {1.0,        0.5,        -0.125,       0.0625,
                                         -0.0390625, 0.02734375, -0.0205078125};
   for (int j = 1; j <= order; j++) {
-    f[j] = saltusi_product(saltusi_exactly(binomial[j]), saltusi_power(r, 2 * j - 1));
+    f[j] = saltusi_matrix_free(saltusi_exactly(binomial[j]), saltusi_power(r, 2 * j - 1));
   }
 }
 
@@ -314,7 +314,7 @@ static void arc_sine(saltus_interval x, int order, saltus_interval* f) {
     if (n > 0) {
       saltusi_dot_product(&dot, saltusi_exactly((double)(n * n)), y[n]);
     }
-    y[n + 2] = saltusi_product(saltusi_dot_value(&dot), inverse);
+    y[n + 2] = saltusi_matrix_free(saltusi_dot_value(&dot), inverse);
   }
   for (int j = 1; j <= order; j++) {
     f[j] = saltusi_scaled(inverse_factorial[j], y[j]);
@@ -340,7 +340,7 @@ static void arc_tangent(saltus_interval x, int order, saltus_interval* f) {
       if (n > 1) {
         saltusi_dot_product(&dot, saltusi_exactly(-(double)(n * (n - 1))), y[n - 1]);
       }
-      y[n + 1] = saltusi_product(saltusi_dot_value(&dot), inverse);
+      y[n + 1] = saltusi_matrix_free(saltusi_dot_value(&dot), inverse);
     }
   }
 }
@@ -414,7 +414,7 @@ static saltus_interval expand(int op, saltus_interval x, int order, saltus_inter
     f[0] = saltusi_range_log10(x);
     log_slopes(x, order, f);
     for (int j = 1; j <= order; j++) {
-      f[j] = saltusi_product(log_e, f[j]);
+      f[j] = saltusi_matrix_free(log_e, f[j]);
     }
     break;
   }
@@ -451,7 +451,7 @@ void saltusi_jet_power(saltusi_jet_place to, saltusi_jet x, int n) {
   double binomial = 1.0;
   for (int j = 1; j <= top; j++) {
     binomial = binomial * (double)(n - j + 1) / (double)j; /* a whole number, exact */
-    f[j] = saltusi_product(saltusi_exactly(binomial), saltusi_power(x.c[0], n - j));
+    f[j] = saltusi_matrix_free(saltusi_exactly(binomial), saltusi_power(x.c[0], n - j));
   }
   compose(to, x, n == 2 ? saltusi_square(x.c[0]) : saltusi_power(x.c[0], n), f,
           smaller(to.order, n));
@@ -519,12 +519,12 @@ static void constant_power(saltusi_jet_place to, saltusi_jet x, double p) {
     const double left = p - (double)j, error = left + (double)j == p ? 0.0 : 0x1p-53 * fabs(left);
     const saltus_interval factor =
         saltusi_sum(saltusi_exactly(p), saltusi_exactly(-(double)(j - 1)));
-    binomial = saltusi_scaled(1.0 / (double)j, saltusi_product(binomial, factor));
+    binomial = saltusi_scaled(1.0 / (double)j, saltusi_matrix_free(binomial, factor));
     f[j] = whole                                       ? whole_power(X, left)
            : X.lo < 0.0 || (X.lo == 0.0 && left < 0.0) ? saltusi_everything
                                                        : saltusi_range_root(X, left, error);
     /* beyond 2^53 there are no odd numbers left to subtract from */
-    f[j] = fabs(p) < 0x1p52 ? saltusi_product(binomial, f[j]) : saltusi_everything;
+    f[j] = fabs(p) < 0x1p52 ? saltusi_matrix_free(binomial, f[j]) : saltusi_everything;
   }
   if (!saltusi_bounded(value) && x.extent.degree > 0) {
     to.c[0] = value;
@@ -594,10 +594,11 @@ void saltusi_jet_atan2(saltusi_jet_place to, saltusi_jet y, saltusi_jet x) {
     for (int i = 1; i <= k + 1; i++) {
       const saltus_interval scale = saltusi_exactly((double)i);
       if (i <= y.extent.degree && k + 1 - i <= x.extent.degree) {
-        saltusi_dot_product(&dot, saltusi_product(scale, y.c[i]), x.c[k + 1 - i]);
+        saltusi_dot_product(&dot, saltusi_matrix_free(scale, y.c[i]), x.c[k + 1 - i]);
       }
       if (i <= x.extent.degree && k + 1 - i <= y.extent.degree) {
-        saltusi_dot_product(&dot, saltusi_negative(saltusi_product(scale, x.c[i])), y.c[k + 1 - i]);
+        saltusi_dot_product(&dot, saltusi_negative(saltusi_matrix_free(scale, x.c[i])),
+                            y.c[k + 1 - i]);
       }
     }
     N[k] = saltusi_dot_value(&dot);

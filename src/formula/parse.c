@@ -156,7 +156,7 @@ static saltusi_expr velocity(parser* p, const saltusi_token* t) {
 
 /* "x, y, angle" */
 static const char* list_parts(const parser* p, int thing, char* text, size_t bytes) {
-  const saltusi_things* things = p->scope->things;
+  const saltusi_scene_objects* things = p->scope->things;
   size_t used = 0;
   text[0] = '\0';
   for (int i = 0; things->part_at(things->self, thing, i) != NULL && used < bytes; i++) {
@@ -214,7 +214,7 @@ static void check_part(parser* p, const saltusi_token* t, saltusi_part_kind kind
 /* body.x, marker.y', hinge.force.x */
 static saltusi_expr part_of(parser* p, const saltusi_token* t) {
   saltusi_graph* g = p->scope->graph;
-  const saltusi_things* things = p->scope->things;
+  const saltusi_scene_objects* things = p->scope->things;
   const saltusi_name* thing = find_thing(p, t);
   if (thing == NULL) {
     return 0;
@@ -326,7 +326,7 @@ static void check_count(parser* p, const saltusi_token* name, const saltusi_func
 
 /* After name and "(": the two things that dist, angle and x_in take; with a prime its rate. */
 static saltusi_expr thing_call(parser* p, const saltusi_token* name, int function, size_t open) {
-  const saltusi_things* things = p->scope->things;
+  const saltusi_scene_objects* things = p->scope->things;
   int which[2] = {0, 0};
   for (int k = 0; k < 2 && !p->failed; k++) {
     advance(p); /* behind the parenthesis or the comma */
@@ -367,7 +367,7 @@ static saltusi_expr call(parser* p, const saltusi_token* name, size_t open) {
   saltusi_expr arguments[ARGUMENTS_MOST];
   int count = 0;
   const saltusi_function* f = name->primes > 0 ? NULL : saltusi_function_find(name->name);
-  const int of_things = name->primes > 1 ? -1 : saltusi_thing_function_find(name->name);
+  const int of_things = name->primes > 1 ? -1 : saltusi_scene_object_function_find(name->name);
   if (of_things >= 0 && saltusi_names_find(p->scope->names, name->name) == NULL) {
     return thing_call(p, name, of_things, open);
   }

@@ -55,7 +55,7 @@ typedef enum saltusi_part_kind {
 } saltusi_part_kind;
 
 /* Names with parts, such as bodies and markers. Expressions are built on request. */
-typedef struct saltusi_things {
+typedef struct saltusi_scene_objects {
   const char* (*kind)(const void* self, int thing); /* "body" */
   /* Names of the parts, NULL past the end. */
   const char* (*part_at)(const void* self, int thing, int i);
@@ -63,18 +63,18 @@ typedef struct saltusi_things {
   const char* (*lacks)(const void* self, int thing, const char* part);
   saltusi_part_kind (*part)(const void* self, saltusi_graph* graph, int thing, const char* part,
                             saltusi_expr* out);
-  /* dist(a, b) and angle(a, b), by their place in saltusi_thing_functions; -1: not of these things. */
+  /* dist(a, b) and angle(a, b), by their place in saltusi_scene_object_functions; -1: not of these things. */
   saltusi_expr (*call)(const void* self, saltusi_graph* graph, int function, const int things[2]);
   const void* self;
-} saltusi_things;
+} saltusi_scene_objects;
 
 typedef struct saltusi_scope {
   saltusi_graph* graph;
   const saltusi_names* names;
-  const saltusi_things* things; /* NULL: none */
-  bool results;                 /* parts that are results may occur */
-  const char* without_things;   /* why none may occur; NULL: they may */
-  const char* without_inputs;   /* why none may occur; NULL: they may */
+  const saltusi_scene_objects* things; /* NULL: none */
+  bool results;                        /* parts that are results may occur */
+  const char* without_things;          /* why none may occur; NULL: they may */
+  const char* without_inputs;          /* why none may occur; NULL: they may */
   saltus_log log;
 } saltusi_scope;
 

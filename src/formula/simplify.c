@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <math.h>
 
-static const saltusi_node* at(const saltusi_graph* g, saltusi_expr e) {
+static const saltusi_graph_node* at(const saltusi_graph* g, saltusi_expr e) {
   return &g->nodes[e];
 }
 
@@ -27,7 +27,7 @@ static bool equals(const saltusi_graph* g, saltusi_expr e, double value) {
 
 /* e = c*x with a constant c: true and the parts. */
 static bool scaled(const saltusi_graph* g, saltusi_expr e, double* c, saltusi_expr* x) {
-  const saltusi_node* n = at(g, e);
+  const saltusi_graph_node* n = at(g, e);
   if (n->op != SALTUSI_MUL || !saltusi_is_constant(g, n->a)) {
     return false;
   }
@@ -42,7 +42,7 @@ static bool ordinary(double c) {
 }
 
 static saltusi_expr binary(saltusi_graph* g, saltusi_op op, saltusi_expr a, saltusi_expr b) {
-  return saltusi_graph_intern(g, (saltusi_node){.op = (unsigned char)op, .a = a, .b = b});
+  return saltusi_graph_intern(g, (saltusi_graph_node){.op = (unsigned char)op, .a = a, .b = b});
 }
 
 /* Commutative: the constant first, then the older operand. */
@@ -61,7 +61,7 @@ static bool fold(saltusi_graph* g, int op, saltusi_expr a, saltusi_expr b, saltu
 
 saltusi_expr saltusi_constant(saltusi_graph* g, double value) {
   assert(g != NULL);
-  return saltusi_graph_intern(g, (saltusi_node){.op = SALTUSI_CONSTANT, .value = value});
+  return saltusi_graph_intern(g, (saltusi_graph_node){.op = SALTUSI_CONSTANT, .value = value});
 }
 
 /* c*x + d*x */
@@ -142,7 +142,7 @@ saltusi_expr saltusi_sub(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
 
 saltusi_expr saltusi_neg(saltusi_graph* g, saltusi_expr a) {
   assert(g != NULL);
-  const saltusi_node n = *at(g, a);
+  const saltusi_graph_node n = *at(g, a);
   double c;
   saltusi_expr x;
   if (n.op == SALTUSI_CONSTANT) {
@@ -160,12 +160,12 @@ saltusi_expr saltusi_neg(saltusi_graph* g, saltusi_expr a) {
   if (n.op == SALTUSI_DIV && saltusi_is_constant(g, n.a)) {
     return saltusi_div(g, saltusi_neg(g, n.a), n.b);
   }
-  return saltusi_graph_intern(g, (saltusi_node){.op = SALTUSI_NEG, .a = a});
+  return saltusi_graph_intern(g, (saltusi_graph_node){.op = SALTUSI_NEG, .a = a});
 }
 
 static saltusi_expr mul_constant(saltusi_graph* g, saltusi_expr factor, saltusi_expr x) {
   const double c = at(g, factor)->value;
-  const saltusi_node n = *at(g, x);
+  const saltusi_graph_node n = *at(g, x);
   if (c == 0.0) {
     return g->zero;
   }
@@ -207,7 +207,7 @@ saltusi_expr saltusi_mul(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
   }
   for (int k = 0; k < 2; k++) {
     saltusi_expr x = k == 0 ? a : b, y = k == 0 ? b : a;
-    const saltusi_node n = *at(g, x);
+    const saltusi_graph_node n = *at(g, x);
     if (n.op == SALTUSI_NEG) {
       return saltusi_neg(g, saltusi_mul(g, n.a, y));
     }
@@ -244,7 +244,7 @@ static saltusi_expr div_constant(saltusi_graph* g, saltusi_expr a, saltusi_expr 
 
 saltusi_expr saltusi_div(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
   assert(g != NULL && g->count <= g->node_room);
-  const saltusi_node na = *at(g, a), nb = *at(g, b);
+  const saltusi_graph_node na = *at(g, a), nb = *at(g, b);
   saltusi_expr out, x;
   double c;
   if (fold(g, SALTUSI_DIV, a, b, &out)) {
@@ -274,7 +274,7 @@ saltusi_expr saltusi_div(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
 
 saltusi_expr saltusi_powi(saltusi_graph* g, saltusi_expr a, int n) {
   assert(g != NULL && g->count <= g->node_room);
-  const saltusi_node x = *at(g, a);
+  const saltusi_graph_node x = *at(g, a);
   double c;
   saltusi_expr y;
   if (n == 0) {
@@ -304,7 +304,7 @@ saltusi_expr saltusi_powi(saltusi_graph* g, saltusi_expr a, int n) {
     const saltusi_expr square = saltusi_powi(g, x.a, 2);
     return saltusi_add(g, square, saltusi_powi(g, x.b, 2));
   }
-  return saltusi_graph_intern(g, (saltusi_node){.op = SALTUSI_POWI, .a = a, .b = n});
+  return saltusi_graph_intern(g, (saltusi_graph_node){.op = SALTUSI_POWI, .a = a, .b = n});
 }
 
 saltusi_expr saltusi_pow(saltusi_graph* g, saltusi_expr a, saltusi_expr b) {
@@ -338,8 +338,8 @@ saltusi_expr saltusi_select(saltusi_graph* g, saltusi_expr condition, saltusi_ex
   if (a == b) {
     return a;
   }
-  return saltusi_graph_intern(g,
-                              (saltusi_node){.op = SALTUSI_SELECT, .a = condition, .b = a, .c = b});
+  return saltusi_graph_intern(
+      g, (saltusi_graph_node){.op = SALTUSI_SELECT, .a = condition, .b = a, .c = b});
 }
 
 /* -1 odd, 1 even, 0 neither. The C library's functions are so to the bit. */
@@ -365,7 +365,7 @@ static int parity(int op) {
 /* f(x) of one argument; f(-x) and f(b - a) are turned round, so that cos(p - q) and cos(q - p) are
  * one node. */
 static saltusi_expr call(saltusi_graph* g, int op, saltusi_expr a) {
-  const saltusi_node n = *at(g, a);
+  const saltusi_graph_node n = *at(g, a);
   if (n.op == SALTUSI_CONSTANT) {
     return saltusi_constant(g, saltusi_op_value(op, n.value, 0.0, 0.0));
   }
@@ -376,10 +376,10 @@ static saltusi_expr call(saltusi_graph* g, int op, saltusi_expr a) {
   int even = parity(op);
   if (turn && even != 0) {
     saltusi_expr turned = saltusi_neg(g, a);
-    turned = saltusi_graph_intern(g, (saltusi_node){.op = (unsigned char)op, .a = turned});
+    turned = saltusi_graph_intern(g, (saltusi_graph_node){.op = (unsigned char)op, .a = turned});
     return even > 0 ? turned : saltusi_neg(g, turned);
   }
-  return saltusi_graph_intern(g, (saltusi_node){.op = (unsigned char)op, .a = a});
+  return saltusi_graph_intern(g, (saltusi_graph_node){.op = (unsigned char)op, .a = a});
 }
 
 static saltusi_expr call2(saltusi_graph* g, int op, saltusi_expr a, saltusi_expr b) {

@@ -43,7 +43,7 @@ size_t saltusi_row_bytes(void) {
   return ITEM * (size_t)saltusi_row_cells();
 }
 
-saltus_status saltusi_rows_room(saltusi_row_batch* rows, saltusi_pool* pool, size_t wanted) {
+saltus_status saltusi_rows_workspace(saltusi_row_batch* rows, saltusi_pool* pool, size_t wanted) {
   assert(rows->count <= rows->capacity && pool != NULL);
   if (wanted <= rows->capacity) {
     return SALTUS_OK;

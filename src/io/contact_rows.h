@@ -56,7 +56,7 @@ typedef struct saltusi_row_batch {
 } saltusi_row_batch;
 
 /* Room for `wanted` rows; those that are there are kept. SALTUS_ERR_MEMORY. */
-saltus_status saltusi_rows_room(saltusi_row_batch* rows, saltusi_pool* pool, size_t wanted);
+saltus_status saltusi_rows_workspace(saltusi_row_batch* rows, saltusi_pool* pool, size_t wanted);
 
 /* Adds the contacts of a frame; there has to be room. */
 void saltusi_rows_put(saltusi_row_batch* rows, const saltus_frame* frame);

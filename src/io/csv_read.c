@@ -21,17 +21,17 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct reading {
+typedef struct csv_reader {
   const char* path;
   saltus_log log;
   const saltus_table* table;
   saltus_recording_data* data;
   saltusi_pool* pool;
   int next; /* column to be taken */
-} reading;
+} csv_reader;
 
 /* The text after "key: " in the comments, with its further lines; "" when there is none. */
-static const char* comment(const reading* in, const char* key) {
+static const char* comment(const csv_reader* in, const char* key) {
   size_t key_length = strlen(key);
   const char* line = in->table->comments;
   while (*line && (strncmp(line, key, key_length) != 0 || line[key_length] != ':')) {
@@ -58,13 +58,13 @@ static const char* comment(const reading* in, const char* key) {
   }
 }
 
-static saltus_status refuse(const reading* in, const char* why) {
+static saltus_status refuse(const csv_reader* in, const char* why) {
   saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: not a Saltus recording that can be read: %s",
               in->path, why);
   return SALTUS_ERR_INPUT;
 }
 
-static saltus_status make_array(reading* in, int s) {
+static saltus_status make_array(csv_reader* in, int s) {
   const saltusi_series* series = &saltusi_series_list[s];
   size_t width = saltusi_series_width(series, in->data);
   if (width == 0) {
@@ -81,7 +81,7 @@ static saltus_status make_array(reading* in, int s) {
 }
 
 /* Values of one column of the table into one place of every frame. */
-static void fill_column(const reading* in, int s, int table_column, size_t place) {
+static void fill_column(const csv_reader* in, int s, int table_column, size_t place) {
   const saltusi_series* series = &saltusi_series_list[s];
   size_t width = saltusi_series_width(series, in->data);
   size_t rows = (size_t)in->table->rows;
@@ -102,7 +102,7 @@ static void fill_column(const reading* in, int s, int table_column, size_t place
 }
 
 /* Whether the next column is called `stem`, a dot and `part`; takes it into the frames if so. */
-static bool take(reading* in, int s, size_t place, const char* part) {
+static bool take(csv_reader* in, int s, size_t place, const char* part) {
   if (in->next >= in->table->columns) {
     return false;
   }
@@ -116,7 +116,7 @@ static bool take(reading* in, int s, size_t place, const char* part) {
   return true;
 }
 
-static bool take_labels(reading* in, int s, saltus_label* labels, int count) {
+static bool take_labels(csv_reader* in, int s, saltus_label* labels, int count) {
   for (int i = 0; i < count; i++) {
     if (in->next >= in->table->columns) {
       return false;
@@ -132,7 +132,7 @@ static bool take_labels(reading* in, int s, saltus_label* labels, int count) {
 }
 
 /* The name before the dot of the next column. */
-static const char* stem(reading* in) {
+static const char* stem(csv_reader* in) {
   const char* name = in->next < in->table->columns ? in->table->labels[in->next].name : "";
   char* copy = saltusi_pool_text(in->pool, name);
   char* dot = copy ? strrchr(copy, '.') : NULL;
@@ -142,13 +142,13 @@ static const char* stem(reading* in) {
   return copy ? copy : "";
 }
 
-static bool take_vector(reading* in, int s, size_t contact, const char* const* parts) {
+static bool take_vector(csv_reader* in, int s, size_t contact, const char* const* parts) {
   return take(in, s, 3 * contact, parts[0]) && (!take(in, s, 3 * contact + 1, parts[1]) ||
                                                 take(in, s, 3 * contact + 2, parts[2]) || true);
 }
 
 /* A column that the first recordings do not have: without it there is no such series. */
-static bool take_later(reading* in, int s, size_t place, const char* part) {
+static bool take_later(csv_reader* in, int s, size_t place, const char* part) {
   bool there = saltusi_series_get(&saltusi_series_list[s], in->data) != NULL;
   const char* former = saltusi_series_list[s].former_column;
   if (there && !take(in, s, place, part) && (former == NULL || !take(in, s, place, former))) {
@@ -157,7 +157,7 @@ static bool take_later(reading* in, int s, size_t place, const char* part) {
   return true;
 }
 
-static bool take_contact(reading* in, int i) {
+static bool take_contact(csv_reader* in, int i) {
   static const char* const force[] = {".force_N", ".force_T1", ".force_T2"};
   static const char* const impulse[] = {".impulse_N", ".impulse_T1", ".impulse_T2"};
   in->data->contact_names[i] = stem(in);
@@ -169,7 +169,7 @@ static bool take_contact(reading* in, int i) {
          take_later(in, SALTUSI_IMPACT_WORK, at, ".impact_work");
 }
 
-static bool take_columns(reading* in) {
+static bool take_columns(csv_reader* in) {
   saltus_recording_data* data = in->data;
   if (!take(in, SALTUSI_T, 0, "t") || !take_labels(in, SALTUSI_Q, data->q_labels, data->nq) ||
       !take_labels(in, SALTUSI_V, data->v_labels, data->nv) ||
@@ -236,7 +236,7 @@ static const char* next_line(char** text) {
   return line;
 }
 
-static saltus_status read_ours(reading* in) {
+static saltus_status read_ours(csv_reader* in) {
   saltus_recording_data* data = in->data;
   data->name = comment(in, "name");
   data->scheme = comment(in, "scheme");
@@ -273,7 +273,8 @@ static saltus_status read_ours(reading* in) {
   data->law_count = laws && *laws ? count_lines(laws) : 0;
   char* names = saltusi_pool_text(in->pool, comment(in, "event_names"));
   data->event_name_count = names ? count_words(names) : 0;
-  saltus_status room = names && laws ? saltusi_data_name_room(data, in->pool) : SALTUS_ERR_MEMORY;
+  saltus_status room =
+      names && laws ? saltusi_data_name_workspace(data, in->pool) : SALTUS_ERR_MEMORY;
   for (int i = 0; room == SALTUS_OK && i < data->event_name_count; i++) {
     data->event_names[i] = next_word(&names);
   }
@@ -348,7 +349,7 @@ static int place_of(const saltus_table* table, int column) {
   return -1;
 }
 
-static saltus_status fill_foreign(reading* in, int column, int* places) {
+static saltus_status fill_foreign(csv_reader* in, int column, int* places) {
   saltus_recording_data* data = in->data;
   const saltus_label* label = &in->table->labels[column];
   int s = place_of(in->table, column);
@@ -381,7 +382,7 @@ static saltus_status fill_foreign(reading* in, int column, int* places) {
   return SALTUS_OK;
 }
 
-static saltus_status read_foreign(reading* in) {
+static saltus_status read_foreign(csv_reader* in) {
   saltus_recording_data* data = in->data;
   if (!saltus_table_column(in->table, "t")) {
     return refuse(in, "there is no column t");
@@ -392,7 +393,7 @@ static saltus_status read_foreign(reading* in) {
     data->nv += s == SALTUSI_V;
   }
   data->status = "complete";
-  saltus_status status = saltusi_data_name_room(data, in->pool);
+  saltus_status status = saltusi_data_name_workspace(data, in->pool);
   int places[SALTUSI_SERIES_COUNT] = {0};
   for (int i = 0; status == SALTUS_OK && i < in->table->columns; i++) {
     status = fill_foreign(in, i, places);
@@ -442,7 +443,7 @@ static bool read_event(char* line, const saltus_recording_data* data, saltus_eve
   return good;
 }
 
-static saltus_status parse_events(reading* in, const char* path, saltusi_lines* lines) {
+static saltus_status parse_events(csv_reader* in, const char* path, saltusi_lines* lines) {
   saltus_recording_data* data = in->data;
   /* an event has at least 7 commas and 8 cells, so the file bounds the memory */
   size_t most = (size_t)(lines->end - lines->at) / 15 + 1;
@@ -471,7 +472,7 @@ static saltus_status parse_events(reading* in, const char* path, saltusi_lines* 
 }
 
 /* The path of a table beside the recording; NULL: no memory. */
-static char* path_beside(const reading* in, const char* ending) {
+static char* path_beside(const csv_reader* in, const char* ending) {
   char* cut = saltusi_pool_text(in->pool, in->path);
   if (!cut) {
     return NULL;
@@ -480,14 +481,14 @@ static char* path_beside(const reading* in, const char* ending) {
   return saltusi_pool_join(in->pool, cut, ending);
 }
 
-static saltus_status read_rows(const reading* in) {
+static saltus_status read_rows(const csv_reader* in) {
   const char* path = path_beside(in, ".contacts.csv");
   const saltusi_rows_reading rows = {
       .path = in->path, .log = in->log, .data = in->data, .pool = in->pool};
   return path ? saltusi_csv_rows_read(rows, path) : SALTUS_ERR_MEMORY;
 }
 
-static saltus_status read_events(reading* in) {
+static saltus_status read_events(csv_reader* in) {
   char* path = path_beside(in, ".events.csv");
   if (!path || access(path, F_OK) != 0) {
     return path ? SALTUS_OK : SALTUS_ERR_MEMORY; /* somebody moved the table alone */
@@ -511,7 +512,8 @@ saltus_status saltusi_csv_read(const char* path, saltus_log log, saltusi_data* i
   if (status != SALTUS_OK) {
     return status;
   }
-  reading in = {.path = path, .log = log, .table = table, .data = &into->data, .pool = &into->pool};
+  csv_reader in = {
+      .path = path, .log = log, .table = table, .data = &into->data, .pool = &into->pool};
   into->data.count = table->rows;
   into->data.changing = strncmp(table->comments, "saltus-recording 2\n", 19) == 0;
   if (into->data.changing || strncmp(table->comments, "saltus-recording 1\n", 19) == 0) {

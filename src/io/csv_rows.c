@@ -18,14 +18,14 @@
 
 enum { HEAD = 2, CELLS_MOST = 64 };
 
-typedef struct parsing {
+typedef struct csv_rows_parsing {
   const saltusi_rows_reading* in;
   const char* path;
   saltusi_lines lines;
   long long row; /* number of the next one */
-} parsing;
+} csv_rows_parsing;
 
-static saltus_status refuse(const parsing* p, const char* why) {
+static saltus_status refuse(const csv_rows_parsing* p, const char* why) {
   saltusi_log(p->in->log, SALTUS_LEVEL_ERROR, "%s:%d: %s", p->path, p->lines.number, why);
   return SALTUS_ERR_INPUT;
 }
@@ -69,7 +69,7 @@ static bool fill(const saltus_recorded_contacts* table, int column, long long ro
 }
 
 /* A line of the frame that is due; false: not a row. */
-static bool read_row(parsing* p, char* line, long long* frame) {
+static bool read_row(csv_rows_parsing* p, char* line, long long* frame) {
   char* cells[CELLS_MOST];
   double t;
   int count = saltusi_cells_cut(line, cells, CELLS_MOST);
@@ -99,7 +99,7 @@ static long long frame_of(const saltus_recording_data* data, long long row, long
   return from;
 }
 
-static saltus_status parse(parsing* p) {
+static saltus_status parse(csv_rows_parsing* p) {
   const saltus_recording_data* data = p->in->data;
   bool header = false;
   long long due = 0;
@@ -150,7 +150,7 @@ static saltus_status cut(const saltusi_rows_reading* in, const char* path, long 
 }
 
 /* After the last row: as many as the frames have? */
-static saltus_status end(const parsing* p) {
+static saltus_status end(const csv_rows_parsing* p) {
   const saltus_recording_data* data = p->in->data;
   long long count = data->count;
   while (count > 0 && data->table.start[count] > p->row) {
@@ -188,7 +188,7 @@ static saltus_status read_opened(saltusi_rows_reading* in, const char* path,
   if (status != SALTUS_OK) {
     return status;
   }
-  parsing p = {.in = in, .path = path, .lines = *lines};
+  csv_rows_parsing p = {.in = in, .path = path, .lines = *lines};
   saltusi_point_locale locale = saltusi_point_locale_enter();
   status = parse(&p);
   saltusi_point_locale_leave(locale);

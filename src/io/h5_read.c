@@ -20,16 +20,16 @@
 /* No text of a recording is longer; more is a damaged file. */
 enum { TEXT_MAX = 64 << 20 };
 
-typedef saltusi_h5_reading reading;
+typedef saltusi_h5_reading h5_reader;
 
-saltus_status saltusi_h5_refuse(const reading* in, const char* place, const char* why) {
+saltus_status saltusi_h5_refuse(const h5_reader* in, const char* place, const char* why) {
   assert(place != NULL && why != NULL);
   saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: not a Saltus recording that can be read: %s: %s",
               in->path, place, why);
   return SALTUS_ERR_INPUT;
 }
 
-static saltus_status read_number(const reading* in, const char* name, hid_t type, void* value) {
+static saltus_status read_number(const h5_reader* in, const char* name, hid_t type, void* value) {
   hid_t attribute = H5Aopen(in->file, name, H5P_DEFAULT);
   hid_t stored = attribute < 0 ? -1 : H5Aget_type(attribute);
   hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
@@ -58,7 +58,7 @@ typedef struct texts {
 } texts;
 
 /* Fixed length only: what reads texts of variable length trusts the file too much. */
-static saltus_status read_opened_texts(const reading* in, hid_t attribute, hid_t stored,
+static saltus_status read_opened_texts(const h5_reader* in, hid_t attribute, hid_t stored,
                                        const texts* want) {
   size_t bytes = H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0
                      ? H5Tget_size(stored)
@@ -85,7 +85,7 @@ static saltus_status read_opened_texts(const reading* in, hid_t attribute, hid_t
   return status;
 }
 
-static saltus_status read_texts(const reading* in, hid_t object, const texts* want) {
+static saltus_status read_texts(const h5_reader* in, hid_t object, const texts* want) {
   hid_t attribute = H5Aopen(object, want->name, H5P_DEFAULT);
   if (attribute < 0) {
     return saltusi_h5_refuse(in, want->name, "attribute is missing or damaged");
@@ -108,7 +108,7 @@ static saltus_status read_texts(const reading* in, hid_t object, const texts* wa
   return status;
 }
 
-static saltus_status read_sizes(const reading* in) {
+static saltus_status read_sizes(const h5_reader* in) {
   const char* const names[] = {"nq", "nv", "nc", "nj", "no"};
   int* const sizes[] = {&in->data->nq, &in->data->nv, &in->data->nc, &in->data->nj,
                         &in->data->output_count};
@@ -133,7 +133,7 @@ static saltus_status read_sizes(const reading* in) {
   return SALTUS_OK;
 }
 
-static saltus_status read_head(const reading* in) {
+static saltus_status read_head(const h5_reader* in) {
   saltus_recording_data* data = in->data;
   const char* format = "";
   const texts list[] = {
@@ -197,7 +197,7 @@ static hsize_t packing(hid_t dataset) {
   return most;
 }
 
-long long saltusi_h5_count(const reading* in, const char* place, hid_t dataset, int rank,
+long long saltusi_h5_count(const h5_reader* in, const char* place, hid_t dataset, int rank,
                            const hsize_t* inner) {
   assert(dataset >= 0 && rank >= 1);
   hsize_t size[3] = {0};
@@ -223,7 +223,7 @@ long long saltusi_h5_count(const reading* in, const char* place, hid_t dataset, 
   return (long long)size[0];
 }
 
-static saltus_status read_opened_series(const reading* in, const saltusi_series* series,
+static saltus_status read_opened_series(const h5_reader* in, const saltusi_series* series,
                                         hid_t dataset) {
   saltus_recording_data* data = in->data;
   hid_t type = H5Dget_type(dataset);
@@ -262,7 +262,7 @@ static saltus_status read_opened_series(const reading* in, const saltusi_series*
 }
 
 /* Names come with the first series of each kind. */
-static saltus_status read_names(const reading* in, const saltusi_series* series, hid_t dataset) {
+static saltus_status read_names(const h5_reader* in, const saltusi_series* series, hid_t dataset) {
   saltus_recording_data* data = in->data;
   int count = saltusi_series_columns(series, data);
   saltus_label* labels = series->per == SALTUSI_PER_Q        ? data->q_labels
@@ -293,14 +293,14 @@ static saltus_status read_names(const reading* in, const saltusi_series* series,
 }
 
 /* The path that a series has in this file: the present one, or that of older recordings. */
-static const char* path_of(const reading* in, const saltusi_series* series) {
+static const char* path_of(const h5_reader* in, const saltusi_series* series) {
   bool former = series->former_path != NULL &&
                 H5Lexists(in->file, series->path, H5P_DEFAULT) <= 0 &&
                 H5Lexists(in->file, series->former_path, H5P_DEFAULT) > 0;
   return former ? series->former_path : series->path;
 }
 
-static saltus_status read_series(const reading* in, int s) {
+static saltus_status read_series(const h5_reader* in, int s) {
   const saltusi_series* series = &saltusi_series_list[s];
   if (saltusi_series_width(series, in->data) == 0) {
     return SALTUS_OK;
@@ -324,7 +324,8 @@ static saltus_status read_series(const reading* in, int s) {
   return status;
 }
 
-static saltus_status unpack_events(const reading* in, const saltusi_h5_event* packed, int fields) {
+static saltus_status unpack_events(const h5_reader* in, const saltusi_h5_event* packed,
+                                   int fields) {
   saltus_recording_data* data = in->data;
   for (long long i = 0; i < data->event_count; i++) {
     const saltusi_h5_event* e = &packed[i];
@@ -372,7 +373,7 @@ static int count_event_fields(hid_t dataset, bool changing) {
   return fields;
 }
 
-static saltus_status read_opened_events(const reading* in, hid_t dataset) {
+static saltus_status read_opened_events(const h5_reader* in, hid_t dataset) {
   saltus_recording_data* data = in->data;
   int fields = count_event_fields(dataset, data->changing);
   if (fields == 0) {
@@ -402,7 +403,7 @@ static saltus_status read_opened_events(const reading* in, hid_t dataset) {
   return status;
 }
 
-static saltus_status read_events(const reading* in) {
+static saltus_status read_events(const h5_reader* in) {
   hid_t dataset = H5Dopen2(in->file, "/events", H5P_DEFAULT);
   if (dataset < 0) {
     return saltusi_h5_refuse(in, "/events", "dataset is missing or damaged");
@@ -413,7 +414,7 @@ static saltus_status read_events(const reading* in) {
 }
 
 /* How many texts an attribute has; 0: it is not there. */
-static long long count_texts(const reading* in, const char* name) {
+static long long count_texts(const h5_reader* in, const char* name) {
   if (H5Aexists(in->file, name) <= 0) {
     return 0;
   }
@@ -431,14 +432,14 @@ static long long count_texts(const reading* in, const char* name) {
   return sane ? count : 0;
 }
 
-static saltus_status read_all(const reading* in) {
+static saltus_status read_all(const h5_reader* in) {
   saltus_status status = read_head(in);
   long long events = status == SALTUS_OK ? count_texts(in, "event_names") : 0;
   long long laws = status == SALTUS_OK && in->data->changing ? count_texts(in, "law_names") : 0;
   if (status == SALTUS_OK) {
     in->data->event_name_count = (int)events;
     in->data->law_count = (int)laws;
-    status = saltusi_data_name_room(in->data, in->pool);
+    status = saltusi_data_name_workspace(in->data, in->pool);
   }
   if (status == SALTUS_OK && events > 0) {
     status = read_texts(in, in->file, &(texts){"event_names", events, in->data->event_names});
@@ -546,7 +547,7 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
   }
   close(probe);
   saltusi_h5_voice voice = saltusi_h5_hush();
-  reading in = {.path = path, .log = log, .file = -1, .data = &into->data, .pool = &into->pool};
+  h5_reader in = {.path = path, .log = log, .file = -1, .data = &into->data, .pool = &into->pool};
   hid_t access = saltusi_h5_access();
   char reported[SALTUSI_H5_TEXT] = "HDF5 cannot open files here";
   if (access >= 0) {

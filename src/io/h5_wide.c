@@ -12,16 +12,16 @@
 #include <string.h>
 
 /* One row as it lies in the file: number, values, status, reason. */
-typedef struct writer {
+typedef struct h5_wide_writer {
   const saltusi_wide_table* table;
   size_t bytes; /* of a row */
   hid_t file, type, dataset;
   saltusi_pool pool;
   saltusi_wide_block block;
   char* rows;
-} writer;
+} h5_wide_writer;
 
-static hid_t row_type(const writer* w) {
+static hid_t row_type(const h5_wide_writer* w) {
   const saltusi_wide_table* t = w->table;
   hid_t type = H5Tcreate(H5T_COMPOUND, w->bytes);
   hid_t text = saltusi_h5_text_type((size_t)t->reason_bytes);
@@ -42,7 +42,7 @@ static hid_t row_type(const writer* w) {
   return good ? type : -1;
 }
 
-static void pack(const writer* w, int count) {
+static void pack(const h5_wide_writer* w, int count) {
   const saltusi_wide_table* t = w->table;
   const size_t values = 8 * (size_t)t->column_count;
   for (int i = 0; i < count; i++) {
@@ -58,7 +58,7 @@ static void pack(const writer* w, int count) {
 }
 
 /* False: HDF5 failed; *asked is -1 when the caller did. */
-static bool write_rows(writer* w, int* asked) {
+static bool write_rows(h5_wide_writer* w, int* asked) {
   hsize_t first = 0;
   while ((*asked = w->table->next(w->table->user, &w->block)) > 0) {
     pack(w, *asked);
@@ -76,7 +76,7 @@ static bool write_rows(writer* w, int* asked) {
   return true;
 }
 
-static bool make(writer* w) {
+static bool make(h5_wide_writer* w) {
   hid_t access = saltusi_h5_access();
   hid_t creation = H5Pcreate(H5P_FILE_CREATE);
   bool good = access >= 0 && creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0;
@@ -96,12 +96,12 @@ static bool make(writer* w) {
 saltus_status saltusi_wide_table_write(const saltusi_wide_table* table) {
   assert(table != NULL && table->path != NULL && table->next != NULL);
   const size_t columns = (size_t)table->column_count;
-  writer w = {.table = table,
-              .bytes = 12 + 8 * columns + (size_t)table->reason_bytes,
-              .file = -1,
-              .type = -1,
-              .dataset = -1,
-              .pool = saltusi_pool_over(NULL)};
+  h5_wide_writer w = {.table = table,
+                      .bytes = 12 + 8 * columns + (size_t)table->reason_bytes,
+                      .file = -1,
+                      .type = -1,
+                      .dataset = -1,
+                      .pool = saltusi_pool_over(NULL)};
   w.block.numbers = SALTUSI_TAKE(&w.pool, long long, SALTUSI_WIDE_BLOCK);
   w.block.values = saltusi_pool_take(&w.pool, SALTUSI_WIDE_BLOCK, sizeof(double) * (columns + 1));
   w.block.statuses = SALTUSI_TAKE(&w.pool, int, SALTUSI_WIDE_BLOCK);

@@ -199,7 +199,7 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   const saltus_observables* own = def->observables;
   head->output_count = own ? own->output_count : 0;
   head->event_name_count = own ? own->event_count : 0;
-  saltus_status status = saltusi_data_name_room(head, &r->pool);
+  saltus_status status = saltusi_data_name_workspace(head, &r->pool);
   if (status == SALTUS_OK) {
     status = take_observables(r, own);
   }
@@ -250,8 +250,9 @@ saltus_status saltusi_batch_take(saltus_recording* r, saltusi_batch* batch) {
       return SALTUS_ERR_MEMORY;
     }
   }
-  saltus_status status =
-      r->head.changing ? saltusi_rows_room(&batch->rows, &r->pool, BATCH_ROWS_FIRST) : SALTUS_OK;
+  saltus_status status = r->head.changing
+                             ? saltusi_rows_workspace(&batch->rows, &r->pool, BATCH_ROWS_FIRST)
+                             : SALTUS_OK;
   return status == SALTUS_OK ? grow_events(r, batch) : status;
 }
 
@@ -417,7 +418,8 @@ static void put_contacts(const saltus_recording* r, int frame, const saltus_fram
 /* The contacts of a frame of a changing set are rows of the table. */
 static saltus_status put_rows(saltus_recording* r, int frame, const saltus_frame* f) {
   saltusi_row_batch* rows = &r->fresh.rows;
-  saltus_status status = saltusi_rows_room(rows, &r->pool, rows->count + (size_t)f->contact_count);
+  saltus_status status =
+      saltusi_rows_workspace(rows, &r->pool, rows->count + (size_t)f->contact_count);
   if (status != SALTUS_OK) {
     saltusi_log(r->log, SALTUS_LEVEL_ERROR, "%s: no memory for %d contacts of a frame", r->path,
                 f->contact_count);

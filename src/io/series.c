@@ -200,7 +200,7 @@ void saltus_recording_data_destroy(saltus_recording_data* data) {
   }
 }
 
-saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool) {
+saltus_status saltusi_data_name_workspace(saltus_recording_data* data, saltusi_pool* pool) {
   assert(data->nc >= 0 && data->nj >= 0 && pool != NULL);
   data->q_labels = saltusi_pool_take(pool, (size_t)data->nq, sizeof(saltus_label));
   data->v_labels = saltusi_pool_take(pool, (size_t)data->nv, sizeof(saltus_label));

@@ -100,7 +100,7 @@ typedef struct saltusi_data {
 saltusi_data* saltusi_data_create(const saltus_allocator* allocator);
 
 /* Room for the names of nq, nv, nc, nj columns, outputs, events and laws. */
-saltus_status saltusi_data_name_room(saltus_recording_data* data, saltusi_pool* pool);
+saltus_status saltusi_data_name_workspace(saltus_recording_data* data, saltusi_pool* pool);
 
 /* The numbers of an event, as one list for both formats: columns of the table, members in HDF5. */
 typedef struct saltusi_event_field {

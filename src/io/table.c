@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef struct parsing {
+typedef struct table_parsing {
   const char* path;
   saltus_log log;
   saltusi_lines lines;
@@ -21,14 +21,14 @@ typedef struct parsing {
   size_t capacity;       /* rows */
   char* comments;        /* grows into a block as long as the file */
   size_t comments_bytes; /* used of it */
-} parsing;
+} table_parsing;
 
 bool saltusi_table_ours(const saltus_table* table) {
   assert(table != NULL);
   return strncmp(table->comments, "saltus-", 7) == 0;
 }
 
-static void keep_comment(parsing* p, const char* line) {
+static void keep_comment(table_parsing* p, const char* line) {
   line++; /* # */
   line += *line == ' ';
   size_t length = strlen(line);
@@ -38,7 +38,7 @@ static void keep_comment(parsing* p, const char* line) {
 }
 
 /* The next line with cells; comments are kept, empty lines skipped. */
-static char* next_row(parsing* p) {
+static char* next_row(table_parsing* p) {
   for (;;) {
     char* line = saltusi_lines_next(&p->lines);
     if (!line) {
@@ -71,7 +71,7 @@ static saltus_label label_of(char* cell) {
   return (saltus_label){cell, open + 2};
 }
 
-static saltus_status read_header(parsing* p) {
+static saltus_status read_header(table_parsing* p) {
   size_t left = (size_t)(p->lines.end - p->lines.at);
   char* line = next_row(p);
   if (!line || (p->lines.torn && saltusi_table_ours(&p->into->table))) {
@@ -107,7 +107,7 @@ static saltus_status read_header(parsing* p) {
 }
 
 /* Says nothing when `quiet`. */
-static saltus_status read_row(parsing* p, char* line, bool quiet) {
+static saltus_status read_row(table_parsing* p, char* line, bool quiet) {
   saltus_table* table = &p->into->table;
   saltus_log log = quiet ? (saltus_log){0} : p->log;
   int count = saltusi_cells_cut(line, p->cells, table->columns);
@@ -133,7 +133,7 @@ static saltus_status read_row(parsing* p, char* line, bool quiet) {
   return SALTUS_OK;
 }
 
-static saltus_status read_rows(parsing* p) {
+static saltus_status read_rows(table_parsing* p) {
   saltus_table* table = &p->into->table;
   for (char* line = next_row(p); line; line = next_row(p)) {
     bool torn = p->lines.torn;
@@ -154,7 +154,7 @@ static saltus_status read_rows(parsing* p) {
   return SALTUS_OK;
 }
 
-static saltus_status parse(parsing* p) {
+static saltus_status parse(table_parsing* p) {
   saltus_table* table = &p->into->table;
   saltus_status status = saltusi_text_load(p->path, p->log, &p->into->pool, &p->lines);
   if (status != SALTUS_OK) {
@@ -191,7 +191,7 @@ saltus_status saltus_table_read(const char* path, saltus_log log, const saltus_a
   saltus_status status = SALTUS_ERR_MEMORY;
   if (into) {
     into->pool = pool;
-    parsing p = {.path = path, .log = log, .into = into};
+    table_parsing p = {.path = path, .log = log, .into = into};
     status = parse(&p);
     pool = into->pool;
   }

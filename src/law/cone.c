@@ -29,20 +29,20 @@ enum { SWEEPS_MAX = 20000 };
 static const double swept = 1e-15;
 
 /* A problem with the selected contacts of the impact. */
-typedef struct problem {
-  saltusi_cones* c;
+typedef struct cone_problem {
+  saltusi_cone_products* c;
   int units, rows;
   bool bounded; /* c->bound counts */
-} problem;
+} cone_problem;
 
 static int rows_of(const saltus_impact_contact* contact) {
   return contact->mu > 0.0 ? 1 + contact->tangents : 1;
 }
 
 /* Rows of the contacts with friction, normals of the others. */
-static problem choose(saltusi_laws* laws, const saltus_impact* impact, int count) {
-  saltusi_cones* c = &laws->cones;
-  problem p = {.c = c, .units = count};
+static cone_problem choose(saltusi_laws* laws, const saltus_impact* impact, int count) {
+  saltusi_cone_products* c = &laws->cones;
+  cone_problem p = {.c = c, .units = count};
   for (int i = 0; i < count; i++) {
     const saltus_impact_contact* contact = &laws->contact[laws->set[i]];
     c->first[i] = p.rows;
@@ -61,7 +61,7 @@ static problem choose(saltusi_laws* laws, const saltus_impact* impact, int count
   return p;
 }
 
-static bool is_spatial(const problem* p) {
+static bool is_spatial(const cone_problem* p) {
   bool any = false;
   for (int i = 0; i < p->units; i++) {
     any = any || p->c->first[i + 1] - p->c->first[i] == 3;
@@ -71,14 +71,14 @@ static bool is_spatial(const problem* p) {
 
 /* ---- planar ------------------------------------------------------------------------------------ */
 
-static int add_unknown(saltusi_cones* c, int n, int kind, int unit) {
+static int add_unknown(saltusi_cone_products* c, int n, int kind, int unit) {
   c->kind[n] = kind;
   c->unit[n] = unit;
   return n + 1;
 }
 
-static int list_unknowns(const problem* p) {
-  saltusi_cones* c = p->c;
+static int list_unknowns(const cone_problem* p) {
+  saltusi_cone_products* c = p->c;
   int n = 0;
   for (int i = 0; i < p->units; i++) {
     n = add_unknown(c, n, NORMAL, i);
@@ -91,16 +91,16 @@ static int list_unknowns(const problem* p) {
   return n;
 }
 
-static int row_of(const saltusi_cones* c, int i) {
+static int row_of(const saltusi_cone_products* c, int i) {
   return c->first[c->unit[i]] + (c->kind[i] == NORMAL ? 0 : 1);
 }
 
-static double sign_of(const saltusi_cones* c, int i) {
+static double sign_of(const saltusi_cone_products* c, int i) {
   return c->kind[i] == MINUS ? -1.0 : 1.0;
 }
 
-static double entry(const problem* p, int i, int j) {
-  const saltusi_cones* c = p->c;
+static double entry(const cone_problem* p, int i, int j) {
+  const saltusi_cone_products* c = p->c;
   bool same = c->unit[i] == c->unit[j];
   if (c->kind[i] == SLACK) {
     return !same || c->kind[j] == SLACK ? 0.0 : c->kind[j] == NORMAL ? c->mu[c->unit[i]] : -1.0;
@@ -111,8 +111,8 @@ static double entry(const problem* p, int i, int j) {
   return sign_of(c, i) * sign_of(c, j) * c->W[row_of(c, i) * p->rows + row_of(c, j)];
 }
 
-static bool solve_planar(const problem* p) {
-  saltusi_cones* c = p->c;
+static bool solve_planar(const cone_problem* p) {
+  saltusi_cone_products* c = p->c;
   int n = list_unknowns(p);
   double largest = 0.0;
   for (int i = 0; i < n; i++) {
@@ -200,8 +200,8 @@ static void solve_one(const double W[9], const double b[3], double mu, double bo
 }
 
 /* Relaxation of block i with the others fixed; the largest change, times the diagonal. */
-static double visit(const problem* p, int i) {
-  saltusi_cones* c = p->c;
+static double visit(const cone_problem* p, int i) {
+  saltusi_cone_products* c = p->c;
   int first = c->first[i];
   int rows = c->first[i + 1] - first;
   double W[9] = {0.0}, b[3] = {0.0}, r[3] = {0.0};
@@ -239,7 +239,7 @@ static double visit(const problem* p, int i) {
   return change;
 }
 
-static bool sweep(const problem* p) {
+static bool sweep(const cone_problem* p) {
   double size = saltusi_max_abs(p->rows, p->c->b);
   memset(p->c->r, 0, (size_t)p->rows * sizeof(double));
   for (int k = 0; k < SWEEPS_MAX; k++) {
@@ -254,8 +254,8 @@ static bool sweep(const problem* p) {
   return false;
 }
 
-static bool solve(const problem* p) {
-  saltusi_cones* c = p->c;
+static bool solve(const cone_problem* p) {
+  saltusi_cone_products* c = p->c;
   if (!is_spatial(p)) {
     return solve_planar(p);
   }
@@ -265,9 +265,9 @@ static bool solve(const problem* p) {
          sweep(p);
 }
 
-bool saltusi_law_cones_solve(saltusi_cones* cones, int units) {
+bool saltusi_law_cones_solve(saltusi_cone_products* cones, int units) {
   assert(cones != NULL && units >= 0);
-  const problem p = {.c = cones, .units = units, .rows = cones->first[units]};
+  const cone_problem p = {.c = cones, .units = units, .rows = cones->first[units]};
   return solve(&p);
 }
 
@@ -279,9 +279,9 @@ static bool is_poisson(const saltus_impact_contact* c, double all_e) {
 }
 
 /* Velocities u [rows of the impact] and restitution as the data of the problem. */
-static void write_data(saltusi_laws* laws, const problem* p, const double* u, const double* before,
-                       double all_e) {
-  saltusi_cones* c = p->c;
+static void write_data(saltusi_laws* laws, const cone_problem* p, const double* u,
+                       const double* before, double all_e) {
+  saltusi_cone_products* c = p->c;
   for (int i = 0; i < p->units; i++) {
     const saltus_impact_contact* contact = &laws->contact[laws->set[i]];
     double e_N = all_e >= 0.0 ? all_e : is_poisson(contact, all_e) ? 0.0 : contact->e_N;
@@ -294,8 +294,8 @@ static void write_data(saltusi_laws* laws, const problem* p, const double* u, co
 }
 
 /* Adds W times the impulses of the problem to b of the problem. */
-static void add_given(const problem* p, const double* given) {
-  saltusi_cones* c = p->c;
+static void add_given(const cone_problem* p, const double* given) {
+  saltusi_cone_products* c = p->c;
   for (int k = 0; k < p->rows; k++) {
     for (int i = 0; i < p->units; i++) {
       c->b[k] += c->W[k * p->rows + c->first[i]] * given[i];
@@ -303,9 +303,9 @@ static void add_given(const problem* p, const double* given) {
   }
 }
 
-static bool decompress(saltusi_laws* laws, problem* p, const saltus_impact* impact,
+static bool decompress(saltusi_laws* laws, cone_problem* p, const saltus_impact* impact,
                        const double* before) {
-  saltusi_cones* c = p->c;
+  saltusi_cone_products* c = p->c;
   for (int r = 0; r < impact->rows; r++) {
     laws->compression[r] =
         laws->u[r] +
@@ -329,17 +329,17 @@ static bool decompress(saltusi_laws* laws, problem* p, const saltus_impact* impa
   return true;
 }
 
-static void add_answer(saltusi_laws* laws, const problem* p) {
+static void add_answer(saltusi_laws* laws, const cone_problem* p) {
   for (int k = 0; k < p->rows; k++) {
     laws->P[p->c->row[k]] += p->c->r[k];
   }
 }
 
-saltus_status saltusi_cones_strike(saltusi_laws* laws, const saltus_impact* impact, int count,
+saltus_status saltusi_cones_impact(saltusi_laws* laws, const saltus_impact* impact, int count,
                                    double all_e, const double* before) {
   assert(laws != NULL && impact != NULL && before != NULL && count >= 0);
   memset(laws->P, 0, (size_t)impact->rows * sizeof(double));
-  problem p = choose(laws, impact, count);
+  cone_problem p = choose(laws, impact, count);
   write_data(laws, &p, laws->u, before, all_e);
   if (!solve(&p)) {
     return SALTUS_RETRY_SMALLER;

@@ -8,12 +8,12 @@
 
 #include "law/flow.h"
 #include "saltus/law.h"
-#include "solve/curve.h"
-#include "solve/friction_step.h"
-#include "solve/lcp_lemke.h"
+#include "solve/friction/friction_curve.h"
+#include "solve/friction/friction_step.h"
+#include "solve/lcp/lcp_lemke.h"
 
 /* Friction problems with a part of the impulse given: cone.c. */
-typedef struct saltusi_cones {
+typedef struct saltusi_cone_products {
   saltusi_lcp_work lcp;
   double* M;     /* [4 contacts squared] */
   double* q;     /* [4 contacts] */
@@ -31,7 +31,7 @@ typedef struct saltusi_cones {
   double* given; /* [contacts] N s, normal impulse that comes in any case */
   double*
       bound; /* [contacts] N s, friction bound in addition to mu times the added normal impulse */
-} saltusi_cones;
+} saltusi_cone_products;
 
 /* Springs side by side: lzb.c. */
 typedef struct saltusi_springs {
@@ -47,7 +47,7 @@ typedef struct saltusi_springs {
 
 typedef struct saltusi_laws {
   int contacts_max, rows_max;
-  saltusi_cones cones;
+  saltusi_cone_products cones;
   saltusi_flow flow;
   saltusi_springs springs;
   saltus_impact_contact* contact; /* [contacts] as they are meant now */
@@ -72,28 +72,29 @@ struct saltus_contact_law;
 
 /* A friction problem alone (cone.c): W r + b with c->first, c->mu, c->W [rows x rows], which need not be symmetric, and
  * c->b written by the caller; the answer in c->r. False when none is found. */
-void saltusi_law_cones_layout(saltusi_cones* cones, int contacts, int rows, saltus_arena* arena);
-bool saltusi_law_cones_solve(saltusi_cones* cones, int units);
+void saltusi_law_cones_layout(saltusi_cone_products* cones, int contacts, int rows,
+                              saltus_arena* arena);
+bool saltusi_law_cones_solve(saltusi_cone_products* cones, int units);
 
 /* ---- inside the layer ----------------------------------------------------------------------- */
 
 /* One contact: W is that of its own rows. */
-typedef struct saltusi_single {
+typedef struct saltusi_float_kernel {
   const saltus_impact_contact* contact;
   int index;   /* for phases */
   double W[9]; /* [rows x rows] */
   double u[3]; /* in: before, out: after */
   double P[3]; /* out */
-} saltusi_single;
+} saltusi_float_kernel;
 
 /* path.c, path_spatial.c: along the path in the normal impulse. */
-void saltusi_path_planar(saltusi_single* s, saltus_impact_result* result);
-saltus_status saltusi_path_spatial(saltusi_flow* flow, saltusi_single* s,
+void saltusi_path_planar(saltusi_float_kernel* s, saltus_impact_result* result);
+saltus_status saltusi_path_spatial(saltusi_flow* flow, saltusi_float_kernel* s,
                                    saltus_impact_result* result);
 void saltusi_path_note(saltus_impact_result* result, saltus_path_phase phase);
 
 /* cone.c. One problem on the contacts of laws->set from the velocities in laws->u: impulses into laws->P. */
-saltus_status saltusi_cones_strike(saltusi_laws* laws, const saltus_impact* impact, int count,
+saltus_status saltusi_cones_impact(saltusi_laws* laws, const saltus_impact* impact, int count,
                                    double all_e, const double* before);
 
 /* sequence.c */
@@ -105,7 +106,7 @@ saltus_status saltusi_lzb(saltusi_laws* laws, const saltus_impacts* rule,
                           const saltus_impact* impact, saltus_log log,
                           saltus_impact_result* result);
 /* matrix.c: contacts with an impact matrix; *struck: it was applied. */
-saltus_status saltusi_matrix_strike(saltusi_laws* laws, const saltus_impacts* rule,
+saltus_status saltusi_matrix_impact(saltusi_laws* laws, const saltus_impacts* rule,
                                     const saltus_impact* impact, saltus_log log, bool* struck);
 
 /* solve.c: velocities after the impulses P [rows] besides. */

@@ -42,7 +42,7 @@ static saltus_status refuse(saltus_log log, const char* what) {
   return SALTUS_ERR_RANGE;
 }
 
-saltus_status saltusi_matrix_strike(saltusi_laws* laws, const saltus_impacts* rule,
+saltus_status saltusi_matrix_impact(saltusi_laws* laws, const saltus_impacts* rule,
                                     const saltus_impact* impact, saltus_log log, bool* struck) {
   assert(laws != NULL && rule != NULL && impact != NULL && struck != NULL);
   int n = rule->matrix_count;

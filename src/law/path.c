@@ -19,7 +19,7 @@
 /* Slip, stick or slip back, compression and restitution: three and one more each. */
 enum { PHASES_MAX = 6 };
 
-typedef struct path {
+typedef struct path_state {
   double a, b, c;
   double mu, e;
   saltus_impact_law law;
@@ -30,7 +30,7 @@ typedef struct path {
   double turned;   /* its part in compression, */
   double turned_P; /* and the impulse there */
   bool compressed;
-} path;
+} path_state;
 
 void saltusi_path_note(saltus_impact_result* result, saltus_path_phase phase) {
   assert(result != NULL);
@@ -41,7 +41,7 @@ void saltusi_path_note(saltus_impact_result* result, saltus_path_phase phase) {
 }
 
 /* The sense of slip: 0 where it sticks, or where nothing can move along the tangent. */
-static double sense_of(const path* p) {
+static double sense_of(const path_state* p) {
   if (p->mu == 0.0 || !(p->c > 0.0)) {
     return 0.0;
   }
@@ -52,7 +52,7 @@ static double sense_of(const path* p) {
 }
 
 /* Normal impulse to the end of the impact, with dU_N = rate dp from now on. */
-static double to_the_end(const path* p, double rate) {
+static double to_the_end(const path_state* p, double rate) {
   if (p->law == SALTUS_IMPACT_PATH_NEWTON) {
     return (-p->e * p->before - p->U_N) / rate;
   }
@@ -64,7 +64,7 @@ static double to_the_end(const path* p, double rate) {
   return left > 0.0 ? 2.0 * left / (p->U_N + sqrt(fmax(root, 0.0))) : 0.0;
 }
 
-static saltus_impact_motion motion_of(const path* p, double sense, double rate) {
+static saltus_impact_motion motion_of(const path_state* p, double sense, double rate) {
   if (p->mu == 0.0) {
     return SALTUS_MOTION_WITHOUT;
   }
@@ -77,7 +77,7 @@ static saltus_impact_motion motion_of(const path* p, double sense, double rate) 
 }
 
 /* One phase: to the end of slip, of compression, or of the impact. False at the end. */
-static bool phase(path* p, int index, saltus_impact_result* result) {
+static bool phase(path_state* p, int index, saltus_impact_result* result) {
   double sense = sense_of(p);
   bool moves = p->mu > 0.0 && p->c > 0.0;
   double tau = !moves ? 0.0 : sense == 0.0 ? -p->b / p->c : -p->mu * sense;
@@ -119,21 +119,21 @@ static bool phase(path* p, int index, saltus_impact_result* result) {
   return turns && p->e > 0.0;
 }
 
-void saltusi_path_planar(saltusi_single* s, saltus_impact_result* result) {
+void saltusi_path_planar(saltusi_float_kernel* s, saltus_impact_result* result) {
   assert(s != NULL && result != NULL && s->contact != NULL);
   const saltus_impact_contact* c = s->contact;
   bool planar = c->tangents == 1;
   int rows = 1 + c->tangents;
-  path p = {.a = s->W[0],
-            .b = planar ? s->W[1] : 0.0,
-            .c = planar ? s->W[3] : 0.0,
-            .mu = planar ? c->mu : 0.0,
-            .e = c->e_N,
-            .law = c->impact,
-            .before = s->u[0],
-            .slip = planar ? s->u[1] : 0.0,
-            .U_N = s->u[0],
-            .U_T = planar ? s->u[1] : 0.0};
+  path_state p = {.a = s->W[0],
+                  .b = planar ? s->W[1] : 0.0,
+                  .c = planar ? s->W[3] : 0.0,
+                  .mu = planar ? c->mu : 0.0,
+                  .e = c->e_N,
+                  .law = c->impact,
+                  .before = s->u[0],
+                  .slip = planar ? s->u[1] : 0.0,
+                  .U_N = s->u[0],
+                  .U_T = planar ? s->u[1] : 0.0};
   for (int k = 0; s->u[0] < 0.0 && k < PHASES_MAX && phase(&p, s->index, result); k++) {
   }
   memset(s->P, 0, sizeof s->P);

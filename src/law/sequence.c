@@ -56,11 +56,11 @@ static int next_contact(saltusi_laws* laws, const saltus_impacts* rule, const sa
 
 /* The impact of contact i alone by its own law; impulses into s. */
 static saltus_status strike(saltusi_laws* laws, const saltus_impact* impact, int i,
-                            saltusi_single* s, saltus_impact_result* result) {
+                            saltusi_float_kernel* s, saltus_impact_result* result) {
   const saltus_impact_contact* c = &laws->contact[i];
   int first = laws->first[i];
   int rows = 1 + c->tangents;
-  *s = (saltusi_single){.contact = c, .index = i};
+  *s = (saltusi_float_kernel){.contact = c, .index = i};
   for (int k = 0; k < rows; k++) {
     s->u[k] = laws->u[first + k];
     for (int j = 0; j < rows; j++) {
@@ -77,7 +77,7 @@ static saltus_status strike(saltusi_laws* laws, const saltus_impact* impact, int
   case SALTUS_IMPACT_POISSON:
   case SALTUS_IMPACT_POISSON_PRINTED: {
     laws->set[0] = i;
-    saltus_status status = saltusi_cones_strike(laws, impact, 1, -1.0, laws->u);
+    saltus_status status = saltusi_cones_impact(laws, impact, 1, -1.0, laws->u);
     memcpy(s->P, laws->P + first, (size_t)rows * sizeof(double));
     return status;
   }
@@ -106,7 +106,7 @@ saltus_status saltusi_sequence(saltusi_laws* laws, const saltus_impacts* rule,
     if (i < 0) {
       return SALTUS_OK;
     }
-    saltusi_single s;
+    saltusi_float_kernel s;
     saltus_status status = strike(laws, impact, i, &s, result);
     if (status != SALTUS_OK) {
       return status;

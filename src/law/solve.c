@@ -22,7 +22,8 @@ static size_t square(int n) {
   return (size_t)n * (size_t)n;
 }
 
-void saltusi_law_cones_layout(saltusi_cones* c, int contacts, int rows, saltus_arena* arena) {
+void saltusi_law_cones_layout(saltusi_cone_products* c, int contacts, int rows,
+                              saltus_arena* arena) {
   assert(c != NULL && arena != NULL && contacts >= 0 && rows >= contacts);
   int n = 4 * contacts;
   saltusi_lcp_layout(&c->lcp, n, arena);
@@ -129,7 +130,7 @@ saltus_status saltusi_simultaneous(saltusi_laws* laws, const saltus_impact* impa
     if (!approaching) {
       return SALTUS_OK;
     }
-    saltus_status status = saltusi_cones_strike(laws, impact, count, all_e, laws->u);
+    saltus_status status = saltusi_cones_impact(laws, impact, count, all_e, laws->u);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -152,7 +153,7 @@ static saltus_status strike_by_matrix(saltusi_laws* laws, const saltus_impacts* 
                                       saltus_impact_result* result) {
   bool struck = rule->matrix_count > 0;
   while (struck) {
-    saltus_status status = saltusi_matrix_strike(laws, rule, impact, log, &struck);
+    saltus_status status = saltusi_matrix_impact(laws, rule, impact, log, &struck);
     if (status != SALTUS_OK) {
       return status;
     }
@@ -273,7 +274,7 @@ static double follow_curves(saltusi_laws* laws, const saltus_impact* impact, int
   return change;
 }
 
-/* The same with coefficients of the slip at the end (solve/curve.h). */
+/* The same with coefficients of the slip at the end (solve/friction/friction_curve.h). */
 static saltus_status run(saltusi_laws* laws, const saltus_impacts* rule,
                          const saltus_impact* impact, saltus_log log,
                          saltus_impact_result* result) {
@@ -378,7 +379,7 @@ saltus_status saltusi_impact_solve(saltusi_laws* laws, const saltus_impacts* rul
   static const saltus_impacts usual = {0};
   rule = rule != NULL ? rule : &usual;
   if (impact->count > laws->contacts_max || impact->rows > laws->rows_max) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   *result = (saltus_impact_result){.P = result->P, .u = result->u, .giver = -1, .part = 1.0};
   reset_contacts(laws, impact);

@@ -36,7 +36,7 @@ static void graph_layout(saltusi_block_lu* lu, size_t blocks, int unit_max, salt
   lu->mark = SALTUS_PUSH(arena, int, n);
   lu->count = SALTUS_PUSH(arena, int, n + 1);
   lu->pivot = SALTUS_PUSH(arena, int, unit_max);
-  lu->ordering = SALTUS_PUSH(arena, int, saltusi_ordering_room(most, n));
+  lu->ordering = SALTUS_PUSH(arena, int, saltusi_ordering_workspace(most, n));
 }
 
 /* Transpose of the pattern of W into start/unit; the upper halves of unit are free for it. */

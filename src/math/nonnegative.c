@@ -18,14 +18,14 @@ enum { WIDTH = SALTUSI_NONNEGATIVE_WIDTH };
 static const double rounding = 1e-12;
 
 /* The columns in use. */
-typedef struct basis {
+typedef struct nonnegative_basis {
   int width, count;
   const double (*given)[WIDTH];
   int column[WIDTH];
   double Q[WIDTH][WIDTH], R[WIDTH][WIDTH]; /* column k of each in [k] */
-} basis;
+} nonnegative_basis;
 
-static bool extend(basis* b, int column) {
+static bool extend(nonnegative_basis* b, int column) {
   double* q = b->Q[b->count];
   double* r = b->R[b->count];
   memcpy(q, b->given[column], sizeof b->given[column]);
@@ -51,7 +51,7 @@ static bool extend(basis* b, int column) {
 }
 
 /* Factors of the columns in use for a target. */
-static void solve(const basis* b, const double* target, double* a) {
+static void solve(const nonnegative_basis* b, const double* target, double* a) {
   for (int k = b->count - 1; k >= 0; k--) {
     double sum = saltusi_dot(b->width, b->Q[k], target);
     for (int j = k + 1; j < b->count; j++) {
@@ -62,7 +62,7 @@ static void solve(const basis* b, const double* target, double* a) {
 }
 
 /* Takes columns out of the basis whose factor would be negative, going from `a` towards the solution as far as it goes. */
-static void retreat(basis* b, const double* target, double* a) {
+static void retreat(nonnegative_basis* b, const double* target, double* a) {
   for (int tries = 0; tries < WIDTH; tries++) {
     double to[WIDTH], way = 1.0;
     solve(b, target, to);
@@ -97,7 +97,7 @@ void saltusi_nonnegative_sum(int width, int count, const double (*column)[WIDTH]
   assert(width > 0 && width <= WIDTH && column != NULL && unused != NULL && target != NULL);
   assert(sum != NULL);
   const double size = sqrt(saltusi_dot(width, target, target));
-  basis b = {.width = width, .given = column};
+  nonnegative_basis b = {.width = width, .given = column};
   double a[WIDTH] = {0.0}, left[WIDTH];
   memcpy(left, target, (size_t)width * sizeof(double));
   for (int round = 0; round < 2 * count; round++) {

@@ -13,7 +13,7 @@ static size_t capacity_of(size_t entries, int n) {
   return entries + entries / 5 + (size_t)n + 1;
 }
 
-size_t saltusi_ordering_room(size_t entries, int n) {
+size_t saltusi_ordering_workspace(size_t entries, int n) {
   assert(n >= 0);
   return capacity_of(entries, n) + (SALTUSI_ORDERING_ARRAYS + 2) * ((size_t)n + 1);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Integers of scratch for a pattern of n rows with this many entries. */
-size_t saltusi_ordering_room(size_t entries, int n);
+size_t saltusi_ordering_workspace(size_t entries, int n);
 
 /* order[k] is the row that is eliminated as k-th. Rows hold their neighbours, both halves, in any order;
  * the diagonal and repeated entries do not count. Rows with `later` come after all others; NULL: none

@@ -32,18 +32,18 @@ static double potential(const void* self, const saltus_point* at) {
   return -force_on_ball * at->q[0];
 }
 
-void saltusi_ball_pieces(saltus_known_motion* problem) {
+void saltusi_ball_segments(saltus_known_motion* problem) {
   assert(problem != NULL);
-  saltusi_motion_push(problem, (saltusi_piece){0.0, 1.0, 0.0, false});
+  saltusi_motion_push(problem, (saltusi_flight_segment){0.0, 1.0, 0.0, false});
   for (int n = 0; n <= LAST_FLIGHT; n++) {
     double x = ldexp(1.0, -n);
-    saltusi_motion_push(problem, (saltusi_piece){rest_time - 2.0 * x, 0.0, x, true});
+    saltusi_motion_push(problem, (saltusi_flight_segment){rest_time - 2.0 * x, 0.0, x, true});
   }
-  saltusi_motion_push(problem, (saltusi_piece){rest_time, 0.0, 0.0, false});
+  saltusi_motion_push(problem, (saltusi_flight_segment){rest_time, 0.0, 0.0, false});
   problem->rest = rest_time;
 }
 
-void saltusi_ball_at(const saltusi_piece* piece, double t, double x[2]) {
+void saltusi_ball_at(const saltusi_flight_segment* piece, double t, double x[2]) {
   assert(piece != NULL && x != NULL);
   if (piece->t >= rest_time) {
     x[0] = x[1] = 0.0;
@@ -60,10 +60,10 @@ void saltusi_ball_at(const saltusi_piece* piece, double t, double x[2]) {
 static void setup(saltus_known_motion* problem) {
   problem->q0[0] = 1.0;
   problem->v0[0] = 0.0;
-  saltusi_ball_pieces(problem);
+  saltusi_ball_segments(problem);
 }
 
-static void at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+static void at(const saltus_known_motion* problem, const saltusi_flight_segment* piece, double t,
                int coordinate, double x[2]) {
   (void)problem;
   (void)coordinate;

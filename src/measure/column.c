@@ -22,17 +22,17 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef struct parameters {
+typedef struct column_parameters {
   double force; /* N on every ball */
   bool floor;   /* contact 0 is with the floor */
-} parameters;
+} column_parameters;
 
 static const saltus_known_motion* problem_of(const void* self) {
   return (const saltus_known_motion*)self;
 }
 
-static const parameters* data_of(const void* self) {
-  return (const parameters*)problem_of(self)->family->data;
+static const column_parameters* data_of(const void* self) {
+  return (const column_parameters*)problem_of(self)->family->data;
 }
 
 static int balls_of(const void* self) {
@@ -161,7 +161,7 @@ static void column_setup(saltus_known_motion* problem) {
   }
   if (problem->size == 1) {
     problem->info.known = SALTUS_KNOWN_EXACT;
-    saltusi_ball_pieces(problem);
+    saltusi_ball_segments(problem);
   }
 }
 
@@ -176,12 +176,12 @@ static void stack_setup(saltus_known_motion* problem) {
     problem->q0[i] = i == problem->size ? 1.0 : 0.0;
     problem->v0[i] = 0.0;
   }
-  saltusi_ball_pieces(problem);
+  saltusi_ball_segments(problem);
 }
 
 /* The last ball bounces, also that of a column of one. */
-static void stack_at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
-                     int coordinate, double x[2]) {
+static void stack_at(const saltus_known_motion* problem, const saltusi_flight_segment* piece,
+                     double t, int coordinate, double x[2]) {
   if (coordinate == balls_of(problem) - 1) {
     saltusi_ball_at(piece, t, x);
   } else {
@@ -204,13 +204,13 @@ static void chain_setup(saltus_known_motion* problem) {
     problem->q0[i] = i == 0 ? 0.0 : 1.0;
     problem->v0[i] = i == 0 ? 1.0 : 0.0;
   }
-  saltusi_motion_push(problem, (saltusi_piece){0.0, 0.0, 1.0, false});
+  saltusi_motion_push(problem, (saltusi_flight_segment){0.0, 0.0, 1.0, false});
   double v_rest = (1.0 + problem->family->restitution) / problem->size;
-  saltusi_motion_push(problem, (saltusi_piece){1.0, 1.0, v_rest, true});
+  saltusi_motion_push(problem, (saltusi_flight_segment){1.0, 1.0, v_rest, true});
 }
 
-static void chain_at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
-                     int coordinate, double x[2]) {
+static void chain_at(const saltus_known_motion* problem, const saltusi_flight_segment* piece,
+                     double t, int coordinate, double x[2]) {
   bool first = coordinate == 0;
   if (piece->t == 0.0) {
     x[1] = first ? 1.0 : 0.0;
@@ -230,8 +230,8 @@ static bool chain_curved(const saltus_known_motion* problem, int coordinate, int
 
 /* ---- families ---------------------------------------------------------------------------- */
 
-static const parameters falling = {.force = -2.0, .floor = true};
-static const parameters drifting = {.force = 0.0, .floor = false};
+static const column_parameters falling = {.force = -2.0, .floor = true};
+static const column_parameters drifting = {.force = 0.0, .floor = false};
 
 /* Common part of the three families. */
 #define ROW_OF_BALLS .ops = &ops, SALTUSI_BOUNCING_BALLS, .size_max = 1000000

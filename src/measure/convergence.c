@@ -15,7 +15,7 @@ static const double points_per_step = 4.0;
 static const double finest = 1e-14; /* absolute tolerance of distances of graphs with known jumps */
 
 /* Room for a comparison. Sizes in the comments; `used` grid points take part in the norms. */
-typedef struct bench {
+typedef struct convergence_bench {
   double* t;     /* [count] */
   double* e_q;   /* [count x nq] */
   double* e_v;   /* [count x nv] */
@@ -27,9 +27,10 @@ typedef struct bench {
       grid; /* [(exact_capacity + count) x 2] the same at the instants of the run; known jumps alone */
   int exact_capacity, run_capacity;
   int used;
-} bench;
+} convergence_bench;
 
-static void lay_out(bench* b, int count, const saltusi_reference* dims, saltus_arena* arena) {
+static void lay_out(convergence_bench* b, int count, const saltusi_reference* dims,
+                    saltus_arena* arena) {
   b->t = SALTUS_PUSH(arena, double, count);
   b->e_q = SALTUS_PUSH2(arena, double, count, dims->nq);
   b->e_v = SALTUS_PUSH2(arena, double, count, dims->nv);
@@ -83,7 +84,8 @@ static bool valid(const saltusi_trajectory* run, const saltusi_reference* dims) 
 /* ---- norms ------------------------------------------------------------------------------- */
 
 /* Errors at the grid points where the reference is defined. */
-static void subtract(const saltusi_reference* reference, const saltusi_trajectory* run, bench* b) {
+static void subtract(const saltusi_reference* reference, const saltusi_trajectory* run,
+                     convergence_bench* b) {
   size_t nq = (size_t)reference->nq;
   size_t nv = (size_t)reference->nv;
   b->used = 0;
@@ -102,7 +104,8 @@ static void subtract(const saltusi_reference* reference, const saltusi_trajector
   }
 }
 
-static void take_norms(const bench* b, int n, const double* e, saltusi_error_norms* norms) {
+static void take_norms(const convergence_bench* b, int n, const double* e,
+                       saltusi_error_norms* norms) {
   norms->inf = saltus_norm(b->used, n, b->t, e, INFINITY);
   norms->l1 = saltus_norm(b->used, n, b->t, e, 1.0);
   norms->l2 = saltus_norm(b->used, n, b->t, e, 2.0);
@@ -122,7 +125,7 @@ static saltus_graph velocity_graph(const saltusi_trajectory* run, int i, int nv,
 
 /* Points of the exact graph at its jumps, which stand there twice, and at the instants of the run. */
 static saltus_graph graph_on_grid(const saltusi_reference* reference, const saltusi_trajectory* run,
-                                  int i, int which, int count, bench* b) {
+                                  int i, int which, int count, convergence_bench* b) {
   int used = 0;
   for (int k = 0, j = 0; k < run->count; k++) {
     for (; j < count && b->exact[2 * (size_t)j] <= run->t[k]; j++) {
@@ -144,7 +147,7 @@ static saltus_graph graph_on_grid(const saltusi_reference* reference, const salt
 /* Largest distance over the components. */
 static saltus_status take_distances(const saltusi_reference* reference,
                                     const saltusi_trajectory* run, saltus_graph_tolerance tolerance,
-                                    const saltus_allocator* allocator, bench* b,
+                                    const saltus_allocator* allocator, convergence_bench* b,
                                     saltusi_errors* errors) {
   const double t_end = run->t[run->count - 1];
   errors->q.hausdorff = 0.0;
@@ -181,7 +184,7 @@ static saltus_status take_distances(const saltusi_reference* reference,
 
 static saltus_status compare(const saltusi_reference* reference, const saltusi_trajectory* run,
                              saltus_graph_tolerance tolerance, const saltus_allocator* allocator,
-                             bench* b, saltusi_errors* errors) {
+                             convergence_bench* b, saltusi_errors* errors) {
   subtract(reference, run, b);
   if (b->used >= 2 && (reference->samples || b->used == run->count)) {
     take_norms(b, reference->nq, b->e_q, &errors->q);
@@ -204,8 +207,9 @@ saltus_status saltusi_errors_against(const saltusi_reference* reference,
     return SALTUS_ERR_RANGE;
   }
   saltus_allocator memory = allocator ? *allocator : saltus_allocator_default();
-  bench b = {.exact_capacity = exact_size(reference, run),
-             .run_capacity = 2 * (run->count + (run->jumps_known ? run->jump_count : 0))};
+  convergence_bench b = {.exact_capacity = exact_size(reference, run),
+                         .run_capacity =
+                             2 * (run->count + (run->jumps_known ? run->jump_count : 0))};
   saltus_arena arena = saltus_arena_counting();
   lay_out(&b, run->count, reference, &arena);
   size_t bytes = arena.used;

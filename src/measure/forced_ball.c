@@ -25,7 +25,7 @@ static const double swing = 4.0;          /* N */
 static const double lift_off = 1.0 / 6.0; /* s, steady + swing sin(pi t) = 0 */
 static const double usual_end = 5.0;      /* s */
 static const double scan = 1.0 / 256.0;   /* s, far below the shortest flight up to usual_end */
-static const saltusi_piece at_rest = {0.0, 0.0, 0.0, false};
+static const saltusi_flight_segment at_rest = {0.0, 0.0, 0.0, false};
 
 /* ---- system ------------------------------------------------------------------------------ */
 
@@ -74,7 +74,7 @@ static double cosine_rest(double x) {
 }
 
 static void fly(const void* data, double s, double x[2]) {
-  const saltusi_piece* piece = data;
+  const saltusi_flight_segment* piece = data;
   double sine = sin(pi * piece->t);
   double cosine = cos(pi * piece->t);
   double a0 = steady + swing * sine;
@@ -86,7 +86,7 @@ static void fly(const void* data, double s, double x[2]) {
 }
 
 /* The next impact: march to the first point below the floor, then refine. */
-static double flight_time(const saltusi_piece* piece) {
+static double flight_time(const saltusi_flight_segment* piece) {
   double x[2];
   double s = scan;
   for (fly(piece, s, x); x[0] > 0.0; fly(piece, s, x)) {
@@ -99,18 +99,18 @@ static void setup(saltus_known_motion* problem) {
   problem->q0[0] = 0.0;
   problem->v0[0] = 0.0;
   saltusi_motion_push(problem, at_rest);
-  saltusi_piece piece = {lift_off, 0.0, 0.0, false};
+  saltusi_flight_segment piece = {lift_off, 0.0, 0.0, false};
   while (piece.t <= usual_end) {
     saltusi_motion_push(problem, piece);
     double s = flight_time(&piece);
     double x[2];
     fly(&piece, s, x);
-    piece = (saltusi_piece){piece.t + s, 0.0, -problem->family->restitution * x[1], true};
+    piece = (saltusi_flight_segment){piece.t + s, 0.0, -problem->family->restitution * x[1], true};
   }
   problem->known_until = piece.t;
 }
 
-static void at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+static void at(const saltus_known_motion* problem, const saltusi_flight_segment* piece, double t,
                int coordinate, double x[2]) {
   (void)problem;
   (void)coordinate;

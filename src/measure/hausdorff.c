@@ -35,28 +35,28 @@ enum {
 
 /* Boxes over the segments of one graph; node k has children 2k and 2k+1, leaves start at `leaves`.
  * A graph of one point counts as one segment of length 0. */
-typedef struct tree {
+typedef struct hausdorff_tree {
   const double* points; /* [count x width] */
   double* boxes;        /* [2 leaves x 2 width] low corner, then high corner */
   int count;
   int width; /* n + 1 */
   int segments;
   int leaves; /* a power of two */
-} tree;
+} hausdorff_tree;
 
 /* The end points of a piece of the other graph; y NULL: a single point. */
-typedef struct piece {
+typedef struct hausdorff_segment {
   const double* x;
   const double* y;
-} piece;
+} hausdorff_segment;
 
 /* A segment and the bound it gives. */
-typedef struct found {
+typedef struct hausdorff_result {
   double distance;
   int segment;
-} found;
+} hausdorff_result;
 
-static const double* point_of(const tree* T, int i) {
+static const double* point_of(const hausdorff_tree* T, int i) {
   return T->points + (size_t)(i < T->count ? i : T->count - 1) * (size_t)T->width;
 }
 
@@ -134,7 +134,7 @@ static double point_segment(int width, const double* p, const double* a, const d
 }
 
 /* max(dist(x, s), dist(y, s)) for segment s of T; larger than `enough` only means that. */
-static double piece_segment(const tree* T, piece P, int s, double enough) {
+static double piece_segment(const hausdorff_tree* T, hausdorff_segment P, int s, double enough) {
   double u;
   double d = point_segment(T->width, P.x, point_of(T, s), point_of(T, s + 1), &u);
   if (P.y && d < enough) {
@@ -154,13 +154,14 @@ static double point_box(int width, const double* p, const double* box) {
   return most;
 }
 
-static double piece_box(const tree* T, piece P, int node) {
+static double piece_box(const hausdorff_tree* T, hausdorff_segment P, int node) {
   const double* box = T->boxes + (size_t)node * 2 * (size_t)T->width;
   double d = point_box(T->width, P.x, box);
   return P.y ? fmax(d, point_box(T->width, P.y, box)) : d;
 }
 
-static void search_leaf(const tree* T, piece P, int node, found* best) {
+static void search_leaf(const hausdorff_tree* T, hausdorff_segment P, int node,
+                        hausdorff_result* best) {
   int first = (node - T->leaves) * BLOCK;
   int last = first + BLOCK < T->segments ? first + BLOCK : T->segments;
   for (int s = first; s < last; s++) {
@@ -179,7 +180,8 @@ static void search_leaf(const tree* T, piece P, int node, found* best) {
 }
 
 /* Improves `best` to the smallest bound over all segments, or to one not above `enough`. */
-static void search(const tree* T, piece P, double enough, found* best) {
+static void search(const hausdorff_tree* T, hausdorff_segment P, double enough,
+                   hausdorff_result* best) {
   struct {
     double low;
     int node;
@@ -208,12 +210,12 @@ static void search(const tree* T, piece P, double enough, found* best) {
 }
 
 /* The best of two segments that are likely to be near. */
-static found guess(const tree* T, piece P, int s1, int s2) {
-  found best = {piece_segment(T, P, s1, INFINITY), s1};
+static hausdorff_result guess(const hausdorff_tree* T, hausdorff_segment P, int s1, int s2) {
+  hausdorff_result best = {piece_segment(T, P, s1, INFINITY), s1};
   if (s2 != s1) {
     double d = piece_segment(T, P, s2, best.distance);
     if (d < best.distance) {
-      best = (found){d, s2};
+      best = (hausdorff_result){d, s2};
     }
   }
   return best;
@@ -231,7 +233,7 @@ static int leaf_count(const saltus_graph* graph) {
   return leaves;
 }
 
-static void leaf_box(const tree* T, int leaf, double* box) {
+static void leaf_box(const hausdorff_tree* T, int leaf, double* box) {
   int width = T->width;
   for (int i = 0; i < width; i++) {
     /* the empty box: nothing is near to it */
@@ -249,13 +251,13 @@ static void leaf_box(const tree* T, int leaf, double* box) {
   }
 }
 
-static tree build(const saltus_graph* graph, double* boxes) {
-  tree T = {.points = graph->points,
-            .boxes = boxes,
-            .count = graph->count,
-            .width = graph->n + 1,
-            .segments = graph->count > 1 ? graph->count - 1 : 1,
-            .leaves = leaf_count(graph)};
+static hausdorff_tree build(const saltus_graph* graph, double* boxes) {
+  hausdorff_tree T = {.points = graph->points,
+                      .boxes = boxes,
+                      .count = graph->count,
+                      .width = graph->n + 1,
+                      .segments = graph->count > 1 ? graph->count - 1 : 1,
+                      .leaves = leaf_count(graph)};
   size_t stride = 2 * (size_t)T.width;
   for (int leaf = 0; leaf < T.leaves; leaf++) {
     leaf_box(&T, leaf, boxes + (size_t)(T.leaves + leaf) * stride);
@@ -275,8 +277,8 @@ static tree build(const saltus_graph* graph, double* boxes) {
 /* ---- one direction ----------------------------------------------------------------------- */
 
 typedef struct task {
-  const tree* A;
-  const tree* B;
+  const hausdorff_tree* A;
+  const hausdorff_tree* B;
   int* near; /* [A count] a segment of B near to each vertex of A */
   double rtol, atol;
   double best; /* lower bound so far, of both directions */
@@ -291,8 +293,8 @@ static void visit_vertices(task* w) {
     while (aligned + 1 < w->B->segments && point_of(w->B, aligned + 1)[0] <= p[0]) {
       aligned++;
     }
-    piece P = {p, NULL};
-    found f = guess(w->B, P, last, aligned);
+    hausdorff_segment P = {p, NULL};
+    hausdorff_result f = guess(w->B, P, last, aligned);
     search(w->B, P, w->best, &f);
     w->best = fmax(w->best, f.distance);
     w->near[i] = last = f.segment;
@@ -300,11 +302,11 @@ static void visit_vertices(task* w) {
 }
 
 /* A part of a segment of A, by its parameters. */
-typedef struct part {
+typedef struct hausdorff_part {
   double u0, u1;
   int near0, near1;
   int depth;
-} part;
+} hausdorff_part;
 
 static void between(int width, const double* a, const double* b, double u, double* x) {
   for (int i = 0; i < width; i++) {
@@ -313,7 +315,7 @@ static void between(int width, const double* a, const double* b, double u, doubl
 }
 
 /* Where to split: opposite a vertex of B between the two near segments if there is one. */
-static double split_at(const task* w, const part* p, const double* x, const double* y) {
+static double split_at(const task* w, const hausdorff_part* p, const double* x, const double* y) {
   double middle = 0.5 * (p->u0 + p->u1);
   if (p->depth % 2 == 1 || p->near0 == p->near1) {
     return middle;
@@ -327,23 +329,23 @@ static double split_at(const task* w, const part* p, const double* x, const doub
 }
 
 /* Raises the lower bound until the segment a-b of A cannot hold a point above the tolerance. */
-static void visit_segment(task* w, const double* a, const double* b, part whole) {
+static void visit_segment(task* w, const double* a, const double* b, hausdorff_part whole) {
   int width = w->A->width;
   double x[WIDTH] = {0};
   double y[WIDTH] = {0};
   double m[WIDTH] = {0};
-  part stack[SPLIT_STACK + 1];
+  hausdorff_part stack[SPLIT_STACK + 1];
   int top = 0;
   stack[top++] = whole;
   while (top > 0) {
-    part p = stack[--top];
+    hausdorff_part p = stack[--top];
     between(width, a, b, p.u0, x);
     between(width, a, b, p.u1, y);
 
     /* upper bound */
-    piece P = {x, y};
+    hausdorff_segment P = {x, y};
     double enough = w->best * (1.0 + w->rtol) + w->atol;
-    found f = guess(w->B, P, p.near0, p.near1);
+    hausdorff_result f = guess(w->B, P, p.near0, p.near1);
     search(w->B, P, enough, &f);
     if (f.distance <= enough || p.depth >= SPLIT_STACK) {
       continue;
@@ -352,18 +354,18 @@ static void visit_segment(task* w, const double* a, const double* b, part whole)
     /* lower bound at the split point */
     double u = split_at(w, &p, x, y);
     between(width, a, b, u, m);
-    piece M = {m, NULL};
+    hausdorff_segment M = {m, NULL};
     f = guess(w->B, M, p.near0, p.near1);
     search(w->B, M, w->best, &f);
     w->best = fmax(w->best, f.distance);
-    stack[top++] = (part){p.u0, u, p.near0, f.segment, p.depth + 1};
-    stack[top++] = (part){u, p.u1, f.segment, p.near1, p.depth + 1};
+    stack[top++] = (hausdorff_part){p.u0, u, p.near0, f.segment, p.depth + 1};
+    stack[top++] = (hausdorff_part){u, p.u1, f.segment, p.near1, p.depth + 1};
   }
 }
 
 static void visit_segments(task* w) {
   for (int i = 0; i + 1 < w->A->count; i++) {
-    part whole = {0.0, 1.0, w->near[i], w->near[i + 1], 0};
+    hausdorff_part whole = {0.0, 1.0, w->near[i], w->near[i + 1], 0};
     visit_segment(w, point_of(w->A, i), point_of(w->A, i + 1), whole);
   }
 }
@@ -389,13 +391,13 @@ static bool valid(const saltus_graph* graph) {
 }
 
 /* Everything a call needs, in one block. */
-typedef struct layout {
+typedef struct hausdorff_layout {
   double* boxes[2];
   int* near[2];
-} layout;
+} hausdorff_layout;
 
-static layout lay_out(const saltus_graph* a, const saltus_graph* b, saltus_arena* arena) {
-  layout L;
+static hausdorff_layout lay_out(const saltus_graph* a, const saltus_graph* b, saltus_arena* arena) {
+  hausdorff_layout L;
   size_t corners = 2 * ((size_t)a->n + 1);
   L.boxes[0] = SALTUS_PUSH2(arena, double, 2 * (size_t)leaf_count(a), corners);
   L.boxes[1] = SALTUS_PUSH2(arena, double, 2 * (size_t)leaf_count(b), corners);
@@ -421,9 +423,9 @@ saltus_status saltus_hausdorff(const saltus_graph* a, const saltus_graph* b,
     return SALTUS_ERR_MEMORY;
   }
   arena = saltus_arena_over(block, bytes);
-  layout L = lay_out(a, b, &arena);
-  tree A = build(a, L.boxes[0]);
-  tree B = build(b, L.boxes[1]);
+  hausdorff_layout L = lay_out(a, b, &arena);
+  hausdorff_tree A = build(a, L.boxes[0]);
+  hausdorff_tree B = build(b, L.boxes[1]);
 
   /* vertices of both graphs first: the higher the lower bound, the less is split */
   task ab = {&A, &B, L.near[0], tolerance.rtol, tolerance.atol, 0.0};

@@ -93,23 +93,23 @@ static saltus_status read_name(const char* name, saltus_log log,
 }
 
 /* Additional data of a problem. */
-typedef struct parts {
+typedef struct known_motion_parts {
   saltus_known_motion* problem;
   double* q0;
   double* v0;
-  saltusi_piece* pieces;
+  saltusi_flight_segment* pieces;
   saltus_label* labels;     /* [nq + nv] */
   saltus_contact_law* laws; /* [nc] */
   char* texts;              /* [(nq + nv + nc) x TEXT] */
-} parts;
+} known_motion_parts;
 
-static parts lay_out(const saltusi_motion_family* family, const saltus_dims* dims,
-                     saltus_arena* arena) {
-  parts p;
+static known_motion_parts lay_out(const saltusi_motion_family* family, const saltus_dims* dims,
+                                  saltus_arena* arena) {
+  known_motion_parts p;
   p.problem = SALTUS_PUSH(arena, saltus_known_motion, 1);
   p.q0 = SALTUS_PUSH(arena, double, dims->nq);
   p.v0 = SALTUS_PUSH(arena, double, dims->nv);
-  p.pieces = SALTUS_PUSH(arena, saltusi_piece, family->piece_capacity);
+  p.pieces = SALTUS_PUSH(arena, saltusi_flight_segment, family->piece_capacity);
   p.labels = SALTUS_PUSH(arena, saltus_label, dims->nq + dims->nv);
   p.laws = SALTUS_PUSH(arena, saltus_contact_law, dims->nc);
   p.texts = SALTUS_PUSH2(arena, char, dims->nq + dims->nv + dims->nc, TEXT);
@@ -118,7 +118,7 @@ static parts lay_out(const saltusi_motion_family* family, const saltus_dims* dim
 
 /* "q" alone, "q1", "q2", ... together */
 static void write_labels(const saltusi_motion_family* family, const saltus_dims* dims,
-                         const parts* p) {
+                         const known_motion_parts* p) {
   char* text = p->texts;
   for (int i = 0; i < dims->nq + dims->nv; i++) {
     bool position = i < dims->nq;
@@ -135,7 +135,7 @@ static void write_labels(const saltusi_motion_family* family, const saltus_dims*
 }
 
 static void write_laws(const saltusi_motion_family* family, int size, const saltus_dims* dims,
-                       const parts* p) {
+                       const known_motion_parts* p) {
   char* text = p->texts + (size_t)(dims->nq + dims->nv) * TEXT;
   for (int i = 0; i < dims->nc; i++) {
     family->contact_name(size, i, text, TEXT);
@@ -146,7 +146,7 @@ static void write_laws(const saltusi_motion_family* family, int size, const salt
 }
 
 static void fill(const saltusi_motion_family* family, int size, const saltus_dims* dims,
-                 const parts* p) {
+                 const known_motion_parts* p) {
   saltus_known_motion* problem = p->problem;
   *problem = (saltus_known_motion){.family = family,
                                    .info = family->info,
@@ -195,7 +195,7 @@ saltus_status saltus_known_motion_create(const char* name, saltus_log log,
     return SALTUS_ERR_MEMORY;
   }
   arena = saltus_arena_over(block, bytes);
-  parts p = lay_out(family, &dims, &arena);
+  known_motion_parts p = lay_out(family, &dims, &arena);
   fill(family, size, &dims, &p);
   p.problem->allocator = memory;
   p.problem->bytes = bytes;
@@ -210,7 +210,7 @@ void saltus_known_motion_destroy(saltus_known_motion* problem) {
   }
 }
 
-void saltusi_motion_push(saltus_known_motion* problem, saltusi_piece piece) {
+void saltusi_motion_push(saltus_known_motion* problem, saltusi_flight_segment piece) {
   assert(problem != NULL);
   if (problem->piece_count < problem->family->piece_capacity) {
     problem->pieces[problem->piece_count++] = piece;
@@ -252,7 +252,7 @@ int saltus_known_motion_samples(const saltus_known_motion* problem, const double
 /* ---- motion ------------------------------------------------------------------------------ */
 
 /* The last piece that starts at t or before. */
-static const saltusi_piece* piece_at(const saltus_known_motion* problem, double t) {
+static const saltusi_flight_segment* piece_at(const saltus_known_motion* problem, double t) {
   int low = 0;
   int high = problem->piece_count;
   while (high - low > 1) {
@@ -288,7 +288,7 @@ bool saltus_known_motion_exact(const saltus_known_motion* problem, double t, dou
   if (!known || !(t >= 0.0 && t < problem->known_until)) {
     return false;
   }
-  const saltusi_piece* piece = piece_at(problem, t);
+  const saltusi_flight_segment* piece = piece_at(problem, t);
   for (int i = 0; i < problem->system.dims.nq; i++) {
     double x[2];
     problem->family->at(problem, piece, t, i, x);
@@ -299,7 +299,7 @@ bool saltus_known_motion_exact(const saltus_known_motion* problem, double t, dou
 }
 
 /* Far enough from an accumulation, or past it. */
-static bool resolved(const saltus_known_motion* problem, const saltusi_piece* piece) {
+static bool resolved(const saltus_known_motion* problem, const saltusi_flight_segment* piece) {
   return piece->t >= problem->rest || problem->rest - piece->t >= finest;
 }
 
@@ -308,7 +308,7 @@ int saltus_known_motion_jumps(const saltus_known_motion* problem, double t_end, 
   assert(problem != NULL && (times != NULL || capacity == 0));
   int count = 0;
   for (int i = 0; i < problem->piece_count && problem->pieces[i].t <= t_end; i++) {
-    const saltusi_piece* piece = &problem->pieces[i];
+    const saltusi_flight_segment* piece = &problem->pieces[i];
     if (piece->jump && resolved(problem, piece)) {
       if (count < capacity) {
         times[count] = piece->t;
@@ -320,7 +320,7 @@ int saltus_known_motion_jumps(const saltus_known_motion* problem, double t_end, 
 }
 
 /* A graph being written; past the capacity it is only counted. */
-typedef struct pen {
+typedef struct known_motion_pen {
   const saltus_known_motion* problem;
   int coordinate;
   int which;
@@ -328,9 +328,9 @@ typedef struct pen {
   double* points;
   int capacity;
   int count;
-} pen;
+} known_motion_pen;
 
-static void draw(pen* p, const saltusi_piece* piece, double t_stop) {
+static void draw(known_motion_pen* p, const saltusi_flight_segment* piece, double t_stop) {
   bool straight = piece->t >= p->problem->rest ||
                   !p->problem->family->curved(p->problem, p->coordinate, p->which);
   double length = t_stop - piece->t;
@@ -356,7 +356,7 @@ int saltus_known_motion_graph(const saltus_known_motion* problem, int coordinate
   if (!known || !(t_end > 0.0 && t_end <= problem->known_until)) {
     return 0;
   }
-  pen p = {problem, coordinate, which, dt, points, capacity, 0};
+  known_motion_pen p = {problem, coordinate, which, dt, points, capacity, 0};
   int next;
   for (int i = 0; i < problem->piece_count && problem->pieces[i].t < t_end; i = next) {
     next = i + 1;

@@ -14,11 +14,11 @@
 
 #include "saltus/known_motion.h"
 
-typedef struct saltusi_piece {
+typedef struct saltusi_flight_segment {
   double t;    /* s, start */
   double q, v; /* just after t, of the coordinate that moves */
   bool jump;   /* v jumps at t */
-} saltusi_piece;
+} saltusi_flight_segment;
 
 typedef struct saltusi_motion_family {
   saltus_known_motion_info info;
@@ -38,7 +38,7 @@ typedef struct saltusi_motion_family {
   void (*setup)(saltus_known_motion* problem);
   /* NULL if the motion is given by samples or not at all. x = q, v of one coordinate at t, which
    * lies in the piece or at its end. */
-  void (*at)(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+  void (*at)(const saltus_known_motion* problem, const saltusi_flight_segment* piece, double t,
              int coordinate, double x[2]);
   /* Whether the graph (which = 0 position, 1 velocity) needs points inside a piece. */
   bool (*curved)(const saltus_known_motion* problem, int coordinate, int which);
@@ -53,7 +53,7 @@ struct saltus_known_motion {
   double* q0; /* [nq] */
   double* v0; /* [nv] */
 
-  saltusi_piece* pieces; /* [piece_count] */
+  saltusi_flight_segment* pieces; /* [piece_count] */
   int piece_count;
   double rest;        /* s, all is at rest from here: start of the last piece; else INFINITY */
   double known_until; /* s, INFINITY by default */
@@ -68,7 +68,7 @@ struct saltus_known_motion {
 };
 
 /* Appends a piece; past the capacity it is dropped and the motion ends there. */
-void saltusi_motion_push(saltus_known_motion* problem, saltusi_piece piece);
+void saltusi_motion_push(saltus_known_motion* problem, saltusi_flight_segment piece);
 
 extern const saltusi_motion_family saltusi_motion_ball;
 extern const saltusi_motion_family saltusi_motion_oscillator;
@@ -82,7 +82,7 @@ extern const saltusi_motion_family saltusi_motion_chain;
 
 /* The bouncing ball's motion, which the column of one and the stack share. */
 enum { SALTUSI_BALL_PIECES = 64 };
-void saltusi_ball_pieces(saltus_known_motion* problem);
-void saltusi_ball_at(const saltusi_piece* piece, double t, double x[2]);
+void saltusi_ball_segments(saltus_known_motion* problem);
+void saltusi_ball_at(const saltusi_flight_segment* piece, double t, double x[2]);
 
 #endif

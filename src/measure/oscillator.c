@@ -24,24 +24,24 @@
 
 static const double pi = 3.14159265358979323846;
 
-typedef struct parameters {
+typedef struct oscillator_parameters {
   double c;  /* N s/m */
   double f0; /* N, <= 0 */
-} parameters;
+} oscillator_parameters;
 
 /* Stiffness (2 pi)^2 N/m: the free oscillator has period 1 s. */
 static double stiffness(void) {
   return 4.0 * pi * pi;
 }
 
-static const parameters* data_of(const void* self) {
-  return (const parameters*)((const saltus_known_motion*)self)->family->data;
+static const oscillator_parameters* data_of(const void* self) {
+  return (const oscillator_parameters*)((const saltus_known_motion*)self)->family->data;
 }
 
 /* ---- system ------------------------------------------------------------------------------ */
 
 static void force(const void* self, const saltus_point* at, double* F) {
-  const parameters* p = data_of(self);
+  const oscillator_parameters* p = data_of(self);
   F[0] = p->f0 - p->c * at->v[0] - stiffness() * at->q[0];
 }
 
@@ -73,15 +73,15 @@ static const saltus_system_ops ops = {
 
 /* ---- motion ------------------------------------------------------------------------------ */
 
-typedef struct flight {
+typedef struct oscillator_flight {
   double z, w; /* 1/s */
   double q, v; /* at the start */
   double b;    /* m/s^2, acceleration at the start without damping */
-} flight;
+} oscillator_flight;
 
-static flight flight_from(const parameters* p, double q, double v) {
+static oscillator_flight flight_from(const oscillator_parameters* p, double q, double v) {
   double z = 0.5 * p->c;
-  return (flight){z, sqrt(stiffness() - z * z), q, v, p->f0 - stiffness() * q};
+  return (oscillator_flight){z, sqrt(stiffness() - z * z), q, v, p->f0 - stiffness() * q};
 }
 
 /* phi by psi'' = -2 z psi' - w0^2 psi: with psi = sum a_k s^k, phi = sum a_k s^(k+1) / (k+1). */
@@ -99,7 +99,7 @@ static double step_response_series(double z, double s) {
 }
 
 static void fly(const void* data, double s, double x[2]) {
-  const flight* f = data;
+  const oscillator_flight* f = data;
   double decay = exp(-f->z * s);
   double sine = sin(f->w * s);
   double cosine = cos(f->w * s);
@@ -112,7 +112,7 @@ static void fly(const void* data, double s, double x[2]) {
 }
 
 /* Time from the start of the flight to its end at q = 0. */
-static double flight_time(const parameters* p, const flight* f) {
+static double flight_time(const oscillator_parameters* p, const oscillator_flight* f) {
   if (p->f0 == 0.0) {
     return f->q == 0.0 ? pi / f->w : (0.5 * pi + atan(f->z / f->w)) / f->w;
   }
@@ -126,9 +126,9 @@ static const double horizon = 100.0; /* s */
 /* Flights from slower rebounds last 1e-15 s, about the spacing of doubles at t_acc. */
 static const double slowest = 1e-14; /* m/s */
 
-static void list_periodic(saltus_known_motion* problem, const parameters* p) {
+static void list_periodic(saltus_known_motion* problem, const oscillator_parameters* p) {
   double e = problem->family->restitution;
-  flight f = flight_from(p, 1.0, 0.0);
+  oscillator_flight f = flight_from(p, 1.0, 0.0);
   double first = flight_time(p, &f);
   double period = pi / f.w;
   double t = first;
@@ -137,16 +137,16 @@ static void list_periodic(saltus_known_motion* problem, const parameters* p) {
     double x[2];
     fly(&f, s, x);
     f = flight_from(p, 0.0, -e * x[1]);
-    saltusi_motion_push(problem, (saltusi_piece){t, 0.0, f.v, true});
+    saltusi_motion_push(problem, (saltusi_flight_segment){t, 0.0, f.v, true});
     s = period;
     t = first + n * period;
   }
   problem->known_until = t;
 }
 
-static void list_accumulating(saltus_known_motion* problem, const parameters* p) {
+static void list_accumulating(saltus_known_motion* problem, const oscillator_parameters* p) {
   double e = problem->family->restitution;
-  flight f = flight_from(p, 1.0, 0.0);
+  oscillator_flight f = flight_from(p, 1.0, 0.0);
   double t = 0.0;
   double lost = 0.0; /* rounding error of t */
   do {
@@ -158,19 +158,19 @@ static void list_accumulating(saltus_known_motion* problem, const parameters* p)
     t = sum;
     f = flight_from(p, 0.0, -e * x[1]);
     if (f.v > slowest) {
-      saltusi_motion_push(problem, (saltusi_piece){t, 0.0, f.v, true});
+      saltusi_motion_push(problem, (saltusi_flight_segment){t, 0.0, f.v, true});
     }
   } while (f.v > 1e-4 * slowest);
   double tail = 2.0 * f.v / -p->f0 / (1.0 - e);
   problem->rest = t + (tail + lost);
-  saltusi_motion_push(problem, (saltusi_piece){problem->rest, 0.0, 0.0, false});
+  saltusi_motion_push(problem, (saltusi_flight_segment){problem->rest, 0.0, 0.0, false});
 }
 
 static void setup(saltus_known_motion* problem) {
-  const parameters* p = data_of(problem);
+  const oscillator_parameters* p = data_of(problem);
   problem->q0[0] = 1.0;
   problem->v0[0] = 0.0;
-  saltusi_motion_push(problem, (saltusi_piece){0.0, 1.0, 0.0, false});
+  saltusi_motion_push(problem, (saltusi_flight_segment){0.0, 1.0, 0.0, false});
   if (p->f0 == 0.0) {
     list_periodic(problem, p);
   } else {
@@ -178,14 +178,14 @@ static void setup(saltus_known_motion* problem) {
   }
 }
 
-static void at(const saltus_known_motion* problem, const saltusi_piece* piece, double t,
+static void at(const saltus_known_motion* problem, const saltusi_flight_segment* piece, double t,
                int coordinate, double x[2]) {
   (void)coordinate;
   if (piece->t >= problem->rest) {
     x[0] = x[1] = 0.0;
     return;
   }
-  flight f = flight_from(data_of(problem), piece->q, piece->v);
+  oscillator_flight f = flight_from(data_of(problem), piece->q, piece->v);
   fly(&f, t - piece->t, x);
 }
 
@@ -198,9 +198,9 @@ static bool curved(const saltus_known_motion* problem, int coordinate, int which
 
 /* ---- families ---------------------------------------------------------------------------- */
 
-static const parameters undamped = {.c = 0.0, .f0 = 0.0};
-static const parameters damped = {.c = 0.1, .f0 = 0.0};
-static const parameters preloaded = {.c = 0.5, .f0 = -20.0};
+static const oscillator_parameters undamped = {.c = 0.0, .f0 = 0.0};
+static const oscillator_parameters damped = {.c = 0.1, .f0 = 0.0};
+static const oscillator_parameters preloaded = {.c = 0.5, .f0 = -20.0};
 
 /* Common part of the three families. */
 #define OSCILLATOR                                                                                 \

@@ -31,8 +31,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_machine_maker maker;
-
 enum { CONTACTS_MOST = 16, JOINTS_MOST = 3 }; /* of one element; a ratchet has a contact a tooth */
 
 static const char* const type_names[] = {"journal",        "guide",   "stop",      "rope",
@@ -46,7 +44,7 @@ const char* saltus_element_type_name(saltus_element_type type) {
 
 /* ---- shared by all elements ---- */
 
-const char* saltusi_machine_text(maker* m, const char* format, ...) {
+const char* saltusi_machine_text(saltusi_machine_maker* m, const char* format, ...) {
   assert(m != NULL && format != NULL);
   va_list list, again;
   va_start(list, format);
@@ -63,7 +61,7 @@ const char* saltusi_machine_text(maker* m, const char* format, ...) {
   return text;
 }
 
-void saltusi_machine_fail(maker* m, const char* format, ...) {
+void saltusi_machine_fail(saltusi_machine_maker* m, const char* format, ...) {
   assert(m != NULL && format != NULL);
   if (m->status != SALTUS_OK) {
     return;
@@ -77,18 +75,19 @@ void saltusi_machine_fail(maker* m, const char* format, ...) {
   m->status = SALTUS_ERR_INPUT;
 }
 
-void saltusi_machine_positive(maker* m, const char* what, double value) {
+void saltusi_machine_positive(saltusi_machine_maker* m, const char* what, double value) {
   assert(m != NULL && what != NULL);
   if (!(value > 0.0 && isfinite(value))) {
     saltusi_machine_fail(m, "%s is %g, must be above 0", what, value);
   }
 }
 
-static const char* number(maker* m, double value) {
+static const char* number(saltusi_machine_maker* m, double value) {
   return saltusi_machine_text(m, "%.17g", value);
 }
 
-void saltusi_machine_contact(maker* m, const char* part, const char* gap, const char* slip) {
+void saltusi_machine_contact(saltusi_machine_maker* m, const char* part, const char* gap,
+                             const char* slip) {
   assert(m != NULL);
   const saltus_element_def* e = m->element;
   const char* name = part != NULL ? saltusi_machine_text(m, "%s.%s", e->name, part) : e->name;
@@ -115,22 +114,22 @@ void saltusi_machine_contact(maker* m, const char* part, const char* gap, const 
       .rates = rates};
 }
 
-static void add_joint(maker* m, const char* part, const char* constraint) {
+static void add_joint(saltusi_machine_maker* m, const char* part, const char* constraint) {
   m->joints[m->def->joint_count++] =
       (saltus_formula_joint){.name = saltusi_machine_text(m, "%s.%s", m->element->name, part),
                              .constraint = {.text = constraint}};
 }
 
-static bool is_plane(const maker* m) {
+static bool is_plane(const saltusi_machine_maker* m) {
   return m->def->mechanism->plane;
 }
 
-bool saltusi_machine_rubs(const maker* m) {
+bool saltusi_machine_rubs(const saltusi_machine_maker* m) {
   assert(m != NULL);
   return m->element->friction > 0.0 || m->element->law != NULL;
 }
 
-void saltusi_machine_second_slip(maker* m, const char* slip) {
+void saltusi_machine_second_slip(saltusi_machine_maker* m, const char* slip) {
   assert(m != NULL && m->def->contact_count > 0);
   saltus_formula_contact* contact = &m->contacts[m->def->contact_count - 1];
   if (saltusi_machine_rubs(m)) {
@@ -142,7 +141,7 @@ void saltusi_machine_second_slip(maker* m, const char* slip) {
 
 /* ---- elements ---- */
 
-static void journal(maker* m) {
+static void journal(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   const double c = e->clearance;
@@ -161,7 +160,7 @@ static void journal(maker* m) {
 }
 
 /* A coordinate of a corner of the block in the axes of the first marker: c_in + x xc_in + y yc_in + z zc_in. */
-static const char* corner_along(maker* m, char c, const double p[3]) {
+static const char* corner_along(saltusi_machine_maker* m, char c, const double p[3]) {
   const char *a = m->element->between[0], *b = m->element->between[1];
   return saltusi_machine_text(m,
                               "(%c_in(%s, %s) + (%.17g)*x%c_in(%s, %s) + (%.17g)*y%c_in(%s, %s) + "
@@ -170,7 +169,7 @@ static const char* corner_along(maker* m, char c, const double p[3]) {
 }
 
 /* Four walls along x of the first, four corners of the block at each. */
-static void guide_in_space(maker* m) {
+static void guide_in_space(saltusi_machine_maker* m) {
   static const char* const walls[] = {"upper", "lower", "front", "back"};
   const saltus_element_def* e = m->element;
   saltusi_machine_positive(m, "height", e->height);
@@ -190,7 +189,7 @@ static void guide_in_space(maker* m) {
   }
 }
 
-static void guide(maker* m) {
+static void guide(saltusi_machine_maker* m) {
   static const char* const parts[] = {"upper_left", "upper_right", "lower_left", "lower_right"};
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
@@ -219,7 +218,7 @@ static void guide(maker* m) {
 /* Velocity of the point of the second body that touches the plane z = 0 of the first, along x and y of the first, m/s.
  *   ball   V + w x (-R z)
  *   wheel  V + w x (-R d),  d = (z - c n)/s,  n the axle, c = z . n, s = |z x n|: d points up in its plane */
-static void touching_slips(maker* m, bool wheel, const char* slip[2]) {
+static void touching_slips(saltusi_machine_maker* m, bool wheel, const char* slip[2]) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   const double R = e->radius;
@@ -242,7 +241,7 @@ static void touching_slips(maker* m, bool wheel, const char* slip[2]) {
 }
 
 /* Height of the lowest point above the plane. */
-static const char* height_above(maker* m, bool wheel) {
+static const char* height_above(saltusi_machine_maker* m, bool wheel) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   return wheel ? saltusi_machine_text(m, "z_in(%s, %s) - %.17g*hypot(zx_in(%s, %s), zy_in(%s, %s))",
@@ -251,7 +250,7 @@ static const char* height_above(maker* m, bool wheel) {
 }
 
 /* A ball, or the rim of a wheel, on z = 0. */
-static void touch_in_space(maker* m, bool wheel) {
+static void touch_in_space(saltusi_machine_maker* m, bool wheel) {
   const bool smooth = m->element->radius > 0.0 && !saltusi_machine_rubs(m);
   const char* slip[2] = {NULL, NULL};
   if (!smooth) {
@@ -261,7 +260,7 @@ static void touch_in_space(maker* m, bool wheel) {
   m->contacts[m->def->contact_count - 1].slip2.text = slip[1];
 }
 
-static void stop(maker* m) {
+static void stop(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   if (is_plane(m)) {
@@ -274,7 +273,7 @@ static void stop(maker* m) {
   touch_in_space(m, false);
 }
 
-static void rope(maker* m) {
+static void rope(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   const double L = e->length;
@@ -288,7 +287,7 @@ static void rope(maker* m) {
   saltusi_machine_contact(m, NULL, gap, NULL);
 }
 
-static void wheel(maker* m) {
+static void wheel(saltusi_machine_maker* m) {
   saltusi_machine_positive(m, "radius", m->element->radius);
   if (is_plane(m)) {
     stop(m);
@@ -298,7 +297,8 @@ static void wheel(maker* m) {
 }
 
 /* X and theta of a marker in the axes of another, at the start. */
-static void start_of(const maker* m, const char* const between[2], double* x, double* theta) {
+static void start_of(const saltusi_machine_maker* m, const char* const between[2], double* x,
+                     double* theta) {
   const saltus_mechanism* mechanism = m->def->mechanism;
   double p[2][3], axes[2][9], angle[2];
   for (int k = 0; k < 2; k++) {
@@ -314,7 +314,7 @@ static void start_of(const maker* m, const char* const between[2], double* x, do
 }
 
 /* A ball or a wheel that rolls without slip in space: a joint and two rows that hold a velocity alone. */
-static void roll_in_space(maker* m, bool wheel) {
+static void roll_in_space(saltusi_machine_maker* m, bool wheel) {
   const char* slip[2];
   touching_slips(m, wheel, slip);
   add_joint(m, "normal", height_above(m, wheel));
@@ -324,7 +324,7 @@ static void roll_in_space(maker* m, bool wheel) {
   }
 }
 
-static void rolling(maker* m) {
+static void rolling(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   saltusi_machine_positive(m, "radius", e->radius);
@@ -343,7 +343,7 @@ static void rolling(maker* m) {
                                  a, b, x + e->radius * theta));
 }
 
-static void spring_contact(maker* m) {
+static void spring_contact(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   if (!(e->stiffness >= 0.0) || !(e->preload >= 0.0)) {
     saltusi_machine_fail(m, "stiffness and preload are %g and %g, must not be negative",
@@ -357,30 +357,30 @@ static void spring_contact(maker* m) {
                            before != NULL ? " + " : "", e->preload, gap, 0.5 * e->stiffness, gap);
 }
 
-static void latch(maker* m) {
+static void latch(saltusi_machine_maker* m) {
   if (m->element->held == NULL) {
     saltusi_machine_fail(m, "a latch needs the input that holds it");
   }
   stop(m);
 }
 
-static void (*const makers[TYPES])(maker*) = {journal,
-                                              guide,
-                                              stop,
-                                              rope,
-                                              wheel,
-                                              rolling,
-                                              saltusi_machine_gear_pair,
-                                              saltusi_machine_cam,
-                                              spring_contact,
-                                              latch,
-                                              saltusi_machine_ratchet,
-                                              rolling};
+static void (*const makers[TYPES])(saltusi_machine_maker*) = {journal,
+                                                              guide,
+                                                              stop,
+                                                              rope,
+                                                              wheel,
+                                                              rolling,
+                                                              saltusi_machine_gear_pair,
+                                                              saltusi_machine_cam,
+                                                              spring_contact,
+                                                              latch,
+                                                              saltusi_machine_ratchet,
+                                                              rolling};
 
 /* ---- all of them ---- */
 
 /* Numbers that every element has, and that its names are there. */
-static void check(maker* m) {
+static void check(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   const saltus_mechanism* mechanism = m->def->mechanism;
   const bool joints = e->type == SALTUS_ELEMENT_GEAR_PAIR;
@@ -424,7 +424,7 @@ static void check(maker* m) {
 }
 
 /* Names of contacts and joints that a message can point at. */
-static void label(maker* m, int contacts, int joints) {
+static void label(saltusi_machine_maker* m, int contacts, int joints) {
   for (int i = contacts; i < m->def->contact_count; i++) {
     m->contacts[i].gap.what = saltusi_machine_text(m, "element \"%s\"", m->element->name);
   }
@@ -447,7 +447,7 @@ saltus_status saltusi_elements_expand(const saltus_formula_def* def, saltusi_poo
                 "mechanism");
     return SALTUS_ERR_INPUT;
   }
-  maker m = {.pool = pool, .def = out};
+  saltusi_machine_maker m = {.pool = pool, .def = out};
   int contacts_most = def->contact_count;
   for (int i = 0; i < count; i++) {
     const bool ratchet = def->elements->items[i].type == SALTUS_ELEMENT_RATCHET;

@@ -25,8 +25,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef saltusi_machine_maker maker;
-
 enum { PIECES_MOST = 60 };
 
 static const double turn = 6.283185307179586476925;
@@ -37,7 +35,7 @@ static double arc_end(const saltus_cam_profile* p, int i) {
   return i + 1 < p->arc_count ? p->arcs[i + 1].from : p->arcs[0].from + turn;
 }
 
-static void check_arcs(maker* m, const saltus_cam_profile* p) {
+static void check_arcs(saltusi_machine_maker* m, const saltus_cam_profile* p) {
   for (int i = 0; i < p->arc_count; i++) {
     const saltus_cam_arc* a = &p->arcs[i];
     const saltus_cam_arc* b = &p->arcs[(i + 1) % p->arc_count];
@@ -61,7 +59,7 @@ typedef const char* const rates[2];
 static rates moves = {"x_in'", "y_in'"}, turns = {"wx_in", "wy_in"};
 
 /* The text of one arc; velocities NULL: its gap. */
-typedef const char* (*piece_text)(maker* m, const saltus_cam_arc* arc, rates of);
+typedef const char* (*piece_text)(saltusi_machine_maker* m, const saltus_cam_arc* arc, rates of);
 
 static double least_radius(const saltus_cam_profile* p) {
   double least = p->arcs[0].radius;
@@ -74,7 +72,7 @@ static double least_radius(const saltus_cam_profile* p) {
 /* When an arc is the one: the direction of P - C, or of the face, is within half its span of its middle. P is also not
  * on the far side of the cam, where a ray from an outer centre enters it: a convex profile whose least radius is r is at
  * least 2 r thick along its normals. */
-static const char* when_arc(maker* m, int i, bool flat) {
+static const char* when_arc(saltusi_machine_maker* m, int i, bool flat) {
   const saltus_cam_profile* p = m->element->profile;
   const saltus_cam_arc* arc = &p->arcs[i];
   const char *a = m->element->between[0], *b = m->element->between[1];
@@ -91,7 +89,7 @@ static const char* when_arc(maker* m, int i, bool flat) {
 }
 
 /* "piecewise(condition 1, piece 1, ..., last piece)" */
-static const char* by_arc(maker* m, piece_text piece, bool flat, rates of) {
+static const char* by_arc(saltusi_machine_maker* m, piece_text piece, bool flat, rates of) {
   const saltus_cam_profile* p = m->element->profile;
   const int last = p->arc_count - 1;
   const char* all = last > 0 ? "piecewise(" : "";
@@ -102,7 +100,7 @@ static const char* by_arc(maker* m, piece_text piece, bool flat, rates of) {
   return saltusi_machine_text(m, "%s%s%s", all, piece(m, &p->arcs[last], of), last > 0 ? ")" : "");
 }
 
-static const char* round_gap(maker* m, const saltus_cam_arc* arc, rates of) {
+static const char* round_gap(saltusi_machine_maker* m, const saltus_cam_arc* arc, rates of) {
   (void)of;
   const saltus_element_def* e = m->element;
   return saltusi_machine_text(m, "hypot(x_in(%s, %s) - (%.17g), y_in(%s, %s) - (%.17g)) - %.17g",
@@ -111,7 +109,7 @@ static const char* round_gap(maker* m, const saltus_cam_arc* arc, rates of) {
 }
 
 /* n_y U - n_x V */
-static const char* round_slip(maker* m, const saltus_cam_arc* arc, rates of) {
+static const char* round_slip(saltusi_machine_maker* m, const saltus_cam_arc* arc, rates of) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   return saltusi_machine_text(m,
@@ -122,7 +120,7 @@ static const char* round_slip(maker* m, const saltus_cam_arc* arc, rates of) {
 }
 
 /* The centre of the arc in the axes of the follower, y: below the face. */
-static const char* flat_gap(maker* m, const saltus_cam_arc* arc, rates of) {
+static const char* flat_gap(saltusi_machine_maker* m, const saltus_cam_arc* arc, rates of) {
   (void)of;
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
@@ -133,9 +131,9 @@ static const char* flat_gap(maker* m, const saltus_cam_arc* arc, rates of) {
 
 /* ---- curves over the polar angle ---- */
 
-typedef struct curve {
+typedef struct elements_cam_curve {
   const char *c, *slope; /* slope NULL: not given */
-} curve;
+} elements_cam_curve;
 
 /* Second derivatives of the periodic spline through points `knot` apart. */
 static void spline_bends(const saltus_cam_point* p, int n, double* bend) {
@@ -168,17 +166,17 @@ static void spline_bends(const saltus_cam_point* p, int n, double* bend) {
 }
 
 /* The angle behind that of the first point, 0..2 pi, of the direction (x, y). */
-static const char* behind(maker* m, double first, const char* x, const char* y) {
+static const char* behind(saltusi_machine_maker* m, double first, const char* x, const char* y) {
   return saltusi_machine_text(
       m, "(%.17g + atan2((%.17g)*(%s) - (%.17g)*(%s), -(%.17g)*(%s) - (%.17g)*(%s)))", 0.5 * turn,
       sin(first), x, cos(first), y, cos(first), x, sin(first), y);
 }
 
-static curve spline(maker* m, const char* x, const char* y) {
+static elements_cam_curve spline(saltusi_machine_maker* m, const char* x, const char* y) {
   const saltus_cam_profile* p = m->element->profile;
   const int n = p->point_count;
   double bend[PIECES_MOST];
-  curve all = {"piecewise(", "piecewise("};
+  elements_cam_curve all = {"piecewise(", "piecewise("};
   if (n < 3 || n > PIECES_MOST) {
     saltusi_machine_fail(m, "a profile has 3 to %d points, not %d", PIECES_MOST, n);
     return all;
@@ -212,7 +210,7 @@ static curve spline(maker* m, const char* x, const char* y) {
 }
 
 /* The text with every name "beta" replaced. */
-static const char* replace_beta(maker* m, const char* text, const char* by) {
+static const char* replace_beta(saltusi_machine_maker* m, const char* text, const char* by) {
   const char* all = "";
   while (text != NULL && *text != '\0' && m->status == SALTUS_OK) {
     const bool name = isalpha((unsigned char)*text) || *text == '_';
@@ -228,13 +226,14 @@ static const char* replace_beta(maker* m, const char* text, const char* by) {
   return all;
 }
 
-static curve polar(maker* m, const char* x, const char* y) {
+static elements_cam_curve polar(saltusi_machine_maker* m, const char* x, const char* y) {
   const saltus_cam_profile* p = m->element->profile;
   if (p->point_count > 0) {
     return spline(m, x, y);
   }
   const char* beta = saltusi_machine_text(m, "atan2(%s, %s)", y, x);
-  curve all = {saltusi_machine_text(m, "(%s)", replace_beta(m, p->formula, beta)), NULL};
+  elements_cam_curve all = {saltusi_machine_text(m, "(%s)", replace_beta(m, p->formula, beta)),
+                            NULL};
   if (p->slope != NULL) {
     all.slope = saltusi_machine_text(m, "(%s)", replace_beta(m, p->slope, beta));
   }
@@ -242,7 +241,7 @@ static curve polar(maker* m, const char* x, const char* y) {
 }
 
 /* n_y U - n_x V of a curve; NULL: its slope is not given. */
-static const char* curve_slip(maker* m, const char* lean, rates of) {
+static const char* curve_slip(saltusi_machine_maker* m, const char* lean, rates of) {
   const char *a = m->element->between[0], *b = m->element->between[1];
   const char* x = saltusi_machine_text(m, "x_in(%s, %s)", a, b);
   const char* y = saltusi_machine_text(m, "y_in(%s, %s)", a, b);
@@ -255,12 +254,12 @@ static const char* curve_slip(maker* m, const char* lean, rates of) {
 }
 
 /* The gap, and c_beta/r; NULL: the slope is not given. */
-static const char* round_follower(maker* m, const char** lean) {
+static const char* round_follower(saltusi_machine_maker* m, const char** lean) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   const char* x = saltusi_machine_text(m, "x_in(%s, %s)", a, b);
   const char* y = saltusi_machine_text(m, "y_in(%s, %s)", a, b);
-  const curve c = polar(m, x, y);
+  const elements_cam_curve c = polar(m, x, y);
   if (c.slope == NULL) {
     *lean = NULL;
     return saltusi_machine_text(m, "hypot(%s, %s) - %s", x, y, c.c);
@@ -269,7 +268,7 @@ static const char* round_follower(maker* m, const char** lean) {
   return saltusi_machine_text(m, "(hypot(%s, %s) - %s)/sqrt(1 + %s^2)", x, y, c.c, *lean);
 }
 
-static const char* flat_follower(maker* m) {
+static const char* flat_follower(saltusi_machine_maker* m) {
   const char *a = m->element->between[0], *b = m->element->between[1];
   const char* x = saltusi_machine_text(m, "-sin(angle(%s, %s))", a, b);
   const char* y = saltusi_machine_text(m, "cos(angle(%s, %s))", a, b);
@@ -278,7 +277,7 @@ static const char* flat_follower(maker* m) {
 
 /* ---- the element ---- */
 
-static void check_profile(maker* m) {
+static void check_profile(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   const saltus_cam_profile* p = e->profile;
   const int given =
@@ -301,7 +300,7 @@ static void check_profile(maker* m) {
   }
 }
 
-void saltusi_machine_cam(maker* m) {
+void saltusi_machine_cam(saltusi_machine_maker* m) {
   assert(m != NULL);
   check_profile(m);
   if (m->status != SALTUS_OK) {

@@ -20,20 +20,20 @@
 #include <assert.h>
 #include <math.h>
 
-typedef saltusi_machine_maker maker;
-
 /* Two wheels, or a wheel and a rack, on one carrier. */
 typedef struct mesh {
   const saltusi_joint* joint[2];
   double p[2][3], axes[2][9]; /* of the markers on the carrier, at the start; columns */
 } mesh;
 
-static const saltusi_marker* marker_of(const maker* m, const saltusi_joint* joint, int k) {
+static const saltusi_marker* marker_of(const saltusi_machine_maker* m, const saltusi_joint* joint,
+                                       int k) {
   return &m->def->mechanism->markers[joint->between[k]];
 }
 
 /* What is across from loads in bearings; NULL: they are known. */
-static const char* read_mesh(const maker* m, mesh* g, double distance[3], double* length) {
+static const char* read_mesh(const saltusi_machine_maker* m, mesh* g, double distance[3],
+                             double* length) {
   const saltus_mechanism* mechanism = m->def->mechanism;
   const saltus_element_def* e = m->element;
   for (int k = 0; k < 2; k++) {
@@ -64,8 +64,8 @@ static const char* read_mesh(const maker* m, mesh* g, double distance[3], double
 }
 
 /* d of both flanks between two wheels. */
-static void wheel_loads(const maker* m, const mesh* g, const double distance[3], double length,
-                        double d[2][3]) {
+static void wheel_loads(const saltusi_machine_maker* m, const mesh* g, const double distance[3],
+                        double length, double d[2][3]) {
   const double* r = m->element->radii;
   const bool ring = r[0] * r[1] < 0.0 && fabs(r[0]) > fabs(r[1]);
   const double side = r[0] * r[1] > 0.0 || ring ? 1.0 : -1.0; /* of the mesh, seen from the first */
@@ -84,7 +84,8 @@ static void wheel_loads(const maker* m, const mesh* g, const double distance[3],
 }
 
 /* + d . u of the wheel at a joint, or nothing at a rack. */
-static const char* load_text(maker* m, const mesh* g, int wheel, const double d[3], double sign) {
+static const char* load_text(saltusi_machine_maker* m, const mesh* g, int wheel, const double d[3],
+                             double sign) {
   const saltusi_joint* joint = g->joint[wheel];
   if (!joint->has_angle) {
     return "";
@@ -100,7 +101,7 @@ static const char* load_text(maker* m, const mesh* g, int wheel, const double d[
 }
 
 /* What the gap has beside angles, so that bearings bear the force of the mesh. */
-static void find_loads(maker* m, const char* text[2][2]) {
+static void find_loads(saltusi_machine_maker* m, const char* text[2][2]) {
   const saltus_mechanism* mechanism = m->def->mechanism;
   mesh g;
   double distance[3] = {0.0}, length = 0.0, d[2][3];
@@ -131,7 +132,7 @@ static void find_loads(maker* m, const char* text[2][2]) {
   }
 }
 
-void saltusi_machine_gear_pair(maker* m) {
+void saltusi_machine_gear_pair(saltusi_machine_maker* m) {
   assert(m != NULL && m->element != NULL);
   const saltus_element_def* e = m->element;
   const char* part[2] = {"angle", "angle"};

@@ -22,8 +22,6 @@
 #include <assert.h>
 #include <math.h>
 
-typedef saltusi_machine_maker maker;
-
 enum { TEETH_LEAST = 3 };
 
 typedef struct tooth {
@@ -50,13 +48,14 @@ static tooth tooth_at(const saltus_element_def* e, int k) {
   return t;
 }
 
-static const char* times(maker* m, const double n[2], const char* x, const char* y) {
+static const char* times(saltusi_machine_maker* m, const double n[2], const char* x,
+                         const char* y) {
   return saltusi_machine_text(m, "((%.17g)*%s + (%.17g)*%s)", n[0], x, n[1], y);
 }
 
 /* n_y U - n_x V of two functions of velocities; x, y: from the tip, round: whether it is the tip that is near. */
-static const char* slip_of(maker* m, const tooth* t, const char* const at[2], const char* where,
-                           const char* const rates[2]) {
+static const char* slip_of(saltusi_machine_maker* m, const tooth* t, const char* const at[2],
+                           const char* where, const char* const rates[2]) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   const char* u = saltusi_machine_text(m, "%s(%s, %s)", rates[0], a, b);
@@ -68,7 +67,7 @@ static const char* slip_of(maker* m, const tooth* t, const char* const at[2], co
                               times(m, (const double[2]){t->nr[1], -t->nr[0]}, u, v));
 }
 
-static void add_tooth(maker* m, int k) {
+static void add_tooth(saltusi_machine_maker* m, int k) {
   const saltus_element_def* e = m->element;
   const char *a = e->between[0], *b = e->between[1];
   const tooth t = tooth_at(e, k);
@@ -96,7 +95,7 @@ static void add_tooth(maker* m, int k) {
   }
 }
 
-void saltusi_machine_ratchet(maker* m) {
+void saltusi_machine_ratchet(saltusi_machine_maker* m) {
   assert(m != NULL);
   const saltus_element_def* e = m->element;
   const double teeth = fabs(e->teeth);

@@ -22,11 +22,9 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_formula_builder builder;
-typedef saltusi_formula_frame frame;
 typedef enum thing_kind { BODY, MARKER, JOINT } thing_kind;
 
-static thing_kind kind_of(const builder* b, int* thing) {
+static thing_kind kind_of(const saltusi_formula_builder* b, int* thing) {
   const saltusi_formula_bodies* s = &b->bodies;
   if (*thing < s->body_count) {
     return BODY;
@@ -119,15 +117,16 @@ static void move_quaternion(saltusi_graph* g, int position, const saltusi_expr w
   }
 }
 
-static int first_q(const builder* b, const saltusi_body* body) {
+static int first_q(const saltusi_formula_builder* b, const saltusi_body* body) {
   return b->def->coordinate_count + body->q;
 }
 
-static int first_v(const builder* b, const saltusi_body* body) {
+static int first_v(const saltusi_formula_builder* b, const saltusi_body* body) {
   return b->def->coordinate_count + body->v;
 }
 
-static void open_free(builder* b, const saltusi_body* body, frame* f) {
+static void open_free(saltusi_formula_builder* b, const saltusi_body* body,
+                      saltusi_formula_frame* f) {
   saltusi_graph* g = &b->graph;
   const bool plane = b->bodies.mechanism->plane;
   const int q = first_q(b, body), v = first_v(b, body), n = plane ? 2 : 3;
@@ -154,7 +153,7 @@ static void open_free(builder* b, const saltusi_body* body, frame* f) {
 }
 
 /* A signal as an expression of t. */
-static saltusi_expr signal_of(builder* b, const saltusi_signal* signal) {
+static saltusi_expr signal_of(saltusi_formula_builder* b, const saltusi_signal* signal) {
   saltusi_graph* g = &b->graph;
   saltusi_expr e = number(g, signal->given.value);
   if (signal->given.evaluate == saltusi_formula_signal_evaluate) {
@@ -183,7 +182,8 @@ static void axis_turn(saltusi_graph* g, const double a[3], saltusi_expr angle, s
   }
 }
 
-static void open_driven(builder* b, const saltusi_body* body, frame* f) {
+static void open_driven(saltusi_formula_builder* b, const saltusi_body* body,
+                        saltusi_formula_frame* f) {
   saltusi_graph* g = &b->graph;
   for (int k = 0; k < 3; k++) {
     f->p[k] = signal_of(b, &body->position[k]);
@@ -210,15 +210,16 @@ static void open_driven(builder* b, const saltusi_body* body, frame* f) {
   product(g, turn, start, f->R);
 }
 
-static void open_fixed(builder* b, const saltusi_body* body, frame* f) {
+static void open_fixed(saltusi_formula_builder* b, const saltusi_body* body,
+                       saltusi_formula_frame* f) {
   numbers(&b->graph, body->pose.x, 3, f->p);
   numbers(&b->graph, body->pose.R, 9, f->R);
   f->angle = number(&b->graph, body->pose.angle);
 }
 
-static const frame* body_frame(builder* b, int i) {
+static const saltusi_formula_frame* body_frame(saltusi_formula_builder* b, int i) {
   const saltusi_body* body = &b->bodies.mechanism->bodies[i];
-  frame* f = &b->bodies.bodies[i];
+  saltusi_formula_frame* f = &b->bodies.bodies[i];
   if (!f->known) {
     f->known = true;
     if (body->kind == SALTUS_BODY_FREE) {
@@ -232,12 +233,12 @@ static const frame* body_frame(builder* b, int i) {
   return f;
 }
 
-static const frame* marker_frame(builder* b, int i) {
+static const saltusi_formula_frame* marker_frame(saltusi_formula_builder* b, int i) {
   saltusi_graph* g = &b->graph;
   const saltusi_marker* marker = &b->bodies.mechanism->markers[i];
-  frame* f = &b->bodies.markers[i];
+  saltusi_formula_frame* f = &b->bodies.markers[i];
   if (!f->known) {
-    const frame* on = body_frame(b, marker->body);
+    const saltusi_formula_frame* on = body_frame(b, marker->body);
     saltusi_expr r[3], A[9];
     numbers(g, marker->r, 3, r);
     for (int k = 0; k < 9; k++) {
@@ -256,13 +257,15 @@ static const frame* marker_frame(builder* b, int i) {
   return f;
 }
 
-static void between(saltusi_graph* g, const frame* a, const frame* b, saltusi_expr d[3]) {
+static void between(saltusi_graph* g, const saltusi_formula_frame* a,
+                    const saltusi_formula_frame* b, saltusi_expr d[3]) {
   for (int k = 0; k < 3; k++) {
     d[k] = saltusi_sub(g, b->p[k], a->p[k]);
   }
 }
 
-static saltusi_expr distance(saltusi_graph* g, const frame* a, const frame* b) {
+static saltusi_expr distance(saltusi_graph* g, const saltusi_formula_frame* a,
+                             const saltusi_formula_frame* b) {
   saltusi_expr d[3];
   between(g, a, b, d);
   return saltusi_apply(g, SALTUSI_SQRT, product_sum(g, d, 1, d, 1), 0, 0);
@@ -294,7 +297,7 @@ static bool counts_turns(const saltus_mechanism* m, const int marker[2]) {
 
 /* Rotation of the bodies of a joint about its axis, one of them driven: the coordinate `turned` and a function
  * of time. */
-static saltusi_expr turned_by_both(builder* b, const int marker[2], int turned) {
+static saltusi_expr turned_by_both(saltusi_formula_builder* b, const int marker[2], int turned) {
   saltusi_graph* g = &b->graph;
   const saltus_mechanism* m = b->bodies.mechanism;
   const int position = b->def->coordinate_count + turned;
@@ -327,11 +330,11 @@ static saltusi_expr turned_by_both(builder* b, const int marker[2], int turned) 
 
 /* The angle between two markers in space. Unwrapped it is a position whose rate is that of the angle that the
  * poses give; beside a driven body it has no coordinate, q < 0, but one that counts turns if it is one of a joint. */
-static saltusi_expr angle_of(builder* b, const int marker[2], int q, int turned) {
+static saltusi_expr angle_of(saltusi_formula_builder* b, const int marker[2], int q, int turned) {
   saltusi_graph* g = &b->graph;
   const int position = b->def->coordinate_count + q;
-  const frame* first = marker_frame(b, marker[0]);
-  const frame* second = marker_frame(b, marker[1]);
+  const saltusi_formula_frame* first = marker_frame(b, marker[0]);
+  const saltusi_formula_frame* second = marker_frame(b, marker[1]);
   const saltusi_expr across = product_sum(g, second->R, 3, first->R + 1, 3);
   const saltusi_expr along = product_sum(g, second->R, 3, first->R, 3);
   if (turned > 0 && counts_turns(b->bodies.mechanism, marker)) {
@@ -350,11 +353,12 @@ static saltusi_expr angle_of(builder* b, const int marker[2], int q, int turned)
   return saltusi_position(position);
 }
 
-static saltusi_expr term_of(builder* b, const saltusi_link* link, const saltusi_term* term) {
+static saltusi_expr term_of(saltusi_formula_builder* b, const saltusi_link* link,
+                            const saltusi_term* term) {
   saltusi_graph* g = &b->graph;
   const int* marker = link->marker[term->link];
-  const frame* first = marker_frame(b, marker[0]);
-  const frame* second = marker_frame(b, marker[1]);
+  const saltusi_formula_frame* first = marker_frame(b, marker[0]);
+  const saltusi_formula_frame* second = marker_frame(b, marker[1]);
   saltusi_expr d[3];
   between(g, first, second, d);
   switch (term->kind) {
@@ -375,7 +379,8 @@ static saltusi_expr term_of(builder* b, const saltusi_link* link, const saltusi_
 }
 
 /* A row without its target, such as a coordinate of a joint. */
-static saltusi_expr row_of(builder* b, const saltusi_link* link, const saltusi_row* row) {
+static saltusi_expr row_of(saltusi_formula_builder* b, const saltusi_link* link,
+                           const saltusi_joint_row* row) {
   saltusi_graph* g = &b->graph;
   saltusi_expr sum = number(g, -row->offset);
   for (int k = 0; k < row->terms; k++) {
@@ -399,7 +404,7 @@ static bool has_named_angle(const saltus_mechanism* m, const saltusi_joint* join
 }
 
 static const char* part_at(const void* self, int thing, int i) {
-  const builder* b = self;
+  const saltusi_formula_builder* b = self;
   const saltus_mechanism* m = b->bodies.mechanism;
   const thing_kind kind = kind_of(b, &thing);
   if (kind == JOINT) {
@@ -424,7 +429,7 @@ static const char* part_at(const void* self, int thing, int i) {
 }
 
 static const char* lacks(const void* self, int thing, const char* part) {
-  const builder* b = self;
+  const saltusi_formula_builder* b = self;
   if (kind_of(b, &thing) != JOINT || strcmp(part, "angle") != 0 ||
       !b->bodies.mechanism->joints[thing].has_angle) {
     return NULL;
@@ -434,10 +439,10 @@ static const char* lacks(const void* self, int thing, const char* part) {
          "drive it about one axis, or read the output of that name";
 }
 
-static saltusi_part_kind body_part(builder* b, thing_kind kind, int thing, int i,
+static saltusi_part_kind body_part(saltusi_formula_builder* b, thing_kind kind, int thing, int i,
                                    saltusi_expr* out) {
   const saltus_mechanism* m = b->bodies.mechanism;
-  const frame* f = kind == BODY ? body_frame(b, thing) : marker_frame(b, thing);
+  const saltusi_formula_frame* f = kind == BODY ? body_frame(b, thing) : marker_frame(b, thing);
   if (m->plane || i < 3) {
     *out = m->plane && i == 2 ? f->angle : f->p[i];
     return SALTUSI_PART_POSITION;
@@ -449,7 +454,7 @@ static saltusi_part_kind body_part(builder* b, thing_kind kind, int thing, int i
 
 static saltusi_part_kind part(const void* self, saltusi_graph* g, int thing, const char* name,
                               saltusi_expr* out) {
-  builder* b = (builder*)self;
+  saltusi_formula_builder* b = (saltusi_formula_builder*)self;
   int i = 0, index = thing;
   const char* found = part_at(self, thing, 0);
   while (found != NULL && strcmp(found, name) != 0) {
@@ -475,7 +480,7 @@ static saltusi_part_kind part(const void* self, saltusi_graph* g, int thing, con
 }
 
 /* body: its own, or that of the marker */
-static const frame* frame_of(builder* b, int thing, int* body) {
+static const saltusi_formula_frame* frame_of(saltusi_formula_builder* b, int thing, int* body) {
   const thing_kind kind = kind_of(b, &thing);
   const saltus_mechanism* m = b->bodies.mechanism;
   *body = kind == MARKER ? m->markers[thing].body : thing;
@@ -486,10 +491,10 @@ static const frame* frame_of(builder* b, int thing, int* body) {
 }
 
 static saltusi_expr call(const void* self, saltusi_graph* g, int function, const int things[2]) {
-  builder* b = (builder*)self;
+  saltusi_formula_builder* b = (saltusi_formula_builder*)self;
   int bodies[2];
-  const frame* first = frame_of(b, things[0], &bodies[0]);
-  const frame* second = frame_of(b, things[1], &bodies[1]);
+  const saltusi_formula_frame* first = frame_of(b, things[0], &bodies[0]);
+  const saltusi_formula_frame* second = frame_of(b, things[1], &bodies[1]);
   if (first == NULL || second == NULL) {
     return -1;
   }
@@ -525,7 +530,7 @@ static saltusi_expr call(const void* self, saltusi_graph* g, int function, const
 
 /* ---- the mechanism ---- */
 
-const char* saltusi_formula_bodies_name(const builder* b, int thing) {
+const char* saltusi_formula_bodies_name(const saltusi_formula_builder* b, int thing) {
   assert(b != NULL && thing >= 0);
   const saltus_mechanism* m = b->bodies.mechanism;
   if (m == NULL || thing >= b->bodies.body_count + b->bodies.marker_count + b->bodies.joint_count) {
@@ -537,7 +542,7 @@ const char* saltusi_formula_bodies_name(const builder* b, int thing) {
                           : m->joints[thing].name;
 }
 
-const char* saltusi_formula_bodies_kind(const builder* b, int thing) {
+const char* saltusi_formula_bodies_kind(const saltusi_formula_builder* b, int thing) {
   assert(b != NULL && thing >= 0);
   const thing_kind kind = kind_of(b, &thing);
   return kind == BODY ? "body" : kind == MARKER ? "marker" : "joint";
@@ -560,7 +565,7 @@ int saltusi_formula_bodies_results(const saltus_mechanism* m) {
   return m != NULL ? 6 * m->joint_count : 0;
 }
 
-saltus_status saltusi_formula_bodies_start(builder* b) {
+saltus_status saltusi_formula_bodies_start(saltusi_formula_builder* b) {
   assert(b != NULL);
   saltusi_formula_bodies* s = &b->bodies;
   const saltus_mechanism* m = b->def->mechanism;
@@ -571,19 +576,20 @@ saltus_status saltusi_formula_bodies_start(builder* b) {
   s->body_count = m->body_count;
   s->marker_count = m->marker_count;
   s->joint_count = m->joint_count;
-  s->bodies = SALTUSI_TAKE(&b->work, frame, m->body_count + 1);
-  s->markers = SALTUSI_TAKE(&b->work, frame, m->marker_count);
-  s->things = (saltusi_things){.kind = thing_kind_name,
-                               .part_at = part_at,
-                               .lacks = lacks,
-                               .part = part,
-                               .call = call,
-                               .self = b};
+  s->bodies = SALTUSI_TAKE(&b->work, saltusi_formula_frame, m->body_count + 1);
+  s->markers = SALTUSI_TAKE(&b->work, saltusi_formula_frame, m->marker_count);
+  s->things = (saltusi_scene_objects){.kind = thing_kind_name,
+                                      .part_at = part_at,
+                                      .lacks = lacks,
+                                      .part = part,
+                                      .call = call,
+                                      .self = b};
   b->scope.things = &s->things;
   return b->work.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
 }
 
-bool saltusi_formula_spot_find(builder* b, const char* name, saltusi_formula_spot* spot) {
+bool saltusi_formula_spot_find(saltusi_formula_builder* b, const char* name,
+                               saltusi_formula_spot* spot) {
   assert(b != NULL && name != NULL && spot != NULL);
   const saltus_mechanism* m = b->bodies.mechanism;
   const saltusi_name* found = m != NULL ? saltusi_names_find(&b->names, name) : NULL;
@@ -605,12 +611,12 @@ bool saltusi_formula_spot_find(builder* b, const char* name, saltusi_formula_spo
   return true;
 }
 
-bool saltusi_formula_bodies_plane(const builder* b) {
+bool saltusi_formula_bodies_plane(const saltusi_formula_builder* b) {
   assert(b != NULL && b->bodies.mechanism != NULL);
   return b->bodies.mechanism->plane;
 }
 
-const saltusi_formula_frame* saltusi_formula_body_frame(builder* b, int body) {
+const saltusi_formula_frame* saltusi_formula_body_frame(saltusi_formula_builder* b, int body) {
   assert(b != NULL && body >= 0);
   return body_frame(b, body);
 }
@@ -635,7 +641,7 @@ static const saltusi_signal* signal_at(const saltus_mechanism* m, int i) {
   return i < m->force_count ? &m->forces[i].actuator : NULL;
 }
 
-void saltusi_formula_bodies_roots(builder* b) {
+void saltusi_formula_bodies_roots(saltusi_formula_builder* b) {
   assert(b != NULL);
   const saltus_mechanism* m = b->bodies.mechanism;
   for (int i = 0; m != NULL && signal_at(m, i) != NULL; i++) {
@@ -645,10 +651,10 @@ void saltusi_formula_bodies_roots(builder* b) {
   }
 }
 
-bool saltusi_formula_moved_row(builder* b, int row, saltusi_expr* g) {
+bool saltusi_formula_moved_row(saltusi_formula_builder* b, int row, saltusi_expr* g) {
   assert(b != NULL && row >= 0 && g != NULL);
   const saltus_mechanism* m = b->bodies.mechanism;
-  const saltusi_row* r = &m->rows[row];
+  const saltusi_joint_row* r = &m->rows[row];
   const bool branch = r->term[0].kind == SALTUSI_TERM_ANGLE && r->term[0].q < 0;
   if (!by_formula(&r->target) || r->by_speed || branch) {
     return false;
@@ -673,7 +679,7 @@ static bool touches(const saltus_mechanism* m, const saltusi_force_along* f, con
 }
 
 /* Gravity and gyroscopic torque, I w x w. */
-static void add_own_force(builder* b, const saltusi_body* body, saltusi_expr* F) {
+static void add_own_force(saltusi_formula_builder* b, const saltusi_body* body, saltusi_expr* F) {
   saltusi_graph* g = &b->graph;
   const saltus_mechanism* m = b->bodies.mechanism;
   const int v = first_v(b, body);
@@ -700,7 +706,8 @@ static void add_own_force(builder* b, const saltusi_body* body, saltusi_expr* F)
 }
 
 /* -k (row - rest) - d row' + actuator, along the row */
-static void add_force_along(builder* b, const saltusi_force_along* f, saltusi_expr* F) {
+static void add_force_along(saltusi_formula_builder* b, const saltusi_force_along* f,
+                            saltusi_expr* F) {
   saltusi_graph* g = &b->graph;
   const saltusi_expr x = row_of(b, f->link, f->row);
   const saltusi_expr stretched = saltusi_sub(g, x, number(g, f->rest));
@@ -709,7 +716,7 @@ static void add_force_along(builder* b, const saltusi_force_along* f, saltusi_ex
   if (f->actuated) {
     push = saltusi_add(g, push, signal_of(b, &f->actuator));
   }
-  const saltusi_span span = saltusi_slopes(g, x);
+  const saltusi_graph_span span = saltusi_slopes(g, x);
   for (int k = 0; k < span.count; k++) {
     const saltusi_entry e = g->entries[span.first + k];
     saltusi_expr* into = &F[e.variable - saltusi_velocity(g, 0)];
@@ -717,7 +724,8 @@ static void add_force_along(builder* b, const saltusi_force_along* f, saltusi_ex
   }
 }
 
-saltus_status saltusi_formula_bodies_forces(builder* b, saltusi_expr* F, bool* bounded) {
+saltus_status saltusi_formula_bodies_forces(saltusi_formula_builder* b, saltusi_expr* F,
+                                            bool* bounded) {
   assert(b != NULL && F != NULL && bounded != NULL);
   const saltus_mechanism* m = b->bodies.mechanism;
   const int own = b->def->coordinate_count, width = m != NULL && !m->plane ? 6 : 3;
@@ -759,7 +767,7 @@ saltus_status saltusi_formula_bodies_forces(builder* b, saltusi_expr* F, bool* b
   return b->graph.status;
 }
 
-saltusi_expr saltusi_formula_limit(builder* b, int i) {
+saltusi_expr saltusi_formula_limit(saltusi_formula_builder* b, int i) {
   assert(b != NULL && i >= 0);
   const saltus_mechanism* m = b->bodies.mechanism;
   const saltusi_limit* limit = &m->limits[i];

@@ -26,7 +26,7 @@ typedef struct saltusi_formula_bodies {
   int body_count, marker_count, joint_count;
   saltusi_formula_frame* bodies;  /* [body_count + 1], the last is the world */
   saltusi_formula_frame* markers; /* [marker_count] */
-  saltusi_things things;
+  saltusi_scene_objects things;
   bool named_results; /* a formula refers to the force of a joint */
 } saltusi_formula_bodies;
 

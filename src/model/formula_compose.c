@@ -280,7 +280,7 @@ static saltus_status add_own(const saltus_formula_model* m, const saltus_point* 
   const int own = m->gaps.outputs, first = list->count;
   list->count += own;
   if (list->count > list->capacity) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   for (int i = 0; i < own && is_changing(in); i++) {
     list->identity[first + i] = SALTUSI_LISTED + (uint64_t)(in->system->dims.nc + i);
@@ -297,7 +297,7 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   const saltusi_formula_inner* in = &m->inner;
   const int limits = in->system->dims.nc;
   if (!is_changing(in) && list->capacity < m->system.dims.nc) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   saltus_status status = SALTUS_OK;
   saltus_contact_list part = *list;

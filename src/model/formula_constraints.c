@@ -18,7 +18,7 @@
 enum { ROWS_MOST = 6 };
 
 typedef struct row_source {
-  saltusi_span G; /* entries by velocity variable */
+  saltusi_graph_span G; /* entries by velocity variable */
   saltusi_expr b, c;
   saltusi_expr U;
   bool kinked; /* constant derivatives do not mean an affine formula */

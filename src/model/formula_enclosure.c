@@ -36,7 +36,7 @@ static size_t list_parts(saltusi_graph* g, const saltusi_expr* roots, size_t cou
     saltusi_graph_visit(g, roots[i], &listed);
   }
   for (size_t i = 0; i < listed; i++) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
     const int operands = saltusi_op_operands(n->op);
     for (int k = 0; k < operands; k++) {
       saltusi_graph_visit(g, saltusi_operand(n, k), &listed);
@@ -49,7 +49,7 @@ static size_t list_parts(saltusi_graph* g, const saltusi_expr* roots, size_t cou
 /* Degree of a polynomial in (t,q,v), by structure; NO_POLYNOMIAL for anything else or higher. */
 enum { NO_POLYNOMIAL = 5 };
 
-static int degree_of(const saltusi_graph* g, const saltusi_node* n) {
+static int degree_of(const saltusi_graph* g, const saltusi_graph_node* n) {
   const int a = g->marks[n->a].adjoint;
   const int b = n->op == SALTUSI_POWI ? 0 : g->marks[n->b].adjoint; /* there it is the exponent */
   switch (n->op) {
@@ -74,7 +74,7 @@ static int degree_of(const saltusi_graph* g, const saltusi_node* n) {
 static int degree(saltusi_graph* g, saltusi_expr e) {
   const size_t listed = list_parts(g, &e, 1);
   for (size_t i = 0; i < listed; i++) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
     const int d = n->depends == 0 ? 0 : degree_of(g, n);
     g->marks[g->list[i]].adjoint = d < NO_POLYNOMIAL ? d : NO_POLYNOMIAL;
   }
@@ -122,7 +122,7 @@ void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* 
 
 /* Switching function of a node: changes sign with the branch; zero if there is none. */
 static saltusi_expr switching(saltusi_graph* g, saltusi_expr e) {
-  const saltusi_node n = g->nodes[e];
+  const saltusi_graph_node n = g->nodes[e];
   saltusi_expr x = g->zero;
   switch (n.op) {
   case SALTUSI_ABS:

@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* Derivatives of the formulas; arrays in the work pool. */
-typedef struct motion {
+typedef struct formula_lagrange_motion {
   int n;
   saltusi_expr T, V;
   saltusi_expr* p;          /* [n] */
@@ -32,7 +32,7 @@ typedef struct motion {
   size_t M_count, M_room;
   saltusi_formula_entry* F_x; /* by rows; columns 0..n-1 along velocities, n..2n-1 by them */
   size_t F_x_count, F_x_room;
-} motion;
+} formula_lagrange_motion;
 
 void saltusi_formula_put(saltusi_formula_builder* b, size_t place, saltusi_expr e) {
   assert(b != NULL);
@@ -99,7 +99,7 @@ bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) 
   if ((saltusi_depends(g, *e) & SALTUSI_ON_VELOCITY) == 0) {
     return true;
   }
-  const saltusi_span span = saltusi_gradient(g, *e, SALTUSI_ON_VELOCITY);
+  const saltusi_graph_span span = saltusi_gradient(g, *e, SALTUSI_ON_VELOCITY);
   const saltusi_expr rest = saltusi_at_rest(g, *e);
   const int nq = g->sizes.positions, nv = g->sizes.velocities;
   saltusi_output* outputs = SALTUSI_TAKE(&b->work, saltusi_output, span.count + 1);
@@ -143,7 +143,7 @@ static void add_entry(saltusi_formula_builder* b, saltusi_formula_entry** entrie
 }
 
 /* x[i] = derivative by or along the i-th velocity, zero where there is none */
-static void spread(saltusi_formula_builder* b, saltusi_span span, saltusi_expr* x) {
+static void spread(saltusi_formula_builder* b, saltusi_graph_span span, saltusi_expr* x) {
   saltusi_graph* g = &b->graph;
   for (int i = 0; i < b->nv; i++) {
     x[i] = g->zero;
@@ -174,14 +174,14 @@ static saltus_status report_kinked(saltusi_formula_builder* b) {
 }
 
 /* The lower triangle of M; the upper one is its mirror image, to the bit. */
-static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
+static saltus_status derive_mass(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   saltusi_graph* g = &b->graph;
   if ((saltusi_kinks(g, m->T) & SALTUSI_ON_VELOCITY) != 0) {
     return report_kinked(b);
   }
   spread(b, saltusi_gradient(g, m->T, SALTUSI_ON_VELOCITY), m->p);
   for (int i = 0; i < b->def->coordinate_count && g->status == SALTUS_OK; i++) {
-    const saltusi_span span = saltusi_gradient(g, m->p[i], SALTUSI_ON_VELOCITY);
+    const saltusi_graph_span span = saltusi_gradient(g, m->p[i], SALTUSI_ON_VELOCITY);
     if (span.count == 0) {
       saltus_formula_text f = saltusi_formula_called(b, &b->def->kinetic, "kinetic", NULL);
       saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f,
@@ -205,7 +205,7 @@ static saltus_status derive_mass(saltusi_formula_builder* b, motion* m) {
 }
 
 /* Forces beyond the potential. */
-static saltus_status derive_given(saltusi_formula_builder* b, motion* m) {
+static saltus_status derive_given(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   saltusi_graph* g = &b->graph;
   for (int i = 0; i < m->n; i++) {
     m->Q[i] = g->zero;
@@ -227,11 +227,12 @@ static saltus_status derive_given(saltusi_formula_builder* b, motion* m) {
 }
 
 /* Derivatives of F_i along and by the velocities. */
-static void derive_force_entries(saltusi_formula_builder* b, motion* m, int i) {
+static void derive_force_entries(saltusi_formula_builder* b, formula_lagrange_motion* m, int i) {
   saltusi_graph* g = &b->graph;
   const int first = saltusi_velocity(g, 0);
-  const saltusi_span both = saltusi_gradient(g, m->F[i], SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY);
-  const saltusi_span along = saltusi_slopes_from(g, both);
+  const saltusi_graph_span both =
+      saltusi_gradient(g, m->F[i], SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY);
+  const saltusi_graph_span along = saltusi_slopes_from(g, both);
   for (int k = 0; k < along.count; k++) {
     const saltusi_entry e = g->entries[along.first + k];
     add_entry(b, &m->F_x, &m->F_x_count, &m->F_x_room,
@@ -246,7 +247,7 @@ static void derive_force_entries(saltusi_formula_builder* b, motion* m, int i) {
   }
 }
 
-static saltus_status derive_force(saltusi_formula_builder* b, motion* m) {
+static saltus_status derive_force(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   saltusi_graph* g = &b->graph;
   saltusi_expr* V_q = SALTUSI_TAKE(&b->work, saltusi_expr, m->n);
   if (V_q == NULL) {
@@ -264,7 +265,7 @@ static saltus_status derive_force(saltusi_formula_builder* b, motion* m) {
 }
 
 /* M v as expressions; for mass_q */
-static void derive_momentum(saltusi_formula_builder* b, motion* m) {
+static void derive_momentum(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   saltusi_graph* g = &b->graph;
   for (int i = 0; i < m->n; i++) {
     m->Mv[i] = g->zero;
@@ -284,7 +285,7 @@ static void derive_momentum(saltusi_formula_builder* b, motion* m) {
 }
 
 /* With bodies matrices are made by blocks: dense ones would have no end. */
-static void make_matrices(saltusi_formula_builder* b, motion* m) {
+static void make_matrices(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   const size_t n = (size_t)m->n;
   const bool dense = b->def->mechanism == NULL;
   for (size_t k = 0; k < m->M_count && dense; k++) {
@@ -310,7 +311,7 @@ static void make_matrices(saltusi_formula_builder* b, motion* m) {
   }
   derive_momentum(b, m);
   for (size_t i = 0; i < n; i++) {
-    const saltusi_span span = saltusi_slopes(&b->graph, m->Mv[i]);
+    const saltusi_graph_span span = saltusi_slopes(&b->graph, m->Mv[i]);
     for (int k = 0; k < span.count; k++) {
       const saltusi_entry e = b->graph.entries[span.first + k];
       saltusi_formula_put(b, i * n + (size_t)(e.variable - saltusi_velocity(&b->graph, 0)), e.expr);
@@ -320,7 +321,7 @@ static void make_matrices(saltusi_formula_builder* b, motion* m) {
 }
 
 /* Bounds of forces; for bodies including those of the mechanism. */
-static saltus_status bound_forces(saltusi_formula_builder* b, motion* m) {
+static saltus_status bound_forces(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   bool* bounded = SALTUSI_TAKE(&b->work, bool, m->n);
   saltusi_expr* F = SALTUSI_TAKE(&b->work, saltusi_expr, m->n);
   if (b->work.failed) {
@@ -337,7 +338,7 @@ static saltus_status bound_forces(saltusi_formula_builder* b, motion* m) {
   return status;
 }
 
-static void make_vectors(saltusi_formula_builder* b, const motion* m) {
+static void make_vectors(saltusi_formula_builder* b, const formula_lagrange_motion* m) {
   const size_t n = (size_t)m->n;
   for (size_t i = 0; i < n; i++) {
     saltusi_formula_put(b, i, m->F[i]);
@@ -354,7 +355,7 @@ static void make_vectors(saltusi_formula_builder* b, const motion* m) {
 }
 
 /* sign(x) has derivative zero and is not constant: kinks invalidate conclusions from derivatives. */
-static unsigned find_traits(const saltusi_graph* g, const motion* m) {
+static unsigned find_traits(const saltusi_graph* g, const formula_lagrange_motion* m) {
   const unsigned motion_kinds = SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY;
   bool fixed = true, affine = true, free_of_state = true;
   for (size_t k = 0; k < m->M_count; k++) {
@@ -371,7 +372,7 @@ static unsigned find_traits(const saltusi_graph* g, const motion* m) {
          (free_of_state ? SALTUS_FREE_FORCE : 0U);
 }
 
-static saltus_status derive(saltusi_formula_builder* b, motion* m) {
+static saltus_status derive(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   const saltus_formula_def* def = b->def;
   saltus_formula_text kinetic = saltusi_formula_called(b, &def->kinetic, "kinetic", NULL);
   saltus_status status = SALTUS_OK;
@@ -415,7 +416,7 @@ static saltus_status derive(saltusi_formula_builder* b, motion* m) {
 
 saltus_status saltusi_formula_lagrange(saltusi_formula_builder* b) {
   assert(b != NULL);
-  motion m = {.n = b->nv};
+  formula_lagrange_motion m = {.n = b->nv};
   m.p = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.T_q = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);
   m.F = SALTUSI_TAKE(&b->work, saltusi_expr, m.n);

@@ -82,7 +82,7 @@ static double frame_energy(const void* self, const saltus_point* at) {
 static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
   const saltus_formula_model* m = self;
   if (list->capacity < m->system.dims.nc) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   run(&m->gaps, at, list->gap);
   return SALTUS_OK;

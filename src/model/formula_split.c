@@ -20,17 +20,17 @@
 enum { SMALLEST, LARGEST };
 
 /* Parts of a node; count 0: not requested, MANY: more than a contact may have. */
-typedef struct parts {
+typedef struct formula_split_parts {
   saltusi_expr* items;
   int count;
-} parts;
+} formula_split_parts;
 
 enum { MOST = SALTUSI_FORMULA_PARTS_MOST, MANY = -1 };
 
 typedef struct splitter {
   saltusi_formula_builder* b;
   saltusi_graph* g;
-  parts (*found)[2]; /* [listed] by side; place in `home` of the mark */
+  formula_split_parts (*found)[2]; /* [listed] by side; place in `home` of the mark */
 } splitter;
 
 static bool listed(const saltusi_graph* g, saltusi_expr e) {
@@ -38,7 +38,7 @@ static bool listed(const saltusi_graph* g, saltusi_expr e) {
 }
 
 /* An operand that its node hands its order to: the place, and whether it is turned round. */
-static int order_of(const saltusi_graph* g, const saltusi_node* n, int k) {
+static int order_of(const saltusi_graph* g, const saltusi_graph_node* n, int k) {
   switch (n->op) {
   case SALTUSI_ADD:
   case SALTUSI_MIN:
@@ -71,7 +71,7 @@ static size_t list_nodes(saltusi_graph* g, saltusi_expr e) {
   }
   saltusi_graph_visit(g, e, &count);
   for (size_t i = 0; i < count; i++) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
     const int operands = saltusi_op_operands(n->op);
     for (int k = 0; k < operands; k++) {
       const saltusi_expr x = saltusi_operand(n, k);
@@ -87,7 +87,7 @@ static size_t list_nodes(saltusi_graph* g, saltusi_expr e) {
 /* From the root down: which parts of which nodes are needed. Bits of `adjoint`. */
 static void spread_wants(saltusi_graph* g, size_t count) {
   for (size_t i = count; i-- > 0;) {
-    const saltusi_node* n = &g->nodes[g->list[i]];
+    const saltusi_graph_node* n = &g->nodes[g->list[i]];
     const int operands = saltusi_op_operands(n->op);
     for (int side = SMALLEST; side <= LARGEST; side++) {
       if ((g->marks[g->list[i]].adjoint & (1 << side)) == 0 || opaque(n->op, side)) {
@@ -105,14 +105,14 @@ static void spread_wants(saltusi_graph* g, size_t count) {
   }
 }
 
-static parts parts_of(const splitter* s, saltusi_expr* e, int side) {
+static formula_split_parts parts_of(const splitter* s, saltusi_expr* e, int side) {
   if (listed(s->g, *e)) {
     return s->found[s->g->marks[*e].home][side];
   }
-  return (parts){e, 1};
+  return (formula_split_parts){e, 1};
 }
 
-static void add_part(const splitter* s, parts* p, saltusi_expr e) {
+static void add_part(const splitter* s, formula_split_parts* p, saltusi_expr e) {
   if (p->count == MANY) {
     return;
   }
@@ -134,7 +134,8 @@ static void add_part(const splitter* s, parts* p, saltusi_expr e) {
 }
 
 /* Parts x of one operand, y of the other: the node's operation on every pair. */
-static void join(const splitter* s, const saltusi_node* n, parts x, parts y, parts* p) {
+static void join(const splitter* s, const saltusi_graph_node* n, formula_split_parts x,
+                 formula_split_parts y, formula_split_parts* p) {
   saltusi_graph* g = s->g;
   for (int i = 0; i < x.count; i++) {
     for (int j = 0; j < y.count && p->count != MANY; j++) {
@@ -145,17 +146,18 @@ static void join(const splitter* s, const saltusi_node* n, parts x, parts y, par
 }
 
 /* The parts of an operand as parts of its node, with the sign turned or not. */
-static void take_over(const splitter* s, saltusi_expr x, int side, bool turned, parts* p) {
-  const parts of = parts_of(s, &x, side);
+static void take_over(const splitter* s, saltusi_expr x, int side, bool turned,
+                      formula_split_parts* p) {
+  const formula_split_parts of = parts_of(s, &x, side);
   for (int i = 0; i < of.count; i++) {
     add_part(s, p, turned ? saltusi_neg(s->g, of.items[i]) : of.items[i]);
   }
   p->count = of.count == MANY ? MANY : p->count;
 }
 
-static void find_parts(const splitter* s, saltusi_expr e, int side, parts* p) {
+static void find_parts(const splitter* s, saltusi_expr e, int side, formula_split_parts* p) {
   const saltusi_graph* g = s->g;
-  const saltusi_node n = g->nodes[e]; /* a copy: the graph grows */
+  const saltusi_graph_node n = g->nodes[e]; /* a copy: the graph grows */
   const int other = 1 - side;
   if (opaque(n.op, side) || (order_of(g, &n, 0) == 0 && order_of(g, &n, 1) == 0)) {
     add_part(s, p, e);
@@ -170,8 +172,8 @@ static void find_parts(const splitter* s, saltusi_expr e, int side, parts* p) {
   } else {
     /* a constant factor is its own part on either side */
     saltusi_expr a = n.a, b = n.b;
-    const parts x = parts_of(s, &a, order_of(g, &n, 0) < 0 ? other : side);
-    const parts y = parts_of(s, &b, order_of(g, &n, 1) < 0 ? other : side);
+    const formula_split_parts x = parts_of(s, &a, order_of(g, &n, 0) < 0 ? other : side);
+    const formula_split_parts y = parts_of(s, &b, order_of(g, &n, 1) < 0 ? other : side);
     if (x.count == 1 && y.count == 1 && x.items[0] == a && y.items[0] == b) {
       add_part(s, p, e);
     } else {
@@ -213,7 +215,7 @@ saltus_status saltusi_formula_split(saltusi_formula_builder* b, const saltus_for
       }
     }
   }
-  const parts root = s.found[g->marks[e].home][SMALLEST];
+  const formula_split_parts root = s.found[g->marks[e].home][SMALLEST];
   if (b->work.failed || g->status != SALTUS_OK) {
     return g->status != SALTUS_OK ? g->status : SALTUS_ERR_MEMORY;
   }

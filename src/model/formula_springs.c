@@ -65,7 +65,7 @@ void saltusi_formula_springs_force(saltusi_formula_builder* b, saltusi_expr* Q) 
       continue;
     }
     const saltusi_expr rate = saltusi_rate(g, spring->elongation);
-    const saltusi_span span = saltusi_slopes(g, spring->elongation);
+    const saltusi_graph_span span = saltusi_slopes(g, spring->elongation);
     for (int k = 0; k < span.count; k++) {
       const saltusi_entry entry = g->entries[span.first + k];
       saltusi_expr* force = &Q[entry.variable - saltusi_velocity(g, 0)];
@@ -95,7 +95,7 @@ saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* b) {
 static void add_square(saltusi_graph* g, saltusi_expr elongation, double factor, int n,
                        saltusi_expr* K) {
   const int first = saltusi_velocity(g, 0);
-  const saltusi_span span = saltusi_slopes(g, elongation);
+  const saltusi_graph_span span = saltusi_slopes(g, elongation);
   for (int i = 0; i < span.count; i++) {
     for (int j = 0; j < span.count; j++) {
       const saltusi_entry a = g->entries[span.first + i];

@@ -22,7 +22,7 @@ enum { SMALL = 16 };
 /* Velocities of a body in space. */
 enum { BLOCK_MOST = 6 };
 
-typedef struct maker {
+typedef struct formula_structure_maker {
   saltusi_formula_builder* b;
   const saltusi_formula_entries* e;
   int* block_of; /* [n] */
@@ -33,9 +33,9 @@ typedef struct maker {
   size_t pair_count, pair_room;
   size_t* pair_at; /* [pair_count] place of the block in the row of the first */
   size_t values;
-} maker;
+} formula_structure_maker;
 
-static const saltus_structure* inner_structure(const maker* k) {
+static const saltus_structure* inner_structure(const formula_structure_maker* k) {
   const saltus_mechanism* mechanism = k->b->def->mechanism;
   return mechanism != NULL ? saltus_mechanism_system(mechanism)->structure : NULL;
 }
@@ -49,7 +49,7 @@ static int first_of(int* set, int i) {
 }
 
 /* Runs of coordinates that M connects, then the blocks of the mechanism. */
-static bool find_blocks(maker* k) {
+static bool find_blocks(formula_structure_maker* k) {
   const int n = k->e->n, own = k->b->def->coordinate_count;
   int* set = SALTUSI_TAKE(&k->b->work, int, n);
   k->block_of = SALTUSI_TAKE(&k->b->work, int, n);
@@ -85,7 +85,7 @@ static bool find_blocks(maker* k) {
   return true;
 }
 
-static void add_pair(maker* k, int row, int column) {
+static void add_pair(formula_structure_maker* k, int row, int column) {
   const int i = k->block_of[row], j = k->block_of[column];
   if (i == j) {
     return;
@@ -99,10 +99,10 @@ static void add_pair(maker* k, int row, int column) {
   k->pairs[k->pair_count++][1] = i < j ? j : i;
 }
 
-static void add_spring(maker* k, saltusi_expr elongation) {
+static void add_spring(formula_structure_maker* k, saltusi_expr elongation) {
   saltusi_graph* g = &k->b->graph;
   const int first = saltusi_velocity(g, 0);
-  const saltusi_span span = saltusi_slopes(g, elongation);
+  const saltusi_graph_span span = saltusi_slopes(g, elongation);
   for (int i = 0; i < span.count; i++) {
     for (int j = 0; j < i; j++) {
       add_pair(k, g->entries[span.first + i].variable - first,
@@ -117,7 +117,7 @@ static int by_blocks(const void* a, const void* b) {
   return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-static void find_pairs(maker* k) {
+static void find_pairs(formula_structure_maker* k) {
   for (size_t m = 0; m < k->e->M_count; m++) {
     add_pair(k, k->e->M[m].row, k->e->M[m].column);
   }
@@ -145,11 +145,11 @@ static void find_pairs(maker* k) {
   k->pair_count = used;
 }
 
-static size_t size_of(const maker* k, int block) {
+static size_t size_of(const formula_structure_maker* k, int block) {
   return (size_t)(k->start[block + 1] - k->start[block]);
 }
 
-static bool find_places(maker* k) {
+static bool find_places(formula_structure_maker* k) {
   k->pair_at = SALTUSI_TAKE(&k->b->work, size_t, k->pair_count);
   if (k->b->work.failed) {
     return false;
@@ -165,7 +165,7 @@ static bool find_places(maker* k) {
   return true;
 }
 
-static void put(maker* k, int row, int column, saltusi_expr expr) {
+static void put(formula_structure_maker* k, int row, int column, saltusi_expr expr) {
   const int i = k->block_of[row], j = k->block_of[column];
   size_t first = k->at[i];
   if (i != j) {
@@ -179,7 +179,7 @@ static void put(maker* k, int row, int column, saltusi_expr expr) {
       expr);
 }
 
-static void make_programs(maker* k) {
+static void make_programs(formula_structure_maker* k) {
   saltus_formula_model* model = k->b->model;
   for (size_t m = 0; m < k->e->M_count; m++) {
     const saltusi_formula_entry e = k->e->M[m];
@@ -203,7 +203,7 @@ static void make_programs(maker* k) {
 }
 
 /* Where the values of the mechanism's own structure go. */
-static saltus_status find_inner_places(maker* k) {
+static saltus_status find_inner_places(formula_structure_maker* k) {
   const saltus_structure* s = inner_structure(k);
   saltusi_formula_inner* inner = &k->b->model->inner;
   const int before = k->blocks - s->blocks;
@@ -232,7 +232,7 @@ static saltus_status find_inner_places(maker* k) {
 }
 
 /* A structure that leaves out less than half of the matrix is not worth having. */
-static saltus_status make(maker* k) {
+static saltus_status make(formula_structure_maker* k) {
   saltus_formula_model* model = k->b->model;
   const size_t square = (size_t)k->e->n * (size_t)k->e->n;
   if (!find_blocks(k)) {
@@ -264,7 +264,7 @@ saltus_status saltusi_formula_structure(saltusi_formula_builder* b,
   if (entries->n <= SMALL && b->def->mechanism == NULL) {
     return SALTUS_OK;
   }
-  maker k = {.b = b, .e = entries};
+  formula_structure_maker k = {.b = b, .e = entries};
   saltus_status status = make(&k);
   saltusi_release(&b->graph.allocator, k.pairs, k.pair_room, sizeof *k.pairs);
   return status;

@@ -13,8 +13,6 @@
 
 #include <assert.h>
 
-typedef saltusi_formula_builder builder;
-
 /* sum + a b */
 static saltusi_expr add_product(saltusi_graph* g, saltusi_expr sum, saltusi_expr a,
                                 saltusi_expr b) {
@@ -22,7 +20,7 @@ static saltusi_expr add_product(saltusi_graph* g, saltusi_expr sum, saltusi_expr
 }
 
 /* In the axes of the world. */
-static void turning_of(builder* b, int i, saltusi_expr w[3]) {
+static void turning_of(saltusi_formula_builder* b, int i, saltusi_expr w[3]) {
   saltusi_graph* g = &b->graph;
   const saltus_mechanism* m = b->bodies.mechanism;
   const saltusi_body* body = &m->bodies[i];
@@ -44,7 +42,7 @@ static void turning_of(builder* b, int i, saltusi_expr w[3]) {
   }
 }
 
-saltusi_expr saltusi_formula_turning(builder* b, const int bodies[2],
+saltusi_expr saltusi_formula_turning(saltusi_formula_builder* b, const int bodies[2],
                                      const saltusi_formula_frame* axes, int axis) {
   assert(b != NULL && bodies != NULL && axes != NULL && axis >= 0 && axis < 3);
   saltusi_expr w[2][3];

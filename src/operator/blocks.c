@@ -5,7 +5,7 @@
  * for every two that touch a common group of velocities. The response of a unit lies spread out in a
  * table by velocity while its blocks with the others are made.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include "math/matrix.h"
 
@@ -115,7 +115,7 @@ static void sort_units(saltusi_operator* op, int nv) {
     g->mark[i] = -1;
   }
   for (int u = 0; u < op->units; u++) {
-    const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+    const saltusi_block_entries row = saltusi_row_entries(op, op->unit_row[u]);
     for (int k = 0; k < row.count; k++) {
       int group = g->group[row.column[k]];
       if (k == 0 || group != g->group[row.column[k - 1]]) { /* of a body all at once */
@@ -129,7 +129,7 @@ static void sort_units(saltusi_operator* op, int nv) {
   memcpy(next, op->list_start, (size_t)nv * sizeof(int));
   for (int i = 0; i < op->islands; i++) {
     for (int u = op->island_start[i]; u < op->island_start[i + 1] && !by_bodies(op, i); u++) {
-      const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+      const saltusi_block_entries row = saltusi_row_entries(op, op->unit_row[u]);
       for (int k = 0; k < row.count; k++) {
         int group = g->group[row.column[k]];
         if (first_time(g, group, op->units + u)) {
@@ -150,7 +150,7 @@ static int ascending(const void* a, const void* b) {
 static int find_neighbours(saltusi_operator* op, int u) {
   enum { FEW = 32 };
   saltusi_groups* g = &op->groups;
-  const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+  const saltusi_block_entries row = saltusi_row_entries(op, op->unit_row[u]);
   int* found = op->neighbour;
   int count = 0;
   for (int k = 0; k < row.count; k++) {
@@ -186,7 +186,7 @@ static int find_neighbours(saltusi_operator* op, int u) {
 
 /* The island of a unit, by one of its groups; -1: it touches nothing. */
 static int island_of(saltusi_operator* op, int row) {
-  const saltusi_entries entries = saltusi_row_entries(op, row);
+  const saltusi_block_entries entries = saltusi_row_entries(op, row);
   int* parent = op->groups.parent;
   return entries.count > 0 ? saltusi_root(parent, op->groups.group[entries.column[0]]) : -1;
 }
@@ -200,7 +200,7 @@ static void find_islands(saltusi_operator* op, int nv) {
     op->list_start[i] = 0;
   }
   for (int u = 0; u < op->units; u++) {
-    const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+    const saltusi_block_entries row = saltusi_row_entries(op, op->unit_row[u]);
     for (int k = 1; k < row.count; k++) {
       if (g->group[row.column[k]] != g->group[row.column[k - 1]]) {
         saltusi_unite(g->parent, g->group[row.column[0]], g->group[row.column[k]]);
@@ -291,7 +291,7 @@ static size_t find_pattern(saltusi_operator* op) {
 }
 
 /* Eliminated components that a unit touches into op->touched; returns how many. */
-static int find_components(saltusi_operator* op, const saltusi_entries* row) {
+static int find_components(saltusi_operator* op, const saltusi_block_entries* row) {
   int count = 0;
   for (int k = 0; k < row->count; k++) {
     int c = saltusi_groups_eliminated(&op->groups, row->column[k]);
@@ -309,7 +309,7 @@ static int find_components(saltusi_operator* op, const saltusi_entries* row) {
 /* A^-1 G of a row into column k of the table. How many velocities it has, op->reached: the same for all rows of a
  * unit. */
 static int spread_row(saltusi_operator* op, const saltusi_eval* eval, int r, int k) {
-  const saltusi_entries row = saltusi_row_entries(op, r);
+  const saltusi_block_entries row = saltusi_row_entries(op, r);
   int stride = op->table_stride;
   if (op->scalar) {
     for (int e = 0; e < row.count; e++) {
@@ -338,7 +338,7 @@ static int spread_unit(saltusi_operator* op, const saltusi_eval* eval, int u, in
     memcpy(op->cleared, op->reached, (size_t)count * sizeof(int));
   }
   for (int k = 0; k < rows && components > 0; k++) {
-    const saltusi_entries row = saltusi_measured_entries(op, first + k);
+    const saltusi_block_entries row = saltusi_measured_entries(op, first + k);
     double sum = 0.0;
     for (int e = 0; e < row.count; e++) {
       sum += row.values[e] * op->table[row.column[e] * op->table_stride + k];
@@ -374,7 +374,7 @@ static void clear_unit(saltusi_operator* op, int u, int count, int components) {
 static inline void write_block(const saltusi_operator* op, int v, const int stride, const int rows,
                                const int columns, double* block) {
   const saltusi_row_block* H = saltusi_operator_measured(op);
-  const saltusi_entries row = saltusi_measured_entries(op, op->unit_row[v]);
+  const saltusi_block_entries row = saltusi_measured_entries(op, op->unit_row[v]);
   double sum[9] = {0.0};
   for (int e = 0; e < row.count; e++) {
     const double* own = op->table + (size_t)stride * (size_t)row.column[e];
@@ -442,7 +442,7 @@ static size_t most_blocks(const saltusi_operator* op, int nv) {
 /* Whether so many blocks are not worth storing. */
 static bool leave(saltusi_operator* op, size_t blocks) {
   size_t each = (size_t)op->table_stride * (size_t)op->table_stride;
-  if (!saltusi_product_serves(op, blocks * each, (size_t)op->units * each)) {
+  if (!saltusi_matrix_free_serves(op, blocks * each, (size_t)op->units * each)) {
     return false;
   }
   op->storage = SALTUSI_STORED_PRODUCT;
@@ -480,7 +480,7 @@ static size_t arrange(saltusi_operator* op, const saltusi_eval* eval) {
 
 /* W of a unit with all others. */
 static void form_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int* next) {
-  const saltusi_entries row = saltusi_row_entries(op, op->unit_row[u]);
+  const saltusi_block_entries row = saltusi_row_entries(op, op->unit_row[u]);
   const int components = op->groups.any ? find_components(op, &row) : 0;
   const int count = spread_unit(op, eval, u, components);
   write_blocks(op, u, next);
@@ -528,7 +528,7 @@ saltus_status saltusi_blocks_complete(saltusi_operator* op, saltusi_eval* eval) 
   op->full = true;
   size_t blocks = form(op, eval);
   return blocks > op->friction.blocks_max
-             ? saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks)
+             ? saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_BLOCKS, blocks)
              : SALTUS_OK;
 }
 

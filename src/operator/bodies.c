@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bodies.c - contacts of an island by the bodies that they touch (solve/bodies.h), where A is made of small
+ * bodies.c - contacts of an island by the bodies that they touch (solve/body_space/bodies.h), where A is made of small
  * blocks of the structure that nothing couples: free bodies. Joints, springs between bodies and rows of two
  * configurations keep W alone.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include "base/lanes.h"
 #include "math/matrix.h"
@@ -107,7 +107,7 @@ static void write_inverse(saltusi_operator* op, const saltusi_eval* eval, int bl
   for (int k = 0; k < WIDTH; k++) {
     const double one = 1.0;
     int velocity = first + k;
-    const saltusi_entries row = {1, &velocity, &one};
+    const saltusi_block_entries row = {1, &velocity, &one};
     inverse[k * (WIDTH + 1)] = 1.0;
     if (k < width) {
       int count = saltusi_response_sparse(op, eval, &row, op->reached, op->reached_values);
@@ -130,7 +130,7 @@ static int number_of(saltusi_operator* op, const saltusi_eval* eval, int block) 
 }
 
 /* The entries of a row from e on that belong to one body, which are neighbours: the one behind them. */
-static int end_of_body(const saltusi_operator* op, const saltusi_entries* row, int e) {
+static int end_of_body(const saltusi_operator* op, const saltusi_block_entries* row, int e) {
   const int block = op->body_of[row->column[e]];
   int end = e + 1;
   while (end < row->count && op->body_of[row->column[end]] == block) {
@@ -148,7 +148,7 @@ static bool is_whole(const saltusi_operator* op, const saltus_structure* s, cons
 /* A contact whose rows have all velocities of its bodies, one or two; false: it is another. */
 static bool copy_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row) {
   const saltus_structure* s = eval->sys.structure;
-  const saltusi_entries first = saltusi_row_entries(op, row);
+  const saltusi_block_entries first = saltusi_row_entries(op, row);
   const int sides = first.count / WIDTH;
   if (first.count % WIDTH != 0 || sides < 1 || sides > 2 || !is_whole(op, s, first.column) ||
       (sides == 2 && !is_whole(op, s, first.column + WIDTH))) {
@@ -180,7 +180,7 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
   const saltus_structure* s = eval->sys.structure;
   int* body = b->body + 2 * (size_t)i;
   double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
-  const saltusi_entries first = saltusi_row_entries(op, row);
+  const saltusi_block_entries first = saltusi_row_entries(op, row);
   body[0] = body[1] = -1;
   memset(G, 0, SALTUSI_CONTACT_ROWS * sizeof(double));
   for (int e = 0, end; e < first.count; e = end) {

@@ -3,7 +3,7 @@
  *
  * dense.c - W as one matrix, from A^-1 G row by row; and that of any rows and columns.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static inline double product(const spread_row* row, const int* local, const doub
 }
 
 /* Rows that are dense, of some velocities only. */
-static double product_some(const double* values, const saltusi_span* in, const double* x) {
+static double product_some(const double* values, const saltusi_row_span* in, const double* x) {
   double sum = 0.0;
   for (int a = 0; a < in->k; a++) {
     sum += values[in->velocity[a]] * x[a];
@@ -44,7 +44,7 @@ static double product_some(const double* values, const saltusi_span* in, const d
 }
 
 void saltusi_operator_gram(const saltusi_row_block* H, int n, const int* row,
-                           const saltusi_span* in, const double* X, double* W) {
+                           const saltusi_row_span* in, const double* X, double* W) {
   assert(H != NULL && n >= 0 && in != NULL && X != NULL && W != NULL);
   bool some = H->column == NULL && in->local != NULL;
   for (int i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* 
                            const saltusi_eval* eval, const saltusi_linear* linear, double* AinvG,
                            double* W) {
   assert(G != NULL && H != NULL && eval != NULL && linear != NULL);
-  const saltusi_span all = {.k = eval->sys.dims.nv};
+  const saltusi_row_span all = {.k = eval->sys.dims.nv};
   for (int r = 0; r < n; r++) {
     saltusi_operator_response(G, r, eval, linear, AinvG + (size_t)r * (size_t)all.k);
   }

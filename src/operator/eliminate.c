@@ -7,9 +7,9 @@
  *   rhs' = rhs_u - H_u^T A^-1 G_b B^-1 rhs_b
  *   P_b  = -B^-1 (rhs_b + H_b^T A^-1 G_u P_u)
  *
- * Rows that depend on each other: B^-1 stands for the solution of least size, see dependent.h.
+ * Rows that depend on each other: B^-1 stands for the solution of least size, see rank_revealing.h.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include "math/matrix.h"
 
@@ -23,7 +23,7 @@ static bool factor(saltusi_operator* op, const saltusi_eval* eval, int c) {
   int n = g->start[c + 1] - g->start[c];
   double* B = g->factor[c].gram; /* free until the factors are made */
   for (int j = 0; j < n; j++) {
-    const saltusi_entries entries = saltusi_row_entries(op, row[j]);
+    const saltusi_block_entries entries = saltusi_row_entries(op, row[j]);
     int count = saltusi_response_sparse(op, eval, &entries, op->reached, op->reached_values);
     for (int k = 0; k < count; k++) {
       op->push[op->reached[k]] = op->reached_values[k];
@@ -36,7 +36,7 @@ static bool factor(saltusi_operator* op, const saltusi_eval* eval, int c) {
     }
     op->diagonal[row[j]] = B[j * n + j];
   }
-  return saltusi_dependent_factor(&g->factor[c], n, B, n);
+  return saltusi_rank_revealing_factor(&g->factor[c], n, B, n);
 }
 
 saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval) {
@@ -54,7 +54,7 @@ saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval)
     }
     eval->dependent |= g->factor[c].rank < g->factor[c].n;
   }
-  return trees ? saltusi_trees_factor(op, eval) : SALTUS_OK;
+  return trees ? saltusi_tree_elimination_factor(op, eval) : SALTUS_OK;
 }
 
 bool saltusi_eliminate_dependent(const saltusi_operator* op) {
@@ -65,7 +65,7 @@ bool saltusi_eliminate_dependent(const saltusi_operator* op) {
       return true;
     }
   }
-  return saltusi_trees_dependent(op);
+  return saltusi_tree_elimination_dependent(op);
 }
 
 /* The entries of sum of s_b G_b over the rows of a component, in op->push, of which all is zero before and
@@ -81,7 +81,7 @@ void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int 
   assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   if (g->tree[c] >= 0) {
-    saltusi_trees_from(op, c, k);
+    saltusi_tree_elimination_from(op, c, k);
     return;
   }
   int n = g->start[c + 1] - g->start[c];
@@ -90,17 +90,17 @@ void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int 
   const int* column = g->column + g->column_start[c];
   int width = g->column_start[c + 1] - g->column_start[c];
   for (int b = 0; b < n; b++) {
-    const saltusi_entries entries = saltusi_measured_entries(op, row[b]);
+    const saltusi_block_entries entries = saltusi_measured_entries(op, row[b]);
     double sum = 0.0;
     for (int e = 0; e < entries.count; e++) {
       sum += entries.values[e] * op->table[entries.column[e] * stride + k];
     }
     g->part[b] = sum;
   }
-  saltusi_dependent_solve(&g->factor[c], g->part);
+  saltusi_rank_revealing_solve(&g->factor[c], g->part);
   if (op->scalar) {
     for (int b = 0; b < n; b++) {
-      const saltusi_entries entries = saltusi_row_entries(op, row[b]);
+      const saltusi_block_entries entries = saltusi_row_entries(op, row[b]);
       for (int e = 0; e < entries.count; e++) {
         int i = entries.column[e];
         op->table[i * stride + k] -= g->part[b] * op->inverse[i] * entries.values[e];
@@ -113,7 +113,7 @@ void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int 
     op->pushed[e] = op->push[column[e]];
     op->push[column[e]] = 0.0;
   }
-  const saltusi_entries all = {width, column, op->pushed};
+  const saltusi_block_entries all = {width, column, op->pushed};
   int count = saltusi_response_sparse(op, eval, &all, op->reached, op->reached_values);
   for (int e = 0; e < count; e++) {
     op->table[op->reached[e] * stride + k] -= op->reached_values[e];
@@ -134,7 +134,7 @@ void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
     for (int b = 0; b < n; b++) {
       g->part[b] = op->rhs[g->row[g->start[c] + b]];
     }
-    saltusi_dependent_solve(&g->factor[c], g->part);
+    saltusi_rank_revealing_solve(&g->factor[c], g->part);
     for (int b = 0; b < n; b++) {
       P[g->row[g->start[c] + b]] = g->part[b];
     }
@@ -143,7 +143,7 @@ void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
   saltusi_response_add(op, eval, 0, op->bilateral, op->moved);
   for (int c = 0; c < g->components; c++) {
     if (g->tree[c] >= 0) { /* nobody else moves these velocities */
-      saltusi_saddle_solve(&op->trees.saddle, g->tree[c], NULL, op->rhs, op->moved, NULL);
+      saltusi_kkt_factor_solve(&op->trees.saddle, g->tree[c], NULL, op->rhs, op->moved, NULL);
     }
   }
 }
@@ -158,7 +158,7 @@ static void expand_tree(saltusi_operator* op, int c) {
       rhs[r] += saltusi_row_dot(saltusi_operator_measured(op), r, op->moved);
     }
   }
-  saltusi_saddle_solve(&op->trees.saddle, g->tree[c], NULL, rhs, NULL, op->P);
+  saltusi_kkt_factor_solve(&op->trees.saddle, g->tree[c], NULL, rhs, NULL, op->P);
 }
 
 void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval) {
@@ -186,7 +186,7 @@ void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval) {
       int r = g->row[g->start[c] + b];
       g->part[b] = op->rhs[r] + saltusi_row_dot(saltusi_operator_measured(op), r, op->moved);
     }
-    saltusi_dependent_solve(&g->factor[c], g->part);
+    saltusi_rank_revealing_solve(&g->factor[c], g->part);
     for (int b = 0; b < n; b++) {
       op->P[g->row[g->start[c] + b]] = -g->part[b];
     }

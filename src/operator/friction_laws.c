@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * friction_laws.c - friction laws of contacts and dry friction in one step (docs/theory/laws.md, 3 and 4). All of
- * them become products of balls, cones.h, of scaled rows; what depends on the answer is found by a fixed point:
+ * them become products of balls, cone_products.h, of scaled rows; what depends on the answer is found by a fixed point:
  *
  *   curve      mu(|u_T|); a contact that stuck, or whose slip would turn round, is tried with mu of sticking first
  *   patch      ellipsoid with the semi-axes that give force and moment of the patch at the slip and spin at hand:
@@ -12,7 +12,7 @@
  *   adhesion   P' = P + h A n: q - h A W n
  *   dry        |P| <= h force + arm |P_joint|
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include "math/matrix.h"
 
@@ -20,14 +20,14 @@
 #include <string.h>
 
 /* Where rows of a contact are, from its normal on; 0: it has none. */
-typedef struct parts {
+typedef struct friction_laws_parts {
   int slip, rolling, spin; /* first row */
   int slips, rolls;        /* how many */
-} parts;
+} friction_laws_parts;
 
-static parts parts_of(const saltus_contact_law* law, int count) {
+static friction_laws_parts parts_of(const saltus_contact_law* law, int count) {
   const saltus_friction_law* f = law->friction;
-  parts p = {0};
+  friction_laws_parts p = {0};
   if (count > 1) {
     p.slip = 1;
     p.slips = law->tangents;
@@ -197,7 +197,7 @@ static void put_contact(saltusi_operator* op, int i, int* at) {
   const saltus_friction_law* f = law->friction;
   const saltusi_friction_point* p = &laws->point[i];
   const int first = op->first[i] - op->joints, count = op->first[i + 1] - op->first[i];
-  const parts has = parts_of(law, count);
+  const friction_laws_parts has = parts_of(law, count);
   saltus_cone* cone = &laws->cone[i];
   *cone = (saltus_cone){0};
   put_rows(laws, at, first, 1, 1.0, 1.0);
@@ -357,7 +357,7 @@ static double follow_patch(const saltusi_operator* op, int i, double damping) {
   const saltus_friction_law* f = law->friction;
   saltusi_friction_point* p = &laws->point[i];
   const int first = op->first[i] - op->joints;
-  const parts has = parts_of(law, op->first[i + 1] - op->first[i]);
+  const friction_laws_parts has = parts_of(law, op->first[i + 1] - op->first[i]);
   const double resting = 1e-11 * norm(op->count - op->joints, laws->q);
   if (f->ellipsoid || has.spin == 0) {
     return 0.0;

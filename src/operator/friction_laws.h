@@ -2,13 +2,13 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * friction_laws.h - contacts with friction laws beyond Coulomb's, and rows of dry friction, as a problem of products of balls; see
- * laws.c.
+ * impact_laws.c.
  */
 #ifndef SALTUSI_FRICTION_LAWS_H
 #define SALTUSI_FRICTION_LAWS_H
 
-#include "solve/cones.h"
-#include "solve/curve.h"
+#include "solve/friction/cone_products.h"
+#include "solve/friction/friction_curve.h"
 #include "system/evaluate.h"
 
 /* What a contact remembers from step to step: its slip at the end of the last one, 0: it stuck; and bits. */

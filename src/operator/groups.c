@@ -10,11 +10,11 @@
  *   B = G_b^T A^-1 G_b
  *
  * is factored, and A^-1 becomes A^-1 - A^-1 G_b B^-1 G_b^T A^-1 for everybody else. That couples all
- * velocities of the component: they are one group. Larger ones are eliminated by sparse factors (trees.c),
+ * velocities of the component: they are one group. Larger ones are eliminated by sparse factors (tree_elimination.c),
  * with the same effect, unless many contacts touch them or they have many loops. The joints of other
  * components stay units of W.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -50,7 +50,7 @@ void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilat
   g->eliminated = SALTUS_PUSH(arena, bool, bilateral);
   g->tree = SALTUS_PUSH(arena, int, bilateral);
   g->heavy = SALTUS_PUSH(arena, bool, bilateral);
-  g->factor = SALTUS_PUSH(arena, saltusi_dependent, bilateral);
+  g->factor = SALTUS_PUSH(arena, saltusi_rank_revealing, bilateral);
   g->pivot = SALTUS_PUSH2(arena, int, bilateral, 2);
   g->scale = SALTUS_PUSH(arena, double, bilateral);
   g->LU = SALTUS_PUSH(arena, double, g->room);
@@ -180,19 +180,20 @@ static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
   for (;;) {
     bool some = false;
     for (int c = 0; c < g->components; c++) {
-      g->tree[c] = saltusi_trees_serve(op, c) ? c : -1;
+      g->tree[c] = saltusi_tree_elimination_serve(op, c) ? c : -1;
       some = some || g->tree[c] >= 0;
     }
     op->trees.saddle.wanted = 0;
-    if (!some || saltusi_trees_find(op)) {
+    if (!some || saltusi_tree_elimination_find(op)) {
       return;
     }
     if (op->trees.saddle.wanted > 0) {
       op->trees.seen_rows = 0;
-      op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_JOINTS, op->trees.saddle.wanted);
+      op->status =
+          saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_JOINTS, op->trees.saddle.wanted);
       return;
     }
-    g->heavy[saltusi_trees_heavy(op)] = true;
+    g->heavy[saltusi_tree_elimination_heavy(op)] = true;
   }
 }
 
@@ -215,10 +216,10 @@ static void choose(saltusi_operator* op, int nv) {
                          all <= MORE_BLOCKS * (g->blocks[c] + g->contacts[c] + rows);
     g->eliminated[c] = few && used + square <= g->room;
     if (g->eliminated[c]) {
-      g->factor[c] = (saltusi_dependent){.LU = g->LU + used,
-                                         .gram = g->gram + used,
-                                         .pivot = g->pivot + 2 * (size_t)first,
-                                         .scale = g->scale + first};
+      g->factor[c] = (saltusi_rank_revealing){.LU = g->LU + used,
+                                              .gram = g->gram + used,
+                                              .pivot = g->pivot + 2 * (size_t)first,
+                                              .scale = g->scale + first};
       used += square;
       g->any = true;
     }
@@ -238,7 +239,7 @@ bool saltusi_groups_find(saltusi_operator* op, saltusi_eval* eval) {
   if (!saltusi_response_groups(op, eval, g->parent)) {
     return false;
   }
-  if (op->trees.most > 0 && saltusi_trees_known(op)) {
+  if (op->trees.most > 0 && saltusi_tree_elimination_known(op)) {
     return true;
   }
   g->any = false;

@@ -4,7 +4,7 @@
  * islands.c - laws of schemes that the operator does not know: it eliminates joints, and hands the law what is left,
  * island by island, as dense matrices.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static saltus_status solve_island(saltusi_operator* op, saltusi_eval* eval, int 
                                .rhs = op->unit_rhs + at,
                                .P = op->unit_P + at};
   if (island.rows > op->dense_max) {
-    return saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)island.rows);
+    return saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_ROWS, (size_t)island.rows);
   }
   while (island.joints < island.units && island.contact[island.joints] < 0) {
     island.joints++;
@@ -99,7 +99,7 @@ int saltusi_operator_islands(saltusi_operator* op, int* island) {
   int count = 0;
   for (int pass = 0; pass < 2; pass++) { /* marks are taken away, then set */
     for (int r = 0; r < op->count; r++) {
-      const saltusi_entries row = saltusi_row_entries(op, r);
+      const saltusi_block_entries row = saltusi_row_entries(op, r);
       if (row.count == 0) {
         island[r] = pass == 0 ? -1 : count++;
         continue;

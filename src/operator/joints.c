@@ -37,7 +37,7 @@ static saltus_status look(saltusi_joints* joints, saltusi_eval* eval, const salt
   saltus_status status = saltusi_linear_assemble(eval, &joints->mass, at, 1.0, 0.0, 0.0);
   if (status == SALTUS_OK) {
     saltusi_operator_hold(&joints->op, &eval->sys, at, NULL, 0);
-    saltusi_operator_form_held(&joints->op, eval, &joints->mass);
+    saltusi_operator_form_active(&joints->op, eval, &joints->mass);
   }
   return status;
 }

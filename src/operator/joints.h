@@ -37,7 +37,7 @@ typedef struct saltusi_contradiction {
 
 void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, saltus_arena* arena);
 
-/* Looks at the joints at a point; SALTUS_RETRY_ROOM when there is not enough, which eval then knows. With rates their velocities have to agree as well: schemes that hold
+/* Looks at the joints at a point; SALTUS_RETRY_CAPACITY when there is not enough, which eval then knows. With rates their velocities have to agree as well: schemes that hold
  * joints on the mean of a step need not. */
 saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* eval,
                                         const saltus_point* at, bool rates,

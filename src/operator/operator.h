@@ -24,11 +24,11 @@
 #ifndef SALTUSI_OPERATOR_H
 #define SALTUSI_OPERATOR_H
 
-#include "math/mixing.h"
-#include "math/saddle.h"
+#include "math/anderson.h"
+#include "math/kkt_factor.h"
 #include "operator/friction_laws.h"
-#include "solve/friction_step.h"
-#include "solve/mixed_lcp.h"
+#include "solve/friction/friction_step.h"
+#include "solve/lcp/mixed_lcp.h"
 #include "system/linear.h"
 
 #include <assert.h>
@@ -55,7 +55,7 @@ typedef struct saltusi_demand {
 
 typedef enum saltusi_storage {
   SALTUSI_STORED_DENSE,
-  SALTUSI_STORED_PRODUCT, /* not at all: rows and A, where W would be too large (product.c) */
+  SALTUSI_STORED_PRODUCT, /* not at all: rows and A, where W would be too large (matrix_free.c) */
   SALTUSI_STORED_BLOCKS /* sparse rows: a block for every two units that move a common group of velocities */
 } saltusi_storage;
 
@@ -75,16 +75,17 @@ typedef struct saltusi_groups {
   long long* contacts; /* [components] that touch it */
   long long* blocks;   /* [components] that these have without elimination */
   bool* eliminated;    /* [components] */
-  int* tree;   /* [components] place in the sparse factors of trees.c; -1: dense ones, or none */
+  int*
+      tree; /* [components] place in the sparse factors of tree_elimination.c; -1: dense ones, or none */
   bool* heavy; /* [components] has too many loops for these */
   bool any;    /* one is */
   size_t room; /* entries of LU and of gram */
   double* LU;
   double* gram;
-  int* pivot;                /* [2 bilateral] */
-  double* scale;             /* [bilateral] */
-  saltusi_dependent* factor; /* [components] */
-  double* part;              /* [bilateral] scratch */
+  int* pivot;                     /* [2 bilateral] */
+  double* scale;                  /* [bilateral] */
+  saltusi_rank_revealing* factor; /* [components] */
+  double* part;                   /* [bilateral] scratch */
 } saltusi_groups;
 
 /* A velocity and which rows touch it. */
@@ -93,9 +94,9 @@ typedef struct saltusi_signed {
   int velocity;
 } saltusi_signed;
 
-/* Bodies and joints of the large components: trees.c. */
-typedef struct saltusi_trees {
-  saltusi_saddle saddle;
+/* Bodies and joints of the large components: tree_elimination.c. */
+typedef struct saltusi_tree_elimination {
+  saltusi_kkt_factor saddle;
   int most;       /* rows; 0: there are none */
   int loops_most; /* rows of loops in one component */
   bool refused;   /* singular joints are too many of the loops: not for the present matrices */
@@ -118,10 +119,10 @@ typedef struct saltusi_trees {
   size_t* pair_from;              /* [pairs] place in the values of A */
   double* x;                      /* [nv] */
   double* rows;                   /* [bilateral] */
-} saltusi_trees;
+} saltusi_tree_elimination;
 
-/* W that is not stored: product.c. */
-typedef struct saltusi_product {
+/* W that is not stored: matrix_free.c. */
+typedef struct saltusi_matrix_free {
   size_t from;          /* values of W above which it is not */
   int rows_max;         /* 0: no room until W was too large */
   double* response;     /* [rows x nv] A^-1 G of dense rows */
@@ -132,9 +133,9 @@ typedef struct saltusi_product {
   double* values;       /* [nv] */
   double* push;         /* [nv] */
   double *z, *f, *best; /* [rows] */
-  saltusi_mixing mixing;
+  saltusi_anderson mixing;
   int sweeps; /* of the last solve */
-} saltusi_product;
+} saltusi_matrix_free;
 
 /* Contacts that were written for their bodies last, of a W. */
 typedef struct saltusi_bodies_seen {
@@ -169,11 +170,11 @@ typedef struct saltusi_operator {
   int bilateral;           /* rows of equalities: joints, or all */
   saltusi_storage storage; /* of W */
   double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
-  saltus_status status; /* of the last form: SALTUS_RETRY_ROOM when W has no room */
+  saltus_status status; /* of the last form: SALTUS_RETRY_CAPACITY when W has no room */
   int* whole_contact; /* [nj + nc] all rows of joints, then contacts, as one island; of own laws */
   int* whole_offset;  /* [nj + nc + 1] */
 
-  saltusi_product product;
+  saltusi_matrix_free product;
   int dense_max; /* rows of the largest dense W */
   double* AinvG; /* [dense_max x nv] row r is A^-1 G_r */
   double* W;     /* [dense_max x dense_max] */
@@ -181,7 +182,7 @@ typedef struct saltusi_operator {
 
   /* by blocks, of systems with sparse rows: */
   saltusi_groups groups;
-  saltusi_trees trees;
+  saltusi_tree_elimination trees;
   bool scalar;               /* A is diagonal */
   bool symmetric;            /* A is */
   bool broken;               /* joints have rows that are not numbers */
@@ -308,12 +309,12 @@ void saltusi_operator_hold(saltusi_operator* op, const saltus_system* sys, const
 void saltusi_operator_form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear* linear);
 
 /* The same where contacts are held like joints: equality in every row. */
-void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
-                                const saltusi_linear* linear);
+void saltusi_operator_form_active(saltusi_operator* op, saltusi_eval* eval,
+                                  const saltusi_linear* linear);
 
-/* P from W and rhs; joints that depend on each other get impulses of least size, see dependent.h.
+/* P from W and rhs; joints that depend on each other get impulses of least size, see rank_revealing.h.
  * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not numbers,
- * SALTUS_RETRY_ROOM when W needs more room, which eval then knows. */
+ * SALTUS_RETRY_CAPACITY when W needs more room, which eval then knows. */
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
 
 /* Joints that stay, one row each, then contacts, which meet no others: what a law has to solve. */
@@ -344,7 +345,7 @@ static inline const saltusi_row_block* saltusi_operator_measured(const saltusi_o
 
 /* After form_held: how many rows the others make superfluous, -1 when something is not finite; and what is
  * left of b when impulses do what they can, zero but for contradictions. Without all_loops components with more loops
- * than trees.c treats count as regular. */
+ * than tree_elimination.c treats count as regular. */
 int saltusi_operator_superfluous(saltusi_operator* op);
 void saltusi_operator_miss(saltusi_operator* op, double* b);
 
@@ -359,16 +360,16 @@ void saltusi_operator_correct(saltusi_operator* op, const saltusi_eval* eval, do
                               const double* g, double* y);
 
 /* The velocities that a vector has: k of them, [k], and the places of all [nv]; NULL: all in their order. */
-typedef struct saltusi_span {
+typedef struct saltusi_row_span {
   int k;
   const int* velocity;
   const int* local;
-} saltusi_span;
+} saltusi_row_span;
 
 /* W [n x n] = H^T X of rows that need not be part of an operator, X [n x k] one column after the other; row [n]: which
  * rows of H, a negative one is zero; NULL: the first n. */
 void saltusi_operator_gram(const saltusi_row_block* H, int n, const int* row,
-                           const saltusi_span* in, const double* X, double* W);
+                           const saltusi_row_span* in, const double* X, double* W);
 
 /* The same with X = A^-1 G, which is made: W = H^T A^-1 G of the first n rows, and A^-1 G row by row [n x nv]. */
 void saltusi_operator_fill(const saltusi_row_block* G, const saltusi_row_block* H, int n,

@@ -3,7 +3,7 @@
  *
  * response.c - A^-1 G of single rows, as sparse as A allows, and of all rows at once.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include "math/matrix.h"
 
@@ -42,7 +42,7 @@ bool saltusi_response_groups(saltusi_operator* op, const saltusi_eval* eval, int
 }
 
 int saltusi_response_sparse(const saltusi_operator* op, const saltusi_eval* eval,
-                            const saltusi_entries* of, int* column, double* x) {
+                            const saltusi_block_entries* of, int* column, double* x) {
   assert(op != NULL && eval != NULL && of != NULL);
   if (!op->scalar) {
     return saltusi_linear_solve_row(eval, op->A, of->count, of->column, of->values, column, x);

@@ -3,7 +3,7 @@
  *
  * rows.c - joints and contacts become units of the operator.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include <assert.h>
 

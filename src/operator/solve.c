@@ -3,7 +3,7 @@
  *
  * solve.c - impulses of joints and contacts from a dense W, and what impulses do.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include "math/matrix.h"
 
@@ -15,7 +15,7 @@ void saltusi_operator_wants(const saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   size_t factored = (size_t)op->friction.factored;
   if (op->friction.lacks && factored < SALTUSI_FACTORED_MOST) {
-    saltusi_room_lacks(&eval->room, SALTUSI_ROOM_FILL, 2 * factored);
+    saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_FILL, 2 * factored);
   }
 }
 
@@ -92,7 +92,7 @@ static saltus_status solve_equalities(saltusi_operator* op, saltusi_eval* eval) 
 /* All contacts in one problem. */
 static saltus_status solve_as_one(saltusi_operator* op, saltusi_eval* eval) {
   if (op->storage == SALTUSI_STORED_PRODUCT) {
-    return saltusi_product_solve(op, eval);
+    return saltusi_matrix_free_solve(op, eval);
   }
   if (op->held) {
     return solve_equalities(op, eval);
@@ -127,8 +127,8 @@ int saltusi_operator_superfluous(saltusi_operator* op) {
     return 0;
   }
   if (op->storage == SALTUSI_STORED_DENSE) {
-    saltusi_dependent* block = &op->solver.block;
-    bool finite = saltusi_dependent_factor(block, op->count, op->W, op->count);
+    saltusi_rank_revealing* block = &op->solver.block;
+    bool finite = saltusi_rank_revealing_factor(block, op->count, op->W, op->count);
     return finite ? block->n - block->rank : -1;
   }
   int count = 0;
@@ -148,21 +148,21 @@ void saltusi_operator_miss(saltusi_operator* op, double* b) {
     return;
   }
   if (op->storage == SALTUSI_STORED_DENSE) {
-    saltusi_dependent_miss(&op->solver.block, b);
+    saltusi_rank_revealing_miss(&op->solver.block, b);
     return;
   }
   for (int c = 0; c < g->components; c++) {
     const int* row = g->row + g->start[c];
     int n = g->start[c + 1] - g->start[c];
     if (g->tree[c] >= 0) {
-      saltusi_saddle_miss(&op->trees.saddle, g->tree[c], b);
+      saltusi_kkt_factor_miss(&op->trees.saddle, g->tree[c], b);
       continue;
     }
     for (int k = 0; k < n; k++) {
       g->part[k] = g->eliminated[c] ? b[row[k]] : 0.0;
     }
     if (g->eliminated[c]) {
-      saltusi_dependent_miss(&g->factor[c], g->part);
+      saltusi_rank_revealing_miss(&g->factor[c], g->part);
     }
     for (int k = 0; k < n; k++) {
       b[row[k]] = g->part[k];
@@ -177,7 +177,7 @@ void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval
     return;
   }
   if (op->storage == SALTUSI_STORED_PRODUCT) {
-    saltusi_product_add(op, eval, op->P, x);
+    saltusi_matrix_free_add(op, eval, op->P, x);
     return;
   }
   int nv = eval->sys.dims.nv;

@@ -4,7 +4,7 @@
  * solve_sparse.c - the problem by blocks: components of joints are eliminated, and what stays is given,
  * island by island where they are small, to the solvers of bands, of friction, or of equalities alone.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include "math/matrix.h"
 
@@ -17,7 +17,7 @@
 enum { PIVOTED_MAX = 200 };
 
 /* Data in the order of the units. */
-typedef struct problem {
+typedef struct solve_sparse_problem {
   const double* mu;
   const double* rhs;
   double* P;
@@ -26,7 +26,7 @@ typedef struct problem {
   int iterations;
   int threads;
   bool lacks; /* a solver wanted to factor more than it had room for */
-} problem;
+} solve_sparse_problem;
 
 void saltusi_sparse_gather(saltusi_operator* op, const saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
@@ -66,7 +66,8 @@ void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval) {
 }
 
 /* The units first .. last - 1 were a problem of so many iterations. */
-static void count(const saltusi_operator* op, problem* p, int first, int last, int iterations) {
+static void count(const saltusi_operator* op, solve_sparse_problem* p, int first, int last,
+                  int iterations) {
   p->iterations = iterations > p->iterations ? iterations : p->iterations;
   for (int u = first; u < last && p->eval->effort.tell != NULL; u++) {
     const int contact = op->unit_contact[u];
@@ -75,7 +76,7 @@ static void count(const saltusi_operator* op, problem* p, int first, int last, i
 }
 
 /* Normal rows of the units first .. last - 1 by solvers that pivot. */
-static bool solve_dense(saltusi_operator* op, problem* p, int first, int last) {
+static bool solve_dense(saltusi_operator* op, solve_sparse_problem* p, int first, int last) {
   int n = last - first;
   int at = op->offset[first];
   saltusi_blocks_spread(op, first, last);
@@ -85,7 +86,7 @@ static bool solve_dense(saltusi_operator* op, problem* p, int first, int last) {
 }
 
 /* An island by sweeps and the like, or all of it as equalities. */
-static bool solve_blocks(saltusi_operator* op, problem* p, int first, int last) {
+static bool solve_blocks(saltusi_operator* op, solve_sparse_problem* p, int first, int last) {
   saltusi_friction_step* step = &op->friction;
   const saltusi_step_blocks all = saltusi_blocks_of(op);
   int at = op->offset[first];
@@ -105,7 +106,7 @@ static bool solve_blocks(saltusi_operator* op, problem* p, int first, int last) 
 }
 
 /* One unit alone, exactly; false when it is not that simple. */
-static bool solve_single(saltusi_operator* op, problem* p, int u) {
+static bool solve_single(saltusi_operator* op, solve_sparse_problem* p, int u) {
   const double* W = op->friction.values + op->block_place[op->block_start[u]];
   int at = op->offset[u];
   int rows = op->offset[u + 1] - at;
@@ -124,7 +125,7 @@ static bool solve_single(saltusi_operator* op, problem* p, int u) {
 }
 
 /* Normal rows alone that make a band. */
-static bool solve_band(saltusi_operator* op, problem* p) {
+static bool solve_band(saltusi_operator* op, solve_sparse_problem* p) {
   int n = op->units;
   const saltus_csr band = {n, n, op->block_start, op->block_unit, op->friction.values};
   bool solved = saltusi_lcp_step_banded(&op->solver.lcp, &band, p->rhs, p->P);
@@ -144,7 +145,7 @@ static bool has_joints(const saltusi_operator* op, int first, int last) {
   return false;
 }
 
-static bool solve_island(saltusi_operator* op, problem* p, int first, int last) {
+static bool solve_island(saltusi_operator* op, solve_sparse_problem* p, int first, int last) {
   if (last - first == 1 && solve_single(op, p, first)) {
     count(op, p, first, last, 0);
     return true;
@@ -162,7 +163,7 @@ static bool solve_island(saltusi_operator* op, problem* p, int first, int last) 
   return false;
 }
 
-static bool solve_units(saltusi_operator* op, problem* p) {
+static bool solve_units(saltusi_operator* op, solve_sparse_problem* p) {
   if (op->band && solve_band(op, p)) {
     return true;
   }
@@ -192,10 +193,10 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
   }
   /* without joints, one island: the units are the contacts, in their order */
   bool same = op->bilateral == 0 && op->islands <= 1;
-  problem p = {.mu = op->mu, .rhs = op->rhs, .P = op->P};
+  solve_sparse_problem p = {.mu = op->mu, .rhs = op->rhs, .P = op->P};
   if (!same) {
     saltusi_sparse_gather(op, eval);
-    p = (problem){.mu = op->unit_mu, .rhs = op->unit_rhs, .P = op->unit_P};
+    p = (solve_sparse_problem){.mu = op->unit_mu, .rhs = op->unit_rhs, .P = op->unit_P};
   }
   p.threads = eval->threads;
   p.eval = eval;
@@ -205,7 +206,7 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
   if (!solved && p.lacks && may_grow(op)) {
     op->friction.lacks = true;
     saltusi_operator_wants(op, eval);
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   if (!solved && op->thin) {
     saltus_status status = saltusi_blocks_complete(op, eval);

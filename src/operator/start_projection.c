@@ -106,11 +106,11 @@ static saltus_status correct(projection* p, int contacts) {
     return status;
   }
   saltusi_operator_hold(&p->op, &p->eval.sys, &at, p->key, contacts);
-  saltusi_operator_form_held(&p->op, &p->eval, &p->mass);
+  saltusi_operator_form_active(&p->op, &p->eval, &p->mass);
   memcpy(p->op.rhs, p->g, (size_t)(d->nj + contacts) * sizeof(double));
   status = saltusi_operator_solve(&p->op, &p->eval);
   if (status != SALTUS_OK) {
-    return status == SALTUS_RETRY_ROOM ? status : SALTUS_ERR_INPUT;
+    return status == SALTUS_RETRY_CAPACITY ? status : SALTUS_ERR_INPUT;
   }
   memset(p->delta, 0, (size_t)d->nv * sizeof(double));
   saltusi_operator_apply(&p->op, &p->eval, p->delta);
@@ -226,7 +226,7 @@ static saltus_status report_contradiction(projection* p) {
   saltusi_contradiction found;
   saltus_status status = saltusi_joints_contradict(&p->joints, &p->eval, &at, true, &found);
   if (status != SALTUS_OK || found.kind == SALTUSI_AGREE) {
-    return status == SALTUS_RETRY_ROOM ? status : SALTUS_OK;
+    return status == SALTUS_RETRY_CAPACITY ? status : SALTUS_OK;
   }
   char names[256];
   saltusi_log(def->log, SALTUS_LEVEL_ERROR,
@@ -301,7 +301,7 @@ static saltus_status project(projection* p, saltus_start_move* move) {
 
 /* In room that may turn out to be too little; moves what is off, or only sees whether something is. */
 static saltus_status try_with(const saltus_start_def* def, const saltus_allocator* memory,
-                              saltusi_step_room* room, bool moves, saltus_start_move* move,
+                              saltusi_step_capacity* room, bool moves, saltus_start_move* move,
                               bool* off) {
   const saltus_dims* d = &def->system->dims;
   projection p = {.def = def, .eval = {.sys = *def->system}};
@@ -315,7 +315,8 @@ static saltus_status try_with(const saltus_start_def* def, const saltus_allocato
     size_t contacts = (size_t)p.eval.sys.dims.nc;
     p.eval.keys = &p.keys;
     p.keys.room = &p.eval.room;
-    p.eval.sys.dims.nc = (int)saltusi_room_of(&p.eval.room, SALTUSI_ROOM_CONTACTS, contacts);
+    p.eval.sys.dims.nc =
+        (int)saltusi_capacity_of(&p.eval.room, SALTUSI_CAPACITY_CONTACTS, contacts);
   }
   saltus_arena arena = saltus_arena_counting();
   layout(&p, &p.eval.sys, moves, &arena);
@@ -360,11 +361,11 @@ saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_mov
   }
   saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
   bool off = false;
-  saltusi_step_room room = {0};
+  saltusi_step_capacity room = {0};
   for (int moves = 0; moves < 2 && status == SALTUS_OK && (off || moves == 0); moves++) {
     status = try_with(def, &memory, &room, moves == 1, move, &off);
-    while (status == SALTUS_RETRY_ROOM) {
-      saltusi_room_grow(&room);
+    while (status == SALTUS_RETRY_CAPACITY) {
+      saltusi_capacity_grow(&room);
       status = try_with(def, &memory, &room, moves == 1, move, &off);
     }
   }

@@ -3,7 +3,7 @@
  *
  * storage.c - memory of the operator, and which storage W gets.
  */
-#include "operator/inside.h"
+#include "operator/operator_internal.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int 
   int units = sparse ? d->nj + d->nc : smaller((size_t)op->dense_max, d->nc);
   size_t full = (size_t)units * (size_t)units;
   size_t some = (size_t)SALTUSI_STEP_NEIGHBOURS * (size_t)units;
-  size_t blocks = saltusi_room_of(&eval->room, SALTUSI_ROOM_BLOCKS, some);
+  size_t blocks = saltusi_capacity_of(&eval->room, SALTUSI_CAPACITY_BLOCKS, some);
   blocks = blocks < full ? blocks : full;
   const saltusi_step_sizes sizes = {
       .units = units,
@@ -56,7 +56,7 @@ static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int 
       .rows = sparse ? d->nj + d->nc * each : op->dense_max,
       .blocks = blocks,
       .values = blocks * (size_t)each * (size_t)each,
-      .factored = smaller(saltusi_room_of(&eval->room, SALTUSI_ROOM_FILL, FACTORED_FIRST),
+      .factored = smaller(saltusi_capacity_of(&eval->room, SALTUSI_CAPACITY_FILL, FACTORED_FIRST),
                           SALTUSI_FACTORED_MOST),
       .bodies = op->bodies_most};
   if (own_law) { /* W alone */
@@ -83,7 +83,8 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   int each = rows_of_contacts(sys, demand->friction, laws);
   int rows = d->nj + d->nc * each + (laws ? sys->dry_count : 0);
   *op = (saltusi_operator){.has_friction = each > 1, .laws = {.any = laws}};
-  size_t dense = saltusi_room_of(&eval->room, SALTUSI_ROOM_ROWS, (size_t)first_dense(d, rows));
+  size_t dense =
+      saltusi_capacity_of(&eval->room, SALTUSI_CAPACITY_ROWS, (size_t)first_dense(d, rows));
   op->dense_max = smaller(dense, rows);
   saltusi_rows_layout(&op->rows, d, rows + (each > 3 ? each : 3), demand->convective, arena);
   if (demand->two_sided) {
@@ -109,7 +110,8 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   }
   if (d->row_width > 0) {
     saltusi_groups_layout(&op->groups, d, demand->held ? rows : d->nj, arena);
-    saltusi_trees_layout(op, eval, demand->held ? rows : d->nj, demand->all_loops, arena);
+    saltusi_tree_elimination_layout(op, eval, demand->held ? rows : d->nj, demand->all_loops,
+                                    arena);
     saltusi_blocks_layout(op, d, each, arena);
     saltusi_operator_bodies_layout(op, eval, demand->own_law ? 0 : each, arena);
   }
@@ -118,7 +120,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
     op->whole_contact = SALTUS_PUSH(arena, int, d->nj + d->nc);
     op->whole_offset = SALTUS_PUSH(arena, int, d->nj + d->nc + 1);
   } else {
-    saltusi_product_layout(op, eval, rows, arena);
+    saltusi_matrix_free_layout(op, eval, rows, arena);
   }
 }
 
@@ -131,8 +133,8 @@ static bool is_symmetric(const saltusi_operator* op, const saltusi_eval* eval) {
 /* Whether rows of both configurations touch the same. */
 static bool touch_the_same(const saltusi_operator* op) {
   for (int r = 0; r < op->count; r++) {
-    const saltusi_entries G = saltusi_row_entries(op, r);
-    const saltusi_entries H = saltusi_measured_entries(op, r);
+    const saltusi_block_entries G = saltusi_row_entries(op, r);
+    const saltusi_block_entries H = saltusi_measured_entries(op, r);
     if (G.count != H.count || memcmp(G.column, H.column, (size_t)G.count * sizeof(int)) != 0) {
       return false;
     }
@@ -147,7 +149,7 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
       (op->apart && !touch_the_same(op)) || !saltusi_groups_find(op, eval)) {
     return false;
   }
-  if (op->apart && op->held && op->status == SALTUS_OK && !saltusi_trees_all(op)) {
+  if (op->apart && op->held && op->status == SALTUS_OK && !saltusi_tree_elimination_all(op)) {
     return false;
   }
   op->symmetric = is_symmetric(op, eval);
@@ -177,7 +179,7 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
     if (blocks > BLOCKS_MOST) {
       op->status = SALTUS_ERR_MEMORY;
     } else if (blocks > op->friction.blocks_max) {
-      op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks);
+      op->status = saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_BLOCKS, blocks);
     }
   }
   return true;
@@ -186,15 +188,15 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
 static void form_dense(saltusi_operator* op, saltusi_eval* eval) {
   size_t blocks = (size_t)op->contacts * (size_t)op->contacts;
   size_t values = (size_t)op->count * (size_t)op->count;
-  if (saltusi_product_serves(op, values, 8 * (size_t)eval->sys.dims.nv)) {
+  if (saltusi_matrix_free_serves(op, values, 8 * (size_t)eval->sys.dims.nv)) {
     op->storage = SALTUSI_STORED_PRODUCT;
-    op->status = saltusi_product_form(op, eval);
+    op->status = saltusi_matrix_free_form(op, eval);
   } else if (op->count > DENSE_MOST) {
     op->status = SALTUS_ERR_MEMORY;
   } else if (op->count > op->dense_max) {
-    op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)op->count);
+    op->status = saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_ROWS, (size_t)op->count);
   } else if (op->has_friction && !op->held && blocks > op->friction.blocks_max) {
-    op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_BLOCKS, blocks);
+    op->status = saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_BLOCKS, blocks);
   } else {
     saltusi_dense_form(op, eval);
   }
@@ -210,7 +212,7 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
     if (op->count > DENSE_MOST) {
       op->status = SALTUS_ERR_MEMORY;
     } else if (op->count > op->dense_max) {
-      op->status = saltusi_room_lacks(&eval->room, SALTUSI_ROOM_ROWS, (size_t)op->count);
+      op->status = saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_ROWS, (size_t)op->count);
     } else {
       saltusi_dense_form(op, eval);
     }
@@ -227,7 +229,7 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
     op->storage = SALTUSI_STORED_DENSE;
     form_dense(op, eval);
   } else if (op->storage == SALTUSI_STORED_PRODUCT) {
-    op->status = saltusi_product_form(op, eval);
+    op->status = saltusi_matrix_free_form(op, eval);
   }
 }
 
@@ -237,8 +239,8 @@ void saltusi_operator_form(saltusi_operator* op, saltusi_eval* eval, const saltu
   form(op, eval, linear);
 }
 
-void saltusi_operator_form_held(saltusi_operator* op, saltusi_eval* eval,
-                                const saltusi_linear* linear) {
+void saltusi_operator_form_active(saltusi_operator* op, saltusi_eval* eval,
+                                  const saltusi_linear* linear) {
   assert(op != NULL && eval != NULL && linear != NULL);
   op->held = true;
   form(op, eval, linear);

@@ -88,7 +88,7 @@ void saltusi_write_contacts(saltusi_document* d) {
 /* ------------------------------------------------------------------------- rows of bodies --- */
 
 typedef struct all_rows { /* of all frames */
-  saltusi_row* list;
+  saltusi_drawn_contact_row* list;
   size_t count, room;
 } all_rows;
 
@@ -142,12 +142,12 @@ static void write_all(saltusi_document* d, const all_rows* r, const uint32_t* st
   for (size_t i = 0; i < r->count; i++) {
     saltusi_put(d, r->list[i].gap);
   }
-  write_vectors(d, "row_point", r, offsetof(saltusi_row, point));
-  write_vectors(d, "row_normal", r, offsetof(saltusi_row, normal));
-  write_vectors(d, "row_force", r, offsetof(saltusi_row, force));
-  write_vectors(d, "row_impulse", r, offsetof(saltusi_row, impulse));
-  write_vectors(d, "row_push", r, offsetof(saltusi_row, push));
-  write_vectors(d, "row_kick", r, offsetof(saltusi_row, kick));
+  write_vectors(d, "row_point", r, offsetof(saltusi_drawn_contact_row, point));
+  write_vectors(d, "row_normal", r, offsetof(saltusi_drawn_contact_row, normal));
+  write_vectors(d, "row_force", r, offsetof(saltusi_drawn_contact_row, force));
+  write_vectors(d, "row_impulse", r, offsetof(saltusi_drawn_contact_row, impulse));
+  write_vectors(d, "row_push", r, offsetof(saltusi_drawn_contact_row, push));
+  write_vectors(d, "row_kick", r, offsetof(saltusi_drawn_contact_row, kick));
 }
 
 saltus_status saltusi_write_rows(saltusi_document* d) {

@@ -276,7 +276,7 @@ static saltus_status write_document(saltusi_document* d) {
     write_certificate(d, d->def->certificate);
   }
   if (d->mechanism != NULL) {
-    saltusi_write_things(d);
+    saltusi_write_scene_objects(d);
     saltusi_write_poses(d);
     status = saltusi_write_rows(d);
   }

@@ -45,10 +45,10 @@ saltus_status saltusi_choose_frames(saltusi_document* d, double most);
 /* Frames that frame k of those shown stands for are first .. frames[k]. */
 long long saltusi_first_of(const saltusi_document* d, long long k);
 
-/* ---- things.c ---- */
+/* ---- scene_objects.c ---- */
 
 /* Bodies, shapes, markers, joints and springs of a mechanism. */
-void saltusi_write_things(saltusi_document* d);
+void saltusi_write_scene_objects(saltusi_document* d);
 void saltusi_write_poses(saltusi_document* d);
 
 /* ---- contacts.c ---- */

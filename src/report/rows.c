@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool saltusi_row_add(const saltus_allocator* memory, saltusi_row** list, size_t* count,
-                     size_t* room, const saltusi_row* one) {
+bool saltusi_row_add(const saltus_allocator* memory, saltusi_drawn_contact_row** list,
+                     size_t* count, size_t* room, const saltusi_drawn_contact_row* one) {
   assert(memory != NULL && list != NULL && one != NULL);
   void* array = *list;
   if (!saltusi_grow(memory, &array, room, *count + 1, sizeof **list)) {
@@ -39,7 +39,7 @@ static bool read_frame(saltusi_rows* r, long long f) {
   const saltus_recorded_contacts* table = &data->table;
   const saltus_allocator* memory = &r->d->pool.allocator;
   const double dt = f > 0 ? data->t[f] - data->t[f - 1] : 0.0;
-  saltusi_row one = {.frame = f, .time = dt};
+  saltusi_drawn_contact_row one = {.frame = f, .time = dt};
   if (!data->changing) {
     for (int i = 0; i < data->nc; i++) {
       const long long at = f * data->nc + i;
@@ -78,8 +78,8 @@ static bool read_frame(saltusi_rows* r, long long f) {
 }
 
 static int by_identity(const void* a, const void* b) {
-  const saltusi_row* x = a;
-  const saltusi_row* y = b;
+  const saltusi_drawn_contact_row* x = a;
+  const saltusi_drawn_contact_row* y = b;
   if (x->identity != y->identity) {
     return x->identity < y->identity ? -1 : 1;
   }
@@ -91,13 +91,13 @@ static void merge(saltusi_rows* r, double span) {
   size_t count = 0;
   qsort(r->list, r->count, sizeof *r->list, by_identity);
   for (size_t i = 0; i < r->count; count++) {
-    saltusi_row sum = r->list[i];
+    saltusi_drawn_contact_row sum = r->list[i];
     for (int k = 0; k < 3; k++) {
       sum.force[k] *= sum.time;
     }
     size_t next = i + 1;
     for (; next < r->count && r->list[next].identity == sum.identity; next++) {
-      saltusi_row last = r->list[next];
+      saltusi_drawn_contact_row last = r->list[next];
       for (int k = 0; k < 3; k++) {
         last.force[k] = sum.force[k] + last.force[k] * last.time;
         last.impulse[k] += sum.impulse[k];
@@ -182,7 +182,8 @@ static void place_on_line(const saltusi_document* d, const saltus_point* at, int
 }
 
 /* A free body in the rows; the one at the tip of the normal, if that is given. */
-static int choose_body(const saltusi_rows* r, const saltus_rows* G, const saltusi_row* one) {
+static int choose_body(const saltusi_rows* r, const saltus_rows* G,
+                       const saltusi_drawn_contact_row* one) {
   int found = -1;
   for (int k = 0; k < G->width; k++) {
     const int body = r->body_of[G->column != NULL ? G->column[k] : k];
@@ -198,7 +199,7 @@ static int choose_body(const saltusi_rows* r, const saltus_rows* G, const saltus
 }
 
 /* Forces in world axes, and the point where the system gives none. */
-static void locate(const saltusi_rows* r, const saltus_point* at, saltusi_row* one) {
+static void locate(const saltusi_rows* r, const saltus_point* at, saltusi_drawn_contact_row* one) {
   const saltusi_document* d = r->d;
   const saltus_system* system = d->def->scene->system;
   const int tangents =

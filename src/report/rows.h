@@ -8,7 +8,7 @@
 
 #include "report/document.h"
 
-typedef struct saltusi_row {
+typedef struct saltusi_drawn_contact_row {
   uint64_t identity;
   long long frame; /* of the recording */
   int law;
@@ -18,11 +18,11 @@ typedef struct saltusi_row {
   double force[3], impulse[3]; /* normal first */
   double push[3], kick[3];     /* N, N s on the first body, axes of the world */
   double time;                 /* s that the force is a mean of */
-} saltusi_row;
+} saltusi_drawn_contact_row;
 
 typedef struct saltusi_rows {
   saltusi_document* d;
-  saltusi_row* list; /* of one frame */
+  saltusi_drawn_contact_row* list; /* of one frame */
   size_t count, room;
   int* body_of; /* [nv] that a velocity belongs to; -1: none */
   int* column;
@@ -38,7 +38,7 @@ saltus_status saltusi_rows_of(saltusi_rows* r, long long k);
 void saltusi_rows_end(saltusi_rows* r);
 
 /* An array of rows grows by one; false: no memory. */
-bool saltusi_row_add(const saltus_allocator* memory, saltusi_row** list, size_t* count,
-                     size_t* room, const saltusi_row* one);
+bool saltusi_row_add(const saltus_allocator* memory, saltusi_drawn_contact_row** list,
+                     size_t* count, size_t* room, const saltusi_drawn_contact_row* one);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* A contact whose point is given by the section `view`. False: none is given. */
 static bool drawn_contact(const saltusi_vtk_job* job, const saltus_drawn* thing, long long k,
-                          const double* values, saltusi_row* row) {
+                          const double* values, saltusi_drawn_contact_row* row) {
   const saltusi_document* d = &job->d;
   const int n = job->drawer.drawing->dimension, contact = thing->contact;
   if (thing->type != SALTUS_DRAWN_CONTACT || d->data->changing || contact < 0 ||
@@ -56,7 +56,7 @@ saltus_status saltusi_vtk_find_contacts(saltusi_vtk_job* job, long long k) {
   saltus_status status = job->has_rows ? saltusi_rows_of(&job->rows, k) : SALTUS_OK;
   bool added = true;
   for (size_t i = 0; job->has_rows && i < job->rows.count && added && status == SALTUS_OK; i++) {
-    const saltusi_row* row = &job->rows.list[i];
+    const saltusi_drawn_contact_row* row = &job->rows.list[i];
     if (isfinite(row->point[0]) && isfinite(row->push[0])) {
       added = saltusi_row_add(&d->pool.allocator, &job->contact, &job->contacts, &job->contact_room,
                               row);
@@ -70,7 +70,7 @@ saltus_status saltusi_vtk_find_contacts(saltusi_vtk_job* job, long long k) {
   }
   for (int i = 0; i < drawn && added && status == SALTUS_OK; i++) {
     const saltus_drawn* thing = &job->drawer.drawing->things[i];
-    saltusi_row row = {
+    saltusi_drawn_contact_row row = {
         .identity = (uint64_t)thing->contact, .law = thing->contact, .bodies = {-1, -1}};
     if (drawn_contact(job, thing, k, job->drawer.values[0], &row)) {
       added = saltusi_row_add(&d->pool.allocator, &job->contact, &job->contacts, &job->contact_room,
@@ -98,7 +98,7 @@ static void write_contact_numbers(saltusi_vtk_job* job) {
   for (int which = 0; which < 3; which++) {
     saltusi_vtk_array(file, names[which], SALTUSI_VTK_INT32, 1);
     for (size_t i = 0; i < job->contacts; i++) {
-      const saltusi_row* row = &job->contact[i];
+      const saltusi_drawn_contact_row* row = &job->contact[i];
       saltusi_vtk_whole(file, (uint64_t)(int64_t)(which == 0 ? row->law : row->bodies[which - 1]));
     }
     saltusi_vtk_array_end(file);
@@ -128,16 +128,16 @@ void saltusi_vtk_write_contacts(saltusi_vtk_job* job, double t) {
   saltusi_vtk_names(file, "bodies", job->names, job->bodies);
   saltusi_vtk_piece(file, job->contacts, cells);
   saltusi_vtk_open(file, "PointData Vectors=\"force\"");
-  write_rows_of(job, "force", offsetof(saltusi_row, push), 3);
-  write_rows_of(job, "impulse", offsetof(saltusi_row, kick), 3);
-  write_rows_of(job, "normal", offsetof(saltusi_row, normal), 3);
-  write_rows_of(job, "force_parts", offsetof(saltusi_row, force), 3);
-  write_rows_of(job, "impulse_parts", offsetof(saltusi_row, impulse), 3);
-  write_rows_of(job, "gap", offsetof(saltusi_row, gap), 1);
+  write_rows_of(job, "force", offsetof(saltusi_drawn_contact_row, push), 3);
+  write_rows_of(job, "impulse", offsetof(saltusi_drawn_contact_row, kick), 3);
+  write_rows_of(job, "normal", offsetof(saltusi_drawn_contact_row, normal), 3);
+  write_rows_of(job, "force_parts", offsetof(saltusi_drawn_contact_row, force), 3);
+  write_rows_of(job, "impulse_parts", offsetof(saltusi_drawn_contact_row, impulse), 3);
+  write_rows_of(job, "gap", offsetof(saltusi_drawn_contact_row, gap), 1);
   write_contact_numbers(job);
   saltusi_vtk_close(file, "PointData");
   saltusi_vtk_open(file, "Points");
-  write_rows_of(job, "Points", offsetof(saltusi_row, point), 3);
+  write_rows_of(job, "Points", offsetof(saltusi_drawn_contact_row, point), 3);
   saltusi_vtk_close(file, "Points");
   saltusi_vtk_cells(file, &job->points);
   saltusi_vtk_end(file);

@@ -35,15 +35,15 @@ typedef struct saltusi_vtk_job {
   saltusi_placed* body; /* [bodies] */
   const char** names;   /* [bodies] */
   double middle[3], far;
-  size_t of_bodies;     /* points of the surface of bodies; those of drawn things follow */
-  double step;          /* s, of differences of drawn things */
-  saltusi_row* contact; /* of one state */
+  size_t of_bodies; /* points of the surface of bodies; those of drawn things follow */
+  double step;      /* s, of differences of drawn things */
+  saltusi_drawn_contact_row* contact; /* of one state */
   size_t contacts, contact_room;
   saltusi_surface points; /* of contacts */
   saltus_vtk_about about;
 } saltusi_vtk_job;
 
-/* ---- vtk_things.c ---- */
+/* ---- vtk_scene_objects.c ---- */
 
 /* Surfaces of bodies, names of objects, data of contacts and drawn objects. */
 saltus_status saltusi_vtk_prepare(saltusi_vtk_job* job);

@@ -42,7 +42,7 @@ saltus_scene_view saltus_run_system(const saltus_system* system, const double* q
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
   saltus_run* run = user;
-  saltusi_gather_frame(&run->gather, frame);
+  saltusi_run_statistics_frame(&run->gather, frame);
   saltus_status status = SALTUS_OK;
   for (size_t i = 0; i < run->recorder_count && status == SALTUS_OK; i++) {
     const saltus_recorder* recorder = &run->recorders[i];
@@ -63,7 +63,7 @@ static saltus_status on_step(void* user, double t, const double* q, const double
 
 static saltus_status on_event(void* user, const saltus_event* event) {
   saltus_run* run = user;
-  saltusi_gather_event(&run->gather, event);
+  saltusi_run_statistics_event(&run->gather, event);
   saltus_status status = SALTUS_OK;
   for (size_t i = 0; i < run->recorder_count && status == SALTUS_OK; i++) {
     const saltus_recorder* recorder = &run->recorders[i];
@@ -220,7 +220,8 @@ saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
   run->pool = pool;
   run->def = *def;
   status = saltusi_run_resolve(def, false, &run->pool, &run->settings);
-  if (status == SALTUS_OK && !saltusi_gather_start(&run->gather, def, &run->pool, &run->result)) {
+  if (status == SALTUS_OK &&
+      !saltusi_run_statistics_start(&run->gather, def, &run->pool, &run->result)) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "run: no memory");
     status = SALTUS_ERR_MEMORY;
   }
@@ -253,12 +254,12 @@ void saltus_run_destroy(saltus_run* run) {
   }
 }
 
-const saltus_run_settings* saltus_run_about(const saltus_run* run) {
+const saltus_run_settings* saltus_run_get_settings(const saltus_run* run) {
   assert(run != NULL);
   return &run->settings;
 }
 
-saltus_status saltus_run_go(saltus_run* run) {
+saltus_status saltus_run_execute(saltus_run* run) {
   assert(run->sim != NULL);
   const saltus_run_settings* s = &run->settings;
   saltus_status status = saltus_run_tighten(run);

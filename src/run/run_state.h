@@ -6,7 +6,7 @@
 #ifndef SALTUSI_RUN_STATE_H
 #define SALTUSI_RUN_STATE_H
 
-#include "run/gather.h"
+#include "run/run_statistics.h"
 #include "run/settings.h"
 
 struct saltus_run {
@@ -14,7 +14,7 @@ struct saltus_run {
   saltus_run_def def;
   saltus_run_settings settings;
   saltus_run_result result;
-  saltusi_gather gather;
+  saltusi_run_statistics gather;
   saltus_recorder* recorders;
   size_t recorder_count, recorder_room;
   char reason[256];

@@ -36,42 +36,42 @@ static const char no_sum[SALTUSI_SHA256_TEXT] =
 /* ---- writing ------------------------------------------------------------------------------- */
 
 /* Bytes one after the other; only counted when there is no place for them. */
-typedef struct writer {
+typedef struct snapshot_writer {
   char* to; /* NULL: counts */
   size_t used;
-} writer;
+} snapshot_writer;
 
-static void put(writer* w, const void* bytes, size_t count) {
+static void put(snapshot_writer* w, const void* bytes, size_t count) {
   if (w->to != NULL) {
     memcpy(w->to + w->used, bytes, count);
   }
   w->used += count;
 }
 
-static void put_text(writer* w, const char* text) {
+static void put_text(snapshot_writer* w, const char* text) {
   put(w, text, strlen(text));
 }
 
-static void put_line(writer* w, const char* key, const char* value) {
+static void put_line(snapshot_writer* w, const char* key, const char* value) {
   put_text(w, key);
   put_text(w, ": ");
   put_text(w, value);
   put_text(w, "\n");
 }
 
-static void put_number(writer* w, const char* key, double value) {
+static void put_number(snapshot_writer* w, const char* key, double value) {
   char text[64];
   saltusi_print(text, sizeof text, "%a", value);
   put_line(w, key, text);
 }
 
-static void put_length(writer* w, const char* key, size_t length) {
+static void put_length(snapshot_writer* w, const char* key, size_t length) {
   char text[32];
   snprintf(text, sizeof text, "%zu", length);
   put_line(w, key, text);
 }
 
-static void put_options(writer* w, const char* key, const saltus_field_table* table,
+static void put_options(snapshot_writer* w, const char* key, const saltus_field_table* table,
                         const void* options) {
   for (int i = 0; i < table->count; i++) {
     char text[256];
@@ -83,7 +83,7 @@ size_t saltus_run_snapshot_save(const saltus_run* run, const char* target, const
                                 void* bytes) {
   assert(run->sim != NULL && target != NULL && scene != NULL);
   const saltus_run_settings* s = &run->settings;
-  writer w = {.to = bytes};
+  snapshot_writer w = {.to = bytes};
   put_text(&w, magic);
   put_line(&w, "sha256", no_sum);
   const size_t summed = w.used;
@@ -122,21 +122,21 @@ typedef struct kept {
 } kept;
 
 /* The unread bytes, a copy with zero-terminated lines. */
-typedef struct reading {
+typedef struct snapshot_reading {
   const char* path;
   char *at, *end;
   saltusi_pool* pool;
   saltus_log log;
-} reading;
+} snapshot_reading;
 
-static saltus_status refuse(const reading* in, const char* why) {
+static saltus_status refuse(const snapshot_reading* in, const char* why) {
   saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: not a snapshot that can be read: %s", in->path,
               why);
   return SALTUS_ERR_INPUT;
 }
 
 /* The value of the next line when it has this key; else NULL. */
-static char* take_line(reading* in, const char* key) {
+static char* take_line(snapshot_reading* in, const char* key) {
   size_t length = strlen(key);
   char* stop = in->at < in->end ? memchr(in->at, '\n', (size_t)(in->end - in->at)) : NULL;
   if (stop == NULL || (size_t)(stop - in->at) < length + 2 || strncmp(in->at, key, length) != 0 ||
@@ -150,7 +150,7 @@ static char* take_line(reading* in, const char* key) {
 }
 
 /* A block behind a line with its length; NULL when it is not there. */
-static char* take_block(reading* in, const char* key, size_t* bytes) {
+static char* take_block(snapshot_reading* in, const char* key, size_t* bytes) {
   const char* text = take_line(in, key);
   bool digits = text != NULL && *text != '\0' && strspn(text, "0123456789") == strlen(text);
   *bytes = digits ? (size_t)strtoull(text, NULL, 10) : 0;
@@ -162,7 +162,7 @@ static char* take_block(reading* in, const char* key, size_t* bytes) {
   return block;
 }
 
-static bool take_number(reading* in, const char* key, double* value) {
+static bool take_number(snapshot_reading* in, const char* key, double* value) {
   const char* text = take_line(in, key);
   char* rest = NULL;
   *value = text != NULL ? saltusi_number_read(text, &rest) : NAN;
@@ -170,8 +170,9 @@ static bool take_number(reading* in, const char* key, double* value) {
 }
 
 /* Lines `option: name=value` into a list; values are looked at when a run is made of them. */
-static saltus_status take_options(reading* in, const char* key, const saltus_field_table* table,
-                                  const saltus_override** list, int* count) {
+static saltus_status take_options(snapshot_reading* in, const char* key,
+                                  const saltus_field_table* table, const saltus_override** list,
+                                  int* count) {
   saltus_override* options = SALTUSI_TAKE(in->pool, saltus_override, table->count);
   if (options == NULL) {
     return SALTUS_ERR_MEMORY;
@@ -189,7 +190,7 @@ static saltus_status take_options(reading* in, const char* key, const saltus_fie
 }
 
 /* The lines before the scene. */
-static saltus_status read_head(reading* in, saltus_run_snapshot* s) {
+static saltus_status read_head(snapshot_reading* in, saltus_run_snapshot* s) {
   s->target = take_line(in, "target");
   s->scheme = take_line(in, "scheme");
   const saltus_scheme_info* scheme = saltus_scheme_find(s->scheme);
@@ -216,7 +217,7 @@ static saltus_status read_head(reading* in, saltus_run_snapshot* s) {
   return good ? SALTUS_OK : refuse(in, "its times are missing, not numbers, or in no order");
 }
 
-static saltus_status read_all(reading* in, saltus_run_snapshot* s) {
+static saltus_status read_all(snapshot_reading* in, saltus_run_snapshot* s) {
   size_t head = strlen(magic);
   if ((size_t)(in->end - in->at) < head || memcmp(in->at, magic, head) != 0) {
     return refuse(in, "its first line is not \"saltus-snapshot 2\"");
@@ -259,7 +260,7 @@ saltus_status saltus_run_snapshot_create(const char* path, const void* bytes, si
   saltus_status status = copy != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
   if (status == SALTUS_OK) {
     memcpy(copy, bytes, size);
-    reading in = {.path = path, .at = copy, .end = copy + size, .pool = &pool, .log = log};
+    snapshot_reading in = {.path = path, .at = copy, .end = copy + size, .pool = &pool, .log = log};
     status = read_all(&in, &k->snapshot);
   }
   if (status == SALTUS_ERR_MEMORY) {

@@ -12,14 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
-static bool plane(const builder* b) {
+static bool plane(const saltusi_scene_builder* b) {
   return b->mechanism.dimension == 2;
 }
 
 /* A name that formulas can say. */
-static void check_name(builder* b, const saltusi_yaml_node* key, const char* kind) {
+static void check_name(saltusi_scene_builder* b, const saltusi_yaml_node* key, const char* kind) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   static const char digits[] = "0123456789";
   size_t length = strspn(key->text, letters) > 0 ? 1 : 0;
@@ -37,7 +35,7 @@ static void check_name(builder* b, const saltusi_yaml_node* key, const char* kin
 }
 
 /* One number in the plane, a list in space. */
-static void read_turning(builder* b, const saltusi_yaml_node* item, const char* key,
+static void read_turning(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* key,
                          const char* what, double out[3]) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, key);
   if (plane(b)) {
@@ -47,7 +45,7 @@ static void read_turning(builder* b, const saltusi_yaml_node* item, const char* 
   }
 }
 
-void saltusi_scene_point(builder* b, const saltusi_yaml_node* item, const char* key,
+void saltusi_scene_point(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* key,
                          const char* what, double out[3]) {
   assert(b != NULL && item != NULL);
   const int count = plane(b) ? 2 : 3;
@@ -55,7 +53,8 @@ void saltusi_scene_point(builder* b, const saltusi_yaml_node* item, const char* 
 }
 
 /* orientation: {axis: [..], angle: ..} | {quaternion: [..]} | {rpy: [..]} */
-static saltus_orientation read_frame(builder* b, const saltusi_yaml_node* node, const char* what) {
+static saltus_orientation read_frame(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                                     const char* what) {
   saltus_orientation o = {.kind = SALTUS_ORIENTATION_NONE};
   if (node == NULL || !saltusi_reader_keys(&b->reader, node, "orientation", what)) {
     return o;
@@ -87,7 +86,8 @@ static saltus_orientation read_frame(builder* b, const saltusi_yaml_node* node, 
 }
 
 /* angle in the plane, orientation in space */
-saltus_orientation saltusi_scene_orientation(builder* b, const saltusi_yaml_node* item) {
+saltus_orientation saltusi_scene_orientation(saltusi_scene_builder* b,
+                                             const saltusi_yaml_node* item) {
   assert(b != NULL && item != NULL);
   const saltusi_yaml_node* angle = saltusi_yaml_find(item, "angle");
   const saltusi_yaml_node* orientation = saltusi_yaml_find(item, "orientation");
@@ -109,7 +109,8 @@ saltus_orientation saltusi_scene_orientation(builder* b, const saltusi_yaml_node
 }
 
 /* driven: {x: .., y: .., angle: ..}, in space x, y, z and rpy, or axis and angle */
-static void read_driven(builder* b, const saltusi_yaml_node* node, saltus_body_def* body) {
+static void read_driven(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                        saltus_body_def* body) {
   static const char* const names[3] = {"x", "y", "z"};
   saltus_driven_pose* pose = saltusi_reader_take(&b->reader, 1, sizeof *pose);
   if (pose == NULL || !saltusi_reader_keys(&b->reader, node, "bodies.NAME.driven", "driven")) {
@@ -149,8 +150,8 @@ static void read_driven(builder* b, const saltusi_yaml_node* node, saltus_body_d
 
 /* The orientation of a marker of the body, through those that it is relative to, or one that is written out. What is
  * wrong with markers themselves is said where they are defined. */
-static saltus_orientation read_inertia_frame(builder* b, const saltusi_yaml_node* node,
-                                             const char* body) {
+static saltus_orientation read_inertia_frame(saltusi_scene_builder* b,
+                                             const saltusi_yaml_node* node, const char* body) {
   saltus_orientation whole = {.kind = SALTUS_ORIENTATION_NONE};
   if (node == NULL || node->kind == SALTUSI_YAML_MAPPING) {
     return read_frame(b, node, "inertia_frame");
@@ -185,7 +186,8 @@ static saltus_orientation read_inertia_frame(builder* b, const saltusi_yaml_node
   return whole;
 }
 
-static void read_inertia(builder* b, const saltusi_yaml_node* item, saltus_body_def* body) {
+static void read_inertia(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                         saltus_body_def* body) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "inertia");
   const saltusi_yaml_node* frame = saltusi_yaml_find(item, "inertia_frame");
   const saltusi_yaml_node* density = saltusi_yaml_find(item, "density");
@@ -220,7 +222,8 @@ static void read_inertia(builder* b, const saltusi_yaml_node* item, saltus_body_
   body->inertia_orientation = read_inertia_frame(b, frame, body->name);
 }
 
-static void read_velocity(builder* b, const saltusi_yaml_node* item, saltus_body_def* body) {
+static void read_velocity(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                          saltus_body_def* body) {
   static const char* const frames[] = {"world", "body", NULL};
   const saltusi_yaml_node* frame = saltusi_yaml_find(item, "frame");
   saltusi_scene_point(b, item, "velocity", "velocity", body->velocity);
@@ -232,8 +235,8 @@ static void read_velocity(builder* b, const saltusi_yaml_node* item, saltus_body
   }
 }
 
-static void read_body(builder* b, const saltusi_yaml_node* key, const saltusi_yaml_node* item,
-                      saltus_body_def* body) {
+static void read_body(saltusi_scene_builder* b, const saltusi_yaml_node* key,
+                      const saltusi_yaml_node* item, saltus_body_def* body) {
   char what[200];
   snprintf(what, sizeof what, "body " SALTUSI_QUOTE, key->text);
   body->name = key->text;
@@ -267,8 +270,8 @@ static void read_body(builder* b, const saltusi_yaml_node* key, const saltusi_ya
   }
 }
 
-static void read_marker(builder* b, const saltusi_yaml_node* key, const saltusi_yaml_node* item,
-                        saltus_marker_def* marker) {
+static void read_marker(saltusi_scene_builder* b, const saltusi_yaml_node* key,
+                        const saltusi_yaml_node* item, saltus_marker_def* marker) {
   char what[200];
   snprintf(what, sizeof what, "marker " SALTUSI_QUOTE, key->text);
   marker->name = key->text;
@@ -282,7 +285,7 @@ static void read_marker(builder* b, const saltusi_yaml_node* key, const saltusi_
   saltusi_scene_point(b, item, "point", "point", marker->position);
 }
 
-static void read_world(builder* b) {
+static void read_world(saltusi_scene_builder* b) {
   const saltusi_yaml_node* world = saltusi_reader_section(b->root, "world");
   b->mechanism.dimension = 2;
   if (world != NULL && !saltusi_reader_keys(&b->reader, world, "world", "world")) {
@@ -301,7 +304,7 @@ static void read_world(builder* b) {
   }
 }
 
-void saltusi_scene_bodies(builder* b) {
+void saltusi_scene_bodies(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* section = saltusi_reader_section(b->root, "bodies");
   if (section == NULL || b->reader.status != SALTUS_OK) {
@@ -334,12 +337,12 @@ void saltusi_scene_bodies(builder* b) {
 
 /* ---- messages with their place ---- */
 
-typedef struct finder {
+typedef struct bodies_finder {
   saltus_log inner;
   const char* file;
   const saltusi_yaml_node* root;
   const saltusi_scene_builder* builder;
-} finder;
+} bodies_finder;
 
 /* The item of that name, in a mapping or in a list. */
 static const saltusi_yaml_node* find_item(const saltusi_yaml_node* section, const char* name,
@@ -368,7 +371,8 @@ static const saltusi_yaml_node* find_key(const saltusi_yaml_node* item, const ch
 }
 
 /* The shape of that name, which lies in a body or in the world. */
-static const saltusi_yaml_node* find_shape(const builder* b, const char* name, size_t length) {
+static const saltusi_yaml_node* find_shape(const saltusi_scene_builder* b, const char* name,
+                                           size_t length) {
   for (int i = 0; b->shape_nodes != NULL && i < b->mechanism.shape_count; i++) {
     const char* own = b->mechanism.shapes[i].shape.name;
     if (own != NULL && strlen(own) == length && strncmp(own, name, length) == 0) {
@@ -379,7 +383,7 @@ static const saltusi_yaml_node* find_shape(const builder* b, const char* name, s
 }
 
 /* What a message about a shape is about, behind "shape ": NAME: ... or "NAME": ... */
-static const saltusi_yaml_node* place_of_shape(const builder* b, const char* text) {
+static const saltusi_yaml_node* place_of_shape(const saltusi_scene_builder* b, const char* text) {
   const bool quoted = text[0] == '"';
   const char* name = quoted ? text + 1 : text;
   const char* end = strstr(name, quoted ? "\":" : ":");
@@ -396,7 +400,7 @@ static void write_found(void* user, saltus_level level, const char* text) {
       {"mechanism", "world"},    {"coordinate", "coordinates"},
       {"material", "materials"}, {"contact_pairs", "contact_pairs"},
       {"element", "elements"}};
-  const finder* f = user;
+  const bodies_finder* f = user;
   const char* quote = strstr(text, " \"");
   const char* end = quote != NULL ? strchr(quote + 2, '"') : NULL;
   const saltusi_yaml_node* at = NULL;
@@ -418,17 +422,18 @@ static void write_found(void* user, saltus_level level, const char* text) {
   saltusi_log(f->inner, level, "%s:%d:%d: %s", f->file, at->line, at->column, text);
 }
 
-saltus_log saltusi_scene_finder(builder* b) {
+saltus_log saltusi_scene_finder(saltusi_scene_builder* b) {
   assert(b != NULL);
-  finder* f = saltusi_reader_take(&b->reader, 1, sizeof *f);
+  bodies_finder* f = saltusi_reader_take(&b->reader, 1, sizeof *f);
   if (f == NULL) {
     return b->reader.log;
   }
-  *f = (finder){.inner = b->reader.log, .file = b->reader.file, .root = b->root, .builder = b};
+  *f = (bodies_finder){
+      .inner = b->reader.log, .file = b->reader.file, .root = b->root, .builder = b};
   return (saltus_log){.write = write_found, .user = f};
 }
 
-saltus_status saltusi_scene_mechanism(builder* b) {
+saltus_status saltusi_scene_mechanism(saltusi_scene_builder* b) {
   assert(b != NULL);
   if (b->mechanism.dimension == 0) {
     return SALTUS_OK;

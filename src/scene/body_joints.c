@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 /* In the order of saltus_joint_type. */
 static const char* const types[] = {"fixed",           "revolute",  "prismatic", "cylindrical",
                                     "spherical",       "universal", "planar",    "point-on-line",
@@ -37,7 +35,7 @@ static freedom freedom_of(saltus_joint_type type) {
   }
 }
 
-void saltusi_scene_pair(builder* b, const saltusi_yaml_node* node, const char* what,
+void saltusi_scene_pair(saltusi_scene_builder* b, const saltusi_yaml_node* node, const char* what,
                         const char* into[2]) {
   assert(b != NULL);
   if (!saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, what)) {
@@ -53,8 +51,8 @@ void saltusi_scene_pair(builder* b, const saltusi_yaml_node* node, const char* w
 }
 
 /* drive: {angle: ..} | {position: ..} | {speed: ..} */
-static void read_drive(builder* b, const saltusi_yaml_node* node, const char* coordinate,
-                       const char* name, saltus_coordinate_def* c) {
+static void read_drive(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                       const char* coordinate, const char* name, saltus_coordinate_def* c) {
   if (node == NULL || !saltusi_reader_keys(&b->reader, node, "joints[].drive", "drive")) {
     return;
   }
@@ -73,7 +71,8 @@ static void read_drive(builder* b, const saltusi_yaml_node* node, const char* co
 }
 
 /* limits: [lower, upper]; .inf and -.inf are written as "none" */
-static void read_limits(builder* b, const saltusi_yaml_node* node, saltus_coordinate_def* c) {
+static void read_limits(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                        saltus_coordinate_def* c) {
   if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, "limits")) {
     return;
   }
@@ -98,8 +97,8 @@ static void read_limits(builder* b, const saltusi_yaml_node* node, saltus_coordi
 }
 
 /* An actuator whose formula names what moves is a force along the joint's coordinate by formula. */
-static void read_actuator(builder* b, const saltusi_yaml_node* node, const char* coordinate,
-                          const char* name, saltus_coordinate_def* c) {
+static void read_actuator(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                          const char* coordinate, const char* name, saltus_coordinate_def* c) {
   saltus_formula_text motion;
   if (saltusi_scene_actuator(b, node, saltusi_scene_describe(b, "actuator", "joint", name),
                              &c->force, &motion) ||
@@ -128,8 +127,8 @@ static void read_actuator(builder* b, const saltusi_yaml_node* node, const char*
   motor->force = force;
 }
 
-static void read_coordinate(builder* b, const saltusi_yaml_node* item, const char* coordinate,
-                            const char* name, saltus_coordinate_def* c) {
+static void read_coordinate(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                            const char* coordinate, const char* name, saltus_coordinate_def* c) {
   const saltusi_yaml_node* spring = saltusi_yaml_find(item, "spring");
   read_drive(b, saltusi_yaml_find(item, "drive"), coordinate, name, c);
   read_limits(b, saltusi_yaml_find(item, "limits"), c);
@@ -152,7 +151,8 @@ static const char* const coordinate_keys[] = {"drive",   "limits",       "restit
                                               "damping", "dry_friction", "actuator"};
 
 /* Coordinates of a joint with one stand at the joint, those of a joint with two in a mapping each. */
-static void read_coordinates(builder* b, const saltusi_yaml_node* item, saltus_joint_def* joint) {
+static void read_coordinates(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                             saltus_joint_def* joint) {
   const freedom has = freedom_of(joint->type);
   const saltusi_yaml_node* own = NULL;
   for (size_t k = 0; k < sizeof coordinate_keys / sizeof coordinate_keys[0] && own == NULL; k++) {
@@ -189,7 +189,7 @@ static void read_coordinates(builder* b, const saltusi_yaml_node* item, saltus_j
 }
 
 /* A number that some types need and the others do not have. */
-static double read_measure(builder* b, const saltusi_yaml_node* item, const char* key,
+static double read_measure(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* key,
                            const saltus_joint_def* joint, bool needed) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, key);
   if ((node != NULL) != needed) {
@@ -200,8 +200,8 @@ static double read_measure(builder* b, const saltusi_yaml_node* item, const char
   return saltusi_scene_number(b, node, key, 0.0);
 }
 
-void saltusi_scene_body_joint(builder* b, const saltusi_yaml_node* item, const char* name,
-                              saltus_joint_def* joint) {
+void saltusi_scene_body_joint(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                              const char* name, saltus_joint_def* joint) {
   assert(b != NULL);
   const saltusi_yaml_node* type = saltusi_yaml_find(item, "type");
   joint->name = name;
@@ -250,8 +250,8 @@ void saltusi_scene_body_joint(builder* b, const saltusi_yaml_node* item, const c
 }
 
 /* A number, of a bushing a list of six, in the plane of three: along x, y, about z. */
-static void read_stiffness(builder* b, const saltusi_yaml_node* item, const char* key, bool bushing,
-                           double out[6]) {
+static void read_stiffness(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* key,
+                           bool bushing, double out[6]) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, key);
   const bool plane = b->mechanism.dimension == 2;
   if (!bushing) {
@@ -266,8 +266,8 @@ static void read_stiffness(builder* b, const saltusi_yaml_node* item, const char
   }
 }
 
-void saltusi_scene_body_spring(builder* b, const saltusi_yaml_node* item, const char* name,
-                               saltus_spring_def* spring) {
+void saltusi_scene_body_spring(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                               const char* name, saltus_spring_def* spring) {
   assert(b != NULL);
   static const char* const kinds[] = {"linear", "torsional", "bushing", NULL};
   const saltusi_yaml_node* between = saltusi_yaml_find(item, "between");

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 /* In the order of saltus_element_type. */
 static const char* const types[] = {"journal", "guide",         "stop", "rope",           "wheel",
                                     "rolling", "gear-pair",     "cam",  "spring-contact", "latch",
@@ -49,7 +47,8 @@ static const measure measures[] = {
 };
 
 /* A coefficient, or a law as of contacts. */
-static void read_friction(builder* b, const saltusi_yaml_node* item, saltus_element_def* e) {
+static void read_friction(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                          saltus_element_def* e) {
   static const char* const words[] = {"friction", "viscous", "rolling", "adhesion"};
   for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
     const saltusi_yaml_node* node = saltusi_yaml_find(item, words[k]);
@@ -64,8 +63,8 @@ static void read_friction(builder* b, const saltusi_yaml_node* item, saltus_elem
 }
 
 /* Whether a key belongs to the type and is there when it is needed, after a message if not. */
-static bool belongs(builder* b, const saltusi_yaml_node* item, const saltus_element_def* e,
-                    const measure* of) {
+static bool belongs(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                    const saltus_element_def* e, const measure* of) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, of->key);
   const bool may = (of->types >> e->type & 1U) != 0, must = (of->needed >> e->type & 1U) != 0;
   if ((node != NULL && !may) || (node == NULL && must)) {
@@ -76,7 +75,8 @@ static bool belongs(builder* b, const saltusi_yaml_node* item, const saltus_elem
   return node != NULL && may;
 }
 
-static void read_arcs(builder* b, const saltusi_yaml_node* list, saltus_cam_profile* profile) {
+static void read_arcs(saltusi_scene_builder* b, const saltusi_yaml_node* list,
+                      saltus_cam_profile* profile) {
   if (!saltusi_reader_expect(&b->reader, list, SALTUSI_YAML_SEQUENCE, "arcs")) {
     return;
   }
@@ -94,7 +94,8 @@ static void read_arcs(builder* b, const saltusi_yaml_node* list, saltus_cam_prof
   profile->arc_count = list->count;
 }
 
-static void read_points(builder* b, const saltusi_yaml_node* list, saltus_cam_profile* profile) {
+static void read_points(saltusi_scene_builder* b, const saltusi_yaml_node* list,
+                        saltus_cam_profile* profile) {
   if (!saltusi_reader_expect(&b->reader, list, SALTUSI_YAML_SEQUENCE, "points")) {
     return;
   }
@@ -108,7 +109,8 @@ static void read_points(builder* b, const saltusi_yaml_node* list, saltus_cam_pr
   profile->point_count = list->count;
 }
 
-static void read_cam(builder* b, const saltusi_yaml_node* item, saltus_element_def* e) {
+static void read_cam(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                     saltus_element_def* e) {
   static const char* const followers[] = {"knife", "roller", "flat", NULL};
   const saltusi_yaml_node* follower = saltusi_yaml_find(item, "follower");
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "profile");
@@ -145,7 +147,8 @@ static void read_cam(builder* b, const saltusi_yaml_node* item, saltus_element_d
   e->profile = profile;
 }
 
-static void read_element(builder* b, const saltusi_yaml_node* item, saltus_element_def* e) {
+static void read_element(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                         saltus_element_def* e) {
   const saltusi_yaml_node* type = saltusi_yaml_find(item, "type");
   const saltusi_yaml_node* between = saltusi_yaml_find(item, "between");
   const saltusi_yaml_node* radii = saltusi_yaml_find(item, "radii");
@@ -183,7 +186,7 @@ static void read_element(builder* b, const saltusi_yaml_node* item, saltus_eleme
   read_cam(b, item, e);
 }
 
-void saltusi_scene_elements(builder* b) {
+void saltusi_scene_elements(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* list = saltusi_scene_list(b, "elements");
   saltus_elements* all = saltusi_reader_take(&b->reader, 1, sizeof *all);

@@ -13,16 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 /* A curve that a formula of s is. */
-typedef struct curve {
+typedef struct friction_curve {
   saltus_own_curve own;
   saltus_signal signal; /* with the speed in the place of time */
-} curve;
+} friction_curve;
 
 static double coefficient(const void* self, double speed, double* slope) {
-  const curve* c = self;
+  const friction_curve* c = self;
   double out[3] = {c->signal.value, 0.0, 0.0};
   if (c->signal.evaluate != NULL) {
     c->signal.evaluate(c->signal.self, speed, out);
@@ -45,14 +43,15 @@ static char* alone(char* text, char letter) {
 }
 
 /* Formulas know time; the speed of slip is read in its place. */
-static void read_curve(builder* b, const saltusi_yaml_node* node, saltus_friction_law* law) {
+static void read_curve(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                       saltus_friction_law* law) {
   saltusi_yaml_node renamed = *node;
   if (node->kind != SALTUSI_YAML_SCALAR) {
     saltusi_reader_fail(&b->reader, node, "curve must be a formula of s, the speed of slip [m/s]");
     return;
   }
   char* text = (char*)saltusi_pool_text(b->reader.pool, node->text);
-  curve* c = saltusi_reader_take(&b->reader, 1, sizeof *c);
+  friction_curve* c = saltusi_reader_take(&b->reader, 1, sizeof *c);
   if (text == NULL || c == NULL) {
     b->reader.status = SALTUS_ERR_MEMORY;
     return;
@@ -78,7 +77,7 @@ static bool has(const saltusi_yaml_node* node, const char* key) {
 }
 
 /* sliding and rule of an elliptic cone whose coefficients are known. */
-static void read_rule(builder* b, const saltusi_yaml_node* node, double mu,
+static void read_rule(saltusi_scene_builder* b, const saltusi_yaml_node* node, double mu,
                       saltus_friction_law* law) {
   static const char* const rules[] = {"associated", "against-slip", NULL};
   const saltusi_yaml_node* rule = saltusi_yaml_find(node, "rule");
@@ -100,8 +99,8 @@ static void read_rule(builder* b, const saltusi_yaml_node* node, double mu,
 }
 
 /* A number of the mapping that is out of its range is refused where it stands. */
-static void check_range(builder* b, const saltusi_yaml_node* node, const char* key, double value,
-                        double low, double high) {
+static void check_range(saltusi_scene_builder* b, const saltusi_yaml_node* node, const char* key,
+                        double value, double low, double high) {
   const saltusi_yaml_node* at = saltusi_yaml_find(node, key);
   if (at != NULL && b->reader.status == SALTUS_OK && !(value >= low && value <= high)) {
     saltusi_reader_fail(&b->reader, at, "%s is %g, must be %s", key, value,
@@ -112,7 +111,7 @@ static void check_range(builder* b, const saltusi_yaml_node* node, const char* k
 }
 
 /* Coefficients of a mapping; the one of sticking along the first tangent is returned. */
-static double read_coefficients(builder* b, const saltusi_yaml_node* node,
+static double read_coefficients(saltusi_scene_builder* b, const saltusi_yaml_node* node,
                                 saltus_friction_law* law) {
   const char* wrong = NULL;
   if (has(node, "along") && has(node, "static")) {
@@ -156,8 +155,9 @@ static double read_coefficients(builder* b, const saltusi_yaml_node* node,
 }
 
 /* A part of the law that a mapping with `key`, or that number alone, describes. */
-static const saltusi_yaml_node* part(builder* b, const saltusi_yaml_node* item, const char* name,
-                                     const char* section, const char* key, double* value) {
+static const saltusi_yaml_node* part(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                                     const char* name, const char* section, const char* key,
+                                     double* value) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, name);
   if (node == NULL) {
     return NULL;
@@ -173,7 +173,8 @@ static const saltusi_yaml_node* part(builder* b, const saltusi_yaml_node* item, 
   return node;
 }
 
-static void read_patch(builder* b, const saltusi_yaml_node* item, saltus_friction_law* law) {
+static void read_patch(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                       saltus_friction_law* law) {
   static const char* const pressures[] = {"uniform", "hertz", NULL};
   static const char* const forms[] = {"exact", "ellipsoid", NULL};
   const saltusi_yaml_node* node =
@@ -193,7 +194,8 @@ static void read_patch(builder* b, const saltusi_yaml_node* item, saltus_frictio
   }
 }
 
-static void read_adhesion(builder* b, const saltusi_yaml_node* item, saltus_friction_law* law) {
+static void read_adhesion(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                          saltus_friction_law* law) {
   const saltusi_yaml_node* node =
       part(b, item, "adhesion", "contacts[].adhesion", "force", &law->adhesion);
   if (node == NULL || node->kind != SALTUSI_YAML_MAPPING || b->reader.status != SALTUS_OK) {
@@ -207,7 +209,7 @@ static void read_adhesion(builder* b, const saltusi_yaml_node* item, saltus_fric
   }
 }
 
-bool saltusi_scene_friction(builder* b, const saltusi_yaml_node* item,
+bool saltusi_scene_friction(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                             const saltus_friction_law** law, double* mu) {
   assert(b != NULL && item != NULL && law != NULL && mu != NULL);
   static const char* const words[] = {"viscous", "rolling", "drilling", "patch", "adhesion"};
@@ -246,8 +248,8 @@ bool saltusi_scene_rubs(const saltus_friction_law* law) {
 }
 
 /* A rate of a contact by formula. */
-static void read_rate(builder* b, const saltusi_yaml_node* item, const char* of, const char* key,
-                      const char* name, saltus_formula_text* into) {
+static void read_rate(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* of,
+                      const char* key, const char* name, saltus_formula_text* into) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, of);
   if (node == NULL || b->reader.status != SALTUS_OK) {
     return;
@@ -266,7 +268,7 @@ static void read_rate(builder* b, const saltusi_yaml_node* item, const char* of,
       saltusi_reader_formula(&b->reader, rate, saltusi_scene_describe(b, what, "contact", name));
 }
 
-void saltusi_scene_contact_friction(builder* b, const saltusi_yaml_node* item,
+void saltusi_scene_contact_friction(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                                     saltus_formula_contact* contact) {
   assert(b != NULL && item != NULL && contact != NULL);
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "friction");
@@ -305,7 +307,7 @@ void saltusi_scene_contact_friction(builder* b, const saltusi_yaml_node* item,
   }
 }
 
-void saltusi_scene_dry(builder* b) {
+void saltusi_scene_dry(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* list = saltusi_scene_list(b, "dry_friction");
   saltus_formula_dry* dry = saltusi_reader_take(&b->reader, (size_t)list->count + 1, sizeof *dry);

@@ -10,8 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 static const char* const law_words[] = {
     "newton", "poisson", "poisson-printed", "energetic", "path-newton", "path-poisson", NULL};
 static const char* const order_words[] = {"simultaneous", "sequential", "lzb", "moreau", NULL};
@@ -19,7 +17,8 @@ static const char* const pick_words[] = {"fastest", "first", "last", "cyclic", "
 static const char* const energy_words[] = {"report", "cap",        "poisson", "energetic",
                                            "stop",   "tangential", NULL};
 
-bool saltusi_scene_impact_law(builder* b, const saltusi_yaml_node* item, saltus_impact_law* law) {
+bool saltusi_scene_impact_law(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                              saltus_impact_law* law) {
   assert(b != NULL && law != NULL);
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "impact");
   if (node == NULL) {
@@ -31,7 +30,7 @@ bool saltusi_scene_impact_law(builder* b, const saltusi_yaml_node* item, saltus_
 }
 
 /* The place of a word, or the first when it is not given. */
-static int word_of(builder* b, const saltusi_yaml_node* section, const char* key,
+static int word_of(saltusi_scene_builder* b, const saltusi_yaml_node* section, const char* key,
                    const char* const* words) {
   const saltusi_yaml_node* node = saltusi_yaml_find(section, key);
   int word = node != NULL ? saltusi_scene_word(b, node, key, words) : 0;
@@ -39,7 +38,7 @@ static int word_of(builder* b, const saltusi_yaml_node* section, const char* key
 }
 
 /* stiffness: {floor: 2}; contacts have been read. */
-static void read_stiffness(builder* b, const saltusi_yaml_node* node) {
+static void read_stiffness(saltusi_scene_builder* b, const saltusi_yaml_node* node) {
   if (node == NULL || node->absent ||
       !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "stiffness")) {
     return;
@@ -65,7 +64,8 @@ static void read_stiffness(builder* b, const saltusi_yaml_node* node) {
   }
 }
 
-static void read_matrix(builder* b, const saltusi_yaml_node* node, saltus_impacts* rule) {
+static void read_matrix(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                        saltus_impacts* rule) {
   if (node == NULL || node->absent) {
     return;
   }
@@ -102,7 +102,7 @@ static void read_matrix(builder* b, const saltusi_yaml_node* node, saltus_impact
   b->matrix_places = place;
 }
 
-void saltusi_scene_impacts(builder* b) {
+void saltusi_scene_impacts(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* section = saltusi_scene_get(b, "impacts");
   if (section == NULL || section->absent || b->reader.status != SALTUS_OK) {
@@ -140,7 +140,7 @@ void saltusi_scene_impacts(builder* b) {
 }
 
 /* Contacts have numbers once the model is made. */
-void saltusi_scene_matrix(builder* b, const saltus_system* system) {
+void saltusi_scene_matrix(saltusi_scene_builder* b, const saltus_system* system) {
   assert(b != NULL && system != NULL);
   const saltusi_yaml_node* names = b->matrix_contacts;
   for (int i = 0; names != NULL && i < names->count && b->reader.status == SALTUS_OK; i++) {

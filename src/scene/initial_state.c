@@ -64,7 +64,7 @@ static int first_bad_mass(const saltus_system* sys, const saltus_point* at,
                           saltusi_reader* reader) {
   int nv = sys->dims.nv;
   if (sys->ops->linear == NULL && sys->ops->blocks != NULL) {
-    double* values = saltusi_reader_take(reader, saltusi_mass_room(sys), sizeof(double));
+    double* values = saltusi_reader_take(reader, saltusi_mass_workspace(sys), sizeof(double));
     return values != NULL ? first_bad_block(sys, at, values) : -1;
   }
   if (sys->ops->linear == NULL) {
@@ -328,10 +328,10 @@ static void check_agreement(saltusi_reader* reader, const saltus_scene_view* vie
                             const saltus_point* at, const saltusi_yaml_node* root) {
   saltusi_eval eval = {.sys = *view->system};
   saltusi_contradiction found;
-  saltus_status status = SALTUS_RETRY_ROOM;
-  while (status == SALTUS_RETRY_ROOM) {
+  saltus_status status = SALTUS_RETRY_CAPACITY;
+  while (status == SALTUS_RETRY_CAPACITY) {
     saltusi_joints joints;
-    saltusi_room_grow(&eval.room);
+    saltusi_capacity_grow(&eval.room);
     saltus_arena arena = saltus_arena_counting();
     saltusi_joints_layout(&joints, &eval, &arena);
     void* block = saltusi_reader_take(reader, arena.used + 1, 1);

@@ -415,14 +415,14 @@ static const saltus_scene_key record_keys[] = {
 static const saltus_scene_key along_keys[] = {ALONG("joints[]"), ALONG("joints[].angle"),
                                               ALONG("joints[].position")};
 
-typedef struct table {
+typedef struct keys_table {
   const saltus_scene_key* keys;
   int count;
-} table;
+} keys_table;
 
 #define TABLE(keys)                                                                                \
   { (keys), (int)(sizeof(keys) / sizeof *(keys)) }
-static const table tables[] = {
+static const keys_table tables[] = {
     TABLE(scene_keys),        TABLE(model_keys),       TABLE(running_keys),
     TABLE(coordinate_keys),   TABLE(world_keys),       TABLE(material_keys),
     TABLE(contact_pair_keys), TABLE(shape_keys),       TABLE(kind_keys),

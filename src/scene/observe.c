@@ -10,16 +10,16 @@
 #include <string.h>
 
 /* One entry of a section: its name and formula, and the mapping with its other keys or NULL. */
-typedef struct entry {
+typedef struct observe_entry {
   const char* name;
   saltus_formula_text formula;
   const saltusi_yaml_node* keys;
-} entry;
+} observe_entry;
 
-static entry read_entry(saltusi_reader* reader, const saltusi_yaml_node* section, int i,
-                        const char* kind) {
+static observe_entry read_entry(saltusi_reader* reader, const saltusi_yaml_node* section, int i,
+                                const char* kind) {
   const saltusi_yaml_node* node = &section->children[i];
-  entry e = {.name = section->keys[i].text};
+  observe_entry e = {.name = section->keys[i].text};
   char what[200];
   char place[32];
   snprintf(what, sizeof what, "%s \"%.150s\"", kind, e.name);
@@ -39,11 +39,11 @@ static entry read_entry(saltusi_reader* reader, const saltusi_yaml_node* section
   return e;
 }
 
-static const char* read_key(saltusi_reader* reader, const entry* e, const char* key) {
+static const char* read_key(saltusi_reader* reader, const observe_entry* e, const char* key) {
   return e->keys != NULL ? saltusi_reader_text(reader, saltusi_yaml_find(e->keys, key), key) : NULL;
 }
 
-static saltus_crossing read_direction(saltusi_reader* reader, const entry* e) {
+static saltus_crossing read_direction(saltusi_reader* reader, const observe_entry* e) {
   static const char* const words[] = {[SALTUS_CROSSING_BOTH] = "both",
                                       [SALTUS_CROSSING_RISING] = "rising",
                                       [SALTUS_CROSSING_FALLING] = "falling"};
@@ -152,7 +152,7 @@ void saltusi_scene_observe(saltusi_scene_builder* builder, const saltus_formula_
           added(reader, given, with_outputs(reader, model, outputs, own_count, given->formula));
       continue;
     }
-    entry e = read_entry(reader, section, i, "output");
+    observe_entry e = read_entry(reader, section, i, "output");
     outputs[i] = (saltus_formula_output){
         .name = e.name, .unit = read_key(reader, &e, "unit"), .formula = e.formula};
   }
@@ -160,7 +160,7 @@ void saltusi_scene_observe(saltusi_scene_builder* builder, const saltus_formula_
   int event_count = section != NULL ? section->count : 0;
   saltus_formula_event* events = saltusi_reader_take(reader, (size_t)event_count, sizeof *events);
   for (int i = 0; i < event_count && reader->status == SALTUS_OK; i++) {
-    entry e = read_entry(reader, section, i, "event");
+    observe_entry e = read_entry(reader, section, i, "event");
     events[i] = (saltus_formula_event){
         .name = e.name, .direction = read_direction(reader, &e), .formula = e.formula};
   }

@@ -12,8 +12,6 @@
 #include <assert.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 enum { ROWS_MOST = SALTUSI_SCENE_ROWS_MOST };
 
 typedef struct rows {
@@ -38,7 +36,7 @@ static const rows table[] = {
 };
 
 /* "a" + "b" + "c" in the pool; NULL after a failure. */
-static const char* join(builder* b, const char* x, const char* y, const char* z) {
+static const char* join(saltusi_scene_builder* b, const char* x, const char* y, const char* z) {
   const char* two = saltusi_pool_join(b->reader.pool, x, y);
   const char* all = two != NULL ? saltusi_pool_join(b->reader.pool, two, z) : NULL;
   if (all == NULL && b->reader.status == SALTUS_OK) {
@@ -48,7 +46,8 @@ static const char* join(builder* b, const char* x, const char* y, const char* z)
 }
 
 /* The input, after a message if there is none; and that nothing acts along a coordinate, which such a joint does not have. */
-static const char* read_input(builder* b, const saltusi_yaml_node* item, const char* name) {
+static const char* read_input(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                              const char* name) {
   static const char* const refused[] = {"drive",    "limits",  "restitution",
                                         "spring",   "damping", "dry_friction",
                                         "actuator", "angle",   "position"};
@@ -73,8 +72,8 @@ static const char* read_input(builder* b, const saltusi_yaml_node* item, const c
   return input != NULL ? input : "";
 }
 
-int saltusi_scene_open_joint(builder* b, const saltusi_yaml_node* item, const char* name,
-                             saltus_formula_joint* out) {
+int saltusi_scene_open_joint(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                             const char* name, saltus_formula_joint* out) {
   assert(b != NULL && item != NULL && out != NULL);
   saltus_joint_def joint = {0};
   const char* input = read_input(b, item, name);

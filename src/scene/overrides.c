@@ -155,7 +155,7 @@ saltus_status saltus_scene_value(const saltus_scene* scene, const char* formula,
   if (status != SALTUS_OK) {
     return status;
   }
-  const saltus_scene_view* view = saltus_scene_look(with);
+  const saltus_scene_view* view = saltus_scene_get_view(with);
   const saltus_observables* o = view->observables;
   double* values = SALTUSI_TAKE(&with->pool, double, o->output_count);
   void* scratch = saltusi_pool_take(&with->pool, o->scratch + 1, 1);

@@ -11,10 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 /* Names of the coordinates; false: no memory. */
-static bool index_coordinates(builder* b, saltusi_index* names) {
+static bool index_coordinates(saltusi_scene_builder* b, saltusi_index* names) {
   if (!saltusi_index_start(names, b->model.coordinate_count, b->reader.pool)) {
     b->reader.status = SALTUS_ERR_MEMORY;
     return false;
@@ -26,8 +24,8 @@ static bool index_coordinates(builder* b, saltusi_index* names) {
 }
 
 /* The force on a coordinate, which the node `named` names. */
-static void coordinate_force(builder* b, const saltusi_index* names, const saltusi_yaml_node* named,
-                             const saltusi_yaml_node* force) {
+static void coordinate_force(saltusi_scene_builder* b, const saltusi_index* names,
+                             const saltusi_yaml_node* named, const saltusi_yaml_node* force) {
   saltus_formula_coordinate* coordinates = (saltus_formula_coordinate*)b->model.coordinates;
   const char* name = named->text;
   const int place = saltusi_index_find(names, name);
@@ -49,7 +47,7 @@ static void coordinate_force(builder* b, const saltusi_index* names, const saltu
 }
 
 /* Forces by coordinate. */
-static void coordinate_forces(builder* b, const saltusi_yaml_node* node) {
+static void coordinate_forces(saltusi_scene_builder* b, const saltusi_yaml_node* node) {
   saltusi_index names;
   if (!index_coordinates(b, &names)) {
     return;
@@ -60,7 +58,7 @@ static void coordinate_forces(builder* b, const saltusi_yaml_node* node) {
 }
 
 /* A list of formulas; in the plane a torque is one formula. */
-static void read_vector(builder* b, const saltusi_yaml_node* item, const char* key,
+static void read_vector(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* key,
                         const char* name, saltus_formula_text into[3]) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, key);
   const bool plane = b->mechanism.dimension == 2, torque = strcmp(key, "torque") == 0;
@@ -86,7 +84,8 @@ static void read_vector(builder* b, const saltusi_yaml_node* item, const char* k
 }
 
 /* A force at a marker. */
-static void marker_force(builder* b, const saltusi_yaml_node* item, saltus_formula_force* force) {
+static void marker_force(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                         saltus_formula_force* force) {
   static const char* const frames[] = {"world", "marker", NULL};
   force->at = saltusi_reader_text(&b->reader, saltusi_yaml_find(item, "at"), "at");
   read_vector(b, item, "force", force->name, force->force);
@@ -102,8 +101,8 @@ static void marker_force(builder* b, const saltusi_yaml_node* item, saltus_formu
 }
 
 /* An item of the list that acts on a coordinate. */
-static void listed_coordinate(builder* b, const saltusi_index* names, const saltusi_yaml_node* item,
-                              const char* name) {
+static void listed_coordinate(saltusi_scene_builder* b, const saltusi_index* names,
+                              const saltusi_yaml_node* item, const char* name) {
   static const char* const others[] = {"at", "torque", "frame"};
   const saltusi_yaml_node* named = saltusi_yaml_find(item, "coordinate");
   const saltusi_yaml_node* force = saltusi_yaml_find(item, "force");
@@ -125,7 +124,7 @@ static void listed_coordinate(builder* b, const saltusi_index* names, const salt
 }
 
 /* Forces at markers and on coordinates. */
-static void listed_forces(builder* b, const saltusi_yaml_node* list) {
+static void listed_forces(saltusi_scene_builder* b, const saltusi_yaml_node* list) {
   saltus_formula_force* forces =
       saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *forces);
   saltusi_index names;
@@ -159,7 +158,7 @@ static void listed_forces(builder* b, const saltusi_yaml_node* list) {
   b->model.force_count = count;
 }
 
-void saltusi_scene_forces(builder* b) {
+void saltusi_scene_forces(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* node = saltusi_reader_section(b->root, "forces");
   if (node == NULL || b->reader.status != SALTUS_OK) {
@@ -178,7 +177,7 @@ typedef struct item_formula {
   saltus_formula_text* into;
 } item_formula;
 
-static void read_formulas(builder* b, const saltusi_yaml_node* item, const char* kind,
+static void read_formulas(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* kind,
                           const char* name, const item_formula* formulas, size_t count) {
   for (size_t k = 0; k < count; k++) {
     *formulas[k].into =
@@ -188,7 +187,8 @@ static void read_formulas(builder* b, const saltusi_yaml_node* item, const char*
 }
 
 /* What items of a list are: by formula, or of the mechanism. */
-static void count_kinds(builder* b, const saltusi_yaml_node* list, const char* key, int kinds[2]) {
+static void count_kinds(saltusi_scene_builder* b, const saltusi_yaml_node* list, const char* key,
+                        int kinds[2]) {
   for (int i = 0; i < list->count; i++) {
     const saltusi_yaml_node* item = &list->children[i];
     const bool formula = item->kind != SALTUSI_YAML_MAPPING || saltusi_yaml_find(item, key) != NULL;
@@ -197,7 +197,7 @@ static void count_kinds(builder* b, const saltusi_yaml_node* list, const char* k
   (void)b;
 }
 
-static void formula_spring(builder* b, const saltusi_yaml_node* item,
+static void formula_spring(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                            saltus_formula_spring* spring) {
   const item_formula formulas[] = {{"elongation", &spring->elongation},
                                    {"stiffness", &spring->stiffness},
@@ -221,7 +221,7 @@ static void formula_spring(builder* b, const saltusi_yaml_node* item,
 }
 
 /* Springs between markers belong to the mechanism. */
-static bool is_between(builder* b, const saltusi_yaml_node* item, const char* kind,
+static bool is_between(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* kind,
                        const char* name, const char* formula) {
   if (b->mechanism.dimension == 0) {
     saltusi_reader_fail(&b->reader, item, "%s " SALTUSI_QUOTE " has no %s", kind, name, formula);
@@ -230,7 +230,7 @@ static bool is_between(builder* b, const saltusi_yaml_node* item, const char* ki
   return true;
 }
 
-void saltusi_scene_springs(builder* b) {
+void saltusi_scene_springs(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* list = saltusi_scene_list(b, "springs");
   int kinds[2] = {0, 0}, used[2] = {0, 0};
@@ -258,7 +258,7 @@ void saltusi_scene_springs(builder* b) {
   b->mechanism.spring_count = used[1];
 }
 
-void saltusi_scene_joints(builder* b) {
+void saltusi_scene_joints(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* list = saltusi_scene_list(b, "joints");
   int kinds[2] = {0, 0}, used[2] = {0, 0};
@@ -302,7 +302,7 @@ void saltusi_scene_joints(builder* b) {
   b->mechanism.joint_count = used[1];
 }
 
-void saltusi_scene_contacts(builder* b) {
+void saltusi_scene_contacts(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* list = saltusi_scene_list(b, "contacts");
   saltus_formula_contact* contacts =

@@ -617,7 +617,7 @@ saltus_status saltus_scene_input(const saltus_scene* scene, const char* name, do
   return SALTUS_OK;
 }
 
-const saltus_scene_view* saltus_scene_look(const saltus_scene* scene) {
+const saltus_scene_view* saltus_scene_get_view(const saltus_scene* scene) {
   assert(scene != NULL);
   return &scene->view;
 }

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 /* What each kind is described by. */
 static const char* const described_by[] = {
     [SALTUS_SHAPE_CIRCLE] = "radius hollow",
@@ -45,8 +43,8 @@ static bool is_word_of(const char* words, const char* word) {
 }
 
 /* [[x, y], ...], or of numbers alone when width is 1. */
-static double* read_rows(builder* b, const saltusi_yaml_node* node, const char* what, int width,
-                         int* rows) {
+static double* read_rows(saltusi_scene_builder* b, const saltusi_yaml_node* node, const char* what,
+                         int width, int* rows) {
   *rows = 0;
   if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, what)) {
     return NULL;
@@ -64,7 +62,7 @@ static double* read_rows(builder* b, const saltusi_yaml_node* node, const char* 
   return out;
 }
 
-static int* read_triangles(builder* b, const saltusi_yaml_node* node, int* count) {
+static int* read_triangles(saltusi_scene_builder* b, const saltusi_yaml_node* node, int* count) {
   double* places = read_rows(b, node, "triangles", 3, count);
   int* out = saltusi_reader_take(&b->reader, 3 * (size_t)*count, sizeof *out);
   for (int i = 0; out != NULL && places != NULL && i < 3 * *count; i++) {
@@ -78,7 +76,8 @@ static int* read_triangles(builder* b, const saltusi_yaml_node* node, int* count
   return out;
 }
 
-static void read_heights(builder* b, const saltusi_yaml_node* of, saltus_shape_def* shape) {
+static void read_heights(saltusi_scene_builder* b, const saltusi_yaml_node* of,
+                         saltus_shape_def* shape) {
   const saltusi_yaml_node* node = saltusi_yaml_find(of, "heights");
   if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, "heights")) {
     return;
@@ -98,7 +97,8 @@ static void read_heights(builder* b, const saltusi_yaml_node* of, saltus_shape_d
 }
 
 /* Points and triangles of a file, scaled. */
-static void read_file(builder* b, const saltusi_yaml_node* of, saltus_shape_def* shape) {
+static void read_file(saltusi_scene_builder* b, const saltusi_yaml_node* of,
+                      saltus_shape_def* shape) {
   const saltusi_yaml_node* node = saltusi_yaml_find(of, "file");
   const char* path = saltusi_reader_text(&b->reader, node, "file");
   if (path == NULL) {
@@ -129,7 +129,8 @@ static void read_file(builder* b, const saltusi_yaml_node* of, saltus_shape_def*
 }
 
 /* What stands behind the kind. */
-static void read_kind(builder* b, const saltusi_yaml_node* of, saltus_shape_def* shape) {
+static void read_kind(saltusi_scene_builder* b, const saltusi_yaml_node* of,
+                      saltus_shape_def* shape) {
   const char* kind = saltus_shape_kind_name(shape->kind);
   if (of->absent) {
     return; /* half-space: alone */
@@ -172,7 +173,8 @@ static void read_kind(builder* b, const saltusi_yaml_node* of, saltus_shape_def*
   read_file(b, of, shape);
 }
 
-static void read_groups(builder* b, const saltusi_yaml_node* item, saltus_body_shape_def* shape) {
+static void read_groups(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                        saltus_body_shape_def* shape) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "groups");
   if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, "groups")) {
     return;
@@ -185,8 +187,8 @@ static void read_groups(builder* b, const saltusi_yaml_node* item, saltus_body_s
   shape->group_count = node->count;
 }
 
-static void read_shape(builder* b, const saltusi_yaml_node* item, const char* body, int number,
-                       saltus_body_shape_def* shape) {
+static void read_shape(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* body,
+                       int number, saltus_body_shape_def* shape) {
   if (!saltusi_reader_keys(&b->reader, item, "shapes[]", "a shape")) {
     return;
   }
@@ -221,7 +223,7 @@ static void read_shape(builder* b, const saltusi_yaml_node* item, const char* bo
   read_kind(b, of, &shape->shape);
 }
 
-static const saltusi_yaml_node* shapes_of(builder* b, const saltusi_yaml_node* item) {
+static const saltusi_yaml_node* shapes_of(saltusi_scene_builder* b, const saltusi_yaml_node* item) {
   const saltusi_yaml_node* list =
       item != NULL && item->kind == SALTUSI_YAML_MAPPING ? saltusi_yaml_find(item, "shapes") : NULL;
   if (list == NULL || list->absent ||
@@ -231,7 +233,7 @@ static const saltusi_yaml_node* shapes_of(builder* b, const saltusi_yaml_node* i
   return list;
 }
 
-static void read_materials(builder* b) {
+static void read_materials(saltusi_scene_builder* b) {
   const saltusi_yaml_node* section = saltusi_scene_mapping(b, "materials");
   saltus_material_def* materials =
       saltusi_reader_take(&b->reader, (size_t)section->count, sizeof *materials);
@@ -255,7 +257,7 @@ static void read_materials(builder* b) {
   b->mechanism.material_count = section->count;
 }
 
-static void read_contact_pairs(builder* b) {
+static void read_contact_pairs(saltusi_scene_builder* b) {
   const saltusi_yaml_node* list = saltusi_scene_list(b, "contact_pairs");
   saltus_contact_pair_def* pairs =
       saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *pairs);
@@ -293,7 +295,7 @@ static void read_contact_pairs(builder* b) {
   b->mechanism.contact_pair_count = list->count;
 }
 
-void saltusi_scene_shapes(builder* b) {
+void saltusi_scene_shapes(saltusi_scene_builder* b) {
   assert(b != NULL);
   if (b->mechanism.dimension == 0 || b->reader.status != SALTUS_OK) {
     return;
@@ -323,7 +325,7 @@ void saltusi_scene_shapes(builder* b) {
   read_contact_pairs(b);
 }
 
-static const saltusi_yaml_node* node_of(const builder* b, const char* shape) {
+static const saltusi_yaml_node* node_of(const saltusi_scene_builder* b, const char* shape) {
   for (int i = 0; i < b->mechanism.shape_count; i++) {
     if (strcmp(b->mechanism.shapes[i].shape.name, shape) == 0) {
       return b->shape_nodes[i];
@@ -332,7 +334,7 @@ static const saltusi_yaml_node* node_of(const builder* b, const char* shape) {
   return b->root;
 }
 
-saltus_status saltusi_scene_overlaps(builder* b) {
+saltus_status saltusi_scene_overlaps(saltusi_scene_builder* b) {
   assert(b != NULL);
   saltus_scene* scene = b->scene;
   saltus_scene_view* view = &scene->view;

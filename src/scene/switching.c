@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 static void fire(void* self, int event, bool rising) {
   saltus_scene* scene = self;
   (void)rising;
@@ -35,7 +33,7 @@ static void reset(void* self) {
   }
 }
 
-static int find_input(const builder* b, const char* name) {
+static int find_input(const saltusi_scene_builder* b, const char* name) {
   int i = 0;
   while (i < b->model.input_count && strcmp(b->model.input_names[i], name) != 0) {
     i++;
@@ -48,7 +46,7 @@ static const saltusi_yaml_node* set_of(const saltusi_yaml_node* event) {
   return event->kind == SALTUSI_YAML_MAPPING ? saltusi_yaml_find(event, "set") : NULL;
 }
 
-static void read_set(builder* b, int event, const saltusi_yaml_node* node) {
+static void read_set(saltusi_scene_builder* b, int event, const saltusi_yaml_node* node) {
   saltusi_scene_switches* s = &b->scene->switches;
   if (!saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_MAPPING, "set")) {
     return;
@@ -68,7 +66,7 @@ static void read_set(builder* b, int event, const saltusi_yaml_node* node) {
   }
 }
 
-void saltusi_scene_switching(builder* b) {
+void saltusi_scene_switching(saltusi_scene_builder* b) {
   assert(b != NULL);
   saltus_scene* scene = b->scene;
   const saltusi_yaml_node* events = saltusi_scene_mapping(b, "events");

@@ -11,27 +11,27 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
-const saltusi_yaml_node* saltusi_scene_get(const builder* b, const char* key) {
+const saltusi_yaml_node* saltusi_scene_get(const saltusi_scene_builder* b, const char* key) {
   assert(b != NULL);
   return saltusi_yaml_find(b->root, key);
 }
 
-const char* saltusi_scene_describe(builder* b, const char* what, const char* of, const char* name) {
+const char* saltusi_scene_describe(saltusi_scene_builder* b, const char* what, const char* of,
+                                   const char* name) {
   assert(b != NULL);
   char text[256];
   snprintf(text, sizeof text, "%s of %s \"%.150s\"", what, of, name);
   return saltusi_pool_text(b->reader.pool, text);
 }
 
-const char* saltusi_scene_text(builder* b, const saltusi_yaml_node* node, const char* what) {
+const char* saltusi_scene_text(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                               const char* what) {
   assert(b != NULL);
   const char* text = saltusi_reader_text(&b->reader, node, what);
   return text != NULL ? text : "";
 }
 
-saltusi_formula_constants* saltusi_scene_constants(builder* b) {
+saltusi_formula_constants* saltusi_scene_constants(saltusi_scene_builder* b) {
   assert(b != NULL);
   if (b->constants == NULL && b->reader.status == SALTUS_OK) {
     b->model.log = saltusi_scene_finder(b);
@@ -40,8 +40,8 @@ saltusi_formula_constants* saltusi_scene_constants(builder* b) {
   return b->reader.status == SALTUS_OK ? b->constants : NULL;
 }
 
-double saltusi_scene_number(builder* b, const saltusi_yaml_node* node, const char* what,
-                            double fallback) {
+double saltusi_scene_number(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                            const char* what, double fallback) {
   assert(b != NULL);
   saltus_formula_text text = saltusi_reader_formula(&b->reader, node, what);
   saltusi_formula_constants* constants = text.text != NULL ? saltusi_scene_constants(b) : NULL;
@@ -52,14 +52,14 @@ double saltusi_scene_number(builder* b, const saltusi_yaml_node* node, const cha
   return value;
 }
 
-double saltusi_scene_constant(builder* b, const saltusi_yaml_node* section, const char* key,
-                              double fallback) {
+double saltusi_scene_constant(saltusi_scene_builder* b, const saltusi_yaml_node* section,
+                              const char* key, double fallback) {
   assert(b != NULL);
   const saltusi_yaml_node* node = section != NULL ? saltusi_yaml_find(section, key) : NULL;
   return saltusi_scene_number(b, node, key, fallback);
 }
 
-int saltusi_scene_numbers(builder* b, const saltusi_yaml_node* node, const char* what,
+int saltusi_scene_numbers(saltusi_scene_builder* b, const saltusi_yaml_node* node, const char* what,
                           const int lengths[2], double* out) {
   assert(b != NULL);
   if (node == NULL || !saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, what)) {
@@ -80,8 +80,8 @@ int saltusi_scene_numbers(builder* b, const saltusi_yaml_node* node, const char*
   return node->count;
 }
 
-static saltus_signal read_signal(builder* b, const saltusi_yaml_node* node, const char* what,
-                                 bool moves) {
+static saltus_signal read_signal(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                                 const char* what, bool moves) {
   saltus_signal signal = {0};
   saltus_formula_text text = saltusi_reader_formula(&b->reader, node, what);
   saltusi_formula_constants* constants = text.text != NULL ? saltusi_scene_constants(b) : NULL;
@@ -92,13 +92,14 @@ static saltus_signal read_signal(builder* b, const saltusi_yaml_node* node, cons
   return signal;
 }
 
-saltus_signal saltusi_scene_signal(builder* b, const saltusi_yaml_node* node, const char* what) {
+saltus_signal saltusi_scene_signal(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                                   const char* what) {
   assert(b != NULL);
   return read_signal(b, node, what, true);
 }
 
-bool saltusi_scene_actuator(builder* b, const saltusi_yaml_node* node, const char* what,
-                            saltus_signal* signal, saltus_formula_text* motion) {
+bool saltusi_scene_actuator(saltusi_scene_builder* b, const saltusi_yaml_node* node,
+                            const char* what, saltus_signal* signal, saltus_formula_text* motion) {
   assert(b != NULL && signal != NULL && motion != NULL);
   *motion = saltusi_reader_formula(&b->reader, node, what);
   saltusi_formula_constants* constants = motion->text != NULL ? saltusi_scene_constants(b) : NULL;
@@ -109,13 +110,13 @@ bool saltusi_scene_actuator(builder* b, const saltusi_yaml_node* node, const cha
   return true;
 }
 
-bool saltusi_scene_flag(builder* b, const saltusi_yaml_node* node, const char* what) {
+bool saltusi_scene_flag(saltusi_scene_builder* b, const saltusi_yaml_node* node, const char* what) {
   assert(b != NULL);
   static const char* const words[] = {"false", "true", NULL};
   return node != NULL && saltusi_scene_word(b, node, what, words) == 1;
 }
 
-int saltusi_scene_word(builder* b, const saltusi_yaml_node* node, const char* what,
+int saltusi_scene_word(saltusi_scene_builder* b, const saltusi_yaml_node* node, const char* what,
                        const char* const* words) {
   assert(b != NULL);
   const char* text = saltusi_reader_text(&b->reader, node, what);
@@ -142,7 +143,7 @@ int saltusi_scene_word(builder* b, const saltusi_yaml_node* node, const char* wh
   return -1;
 }
 
-const saltusi_yaml_node* saltusi_scene_list(builder* b, const char* key) {
+const saltusi_yaml_node* saltusi_scene_list(saltusi_scene_builder* b, const char* key) {
   assert(b != NULL);
   static const saltusi_yaml_node empty = {.kind = SALTUSI_YAML_SEQUENCE, .text = ""};
   const saltusi_yaml_node* node = saltusi_reader_section(b->root, key);
@@ -152,7 +153,7 @@ const saltusi_yaml_node* saltusi_scene_list(builder* b, const char* key) {
   return node;
 }
 
-const saltusi_yaml_node* saltusi_scene_mapping(builder* b, const char* key) {
+const saltusi_yaml_node* saltusi_scene_mapping(saltusi_scene_builder* b, const char* key) {
   assert(b != NULL);
   static const saltusi_yaml_node empty = {.kind = SALTUSI_YAML_MAPPING, .text = ""};
   const saltusi_yaml_node* node = saltusi_reader_section(b->root, key);
@@ -162,7 +163,7 @@ const saltusi_yaml_node* saltusi_scene_mapping(builder* b, const char* key) {
   return node;
 }
 
-const char* saltusi_scene_item_name(builder* b, const saltusi_yaml_node* item, int i,
+const char* saltusi_scene_item_name(saltusi_scene_builder* b, const saltusi_yaml_node* item, int i,
                                     const char* kind) {
   assert(b != NULL);
   const saltusi_yaml_node* node = saltusi_yaml_find(item, "name");
@@ -177,7 +178,7 @@ const char* saltusi_scene_item_name(builder* b, const saltusi_yaml_node* item, i
   return name;
 }
 
-void saltusi_scene_inputs(builder* b) {
+void saltusi_scene_inputs(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* node = saltusi_scene_mapping(b, "inputs");
   const char** names = saltusi_reader_take(&b->reader, (size_t)node->count, sizeof *names);

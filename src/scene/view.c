@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef saltusi_scene_builder builder;
-
 static const char* const types[] = {"point",  "line", "circle",  "box",
                                     "spring", "text", "contact", NULL};
 _Static_assert(sizeof types / sizeof *types == SALTUS_DRAWN_TYPES + 1, "one each");
@@ -26,17 +24,17 @@ const char* saltus_drawn_type_name(saltus_drawn_type type) {
 }
 
 /* What is being read. */
-typedef struct reading {
-  builder* b;
+typedef struct view_reading {
+  saltusi_scene_builder* b;
   saltusi_scene_drawing* out;
   saltus_formula_output* values;
   int count, room;
   const saltusi_yaml_node* item;
   const char* name;
-} reading;
+} view_reading;
 
 /* One more value; text NULL: 0. */
-static void add_value(reading* r, saltus_formula_text formula) {
+static void add_value(view_reading* r, saltus_formula_text formula) {
   if (r->count >= r->room) { /* counted before: cannot be */
     r->b->reader.status = SALTUS_ERR_MEMORY;
     return;
@@ -50,13 +48,13 @@ static void add_value(reading* r, saltus_formula_text formula) {
       .name = saltusi_pool_text(r->b->reader.pool, name), .unit = "", .formula = formula};
 }
 
-static const char* describe(reading* r, const char* what) {
+static const char* describe(view_reading* r, const char* what) {
   return saltusi_scene_describe(r->b, what, "view item", r->name);
 }
 
 /* A list of d formulas. */
-static void add_place(reading* r, const saltusi_yaml_node* node, const char* key) {
-  builder* b = r->b;
+static void add_place(view_reading* r, const saltusi_yaml_node* node, const char* key) {
+  saltusi_scene_builder* b = r->b;
   const int d = r->out->view.dimension;
   if (!saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, key)) {
     return;
@@ -73,7 +71,7 @@ static void add_place(reading* r, const saltusi_yaml_node* node, const char* key
 }
 
 /* A place by its key; needed: it has to be there, else zeros. */
-static void read_place(reading* r, const char* key, bool needed) {
+static void read_place(view_reading* r, const char* key, bool needed) {
   const saltusi_yaml_node* node = saltusi_yaml_find(r->item, key);
   if (node != NULL) {
     add_place(r, node, key);
@@ -88,7 +86,7 @@ static void read_place(reading* r, const char* key, bool needed) {
   }
 }
 
-static void read_formula(reading* r, const char* key, bool needed) {
+static void read_formula(view_reading* r, const char* key, bool needed) {
   const saltusi_yaml_node* node = saltusi_yaml_find(r->item, key);
   if (node == NULL && needed) {
     saltusi_reader_fail(&r->b->reader, r->item, "view item " SALTUSI_QUOTE " has no \"%s\"",
@@ -99,8 +97,8 @@ static void read_formula(reading* r, const char* key, bool needed) {
 }
 
 /* `points` of a line or a spring; how many. */
-static int read_points(reading* r, saltus_drawn_type type) {
-  builder* b = r->b;
+static int read_points(view_reading* r, saltus_drawn_type type) {
+  saltusi_scene_builder* b = r->b;
   const saltusi_yaml_node* node = saltusi_yaml_find(r->item, "points");
   if (node == NULL) {
     saltusi_reader_fail(&b->reader, r->item, "view item " SALTUSI_QUOTE " has no \"points\"",
@@ -123,8 +121,8 @@ static int read_points(reading* r, saltus_drawn_type type) {
 }
 
 /* The contact that an item names. */
-static int read_contact(reading* r) {
-  builder* b = r->b;
+static int read_contact(view_reading* r) {
+  saltusi_scene_builder* b = r->b;
   const saltusi_yaml_node* node = saltusi_yaml_find(r->item, "contact");
   const saltus_system* system = b->scene->view.system;
   const char* name = saltusi_reader_text(&b->reader, node, "contact");
@@ -148,7 +146,7 @@ static int read_contact(reading* r) {
   return -1;
 }
 
-static void read_values(reading* r, saltus_drawn* thing) {
+static void read_values(view_reading* r, saltus_drawn* thing) {
   thing->places = 1;
   if (thing->type == SALTUS_DRAWN_LINE || thing->type == SALTUS_DRAWN_SPRING) {
     thing->places = read_points(r, thing->type);
@@ -174,8 +172,8 @@ static void read_values(reading* r, saltus_drawn* thing) {
   }
 }
 
-static void read_item(reading* r, int i, saltus_drawn* thing) {
-  builder* b = r->b;
+static void read_item(view_reading* r, int i, saltus_drawn* thing) {
+  saltusi_scene_builder* b = r->b;
   char what[64];
   snprintf(what, sizeof what, "view item %d", i + 1);
   if (!saltusi_reader_keys(&b->reader, r->item, "view[]", what)) {
@@ -218,7 +216,7 @@ static int scalars(const saltusi_yaml_node* node) {
 }
 
 /* The plane or space: that of the bodies, else of the first place. */
-static int dimension_of(const builder* b, const saltusi_yaml_node* list) {
+static int dimension_of(const saltusi_scene_builder* b, const saltusi_yaml_node* list) {
   if (b->scene->mechanism != NULL) {
     return saltus_mechanism_sizes(b->scene->mechanism).dimension;
   }
@@ -239,7 +237,7 @@ static int dimension_of(const builder* b, const saltusi_yaml_node* list) {
   return 2;
 }
 
-void saltusi_scene_view_section(builder* b) {
+void saltusi_scene_view_section(saltusi_scene_builder* b) {
   assert(b != NULL && b->scene->view.system != NULL);
   enum { FILLED_IN = 4 }; /* values of an item that may be left out */
   const saltusi_yaml_node* list = saltusi_scene_list(b, "view");
@@ -248,7 +246,7 @@ void saltusi_scene_view_section(builder* b) {
   }
   saltusi_scene_drawing* out = &b->scene->drawing;
   saltus_drawn* things = saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *things);
-  reading r = {.b = b, .out = out, .room = scalars(list) + FILLED_IN * list->count};
+  view_reading r = {.b = b, .out = out, .room = scalars(list) + FILLED_IN * list->count};
   r.values = saltusi_reader_take(&b->reader, (size_t)r.room, sizeof *r.values);
   out->view.dimension = dimension_of(b, list);
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {

@@ -14,19 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct builder {
+typedef struct yaml_parse_builder {
   const char* file;
   const char* text;
   saltusi_pool* pool;
   saltus_log log;
   saltus_status status;
-} builder;
+} yaml_parse_builder;
 
-static void fail(builder* b, saltus_status status) {
+static void fail(yaml_parse_builder* b, saltus_status status) {
   b->status = b->status == SALTUS_OK ? status : b->status;
 }
 
-static void refuse(builder* b, int line, int column, const char* why) {
+static void refuse(yaml_parse_builder* b, int line, int column, const char* why) {
   if (b->status == SALTUS_OK) {
     saltusi_log(b->log, SALTUS_LEVEL_ERROR, "%s:%d:%d: %s", b->file, line, column, why);
   }
@@ -48,9 +48,9 @@ static void place(struct fy_node* node, saltusi_yaml_node* to) {
   }
 }
 
-static void build(builder* b, struct fy_node* from, saltusi_yaml_node* to);
+static void build(yaml_parse_builder* b, struct fy_node* from, saltusi_yaml_node* to);
 
-static void build_scalar(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
+static void build_scalar(yaml_parse_builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   size_t length = 0;
   const char* text = fy_node_get_scalar(from, &length);
   char* copy = saltusi_pool_take(b->pool, length + 1, 1);
@@ -69,10 +69,10 @@ static void build_scalar(builder* b, struct fy_node* from, saltusi_yaml_node* to
   to->absent = length == 0 && fy_node_get_style(from) == FYNS_PLAIN;
 }
 
-static void refuse_yaml(builder* b, int line, int column, const char* what);
+static void refuse_yaml(yaml_parse_builder* b, int line, int column, const char* what);
 
 /* The parser looks for equal keys by comparing all with all; it is set not to. */
-static void build_mapping(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
+static void build_mapping(yaml_parse_builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   int count = fy_node_mapping_item_count(from);
   saltusi_yaml_node* keys = SALTUSI_TAKE(b->pool, saltusi_yaml_node, count);
   to->children = SALTUSI_TAKE(b->pool, saltusi_yaml_node, count);
@@ -111,7 +111,7 @@ static void build_mapping(builder* b, struct fy_node* from, saltusi_yaml_node* t
   }
 }
 
-static void build_sequence(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
+static void build_sequence(yaml_parse_builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   int count = fy_node_sequence_item_count(from);
   to->children = SALTUSI_TAKE(b->pool, saltusi_yaml_node, count);
   if (to->children == NULL) {
@@ -129,7 +129,7 @@ static void build_sequence(builder* b, struct fy_node* from, saltusi_yaml_node* 
   }
 }
 
-static void build(builder* b, struct fy_node* from, saltusi_yaml_node* to) {
+static void build(yaml_parse_builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   to->text = "";
   place(from, to);
   if (from == NULL) { /* "key:" with nothing behind it */
@@ -189,7 +189,7 @@ static size_t character(const unsigned char* at, size_t left) {
   return code >= lowest[length] && code < 0x110000 && !surrogate ? length : 0;
 }
 
-static bool check_text(builder* b, const char* text, size_t length) {
+static bool check_text(yaml_parse_builder* b, const char* text, size_t length) {
   int line = 1;
   int column = 1;
   for (size_t i = 0; i < length;) {
@@ -224,7 +224,7 @@ static bool tab_indents(const char* line) {
 }
 
 /* A complaint with the line that it is about. */
-static void refuse_yaml(builder* b, int line, int column, const char* what) {
+static void refuse_yaml(yaml_parse_builder* b, int line, int column, const char* what) {
   const char* start = line_start(b->text, line);
   int shown = (int)strcspn(start, "\r\n");
   char why[512];
@@ -237,7 +237,7 @@ static void refuse_yaml(builder* b, int line, int column, const char* what) {
 }
 
 /* The parser's own complaint, with its place and the line. */
-static void report(builder* b, struct fy_diag* diag) {
+static void report(yaml_parse_builder* b, struct fy_diag* diag) {
   void* state = NULL;
   struct fy_diag_error* error = fy_diag_errors_iterate(diag, &state);
   if (error == NULL || error->line < 1) {
@@ -262,7 +262,7 @@ static void report(builder* b, struct fy_diag* diag) {
 /* ---- document ---------------------------------------------------------------------------- */
 
 /* The one document of the stream, or NULL after a message. */
-static struct fy_document* load_document(builder* b, struct fy_parser* parser,
+static struct fy_document* load_document(yaml_parse_builder* b, struct fy_parser* parser,
                                          struct fy_diag* diag) {
   struct fy_document* document = fy_parse_load_document(parser);
   if (document == NULL || fy_document_root(document) == NULL) {
@@ -296,7 +296,7 @@ static struct fy_document* load_document(builder* b, struct fy_parser* parser,
   return document;
 }
 
-static void parse(builder* b, size_t length, saltusi_yaml_node* root) {
+static void parse(yaml_parse_builder* b, size_t length, saltusi_yaml_node* root) {
   struct fy_diag_cfg diag_config;
   fy_diag_cfg_default(&diag_config);
   diag_config.fp = NULL;
@@ -322,7 +322,7 @@ saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* fi
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out) {
   assert(text != NULL && pool != NULL && out != NULL);
   *out = NULL;
-  builder b = {.file = file, .text = text, .pool = pool, .log = log};
+  yaml_parse_builder b = {.file = file, .text = text, .pool = pool, .log = log};
   saltusi_yaml_node* root = SALTUSI_TAKE(pool, saltusi_yaml_node, 1);
   if (root == NULL) {
     return SALTUS_ERR_MEMORY;

@@ -129,9 +129,10 @@ static size_t dense_count(const void* options, const saltus_system* sys) {
   return saltusi_adaptive_dense_count(sys);
 }
 
-static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_dense(const void* options, const saltus_system* sys,
+                        saltusi_state_transfer* carry) {
   (void)options;
-  saltusi_adaptive_carry_dense(sys, carry);
+  saltusi_adaptive_transfer_dense(sys, carry);
 }
 
 static saltusi_moment moment_of(const saltusi_dense_query* query) {
@@ -183,7 +184,7 @@ static void dense_work(void* work, const void* options, const saltusi_dense_quer
 }
 
 /* Contact rows into three places for each contact. */
-static void spread(const saltusi_outline* o, const double* rows, double* out) {
+static void spread(const saltusi_layout_tables* o, const double* rows, double* out) {
   for (int key = 0; key < o->contacts; key++) {
     int count = 1 + o->law[key]->tangents;
     int first = o->base[key];
@@ -261,9 +262,10 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
     (void)options;                                                                                 \
     return saltusi_adaptive_memory_count(sys, (which) >= SALTUSI_RADAU5);                          \
   }                                                                                                \
-  static void carry_##id(const void* options, const saltus_system* sys, saltusi_carry* carry) {    \
+  static void carry_##id(const void* options, const saltus_system* sys,                            \
+                         saltusi_state_transfer* carry) {                                          \
     (void)options;                                                                                 \
-    saltusi_adaptive_carry_memory(sys, (which) >= SALTUSI_RADAU5, carry);                          \
+    saltusi_adaptive_transfer_memory(sys, (which) >= SALTUSI_RADAU5, carry);                       \
   }                                                                                                \
   static void layout_##id(void* work, const void* options, const saltusi_eval* eval,               \
                           saltus_arena* arena) {                                                   \

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "base/reserved.h"
-#include "scheme/scheme_inside.h"
-#include "solve/curve.h"
+#include "scheme/scheme_internal.h"
+#include "solve/friction/friction_curve.h"
 #include "system/frictions.h"
 #include "system/impacts.h"
 
@@ -224,11 +224,11 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   in->jump = NULL;
   in->eval.sys.laws = in->own;
   if (in->jumps) {
-    saltusi_jump counted = {0};
-    in->jump = SALTUS_PUSH(arena, saltusi_jump, 1);
-    saltusi_jump* jump = in->jump != NULL ? in->jump : &counted;
+    saltusi_impact_step counted = {0};
+    in->jump = SALTUS_PUSH(arena, saltusi_impact_step, 1);
+    saltusi_impact_step* jump = in->jump != NULL ? in->jump : &counted;
     jump->ahead = 1 + ops->runs_ahead;
-    saltusi_jump_layout(jump, in->own, &in->eval, in->carried, arena);
+    saltusi_impact_step_layout(jump, in->own, &in->eval, in->carried, arena);
     in->eval.sys.laws = jump->laws != NULL ? jump->laws : in->own;
   }
   if (in->clocks == NULL) {
@@ -263,7 +263,7 @@ static saltus_status lay_out(saltus_scheme* in) {
   const saltusi_scheme_ops* ops = in->ops;
   saltus_system* sys = &in->eval.sys;
   if (in->eval.keys != NULL) {
-    sys->dims.nc = (int)saltusi_room_of(&in->eval.room, SALTUSI_ROOM_CONTACTS, 1);
+    sys->dims.nc = (int)saltusi_capacity_of(&in->eval.room, SALTUSI_CAPACITY_CONTACTS, 1);
   }
   void* work = in->spare;
   in->spare = in->work;
@@ -300,20 +300,21 @@ static saltus_status lay_out(saltus_scheme* in) {
 
 /* Doubles of a description, from room for other contacts. Without a description they depend on no contact,
  * or contacts are as many as before. */
-static void carry(const saltus_scheme* in, int contacts, saltusi_carry_fn* describe, size_t count,
-                  const double* from, double* to) {
+static void carry(const saltus_scheme* in, int contacts, saltusi_transfer_fn* describe,
+                  size_t count, const double* from, double* to) {
   const saltus_dims* d = &in->eval.sys.dims;
   if (describe == NULL || d->nc == contacts) {
     memcpy(to, from, count * sizeof(double));
     return;
   }
-  saltusi_carry over = {.from = from, .to = to, .contacts_from = contacts, .contacts_to = d->nc};
+  saltusi_state_transfer over = {
+      .from = from, .to = to, .contacts_from = contacts, .contacts_to = d->nc};
   describe(in->options, &in->eval.sys, &over);
   assert(over.count == count);
 }
 
-void saltusi_scheme_dense_carry(const saltus_scheme* scheme, int contacts, const double* from,
-                                double* to) {
+void saltusi_scheme_dense_transfer(const saltus_scheme* scheme, int contacts, const double* from,
+                                   double* to) {
   assert(scheme != NULL);
   carry(scheme, contacts, scheme->ops->carry_dense, scheme->dense_count, from, to);
 }
@@ -345,7 +346,7 @@ static void move(saltus_scheme* in, const saltus_scheme* old) {
 }
 
 /* Lays out for a room; on failure nothing has changed but what was wanted. */
-static saltus_status lay_out_for(saltus_scheme* scheme, const saltusi_step_room* room) {
+static saltus_status lay_out_for(saltus_scheme* scheme, const saltusi_step_capacity* room) {
   const saltus_scheme old = *scheme;
   scheme->eval.room = *room;
   saltus_status status = lay_out(scheme);
@@ -367,17 +368,17 @@ static size_t contacts_of_many(const saltus_dims* d) {
 
 saltus_status saltusi_scheme_grow(saltus_scheme* scheme) {
   assert(scheme != NULL);
-  saltusi_step_room room = scheme->eval.room;
-  if (room.wanted[SALTUSI_ROOM_CONTACTS] > CONTACTS_MOST) {
+  saltusi_step_capacity room = scheme->eval.room;
+  if (room.wanted[SALTUSI_CAPACITY_CONTACTS] > CONTACTS_MOST) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: room for %zu contacts, at most %d",
-                scheme->ops->info.name, room.wanted[SALTUSI_ROOM_CONTACTS], CONTACTS_MOST);
+                scheme->ops->info.name, room.wanted[SALTUSI_CAPACITY_CONTACTS], CONTACTS_MOST);
     return SALTUS_ERR_BOUND;
   }
-  if (room.wanted[SALTUSI_ROOM_CONTACTS] > 0) {
+  if (room.wanted[SALTUSI_CAPACITY_CONTACTS] > 0) {
     const size_t some = contacts_of_many(&scheme->eval.sys.dims);
-    saltusi_room_lacks(&room, SALTUSI_ROOM_CONTACTS, some);
+    saltusi_capacity_lacks(&room, SALTUSI_CAPACITY_CONTACTS, some);
   }
-  saltusi_room_grow(&room);
+  saltusi_capacity_grow(&room);
   return lay_out_for(scheme, &room);
 }
 
@@ -388,8 +389,8 @@ saltus_status saltusi_scheme_fit(saltus_scheme* scheme, int contacts) {
   }
   saltusi_table_clear(&scheme->keys.table);
   saltusi_table_clear(&scheme->marked_table);
-  saltusi_step_room room = scheme->eval.room;
-  room.have[SALTUSI_ROOM_CONTACTS] = (size_t)contacts;
+  saltusi_step_capacity room = scheme->eval.room;
+  room.have[SALTUSI_CAPACITY_CONTACTS] = (size_t)contacts;
   return lay_out_for(scheme, &room);
 }
 
@@ -494,7 +495,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
   if ((def->system->traits & SALTUS_CHANGING_CONTACTS) != 0) {
     scheme->eval.keys = &scheme->keys;
     scheme->keys.room = &scheme->eval.room;
-    scheme->eval.room.have[SALTUSI_ROOM_CONTACTS] = (size_t)def->system->dims.nc;
+    scheme->eval.room.have[SALTUSI_CAPACITY_CONTACTS] = (size_t)def->system->dims.nc;
   }
   if (def->options != NULL) {
     memcpy(scheme->options, def->options, ops->info.options.size);
@@ -514,7 +515,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
       def->system->dims.nj > 0 && saltusi_projection_asked(&ops->info.options, scheme->options);
   saltus_status status = SALTUS_OK;
   if (!one_clock && ops->own_clocks) {
-    status = saltusi_clocks_create(def, &scheme->clocks);
+    status = saltusi_async_islands_create(def, &scheme->clocks);
   }
   status = status == SALTUS_OK ? lay_out(scheme) : status;
   if (status == SALTUS_OK && ops->info.locates_events) {
@@ -525,7 +526,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
     return status;
   }
   set_tolerances(scheme, def->atol_q, def->atol_v);
-  scheme->stops_at_gain = saltusi_gain_stops(&ops->info.options, scheme->options);
+  scheme->stops_at_gain = saltusi_energy_gain_stops(&ops->info.options, scheme->options);
   *out = scheme;
   return SALTUS_OK;
 }
@@ -600,7 +601,7 @@ saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_s
 void saltus_scheme_destroy(saltus_scheme* scheme) {
   if (scheme != NULL) {
     saltus_allocator memory = scheme->memory;
-    saltusi_clocks_destroy(scheme->clocks);
+    saltusi_async_islands_destroy(scheme->clocks);
     saltusi_release(&memory, scheme->events.items, (size_t)scheme->events.room,
                     sizeof(saltus_event));
     if (scheme->arrays != NULL) {
@@ -627,7 +628,7 @@ saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
     set_tolerances(scheme, atol_q, atol_v);
   }
   if (status == SALTUS_OK && scheme->clocks != NULL) {
-    status = saltusi_clocks_retune(scheme->clocks, options, atol_q, atol_v);
+    status = saltusi_async_islands_retune(scheme->clocks, options, atol_q, atol_v);
   }
   return status;
 }

@@ -4,7 +4,7 @@
  * dense_output.c - the motion inside the last steps, asked of the scheme that took them.
  */
 #include "base/log.h"
-#include "scheme/scheme_inside.h"
+#include "scheme/scheme_internal.h"
 
 #include <assert.h>
 #include <float.h>
@@ -35,7 +35,7 @@ saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = data;
-  return scheme->clocks != NULL ? saltusi_clocks_dense(scheme->clocks, &query)
+  return scheme->clocks != NULL ? saltusi_async_islands_dense(scheme->clocks, &query)
                                 : scheme->ops->dense(scheme->work, scheme->options, &query);
 }
 
@@ -43,7 +43,7 @@ saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
 static void ask_contact(saltus_scheme* scheme, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact) {
   if (scheme->clocks != NULL) {
-    saltusi_clocks_dense_contact(scheme->clocks, query, key, contact);
+    saltusi_async_islands_dense_contact(scheme->clocks, query, key, contact);
   } else {
     scheme->ops->dense_contact(scheme->work, scheme->options, query, key, contact);
   }
@@ -52,7 +52,7 @@ static void ask_contact(saltus_scheme* scheme, const saltusi_dense_query* query,
 static void ask_joints(saltus_scheme* scheme, const saltusi_dense_query* query, double* force,
                        double* lasting) {
   if (scheme->clocks != NULL) {
-    saltusi_clocks_dense_joints(scheme->clocks, query, force, lasting);
+    saltusi_async_islands_dense_joints(scheme->clocks, query, force, lasting);
   } else {
     scheme->ops->dense_joints(scheme->work, scheme->options, query, force, lasting);
   }
@@ -151,7 +151,7 @@ saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* s
                              .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL};
   saltus_work kept = scheme->eval.work; /* who looks is no part of the work */
   saltus_status status = scheme->clocks != NULL
-                             ? saltusi_clocks_forces(scheme->clocks, &step, forces)
+                             ? saltusi_async_islands_forces(scheme->clocks, &step, forces)
                              : scheme->ops->forces(scheme->work, scheme->options, &step, forces);
   scheme->eval.work = kept;
   return status;

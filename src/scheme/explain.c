@@ -5,7 +5,7 @@
  */
 #include "base/log.h"
 #include "base/number.h"
-#include "scheme/scheme_inside.h"
+#include "scheme/scheme_internal.h"
 
 #include "math/matrix.h"
 #include "system/names.h"
@@ -146,7 +146,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
     return status; /* an accumulation is reported by the scheme */
   }
   if (scheme->clocks != NULL && scheme->clocks->failed >= 0) {
-    return saltusi_clocks_explain(scheme->clocks, status, scheme->log);
+    return saltusi_async_islands_explain(scheme->clocks, status, scheme->log);
   }
   const saltusi_bound bound =
       scheme->eval.bound; /* looking for the undefined does the step again */

@@ -5,8 +5,8 @@
  */
 #include "scheme/island_joints.h"
 
-#include "math/dependent.h"
 #include "math/matrix.h"
+#include "math/rank_revealing.h"
 
 #include <assert.h>
 #include <string.h>
@@ -22,8 +22,9 @@ void saltusi_island_joints_layout(saltusi_island_joints* j, int nj, int rows, sa
 
 /* W_jj^-1 times the columns of the contacts, and times what the joints lack. */
 static bool factor(saltusi_island_joints* j, const saltusi_law_island* in, int n) {
-  saltusi_dependent parts = {.LU = j->LU, .pivot = j->pivot, .scale = j->scale, .gram = j->gram};
-  if (!saltusi_dependent_factor(&parts, n, in->W, in->rows)) {
+  saltusi_rank_revealing parts = {
+      .LU = j->LU, .pivot = j->pivot, .scale = j->scale, .gram = j->gram};
+  if (!saltusi_rank_revealing_factor(&parts, n, in->W, in->rows)) {
     return false;
   }
   for (int c = n; c <= in->rows; c++) {
@@ -31,7 +32,7 @@ static bool factor(saltusi_island_joints* j, const saltusi_law_island* in, int n
     for (int r = 0; r < n; r++) {
       x[r] = c == in->rows ? in->rhs[r] : in->W[(size_t)r * (size_t)in->rows + (size_t)c];
     }
-    saltusi_dependent_solve(&parts, x);
+    saltusi_rank_revealing_solve(&parts, x);
   }
   return true;
 }

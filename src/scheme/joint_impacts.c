@@ -5,7 +5,7 @@
  *
  *   P_E = -(G_E^T M^-1 G_E)^-1 G_E^T M^-1 H P,   P the impulses of the contacts in impact without those of lasting forces
  */
-#include "scheme/scheme_inside.h"
+#include "scheme/scheme_internal.h"
 
 #include <assert.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * names.c - words for what steps and events report.
  */
-#include "scheme/gain.h"
+#include "scheme/energy_gain.h"
 #include "scheme/scheme_ops.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * planar.h - joints, frictionless contacts and contacts with Coulomb friction in one problem: in the plane
- * a linear complementarity problem, in space one with cones (solve/friction_step.h).
+ * a linear complementarity problem, in space one with cones (solve/friction/friction_step.h).
  *
  *   u = W P + rhs
  *   joint            u = 0
@@ -20,8 +20,8 @@
 #ifndef SALTUSI_PLANAR_H
 #define SALTUSI_PLANAR_H
 
-#include "solve/friction_step.h"
-#include "solve/mixed_lcp.h"
+#include "solve/friction/friction_step.h"
+#include "solve/lcp/mixed_lcp.h"
 
 typedef struct saltusi_planar_item {
   int row; /* of the joint, or of the normal; rows of tangents follow when it has friction */

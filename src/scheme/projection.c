@@ -63,7 +63,7 @@ static saltus_status look(saltusi_projection* p, const saltusi_step* s, const sa
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_operator_form_held(&p->op, s->eval, &p->mass);
+  saltusi_operator_form_active(&p->op, s->eval, &p->mass);
   double size = saltusi_max_abs(sys->dims.nq, at->q);
   for (int i = 0; i < sys->dims.nv; i++) {
     p->shift[i] = size;
@@ -179,7 +179,7 @@ static saltus_status find_velocity_impulses(saltusi_projection* p, saltusi_eval*
   if (status != SALTUS_OK || !*moves) {
     return status;
   }
-  saltusi_operator_form_held(&p->op, eval, &p->mass);
+  saltusi_operator_form_active(&p->op, eval, &p->mass);
   return p->op.status != SALTUS_OK ? p->op.status : saltusi_operator_solve(&p->op, eval);
 }
 
@@ -216,7 +216,7 @@ saltus_status saltusi_projection_answer(saltusi_projection* p, saltusi_eval* eva
   for (int j = 0; j < nj; j++) {
     p->op.rhs[j] = saltusi_row_dot(&p->op.rows, j, impulse);
   }
-  saltusi_operator_form_held(&p->op, eval, &p->mass);
+  saltusi_operator_form_active(&p->op, eval, &p->mass);
   status = p->op.status != SALTUS_OK ? p->op.status : saltusi_operator_solve(&p->op, eval);
   for (int j = 0; status == SALTUS_OK && j < nj; j++) {
     answer[j] = p->op.P[j];

@@ -4,7 +4,7 @@
  * registry.c - every scheme there is, by name.
  */
 #include "base/log.h"
-#include "scheme/scheme_inside.h"
+#include "scheme/scheme_internal.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * scheme.c - what surrounds every step: room for what it meets, checks of the new state, counters, commit.
  */
-#include "scheme/scheme_inside.h"
+#include "scheme/scheme_internal.h"
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -168,10 +168,10 @@ static saltus_status jump_and_step(saltus_scheme* scheme) {
   if (scheme->ops->info.locates_events) {
     scheme->jump->log = step->log;
     const saltus_status status = scheme->ops->step(scheme->work, scheme->options, step);
-    saltusi_jump_remark(scheme->jump, step);
+    saltusi_impact_step_remark(scheme->jump, step);
     return status;
   }
-  saltus_status status = saltusi_jump_start(scheme->jump, step);
+  saltus_status status = saltusi_impact_step_start(scheme->jump, step);
   if (status == SALTUS_OK && scheme->jump->count > 0) {
     step->v0 = scheme->jump->v;
     step->memory0 = scheme->jump->fresh;
@@ -180,8 +180,8 @@ static saltus_status jump_and_step(saltus_scheme* scheme) {
     status = scheme->ops->step(scheme->work, scheme->options, step);
   }
   if (status == SALTUS_OK) {
-    saltusi_jump_report(scheme->jump, step);
-    saltusi_jump_remark(scheme->jump, step);
+    saltusi_impact_step_report(scheme->jump, step);
+    saltusi_impact_step_remark(scheme->jump, step);
   }
   return status;
 }
@@ -214,7 +214,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     scheme->eval.failure->status = SALTUS_OK;
     scheme->eval.bound.what = NULL;
     const saltusi_step* step = open_step(scheme, report);
-    status = scheme->clocks != NULL ? saltusi_clocks_step(scheme->clocks, step)
+    status = scheme->clocks != NULL ? saltusi_async_islands_step(scheme->clocks, step)
              : scheme->jump != NULL ? jump_and_step(scheme)
                                     : scheme->ops->step(scheme->work, scheme->options, step);
     if (status == SALTUS_OK && scheme->projects && !scheme->closed) {
@@ -226,7 +226,7 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     const bool undefined = scheme->eval.failure->status == SALTUS_RETRY_NAN;
     status = undefined ? SALTUS_RETRY_NAN : SALTUS_ERR_SYSTEM;
   }
-  if (again || status == SALTUS_RETRY_ROOM) {
+  if (again || status == SALTUS_RETRY_CAPACITY) {
     status = SALTUS_ERR_SYSTEM; /* a fixed set that wants more, or one without end */
   }
   name_contacts(scheme, report);
@@ -258,13 +258,13 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   int next = 0;
   if (status == SALTUS_OK && scheme->stops_at_gain &&
-      saltusi_gain_next(report, scheme->ops->info.locates_events, t + report->h, report->h, &next,
-                        &scheme->gain)) {
+      saltusi_energy_gain_next(report, scheme->ops->info.locates_events, t + report->h, report->h,
+                               &next, &scheme->gain)) {
     status = SALTUS_ERR_LAW;
   }
   if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1) {
     status = check_joints(scheme, t + report->h, to);
-    if (status == SALTUS_RETRY_ROOM &&
+    if (status == SALTUS_RETRY_CAPACITY &&
         make_room(scheme, &status)) { /* once more, with more memory */
       scheme->eval.work = work;
       return saltusi_scheme_try(scheme, t, h, from, to, report);
@@ -323,7 +323,7 @@ static void count_step(saltus_scheme* scheme) {
 void saltusi_scheme_commit(saltus_scheme* scheme) {
   assert(scheme != NULL);
   if (scheme->clocks != NULL) {
-    saltusi_clocks_count(scheme->clocks, scheme->memory1, &scheme->tally, scheme->limited);
+    saltusi_async_islands_count(scheme->clocks, scheme->memory1, &scheme->tally, scheme->limited);
   } else {
     count_step(scheme);
   }
@@ -400,7 +400,7 @@ void saltusi_scheme_effort(saltus_scheme* scheme, saltusi_effort effort) {
   assert(scheme != NULL);
   scheme->eval.effort = effort;
   if (scheme->clocks != NULL) {
-    saltusi_clocks_effort(scheme->clocks, effort);
+    saltusi_async_islands_effort(scheme->clocks, effort);
   }
 }
 
@@ -409,7 +409,7 @@ void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* w
   scheme->eval.poll = poll;
   scheme->eval.who = who;
   if (scheme->clocks != NULL) {
-    saltusi_clocks_poll(scheme->clocks, poll, who);
+    saltusi_async_islands_poll(scheme->clocks, poll, who);
   }
 }
 

@@ -11,9 +11,9 @@
 #define SALTUSI_SCHEME_OPS_H
 
 #include "saltus/scheme.h"
-#include "scheme/gain.h"
-#include "system/carry.h"
+#include "scheme/energy_gain.h"
 #include "system/evaluate.h"
+#include "system/state_transfer.h"
 
 #include <stdint.h>
 
@@ -45,7 +45,8 @@ typedef struct saltusi_step {
   double* dense;              /* [dense_count] out: the motion inside the step */
   bool* closed;               /* out: the joints are at q1, to rounding; false before */
   saltus_step_report* report; /* out */
-  struct saltusi_jump* jump;  /* for a scheme that locates impacts: by their laws; NULL: its own */
+  struct saltusi_impact_step*
+      jump; /* for a scheme that locates impacts: by their laws; NULL: its own */
   saltus_log log;
 } saltusi_step;
 
@@ -84,7 +85,8 @@ typedef struct saltusi_bounce_inside {
 } saltusi_bounce_inside;
 
 /* Describes doubles of a scheme; of the system only what does not depend on contacts. */
-typedef void saltusi_carry_fn(const void* options, const saltus_system* sys, saltusi_carry* carry);
+typedef void saltusi_transfer_fn(const void* options, const saltus_system* sys,
+                                 saltusi_state_transfer* carry);
 
 /* A contact at the start of a step, all else zero, member by member: see clear_report in scheme.c. */
 static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law, double gap) {
@@ -114,7 +116,7 @@ typedef struct saltusi_scheme_ops {
   /* Doubles carried from step to step beyond q and v; NULL: none. */
   size_t (*memory_count)(const void* options, const saltus_system* sys);
   /* The same doubles one after the other, which of them are a contact's. NULL: of none. */
-  saltusi_carry_fn* carry_memory;
+  saltusi_transfer_fn* carry_memory;
   /* Whether doubles that were read from outside are values that a step could have written; NULL: all numbers are. */
   bool (*memory_valid)(const void* options, const saltus_system* sys, const double* memory);
   /* Whether the system has what the options ask for, with a message when not; NULL: always. */
@@ -132,7 +134,7 @@ typedef struct saltusi_scheme_ops {
   /* Doubles that describe the motion inside one step; NULL: no dense output. The driver keeps those of
    * the last two committed steps. */
   size_t (*dense_count)(const void* options, const saltus_system* sys);
-  saltusi_carry_fn* carry_dense; /* as carry_memory */
+  saltusi_transfer_fn* carry_dense; /* as carry_memory */
   saltus_status (*dense)(void* work, const void* options, const saltusi_dense_query* query);
   /* One contact at the time of the query; NULL: its forces are not known inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
@@ -212,7 +214,7 @@ uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key);
 int saltusi_scheme_law(const saltus_scheme* scheme, int key);
 
 /* Keys that there can be at present: the length of arrays by key. */
-int saltusi_scheme_room(const saltus_scheme* scheme);
+int saltusi_scheme_workspace(const saltus_scheme* scheme);
 
 const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme);
 
@@ -233,8 +235,8 @@ saltus_status saltusi_scheme_memory_check(saltus_scheme* scheme, const saltus_st
                                           const void* bytes, size_t size);
 /* Doubles of the motion of one step, laid out for a number of contacts. */
 size_t saltusi_scheme_dense_count_for(const saltus_scheme* scheme, int contacts);
-void saltusi_scheme_dense_carry(const saltus_scheme* scheme, int contacts, const double* from,
-                                double* to);
+void saltusi_scheme_dense_transfer(const saltus_scheme* scheme, int contacts, const double* from,
+                                   double* to);
 saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
                                        const saltusi_dense_query* at);
 void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,

@@ -12,7 +12,7 @@
  *               is closed: U' = 0, and held from then on until lambda vanishes
  *
  *   friction    P_T in the same problem at the end of the step. Closed contacts stick and slip as the friction problem on
- *               accelerations says at every stage (grip.h); what stuck in all of them has U_T = 0 at the end, and so has
+ *               accelerations says at every stage (friction_mode.h); what stuck in all of them has U_T = 0 at the end, and so has
  *               slip that the forces at the start would turn within the step
  *
  *               Without contact forces other friction laws than Coulomb's are part of that problem too, their forces as
@@ -35,7 +35,7 @@
 static const double no_slip = 1e-12;
 static const double small_push = 1e-6;
 
-typedef struct work {
+typedef struct splitting_work {
   saltusi_acceleration held;
   saltusi_linear mass; /* at the end of the step */
   saltusi_operator impact;
@@ -51,11 +51,11 @@ typedef struct work {
   double* u0; /* [3 nc] by rows of impacting contacts */
 
   /* friction of closed contacts */
-  saltusi_grips grips;
-  saltusi_grip_decision decision;
+  saltusi_friction_modes grips;
+  saltusi_friction_mode_decision decision;
   bool* still;   /* [nc] by place in keys: U_T = 0 at the end of the step */
   bool* touched; /* [nc] by key, with friction laws: at the start of the run */
-} work;
+} splitting_work;
 
 static const saltus_field contact_fields[] = {
     SALTUSI_PROJECTION_FIELD(saltus_splitting_options),
@@ -89,12 +89,13 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 1 + (size_t)sys->dims.nc + memory_laws(sys);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   (void)options;
-  saltusi_carry_plain(carry, 1);
-  saltusi_carry_each(carry, 1);
+  saltusi_transfer_plain(carry, 1);
+  saltusi_transfer_each(carry, 1);
   if (memory_laws(sys) > 0) {
-    saltusi_warm_carry(SALTUS_WARM_START_NO, sys, carry);
+    saltusi_warm_transfer(SALTUS_WARM_START_NO, sys, carry);
   }
 }
 
@@ -106,7 +107,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
   (void)options;
-  work* w = work_;
+  splitting_work* w = work_;
   const saltus_dims* d = &sys->dims;
   saltusi_acceleration_layout(&w->held, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
@@ -117,9 +118,9 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   if (laws) {
     saltusi_warm_layout(&w->impact, SALTUS_WARM_START_NO, sys);
   }
-  saltusi_grips_layout(&w->grips, sys, arena);
+  saltusi_friction_modes_layout(&w->grips, sys, arena);
   if (rough) {
-    saltusi_grip_decision_layout(&w->decision, eval, arena);
+    saltusi_friction_mode_decision_layout(&w->decision, eval, arena);
   }
   w->still = SALTUS_PUSH(arena, bool, d->nc);
   w->laws = SALTUS_PUSH(arena, int, d->nc);
@@ -147,9 +148,9 @@ static void combine(int n, const double* x0, double h, const double* weights, co
 
 /* Whether forces at the start of the step turn the slip of closed contact c within it; the decision is that of the
  * start, a [nv] the acceleration. */
-static bool turns(const work* w, const saltusi_step* s, int c, const double* a) {
+static bool turns(const splitting_work* w, const saltusi_step* s, int c, const double* a) {
   const saltusi_operator* op = &w->decision.op;
-  const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+  const saltusi_friction_mode* grip = &w->grips.of[w->keys[c]];
   double along = 0.0;
   for (int k = 0; k < grip->tangents; k++) {
     int r = op->first[c] + 1 + k;
@@ -161,14 +162,15 @@ static bool turns(const work* w, const saltusi_step* s, int c, const double* a) 
 }
 
 /* The acceleration of a stage with contact forces, which add to the impulses with weight b h. */
-static saltus_status accelerate(work* w, const saltusi_step* s, const saltus_point* at, int stage,
-                                double* a) {
+static saltus_status accelerate(splitting_work* w, const saltusi_step* s, const saltus_point* at,
+                                int stage, double* a) {
   const saltus_dims* d = &s->eval->sys.dims;
   bool rough = w->grips.of != NULL && w->count > 0;
   saltusi_operator* op = rough ? &w->decision.op : &w->held.op;
   saltus_status status =
-      rough ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, at, w->keys, w->count, a)
-            : saltusi_acceleration_find(&w->held, s->eval, at, w->keys, w->count, a);
+      rough
+          ? saltusi_friction_mode_decide(&w->decision, &w->grips, s->eval, at, w->keys, w->count, a)
+          : saltusi_acceleration_find(&w->held, s->eval, at, w->keys, w->count, a);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -178,9 +180,10 @@ static saltus_status accelerate(work* w, const saltusi_step* s, const saltus_poi
       s->contacts[c].impulse[r - op->first[c]] += weight * op->P[r];
     }
     if (rough) {
-      const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+      const saltusi_friction_mode* grip = &w->grips.of[w->keys[c]];
       for (int k = 0; k < grip->measured; k++) {
-        s->contacts[c].impulse[1 + k] -= weight * saltusi_grip_drag(grip, k) * grip->slip[k];
+        s->contacts[c].impulse[1 + k] -=
+            weight * saltusi_friction_mode_drag(grip, k) * grip->slip[k];
       }
       bool sticks = !grip->slips;
       if (stage == 0) { /* what turns goes on smoothly */
@@ -196,7 +199,7 @@ static saltus_status accelerate(work* w, const saltusi_step* s, const saltus_poi
 }
 
 /* The smooth part: q1, v1 and the embedded error. */
-static saltus_status flow(work* w, const saltusi_step* s) {
+static saltus_status flow(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const saltusi_tableau* method = &saltusi_rkf45;
   int nq = sys->dims.nq;
@@ -242,7 +245,7 @@ static saltus_contact_step* reported(const saltusi_step* s, int key, int law, do
 }
 
 /* Whether a bond holds a contact that the smooth motion opened. */
-static bool is_bonded(const work* w, const saltus_contact_law* law, int key) {
+static bool is_bonded(const splitting_work* w, const saltus_contact_law* law, int key) {
   if (!w->impact.laws.any || law->friction == NULL || law->friction->adhesion == 0.0) {
     return false;
   }
@@ -252,7 +255,7 @@ static bool is_bonded(const work* w, const saltus_contact_law* law, int key) {
 }
 
 /* Friction laws in this step: what they remember, and what touches where a run begins. */
-static saltus_status open_laws(work* w, const saltusi_step* s) {
+static saltus_status open_laws(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_warm_open(&w->impact, s->memory0 + 1 + sys->dims.nc, s->h);
   w->impact.laws.carried = s->joint_impulses;
@@ -270,7 +273,7 @@ static saltus_status open_laws(work* w, const saltusi_step* s) {
 }
 
 /* For the next step, and work beside that of slips. */
-static void close_laws(work* w, const saltusi_step* s, int count) {
+static void close_laws(splitting_work* w, const saltusi_step* s, int count) {
   const saltusi_operator* op = &w->impact;
   const int nj = s->eval->sys.dims.nj;
   double* memory = s->memory1 + 1 + s->eval->sys.dims.nc;
@@ -292,7 +295,7 @@ static void close_laws(work* w, const saltusi_step* s, int count) {
 }
 
 /* Slip before the step, where a contact does not remember it. */
-static void note_slips(work* w, const saltusi_step* s, int i, int row, int rows) {
+static void note_slips(splitting_work* w, const saltusi_step* s, int i, int row, int rows) {
   double u[SALTUS_CONE_ROWS];
   for (int k = 0; k < rows; k++) {
     u[k] = saltusi_row_dot(&w->impact.rows, row + k, s->v0) + w->impact.rows.b[row + k];
@@ -301,7 +304,7 @@ static void note_slips(work* w, const saltusi_step* s, int i, int row, int rows)
 }
 
 /* Rows of the contacts with g <= 0 at the new positions; returns how many, and their keys. */
-static saltus_status find_impacts(work* w, const saltusi_step* s, int* count) {
+static saltus_status find_impacts(splitting_work* w, const saltusi_step* s, int* count) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
@@ -350,14 +353,14 @@ static saltus_status find_impacts(work* w, const saltusi_step* s, int* count) {
 }
 
 /* The keys of the list are its identity map again: find_impacts overwrote a part. */
-static void restore_list(work* w) {
+static void restore_list(splitting_work* w) {
   for (int i = 0; i < w->list.capacity; i++) {
     w->list.key[i] = i;
     w->list.law[i] = i;
   }
 }
 
-static saltus_status impact(work* w, const saltusi_step* s, int count) {
+static saltus_status impact(splitting_work* w, const saltusi_step* s, int count) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
@@ -394,7 +397,7 @@ static saltus_status impact(work* w, const saltusi_step* s, int count) {
 }
 
 /* Joints, normals of active contacts, and tangents of those that stick. */
-static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
+static void hold(splitting_work* w, const saltus_system* sys, const saltus_point* at) {
   if (w->grips.of == NULL) {
     saltusi_operator_hold(&w->impact, sys, at, w->keys, w->count);
     return;
@@ -402,7 +405,7 @@ static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
   saltusi_operator_begin(&w->impact, sys->dims.nj);
   saltusi_rows_joints(sys, at, &w->impact.rows);
   for (int c = 0; c < w->count; c++) {
-    const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+    const saltusi_friction_mode* grip = &w->grips.of[w->keys[c]];
     int rows = w->still[c] ? 1 + grip->tangents : 1;
     saltusi_operator_look(&w->impact, sys, at, w->keys[c], rows);
     saltusi_operator_take(&w->impact, rows, 0.0);
@@ -410,7 +413,7 @@ static void hold(work* w, const saltus_system* sys, const saltus_point* at) {
 }
 
 /* Impulses P that stop the rows of hold(), from the velocities in v1. */
-static saltus_status find_stop(work* w, const saltusi_step* s) {
+static saltus_status find_stop(splitting_work* w, const saltusi_step* s) {
   const saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
   hold(w, &s->eval->sys, &at);
   for (int r = 0; r < w->impact.count; r++) {
@@ -418,25 +421,25 @@ static saltus_status find_stop(work* w, const saltusi_step* s) {
   }
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   if (status == SALTUS_OK) {
-    saltusi_operator_form_held(&w->impact, s->eval, &w->mass);
+    saltusi_operator_form_active(&w->impact, s->eval, &w->mass);
     status = saltusi_operator_solve(&w->impact, s->eval);
   }
   return status;
 }
 
 /* The contact with tangents in the stop whose friction of the whole step exceeds its bound most; -1: none. */
-static int find_exceeding(work* w, const saltusi_step* s) {
+static int find_exceeding(splitting_work* w, const saltusi_step* s) {
   int worst = -1;
   double most = 0.0;
   for (int c = 0; w->grips.of != NULL && c < w->count; c++) {
-    const saltusi_grip* grip = &w->grips.of[w->keys[c]];
+    const saltusi_friction_mode* grip = &w->grips.of[w->keys[c]];
     if (!w->still[c] || grip->tangents == 0) {
       continue;
     }
     const saltus_contact_step* contact = reported(s, w->keys[c], w->laws[w->keys[c]], 0.0);
     const double* P = w->impact.P + w->impact.first[c];
     const double across = grip->tangents > 1 ? contact->impulse[2] + P[2] : 0.0;
-    const double size = saltusi_grip_size(grip, contact->impulse[1] + P[1], across);
+    const double size = saltusi_friction_mode_size(grip, contact->impulse[1] + P[1], across);
     const double excess = size - grip->mu * fmax(contact->impulse[0] + P[0], 0.0);
     const double added = grip->tangents > 1 ? hypot(P[1], P[2]) : fabs(P[1]);
     if (excess > no_slip * size && added > 0.0 && excess > most) {
@@ -449,7 +452,7 @@ static int find_exceeding(work* w, const saltusi_step* s) {
 
 /* U of the held contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. Tangents whose friction would exceed its bound are
  * released one by one: these contacts slip in the next step. Redundant ones bear what they leave. */
-static saltus_status stop(work* w, const saltusi_step* s) {
+static saltus_status stop(splitting_work* w, const saltusi_step* s) {
   int nj = s->eval->sys.dims.nj;
   saltus_status status = find_stop(w, s);
   for (int c = 0; status == SALTUS_OK && (c = find_exceeding(w, s)) >= 0;) {
@@ -474,13 +477,13 @@ static saltus_status stop(work* w, const saltusi_step* s) {
 }
 
 /* A contact that is held from now on. */
-static void begin_grip(work* w, const saltusi_eval* eval, int key, int law) {
+static void begin_grip(splitting_work* w, const saltusi_eval* eval, int key, int law) {
   if (w->grips.of != NULL) {
-    saltusi_grip_begin(&w->grips.of[key], eval, law);
+    saltusi_friction_mode_begin(&w->grips.of[key], eval, law);
   }
 }
 
-static bool any_still(const work* w) {
+static bool any_still(const splitting_work* w) {
   bool any = false;
   for (int c = 0; w->grips.of != NULL && c < w->count; c++) {
     any = any || w->still[c];
@@ -489,7 +492,7 @@ static bool any_still(const work* w) {
 }
 
 /* Slip of held contacts at both ends of the step. */
-static void report_slip(work* w, const saltusi_step* s) {
+static void report_slip(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   for (int end = 0; w->grips.of != NULL && end < 2; end++) {
     saltus_point at = end == 0 ? saltusi_at(s->eval, s->t, s->q0, s->v0)
@@ -508,10 +511,12 @@ static void report_slip(work* w, const saltusi_step* s) {
 }
 
 /* Contacts that carry a force stay closed. */
-static saltus_status find_pressing(work* w, const saltusi_step* s, const saltus_point* at) {
+static saltus_status find_pressing(splitting_work* w, const saltusi_step* s,
+                                   const saltus_point* at) {
   bool rough = w->grips.of != NULL;
   saltus_status status =
-      rough ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, at, w->keys, w->count, w->a)
+      rough ? saltusi_friction_mode_decide(&w->decision, &w->grips, s->eval, at, w->keys, w->count,
+                                           w->a)
             : saltusi_acceleration_find(&w->held, s->eval, at, w->keys, w->count, w->a);
   for (int k = 0; status == SALTUS_OK && k < w->count; k++) {
     bool presses = rough ? w->decision.presses[k] : w->held.op.P[s->eval->sys.dims.nj + k] > 0.0;
@@ -521,7 +526,8 @@ static saltus_status find_pressing(work* w, const saltusi_step* s, const saltus_
 }
 
 /* Active contacts that an impact throws apart, faster than forces move them in a step, are active no more. */
-static saltus_status release_thrown(work* w, const saltusi_step* s, const saltus_point* at) {
+static saltus_status release_thrown(splitting_work* w, const saltusi_step* s,
+                                    const saltus_point* at) {
   const saltus_system* sys = &s->eval->sys;
   if (w->count == 0) {
     return SALTUS_OK;
@@ -549,7 +555,7 @@ static saltus_status release_thrown(work* w, const saltusi_step* s, const saltus
 
 /* Which contacts are held in the next step: those held before and those that just closed, as far as
  * they carry a force. */
-static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
+static saltus_status close_contacts(splitting_work* w, const saltus_splitting_options* o,
                                     const saltusi_step* s, int impacts) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
@@ -563,7 +569,8 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
   }
   /* acceleration with the held contacts but without the new ones */
   status = w->grips.of != NULL && w->count > 0
-               ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, &at, w->keys, w->count, w->a)
+               ? saltusi_friction_mode_decide(&w->decision, &w->grips, s->eval, &at, w->keys,
+                                              w->count, w->a)
                : saltusi_acceleration_find(&w->held, s->eval, &at, w->keys, w->count, w->a);
   int held = w->count;
   for (int i = 0; status == SALTUS_OK && i < impacts; i++) {
@@ -597,7 +604,7 @@ static saltus_status close_contacts(work* w, const saltus_splitting_options* o,
 }
 
 /* A body that lies on a contact from the start is held from the start. */
-static saltus_status close_at_start(work* w, const saltusi_step* s) {
+static saltus_status close_at_start(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
@@ -617,7 +624,7 @@ static saltus_status close_at_start(work* w, const saltusi_step* s) {
 
 /* The law of each contact. A held one whose features ended is not listed, though its gap is within the reach of the list: it has no law and
  * is released. A list without reach leaves out closed contacts by rounding of their gap; then the law is that of the key. */
-static saltus_status find_laws(work* w, const saltusi_step* s) {
+static saltus_status find_laws(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const bool by_key = saltusi_laws_by_key(sys);
   const int* kept = s->eval->keys != NULL ? s->eval->keys->table.law : NULL;
@@ -646,7 +653,7 @@ static saltus_status find_laws(work* w, const saltusi_step* s) {
 }
 
 /* Slip that is none: rounding of velocities, and of what forces would do to them in a step. */
-static saltus_status measure_slow(work* w, const saltusi_step* s) {
+static saltus_status measure_slow(splitting_work* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
@@ -661,7 +668,7 @@ static saltus_status measure_slow(work* w, const saltusi_step* s) {
 }
 
 /* The contacts that are held in this step. */
-static saltus_status find_held(work* w, const saltusi_step* s) {
+static saltus_status find_held(splitting_work* w, const saltusi_step* s) {
   const double* flags = s->memory0 + 1;
   w->count = 0;
   saltus_status status = SALTUS_OK;
@@ -688,7 +695,7 @@ static saltus_status find_held(work* w, const saltusi_step* s) {
 }
 
 /* An impulse that stops an approach faster than what the forces do in one step is an impact. */
-static void judge_impacts(work* w, const saltusi_step* s, int impacts) {
+static void judge_impacts(splitting_work* w, const saltusi_step* s, int impacts) {
   const saltus_dims* d = &s->eval->sys.dims;
   for (int i = 0; i < d->nv; i++) {
     w->v[i] = s->h * w->k_v[i];
@@ -702,8 +709,8 @@ static void judge_impacts(work* w, const saltusi_step* s, int impacts) {
   }
 }
 
-static saltus_status take(work* w, const saltus_splitting_options* o, const saltusi_step* s,
-                          bool contact_forces) {
+static saltus_status take(splitting_work* w, const saltus_splitting_options* o,
+                          const saltusi_step* s, bool contact_forces) {
   const saltus_dims* d = &s->eval->sys.dims;
   w->count = 0;
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
@@ -761,7 +768,7 @@ const saltusi_scheme_ops saltusi_splitting = {
             .treats = TREATS | SALTUS_TREATS_FRICTION_LAWS,
             .options = PLAIN_TABLE,
         },
-    .work_size = sizeof(work),
+    .work_size = sizeof(splitting_work),
     .memory_count = memory_count,
     .carry_memory = carry_memory,
     .layout = layout,
@@ -781,7 +788,7 @@ const saltusi_scheme_ops saltusi_splitting_contact = {
             .treats = TREATS | SALTUS_TREATS_FRICTION_CURVES,
             .options = CONTACT_TABLE,
         },
-    .work_size = sizeof(work),
+    .work_size = sizeof(splitting_work),
     .memory_count = memory_count,
     .carry_memory = carry_memory,
     .layout = layout,

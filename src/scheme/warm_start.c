@@ -37,12 +37,13 @@ size_t saltusi_warm_count(int warm_start, const saltus_system* sys) {
   return each > 0 ? 1 + (size_t)each * (size_t)sys->dims.nc : 0;
 }
 
-void saltusi_warm_carry(int warm_start, const saltus_system* sys, saltusi_carry* carry) {
+void saltusi_warm_transfer(int warm_start, const saltus_system* sys,
+                           saltusi_state_transfer* carry) {
   assert(sys != NULL && carry != NULL);
   int each = kept_each(warm_start, sys);
   if (each > 0) {
-    saltusi_carry_plain(carry, 1);
-    saltusi_carry_each(carry, (size_t)each);
+    saltusi_transfer_plain(carry, 1);
+    saltusi_transfer_each(carry, (size_t)each);
   }
 }
 

@@ -34,15 +34,16 @@
   static size_t memory_count(const void* options, const saltus_system* sys) {                      \
     return saltusi_warm_count(((const S*)options)->warm_start, sys);                               \
   }                                                                                                \
-  static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {  \
-    saltusi_warm_carry(((const S*)options)->warm_start, sys, carry);                               \
+  static void carry_memory(const void* options, const saltus_system* sys,                          \
+                           saltusi_state_transfer* carry) {                                        \
+    saltusi_warm_transfer(((const S*)options)->warm_start, sys, carry);                            \
   }
 
 extern const char* const saltusi_warm_start_names[];
 
 /* Doubles that a law keeps in the memory of its scheme. */
 size_t saltusi_warm_count(int warm_start, const saltus_system* sys);
-void saltusi_warm_carry(int warm_start, const saltus_system* sys, saltusi_carry* carry);
+void saltusi_warm_transfer(int warm_start, const saltus_system* sys, saltusi_state_transfer* carry);
 
 /* Whether the law keeps impulses; after its layout. */
 void saltusi_warm_layout(saltusi_operator* op, int warm_start, const saltus_system* sys);

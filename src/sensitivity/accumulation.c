@@ -32,8 +32,8 @@ typedef struct rest {
   int bounces; /* -1: all */
 } rest;
 
-static void advance(const saltus_system* sys, int nq, const saltusi_spot* at, const double* v,
-                    double h, double* q) {
+static void advance(const saltus_system* sys, int nq, const saltusi_phase_point* at,
+                    const double* v, double h, double* q) {
   if (sys->ops->advance != NULL) {
     sys->ops->advance(sys->self, at->q, v, h, q);
     return;
@@ -44,8 +44,8 @@ static void advance(const saltus_system* sys, int nq, const saltusi_spot* at, co
 }
 
 /* Changes of q and v [n], and the time, of the bounces behind an impact, right after which `at` is. */
-static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
-                    double* out) {
+static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at,
+                    const void* user, double* out) {
   const rest* r = user;
   const int nq = v->nq, nv = v->nv;
   double *a = r->s->bounce, *before = a + nv, *after = before + nv, *q = after + nv;
@@ -66,11 +66,11 @@ static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, 
   memcpy(mean, after, (size_t)nv * sizeof *mean);
   advance(sys, nq, &at, mean, flight, q);
   const saltusi_blow blow = {.set = r->s->set, .count = r->s->series_count, .first = r->contact};
-  const saltusi_spot landing = {.t = at.t + flight, .q = q, .v = before};
-  if (!saltusi_phase_strike(&v->room, sys, landing, &blow, after, NULL)) {
+  const saltusi_phase_point landing = {.t = at.t + flight, .q = q, .v = before};
+  if (!saltusi_phase_impact(&v->room, sys, landing, &blow, after, NULL)) {
     return false;
   }
-  const saltusi_spot leaving = {.t = landing.t, .q = q, .v = after};
+  const saltusi_phase_point leaving = {.t = landing.t, .q = q, .v = after};
   saltusi_phase_velocity(&v->room, sys, leaving, r->contact, NULL, U, NULL);
   const double ratio = U[0] / up;
   if (!(ratio >= 0.0 && ratio < 1.0)) {
@@ -88,9 +88,9 @@ static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, 
   return true;
 }
 
-static saltusi_spot last_of(const saltus_sensitivity* s, int contact) {
+static saltusi_phase_point last_of(const saltus_sensitivity* s, int contact) {
   const saltusi_last_impact* l = &s->last[contact];
-  return (saltusi_spot){.t = l->t, .q = l->z, .v = l->z + s->vary.nq};
+  return (saltusi_phase_point){.t = l->t, .q = l->z, .v = l->z + s->vary.nq};
 }
 
 /* Derivatives of the rest along direction j, into s->hdot [n + 1]. */
@@ -122,7 +122,7 @@ void saltusi_sensitivity_series_begin(saltus_sensitivity* s, int contact, double
   assert(s != NULL && contact >= 0);
   saltusi_vary* v = &s->vary;
   const rest all = {.s = s, .contact = contact, .bounces = -1};
-  const saltusi_spot at = last_of(s, contact);
+  const saltusi_phase_point at = last_of(s, contact);
   double U[3];
   saltusi_phase_velocity(&v->room, s->def.system, at, contact, NULL, U, NULL);
   const double ratio = U[0] / fabs(approach);
@@ -165,7 +165,7 @@ saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t,
 }
 
 /* Whether the series ends where the run does. */
-static bool fits(const saltus_sensitivity* s, const saltusi_spot* at, const double* change) {
+static bool fits(const saltus_sensitivity* s, const saltusi_phase_point* at, const double* change) {
   const saltusi_vary* v = &s->vary;
   double most = 0.0;
   for (int i = 0; i < v->nv; i++) {
@@ -196,7 +196,7 @@ saltus_status saltusi_sensitivity_accumulation(saltus_sensitivity* s, double t, 
   }
   gather_set(s, contact);
   const rest all = {.s = s, .contact = contact, .bounces = -1};
-  const saltusi_spot at = last_of(s, contact);
+  const saltusi_phase_point at = last_of(s, contact);
   if (!rest_of(v, s->def.system, at, &all, v->plus) || !fits(s, &at, v->plus)) {
     return saltusi_sensitivity_fail(
         s, SALTUS_ERR_ACCURACY, t,

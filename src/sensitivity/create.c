@@ -189,7 +189,7 @@ static saltus_status begin(saltus_sensitivity* s) {
   saltusi_sensitivity_grow(s, s->y);
   double* z = v->rates;
   /* what is large is not known before: a look at the accelerations */
-  const saltusi_spot at = {.t = def->t0, .q = s->y, .v = s->y + v->nq};
+  const saltusi_phase_point at = {.t = def->t0, .q = s->y, .v = s->y + v->nq};
   if (saltusi_vary_rates(v, def->system, at, NULL, z)) {
     double a = 0.0;
     for (int i = 0; i < v->nv; i++) {

@@ -38,7 +38,7 @@ void saltusi_sensitivity_extremes_see(saltus_sensitivity* s, double t, const dou
   assert(s != NULL && z != NULL && columns != NULL);
   saltusi_vary* v = &s->vary;
   const int m = v->integrands;
-  const saltusi_spot at = {.t = t, .q = z, .v = z + v->nq};
+  const saltusi_phase_point at = {.t = t, .q = z, .v = z + v->nq};
   if (m == 0 || !saltusi_sensitivity_output_values(v, s->def.system, at, s, s->extreme_now)) {
     return;
   }
@@ -74,8 +74,9 @@ static double look(saltus_sensitivity* s, double t, int k) {
   saltusi_vary* v = &s->vary;
   double* z = s->extreme_moved;
   if (saltus_integrator_dense(s->run, t, SALTUS_RIGHT, z, z + v->nq) != SALTUS_OK ||
-      !saltusi_sensitivity_output_values(
-          v, s->def.system, (saltusi_spot){.t = t, .q = z, .v = z + v->nq}, s, s->extreme_now)) {
+      !saltusi_sensitivity_output_values(v, s->def.system,
+                                         (saltusi_phase_point){.t = t, .q = z, .v = z + v->nq}, s,
+                                         s->extreme_now)) {
     return (double)NAN;
   }
   return s->extreme_now[k];
@@ -137,9 +138,9 @@ int saltusi_sensitivity_turns(saltus_sensitivity* s, double from, double to) {
     const saltus_side side = i == SAMPLES ? SALTUS_LEFT : SALTUS_RIGHT;
     double* z = s->extreme_moved;
     if (saltus_integrator_dense(s->run, t, side, z, z + s->vary.nq) != SALTUS_OK ||
-        !saltusi_sensitivity_output_values(&s->vary, s->def.system,
-                                           (saltusi_spot){.t = t, .q = z, .v = z + s->vary.nq}, s,
-                                           s->sampled + (ptrdiff_t)i * m)) {
+        !saltusi_sensitivity_output_values(
+            &s->vary, s->def.system, (saltusi_phase_point){.t = t, .q = z, .v = z + s->vary.nq}, s,
+            s->sampled + (ptrdiff_t)i * m)) {
       s->extremes_lost = true;
       return 0;
     }

@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <math.h>
 
-bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
-                                       const void* user, double* out) {
+bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys,
+                                       saltusi_phase_point at, const void* user, double* out) {
   const saltus_sensitivity* s = user;
   assert(s != NULL && out != NULL);
   const saltus_observables* o = saltusi_sensitivity_observables(s, sys);
@@ -31,7 +31,7 @@ void saltusi_sensitivity_integral_jump(saltus_sensitivity* s, double t, const do
   assert(s != NULL && z != NULL);
   const saltusi_vary* v = &s->vary;
   const int m = v->integrands;
-  const saltusi_spot at = {.t = t, .q = z, .v = z + v->nq};
+  const saltusi_phase_point at = {.t = t, .q = z, .v = z + v->nq};
   if (m == 0 ||
       !saltusi_sensitivity_output_values(&s->vary, s->def.system, at, s, s->output_values)) {
     return;
@@ -60,7 +60,7 @@ bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t) {
   if (s->pool.failed) {
     return false;
   }
-  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
   if (!saltusi_sensitivity_output_values(v, s->def.system, at, s, values)) {
     return true;
   }

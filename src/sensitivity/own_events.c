@@ -51,7 +51,7 @@ bool saltusi_sensitivity_scratch(saltus_sensitivity* s) {
 }
 
 bool saltusi_sensitivity_own_value(const saltus_sensitivity* s, const saltus_system* sys,
-                                   saltusi_spot at, int event, double* out) {
+                                   saltusi_phase_point at, int event, double* out) {
   assert(s != NULL && out != NULL);
   const saltus_observables* o = saltusi_sensitivity_observables(s, sys);
   if (o == NULL || event >= o->event_count) {
@@ -115,12 +115,12 @@ bool saltusi_sensitivity_is_section(const saltus_sensitivity* s, const saltus_ev
 
 /* ---- when they happen ---- */
 
-typedef struct search {
+typedef struct own_events_search {
   saltus_sensitivity* s;
   long long sections;
   double impact; /* s, the last one */
   bool lost;
-} search;
+} own_events_search;
 
 /* Sections that are waited for: one more than is wanted, for what comes after it, and one that may be the start. */
 static long long sections_most(const saltus_sensitivity* s) {
@@ -149,7 +149,7 @@ static void drop_start(saltus_sensitivity* s) {
 }
 
 static saltus_status see(void* user, const saltus_event* e) {
-  search* f = user;
+  own_events_search* f = user;
   saltus_sensitivity* s = f->s;
   f->impact = e->kind == SALTUS_EVENT_IMPACT ? e->t : f->impact;
   if (saltus_event_is_own(e->kind)) {
@@ -174,7 +174,7 @@ saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s) {
   if (o == NULL || o->event_count == 0) {
     return SALTUS_OK;
   }
-  search f = {.s = s, .impact = -INFINITY};
+  own_events_search f = {.s = s, .impact = -INFINITY};
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = def->tol;
   const saltus_recorder recorder = {

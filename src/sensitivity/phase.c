@@ -11,12 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-bool saltusi_phase_room_make(saltusi_phase_room* room, const saltus_system* system,
-                             saltusi_pool* pool) {
+bool saltusi_phase_workspace_make(saltusi_phase_workspace* room, const saltus_system* system,
+                                  saltusi_pool* pool) {
   assert(room != NULL && system != NULL && pool != NULL);
   const saltus_dims* d = &system->dims;
   const int rows = d->nj + 3 * d->nc, n = d->nv;
-  *room = (saltusi_phase_room){.nq = d->nq, .nv = n, .nj = d->nj, .nc = d->nc, .rows = rows};
+  *room = (saltusi_phase_workspace){.nq = d->nq, .nv = n, .nj = d->nj, .nc = d->nc, .rows = rows};
   room->scratch = saltusi_pool_take(pool, d->scratch + 1, 1);
   room->M = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
   room->L = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
@@ -43,13 +43,13 @@ bool saltusi_phase_room_make(saltusi_phase_room* room, const saltus_system* syst
          saltus_impact_solver_create(d->nc, 3 * d->nc, NULL, &room->solver) == SALTUS_OK;
 }
 
-void saltusi_phase_room_free(saltusi_phase_room* room) {
+void saltusi_phase_workspace_free(saltusi_phase_workspace* room) {
   assert(room != NULL);
   saltus_impact_solver_destroy(room->solver);
   room->solver = NULL;
 }
 
-static saltus_point point(saltusi_phase_room* r, saltusi_spot at) {
+static saltus_point point(saltusi_phase_workspace* r, saltusi_phase_point at) {
   return (saltus_point){
       .t = at.t, .q = at.q, .v = at.v, .scratch = r->scratch, .failure = &r->failure};
 }
@@ -63,7 +63,7 @@ static double dot(const double* x, const double* y, int n) {
 }
 
 /* M from the blocks of a structure: the diagonal ones, then two for each pair. */
-static void mass_by_blocks(saltusi_phase_room* r, const saltus_system* sys,
+static void mass_by_blocks(saltusi_phase_workspace* r, const saltus_system* sys,
                            const saltus_point* at) {
   const saltus_structure* s = sys->structure;
   const int n = r->nv;
@@ -83,7 +83,8 @@ static void mass_by_blocks(saltusi_phase_room* r, const saltus_system* sys,
 }
 
 /* M and its factor L; false: M is not positive definite. */
-static bool factor_mass(saltusi_phase_room* r, const saltus_system* sys, const saltus_point* at) {
+static bool factor_mass(saltusi_phase_workspace* r, const saltus_system* sys,
+                        const saltus_point* at) {
   const int n = r->nv;
   if (sys->ops->mass != NULL) {
     memset(r->M, 0, (size_t)n * (size_t)n * sizeof *r->M);
@@ -104,7 +105,7 @@ static bool factor_mass(saltusi_phase_room* r, const saltus_system* sys, const s
   return true;
 }
 
-static void mass_solve(const saltusi_phase_room* r, double* x) {
+static void mass_solve(const saltusi_phase_workspace* r, double* x) {
   const int n = r->nv;
   for (int i = 0; i < n; i++) {
     x[i] = (x[i] - dot(r->L + (ptrdiff_t)i * n, x, i)) / r->L[i * n + i];
@@ -118,7 +119,8 @@ static void mass_solve(const saltusi_phase_room* r, double* x) {
 }
 
 /* Room for `count` rows from row `first`, as a system fills it. */
-static saltus_rows rows_at(saltusi_phase_room* r, const saltus_system* sys, int first, int count) {
+static saltus_rows rows_at(saltusi_phase_workspace* r, const saltus_system* sys, int first,
+                           int count) {
   const int n = r->nv, width = sys->dims.row_width;
   saltus_rows rows = {.count = count,
                       .stride = n,
@@ -135,7 +137,7 @@ static saltus_rows rows_at(saltusi_phase_room* r, const saltus_system* sys, int 
 }
 
 /* Sparse rows over all velocities, in place: entries only move to the right. */
-static void spread(const saltusi_phase_room* r, const saltus_rows* rows) {
+static void spread(const saltusi_phase_workspace* r, const saltus_rows* rows) {
   for (int i = rows->count - 1; rows->column != NULL && i >= 0; i--) {
     double* row = rows->G + (ptrdiff_t)i * rows->stride;
     for (int k = rows->width - 1; k >= 0; k--) {
@@ -146,7 +148,8 @@ static void spread(const saltusi_phase_room* r, const saltus_rows* rows) {
   }
 }
 
-static void joint_rows(saltusi_phase_room* r, const saltus_system* sys, const saltus_point* at) {
+static void joint_rows(saltusi_phase_workspace* r, const saltus_system* sys,
+                       const saltus_point* at) {
   const int joints = sys->joint_first != NULL ? sys->joint_count : r->nj;
   for (int j = 0; j < joints; j++) {
     const int first = sys->joint_first != NULL ? sys->joint_first[j] : j;
@@ -157,8 +160,8 @@ static void joint_rows(saltusi_phase_room* r, const saltus_system* sys, const sa
   }
 }
 
-static int contact_rows(saltusi_phase_room* r, const saltus_system* sys, const saltus_point* at,
-                        int contact, int first) {
+static int contact_rows(saltusi_phase_workspace* r, const saltus_system* sys,
+                        const saltus_point* at, int contact, int first) {
   const int count = 1 + sys->laws[contact].tangents;
   saltus_rows rows = rows_at(r, sys, first, count);
   sys->ops->contact(sys->self, at, (uint64_t)contact, &rows);
@@ -167,7 +170,7 @@ static int contact_rows(saltusi_phase_room* r, const saltus_system* sys, const s
 }
 
 /* A x = x with complete pivoting; unknowns that depend on others are 0. */
-static void solve(saltusi_phase_room* r, int n) {
+static void solve(saltusi_phase_workspace* r, int n) {
   double* A = r->A;
   const int wide = r->rows + 1;
   for (int i = 0; i < n; i++) {
@@ -227,7 +230,7 @@ static void solve(saltusi_phase_room* r, int n) {
 }
 
 /* Friction over the pressure of a contact that slides, against its slip. */
-static void slide(const saltusi_phase_room* r, const saltusi_phase_contact* m, int tangents,
+static void slide(const saltusi_phase_workspace* r, const saltusi_phase_contact* m, int tangents,
                   double mu, int first, const double* v, double s[2]) {
   s[0] = s[1] = 0.0;
   if (tangents == 1) {
@@ -245,7 +248,7 @@ static void slide(const saltusi_phase_room* r, const saltusi_phase_contact* m, i
 }
 
 /* One more unknown: what it pushes along, and the row that it holds. */
-static void add_unknown(saltusi_phase_room* r, int* count, int row, const double* direction) {
+static void add_unknown(saltusi_phase_workspace* r, int* count, int row, const double* direction) {
   memcpy(r->D + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
   memcpy(r->MD + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
   mass_solve(r, r->MD + (ptrdiff_t)*count * r->nv);
@@ -253,7 +256,7 @@ static void add_unknown(saltusi_phase_room* r, int* count, int row, const double
 }
 
 /* M, rows and directions of a mode, and A = G M^-1 D; how many unknowns, -1: M is not positive definite. */
-static int assemble(saltusi_phase_room* r, const saltus_system* system, saltusi_spot at,
+static int assemble(saltusi_phase_workspace* r, const saltus_system* system, saltusi_phase_point at,
                     const saltusi_phase* mode) {
   const saltus_point p = point(r, at);
   const int n = r->nv, wide = r->rows + 1;
@@ -295,7 +298,7 @@ static int assemble(saltusi_phase_room* r, const saltus_system* system, saltusi_
 }
 
 /* y [nv] along what the unknowns push, so that rows hold: G y + rest = 0. */
-static void hold(saltusi_phase_room* r, int unknowns, const double* rest, double* y) {
+static void hold(saltusi_phase_workspace* r, int unknowns, const double* rest, double* y) {
   const int n = r->nv;
   for (int i = 0; i < unknowns; i++) {
     r->x[i] = -dot(r->G + (ptrdiff_t)r->row_of[i] * n, y, n) - rest[r->row_of[i]];
@@ -309,7 +312,7 @@ static void hold(saltusi_phase_room* r, int unknowns, const double* rest, double
 }
 
 /* Forces [3 nc] of the contacts of a mode from its unknowns. */
-static void read_forces(saltusi_phase_room* r, const saltus_system* system, const double* v,
+static void read_forces(saltusi_phase_workspace* r, const saltus_system* system, const double* v,
                         const saltusi_phase* mode, double* force) {
   memset(force, 0, (size_t)(3 * r->nc) * sizeof *force);
   int unknown = r->nj, row = r->nj;
@@ -327,8 +330,8 @@ static void read_forces(saltusi_phase_room* r, const saltus_system* system, cons
   }
 }
 
-bool saltusi_phase_accelerate(saltusi_phase_room* room, const saltus_system* system,
-                              saltusi_spot at, const saltusi_phase* mode, double* a,
+bool saltusi_phase_accelerate(saltusi_phase_workspace* room, const saltus_system* system,
+                              saltusi_phase_point at, const saltusi_phase* mode, double* a,
                               double* force) {
   assert(room != NULL && system != NULL && mode != NULL && a != NULL);
   const saltus_point p = point(room, at);
@@ -346,8 +349,8 @@ bool saltusi_phase_accelerate(saltusi_phase_room* room, const saltus_system* sys
   return room->failure.status == SALTUS_OK && isfinite(dot(a, a, room->nv));
 }
 
-bool saltusi_phase_settle(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                          const saltusi_phase* mode, double* v) {
+bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* system,
+                          saltusi_phase_point at, const saltusi_phase* mode, double* v) {
   assert(room != NULL && system != NULL && mode != NULL && v != NULL);
   const int unknowns = assemble(room, system, at, mode);
   if (unknowns < 0) {
@@ -358,8 +361,9 @@ bool saltusi_phase_settle(saltusi_phase_room* room, const saltus_system* system,
   return room->failure.status == SALTUS_OK;
 }
 
-void saltusi_phase_velocity(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                            int contact, const double* a, double U[3], double* normal) {
+void saltusi_phase_velocity(saltusi_phase_workspace* room, const saltus_system* system,
+                            saltusi_phase_point at, int contact, const double* a, double U[3],
+                            double* normal) {
   assert(room != NULL && system != NULL && U != NULL);
   const saltus_point p = point(room, at);
   const int n = room->nv, count = contact_rows(room, system, &p, contact, room->nj);
@@ -371,8 +375,8 @@ void saltusi_phase_velocity(saltusi_phase_room* room, const saltus_system* syste
   }
 }
 
-double saltusi_phase_gap(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                         int contact) {
+double saltusi_phase_gap(saltusi_phase_workspace* room, const saltus_system* system,
+                         saltusi_phase_point at, int contact) {
   assert(room != NULL && system != NULL && contact < room->nc &&
          room->nc <= SALTUSI_PHASE_CONTACTS);
   const saltus_point p = point(room, at);
@@ -392,10 +396,11 @@ double saltusi_phase_gap(saltusi_phase_room* room, const saltus_system* system, 
   return system->ops->contacts(system->self, &p, &list) == SALTUS_OK ? gap[contact] : (double)NAN;
 }
 
-bool saltusi_phase_strike(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                          const saltusi_blow* blow, double* v, double* approach) {
+bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
+                          saltusi_phase_point at, const saltusi_blow* blow, double* v,
+                          double* approach) {
   assert(room != NULL && system != NULL && blow != NULL && v != NULL);
-  saltusi_phase_room* r = room;
+  saltusi_phase_workspace* r = room;
   const saltus_point p = point(r, at);
   const int n = r->nv, wide = r->rows + 1;
   if (!factor_mass(r, system, &p)) {

@@ -26,7 +26,7 @@ typedef struct saltusi_phase {
 } saltusi_phase;
 
 /* Room for the equations of a system and of those with other parameters. */
-typedef struct saltusi_phase_room {
+typedef struct saltusi_phase_workspace {
   int nq, nv, nj, nc, rows; /* rows: of joints and all contacts */
   void* scratch;
   saltus_failure failure;
@@ -39,25 +39,26 @@ typedef struct saltusi_phase_room {
   saltus_impact_contact* struck; /* [nc] */
   saltus_impact_solver* solver;
   double* after; /* [rows] */
-} saltusi_phase_room;
+} saltusi_phase_workspace;
 
-bool saltusi_phase_room_make(saltusi_phase_room* room, const saltus_system* system,
-                             saltusi_pool* pool);
-void saltusi_phase_room_free(saltusi_phase_room* room);
+bool saltusi_phase_workspace_make(saltusi_phase_workspace* room, const saltus_system* system,
+                                  saltusi_pool* pool);
+void saltusi_phase_workspace_free(saltusi_phase_workspace* room);
 
 /* A place in time and state. */
-typedef struct saltusi_spot {
+typedef struct saltusi_phase_point {
   double t;
   const double *q, *v;
-} saltusi_spot;
+} saltusi_phase_point;
 
 /* Accelerations [nv] and, unless NULL, forces [3 nc] of contacts; false: the equations have no solution. */
-bool saltusi_phase_accelerate(saltusi_phase_room* room, const saltus_system* system,
-                              saltusi_spot at, const saltusi_phase* mode, double* a, double* force);
+bool saltusi_phase_accelerate(saltusi_phase_workspace* room, const saltus_system* system,
+                              saltusi_phase_point at, const saltusi_phase* mode, double* a,
+                              double* force);
 
 /* Velocities [nv] that rows of the mode hold: v and what its contacts have to push. */
-bool saltusi_phase_settle(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                          const saltusi_phase* mode, double* v);
+bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* system,
+                          saltusi_phase_point at, const saltusi_phase* mode, double* v);
 
 /* Velocities [nv] after the impact of the contacts of `set` [count], of which `first` strikes; U_N- of it in *approach. */
 typedef struct saltusi_blow {
@@ -66,13 +67,15 @@ typedef struct saltusi_blow {
   int first;
 } saltusi_blow;
 
-bool saltusi_phase_strike(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                          const saltusi_blow* blow, double* v, double* approach);
+bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
+                          saltusi_phase_point at, const saltusi_blow* blow, double* v,
+                          double* approach);
 
 /* Relative velocity U [1 + tangents] of a contact, and its normal acceleration for a [nv], or NULL. */
-void saltusi_phase_velocity(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                            int contact, const double* a, double U[3], double* normal);
-double saltusi_phase_gap(saltusi_phase_room* room, const saltus_system* system, saltusi_spot at,
-                         int contact);
+void saltusi_phase_velocity(saltusi_phase_workspace* room, const saltus_system* system,
+                            saltusi_phase_point at, int contact, const double* a, double U[3],
+                            double* normal);
+double saltusi_phase_gap(saltusi_phase_workspace* room, const saltus_system* system,
+                         saltusi_phase_point at, int contact);
 
 #endif

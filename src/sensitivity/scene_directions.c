@@ -63,7 +63,7 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
     saltus_scene** scene = &d->scenes[4 * i + k];
     status = saltus_scene_create(&def, scene);
     if (status == SALTUS_OK) {
-      const saltus_scene_view* view = saltus_scene_look(*scene);
+      const saltus_scene_view* view = saltus_scene_get_view(*scene);
       direction->system[k] = view->system;
       direction->q0[k] = view->q0;
       direction->v0[k] = view->v0;

@@ -78,7 +78,7 @@ static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
     status = saltus_integrator_dense(s->run, middle, SALTUS_RIGHT, z, z + v->nq);
   }
   v->mode.count = 0;
-  const saltusi_spot at = {.t = middle, .q = z, .v = z + v->nq};
+  const saltusi_phase_point at = {.t = middle, .q = z, .v = z + v->nq};
   for (int i = 0; i < sys->dims.nc && status == SALTUS_OK; i++) {
     const saltus_contact_law* law = &sys->laws[i];
     const double* force = s->force + (ptrdiff_t)3 * i;
@@ -105,7 +105,7 @@ typedef struct guard {
   const saltus_sensitivity* s;
 } guard;
 
-static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
+static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at,
                         const void* user, double* out) {
   const guard* g = user;
   double U[3], force[3 * SALTUSI_PHASE_CONTACTS];
@@ -131,10 +131,10 @@ static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_spot 
   return true;
 }
 
-static bool strike(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, const void* user,
-                   double* out) {
+static bool strike(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at,
+                   const void* user, double* out) {
   memcpy(out, at.q, (size_t)v->nq * sizeof *out);
-  return saltusi_phase_strike(&v->room, sys, at, user, out + v->nq, NULL);
+  return saltusi_phase_impact(&v->room, sys, at, user, out + v->nq, NULL);
 }
 
 /* ---- events ---- */
@@ -152,16 +152,16 @@ static void note(saltus_sensitivity* s, saltus_derivative what, double t) {
 }
 
 /* G_N^T x of a contact, or b without x. */
-static double row_of(saltusi_vary* v, const saltus_system* sys, saltusi_spot at, int contact,
+static double row_of(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at, int contact,
                      const double* x) {
   double with[3], without[3];
   memset(v->minus, 0, (size_t)v->nv * sizeof *v->minus);
-  const saltusi_spot still = {.t = at.t, .q = at.q, .v = v->minus};
+  const saltusi_phase_point still = {.t = at.t, .q = at.q, .v = v->minus};
   saltusi_phase_velocity(&v->room, sys, still, contact, NULL, without, NULL);
   if (x == NULL) {
     return without[0];
   }
-  const saltusi_spot moving = {.t = at.t, .q = at.q, .v = x};
+  const saltusi_phase_point moving = {.t = at.t, .q = at.q, .v = x};
   saltusi_phase_velocity(&v->room, sys, moving, contact, NULL, with, NULL);
   return with[0] - without[0];
 }
@@ -169,7 +169,7 @@ static double row_of(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
 /* dt of all directions for the root of a guard; false: the guard does not pass through zero. */
 static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt) {
   saltusi_vary* v = &s->vary;
-  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
   double passing, moved;
   if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
     return false;
@@ -199,7 +199,7 @@ static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_b
   saltusi_vary* v = &s->vary;
   const int n = v->n;
   double* moved = v->minus; /* free while a strike is differentiated */
-  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
   for (int j = 0; j < v->count; j++) {
     double* along_z = s->hdot;
     for (int i = 0; i < n; i++) {
@@ -252,8 +252,8 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
   }
   const guard g = {.contact = first, .kind = GUARD_GAP};
   double U[3];
-  saltusi_phase_velocity(&v->room, sys, (saltusi_spot){.t = t, .q = s->y, .v = s->y + v->nq}, first,
-                         NULL, U, NULL);
+  saltusi_phase_velocity(&v->room, sys, (saltusi_phase_point){.t = t, .q = s->y, .v = s->y + v->nq},
+                         first, NULL, U, NULL);
   s->view.closest = fmin(s->view.closest, fabs(U[0]));
   if (fabs(U[0]) <= grazing * v->speed && !s->last[first].known) {
     *what = SALTUS_DERIVATIVE_GRAZING;
@@ -346,7 +346,7 @@ static bool keep_event(saltus_sensitivity* s, const saltus_event* e, saltus_deri
 /* Outputs right before an event, along its moving time. */
 static void see_before(saltus_sensitivity* s, double t) {
   saltusi_vary* v = &s->vary;
-  const saltusi_spot at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
   if (v->integrands == 0 || !saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
     return;
   }
@@ -457,7 +457,7 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
 static saltus_status leave(saltus_sensitivity* s, double t) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
-  const saltusi_spot at = {.t = t, .q = s->after, .v = s->after + v->nq};
+  const saltusi_phase_point at = {.t = t, .q = s->after, .v = s->after + v->nq};
   if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
     return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                     "the motion after an event has no equations");
@@ -597,7 +597,7 @@ static saltus_status end_run(saltus_sensitivity* s, double here, bool pending) {
       return status;
     }
   }
-  const saltusi_spot at = {.t = end, .q = s->y, .v = s->y + v->nq};
+  const saltusi_phase_point at = {.t = end, .q = s->y, .v = s->y + v->nq};
   if (!saltusi_vary_rates(v, s->def.system, at, NULL, s->rates)) {
     return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, end,
                                     "the motion has no equations at its end");

@@ -75,8 +75,8 @@ struct saltus_sensitivity {
 bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t);
 
 /* All outputs at a place; `user` is the sensitivity. */
-bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys, saltusi_spot at,
-                                       const void* user, double* out);
+bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys,
+                                       saltusi_phase_point at, const void* user, double* out);
 /* Integrals at an event whose time moves: outputs before it (sign 1), then after it (-1), times dt. */
 void saltusi_sensitivity_integral_jump(saltus_sensitivity* s, double t, const double* z,
                                        double sign);
@@ -120,7 +120,7 @@ saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s);
 saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,
                                        const saltus_event** next);
 bool saltusi_sensitivity_own_value(const saltus_sensitivity* s, const saltus_system* sys,
-                                   saltusi_spot at, int event, double* out);
+                                   saltusi_phase_point at, int event, double* out);
 bool saltusi_sensitivity_switches(const saltus_sensitivity* s, const saltus_event* e);
 /* What the events of the group switch, in all systems; whether one does. And back to the start. */
 bool saltusi_sensitivity_fire(const saltus_sensitivity* s);

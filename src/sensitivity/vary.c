@@ -42,12 +42,12 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
   vary->y2 = SALTUSI_TAKE(pool, double, vary->size);
   vary->dy = SALTUSI_TAKE(pool, double, vary->size);
   vary->before = SALTUSI_TAKE(pool, double, vary->size);
-  return !pool->failed && saltusi_phase_room_make(&vary->room, system, pool);
+  return !pool->failed && saltusi_phase_workspace_make(&vary->room, system, pool);
 }
 
 void saltusi_vary_free(saltusi_vary* vary) {
   assert(vary != NULL);
-  saltusi_phase_room_free(&vary->room);
+  saltusi_phase_workspace_free(&vary->room);
 }
 
 static double largest(const double* x, int n) {
@@ -78,7 +78,7 @@ static bool add(saltusi_vary* vary, const slope* of, const saltus_system* system
   for (int i = 0; i < nv; i++) {
     vary->shifted[nq + i] = along->at.v[i] + (along->s != NULL ? e * along->s[nq + i] : 0.0);
   }
-  const saltusi_spot at = {
+  const saltusi_phase_point at = {
       .t = along->at.t + e * along->tau, .q = vary->shifted, .v = vary->shifted + nq};
   if (!of->function(vary, system, at, of->user, vary->plus)) {
     return false;
@@ -122,7 +122,7 @@ bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void
   return good;
 }
 
-bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                         const void* user, double* out) {
   assert(vary != NULL && system != NULL && out != NULL);
   (void)user;
@@ -137,7 +137,7 @@ bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi
 /* Rates of state and derivatives. */
 static bool evaluate(saltusi_vary* vary, double t, const double* y, double* dy) {
   const int n = vary->n;
-  const saltusi_spot at = {.t = t, .q = y, .v = y + vary->nq};
+  const saltusi_phase_point at = {.t = t, .q = y, .v = y + vary->nq};
   bool good = saltusi_vary_rates(vary, vary->system, at, NULL, dy);
   for (int j = 0; j < vary->count && good; j++) {
     const saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};

@@ -16,7 +16,7 @@ typedef struct saltusi_vary {
   int nq, nv, n; /* n = nq + nv */
   double length, speed,
       span; /* what is large: positions, velocities and times that the motion is smooth over */
-  saltusi_phase_room room;
+  saltusi_phase_workspace room;
   saltusi_phase mode;
   double *shifted, *rates; /* [n] */
   double *plus, *minus;    /* [out_most] */
@@ -24,7 +24,7 @@ typedef struct saltusi_vary {
   double *y0, *y1, *y2, *dy, *before;
   int size; /* (n + integrands) (1 + count) */
   /* functions whose integrals over time go along: behind state and derivatives y has theirs, and derivatives of these */
-  bool (*integrand)(struct saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+  bool (*integrand)(struct saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                     const void* user, double* out);
   const void* integrand_user;
   int integrands;
@@ -36,12 +36,12 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
 void saltusi_vary_free(saltusi_vary* vary);
 
 /* Writes values of a function at a place; false: it is not defined there. */
-typedef bool saltusi_smooth(saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+typedef bool saltusi_smooth(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                             const void* user, double* out);
 
 /* d out [many] along (tau, s) and, of direction >= 0, along its parameter as well; many at most n + 4 + integrands. */
 typedef struct saltusi_along {
-  saltusi_spot at;
+  saltusi_phase_point at;
   const double* s; /* [n]; NULL: 0 */
   double tau;
   int direction; /* whose parameter moves; -1: none */
@@ -51,7 +51,7 @@ bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void
                         const saltusi_along* along, int many, double* out);
 
 /* q' and a [n] in the present mode. */
-bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_spot at,
+bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                         const void* user, double* out);
 
 /* State and derivatives y [n (1 + count)] from t0 to t1 in the present mode, by extrapolation of the midpoint rule (Gragg,

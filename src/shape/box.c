@@ -4,8 +4,8 @@
  * box.c - boxes in world axes that hold shapes, from the features of which their surfaces are made.
  */
 #include "math/rotation.h"
-#include "shape/mesh.h"
-#include "shape/polytope.h"
+#include "shape/mesh/mesh.h"
+#include "shape/polytope/polytope.h"
 #include "shape/shape.h"
 
 #include <assert.h>
@@ -65,7 +65,7 @@ static void hold_feature(const saltusi_feature* feature, const double R[9], int 
 }
 
 /* All of space, but for the side of an axis that a half-space is exactly normal to. */
-static void hold_half(const saltusi_feature* plane, const saltusi_carrier* at, double low[3],
+static void hold_half(const saltusi_feature* plane, const saltusi_body_pose* at, double low[3],
                       double high[3]) {
   double p[3], a[3];
   saltusi_turn(at->R, plane->p, p);
@@ -114,7 +114,7 @@ static void hold_features(const saltusi_shape* shape, const double R[9], double 
   }
 }
 
-void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, double low[3],
+void saltusi_shape_box(const saltusi_shape* shape, const saltusi_body_pose* at, double low[3],
                        double high[3]) {
   assert(shape != NULL && at != NULL && low != NULL && high != NULL);
   if (shape->kind == SALTUS_SHAPE_HALF_PLANE || shape->kind == SALTUS_SHAPE_HALF_SPACE) {

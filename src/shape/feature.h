@@ -32,11 +32,11 @@ typedef struct saltusi_feature {
 } saltusi_feature;
 
 /* The body that carries a shape: where it is and how it moves. */
-typedef struct saltusi_carrier {
+typedef struct saltusi_body_pose {
   double x[3]; /* m, centre of mass */
   double R[9]; /* body to world */
   double v[3]; /* m/s */
   double w[3]; /* rad/s, WORLD axes */
-} saltusi_carrier;
+} saltusi_body_pose;
 
 #endif

@@ -4,21 +4,21 @@
  * feature_text.c - features in words, for tables of events and messages. Numbers in words begin with 1 for every kind of
  * feature: corners of a box in the order of its vertices, the lower of two ends first.
  */
-#include "shape/curved.h"
-#include "shape/mesh.h"
-#include "shape/outline.h"
-#include "shape/polytope.h"
+#include "shape/curved/curved.h"
+#include "shape/mesh/mesh.h"
+#include "shape/plane/outline.h"
+#include "shape/polytope/polytope.h"
 
 #include <assert.h>
 #include <stdio.h>
 
 /* A run of numbers with one word; count 1: without a number. */
-typedef struct run {
+typedef struct feature_text_run {
   const char* word;
   int count;
-} run;
+} feature_text_run;
 
-static void write(const run* runs, int number, char* text, size_t size) {
+static void write(const feature_text_run* runs, int number, char* text, size_t size) {
   for (int i = 0, first = 1; runs[i].word != NULL; first += runs[i].count, i++) {
     if (number < first + runs[i].count && runs[i].count == 1) {
       snprintf(text, size, "%s", runs[i].word);
@@ -35,37 +35,38 @@ static void write(const run* runs, int number, char* text, size_t size) {
 void saltusi_feature_text(const saltusi_shape* shape, int number, char* text, size_t size) {
   assert(shape != NULL && text != NULL && size > 0);
   enum { POINTS = SALTUSI_RIM_POINTS };
-  static const run whole[] = {{"surface", 1}, {NULL, 0}}, plane[] = {{"plane", 1}, {NULL, 0}},
-                   capsule[] = {{"end", 2}, {"side", 1}, {NULL, 0}},
-                   cylinder[] = {{"lower rim point", POINTS},
-                                 {"upper rim point", POINTS},
-                                 {"lower rim", 1},
-                                 {"upper rim", 1},
-                                 {"side", 1},
-                                 {"lower end", 1},
-                                 {"upper end", 1},
-                                 {NULL, 0}},
-                   cone[] = {{"tip", 1},  {"rim point", POINTS}, {"rim", 1},
-                             {"side", 1}, {"base", 1},           {NULL, 0}},
-                   torus[] = {{"circle point", POINTS}, {"circle", 1}, {NULL, 0}};
+  static const feature_text_run whole[] = {{"surface", 1}, {NULL, 0}},
+                                plane[] = {{"plane", 1}, {NULL, 0}},
+                                capsule[] = {{"end", 2}, {"side", 1}, {NULL, 0}},
+                                cylinder[] = {{"lower rim point", POINTS},
+                                              {"upper rim point", POINTS},
+                                              {"lower rim", 1},
+                                              {"upper rim", 1},
+                                              {"side", 1},
+                                              {"lower end", 1},
+                                              {"upper end", 1},
+                                              {NULL, 0}},
+                                cone[] = {{"tip", 1},  {"rim point", POINTS}, {"rim", 1},
+                                          {"side", 1}, {"base", 1},           {NULL, 0}},
+                                torus[] = {{"circle point", POINTS}, {"circle", 1}, {NULL, 0}};
   if (shape->polytope != NULL) {
-    const run own[] = {{"vertex", shape->polytope->vertices},
-                       {"edge", shape->polytope->edges},
-                       {"face", shape->polytope->faces},
-                       {NULL, 0}};
+    const feature_text_run own[] = {{"vertex", shape->polytope->vertices},
+                                    {"edge", shape->polytope->edges},
+                                    {"face", shape->polytope->faces},
+                                    {NULL, 0}};
     write(own, number, text, size);
     return;
   }
   if (shape->mesh != NULL) {
-    const run own[] = {{"vertex", shape->mesh->vertices},
-                       {"edge", shape->mesh->edges},
-                       {"face", shape->mesh->faces},
-                       {NULL, 0}};
+    const feature_text_run own[] = {{"vertex", shape->mesh->vertices},
+                                    {"edge", shape->mesh->edges},
+                                    {"face", shape->mesh->faces},
+                                    {NULL, 0}};
     write(own, number, text, size);
     return;
   }
   if (shape->outline != NULL) {
-    const run own[] = {
+    const feature_text_run own[] = {
         {"vertex", shape->outline->points}, {"edge", shape->outline->edges}, {NULL, 0}};
     write(own, number, text, size);
     return;

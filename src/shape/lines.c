@@ -8,10 +8,10 @@
 #include "shape/lines.h"
 
 #include "math/rotation.h"
-#include "shape/curved.h"
-#include "shape/mesh.h"
-#include "shape/outline.h"
-#include "shape/polytope.h"
+#include "shape/curved/curved.h"
+#include "shape/mesh/mesh.h"
+#include "shape/plane/outline.h"
+#include "shape/polytope/polytope.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,12 +21,12 @@ enum { CORNERS = 96, ROOM = 256, MANY_EDGES = 3000, STROKES = 24 };
 static const double TURN = 6.283185307179586;
 static const double SHARP = 0.9; /* cosine of the angle of an edge that is drawn among many */
 
-static void viewer(const saltusi_sight* sight, double out[3]) {
+static void viewer(const saltusi_silhouette_view* sight, double out[3]) {
   saltusi_cross(sight->right, sight->up, out);
 }
 
 /* x right + y up */
-static void on_paper(const saltusi_sight* sight, double x, double y, double out[3]) {
+static void on_paper(const saltusi_silhouette_view* sight, double x, double y, double out[3]) {
   for (int k = 0; k < 3; k++) {
     out[k] = x * sight->right[k] + y * sight->up[k];
   }
@@ -41,7 +41,7 @@ static void farthest(const saltusi_shape* shape, const double direction[3], doub
   }
 }
 
-static void silhouette(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void silhouette(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   double point[CORNERS][3];
   for (int i = 0; i < CORNERS; i++) {
     double direction[3];
@@ -51,7 +51,7 @@ static void silhouette(const saltusi_shape* shape, const saltusi_sight* sight) {
   sight->line(sight->user, true, (const double(*)[3])point, CORNERS);
 }
 
-static void circle(const saltusi_sight* sight, const double centre[3], const double e[3],
+static void circle(const saltusi_silhouette_view* sight, const double centre[3], const double e[3],
                    const double f[3], double radius, bool closed) {
   double point[CORNERS + 1][3];
   for (int i = 0; i <= CORNERS; i++) {
@@ -64,7 +64,7 @@ static void circle(const saltusi_sight* sight, const double centre[3], const dou
 }
 
 /* Sharp rims that face the viewer. */
-static void rims(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void rims(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   double to[3], f[3];
   viewer(sight, to);
   for (int i = 0; i < shape->stored; i++) {
@@ -77,7 +77,7 @@ static void rims(const saltusi_shape* shape, const saltusi_sight* sight) {
 }
 
 /* The edges of the projected circle, moved to both sides by the radius of the tube. */
-static void torus(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void torus(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_feature* ring = &shape->feature[SALTUSI_TORUS_CIRCLE - 1];
   double f[3], point[CORNERS + 1][3];
   saltusi_cross(ring->a, ring->e, f);
@@ -98,7 +98,7 @@ static void torus(const saltusi_shape* shape, const saltusi_sight* sight) {
   }
 }
 
-static void faces(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void faces(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_polytope* body = shape->polytope;
   double to[3], point[ROOM][3];
   viewer(sight, to);
@@ -115,7 +115,7 @@ static void faces(const saltusi_shape* shape, const saltusi_sight* sight) {
 }
 
 /* Edges that part what faces the viewer from what does not, borders, and those between two faces that do. */
-static void mesh_edges(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void mesh_edges(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_mesh* mesh = shape->mesh;
   double to[3];
   viewer(sight, to);
@@ -137,7 +137,7 @@ static void mesh_edges(const saltusi_shape* shape, const saltusi_sight* sight) {
 }
 
 /* A piece of a half-space around the middle of what is seen; from behind one sees through it. */
-static void half_space(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void half_space(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_feature* plane = &shape->feature[0];
   double from[3], centre[3], f[3], to[3], point[5][3];
   viewer(sight, to);
@@ -158,7 +158,7 @@ static void half_space(const saltusi_shape* shape, const saltusi_sight* sight) {
 /* ------------------------------------------------------------------------------------ plane --- */
 
 /* A line with strokes below it. */
-static void half_plane(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void half_plane(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_feature* edge = &shape->feature[0];
   double from[3], centre[3], point[2][3];
   saltusi_minus3(sight->middle, edge->p, from);
@@ -176,8 +176,8 @@ static void half_plane(const saltusi_shape* shape, const saltusi_sight* sight) {
 }
 
 /* Edges one after the other, straight or arcs; areas that have more corners than room are drawn as lines. */
-static void outline(const saltusi_shape* shape, const saltusi_sight* sight) {
-  const saltusi_outline* o = shape->outline;
+static void outline(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
+  const saltusi_planar_outline* o = shape->outline;
   enum { OF_ARC = 24 };
   double point[ROOM][3];
   int count = 0;
@@ -208,7 +208,7 @@ static void outline(const saltusi_shape* shape, const saltusi_sight* sight) {
   sight->line(sight->user, whole, (const double(*)[3])point, count);
 }
 
-static void planar(const saltusi_shape* shape, const saltusi_sight* sight) {
+static void planar(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   if (shape->kind == SALTUS_SHAPE_HALF_PLANE) {
     half_plane(shape, sight);
   } else if (shape->kind == SALTUS_SHAPE_CIRCLE) {
@@ -221,7 +221,7 @@ static void planar(const saltusi_shape* shape, const saltusi_sight* sight) {
   }
 }
 
-void saltusi_shape_lines(const saltusi_shape* shape, const saltusi_sight* sight) {
+void saltusi_shape_lines(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   assert(shape != NULL && sight != NULL && sight->line != NULL);
   if (shape->dimension == 2) {
     planar(shape, sight);

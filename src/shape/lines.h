@@ -9,15 +9,15 @@
 #include "shape/shape.h"
 
 /* From where, in body axes. The viewer is far away along right x up. */
-typedef struct saltusi_sight {
+typedef struct saltusi_silhouette_view {
   double right[3], up[3]; /* of length 1, normal to each other */
   double middle[3];       /* m: what has no end is drawn around here, */
   double far;             /* m: this far */
   /* [count][3] m, body axes; closed: an area, else a line */
   void (*line)(void* user, bool closed, const double (*point)[3], int count);
   void* user;
-} saltusi_sight;
+} saltusi_silhouette_view;
 
-void saltusi_shape_lines(const saltusi_shape* shape, const saltusi_sight* sight);
+void saltusi_shape_lines(const saltusi_shape* shape, const saltusi_silhouette_view* sight);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "math/rotation.h"
-#include "shape/narrow.h"
+#include "shape/narrow_phase.h"
 
 #include <assert.h>
 #include <float.h>

@@ -20,7 +20,8 @@
 
 struct saltusi_polytope; /* box, hull: faces, edges, loops (polytope.h) */
 struct saltusi_mesh;     /* mesh, heightfield (mesh.h) */
-struct saltusi_outline;  /* polygon, chain: neighbours and which vertices are convex (outline.h) */
+struct
+    saltusi_planar_outline; /* polygon, chain: neighbours and which vertices are convex (outline.h) */
 
 /* As it was defined, for those who draw it; columns of R are its own axes in those of the body. */
 typedef struct saltusi_form {
@@ -43,7 +44,7 @@ typedef struct saltusi_shape {
   bool convex;
   const struct saltusi_polytope* polytope;
   const struct saltusi_mesh* mesh;
-  const struct saltusi_outline* outline;
+  const struct saltusi_planar_outline* outline;
   const saltusi_form* form;
 } saltusi_shape;
 
@@ -61,22 +62,22 @@ saltus_status saltusi_shape_repeat(const saltusi_shape* made, const char* name, 
                                    saltusi_shape* out);
 
 /* A box in world axes that holds the shape, outward rounded. Infinite for half-spaces where they are. */
-void saltusi_shape_box(const saltusi_shape* shape, const saltusi_carrier* at, double low[3],
+void saltusi_shape_box(const saltusi_shape* shape, const saltusi_body_pose* at, double low[3],
                        double high[3]);
 
 /* A pair of features that may touch. */
-typedef struct saltusi_candidate {
+typedef struct saltusi_feature_candidate {
   int a, b;         /* numbers of the features of the two shapes */
   int branch;       /* of saltusi_pair */
   double gap;       /* m */
   double normal[3]; /* world, from B to A */
   double point[3];  /* m, world, on B */
-} saltusi_candidate;
+} saltusi_feature_candidate;
 
 typedef struct saltusi_candidates {
   int count; /* how many there are: may be larger than capacity, then the rest is not written */
   int capacity;
-  saltusi_candidate* item;
+  saltusi_feature_candidate* item;
 } saltusi_candidates;
 
 typedef struct saltusi_near {
@@ -89,10 +90,10 @@ typedef struct saltusi_near {
 } saltusi_near;
 
 /* All pairs of features of two shapes within reach, as docs/theory/contact-geometry.md, 4, says. The order is that of
- * (a, b). One function for each pair of kinds (a table in narrow.c). SALTUS_ERR_UNSUPPORTED (with no text): this pair
+ * (a, b). One function for each pair of kinds (a table in narrow_phase.c). SALTUS_ERR_UNSUPPORTED (with no text): this pair
  * of kinds is not treated; saltusi_shape_treats says so before a run. */
-saltus_status saltusi_shape_pairs(const saltusi_shape* A, const saltusi_carrier* a,
-                                  const saltusi_shape* B, const saltusi_carrier* b,
+saltus_status saltusi_shape_pairs(const saltusi_shape* A, const saltusi_body_pose* a,
+                                  const saltusi_shape* B, const saltusi_body_pose* b,
                                   const saltusi_near* near, saltusi_candidates* out);
 bool saltusi_shape_treats(const saltusi_shape* A, const saltusi_shape* B);
 
@@ -110,14 +111,14 @@ typedef struct saltusi_separation {
   double point[3];  /* m, world, near where they are closest */
   double slack;     /* m, how much nearer shapes may be that are apart: what a search leaves open */
 } saltusi_separation;
-saltus_status saltusi_shape_separation(const saltusi_shape* A, const saltusi_carrier* a,
-                                       const saltusi_shape* B, const saltusi_carrier* b,
+saltus_status saltusi_shape_separation(const saltusi_shape* A, const saltusi_body_pose* a,
+                                       const saltusi_shape* B, const saltusi_body_pose* b,
                                        saltusi_separation* out);
 
 /* One pair of features by numbers, for gaps and rows of a known contact: what saltusi_pair needs. */
 struct saltusi_pair;
-void saltusi_shape_pair(const saltusi_shape* A, const saltusi_carrier* a, const saltusi_shape* B,
-                        const saltusi_carrier* b, const saltusi_candidate* numbers,
+void saltusi_shape_pair(const saltusi_shape* A, const saltusi_body_pose* a, const saltusi_shape* B,
+                        const saltusi_body_pose* b, const saltusi_feature_candidate* numbers,
                         struct saltusi_pair* pair);
 
 /* A feature in words: "face 3", "lower rim"; numbers begin with 1. */
@@ -127,8 +128,8 @@ void saltusi_feature_text(const saltusi_shape* shape, int number, char* text, si
  * SALTUSI_GUARDS values, m or sine of an angle. Returns how many; added to that: a circle has come to be flat on a
  * plane, the last guard is the tilt of a circle on a plane beyond what counts as flat. */
 enum { SALTUSI_GUARDS = 16, SALTUSI_LIES_DOWN = 64, SALTUSI_TILTS = 128 };
-int saltusi_shape_guards(const saltusi_shape* A, const saltusi_carrier* a, const saltusi_shape* B,
-                         const saltusi_carrier* b, const saltusi_candidate* numbers,
+int saltusi_shape_guards(const saltusi_shape* A, const saltusi_body_pose* a, const saltusi_shape* B,
+                         const saltusi_body_pose* b, const saltusi_feature_candidate* numbers,
                          double guard[SALTUSI_GUARDS]);
 
 #endif

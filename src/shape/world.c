@@ -146,9 +146,9 @@ static saltus_status number(saltusi_world* world, saltusi_pool* pool) {
 }
 
 /* Of a half-space or half-plane. */
-static saltusi_side side_of(const saltusi_instance* at, const saltusi_carrier* on) {
+static saltusi_pair_side side_of(const saltusi_instance* at, const saltusi_body_pose* on) {
   const saltusi_feature* plane = &at->shape.feature[0];
-  saltusi_side side;
+  saltusi_pair_side side;
   double p[3];
   saltusi_turn(on->R, plane->a, side.normal);
   saltusi_turn(on->R, plane->p, p);
@@ -158,11 +158,12 @@ static saltusi_side side_of(const saltusi_instance* at, const saltusi_carrier* o
 }
 
 /* The tree of what is fixed, and those without an end. */
-static saltus_status plant(saltusi_world* world, const saltusi_carrier* pose, saltusi_pool* pool) {
+static saltus_status plant(saltusi_world* world, const saltusi_body_pose* pose,
+                           saltusi_pool* pool) {
   const int still = world->count - world->moving_count, nodes = saltusi_tree_nodes(still);
   world->endless = SALTUSI_TAKE(pool, int, world->count);
   world->still = SALTUSI_TAKE(pool, saltusi_bounds, still);
-  world->side = SALTUSI_TAKE(pool, saltusi_side, still);
+  world->side = SALTUSI_TAKE(pool, saltusi_pair_side, still);
   world->fixed.node = SALTUSI_TAKE(pool, saltusi_tree_node, nodes);
   if (pool->failed) {
     return SALTUS_ERR_MEMORY;
@@ -184,7 +185,7 @@ static saltus_status plant(saltusi_world* world, const saltusi_carrier* pose, sa
   return SALTUS_OK;
 }
 
-saltus_status saltusi_world_make(saltusi_world* world, const saltusi_carrier* pose,
+saltus_status saltusi_world_make(saltusi_world* world, const saltusi_body_pose* pose,
                                  saltusi_pool* pool) {
   assert(world != NULL && pose != NULL && pool != NULL);
   const double part =
@@ -207,12 +208,12 @@ saltus_status saltusi_world_make(saltusi_world* world, const saltusi_carrier* po
 /* At its start. */
 typedef struct memory {
   uint64_t seal; /* not this number: all of it has to be made */
-  saltusi_neighbours moving;
+  saltusi_broad_phase moving;
   saltusi_bounds* box; /* [moving_count] grown */
   double* grows;       /* [moving_count] by how much; NAN: the body is nowhere */
   double (*ball)[4];   /* [moving_count] middle, in world axes, and radius */
   int *found, *stack;
-  saltusi_candidate* item;
+  saltusi_feature_candidate* item;
 } memory;
 
 static const uint64_t seal = 0x73616c7475733138U;
@@ -233,7 +234,7 @@ static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
                                  moving * sizeof(double),
                                  all * sizeof(int),
                                  more * sizeof(int),
-                                 (size_t)world->candidates * sizeof(saltusi_candidate),
+                                 (size_t)world->candidates * sizeof(saltusi_feature_candidate),
                                  moving * sizeof(int),
                                  moving * SALTUSI_NEIGHBOURS * sizeof(int),
                                  moving * 4 * sizeof(double)};
@@ -248,7 +249,7 @@ static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
     m->grows = (double*)(void*)(base + start[2]);
     m->found = (int*)(void*)(base + start[3]);
     m->stack = (int*)(void*)(base + start[4]);
-    m->item = (saltusi_candidate*)(void*)(base + start[5]);
+    m->item = (saltusi_feature_candidate*)(void*)(base + start[5]);
     m->moving.count = (int*)(void*)(base + start[6]);
     m->moving.other = (int*)(void*)(base + start[7]);
     m->ball = (double(*)[4])(void*)(base + start[8]);
@@ -269,7 +270,7 @@ static memory* open_memory(const saltusi_world* world, void* base) {
   const bool known = m->seal == seal && m->moving.tree.leaves == world->moving_count;
   lay_out(world, base, m);
   if (!known) {
-    saltusi_neighbours_clear(&m->moving, world->moving_count);
+    saltusi_broad_phase_clear(&m->moving, world->moving_count);
     m->seal = seal;
   }
   return m;
@@ -317,7 +318,7 @@ static double slack_of(const saltusi_world_query* query, int carrier) {
   return query->slack != NULL ? query->slack[carrier] : 0.0;
 }
 
-static bool is_somewhere(const saltusi_carrier* at) {
+static bool is_somewhere(const saltusi_body_pose* at) {
   double sum = 0.0;
   for (int k = 0; k < 3; k++) {
     sum += at->x[k] * 0.0;
@@ -332,7 +333,7 @@ static bool is_somewhere(const saltusi_carrier* at) {
 static void grow_boxes(const saltusi_world* world, const saltusi_world_query* query, memory* m) {
   for (int i = 0; i < world->moving_count; i++) {
     const saltusi_instance* at = &world->instance[i];
-    const saltusi_carrier* on = &query->carrier[at->carrier];
+    const saltusi_body_pose* on = &query->carrier[at->carrier];
     m->grows[i] = (double)NAN;
     if (!isfinite(at->arm) || !is_somewhere(on)) {
       continue;
@@ -359,10 +360,10 @@ static void grow_boxes(const saltusi_world* world, const saltusi_world_query* qu
 static const double forced_turn = 8.0;
 
 /* How two instances may come near each other. */
-static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_world_query* query,
-                                  int i, int j) {
+static saltusi_near_pair meeting_of(const saltusi_world* world, const saltusi_world_query* query,
+                                    int i, int j) {
   const saltusi_instance *a = &world->instance[i], *b = &world->instance[j];
-  const saltusi_carrier *on_a = &query->carrier[a->carrier], *on_b = &query->carrier[b->carrier];
+  const saltusi_body_pose *on_a = &query->carrier[a->carrier], *on_b = &query->carrier[b->carrier];
   double d[3], arm = b->arm;
   saltusi_minus3(on_a->v, on_b->v, d);
   const double speed = query->horizon > 0.0 ? sqrt(saltusi_dot3(d, d)) : 0.0;
@@ -371,7 +372,7 @@ static saltusi_meeting meeting_of(const saltusi_world* world, const saltusi_worl
     arm = sqrt(saltusi_dot3(d, d)) + a->arm;
   }
   const double turn_a = turn_of(query, a->carrier), turn_b = turn_of(query, b->carrier);
-  saltusi_meeting meeting = {.a = i, .b = j};
+  saltusi_near_pair meeting = {.a = i, .b = j};
   meeting.approach = query->horizon * speed + slack_of(query, a->carrier) +
                      slack_of(query, b->carrier) + turn_a * a->arm + turn_b * arm;
   meeting.near.reach = query->reach + meeting.approach;
@@ -414,11 +415,11 @@ static bool are_apart(const saltusi_world* world, const saltusi_world_query* que
     return isfinite(b->arm) && balls_apart(p, m->ball[j], reach);
   }
   if (!isfinite(b->arm)) {
-    const saltusi_side* side = &world->side[still];
+    const saltusi_pair_side* side = &world->side[still];
     const double far = far_from_origin(p) + p[3] + fabs(side->end);
     return saltusi_dot3(side->normal, p) - side->end - p[3] > reach + ball_rounding * far;
   }
-  const saltusi_carrier* on = &query->carrier[b->carrier];
+  const saltusi_body_pose* on = &query->carrier[b->carrier];
   double ball[4] = {[3] = b->ball};
   saltusi_turn(on->R, b->shape.centre, ball);
   saltusi_along(1.0, on->x, ball, ball);
@@ -480,7 +481,7 @@ static int partners_of(const saltusi_world* world, const saltusi_world_query* qu
     m->found[count++] = j;
   }
   if (!all) {
-    count = saltusi_neighbours_of(&m->moving, i, &m->box[i], m->found);
+    count = saltusi_broad_phase_of(&m->moving, i, &m->box[i], m->found);
     count += find_fixed(world, query, m, i, m->found + count);
   }
   for (int k = 0; k < count; k++) {
@@ -509,7 +510,7 @@ static void move_leaves(const saltusi_world* world, const saltusi_world_query* q
     const double ahead = steps * query->horizon;
     const double way[3] = {ahead * v[0], ahead * v[1], ahead * v[2]};
     if (m->grows[i] == m->grows[i]) {
-      saltusi_neighbours_move(&m->moving, i, &m->box[i], leaf_margin * at->shape.radius, way);
+      saltusi_broad_phase_move(&m->moving, i, &m->box[i], leaf_margin * at->shape.radius, way);
     }
   }
 }
@@ -525,7 +526,7 @@ void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* q
   for (int i = 0; i < world->free_count; i++) {
     const int count = m->grows[i] == m->grows[i] ? partners_of(world, query, m, i) : 0;
     for (int k = 0; k < count; k++) {
-      saltusi_meeting meeting = meeting_of(world, query, i, m->found[k]);
+      saltusi_near_pair meeting = meeting_of(world, query, i, m->found[k]);
       if (are_apart(world, query, m, i, m->found[k], meeting.near.reach)) {
         continue;
       }
@@ -538,7 +539,7 @@ void saltusi_world_meet(const saltusi_world* world, const saltusi_world_query* q
 }
 
 saltusi_candidates saltusi_world_pairs(const saltusi_world* world, const saltusi_world_query* query,
-                                       const saltusi_meeting* meeting) {
+                                       const saltusi_near_pair* meeting) {
   assert(world != NULL && query != NULL && meeting != NULL);
   const memory* m = query->memory;
   const saltusi_instance* a = &world->instance[meeting->a];
@@ -561,7 +562,7 @@ saltusi_candidates saltusi_world_pairs(const saltusi_world* world, const saltusi
 /* ---- identities ---- */
 
 uint64_t saltusi_world_identity(const saltusi_world* world, int a, int b,
-                                const saltusi_candidate* pair) {
+                                const saltusi_feature_candidate* pair) {
   assert(world != NULL && pair != NULL && a < b && pair->branch >= 0 && pair->branch < BRANCHES);
   const saltusi_instance *x = &world->instance[a], *y = &world->instance[b];
   const uint64_t first =
@@ -580,7 +581,7 @@ static int instance_of(const saltusi_world* world, uint32_t wanted) {
 }
 
 void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a, int* b,
-                          saltusi_candidate* pair) {
+                          saltusi_feature_candidate* pair) {
   assert(world != NULL && a != NULL && b != NULL && pair != NULL);
   const uint32_t first = (uint32_t)(identity >> 32), second = (uint32_t)identity;
   *a = instance_of(world, first);
@@ -602,7 +603,7 @@ static bool has_feature(const saltusi_shape* shape, int number) {
 bool saltusi_world_knows(const saltusi_world* world, uint64_t identity) {
   assert(world != NULL);
   int a, b;
-  saltusi_candidate pair;
+  saltusi_feature_candidate pair;
   if (world->count < 2) {
     return false;
   }

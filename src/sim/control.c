@@ -26,7 +26,7 @@ void saltusi_control_layout(saltusi_control* control, const saltus_system* sys,
   control->half_joints = SALTUS_PUSH2(arena, double, 2, dims->nj);
   control->atol = SALTUS_PUSH(arena, double, dims->nv);
   control->error = SALTUS_PUSH(arena, double, dims->nq);
-  saltusi_ways_layout(&control->ways, sys, arena);
+  saltusi_displacement_layout(&control->ways, sys, arena);
 }
 
 bool saltusi_control_grow(saltusi_control* c, const saltus_allocator* memory, int contacts,
@@ -83,11 +83,12 @@ static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t,
 static double largest_error(const saltus_sim* sim) {
   saltusi_control* c = sim->control;
   double largest = 0.0;
-  saltusi_ways_find_own(&c->ways, &sim->sys, sim->now.q);
+  saltusi_displacement_find_own(&c->ways, &sim->sys, sim->now.q);
   for (int i = 0; i < sim->sys.dims.nv; i++) {
-    double size = fmax(saltusi_ways_size(&c->ways, sim->now.q, i),
-                       saltusi_ways_size(&c->ways, sim->next.q, i));
-    double tolerance = saltusi_ways_tolerance(&c->ways, size, i, c->atol[i], c->options.rtol);
+    double size = fmax(saltusi_displacement_size(&c->ways, sim->now.q, i),
+                       saltusi_displacement_size(&c->ways, sim->next.q, i));
+    double tolerance =
+        saltusi_displacement_tolerance(&c->ways, size, i, c->atol[i], c->options.rtol);
     largest = fmax(largest, fabs(c->error[i]) / fmax(tolerance, DBL_MIN));
   }
   return largest;
@@ -168,7 +169,7 @@ static saltus_status try_embedded(saltus_sim* sim, double h, attempt* result) {
   const double* v_error;
   saltusi_scheme_errors(sim->scheme, &q_error, &v_error);
   memcpy(c->error, q_error, (size_t)sim->sys.dims.nq * sizeof(double));
-  saltusi_ways_of_change(&c->ways, &sim->sys, sim->next.q, c->error);
+  saltusi_displacement_of_change(&c->ways, &sim->sys, sim->next.q, c->error);
   result->err_q = largest_error(sim);
   for (int i = 0; i < sim->sys.dims.nv; i++) {
     double size = fmax(fabs(sim->now.v[i]), fabs(sim->next.v[i]));

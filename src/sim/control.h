@@ -8,12 +8,12 @@
 
 #include "saltus/control.h"
 #include "saltus/sim.h"
-#include "system/ways.h"
+#include "system/displacement.h"
 
 typedef struct saltusi_control {
   saltus_control_options options;
   double* atol; /* [nv] absolute tolerance of positions along each velocity */
-  saltusi_ways ways;
+  saltusi_displacement_map ways;
   double* error; /* [nq] of positions; a way [nv] */
   double h;      /* proposed next step; 0: not chosen yet */
   double h_min, h_max;

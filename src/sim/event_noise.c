@@ -56,7 +56,7 @@ void saltusi_event_noise(saltus_sim* sim, const saltus_state* x) {
   assert(sim != NULL && x != NULL);
   const saltus_observables* o = sim->def.observables;
   const saltus_dims* d = &sim->sys.dims;
-  saltusi_observe_room* room = &sim->observe;
+  saltusi_observe_workspace* room = &sim->observe;
   double* noise = room->noise;
   if (o->event_errors == NULL) {
     for (int i = 0; i < o->event_count; i++) {

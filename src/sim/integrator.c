@@ -106,7 +106,7 @@ static saltus_status make_event_room(saltus_integrator* it) {
 saltus_status saltusi_integrator_fit(saltus_integrator* it) {
   assert(it != NULL);
   size_t count = saltusi_scheme_dense_count(it->scheme);
-  int contacts = saltusi_scheme_room(it->scheme);
+  int contacts = saltusi_scheme_workspace(it->scheme);
   if (it->data != NULL && contacts == it->contacts) {
     return SALTUS_OK;
   }
@@ -121,7 +121,7 @@ saltus_status saltusi_integrator_fit(saltus_integrator* it) {
     double* to = data + (size_t)i * count;
     saltusi_owner* owners = (saltusi_owner*)((char*)data + doubles) + (size_t)i * (size_t)contacts;
     if (it->data != NULL && i < it->steps) {
-      saltusi_scheme_dense_carry(it->scheme, it->contacts, it->kept[i].data, to);
+      saltusi_scheme_dense_transfer(it->scheme, it->contacts, it->kept[i].data, to);
       for (int key = 0; key < contacts; key++) {
         owners[key] = key < it->contacts ? it->kept[i].owners[key] : (saltusi_owner){.law = -1};
       }

@@ -117,7 +117,7 @@ static saltus_status load_step(saltus_integrator* it, const snapshot_head* head,
     return SALTUS_ERR_MEMORY;
   }
   memcpy(data, from, bytes);
-  saltusi_scheme_dense_carry(it->scheme, (int)head->contacts, data, kept->data);
+  saltusi_scheme_dense_transfer(it->scheme, (int)head->contacts, data, kept->data);
   it->memory.free(data, bytes + 1, it->memory.user);
   for (int key = 0; key < it->contacts; key++) {
     kept->owners[key] = (saltusi_owner){.law = -1};

@@ -10,7 +10,7 @@
  */
 #include "sim/ledger.h"
 
-#include "scheme/gain.h"
+#include "scheme/energy_gain.h"
 #include "sim/ledger_impact.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@
 static const double gauss_node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
 static const double gauss_weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
 
-void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
+void saltusi_ledger_layout(saltusi_ledger_workspace* room, const saltus_system* sys,
                            saltus_arena* arena) {
   assert(room != NULL && sys != NULL);
   const saltus_dims* d = &sys->dims;
@@ -40,11 +40,11 @@ void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
 }
 
 /* Two times that differ by rounding alone are one. */
-static double rounding(const saltusi_ledger_room* room) {
+static double rounding(const saltusi_ledger_workspace* room) {
   return 16.0 * DBL_EPSILON * fmax(fabs(room->step.x0->t), fabs(room->step.x1->t));
 }
 
-static double energy_of(saltusi_ledger_room* room, const saltus_state* x) {
+static double energy_of(saltusi_ledger_workspace* room, const saltus_state* x) {
   if (room->partial) {
     return 0.0;
   }
@@ -54,7 +54,8 @@ static double energy_of(saltusi_ledger_room* room, const saltus_state* x) {
   return sys->ops->potential != NULL ? T + saltusi_potential(sys, &at) : T;
 }
 
-static double frame_energy(saltusi_ledger_room* room, double t, const double* q, const double* v) {
+static double frame_energy(saltusi_ledger_workspace* room, double t, const double* q,
+                           const double* v) {
   const saltus_system* sys = &room->eval.sys;
   const saltus_point at = saltusi_at(&room->eval, t, q, v);
   return sys->ops->frame_energy != NULL ? sys->ops->frame_energy(sys->self, &at) : 0.0;
@@ -67,7 +68,7 @@ static bool is_impact(const saltus_event* e) {
 /* ---- steps whose forces are known inside --------------------------------------------------- */
 
 /* The state at one side of a time into room->q and room->v. */
-static bool look_beside(saltusi_ledger_room* room, double t, saltus_side side, bool smooth) {
+static bool look_beside(saltusi_ledger_workspace* room, double t, saltus_side side, bool smooth) {
   const saltusi_ledger_inside* in = room->step.inside;
   const saltusi_dense_query query = {
       .t = t, .side = side, .smooth = smooth, .q = room->q, .v = room->v};
@@ -75,12 +76,12 @@ static bool look_beside(saltusi_ledger_room* room, double t, saltus_side side, b
 }
 
 /* The state on the smooth motion into room->q and room->v. */
-static bool look(saltusi_ledger_room* room, double t, bool smooth) {
+static bool look(saltusi_ledger_workspace* room, double t, bool smooth) {
   return look_beside(room, t, SALTUS_RIGHT, smooth);
 }
 
 /* Work of the lasting force of a contact at the point, times dt. */
-static void contact_power(saltusi_ledger_room* room, saltusi_account account,
+static void contact_power(saltusi_ledger_workspace* room, saltusi_account account,
                           const saltus_point* at, double dt, int key) {
   const saltus_system* sys = &room->eval.sys;
   const double* f = room->forces + 3 * (size_t)key;
@@ -100,7 +101,7 @@ static void contact_power(saltusi_ledger_room* room, saltusi_account account,
 }
 
 /* Work of everything at one instant, or of one contact alone, times dt. */
-static void add_power(saltusi_ledger_room* room, saltusi_account account, double t, double dt,
+static void add_power(saltusi_ledger_workspace* room, saltusi_account account, double t, double dt,
                       int only) {
   const saltus_system* sys = &room->eval.sys;
   const saltusi_ledger_inside* in = room->step.inside;
@@ -133,8 +134,8 @@ static void add_power(saltusi_ledger_room* room, saltusi_account account, double
 }
 
 /* Work between two times along the motion of the scheme itself. */
-static void integrate(saltusi_ledger_room* room, saltusi_account account, double from, double to,
-                      int only) {
+static void integrate(saltusi_ledger_workspace* room, saltusi_account account, double from,
+                      double to, int only) {
   enum { PARTS = 4 };
   double h = room->step.x1->t - room->step.x0->t;
   double parts = fmax(1.0, ceil(PARTS * fabs(to - from) / h - 1e-6));
@@ -147,7 +148,7 @@ static void integrate(saltusi_ledger_room* room, saltusi_account account, double
 }
 
 /* Moving frames: the change of 2 T - v . T_v along the motion since this was asked last. */
-static double frame_change(saltusi_ledger_room* room, double t) {
+static double frame_change(saltusi_ledger_workspace* room, double t) {
   if (room->eval.sys.ops->frame_energy == NULL || !look(room, t, true)) {
     return 0.0;
   }
@@ -158,7 +159,7 @@ static double frame_change(saltusi_ledger_room* room, double t) {
 
 /* Impulses of the bouncing direction, `speed` times the masses, as an impact from v to v + speed x. own: those of the
  * bouncing contact, without the reaction of joints; else those of the other contacts, and the reaction of joints to all. */
-static void bounce_impact(saltusi_ledger_room* room, saltusi_account account, double t,
+static void bounce_impact(saltusi_ledger_workspace* room, saltusi_account account, double t,
                           double speed, bool own) {
   const saltus_system* sys = &room->eval.sys;
   if (!look(room, t, true)) {
@@ -186,7 +187,7 @@ static void bounce_impact(saltusi_ledger_room* room, saltusi_account account, do
 
 /* A step over an accumulation of impacts is the smooth motion with the contact closed, after an impact that
  * takes the rebound U away: its normal work -m U^2 / 2 is that of all impacts together. */
-static void open_bounce(saltusi_ledger_room* room, saltusi_account account) {
+static void open_bounce(saltusi_ledger_workspace* room, saltusi_account account) {
   const saltusi_ledger_inside* in = room->step.inside;
   const saltusi_dense_query query = {.t = room->step.x0->t, .side = SALTUS_RIGHT};
   int nv = room->eval.sys.dims.nv;
@@ -221,7 +222,7 @@ static void open_bounce(saltusi_ledger_room* room, saltusi_account account) {
 
 /* Inside such a step: the bouncing contact did what it did until the flight at hand began, and gave its
  * launch; the other contacts and joints also hold against the speed that the bounce has now. */
-static void show_bounce(saltusi_ledger_room* room, saltusi_account account, double t,
+static void show_bounce(saltusi_ledger_workspace* room, saltusi_account account, double t,
                         saltus_side side) {
   const saltusi_ledger_inside* in = room->step.inside;
   const saltusi_dense_query query = {.t = t, .side = side};
@@ -235,7 +236,7 @@ static void show_bounce(saltusi_ledger_room* room, saltusi_account account, doub
 /* ---- steps whose forces are known as impulses ---------------------------------------------- */
 
 /* room->u = (q_1 - q_0) / h, or the mean of the velocities where positions are not their integral. */
-static void mean_velocity(saltusi_ledger_room* room) {
+static void mean_velocity(saltusi_ledger_workspace* room) {
   const saltus_state* x0 = room->step.x0;
   const saltus_state* x1 = room->step.x1;
   bool straight = room->eval.sys.ops->advance == NULL;
@@ -245,7 +246,7 @@ static void mean_velocity(saltusi_ledger_room* room) {
 }
 
 /* The change of 2 T - v . T_v over the step. */
-static void frame_on_line(saltusi_ledger_room* room) {
+static void frame_on_line(saltusi_ledger_workspace* room) {
   const saltus_state* x0 = room->step.x0;
   const saltus_state* x1 = room->step.x1;
   room->left.drive +=
@@ -253,7 +254,7 @@ static void frame_on_line(saltusi_ledger_room* room) {
 }
 
 /* Work of external forces and of time in the energies along the line from x0 to x1 at room->u. */
-static void power_on_line(saltusi_ledger_room* room) {
+static void power_on_line(saltusi_ledger_workspace* room) {
   const saltus_system* sys = &room->eval.sys;
   const saltus_state* x0 = room->step.x0;
   const saltus_state* x1 = room->step.x1;
@@ -276,12 +277,13 @@ static void power_on_line(saltusi_ledger_room* room) {
 }
 
 /* Energy of moving frames at one side of a time on the motion. */
-static double frame_beside(saltusi_ledger_room* room, double t, saltus_side side) {
+static double frame_beside(saltusi_ledger_workspace* room, double t, saltus_side side) {
   return look_beside(room, t, side, false) ? frame_energy(room, t, room->q, room->v) : 0.0;
 }
 
 /* The same along the dense output between two events. */
-static void power_on_motion(saltusi_ledger_room* room, saltus_energy* e, double from, double to) {
+static void power_on_motion(saltusi_ledger_workspace* room, saltus_energy* e, double from,
+                            double to) {
   const saltus_system* sys = &room->eval.sys;
   for (int k = 0; k < 3; k++) {
     double t = from + gauss_node[k] * (to - from);
@@ -300,7 +302,7 @@ static void power_on_motion(saltusi_ledger_room* room, saltus_energy* e, double 
 
 /* Work of the impulse P that a contact gave over the step; b and slip in the mean of both ends, b of an
  * impact where the scheme has it. */
-static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step* contact,
+static void lasting_contact(saltusi_ledger_workspace* room, const saltus_contact_step* contact,
                             const double P[3], bool mean) {
   const saltus_system* sys = &room->eval.sys;
   room->left.impact += contact->normal_work;
@@ -343,7 +345,7 @@ static void lasting_contact(saltusi_ledger_room* room, const saltus_contact_step
 
 /* What of the impulses is not in located impacts acts while contacts are closed: only slip does work.
  * Such steps may be long, so it is the mean slip, which is exact for a constant force. */
-static void lasting_contacts(saltusi_ledger_room* room, bool events) {
+static void lasting_contacts(saltusi_ledger_workspace* room, bool events) {
   const saltus_step_report* report = room->step.report;
   double* P = room->forces; /* by key; nobody asks for forces of such a step */
   for (int i = 0; i < report->active; i++) {
@@ -365,7 +367,7 @@ static void lasting_contacts(saltusi_ledger_room* room, bool events) {
 }
 
 /* Driven joints over the step: the work that the scheme reports, else all impulses with b in the mean of both ends. */
-static void lasting_joints(saltusi_ledger_room* room) {
+static void lasting_joints(saltusi_ledger_workspace* room) {
   const saltus_system* sys = &room->eval.sys;
   if (room->step.report->joint_work != 0.0) {
     room->left.drive -= room->step.report->joint_work;
@@ -399,13 +401,13 @@ static void judge_step(saltusi_ledger* ledger, const saltusi_ledger_step* step) 
   int next = 0;
   saltus_event remark;
   double t = step->x1->t;
-  if (saltusi_gain_next(step->report, false, t, t - step->x0->t, &next, &remark)) {
+  if (saltusi_energy_gain_next(step->report, false, t, t - step->x0->t, &next, &remark)) {
     judge(ledger, remark.energy_change, 0.0, t);
   }
 }
 
 /* Where the system is at the time of an event. */
-static const double* place_of(saltusi_ledger_room* room, double t) {
+static const double* place_of(saltusi_ledger_workspace* room, double t) {
   const saltusi_ledger_step* s = &room->step;
   if (t >= s->x1->t - rounding(room)) {
     return s->x1->q;
@@ -417,7 +419,8 @@ static const double* place_of(saltusi_ledger_room* room, double t) {
 }
 
 /* The events of one instant from number `reported` on are one impact; `reported` is then the last of them. */
-static void add_impact(saltusi_ledger* ledger, saltusi_ledger_room* room, saltusi_account account) {
+static void add_impact(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
+                       saltusi_account account) {
   const saltus_step_report* report = room->step.report;
   double t = report->events[room->reported].t;
   saltusi_impact impact = saltusi_impact_open(room, t, place_of(room, t));
@@ -445,7 +448,7 @@ static void add(saltus_energy* sum, double part, const saltus_energy* e) {
 }
 
 /* Work from the place of the sums to a time. */
-static void go_to(saltusi_ledger_room* room, saltusi_account account, double t) {
+static void go_to(saltusi_ledger_workspace* room, saltusi_account account, double t) {
   double end = room->step.x1->t;
   t = fmin(t, end);
   if (room->known) {
@@ -471,8 +474,8 @@ static void go_to(saltusi_ledger_room* room, saltusi_account account, double t) 
   room->place = fmax(room->place, t);
 }
 
-void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
-                          bool first) {
+void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
+                          const saltus_state* x0, bool first) {
   assert(ledger != NULL && x0 != NULL);
   if (first) {
     memset(&ledger->step, 0, sizeof ledger->step);
@@ -486,7 +489,7 @@ void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_room* room, con
   }
 }
 
-void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                          const saltusi_ledger_step* step, bool first) {
   assert(step->x0->t <= step->x1->t);
   const saltus_system* sys = &room->eval.sys;
@@ -517,7 +520,7 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
 }
 
 /* After what happened at the start of the step: the motion inside it begins. */
-static void begin(saltusi_ledger_room* room, saltusi_account account) {
+static void begin(saltusi_ledger_workspace* room, saltusi_account account) {
   room->begun = true;
   if (room->known) {
     open_bounce(room, account);
@@ -525,7 +528,7 @@ static void begin(saltusi_ledger_room* room, saltusi_account account) {
   }
 }
 
-void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                                 const saltusi_ledger_step* step, double from,
                                 saltusi_contact_work* contacts, saltusi_contact_work* spare) {
   assert(step != NULL && contacts != NULL && spare != NULL && from >= step->x0->t);
@@ -553,7 +556,7 @@ void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* roo
 }
 
 /* Impacts until the time `last`, and everything else until t. */
-static void advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t, double last,
+static void advance(saltusi_ledger* ledger, saltusi_ledger_workspace* room, double t, double last,
                     saltusi_contact_work* contacts) {
   const saltus_step_report* report = room->step.report;
   saltus_energy e = {0};
@@ -590,7 +593,7 @@ static void advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
   add(&ledger->total, 1.0, &e);
 }
 
-void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
+void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_workspace* room, double t,
                             saltus_side side, saltusi_contact_work* contacts) {
   assert(room->step.x0 != NULL);
   advance(ledger, room, t, side == SALTUS_RIGHT ? t + rounding(room) : t - rounding(room),
@@ -601,7 +604,7 @@ static double sum_of(const saltus_energy* e) {
   return e->external + e->drive + e->friction + e->impact;
 }
 
-saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                                    const saltus_state* x, saltus_side side,
                                    const saltusi_contact_work* contacts,
                                    saltusi_contact_work* shown) {
@@ -615,14 +618,14 @@ saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_
   return e;
 }
 
-void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                             const saltus_state* x, saltus_energy* e) {
   assert(ledger != NULL && x != NULL && e != NULL);
   e->change = energy_of(room, x) - ledger->first;
   e->remainder = e->change - sum_of(e);
 }
 
-void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                           saltusi_contact_work* contacts) {
   assert(room->step.x0 != NULL);
   const saltus_state* x1 = room->step.x1;
@@ -647,7 +650,8 @@ void saltusi_ledger_moved(saltusi_ledger* ledger, double start) {
   ledger->total.external += start;
 }
 
-void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x1) {
+void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
+                        const saltus_state* x1) {
   assert(ledger != NULL && x1 != NULL);
   double before = ledger->last[1];
   ledger->last[0] = x1->t;
@@ -659,7 +663,7 @@ void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const
   ledger->total.remainder = ledger->total.change - sum_of(&ledger->total);
 }
 
-void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                            const saltus_state* x) {
   assert(ledger != NULL && room != NULL && x != NULL);
   const double jump = energy_of(room, x) - ledger->last[1];
@@ -671,7 +675,7 @@ void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
   ledger->total.remainder = ledger->total.change - sum_of(&ledger->total);
 }
 
-void saltusi_ledger_capture(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_capture(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                             const saltus_state* before, const saltus_state* after) {
   assert(ledger != NULL && room != NULL && before != NULL && after != NULL);
   const int nv = room->eval.sys.dims.nv;

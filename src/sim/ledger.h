@@ -60,10 +60,10 @@ typedef struct saltusi_ledger_step {
   const saltusi_ledger_inside* inside;
 } saltusi_ledger_step;
 
-typedef struct saltusi_ledger_room {
+typedef struct saltusi_ledger_workspace {
   saltusi_eval eval;
   saltusi_row_block rows; /* three */
-  saltusi_power_room power;
+  saltusi_power_workspace power;
   double* q;             /* [nq] */
   double* u;             /* [nv] */
   double* v;             /* [nv] */
@@ -96,52 +96,53 @@ typedef struct saltusi_ledger_room {
   /* of a step whose forces are not known inside: what is left of it */
   saltus_energy left;
   saltusi_contact_work* left_contacts; /* [nc] */
-} saltusi_ledger_room;
+} saltusi_ledger_workspace;
 
-void saltusi_ledger_layout(saltusi_ledger_room* room, const saltus_system* sys,
+void saltusi_ledger_layout(saltusi_ledger_workspace* room, const saltus_system* sys,
                            saltus_arena* arena);
 
 /* A step begins; first: not the second half of one. The step and what it points to stay until it is
  * closed. */
-void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                          const saltusi_ledger_step* step, bool first);
 
 /* The same for the part of a step after a time inside of it. The sums are those of saltusi_ledger_frame at this time: of an
  * accumulation they contain the impacts before it. Works of contacts change in `contacts`; spare [nc] is overwritten. */
-void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                                 const saltusi_ledger_step* step, double from,
                                 saltusi_contact_work* contacts, saltusi_contact_work* spare);
 
 /* Of a step whose terms come from elsewhere: the energy at its start and at its end, first as above, and the
  * energy at a state inside compared with the terms e. */
-void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x0,
-                          bool first);
-void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_room* room, const saltus_state* x1);
+void saltusi_ledger_begin(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
+                          const saltus_state* x0, bool first);
+void saltusi_ledger_end(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
+                        const saltus_state* x1);
 /* J by which projections moved the start. */
 void saltusi_ledger_moved(saltusi_ledger* ledger, double start);
 /* The system was switched at x: what its energy jumps by is work from outside. */
-void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_switch(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                            const saltus_state* x);
 /* Joints that are switched on at `before` took the state to `after`: the kinetic energy of the change of velocity is lost in the
  * impact, the rest is work of drives and, of a correction of positions, work from outside. */
-void saltusi_ledger_capture(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_capture(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                             const saltus_state* before, const saltus_state* after);
-void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_compare(const saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                             const saltus_state* x, saltus_energy* e);
 
 /* Adds what happens until a time, left or right of what happens there. */
-void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_room* room, double t,
+void saltusi_ledger_advance(saltusi_ledger* ledger, saltusi_ledger_workspace* room, double t,
                             saltus_side side, saltusi_contact_work* contacts);
 
 /* The ledger at a state that the step passes at the time it was advanced to; the works of contacts
  * go to `shown`. */
-saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_room* room,
+saltus_energy saltusi_ledger_frame(const saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                                    const saltus_state* x, saltus_side side,
                                    const saltusi_contact_work* contacts,
                                    saltusi_contact_work* shown);
 
 /* Adds what is left of the step and the energy at its end. */
-void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_room* room,
+void saltusi_ledger_close(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                           saltusi_contact_work* contacts);
 
 #endif

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-void saltusi_impact_layout(saltusi_ledger_room* room, saltus_arena* arena) {
+void saltusi_impact_layout(saltusi_ledger_workspace* room, saltus_arena* arena) {
   assert(room != NULL);
   const saltus_system* sys = &room->eval.sys;
   const saltus_dims* d = &sys->dims;
@@ -41,7 +41,7 @@ int saltusi_ledger_rows(const saltus_system* sys, int law) {
   return 1 + (tangents < 2 ? tangents : 2);
 }
 
-int saltusi_ledger_law(const saltusi_ledger_room* room, int key) {
+int saltusi_ledger_law(const saltusi_ledger_workspace* room, int key) {
   assert(room != NULL && key >= 0);
   const saltus_system* sys = &room->eval.sys;
   if (room->eval.keys != NULL) {
@@ -50,21 +50,21 @@ int saltusi_ledger_law(const saltusi_ledger_room* room, int key) {
   return sys->law_count == sys->dims.nc ? key : 0;
 }
 
-saltusi_impact saltusi_impact_open(saltusi_ledger_room* room, double t, const double* q) {
+saltusi_impact saltusi_impact_open(saltusi_ledger_workspace* room, double t, const double* q) {
   assert(room != NULL && q != NULL);
   memset(room->push, 0, (size_t)room->eval.sys.dims.nv * sizeof(double));
   return (saltusi_impact){.at = saltusi_at(&room->eval, t, q, NULL)};
 }
 
 /* Rows of the contact into room->rows. */
-static int open_rows(saltusi_ledger_room* room, const saltusi_impact* impact, int key) {
+static int open_rows(saltusi_ledger_workspace* room, const saltusi_impact* impact, int key) {
   const saltus_system* sys = &room->eval.sys;
   int count = saltusi_ledger_rows(sys, saltusi_ledger_law(room, key));
   saltusi_rows_contact(sys, &impact->at, key, count, &room->rows, 0);
   return count;
 }
 
-static void book(saltusi_ledger_room* room, saltusi_account account, saltusi_impact* impact,
+static void book(saltusi_ledger_workspace* room, saltusi_account account, saltusi_impact* impact,
                  int key, const double P[3], const double U[6]) {
   const saltus_system* sys = &room->eval.sys;
   double normal = 0.5 * P[0] * (U[0] + U[3]);
@@ -84,14 +84,14 @@ static void book(saltusi_ledger_room* room, saltusi_account account, saltusi_imp
   }
 }
 
-void saltusi_impact_contact(saltusi_ledger_room* room, saltusi_account account,
+void saltusi_impact_contact(saltusi_ledger_workspace* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3], const double U[6]) {
   assert(key >= 0 && P != NULL && U != NULL);
   open_rows(room, impact, key);
   book(room, account, impact, key, P, U);
 }
 
-void saltusi_impact_between(saltusi_ledger_room* room, saltusi_account account,
+void saltusi_impact_between(saltusi_ledger_workspace* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3],
                             const double* v[2]) {
   assert(key >= 0 && P != NULL && v[0] != NULL && v[1] != NULL);
@@ -105,7 +105,7 @@ void saltusi_impact_between(saltusi_ledger_room* room, saltusi_account account,
   book(room, account, impact, key, P, U);
 }
 
-void saltusi_impact_push(saltusi_ledger_room* room, saltusi_impact* impact, int key,
+void saltusi_impact_push(saltusi_ledger_workspace* room, saltusi_impact* impact, int key,
                          const double P[3]) {
   assert(key >= 0 && P != NULL);
   int count = open_rows(room, impact, key);
@@ -116,7 +116,7 @@ void saltusi_impact_push(saltusi_ledger_room* room, saltusi_impact* impact, int 
 }
 
 /* P_E of the free answer in room->u; joints may depend on each other. */
-static void answer_of_joints(saltusi_ledger_room* room) {
+static void answer_of_joints(saltusi_ledger_workspace* room) {
   int nj = room->eval.sys.dims.nj;
   int nv = room->eval.sys.dims.nv;
   double largest = 0.0;
@@ -143,7 +143,7 @@ static void answer_of_joints(saltusi_ledger_room* room) {
   }
 }
 
-void saltusi_impact_close(saltusi_ledger_room* room, saltusi_account account,
+void saltusi_impact_close(saltusi_ledger_workspace* room, saltusi_account account,
                           const saltusi_impact* impact) {
   assert(room != NULL && impact != NULL);
   const saltus_system* sys = &room->eval.sys;

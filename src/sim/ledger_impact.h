@@ -21,28 +21,28 @@ typedef struct saltusi_impact {
   bool any;
 } saltusi_impact;
 
-void saltusi_impact_layout(saltusi_ledger_room* room, saltus_arena* arena);
+void saltusi_impact_layout(saltusi_ledger_workspace* room, saltus_arena* arena);
 
-saltusi_impact saltusi_impact_open(saltusi_ledger_room* room, double t, const double* q);
+saltusi_impact saltusi_impact_open(saltusi_ledger_workspace* room, double t, const double* q);
 
 /* Impulses of one contact between relative velocities before and after, three each. */
-void saltusi_impact_contact(saltusi_ledger_room* room, saltusi_account account,
+void saltusi_impact_contact(saltusi_ledger_workspace* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3], const double U[6]);
 
 /* The same between two velocities of the system. */
-void saltusi_impact_between(saltusi_ledger_room* room, saltusi_account account,
+void saltusi_impact_between(saltusi_ledger_workspace* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3], const double* v[2]);
 
 /* Impulses of a contact whose work is booked elsewhere: the reaction of joints alone. */
-void saltusi_impact_push(saltusi_ledger_room* room, saltusi_impact* impact, int key,
+void saltusi_impact_push(saltusi_ledger_workspace* room, saltusi_impact* impact, int key,
                          const double P[3]);
 
 /* What joints answer, and what moving frames give. P of joints is left in room->joint_P. */
-void saltusi_impact_close(saltusi_ledger_room* room, saltusi_account account,
+void saltusi_impact_close(saltusi_ledger_workspace* room, saltusi_account account,
                           const saltusi_impact* impact);
 
 /* Rows of a contact: normal and tangents of its law. */
 int saltusi_ledger_rows(const saltus_system* sys, int law);
-int saltusi_ledger_law(const saltusi_ledger_room* room, int key);
+int saltusi_ledger_law(const saltusi_ledger_workspace* room, int key);
 
 #endif

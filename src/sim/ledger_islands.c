@@ -180,7 +180,7 @@ void saltusi_ledger_islands_close(saltusi_ledger_islands* islands, saltusi_ledge
 
 /* T + V of an island at a state of the whole. */
 static double energy_of(saltusi_ledger_island* island, const saltus_state* x) {
-  saltusi_ledger_room* room = &island->room;
+  saltusi_ledger_workspace* room = &island->room;
   const saltus_system* sys = &room->eval.sys;
   for (int i = 0; i < sys->dims.nv; i++) { /* nq = nv: velocities are rates of coordinates */
     room->q[i] = x->q[island->velocities[i]];

@@ -12,7 +12,7 @@
 
 typedef struct saltusi_ledger_island {
   saltusi_ledger ledger; /* since the start of the step */
-  saltusi_ledger_room room;
+  saltusi_ledger_workspace room;
   saltus_energy sum;           /* works of the last step */
   const int* velocities;       /* [nv] in the whole */
   const int* contacts;         /* [nc] in the whole */

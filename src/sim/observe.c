@@ -29,7 +29,7 @@ static int event_count(const saltus_sim* sim) {
 void saltusi_observe_layout(saltus_sim* sim, saltus_arena* arena) {
   assert(sim != NULL);
   const saltus_observables* o = sim->def.observables;
-  saltusi_observe_room* room = &sim->observe;
+  saltusi_observe_workspace* room = &sim->observe;
   int events = event_count(sim);
   sim->crossings = SALTUS_PUSH(arena, saltusi_crossing, events);
   room->outputs = SALTUS_PUSH(arena, double, o != NULL ? o->output_count : 0);
@@ -61,7 +61,7 @@ static void values_of(saltus_sim* sim, const saltus_state* x, double* g) {
  * state near it. */
 static double side_of(saltus_sim* sim, int i, double g, const saltus_state* x) {
   saltusi_crossing* crossing = &sim->crossings[i];
-  saltusi_observe_room* room = &sim->observe;
+  saltusi_observe_workspace* room = &sim->observe;
   crossing->largest = fmax(crossing->largest, isfinite(g) ? fabs(g) : 0.0);
   if (!(fabs(g) > crossing->band)) { /* or undefined */
     return 0.0;
@@ -132,7 +132,7 @@ static double value(saltusi_crossing_search* s, int i, double t) {
 
 /* Into the queue, in order of time. */
 static void add_found(saltusi_crossing_search* s, int i, double sign, double t, double accuracy) {
-  saltusi_observe_room* room = &s->sim->observe;
+  saltusi_observe_workspace* room = &s->sim->observe;
   saltus_crossing wanted = s->sim->def.observables->directions[i];
   bool rising = sign > 0.0;
   if (wanted == (rising ? SALTUS_CROSSING_FALLING : SALTUS_CROSSING_RISING) ||
@@ -398,7 +398,7 @@ static void search_part(saltusi_crossing_search* s) {
 
 bool saltusi_crossings_next(saltusi_crossing_search* s, saltus_event* event) {
   assert(s->sim != NULL && event != NULL);
-  saltusi_observe_room* room = &s->sim->observe;
+  saltusi_observe_workspace* room = &s->sim->observe;
   while (room->found_reported == room->found_count) {
     if (s->done) {
       return false;

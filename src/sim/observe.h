@@ -27,7 +27,7 @@ typedef struct saltusi_bracket {
   bool open;
 } saltusi_bracket;
 
-typedef struct saltusi_observe_room {
+typedef struct saltusi_observe_workspace {
   double* outputs; /* [output_count] */
   double *q, *v;   /* state inside a step */
   double* samples; /* [4 x event_count]: last, between, new, and one more for the search */
@@ -42,7 +42,7 @@ typedef struct saltusi_observe_room {
   bool noise_known; /* of the present part */
   saltusi_bracket* bracket; /* [event_count] */
   double* joints;           /* [4 nj] values and rates of joints before and after a switch */
-} saltusi_observe_room;
+} saltusi_observe_workspace;
 
 /* The zeros of one step, one after the other. */
 typedef struct saltusi_crossing_search {

@@ -33,7 +33,7 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->joint_values = SALTUS_PUSH(arena, double, d->nj);
   saltusi_rows_layout(&sim->joint_row, d, saltusi_joint_rows_most(&sim->sys), false, arena);
   const bool by_mass = sim->sys.ops->kinetic == NULL;
-  sim->matrix = SALTUS_PUSH(arena, double, by_mass ? saltusi_mass_room(&sim->sys) : 0);
+  sim->matrix = SALTUS_PUSH(arena, double, by_mass ? saltusi_mass_workspace(&sim->sys) : 0);
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
   sim->scratch = saltusi_scratch_layout(d, arena);
   sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);
@@ -161,7 +161,8 @@ static saltus_status report_gains(saltus_sim* sim, const saltus_step_report* rep
   saltus_event remark;
   int next = 0;
   while (status == SALTUS_OK && !info->chooses_step &&
-         saltusi_gain_next(report, info->locates_events, sim->now.t, sim->last_h, &next, &remark)) {
+         saltusi_energy_gain_next(report, info->locates_events, sim->now.t, sim->last_h, &next,
+                                  &remark)) {
     status = report_event(sim, &remark);
   }
   for (int i = 0; status == SALTUS_OK && i < report->active; i++) {

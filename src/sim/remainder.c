@@ -86,7 +86,7 @@ void saltusi_remainder_open(saltus_sim* sim, double t) {
 /* J that an error of one tolerance is worth, and the kinetic energy. A controller of positions alone says of velocities
  * what they make of positions in the step. */
 static double worth(saltus_sim* sim, const saltus_state* x, double h, double* kinetic) {
-  saltusi_ledger_room* room = &sim->ledger_room;
+  saltusi_ledger_workspace* room = &sim->ledger_room;
   const saltusi_error_control* c = &sim->error_control;
   const saltus_system* sys = &room->eval.sys;
   const double place = c->atol + c->rtol * largest(sys->dims.nq, x->q);
@@ -191,7 +191,7 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
 
 /* J, what the forces do over the lengths of the positions: energies that cancel are rounded beside it. */
 static double size_of_forces(saltus_sim* sim) {
-  saltusi_ledger_room* room = &sim->ledger_room;
+  saltusi_ledger_workspace* room = &sim->ledger_room;
   const saltus_system* sys = &room->eval.sys;
   const saltus_point at = saltusi_at(&room->eval, sim->now.t, sim->now.q, sim->now.v);
   double sum = 0.0;

@@ -275,7 +275,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   layout(sim, &arena);
   memcpy(sim->now.q, def->q0, (size_t)sim->sys.dims.nq * sizeof(double));
   status = normalise_start(sim);
-  status = status == SALTUS_OK ? saltusi_contact_room_create(sim) : status;
+  status = status == SALTUS_OK ? saltusi_contact_workspace_create(sim) : status;
   if (status != SALTUS_OK) {
     saltus_sim_destroy(sim);
     return status;
@@ -326,7 +326,7 @@ void saltus_sim_destroy(saltus_sim* sim) {
       saltusi_control_release(sim->control, &memory);
       memory.free(sim->control, sim->control_bytes, memory.user);
     }
-    saltusi_contact_room_release(sim);
+    saltusi_contact_workspace_release(sim);
     saltusi_ledger_islands_release(&sim->islands, &memory);
     memory.free(sim, sim->bytes, memory.user);
   }

@@ -7,7 +7,7 @@
 #define SALTUSI_SIM_STATE_H
 
 #include "saltus/sim.h"
-#include "sim/contact_room.h"
+#include "sim/contact_workspace.h"
 #include "sim/control.h"
 #include "sim/ledger.h"
 #include "sim/ledger_islands.h"
@@ -83,10 +83,10 @@ struct saltus_sim {
   saltusi_contact_work* contact_works; /* [nc] */
   saltusi_contact_work* shown_works;   /* [nc] at a frame */
   saltusi_contact_work* works_taken;   /* [nc] of a changing set: in the frames so far */
-  saltusi_ledger_room ledger_room;
+  saltusi_ledger_workspace ledger_room;
   saltusi_ledger_islands islands; /* with clocks of their own */
   saltusi_crossing* crossings;    /* [event functions] */
-  saltusi_observe_room observe;
+  saltusi_observe_workspace observe;
   bool switches;                /* events set inputs between steps */
   bool chosen;                  /* the scheme chooses its steps */
   saltusi_ledger_inside motion; /* of the last step */
@@ -121,13 +121,13 @@ struct saltus_sim {
   void* scratch;
   saltus_failure failure; /* of callbacks while the motion is observed */
 
-  /* contact_room.c: arrays [nc] lie in a block of their own, which grows with a changing set */
+  /* contact_workspace.c: arrays [nc] lie in a block of their own, which grows with a changing set */
   bool changing;
   void* contact_block;
   size_t contact_bytes;
   saltusi_contact_gaps* gaps; /* [nc] */
   saltusi_contact_keys keys;  /* of a changing set, and what follows */
-  saltusi_step_room lacking;
+  saltusi_step_capacity lacking;
   saltus_contact_frame* contact_rows; /* [nc] the contacts of a frame */
   int* freed;                         /* [nc] */
   saltus_step_report step_report;     /* of the last step, in keys of the simulation */

@@ -41,35 +41,35 @@ static uint64_t fingerprint(const saltus_sim* sim) {
 }
 
 /* One list of parts serves saving and loading. */
-typedef struct part {
+typedef struct snapshot_part {
   void* at;
   size_t bytes;
-} part;
+} snapshot_part;
 
 enum { IDENTITIES = 9, LAWS = 10, PARTS = 11 }; /* all before these two are doubles */
 
 /* `contacts` of them; of a fixed set all. */
-static void list_parts(const saltus_sim* sim, long long contacts, part parts[PARTS]) {
+static void list_parts(const saltus_sim* sim, long long contacts, snapshot_part parts[PARTS]) {
   const saltus_dims* d = &sim->sys.dims;
   const saltusi_contact_table* table = &sim->keys.table;
   size_t nc = (size_t)contacts;
   size_t changing = sim->changing ? nc : 0;
   int events = sim->def.observables != NULL ? sim->def.observables->event_count : 0;
-  parts[0] = (part){sim->now.q, (size_t)d->nq * sizeof(double)};
-  parts[1] = (part){sim->now.v, (size_t)d->nv * sizeof(double)};
-  parts[2] = (part){sim->sums, SALTUSI_SUM_COUNT * sizeof(double)};
-  parts[3] = (part){sim->contact_sums, nc * sizeof(saltusi_contact_sum)};
-  parts[4] = (part){sim->joint_sums, 2 * (size_t)d->nj * sizeof(double)};
-  parts[5] = (part){sim->ledger, sizeof(saltusi_ledger)};
-  parts[6] = (part){sim->contact_works, nc * sizeof(saltusi_contact_work)};
-  parts[7] = (part){sim->crossings, (size_t)events * sizeof(saltusi_crossing)};
-  parts[8] = (part){sim->works_taken, changing * sizeof(saltusi_contact_work)};
-  parts[IDENTITIES] = (part){table->identity, changing * sizeof(uint64_t)};
-  parts[LAWS] = (part){table->law, changing * sizeof(int)};
+  parts[0] = (snapshot_part){sim->now.q, (size_t)d->nq * sizeof(double)};
+  parts[1] = (snapshot_part){sim->now.v, (size_t)d->nv * sizeof(double)};
+  parts[2] = (snapshot_part){sim->sums, SALTUSI_SUM_COUNT * sizeof(double)};
+  parts[3] = (snapshot_part){sim->contact_sums, nc * sizeof(saltusi_contact_sum)};
+  parts[4] = (snapshot_part){sim->joint_sums, 2 * (size_t)d->nj * sizeof(double)};
+  parts[5] = (snapshot_part){sim->ledger, sizeof(saltusi_ledger)};
+  parts[6] = (snapshot_part){sim->contact_works, nc * sizeof(saltusi_contact_work)};
+  parts[7] = (snapshot_part){sim->crossings, (size_t)events * sizeof(saltusi_crossing)};
+  parts[8] = (snapshot_part){sim->works_taken, changing * sizeof(saltusi_contact_work)};
+  parts[IDENTITIES] = (snapshot_part){table->identity, changing * sizeof(uint64_t)};
+  parts[LAWS] = (snapshot_part){table->law, changing * sizeof(int)};
 }
 
 static size_t count_bytes(const saltus_sim* sim, long long contacts) {
-  part parts[PARTS];
+  snapshot_part parts[PARTS];
   list_parts(sim, contacts, parts);
   size_t total = 0;
   for (int i = 0; i < PARTS; i++) {
@@ -108,7 +108,7 @@ void saltus_sim_snapshot_save(const saltus_sim* sim, void* bytes) {
   unsigned char* start = (unsigned char*)bytes + sizeof(header);
   unsigned char* to = start;
   header head = make_header(sim);
-  part parts[PARTS];
+  snapshot_part parts[PARTS];
   list_parts(sim, head.contacts, parts);
   for (int i = 0; i < PARTS; i++) {
     if (parts[i].bytes > 0) {
@@ -161,7 +161,7 @@ static bool fits(const saltus_sim* sim, const void* bytes, size_t size, header* 
       fingerprint_whole(*head, behind, rest) != head->whole) {
     return false;
   }
-  part parts[PARTS];
+  snapshot_part parts[PARTS];
   list_parts(sim, head->contacts, parts);
   return saltusi_are_finite(behind, own - parts[IDENTITIES].bytes - parts[LAWS].bytes);
 }
@@ -177,7 +177,7 @@ static saltus_status load_parts(saltus_sim* sim, const header* head, const unsig
       return status;
     }
   }
-  part parts[PARTS];
+  snapshot_part parts[PARTS];
   list_parts(sim, head->contacts, parts);
   for (int i = 0; i < PARTS; i++) {
     if (parts[i].bytes > 0) {

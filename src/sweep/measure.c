@@ -32,16 +32,16 @@ static const struct {
 enum { FOLDS = sizeof folds / sizeof folds[0], WEAR = FOLDS - 1 };
 
 /* One measure while it is read. */
-typedef struct reader {
+typedef struct measure_reader {
   const char* text;
   saltusi_pool* pool;
   saltus_log log;
   saltusi_measures* out;
   char* left; /* what is left of the text */
   size_t left_length;
-} reader;
+} measure_reader;
 
-static saltus_status refuse(const reader* r, const char* why, const char* what) {
+static saltus_status refuse(const measure_reader* r, const char* why, const char* what) {
   saltusi_log(r->log, SALTUS_LEVEL_ERROR, "measure \"%.120s\": %s%s%.80s%s", r->text, why,
               what != NULL ? " \"" : "", what != NULL ? what : "", what != NULL ? "\"" : "");
   return SALTUS_ERR_INPUT;
@@ -87,7 +87,7 @@ static int event_kind(const char* word) {
   return -1;
 }
 
-static saltus_status read_events(const reader* r, char* argument, const char* second,
+static saltus_status read_events(const measure_reader* r, char* argument, const char* second,
                                  saltusi_item* item) {
   char* word;
   const char* name = part_of(argument, &word);
@@ -112,8 +112,8 @@ static saltus_status read_events(const reader* r, char* argument, const char* se
 }
 
 /* The item of one call: what stands between its parentheses. */
-static saltus_status read_item(const reader* r, int fold, char* argument, const char* second,
-                               saltusi_item* item) {
+static saltus_status read_item(const measure_reader* r, int fold, char* argument,
+                               const char* second, saltusi_item* item) {
   *item = (saltusi_item){.fold = folds[fold].fold, .place = -1, .output = -1};
   if (argument[0] == '\0') {
     return refuse(r, "nothing stands between the parentheses of", folds[fold].word);
@@ -162,7 +162,7 @@ static bool in_word(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '\'';
 }
 
-static void keep(reader* r, const char* text, size_t length) {
+static void keep(measure_reader* r, const char* text, size_t length) {
   memcpy(r->left + r->left_length, text, length);
   r->left_length += length;
 }
@@ -197,7 +197,7 @@ static const char* matching(const char* open, const char** comma, int* commas) {
 }
 
 /* Takes a call out of the text, or keeps the word; returns what is behind it, NULL after a failure. */
-static const char* take_word(reader* r, const char* word, saltus_status* status) {
+static const char* take_word(measure_reader* r, const char* word, saltus_status* status) {
   size_t length = 0;
   while (in_word(word[length])) {
     length++;
@@ -236,7 +236,7 @@ static const char* take_word(reader* r, const char* word, saltus_status* status)
 }
 
 /* "NAME=FORMULA": what is behind the name. */
-static const char* take_name(reader* r, const char** name) {
+static const char* take_name(measure_reader* r, const char** name) {
   const char* text = r->text + strspn(r->text, " ");
   size_t length = 0;
   while (isalnum((unsigned char)text[length]) || text[length] == '_') {
@@ -251,7 +251,7 @@ static const char* take_name(reader* r, const char** name) {
   return text;
 }
 
-static saltus_status read_measure(reader* r, const char** name) {
+static saltus_status read_measure(measure_reader* r, const char** name) {
   const char* c = take_name(r, name);
   r->left = saltusi_pool_take(r->pool, NAME_LONGEST * (strlen(r->text) + 1), 1);
   r->left_length = 0;
@@ -322,7 +322,7 @@ saltus_status saltusi_measures_parse(const char* const* texts, int count, saltus
   saltus_status status =
       out->names == NULL || out->items == NULL || left == NULL ? SALTUS_ERR_MEMORY : SALTUS_OK;
   for (int i = 0; i < count && status == SALTUS_OK; i++) {
-    reader r = {.text = texts[i], .pool = pool, .log = log, .out = out};
+    measure_reader r = {.text = texts[i], .pool = pool, .log = log, .out = out};
     status = read_measure(&r, &out->names[i]);
     left[i] = r.left;
     for (int k = 0; k < i && status == SALTUS_OK; k++) {

@@ -59,7 +59,7 @@ static saltus_status parse_drawn(const char* text, const char* rest, saltus_log 
                                  saltusi_sweep_axis* axis) {
   static const struct {
     const char* word;
-    saltusi_axis_kind kind;
+    saltusi_sweep_axis_kind kind;
   } kinds[] = {{"uniform", SALTUSI_AXIS_UNIFORM},
                {"loguniform", SALTUSI_AXIS_LOGUNIFORM},
                {"normal", SALTUSI_AXIS_NORMAL},
@@ -205,7 +205,7 @@ static double drawn_value(const saltusi_sweep_axis* axis, double u) {
 }
 
 /* Number `sample` of an axis that is drawn, in (0, 1). */
-static double draw(const saltusi_points* p, int drawn, uint64_t sample) {
+static double draw(const saltusi_sweep_points* p, int drawn, uint64_t sample) {
   const uint32_t stream = 2U * (uint32_t)drawn;
   if (p->sampling == SALTUS_SAMPLING_SOBOL) {
     const uint32_t shift = (uint32_t)saltusi_random_bits(p->seed, stream, 0);
@@ -221,7 +221,7 @@ static double draw(const saltusi_points* p, int drawn, uint64_t sample) {
   return u;
 }
 
-void saltusi_points_at(const saltusi_points* points, long long run, double* values) {
+void saltusi_points_at(const saltusi_sweep_points* points, long long run, double* values) {
   assert(run >= 0 && run < points->grid * points->samples && values != NULL);
   long long place = run % points->grid;
   const long long sample = run / points->grid;

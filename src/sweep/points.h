@@ -9,31 +9,31 @@
 #include "base/pool.h"
 #include "saltus/sweep.h"
 
-typedef enum saltusi_axis_kind {
+typedef enum saltusi_sweep_axis_kind {
   SALTUSI_AXIS_RANGE,
   SALTUSI_AXIS_LIST,
   SALTUSI_AXIS_UNIFORM,
   SALTUSI_AXIS_LOGUNIFORM,
   SALTUSI_AXIS_NORMAL,
   SALTUSI_AXIS_LOGNORMAL
-} saltusi_axis_kind;
+} saltusi_sweep_axis_kind;
 
 typedef struct saltusi_sweep_axis {
   const char* name;
-  saltusi_axis_kind kind;
+  saltusi_sweep_axis_kind kind;
   double a, b;
   const double* values; /* [count] of a list */
   int count;            /* of a range or a list; 0: drawn */
   bool log;             /* of a range */
 } saltusi_sweep_axis;
 
-typedef struct saltusi_points {
+typedef struct saltusi_sweep_points {
   const saltusi_sweep_axis* axes;
   int count;
   long long grid, samples;
   saltus_sampling sampling;
   uint64_t seed;
-} saltusi_points;
+} saltusi_sweep_points;
 
 /* SALTUS_ERR_INPUT after a message that names the axis. */
 saltus_status saltusi_axis_parse(const char* text, saltusi_pool* pool, saltus_log log,
@@ -42,6 +42,6 @@ saltus_status saltusi_axis_parse(const char* text, saltusi_pool* pool, saltus_lo
 /* A constant formula; false, without a message: it is none. */
 bool saltusi_sweep_number(const char* text, size_t length, double* value);
 
-void saltusi_points_at(const saltusi_points* points, long long run, double* values);
+void saltusi_points_at(const saltusi_sweep_points* points, long long run, double* values);
 
 #endif

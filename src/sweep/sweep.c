@@ -12,9 +12,9 @@
 #include "base/number.h"
 #include "base/reserved.h"
 #include "run/settings.h"
+#include "sweep/measure_monitor.h"
 #include "sweep/points.h"
-#include "sweep/watch.h"
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -31,13 +31,13 @@ struct saltus_sweep {
   saltusi_pool pool; /* owns everything but the scene, this struct too */
   saltus_sweep_def def;
   saltus_run_def run;
-  saltusi_points points;
+  saltusi_sweep_points points;
   saltusi_measures measures;
   saltus_scene_output* outputs; /* [output_count] formulas of the measures */
   int output_count;
   saltus_scene* scene; /* that all others are like */
   saltus_sweep_view view;
-  saltusi_team* team;
+  saltusi_thread_pool* team;
 };
 
 saltus_sweep_def saltus_sweep_def_default(void) {
@@ -127,15 +127,15 @@ static saltus_status simulate(job* j, const saltus_scene_view* view) {
   def.log = j->log;
   saltus_run_settings settings;
   saltus_status status = saltusi_run_resolve(&def, false, &j->pool, &settings);
-  saltusi_watch watch;
+  saltusi_measure_monitor watch;
   if (status == SALTUS_OK) {
-    status = saltusi_watch_start(&watch, &s->measures, view, &j->pool);
+    status = saltusi_measure_monitor_start(&watch, &s->measures, view, &j->pool);
   }
   if (status != SALTUS_OK) {
     return status;
   }
-  const saltus_recorder recorder = saltusi_watch_recorder(&watch);
-  const bool every = saltusi_watch_wants(&s->measures).every;
+  const saltus_recorder recorder = saltusi_measure_monitor_recorder(&watch);
+  const bool every = saltusi_measure_monitor_wants(&s->measures).every;
   const saltus_sim_def sim_def = {
       .system = view->system,
       .scheme = settings.scheme->name,
@@ -167,14 +167,14 @@ static saltus_status simulate(job* j, const saltus_scene_view* view) {
                                 : saltus_sim_run_until(watch.sim, settings.until);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_watch_end(&watch, &j->pool, j->log, j->values + s->points.count);
+    status = saltusi_measure_monitor_end(&watch, &j->pool, j->log, j->values + s->points.count);
   } else if (j->limit.reached) {
     saltusi_log(j->log, SALTUS_LEVEL_ERROR,
                 "took more than %g s of computing time; was at t = %g s", s->def.time_limit,
                 saltus_sim_time(watch.sim));
   }
   saltus_sim_destroy(watch.sim);
-  saltusi_watch_free(&watch);
+  saltusi_measure_monitor_free(&watch);
   return status;
 }
 
@@ -193,7 +193,7 @@ static void compute(saltus_sweep* sweep, long long run, const saltus_sweep_rows*
   saltus_scene* scene = NULL;
   saltus_status status = make_scene(&j, &scene);
   if (status == SALTUS_OK) {
-    status = simulate(&j, saltus_scene_look(scene));
+    status = simulate(&j, saltus_scene_get_view(scene));
   }
   saltus_scene_destroy(scene);
   saltusi_pool_free(&j.pool);
@@ -239,7 +239,7 @@ saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, i
                                     .reasons = rows->reasons + from,
                                     .done = rows->done + from};
     b.rows = &part;
-    saltusi_team_run(sweep->team, (b.count + CHUNK - 1) / CHUNK, compute_chunk, &b);
+    saltusi_thread_pool_run(sweep->team, (b.count + CHUNK - 1) / CHUNK, compute_chunk, &b);
   }
   for (int i = 0; i < count; i++) {
     if (!rows->done[i]) {
@@ -294,12 +294,12 @@ static saltus_status read_axes(saltus_sweep* s) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sweep: %s", trouble);
     return SALTUS_ERR_RANGE;
   }
-  s->points = (saltusi_points){.axes = axes,
-                               .count = def->axis_count,
-                               .grid = (long long)grid,
-                               .samples = samples,
-                               .sampling = def->sampling,
-                               .seed = def->seed};
+  s->points = (saltusi_sweep_points){.axes = axes,
+                                     .count = def->axis_count,
+                                     .grid = (long long)grid,
+                                     .samples = samples,
+                                     .sampling = def->sampling,
+                                     .seed = def->seed};
   s->view.counts = counts;
   s->view.logarithmic = logs;
   return SALTUS_OK;
@@ -307,7 +307,7 @@ static saltus_status read_axes(saltus_sweep* s) {
 
 /* Whether a text is the name of an output that bodies have without a formula, as momentum.x. */
 static bool is_of_bodies(const saltus_sweep* s, const char* text) {
-  const saltus_observables* o = saltus_scene_look(s->scene)->observables;
+  const saltus_observables* o = saltus_scene_get_view(s->scene)->observables;
   for (int i = 0; o != NULL && i < o->output_count && strchr(text, '.') != NULL; i++) {
     if (strcmp(o->output_labels[i].name, text) == 0) {
       return true;
@@ -353,7 +353,7 @@ static saltus_status read_scene(saltus_sweep* s) {
   saltus_scene* first = NULL;
   saltus_status status = values != NULL ? make_scene(&j, &first) : SALTUS_ERR_MEMORY;
   if (status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(first);
+    const saltus_scene_view* view = saltus_scene_get_view(first);
     saltus_run_def run = s->run;
     saltus_run_settings settings;
     run.scene = view;
@@ -379,7 +379,7 @@ static uint64_t hash_text(uint64_t hash, const char* text) {
 /* Scene, axes, seed, measures and settings; not threads, limits and places of files. */
 static uint64_t fingerprint(const saltus_sweep* s) {
   const saltus_sweep_def* def = &s->def;
-  uint64_t hash = hash_text(SALTUSI_HASH_START, saltus_scene_look(s->scene)->text);
+  uint64_t hash = hash_text(SALTUSI_HASH_START, saltus_scene_get_view(s->scene)->text);
   for (int i = 0; i < def->override_count; i++) {
     hash = hash_text(hash_text(hash, def->overrides[i].name), def->overrides[i].value);
   }
@@ -406,14 +406,14 @@ static uint64_t fingerprint(const saltus_sweep* s) {
 
 static saltus_status open_team(saltus_sweep* s) {
   saltus_arena arena = saltus_arena_counting();
-  (void)saltusi_team_layout(&arena);
+  (void)saltusi_thread_pool_layout(&arena);
   void* room = saltusi_pool_take(&s->pool, arena.used + SALTUS_ALIGNMENT, 1);
   if (room == NULL) {
     return SALTUS_ERR_MEMORY;
   }
   arena = saltus_arena_over(room, arena.used);
-  s->team = saltusi_team_layout(&arena);
-  saltusi_team_open(s->team, s->def.threads);
+  s->team = saltusi_thread_pool_layout(&arena);
+  saltusi_thread_pool_open(s->team, s->def.threads);
   return SALTUS_OK;
 }
 
@@ -478,7 +478,7 @@ saltus_status saltus_sweep_create(const saltus_sweep_def* def, saltus_sweep** ou
 void saltus_sweep_destroy(saltus_sweep* sweep) {
   if (sweep != NULL) {
     if (sweep->team != NULL) {
-      saltusi_team_close(sweep->team);
+      saltusi_thread_pool_close(sweep->team);
     }
     saltus_scene_destroy(sweep->scene);
     saltusi_pool pool = sweep->pool;

@@ -12,13 +12,13 @@
 
 #include "base/log.h"
 #include "math/matrix.h"
-#include "system/check_bend.h"
 #include "system/check_enclosure.h"
+#include "system/check_hessian.h"
 #include "system/contact_keys.h"
+#include "system/displacement.h"
 #include "system/evaluate.h"
 #include "system/power.h"
 #include "system/structure.h"
-#include "system/ways.h"
 
 #include <assert.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const double node[NODES] = {-3, -2, -1, 1, 2, 3};
 static const double weight[NODES] = {-1, 9, -45, 45, -9, 1};
 static const double lengths[STEPS] = {1e-2, 1e-3, 1e-4};
 
-typedef struct checker {
+typedef struct check_state {
   const saltus_system* sys;
   saltus_point at;
   double* q;          /* [nq] shifted position */
@@ -50,18 +50,18 @@ typedef struct checker {
   double* convective; /* [rows of a joint or contact] */
   saltusi_contact_list list;
   saltusi_contact_keys contact_keys; /* of a changing set */
-  saltusi_step_room room;
+  saltusi_step_capacity room;
   saltusi_row_block rows;
-  saltusi_power_room power;
+  saltusi_power_workspace power;
   double* values; /* [2 x values of the structure] */
-  saltusi_ways ways;
-} checker;
+  saltusi_displacement_map ways;
+} check_state;
 
 /* A function of the distance s from the point under test. */
-typedef void (*path)(checker* c, double s, double* value);
+typedef void (*check_path)(check_state* c, double s, double* value);
 
 /* Difference between the slope of f at 0 and the exact values, relative to 1 + their size. */
-static double compare(checker* c, path f, int count, const double* exact) {
+static double compare(check_state* c, check_path f, int count, const double* exact) {
   double best = INFINITY;
   for (int k = 0; k < STEPS; k++) {
     memset(c->slope, 0, (size_t)count * sizeof(double));
@@ -76,7 +76,7 @@ static double compare(checker* c, path f, int count, const double* exact) {
 }
 
 /* The point moved by s along the direction under test. */
-static saltus_point moved(checker* c, double s) {
+static saltus_point moved(check_state* c, double s) {
   int nv = c->sys->dims.nv;
   saltus_point at = c->at;
   if (c->direction < 0) {
@@ -90,12 +90,12 @@ static saltus_point moved(checker* c, double s) {
   return at;
 }
 
-static void force_along_q(checker* c, double s, double* value) {
+static void force_along_q(check_state* c, double s, double* value) {
   saltus_point at = moved(c, s);
   c->sys->ops->force(c->sys->self, &at, value);
 }
 
-static void force_along_v(checker* c, double s, double* value) {
+static void force_along_v(check_state* c, double s, double* value) {
   saltus_point at = c->at;
   memcpy(c->v, c->at.v, (size_t)c->sys->dims.nv * sizeof(double));
   c->v[c->direction] += s;
@@ -103,22 +103,22 @@ static void force_along_v(checker* c, double s, double* value) {
   c->sys->ops->force(c->sys->self, &at, value);
 }
 
-static void momentum_along_q(checker* c, double s, double* value) {
+static void momentum_along_q(check_state* c, double s, double* value) {
   saltus_point at = moved(c, s);
   saltusi_mass_times(c->sys, &at, c->matrix, c->at.v, value);
 }
 
-static void kinetic_along_q(checker* c, double s, double* value) {
+static void kinetic_along_q(check_state* c, double s, double* value) {
   saltus_point at = moved(c, s);
   value[0] = saltusi_kinetic(c->sys, &at, c->matrix, c->vector);
 }
 
-static void position_along_v(checker* c, double s, double* value) {
+static void position_along_v(check_state* c, double s, double* value) {
   saltusi_advance(c->sys, c->at.q, c->at.v, s, value);
 }
 
 /* All gaps by key, or all joints; NaN where a contact is not listed. */
-static void constraints_at(checker* c, const saltus_point* at, double* value) {
+static void constraints_at(check_state* c, const saltus_point* at, double* value) {
   const saltus_system* sys = c->sys;
   if (c->joints) {
     sys->ops->joints(sys->self, at, value);
@@ -138,18 +138,18 @@ static void constraints_at(checker* c, const saltus_point* at, double* value) {
   }
 }
 
-static void constraints_along_q(checker* c, double s, double* value) {
+static void constraints_along_q(check_state* c, double s, double* value) {
   saltus_point at = moved(c, s);
   constraints_at(c, &at, value);
 }
 
-static void constraints_along_t(checker* c, double s, double* value) {
+static void constraints_along_t(check_state* c, double s, double* value) {
   saltus_point at = c->at;
   at.t += s;
   constraints_at(c, &at, value);
 }
 
-static void rows_at(checker* c, const saltus_point* at) {
+static void rows_at(check_state* c, const saltus_point* at) {
   if (c->joints) {
     saltusi_rows_joint(c->sys, at, c->subject, &c->rows, 0);
   } else {
@@ -158,10 +158,10 @@ static void rows_at(checker* c, const saltus_point* at) {
 }
 
 /* How many rows the subject has, and how many of them are derivatives of gaps or joints. */
-static int rows_of(const checker* c) {
+static int rows_of(const check_state* c) {
   return c->joints ? saltusi_joint_rows(c->sys, c->subject) : c->row_count[c->subject];
 }
-static int normals_of(const checker* c) {
+static int normals_of(const check_state* c) {
   if (!c->joints) {
     return 1;
   }
@@ -172,7 +172,7 @@ static int normals_of(const checker* c) {
 }
 
 /* U = G^T v + b on the motion q' = N v with fixed v */
-static void velocity_along_motion(checker* c, double s, double* value) {
+static void velocity_along_motion(check_state* c, double s, double* value) {
   saltus_point at = moved(c, s);
   at.t += s;
   const int count = rows_of(c);
@@ -183,7 +183,7 @@ static void velocity_along_motion(checker* c, double s, double* value) {
 }
 
 /* Columns of an analytic Jacobian against the slopes of f in each direction. */
-static double check_columns(checker* c, path f, const double* jacobian) {
+static double check_columns(check_state* c, check_path f, const double* jacobian) {
   int nv = c->sys->dims.nv;
   double worst = 0.0;
   for (int j = 0; j < nv; j++) {
@@ -197,7 +197,7 @@ static double check_columns(checker* c, path f, const double* jacobian) {
   return worst;
 }
 
-static void check_dynamics(checker* c, saltus_system_check_result* result) {
+static void check_dynamics(check_state* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;
   int nv = c->sys->dims.nv;
   if (ops->force_q != NULL) {
@@ -243,7 +243,7 @@ static double larger(double a, double b) {
 }
 
 /* Change of q by normalise, relative to 1 + its size. */
-static double normalise_error(checker* c, const double* q) {
+static double normalise_error(check_state* c, const double* q) {
   const int nq = c->sys->dims.nq;
   memcpy(c->q_other, q, (size_t)nq * sizeof(double));
   saltusi_normalise(c->sys, c->q_other);
@@ -252,24 +252,24 @@ static double normalise_error(checker* c, const double* q) {
 }
 
 /* Momenta over the way from start to c->q, which is `way` times v; any momentum will do. */
-static double turn_error(checker* c, const double* start, double way) {
+static double turn_error(check_state* c, const double* start, double way) {
   const int nv = c->sys->dims.nv;
   double* said = c->exact;
   for (int i = 0; i < nv; i++) {
     c->v[i] = way * c->at.v[i];
     c->vector[i] = 1.0 + 0.3 * (i % 5);
   }
-  const saltusi_way between = {.q0 = start, .q1 = c->q, .d = c->v};
-  saltusi_ways_find_own(&c->ways, c->sys, start);
+  const saltusi_displacement between = {.q0 = start, .q1 = c->q, .d = c->v};
+  saltusi_displacement_find_own(&c->ways, c->sys, start);
   c->sys->ops->turn_momentum(c->sys->self, c->v, c->vector, said);
-  saltusi_ways_momentum_by_differences(&c->ways, c->sys, &between, c->vector, c->matrix);
+  saltusi_displacement_momentum_by_differences(&c->ways, c->sys, &between, c->vector, c->matrix);
   saltusi_add_scaled(nv, -1.0, said, c->matrix);
   return saltusi_max_abs(nv, c->matrix);
 }
 
 /* Difference of two positions with a given displacement, forward and backward; normalise on positions that are
  * normalised: by itself, by advance, and after a perturbation. */
-static void check_maps(checker* c, saltus_system_check_result* result) {
+static void check_maps(check_state* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;
   const int nq = c->sys->dims.nq;
   const int nv = c->sys->dims.nv;
@@ -297,7 +297,7 @@ static void check_maps(checker* c, saltus_system_check_result* result) {
 }
 
 /* The slopes of all constraints at once, by step length. */
-static void find_slopes(checker* c, path f, int count) {
+static void find_slopes(check_state* c, check_path f, int count) {
   for (int k = 0; k < STEPS; k++) {
     double* slope = c->slopes + (size_t)k * (size_t)count;
     memset(slope, 0, (size_t)count * sizeof(double));
@@ -309,7 +309,7 @@ static void find_slopes(checker* c, path f, int count) {
 }
 
 /* Difference between the slope of row r of the subject and the exact one, as in `compare`. */
-static double slope_error(const checker* c, int count, int r, double exact) {
+static double slope_error(const check_state* c, int count, int r, double exact) {
   const int place = c->joints ? saltusi_joint_first(c->sys, c->subject) + r : c->subject;
   double best = INFINITY;
   for (int k = 0; k < STEPS; k++) {
@@ -320,7 +320,8 @@ static double slope_error(const checker* c, int count, int r, double exact) {
 
 /* Rows of the contacts that are listed, or of all joints. Each constraint is evaluated with all
  * others, so the others are looked at too: a direction costs one evaluation, not one for each. */
-static void check_rows(checker* c, int count, const int* keys, saltus_system_check_result* result) {
+static void check_rows(check_state* c, int count, const int* keys,
+                       saltus_system_check_result* result) {
   const int all = c->joints ? c->sys->dims.nj : c->sys->dims.nc;
   for (int j = -1; j < c->sys->dims.nv; j++) {
     c->direction = j;
@@ -349,7 +350,7 @@ static void check_rows(checker* c, int count, const int* keys, saltus_system_che
   }
 }
 
-static saltus_status check_constraints(checker* c, saltus_system_check_result* result) {
+static saltus_status check_constraints(check_state* c, saltus_system_check_result* result) {
   const saltus_system* sys = c->sys;
   saltus_status status = saltusi_contacts(sys, &c->at, &c->list);
   if (status != SALTUS_OK) {
@@ -372,7 +373,8 @@ static saltus_status check_constraints(checker* c, saltus_system_check_result* r
 }
 
 /* Blocks against dense matrices: M alone, F_v alone and so on; the dense ones must be zero elsewhere. */
-static double compare_blocks(checker* c, void (*dense)(const void*, const saltus_point*, double*),
+static double compare_blocks(check_state* c,
+                             void (*dense)(const void*, const saltus_point*, double*),
                              const double coefficients[3]) {
   const saltus_structure* s = c->sys->structure;
   const size_t count = saltusi_structure_values(s), nv = (size_t)c->sys->dims.nv;
@@ -394,7 +396,7 @@ static double compare_blocks(checker* c, void (*dense)(const void*, const saltus
 }
 
 /* Forces of single velocities against those of all. */
-static double compare_some(checker* c) {
+static double compare_some(check_state* c) {
   const saltus_system* sys = c->sys;
   double worst = 0.0;
   sys->ops->force(sys->self, &c->at, c->vector);
@@ -406,7 +408,7 @@ static double compare_some(checker* c) {
   return worst / (1.0 + saltusi_max_abs(sys->dims.nv, c->vector));
 }
 
-static void check_blocks(checker* c, saltus_system_check_result* result) {
+static void check_blocks(check_state* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;
   if (ops->force_some != NULL) {
     result->blocks = larger(result->blocks, compare_some(c));
@@ -427,7 +429,7 @@ static void check_blocks(checker* c, saltus_system_check_result* result) {
 
 /* The power of external forces and drives together against that of all forces and the rates of the
  * energies, over the size of the power of all forces. */
-static void check_power(checker* c, saltus_system_check_result* result) {
+static void check_power(check_state* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;
   if (ops->power == NULL || ops->potential == NULL) {
     return;
@@ -446,7 +448,7 @@ static void check_power(checker* c, saltus_system_check_result* result) {
 }
 
 /* Whether b of all contacts at the point is zero. */
-static bool obstacles_are_still(checker* c) {
+static bool obstacles_are_still(check_state* c) {
   bool still = true;
   for (int i = 0; i < c->contacts && still; i++) {
     const int key = c->keys[i], count = c->row_count[key];
@@ -457,7 +459,7 @@ static bool obstacles_are_still(checker* c) {
 }
 
 /* Traits are promises: moves the point and looks whether M, F_q and F_v stay. */
-static bool traits_hold(checker* c) {
+static bool traits_hold(check_state* c) {
   const saltus_system_ops* ops = c->sys->ops;
   int nv = c->sys->dims.nv;
   saltus_point at = c->at;
@@ -521,11 +523,11 @@ static void find_worst(saltus_system_check_result* result) {
   }
 }
 
-static bool changes(const checker* c) {
+static bool changes(const check_state* c) {
   return (c->sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
 }
 
-static void layout(checker* c, saltus_arena* arena) {
+static void layout(check_state* c, saltus_arena* arena) {
   const saltus_dims* dims = &c->sys->dims;
   int nv = dims->nv;
   const int constraints = dims->nc > dims->nj ? dims->nc : dims->nj;
@@ -552,7 +554,7 @@ static void layout(checker* c, saltus_arena* arena) {
                   ? SALTUS_PUSH2(arena, double, 2, saltusi_structure_values(c->sys->structure))
                   : NULL;
   saltusi_power_layout(&c->power, c->sys, arena);
-  saltusi_ways_layout(&c->ways, c->sys, arena);
+  saltusi_displacement_layout(&c->ways, c->sys, arena);
 }
 
 saltus_status saltus_system_check(const saltus_system* system, double t, const double* q,
@@ -568,7 +570,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   saltus_allocator memory = saltus_allocator_default();
   saltus_failure failure = {.status = SALTUS_OK};
   saltus_system fit;
-  checker c = {.sys = &fit, .at = {.t = t, .q = q, .v = v, .failure = &failure}};
+  check_state c = {.sys = &fit, .at = {.t = t, .q = q, .v = v, .failure = &failure}};
   status = saltusi_keys_fit(system, &c.at, &memory, &fit);
   if (status != SALTUS_OK) {
     return status;
@@ -595,7 +597,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   status = check_constraints(&c, result);
   result->traits_hold = traits_hold(&c);
   if (status == SALTUS_OK) {
-    status = saltusi_check_bend(&fit, &c.at, &result->joint_bend);
+    status = saltusi_check_hessian(&fit, &c.at, &result->joint_bend);
   }
   if (status == SALTUS_OK) {
     status = saltusi_check_enclosures(&fit, &c.at, &result->enclosure);

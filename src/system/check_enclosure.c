@@ -15,7 +15,7 @@ enum { POINTS = 8, VALUES = 6 }; /* rows of a contact: normal, tangents, rolling
 /* Values are computed with a few roundings, and may lie that much outside. */
 static const double rounding = 1e-14;
 
-typedef struct checker {
+typedef struct check_enclosure_checker {
   const saltus_system* sys;
   saltus_point at;
   saltus_course course;
@@ -33,25 +33,25 @@ typedef struct checker {
   saltusi_row_block rows;
   unsigned seed;
   double outside;
-} checker;
+} check_enclosure_checker;
 
-static double uniform(checker* c) {
+static double uniform(check_enclosure_checker* c) {
   c->seed = c->seed * 1664525U + 1013904223U;
   return (double)(c->seed >> 8) / 16777216.0;
 }
 
-static saltus_interval around(checker* c, double x) {
+static saltus_interval around(check_enclosure_checker* c, double x) {
   const double r = 1e-3 * (1.0 + fabs(x));
   return (saltus_interval){x - r * uniform(c), x + r * uniform(c)};
 }
 
-static double inside(checker* c, saltus_interval x) {
+static double inside(check_enclosure_checker* c, saltus_interval x) {
   const double p = x.lo + uniform(c) * (x.hi - x.lo);
   return p > x.hi ? x.hi : p;
 }
 
 /* An undefined value is not compared. */
-static void look(checker* c, double value, saltus_interval bound) {
+static void look(check_enclosure_checker* c, double value, saltus_interval bound) {
   const double size = 1.0 + fabs(value);
   double out = fmax(bound.lo - value, value - bound.hi) / size;
   if (!(bound.lo <= bound.hi)) {
@@ -62,12 +62,13 @@ static void look(checker* c, double value, saltus_interval bound) {
   }
 }
 
-static int rows_of(const checker* c, int i) {
+static int rows_of(const check_enclosure_checker* c, int i) {
   return 1 + c->sys->laws[c->list.law[i]].tangents;
 }
 
 /* Gap or velocity of a listed contact; false: it is not enclosed. */
-static bool contact_along(const checker* c, saltus_quantity what, int i, saltus_interval* bound) {
+static bool contact_along(const check_enclosure_checker* c, saltus_quantity what, int i,
+                          saltus_interval* bound) {
   const saltus_system* sys = c->sys;
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
@@ -85,7 +86,7 @@ static bool contact_along(const checker* c, saltus_quantity what, int i, saltus_
 }
 
 /* The quantities at one point inside. */
-static void look_at_point(checker* c, const saltus_point* at) {
+static void look_at_point(check_enclosure_checker* c, const saltus_point* at) {
   const saltus_system* sys = c->sys;
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   saltus_interval bound[VALUES];
@@ -119,7 +120,7 @@ static void look_at_point(checker* c, const saltus_point* at) {
   }
 }
 
-static void look_around(checker* c) {
+static void look_around(check_enclosure_checker* c) {
   const saltus_dims* d = &c->sys->dims;
   c->course.order = 0;
   c->t[0] = around(c, c->at.t);
@@ -145,7 +146,7 @@ static void look_around(checker* c) {
 }
 
 /* First coefficients of gaps and joints at the point itself, along the motion. */
-static void look_at_rates(checker* c) {
+static void look_at_rates(check_enclosure_checker* c) {
   const saltus_system* sys = c->sys;
   const saltus_dims* d = &sys->dims;
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
@@ -184,7 +185,8 @@ static void look_at_rates(checker* c) {
 }
 
 /* A quantity over the course, whose contacts are listed; its values are as many as the rows of a contact. */
-static void bound_of(const checker* c, saltus_quantity what, int i, saltus_interval* bound) {
+static void bound_of(const check_enclosure_checker* c, saltus_quantity what, int i,
+                     saltus_interval* bound) {
   if (what == SALTUS_QUANTITY_GAP || what == SALTUS_QUANTITY_VELOCITY) {
     contact_along(c, what, i, bound);
   } else {
@@ -193,7 +195,8 @@ static void bound_of(const checker* c, saltus_quantity what, int i, saltus_inter
 }
 
 /* Variables that a quantity does not read are arbitrary. */
-static void look_at_reads(checker* c, saltus_quantity what, int i, uint64_t index, int values) {
+static void look_at_reads(check_enclosure_checker* c, saltus_quantity what, int i, uint64_t index,
+                          int values) {
   const saltus_system* sys = c->sys;
   const int nq = sys->dims.nq, room = nq + sys->dims.nv;
   saltus_interval bound[VALUES] = {{0.0, 0.0}}, again[VALUES] = {{0.0, 0.0}};
@@ -223,7 +226,7 @@ static void look_at_reads(checker* c, saltus_quantity what, int i, uint64_t inde
 }
 
 /* After look_around: order 0. */
-static void look_at_all_reads(checker* c) {
+static void look_at_all_reads(check_enclosure_checker* c) {
   const saltus_system* sys = c->sys;
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
   const bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
@@ -244,7 +247,7 @@ static void look_at_all_reads(checker* c) {
   }
 }
 
-static void layout(checker* c, saltus_arena* arena) {
+static void layout(check_enclosure_checker* c, saltus_arena* arena) {
   const saltus_dims* d = &c->sys->dims;
   c->all = SALTUS_PUSH(arena, saltus_interval, d->nq + d->nv);
   c->reads = SALTUS_PUSH(arena, int, d->nq + d->nv);
@@ -271,7 +274,7 @@ saltus_status saltusi_check_enclosures(const saltus_system* system, const saltus
     return SALTUS_OK;
   }
   saltus_allocator memory = saltus_allocator_default();
-  checker c = {.sys = system, .at = *at, .seed = 1};
+  check_enclosure_checker c = {.sys = system, .at = *at, .seed = 1};
   saltus_arena arena = saltus_arena_counting();
   layout(&c, &arena);
   const size_t bytes = arena.used;

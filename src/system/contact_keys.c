@@ -49,15 +49,15 @@ saltus_status saltusi_keys_fit(const saltus_system* sys, const saltus_point* at,
   if ((sys->traits & SALTUS_CHANGING_CONTACTS) == 0) {
     return SALTUS_OK;
   }
-  saltus_status status = SALTUS_RETRY_ROOM;
+  saltus_status status = SALTUS_RETRY_CAPACITY;
   int capacity = sys->dims.nc > FIRST ? sys->dims.nc : FIRST;
-  for (int k = 0; k < TRIES && status == SALTUS_RETRY_ROOM && capacity < INT_MAX / 4; k++) {
+  for (int k = 0; k < TRIES && status == SALTUS_RETRY_CAPACITY && capacity < INT_MAX / 4; k++) {
     int count = 0;
     status = count_contacts(sys, at, memory, capacity, &count);
     fit->dims.nc = capacity;
     capacity = count > capacity ? count + count / 2 : 2 * capacity;
   }
-  return status == SALTUS_RETRY_ROOM ? SALTUS_ERR_SYSTEM : status;
+  return status == SALTUS_RETRY_CAPACITY ? SALTUS_ERR_SYSTEM : status;
 }
 
 void saltusi_keys_layout(saltusi_contact_keys* keys, int capacity, saltus_arena* arena) {
@@ -101,7 +101,7 @@ static saltus_status check_list(const saltus_point* at, const saltus_contact_lis
 /* One contact of a list, before it has a key; a sweep has watches besides. */
 static saltus_status check_contact(const saltusi_contact_keys* keys, const saltus_system* sys,
                                    const saltus_point* at, int i, bool swept) {
-  if (swept && keys->law[i] == saltusi_watch_law(sys)) {
+  if (swept && keys->law[i] == saltusi_measure_monitor_law(sys)) {
     return SALTUS_OK;
   }
   if (keys->law[i] < 0 || keys->law[i] >= sys->law_count) {
@@ -143,7 +143,7 @@ static saltus_status take(saltusi_contact_keys* keys, const saltus_system* sys,
   int key = saltusi_table_follow(table, *last, keys->identity[i]);
   key = key < 0 ? saltusi_table_add(table, keys->identity[i], keys->law[i]) : key;
   if (key < 0) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   *last = key;
   status = check_key(keys, at, i, key);
@@ -180,9 +180,10 @@ static saltus_status take_all(saltusi_contact_keys* keys, const saltus_system* s
                               const saltus_point* at, saltus_status status,
                               const saltus_contact_list* said, bool swept) {
   size_t most = (size_t)keys->table.capacity;
-  if (status == SALTUS_RETRY_ROOM) {
+  if (status == SALTUS_RETRY_CAPACITY) {
     size_t wanted = said->count > 0 ? (size_t)said->count : 0;
-    return saltusi_room_lacks(keys->room, SALTUSI_ROOM_CONTACTS, wanted > most ? wanted : most + 1);
+    return saltusi_capacity_lacks(keys->room, SALTUSI_CAPACITY_CONTACTS,
+                                  wanted > most ? wanted : most + 1);
   }
   if (status == SALTUS_OK) {
     status = check_list(at, said);
@@ -191,9 +192,9 @@ static saltus_status take_all(saltusi_contact_keys* keys, const saltus_system* s
   int last = -1;
   for (int i = 0; status == SALTUS_OK && i < said->count; i++) {
     status = take(keys, sys, at, i, swept, &last);
-    if (status == SALTUS_RETRY_ROOM) {
-      saltusi_room_lacks(keys->room, SALTUSI_ROOM_CONTACTS,
-                         most + count_unknown(keys, i, said->count));
+    if (status == SALTUS_RETRY_CAPACITY) {
+      saltusi_capacity_lacks(keys->room, SALTUSI_CAPACITY_CONTACTS,
+                             most + count_unknown(keys, i, said->count));
     }
   }
   return status;
@@ -235,7 +236,7 @@ saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system
   for (int i = 0;
        status == SALTUS_OK && sys->ops->guards != NULL && i < said.count && i < said.capacity;
        i++) {
-    keys->law[i] = keys->law[i] == SALTUS_WATCH ? saltusi_watch_law(sys) : keys->law[i];
+    keys->law[i] = keys->law[i] == SALTUS_WATCH ? saltusi_measure_monitor_law(sys) : keys->law[i];
   }
   return take_all(keys, sys, at, status, &said, true);
 }

@@ -11,12 +11,12 @@
 #define SALTUSI_CONTACT_KEYS_H
 
 #include "saltus/system.h"
+#include "system/capacity.h"
 #include "system/contact_table.h"
-#include "system/room.h"
 
 typedef struct saltusi_contact_keys {
   saltusi_contact_table table;
-  saltusi_step_room* room;
+  saltusi_step_capacity* room;
   double* gap;        /* [capacity] as the system lists them */
   uint64_t* identity; /* [capacity] */
   int* law;           /* [capacity] */
@@ -36,11 +36,11 @@ void saltusi_keys_clear(saltusi_contact_keys* keys);
 struct saltusi_contact_list;
 
 /* The law of watches in the table, where negative ones mean free keys: one beyond those of contacts. */
-static inline int saltusi_watch_law(const saltus_system* sys) {
+static inline int saltusi_measure_monitor_law(const saltus_system* sys) {
   return sys->law_count;
 }
 
-/* Contacts at a point, ascending in their keys; those that are new get one. SALTUS_RETRY_ROOM when there
+/* Contacts at a point, ascending in their keys; those that are new get one. SALTUS_RETRY_CAPACITY when there
  * are more than keys, SALTUS_ERR_SYSTEM for a list that cannot be. */
 saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
                                 const saltus_point* at, struct saltusi_contact_list* list);

@@ -21,7 +21,7 @@ typedef struct diagnosis {
   const saltus_system* sys;
   saltus_point at;
   bool all_rows;
-  double* M;      /* [saltusi_mass_room]; NULL: too large */
+  double* M;      /* [saltusi_mass_workspace]; NULL: too large */
   double* vector; /* [nv] */
   double* ones;   /* [nv] */
   double* joints; /* [nj] */
@@ -36,7 +36,7 @@ static void layout(diagnosis* d, saltus_arena* arena) {
   const saltus_dims* dims = &sys->dims;
   d->at.scratch = saltusi_scratch_layout(dims, arena);
   bool small = sys->ops->blocks != NULL || dims->nv <= MATRIX_MOST;
-  d->M = small ? SALTUS_PUSH(arena, double, saltusi_mass_room(sys)) : NULL;
+  d->M = small ? SALTUS_PUSH(arena, double, saltusi_mass_workspace(sys)) : NULL;
   d->vector = SALTUS_PUSH(arena, double, dims->nv);
   d->ones = SALTUS_PUSH(arena, double, dims->nv);
   d->joints = SALTUS_PUSH(arena, double, dims->nj);

@@ -95,7 +95,7 @@ void saltusi_force_v(saltusi_eval* eval, const saltus_point* at, double* F_v) {
   }
 }
 
-size_t saltusi_mass_room(const saltus_system* sys) {
+size_t saltusi_mass_workspace(const saltus_system* sys) {
   assert(sys != NULL);
   if (sys->ops->linear != NULL) {
     return 0;
@@ -261,7 +261,8 @@ void saltusi_rows_keyed(const saltus_system* sys, const saltus_point* at, int ke
   if (kept) {
     saltusi_table_use(&at->keys->table, key);
   }
-  if (at->keys->table.law[key] >= 0 && at->keys->table.law[key] != saltusi_watch_law(sys)) {
+  if (at->keys->table.law[key] >= 0 &&
+      at->keys->table.law[key] != saltusi_measure_monitor_law(sys)) {
     saltusi_rows_identity(sys, at, at->keys->table.identity[key], count, block, first);
     if ((sys->traits & SALTUSI_SCALED_ROWS) != 0 && count > 2) {
       saltusi_rows_scale(&sys->laws[at->keys->table.law[key]], block, first);

@@ -62,7 +62,7 @@ typedef struct saltusi_eval {
   double* F_minus;            /* [nv] */
   double* F_plus;             /* [nv] */
   saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
-  saltusi_step_room room;     /* how much a step may meet */
+  saltusi_step_capacity room; /* how much a step may meet */
   saltus_failure* failure;    /* messages of the callbacks of a step */
   saltusi_bound bound;        /* of the last step */
   const saltus_contact_law*
@@ -183,8 +183,8 @@ static inline void saltusi_normalise(const saltus_system* sys, double* q) {
   }
 }
 
-/* y = M x at a point; scratch has saltusi_mass_room doubles, at most nv^2. */
-size_t saltusi_mass_room(const saltus_system* sys);
+/* y = M x at a point; scratch has saltusi_mass_workspace doubles, at most nv^2. */
+size_t saltusi_mass_workspace(const saltus_system* sys);
 void saltusi_mass_times(const saltus_system* sys, const saltus_point* at, double* scratch,
                         const double* x, double* y);
 
@@ -236,7 +236,7 @@ static inline saltus_status saltusi_contacts(const saltus_system* sys, const sal
   list->said.count = count;
   list->said.reach = list->requested;
   saltus_status status = sys->ops->contacts(sys->self, at, &list->said);
-  const bool all = status != SALTUS_RETRY_ROOM && list->said.count == count;
+  const bool all = status != SALTUS_RETRY_CAPACITY && list->said.count == count;
   return all ? status : saltusi_contacts_refuse(sys, at);
 }
 

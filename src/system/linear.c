@@ -222,10 +222,11 @@ int saltusi_linear_solve_row(const saltusi_eval* eval, const saltusi_linear* lin
   return width;
 }
 
-int saltusi_linear_row_room(const saltusi_linear* linear, const saltus_system* sys, int width) {
+int saltusi_linear_row_workspace(const saltusi_linear* linear, const saltus_system* sys,
+                                 int width) {
   assert(linear != NULL && sys != NULL);
   if (linear->kind == SALTUSI_LINEAR_BLOCKS) {
-    return saltusi_linear_blocks_row_room(&linear->blocks, width);
+    return saltusi_linear_blocks_row_workspace(&linear->blocks, width);
   }
   return linear->kind == SALTUSI_LINEAR_OWN && sys->ops->linear->diagonal ? width : sys->dims.nv;
 }

@@ -57,11 +57,11 @@ bool saltusi_linear_coupled(const saltusi_linear* linear);
 
 /* A^-1 times a row with `width` entries in ascending columns; NULL: one entry for each velocity. Writes the
  * columns, ascending, and the values of all that need not be zero, by the structure: the blocks that the
- * row meets, with all that pairs connect them to. Returns how many, at most saltusi_linear_row_room. */
+ * row meets, with all that pairs connect them to. Returns how many, at most saltusi_linear_row_workspace. */
 int saltusi_linear_solve_row(const saltusi_eval* eval, const saltusi_linear* linear, int width,
                              const int* column, const double* entries, int* out_column,
                              double* out);
-int saltusi_linear_row_room(const saltusi_linear* linear, const saltus_system* sys, int width);
+int saltusi_linear_row_workspace(const saltusi_linear* linear, const saltus_system* sys, int width);
 
 /* y = M x at the point of the last assemble. */
 void saltusi_linear_mass_times(const saltusi_eval* eval, const saltusi_linear* linear,

@@ -19,24 +19,24 @@ static const double singular_pivot = 1e-14;
 enum { HALF = 3 };
 
 /* A block in its row: its column of blocks and its place among the values. */
-typedef struct entry {
+typedef struct linear_blocks_entry {
   size_t from;
   int unit;
-} entry;
+} linear_blocks_entry;
 
 /* Rows of blocks with their neighbours, ascending: the pattern of the symbolic factorisation. */
-typedef struct graph {
-  entry* entries; /* [blocks + 2 pairs] */
-  size_t* from;   /* the same, apart */
+typedef struct linear_blocks_graph {
+  linear_blocks_entry* entries; /* [blocks + 2 pairs] */
+  size_t* from;                 /* the same, apart */
   int* unit;
   int* start;     /* [blocks + 1] */
   int* next;      /* [blocks] */
   int* component; /* [blocks] */
-} graph;
+} linear_blocks_graph;
 
-static void graph_layout(graph* g, const saltus_structure* s, saltus_arena* arena) {
+static void graph_layout(linear_blocks_graph* g, const saltus_structure* s, saltus_arena* arena) {
   const size_t count = (size_t)s->blocks + 2 * (size_t)s->pairs;
-  g->entries = SALTUS_PUSH(arena, entry, count);
+  g->entries = SALTUS_PUSH(arena, linear_blocks_entry, count);
   g->from = SALTUS_PUSH(arena, size_t, count);
   g->unit = SALTUS_PUSH(arena, int, count);
   g->start = SALTUS_PUSH(arena, int, s->blocks + 1);
@@ -45,28 +45,28 @@ static void graph_layout(graph* g, const saltus_structure* s, saltus_arena* aren
 }
 
 static int by_unit(const void* a, const void* b) {
-  const entry* x = a;
-  const entry* y = b;
+  const linear_blocks_entry* x = a;
+  const linear_blocks_entry* y = b;
   return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static void list_entries(graph* g, const saltus_structure* s) {
+static void list_entries(linear_blocks_graph* g, const saltus_structure* s) {
   size_t at = 0;
   for (int i = 0; i < s->blocks; i++) {
     const size_t n = (size_t)saltusi_block_size(s, i);
-    g->entries[g->next[i]++] = (entry){at, i};
+    g->entries[g->next[i]++] = (linear_blocks_entry){at, i};
     at += n * n;
   }
   for (int p = 0; p < s->pairs; p++) {
     const int i = s->pair[2 * p], j = s->pair[2 * p + 1];
     const size_t size = (size_t)saltusi_block_size(s, i) * (size_t)saltusi_block_size(s, j);
-    g->entries[g->next[i]++] = (entry){at, j};
-    g->entries[g->next[j]++] = (entry){at + size, i};
+    g->entries[g->next[i]++] = (linear_blocks_entry){at, j};
+    g->entries[g->next[j]++] = (linear_blocks_entry){at + size, i};
     at += 2 * size;
   }
 }
 
-static void graph_fill(graph* g, const saltus_structure* s) {
+static void graph_fill(linear_blocks_graph* g, const saltus_structure* s) {
   g->start[0] = 0;
   for (int i = 0; i < s->blocks; i++) {
     g->start[i + 1] = 1;
@@ -80,8 +80,8 @@ static void graph_fill(graph* g, const saltus_structure* s) {
   }
   list_entries(g, s);
   for (int i = 0; i < s->blocks; i++) {
-    qsort(g->entries + g->start[i], (size_t)(g->start[i + 1] - g->start[i]), sizeof(entry),
-          by_unit);
+    qsort(g->entries + g->start[i], (size_t)(g->start[i + 1] - g->start[i]),
+          sizeof(linear_blocks_entry), by_unit);
   }
   for (int e = 0; e < g->start[s->blocks]; e++) {
     g->from[e] = g->entries[e].from;
@@ -90,7 +90,7 @@ static void graph_fill(graph* g, const saltus_structure* s) {
 }
 
 /* Velocities of the largest component. */
-static int largest_component(graph* g, const saltus_structure* s) {
+static int largest_component(linear_blocks_graph* g, const saltus_structure* s) {
   const int count = saltusi_structure_components(s, g->component);
   int most = 0;
   memset(g->next, 0, (size_t)count * sizeof(int));
@@ -123,7 +123,7 @@ static void push_too_much(saltus_arena* arena) {
 static void factor_layout(saltusi_linear_blocks* b, saltus_arena* arena) {
   const saltus_structure* s = b->structure;
   const saltus_allocator memory = saltus_allocator_default();
-  graph g;
+  linear_blocks_graph g;
   saltus_arena count = saltus_arena_counting();
   graph_layout(&g, s, &count);
   void* block = saltus_arena_push(arena, count.used, 1, SALTUS_ALIGNMENT);
@@ -628,7 +628,7 @@ int saltusi_linear_blocks_solve_row(const saltusi_linear_blocks* b, int width, c
   return width;
 }
 
-int saltusi_linear_blocks_row_room(const saltusi_linear_blocks* b, int width) {
+int saltusi_linear_blocks_row_workspace(const saltusi_linear_blocks* b, int width) {
   assert(b != NULL && width >= 0);
   const int nv = b->structure->start[b->structure->blocks];
   const int widest = b->structure->pairs > 0 ? b->component_max : b->block_max;

@@ -73,6 +73,6 @@ int saltusi_linear_blocks_solve_row(const saltusi_linear_blocks* b, int width, c
                                     const double* entries, int* out_column, double* out);
 
 /* The most entries of such a solution. */
-int saltusi_linear_blocks_row_room(const saltusi_linear_blocks* b, int width);
+int saltusi_linear_blocks_row_workspace(const saltusi_linear_blocks* b, int width);
 
 #endif

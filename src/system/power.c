@@ -19,11 +19,13 @@
 static const double shift = 1e-3;      /* of positions, over their size */
 static const double time_shift = 1e-4; /* s */
 
-void saltusi_power_layout(saltusi_power_room* room, const saltus_system* sys, saltus_arena* arena) {
+void saltusi_power_layout(saltusi_power_workspace* room, const saltus_system* sys,
+                          saltus_arena* arena) {
   assert(room != NULL && sys != NULL && arena != NULL);
   room->q = SALTUS_PUSH(arena, double, sys->dims.nq);
   room->F = SALTUS_PUSH(arena, double, sys->dims.nv);
-  room->matrix = SALTUS_PUSH(arena, double, sys->ops->kinetic == NULL ? saltusi_mass_room(sys) : 0);
+  room->matrix =
+      SALTUS_PUSH(arena, double, sys->ops->kinetic == NULL ? saltusi_mass_workspace(sys) : 0);
 }
 
 /* Which of the arguments move. */
@@ -32,7 +34,7 @@ typedef struct course {
   bool kinetic; /* the kinetic energy, else the potential one */
 } course;
 
-static double rate(const saltus_system* sys, const saltus_point* at, saltusi_power_room* room,
+static double rate(const saltus_system* sys, const saltus_point* at, saltusi_power_workspace* room,
                    course c, double s) {
   static const double weight[3] = {45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0};
   double sum = 0.0;
@@ -57,7 +59,7 @@ static double rate(const saltus_system* sys, const saltus_point* at, saltusi_pow
 }
 
 void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* at, double scale,
-                                  saltusi_power_room* room, double power[2]) {
+                                  saltusi_power_workspace* room, double power[2]) {
   assert(sys != NULL && at != NULL && room != NULL);
   int nv = sys->dims.nv;
   double speed = saltusi_max_abs(nv, at->v);
@@ -77,7 +79,7 @@ void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* 
 }
 
 void saltusi_system_power(const saltus_system* sys, const saltus_point* at,
-                          saltusi_power_room* room, double power[2]) {
+                          saltusi_power_workspace* room, double power[2]) {
   assert(sys != NULL && at != NULL && room != NULL);
   if (sys->ops->power != NULL) {
     sys->ops->power(sys->self, at, power);

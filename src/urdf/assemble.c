@@ -168,8 +168,8 @@ static void start_values(saltusi_robot* robot) {
 }
 
 /* Transform of the child frame by the value of a joint. */
-static saltusi_frame motion(const saltusi_robot_joint* joint) {
-  saltusi_frame moved = saltusi_frame_none();
+static saltusi_urdf_frame motion(const saltusi_robot_joint* joint) {
+  saltusi_urdf_frame moved = saltusi_frame_none();
   if (joint->kind == SALTUSI_ROBOT_REVOLUTE && joint->start != 0.0) {
     saltusi_matrix3_turn(joint->axis, joint->start, moved.R);
   } else if (joint->kind == SALTUSI_ROBOT_PRISMATIC) {
@@ -199,7 +199,7 @@ static void settle_rigid(saltusi_robot* robot) {
       saltusi_robot_note(robot, joint->line,
                          "joint " SALTUSI_ROBOT_QUOTE " has the one value %g: taken as fixed there",
                          joint->name, joint->start);
-      saltusi_frame moved = motion(joint);
+      saltusi_urdf_frame moved = motion(joint);
       joint->origin = saltusi_frame_in(&joint->origin, &moved);
       joint->kind = SALTUSI_ROBOT_FIXED;
       joint->limited = false;
@@ -216,8 +216,8 @@ static void place_link(saltusi_robot* robot, saltusi_robot_link* link) {
     return;
   }
   const saltusi_robot_joint* joint = &robot->joints[link->joint];
-  saltusi_frame at = saltusi_frame_in(&robot->links[joint->parent].place, &joint->origin);
-  saltusi_frame moved = motion(joint);
+  saltusi_urdf_frame at = saltusi_frame_in(&robot->links[joint->parent].place, &joint->origin);
+  saltusi_urdf_frame moved = motion(joint);
   link->place = saltusi_frame_in(&at, &moved);
   for (int i = 0; i < 3; i++) {
     if (!(fabs(link->place.p[i]) <= farthest)) {

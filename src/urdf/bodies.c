@@ -14,7 +14,7 @@
 
 /* Takes b, given in `frame`, into a. */
 static void join_masses(saltusi_robot_mass* a, const saltusi_robot_mass* b,
-                        const saltusi_frame* frame) {
+                        const saltusi_urdf_frame* frame) {
   if (b->mass == 0.0) {
     return;
   }
@@ -109,7 +109,7 @@ static void join_body(saltusi_robot* robot, saltusi_robot_link* link, int body) 
   if (body >= 0) {
     saltusi_robot_body* b = &robot->bodies[body];
     const saltusi_robot_link* top = &robot->links[b->top];
-    saltusi_frame in_top =
+    saltusi_urdf_frame in_top =
         link == top ? saltusi_frame_none() : saltusi_frame_from(&top->place, &link->place);
     join_masses(&b->mass, &link->mass, &in_top);
   }

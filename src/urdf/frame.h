@@ -10,13 +10,13 @@
 #include <string.h>
 
 /* p: the origin [m]; R: columns are its axes, row major; both in the frame that it is given in. */
-typedef struct saltusi_frame {
+typedef struct saltusi_urdf_frame {
   double p[3];
   double R[9];
-} saltusi_frame;
+} saltusi_urdf_frame;
 
-static inline saltusi_frame saltusi_frame_none(void) {
-  return (saltusi_frame){.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+static inline saltusi_urdf_frame saltusi_frame_none(void) {
+  return (saltusi_urdf_frame){.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 }
 
 /* out = A B, or A B^T */
@@ -42,7 +42,7 @@ static inline void saltusi_matrix3_times_transposed(const double* A, const doubl
 }
 
 /* out = p + R x */
-static inline void saltusi_frame_point(const saltusi_frame* f, const double* x, double* out) {
+static inline void saltusi_frame_point(const saltusi_urdf_frame* f, const double* x, double* out) {
   double y[3];
   for (int i = 0; i < 3; i++) {
     y[i] = f->p[i] + f->R[3 * i] * x[0] + f->R[3 * i + 1] * x[1] + f->R[3 * i + 2] * x[2];
@@ -51,16 +51,18 @@ static inline void saltusi_frame_point(const saltusi_frame* f, const double* x, 
 }
 
 /* b, which is given in a, in the parent frame of a */
-static inline saltusi_frame saltusi_frame_in(const saltusi_frame* a, const saltusi_frame* b) {
-  saltusi_frame f;
+static inline saltusi_urdf_frame saltusi_frame_in(const saltusi_urdf_frame* a,
+                                                  const saltusi_urdf_frame* b) {
+  saltusi_urdf_frame f;
   saltusi_frame_point(a, b->p, f.p);
   saltusi_matrix3_times(a->R, b->R, f.R);
   return f;
 }
 
 /* b relative to a, both given in the same frame */
-static inline saltusi_frame saltusi_frame_from(const saltusi_frame* a, const saltusi_frame* b) {
-  saltusi_frame f;
+static inline saltusi_urdf_frame saltusi_frame_from(const saltusi_urdf_frame* a,
+                                                    const saltusi_urdf_frame* b) {
+  saltusi_urdf_frame f;
   for (int i = 0; i < 3; i++) {
     f.p[i] = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -74,14 +76,14 @@ static inline saltusi_frame saltusi_frame_from(const saltusi_frame* a, const sal
 }
 
 /* R = Rz(yaw) Ry(pitch) Rx(roll) */
-static inline saltusi_frame saltusi_frame_rpy(const double* xyz, const double* rpy) {
+static inline saltusi_urdf_frame saltusi_frame_rpy(const double* xyz, const double* rpy) {
   double cr = cos(rpy[0]), sr = sin(rpy[0]);
   double cp = cos(rpy[1]), sp = sin(rpy[1]);
   double cy = cos(rpy[2]), sy = sin(rpy[2]);
-  return (saltusi_frame){.p = {xyz[0], xyz[1], xyz[2]},
-                         .R = {cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr, sy * cp,
-                               sy * sp * sr + cy * cr, sy * sp * cr - cy * sr, -sp, cp * sr,
-                               cp * cr}};
+  return (saltusi_urdf_frame){.p = {xyz[0], xyz[1], xyz[2]},
+                              .R = {cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr,
+                                    sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr, -sp,
+                                    cp * sr, cp * cr}};
 }
 
 /* Rotation by an angle about a unit axis (Rodrigues): R = c 1 + s [a] + (1 - c) a a^T */

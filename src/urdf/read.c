@@ -100,7 +100,7 @@ static void read_place(saltusi_robot* robot, const saltusi_xml_node* node, const
 
 /* Six numbers of a symmetric matrix, moved from the inertial frame to that of the link. */
 static void read_inertia(saltusi_robot* robot, const saltusi_xml_node* node,
-                         const saltusi_frame* frame, double* out) {
+                         const saltusi_urdf_frame* frame, double* out) {
   static const char* const words[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
   static const int places[6][2] = {{0, 0}, {1, 3}, {2, 6}, {4, 4}, {5, 7}, {8, 8}};
   double I[9] = {0.0};
@@ -124,7 +124,7 @@ static void read_inertial(saltusi_robot* robot, const saltusi_xml_node* node,
   const saltusi_element about = {none, inertial_children};
   double xyz[3] = {0.0}, rpy[3] = {0.0};
   read_place(robot, saltusi_element_child(robot, node, "origin"), w.text, xyz, rpy);
-  saltusi_frame frame = saltusi_frame_rpy(xyz, rpy);
+  saltusi_urdf_frame frame = saltusi_frame_rpy(xyz, rpy);
   memcpy(link->mass.centre, xyz, sizeof xyz);
   const saltusi_xml_node* mass = saltusi_element_child(robot, node, "mass");
   if (mass == NULL || !saltusi_element_numbers(robot, mass, "value", 1, &link->mass.mass)) {

@@ -42,21 +42,21 @@ typedef enum saltusi_robot_shape_kind {
 typedef struct saltusi_robot_shape {
   saltusi_robot_shape_kind kind;
   int line;
-  double size[3];      /* m: lengths of a box; radius, length; scale of a mesh */
-  const char* file;    /* of a mesh */
-  saltusi_frame place; /* in the frame of the link */
+  double size[3];           /* m: lengths of a box; radius, length; scale of a mesh */
+  const char* file;         /* of a mesh */
+  saltusi_urdf_frame place; /* in the frame of the link */
   const char* label;
 } saltusi_robot_shape;
 
 typedef struct saltusi_robot_link {
   const char* name;
   int line;
-  bool inertial;           /* it has mass properties */
-  saltusi_robot_mass mass; /* in its frame */
-  int joint;               /* whose child it is; -1: the root */
-  saltusi_frame place;     /* in the world, at the start */
-  int body;                /* body of the link; -1: the ground */
-  const char* marker;      /* its frame in the scene */
+  bool inertial;            /* it has mass properties */
+  saltusi_robot_mass mass;  /* in its frame */
+  int joint;                /* whose child it is; -1: the root */
+  saltusi_urdf_frame place; /* in the world, at the start */
+  int body;                 /* body of the link; -1: the ground */
+  const char* marker;       /* its frame in the scene */
   saltusi_robot_shape* shapes;
   int shape_count;
 } saltusi_robot_link;
@@ -69,7 +69,7 @@ typedef struct saltusi_robot_joint {
   int parent, child;
   double xyz[3], rpy[3];                            /* origin in the parent's frame: m, rad */
   double axis[3];                                   /* unit, in the joint's frame */
-  saltusi_frame origin;                             /* xyz and rpy as a frame */
+  saltusi_urdf_frame origin;                        /* xyz and rpy as a frame */
   double child_xyz[3], child_rpy[3], child_axis[3]; /* of a loop: the same in the child's frame */
   bool limited;
   double lower, upper; /* m or rad */

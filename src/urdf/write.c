@@ -130,7 +130,7 @@ static void write_shape(text* t, const saltusi_robot_link* link, const saltusi_r
     }
   }
   put(t, "}");
-  saltusi_frame frame = saltusi_frame_in(&link->place, &shape->place);
+  saltusi_urdf_frame frame = saltusi_frame_in(&link->place, &shape->place);
   if (moves) {
     const saltusi_robot_body* body = &t->robot->bodies[link->body];
     frame = saltusi_frame_from(&t->robot->links[body->top].place, &frame);
@@ -212,7 +212,7 @@ static void write_body(text* t, const saltusi_robot_body* body) {
 }
 
 static void write_link_marker(text* t, const saltusi_robot_link* link) {
-  saltusi_frame frame = link->place;
+  saltusi_urdf_frame frame = link->place;
   put(t, "  %s: {", link->marker);
   if (link->body >= 0) {
     const saltusi_robot_body* body = &t->robot->bodies[link->body];
@@ -234,7 +234,7 @@ static void write_link_marker(text* t, const saltusi_robot_link* link) {
 static void write_joint_marker(text* t, const saltusi_robot_joint* joint, int side) {
   const saltusi_robot_link* link = &t->robot->links[side == 0 ? joint->parent : joint->child];
   const double* axis = side == 0 || !joint->loop ? joint->axis : joint->child_axis;
-  saltusi_frame frame = saltusi_frame_none();
+  saltusi_urdf_frame frame = saltusi_frame_none();
   if (side == 0) {
     frame = joint->origin;
   } else if (joint->loop) {

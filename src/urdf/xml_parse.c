@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct builder {
+typedef struct xml_parse_builder {
   const char* file;
   saltusi_pool* pool;
   saltus_log log;
@@ -25,20 +25,20 @@ typedef struct builder {
   saltusi_xml_node* root;
   saltusi_xml_node* open[SALTUSI_XML_DEPTH]; /* the elements that we are in */
   int depth;
-} builder;
+} xml_parse_builder;
 
-static int line_of(const builder* b) {
+static int line_of(const xml_parse_builder* b) {
   XML_Size line = XML_GetCurrentLineNumber(b->parser);
   return line > INT_MAX ? INT_MAX : (int)line;
 }
 
-static void stop(builder* b, saltus_status status) {
+static void stop(xml_parse_builder* b, saltus_status status) {
   b->status = b->status == SALTUS_OK ? status : b->status;
   (void)XML_StopParser(b->parser, XML_FALSE);
 }
 
-static void refuse(builder* b, const char* format, ...) SALTUSI_PRINTF(2, 3);
-static void refuse(builder* b, const char* format, ...) {
+static void refuse(xml_parse_builder* b, const char* format, ...) SALTUSI_PRINTF(2, 3);
+static void refuse(xml_parse_builder* b, const char* format, ...) {
   char why[256];
   va_list values;
   va_start(values, format);
@@ -51,7 +51,7 @@ static void refuse(builder* b, const char* format, ...) {
 }
 
 /* name, value, name, value, ..., NULL */
-static bool copy_attributes(builder* b, const XML_Char** given, saltusi_xml_node* node) {
+static bool copy_attributes(xml_parse_builder* b, const XML_Char** given, saltusi_xml_node* node) {
   int count = 0;
   while (given[2 * count] != NULL) {
     count++;
@@ -67,7 +67,7 @@ static bool copy_attributes(builder* b, const XML_Char** given, saltusi_xml_node
 }
 
 static void start_element(void* user, const XML_Char* name, const XML_Char** attributes) {
-  builder* b = user;
+  xml_parse_builder* b = user;
   if (b->status != SALTUS_OK) {
     return;
   }
@@ -100,7 +100,7 @@ static void start_element(void* user, const XML_Char* name, const XML_Char** att
 }
 
 static void end_element(void* user, const XML_Char* name) {
-  builder* b = user;
+  xml_parse_builder* b = user;
   (void)name;
   if (b->status == SALTUS_OK) {
     b->depth--;
@@ -108,7 +108,7 @@ static void end_element(void* user, const XML_Char* name) {
 }
 
 static void text_inside(void* user, const XML_Char* text, int length) {
-  builder* b = user;
+  xml_parse_builder* b = user;
   for (int i = 0; i < length && b->status == SALTUS_OK && b->depth > 0; i++) {
     if (strchr(" \t\r\n", text[i]) == NULL || text[i] == '\0') {
       saltusi_xml_node* node = b->open[b->depth - 1];
@@ -133,7 +133,7 @@ saltus_status saltusi_xml_parse(const char* text, size_t length, const char* fil
                 length, INT_MAX);
     return SALTUS_ERR_INPUT;
   }
-  builder b = {.file = file, .pool = pool, .log = log, .parser = XML_ParserCreate(NULL)};
+  xml_parse_builder b = {.file = file, .pool = pool, .log = log, .parser = XML_ParserCreate(NULL)};
   if (b.parser == NULL) {
     return SALTUS_ERR_MEMORY;
   }

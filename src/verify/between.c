@@ -19,7 +19,8 @@ enum { DEGREE = 3, ORDER = 2, JET = ORDER + 1, MOST_DEPTH = 24 };
 
 /* --- the polynomial --------------------------------------------------------------------------------- */
 
-static void set_path(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+static void set_path(saltusi_checker* c, const saltusi_checked_frame* a,
+                     const saltusi_checked_frame* b) {
   saltusi_between* w = &c->between;
   double h = b->t - a->t;
   const double *va = a->v, *vb = b->v;
@@ -105,7 +106,7 @@ static double gap_at(saltusi_checker* c, const target* x, double s) {
   double* q = c->between.q;
   path_at(c, s, q);
   saltus_point at =
-      saltusi_place(c, c->between.a.t + s * (c->between.b.t - c->between.a.t), q, NULL);
+      saltusi_point_at(c, c->between.a.t + s * (c->between.b.t - c->between.a.t), q, NULL);
   double gap = NAN;
   if (ops->gaps == NULL) {
     saltusi_list_gaps(c, &at);
@@ -208,8 +209,8 @@ static bool fill_list(saltusi_checker* c, const saltus_point* at, const saltus_b
                       double reach) {
   const saltus_system_ops* ops = c->system->ops;
   saltusi_listed* l = &c->listed;
-  saltus_status status = SALTUS_RETRY_ROOM;
-  for (int turn = 0; turn < 8 && status == SALTUS_RETRY_ROOM; turn++) {
+  saltus_status status = SALTUS_RETRY_CAPACITY;
+  for (int turn = 0; turn < 8 && status == SALTUS_RETRY_CAPACITY; turn++) {
     saltus_contact_list list = {.capacity = l->capacity,
                                 .reach = reach,
                                 .gap = l->gap,
@@ -218,7 +219,7 @@ static bool fill_list(saltusi_checker* c, const saltus_point* at, const saltus_b
     status = over != NULL ? ops->sweep(c->system->self, over, &list)
                           : ops->contacts(c->system->self, at, &list);
     l->count = list.count;
-    if (status == SALTUS_RETRY_ROOM) {
+    if (status == SALTUS_RETRY_CAPACITY) {
       l->capacity = (list.count > 2 * l->capacity ? list.count : 2 * l->capacity) + 16;
       l->gap = SALTUSI_TAKE(&c->pool, double, l->capacity);
       l->identity = SALTUSI_TAKE(&c->pool, uint64_t, l->capacity);
@@ -231,7 +232,7 @@ static bool fill_list(saltusi_checker* c, const saltus_point* at, const saltus_b
   return status == SALTUS_OK;
 }
 
-static bool is_recorded(const saltusi_acting* list, int count, uint64_t identity) {
+static bool is_recorded(const saltusi_checked_contacts* list, int count, uint64_t identity) {
   for (int i = 0; i < count; i++) {
     if (list[i].identity == identity) {
       return true;
@@ -240,12 +241,12 @@ static bool is_recorded(const saltusi_acting* list, int count, uint64_t identity
   return false;
 }
 
-void saltusi_check_unlisted(saltusi_checker* c, const saltusi_frame* f, double limit) {
+void saltusi_check_unlisted(saltusi_checker* c, const saltusi_checked_frame* f, double limit) {
   assert(c != NULL && f != NULL);
   if (!c->data->changing) {
     return; /* all of a fixed set are recorded */
   }
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   int count = saltusi_frame_contacts(c, f->number, c->acting);
   if (!fill_list(c, &at, NULL, 0.0)) {
     saltusi_skip(c, SALTUS_VERIFY_PENETRATION);
@@ -256,7 +257,8 @@ void saltusi_check_unlisted(saltusi_checker* c, const saltusi_frame* f, double l
   }
   for (int i = 0; i < c->listed.count; i++) {
     if (c->listed.gap[i] < 0.0 && !is_recorded(c->acting, count, c->listed.identity[i])) {
-      const saltusi_acting found = {.identity = c->listed.identity[i], .law = c->listed.law[i]};
+      const saltusi_checked_contacts found = {.identity = c->listed.identity[i],
+                                              .law = c->listed.law[i]};
       saltusi_note(c, SALTUS_VERIFY_PENETRATION, -c->listed.gap[i], limit,
                    (saltusi_where){.frame = f->number, .place = -1, .contact = &found});
     }
@@ -272,7 +274,7 @@ static void find_closed(saltusi_checker* c, double limit) {
   int count = saltusi_frame_contacts(c, w->b.number, c->acting);
   w->closed_count = 0;
   for (int i = 0, k = 0; i < count; i++) {
-    const saltusi_acting* x = &c->acting[i];
+    const saltusi_checked_contacts* x = &c->acting[i];
     for (; k < before && c->before[k].identity < x->identity; k++) {
     }
     bool touches = k < before && c->before[k].identity == x->identity &&
@@ -314,7 +316,7 @@ static bool acts_nearby(saltusi_checker* c, const saltus_point* at, uint64_t ide
   for (long long f = c->between.a.number; f < d->count && d->step[f] <= last; f++) {
     int count = saltusi_frame_contacts(c, f, c->acting);
     for (int i = 0; i < count; i++) {
-      const saltusi_acting* x = &c->acting[i];
+      const saltusi_checked_contacts* x = &c->acting[i];
       bool acts = x->force[0] != 0.0 || x->impulse[0] != 0.0;
       if (acts && same_bodies(c, at, x->identity, identity)) {
         return true;
@@ -327,13 +329,13 @@ static bool acts_nearby(saltusi_checker* c, const saltus_point* at, uint64_t ide
 /* A gap that is negative between the frames. Whether the recording has the contact. */
 static bool settle(saltusi_checker* c, const target* x) {
   const saltusi_between* w = &c->between;
-  saltusi_acting found = {.identity = x->identity, .law = x->watch ? 0 : x->law};
+  saltusi_checked_contacts found = {.identity = x->identity, .law = x->watch ? 0 : x->law};
   if (!c->to_tolerance) {
     if (gap_at(c, x, 0.0) < 0.0) {
       return true; /* seen where it closed */
     }
     path_at(c, x->at, w->q);
-    saltus_point at = saltusi_place(c, w->a.t + x->at * (w->b.t - w->a.t), w->q, NULL);
+    saltus_point at = saltusi_point_at(c, w->a.t + x->at * (w->b.t - w->a.t), w->q, NULL);
     if (x->watch && fill_list(c, &at, NULL, 0.0)) {
       for (int i = 0; i < c->listed.count && found.identity == x->identity; i++) {
         found.identity = c->listed.gap[i] < 0.0 ? c->listed.identity[i] : found.identity;
@@ -367,12 +369,13 @@ static bool check_target(saltusi_checker* c, uint64_t identity, int law, double 
 static void check_touching(saltusi_checker* c, double margin) {
   saltusi_between* w = &c->between;
   path_at(c, 0.5, w->q);
-  saltus_point at = saltusi_place(c, 0.5 * (w->a.t + w->b.t), w->q, NULL);
+  saltus_point at = saltusi_point_at(c, 0.5 * (w->a.t + w->b.t), w->q, NULL);
   if (!c->to_tolerance || w->closed_count == 0 || !fill_list(c, &at, NULL, 0.0)) {
     return;
   }
   for (int i = 0; i < c->listed.count; i++) {
-    const saltusi_acting found = {.identity = c->listed.identity[i], .law = c->listed.law[i]};
+    const saltusi_checked_contacts found = {.identity = c->listed.identity[i],
+                                            .law = c->listed.law[i]};
     saltusi_note(c, SALTUS_VERIFY_CONTACTS, fmax(0.0, -c->listed.gap[i]), margin,
                  (saltusi_where){.frame = w->b.number, .place = -1, .contact = &found});
   }
@@ -418,8 +421,8 @@ static bool check_changing(saltusi_checker* c, double margin) {
   return clear;
 }
 
-void saltusi_check_between(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                           double limit) {
+void saltusi_check_between(saltusi_checker* c, const saltusi_checked_frame* a,
+                           const saltusi_checked_frame* b, double limit) {
   assert(c != NULL && a != NULL && b != NULL);
   if (c->data->step[b->number] - c->data->step[a->number] > 1) {
     saltusi_skip(c, SALTUS_VERIFY_CONTACTS);
@@ -446,7 +449,7 @@ void saltusi_check_between(saltusi_checker* c, const saltusi_frame* a, const sal
   c->out->clear += clear ? b->t - a->t : 0.0;
 }
 
-bool saltusi_between_room(saltusi_checker* c) {
+bool saltusi_between_workspace(saltusi_checker* c) {
   assert(c != NULL);
   saltusi_pool* p = &c->pool;
   size_t nq = (size_t)c->nq;

@@ -13,19 +13,19 @@
 #include "saltus/verify.h"
 
 /* A contact of a frame as it is recorded. */
-typedef struct saltusi_acting {
+typedef struct saltusi_checked_contacts {
   uint64_t identity;
   int law;
   double gap, velocity; /* NaN: it does not exist any more */
   double force[3], impulse[3];
-} saltusi_acting;
+} saltusi_checked_contacts;
 
 /* A state in the recording. */
-typedef struct saltusi_frame {
+typedef struct saltusi_checked_frame {
   long long number;
   double t;
   const double *q, *v;
-} saltusi_frame;
+} saltusi_checked_frame;
 
 /* Part of the hardest impulse of a run that sums of impulses round away. */
 #define SALTUSI_LOST_IN_SUMS 1e-13
@@ -34,7 +34,7 @@ typedef struct saltusi_frame {
 enum { SALTUSI_CONTACT_ROWS = 6 };
 
 /* A contact that acts over an interval. */
-typedef struct saltusi_held {
+typedef struct saltusi_checked_constraints {
   uint64_t identity;
   const saltus_contact_law* rule;
   int tangents, rows;
@@ -43,19 +43,19 @@ typedef struct saltusi_held {
   double direction[2];        /* of the slip; in space where its speed is too small to tell */
   double roll[2], spin;       /* the same of rolling and spin */
   double turn; /* rad, by which tolerances of the slip leave that direction open in space */
-} saltusi_held;
+} saltusi_checked_constraints;
 
 /* Dry friction beside contacts over an interval. */
-typedef struct saltusi_dry {
+typedef struct saltusi_checked_joint_friction {
   bool holds;
   double sign; /* of its rate where it does not */
-} saltusi_dry;
+} saltusi_checked_joint_friction;
 
 /* What a row that is not recorded can give. */
 typedef struct saltusi_unseen {
-  const saltusi_acting* contact; /* NULL: dry friction */
-  double most;                   /* N s */
-  bool alone;                    /* it gives all of that against its rate, if there is one */
+  const saltusi_checked_contacts* contact; /* NULL: dry friction */
+  double most;                             /* N s */
+  bool alone; /* it gives all of that against its rate, if there is one */
 } saltusi_unseen;
 
 /* The equations at one place: M by its Cholesky factor, F, and rows over all velocities. */
@@ -81,7 +81,7 @@ typedef struct saltusi_listed {
 
 /* The time between two frames: a cubic polynomial in s = (t - a.t) / (b.t - a.t). */
 typedef struct saltusi_between {
-  saltusi_frame a, b;
+  saltusi_checked_frame a, b;
   double* power;          /* [nq x 4] */
   double off;             /* m, rad: how far the motion is from the polynomial, estimated */
   double bent;            /* m, rad: what the motion is off a straight line */
@@ -94,14 +94,14 @@ typedef struct saltusi_between {
 } saltusi_between;
 
 /* Outputs and events of the scene. */
-typedef struct saltusi_observed {
+typedef struct saltusi_observed_values {
   bool outputs, events;
   double *values, *plain, *most; /* [output_count], plain twice; most: largest of the run */
   double* forces;                /* [2 nj + 3 x 64] room */
   double *g, *last, *g_most;     /* [event_count] at a frame, at the one before, largest so far */
   double* open; /* [nc] s, last frame at which a contact was open; -INFINITY: none */
   void* scratch;
-} saltusi_observed;
+} saltusi_observed_values;
 
 /* Columns of the ledger. */
 enum {
@@ -145,17 +145,18 @@ typedef struct saltusi_checker {
   double slack;    /* of the first step, where the start had to be corrected */
   void* scratch;
   saltus_failure failure;
-  saltusi_acting *acting, *before; /* [acting_room] of a frame, and of the one before it */
-  double shown_t;                  /* s, of the last frame behind an impact */
-  long long shown_to;              /* one past its events */
+  saltusi_checked_contacts *acting,
+      *before;        /* [acting_room] of a frame, and of the one before it */
+  double shown_t;     /* s, of the last frame behind an impact */
+  long long shown_to; /* one past its events */
   int acting_room;
-  saltusi_held* held;     /* [acting_room] */
-  saltusi_dry* dry;       /* [dry_count] */
-  double* dry_limit;      /* [dry_count] N, of those that slide */
-  saltusi_unseen* unseen; /* [at.rows] */
-  double* unseen_x;       /* [3 x at.rows] N s, in the balances of a step */
-  double spread[4];       /* of the last step: momentum, joint impulses, external and drive power */
-  int rows_at_hand;       /* of joints and what is not recorded, of the last balance */
+  saltusi_checked_constraints* held;   /* [acting_room] */
+  saltusi_checked_joint_friction* dry; /* [dry_count] */
+  double* dry_limit;                   /* [dry_count] N, of those that slide */
+  saltusi_unseen* unseen;              /* [at.rows] */
+  double* unseen_x;                    /* [3 x at.rows] N s, in the balances of a step */
+  double spread[4]; /* of the last step: momentum, joint impulses, external and drive power */
+  int rows_at_hand; /* of joints and what is not recorded, of the last balance */
   const double* joint_force; /* [nj] N, recorded with the step at hand; NULL: not */
   bool* lost;                /* [nc] bonds that have given way */
   saltusi_equations at;
@@ -176,14 +177,14 @@ typedef struct saltusi_checker {
   saltusi_listed listed;
   saltusi_between between;
   saltusi_booked booked;
-  saltusi_observed observed;
+  saltusi_observed_values observed;
   double energy; /* J, largest of the run */
 } saltusi_checker;
 
 /* An impact of one contact. */
 typedef struct saltusi_hit {
-  const saltusi_frame* frame; /* after it */
-  const saltusi_acting* contact;
+  const saltusi_checked_frame* frame; /* after it */
+  const saltusi_checked_contacts* contact;
   double before[3], after[3]; /* m/s */
   double limit;               /* m/s */
   double W[9];                /* [rows x rows] kg^-1, with joints held; infinite: not known */
@@ -196,7 +197,7 @@ typedef struct saltusi_hit {
 typedef struct saltusi_where {
   long long frame;
   long long place;
-  const saltusi_acting* contact;
+  const saltusi_checked_contacts* contact;
   bool certain; /* whatever happened between frames */
 } saltusi_where;
 
@@ -207,21 +208,23 @@ void saltusi_skip(saltusi_checker* c, saltus_verify_item item);
 
 /* --- frames.c --------------------------------------------------------------------------------------- */
 
-saltusi_frame saltusi_frame_at(const saltusi_checker* c, long long number);
+saltusi_checked_frame saltusi_frame_at(const saltusi_checker* c, long long number);
 /* The first frame that is not before a time; the last one where none is. */
 long long saltusi_frame_of(const saltusi_checker* c, double t);
 /* Whether a frame lies inside of a step: dense output is less accurate than the ends of steps. */
 bool saltusi_is_inside(const saltusi_checker* c, long long i);
 /* The contacts of a frame; how many. */
-int saltusi_frame_contacts(const saltusi_checker* c, long long number, saltusi_acting* list);
+int saltusi_frame_contacts(const saltusi_checker* c, long long number,
+                           saltusi_checked_contacts* list);
 /* [nj] N, mean forces of joints on the way to a frame; NULL: not recorded. */
-const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_frame* f);
+const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_checked_frame* f);
 /* Weights at a pair of frames: atol + rtol |x| by velocity. */
-void saltusi_set_weights(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_set_shape_mass(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b);
 
 /* --- equations.c ------------------------------------------------------------------------------------ */
 
-saltus_point saltusi_place(saltusi_checker* c, double t, const double* q, const double* v);
+saltus_point saltusi_point_at(saltusi_checker* c, double t, const double* q, const double* v);
 /* M, its factor and F at a place; false when M is not positive definite. */
 bool saltusi_mass_and_force(saltusi_checker* c, const saltus_point* at);
 void saltusi_mass_solve(const saltusi_checker* c, double* x);
@@ -246,15 +249,16 @@ int saltusi_without(saltusi_checker* c, int n, double* r);
  * pushed, and over h > 0 dry friction. How many; c->unseen says what they can give. */
 int saltusi_unseen_rows(saltusi_checker* c, const saltus_point* at, int count, double h);
 /* The way from q0 to q1 along velocities. */
-void saltusi_way(const saltusi_checker* c, const double* q0, const double* q1, double* d);
+void saltusi_displacement(const saltusi_checker* c, const double* q0, const double* q1, double* d);
 
 /* --- follow.c --------------------------------------------------------------------------------------- */
 
 /* The motion from frame a to the time of b with c->held contacts, by extrapolation of the midpoint rule (Gragg,
  * Bulirsch, Stoer): q [nq], v [nv], impulses [count x 3], and what saltusi_powers_at integrates. False when it does not
  * converge. */
-bool saltusi_follow(saltusi_checker* c, const saltusi_frame* a, double t, int count, double* y);
-size_t saltusi_follow_room(int nq, int nv, int nj, int contacts);
+bool saltusi_follow(saltusi_checker* c, const saltusi_checked_frame* a, double t, int count,
+                    double* y);
+size_t saltusi_follow_workspace(int nq, int nv, int nj, int contacts);
 
 /* --- friction.c ------------------------------------------------------------------------------------- */
 
@@ -265,7 +269,7 @@ double saltusi_gauge(const saltus_contact_law* law, const double T[2]);
 /* N, what a bond holds along the tangents. */
 double saltusi_bond_shear(const saltus_contact_law* law, double bond);
 /* Friction over the pressure of what slides, rolls and spins, s [rows]; 0 for rows that are held. */
-void saltusi_slide(const saltusi_held* held, const double* U, double* s);
+void saltusi_slide(const saltusi_checked_constraints* held, const double* U, double* s);
 void saltusi_patch(saltus_patch patch, double d, double* f, double* m);
 
 /* --- impacts.c -------------------------------------------------------------------------------------- */
@@ -281,31 +285,37 @@ bool saltusi_newton_in_plane(const saltus_contact_law* law, const double* W, con
 
 /* W of the rows of a contact at a place, with joints held, whose rows are at hand. */
 void saltusi_effective_mass(saltusi_checker* c, const saltus_point* at,
-                            const saltusi_acting* contact, int rows, double* W);
+                            const saltusi_checked_contacts* contact, int rows, double* W);
 void saltusi_check_law(saltusi_checker* c, const saltusi_hit* h);
 /* Into c->events, by time. */
 void saltusi_sort_events(saltusi_checker* c);
 /* Events from a time to another: the first, and one past the last in *last. */
 long long saltusi_events_from(const saltusi_checker* c, double from, double to, long long* last);
-bool saltusi_is_of(const saltusi_checker* c, const saltus_event* e, const saltusi_acting* contact);
+bool saltusi_is_of(const saltusi_checker* c, const saltus_event* e,
+                   const saltusi_checked_contacts* contact);
 /* Impacts of the instant of frame b one after the other, by the table of events: velocities, energies, laws. */
-void saltusi_check_rounds(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_check_rounds(saltusi_checker* c, const saltusi_checked_frame* a,
+                          const saltusi_checked_frame* b);
 
 /* --- smooth.c, steps.c, jumps.c, values.c ----------------------------------------------------------- */
 
 /* part: by how much limits of forces are wider than between the ends of a step: dense output splits their impulses. */
-void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                          double part);
-void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_check_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
+                          const saltusi_checked_frame* b, double part);
+void saltusi_check_step(saltusi_checker* c, const saltusi_checked_frame* a,
+                        const saltusi_checked_frame* b);
 /* The same of a scheme whose velocities are differences of positions. */
-void saltusi_check_differences(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
-void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
-void saltusi_check_jump(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
-void saltusi_check_values(saltusi_checker* c, const saltusi_frame* f);
+void saltusi_check_differences(saltusi_checker* c, const saltusi_checked_frame* a,
+                               const saltusi_checked_frame* b);
+void saltusi_check_friction(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b);
+void saltusi_check_jump(saltusi_checker* c, const saltusi_checked_frame* a,
+                        const saltusi_checked_frame* b);
+void saltusi_check_values(saltusi_checker* c, const saltusi_checked_frame* f);
 /* Gaps of a fixed set into c->gap. */
 void saltusi_list_gaps(saltusi_checker* c, const saltus_point* at);
 /* m, what positions may be wrong by at a frame; 0 where no tolerance says. */
-double saltusi_position_limit(const saltusi_checker* c, const saltusi_frame* f);
+double saltusi_position_limit(const saltusi_checker* c, const saltusi_checked_frame* f);
 void saltusi_check_events(saltusi_checker* c);
 void saltusi_check_ledger(saltusi_checker* c);
 
@@ -316,16 +326,18 @@ void saltusi_check_ledger(saltusi_checker* c);
 void saltusi_powers_at(saltusi_checker* c, const saltus_point* at, int count, const double* lambda,
                        double* out);
 /* Books their integrals; `sums` as above. */
-void saltusi_book_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                         int count, const double* sums);
-void saltusi_compare_joints(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                            const double* sums, double part);
+void saltusi_book_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b, int count, const double* sums);
+void saltusi_compare_joints(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b, const double* sums, double part);
 void saltusi_book_impact(saltusi_checker* c, const saltusi_hit* h);
 /* Works of contacts over a step of any scheme. */
-void saltusi_check_step_works(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_check_step_works(saltusi_checker* c, const saltusi_checked_frame* a,
+                              const saltusi_checked_frame* b);
 void saltusi_book_begin(saltusi_checker* c);
 /* Compares with the recording at b; a NULL: the first frame. */
-void saltusi_check_works(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_check_works(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b);
 double saltusi_largest_energy(const saltus_recording_data* d);
 /* J, what columns of the ledger may be wrong by at a frame. */
 double saltusi_energy_limit(const saltusi_checker* c, long long frame);
@@ -337,46 +349,52 @@ double saltusi_spread(saltusi_checker* c, int kind, double spread);
 
 /* y [nv] N s: impulses of joints that the balance at hand requires (at.x) minus the recorded ones of frame b, as
  * generalized impulses: redundant joints are compared by their sum. h: s, 0 at an impact. */
-void saltusi_reaction_error(const saltusi_checker* c, const saltusi_frame* b, double h, double* y);
+void saltusi_reaction_error(const saltusi_checker* c, const saltusi_checked_frame* b, double h,
+                            double* y);
 /* Joint forces of a step by y [3 x nv] of its three balances. */
-void saltusi_check_reactions(saltusi_checker* c, const saltusi_frame* b, double h, const double* y);
+void saltusi_check_reactions(saltusi_checker* c, const saltusi_checked_frame* b, double h,
+                             const double* y);
 /* Adds impulses x [nj] of joints up to frame b, less the recorded ones, to the sum of the step. */
-void saltusi_add_reactions(saltusi_checker* c, const saltusi_frame* b, double h, const double* x);
+void saltusi_add_reactions(saltusi_checker* c, const saltusi_checked_frame* b, double h,
+                           const double* x);
 /* That sum, of a step over an accumulation of impacts. */
-void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_frame* a,
-                                  const saltusi_frame* b);
+void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_checked_frame* a,
+                                  const saltusi_checked_frame* b);
 /* Joint impulses of an impact whose balance is at hand. unique: its rows are independent. */
-void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_frame* b, bool unique);
+void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_checked_frame* b, bool unique);
 /* Work of drives at that impact. */
-void saltusi_book_drives(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                         int count);
+void saltusi_book_drives(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b, int count);
 /* Work of external forces and drives over a step of any scheme. */
-void saltusi_check_step_powers(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_check_step_powers(saltusi_checker* c, const saltusi_checked_frame* a,
+                               const saltusi_checked_frame* b);
 /* Energy created by contacts is that of the events. */
-void saltusi_check_created(saltusi_checker* c, const saltusi_frame* b);
+void saltusi_check_created(saltusi_checker* c, const saltusi_checked_frame* b);
 
 /* --- observed.c ------------------------------------------------------------------------------------- */
 
-bool saltusi_observed_room(saltusi_checker* c);
+bool saltusi_observed_workspace(saltusi_checker* c);
 /* Outputs of a frame that take no forces of joints. */
-void saltusi_check_outputs(saltusi_checker* c, const saltusi_frame* f);
+void saltusi_check_outputs(saltusi_checker* c, const saltusi_checked_frame* f);
 /* The others, by forces [nj] at the time of the frame that are known to +- spread [nj]. */
-void saltusi_check_force_outputs(saltusi_checker* c, const saltusi_frame* f, const double* forces,
-                                 const double* spread);
+void saltusi_check_force_outputs(saltusi_checker* c, const saltusi_checked_frame* f,
+                                 const double* forces, const double* spread);
 /* Events of the scene between two frames; a NULL: the first frame. */
-void saltusi_check_passages(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_check_passages(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b);
 /* What events of contacts say of the frames around them. */
 void saltusi_check_kinds(saltusi_checker* c);
 /* Lasting forces and friction that begin and end between two frames have their events. */
-void saltusi_check_statuses(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b);
+void saltusi_check_statuses(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b);
 
 /* --- between.c -------------------------------------------------------------------------------------- */
 
-bool saltusi_between_room(saltusi_checker* c);
+bool saltusi_between_workspace(saltusi_checker* c);
 /* Contacts of a frame that are not recorded with it. limit: m, of penetration. */
-void saltusi_check_unlisted(saltusi_checker* c, const saltusi_frame* f, double limit);
+void saltusi_check_unlisted(saltusi_checker* c, const saltusi_checked_frame* f, double limit);
 /* Contacts between two frames. limit: m, what positions may be wrong by. */
-void saltusi_check_between(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                           double limit);
+void saltusi_check_between(saltusi_checker* c, const saltusi_checked_frame* a,
+                           const saltusi_checked_frame* b, double limit);
 
 #endif

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-saltus_point saltusi_place(saltusi_checker* c, double t, const double* q, const double* v) {
+saltus_point saltusi_point_at(saltusi_checker* c, double t, const double* q, const double* v) {
   assert(c != NULL && q != NULL);
   return (saltus_point){.t = t, .q = q, .v = v, .scratch = c->scratch, .failure = &c->failure};
 }
@@ -258,7 +258,7 @@ static void push(saltusi_checker* c, int r, double force) {
 }
 
 /* Whether row k of a contact has a force of its own. */
-static bool holds(const saltusi_held* h, int k) {
+static bool holds(const saltusi_checked_constraints* h, int k) {
   const saltus_friction_law* f = h->rule->friction;
   if (f == NULL || k <= h->tangents) {
     return h->sticks;
@@ -269,7 +269,7 @@ static bool holds(const saltusi_held* h, int k) {
 
 /* The unknowns of a held contact: forces D, and the rows that they hold; bonds and viscous friction are forces. */
 static void add_contact(saltusi_checker* c, evaluation* e, int i) {
-  const saltusi_held* h = &c->held[i];
+  const saltusi_checked_constraints* h = &c->held[i];
   const saltus_friction_law* f = h->rule->friction;
   int first = e->rows;
   int normal = e->unknowns;
@@ -325,7 +325,7 @@ static void recorded_forces(saltusi_checker* c, const evaluation* e) {
     memcpy(x, c->joint_force, (size_t)c->nj * sizeof *x);
   }
   for (int i = 0; i < e->count; i++) {
-    const saltusi_held* h = &c->held[i];
+    const saltusi_checked_constraints* h = &c->held[i];
     x[next++] = c->acting[i].force[0] + h->bond;
     for (int k = 1; k < h->rows; k++) {
       if (holds(h, k)) {
@@ -393,7 +393,7 @@ static bool solve_with_dry(saltusi_checker* c, const evaluation* e, int dry_rows
 static void write_forces(const saltusi_checker* c, const evaluation* e, double* lambda) {
   int next = c->nj;
   for (int i = 0; i < e->count; i++) {
-    const saltusi_held* h = &c->held[i];
+    const saltusi_checked_constraints* h = &c->held[i];
     double* l = lambda + (ptrdiff_t)3 * i;
     double p = c->at.x[next++];
     l[0] = p - h->bond;
@@ -449,8 +449,8 @@ bool saltusi_acceleration(saltusi_checker* c, const saltus_point* at, int count,
 }
 
 /* Rolling and spin of a contact behind the rows that there are. */
-static int unseen_of(saltusi_checker* c, const saltus_point* at, const saltusi_acting* acting,
-                     double h, int rows) {
+static int unseen_of(saltusi_checker* c, const saltus_point* at,
+                     const saltusi_checked_contacts* acting, double h, int rows) {
   const saltus_contact_law* law = &c->system->laws[acting->law];
   const saltus_friction_law* f = law->friction;
   int all = saltus_contact_rows(law);
@@ -487,7 +487,7 @@ int saltusi_unseen_rows(saltusi_checker* c, const saltus_point* at, int count, d
   int rows = c->nj;
   saltusi_joint_rows(c, at, false);
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* acting = &c->acting[i];
+    const saltusi_checked_contacts* acting = &c->acting[i];
     const saltus_contact_law* law = &c->system->laws[acting->law];
     int all = saltus_contact_rows(law);
     bool pushed = acting->force[0] != 0.0 || acting->impulse[0] != 0.0;
@@ -529,7 +529,7 @@ int saltusi_without(saltusi_checker* c, int n, double* r) {
   return rank;
 }
 
-void saltusi_way(const saltusi_checker* c, const double* q0, const double* q1, double* d) {
+void saltusi_displacement(const saltusi_checker* c, const double* q0, const double* q1, double* d) {
   assert(c != NULL && q0 != NULL && q1 != NULL && d != NULL);
   if (c->system->ops->difference != NULL) {
     c->system->ops->difference(c->system->self, q0, q1, d);

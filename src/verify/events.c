@@ -66,15 +66,16 @@ typedef struct group {
   long long event_first, event_last; /* one past the end */
 } group;
 
-bool saltusi_is_of(const saltusi_checker* c, const saltus_event* e, const saltusi_acting* contact) {
+bool saltusi_is_of(const saltusi_checker* c, const saltus_event* e,
+                   const saltusi_checked_contacts* contact) {
   assert(c != NULL && e != NULL && contact != NULL);
   return c->data->changing ? e->identity == contact->identity
                            : e->contact >= 0 && (uint64_t)e->contact == contact->identity;
 }
 
 /* Sum of the normal impulses of a contact in the events of a group. */
-static double event_sum(const saltusi_checker* c, const group* g, const saltusi_acting* contact,
-                        double* largest) {
+static double event_sum(const saltusi_checker* c, const group* g,
+                        const saltusi_checked_contacts* contact, double* largest) {
   double sum = 0.0;
   for (long long k = g->event_first; k < g->event_last; k++) {
     const saltus_event* e = &c->events[k];
@@ -87,7 +88,8 @@ static double event_sum(const saltusi_checker* c, const group* g, const saltusi_
 }
 
 /* The same in the frames of a group, of which several may have impacts of one time. */
-static double frame_sum(const saltusi_checker* c, const group* g, const saltusi_acting* contact) {
+static double frame_sum(const saltusi_checker* c, const group* g,
+                        const saltusi_checked_contacts* contact) {
   double sum = 0.0;
   for (long long f = g->first; f <= g->last; f++) {
     int count = saltusi_frame_contacts(c, f, c->before);
@@ -105,7 +107,7 @@ static void check_group(saltusi_checker* c, const group* g) {
   for (long long f = g->first; f <= g->last; f++) {
     int count = saltusi_frame_contacts(c, f, c->acting);
     for (int i = 0; i < count; i++) {
-      const saltusi_acting* contact = &c->acting[i];
+      const saltusi_checked_contacts* contact = &c->acting[i];
       frames += contact->impulse[0];
       scale = fmax(scale, fabs(contact->impulse[0]));
       if (g->first == g->last || contact->impulse[0] == 0.0) {
@@ -217,19 +219,19 @@ void saltusi_check_events(saltusi_checker* c) {
 /* --- impacts of one instant, one after the other ---------------------------------------------------- */
 
 /* Events that strike together. */
-typedef struct saltusi_round {
+typedef struct saltusi_sphere_kernel {
   long long first, last;
   int count;    /* contacts with an impulse */
   bool moments; /* that are not recorded act, too */
-} saltusi_round;
+} saltusi_sphere_kernel;
 
 static bool strikes_at(const saltus_event* e, double t) {
   return strikes(e) && e->t == t;
 }
 
 /* Velocities of the rows of an event at v; rows of joints are not touched. */
-static void rows_of(saltusi_checker* c, const saltus_point* at, const saltusi_acting* contact,
-                    const double* v, double U[3]) {
+static void rows_of(saltusi_checker* c, const saltus_point* at,
+                    const saltusi_checked_contacts* contact, const double* v, double U[3]) {
   int rows = 1 + c->system->laws[contact->law].tangents;
   saltusi_contact_rows(c, at, contact->identity, rows, c->nj, false);
   for (int k = 0; k < 3; k++) {
@@ -237,9 +239,9 @@ static void rows_of(saltusi_checker* c, const saltus_point* at, const saltusi_ac
   }
 }
 
-static saltusi_acting contact_of(const saltusi_checker* c, const saltus_event* e) {
-  saltusi_acting x = {.identity = c->data->changing ? e->identity : (uint64_t)e->contact,
-                      .law = c->data->changing ? e->law : e->contact};
+static saltusi_checked_contacts contact_of(const saltusi_checker* c, const saltus_event* e) {
+  saltusi_checked_contacts x = {.identity = c->data->changing ? e->identity : (uint64_t)e->contact,
+                                .law = c->data->changing ? e->law : e->contact};
   memcpy(x.impulse, e->impulse, sizeof x.impulse);
   return x;
 }
@@ -276,7 +278,7 @@ static long long round_end(const saltusi_checker* c, double t, long long first, 
     if (!strikes_at(&events[i], t)) {
       continue;
     }
-    const saltusi_acting x = contact_of(c, &events[i]);
+    const saltusi_checked_contacts x = contact_of(c, &events[i]);
     const saltus_contact_law* law = &c->system->laws[x.law];
     *open = *open || saltus_contact_rows(law) > 1 + law->tangents;
     for (long long k = first; k < i; k++) {
@@ -297,7 +299,7 @@ static int strike_round(saltusi_checker* c, const saltus_point* at, long long fi
     if (!strikes_at(&c->events[i], at->t)) {
       continue;
     }
-    const saltusi_acting x = contact_of(c, &c->events[i]);
+    const saltusi_checked_contacts x = contact_of(c, &c->events[i]);
     int rows = 1 + c->system->laws[x.law].tangents;
     saltusi_contact_rows(c, at, x.identity, rows, c->nj, false);
     for (int k = 0; k < rows * c->nv; k++) {
@@ -314,8 +316,9 @@ static int strike_round(saltusi_checker* c, const saltus_point* at, long long fi
 }
 
 /* One impact of an event from v0 to v1. */
-static saltusi_hit hit_of(saltusi_checker* c, const saltus_point* at, const saltusi_frame* b,
-                          const saltusi_acting* x, const double* v0, const double* v1) {
+static saltusi_hit hit_of(saltusi_checker* c, const saltus_point* at,
+                          const saltusi_checked_frame* b, const saltusi_checked_contacts* x,
+                          const double* v0, const double* v1) {
   saltusi_hit h = {.frame = b, .contact = x};
   for (int k = 0; k < c->nv; k++) {
     h.limit = fmax(h.limit, allowance * c->weight_v[k]);
@@ -326,13 +329,13 @@ static saltusi_hit hit_of(saltusi_checker* c, const saltus_point* at, const salt
 }
 
 /* m/s, by which the normal velocities of the events of a round are off those of v0 and v1. */
-static double round_off(saltusi_checker* c, const saltus_point* at, const saltusi_frame* b,
-                        saltusi_round r, const double* v0, const double* v1) {
+static double round_off(saltusi_checker* c, const saltus_point* at, const saltusi_checked_frame* b,
+                        saltusi_sphere_kernel r, const double* v0, const double* v1) {
   double off = 0.0;
   for (long long i = r.first; i < r.last; i++) {
     const saltus_event* e = &c->events[i];
     if (strikes_at(e, b->t)) {
-      const saltusi_acting x = contact_of(c, e);
+      const saltusi_checked_contacts x = contact_of(c, e);
       const saltusi_hit h = hit_of(c, at, b, &x, v0, v1);
       off = fmax(off, fabs(e->u_before - h.before[0]) / h.limit);
       off = fmax(off, fabs(e->u_after - h.after[0]) / h.limit);
@@ -346,9 +349,10 @@ static double round_off(saltusi_checker* c, const saltus_point* at, const saltus
 }
 
 /* Impacts of the table that happen together from v0 on: as many of the next ones as their velocities say. v1: behind them. */
-static saltusi_round next_round(saltusi_checker* c, const saltus_point* at, const saltusi_frame* b,
-                                saltusi_round all, const double* v0, double* v1) {
-  saltusi_round r = {.first = all.first};
+static saltusi_sphere_kernel next_round(saltusi_checker* c, const saltus_point* at,
+                                        const saltusi_checked_frame* b, saltusi_sphere_kernel all,
+                                        const double* v0, double* v1) {
+  saltusi_sphere_kernel r = {.first = all.first};
   long long most = round_end(c, b->t, all.first, all.last, &r.moments);
   long long best = most;
   double least = INFINITY;
@@ -364,7 +368,7 @@ static saltusi_round next_round(saltusi_checker* c, const saltus_point* at, cons
 }
 
 /* Whether the rounds up to v are those of a frame, and others of the same time belong to the next one. */
-static bool is_shown(const saltusi_checker* c, const saltusi_frame* b, const double* v) {
+static bool is_shown(const saltusi_checker* c, const saltusi_checked_frame* b, const double* v) {
   bool same = b->number + 1 < c->data->count && c->data->t[b->number + 1] == b->t;
   for (int i = 0; i < c->nv && same; i++) {
     same = fabs(v[i] - b->v[i]) <= allowance * c->weight_v[i];
@@ -372,18 +376,19 @@ static bool is_shown(const saltusi_checker* c, const saltusi_frame* b, const dou
   return same;
 }
 
-void saltusi_check_rounds(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_rounds(saltusi_checker* c, const saltusi_checked_frame* a,
+                          const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   double *v0 = c->work_v + (ptrdiff_t)4 * c->nv, *v1 = v0 + c->nv;
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
-  saltusi_round all = {0};
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
+  saltusi_sphere_kernel all = {0};
   all.first = saltusi_events_from(c, b->t, b->t, &all.last);
   all.first = c->shown_t == b->t ? c->shown_to : all.first;
   memcpy(v0, a->v, (size_t)c->nv * sizeof *v0);
   bool moments = c->system->dry_count > 0; /* that are not recorded */
   while (all.first < all.last) {
     bool first = v0[0] == a->v[0] && memcmp(v0, a->v, (size_t)c->nv * sizeof *v0) == 0;
-    saltusi_round r = next_round(c, &at, b, all, v0, v1);
+    saltusi_sphere_kernel r = next_round(c, &at, b, all, v0, v1);
     bool once = first && r.last == all.last;
     moments = moments || r.moments;
     if (r.moments && !once) {
@@ -394,7 +399,7 @@ void saltusi_check_rounds(saltusi_checker* c, const saltusi_frame* a, const salt
     for (long long i = r.first; i < r.last; i++) {
       const saltus_event* e = &c->events[i];
       if (strikes_at(e, b->t)) {
-        const saltusi_acting x = contact_of(c, e);
+        const saltusi_checked_contacts x = contact_of(c, e);
         saltusi_hit h = hit_of(c, &at, b, &x, v0, once ? b->v : v1);
         h.together = r.count;
         check_event(c, e, &h);

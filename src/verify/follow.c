@@ -17,7 +17,7 @@ static int size_of(int nq, int nv, int nj, int contacts) {
   return nq + nv + 4 * contacts + nj + 2;
 }
 
-size_t saltusi_follow_room(int nq, int nv, int nj, int contacts) {
+size_t saltusi_follow_workspace(int nq, int nv, int nj, int contacts) {
   assert(nq >= 0 && nv >= 0 && nj >= 0 && contacts >= 0);
   return (size_t)(COLUMNS + 5) * (size_t)size_of(nq, nv, nj, contacts);
 }
@@ -26,7 +26,7 @@ size_t saltusi_follow_room(int nq, int nv, int nj, int contacts) {
 static bool rates(saltusi_checker* c, double t, int count, const double* y, double* dy) {
   const double* q = y;
   const double* v = y + c->nq;
-  saltus_point at = saltusi_place(c, t, q, v);
+  saltus_point at = saltusi_point_at(c, t, q, v);
   if (c->system->ops->rate != NULL) {
     c->system->ops->rate(c->system->self, q, v, dy);
   } else {
@@ -128,7 +128,8 @@ static bool extrapolate(saltusi_checker* c, const span* s, double* y) {
   return false;
 }
 
-bool saltusi_follow(saltusi_checker* c, const saltusi_frame* a, double t, int count, double* y) {
+bool saltusi_follow(saltusi_checker* c, const saltusi_checked_frame* a, double t, int count,
+                    double* y) {
   assert(c != NULL && a != NULL && y != NULL);
   int size = size_of(c->nq, c->nv, c->nj, count);
   for (int parts = 1; parts <= MOST_PARTS; parts *= 4) {

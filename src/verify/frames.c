@@ -9,30 +9,31 @@
 #include <math.h>
 #include <string.h>
 
-saltusi_frame saltusi_frame_at(const saltusi_checker* c, long long number) {
+saltusi_checked_frame saltusi_frame_at(const saltusi_checker* c, long long number) {
   assert(c != NULL && number >= 0 && number < c->data->count);
-  return (saltusi_frame){.number = number,
-                         .t = c->data->t[number],
-                         .q = c->data->q + number * c->nq,
-                         .v = c->data->v + number * c->nv};
+  return (saltusi_checked_frame){.number = number,
+                                 .t = c->data->t[number],
+                                 .q = c->data->q + number * c->nq,
+                                 .v = c->data->v + number * c->nv};
 }
 
 static int changing_contacts(const saltus_recorded_contacts* table, long long number,
-                             saltusi_acting* list) {
+                             saltusi_checked_contacts* list) {
   int count = 0;
   for (long long r = table->start[number]; r < table->start[number + 1]; r++) {
-    saltusi_acting* a = &list[count++];
-    *a = (saltusi_acting){.identity = table->identity[r],
-                          .law = (int)table->law[r],
-                          .gap = table->gap[r],
-                          .velocity = table->velocity[r]};
+    saltusi_checked_contacts* a = &list[count++];
+    *a = (saltusi_checked_contacts){.identity = table->identity[r],
+                                    .law = (int)table->law[r],
+                                    .gap = table->gap[r],
+                                    .velocity = table->velocity[r]};
     memcpy(a->force, table->force + 3 * r, sizeof a->force);
     memcpy(a->impulse, table->impulse + 3 * r, sizeof a->impulse);
   }
   return count;
 }
 
-int saltusi_frame_contacts(const saltusi_checker* c, long long number, saltusi_acting* list) {
+int saltusi_frame_contacts(const saltusi_checker* c, long long number,
+                           saltusi_checked_contacts* list) {
   assert(c != NULL && list != NULL);
   const saltus_recording_data* data = c->data;
   if (data->changing) {
@@ -40,7 +41,7 @@ int saltusi_frame_contacts(const saltusi_checker* c, long long number, saltusi_a
   }
   for (int i = 0; i < data->nc; i++) {
     long long at = number * data->nc + i;
-    list[i] = (saltusi_acting){
+    list[i] = (saltusi_checked_contacts){
         .identity = (uint64_t)i, .law = i, .gap = data->gap[at], .velocity = data->velocity[at]};
     memcpy(list[i].force, data->force + 3 * at, sizeof list[i].force);
     memcpy(list[i].impulse, data->impulse + 3 * at, sizeof list[i].impulse);
@@ -48,7 +49,8 @@ int saltusi_frame_contacts(const saltusi_checker* c, long long number, saltusi_a
   return data->nc;
 }
 
-void saltusi_set_weights(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_set_shape_mass(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   const saltus_verify_def* def = c->def;
   for (int i = 0; i < c->nv; i++) {
@@ -61,7 +63,7 @@ void saltusi_set_weights(saltusi_checker* c, const saltusi_frame* a, const saltu
   }
 }
 
-const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_frame* f) {
+const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_checked_frame* f) {
   assert(c != NULL && f != NULL);
   return c->data->joint_force != NULL ? c->data->joint_force + f->number * c->nj : NULL;
 }

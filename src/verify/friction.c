@@ -181,7 +181,7 @@ static double direct(const double* U, int n, const double told[2], double d[2]) 
   return speed;
 }
 
-void saltusi_slide(const saltusi_held* held, const double* U, double* s) {
+void saltusi_slide(const saltusi_checked_constraints* held, const double* U, double* s) {
   assert(held != NULL && s != NULL);
   const saltus_contact_law* law = held->rule;
   const saltus_friction_law* f = law->friction;

@@ -20,14 +20,14 @@
 /* --- Coulomb's law of one contact in the plane, case by case ---------------------------------------- */
 
 /* u = data + W (x, T) with |T| <= mu x + bound against u_T, and u_N = 0 or x = 0. */
-typedef struct plane {
+typedef struct impacts_plane {
   double W[4];
   double data[2];
   double mu, bound;
-} plane;
+} impacts_plane;
 
 /* The case that one assumption makes, and whether it holds: sense 0 sticks, +-1 slips. */
-static bool try_case(const plane* p, bool presses, int sense, double P[2]) {
+static bool try_case(const impacts_plane* p, bool presses, int sense, double P[2]) {
   double a = p->W[0];
   double b = p->W[1];
   double c = p->W[3];
@@ -56,7 +56,7 @@ static bool try_case(const plane* p, bool presses, int sense, double P[2]) {
 }
 
 /* The answer, when all cases that hold agree. */
-static bool solve_plane(const plane* p, double P[2]) {
+static bool solve_plane(const impacts_plane* p, double P[2]) {
   bool found = false;
   double size = 0.0;
   for (int k = 0; k < 6; k++) {
@@ -78,7 +78,7 @@ static bool solve_plane(const plane* p, double P[2]) {
 
 static bool poisson(const saltus_contact_law* law, const double W[4], const double U[2],
                     double P[2]) {
-  plane p = {.mu = law->mu, .data = {U[0], (1.0 + law->e_T) * U[1]}};
+  impacts_plane p = {.mu = law->mu, .data = {U[0], (1.0 + law->e_T) * U[1]}};
   memcpy(p.W, W, sizeof p.W);
   double first[2], second[2];
   if (!solve_plane(&p, first)) {
@@ -99,14 +99,14 @@ static bool poisson(const saltus_contact_law* law, const double W[4], const doub
 bool saltusi_newton_in_plane(const saltus_contact_law* law, const double* W, const double* U,
                              double* P) {
   assert(law != NULL && W != NULL && U != NULL && P != NULL);
-  plane p = {.mu = law->mu, .data = {(1.0 + law->e_N) * U[0], (1.0 + law->e_T) * U[1]}};
+  impacts_plane p = {.mu = law->mu, .data = {(1.0 + law->e_N) * U[0], (1.0 + law->e_T) * U[1]}};
   memcpy(p.W, W, sizeof p.W);
   return solve_plane(&p, P);
 }
 
 /* --- paths in the normal impulse -------------------------------------------------------------------- */
 
-typedef struct path {
+typedef struct impacts_path {
   const saltus_contact_law* law;
   double U[2], P[2];
   double before;  /* U_N- */
@@ -114,10 +114,10 @@ typedef struct path {
   double pressed; /* N s, at its end */
   double given;   /* J, work in restitution so far */
   bool compressed;
-} path;
+} impacts_path;
 
 /* The rest of the impulse to its end, while U_N grows by rate. */
-static double to_end(const path* p, double rate) {
+static double to_end(const impacts_path* p, double rate) {
   const saltus_contact_law* law = p->law;
   if (law->impact == SALTUS_IMPACT_PATH_NEWTON) {
     return (-law->e_N * p->before - p->U[0]) / rate;
@@ -134,20 +134,20 @@ static double to_end(const path* p, double rate) {
 }
 
 /* How U and P change with p while it slips one way or sticks. */
-typedef struct piece {
+typedef struct impacts_segment {
   double tau, rate_N, rate_T;
-} piece;
+} impacts_segment;
 
-static piece piece_of(const path* p, const double W[4]) {
+static impacts_segment piece_of(const impacts_path* p, const double W[4]) {
   bool rests = p->U[1] == 0.0;
   bool sticks = rests && fabs(W[1]) <= p->law->mu * W[3];
   double sign = rests ? W[1] : p->U[1];
   double tau = sticks ? -W[1] / W[3] : sign > 0.0 ? -p->law->mu : p->law->mu;
-  return (piece){tau, W[0] + W[1] * tau, sticks ? 0.0 : W[1] + W[3] * tau};
+  return (impacts_segment){tau, W[0] + W[1] * tau, sticks ? 0.0 : W[1] + W[3] * tau};
 }
 
 /* Goes on by dp; turn: compression ends there, stop: slip does. */
-static void advance(path* p, const piece* at, double dp, bool turn, bool stop) {
+static void advance(impacts_path* p, const impacts_segment* at, double dp, bool turn, bool stop) {
   double work = p->U[0] * dp + 0.5 * at->rate_N * dp * dp;
   p->spent -= p->compressed ? 0.0 : work;
   p->given += p->compressed ? work : 0.0;
@@ -162,9 +162,9 @@ static void advance(path* p, const piece* at, double dp, bool turn, bool stop) {
 static bool follow_path(const saltus_contact_law* law, const double W[4], const double U[2],
                         double P[2]) {
   enum { PIECES = 8 };
-  path p = {.law = law, .U = {U[0], U[1]}, .before = U[0]};
+  impacts_path p = {.law = law, .U = {U[0], U[1]}, .before = U[0]};
   for (int k = 0; k < PIECES; k++) {
-    const piece at = piece_of(&p, W);
+    const impacts_segment at = piece_of(&p, W);
     double stop = at.rate_T * p.U[1] < 0.0 ? -p.U[1] / at.rate_T : INFINITY;
     double turn = !p.compressed && at.rate_N > 0.0 ? -p.U[0] / at.rate_N : INFINITY;
     double end = at.rate_N > 0.0 || p.compressed ? to_end(&p, at.rate_N) : INFINITY;

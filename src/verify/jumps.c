@@ -27,7 +27,7 @@ static saltusi_where place_of(const saltusi_hit* h) {
 }
 
 void saltusi_effective_mass(saltusi_checker* c, const saltus_point* at,
-                            const saltusi_acting* contact, int rows, double* W) {
+                            const saltusi_checked_contacts* contact, int rows, double* W) {
   assert(c != NULL && at != NULL && contact != NULL && W != NULL);
   enum { MOST = 64 };
   double* x = c->work_v + (ptrdiff_t)2 * c->nv;
@@ -66,10 +66,10 @@ static void check_friction_law(saltusi_checker* c, const saltusi_hit* h, double 
   if (!(speed > 0.0) || !(most > 0.0) || patched) {
     return; /* the cone has to do */
   }
-  saltusi_held held = {.rule = law,
-                       .tangents = law->tangents,
-                       .rows = 1 + law->tangents,
-                       .direction = {u[0] / speed, u[1] / speed}};
+  saltusi_checked_constraints held = {.rule = law,
+                                      .tangents = law->tangents,
+                                      .rows = 1 + law->tangents,
+                                      .direction = {u[0] / speed, u[1] / speed}};
   double U[3] = {0.0, u[0], u[1]}; /* the coefficient is that of the slip at the end */
   double s[3] = {0.0, 0.0, 0.0};
   saltusi_slide(&held, U, s);
@@ -163,11 +163,11 @@ void saltusi_check_law(saltusi_checker* c, const saltusi_hit* h) {
 }
 
 /* Contacts that strike by a matrix, all of them: U+ = -E U-. */
-static void check_matrix(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                         int count) {
+static void check_matrix(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b, int count) {
   const saltus_impacts* all = c->system->impacts;
   int n = all != NULL && !c->data->changing ? all->matrix_count : 0;
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   double before[64];
   double after[64];
   for (int i = 0; i < n && n <= 64; i++) {
@@ -196,10 +196,10 @@ static void check_matrix(saltusi_checker* c, const saltusi_frame* a, const saltu
 }
 
 /* Work of the contacts, P . (U- + U+) / 2; momentum -= G P. */
-static double work_of(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b, int count,
-                      double* momentum) {
+static double work_of(saltusi_checker* c, const saltusi_checked_frame* a,
+                      const saltusi_checked_frame* b, int count, double* momentum) {
   double work = 0.0;
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   saltusi_joint_rows(c, &at, false);
   for (int i = 0; i < count; i++) {
     const double* P = c->acting[i].impulse;
@@ -220,18 +220,19 @@ static double work_of(saltusi_checker* c, const saltusi_frame* a, const saltusi_
   return work;
 }
 
-void saltusi_check_jump(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_jump(saltusi_checker* c, const saltusi_checked_frame* a,
+                        const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   int n = c->nv;
   int count = saltusi_frame_contacts(c, b->number, c->acting);
-  saltusi_set_weights(c, a, b);
+  saltusi_set_shape_mass(c, a, b);
   double *r = c->work_v, *d = r + n;
-  saltusi_way(c, a->q, b->q, d);
+  saltusi_displacement(c, a->q, b->q, d);
   for (int i = 0; i < n; i++) {
     saltusi_note(c, SALTUS_VERIFY_POSITIONS, fabs(d[i]), allowance * c->weight_q[i],
                  (saltusi_where){.frame = b->number, .place = i});
   }
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   if (!saltusi_mass_and_force(c, &at)) {
     saltusi_skip(c, SALTUS_VERIFY_IMPACT_MOMENTUM);
     return;

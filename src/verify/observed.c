@@ -11,7 +11,7 @@
 
 /* --- outputs ---------------------------------------------------------------------------------------- */
 
-bool saltusi_observed_room(saltusi_checker* c) {
+bool saltusi_observed_workspace(saltusi_checker* c) {
   assert(c != NULL);
   const saltus_observables* o = c->def->observables;
   saltusi_pool* p = &c->pool;
@@ -24,18 +24,18 @@ bool saltusi_observed_room(saltusi_checker* c) {
     return !p->failed;
   }
   c->observed =
-      (saltusi_observed){.open = open,
-                         .values = SALTUSI_TAKE(p, double, o->output_count + 1),
-                         .plain = SALTUSI_TAKE(p, double, 2 * (size_t)o->output_count + 1),
-                         .most = SALTUSI_TAKE(p, double, o->output_count + 1),
-                         .forces = SALTUSI_TAKE(p, double, 2 * (size_t)c->nj + 192),
-                         .g = SALTUSI_TAKE(p, double, o->event_count + 1),
-                         .last = SALTUSI_TAKE(p, double, o->event_count + 1),
-                         .g_most = SALTUSI_TAKE(p, double, o->event_count + 1),
-                         .scratch = saltusi_pool_take(p, o->scratch + 1, 1),
-                         .outputs = o->output_count > 0 && c->data->outputs != NULL &&
-                                    c->data->output_count == o->output_count,
-                         .events = o->event_count > 0 && o->events != NULL};
+      (saltusi_observed_values){.open = open,
+                                .values = SALTUSI_TAKE(p, double, o->output_count + 1),
+                                .plain = SALTUSI_TAKE(p, double, 2 * (size_t)o->output_count + 1),
+                                .most = SALTUSI_TAKE(p, double, o->output_count + 1),
+                                .forces = SALTUSI_TAKE(p, double, 2 * (size_t)c->nj + 192),
+                                .g = SALTUSI_TAKE(p, double, o->event_count + 1),
+                                .last = SALTUSI_TAKE(p, double, o->event_count + 1),
+                                .g_most = SALTUSI_TAKE(p, double, o->event_count + 1),
+                                .scratch = saltusi_pool_take(p, o->scratch + 1, 1),
+                                .outputs = o->output_count > 0 && c->data->outputs != NULL &&
+                                           c->data->output_count == o->output_count,
+                                .events = o->event_count > 0 && o->events != NULL};
   for (long long i = 0; c->observed.outputs && i < c->data->count * o->output_count; i++) {
     double* most = &c->observed.most[i % o->output_count];
     *most = fmax(*most, fabs(c->data->outputs[i]));
@@ -43,12 +43,12 @@ bool saltusi_observed_room(saltusi_checker* c) {
   return !p->failed;
 }
 
-static saltus_point point_of(saltusi_checker* c, const saltusi_frame* f) {
+static saltus_point point_of(saltusi_checker* c, const saltusi_checked_frame* f) {
   return (saltus_point){
       .t = f->t, .q = f->q, .v = f->v, .scratch = c->observed.scratch, .failure = &c->failure};
 }
 
-void saltusi_check_outputs(saltusi_checker* c, const saltusi_frame* f) {
+void saltusi_check_outputs(saltusi_checker* c, const saltusi_checked_frame* f) {
   assert(c != NULL && f != NULL);
   const saltus_observables* o = c->def->observables;
   if (!c->observed.outputs) {
@@ -72,8 +72,8 @@ void saltusi_check_outputs(saltusi_checker* c, const saltusi_frame* f) {
   }
 }
 
-void saltusi_check_force_outputs(saltusi_checker* c, const saltusi_frame* f, const double* forces,
-                                 const double* spread) {
+void saltusi_check_force_outputs(saltusi_checker* c, const saltusi_checked_frame* f,
+                                 const double* forces, const double* spread) {
   assert(c != NULL && f != NULL && forces != NULL && spread != NULL);
   const saltus_observables* o = c->def->observables;
   if (!c->observed.outputs || o->outputs_with == NULL) {
@@ -119,8 +119,8 @@ static void passages(const saltusi_checker* c, int i, double from, double to, in
 }
 
 /* Function i from `was` at frame a to `is` at frame b. */
-static void check_passage(saltusi_checker* c, int i, const saltusi_frame* a, const saltusi_frame* b,
-                          double noise) {
+static void check_passage(saltusi_checker* c, int i, const saltusi_checked_frame* a,
+                          const saltusi_checked_frame* b, double noise) {
   double was = c->observed.last[i];
   double is = c->observed.g[i];
   saltus_crossing wanted = c->def->observables->directions[i];
@@ -136,7 +136,7 @@ static void check_passage(saltusi_checker* c, int i, const saltusi_frame* a, con
 }
 
 /* An event at the time of a frame is where its function is zero. */
-static void check_zeros(saltusi_checker* c, const saltusi_frame* f, double tolerance) {
+static void check_zeros(saltusi_checker* c, const saltusi_checked_frame* f, double tolerance) {
   const saltus_observables* o = c->def->observables;
   long long last = 0;
   for (long long k = saltusi_events_from(c, f->t, f->t, &last); k < last; k++) {
@@ -153,7 +153,8 @@ static void check_zeros(saltusi_checker* c, const saltusi_frame* f, double toler
   }
 }
 
-void saltusi_check_passages(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_passages(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b) {
   assert(c != NULL && b != NULL);
   const saltus_observables* o = c->def->observables;
   if (!c->observed.events) {
@@ -176,8 +177,8 @@ void saltusi_check_passages(saltusi_checker* c, const saltusi_frame* a, const sa
 /* --- events of contacts ----------------------------------------------------------------------------- */
 
 /* A contact of a frame by identity; NULL: it has none. */
-static const saltusi_acting* find(const saltusi_acting* list, int count, const saltusi_checker* c,
-                                  const saltus_event* e) {
+static const saltusi_checked_contacts* find(const saltusi_checked_contacts* list, int count,
+                                            const saltusi_checker* c, const saltus_event* e) {
   for (int i = 0; i < count; i++) {
     if (saltusi_is_of(c, e, &list[i])) {
       return &list[i];
@@ -186,9 +187,10 @@ static const saltusi_acting* find(const saltusi_acting* list, int count, const s
   return NULL;
 }
 
-static double slip_at(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* x) {
+static double slip_at(saltusi_checker* c, const saltusi_checked_frame* f,
+                      const saltusi_checked_contacts* x) {
   int tangents = c->system->laws[x->law].tangents;
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   double u[2] = {0.0, 0.0};
   saltusi_contact_rows(c, &at, x->identity, 1 + tangents, c->nj, false);
   for (int k = 0; k < tangents; k++) {
@@ -216,9 +218,9 @@ static double next_of(const saltusi_checker* c, long long number) {
 }
 
 /* What an event says happens next, at the frame behind it. */
-static bool is_denied(saltusi_checker* c, const saltus_event* e, const saltusi_frame* f) {
+static bool is_denied(saltusi_checker* c, const saltus_event* e, const saltusi_checked_frame* f) {
   int count = saltusi_frame_contacts(c, f->number, c->acting);
-  const saltusi_acting* x = find(c->acting, count, c, e);
+  const saltusi_checked_contacts* x = find(c->acting, count, c, e);
   double reach = saltusi_position_limit(c, f);
   switch (e->kind) {
   case SALTUS_EVENT_STICK:
@@ -243,9 +245,9 @@ void saltusi_check_kinds(saltusi_checker* c) {
     }
     bool wrong = false;
     if (e->kind == SALTUS_EVENT_SLIP && i > 0) {
-      const saltusi_frame before = saltusi_frame_at(c, i - 1);
+      const saltusi_checked_frame before = saltusi_frame_at(c, i - 1);
       int count = saltusi_frame_contacts(c, i, c->acting);
-      const saltusi_acting* x = find(c->acting, count, c, e);
+      const saltusi_checked_contacts* x = find(c->acting, count, c, e);
       wrong = x != NULL && c->every && slip_at(c, &before, x) > slip_limit(c);
     }
     while (i < d->count && d->t[i] <= e->t) {
@@ -253,7 +255,7 @@ void saltusi_check_kinds(saltusi_checker* c) {
     }
     double next = next_of(c, k);
     for (; i < d->count && c->every && d->t[i] < next && !wrong; i++) {
-      const saltusi_frame behind = saltusi_frame_at(c, i);
+      const saltusi_checked_frame behind = saltusi_frame_at(c, i);
       wrong = is_denied(c, e, &behind);
       if (e->kind != SALTUS_EVENT_STICK) {
         break;
@@ -265,8 +267,8 @@ void saltusi_check_kinds(saltusi_checker* c) {
 }
 
 /* Whether the table has an event of a contact that begins or ends a lasting force, in a time. */
-static bool has_kind(const saltusi_checker* c, const saltusi_acting* x, double from, double to,
-                     unsigned kinds) {
+static bool has_kind(const saltusi_checker* c, const saltusi_checked_contacts* x, double from,
+                     double to, unsigned kinds) {
   long long last = 0;
   for (long long k = saltusi_events_from(c, from, to, &last); k < last; k++) {
     const saltus_event* e = &c->events[k];
@@ -278,8 +280,8 @@ static bool has_kind(const saltusi_checker* c, const saltusi_acting* x, double f
 }
 
 /* A slip that begins or ends between two frames has an event in the table. */
-static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                       const saltusi_acting* x) {
+static void check_slip(saltusi_checker* c, const saltusi_checked_frame* a,
+                       const saltusi_checked_frame* b, const saltusi_checked_contacts* x) {
   static const unsigned changes = 1U << SALTUS_EVENT_STICK | 1U << SALTUS_EVENT_REVERSAL |
                                   1U << SALTUS_EVENT_SLIP | 1U << SALTUS_EVENT_IMPACT |
                                   1U << SALTUS_EVENT_CLOSE | 1U << SALTUS_EVENT_OPEN |
@@ -297,7 +299,8 @@ static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi
                (saltusi_where){.frame = b->number, .place = -1, .contact = x});
 }
 
-void saltusi_check_statuses(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_statuses(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   static const unsigned closes = 1U << SALTUS_EVENT_CLOSE;
   if (c->data->changing || !c->to_tolerance || !c->every) {
@@ -306,7 +309,7 @@ void saltusi_check_statuses(saltusi_checker* c, const saltusi_frame* a, const sa
   double reach = fmax(saltusi_position_limit(c, a), saltusi_position_limit(c, b));
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* x = &c->acting[i];
+    const saltusi_checked_contacts* x = &c->acting[i];
     double* open = &c->observed.open[i]; /* last time of a frame where it was open */
     double P = x->force[0] * (b->t - a->t);
     bool acts = b->t > a->t && P > 1e-6 * c->hardest && fabs(x->gap) <= reach;

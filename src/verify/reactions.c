@@ -22,14 +22,16 @@ double saltusi_spread(saltusi_checker* c, int kind, double spread) {
 /* --- impulses of joints ----------------------------------------------------------------------------- */
 
 /* N s, recorded impulse of joint row j over a time h up to a frame. */
-static double recorded_impulse(const saltusi_checker* c, const saltusi_frame* b, double h, int j) {
+static double recorded_impulse(const saltusi_checker* c, const saltusi_checked_frame* b, double h,
+                               int j) {
   const saltus_recording_data* d = c->data;
   long long at = b->number * c->nj + j;
   double P = d->joint_impulse != NULL ? d->joint_impulse[at] : 0.0;
   return P + (d->joint_force != NULL && h > 0.0 ? h * d->joint_force[at] : 0.0);
 }
 
-void saltusi_reaction_error(const saltusi_checker* c, const saltusi_frame* b, double h, double* y) {
+void saltusi_reaction_error(const saltusi_checker* c, const saltusi_checked_frame* b, double h,
+                            double* y) {
   assert(c != NULL && b != NULL && y != NULL);
   memset(y, 0, (size_t)c->nv * sizeof *y);
   for (int j = 0; j < c->nj; j++) {
@@ -50,7 +52,7 @@ static double worth(const saltusi_checker* c, int i) {
   return sum;
 }
 
-void saltusi_check_reactions(saltusi_checker* c, const saltusi_frame* b, double h,
+void saltusi_check_reactions(saltusi_checker* c, const saltusi_checked_frame* b, double h,
                              const double* y) {
   assert(c != NULL && b != NULL && y != NULL);
   int n = c->nv;
@@ -70,7 +72,7 @@ void saltusi_check_reactions(saltusi_checker* c, const saltusi_frame* b, double 
 }
 
 /* Whether an accumulation of impacts ends in the step of a frame: its impulses of joints are recorded as a whole. */
-static bool accumulates(const saltusi_checker* c, const saltusi_frame* b) {
+static bool accumulates(const saltusi_checker* c, const saltusi_checked_frame* b) {
   const saltus_recording_data* d = c->data;
   long long end = b->number;
   long long last = 0;
@@ -95,7 +97,8 @@ static bool has_impact(const saltus_recording_data* d, long long number, int by)
   return false;
 }
 
-void saltusi_add_reactions(saltusi_checker* c, const saltusi_frame* b, double h, const double* x) {
+void saltusi_add_reactions(saltusi_checker* c, const saltusi_checked_frame* b, double h,
+                           const double* x) {
   assert(c != NULL && b != NULL && x != NULL);
   for (int j = 0; j < c->nj; j++) {
     c->step_sum[j] += x[j] - recorded_impulse(c, b, h, j);
@@ -103,8 +106,8 @@ void saltusi_add_reactions(saltusi_checker* c, const saltusi_frame* b, double h,
   c->step_pairs++;
 }
 
-void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_frame* a,
-                                  const saltusi_frame* b) {
+void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_checked_frame* a,
+                                  const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   const saltus_recording_data* d = c->data;
   bool ends = b->number + 1 == d->count || d->step[b->number + 1] != d->step[b->number];
@@ -116,10 +119,10 @@ void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_frame* a,
     first--;
   }
   bool known = c->step_pairs == b->number - (first > 0 ? first - 1 : 0);
-  const saltusi_frame begin = saltusi_frame_at(c, first);
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  const saltusi_checked_frame begin = saltusi_frame_at(c, first);
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   if (known && accumulates(c, &begin) && saltusi_mass_and_force(c, &at)) {
-    saltusi_set_weights(c, a, b);
+    saltusi_set_shape_mass(c, a, b);
     saltusi_joint_rows(c, &at, false);
     for (int i = 0; i < c->nv; i++) {
       double y = 0.0;
@@ -136,7 +139,7 @@ void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_frame* a,
   c->step_pairs = 0;
 }
 
-void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_frame* b, bool unique) {
+void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_checked_frame* b, bool unique) {
   assert(c != NULL && b != NULL);
   const saltus_recording_data* d = c->data;
   if (c->nj == 0 || d->joint_impulse == NULL || c->moments) {
@@ -170,22 +173,22 @@ void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_frame* b, bo
 
 /* --- works ------------------------------------------------------------------------------------------ */
 
-static double frame_energy(saltusi_checker* c, const saltusi_frame* f) {
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+static double frame_energy(saltusi_checker* c, const saltusi_checked_frame* f) {
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   return c->system->ops->frame_energy != NULL ? c->system->ops->frame_energy(c->system->self, &at)
                                               : 0.0;
 }
 
-void saltusi_book_drives(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                         int count) {
+void saltusi_book_drives(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b, int count) {
   assert(c != NULL && a != NULL && b != NULL);
   double work = frame_energy(c, b) - frame_energy(c, a);
   for (int j = 0; j < c->nj; j++) {
     work -= c->at.x[j] * c->at.b[j];
   }
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* x = &c->acting[i];
+    const saltusi_checked_contacts* x = &c->acting[i];
     int rows = 1 + c->system->laws[x->law].tangents;
     if (x->impulse[0] != 0.0 || x->impulse[1] != 0.0 || x->impulse[2] != 0.0) {
       saltusi_contact_rows(c, &at, x->identity, rows, c->nj, false);
@@ -207,11 +210,12 @@ static void add_row(drive_range* r, double P, double b0, double b1) {
   r->wide += fabs(P) * fabs(b1 - b0);
 }
 
-static drive_range drives_of(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+static drive_range drives_of(saltusi_checker* c, const saltusi_checked_frame* a,
+                             const saltusi_checked_frame* b) {
   double h = b->t - a->t;
   drive_range r = {.mean = frame_energy(c, b) - frame_energy(c, a)};
-  saltus_point from = saltusi_place(c, a->t, a->q, a->v);
-  saltus_point to = saltusi_place(c, b->t, b->q, b->v);
+  saltus_point from = saltusi_point_at(c, a->t, a->q, a->v);
+  saltus_point to = saltusi_point_at(c, b->t, b->q, b->v);
   saltusi_joint_rows(c, &from, false);
   double* b0 = c->unseen_x;
   memcpy(b0, c->at.b, (size_t)c->nj * sizeof *b0);
@@ -221,7 +225,7 @@ static drive_range drives_of(saltusi_checker* c, const saltusi_frame* a, const s
   }
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* x = &c->acting[i];
+    const saltusi_checked_contacts* x = &c->acting[i];
     int rows = 1 + c->system->laws[x->law].tangents;
     if (x->force[0] == 0.0 && x->impulse[0] == 0.0) {
       continue;
@@ -237,7 +241,8 @@ static drive_range drives_of(saltusi_checker* c, const saltusi_frame* a, const s
   return r;
 }
 
-void saltusi_check_step_powers(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_step_powers(saltusi_checker* c, const saltusi_checked_frame* a,
+                               const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   const saltus_recording_data* d = c->data;
   if (c->system->ops->power == NULL || d->energy_external == NULL || d->energy_drive == NULL ||
@@ -250,9 +255,9 @@ void saltusi_check_step_powers(saltusi_checker* c, const saltusi_frame* a, const
   for (int i = 0; i < c->nv; i++) {
     mean[i] = 0.5 * (a->v[i] + b->v[i]);
   }
-  const saltus_point at[3] = {saltusi_place(c, a->t, a->q, a->v),
-                              saltusi_place(c, b->t, b->q, b->v),
-                              saltusi_place(c, b->t, b->q, mean)};
+  const saltus_point at[3] = {saltusi_point_at(c, a->t, a->q, a->v),
+                              saltusi_point_at(c, b->t, b->q, b->v),
+                              saltusi_point_at(c, b->t, b->q, mean)};
   for (int k = 0; k < 3; k++) {
     c->system->ops->power(c->system->self, &at[k], power[k]);
   }
@@ -269,7 +274,7 @@ void saltusi_check_step_powers(saltusi_checker* c, const saltusi_frame* a, const
   }
 }
 
-void saltusi_check_created(saltusi_checker* c, const saltusi_frame* b) {
+void saltusi_check_created(saltusi_checker* c, const saltusi_checked_frame* b) {
   assert(c != NULL && b != NULL);
   const saltus_recording_data* d = c->data;
   if (d->energy_created == NULL || !c->every) {

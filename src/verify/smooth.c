@@ -20,9 +20,9 @@ static const double no_force = 1e-8;
 static const double full = 1.0 - 1e-9;
 
 /* Velocities of the rows of a contact at a frame, U [rows]; rows of joints are not touched. */
-static void rows_at(saltusi_checker* c, const saltusi_frame* f, const saltusi_held* held,
-                    double* U) {
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+static void rows_at(saltusi_checker* c, const saltusi_checked_frame* f,
+                    const saltusi_checked_constraints* held, double* U) {
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   saltusi_contact_rows(c, &at, held->identity, held->rows, c->nj, false);
   for (int k = 0; k < held->rows; k++) {
     U[k] = saltusi_row_velocity(c, c->nj + k, f->v);
@@ -43,7 +43,8 @@ static double speed_of(const double* u, int n) {
 }
 
 /* Rolling and spin: from rest to rest they are held. */
-static void set_turning(saltusi_held* held, const double* ua, const double* ub, double slow) {
+static void set_turning(saltusi_checked_constraints* held, const double* ua, const double* ub,
+                        double slow) {
   const saltus_friction_law* f = held->rule->friction;
   int t = held->tangents;
   int last = held->rows - 1;
@@ -61,8 +62,9 @@ static void set_turning(saltusi_held* held, const double* ua, const double* ub, 
 
 /* Sticks or slips, and where to: a reversal is an event, so that the ends of the step tell; from rest to rest it is
  * friction that tells. A slip may begin a little before the end of a step. */
-static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                       const saltusi_acting* acting, saltusi_held* held) {
+static void set_status(saltusi_checker* c, const saltusi_checked_frame* a,
+                       const saltusi_checked_frame* b, const saltusi_checked_contacts* acting,
+                       saltusi_checked_constraints* held) {
   double ua[SALTUSI_CONTACT_ROWS] = {0.0};
   double ub[SALTUSI_CONTACT_ROWS] = {0.0};
   const saltus_contact_law* law = held->rule;
@@ -94,24 +96,26 @@ static void set_status(saltusi_checker* c, const saltusi_frame* a, const saltusi
 }
 
 /* Dry friction beside contacts, by its rates at both ends. */
-static void set_dry(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+static void set_dry(saltusi_checker* c, const saltusi_checked_frame* a,
+                    const saltusi_checked_frame* b) {
   double slow = 0.0;
   for (int i = 0; i < c->nv; i++) {
     slow = fmax(slow, c->weight_v[i]);
   }
   for (int i = 0; i < c->system->dry_count; i++) {
-    saltus_point from = saltusi_place(c, a->t, a->q, a->v);
+    saltus_point from = saltusi_point_at(c, a->t, a->q, a->v);
     saltusi_dry_row(c, &from, i, c->nj, false);
     double sum = saltusi_row_velocity(c, c->nj, a->v);
-    saltus_point to = saltusi_place(c, b->t, b->q, b->v);
+    saltus_point to = saltusi_point_at(c, b->t, b->q, b->v);
     saltusi_dry_row(c, &to, i, c->nj, false);
     sum += saltusi_row_velocity(c, c->nj, b->v);
-    c->dry[i] = (saltusi_dry){.holds = fabs(sum) <= 2.0 * slow, .sign = sum > 0.0 ? 1.0 : -1.0};
+    c->dry[i] = (saltusi_checked_joint_friction){.holds = fabs(sum) <= 2.0 * slow,
+                                                 .sign = sum > 0.0 ? 1.0 : -1.0};
   }
 }
 
 /* What adhesion of a contact pulls: bonds of fixed contacts that touched from the start, until they open. */
-static double bond_of(const saltusi_checker* c, const saltusi_acting* acting) {
+static double bond_of(const saltusi_checker* c, const saltusi_checked_contacts* acting) {
   const saltus_friction_law* f = c->system->laws[acting->law].friction;
   bool held = f != NULL && f->adhesion > 0.0 && !c->data->changing && !c->lost[acting->identity];
   return held ? f->adhesion : 0.0;
@@ -119,9 +123,9 @@ static double bond_of(const saltusi_checker* c, const saltusi_acting* acting) {
 
 /* Whether the force of a contact moves anything by a hundredth of a tolerance; what does not may be what sums and
  * projections leave of none. M is factored at the place of a. */
-static bool matters(saltusi_checker* c, const saltusi_frame* a, const saltusi_acting* acting,
-                    double h) {
-  saltus_point at = saltusi_place(c, a->t, a->q, a->v);
+static bool matters(saltusi_checker* c, const saltusi_checked_frame* a,
+                    const saltusi_checked_contacts* acting, double h) {
+  saltus_point at = saltusi_point_at(c, a->t, a->q, a->v);
   saltusi_contact_rows(c, &at, acting->identity, 1, c->nj, false);
   double* x = c->work_v;
   memcpy(x, c->at.G + (ptrdiff_t)c->nj * c->nv, (size_t)c->nv * sizeof *x);
@@ -135,16 +139,17 @@ static bool matters(saltusi_checker* c, const saltusi_frame* a, const saltusi_ac
 
 /* The contacts that carried a force on the way to frame b into c->held; acting [count] those of the frame, moved to
  * the front in the same order. */
-static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b, int count) {
+static int hold(saltusi_checker* c, const saltusi_checked_frame* a, const saltusi_checked_frame* b,
+                int count) {
   int held = 0;
-  saltus_point at = saltusi_place(c, a->t, a->q, a->v);
+  saltus_point at = saltusi_point_at(c, a->t, a->q, a->v);
   bool known = saltusi_mass_and_force(c, &at);
   double largest = 0.0;
   for (int i = 0; i < count; i++) {
     largest = fmax(largest, fabs(c->acting[i].force[0]));
   }
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* acting = &c->acting[i];
+    const saltusi_checked_contacts* acting = &c->acting[i];
     const saltus_contact_law* law = &c->system->laws[acting->law];
     double P = fabs(acting->force[0]) * (b->t - a->t);
     double bond = bond_of(c, acting);
@@ -155,12 +160,12 @@ static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame*
                                !matters(c, a, acting, b->t - a->t)))) {
       continue;
     }
-    saltusi_held* h = &c->held[held];
-    *h = (saltusi_held){.identity = acting->identity,
-                        .rule = law,
-                        .tangents = law->tangents,
-                        .rows = saltus_contact_rows(law),
-                        .bond = bond};
+    saltusi_checked_constraints* h = &c->held[held];
+    *h = (saltusi_checked_constraints){.identity = acting->identity,
+                                       .rule = law,
+                                       .tangents = law->tangents,
+                                       .rows = saltus_contact_rows(law),
+                                       .bond = bond};
     if (law->tangents > 0) {
       set_status(c, a, b, acting, h);
     }
@@ -171,11 +176,12 @@ static int hold(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame*
 
 /* Impulses of contacts: recorded mean forces against those of the motion. Only where they are determined: one
  * contact, or contacts whose rows are independent. */
-static void compare_forces(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                           int count, const double* L, double part) {
+static void compare_forces(saltusi_checker* c, const saltusi_checked_frame* a,
+                           const saltusi_checked_frame* b, int count, const double* L,
+                           double part) {
   double h = b->t - a->t;
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* acting = &c->acting[i];
+    const saltusi_checked_contacts* acting = &c->acting[i];
     for (int k = 0; k < 1 + c->held[i].tangents; k++) {
       double recorded = acting->force[k] * h;
       /* friction turns fast where a slip in space comes to rest: five times the others */
@@ -188,8 +194,8 @@ static void compare_forces(saltusi_checker* c, const saltusi_frame* a, const sal
 }
 
 /* Whether the rows that are held at a frame are independent. */
-static bool determined(saltusi_checker* c, const saltusi_frame* f, int count) {
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+static bool determined(saltusi_checker* c, const saltusi_checked_frame* f, int count) {
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   if (!saltusi_mass_and_force(c, &at)) {
     return false;
   }
@@ -197,7 +203,7 @@ static bool determined(saltusi_checker* c, const saltusi_frame* f, int count) {
   saltusi_joint_rows(c, &at, false);
   int rows = c->nj;
   for (int i = 0; i < count; i++) {
-    const saltusi_held* h = &c->held[i];
+    const saltusi_checked_constraints* h = &c->held[i];
     int kept = h->sticks ? 1 + h->tangents : 1;
     kept = h->rows > 1 + h->tangents && (h->rolls || h->pivots) ? h->rows : kept;
     if (rows + kept > c->nv) {
@@ -228,7 +234,7 @@ static bool determined(saltusi_checker* c, const saltusi_frame* f, int count) {
 
 /* Outputs that are made of forces of joints, by those at frame b; at the end y of the motion computed anew they are a little
  * different, which says how well they are known. */
-static void check_force_outputs(saltusi_checker* c, const saltusi_frame* b, int held,
+static void check_force_outputs(saltusi_checker* c, const saltusi_checked_frame* b, int held,
                                 const double* y) {
   if (c->nj == 0 || !c->observed.outputs) {
     return;
@@ -237,12 +243,12 @@ static void check_force_outputs(saltusi_checker* c, const saltusi_frame* b, int 
   double* spread = forces + c->nj;
   double* lambda = spread + c->nj;
   double* acceleration = c->work_v + (ptrdiff_t)6 * c->nv;
-  saltus_point at = saltusi_place(c, b->t, y, y + c->nq);
+  saltus_point at = saltusi_point_at(c, b->t, y, y + c->nq);
   if (!saltusi_acceleration(c, &at, held, acceleration, lambda)) {
     return;
   }
   memcpy(spread, c->at.x, (size_t)c->nj * sizeof *spread);
-  at = saltusi_place(c, b->t, b->q, b->v);
+  at = saltusi_point_at(c, b->t, b->q, b->v);
   if (!saltusi_acceleration(c, &at, held, acceleration, lambda)) {
     return;
   }
@@ -254,7 +260,7 @@ static void check_force_outputs(saltusi_checker* c, const saltusi_frame* b, int 
 }
 
 /* An estimate of zero at the end of a step is one of a motion without an error. */
-static void check_estimate(saltusi_checker* c, const saltusi_frame* b, double off) {
+static void check_estimate(saltusi_checker* c, const saltusi_checked_frame* b, double off) {
   const saltus_recording_data* d = c->data;
   bool ends = b->number + 1 >= d->count || d->step[b->number + 1] != d->step[b->number];
   if (d->error != NULL && ends) {
@@ -278,11 +284,11 @@ static void check_estimate(saltusi_checker* c, const saltusi_frame* b, double of
   }
 }
 
-void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                          double part) {
+void saltusi_check_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
+                          const saltusi_checked_frame* b, double part) {
   assert(c != NULL && a != NULL && b != NULL);
   int count = saltusi_frame_contacts(c, b->number, c->acting);
-  saltusi_set_weights(c, a, b);
+  saltusi_set_shape_mass(c, a, b);
   int held = hold(c, a, b, count);
   set_dry(c, a, b);
   c->joint_force = saltusi_joint_forces(c, b);
@@ -297,7 +303,7 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_frame* a, const salt
   if (c->system->ops->normalise != NULL) {
     c->system->ops->normalise(c->system->self, y);
   }
-  saltusi_way(c, y, b->q, d);
+  saltusi_displacement(c, y, b->q, d);
   double off = 0.0; /* tolerances */
   for (int i = 0; i < c->nv; i++) {
     off =

@@ -17,7 +17,7 @@ static const double allowance = 8.0;
 static const double eps = 2.3e-16;
 
 /* Sum of what acts between the frames: h times the mean force, and the impacts. */
-static void total(const saltusi_acting* acting, double h, double P[3]) {
+static void total(const saltusi_checked_contacts* acting, double h, double P[3]) {
   for (int k = 0; k < 3; k++) {
     P[k] = acting->impulse[k] + h * acting->force[k];
   }
@@ -27,7 +27,7 @@ static void total(const saltusi_acting* acting, double h, double P[3]) {
 static void add_impulses(saltusi_checker* c, const saltus_point* at, int count, double h, double* y,
                          double* size) {
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* acting = &c->acting[i];
+    const saltusi_checked_contacts* acting = &c->acting[i];
     double P[3];
     total(acting, h, P);
     if (P[0] == 0.0 && P[1] == 0.0 && P[2] == 0.0) {
@@ -46,9 +46,9 @@ static void add_impulses(saltusi_checker* c, const saltus_point* at, int count, 
 }
 
 /* r = M (v1 - v0) - h F - G P at a place; what joints can take is taken out. False when it cannot be said. */
-static bool balance(saltusi_checker* c, const saltusi_frame* place, const double* jump, double h,
-                    int count, double* r, double* size) {
-  saltus_point at = saltusi_place(c, place->t, place->q, place->v);
+static bool balance(saltusi_checker* c, const saltusi_checked_frame* place, const double* jump,
+                    double h, int count, double* r, double* size) {
+  saltus_point at = saltusi_point_at(c, place->t, place->q, place->v);
   if (!saltusi_mass_and_force(c, &at)) {
     return false;
   }
@@ -73,8 +73,8 @@ static bool balance(saltusi_checker* c, const saltusi_frame* place, const double
 
 /* What rolling, spin and dry friction must have given, which is not recorded: not more than they can, and all of it
  * against a rate. The balance is that at frame b; off: m/s, by which velocities may be wrong. */
-static void check_unseen(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                         double off) {
+static void check_unseen(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b, double off) {
   for (int i = c->nj; i < c->rows_at_hand; i++) {
     const saltusi_unseen* u = &c->unseen[i];
     const double* G = c->at.G + (ptrdiff_t)i * c->nv;
@@ -102,8 +102,8 @@ static void check_unseen(saltusi_checker* c, const saltusi_frame* a, const saltu
 
 /* Momentum: the balances at the start, at the end and with the mean velocity enclose zero, to eight times their
  * distance. */
-static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                           int count) {
+static void check_momentum(saltusi_checker* c, const saltusi_checked_frame* a,
+                           const saltusi_checked_frame* b, int count) {
   enum { PLACES = 3 };
   int n = c->nv;
   double h = b->t - a->t;
@@ -113,8 +113,8 @@ static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const sal
     jump[i] = b->v[i] - a->v[i];
     mean[i] = 0.5 * (a->v[i] + b->v[i]);
   }
-  const saltusi_frame middle = {.number = b->number, .t = b->t, .q = b->q, .v = mean};
-  const saltusi_frame* places[PLACES] = {a, b, &middle};
+  const saltusi_checked_frame middle = {.number = b->number, .t = b->t, .q = b->q, .v = mean};
+  const saltusi_checked_frame* places[PLACES] = {a, b, &middle};
   for (int k = 0; k < PLACES; k++) {
     if (!balance(c, places[k], jump, h, count, r + (ptrdiff_t)k * n, size)) {
       saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
@@ -146,18 +146,19 @@ static void check_momentum(saltusi_checker* c, const saltusi_frame* a, const sal
 }
 
 /* Positions move with a velocity between those of the ends. */
-static void check_positions(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+static void check_positions(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b) {
   int n = c->nv;
   double h = b->t - a->t;
   double* d = c->work_v;
-  saltusi_way(c, a->q, b->q, d);
+  saltusi_displacement(c, a->q, b->q, d);
   double spread = 0.0;
   double fastest = 0.0;
   for (int i = 0; i < n; i++) {
     spread = fmax(spread, fabs(b->v[i] - a->v[i]));
     fastest = fmax(fastest, fmax(fabs(a->v[i]), fabs(b->v[i])));
   }
-  saltus_point at = saltusi_place(c, a->t, a->q, a->v);
+  saltus_point at = saltusi_point_at(c, a->t, a->q, a->v);
   if (saltusi_mass_and_force(c, &at)) { /* what forces do within the step, where impulses undo it */
     for (int i = 0; i < n; i++) {
       spread = fmax(spread, h * fabs(c->at.free[i]));
@@ -172,10 +173,11 @@ static void check_positions(saltusi_checker* c, const saltusi_frame* a, const sa
   }
 }
 
-void saltusi_check_step(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_step(saltusi_checker* c, const saltusi_checked_frame* a,
+                        const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   int count = saltusi_frame_contacts(c, b->number, c->acting);
-  saltusi_set_weights(c, a, b);
+  saltusi_set_shape_mass(c, a, b);
   c->joint_force = saltusi_joint_forces(c, b);
   check_momentum(c, a, b, count);
   check_positions(c, a, b);
@@ -191,7 +193,7 @@ static int rows_nearby(saltusi_checker* c, const saltus_point* at, long long num
   for (long long f = number - 2; f <= number + 2; f++) {
     int count = f >= 0 && f < c->data->count ? saltusi_frame_contacts(c, f, c->acting) : 0;
     for (int i = 0; i < count; i++) {
-      const saltusi_acting* x = &c->acting[i];
+      const saltusi_checked_contacts* x = &c->acting[i];
       int own = 1 + c->system->laws[x->law].tangents;
       if ((x->force[0] != 0.0 || x->impulse[0] != 0.0) && rows + own <= c->at.rows) {
         saltusi_contact_rows(c, at, x->identity, own, rows, false);
@@ -207,11 +209,11 @@ static int rows_nearby(saltusi_checker* c, const saltus_point* at, long long num
 
 /* r = M (w1 - w0) / h - h F at a place, as a velocity, without what joints and contacts near `b` can take; w0, w1 [nv] at the
  * front of c->work_v. */
-static bool difference_balance(saltusi_checker* c, const saltusi_frame* place,
-                               const saltusi_frame* b, double h, double* r) {
+static bool difference_balance(saltusi_checker* c, const saltusi_checked_frame* place,
+                               const saltusi_checked_frame* b, double h, double* r) {
   int n = c->nv;
   const double *w0 = c->work_v, *w1 = w0 + n;
-  saltus_point at = saltusi_place(c, place->t, place->q, place->v);
+  saltus_point at = saltusi_point_at(c, place->t, place->q, place->v);
   if (!saltusi_mass_and_force(c, &at)) {
     return false;
   }
@@ -226,19 +228,20 @@ static bool difference_balance(saltusi_checker* c, const saltusi_frame* place,
   return true;
 }
 
-void saltusi_check_differences(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_differences(saltusi_checker* c, const saltusi_checked_frame* a,
+                               const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   double h = b->t - a->t;
   int n = c->nv;
   double *w0 = c->work_v, *w1 = w0 + n, *r0 = w1 + n, *r = r0 + n;
   bool even = false;
-  saltusi_frame next = *b;
+  saltusi_checked_frame next = *b;
   if (b->number + 1 < c->data->count) {
     next = saltusi_frame_at(c, b->number + 1);
     even = fabs(next.t - b->t - h) <= 1e-6 * h;
   }
-  saltusi_way(c, a->q, b->q, w0);
-  saltusi_way(c, b->q, next.q, w1);
+  saltusi_displacement(c, a->q, b->q, w0);
+  saltusi_displacement(c, b->q, next.q, w1);
   if (!even || !difference_balance(c, a, b, h, r0) || !difference_balance(c, b, b, h, r)) {
     c->out->balanced += b->number + 1 == c->data->count ? h : 0.0;
     saltusi_skip(c, SALTUS_VERIFY_MOMENTUM);
@@ -263,9 +266,9 @@ void saltusi_check_differences(saltusi_checker* c, const saltusi_frame* a, const
 
 /* --- Coulomb's law ---------------------------------------------------------------------------------- */
 
-static void slip_of(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,
-                    int tangents, double u[2]) {
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+static void slip_of(saltusi_checker* c, const saltusi_checked_frame* f,
+                    const saltusi_checked_contacts* acting, int tangents, double u[2]) {
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   saltusi_contact_rows(c, &at, acting->identity, 1 + tangents, c->nj, false);
   for (int k = 0; k < tangents; k++) {
     u[k] = saltusi_row_velocity(c, c->nj + 1 + k, f->v);
@@ -276,12 +279,12 @@ static void slip_of(saltusi_checker* c, const saltusi_frame* f, const saltusi_ac
 static void sliding(const saltus_contact_law* law, const double u[2], double s[2],
                     double viscous[2]) {
   double speed = hypot(u[0], u[1]);
-  saltusi_held held = {.rule = law,
-                       .tangents = law->tangents,
-                       .rows = 1 + law->tangents,
-                       .rolls = true, /* slip alone */
-                       .pivots = true,
-                       .direction = {u[0] / speed, u[1] / speed}};
+  saltusi_checked_constraints held = {.rule = law,
+                                      .tangents = law->tangents,
+                                      .rows = 1 + law->tangents,
+                                      .rolls = true, /* slip alone */
+                                      .pivots = true,
+                                      .direction = {u[0] / speed, u[1] / speed}};
   double U[3] = {0.0, u[0], u[1]};
   double all[3] = {0.0, 0.0, 0.0};
   saltusi_slide(&held, U, all);
@@ -292,12 +295,12 @@ static void sliding(const saltus_contact_law* law, const double u[2], double s[2
 }
 
 /* By how much a slip u at frame `at` turns in a time h, as it does up to a frame beside it; 0: that is beyond a jump. */
-static double turn_beside(saltusi_checker* c, const saltusi_frame* at, long long number,
-                          const saltusi_acting* acting, const double u[2], double h) {
+static double turn_beside(saltusi_checker* c, const saltusi_checked_frame* at, long long number,
+                          const saltusi_checked_contacts* acting, const double u[2], double h) {
   if (number < 0 || number >= c->data->count) {
     return 0.0;
   }
-  const saltusi_frame beside = saltusi_frame_at(c, number);
+  const saltusi_checked_frame beside = saltusi_frame_at(c, number);
   const double apart = fabs(beside.t - at->t);
   double w[2] = {0.0, 0.0};
   slip_of(c, &beside, acting, 2, w);
@@ -308,8 +311,9 @@ static double turn_beside(saltusi_checker* c, const saltusi_frame* at, long long
 
 /* Friction where a contact slips at both ends in about the same direction, against what its law says there. Between
  * them slip may turn there and back, by the angle phi: that between the ends, or where it turns round what it turns beside. */
-static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                       const saltusi_acting* acting, const double P[3]) {
+static void check_slip(saltusi_checker* c, const saltusi_checked_frame* a,
+                       const saltusi_checked_frame* b, const saltusi_checked_contacts* acting,
+                       const double P[3]) {
   const saltus_contact_law* law = &c->system->laws[acting->law];
   const saltus_friction_law* f = law->friction;
   double h = b->t - a->t;
@@ -352,8 +356,9 @@ static void check_slip(saltusi_checker* c, const saltusi_frame* a, const saltusi
 }
 
 /* What a bond and viscous friction may add to the impulses of a contact, by their largest over the step. */
-static void allow(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                  const saltusi_acting* acting, double room[2]) {
+static void allow(saltusi_checker* c, const saltusi_checked_frame* a,
+                  const saltusi_checked_frame* b, const saltusi_checked_contacts* acting,
+                  double room[2]) {
   const saltus_contact_law* law = &c->system->laws[acting->law];
   const saltus_friction_law* f = law->friction;
   double h = b->t - a->t;
@@ -382,8 +387,8 @@ static double outside(const saltus_contact_law* law, const double P[3], const do
 }
 
 /* Recorded residuals are not below the violation of the law by the recorded impulses. least: that violation, N s. */
-static void check_residual(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                           double least) {
+static void check_residual(saltusi_checker* c, const saltusi_checked_frame* a,
+                           const saltusi_checked_frame* b, double least) {
   const saltus_recording_data* d = c->data;
   saltusi_where where = {.frame = b->number, .place = -1};
   bool one = c->data->step[b->number] - c->data->step[a->number] == 1;
@@ -397,7 +402,8 @@ static void check_residual(saltusi_checker* c, const saltusi_frame* a, const sal
   saltusi_note(c, SALTUS_VERIFY_CONTROL, least, 2.0 * declared + 1e-7 * c->hardest, where);
 }
 
-void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_friction(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   double h = b->t - a->t;
@@ -409,7 +415,7 @@ void saltusi_check_friction(saltusi_checker* c, const saltusi_frame* a, const sa
   }
   double least = 0.0;
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* acting = &c->acting[i];
+    const saltusi_checked_contacts* acting = &c->acting[i];
     const saltus_contact_law* law = &c->system->laws[acting->law];
     double P[3];
     total(acting, h, P);

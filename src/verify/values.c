@@ -18,7 +18,7 @@ static double largest(const double* x, int n) {
 }
 
 /* What a position or a velocity may be wrong by at a frame, of all coordinates the most. */
-double saltusi_position_limit(const saltusi_checker* c, const saltusi_frame* f) {
+double saltusi_position_limit(const saltusi_checker* c, const saltusi_checked_frame* f) {
   assert(c != NULL && f != NULL);
   if (c->to_tolerance) {
     return 10.0 * (c->def->atol + c->def->rtol * fmax(1.0, largest(f->q, c->nq)));
@@ -26,11 +26,11 @@ double saltusi_position_limit(const saltusi_checker* c, const saltusi_frame* f) 
   return 0.0;
 }
 
-static void check_joints(saltusi_checker* c, const saltusi_frame* f) {
+static void check_joints(saltusi_checker* c, const saltusi_checked_frame* f) {
   if (c->nj == 0) {
     return;
   }
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   double* g = c->at.x;
   memset(g, 0, (size_t)c->nj * sizeof *g);
   c->system->ops->joints(c->system->self, &at, g);
@@ -56,7 +56,7 @@ static void check_joints(saltusi_checker* c, const saltusi_frame* f) {
 }
 
 /* Whether the next frame comes before an approach has gone deeper than what is allowed anyway. */
-static bool is_before_jump(const saltusi_checker* c, const saltusi_frame* f, double u,
+static bool is_before_jump(const saltusi_checker* c, const saltusi_checked_frame* f, double u,
                            double depth) {
   if (f->number + 1 == c->data->count) {
     return true; /* the run ends at the impact; a contact that was closed before is the matter of `momentum` */
@@ -65,9 +65,9 @@ static bool is_before_jump(const saltusi_checker* c, const saltusi_frame* f, dou
 }
 
 /* A gap and a normal velocity that were recorded, computed anew. */
-static void check_contact(saltusi_checker* c, const saltusi_frame* f,
-                          const saltusi_acting* acting) {
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+static void check_contact(saltusi_checker* c, const saltusi_checked_frame* f,
+                          const saltusi_checked_contacts* acting) {
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   double gap = NAN;
   saltusi_where where = {.frame = f->number, .place = -1, .contact = acting};
   if (c->system->ops->gaps != NULL) {
@@ -96,8 +96,9 @@ static void check_contact(saltusi_checker* c, const saltusi_frame* f,
 }
 
 /* A contact of a changing set that does not exist any more is open. */
-static void check_gone(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting) {
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+static void check_gone(saltusi_checker* c, const saltusi_checked_frame* f,
+                       const saltusi_checked_contacts* acting) {
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   double gap = NAN;
   if (c->system->ops->gaps != NULL &&
       c->system->ops->gaps(c->system->self, &at, 1, &acting->identity, &gap) == SALTUS_OK) {
@@ -117,11 +118,11 @@ static void check_gone(saltusi_checker* c, const saltusi_frame* f, const saltusi
 }
 
 /* Bodies, point and normal of row i of a frame in the contact table. */
-static void check_geometry(saltusi_checker* c, const saltusi_frame* f, int i) {
+static void check_geometry(saltusi_checker* c, const saltusi_checked_frame* f, int i) {
   const saltus_recorded_contacts* table = &c->data->table;
   long long r = table->start[f->number] + i;
   saltus_contact_place place;
-  const saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  const saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   saltusi_where where = {.frame = f->number, .place = -1, .contact = &c->acting[i]};
   bool known = c->system->ops->place != NULL &&
                c->system->ops->place(c->system->self, &at, table->identity[r], &place) == SALTUS_OK;
@@ -141,8 +142,8 @@ static void check_geometry(saltusi_checker* c, const saltusi_frame* f, int i) {
 }
 
 /* A contact that pushed on the way here touches at one end of the way. */
-static void check_open(saltusi_checker* c, const saltusi_frame* f, const saltusi_acting* acting,
-                       int before) {
+static void check_open(saltusi_checker* c, const saltusi_checked_frame* f,
+                       const saltusi_checked_contacts* acting, int before) {
   if (f->number == 0 || isnan(acting->gap)) {
     return;
   }
@@ -180,7 +181,7 @@ void saltusi_list_gaps(saltusi_checker* c, const saltus_point* at) {
 }
 
 /* Diagnostics of the run are numbers that are not negative. */
-static void check_diagnostics(saltusi_checker* c, const saltusi_frame* f) {
+static void check_diagnostics(saltusi_checker* c, const saltusi_checked_frame* f) {
   const saltus_recording_data* d = c->data;
   const double* columns[] = {d->residual_velocity, d->residual_impulse, d->error_order,
                              d->rejections};
@@ -192,9 +193,9 @@ static void check_diagnostics(saltusi_checker* c, const saltusi_frame* f) {
   }
 }
 
-static void check_energies(saltusi_checker* c, const saltusi_frame* f) {
+static void check_energies(saltusi_checker* c, const saltusi_checked_frame* f) {
   const saltus_recording_data* data = c->data;
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   const saltus_system_ops* ops = c->system->ops;
   double kinetic = data->kinetic != NULL ? data->kinetic[f->number] : NAN;
   double potential = data->potential != NULL ? data->potential[f->number] : NAN;
@@ -210,13 +211,13 @@ static void check_energies(saltusi_checker* c, const saltusi_frame* f) {
   }
 }
 
-void saltusi_check_values(saltusi_checker* c, const saltusi_frame* f) {
+void saltusi_check_values(saltusi_checker* c, const saltusi_checked_frame* f) {
   assert(c != NULL && f != NULL);
   check_joints(c, f);
   check_energies(c, f);
   check_diagnostics(c, f);
   if (!c->data->changing && c->gap_room > 0) {
-    const saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+    const saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
     saltusi_list_gaps(c, &at);
   }
   double h = c->data->h != NULL ? fabs(c->data->h[f->number]) : 0.0;

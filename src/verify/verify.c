@@ -256,7 +256,7 @@ static bool take_equations(saltusi_checker* c) {
                               .rows = (int)rows};
   c->unseen = SALTUSI_TAKE(p, saltusi_unseen, rows);
   c->unseen_x = SALTUSI_TAKE(p, double, 3 * rows);
-  c->table = SALTUSI_TAKE(p, double, saltusi_follow_room(c->nq, c->nv, c->nj, (int)held));
+  c->table = SALTUSI_TAKE(p, double, saltusi_follow_workspace(c->nq, c->nv, c->nj, (int)held));
   return !p->failed;
 }
 
@@ -271,10 +271,10 @@ static bool take_room(saltusi_checker* c) {
   c->gap_room = d->changing ? 0 : d->nc;
   size_t n = (size_t)c->nv;
   c->scratch = saltusi_pool_take(p, c->system->dims.scratch + 1, 1);
-  c->acting = SALTUSI_TAKE(p, saltusi_acting, c->acting_room + 1);
-  c->before = SALTUSI_TAKE(p, saltusi_acting, c->acting_room + 1);
-  c->held = SALTUSI_TAKE(p, saltusi_held, c->acting_room + 1);
-  c->dry = SALTUSI_TAKE(p, saltusi_dry, c->system->dry_count + 1);
+  c->acting = SALTUSI_TAKE(p, saltusi_checked_contacts, c->acting_room + 1);
+  c->before = SALTUSI_TAKE(p, saltusi_checked_contacts, c->acting_room + 1);
+  c->held = SALTUSI_TAKE(p, saltusi_checked_constraints, c->acting_room + 1);
+  c->dry = SALTUSI_TAKE(p, saltusi_checked_joint_friction, c->system->dry_count + 1);
   c->dry_limit = SALTUSI_TAKE(p, double, c->system->dry_count + 1);
   c->lost = SALTUSI_TAKE(p, bool, d->nc + 1);
   c->bend = SALTUSI_TAKE(p, double, c->nj + 1);
@@ -293,7 +293,8 @@ static bool take_room(saltusi_checker* c) {
   c->events = SALTUSI_TAKE(p, saltus_event, d->event_count + 1);
   c->booked.of = SALTUSI_TAKE(p, double, 2 * (size_t)c->gap_room + 1);
   c->booked.of_step = SALTUSI_TAKE(p, double, 2 * (size_t)c->gap_room + 1);
-  return !p->failed && take_equations(c) && saltusi_between_room(c) && saltusi_observed_room(c);
+  return !p->failed && take_equations(c) && saltusi_between_workspace(c) &&
+         saltusi_observed_workspace(c);
 }
 
 /* --- the frames ------------------------------------------------------------------------------------- */
@@ -465,7 +466,7 @@ static void check_start(saltusi_checker* c) {
 }
 
 /* Bonds that have opened before or at a frame. */
-static void follow_bonds(saltusi_checker* c, const saltusi_frame* f) {
+static void follow_bonds(saltusi_checker* c, const saltusi_checked_frame* f) {
   int count = c->data->changing ? 0 : saltusi_frame_contacts(c, f->number, c->acting);
   for (int i = 0; i < count; i++) {
     const saltus_friction_law* law = c->system->laws[c->acting[i].law].friction;
@@ -475,7 +476,7 @@ static void follow_bonds(saltusi_checker* c, const saltusi_frame* f) {
 }
 
 /* Whether impacts happened on the way to a frame. */
-static bool has_impulse(saltusi_checker* c, const saltusi_frame* b) {
+static bool has_impulse(saltusi_checker* c, const saltusi_checked_frame* b) {
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   for (int i = 0; i < count; i++) {
     const double* P = c->acting[i].impulse;
@@ -487,7 +488,8 @@ static bool has_impulse(saltusi_checker* c, const saltusi_frame* b) {
 }
 
 /* Whether the table has an event between two frames of a recording without all ends of steps, where these lie. */
-static bool is_quiet(const saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+static bool is_quiet(const saltusi_checker* c, const saltusi_checked_frame* a,
+                     const saltusi_checked_frame* b) {
   long long last = 0;
   bool found = false;
   for (long long k = saltusi_events_from(c, a->t, b->t, &last); k < last; k++) {
@@ -496,7 +498,8 @@ static bool is_quiet(const saltusi_checker* c, const saltusi_frame* a, const sal
   return c->every || !found;
 }
 
-static void check_pair(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+static void check_pair(saltusi_checker* c, const saltusi_checked_frame* a,
+                       const saltusi_checked_frame* b) {
   saltusi_book_begin(c);
   c->quiet = is_quiet(c, a, b);
   long long steps = c->data->step[b->number] - c->data->step[a->number];
@@ -561,7 +564,7 @@ static bool fires_at(const saltusi_checker* c, double t) {
 
 /* A start that violates contacts or joints is corrected by the run before its first step. */
 static void find_slack(saltusi_checker* c) {
-  saltusi_frame f = saltusi_frame_at(c, 0);
+  saltusi_checked_frame f = saltusi_frame_at(c, 0);
   saltusi_check_values(c, &f);
   const saltus_verify_result* r = c->out->items;
   bool fits = r[SALTUS_VERIFY_PENETRATION].value <= 1e-12 &&
@@ -578,7 +581,7 @@ static void find_scales(saltusi_checker* c) {
     c->fastest = fmax(c->fastest, fabs(d->v[i]));
   }
   for (long long i = 0; !c->to_tolerance && c->nj > 0 && i < d->count; i++) {
-    saltus_point at = saltusi_place(c, d->t[i], d->q + i * c->nq, d->v + i * c->nv);
+    saltus_point at = saltusi_point_at(c, d->t[i], d->q + i * c->nq, d->v + i * c->nv);
     saltusi_joint_rows(c, &at, true);
     for (int k = 0; k < c->nj; k++) {
       c->bend[k] = fmax(c->bend[k], fabs(c->at.c[k]));
@@ -626,9 +629,9 @@ static saltus_status go(saltusi_checker* c) {
   check_start(c);
   check_provenance(c);
   for (long long i = 0; i < c->data->count && c->failure.status == SALTUS_OK; i++) {
-    saltusi_frame b = saltusi_frame_at(c, i);
+    saltusi_checked_frame b = saltusi_frame_at(c, i);
     if (i > 0) {
-      saltusi_frame a = saltusi_frame_at(c, i - 1);
+      saltusi_checked_frame a = saltusi_frame_at(c, i - 1);
       fire(c, a.t);
       follow_bonds(c, &a);
       check_pair(c, &a, &b);
@@ -675,7 +678,7 @@ static void judge(saltusi_checker* c) {
 static saltus_status check_identities(saltusi_checker* c) {
   const saltus_recorded_contacts* table = &c->data->table;
   const saltus_system_ops* ops = c->system->ops;
-  const saltus_point at = saltusi_place(c, c->data->t[0], c->data->q, c->data->v);
+  const saltus_point at = saltusi_point_at(c, c->data->t[0], c->data->q, c->data->v);
   saltus_contact_place place;
   bool known = c->data->changing && ops->place != NULL;
   for (long long r = 0; known && r < table->count; r++) {

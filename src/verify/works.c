@@ -40,8 +40,8 @@ double saltusi_energy_limit(const saltusi_checker* c, long long frame) {
   return allowance * (c->def->atol + c->def->rtol * c->energy) * (1.0 + hundreds);
 }
 
-static double frame_energy(saltusi_checker* c, const saltusi_frame* f) {
-  saltus_point at = saltusi_place(c, f->t, f->q, f->v);
+static double frame_energy(saltusi_checker* c, const saltusi_checked_frame* f) {
+  saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   return c->system->ops->frame_energy != NULL ? c->system->ops->frame_energy(c->system->self, &at)
                                               : 0.0;
 }
@@ -74,8 +74,8 @@ void saltusi_powers_at(saltusi_checker* c, const saltus_point* at, int count, co
   out[c->nj + count + 1] = power[1];
 }
 
-void saltusi_book_smooth(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                         int count, const double* sums) {
+void saltusi_book_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b, int count, const double* sums) {
   assert(c != NULL && a != NULL && b != NULL && sums != NULL);
   saltusi_booked* w = &c->booked;
   bool seen = true; /* all friction is that of tangents */
@@ -106,8 +106,8 @@ static bool has_jump(const saltus_recording_data* d, long long frame) {
   return i == 0 || d->t[i] == d->t[i - 1];
 }
 
-void saltusi_compare_joints(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b,
-                            const double* sums, double part) {
+void saltusi_compare_joints(saltusi_checker* c, const saltusi_checked_frame* a,
+                            const saltusi_checked_frame* b, const double* sums, double part) {
   assert(c != NULL && a != NULL && b != NULL && sums != NULL);
   const double* recorded = saltusi_joint_forces(c, b);
   double h = b->t - a->t;
@@ -119,7 +119,7 @@ void saltusi_compare_joints(saltusi_checker* c, const saltusi_frame* a, const sa
   }
   part *=
       jumps ? 100.0 : 1.0; /* a projection of velocities at an impact is in the mean behind it */
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   saltusi_joint_rows(c, &at, false);
   for (int i = 0; recorded != NULL && i < c->nv; i++) {
     double off = 0.0;
@@ -178,16 +178,16 @@ static bool recorded_work(const saltus_recording_data* d, long long frame, int i
 
 /* Least and largest velocity of row r of a contact at the ends of a step and of the steps beside it: schemes spread an
  * impact over some. */
-static void range_of(saltusi_checker* c, long long frame, const saltusi_acting* x, int r, bool acts,
-                     double U[2]) {
+static void range_of(saltusi_checker* c, long long frame, const saltusi_checked_contacts* x, int r,
+                     bool acts, double U[2]) {
   U[0] = U[1] = 0.0;
   bool first = true;
   for (long long f = frame - 2; f <= frame + 1 && acts; f++) {
     if (f < 0 || f >= c->data->count) {
       continue;
     }
-    const saltusi_frame at = saltusi_frame_at(c, f);
-    saltus_point point = saltusi_place(c, at.t, at.q, at.v);
+    const saltusi_checked_frame at = saltusi_frame_at(c, f);
+    saltus_point point = saltusi_point_at(c, at.t, at.q, at.v);
     saltusi_contact_rows(c, &point, x->identity, 1 + r, c->nj, false);
     double u = saltusi_row_velocity(c, c->nj + r, at.v);
     U[0] = first ? u : fmin(U[0], u);
@@ -198,7 +198,8 @@ static void range_of(saltusi_checker* c, long long frame, const saltusi_acting* 
 
 /* N s, by which the normal impulse of a contact differs from those of the steps beside it: contacts that open or close act
  * in a part of a step. */
-static double unevenness(saltusi_checker* c, const saltusi_frame* b, const saltusi_acting* x) {
+static double unevenness(saltusi_checker* c, const saltusi_checked_frame* b,
+                         const saltusi_checked_contacts* x) {
   double P = x->impulse[0] + (b->t - c->data->t[b->number - 1]) * x->force[0];
   double most = 0.0;
   for (long long f = b->number - 1; f <= b->number + 1; f += 2) {
@@ -208,7 +209,7 @@ static double unevenness(saltusi_checker* c, const saltusi_frame* b, const saltu
     int count = saltusi_frame_contacts(c, f, c->before);
     double other = 0.0;
     for (int i = 0; i < count; i++) {
-      const saltusi_acting* y = &c->before[i];
+      const saltusi_checked_contacts* y = &c->before[i];
       double h = c->data->t[f] - c->data->t[f - 1];
       other = y->identity == x->identity ? y->impulse[0] + h * y->force[0] : other;
     }
@@ -217,17 +218,18 @@ static double unevenness(saltusi_checker* c, const saltusi_frame* b, const saltu
   return most;
 }
 
-void saltusi_check_step_works(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_step_works(saltusi_checker* c, const saltusi_checked_frame* a,
+                              const saltusi_checked_frame* b) {
   assert(c != NULL && a != NULL && b != NULL);
   double h = b->t - a->t;
   int count = saltusi_frame_contacts(c, b->number, c->acting);
-  saltus_point at = saltusi_place(c, b->t, b->q, b->v);
+  saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   if (!saltusi_mass_and_force(c, &at)) {
     return;
   }
   saltusi_joint_rows(c, &at, false);
   for (int i = 0; i < count; i++) {
-    const saltusi_acting* x = &c->acting[i];
+    const saltusi_checked_contacts* x = &c->acting[i];
     double work[2];
     double mean[2] = {0.0, 0.0};
     double wide[2] = {0.0, 0.0};
@@ -309,7 +311,8 @@ static void check_sums(saltusi_checker* c, long long frame, const double* const*
   }
 }
 
-void saltusi_check_works(saltusi_checker* c, const saltusi_frame* a, const saltusi_frame* b) {
+void saltusi_check_works(saltusi_checker* c, const saltusi_checked_frame* a,
+                         const saltusi_checked_frame* b) {
   assert(c != NULL && b != NULL);
   const saltus_recording_data* d = c->data;
   saltusi_booked* w = &c->booked;

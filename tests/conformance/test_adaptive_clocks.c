@@ -259,7 +259,7 @@ static void compare_with_each_alone(void) {
   static text t;
   write_bodies(&t, 0, BODIES, "");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_int_equal(islands_of(view->system), BODIES);
   saltus_tally together;
   record* all = run(view->system, view, 0.05, 2.0, &together);
@@ -273,7 +273,7 @@ static void compare_with_each_alone(void) {
     static text own;
     write_bodies(&own, i, 1, "");
     saltus_scene* alone = scene_of(&own);
-    const saltus_scene_view* look = saltus_scene_look(alone);
+    const saltus_scene_view* look = saltus_scene_get_view(alone);
     saltus_tally tally;
     record* one = run(look->system, look, 0.05, 2.0, &tally);
     steps += tally.steps;
@@ -335,7 +335,7 @@ static void one_clock_says_the_same(void** state) {
   static text t;
   write_bodies(&t, 0, BODIES, "");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   silent s;
   const saltus_system* mute = silence(&s, view->system);
   assert_int_equal(islands_of(mute), 0);
@@ -378,7 +378,7 @@ static void frames_do_not_change_the_motion(void** state) {
   static text t;
   write_bodies(&t, 0, 20, "");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   record* few = run(view->system, view, 1.0, 2.0, NULL);
   record* many = run(view->system, view, 0.01, 2.0, NULL);
   assert_int_equal(many->frame_count, 201);
@@ -406,7 +406,7 @@ static void a_resumed_run_has_the_same_bits(void** state) {
   static text t;
   write_bodies(&t, 0, 20, "");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const double until = 1.5;
   record* straight = malloc(sizeof *straight);
   record* r = malloc(sizeof *r);
@@ -460,7 +460,7 @@ static void who_cannot_go_on_stops_all_at_its_time(void** state) {
   write_bodies(&t, 0, BODIES, "");
   replace(&t, "-0.1*y7'", "sqrt(0.7 - t)");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_int_equal(islands_of(view->system), BODIES);
   record* r = malloc(sizeof *r);
   assert_non_null(r);
@@ -502,7 +502,7 @@ static void an_impact_that_creates_energy_is_named(void** state) {
   replace(&t, "forces: {}\n", "");
   kinds = BEAD;
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_int_equal(islands_of(view->system), 19);
   record* r = malloc(sizeof *r);
   assert_non_null(r);
@@ -531,7 +531,7 @@ static void what_connects_unites(void** state) {
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
     write_bodies(&t, 0, BODIES, more[i]);
     saltus_scene* scene = scene_of(&t);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     assert_int_equal(islands_of(view->system), BODIES - 1);
     silent s;
     record* own = run(view->system, view, 0.1, 1.0, NULL);
@@ -556,7 +556,7 @@ static void what_connects_unites(void** state) {
   write_bodies(&t, 0, BODIES, "");
   replace(&t, "3*sin(5*t)", "3*sign(y0 - 0.3)");
   saltus_scene* scene = scene_of(&t);
-  assert_int_equal(islands_of(saltus_scene_look(scene)->system), BODIES - 1);
+  assert_int_equal(islands_of(saltus_scene_get_view(scene)->system), BODIES - 1);
   saltus_scene_destroy(scene);
 }
 
@@ -567,7 +567,7 @@ static void an_accumulation_ends_no_step_of_others(void** state) {
   static text t;
   write_bodies(&t, 0, 20, "");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_tally tally;
   saltus_tally shared;
   silent s;
@@ -595,7 +595,7 @@ static void an_integrator_goes_anywhere(void** state) {
   static text t;
   write_bodies(&t, 0, 20, "");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   int nc = view->system->dims.nc;
   const saltus_integrator_def def = {
       .system = view->system, .q0 = view->q0, .v0 = view->v0, .rtol = tol, .atol = tol};
@@ -639,7 +639,7 @@ static void without_events_there_is_one_clock(void** state) {
   static text t;
   write_bodies(&t, 0, 20, "");
   saltus_scene* scene = scene_of(&t);
-  saltus_system calm = *saltus_scene_look(scene)->system;
+  saltus_system calm = *saltus_scene_get_view(scene)->system;
   saltus_system_ops ops = *calm.ops;
   ops.contacts = NULL;
   calm.ops = &ops;
@@ -655,7 +655,7 @@ static void wrong_forces_of_a_part_are_found(void** state) {
   static text t;
   write_bodies(&t, 0, 20, "");
   saltus_scene* scene = scene_of(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_system_check_result result;
   saltus_system wrong = *view->system;
   saltus_system_ops ops = *view->system->ops;

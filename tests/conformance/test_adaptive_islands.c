@@ -59,7 +59,7 @@ static void open_world(world* w, size_t room) {
 static void start(world* w, double tol) {
   const saltus_scene_def def = {.text = w->text, .path = "islands"};
   assert_int_equal(saltus_scene_create(&def, &w->scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(w->scene);
+  const saltus_scene_view* view = saltus_scene_get_view(w->scene);
   const saltus_integrator_def it = {.system = view->system,
                                     .q0 = view->q0,
                                     .v0 = view->v0,

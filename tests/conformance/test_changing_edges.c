@@ -51,7 +51,7 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
     }
   }
   list->reach = fmin(list->reach, near_to);
-  return list->count > list->capacity ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return list->count > list->capacity ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 static saltus_status sweep(const void* self, const saltus_box* over, saltus_contact_list* list) {
@@ -63,7 +63,7 @@ static saltus_status sweep(const void* self, const saltus_box* over, saltus_cont
   if (ceiling_at - over->q_high[0] <= list->reach) {
     add(list, CEILING, 0.0);
   }
-  return list->count > list->capacity ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return list->count > list->capacity ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 static saltus_status gaps(const void* self, const saltus_point* at, int count,

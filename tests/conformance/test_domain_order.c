@@ -9,8 +9,8 @@
 
 #include "../../bench/packing.h"
 #include "saltus/problem_file.h"
-#include "solve/domains.h"
-#include "solve/gauss_seidel.h"
+#include "solve/friction/domains.h"
+#include "solve/friction/gauss_seidel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ typedef struct prepared {
   saltusi_friction_pattern pattern;
   saltusi_friction_case in;
   saltusi_domains domains;
-  saltusi_sweep_work work;
+  saltusi_gauss_seidel_work work;
   double* r;
 } prepared;
 
@@ -35,7 +35,7 @@ static void lay_out(prepared* p, const saltus_friction_problem* problem, saltus_
   saltusi_friction_pattern_layout(&p->pattern, problem, arena);
   saltusi_friction_case_layout(&p->in, problem, arena);
   saltusi_domains_layout(&p->domains, units, saltusi_friction_unit_max(problem), arena);
-  saltusi_sweep_layout(&p->work, units, rows, arena);
+  saltusi_gauss_seidel_layout(&p->work, units, rows, arena);
   p->r = SALTUS_PUSH(arena, double, rows);
 }
 
@@ -57,7 +57,7 @@ static bool count_sweeps(const saltus_friction_problem* problem, double tol, int
   p.in.q = problem->q;
   p.in.mu = problem->mu;
   for (int k = 0; k < 2 && p.domains.count > 1; k++) {
-    const saltusi_sweep_settings settings = {.sweeps = SWEEPS, .tol = tol, .anderson = true};
+    const saltusi_gauss_seidel_settings settings = {.sweeps = SWEEPS, .tol = tol, .anderson = true};
     p.in.domains = k == 1 ? &p.domains : NULL;
     saltusi_friction_case_prepare(&p.in);
     memset(p.r, 0, (size_t)p.pattern.rows * sizeof(double));

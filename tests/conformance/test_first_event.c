@@ -93,7 +93,7 @@ static saltus_status near_contacts(const void* self, const saltus_point* at,
   }
   list->count = count;
   list->reach = fmin(list->reach, s->near);
-  return count > list->capacity ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return count > list->capacity ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 static saltus_status all_contacts(const void* self, const saltus_point* at,
@@ -114,7 +114,7 @@ static saltus_status sweep(const void* self, const saltus_box* over, saltus_cont
     list->identity[i] = first_name + (uint64_t)i;
     list->law[i] = i;
   }
-  return list->count > list->capacity ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return list->count > list->capacity ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 static void contact(const void* self, const saltus_point* at, uint64_t identity,
@@ -202,7 +202,7 @@ static const char needle[] = "saltus: 1\n"
 static void a_needle_that_is_listed_late_is_hit(void** state) {
   (void)state;
   saltus_scene* scene = scene_of(needle);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   double hit = (1.0 - 0.001 * sqrt(log(2.5))) / 10.0;
   for (int k = 0; k < 4; k++) {
     double tol = pow(10.0, -4.0 - 2.0 * k);
@@ -249,7 +249,7 @@ static void late_lists_move_as_formulas_do(void** state) {
   const double tol = 1e-7;
   for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
     saltus_scene* scene = scene_of(scenes[i]);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     long long counted = 0;
     shell s;
     saltus_system late = shell_over(&s, view->system, 0.03, true, &counted);
@@ -292,7 +292,7 @@ static void a_wrong_enclosure_by_identity_is_found(void** state) {
                                  "contacts:\n"
                                  "  - {gap: \"y - x^2\"}\n"
                                  "  - {gap: \"1 - y - x^2\"}\n");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   long long counted = 0;
   shell s;
   const double v[2] = {0.3, -0.4};
@@ -321,7 +321,7 @@ static void a_wrong_enclosure_by_identity_is_found(void** state) {
 static void half_an_enclosure_is_refused(void** state) {
   (void)state;
   saltus_scene* scene = scene_of(needle);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   long long counted = 0;
   shell s;
   saltus_system late = shell_over(&s, view->system, 0.05, true, &counted);
@@ -384,7 +384,7 @@ static void gaps_are_evaluated_for_those_that_are_searched(void** state) {
       int n = k == 0 ? 10 : 80;
       write_hills(text, n);
       saltus_scene* scene = scene_of(text);
-      const saltus_scene_view* view = saltus_scene_look(scene);
+      const saltus_scene_view* view = saltus_scene_get_view(scene);
       long long counted = 0;
       shell s;
       saltus_system fixed = shell_over(&s, view->system, INFINITY, enclosed != 0, &counted);
@@ -425,7 +425,7 @@ static void only_the_first_end_of_a_force_is_refined(void** state) {
     }
     assert_true(used < TEXT);
     saltus_scene* scene = scene_of(text);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     saltus_system_ops ops = *view->system->ops;
     saltus_system one = *view->system; /* that says nothing of its parts: they share a clock */
     ops.blocks = NULL;
@@ -481,7 +481,7 @@ static void bounces_are_not_tried_while_others_hit(void** state) {
   }
   assert_true(used < TEXT);
   saltus_scene* scene = scene_of(text);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_integrator_def def = {.system = view->system,
                                      .q0 = view->q0,
                                      .v0 = view->v0,

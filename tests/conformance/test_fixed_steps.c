@@ -69,7 +69,7 @@ static tale report(request r) {
   if (saltus_scene_create(&scene_def, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_recorder recorder = {.event = on_event, .frame = on_frame, .user = &l};
   const saltus_scheme_info* info = saltus_scheme_find(r.scheme);
   void* options = calloc(1, info->options.size + 1);

@@ -18,7 +18,7 @@ typedef struct run {
 static run start(const char* name, const char* scheme, double h, const saltus_override* overrides,
                  int count) {
   run r = {.scene = saltus_test_scene(name, overrides, count)};
-  r.view = saltus_scene_look(r.scene);
+  r.view = saltus_scene_get_view(r.scene);
   const saltus_sim_def def = {
       .system = r.view->system, .scheme = scheme, .h = h, .q0 = r.view->q0, .v0 = r.view->v0};
   assert_int_equal(saltus_sim_create(&def, &r.sim), SALTUS_OK);
@@ -299,7 +299,7 @@ static void joints_and_friction_share_a_step(void** state) {
     const saltus_scene_def def = {.path = "s", .text = sledge, .log = saltus_log_keep(&kept)};
     run r = {0};
     assert_int_equal(saltus_scene_create(&def, &r.scene), SALTUS_OK);
-    r.view = saltus_scene_look(r.scene);
+    r.view = saltus_scene_get_view(r.scene);
     const saltus_sim_def sim = {.system = r.view->system,
                                 .scheme = info->name,
                                 .h = 1e-3,
@@ -413,7 +413,7 @@ static void a_mass_that_is_pushed_across_stops_where_it_should(void** state) {
       const saltus_scene_def def = {.path = "across", .text = across};
       run r = {0};
       assert_int_equal(saltus_scene_create(&def, &r.scene), SALTUS_OK);
-      r.view = saltus_scene_look(r.scene);
+      r.view = saltus_scene_get_view(r.scene);
       const saltus_sim_def sim = {.system = r.view->system,
                                   .scheme = info->name,
                                   .h = info->chooses_step ? 0.0 : 1.5 / steps,
@@ -450,7 +450,7 @@ static void redundant_supports_do_not_chatter(void** state) {
       continue;
     }
     saltus_scene* scene = saltus_test_scene("block-on-incline", NULL, 0);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     int events = 0;
     const saltus_recorder recorder = {.event = count_event, .user = &events};
     const saltus_sim_def def = {.system = view->system,
@@ -482,7 +482,7 @@ static void the_ledger_of_stick_and_slip_closes(void** state) {
       continue;
     }
     run r = {.scene = saltus_test_scene("belt", NULL, 0)};
-    r.view = saltus_scene_look(r.scene);
+    r.view = saltus_scene_get_view(r.scene);
     int events = 0;
     const saltus_recorder recorder = {.event = count_event, .user = &events};
     const saltus_sim_def def = {.system = r.view->system,
@@ -520,7 +520,7 @@ static void friction_allocates_nothing_and_repeats_its_bits(void** state) {
       counter count = {0};
       saltus_allocator allocator = counting_allocator(&count);
       saltus_scene* scene = saltus_test_scene("woodpecker", NULL, 0);
-      const saltus_scene_view* view = saltus_scene_look(scene);
+      const saltus_scene_view* view = saltus_scene_get_view(scene);
       const saltus_sim_def def = {.system = view->system,
                                   .scheme = info->name,
                                   .h = 1e-4,
@@ -549,7 +549,7 @@ static void a_contact_without_forces_is_named(void** state) {
   FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     saltus_kept_message kept = {0};
     saltus_scene* scene = saltus_test_scene("painleve-rod", NULL, 0);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     saltus_sim* sim = NULL;
     const saltus_sim_def def = {.system = view->system,
                                 .scheme = info->name,

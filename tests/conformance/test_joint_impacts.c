@@ -81,7 +81,7 @@ static void impulses_are_no_forces_of_joints_in_any_scheme(void** state) {
   const saltus_scene_def def = {.text = rod};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   for (int i = 0; saltus_scheme_at(i) != NULL; i++) {
     const saltus_scheme_info* info = saltus_scheme_at(i);
     const hinge found = run(view, info->name, 2e-4, info->chooses_step ? 2e-4 : 0.0, NULL);
@@ -102,7 +102,7 @@ static void the_recording_interval_does_not_matter(void** state) {
   const saltus_scene_def def = {.text = rod};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   static const char* const schemes[] = {"adaptive", "rk4", "radau-iia-5"};
   for (int i = 0; i < 6; i++) {
     const hinge found = run(view, schemes[i / 2], 1e-3, i % 2 == 0 ? 1e-3 : 1e-5, NULL);
@@ -146,7 +146,7 @@ static void impulses_balance_through_an_accumulation(void** state) {
   const saltus_scene_def def = {.text = text};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options tight = saltus_adaptive_options_default();
   tight.rtol = tight.atol = 1e-9;
   static const char* const schemes[] = {"adaptive", "adaptive", "rk4", "moreau-jean"};

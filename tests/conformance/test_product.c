@@ -39,9 +39,9 @@ typedef struct bench_op {
 static void open_op(bench_op* b, const saltus_system* sys, const double* q, const double* v,
                     bool product) {
   *b = (bench_op){.eval = {.sys = *sys}};
-  b->eval.room.have[SALTUSI_ROOM_PRODUCT] = product ? 1 : 0;
-  b->eval.room.have[SALTUSI_ROOM_BLOCKS] = (size_t)sys->dims.nc * (size_t)sys->dims.nc;
-  b->eval.room.have[SALTUSI_ROOM_ROWS] = 3 * (size_t)sys->dims.nc;
+  b->eval.room.have[SALTUSI_CAPACITY_MATRIX_FREE] = product ? 1 : 0;
+  b->eval.room.have[SALTUSI_CAPACITY_BLOCKS] = (size_t)sys->dims.nc * (size_t)sys->dims.nc;
+  b->eval.room.have[SALTUSI_CAPACITY_ROWS] = 3 * (size_t)sys->dims.nc;
   saltus_arena arena = saltus_arena_counting();
   for (int pass = 0; pass < 2; pass++) {
     saltusi_eval_layout(&b->eval, &arena);

@@ -38,7 +38,7 @@ static outcome run(const char* scheme, const char* option, int steps) {
   const saltus_scene_def def = {.text = pendulum, .log = saltus_log_keep(&kept)};
   saltus_scene* scene = NULL;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   double options[64] = {0.0};
   const saltus_scheme_info* info = saltus_scheme_find(scheme);
   saltus_options_defaults(&info->options, options);

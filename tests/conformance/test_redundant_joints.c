@@ -42,7 +42,7 @@ static saltus_scene* read(const char* text, saltus_kept_message* kept, saltus_st
 static saltus_status run(const char* text, const char* scheme, double h, int steps,
                          saltus_kept_message* kept, end_state* end) {
   saltus_scene* scene = read(text, kept, SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_scheme_def def = {
       .scheme = scheme, .system = view->system, .log = saltus_log_keep(kept)};
   saltus_scheme* made;

@@ -34,7 +34,7 @@ static outcome run(const char* text, const char* scheme, double h, double until)
   const saltus_scene_def made = {.path = "test", .text = text, .log = saltus_log_keep(&kept)};
   o.status = saltus_scene_create(&made, &scene);
   if (o.status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_recorder recorder = {.event = keep_event, .user = &o};
     const bool chooses = strncmp(scheme, "adaptive", 8) == 0;
     const saltus_sim_def def = {.system = view->system,

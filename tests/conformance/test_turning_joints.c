@@ -56,7 +56,7 @@ static outcome run(const char* text, const char* scheme, int steps) {
   if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_dims* d = &view->system->dims;
   const bool chooses = strcmp(scheme, "adaptive") == 0;
   const saltus_scheme_info* info = saltus_scheme_find(scheme);

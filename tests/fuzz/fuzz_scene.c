@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   saltus_status status = saltus_scene_create(&def, &scene);
   if (status == SALTUS_OK) {
     demand(errors == 0, "an accepted scene has no errors");
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     saltus_system_check_result result;
     (void)saltus_system_check(view->system, view->start, view->q0, view->v0, (saltus_log){0},
                               &result);

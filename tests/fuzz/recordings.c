@@ -129,7 +129,7 @@ static void compare(const saltus_recording_data* data, const base* of,
 /* The verifier, and one of the other readers of recordings in turn. */
 static void evaluate(const saltus_recording_data* data, const base* of) {
   saltus_kept_message kept;
-  const saltus_scene_view* view = saltus_scene_look(of->text.scene);
+  const saltus_scene_view* view = saltus_scene_get_view(of->text.scene);
   saltus_verify_def def = saltus_verify_def_of(view, data);
   def.log = saltus_log_keep(&kept);
   saltus_certificate certificate;

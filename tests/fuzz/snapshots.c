@@ -53,7 +53,7 @@ static saltus_status stop(void* user, double t, double t_end, long long step) {
 
 static base make_base(int i) {
   base b = {.scene = saltus_test_scene(bases[i].scene, NULL, 0)};
-  const saltus_scene_view* view = saltus_scene_look(b.scene);
+  const saltus_scene_view* view = saltus_scene_get_view(b.scene);
   saltus_run_def def = saltus_run_def_default();
   def.scene = view;
   def.scheme = bases[i].scheme;
@@ -64,7 +64,7 @@ static base make_base(int i) {
     def.rtol = def.atol = 1e-4;
   }
   saltus_run* run = NULL;
-  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_go(run) != SALTUS_OK) {
+  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_execute(run) != SALTUS_OK) {
     printf("%s with %s does not run\n", bases[i].scene, bases[i].scheme);
     exit(1);
   }

@@ -37,7 +37,7 @@ static flight exact_flight(double speed, double x, double h) {
 static void positions_of_a_step_with_an_impact_obey_the_lemma(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("ball", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   static const double thetas[] = {0.0, 0.25, 0.5, 0.75, 1.0};
   double nearest = 0.0;
   for (int i = 0; i < 5; i++) {
@@ -73,7 +73,7 @@ static void positions_of_a_step_with_an_impact_obey_the_lemma(void** state) {
 static void schatzman_paoli_has_no_artificial_rebound(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("oscillator", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   for (double h = 2e-3; h > 1e-4; h *= 0.5) {
     const saltus_sim_def def = {.system = view->system,
                                 .scheme = "schatzman-paoli",

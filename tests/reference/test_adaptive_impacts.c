@@ -46,7 +46,7 @@ static outcome* run(const char* text, const saltus_adaptive_options* options, co
   if (saltus_scene_create(&made, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_dims* d = &view->system->dims;
   o = (outcome){.count = 0};
   const saltus_recorder recorder = {.event = keep_event, .user = &o};

@@ -78,7 +78,7 @@ static void run(int n, double speed, double tol, double* q, double* v) {
   saltus_integrator* it;
   const saltus_scene_def def = {.text = t.at, .path = "four-bar"};
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_integrator_def made = {
       .system = view->system, .q0 = view->q0, .v0 = view->v0, .rtol = tol, .atol = tol};
   assert_int_equal(saltus_integrator_create(&made, &it), SALTUS_OK);

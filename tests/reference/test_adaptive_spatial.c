@@ -41,7 +41,7 @@ typedef struct setup {
 static outcome run(const setup* s) {
   saltus_kept_message kept;
   saltus_scene* scene = saltus_test_scene(s->scene, s->set, s->set_count);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = s->tol;
   outcome out = {.reported.count = 0};

@@ -115,7 +115,7 @@ static bool run_one(const char* text, const saltus_scheme_info* scheme, double* 
   }
   assert_int_equal(status, SALTUS_OK);
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.scheme = scheme->name;
   def.until = 0.5;
   def.log = saltus_log_keep(&message);
@@ -129,7 +129,7 @@ static bool run_one(const char* text, const saltus_scheme_info* scheme, double* 
   bool taken = status != SALTUS_ERR_UNSUPPORTED;
   if (taken) {
     assert_int_equal(status, SALTUS_OK);
-    status = saltus_run_go(run);
+    status = saltus_run_execute(run);
     if (status != SALTUS_OK) {
       print_error("%s: %s\n", scheme->name, message.text);
     }

@@ -105,7 +105,7 @@ static bool end_of(const saltus_scene* scene, const pair* p, const saltus_scheme
   saltus_run_def def = saltus_run_def_default();
   saltus_kept_message kept;
   saltus_run* run;
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   def.scene = view;
   def.scheme = scheme->name;
   def.step = step_tol[0];
@@ -114,7 +114,7 @@ static bool end_of(const saltus_scene* scene, const pair* p, const saltus_scheme
   if (saltus_run_create(&def, &run) != SALTUS_OK) {
     return false;
   }
-  if (saltus_run_go(run) != SALTUS_OK) {
+  if (saltus_run_execute(run) != SALTUS_OK) {
     fail_msg("%s by %s: %s", p->name, scheme->name, kept.text);
   }
   const saltus_run_result* result = saltus_run_outcome(run);

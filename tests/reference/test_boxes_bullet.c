@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static bullet_box box_of(const double size[3], const saltusi_carrier* at) {
+static bullet_box box_of(const double size[3], const saltusi_body_pose* at) {
   bullet_box box;
   memcpy(box.size, size, sizeof box.size);
   memcpy(box.R, at->R, sizeof box.R);
@@ -25,7 +25,7 @@ typedef struct tally {
 
 /* Bullet's distance is that of the nearest points, ours along the best axis: that is less where corners or edges are nearest. Depths
  * are the same. In some overlaps Bullet's polytope becomes too thin and it finds neither depth nor distance. */
-static void compare(const saltusi_shape shape[2], const saltusi_carrier at[2],
+static void compare(const saltusi_shape shape[2], const saltusi_body_pose at[2],
                     const double size[2][3], tally* sum) {
   const bullet_box box[2] = {box_of(size[0], &at[0]), box_of(size[1], &at[1])};
   const double bullet = bullet_boxes(&box[0], &box[1]);
@@ -55,7 +55,7 @@ static void overlaps_are_those_of_bullet(void** state) {
     uint64_t seed = 77 + (uint64_t)n;
     tally sum = {0, 0, 0};
     for (int round = 0; round < 10000; round++) {
-      const saltusi_carrier at[2] = {solids_anywhere(&seed, 0.5), solids_anywhere(&seed, 0.5)};
+      const saltusi_body_pose at[2] = {solids_anywhere(&seed, 0.5), solids_anywhere(&seed, 0.5)};
       compare(shape, at, size[n], &sum);
     }
     assert_true(sum.overlapping > 500 && sum.apart > 4000 && sum.lost < 100);

@@ -11,7 +11,7 @@
 #if SALTUS_ODE
 #include <ode/ode.h>
 
-static void pose(dGeomID geom, const saltusi_carrier* at) {
+static void pose(dGeomID geom, const saltusi_body_pose* at) {
   dMatrix3 R;
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {
@@ -28,7 +28,7 @@ typedef struct tally {
 } tally;
 
 /* No overlap is missed, none is deeper, none is told that is not there. */
-static double compare(const saltusi_shape shape[2], const saltusi_carrier at[2],
+static double compare(const saltusi_shape shape[2], const saltusi_body_pose at[2],
                       const dGeomID geom[2], tally* sum) {
   dContactGeom contact[8];
   double depth = 0.0;
@@ -71,7 +71,7 @@ static void overlaps_are_those_of_ode(void** state) {
     uint64_t seed = 55 + (uint64_t)n;
     tally any = {0, 0}, touching = {0, 0};
     for (int round = 0; round < 10000; round++) {
-      saltusi_carrier at[2] = {solids_anywhere(&seed, 0.5), solids_anywhere(&seed, 0.5)};
+      saltusi_body_pose at[2] = {solids_anywhere(&seed, 0.5), solids_anywhere(&seed, 0.5)};
       const bool overlap = compare(shape, at, geom, &any) < -1e-6;
       for (int side = -1; side <= 1 && overlap; side += 2) {
         saltusi_separation apart;

@@ -35,7 +35,7 @@ static ending run_with(const char* name, const char* scheme, double tol, double 
   const saltus_scene_def scene_def = {.path = path};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&scene_def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   const saltus_sim_def def = {.system = view->system,

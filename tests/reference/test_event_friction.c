@@ -18,7 +18,7 @@ static void the_ratchet_advances_by_four_teeth_a_period(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("machine-ratchet", NULL, 0);
   for (int k = 0; k < 2; k++) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const double first = scene_run(view, schemes[k], 2e-4, 0.1).q[2];
     const scene_outcome end = scene_run(view, schemes[k], 2e-4, 0.2);
     assert_near(end.ledger.remainder, 0.0, 1e-8);
@@ -35,7 +35,7 @@ static double controlled(const saltus_scene_view* view, const char* scheme, doub
   def.tol = tol;
   saltus_run* run;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   const double x = saltus_run_outcome(run)->q[0];
   saltus_run_destroy(run);
   return x;
@@ -56,7 +56,7 @@ static void sticking_ends_inside_of_long_steps(void** state) {
   const double moved = a * (cos(t1) - cos(low) - sin(t1) * d) + 0.5 * bound * d * d;
   saltus_scene* scene = saltus_test_scene("block-stick-slip", NULL, 0);
   for (int k = 0; k < 2; k++) {
-    const double x = controlled(saltus_scene_look(scene), k == 0 ? "dopri5" : "rkf45", 1e-8);
+    const double x = controlled(saltus_scene_get_view(scene), k == 0 ? "dopri5" : "rkf45", 1e-8);
     assert_near(x, 3.00434856972686523 + moved, 1e-7);
   }
   saltus_scene_destroy(scene);
@@ -74,7 +74,7 @@ static void friction_outside_of_its_cone_is_refused(void** state) {
   static const char* const all[] = {"rk4", "dopri5", "radau-iia-5", "hem-4"};
   saltus_scene* scene = scene_open_text(belt);
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
-    const scene_outcome end = scene_try(saltus_scene_look(scene), all[k], 1e-3, 1.0);
+    const scene_outcome end = scene_try(saltus_scene_get_view(scene), all[k], 1e-3, 1.0);
     assert_int_not_equal(end.status, SALTUS_OK);
     assert_non_null(
         strstr(end.text, "up to t = 0.5 s contact 0 \"belt\" has a mean friction force"));

@@ -116,7 +116,7 @@ static double period_error(const friction_case* of, const char* scheme, double h
   saltus_sim* sim = NULL;
   const saltus_scene_def made = {.path = "test", .text = of->scene};
   assert_int_equal(saltus_scene_create(&made, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_recorder recorder = {.event = keep_slip, .user = &found};
   const saltus_sim_def def = {.system = view->system,
                               .scheme = scheme,
@@ -294,7 +294,7 @@ static double at_tolerance(const friction_case* of, double tol, char* text, size
   saltus_sim* sim = NULL;
   const saltus_scene_def made = {.path = "test", .text = of->scene};
   assert_int_equal(saltus_scene_create(&made, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   const saltus_sim_def def = {.system = view->system,
@@ -388,7 +388,7 @@ static void other_laws_are_treated_or_refused(void** state) {
       const saltus_scene_def made = {.path = "test", .text = friction_case_at(k)->scene};
       assert_int_equal(saltus_scene_create(&made, &scene), SALTUS_OK);
       const saltus_scheme_def def = {.scheme = info->name,
-                                     .system = saltus_scene_look(scene)->system,
+                                     .system = saltus_scene_get_view(scene)->system,
                                      .log = saltus_log_keep(&kept)};
       assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_ERR_UNSUPPORTED);
       assert_null(scheme);

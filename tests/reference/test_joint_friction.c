@@ -47,7 +47,7 @@ static outcome run(const char* text, const char* scheme, double tol, double unti
   if (saltus_scene_create(&made, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   const saltus_recorder recorder = {0};
@@ -153,7 +153,7 @@ static void a_limit_that_does_not_settle_ends_the_run(void** state) {
   const saltus_scene_def made = {
       .path = "text", .text = PENDULUM("2", "{arm: 5}"), .log = saltus_log_keep(&kept)};
   assert_int_equal(saltus_scene_create(&made, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   double v0[3] = {-1.5 * cos(2.0), -1.5 * sin(2.0), -3.0};
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "adaptive",

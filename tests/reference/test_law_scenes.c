@@ -43,7 +43,7 @@ static outcome run_to(const char* text, double until, double tol) {
   const saltus_scene_def made = {.path = "test", .text = text, .log = saltus_log_keep(&kept)};
   o.status = saltus_scene_create(&made, &scene);
   if (o.status == SALTUS_OK) {
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     saltus_adaptive_options options = saltus_adaptive_options_default();
     options.rtol = options.atol = tol;
     const saltus_recorder recorder = {.event = keep_event, .user = &o};

@@ -54,7 +54,7 @@ static saltus_energy run(const char* text, request w, summary* s) {
   if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = w.tol;
   const saltus_recorder recorder = {.frame = observe, .user = s};
@@ -440,7 +440,7 @@ static void frames_inside_an_accumulation_have_no_remainder(void** state) {
 static void a_jump_without_collision_is_an_impact(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("painleve-rod", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   summary s = {0};
   const saltus_recorder recorder = {.frame = observe, .user = &s};
   const saltus_sim_def def = {.system = view->system,

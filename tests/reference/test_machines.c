@@ -62,7 +62,7 @@ static long long cost_of_a_turn(double start) {
                                       .override_count = 1,
                                       .log = saltus_log_keep(&kept)};
   assert_int_equal(saltus_scene_create(&scene_def, &scene), SALTUS_OK);
-  saltus_scene_view view = *saltus_scene_look(scene);
+  saltus_scene_view view = *saltus_scene_get_view(scene);
   counted = view.system;
   saltus_system system = *counted;
   saltus_system_ops ops = *counted->ops;
@@ -81,7 +81,7 @@ static long long cost_of_a_turn(double start) {
   def.log = saltus_log_keep(&kept);
   saltus_run* run;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  if (saltus_run_go(run) != SALTUS_OK) {
+  if (saltus_run_execute(run) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
   saltus_run_destroy(run);

@@ -34,7 +34,7 @@ static void compare(const scene_case* c) {
   char text[8192];
   read_scene(c->name, text);
   saltus_scene* scene = scene_open_text(text);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const int nq = view->system->dims.nq;
   const scene_outcome reference = scene_run(view, c->scheme, c->step, c->until);
   int wrong = 0;
@@ -272,7 +272,7 @@ static void friction_by_sign_ends_where_it_sticks(void** unused) {
   char text[8192];
   read_scene("sign-friction", text);
   saltus_scene* scene = scene_open_text(text);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   for (int k = 4; k <= 10; k += 2) {
     const double tol = pow(10.0, -k);
     const scene_outcome out = scene_try(view, "adaptive", tol, 2.0);

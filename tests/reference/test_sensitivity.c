@@ -92,7 +92,7 @@ static saltus_status vary(const char* text, const char* const* names, int count,
   const saltus_log silent = {0};
   assert_int_equal(saltus_scene_directions_create(v->scene, names, count, silent, &v->directions),
                    SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(v->scene);
+  const saltus_scene_view* view = saltus_scene_get_view(v->scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
   d.t0 = view->start;
@@ -209,7 +209,7 @@ static void differences(const char* path, const char* name, double value, double
     const saltus_scene_def def = {.path = path, .overrides = &override, .override_count = 1};
     saltus_scene* scene;
     assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_integrator_def run = {.system = view->system,
                                        .t0 = view->start,
                                        .q0 = view->q0,
@@ -242,7 +242,7 @@ static void compare(const char* file, const char* name, double value, double ste
   const saltus_log silent = {0};
   assert_int_equal(saltus_scene_directions_create(v.scene, &name, 1, silent, &v.directions),
                    SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(v.scene);
+  const saltus_scene_view* view = saltus_scene_get_view(v.scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
   d.t0 = view->start;
@@ -289,7 +289,7 @@ static void a_box_that_bounces_on_a_corner_with_friction_has_its_derivatives(voi
   saltus_scene_directions* directions;
   const saltus_log silent = {0};
   assert_int_equal(saltus_scene_directions_create(scene, &name, 1, silent, &directions), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_kept_message kept;
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
@@ -320,7 +320,7 @@ static void a_walker_has_the_derivatives_of_differences_of_runs(void** state) {
     assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
     assert_int_equal(saltus_scene_directions_create(scene, names, 1, silent, &directions),
                      SALTUS_OK);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     saltus_sensitivity_def d = saltus_sensitivity_def_default();
     d.system = view->system;
     d.q0 = view->q0;
@@ -369,7 +369,7 @@ static void outputs_have_their_derivatives(void** state) {
   saltus_sensitivity* s;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
   assert_int_equal(saltus_scene_directions_create(scene, names, 2, silent, &directions), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
   d.q0 = view->q0;
@@ -433,7 +433,7 @@ static void events_that_switch_have_their_derivatives(void** state) {
   saltus_sensitivity* s;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
   assert_int_equal(saltus_scene_directions_create(scene, names, 1, silent, &directions), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
   d.q0 = view->q0;
@@ -489,7 +489,7 @@ static void extremes_of_outputs_have_their_derivatives(void** state) {
   saltus_sensitivity* s;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
   assert_int_equal(saltus_scene_directions_create(scene, names, 3, silent, &directions), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_sensitivity_def d = saltus_sensitivity_def_default();
   d.system = view->system;
   d.q0 = view->q0;
@@ -557,7 +557,7 @@ static void the_shaken_ball_has_its_multipliers(void** state) {
     saltus_scene* scene;
     assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
     saltus_orbit_def d = saltus_orbit_def_default();
-    d.system = saltus_scene_look(scene)->system;
+    d.system = saltus_scene_get_view(scene)->system;
     d.q0 = &off_q;
     d.v0 = &off_v;
     d.period = T;
@@ -598,7 +598,7 @@ static void an_orbit_with_an_accumulation_has_its_multipliers(void** state) {
                                     SALTUS_SCENES "/../tests/scenes/failing/shaken-slider.yaml"};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_system* sys = saltus_scene_look(scene)->system;
+  const saltus_system* sys = saltus_scene_get_view(scene)->system;
   const double q[2] = {0.0169172, 0.0}, v[2] = {-0.06784, 0.010657518394537553 * 40.0};
   for (int k = 0; k < 3; k++) {
     saltus_orbit_def d = saltus_orbit_def_default();
@@ -641,7 +641,7 @@ static void a_section_by_a_function_finds_a_limit_cycle(void** state) {
   const saltus_scene_def def = {.text = text};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const double q = 0.0, v = 2.0;
   saltus_orbit_def d = saltus_orbit_def_default();
   d.system = view->system;
@@ -678,7 +678,7 @@ static void a_driven_motion_has_no_orbit_by_section(void** state) {
   const saltus_scene_def def = {.path = SALTUS_SCENES "/shaken-ball.yaml"};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_orbit_def d = saltus_orbit_def_default();
   d.system = view->system;
   d.q0 = view->q0;
@@ -746,7 +746,7 @@ static void the_woodpecker_is_found_from_ten_starts(void** state) {
   const saltus_scene_def def = {.path = SALTUS_SCENES "/woodpecker.yaml"};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   /* after the beak has struck: sleeve and bird as on the cycle, to three digits */
   const double q[3] = {0.0, 0.0894, 0.12}, v[3] = {-0.0938, 22.88, -8.456};
   const bool drifts[3] = {true, false, false};

@@ -481,14 +481,14 @@ static void polygons_in_a_box_do_not_penetrate(void** unused) {
     assert_int_equal(m->status, SALTUS_OK);
     for (int i = 0; i < scene.shapes; i++) {
       for (int j = i + 1; j < scene.shapes; j++) {
-        saltusi_carrier c[2];
+        saltusi_body_pose c[2];
         const int s[2] = {i, j};
         for (int k = 0; k < 2; k++) {
           const int b = scene.body[s[k]];
           const double* x = b < 0 ? (const double[3]){0, 0, 0} : &m->q[3 * b];
-          c[k] =
-              (saltusi_carrier){.x = {x[0], x[1], 0},
-                                .R = {cos(x[2]), -sin(x[2]), 0, sin(x[2]), cos(x[2]), 0, 0, 0, 1}};
+          c[k] = (saltusi_body_pose){
+              .x = {x[0], x[1], 0},
+              .R = {cos(x[2]), -sin(x[2]), 0, sin(x[2]), cos(x[2]), 0, 0, 0, 1}};
         }
         saltusi_separation apart;
         saltusi_shape_separation(&scene.shape[i], &c[0], &scene.shape[j], &c[1], &apart);

@@ -24,7 +24,7 @@ static motion run(const char* text, const char* scheme, const void* options, dou
   if (saltus_scene_create(&open, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_sim_def def = {.system = view->system,
                               .scheme = scheme,
                               .options = options,

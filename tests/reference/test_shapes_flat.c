@@ -23,7 +23,7 @@ static void run(const char* text, double t_end, double tol, int nq, double* q, d
   if (saltus_scene_create(&scene_def, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   const saltus_scheme_def def = {.scheme = "adaptive",

@@ -35,7 +35,7 @@ static outcome run(const char* text, const char* scheme, double tol, double unti
   if (saltus_scene_create(&made, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   outcome out = {.count = 0};

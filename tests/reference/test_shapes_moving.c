@@ -24,7 +24,7 @@ static motion run(const char* text, double until, double tol) {
   if (saltus_scene_create(&open, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   const saltus_sim_def def = {.system = view->system,

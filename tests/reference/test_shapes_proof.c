@@ -37,7 +37,7 @@ static motion run(const char* text, double t_end, double tol) {
   if (saltus_scene_create(&scene_def, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_system sys = *view->system;
   saltus_system_ops ops = *sys.ops;
   assert_non_null(ops.enclosure);

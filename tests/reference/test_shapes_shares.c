@@ -40,7 +40,7 @@ static double most_used(const recorded* r, double until) {
 }
 
 static void assert_certified(const recorded* r, const char* name) {
-  const saltus_certificate c = verify(r, saltus_scene_look(r->scene));
+  const saltus_certificate c = verify(r, saltus_scene_get_view(r->scene));
   say_failures(&c, name);
   assert_true(c.items[SALTUS_VERIFY_CONE].checked > 0 &&
               c.items[SALTUS_VERIFY_MOMENTUM].checked > 0);
@@ -99,7 +99,7 @@ static void a_bar_that_begins_to_slide_does_not_turn(void** state) {
       assert_near(d->v[k * d->nv + 3], 0.0,
                   10.0 * tol); /* no force turns it; rounding is amplified */
     }
-    const saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    const saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     assert_true(c.items[SALTUS_VERIFY_MOMENTUM].checked > 0);
     assert_true(c.items[SALTUS_VERIFY_MOMENTUM].passed && c.items[SALTUS_VERIFY_POSITIONS].passed);
     forget(&r);

@@ -25,7 +25,7 @@ static motion run(const char* text, double t_end, double tol) {
   if (saltus_scene_create(&scene_def, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = tol;
   const saltus_scheme_def def = {.scheme = "adaptive",
@@ -253,7 +253,7 @@ static void lie_on_bars(const double x[2], double up, double mu, const double N[
   if (saltus_scene_create(&scene_def, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_scheme* scheme;
   assert_int_equal(
       saltus_scheme_create(&(saltus_scheme_def){.scheme = "moreau-jean", .system = view->system},

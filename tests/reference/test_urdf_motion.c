@@ -62,7 +62,7 @@ static void run_text(const char* text, double until, motion* m) {
   for (int k = 0; k < INSTANTS; k++) {
     times[k] = until * (k + 1) / INSTANTS;
   }
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   m->joints = count_joint_outputs(def.scene);
   def.tol = tol;
   def.until = until;
@@ -74,7 +74,7 @@ static void run_text(const char* text, double until, motion* m) {
   m->heard = 0;
   saltus_run* run;
   saltus_status status = saltus_run_create(&def, &run);
-  status = status == SALTUS_OK ? saltus_run_go(run) : status;
+  status = status == SALTUS_OK ? saltus_run_execute(run) : status;
   if (status != SALTUS_OK) {
     print_error("%s\n", message.text);
   }

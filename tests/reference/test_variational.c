@@ -20,7 +20,7 @@ typedef struct run {
 static run start_from(const char* name, const char* scheme, const void* options, double h,
                       const double* q0, const double* v0) {
   run r = {.scene = saltus_test_scene(name, NULL, 0), .h = h};
-  r.view = saltus_scene_look(r.scene);
+  r.view = saltus_scene_get_view(r.scene);
   r.scratch = malloc(r.view->system->dims.scratch + 1);
   const saltus_sim_def sim = {.system = r.view->system,
                               .scheme = scheme,
@@ -243,7 +243,7 @@ static double free_band(const char* scheme, double h) {
   const saltus_scene_def def = {.path = "s", .text = free_pendulum, .log = saltus_log_keep(&kept)};
   run r = {.h = h};
   assert_int_equal(saltus_scene_create(&def, &r.scene), SALTUS_OK);
-  r.view = saltus_scene_look(r.scene);
+  r.view = saltus_scene_get_view(r.scene);
   r.scratch = malloc(r.view->system->dims.scratch + 1);
   const saltus_sim_def sim = {
       .system = r.view->system, .scheme = scheme, .h = h, .q0 = r.view->q0, .v0 = r.view->v0};
@@ -323,7 +323,7 @@ static void joints_keep_order_two(void** state) {
 static void the_momenta_of_a_node_are_to_be_had(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("spring-pendulum", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_scheme_def scheme_def = {.scheme = "variational", .system = view->system};
   saltus_scheme* scheme;
   assert_int_equal(saltus_scheme_create(&scheme_def, &scheme), SALTUS_OK);

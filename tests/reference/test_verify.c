@@ -40,7 +40,7 @@ static void runs_to_a_tolerance_pass(void** state) {
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     for (int k = 0; k < 4; k++) {
       recorded r = record(names[i], (way){.scheme = "adaptive", .tol = tolerances[k]});
-      saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+      saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
       say_failures(&c, names[i]);
       assert_true(c.passed && c.complete);
       assert_true(c.items[SALTUS_VERIFY_MOMENTUM].checked > 0);
@@ -58,7 +58,7 @@ static void runs_with_fixed_steps_pass(void** state) {
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     for (size_t k = 0; k < sizeof schemes / sizeof schemes[0]; k++) {
       recorded r = record(names[i], (way){.scheme = schemes[k], .step = 1e-3, .until = 0.5});
-      saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+      saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
       say_failures(&c, schemes[k]);
       assert_true(c.passed);
       assert_true(c.items[SALTUS_VERIFY_MOMENTUM].checked > 0);
@@ -225,10 +225,10 @@ static void lies_are_found(void** state) {
   (void)state;
   for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
     recorded r = record(lies[i].scene, (way){.scheme = "adaptive", .tol = 1e-6});
-    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     assert_true(c.passed);
     lies[i].tell(r.data);
-    c = verify(&r, saltus_scene_look(r.scene));
+    c = verify(&r, saltus_scene_get_view(r.scene));
     if (c.passed || c.items[lies[i].item].passed) {
       say_failures(&c, lies[i].name);
       fail_msg("%s: was not found by %s", lies[i].name, c.items[lies[i].item].name);
@@ -345,7 +345,7 @@ static saltus_certificate verify_file(recorded* r) {
     fail_msg("%s", kept.text);
   }
   saltus_scene* scene = scene_of(r->data->scene);
-  saltus_certificate c = verify(r, saltus_scene_look(scene));
+  saltus_certificate c = verify(r, saltus_scene_get_view(scene));
   saltus_scene_destroy(scene);
   return c;
 }
@@ -443,7 +443,7 @@ static void another_mu_is_found(void** state) {
   for (int i = 0; i < 2; i++) {
     const saltus_override mu = {.name = "mu", .value = cases[i].value};
     saltus_scene* other = saltus_test_scene("rocking-block", &mu, 1);
-    saltus_certificate c = verify(&r, saltus_scene_look(other));
+    saltus_certificate c = verify(&r, saltus_scene_get_view(other));
     assert_false(c.passed);
     assert_false(c.items[cases[i].item].passed);
     assert_false(c.items[SALTUS_VERIFY_MOMENTUM].passed);
@@ -458,7 +458,7 @@ static void recordings_of_other_scenes_are_refused(void** state) {
   saltus_scene* other = saltus_test_scene("double-pendulum", NULL, 0);
   saltus_kept_message kept;
   saltus_verify_def def = saltus_verify_def_default();
-  def.system = saltus_scene_look(other)->system;
+  def.system = saltus_scene_get_view(other)->system;
   def.data = r.data;
   def.log = saltus_log_keep(&kept);
   saltus_certificate c;

@@ -555,14 +555,14 @@ static void forgeries_are_found(void** state) {
   (void)state;
   for (size_t i = 0; i < sizeof forgeries / sizeof forgeries[0]; i++) {
     recorded r = run_of(forgeries[i].run, forgeries[i].how, forgeries[i].scheme);
-    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     bool missed = strcmp(forgeries[i].run, plate) == 0 || strcmp(forgeries[i].run, post) == 0;
     say_failures(&c, forgeries[i].name);
     assert_int_equal(c.passed, !missed); /* right runs pass; those that tunnel are no forgeries */
     forgeries[i].forge(r.data);
     saltus_scene* judge =
         scene_of(forgeries[i].judge != NULL ? forgeries[i].judge : forgeries[i].run);
-    c = verify(&r, saltus_scene_look(judge));
+    c = verify(&r, saltus_scene_get_view(judge));
     if (c.passed || c.items[forgeries[i].item].passed) {
       say_failures(&c, forgeries[i].name);
       fail_msg("%s: was not found by %s", forgeries[i].name, c.items[forgeries[i].item].name);
@@ -578,7 +578,7 @@ static void texts_are_not_covered(void** state) {
   (void)state;
   recorded r = record_text(ball, adaptive);
   praise(r.data);
-  assert_true(verify(&r, saltus_scene_look(r.scene)).passed);
+  assert_true(verify(&r, saltus_scene_get_view(r.scene)).passed);
   forget(&r);
 }
 
@@ -588,7 +588,7 @@ static void right_runs_say_what_is_excluded(void** state) {
   static const char* const scenes[] = {ball, block, rod, drop, rattle};
   for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
     recorded r = record_text(scenes[i], finer);
-    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     say_failures(&c, "right run");
     assert_true(c.passed && c.complete);
     assert_true(c.clear > 0.99 * c.span);
@@ -621,7 +621,7 @@ static void right_runs_with_fixed_steps_pass(void** state) {
               {rattle, "moreau-jean"},   {rattle, "variational"}};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     recorded r = record_text(runs[i].scene, (way){.scheme = runs[i].scheme, .step = 1e-3});
-    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     say_failures(&c, runs[i].scheme);
     assert_true(c.passed);
     forget(&r);
@@ -634,7 +634,7 @@ static void a_run_may_end_at_an_impact(void** state) {
   static const double ends[] = {1.0, 2.0, 2.5};
   for (int i = 0; i < 3; i++) {
     recorded r = record_text(ball, (way){.scheme = "adaptive", .tol = 1e-6, .until = ends[i]});
-    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     say_failures(&c, "end at an impact");
     assert_true(c.passed && c.complete);
     forget(&r);

@@ -22,7 +22,7 @@ static void friction_laws_pass(void** state) {
       way w = ways[k];
       w.until = fmin(one->until, 12.0);
       recorded r = record_text(one->scene, w);
-      saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+      saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
       say_failures(&c, one->label);
       assert_true(c.passed && c.complete);
       assert_true(k == 2 || c.followed > 0.9 * c.span);
@@ -82,7 +82,7 @@ static void other_coefficients_are_found(void** state) {
       w.step = k == 0 ? 0.0 : 1e-3;
       recorded r = record_text(one->scene, w);
       saltus_scene* other = scene_of(text);
-      saltus_certificate c = verify(&r, saltus_scene_look(other));
+      saltus_certificate c = verify(&r, saltus_scene_get_view(other));
       saltus_verify_item item = k == 0 ? SALTUS_VERIFY_MOMENTUM : SALTUS_VERIFY_SLIP;
       if (c.items[item].passed) {
         say_failures(&c, cases[i].label);
@@ -118,7 +118,7 @@ static void impact_laws_pass_and_others_are_found(void** state) {
   for (int i = 0; i < LAWS; i++) {
     snprintf(text, sizeof text, ROD, laws[i], laws[i]);
     recorded r = record_text(text, (way){.scheme = "adaptive", .tol = 1e-8});
-    saltus_certificate c = verify(&r, saltus_scene_look(r.scene));
+    saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     say_failures(&c, laws[i]);
     assert_true(c.passed && c.complete);
     const saltus_verify_result* law = &c.items[SALTUS_VERIFY_IMPACT_LAW];
@@ -127,7 +127,7 @@ static void impact_laws_pass_and_others_are_found(void** state) {
     for (int k = 0; k < LAWS; k++) {
       snprintf(text, sizeof text, ROD, laws[k], laws[k]);
       saltus_scene* other = scene_of(text);
-      c = verify(&r, saltus_scene_look(other));
+      c = verify(&r, saltus_scene_get_view(other));
       assert_int_equal(c.items[SALTUS_VERIFY_IMPACT_LAW].passed, k == i);
       saltus_scene_destroy(other);
     }

@@ -21,7 +21,7 @@ static bool alarms_at(uint64_t seed, random_scene* scene, saltus_certificate* c,
   if (!*done) {
     return false; /* ends with an error of its own: not what is tested here */
   }
-  *c = verify(&r, saltus_scene_look(r.scene));
+  *c = verify(&r, saltus_scene_get_view(r.scene));
   if (!c->passed) {
     char name[64];
     snprintf(name, sizeof name, "system %d at %g", (int)seed, w.tol);

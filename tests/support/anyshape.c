@@ -109,7 +109,7 @@ static void define(uint64_t* seed, any_kind kind, any* out) {
   }
 }
 
-void any_place(uint64_t* seed, double spread, saltusi_carrier* at) {
+void any_place(uint64_t* seed, double spread, saltusi_body_pose* at) {
   double p[4], square;
   do {
     square = 0.0;

@@ -8,7 +8,7 @@
 
 #include "base/pool.h"
 #include "saltus_test.h"
-#include "shape/narrow.h"
+#include "shape/narrow_phase.h"
 
 typedef enum any_kind {
   ANY_SPHERE,
@@ -33,7 +33,7 @@ typedef struct any {
   saltus_shape_def def;
   saltusi_pool pool;
   saltusi_shape shape;
-  saltusi_carrier at;
+  saltusi_body_pose at;
   double point[3 * 32];
   int triangle[3 * 32];
 } any;
@@ -45,7 +45,7 @@ void any_make(uint64_t* seed, any_kind kind, any* out);
 void any_free(any* one);
 
 /* A pose with x within `spread` of the origin, any orientation. */
-void any_place(uint64_t* seed, double spread, saltusi_carrier* at);
+void any_place(uint64_t* seed, double spread, saltusi_body_pose* at);
 
 /* Turned about the middle of its shape by the vector r, then moved by d. */
 void any_move(any* one, const double r[3], const double d[3]);

@@ -156,7 +156,7 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   }
   list->count = count;
   if (count > list->capacity) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   list->reach = d->changing ? fmin(list->reach, d->near) : list->reach;
   plant(d, at, list);
@@ -237,7 +237,7 @@ static saltus_status sweep(const void* self, const saltus_box* over, saltus_cont
       list->count++;
     }
   }
-  return list->count > list->capacity ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return list->count > list->capacity ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 static double potential(const void* self, const saltus_point* at) {

@@ -75,7 +75,7 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
   int needed = pads_listed(p, at->q);
   list->count = needed;
   if (needed > list->capacity) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   int i = 0;
   for (int b = 0; b < p->balls; b++) {

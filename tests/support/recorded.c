@@ -12,7 +12,7 @@
 /* Runs the scene of r and reads what was recorded. */
 static bool make(recorded* out, const char* name, way w, bool must) {
   recorded r = *out;
-  const saltus_scene_view* view = saltus_scene_look(r.scene);
+  const saltus_scene_view* view = saltus_scene_get_view(r.scene);
   snprintf(r.folder, sizeof r.folder, "/tmp/saltus-verify-XXXXXX");
   assert_non_null(mkdtemp(r.folder));
   snprintf(r.path, sizeof r.path, "%s/run.%s", r.folder, w.hdf5 ? "h5" : "csv");
@@ -37,13 +37,13 @@ static bool make(recorded* out, const char* name, way w, bool must) {
   to.system = view->system;
   to.joint_names = view->joint_names;
   to.observables = view->observables;
-  to.scheme = saltus_run_about(run)->scheme->name;
-  to.options = saltus_run_about(run)->options_text;
-  to.until = saltus_run_about(run)->until;
+  to.scheme = saltus_run_get_settings(run)->scheme->name;
+  to.options = saltus_run_get_settings(run)->options_text;
+  to.until = saltus_run_get_settings(run)->until;
   saltus_recording* recording = NULL;
   assert_int_equal(saltus_recording_create(&to, &recording), SALTUS_OK);
   assert_int_equal(saltus_run_record(run, saltus_recording_recorder(recording)), SALTUS_OK);
-  bool done = saltus_run_go(run) == SALTUS_OK;
+  bool done = saltus_run_execute(run) == SALTUS_OK;
   if (must && !done) {
     fail_msg("%s: %s", name, kept.text);
   }

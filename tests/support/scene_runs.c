@@ -53,7 +53,7 @@ scene_outcome scene_try(const saltus_scene_view* view, const char* scheme, doubl
   if (saltus_run_create(&def, &run) != SALTUS_OK) {
     fail_msg("%s: %s", scheme, kept.text);
   }
-  out.status = saltus_run_go(run);
+  out.status = saltus_run_execute(run);
   snprintf(out.text, sizeof out.text, "%s", kept.text);
   const saltus_run_result* r = saltus_run_outcome(run);
   assert_true(view->system->dims.nq <= SCENE_STATES);
@@ -77,7 +77,7 @@ scene_outcome scene_run(const saltus_scene_view* view, const char* scheme, doubl
 
 scene_outcome scene_run_text(const char* text, const char* scheme, double amount, double until) {
   saltus_scene* scene = scene_open_text(text);
-  const scene_outcome out = scene_run(saltus_scene_look(scene), scheme, amount, until);
+  const scene_outcome out = scene_run(saltus_scene_get_view(scene), scheme, amount, until);
   saltus_scene_destroy(scene);
   return out;
 }

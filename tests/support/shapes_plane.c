@@ -59,8 +59,8 @@ static int shape_of(const plane_scene* scene, int number, int* feature) {
 }
 
 void plane_names(const plane_scene* scene, uint64_t identity, int shape[2],
-                 saltusi_candidate* pair) {
-  *pair = (saltusi_candidate){0};
+                 saltusi_feature_candidate* pair) {
+  *pair = (saltusi_feature_candidate){0};
   shape[0] = shape_of(scene, (int)(identity >> 32), &pair->a);
   shape[1] = shape_of(scene, (int)(identity & 0xffffffffU), &pair->b);
 }
@@ -72,9 +72,9 @@ static bool may_touch(const plane_scene* scene, int i, int j) {
 
 /* ---- dynamics ---- */
 
-static saltusi_carrier carrier_of(const plane_scene* scene, int shape, const double* q,
-                                  const double* v) {
-  saltusi_carrier c = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+static saltusi_body_pose carrier_of(const plane_scene* scene, int shape, const double* q,
+                                    const double* v) {
+  saltusi_body_pose c = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   const int b = scene->body[shape];
   if (b >= 0) {
     c.x[0] = q[3 * b];
@@ -122,9 +122,9 @@ static void add(saltus_contact_list* list, uint64_t identity, int law, double ga
   list->count++;
 }
 
-static void add_pairs(const plane_scene* scene, int i, int j, const saltusi_carrier* c,
+static void add_pairs(const plane_scene* scene, int i, int j, const saltusi_body_pose* c,
                       const saltusi_near* near, saltus_contact_list* list) {
-  saltusi_candidate item[256];
+  saltusi_feature_candidate item[256];
   saltusi_candidates found = {.capacity = 256, .item = item};
   saltusi_shape_pairs(&scene->shape[i], &c[i], &scene->shape[j], &c[j], near, &found);
   assert_true(found.count <= found.capacity);
@@ -141,7 +141,7 @@ static double size_of(const plane_scene* scene, int i, int j) {
 static saltus_status contacts(const void* self, const saltus_point* at, saltus_contact_list* list) {
   const plane_scene* scene = self;
   const double reach = isinf(list->reach) ? 0.01 : list->reach;
-  saltusi_carrier c[PLANE_SHAPES];
+  saltusi_body_pose c[PLANE_SHAPES];
   for (int i = 0; i < scene->shapes; i++) {
     c[i] = carrier_of(scene, i, at->q, NULL);
   }
@@ -155,7 +155,7 @@ static saltus_status contacts(const void* self, const saltus_point* at, saltus_c
       }
     }
   }
-  return list->count > list->capacity ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return list->count > list->capacity ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 /* How far a shape can come from the middle of a box, and by how much it can turn. */
@@ -177,7 +177,7 @@ static double slack_of(const plane_scene* scene, int shape, const double* low, c
 static bool is_closed(const plane_scene* scene, const saltus_box* over, int i, int j) {
   for (int k = 0; k < over->closed_count; k++) {
     int shape[2];
-    saltusi_candidate pair;
+    saltusi_feature_candidate pair;
     plane_names(scene, over->closed[k], shape, &pair);
     if (shape[0] == i && shape[1] == j) {
       return true;
@@ -189,7 +189,7 @@ static bool is_closed(const plane_scene* scene, const saltus_box* over, int i, i
 static saltus_status sweep(const void* self, const saltus_box* over, saltus_contact_list* list) {
   const plane_scene* scene = self;
   double q[3 * PLANE_SHAPES];
-  saltusi_carrier c[PLANE_SHAPES];
+  saltusi_body_pose c[PLANE_SHAPES];
   for (int k = 0; k < 3 * scene->bodies; k++) {
     q[k] = 0.5 * (over->q_low[k] + over->q_high[k]);
   }
@@ -218,14 +218,15 @@ static saltus_status sweep(const void* self, const saltus_box* over, saltus_cont
       }
     }
   }
-  return list->count > list->capacity ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return list->count > list->capacity ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 static double gap_of(const plane_scene* scene, uint64_t identity, const double* q) {
   int s[2];
-  saltusi_candidate numbers;
+  saltusi_feature_candidate numbers;
   plane_names(scene, identity, s, &numbers);
-  const saltusi_carrier a = carrier_of(scene, s[0], q, NULL), b = carrier_of(scene, s[1], q, NULL);
+  const saltusi_body_pose a = carrier_of(scene, s[0], q, NULL),
+                          b = carrier_of(scene, s[1], q, NULL);
   if (numbers.a == 0) {
     saltusi_separation apart;
     saltusi_shape_separation(&scene->shape[s[0]], &a, &scene->shape[s[1]], &b, &apart);
@@ -247,12 +248,12 @@ static saltus_status gaps(const void* self, const saltus_point* at, int count,
 
 static saltusi_pair_rows rows_of(const plane_scene* scene, const saltus_point* at,
                                  uint64_t identity, int s[2]) {
-  saltusi_candidate numbers;
+  saltusi_feature_candidate numbers;
   saltusi_pair pair;
   saltusi_pair_rows rows;
   plane_names(scene, identity, s, &numbers);
-  const saltusi_carrier a = carrier_of(scene, s[0], at->q, at->v),
-                        b = carrier_of(scene, s[1], at->q, at->v);
+  const saltusi_body_pose a = carrier_of(scene, s[0], at->q, at->v),
+                          b = carrier_of(scene, s[1], at->q, at->v);
   saltusi_shape_pair(&scene->shape[s[0]], &a, &scene->shape[s[1]], &b, &numbers, &pair);
   if (!saltusi_pair_rows_at(&pair, true, &rows)) {
     saltus_fail(at, "no rows");
@@ -299,10 +300,10 @@ static int guards(const void* self, const saltus_point* at, uint64_t identity,
                   double guard[SALTUS_GUARDS]) {
   const plane_scene* scene = self;
   int s[2];
-  saltusi_candidate numbers;
+  saltusi_feature_candidate numbers;
   plane_names(scene, identity, s, &numbers);
-  const saltusi_carrier a = carrier_of(scene, s[0], at->q, NULL),
-                        b = carrier_of(scene, s[1], at->q, NULL);
+  const saltusi_body_pose a = carrier_of(scene, s[0], at->q, NULL),
+                          b = carrier_of(scene, s[1], at->q, NULL);
   return saltusi_shape_guards(&scene->shape[s[0]], &a, &scene->shape[s[1]], &b, &numbers, guard);
 }
 
@@ -334,7 +335,7 @@ static void contact_along(const void* self, const saltus_course* course, saltus_
   const int stride = course->stride > 0 ? course->stride : course->order + 1;
   double q[3 * PLANE_SHAPES];
   int s[2];
-  saltusi_candidate numbers;
+  saltusi_feature_candidate numbers;
   plane_names(scene, identity, s, &numbers);
   for (int i = 0; i < 3 * scene->bodies; i++) {
     q[i] = 0.5 * (course->q[i * stride].lo + course->q[i * stride].hi);

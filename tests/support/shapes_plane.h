@@ -8,7 +8,7 @@
 #define SALTUS_SHAPES_PLANE_H
 
 #include "saltus/saltus.h"
-#include "shape/narrow.h"
+#include "shape/narrow_phase.h"
 
 enum { PLANE_SHAPES = 8 };
 
@@ -37,6 +37,6 @@ saltus_system plane_system(const plane_scene* scene, saltus_system_ops* ops);
 
 /* The features of a contact: numbers of the shapes and of their features. */
 void plane_names(const plane_scene* scene, uint64_t identity, int shape[2],
-                 saltusi_candidate* pair);
+                 saltusi_feature_candidate* pair);
 
 #endif

@@ -44,17 +44,17 @@ saltusi_shape solids_hull(saltusi_pool* pool, uint64_t* seed, int count, double 
   return solids_make(pool, &def);
 }
 
-saltusi_carrier solids_at(const double x[3], const double r[3]) {
-  saltusi_carrier at = {.x = {x[0], x[1], x[2]}};
+saltusi_body_pose solids_at(const double x[3], const double r[3]) {
+  saltusi_body_pose at = {.x = {x[0], x[1], x[2]}};
   double p[4];
   saltusi_quaternion_exp(r, p);
   saltusi_quaternion_matrix(p, at.R);
   return at;
 }
 
-saltusi_carrier solids_anywhere(uint64_t* seed, double spread) {
+saltusi_body_pose solids_anywhere(uint64_t* seed, double spread) {
   double x[3], p[4];
-  saltusi_carrier at = {.x = {0.0, 0.0, 0.0}};
+  saltusi_body_pose at = {.x = {0.0, 0.0, 0.0}};
   for (int k = 0; k < 3; k++) {
     x[k] = spread * solids_normal(seed);
   }
@@ -66,7 +66,7 @@ saltusi_carrier solids_anywhere(uint64_t* seed, double spread) {
   return at;
 }
 
-int solids_vertices(const saltusi_shape* shape, const saltusi_carrier* at, double (*out)[3]) {
+int solids_vertices(const saltusi_shape* shape, const saltusi_body_pose* at, double (*out)[3]) {
   for (int v = 0; v < shape->polytope->vertices; v++) {
     saltusi_turn(at->R, shape->polytope->vertex[v], out[v]);
     saltusi_along(1.0, at->x, out[v], out[v]);

@@ -9,8 +9,8 @@
 
 #include "base/pool.h"
 #include "saltus_test.h"
-#include "shape/narrow.h"
-#include "shape/polytope.h"
+#include "shape/narrow_phase.h"
+#include "shape/polytope/polytope.h"
 
 double solids_between(uint64_t* seed, double low, double high);
 double solids_normal(uint64_t* seed);
@@ -22,11 +22,11 @@ saltusi_shape solids_box(saltusi_pool* pool, double x, double y, double z, doubl
 saltusi_shape solids_hull(saltusi_pool* pool, uint64_t* seed, int count, double radius);
 
 /* At x, turned by the vector r; at rest. */
-saltusi_carrier solids_at(const double x[3], const double r[3]);
-saltusi_carrier solids_anywhere(uint64_t* seed, double spread);
+saltusi_body_pose solids_at(const double x[3], const double r[3]);
+saltusi_body_pose solids_anywhere(uint64_t* seed, double spread);
 
 /* Vertices in the world. */
-int solids_vertices(const saltusi_shape* shape, const saltusi_carrier* at, double (*out)[3]);
+int solids_vertices(const saltusi_shape* shape, const saltusi_body_pose* at, double (*out)[3]);
 
 /* Vertex differences a - b of two polytopes; how many. */
 int solids_differences(const saltusi_two* two, double (*out)[3]);

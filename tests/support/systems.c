@@ -27,7 +27,7 @@ static saltus_status ball_contacts(const void* self, const saltus_point* at,
                                    saltus_contact_list* list) {
   const ball* b = self;
   list->gap[0] = at->q[0] - b->a * sin(b->w * at->t);
-  return b->crowded ? SALTUS_RETRY_ROOM : SALTUS_OK;
+  return b->crowded ? SALTUS_RETRY_CAPACITY : SALTUS_OK;
 }
 
 static void ball_contact(const void* self, const saltus_point* at, uint64_t identity,

@@ -6,11 +6,11 @@
  */
 #include "saltus_test.h"
 
-#include "solve/body_newton.h"
-#include "solve/body_proximal.h"
-#include "solve/body_sweeps.h"
-#include "solve/friction_run.h"
-#include "solve/friction_step.h"
+#include "solve/body_space/body_gauss_seidel.h"
+#include "solve/body_space/body_newton.h"
+#include "solve/body_space/body_proximal.h"
+#include "solve/friction/friction_run.h"
+#include "solve/friction/friction_step.h"
 
 #include <stdlib.h>
 
@@ -322,13 +322,13 @@ static void minimal_residuals_reach_what_is_asked(void** state) {
   pile* p = make();
   saltusi_bodies* b = &p->bodies;
   saltus_allocator memory = saltus_allocator_default();
-  saltusi_soft_work soft = {0};
+  saltusi_compliant_work soft = {0};
   saltusi_buffer room = {0};
   int made = 0;
   for (int trial = 0; trial < 10; trial++) {
     draw(p);
     load(p, 1e-6);
-    assert_int_equal(saltusi_soft_reserve(&soft, b, &room, &memory), SALTUS_OK);
+    assert_int_equal(saltusi_compliant_reserve(&soft, b, &room, &memory), SALTUS_OK);
     double K[9 * UNITS], f[ROWS], none[BODIES * WIDTH] = {0}, y[BODIES * WIDTH];
     double right[BODIES * WIDTH], left[BODIES * WIDTH];
     draw_matrices(K);
@@ -389,13 +389,13 @@ static void contacts_that_give_way_are_solved_by_newton(void** state) {
     assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
     assert_true(residual(p, p->r) <= 1e-6 * (1.0 + 1e-6));
     saltusi_friction_work* work = &p->step.work;
-    const saltusi_soft_settings settings = {.steps = 30, .tol = 1e-9};
+    const saltusi_compliant_settings settings = {.steps = 30, .tol = 1e-9};
     double r[ROWS] = {0};
     saltusi_buffer room = {0};
     saltus_allocator memory = saltus_allocator_default();
-    assert_int_equal(saltusi_soft_reserve(&work->soft, &p->bodies, &room, &memory), SALTUS_OK);
+    assert_int_equal(saltusi_compliant_reserve(&work->soft, &p->bodies, &room, &memory), SALTUS_OK);
     const saltusi_stage stage =
-        saltusi_body_soft(&work->soft, &work->sweep, &work->given, &settings, r);
+        saltusi_body_newton_compliant(&work->soft, &work->sweep, &work->given, &settings, r);
     assert_true(stage.residual <= 1e-9);
     assert_true(residual(p, r) <= 1e-9 * (1.0 + 1e-3)); /* some thousand roundings */
     steps += stage.iterations;

@@ -123,7 +123,7 @@ static void formulas_on_bodies_have_exact_derivatives(void** state) {
   const char* const scenes[] = {space, plane, on_driven};
   for (int s = 0; s < 3; s++) {
     saltus_scene* scene = open_text(scenes[s]);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_system* sys = view->system;
     uint64_t seed = 7;
     double q[64], v[64], d[64];
@@ -158,7 +158,7 @@ static void formulas_on_bodies_have_exact_derivatives(void** state) {
 static void bounds_read_what_formulas_name(void** state) {
   (void)state;
   saltus_scene* scene = open_text(plane);
-  const saltus_system* sys = saltus_scene_look(scene)->system;
+  const saltus_system* sys = saltus_scene_get_view(scene)->system;
   const uint64_t floor_contact = 1; /* behind the lower limit of the hinge */
   int place[64];
   assert_int_equal(sys->dims.nc, 2);
@@ -200,11 +200,11 @@ static seen run_text(const char* text) {
   saltus_kept_message kept;
   const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = &s};
   saltus_run* run;
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.recorders = &recorder;
   def.recorder_count = 1;
   def.log = saltus_log_keep(&kept);
-  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_go(run) != SALTUS_OK) {
+  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_execute(run) != SALTUS_OK) {
     fail_msg("not run: %s", kept.text);
   }
   saltus_run_destroy(run);
@@ -480,7 +480,7 @@ static void an_input_is_seen_from_the_next_step_on(void** state) {
                 "markers: {hub: {body: wheel}, axle: {point: [0, 0]}}\n"
                 "joints: [{name: hinge, type: revolute, between: [axle, hub], actuator: u}]\n"
                 "simulate: {until: 2, tol: 1e-9}\n");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const char* const schemes[] = {"adaptive", "adaptive-radau5", "radau-iia-3"};
   for (int k = 0; k < 3; k++) {
     saltus_kept_message kept;
@@ -546,7 +546,7 @@ static void a_progress_callback_sets_an_input_for_the_next_step(void** state) {
                 "markers: {hub: {body: wheel}, axle: {point: [0, 0]}}\n"
                 "joints: [{name: hinge, type: revolute, between: [axle, hub], actuator: u}]\n"
                 "simulate: {until: 2, tol: 1e-9}\n");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   static const char* const schemes[] = {"adaptive", "adaptive-radau5", "radau-iia-3"};
   for (int k = 0; k < 12; k++) {
     saltus_kept_message kept;
@@ -584,11 +584,12 @@ static void a_list_has_forces_at_markers_and_on_coordinates(void** state) {
                                   "forces:\n"
                                   "  - {coordinate: x, force: -3*x'}\n"
                                   "  - {at: block, force: [4*x, 0]}\n");
-  const saltus_system* sys = saltus_scene_look(scene)->system;
+  const saltus_system* sys = saltus_scene_get_view(scene)->system;
   double F[4];
   void* scratch = calloc(1, sys->dims.scratch + 1);
-  const saltus_point at = {
-      .q = saltus_scene_look(scene)->q0, .v = saltus_scene_look(scene)->v0, .scratch = scratch};
+  const saltus_point at = {.q = saltus_scene_get_view(scene)->q0,
+                           .v = saltus_scene_get_view(scene)->v0,
+                           .scratch = scratch};
   sys->ops->force(sys->self, &at, F);
   assert_near(F[0], -6.0, 1e-15);
   assert_near(F[1], 4.0, 1e-15);
@@ -604,7 +605,7 @@ static void an_integrator_notices_an_input(void** state) {
                                   "inputs: {u: 1}\n"
                                   "bodies: {block: {mass: 2, inertia: 1}}\n"
                                   "forces: [{at: block, force: [u, 0]}]\n");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_integrator_def def = {
       .system = view->system, .q0 = view->q0, .v0 = view->v0, .changes = view->input_changes};
   saltus_integrator* it;
@@ -628,7 +629,7 @@ static void inertia_may_be_in_the_axes_of_a_marker_on_a_marker(void** state) {
                 "markers:\n"
                 "  outer: {body: a, orientation: {axis: [0, 0, 1], angle: pi/2}}\n"
                 "  inner: {marker: outer, orientation: {axis: [1, 0, 0], angle: pi/2}}\n");
-  const saltus_body_place a = saltus_mechanism_body(saltus_scene_look(scene)->mechanism, 0);
+  const saltus_body_place a = saltus_mechanism_body(saltus_scene_get_view(scene)->mechanism, 0);
   const double expected[6] = {4.0, 2.0, 3.0, 0.0, 0.0, 0.0};
   for (int k = 0; k < 6; k++) {
     assert_near(a.inertia[k], expected[k], 1e-14);

@@ -4,12 +4,12 @@
  * Bounds of distances and gaps of shapes over pieces of motions hold at every moment of them, for every pair of kinds, and
  * do not give away more than the bend of the motion. The search for events stands on this.
  */
-#include "adaptive/course.h"
+#include "adaptive/event/trajectory_enclosure.h"
 #include "anyshape.h"
 #include "body/mechanism.h"
 #include "math/rotation.h"
-#include "shape/bounds.h"
-#include "shape/pair.h"
+#include "shape/bounds/bounds.h"
+#include "shape/pair/pair.h"
 #include "shape/world.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 /* ---- shapes on bodies that move as x + v s + a s^2, turned by the vector w s ---- */
 
 typedef struct moving {
-  saltusi_carrier start;
+  saltusi_body_pose start;
   double v[3], a[3], w[3];
 } moving;
 
@@ -26,7 +26,7 @@ static double length(const double a[3]) {
   return sqrt(saltusi_dot3(a, a));
 }
 
-static void carrier_at(const moving* m, double s, saltusi_carrier* out) {
+static void carrier_at(const moving* m, double s, saltusi_body_pose* out) {
   const double turn[3] = {s * m->w[0], s * m->w[1], s * m->w[2]};
   double p[4], by[9];
   saltusi_quaternion_exp(turn, p);
@@ -53,7 +53,7 @@ static saltusi_drift drift_of(const moving* m) {
   return d;
 }
 
-static moving random_motion(uint64_t* seed, const saltusi_carrier* start, bool turns) {
+static moving random_motion(uint64_t* seed, const saltusi_body_pose* start, bool turns) {
   moving m = {.start = *start};
   for (int k = 0; k < 3; k++) {
     m.v[k] = any_between(seed, -1.0, 1.0);
@@ -80,7 +80,8 @@ static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
     const moving a = random_motion(seed, &A.at, true);
     const moving b = random_motion(seed, &B.at, saltus_test_random(seed) < 0.5);
     const saltusi_drift da = drift_of(&a), db = drift_of(&b);
-    const saltusi_span span = {.s = pow(10.0, any_between(seed, -3.0, 0.0)), .margin = 1e-12};
+    const saltusi_support_span span = {.s = pow(10.0, any_between(seed, -3.0, 0.0)),
+                                       .margin = 1e-12};
     saltusi_lower lower;
     saltusi_shape_below(&(saltusi_two_drifts){&A.shape, &da, &B.shape, &db}, &span, &lower);
     if (now.distance > 0.0) {
@@ -91,7 +92,7 @@ static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
     }
     for (int n = 0; n <= LOOKS && now.distance > 0.0; n++) {
       const double s = span.s * (2.0 * n - LOOKS) / LOOKS;
-      saltusi_carrier at[2];
+      saltusi_body_pose at[2];
       saltusi_separation then;
       carrier_at(&a, s, &at[0]);
       carrier_at(&b, s, &at[1]);
@@ -155,7 +156,7 @@ static void distances_of_tori_never_jump(void** state) {
       double last = NAN;
       for (int i = 0; i <= LOOKS; i++) {
         const double s = i * step;
-        saltusi_carrier at;
+        saltusi_body_pose at;
         saltusi_separation apart;
         carrier_at(&a, s, &at);
         saltusi_shape_separation(&A.shape, &at, &B.shape, &B.at, &apart);
@@ -185,7 +186,7 @@ static void what_a_search_leaves_open_is_counted(void** state) {
     assert_int_equal(
         saltusi_shape_make(&both[k]->def, 3, &both[k]->pool, (saltus_log){0}, &both[k]->shape),
         SALTUS_OK);
-    both[k]->at = (saltusi_carrier){.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    both[k]->at = (saltusi_body_pose){.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   }
   A.at.x[2] = 0.9;
   /* (1, 0.9) from the straight line of the side through (1.2, 0) and (0, 2) */
@@ -202,7 +203,7 @@ static void what_a_search_leaves_open_is_counted(void** state) {
     const saltusi_drift da = drift_of(&still), db = drift_of(&fixed);
     saltusi_lower lower;
     saltusi_shape_below(&(saltusi_two_drifts){&A.shape, &da, &B.shape, &db},
-                        &(saltusi_span){.s = 0.1}, &lower);
+                        &(saltusi_support_span){.s = 0.1}, &lower);
     assert_near(lower.value, apart.distance, 0.0);
     assert_near(lower.lowest, apart.distance - apart.slack, 0.0);
   }
@@ -221,8 +222,8 @@ static bool is_on(const saltusi_feature* f, const double u[2]) {
 }
 
 /* How far the closest points of a pair are apart; INFINITY: they are not on both. */
-static double way_of(const any* A, const saltusi_carrier* a, const any* B, const saltusi_carrier* b,
-                     const saltusi_candidate* numbers) {
+static double way_of(const any* A, const saltusi_body_pose* a, const any* B,
+                     const saltusi_body_pose* b, const saltusi_feature_candidate* numbers) {
   saltusi_pair pair;
   saltusi_closest at;
   double d[3];
@@ -254,10 +255,11 @@ static void one_pair(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
   const moving a = random_motion(seed, &A.at, true);
   const moving b = random_motion(seed, &B.at, saltus_test_random(seed) < 0.5);
   const saltusi_drift da = drift_of(&a), db = drift_of(&b);
-  const saltusi_span span = {.s = pow(10.0, any_between(seed, -3.0, 0.0)), .margin = 1e-12};
-  const saltusi_candidate numbers = {.a = 1 + (int)(saltus_test_random(seed) * A.shape.stored),
-                                     .b = 1 + (int)(saltus_test_random(seed) * B.shape.stored),
-                                     .branch = saltus_test_random(seed) < 0.5};
+  const saltusi_support_span span = {.s = pow(10.0, any_between(seed, -3.0, 0.0)), .margin = 1e-12};
+  const saltusi_feature_candidate numbers = {
+      .a = 1 + (int)(saltus_test_random(seed) * A.shape.stored),
+      .b = 1 + (int)(saltus_test_random(seed) * B.shape.stored),
+      .branch = saltus_test_random(seed) < 0.5};
   saltusi_separation now;
   saltusi_shape_separation(&A.shape, &A.at, &B.shape, &B.at, &now);
   saltusi_lower lower;
@@ -271,7 +273,7 @@ static void one_pair(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
     sum->bounded += parted && lower.clear[0] > 0.0 && lower.clear[1] > 0.0;
     for (int n = 0; n <= LOOKS; n++) {
       const double s = span.s * (2.0 * n - LOOKS) / LOOKS;
-      saltusi_carrier at[2];
+      saltusi_body_pose at[2];
       carrier_at(&a, s, &at[0]);
       carrier_at(&b, s, &at[1]);
       const double way = way_of(&A, &at[0], &B, &at[1], &numbers);
@@ -329,8 +331,8 @@ static void guards_on_planes_change_as_slowly_as_said(void** state) {
     const moving a = random_motion(&seed, &A.at, true);
     const moving b = random_motion(&seed, &B.at, saltus_test_random(&seed) < 0.5);
     const saltusi_drift da = drift_of(&a), db = drift_of(&b);
-    const saltusi_span span = {.s = pow(10.0, any_between(&seed, -4.0, -0.5))};
-    const saltusi_candidate pair = {.a = on[i].feature, .b = B.shape.stored};
+    const saltusi_support_span span = {.s = pow(10.0, any_between(&seed, -4.0, -0.5))};
+    const saltusi_feature_candidate pair = {.a = on[i].feature, .b = B.shape.stored};
     saltusi_lower lower;
     assert_true(is_plane(&B, pair.b));
     saltusi_features_below(&(saltusi_two_drifts){&A.shape, &da, &B.shape, &db}, &pair, &span,
@@ -340,7 +342,7 @@ static void guards_on_planes_change_as_slowly_as_said(void** state) {
     for (int k = 0; k <= LOOKS && lower.rate < INFINITY; k++) {
       const double step = 2.0 * span.s / LOOKS;
       double guard[SALTUSI_GUARDS];
-      saltusi_carrier at[2];
+      saltusi_body_pose at[2];
       carrier_at(&a, k * step - span.s, &at[0]);
       carrier_at(&b, k * step - span.s, &at[1]);
       const int count = saltusi_shape_guards(&A.shape, &at[0], &B.shape, &at[1], &pair, guard) &
@@ -363,7 +365,7 @@ static void guards_on_planes_change_as_slowly_as_said(void** state) {
 /* Of the curved features that are `gap` apart: how many there are, and of how many bounds know that. */
 static void ask_those_at(const any* A, const any* B, double gap, tally* sum) {
   enum { MOST = 64 };
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   saltusi_candidates list = {.capacity = MOST, .item = room};
   const saltusi_near near = {.reach = 1e-5, .delta = 1e-3};
   const saltusi_drift a = {.at = A->at}, b = {.at = B->at};
@@ -373,7 +375,7 @@ static void ask_those_at(const any* A, const any* B, double gap, tally* sum) {
         saltusi_hulls_treat(&A->shape.feature[room[k].a - 1], &B->shape.feature[room[k].b - 1]);
     saltusi_lower lower;
     saltusi_features_below(&(saltusi_two_drifts){&A->shape, &a, &B->shape, &b}, &room[k],
-                           &(saltusi_span){.s = 0.0}, &lower);
+                           &(saltusi_support_span){.s = 0.0}, &lower);
     if (curved && fabs(room[k].gap - gap) < 1e-9) {
       sum->draws++;
       sum->bounded += lower.exact && fabs(lower.value - room[k].gap) < 1e-12;
@@ -430,7 +432,7 @@ static void passing_by_is_clear_for_long(void** state) {
       const saltusi_drift da = drift_of(&a), db = drift_of(&b);
       saltusi_lower lower;
       saltusi_shape_below(&(saltusi_two_drifts){&A.shape, &da, &B.shape, &db},
-                          &(saltusi_span){.s = 1e-3}, &lower);
+                          &(saltusi_support_span){.s = 1e-3}, &lower);
       /* low - bend s^2 > 0 with bend |a| <= 1.8; the normal of an iteration may cost a part of the gap */
       assert_true(lower.clear[0] >= 0.3 * sqrt(gap / 1.8));
       assert_true(lower.clear[1] >= 0.3 * sqrt(gap / 1.8));
@@ -545,7 +547,7 @@ static void look_at_scene(const char* text, int draws, int least) {
   if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_system* sys = view->system;
   const saltusi_world* world = ((const saltus_mechanism*)sys->self)->world;
   void* scratch = calloc(1, sys->dims.scratch);
@@ -561,7 +563,7 @@ static void look_at_scene(const char* text, int draws, int least) {
         if (saltusi_world_law(world, i, j) < 0) {
           continue;
         }
-        saltusi_candidate pair = {.a = 0};
+        saltusi_feature_candidate pair = {.a = 0};
         look_at_watch(sys, &c, saltusi_world_identity(world, i, j, &pair), a, b, scratch);
         pair.a = 1 + (int)(saltus_test_random(&seed) * world->instance[i].shape.stored);
         pair.b = 1 + (int)(saltus_test_random(&seed) * world->instance[j].shape.stored);

@@ -9,8 +9,8 @@
 #include "cone.h"
 #include "saltus_test.h"
 
-#include "solve/body_sweeps.h"
-#include "solve/friction_step.h"
+#include "solve/body_space/body_gauss_seidel.h"
+#include "solve/friction/friction_step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -172,10 +172,10 @@ static double residual(const cluster* c, const double* r) {
 
 /* Residual of so many sweeps from the circle. */
 static double swept(cluster* c, int sweeps, bool plain) {
-  const saltusi_body_sweeps settings = {.sweeps = sweeps, .tol = 1e-6, .plain = plain};
+  const saltusi_body_gauss_seidel settings = {.sweeps = sweeps, .tol = 1e-6, .plain = plain};
   double r[ROWS];
   memcpy(r, c->circle, sizeof r);
-  (void)saltusi_sweep_bodies(&c->step.work.sweep, &c->step.work.given, &settings, r);
+  (void)saltusi_gauss_seidel_bodies(&c->step.work.sweep, &c->step.work.given, &settings, r);
   return residual(c, r);
 }
 
@@ -189,12 +189,12 @@ static void contacts_leave_the_circle_of_momentum(void** state) {
   assert_true(swept(c, 1000, true) <= 1e-6 * (1.0 + 1e-6));
   saltusi_friction_work* work = &c->step.work;
   const saltus_allocator memory = saltus_allocator_default(); /* there is room: nobody asks */
-  const saltusi_soft_settings settings = {.steps = 8, .tol = 1e-6};
+  const saltusi_compliant_settings settings = {.steps = 8, .tol = 1e-6};
   double r[ROWS];
   memcpy(r, c->circle, sizeof r);
-  assert_int_equal(saltusi_soft_reserve(&work->soft, &c->bodies, &work->second_memory, &memory),
-                   SALTUS_OK);
-  (void)saltusi_body_soft(&work->soft, &work->sweep, &work->given, &settings, r);
+  assert_int_equal(
+      saltusi_compliant_reserve(&work->soft, &c->bodies, &work->second_memory, &memory), SALTUS_OK);
+  (void)saltusi_body_newton_compliant(&work->soft, &work->sweep, &work->given, &settings, r);
   assert_true(residual(c, r) <= 1e-6 * (1.0 + 1e-6)); /* by other sums */
   discard(c);
 }

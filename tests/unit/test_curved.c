@@ -7,8 +7,8 @@
 #include "convex.h"
 #include "math/rotation.h"
 #include "saltus_test.h"
-#include "shape/narrow.h"
-#include "shape/pair.h"
+#include "shape/narrow_phase.h"
+#include "shape/pair/pair.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ typedef struct item {
   double points[3 * 16];
   saltusi_pool pool;
   saltusi_shape shape;
-  saltusi_carrier at;
+  saltusi_body_pose at;
 } item;
 
 static void random_shape(uint64_t* seed, saltus_shape_kind kind, item* out) {
@@ -97,7 +97,7 @@ static convex of(const item* one) {
 }
 
 static saltusi_candidates near_pairs(const item* A, const item* B, double reach,
-                                     saltusi_candidate room[MOST]) {
+                                     saltusi_feature_candidate room[MOST]) {
   saltusi_candidates list = {.capacity = MOST, .item = room};
   const saltusi_near near = {.reach = reach, .delta = 0.1};
   assert_int_equal(saltusi_shape_pairs(&A->shape, &A->at, &B->shape, &B->at, &near, &list),
@@ -108,10 +108,10 @@ static saltusi_candidates near_pairs(const item* A, const item* B, double reach,
 
 /* What holds for every listed pair: its gap is that of its features, whichever shape comes first. */
 static double least_of(const item* A, const item* B, const saltusi_candidates* list,
-                       const saltusi_candidate** least) {
+                       const saltusi_feature_candidate** least) {
   double gap = INFINITY;
   for (int i = 0; i < list->count; i++) {
-    const saltusi_candidate* c = &list->item[i];
+    const saltusi_feature_candidate* c = &list->item[i];
     saltusi_pair pair;
     saltusi_closest at;
     saltusi_shape_pair(&A->shape, &A->at, &B->shape, &B->at, c, &pair);
@@ -123,7 +123,7 @@ static double least_of(const item* A, const item* B, const saltusi_candidates* l
       *least = c;
     }
     if (i > 0) {
-      const saltusi_candidate* p = c - 1;
+      const saltusi_feature_candidate* p = c - 1;
       assert_true(p->a < c->a || (p->a == c->a && p->b < c->b) ||
                   (p->a == c->a && p->b == c->b && p->branch < c->branch));
     }
@@ -196,8 +196,8 @@ static void compare(item* A, item* B, bool deep, double worst[2]) {
   const convex a = of(A), b = of(B);
   const convex_distance by = convex_distance_of(&a, &b);
   saltusi_separation apart, back;
-  saltusi_candidate room[MOST];
-  const saltusi_candidate* least = NULL;
+  saltusi_feature_candidate room[MOST];
+  const saltusi_feature_candidate* least = NULL;
   assert_true(by.upper - by.lower < 1e-12L); /* proven by its own bound */
   assert_int_equal(saltusi_shape_separation(&A->shape, &A->at, &B->shape, &B->at, &apart),
                    SALTUS_OK);
@@ -230,7 +230,7 @@ static void compare(item* A, item* B, bool deep, double worst[2]) {
   for (int i = 0; i < guards; i++) {
     assert_true(guard[i] >= -1e-9);
   }
-  saltusi_candidate other[MOST];
+  saltusi_feature_candidate other[MOST];
   const saltusi_candidates wide = near_pairs(A, B, (double)by.upper + 0.3, room);
   assert_true(least_of(A, B, &wide, &least) >= (double)by.upper - 1e-9);
   assert_int_equal(near_pairs(B, A, (double)by.upper + 0.3, other).count, wide.count);
@@ -277,7 +277,7 @@ static const kinds sharp_pairs[] = {
 static void touch(item* A, item* B, double worst[2]) {
   double to[3], along = 0.0;
   saltusi_separation apart;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   const double start[3] = {A->at.x[0], A->at.x[1], A->at.x[2]};
   double cA[3], cB[3];
   saltusi_turn(A->at.R, A->shape.centre, cA);
@@ -395,9 +395,9 @@ static void half_spaces_see_the_lowest_point(void** state) {
   for (size_t i = 0; i < sizeof on / sizeof on[0]; i++) {
     for (int n = 0; n < draws; n++) {
       item A, B;
-      saltusi_candidate room[MOST];
+      saltusi_feature_candidate room[MOST];
       saltusi_separation apart;
-      const saltusi_candidate* least = NULL;
+      const saltusi_feature_candidate* least = NULL;
       random_shape(&seed, on[i], &A);
       random_shape(&seed, SALTUS_SHAPE_HALF_SPACE, &B);
       place(&seed, uniform(&seed, 0.1, 3.0), &A, &B);

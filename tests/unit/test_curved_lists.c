@@ -7,8 +7,8 @@
 #include "convex.h"
 #include "math/rotation.h"
 #include "saltus_test.h"
-#include "shape/narrow.h"
-#include "shape/pair.h"
+#include "shape/narrow_phase.h"
+#include "shape/pair/pair.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -19,10 +19,10 @@ typedef struct item {
   saltus_shape_def def;
   saltusi_pool pool;
   saltusi_shape shape;
-  saltusi_carrier at;
+  saltusi_body_pose at;
 } item;
 
-static const saltusi_carrier origin = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+static const saltusi_body_pose origin = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 
 static void make(saltus_shape_def def, item* out) {
   memset(out, 0, sizeof *out);
@@ -46,7 +46,7 @@ static double uniform(uint64_t* seed, double low, double high) {
 }
 
 static int near_pairs(const item* A, const item* B, double reach, double delta,
-                      saltusi_candidate room[MOST]) {
+                      saltusi_feature_candidate room[MOST]) {
   saltusi_candidates list = {.capacity = MOST, .item = room};
   const saltusi_near near = {.reach = reach, .delta = delta};
   assert_int_equal(saltusi_shape_pairs(&A->shape, &A->at, &B->shape, &B->at, &near, &list),
@@ -55,7 +55,7 @@ static int near_pairs(const item* A, const item* B, double reach, double delta,
   return list.count;
 }
 
-static double least_gap(const saltusi_candidate* room, int count) {
+static double least_gap(const saltusi_feature_candidate* room, int count) {
   double least = INFINITY;
   for (int i = 0; i < count; i++) {
     least = fmin(least, room[i].gap);
@@ -67,7 +67,7 @@ static double least_gap(const saltusi_candidate* room, int count) {
 static void a_ball_near_the_axis_of_a_cone_has_a_normal(void** state) {
   (void)state;
   item ball, cone;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 0.1}, &ball);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CONE, .radius = 0.5, .length = 1.0}, &cone);
   turn(&cone, 0.3, 0.7, -0.4);
@@ -108,7 +108,7 @@ static void a_ball_on_the_rim_of_a_cone_has_a_normal(void** state) {
 static void what_touches_to_rounding_is_what_is_listed(void** state) {
   (void)state;
   item table, can;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   uint64_t seed = 5;
   make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {2.0, 2.0, 0.2}}, &table);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.1, .length = 0.2}, &can);
@@ -136,7 +136,7 @@ static const saltus_shape_def ground_def = {.kind = SALTUS_SHAPE_HALF_SPACE};
 static void a_standing_cylinder_has_fixed_points(void** state) {
   (void)state;
   item ground, can, ring, cone;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   make(ground_def, &ground);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.5, .length = 2.0}, &can);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.2, .size = {1.0}}, &ring);
@@ -180,7 +180,7 @@ static void a_standing_cylinder_has_fixed_points(void** state) {
 static void a_cylinder_over_an_edge_touches_where_its_rim_crosses(void** state) {
   (void)state;
   item table, can;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {4.0, 4.0, 1.0}}, &table);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 1.0, .length = 1.0}, &can);
   can.at.x[0] = 1.5; /* the edge is at x = 2 */
@@ -209,7 +209,7 @@ static void a_cylinder_over_an_edge_touches_where_its_rim_crosses(void** state) 
 static void a_lying_cylinder_touches_with_rim_and_side(void** state) {
   (void)state;
   item table, can;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {4.0, 4.0, 1.0}}, &table);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.25, .length = 2.0}, &can);
   can.at.x[0] = 1.5;
@@ -233,7 +233,7 @@ static void a_lying_cylinder_touches_with_rim_and_side(void** state) {
 static void capsules_may_be_parallel(void** state) {
   (void)state;
   item A, B;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 2.0}, &A);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.15, .length = 1.6}, &B);
   for (double angle = 1.0; angle > 1e-12; angle *= 0.5) {
@@ -269,7 +269,7 @@ static void capsules_may_be_parallel(void** state) {
 static void hollow_spheres_hold_what_is_inside(void** state) {
   (void)state;
   item bowl, ball, rod, other;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 2.0, .hollow = true}, &bowl);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_SPHERE, .radius = 0.5}, &ball);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_CAPSULE, .radius = 0.25, .length = 2.0}, &rod);
@@ -304,7 +304,7 @@ static void hollow_spheres_hold_what_is_inside(void** state) {
 static void all_pairs_hold_what_can_be_reached(void** state) {
   (void)state;
   item box, ball, rod, other;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   saltusi_candidates list = {.capacity = MOST, .item = room};
   const saltusi_near near = {.reach = 0.2, .delta = 0.1, .all = true};
   make((saltus_shape_def){.kind = SALTUS_SHAPE_BOX, .size = {2.0, 2.0, 2.0}}, &box);
@@ -374,7 +374,7 @@ static double torus_distance(const item* torus, const convex* other) {
 
 /* Listed and told as far as the circle is; how far they miss that. */
 static double as_far_as_its_circle(const item* ring, const item* other) {
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   saltusi_separation apart;
   convex b = {.def = &other->def};
   for (int k = 0; k < 3; k++) {
@@ -491,7 +491,7 @@ static void two_tori_touch_wherever_they_are(void** state) {
   double worst = 0.0;
   for (int n = 0; n < draws; n++) {
     item A, B;
-    saltusi_candidate room[MOST];
+    saltusi_feature_candidate room[MOST];
     saltusi_separation apart;
     make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.1, .size = {1.0}}, &A);
     make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.15, .size = {0.7}}, &B);
@@ -526,7 +526,7 @@ static void two_tori_touch_wherever_they_are(void** state) {
   }
   /* stacked: fixed points carry the upper one */
   item A, B;
-  saltusi_candidate room[MOST];
+  saltusi_feature_candidate room[MOST];
   make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.1, .size = {1.0}}, &A);
   make((saltus_shape_def){.kind = SALTUS_SHAPE_TORUS, .radius = 0.1, .size = {1.0}}, &B);
   A.at.x[2] = 0.2;
@@ -690,7 +690,7 @@ static void fuzz(int calls, bool closed) {
     const bool flat = (A.def.kind == SALTUS_SHAPE_BOX || A.def.kind == SALTUS_SHAPE_HALF_SPACE) &&
                       (B.def.kind == SALTUS_SHAPE_BOX || B.def.kind == SALTUS_SHAPE_HALF_SPACE);
     for (int i = 0; i < 20 && !flat && saltusi_shape_treats(&A.shape, &B.shape); i++, n++) {
-      saltusi_candidate room[MOST];
+      saltusi_feature_candidate room[MOST];
       for (int k = 0; k < 3; k++) {
         A.at.x[k] = number(&seed);
       }
@@ -739,7 +739,8 @@ static void arbitrary_positions_give_numbers(void** state) {
 }
 
 /* The place of a pair of features, and its least guard. */
-static double look_at(const item* A, const item* B, const saltusi_candidate* c, double place[3]) {
+static double look_at(const item* A, const item* B, const saltusi_feature_candidate* c,
+                      double place[3]) {
   saltusi_pair pair;
   saltusi_closest at;
   double guard[SALTUSI_GUARDS], least = INFINITY;
@@ -760,7 +761,8 @@ static double distance(const double a[3], const double b[3]) {
 }
 
 /* The first two rims in a list, of which no two stand for one place; -1: none. */
-static int find_rims(const item* A, const item* B, const saltusi_candidate* room, int count) {
+static int find_rims(const item* A, const item* B, const saltusi_feature_candidate* room,
+                     int count) {
   int first = -1;
   for (int i = 0; i < count; i++) {
     if (A->shape.feature[room[i].a - 1].kind != SALTUSI_FEATURE_CIRCLE ||
@@ -790,7 +792,7 @@ static void places_where_rims_cross_are_followed(void** state) {
   int handed = 0, followed = 0;
   for (int n = 0; n < 8; n++) {
     item A, B;
-    saltusi_candidate room[MOST], held = {.a = 0};
+    saltusi_feature_candidate room[MOST], held = {.a = 0};
     make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.05, .length = 0.12}, &A);
     make((saltus_shape_def){.kind = SALTUS_SHAPE_CYLINDER, .radius = 0.05, .length = 0.12}, &B);
     const double off = uniform(&seed, 0.002, 0.03), tilt = uniform(&seed, 0.01, 0.2);

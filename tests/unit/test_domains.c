@@ -8,7 +8,7 @@
 
 #include "../../bench/packing.h"
 #include "saltus/problem_file.h"
-#include "solve/domain_matrix.h"
+#include "solve/friction/domain_matrix.h"
 
 #include <stdlib.h>
 

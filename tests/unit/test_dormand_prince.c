@@ -102,7 +102,7 @@ static void check_row_sums(const forest* f, const double* c) {
 static void dense_weights(const saltusi_adaptive_ops* ops, const double* Q, int stages,
                           double theta, double* b, double* slope) {
   const double zero[STAGES_MAX] = {0};
-  const saltusi_motion motion = {.y0 = zero, .Q = Q, .n = stages, .h = 1.0};
+  const saltusi_trial_motion motion = {.y0 = zero, .Q = Q, .n = stages, .h = 1.0};
   ops->dense(&motion, theta, 0, stages, b);
   ops->dense_rate(&motion, theta, 0, stages, slope);
 }

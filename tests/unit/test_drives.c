@@ -132,7 +132,7 @@ static void a_cylinder_pushes_along_its_length(void** unused) {
       "springs: [{elongation: \"dist(foot, eye)\", force: \"60 - 20*atan(3*dist'(foot, eye))\", "
       "damping: "
       "5}]\nsimulate: {until: 2}\n");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   uint64_t seed = 7;
   for (int draw = 0; draw < 30; draw++) {
     double q[3], v[3];

@@ -29,7 +29,7 @@ static double longer(void) {
  * what `adaptive` gives. */
 static void judge_motion(const char* text, const bounds* of) {
   saltus_scene* scene = scene_open_text(text);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const int n = view->system->dims.nq;
   const scene_outcome fine = simulate(view, "adaptive", 1e-9);
   const scene_outcome coarse = simulate(view, "moreau-jean", longer() * of->steps[0]);
@@ -175,7 +175,7 @@ static void gears_and_rolling_wheels_close_the_ledger_and_agree_with_capturing(v
       snprintf(end, sizeof text - (size_t)(end - text), ", 0], angular_velocity: %g}%s", -v, rest);
     }
     saltus_scene* scene = scene_open_text(text);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const scene_outcome fine = simulate(view, "adaptive", 1e-9);
     const scene_outcome coarse = simulate(view, "moreau-jean", longer() * 2e-4);
     const scene_outcome better = simulate(view, "moreau-jean", longer() * 2.5e-5);

@@ -210,7 +210,7 @@ static void closed_rows_are_those_of_the_two_points(void** unused) {
   uint64_t seed = 3;
   for (int k = 0; k < CASES; k++) {
     saltus_scene* scene = scene_open_text(cases[k].text);
-    state s = {.view = saltus_scene_look(scene)};
+    state s = {.view = saltus_scene_get_view(scene)};
     s.scratch = malloc(s.view->system->dims.scratch + 1);
     int closed = 0;
     for (int draw = 0; draw < 60; draw++) {
@@ -303,7 +303,7 @@ static void rows_and_convective_parts_agree_with_differences(void** unused) {
     } else {
       scene = scene_open_text(text);
     }
-    state s = {.view = saltus_scene_look(scene)};
+    state s = {.view = saltus_scene_get_view(scene)};
     const bool space = s.view->system->dims.nq > s.view->system->dims.nv;
     int agree = 0;
     for (int draw = 0; draw < DRAWS; draw++) {
@@ -332,7 +332,7 @@ static void rows_and_convective_parts_agree_with_differences(void** unused) {
 static void a_centred_journal_is_an_ordinary_state(void** unused) {
   (void)unused;
   saltus_scene* scene = scene_open_text(cases[0].text);
-  state s = {.view = saltus_scene_look(scene)};
+  state s = {.view = saltus_scene_get_view(scene)};
   s.scratch = malloc(s.view->system->dims.scratch + 1);
   memcpy(s.q, s.view->q0, 6 * sizeof s.q[0]);
   for (int k = 0; k <= 8; k++) {
@@ -375,7 +375,7 @@ static void teeth_of_a_ratchet_are_a_polygon(void** unused) {
       of++;
     }
     saltus_scene* scene = scene_open_text(of->text);
-    state s = {.view = saltus_scene_look(scene)};
+    state s = {.view = saltus_scene_get_view(scene)};
     s.scratch = malloc(s.view->system->dims.scratch + 1);
     int outside = 0, touching = 0;
     for (int draw = 0; draw < 4000; draw++) {
@@ -446,7 +446,7 @@ static void a_ball_rolls_in_space_without_slip(void** unused) {
       "c: {}}\nsprings: [{between: [c, b], stiffness: 40, damping: 0.5}]\n"
       "simulate: {until: 1, start_tolerance: 1}\nelements:\n"
       "  - {name: e, type: rolling, between: [a, b], radius: 0.5}\n");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const scene_outcome fine = scene_run(view, "adaptive", 1e-9, 0.4);
   const scene_outcome coarse = scene_run(view, "moreau-jean", 4e-3, 0.4);
   const scene_outcome better = scene_run(view, "moreau-jean", 1e-3, 0.4);
@@ -555,7 +555,7 @@ static void rows_in_space_are_those_of_the_two_points(void** unused) {
   uint64_t seed = 29;
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
     saltus_scene* scene = scene_open_text(all[k].text);
-    state s = {.view = saltus_scene_look(scene)};
+    state s = {.view = saltus_scene_get_view(scene)};
     s.scratch = malloc(s.view->system->dims.scratch + 1);
     for (int draw = 0; draw < 30; draw++) {
       double p[3], along[3][3], u[2][3];
@@ -605,7 +605,7 @@ static void round_and_cornered_rows_in_space_are_those_of_the_two_points(void** 
   uint64_t seed = 37;
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
     saltus_scene* scene = scene_open_text(all[k].text);
-    state s = {.view = saltus_scene_look(scene)};
+    state s = {.view = saltus_scene_get_view(scene)};
     s.scratch = malloc(s.view->system->dims.scratch + 1);
     int closed = 0;
     for (int draw = 0; draw < 64; draw++) {
@@ -704,7 +704,7 @@ static void elements_in_c_are_those_of_scenes(void** unused) {
   assert_int_equal(saltus_mechanism_create(&mechanism_def, &mechanism), SALTUS_OK);
   const saltus_formula_def def = {.mechanism = mechanism, .elements = &elements};
   assert_int_equal(saltus_formula_model_create(&def, &model), SALTUS_OK);
-  saltus_scene_view view = *saltus_scene_look(scene);
+  saltus_scene_view view = *saltus_scene_get_view(scene);
   state s = {.view = &view}, c = {.view = &view};
   s.scratch = c.scratch = malloc(view.system->dims.scratch + 1);
   memcpy(s.q, view.q0, 6 * sizeof s.q[0]);

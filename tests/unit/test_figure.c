@@ -40,7 +40,7 @@ static void linear_ticks_are_nice_and_cover_the_range(void** state) {
       {-1e9, 4e12}, {-3.0, -1.0}, {99.0, 101.5}, {1e-200, 2e-3}, {-1e299, 1e300}};
   for (size_t k = 0; k < sizeof ranges / sizeof ranges[0]; k++) {
     for (int ticks = 3; ticks <= 12; ticks++) {
-      saltusi_axis axis = saltusi_axis_fit(ranges[k], (saltusi_axis_request){.ticks = ticks});
+      saltusi_plot_axis axis = saltusi_axis_fit(ranges[k], (saltusi_axis_request){.ticks = ticks});
       assert_true(axis.low <= ranges[k].low && axis.high >= ranges[k].high);
       assert_in_range(axis.count, 2, ticks + 1);
       double step = axis.at[1] - axis.at[0];
@@ -57,7 +57,7 @@ static void linear_ticks_are_nice_and_cover_the_range(void** state) {
 static void tick_labels_are_short_decimals(void** state) {
   (void)state;
   char text[SALTUSI_TICK_TEXT];
-  saltusi_axis axis =
+  saltusi_plot_axis axis =
       saltusi_axis_fit((saltusi_range){-0.2, 0.3}, (saltusi_axis_request){.ticks = 5});
   static const char* const expected[] = {"\xe2\x88\x92"
                                          "0.2",
@@ -80,7 +80,7 @@ static void names_take_the_place_of_whole_numbers(void** state) {
   (void)state;
   static const char* const names[] = {"floor", "wall"};
   char text[SALTUSI_TICK_TEXT];
-  saltusi_axis axis = {.low = 0.4, .high = 3.6, .count = 3, .at = {1.0, 2.0, 3.0}};
+  saltusi_plot_axis axis = {.low = 0.4, .high = 3.6, .count = 3, .at = {1.0, 2.0, 3.0}};
   axis.names = names;
   axis.name_count = 2;
   static const char* const expected[] = {"floor", "wall", "3"};
@@ -94,7 +94,7 @@ static void a_small_range_around_a_large_number_is_shown_with_an_offset(void** s
   (void)state;
   char text[SALTUSI_TICK_TEXT];
   saltusi_range data = {1e6 + 0.01, 1e6 + 0.05};
-  saltusi_axis axis = saltusi_axis_fit(data, (saltusi_axis_request){.ticks = 5});
+  saltusi_plot_axis axis = saltusi_axis_fit(data, (saltusi_axis_request){.ticks = 5});
   saltusi_axis_note_text(&axis, text);
   assert_string_equal(text, "+ 1000000");
   saltusi_axis_tick_text(&axis, 0, text);
@@ -104,7 +104,7 @@ static void a_small_range_around_a_large_number_is_shown_with_an_offset(void** s
 static void very_large_and_very_small_numbers_share_a_power_of_ten(void** state) {
   (void)state;
   char text[SALTUSI_TICK_TEXT];
-  saltusi_axis axis =
+  saltusi_plot_axis axis =
       saltusi_axis_fit((saltusi_range){0.0, 4e-9}, (saltusi_axis_request){.ticks = 4});
   saltusi_axis_note_text(&axis, text);
   assert_string_equal(text, "\xc3\x97"
@@ -117,7 +117,7 @@ static void log_ticks_are_decades_with_minor_ticks_between(void** state) {
   (void)state;
   char text[SALTUSI_TICK_TEXT];
   saltusi_axis_request request = {.log = true, .ticks = 6};
-  saltusi_axis axis = saltusi_axis_fit((saltusi_range){3e-6, 0.02}, request);
+  saltusi_plot_axis axis = saltusi_axis_fit((saltusi_range){3e-6, 0.02}, request);
   assert_int_equal(axis.count, 4);
   assert_true(axis.minor_count > 20);
   for (int i = 0; i < axis.count; i++) {
@@ -141,7 +141,7 @@ static void odd_ranges_still_give_an_axis(void** state) {
         continue;
       }
       saltusi_axis_request request = {.log = log == 1, .pad_low = 0.1, .pad_high = 0.1, .ticks = 5};
-      saltusi_axis axis = saltusi_axis_fit(ranges[k], request);
+      saltusi_plot_axis axis = saltusi_axis_fit(ranges[k], request);
       assert_true(isfinite(axis.low) && isfinite(axis.high) && axis.low < axis.high);
       assert_in_range(axis.count, 1, SALTUSI_TICKS_MAX);
       for (int i = 0; i < axis.count; i++) {
@@ -223,9 +223,9 @@ static void thinning_merges_gaps_that_cannot_be_seen(void** state) {
 
 typedef struct sample {
   double x[SAMPLES], y[SAMPLES];
-  saltusi_series series[7];
+  saltusi_plot_series series[7];
   saltusi_slope slopes[2];
-  saltusi_mark marks[3];
+  saltusi_plot_mark marks[3];
   saltusi_panel panels[2];
   saltusi_figure figure;
 } sample;
@@ -239,17 +239,17 @@ static void fill(sample* s, bool log_log) {
     s->y[i] = 1.5 + sin(0.1 * i) + (i % 40 == 0 ? 0.4 : 0.0);
   }
   for (int k = 0; k < 7; k++) {
-    s->series[k] = (saltusi_series){.label = "kind_1^2",
-                                    .kind = (saltusi_series_kind)k,
-                                    .count = SAMPLES,
-                                    .x = s->x,
-                                    .y = s->y};
+    s->series[k] = (saltusi_plot_series){.label = "kind_1^2",
+                                         .kind = (saltusi_series_kind)k,
+                                         .count = SAMPLES,
+                                         .x = s->x,
+                                         .y = s->y};
   }
   s->slopes[0] = (saltusi_slope){.order = 2.0};
   s->slopes[1] = (saltusi_slope){.order = -1.0, .triangle = true};
-  s->marks[0] = (saltusi_mark){0.3, "impact"};
-  s->marks[1] = (saltusi_mark){0.31, "impact"};
-  s->marks[2] = (saltusi_mark){NAN, "never"};
+  s->marks[0] = (saltusi_plot_mark){0.3, "impact"};
+  s->marks[1] = (saltusi_plot_mark){0.31, "impact"};
+  s->marks[2] = (saltusi_plot_mark){NAN, "never"};
   s->panels[0] = (saltusi_panel){.y_label = "q_{n} [m]",
                                  .log_y = log_log,
                                  .series_count = 7,
@@ -372,12 +372,12 @@ static void nothing_and_not_a_number_can_be_drawn(void** state) {
   static const double flat[] = {3.0, 3.0, 3.0, 3.0, 3.0};
   for (int kind = SALTUSI_SERIES_LINE; kind <= SALTUSI_SERIES_AREA; kind++) {
     for (int log = 0; log <= 1; log++) {
-      saltusi_series series[] = {{.count = 0},
-                                 {.count = 5, .x = bad, .y = bad},
-                                 {.count = 5, .x = one, .y = one},
-                                 {.count = 5, .x = bad, .y = flat},
-                                 {.count = 5, .x = one, .y = flat},
-                                 {.count = 1, .x = flat, .y = flat}};
+      saltusi_plot_series series[] = {{.count = 0},
+                                      {.count = 5, .x = bad, .y = bad},
+                                      {.count = 5, .x = one, .y = one},
+                                      {.count = 5, .x = bad, .y = flat},
+                                      {.count = 5, .x = one, .y = flat},
+                                      {.count = 1, .x = flat, .y = flat}};
       saltusi_panel panels[6] = {{0}};
       saltusi_slope slope = {.order = 1.0, .triangle = kind % 2 == 0};
       for (int k = 0; k < 6; k++) {
@@ -405,8 +405,8 @@ static void a_million_samples_make_a_small_file(void** state) {
     x[i] = i;
     y[i] = sin(1.7 * i) + (i % 9973 == 0 ? NAN : 0.0);
   }
-  saltusi_series series[2] = {{.count = n, .x = x, .y = y},
-                              {.kind = SALTUSI_SERIES_MARKERS, .count = n, .x = x, .y = y}};
+  saltusi_plot_series series[2] = {{.count = n, .x = x, .y = y},
+                                   {.kind = SALTUSI_SERIES_MARKERS, .count = n, .x = x, .y = y}};
   saltusi_panel panel = {.series_count = 2, .series = series};
   saltusi_figure figure = {.panel_count = 1, .panels = &panel};
   char path[PATH_BYTES];
@@ -524,7 +524,7 @@ static void panels_and_sizes_outside_their_range_are_refused(void** state) {
 static void samples_missing_on_a_log_axis_are_reported(void** state) {
   static const double x[] = {1.0, 2.0, 3.0};
   static const double y[] = {1.0, 0.0, -3.0};
-  saltusi_series series = {.label = "error", .count = 3, .x = x, .y = y};
+  saltusi_plot_series series = {.label = "error", .count = 3, .x = x, .y = y};
   saltusi_panel panel = {.log_y = true, .series_count = 1, .series = &series};
   saltusi_figure figure = {.panel_count = 1, .panels = &panel};
   char path[PATH_BYTES];

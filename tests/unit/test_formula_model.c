@@ -513,7 +513,7 @@ static void evaluate_all(const fixture* f) {
   assert_int_equal(s->ops->contacts(s->self, &f->at, &list), SALTUS_OK);
   s->ops->contact(s->self, &f->at, 0, &rows);
   list.capacity = 0;
-  assert_int_equal(s->ops->contacts(s->self, &f->at, &list), SALTUS_RETRY_ROOM);
+  assert_int_equal(s->ops->contacts(s->self, &f->at, &list), SALTUS_RETRY_CAPACITY);
 }
 
 static void evaluating_allocates_nothing(void** state) {

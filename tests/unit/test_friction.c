@@ -8,7 +8,7 @@
 
 #include "math/block_lu.h"
 #include "saltus/contact.h"
-#include "solve/friction_case.h"
+#include "solve/friction/friction_case.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  */
 #include "saltus_test.h"
 
-#include "solve/friction_step.h"
+#include "solve/friction/friction_step.h"
 
 #include <stdlib.h>
 

@@ -29,7 +29,7 @@ static void fixed_steps_look_ahead(void** unused) {
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&(saltus_scene_def){.path = "s", .text = text}, &scene),
                    SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_system sys = *view->system;
   inner = sys.ops;
   saltus_system_ops ops = *inner;
@@ -77,7 +77,7 @@ static bool passes(const char* floor, double h, saltus_passage* passage) {
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&(saltus_scene_def){.path = "s", .text = text}, &scene),
                    SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   bool found = true;
   assert_int_equal(
       saltus_mechanism_passage(view->mechanism, 0.0, view->q0, view->v0, h, passage, &found),

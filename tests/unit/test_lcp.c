@@ -6,10 +6,10 @@
 #include "saltus_test.h"
 
 #include "math/matrix.h"
-#include "solve/banded.h"
-#include "solve/lcp_dense.h"
-#include "solve/lcp_sparse.h"
-#include "solve/mixed_lcp.h"
+#include "solve/lcp/banded.h"
+#include "solve/lcp/lcp_dense.h"
+#include "solve/lcp/lcp_sparse.h"
+#include "solve/lcp/mixed_lcp.h"
 
 #include <stdlib.h>
 
@@ -177,7 +177,7 @@ static void dependent_joints_share_their_force(void** state) {
   assert_near(z[0], -1.0 / 2.0, 1e-15);
   assert_near(z[1], -1.0 / 6.0, 1e-15);
   double miss[2] = {1.0, 3.0};
-  saltusi_dependent_miss(&mixed.block, miss);
+  saltusi_rank_revealing_miss(&mixed.block, miss);
   assert_near(miss[0], 0.0, 1e-15);
   assert_near(miss[1], 0.0, 1e-15);
   const double equal[4] = {1.0, 1.0, 1.0, 1.0};
@@ -185,7 +185,7 @@ static void dependent_joints_share_their_force(void** state) {
   assert_int_equal(saltusi_mixed_solve(&mixed, 2, 0, equal, against, z), SALTUSI_MIXED_SOLVED);
   assert_near(z[0] + z[1], -1.5, 1e-15);
   double left[2] = {1.0, 2.0};
-  saltusi_dependent_miss(&mixed.block, left);
+  saltusi_rank_revealing_miss(&mixed.block, left);
   assert_near(left[0], -0.5, 1e-15);
   assert_near(left[1], 0.5, 1e-15);
 }
@@ -201,7 +201,7 @@ static void dependent_rows_have_the_answer_of_least_size(void** state) {
     double W[ROWS * ROWS], b[ROWS], x[ROWS], null[ROWS], LU[ROWS * ROWS], gram_room[ROWS * ROWS];
     double scale[ROWS];
     int pivot[2 * ROWS];
-    saltusi_dependent d = {.LU = LU, .gram = gram_room, .pivot = pivot, .scale = scale};
+    saltusi_rank_revealing d = {.LU = LU, .gram = gram_room, .pivot = pivot, .scale = scale};
     for (int i = 0; i < ROWS; i++) {
       double size = pow(10.0, 4.0 * saltus_test_random(&seed) - 2.0);
       for (int k = 0; k < velocities; k++) {
@@ -216,15 +216,15 @@ static void dependent_rows_have_the_answer_of_least_size(void** state) {
       }
       x[i] = b[i];
     }
-    assert_true(saltusi_dependent_factor(&d, ROWS, W, ROWS));
+    assert_true(saltusi_rank_revealing_factor(&d, ROWS, W, ROWS));
     assert_int_equal(d.rank, velocities);
-    saltusi_dependent_solve(&d, x);
+    saltusi_rank_revealing_solve(&d, x);
     for (int i = 0; i < ROWS; i++) {
       double root = sqrt(W[i * ROWS + i]);
       assert_near(saltusi_dot(ROWS, W + i * ROWS, x) / root, b[i] / root, 1e-9);
       null[i] = x[i] * W[i * ROWS + i]; /* D^-2 x is in the range of W when x is the least */
     }
-    saltusi_dependent_miss(&d, null);
+    saltusi_rank_revealing_miss(&d, null);
     for (int i = 0; i < ROWS; i++) {
       assert_near(null[i] / sqrt(W[i * ROWS + i]), 0.0, 1e-9);
     }
@@ -267,7 +267,8 @@ static void factors_in_panels_solve(void** state) {
     memcpy(LU, A, bytes);
     assert_true(saltusi_cholesky(n, U, 1e-14));
     saltusi_cholesky_solve(n, U, b + n);
-    const saltusi_elimination all = {.A = LU, .stride = n, .rows = n, .columns = n, .pivots = n};
+    const saltusi_dense_elimination all = {
+        .A = LU, .stride = n, .rows = n, .columns = n, .pivots = n};
     assert_true(saltusi_eliminate(&all, 1e-14, pivot));
     saltusi_eliminate_solve(&all, pivot, b + 2 * n);
     for (int i = 0; i < n; i++) {
@@ -287,7 +288,7 @@ static void elimination_leaves_the_schur_complement(void** state) {
   (void)state;
   double A[6] = {2.0, 4.0, 6.0, 3.0, 4.0, 5.0};
   int pivot[1];
-  const saltusi_elimination one = {.A = A, .stride = 3, .rows = 2, .columns = 3, .pivots = 1};
+  const saltusi_dense_elimination one = {.A = A, .stride = 3, .rows = 2, .columns = 3, .pivots = 1};
   assert_true(saltusi_eliminate(&one, 1e-14, pivot));
   assert_near(A[4], 4.0 - 3.0 * 4.0 / 2.0, 0.0);
   assert_near(A[5], 5.0 - 3.0 * 6.0 / 2.0, 0.0);

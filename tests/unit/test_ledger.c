@@ -28,7 +28,7 @@ typedef struct run {
 
 static run start(const char* name, const char* scheme, double h) {
   run r = {.scene = saltus_test_scene(name, NULL, 0)};
-  r.view = saltus_scene_look(r.scene);
+  r.view = saltus_scene_get_view(r.scene);
   const saltus_sim_def sim = {.system = r.view->system,
                               .scheme = scheme,
                               .h = h,
@@ -202,7 +202,7 @@ static saltus_energy ledger_with(fault f, const saltus_system* sys, const saltus
   q1[1] += f == PROJECTION ? 1e-3 : 0.0;
   v1[0] += f == PROJECTION_ALONG ? 1e-3 : 0.0;
   const saltus_state end = {x1->t, q1, v1};
-  saltusi_ledger_room room = {0};
+  saltusi_ledger_workspace room = {0};
   saltus_arena arena = saltus_arena_counting();
   saltusi_ledger_layout(&room, &sick, &arena);
   void* block = calloc(1, arena.used);
@@ -235,7 +235,7 @@ static void a_fault_in_any_single_term_shows(void** state) {
   if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_sim_def sim_def = {
       .system = view->system, .scheme = "moreau-jean", .h = 1e-2, .q0 = view->q0, .v0 = view->v0};
   saltus_sim* sim;
@@ -276,7 +276,7 @@ static void power_by_hand(const double q[2], const double v[2], double power[2])
 }
 
 static void check_power_of(const saltus_system* sys, const double* q, const double* v) {
-  saltusi_ledger_room room = {0};
+  saltusi_ledger_workspace room = {0};
   saltus_arena arena = saltus_arena_counting();
   saltusi_ledger_layout(&room, sys, &arena);
   size_t bytes = arena.used;
@@ -308,7 +308,7 @@ static void power_is_found_and_checked_by_differences(void** state) {
   if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_system* sys = view->system;
   check_power_of(sys, view->q0, view->v0);
   saltus_system_ops ops = *sys->ops;
@@ -533,7 +533,7 @@ static saltus_status run_leaking(const char* text, const char* scheme, double to
   const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(kept)};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_scheme_info* info = saltus_scheme_find(scheme);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   saltus_control_options control = {.atol = tol, .rtol = tol};

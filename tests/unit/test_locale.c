@@ -158,7 +158,7 @@ static void add_run(digest* d) {
   saltus_log log = {.write = keep_message, .user = d};
   saltus_scene* scene = saltus_test_scene("ball", NULL, 0);
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.log = log;
   def.scheme = "moreau-jean";
   def.options_line = "theta=0.75";
@@ -166,7 +166,7 @@ static void add_run(digest* d) {
   def.until = 0.3;
   saltus_run* run = NULL;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   add_number(d, "q", saltus_run_outcome(run)->q[0]);
   size_t bytes = saltus_run_snapshot_save(run, "x", def.scene->text, NULL);
   char* kept = malloc(bytes);

@@ -6,7 +6,7 @@
  */
 #include "rigid.h"
 #include "saltus_test.h"
-#include "system/ways.h"
+#include "system/displacement.h"
 
 #include <float.h>
 
@@ -152,15 +152,15 @@ static void coordinates_that_show_others_are_no_positions(void** state) {
   ops.rate = shown_rate;
   char room[4096];
   saltus_arena arena = saltus_arena_over(room, sizeof room);
-  saltusi_ways ways;
-  saltusi_ways_layout(&ways, &sys, &arena);
+  saltusi_displacement_map ways;
+  saltusi_displacement_layout(&ways, &sys, &arena);
   double q[SHOWN_NQ] = {3.0, -40.0, 0.5, 1.0, 0.0, 0.0, 0.0, 77.0};
-  saltusi_ways_find_own(&ways, &sys, q);
+  saltusi_displacement_find_own(&ways, &sys, q);
   const int own[RIGID_NV] = {0, 1, 2, -1, -1, -1};
   assert_memory_equal(ways.own, own, sizeof own);
-  assert_true(saltusi_ways_size(&ways, q, 1) == 40.0);
-  assert_true(saltusi_ways_tolerance(&ways, 1.0, 5, 1e-6, 1e-4) == 1e-4);
-  assert_near(saltusi_ways_tolerance(&ways, 40.0, 1, 1e-6, 1e-4), 4.001e-3, 1e-18);
+  assert_true(saltusi_displacement_size(&ways, q, 1) == 40.0);
+  assert_true(saltusi_displacement_tolerance(&ways, 1.0, 5, 1e-6, 1e-4) == 1e-4);
+  assert_near(saltusi_displacement_tolerance(&ways, 40.0, 1, 1e-6, 1e-4), 4.001e-3, 1e-18);
 }
 
 int main(void) {

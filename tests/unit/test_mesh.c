@@ -5,7 +5,7 @@
  * with those to every triangle.
  */
 #include "math/rotation.h"
-#include "shape/mesh.h"
+#include "shape/mesh/mesh.h"
 #include "solids.h"
 
 #include <float.h>
@@ -14,7 +14,7 @@
 enum { ROOM = 256 };
 
 typedef struct list {
-  saltusi_candidate item[ROOM];
+  saltusi_feature_candidate item[ROOM];
   saltusi_candidates all;
 } list;
 
@@ -25,13 +25,13 @@ static void near_pairs(const saltusi_two* two, double reach, double delta, list*
                    SALTUS_OK);
   assert_true(out->all.count <= ROOM);
   for (int k = 1; k < out->all.count; k++) {
-    const saltusi_candidate *one = &out->item[k - 1], *two_of = &out->item[k];
+    const saltusi_feature_candidate *one = &out->item[k - 1], *two_of = &out->item[k];
     assert_true(one->a < two_of->a || (one->a == two_of->a && one->b < two_of->b) ||
                 (one->a == two_of->a && one->b == two_of->b && one->branch < two_of->branch));
   }
 }
 
-static saltusi_carrier still(void) {
+static saltusi_body_pose still(void) {
   const double zero[3] = {0.0, 0.0, 0.0};
   return solids_at(zero, zero);
 }
@@ -254,7 +254,7 @@ static void the_least_contact_of_a_ball_is_the_distance(void** state) {
     saltusi_pool pool = saltusi_pool_over(NULL);
     const saltusi_shape mesh = star(&pool, &seed, 24, round % 3 == 2);
     const saltusi_shape ball = sphere(&pool, 0.1);
-    const saltusi_carrier b = still();
+    const saltusi_body_pose b = still();
     for (int k = 0; k < 200; k++) {
       double c[3], zero[3] = {0.0, 0.0, 0.0};
       for (int j = 0; j < 3; j++) {
@@ -269,7 +269,7 @@ static void the_least_contact_of_a_ball_is_the_distance(void** state) {
       if (expected < 0.1) { /* in a thin tip: its other side is in the ball as well */
         continue;
       }
-      const saltusi_carrier a = solids_at(c, zero);
+      const saltusi_body_pose a = solids_at(c, zero);
       list pairs;
       near_pairs(&(saltusi_two){&ball, &a, &mesh, &b}, 10.0, 1e-8, &pairs);
       double least = INFINITY;
@@ -364,13 +364,13 @@ static void a_ball_over_coplanar_triangles_has_one_contact(void** state) {
   const saltusi_shape ground = field(&pool, heights, 6, 6);
   const saltusi_shape ball = sphere(&pool, 0.25);
   assert_int_equal(ground.mesh->faces, 1);
-  const saltusi_carrier b = still();
+  const saltusi_body_pose b = still();
   const double n[3] = {-0.25 / sqrt(1.3125), 0.5 / sqrt(1.3125), 1.0 / sqrt(1.3125)};
   for (int step = 0; step <= 400; step++) { /* over edges and vertices exactly as well */
     const double x = 1.0 + 0.0078125 * step, y = step % 3 == 0 ? x : 2.0;
     double c[3] = {x, y, 0.25 * x - 0.5 * y};
     saltusi_along(0.25 + 1e-3, n, c, c);
-    const saltusi_carrier a = solids_at(c, (double[3]){0, 0, 0});
+    const saltusi_body_pose a = solids_at(c, (double[3]){0, 0, 0});
     list pairs;
     near_pairs(&(saltusi_two){&ball, &a, &ground, &b}, 0.01, 1e-3, &pairs);
     assert_int_equal(pairs.all.count, 1);
@@ -392,14 +392,14 @@ static void a_ridge_hands_over_and_a_valley_has_two_contacts(void** state) {
   const saltusi_shape ground = field(&pool, heights, 4, 4);
   const saltusi_shape ball = sphere(&pool, 0.25);
   assert_int_equal(ground.mesh->faces, 3);
-  const saltusi_carrier b = still();
+  const saltusi_body_pose b = still();
   double last[3] = {0.0, 0.0, 1.0};
   for (int step = 0; step <= 1000;
        step++) { /* around the ridge at x = 1, above y = 1.5 or exactly over a vertex */
     const double angle = -0.2 + 0.0008 * step;
     const double y = step % 2 == 0 ? 2.0 : 1.4;
     const double c[3] = {1.0 + 0.3 * sin(angle), y, 0.3 * cos(angle)};
-    const saltusi_carrier a = solids_at(c, (double[3]){0, 0, 0});
+    const saltusi_body_pose a = solids_at(c, (double[3]){0, 0, 0});
     list pairs;
     near_pairs(&(saltusi_two){&ball, &a, &ground, &b}, 0.2, 1e-8, &pairs);
     assert_int_equal(pairs.all.count, 1);
@@ -410,7 +410,7 @@ static void a_ridge_hands_over_and_a_valley_has_two_contacts(void** state) {
     assert_near(pairs.item[0].gap + 0.25, least_distance(ground.mesh, c), 1e-15);
   }
   const double c[3] = {2.0 + 0.25 * tan(0.17453292519943295), 1.3, -z + 0.25};
-  const saltusi_carrier a = solids_at(c, (double[3]){0, 0, 0});
+  const saltusi_body_pose a = solids_at(c, (double[3]){0, 0, 0});
   list pairs;
   near_pairs(&(saltusi_two){&ball, &a, &ground, &b}, 1e-9, 1e-8, &pairs);
   assert_int_equal(pairs.all.count, 2);
@@ -429,9 +429,9 @@ static void a_capsule_lies_on_its_ends_and_across_ridges(void** state) {
   const saltusi_shape bar = solids_make(
       &pool, &(saltus_shape_def){
                  .name = "bar", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 2.0});
-  const saltusi_carrier b = still();
+  const saltusi_body_pose b = still();
   const double lying[3] = {0.0, 1.5707963267948966, 0.0};
-  const saltusi_carrier a = solids_at((double[3]){2.5, 2.3, 0.1}, lying);
+  const saltusi_body_pose a = solids_at((double[3]){2.5, 2.3, 0.1}, lying);
   list pairs;
   near_pairs(&(saltusi_two){&bar, &a, &ground, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 2);
@@ -442,14 +442,14 @@ static void a_capsule_lies_on_its_ends_and_across_ridges(void** state) {
     roof[k] = -fabs(k % 6 - 2.0);
   }
   const saltusi_shape gable = field(&pool, roof, 6, 6);
-  const saltusi_carrier c = solids_at((double[3]){2.2, 2.3, 0.1}, lying);
+  const saltusi_body_pose c = solids_at((double[3]){2.2, 2.3, 0.1}, lying);
   near_pairs(&(saltusi_two){&bar, &c, &gable, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 1);
   assert_near(pairs.item[0].gap, 0.0, 1e-15);
   assert_near(pairs.item[0].normal[2], 1.0, 1e-15);
   assert_near(pairs.item[0].point[0], 2.0, 1e-14);
   /* along the ridge: both ends, in both orders of the two shapes */
-  const saltusi_carrier d =
+  const saltusi_body_pose d =
       solids_at((double[3]){2.0, 2.3, 0.1}, (double[3]){1.5707963267948966, 0.0, 0.0});
   near_pairs(&(saltusi_two){&bar, &d, &gable, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 2);
@@ -470,12 +470,12 @@ static void boxes_on_meshes_touch_as_on_boxes(void** state) {
   for (int round = 0; round < 300; round++) {
     const saltusi_shape small = solids_box(&pool, 0.6, 1.1, 0.5, 0.0);
     const double yaw = solids_between(&seed, 0.1, 1.4);
-    const saltusi_carrier in_b =
+    const saltusi_body_pose in_b =
         solids_at((double[3]){solids_between(&seed, -1.1, 1.1), solids_between(&seed, -1.1, 1.1),
                               1.25 + solids_between(&seed, -1e-4, 1e-4)},
                   (double[3]){0.0, 0.0, yaw});
-    const saltusi_carrier b = solids_anywhere(&seed, 1.0);
-    saltusi_carrier a = b;
+    const saltusi_body_pose b = solids_anywhere(&seed, 1.0);
+    saltusi_body_pose a = b;
     saltusi_matrix3_product(b.R, in_b.R, a.R);
     saltusi_turn(b.R, in_b.x, a.x);
     saltusi_along(1.0, b.x, a.x, a.x);
@@ -497,8 +497,8 @@ static void boxes_on_meshes_touch_as_on_boxes(void** state) {
     }
   }
   /* exactly on it, and in the corner of a floor and a wall: both hold */
-  const saltusi_carrier b = still();
-  const saltusi_carrier on = solids_at((double[3]){0.0, 0.0, 2.0}, (double[3]){0, 0, 0});
+  const saltusi_body_pose b = still();
+  const saltusi_body_pose on = solids_at((double[3]){0.0, 0.0, 2.0}, (double[3]){0, 0, 0});
   list pairs;
   near_pairs(&(saltusi_two){&box, &on, &mesh, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 4);
@@ -519,10 +519,10 @@ static void a_box_in_a_corner_touches_floor_and_wall(void** state) {
                                 .triangle_count = 4};
   const saltusi_shape mesh = solids_make(&pool, &def);
   const saltusi_shape box = solids_box(&pool, 1.0, 1.0, 1.0, 0.0);
-  const saltusi_carrier b = still();
+  const saltusi_body_pose b = still();
   for (int k = 0; k < 3; k++) { /* touching, 1e-6 in both, 1e-6 off both */
     const double off = k == 0 ? 0.0 : k == 1 ? -1e-6 : 1e-6;
-    const saltusi_carrier a =
+    const saltusi_body_pose a =
         solids_at((double[3]){0.5 + off, 0.2, 0.5 + off}, (double[3]){0, 0, 0});
     list pairs;
     near_pairs(&(saltusi_two){&box, &a, &mesh, &b}, 1e-5, 1e-3, &pairs);
@@ -550,12 +550,12 @@ static void a_corner_beyond_a_concave_edge_is_not_below_it(void** state) {
   }
   const saltusi_shape ground = field(&pool, heights, 6, 3);
   const saltusi_shape box = solids_box(&pool, 20.0, 20.0, 20.0, 0.0);
-  const saltusi_carrier b = still();
+  const saltusi_body_pose b = still();
   const double turn = acos(sqrt(1.0 / 3.0)) * sqrt(0.5); /* the diagonal upright */
   static const double offs[4] = {0.0, -1e-6, 1e-6, -1e-3};
   for (int k = 0; k < 4; k++) {
     const double height = 0.02 - 0.08 * 0.6 + 10.0 * sqrt(3.0) + offs[k];
-    const saltusi_carrier a =
+    const saltusi_body_pose a =
         solids_at((double[3]){2.6, 0.7, height}, (double[3]){turn, -turn, 0.0});
     list pairs;
     near_pairs(&(saltusi_two){&box, &a, &ground, &b}, 1e-5, 1e-3, &pairs);
@@ -574,8 +574,8 @@ static void a_mesh_stands_on_a_plane_with_its_lowest_corners(void** state) {
   const saltusi_shape mesh = solids_make(&pool, &def);
   const saltusi_shape ground =
       solids_make(&pool, &(saltus_shape_def){.name = "ground", .kind = SALTUS_SHAPE_HALF_SPACE});
-  const saltusi_carrier b = still();
-  const saltusi_carrier a = solids_at((double[3]){0.0, 0.0, 1.0}, (double[3]){0, 0, 0.4});
+  const saltusi_body_pose b = still();
+  const saltusi_body_pose a = solids_at((double[3]){0.0, 0.0, 1.0}, (double[3]){0, 0, 0.4});
   list pairs;
   near_pairs(&(saltusi_two){&mesh, &a, &ground, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 4);
@@ -604,7 +604,7 @@ static void distances_from_meshes_are_those_from_their_triangles(void** state) {
     const saltusi_shape bar = solids_make(
         &pool, &(saltus_shape_def){
                    .name = "bar", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 0.8});
-    const saltusi_carrier a = solids_anywhere(&seed, 1.5), b = solids_anywhere(&seed, 0.1);
+    const saltusi_body_pose a = solids_anywhere(&seed, 1.5), b = solids_anywhere(&seed, 0.1);
     double expected[2] = {INFINITY, INFINITY};
     for (int which = 0; which < 2; which++) {
       double body[8][3];
@@ -663,11 +663,11 @@ static void all_pairs_hold_those_of_nearby_poses(void** state) {
       solids_make(&pool,
                   &(saltus_shape_def){
                       .name = "bar", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 0.6})};
-  const saltusi_carrier b = still();
+  const saltusi_body_pose b = still();
   int compared = 0;
   for (int round = 0; round < saltus_test_draws(6000); round++) {
     const saltusi_shape* X = &other[round % 3];
-    saltusi_carrier a = solids_anywhere(&seed, 0.0);
+    saltusi_body_pose a = solids_anywhere(&seed, 0.0);
     a.x[0] = solids_between(&seed, 1.0, 6.0);
     a.x[1] = solids_between(&seed, 1.0, 6.0);
     a.x[2] = 1.0; /* let down until it touches */
@@ -678,11 +678,11 @@ static void all_pairs_hold_those_of_nearby_poses(void** state) {
     }
     list here;
     near_pairs(&(saltusi_two){X, &a, &ground, &b}, 1e-4, 1e-8, &here);
-    saltusi_carrier moved = a; /* by less than 0.03 m */
+    saltusi_body_pose moved = a; /* by less than 0.03 m */
     for (int k = 0; k < 3; k++) {
       moved.x[k] += solids_between(&seed, -0.015, 0.015);
     }
-    saltusi_candidate item[ROOM];
+    saltusi_feature_candidate item[ROOM];
     saltusi_candidates all = {.capacity = ROOM, .item = item};
     const saltusi_near near = {.reach = 0.03, .delta = 1e-3, .all = true};
     assert_int_equal(saltusi_shape_pairs(X, &moved, &ground, &b, &near, &all), SALTUS_OK);
@@ -711,10 +711,10 @@ static void cylinders_and_the_like_on_meshes(void** state) {
   const saltusi_shape wheel = solids_make(
       &pool, &(saltus_shape_def){
                  .name = "wheel", .kind = SALTUS_SHAPE_CYLINDER, .radius = 0.2, .length = 0.5});
-  const saltusi_carrier b = still();
+  const saltusi_body_pose b = still();
   const double quarter = 1.5707963267948966;
   list pairs;
-  saltusi_carrier a = solids_at((double[3]){2.3, 2.6, 0.2}, (double[3]){quarter, 0.0, 0.0});
+  saltusi_body_pose a = solids_at((double[3]){2.3, 2.6, 0.2}, (double[3]){quarter, 0.0, 0.0});
   near_pairs(&(saltusi_two){&wheel, &a, &ground, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 2);
   for (int k = 0; k < 2; k++) {
@@ -788,7 +788,7 @@ static void no_pose_breaks_a_list(void** state) {
   for (int round = 0; round < (saltus_test_long() ? 300000 : 5000); round++) {
     const saltusi_shape* A = &other[(int)(OTHERS * saltus_test_random(&seed))];
     const saltusi_shape* B = &mesh[(int)(2.0 * saltus_test_random(&seed))];
-    saltusi_carrier at[2];
+    saltusi_body_pose at[2];
     for (int side = 0; side < 2; side++) {
       double x[3], r[3];
       for (int k = 0; k < 3; k++) {
@@ -812,7 +812,7 @@ static void no_pose_breaks_a_list(void** state) {
     saltusi_shape_separation(two.A, two.a, two.B, two.b, &apart);
     assert_true(!finite || isfinite(apart.distance));
     for (int k = 0; finite && k < pairs.all.count; k++) {
-      const saltusi_candidate* item = &pairs.item[k];
+      const saltusi_feature_candidate* item = &pairs.item[k];
       assert_true(isfinite(item->gap) &&
                   isfinite(item->point[0] + item->point[1] + item->point[2]));
       assert_near(saltusi_dot3(item->normal, item->normal), 1.0, 1e-12);

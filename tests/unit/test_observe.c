@@ -56,7 +56,7 @@ static saltus_scene* read(const char* sections) {
 }
 
 static saltus_sim* make(const saltus_scene* scene, const char* scheme, saltus_recorder* recorder) {
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   bool chooses = saltus_scheme_find(scheme)->chooses_step;
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = 1e-10;

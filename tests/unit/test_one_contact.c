@@ -6,7 +6,7 @@
  */
 #include "saltus_test.h"
 
-#include "solve/one_contact.h"
+#include "solve/friction/one_contact.h"
 
 static uint64_t seed = 20240607;
 

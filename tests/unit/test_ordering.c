@@ -71,7 +71,7 @@ static void find(const graph* g, const bool* later, int* order) {
     }
   }
   start[g->n] = used;
-  size_t room = saltusi_ordering_room((size_t)used, g->n);
+  size_t room = saltusi_ordering_workspace((size_t)used, g->n);
   int* scratch = malloc(room * sizeof(int));
   memset(scratch, 0x5a, room * sizeof(int));
   saltusi_ordering(g->n, start, column, later, order, scratch);

@@ -7,8 +7,8 @@
  */
 #include "math/rotation.h"
 #include "saltus_test.h"
-#include "shape/meeting.h"
-#include "shape/pair_frame.h"
+#include "shape/pair/closest_points.h"
+#include "shape/pair/pair_frame.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -61,8 +61,8 @@ static void rotation(const double r[3], double R[9]) {
 
 /* x0 + v t + a t^2/2, R0 exp(r), r = w t + a t^2/2, whose angular velocity in its own axes is
  * (1 - (1 - cos)/|r|^2 [r] + (|r| - sin)/|r|^3 [r]^2) r'. */
-static saltusi_carrier at_time(const body* b, double t, double own[6]) {
-  saltusi_carrier out;
+static saltusi_body_pose at_time(const body* b, double t, double own[6]) {
+  saltusi_body_pose out;
   double r[3], dr[3], turn[9], across[3], twice[3];
   for (int k = 0; k < 3; k++) {
     out.x[k] = b->x[k] + b->v[k] * t + 0.5 * b->a[k] * t * t;
@@ -286,7 +286,7 @@ static bool draw(uint64_t* seed, const pair_kind* kind, drawn* out) {
 
 static bool evaluate(const drawn* d, const pair_kind* kind, double t, saltusi_pair_rows* rows,
                      double v[12]) {
-  const saltusi_carrier a = at_time(&d->a, t, v), b = at_time(&d->b, t, v + 6);
+  const saltusi_body_pose a = at_time(&d->a, t, v), b = at_time(&d->b, t, v + 6);
   saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b, .branch = d->branch};
   memcpy(pair.side, d->n, sizeof d->n);
   return saltusi_pair_rows_at(&pair, kind->planar, rows);
@@ -303,8 +303,8 @@ static void products(const saltusi_pair_rows* rows, const double v[12], double U
 }
 
 /* The spin and rolling rows are the frame by w_A - w_B. */
-static void angular(const saltusi_pair_rows* rows, const saltusi_carrier* a,
-                    const saltusi_carrier* b, const double v[12], double spin[3]) {
+static void angular(const saltusi_pair_rows* rows, const saltusi_body_pose* a,
+                    const saltusi_body_pose* b, const double v[12], double spin[3]) {
   double wa[3], wb[3];
   saltusi_turn(a->R, v + 3, wa);
   saltusi_turn(b->R, v + 9, wb);
@@ -320,7 +320,7 @@ typedef struct rates {
 
 static void material_point(const body* b, const double local[3], double t, double out[3]) {
   double own[6];
-  const saltusi_carrier at = at_time(b, t, own);
+  const saltusi_body_pose at = at_time(b, t, own);
   saltusi_turn(at.R, local, out);
   saltusi_along(1.0, at.x, out, out);
 }
@@ -350,7 +350,7 @@ static bool differences(const drawn* d, const pair_kind* kind, const saltusi_pai
       return false; /* another minimum of two rings became the least of its half */
     }
     products(&rows, v, U);
-    const saltusi_carrier a = at_time(&d->a, t, own), b = at_time(&d->b, t, own);
+    const saltusi_body_pose a = at_time(&d->a, t, own), b = at_time(&d->b, t, own);
     angular(&rows, &a, &b, v, spin);
     material_point(&d->a, local[0], t, pa);
     material_point(&d->b, local[1], t, pb);
@@ -387,7 +387,7 @@ static void compare(const drawn* d, const pair_kind* kind, double worst[CHECKS])
   products(&now, v, U);
   products(&now, acceleration, rate);
   double own[6];
-  const saltusi_carrier a = at_time(&d->a, 0.0, own), b = at_time(&d->b, 0.0, own);
+  const saltusi_body_pose a = at_time(&d->a, 0.0, own), b = at_time(&d->b, 0.0, own);
   angular(&now, &a, &b, acceleration, spin);
   for (int i = 0; i < 3; i++) {
     rate[i] += now.c[i];
@@ -417,7 +417,7 @@ static bool stays(const drawn* d) {
   double before[3] = {0.0, 0.0, 0.0}, r[3];
   for (int i = -1; i <= 1; i++) {
     double own[6];
-    const saltusi_carrier a = at_time(&d->a, i * 1e-3, own), b = at_time(&d->b, i * 1e-3, own);
+    const saltusi_body_pose a = at_time(&d->a, i * 1e-3, own), b = at_time(&d->b, i * 1e-3, own);
     saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b, .branch = d->branch};
     saltusi_closest at;
     memcpy(pair.side, d->n, sizeof d->n);
@@ -436,12 +436,12 @@ static bool stays(const drawn* d) {
 /* Draws whose system is well conditioned: at 30 the differences, not the rows, are what is inaccurate. */
 static bool regular(drawn* d) {
   double own[6];
-  const saltusi_carrier a = at_time(&d->a, 0.0, own), b = at_time(&d->b, 0.0, own);
+  const saltusi_body_pose a = at_time(&d->a, 0.0, own), b = at_time(&d->b, 0.0, own);
   saltusi_pair pair = {.A = &d->A, .B = &d->B, .a = &a, .b = &b};
   memcpy(pair.side, d->n, sizeof d->n);
   saltusi_closest at;
   /* the pose may be built from a point that is closest in neither half of a circle */
-  saltusi_meeting met;
+  saltusi_closest_points met;
   for (d->branch = 0; d->branch < 2; d->branch++) {
     pair.branch = d->branch;
     if (saltusi_pair_meet_only(&pair, true, &met) && saltusi_pair_closest(&pair, &at) &&
@@ -485,8 +485,8 @@ static void a_sphere_on_a_fixed_plane_has_no_convective_part(void** state) {
   for (int i = 0; i < 100; i++) {
     const saltusi_feature plane = {.kind = SALTUSI_FEATURE_PLANE, .a = {0, 0, 1}, .e = {1, 0, 0}};
     saltusi_feature point = {.kind = SALTUSI_FEATURE_POINT, .rho = 0.3};
-    const saltusi_carrier ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    saltusi_carrier ball = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    const saltusi_body_pose ground = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    saltusi_body_pose ball = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     vector(&seed, 1.0, ball.x, 3);
     vector(&seed, 1.0, ball.v, 3);
     vector(&seed, 2.0, ball.w, 3);
@@ -518,7 +518,7 @@ static void pairs_may_be_written_either_way(void** state) {
       if (rings || !draw(&seed, &kinds[i], &d) || !regular(&d)) {
         continue;
       }
-      const saltusi_carrier a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
+      const saltusi_body_pose a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
       saltusi_pair one = {.A = &d.A, .B = &d.B, .a = &a, .b = &b, .branch = d.branch};
       saltusi_pair two = {.A = &d.B, .B = &d.A, .a = &b, .b = &a, .branch = d.branch};
       for (int k = 0; k < 3; k++) {
@@ -546,7 +546,7 @@ static void frames_of_round_pairs_are_continuous(void** state) {
   uint64_t seed = 29;
   for (int i = 0; i < CIRCLES; i++) {
     const saltusi_feature point = {.kind = SALTUSI_FEATURE_POINT, .rho = 0.1};
-    saltusi_carrier b = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, a = b;
+    saltusi_body_pose b = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, a = b;
     double x[3], y[3], r[3], last[3] = {0.0, 0.0, 0.0};
     if (i == 0) { /* the circle of the coordinate plane whose normals pass (1, 0, 1) */
       memcpy(x, (const double[3]){1, 0, 0}, sizeof x);
@@ -594,7 +594,7 @@ static void rows_of_what_is_still_are_the_same(void** state) {
       if (!draw(&seed, &kinds[i], &d) || !regular(&d)) {
         continue;
       }
-      const saltusi_carrier a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
+      const saltusi_body_pose a = at_time(&d.a, 0.0, own), b = at_time(&d.b, 0.0, own);
       for (int turned = 0; turned < 2; turned++) {
         saltusi_pair pair = {.A = &d.A, .B = &d.B, .a = &a, .b = &b, .branch = d.branch};
         memcpy(pair.side, d.n, sizeof d.n);
@@ -621,7 +621,7 @@ static void rows_of_what_is_still_are_the_same(void** state) {
 
 static void undetermined_points_are_refused(void** state) {
   (void)state;
-  const saltusi_carrier here = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  const saltusi_body_pose here = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   const saltusi_feature point = {.kind = SALTUSI_FEATURE_POINT, .rho = 0.3};
   const saltusi_feature line = {.kind = SALTUSI_FEATURE_LINE, .a = {1, 0, 0}, .e = {0, 1, 0}};
   const saltusi_feature circle = {

@@ -7,7 +7,7 @@
 #include "solids.h"
 
 #include "math/rotation.h"
-#include "shape/meeting.h"
+#include "shape/pair/closest_points.h"
 
 enum { SHAPES = 8 };
 
@@ -35,8 +35,8 @@ static int make_shapes(saltusi_pool* pool, uint64_t* seed, saltusi_shape shape[S
 
 /* Poses: any; by quarter turns, with edges that are parallel and coordinates that are zero of either sign; turned from
  * the other by little, with edges that are nearly parallel. */
-static void draw_pose(uint64_t* seed, int number, const saltusi_carrier* other,
-                      saltusi_carrier* out) {
+static void draw_pose(uint64_t* seed, int number, const saltusi_body_pose* other,
+                      saltusi_body_pose* out) {
   const double quarter = 0.5 * acos(-1.0);
   *out = solids_anywhere(seed, 1.0);
   if (number % 4 == 1) {
@@ -104,12 +104,12 @@ static void all_pairs_of_straight_features_have_the_same_bits(void** state) {
   for (int round = 0; round < rounds; round++) {
     for (int i = 0; i < count * count; i++) {
       const saltusi_shape *A = &shape[i / count], *B = &shape[i % count];
-      const saltusi_carrier here = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-      saltusi_carrier at[2];
+      const saltusi_body_pose here = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+      saltusi_body_pose at[2];
       draw_pose(&seed, round / 4, &here, &at[0]);
       draw_pose(&seed, round, &at[0], &at[1]);
       for (int n = 0; n < A->stored * B->stored && saltusi_shape_treats(A, B); n++) {
-        const saltusi_candidate numbers = {.a = 1 + n / B->stored, .b = 1 + n % B->stored};
+        const saltusi_feature_candidate numbers = {.a = 1 + n / B->stored, .b = 1 + n % B->stored};
         saltusi_pair pair;
         saltusi_shape_pair(A, &at[0], B, &at[1], &numbers, &pair);
         if (is_straight(pair.A) && is_straight(pair.B)) {
@@ -130,10 +130,10 @@ static void poses_that_are_none_are_refused(void** state) {
   const saltusi_feature line = {.kind = SALTUSI_FEATURE_LINE, .a = {0.6, 0.0, 0.8}, .size = {1.0}};
   const saltusi_feature plane = {.kind = SALTUSI_FEATURE_PLANE, .a = {0, 0, 1}, .e = {1, 0, 0}};
   const saltusi_feature* kinds[] = {&point, &line, &plane};
-  const saltusi_carrier here = {.x = {0.3, 0.2, 0.1}, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  const saltusi_body_pose here = {.x = {0.3, 0.2, 0.1}, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   const double bad[] = {NAN, INFINITY, -INFINITY};
   for (int i = 0; i < 9 * 3 * 12; i++) {
-    saltusi_carrier broken = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}};
+    saltusi_body_pose broken = {.R = {0, -1, 0, 1, 0, 0, 0, 0, 1}};
     const int place = i / 27;
     *(place < 3 ? &broken.x[place] : &broken.R[place - 3]) = bad[i / 9 % 3];
     for (int turned = 0; turned < 2; turned++) {

@@ -123,7 +123,7 @@ static saltus_scene* make_scene(int kind, unsigned seed, outline shapes[BODIES])
 
 /* Depth over what the fastest two points come closer by in a step; a body is 0.15 m in radius. */
 static double fall(saltus_scene* scene, int count, const outline* shapes, double h) {
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_moreau_jean_options options = saltus_moreau_jean_options_default();
   options.iterate = 1;
   saltus_kept_message kept = {.text = ""};

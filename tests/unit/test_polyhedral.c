@@ -129,7 +129,7 @@ static saltus_status solve(problem* p, int nj, int nc, int pairs, bool keep) {
                            .dims = {.nq = p->c.nv, .nv = p->c.nv, .nj = nj, .nc = nc},
                            .laws = p->laws,
                            .law_count = nc};
-  saltusi_step_room room = p->eval.room;
+  saltusi_step_capacity room = p->eval.room;
   p->eval = (saltusi_eval){.sys = p->sys, .room = room};
   saltus_arena arena = saltus_arena_counting();
   lay_out(p, &arena, pairs);
@@ -147,9 +147,9 @@ static saltus_status solve(problem* p, int nj, int nc, int pairs, bool keep) {
     p->law.rate[r] = saltusi_row_dot(saltusi_polyhedral_rows_measured(&p->law), r, p->v);
   }
   saltus_status status = saltusi_polyhedral_rows_solve(&p->law, &p->eval);
-  if (status == SALTUS_RETRY_ROOM) {
+  if (status == SALTUS_RETRY_CAPACITY) {
     assert_true(p->eval.room.lacks);
-    saltusi_room_grow(&p->eval.room);
+    saltusi_capacity_grow(&p->eval.room);
     free(p->block);
     return solve(p, nj, nc, pairs, keep);
   }

@@ -138,7 +138,7 @@ static void what_is_no_solid_is_refused(void** state) {
 enum { ROOM = 64 };
 
 typedef struct list {
-  saltusi_candidate item[ROOM];
+  saltusi_feature_candidate item[ROOM];
   saltusi_candidates all;
 } list;
 
@@ -169,10 +169,10 @@ static void assert_apart(const list* pairs, double least) {
 static void stack(double x, double y, double yaw, uint64_t* seed, list* out) {
   saltusi_pool pool = saltusi_pool_over(NULL);
   const saltusi_shape A = solids_box(&pool, 1.0, 1.0, 1.0, 0.0), B = A;
-  const saltusi_carrier b = seed != NULL ? solids_anywhere(seed, 1.0)
-                                         : solids_at((double[3]){0, 0, 0}, (double[3]){0, 0, 0});
-  const saltusi_carrier turned = solids_at((double[3]){0, 0, 0}, (double[3]){0.0, 0.0, yaw});
-  saltusi_carrier a = b;
+  const saltusi_body_pose b = seed != NULL ? solids_anywhere(seed, 1.0)
+                                           : solids_at((double[3]){0, 0, 0}, (double[3]){0, 0, 0});
+  const saltusi_body_pose turned = solids_at((double[3]){0, 0, 0}, (double[3]){0.0, 0.0, yaw});
+  saltusi_body_pose a = b;
   saltusi_matrix3_product(b.R, turned.R, a.R);
   saltusi_turn(b.R, (double[3]){x, y, 1.0}, a.x);
   saltusi_along(1.0, b.x, a.x, a.x);
@@ -227,12 +227,12 @@ static void flat_boxes_touch_at_the_corners_of_the_common_area(void** state) {
     }
     const saltusi_shape A = solids_box(&pool, size[0], size[1], size[2], 0.0);
     const saltusi_shape B = solids_box(&pool, size[3], size[4], size[5], 0.0);
-    const saltusi_carrier b = solids_anywhere(&seed, 1.0);
-    const saltusi_carrier yaw =
+    const saltusi_body_pose b = solids_anywhere(&seed, 1.0);
+    const saltusi_body_pose yaw =
         solids_at((double[3]){0, 0, 0}, (double[3]){0, 0, solids_between(&seed, 0, 6.28)});
     const double off[3] = {solids_between(&seed, -0.6, 0.6), solids_between(&seed, -0.6, 0.6),
                            0.5 * (size[2] + size[5])};
-    saltusi_carrier a = b;
+    saltusi_body_pose a = b;
     saltusi_matrix3_product(b.R, yaw.R, a.R);
     saltusi_turn(b.R, off, a.x);
     saltusi_along(1.0, b.x, a.x, a.x);
@@ -267,8 +267,8 @@ static void flat_boxes_touch_at_the_corners_of_the_common_area(void** state) {
     for (int k = 0; k < 3; k++) {
       r[k] = 2e-4 * solids_normal(&seed);
     }
-    const saltusi_carrier tilt = solids_at((double[3]){0, 0, 0}, r);
-    saltusi_carrier c = a;
+    const saltusi_body_pose tilt = solids_at((double[3]){0, 0, 0}, r);
+    saltusi_body_pose c = a;
     double arm[3], turned[3];
     const double place[3] = {off[0], off[1], 0.5 * size[5]};
     double centre[3];
@@ -301,10 +301,10 @@ static void one_place_has_one_normal(void** state) {
   saltusi_pool pool = saltusi_pool_over(NULL);
   const saltusi_shape A = solids_box(&pool, 1.0, 1.0, 1.0, 0.0), B = A;
   const double zero[3] = {0.0, 0.0, 0.0};
-  const saltusi_carrier b = solids_at(zero, zero);
+  const saltusi_body_pose b = solids_at(zero, zero);
   list pairs;
   /* edge along edge, corner on corner: top of B and its side are equally good, all contacts have one of them */
-  saltusi_carrier a = solids_at((double[3]){1.0, 0.3, 1.0}, zero);
+  saltusi_body_pose a = solids_at((double[3]){1.0, 0.3, 1.0}, zero);
   near_pairs(&(saltusi_two){&A, &a, &B, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 2);
   for (int k = 0; k < 3; k++) {
@@ -331,8 +331,8 @@ static void a_box_on_a_plane_touches_with_its_lowest_vertices(void** state) {
   const saltusi_shape B =
       solids_make(&pool, &(saltus_shape_def){.name = "ground", .kind = SALTUS_SHAPE_HALF_SPACE});
   const double zero[3] = {0.0, 0.0, 0.0};
-  const saltusi_carrier b = solids_at(zero, zero);
-  const saltusi_carrier a = solids_at((double[3]){3.0, 0.0, 0.15}, zero);
+  const saltusi_body_pose b = solids_at(zero, zero);
+  const saltusi_body_pose a = solids_at((double[3]){3.0, 0.0, 0.15}, zero);
   list pairs;
   near_pairs(&(saltusi_two){&A, &a, &B, &b}, 1e-6, 1e-3, &pairs);
   assert_int_equal(pairs.all.count, 4);
@@ -342,7 +342,7 @@ static void a_box_on_a_plane_touches_with_its_lowest_vertices(void** state) {
   assert_near(pairs.item[0].normal[2], -1.0, 1e-15);
   assert_near(pairs.item[0].point[2], 0.0, 1e-15);
   saltusi_separation apart;
-  const saltusi_carrier up = solids_at((double[3]){0.0, 0.0, 1.0}, (double[3]){0.6, 0.4, 0.3});
+  const saltusi_body_pose up = solids_at((double[3]){0.0, 0.0, 1.0}, (double[3]){0.6, 0.4, 0.3});
   saltusi_shape_separation(&A, &up, &B, &b, &apart);
   double vertex[8][3], lowest = INFINITY;
   solids_vertices(&A, &up, vertex);
@@ -363,10 +363,10 @@ static void all_pairs_hold_those_of_nearby_poses(void** state) {
   const saltusi_shape B = solids_box(&pool, 1.2, 1.0, 0.5, 0.0);
   int compared = 0;
   for (int round = 0; round < 2000; round++) {
-    const saltusi_carrier b = solids_anywhere(&seed, 1.0);
-    saltusi_carrier a = solids_anywhere(&seed, 0.6), moved;
+    const saltusi_body_pose b = solids_anywhere(&seed, 1.0);
+    saltusi_body_pose a = solids_anywhere(&seed, 0.6), moved;
     if (round % 2 == 0) { /* near a face: contacts are flat */
-      const saltusi_carrier turn =
+      const saltusi_body_pose turn =
           solids_at((double[3]){0, 0, 0}, (double[3]){1e-3 * solids_normal(&seed), 0.0,
                                                       solids_between(&seed, 0.0, 6.28)});
       saltusi_matrix3_product(b.R, turn.R, a.R);
@@ -385,7 +385,7 @@ static void all_pairs_hold_those_of_nearby_poses(void** state) {
     for (int k = 0; k < 3; k++) {
       r[k] *= 0.001 / sqrt(n);
     }
-    const saltusi_carrier turn = solids_at((double[3]){0, 0, 0}, r);
+    const saltusi_body_pose turn = solids_at((double[3]){0, 0, 0}, r);
     moved = a;
     saltusi_matrix3_product(turn.R, a.R, moved.R);
     for (int k = 0; k < 3; k++) {
@@ -393,7 +393,7 @@ static void all_pairs_hold_those_of_nearby_poses(void** state) {
     }
     list near_list;
     near_pairs(&(saltusi_two){&A, &moved, &B, &b}, 1e-3, 1e-8, &near_list);
-    saltusi_candidate item[256];
+    saltusi_feature_candidate item[256];
     saltusi_candidates all = {.capacity = 256, .item = item};
     const saltusi_near near = {.reach = 1e-3 + 0.02, .delta = 0.012, .all = true};
     assert_int_equal(saltusi_shape_pairs(&A, &a, &B, &b, &near, &all), SALTUS_OK);
@@ -439,15 +439,15 @@ static void a_box_is_the_hull_of_its_corners(void** state) {
   }
   int most = 0;
   for (int round = 0; round < (saltus_test_long() ? 200000 : 4000); round++) {
-    const saltusi_carrier b = solids_anywhere(&seed, 1.0);
-    saltusi_carrier a = solids_anywhere(&seed, 0.6);
+    const saltusi_body_pose b = solids_anywhere(&seed, 1.0);
+    saltusi_body_pose a = solids_anywhere(&seed, 0.6);
     const bool wide =
         round % 8 == 6;   /* tilted, deep or above: what cones and reach let in besides */
     if (round % 2 == 0) { /* flat, or nearly so, on the top of b */
       const double tilt = wide ? 0.1 : round % 4 == 0 ? 0.0 : 1e-3;
       const double r[3] = {tilt * solids_normal(&seed), wide ? tilt * solids_normal(&seed) : 0.0,
                            round % 8 == 0 ? 0.0 : solids_between(&seed, 0.0, 6.28)};
-      const saltusi_carrier turn = solids_at((double[3]){0, 0, 0}, r);
+      const saltusi_body_pose turn = solids_at((double[3]){0, 0, 0}, r);
       double x[3], mine[3], back[9];
       for (int i = 0; i < 9; i++) {
         back[i] = box[0].polytope->placing.R[3 * (i % 3) + i / 3];
@@ -521,7 +521,7 @@ static void separation_is_that_of_the_hull_of_differences(void** state) {
         round % 2 == 0 ? solids_hull(&pool, &seed, 9, 0.0) : solids_box(&pool, 1.0, 0.5, 0.7, 0.0);
     const saltusi_shape B =
         round % 3 == 0 ? solids_hull(&pool, &seed, 12, 0.0) : solids_box(&pool, 0.6, 1.3, 0.4, 0.0);
-    const saltusi_carrier a = solids_anywhere(&seed, 0.7), b = solids_anywhere(&seed, 0.7);
+    const saltusi_body_pose a = solids_anywhere(&seed, 0.7), b = solids_anywhere(&seed, 0.7);
     check_axes(&(saltusi_two){&A, &a, &B, &b});
     saltusi_pool_free(&pool);
   }
@@ -540,7 +540,7 @@ static void distance_of_rounded_solids_is_that_of_a_convex_program(void** state)
         round % 2 == 0 ? solids_hull(&pool, &seed, 10, 0.1) : solids_box(&pool, 1.0, 0.5, 0.7, 0.1);
     const saltusi_shape B = round % 3 == 0 ? solids_hull(&pool, &seed, 14, 0.05)
                                            : solids_box(&pool, 0.6, 1.3, 0.4, 0.0);
-    const saltusi_carrier a = solids_anywhere(&seed, 1.5), b = solids_anywhere(&seed, 1.5);
+    const saltusi_body_pose a = solids_anywhere(&seed, 1.5), b = solids_anywhere(&seed, 1.5);
     const saltusi_two two = {&A, &a, &B, &b};
     double difference[4096][3], nearest[3];
     const int count = solids_differences(&two, difference);
@@ -579,7 +579,7 @@ static void no_pair_is_deeper_than_the_bodies(void** state) {
         hulls ? solids_hull(&pool, &seed, 9, 0.0) : solids_box(&pool, 1.0, 0.5, 0.7, 0.0);
     const saltusi_shape B =
         hulls ? solids_hull(&pool, &seed, 12, 0.0) : solids_box(&pool, 0.6, 1.3, 0.4, 0.0);
-    const saltusi_carrier a = solids_anywhere(&seed, 0.7), b = solids_anywhere(&seed, 0.7);
+    const saltusi_body_pose a = solids_anywhere(&seed, 0.7), b = solids_anywhere(&seed, 0.7);
     const saltusi_two two = {&A, &a, &B, &b};
     saltusi_separation apart;
     saltusi_shape_separation(&A, &a, &B, &b, &apart);
@@ -612,7 +612,7 @@ static void separation_is_continuous_along_a_motion(void** state) {
       v[k] = solids_normal(&seed);
     }
     const double zero[3] = {0.0, 0.0, 0.0}, start[3] = {1.5, 0.0, 0.0};
-    const saltusi_carrier b = solids_at(zero, zero);
+    const saltusi_body_pose b = solids_at(zero, zero);
     double centre = sqrt(saltusi_dot3(A.centre, A.centre));
     double both = 0.0; /* any point of B may be the far one */
     both = B.radius + sqrt(saltusi_dot3(B.centre, B.centre));
@@ -622,7 +622,7 @@ static void separation_is_continuous_along_a_motion(void** state) {
         r[k] = w[k] * dt * step;
         x[k] = start[k] + v[k] * dt * step;
       }
-      const saltusi_carrier a = solids_at(x, r);
+      const saltusi_body_pose a = solids_at(x, r);
       saltusi_separation apart;
       saltusi_shape_separation(&A, &a, &B, &b, &apart);
       /* the value along one axis held fixed changes by the speed of A's points; along an axis of A, which turns, by
@@ -660,7 +660,7 @@ static void no_pose_breaks_a_list(void** state) {
     if (!saltusi_shape_treats(A, B)) {
       continue;
     }
-    saltusi_carrier at[2];
+    saltusi_body_pose at[2];
     for (int side = 0; side < 2; side++) {
       double x[3], r[3];
       for (int k = 0; k < 3; k++) {
@@ -685,7 +685,7 @@ static void no_pose_breaks_a_list(void** state) {
     saltusi_shape_separation(A, &at[0], B, &at[1], &apart);
     assert_true(!finite || isfinite(apart.distance));
     for (int k = 0; finite && k < pairs.all.count; k++) {
-      const saltusi_candidate* item = &pairs.item[k];
+      const saltusi_feature_candidate* item = &pairs.item[k];
       assert_true(isfinite(item->gap) &&
                   isfinite(item->point[0] + item->point[1] + item->point[2]));
       assert_near(saltusi_dot3(item->normal, item->normal), 1.0, 1e-12);

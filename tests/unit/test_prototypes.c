@@ -32,7 +32,7 @@ static prototype play(const char* name, const char* parameter, const char* value
     fail_msg("%s: refused: %s", name, kept.text);
   }
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(p.scene);
+  def.scene = saltus_scene_get_view(p.scene);
   def.log = saltus_log_keep(&kept);
   if (h > 0.0) {
     def.step = h;
@@ -41,7 +41,7 @@ static prototype play(const char* name, const char* parameter, const char* value
     def.tol = -h;
     def.until = 0.5;
   }
-  if (saltus_run_create(&def, &p.run) != SALTUS_OK || saltus_run_go(p.run) != SALTUS_OK) {
+  if (saltus_run_create(&def, &p.run) != SALTUS_OK || saltus_run_execute(p.run) != SALTUS_OK) {
     fail_msg("%s: %s", name, kept.text);
   }
   p.out = saltus_run_outcome(p.run);
@@ -54,7 +54,7 @@ static void end(prototype* p) {
 }
 
 static double output(const prototype* p, const char* name) {
-  const saltus_scene_view* view = saltus_scene_look(p->scene);
+  const saltus_scene_view* view = saltus_scene_get_view(p->scene);
   for (int i = 0; i < view->observables->output_count; i++) {
     if (strcmp(view->observables->output_labels[i].name, name) == 0) {
       return p->out->outputs[i];
@@ -208,7 +208,7 @@ static void an_arch_stands_or_falls(void** unused) {
 static void a_bead_leaves_its_stack(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("shapes/bead-stack", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_sim_def def = {
       .system = view->system, .scheme = "moreau-jean", .h = 1e-6, .q0 = view->q0, .v0 = view->v0};
   saltus_sim* sim;

@@ -269,7 +269,7 @@ static void what_a_scene_draws_is_where_its_formulas_say(void** state) {
   }
   saltus_scene* scene = saltus_test_scene("disc", NULL, 0);
   made* m = make_recording("disc");
-  const saltus_drawing* drawing = saltus_scene_look(scene)->drawing;
+  const saltus_drawing* drawing = saltus_scene_get_view(scene)->drawing;
   assert_non_null(drawing);
   const saltus_drawn* disc = NULL;
   for (int i = 0; i < drawing->count; i++) {
@@ -288,7 +288,7 @@ static void what_a_scene_draws_is_where_its_formulas_say(void** state) {
   data.v = (double*)(uintptr_t)v;
   data.q_labels = data.v_labels = labels;
   def.data = &data;
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   assert_int_equal(saltus_report_document(&def, NULL), SALTUS_OK);
   for (size_t f = 0; f < 2; f++) {
     const size_t at = f * (size_t)drawing->values->output_count + (size_t)disc->first;
@@ -323,11 +323,11 @@ static saltus_scene* ball(void) {
 static saltus_run* ran(const saltus_scene* scene, const char* scheme, double step) {
   saltus_run_def def = saltus_run_def_default();
   saltus_run* run;
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.scheme = scheme;
   def.step = step;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   return run;
 }
 
@@ -380,14 +380,14 @@ static void explanations_pass_through_recordings_into_documents(void** state) {
     saltus_run* run;
     snprintf(path, sizeof path, "%s/run.%s", folder, x == 0 ? "csv" : "h5");
     def.path = path;
-    def.system = saltus_scene_look(scene)->system;
+    def.system = saltus_scene_get_view(scene)->system;
     assert_int_equal(saltus_recording_create(&def, &recording), SALTUS_OK);
     const saltus_recorder recorder = saltus_recording_recorder(recording);
-    run_def.scene = saltus_scene_look(scene);
+    run_def.scene = saltus_scene_get_view(scene);
     run_def.recorders = &recorder;
     run_def.recorder_count = 1;
     assert_int_equal(saltus_run_create(&run_def, &run), SALTUS_OK);
-    assert_int_equal(saltus_run_go(run), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(run), SALTUS_OK);
     assert_int_equal(saltus_recording_explain(recording, said), SALTUS_OK);
     assert_int_equal(saltus_recording_close(recording, &summary), SALTUS_OK);
     saltus_recording_destroy(recording);

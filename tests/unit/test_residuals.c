@@ -137,12 +137,12 @@ static void runs_have_what_their_recordings_have(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("double-pendulum-rough", NULL, 0);
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.scheme = "moreau-jean";
   def.step = 1e-3;
   saltus_run* run = NULL;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   const saltus_run_result* result = saltus_run_outcome(run);
   recorded r = record("double-pendulum-rough", (way){.scheme = "moreau-jean", .step = 1e-3});
   const saltus_recording_data* d = r.data;

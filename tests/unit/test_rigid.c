@@ -7,10 +7,10 @@
  */
 #include "saltus_test.h"
 
-#include "solve/body_rigid.h"
-#include "solve/body_single.h"
-#include "solve/body_sweeps.h"
-#include "solve/friction_step.h"
+#include "solve/body_space/body_gauss_seidel.h"
+#include "solve/body_space/float_kernel.h"
+#include "solve/body_space/rigid_kernel.h"
+#include "solve/friction/friction_step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,23 +188,23 @@ static saltusi_friction_case* prepare(heap* p) {
 typedef struct packing {
   int lanes;
   bool (*pack)(const saltusi_friction_case* in);
-  void (*start)(const saltusi_friction_case* in, const saltusi_points* points);
-  double (*sweep)(const saltusi_friction_case* in, const saltusi_points* points);
-  void (*extrapolate)(const saltusi_friction_case* in, const saltusi_points* points);
-  void (*move)(const saltusi_friction_case* in, const saltusi_points* points);
-  double (*miss2)(const saltusi_friction_case* in, const saltusi_points* points);
-  void (*fetch)(const saltusi_friction_case* in, const saltusi_points* points);
+  void (*start)(const saltusi_friction_case* in, const saltusi_group_points* points);
+  double (*sweep)(const saltusi_friction_case* in, const saltusi_group_points* points);
+  void (*extrapolate)(const saltusi_friction_case* in, const saltusi_group_points* points);
+  void (*move)(const saltusi_friction_case* in, const saltusi_group_points* points);
+  double (*miss2)(const saltusi_friction_case* in, const saltusi_group_points* points);
+  void (*fetch)(const saltusi_friction_case* in, const saltusi_group_points* points);
   double impulses; /* errors after fifteen sweeps, over the largest */
   double slips;    /* of multipliers, over them or a hundredth of W */
 } packing;
 
 static const packing packings[] = {
     /* to which contacts that slip are solved */
-    {4, saltusi_rigid_pack, saltusi_rigid_start, saltusi_rigid_sweep, saltusi_rigid_extrapolate,
+    {4, saltusi_rigid_pack, saltusi_rigid_start, saltusi_rigid_iteration, saltusi_rigid_extrapolate,
      saltusi_rigid_move, saltusi_rigid_miss2, saltusi_rigid_fetch, 1e-12, 1e-8},
     /* measured: 1e-6, a dozen roundings, and 6e-3 where the multiplier is large, and impulses next to nothing */
-    {8, saltusi_single_pack, saltusi_single_start, saltusi_single_sweep, saltusi_single_extrapolate,
-     saltusi_single_move, saltusi_single_miss2, saltusi_single_fetch, 3e-6, 2e-2}};
+    {8, saltusi_float_pack, saltusi_float_start, saltusi_float_iteration, saltusi_float_extrapolate,
+     saltusi_float_move, saltusi_float_miss2, saltusi_float_fetch, 3e-6, 2e-2}};
 enum { PACKINGS = sizeof packings / sizeof packings[0] };
 
 /* |F / rho| / |q| from r alone. */
@@ -245,7 +245,7 @@ static double residual(const heap* p, const double* r) {
 }
 
 /* A sweep and its momentum in the order of the groups, one contact after the other; counts states. */
-static void sweep_apart(const heap* p, int lanes, const saltusi_points* points, double* v,
+static void sweep_apart(const heap* p, int lanes, const saltusi_group_points* points, double* v,
                         double* slip, int* states) {
   const saltusi_friction_case* in = &p->step.work.given;
   const saltusi_bodies* b = &p->bodies;
@@ -257,7 +257,7 @@ static void sweep_apart(const heap* p, int lanes, const saltusi_points* points, 
     double *r = points->r + 3 * (size_t)i, u[3], fresh[3], change[3];
     memcpy(u, p->q + 3 * (size_t)i, sizeof u);
     saltusi_bodies_add(b, i, v, u);
-    saltusi_bodies_soften(b, i, r, u);
+    saltusi_bodies_add_compliance(b, i, r, u);
     for (int k = 0; k < 9; k++) {
       u[k / 3] -= p->own[9 * i + k] * r[k % 3];
     }
@@ -271,7 +271,7 @@ static void sweep_apart(const heap* p, int lanes, const saltusi_points* points, 
   }
 }
 
-static void extrapolate_apart(const heap* p, const saltusi_points* points, double* v) {
+static void extrapolate_apart(const heap* p, const saltusi_group_points* points, double* v) {
   for (int i = 0; i < p->bodies.units; i++) {
     double change[3];
     (void)saltusi_momentum(points, i, change);
@@ -284,8 +284,8 @@ static int compare_sweeps(heap* p, const packing* way, int* states) {
   saltusi_friction_case* in = prepare(p);
   static double r[3 * UNITS], x[3 * UNITS], before[3 * UNITS], age[UNITS], slip[UNITS];
   double v[BODIES * WIDTH] = {0.0}, largest = 0.0;
-  const saltusi_points apart = {r, x, before, age};
-  const saltusi_points packed = {p->r, NULL, NULL, NULL};
+  const saltusi_group_points apart = {r, x, before, age};
+  const saltusi_group_points packed = {p->r, NULL, NULL, NULL};
   memset(r, 0, sizeof r);
   memset(x, 0, sizeof x);
   memset(before, 0, sizeof before);
@@ -402,8 +402,9 @@ static void single_precision_finds_what_double_precision_judges(void** state) {
     }
     saltusi_friction_case* in = prepare(p);
     p->bodies.single.wanted = true;
-    const saltusi_body_sweeps settings = {.sweeps = 4000, .tol = 1e-7};
-    const saltusi_stage stage = saltusi_sweep_bodies(&p->step.work.sweep, in, &settings, p->r);
+    const saltusi_body_gauss_seidel settings = {.sweeps = 4000, .tol = 1e-7};
+    const saltusi_stage stage =
+        saltusi_gauss_seidel_bodies(&p->step.work.sweep, in, &settings, p->r);
     const double found = residual(p, p->r);
     assert_near(stage.residual, found, 1e-12);
     assert_true(found <= 1e-7 * (1.0 + 1e-6));
@@ -421,9 +422,10 @@ static void sweeps_say_the_residual_that_they_leave(void** state) {
     draw(p, trial % 2 == 0 ? BODIES : 3, trial % 2 == 0 ? UNITS : 30);
     saltusi_friction_case* in = prepare(p);
     assert_true(saltusi_rigid_pack(in) == (trial % 2 == 0));
-    const saltusi_body_sweeps settings = {.sweeps = 400, .tol = 1e-4};
+    const saltusi_body_gauss_seidel settings = {.sweeps = 400, .tol = 1e-4};
     p->bodies.kind = NULL;
-    const saltusi_stage stage = saltusi_sweep_bodies(&p->step.work.sweep, in, &settings, p->r);
+    const saltusi_stage stage =
+        saltusi_gauss_seidel_bodies(&p->step.work.sweep, in, &settings, p->r);
     const double found = residual(p, p->r);
     assert_near(stage.residual, found, 1e-12);
     assert_true(found <= 1e-4 * (1.0 + 1e-6));

@@ -30,7 +30,7 @@ static saltus_scene* scene_of(const char* simulate) {
 
 static saltus_run_def def_of(const saltus_scene* scene) {
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   return def;
 }
 
@@ -92,7 +92,7 @@ static const struct {
 enum { MEANINGS = sizeof meanings / sizeof meanings[0] };
 
 static void assert_tolerance(const saltus_run* run, const char* scheme, meaning tol, double value) {
-  const saltus_run_settings* s = saltus_run_about(run);
+  const saltus_run_settings* s = saltus_run_get_settings(run);
   assert_string_equal(s->scheme->name, scheme);
   if (tol == IN_OPTIONS) {
     assert_null(s->control);
@@ -209,7 +209,7 @@ a_controller_that_the_scene_names_keeps_its_options_under_another_tolerance(void
   saltus_run_def def = def_of(scene);
   def.tol = 1e-4;
   saltus_run* run = make(&def);
-  const saltus_run_settings* s = saltus_run_about(run);
+  const saltus_run_settings* s = saltus_run_get_settings(run);
   assert_string_equal(s->control, "violation");
   assert_true(s->control_options.alpha_max == 2.0);
   assert_true(s->control_options.atol == 1e-4 && s->control_options.rtol == 1e-4);
@@ -219,8 +219,8 @@ a_controller_that_the_scene_names_keeps_its_options_under_another_tolerance(void
   def.control_options = &own;
   def.control_option_count = 1;
   run = make(&def);
-  assert_true(saltus_run_about(run)->control_options.rtol == 0.25);
-  assert_true(saltus_run_about(run)->control_options.atol == 1e-4);
+  assert_true(saltus_run_get_settings(run)->control_options.rtol == 0.25);
+  assert_true(saltus_run_get_settings(run)->control_options.atol == 1e-4);
   saltus_run_destroy(run);
   saltus_scene_destroy(scene);
 }
@@ -239,7 +239,7 @@ static void overrides_stand_over_the_scene(void** state) {
   def.until = 2.0;
   def.record_every = 3;
   saltus_run* run = make(&def);
-  const saltus_run_settings* s = saltus_run_about(run);
+  const saltus_run_settings* s = saltus_run_get_settings(run);
   const saltus_moreau_jean_options* o = s->options;
   assert_true(s->own && o->theta == 0.75 && o->gamma == 0.5);
   assert_true(s->until == 2.0 && s->step == 0.3);
@@ -251,15 +251,15 @@ static void overrides_stand_over_the_scene(void** state) {
   def.scheme = "moreau-jean-projected";
   def.option_count = 0;
   run = make(&def);
-  assert_false(saltus_run_about(run)->own);
-  assert_null(strstr(saltus_run_about(run)->options_text, "theta=0.75"));
+  assert_false(saltus_run_get_settings(run)->own);
+  assert_null(strstr(saltus_run_get_settings(run)->options_text, "theta=0.75"));
   saltus_run_destroy(run);
   /* one text, then single ones over it */
   def.scheme = NULL;
   def.options_line = " theta=1  gamma=1";
   def.option_count = 1;
   run = make(&def);
-  o = saltus_run_about(run)->options;
+  o = saltus_run_get_settings(run)->options;
   assert_true(o->theta == 1.0 && o->gamma == 0.5);
   saltus_run_destroy(run);
   saltus_scene_destroy(scene);
@@ -296,8 +296,8 @@ static void states_are_recorded_where_somebody_says_so(void** state) {
     def.record_every = cases[i].every;
     def.record_dt = cases[i].dt;
     saltus_run* run = make(&def);
-    assert_int_equal(saltus_run_about(run)->record_every, cases[i].record_every);
-    assert_true(saltus_run_about(run)->record_dt == cases[i].record_dt);
+    assert_int_equal(saltus_run_get_settings(run)->record_every, cases[i].record_every);
+    assert_true(saltus_run_get_settings(run)->record_dt == cases[i].record_dt);
     saltus_run_destroy(run);
     saltus_scene_destroy(scene);
   }
@@ -485,7 +485,7 @@ static void the_result_is_that_of_the_motion(void** state) {
   def.until = 2.0;
   def.exact = (saltus_run_exact){exact_ball, &b};
   saltus_run* run = make(&def);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   const saltus_run_result* r = saltus_run_outcome(run);
   double fall = sqrt(2.0 / 9.81);
   assert_int_equal(r->status, SALTUS_OK);
@@ -542,7 +542,7 @@ static void recorders_see_what_the_result_says(void** state) {
   saltus_run* run = make(&def);
   assert_int_equal(saltus_run_record(run, nobody), SALTUS_OK);
   assert_int_equal(saltus_run_record(run, second), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   const saltus_run_result* r = saltus_run_outcome(run);
   assert_memory_equal(&before, &after, sizeof before);
   assert_int_equal(r->frames, 201);
@@ -566,7 +566,7 @@ static void a_recorder_that_fails_ends_the_run_with_its_status(void** state) {
   saltus_run_def def = def_of(scene);
   saltus_run* run = make(&def);
   assert_int_equal(saltus_run_record(run, (saltus_recorder){.frame = full_disk}), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_ERR_IO);
+  assert_int_equal(saltus_run_execute(run), SALTUS_ERR_IO);
   const saltus_run_result* r = saltus_run_outcome(run);
   assert_int_equal(r->status, SALTUS_ERR_IO);
   assert_near(r->t, 0.51, 1e-12);
@@ -615,7 +615,7 @@ static void progress_is_asked_by_the_clock(void** state) {
     saltus_run_def def = def_of(scene);
     def.progress = progress_of(&a, 0.25);
     saltus_run* run = make(&def);
-    assert_int_equal(saltus_run_go(run), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(run), SALTUS_OK);
     double seconds = a.now - ticks[i]; /* from the first look on */
     assert_true((double)a.calls <= seconds / 0.25);
     /* never late by more than a look */
@@ -637,7 +637,7 @@ static void progress_is_asked_inside_a_long_step(void** state) {
   def.record_dt = 1e-4;
   def.progress = progress_of(&a, 0.5);
   saltus_run* run = make(&def);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   const saltus_run_result* r = saltus_run_outcome(run);
   assert_true(r->steps < 100 && r->frames > 9000);
   assert_true(a.same > 9000); /* between frames */
@@ -656,7 +656,7 @@ static void an_interrupted_run_keeps_its_recording_and_goes_on(void** state) {
     saltus_scene* scene = scene_of(simulate[i]);
     saltus_run_def def = def_of(scene);
     saltus_run* whole = make(&def);
-    assert_int_equal(saltus_run_go(whole), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(whole), SALTUS_OK);
     char path[64];
     snprintf(path, sizeof path, "interrupted_%d.csv", i);
     asked a = {.tick = 1.0, .stop_at = 1.25};
@@ -665,11 +665,11 @@ static void an_interrupted_run_keeps_its_recording_and_goes_on(void** state) {
     saltus_recording_def file = saltus_recording_def_default();
     file.path = path;
     file.system = def.scene->system;
-    file.scheme = saltus_run_about(run)->scheme->name;
+    file.scheme = saltus_run_get_settings(run)->scheme->name;
     saltus_recording* recording;
     assert_int_equal(saltus_recording_create(&file, &recording), SALTUS_OK);
     assert_int_equal(saltus_run_record(run, saltus_recording_recorder(recording)), SALTUS_OK);
-    assert_int_equal(saltus_run_go(run), SALTUS_ERR_STOPPED);
+    assert_int_equal(saltus_run_execute(run), SALTUS_ERR_STOPPED);
     const saltus_run_result* r = saltus_run_outcome(run);
     assert_int_equal(r->status, SALTUS_ERR_STOPPED);
     assert_true(r->t >= 1.25 && r->t < 4.0);
@@ -682,7 +682,7 @@ static void an_interrupted_run_keeps_its_recording_and_goes_on(void** state) {
     saltus_recording_data_destroy(data);
     /* go on */
     a.stop_at = INFINITY;
-    assert_int_equal(saltus_run_go(run), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(run), SALTUS_OK);
     assert_true(r->t == 4.0 && r->steps == saltus_run_outcome(whole)->steps);
     assert_memory_equal(r->q, saltus_run_outcome(whole)->q, sizeof(double));
     assert_memory_equal(r->v, saltus_run_outcome(whole)->v, sizeof(double));
@@ -718,12 +718,12 @@ static void a_stop_between_frames_repeats_none(void** state) {
   def.recorders = &recorder;
   def.recorder_count = 1;
   saltus_run* run = make(&def);
-  saltus_status status = saltus_run_go(run);
+  saltus_status status = saltus_run_execute(run);
   for (int k = 0; status == SALTUS_ERR_STOPPED && k < 5000; k++) {
     double t = saltus_run_outcome(run)->t;
     assert_true(o.last_t == t);
     a.stop_at = t + 0.05;
-    status = saltus_run_go(run);
+    status = saltus_run_execute(run);
   }
   assert_int_equal(status, SALTUS_OK);
   assert_true(saltus_run_outcome(run)->t == 0.9 && o.last_t == 0.9);
@@ -739,11 +739,11 @@ static void a_flag_stops_a_run(void** state) {
   saltus_run_def def = def_of(scene);
   def.cancel = &flag;
   saltus_run* run = make(&def);
-  assert_int_equal(saltus_run_go(run), SALTUS_ERR_STOPPED);
+  assert_int_equal(saltus_run_execute(run), SALTUS_ERR_STOPPED);
   assert_int_equal(saltus_run_outcome(run)->steps, 0);
   assert_int_equal(saltus_run_outcome(run)->frames, 1);
   flag = 0;
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   assert_int_equal(saltus_run_outcome(run)->frames, 201); /* the first one once */
   saltus_run_destroy(run);
   saltus_scene_destroy(scene);
@@ -772,11 +772,11 @@ static void a_resumed_run_has_the_bits_of_a_whole_one(void** state) {
     saltus_scene* scene = scene_of(simulate[i]);
     saltus_run_def def = def_of(scene);
     saltus_run* whole = make(&def);
-    assert_int_equal(saltus_run_go(whole), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(whole), SALTUS_OK);
     asked a = {.tick = 1.0, .stop_at = 1.7};
     def.progress = progress_of(&a, 0.5);
     saltus_run* first = make(&def);
-    assert_int_equal(saltus_run_go(first), SALTUS_ERR_STOPPED);
+    assert_int_equal(saltus_run_execute(first), SALTUS_ERR_STOPPED);
     saltus_run_snapshot* kept = keep(first, "the ball");
     assert_string_equal(kept->target, "the ball");
     assert_true(kept->t == saltus_run_outcome(first)->t && kept->until == 4.0);
@@ -786,9 +786,9 @@ static void a_resumed_run_has_the_bits_of_a_whole_one(void** state) {
     rest.resume = kept;
     saltus_run* second = make(&rest);
     assert_true(saltus_run_outcome(second)->t == kept->t);
-    assert_string_equal(saltus_run_about(second)->options_text,
-                        saltus_run_about(whole)->options_text);
-    assert_int_equal(saltus_run_go(second), SALTUS_OK);
+    assert_string_equal(saltus_run_get_settings(second)->options_text,
+                        saltus_run_get_settings(whole)->options_text);
+    assert_int_equal(saltus_run_execute(second), SALTUS_OK);
     assert_true(saltus_run_outcome(second)->t == 4.0);
     assert_memory_equal(saltus_run_outcome(second)->q, saltus_run_outcome(whole)->q, 8);
     assert_memory_equal(saltus_run_outcome(second)->v, saltus_run_outcome(whole)->v, 8);
@@ -806,7 +806,7 @@ static void a_snapshot_allows_no_other_scheme_and_no_earlier_end(void** state) {
   saltus_scene* scene = scene_of("until: 2, scheme: moreau-jean, step: 0.01");
   saltus_run_def def = def_of(scene);
   saltus_run* run = make(&def);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   saltus_run_snapshot* kept = keep(run, "ball");
   saltus_run_destroy(run);
   saltus_kept_message message;
@@ -903,7 +903,7 @@ static void energy_that_fixed_steps_make_is_a_warning(void** state) {
     def.step = k == 0 ? 0.01 : 1e-5;
     def.log = saltus_log_keep(&kept);
     assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-    assert_int_equal(saltus_run_go(run), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(run), SALTUS_OK);
     assert_true((strstr(kept.text, "that no force accounts for") != NULL) == (k == 0));
     saltus_run_destroy(run);
   }

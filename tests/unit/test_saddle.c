@@ -4,7 +4,7 @@
  * Factors of bodies and joints against a full matrix: of trees, of pairs that forces couple, of loops; and the same
  * after a part of the matrix has changed and only what depends on it is factored anew.
  */
-#include "math/saddle.h"
+#include "math/kkt_factor.h"
 #include "saltus_test.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ typedef struct model {
   int pair[2 * PAIRS], row[JOINTS], count[JOINTS], at[JOINTS + 1], column[2 * SIZE * JOINTS];
   int of[JOINTS][2];
   double K[SCALARS][SCALARS]; /* velocities, then rows */
-  saltusi_saddle saddle;
-  saltusi_saddle_shape shape;
+  saltusi_kkt_factor saddle;
+  saltusi_kkt_factor_shape shape;
 } model;
 
 static double draw(model* m) {
@@ -76,20 +76,20 @@ static model* make(uint64_t seed, int branch, int loops, int pairs) {
     m->pair[2 * p + 1] = 2 * p + 1;
   }
   m->pairs = pairs;
-  m->shape = (saltusi_saddle_shape){.bodies = BODIES,
-                                    .joints = m->joints,
-                                    .body_start = m->body_start,
-                                    .velocity = m->velocity,
-                                    .body_of = m->body_of,
-                                    .local = m->local,
-                                    .pairs = m->pairs,
-                                    .pair = m->pair,
-                                    .row = m->row,
-                                    .rows = m->count,
-                                    .at = m->at,
-                                    .column = m->column};
+  m->shape = (saltusi_kkt_factor_shape){.bodies = BODIES,
+                                        .joints = m->joints,
+                                        .body_start = m->body_start,
+                                        .velocity = m->velocity,
+                                        .body_of = m->body_of,
+                                        .local = m->local,
+                                        .pairs = m->pairs,
+                                        .pair = m->pair,
+                                        .row = m->row,
+                                        .rows = m->count,
+                                        .at = m->at,
+                                        .column = m->column};
   m->saddle.memory = (saltusi_buffer){calloc(1, 1 << 22), 1 << 22};
-  assert_true(saltusi_saddle_plan(&m->saddle, &m->shape, 100));
+  assert_true(saltusi_kkt_factor_plan(&m->saddle, &m->shape, 100));
   return m;
 }
 
@@ -137,15 +137,15 @@ static void draw_all(model* m) {
 }
 
 static bool open_both(const model* m, int i, int j) {
-  const saltusi_saddle* s = &m->saddle;
+  const saltusi_kkt_factor* s = &m->saddle;
   return s->open[s->position[i]] && s->open[s->position[j]];
 }
 
 /* K into the places that are open. */
 static void write(model* m) {
-  saltusi_saddle* s = &m->saddle;
+  saltusi_kkt_factor* s = &m->saddle;
   const int nv = m->body_start[BODIES];
-  saltusi_saddle_clear(s);
+  saltusi_kkt_factor_clear(s);
   for (int b = 0; b < BODIES; b++) {
     const int n = size_of(m, b), from = m->body_start[b];
     for (int i = 0; i < n * n && open_both(m, b, b); i++) {
@@ -179,7 +179,7 @@ static double residual(model* m) {
   for (int i = 0; i < n; i++) {
     z[i] = b[i] = draw(m);
   }
-  saltusi_saddle_solve_all(&m->saddle, nv, z);
+  saltusi_kkt_factor_solve_all(&m->saddle, nv, z);
   for (int i = 0; i < n; i++) {
     double sum = -b[i];
     for (int k = 0; k < n; k++) {
@@ -192,8 +192,8 @@ static double residual(model* m) {
 
 /* Body b moves: its block and the rows of its joints change, and their bodies are open. */
 static double change(model* m, int b) {
-  saltusi_saddle* s = &m->saddle;
-  saltusi_saddle_open(s, false);
+  saltusi_kkt_factor* s = &m->saddle;
+  saltusi_kkt_factor_open(s, false);
   draw_body(m, b);
   s->open[s->position[b]] = true;
   for (int j = 0; j < m->joints; j++) {
@@ -207,9 +207,9 @@ static double change(model* m, int b) {
       }
     }
   }
-  const double share = saltusi_saddle_open_later(s);
+  const double share = saltusi_kkt_factor_open_later(s);
   write(m);
-  assert_int_equal(saltusi_saddle_factor(s), SALTUSI_SADDLE_FACTORED);
+  assert_int_equal(saltusi_kkt_factor_compute(s), SALTUSI_SADDLE_FACTORED);
   return share;
 }
 
@@ -220,7 +220,7 @@ static void shares_are_the_whole_again(uint64_t seed, int branch, int loops, int
   model* m = make(seed, branch, loops, pairs);
   draw_all(m);
   write(m);
-  assert_int_equal(saltusi_saddle_factor(&m->saddle), SALTUSI_SADDLE_FACTORED);
+  assert_int_equal(saltusi_kkt_factor_compute(&m->saddle), SALTUSI_SADDLE_FACTORED);
   assert_true(residual(m) < rounding);
   for (int k = 0; k < BODIES; k++) {
     (void)change(m, (7 * k) % BODIES);
@@ -257,7 +257,7 @@ static void the_share_is_what_lies_between_body_and_ground(void** state) {
   model* m = make(3, 1, 0, 0);
   draw_all(m);
   write(m);
-  assert_int_equal(saltusi_saddle_factor(&m->saddle), SALTUSI_SADDLE_FACTORED);
+  assert_int_equal(saltusi_kkt_factor_compute(&m->saddle), SALTUSI_SADDLE_FACTORED);
   double near = change(m, 1);
   double far = change(m, BODIES - 1);
   assert_true(near <= 1.0 && far <= 1.0);

@@ -92,7 +92,7 @@ static void derivatives_of_every_scene_agree_with_differences(void** state) {
   assert_true(count >= 16);
   for (int i = 0; i < count; i++) {
     saltus_scene* scene = saltus_test_scene(names[i], NULL, 0);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     assert_int_equal(saltus_system_validate(view->system, (saltus_log){0}), SALTUS_OK);
     check_at(view, names[i], view->start, view->q0, view->v0);
     uint64_t seed = 20 + (uint64_t)i;
@@ -119,7 +119,7 @@ static void every_scene_says_what_it_is_and_how_to_run_it(void** state) {
   int count = list_scenes(names);
   for (int i = 0; i < count; i++) {
     saltus_scene* scene = saltus_test_scene(names[i], NULL, 0);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     assert_true(strlen(view->name) > 0 && strlen(view->name) < 60);
     assert_true(strlen(view->description) > 40);
     const saltus_scheme_info* scheme = saltus_scheme_find(view->scheme);
@@ -141,7 +141,7 @@ static void every_scene_says_what_it_is_and_how_to_run_it(void** state) {
  * 2000 steps h of the same scheme. */
 static double distance_from_twin(const char* name, double h) {
   saltus_scene* scene = saltus_test_scene(name, NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_known_motion* problem;
   assert_int_equal(saltus_known_motion_create(view->reference, (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
@@ -204,7 +204,7 @@ static void the_double_pendulum_stays_with_its_twin_through_27_impacts(void** st
 static void the_spring_pendulum_keeps_its_energy_for_250_seconds(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("spring-pendulum", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   double before = energy(view, view->q0, view->v0);
   assert_near(before, -7.130389, 5e-7);
   saltus_sim* sim = run_to_end(view);
@@ -220,7 +220,7 @@ static void the_woodpecker_falls_freely_without_friction(void** state) {
   (void)state;
   const saltus_override smooth = {"mu", "0"};
   saltus_scene* scene = saltus_test_scene("woodpecker", &smooth, 1);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_sim* sim = run_to_end(view);
   const double* v = saltus_sim_v(sim);
   const double* q = saltus_sim_q(sim);
@@ -237,7 +237,7 @@ static void the_woodpecker_falls_freely_without_friction(void** state) {
 static void the_double_pendulum_at_a_wall_ends_near_its_reference(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("pendulum-wall", NULL, 0);
-  saltus_sim* sim = run_to_end(saltus_scene_look(scene));
+  saltus_sim* sim = run_to_end(saltus_scene_get_view(scene));
   saltus_known_motion* problem;
   assert_int_equal(saltus_known_motion_create("pendulum-wall", (saltus_log){0}, NULL, &problem),
                    SALTUS_OK);
@@ -257,7 +257,7 @@ static void the_double_pendulum_at_a_wall_ends_near_its_reference(void** state) 
 static void the_column_of_ten_comes_to_rest_on_the_floor(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("column-10", NULL, 0);
-  saltus_sim* sim = run_to_end(saltus_scene_look(scene));
+  saltus_sim* sim = run_to_end(saltus_scene_get_view(scene));
   const double* q = saltus_sim_q(sim);
   for (int i = 0; i < 10; i++) {
     assert_near(saltus_sim_v(sim)[i], 0.0, 1e-12);
@@ -272,7 +272,7 @@ static void the_column_of_ten_comes_to_rest_on_the_floor(void** state) {
 static void the_double_pendulum_with_joints_ends_near_the_published_motion(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("double-pendulum", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_sim* sim = run_to_end(view);
   const double* q = saltus_sim_q(sim);
   assert_near(q[0], 0.02196211769492, 2e-3);
@@ -289,7 +289,7 @@ static void the_double_pendulum_with_joints_ends_near_the_published_motion(void*
 static void a_moving_floor_carries_its_ball(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("moving-floor", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_sim* sim = start_run(view);
   const double a = 1.6 * 9.81 / 400.0;
   double highest = 0.0;
@@ -312,10 +312,10 @@ static void overrides_turn_one_scene_into_another(void** state) {
   const saltus_override overrides[] = {{"m", "1"}, {"g", "2"}, {"e", "m/2"}, {"h", "g - m"}};
   saltus_scene* dropped = saltus_test_scene("drop", overrides, 4);
   saltus_scene* ball = saltus_test_scene("ball", NULL, 0);
-  saltus_scene_view view = *saltus_scene_look(dropped);
-  view.step = saltus_scene_look(ball)->step;
+  saltus_scene_view view = *saltus_scene_get_view(dropped);
+  view.step = saltus_scene_get_view(ball)->step;
   saltus_sim* a = start_run(&view);
-  saltus_sim* b = start_run(saltus_scene_look(ball));
+  saltus_sim* b = start_run(saltus_scene_get_view(ball));
   for (int k = 0; k < 1000; k++) {
     assert_int_equal(saltus_sim_step(a), SALTUS_OK);
     assert_int_equal(saltus_sim_step(b), SALTUS_OK);
@@ -333,7 +333,7 @@ static void an_override_of_restitution_ends_the_bouncing(void** state) {
   (void)state;
   const saltus_override none = {"e", "0"};
   saltus_scene* scene = saltus_test_scene("drop", &none, 1);
-  saltus_sim* sim = start_run(saltus_scene_look(scene));
+  saltus_sim* sim = start_run(saltus_scene_get_view(scene));
   assert_int_equal(saltus_sim_run(sim, 450), SALTUS_OK);
   assert_near(saltus_sim_v(sim)[0], -9.81 * 0.45, 1e-12);
   assert_int_equal(saltus_sim_run(sim, 460), SALTUS_OK);
@@ -383,8 +383,8 @@ static void a_recorded_text_has_its_overrides(void** state) {
                             .override_count = cases[i].overrides};
     saltus_scene* scene;
     assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-    assert_true(saltus_scene_look(scene)->q0[0] == cases[i].k);
-    assert_true(saltus_scene_look(scene)->v0[0] == cases[i].v);
+    assert_true(saltus_scene_get_view(scene)->q0[0] == cases[i].k);
+    assert_true(saltus_scene_get_view(scene)->v0[0] == cases[i].v);
     saltus_scene_destroy(scene);
   }
 }
@@ -402,7 +402,7 @@ static void short_forms_and_empty_sections_mean_what_they_look_like(void** state
   const saltus_scene_def def = {.text = text, .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_true(view->q0[0] == 1.5 && view->q0[1] == 0.0 && view->q0[2] == 0.0);
   assert_true(view->v0[0] == 0.0 && view->v0[2] == 2.0);
   assert_string_equal(view->name, "");
@@ -426,7 +426,7 @@ static void tolerances_belong_to_coordinates_and_to_the_scheme(void** state) {
       .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_true(view->atol_q[0] == 2e-6 && view->atol_q[1] == 0.0 && view->atol_q[2] == 0.0);
   assert_true(view->atol_v[0] == 0.0 && view->atol_v[1] == 0.0 && view->atol_v[2] == 0.5e-6);
   assert_string_equal(view->scheme, "adaptive");
@@ -454,7 +454,7 @@ static void a_scene_carries_options_times_and_recording(void** state) {
       .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_moreau_jean_options* options = view->options;
   assert_true(view->start == -0.25 && view->until == 1.0 && view->step == 0.125);
   assert_true(view->start_tolerance == 1e-3 && view->record_every == 7);

@@ -50,7 +50,7 @@ static void twenty_thousand_parameters(void** state) {
   say(&t, "coordinates: {x: {start: p%d, tolerance: p0, velocity_tolerance: p1}}\n", MANY - 1);
   say(&t, "kinetic: x'^2/2\nsimulate: {until: p2, step: p0}\n");
   saltus_scene* scene = read(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_true(view->q0[0] == 1.0 + 0.5 * (MANY - 1));
   assert_true(view->until == 2.0 && view->step == 1.0);
   saltus_scene_destroy(scene);
@@ -78,7 +78,7 @@ static void three_thousand_contacts(void** state) {
     say(&t, "  - {name: c%d, gap: q%d - q%d, restitution: e}\n", i, i, i - 1);
   }
   saltus_scene* scene = read(&t);
-  const saltus_system* system = saltus_scene_look(scene)->system;
+  const saltus_system* system = saltus_scene_get_view(scene)->system;
   assert_int_equal(system->dims.nc, MANY);
   assert_string_equal(system->laws[0].name, "contact 1");
   assert_string_equal(system->laws[MANY - 1].name, "c2999");
@@ -96,7 +96,7 @@ static void three_thousand_contacts_of_two_coordinates_are_checked(void** state)
     say(&t, "  - {gap: y - 0.05*sin(%d*x) + 0.2}\n", i % 30);
   }
   saltus_scene* scene = read(&t);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_system_check_result result;
   saltus_kept_message kept;
   const double v[2] = {0.3, -0.7};

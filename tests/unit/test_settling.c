@@ -10,7 +10,7 @@
 #include "cone.h"
 #include "saltus_test.h"
 
-#include "solve/friction_step.h"
+#include "solve/friction/friction_step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -272,7 +272,7 @@ static void newton_has_room_where_nothing_else_can_be_factored(void** state) {
     assert_true(residual(p) <= 1e-6 * (1.0 + 1e-6));
     saltusi_friction_work* work = &p->step.work;
     const saltus_status status =
-        saltusi_soft_reserve(&work->soft, &p->bodies, &work->second_memory, &work->memory);
+        saltusi_compliant_reserve(&work->soft, &p->bodies, &work->second_memory, &work->memory);
     assert_int_equal(status, room == 1 ? SALTUS_OK : SALTUS_ERR_MEMORY);
     assert_true(p->step.lacks == (room == 0));
     discard(p);

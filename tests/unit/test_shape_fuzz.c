@@ -7,7 +7,7 @@
  */
 #include "anyshape.h"
 #include "math/rotation.h"
-#include "shape/pair.h"
+#include "shape/pair/pair.h"
 
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ typedef struct solid {
   saltus_shape_def def;
   saltusi_pool pool;
   saltusi_shape shape;
-  saltusi_carrier at;
+  saltusi_body_pose at;
   double point[3 * POINTS];
   double bulge[POINTS];
   int triangle[3 * POINTS];
@@ -201,8 +201,8 @@ static bool is_unit(const double n[3]) {
   return fabs(saltusi_dot3(n, n) - 1.0) <= 1e-9;
 }
 
-static void look_at_pair(fuzz* f, const solid* A, const solid* B, const saltusi_candidate* c,
-                         double reach) {
+static void look_at_pair(fuzz* f, const solid* A, const solid* B,
+                         const saltusi_feature_candidate* c, double reach) {
   double guard[SALTUSI_GUARDS];
   saltusi_pair pair;
   saltusi_pair_rows rows;
@@ -228,7 +228,7 @@ static void look_at_pair(fuzz* f, const solid* A, const solid* B, const saltusi_
 }
 
 static void look_at(fuzz* f, const solid* A, const solid* B, double scale, bool apart_too) {
-  static saltusi_candidate room[MOST];
+  static saltusi_feature_candidate room[MOST];
   saltusi_candidates list = {.capacity = MOST, .item = room};
   const saltusi_near near = {.reach = uniform(f) < 0.2 ? 0.0 : scale * fabs(number(f)),
                              .delta = fabs(number(f)),

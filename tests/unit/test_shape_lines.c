@@ -9,7 +9,7 @@
 #include "shape/lines.h"
 
 typedef struct extent {
-  const saltusi_sight* sight;
+  const saltusi_silhouette_view* sight;
   double low[2], high[2];
   int areas, lines;
 } extent;
@@ -28,7 +28,7 @@ static void measure(void* user, bool closed, const double (*point)[3], int count
   }
 }
 
-static void draw(const saltusi_shape* shape, saltusi_sight* sight, extent* out) {
+static void draw(const saltusi_shape* shape, saltusi_silhouette_view* sight, extent* out) {
   *out = (extent){.sight = sight, .low = {INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY}};
   sight->line = measure;
   sight->user = out;
@@ -43,7 +43,8 @@ static void drawings_are_as_large_as_shapes(void** state) {
     any one;
     any_make(&seed, kind, &one);
     const double* R = one.at.R; /* its rows are axes of the paper, and z points to the viewer */
-    saltusi_sight sight = {.right = {R[0], R[1], R[2]}, .up = {R[3], R[4], R[5]}, .far = 2.0};
+    saltusi_silhouette_view sight = {
+        .right = {R[0], R[1], R[2]}, .up = {R[3], R[4], R[5]}, .far = 2.0};
     extent e;
     draw(&one.shape, &sight, &e);
     if (kind == ANY_HALF_SPACE) {
@@ -51,7 +52,7 @@ static void drawings_are_as_large_as_shapes(void** state) {
       any_free(&one);
       continue;
     }
-    saltusi_carrier turned = one.at;
+    saltusi_body_pose turned = one.at;
     double low[3], high[3];
     memset(turned.x, 0, sizeof turned.x);
     saltusi_shape_box(&one.shape, &turned, low, high);
@@ -69,7 +70,7 @@ static extent of_plane(const saltus_shape_def* def) {
   saltusi_pool pool = saltusi_pool_over(NULL);
   saltusi_shape shape;
   assert_int_equal(saltusi_shape_make(def, 2, &pool, (saltus_log){0}, &shape), SALTUS_OK);
-  saltusi_sight sight = {
+  saltusi_silhouette_view sight = {
       .right = {1.0, 0.0, 0.0}, .up = {0.0, 1.0, 0.0}, .middle = {5.0, 7.0, 0.0}, .far = 3.0};
   extent e;
   draw(&shape, &sight, &e);

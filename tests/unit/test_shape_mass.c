@@ -7,7 +7,7 @@
 
 #include "base/pool.h"
 #include "math/rotation.h"
-#include "shape/mass.h"
+#include "shape/mass/mass.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
  * judged by samples of the outlines and by formulas written here.
  */
 #include "saltus_test.h"
-#include "shape/narrow.h"
-#include "shape/outline.h"
+#include "shape/narrow_phase.h"
+#include "shape/plane/outline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static void refused(const saltus_shape_def* def, const char* words) {
   saltusi_pool_free(&f.pool);
 }
 
-static saltusi_carrier at(double x, double y, double angle) {
-  saltusi_carrier c = {.x = {x, y, 0.0}};
+static saltusi_body_pose at(double x, double y, double angle) {
+  saltusi_body_pose c = {.x = {x, y, 0.0}};
   c.R[0] = c.R[4] = cos(angle);
   c.R[3] = sin(angle);
   c.R[1] = -c.R[3];
@@ -119,8 +119,8 @@ static void edges_on_edges_touch_at_the_ends_of_their_overlap(void** unused) {
     const saltusi_shape B = make(&f, &def);
     const double x = random_in(&state, -1, 1), y = random_in(&state, -1, 1);
     const double tilt = draw % 3 == 0 ? 2e-10 : 0.0;
-    const saltusi_carrier a = at(x, y, angle + tilt), b = at(x, y, angle);
-    saltusi_candidate item[16];
+    const saltusi_body_pose a = at(x, y, angle + tilt), b = at(x, y, angle);
+    saltusi_feature_candidate item[16];
     saltusi_candidates list = {.capacity = 16, .item = item};
     assert_int_equal(
         saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 1e-9, .delta = 1e-6}, &list),
@@ -153,12 +153,12 @@ static void shallow_corners_are_not_pushed_through(void** unused) {
       .name = "s", .kind = SALTUS_SHAPE_POLYGON, .points = square, .point_count = 4};
   const saltusi_shape A = make(&f, &def);
   const saltusi_shape B = make(&f, &def);
-  const saltusi_carrier b = at(0.0, 0.0, 0.0);
+  const saltusi_body_pose b = at(0.0, 0.0, 0.0);
   for (int draw = 0; draw < 20000; draw++) {
     const double aside = random_in(&state, -1e-4, 1e-4), tilt = random_in(&state, -1e-5, 1e-5);
     const double into = random_in(&state, 1e-5, 1e-4);
-    const saltusi_carrier a = at(aside, 1.0 - into, tilt);
-    saltusi_candidate item[16];
+    const saltusi_body_pose a = at(aside, 1.0 - into, tilt);
+    saltusi_feature_candidate item[16];
     saltusi_candidates list = {.capacity = 16, .item = item};
     assert_int_equal(saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 0.0}, &list),
                      SALTUS_OK);
@@ -171,8 +171,8 @@ static void shallow_corners_are_not_pushed_through(void** unused) {
 }
 
 static int list_of(const saltusi_shape* A, const saltusi_shape* B, double reach, double delta,
-                   saltusi_candidate item[16]) {
-  const saltusi_carrier still = at(0, 0, 0);
+                   saltusi_feature_candidate item[16]) {
+  const saltusi_body_pose still = at(0, 0, 0);
   saltusi_candidates list = {.capacity = 16, .item = item};
   saltusi_shape_pairs(A, &still, B, &still, &(saltusi_near){.reach = reach, .delta = delta}, &list);
   return list.count;
@@ -187,7 +187,7 @@ static void reflex_corners_hold_both_and_convex_corners_one(void** unused) {
   const saltusi_shape L = make(&f, &def);
   assert_false(L.convex);
   def.point_count = 4;
-  saltusi_candidate item[16];
+  saltusi_feature_candidate item[16];
 
   const double in_notch[] = {1, 1, 1.5, 1, 1.5, 1.5, 1, 1.5}; /* its corner in the reflex corner */
   def.points = in_notch;
@@ -240,8 +240,9 @@ static void a_circle_around_a_polygon_has_one_owner_everywhere(void** unused) {
   int last = 0, changes = 0;
   for (int k = 0; k < 4000; k++) {
     const double r = 1.2, angle = 2.0 * 3.14159265358979 * k / 4000.0;
-    const saltusi_carrier a = at(0.5 + r * cos(angle), 0.5 + r * sin(angle), 0.0), b = at(0, 0, 0);
-    saltusi_candidate item[16];
+    const saltusi_body_pose a = at(0.5 + r * cos(angle), 0.5 + r * sin(angle), 0.0),
+                            b = at(0, 0, 0);
+    saltusi_feature_candidate item[16];
     saltusi_candidates list = {.capacity = 16, .item = item};
     saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 1.0, .delta = 0.1}, &list);
     assert_int_equal(list.count, 1);
@@ -266,7 +267,7 @@ static void a_circle_around_a_polygon_has_one_owner_everywhere(void** unused) {
 }
 
 /* Points of an outline in world axes, k of n, by its definition alone. */
-static void sample(const saltus_shape_def* def, const saltusi_carrier* c, int edges, double u,
+static void sample(const saltus_shape_def* def, const saltusi_body_pose* c, int edges, double u,
                    double out[2]) {
   const int k = (int)u < edges ? (int)u : edges - 1;
   const double part = u - k;
@@ -288,7 +289,7 @@ static void sample(const saltus_shape_def* def, const saltusi_carrier* c, int ed
 }
 
 /* Distance of a place from an outline: samples, then golden sections about the best. */
-static double brute(const saltus_shape_def* def, const saltusi_carrier* c, int edges,
+static double brute(const saltus_shape_def* def, const saltusi_body_pose* c, int edges,
                     const double x[2]) {
   enum { SAMPLES = 40 };
   double best = INFINITY, value[SAMPLES * 16 + 1];
@@ -356,10 +357,10 @@ static void the_least_contact_of_a_circle_is_its_distance_from_a_chain(void** un
     const saltusi_shape A = make(&f, &circle);
     const double turn = random_in(&state, 0, 6.28), angle = random_in(&state, 0, 6.28);
     const double far = random_in(&state, 1.5, 1.9);
-    const saltusi_carrier b = at(0.3, -0.2, turn);
-    const saltusi_carrier a = at(0.3 + far * cos(angle), -0.2 + far * sin(angle), 0.0);
+    const saltusi_body_pose b = at(0.3, -0.2, turn);
+    const saltusi_body_pose a = at(0.3 + far * cos(angle), -0.2 + far * sin(angle), 0.0);
     const double expected = brute(&chain, &b, n, a.x) - r;
-    saltusi_candidate item[32];
+    saltusi_feature_candidate item[32];
     saltusi_candidates list = {.capacity = 32, .item = item};
     saltusi_shape_pairs(&A, &a, &B, &b, &(saltusi_near){.reach = 3.0, .delta = 0.0}, &list);
     assert_true(list.count >= 1 && list.count <= 32);
@@ -406,8 +407,8 @@ static void outlines_are_as_far_apart_as_their_nearest_samples(void** unused) {
                                   .closed = true};
       shape[s] = make(&f, &def[s]);
     }
-    const saltusi_carrier a = at(3.2, 0.1, random_in(&state, 0, 6.28)),
-                          b = at(0, 0, random_in(&state, 0, 6.28));
+    const saltusi_body_pose a = at(3.2, 0.1, random_in(&state, 0, 6.28)),
+                            b = at(0, 0, random_in(&state, 0, 6.28));
     double expected = INFINITY;
     for (int k = 0; k < 60 * n[0]; k++) {
       double p[2];
@@ -432,7 +433,7 @@ static void overlapping_polygons_have_the_least_depth_of_their_axes(void** unuse
     fixture f = begin();
     double points[2][16];
     saltusi_shape shape[2];
-    saltusi_carrier c[2];
+    saltusi_body_pose c[2];
     int n[2];
     for (int s = 0; s < 2; s++) {
       n[s] = 3 + (int)(5.0 * saltus_test_random(&state));
@@ -460,7 +461,7 @@ static void overlapping_polygons_have_the_least_depth_of_their_axes(void** unuse
         const double N[2] = {(w[1][1] - w[0][1]) / l, (w[0][0] - w[1][0]) / l};
         for (int j = 0; j < n[1 - s]; j++) {
           const double* p = &points[1 - s][2 * j];
-          const saltusi_carrier* o = &c[1 - s];
+          const saltusi_body_pose* o = &c[1 - s];
           low = fmin(low, N[0] * (o->x[0] + o->R[0] * p[0] + o->R[1] * p[1] - w[0][0]) +
                               N[1] * (o->x[1] + o->R[3] * p[0] + o->R[4] * p[1] - w[0][1]));
         }
@@ -472,7 +473,7 @@ static void overlapping_polygons_have_the_least_depth_of_their_axes(void** unuse
     if (expected < 0.0) {
       overlapping++;
       assert_near(apart.distance, expected, 1e-14);
-      saltusi_candidate item[16];
+      saltusi_feature_candidate item[16];
       saltusi_candidates list = {.capacity = 16, .item = item};
       saltusi_shape_pairs(&shape[0], &c[0], &shape[1], &c[1],
                           &(saltusi_near){.reach = 0.0, .delta = 0.0}, &list);
@@ -526,12 +527,12 @@ static void polygons_that_do_not_overlap_have_no_deep_pairs(void** unused) {
                                     .radius = draw % 2 == 0 && draw / 2 % 3 == s ? 0.3 * thick : 0};
       shape[s] = make(&f, &def);
     }
-    const saltusi_carrier b = at(0.0, 0.0, random_in(&state, 0, 6.28));
+    const saltusi_body_pose b = at(0.0, 0.0, random_in(&state, 0, 6.28));
     const double angle = random_in(&state, 0, 6.28), y = random_in(&state, -0.3, 0.3);
     double x = 5.0; /* comes from the right: conservative advancement */
     saltusi_separation apart;
     for (int k = 0; k < 400; k++) {
-      const saltusi_carrier a = at(x, y, angle);
+      const saltusi_body_pose a = at(x, y, angle);
       saltusi_shape_separation(&shape[0], &a, &shape[1], &b, &apart);
       if (!(apart.distance > 1e-12) || x < -5.0) {
         break;
@@ -542,8 +543,8 @@ static void polygons_that_do_not_overlap_have_no_deep_pairs(void** unused) {
     for (int k = 0; k < 4 && apart.distance <= 1e-12;
          k++) { /* touching, overlapping by 1e-9, apart */
       const double offset[] = {0.0, -1e-9, 1e-9, random_in(&state, 1e-4, 1e-2)};
-      const saltusi_carrier a = at(x + offset[k], y, angle);
-      saltusi_candidate item[64];
+      const saltusi_body_pose a = at(x + offset[k], y, angle);
+      saltusi_feature_candidate item[64];
       saltusi_candidates list = {.capacity = 64, .item = item};
       const double reach = k == 3 ? 1e-2 : 1e-8;
       saltusi_shape_pairs(&shape[0], &a, &shape[1], &b,
@@ -561,16 +562,16 @@ static void polygons_that_do_not_overlap_have_no_deep_pairs(void** unused) {
 static void half_planes_rings_and_capsules_have_closed_forms(void** unused) {
   (void)unused;
   fixture f = begin();
-  const saltusi_carrier still = at(0, 0, 0);
+  const saltusi_body_pose still = at(0, 0, 0);
   saltus_shape_def def = {.name = "ground", .kind = SALTUS_SHAPE_HALF_PLANE};
   const saltusi_shape ground = make(&f, &def);
   def = (saltus_shape_def){.name = "c", .kind = SALTUS_SHAPE_CAPSULE, .radius = 0.1, .length = 1.0};
   const saltusi_shape capsule = make(&f, &def);
-  saltusi_candidate item[16];
+  saltusi_feature_candidate item[16];
   saltusi_candidates list = {.capacity = 16, .item = item};
   saltusi_separation apart;
 
-  saltusi_carrier a = at(0.3, 0.1 + 1e-12, 0.0); /* lies flat: both ends */
+  saltusi_body_pose a = at(0.3, 0.1 + 1e-12, 0.0); /* lies flat: both ends */
   saltusi_shape_pairs(&capsule, &a, &ground, &still, &(saltusi_near){.reach = 1e-9, .delta = 1e-6},
                       &list);
   assert_int_equal(list.count, 2);
@@ -651,14 +652,14 @@ static void joints_of_chains_are_silent(void** unused) {
   assert_int_equal(track.outline->joint[2], SALTUSI_JOINT_FLAT);
   def = (saltus_shape_def){.name = "disc", .kind = SALTUS_SHAPE_CIRCLE, .radius = 0.2};
   const saltusi_shape disc = make(&f, &def);
-  const saltusi_carrier still = at(0, 0, 0);
+  const saltusi_body_pose still = at(0, 0, 0);
   for (int k = 0; k < 5000; k++) { /* along the line of centres at gap 1e-3 */
     const double s = -1.9 + 4.5 * k / 5000.0, r = 0.799, quarter = 1.5707963267948966 * r;
     const double angle = fmin(1.5707963267948966, fmax(0.0, (s - 1.0) / r));
     const double x = s < 1.0 ? s : 1.0 + r * sin(angle);
     const double y = 0.201 + r * (1.0 - cos(angle)) + fmax(0.0, s - 1.0 - quarter);
-    const saltusi_carrier a = at(x, y, 0.4);
-    saltusi_candidate item[16];
+    const saltusi_body_pose a = at(x, y, 0.4);
+    saltusi_feature_candidate item[16];
     saltusi_candidates list = {.capacity = 16, .item = item};
     saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){.reach = 2e-3, .delta = 1e-2},
                         &list);
@@ -669,9 +670,9 @@ static void joints_of_chains_are_silent(void** unused) {
     assert_true(guards == 2 && guard[0] > -1e-9 && guard[1] > -1e-9);
   }
   /* beyond the end, from the front and from the side: the end of the chain; from behind: nothing */
-  saltusi_candidate item[16];
+  saltusi_feature_candidate item[16];
   saltusi_candidates list = {.capacity = 16, .item = item};
-  saltusi_carrier a = at(-2.1, 0.1, 0.0);
+  saltusi_body_pose a = at(-2.1, 0.1, 0.0);
   saltusi_shape_pairs(&disc, &a, &track, &still, &(saltusi_near){.reach = 1e-2, .delta = 0}, &list);
   assert_int_equal(list.count, 1);
   assert_int_equal(item[0].b, 1);

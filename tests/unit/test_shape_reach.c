@@ -7,16 +7,17 @@
  */
 #include "anyshape.h"
 #include "math/rotation.h"
-#include "shape/mesh.h"
-#include "shape/pair.h"
-#include "shape/polytope.h"
+#include "shape/mesh/mesh.h"
+#include "shape/pair/pair.h"
+#include "shape/polytope/polytope.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST = 4096 };
 
-static int list_of(const any* A, const any* B, const saltusi_near* near, saltusi_candidate* room) {
+static int list_of(const any* A, const any* B, const saltusi_near* near,
+                   saltusi_feature_candidate* room) {
   saltusi_candidates list = {.capacity = MOST, .item = room};
   assert_int_equal(saltusi_shape_pairs(&A->shape, &A->at, &B->shape, &B->at, near, &list),
                    SALTUS_OK);
@@ -94,7 +95,7 @@ static bool touches_back(const any* A, const any* B) {
 
 /* The point of the pair that is not the surface's is behind it: the two do not cut each other, so it came there around the
  * border, where an open surface has no side to keep it out. */
-static bool is_behind(const any* A, const any* B, const saltusi_candidate* pair) {
+static bool is_behind(const any* A, const any* B, const saltusi_feature_candidate* pair) {
   const any* open = A->shape.mesh != NULL ? A : B;
   double place[3], own[3];
   saltusi_mesh_foot foot;
@@ -108,8 +109,8 @@ static bool is_behind(const any* A, const any* B, const saltusi_candidate* pair)
 }
 
 /* Shapes that touch have a pair at a gap of zero, and none below: 1e-8 for what touches to 1e-11 along another axis. */
-static void look_at_touching(const any* A, const any* B, const saltusi_candidate* item, int count,
-                             tally* sum) {
+static void look_at_touching(const any* A, const any* B, const saltusi_feature_candidate* item,
+                             int count, tally* sum) {
   double least = INFINITY;
   int behind = 0;
   for (int c = 0; c < count; c++) {
@@ -131,7 +132,7 @@ static void look_at_touching(const any* A, const any* B, const saltusi_candidate
 
 /* The place where a line touches the side of a cone goes off to infinity while the line turns to be as steep as that; beyond,
  * the two have no closest points, and no gap. */
-static bool is_too_steep(const any* A, const any* B, const saltusi_candidate* numbers) {
+static bool is_too_steep(const any* A, const any* B, const saltusi_feature_candidate* numbers) {
   saltusi_pair pair;
   saltusi_closest at;
   saltusi_shape_pair(&A->shape, &A->at, &B->shape, &B->at, numbers, &pair);
@@ -142,7 +143,7 @@ static bool is_too_steep(const any* A, const any* B, const saltusi_candidate* nu
 }
 
 static void one_draw(uint64_t* seed, any_kind i, any_kind j, tally* sum) {
-  static saltusi_candidate touching[MOST], room[MOST];
+  static saltusi_feature_candidate touching[MOST], room[MOST];
   any A, B;
   any_make(seed, i, &A);
   any_make(seed, j, &B);
@@ -230,7 +231,7 @@ static void what_touches_later_is_listed_before(void** state) {
  * nothing of these. */
 static void distances_from_meshes_are_least_gaps(void** state) {
   (void)state;
-  static saltusi_candidate room[MOST];
+  static saltusi_feature_candidate room[MOST];
   for (int i = 0; i < ANY_HALF_SPACE; i++) {
     for (int j = ANY_MESH; j <= ANY_HEIGHTFIELD; j++) {
       uint64_t seed = 77;
@@ -266,7 +267,7 @@ static void stand_on_edge(any* cone, any* box, double a[3]) {
   const saltusi_placing* own = &box->shape.polytope->placing;
   const double middle[3] = {half[0], 0.0, half[2]}, n[3] = {s, 0.0, s}, t[3] = {0.0, 1.0, 0.0};
   double p[3], e[3], f[3], to[9], back[9], tip[3];
-  box->at = (saltusi_carrier){.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+  box->at = (saltusi_body_pose){.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
   saltusi_turn(own->R, middle, p);
   saltusi_along(1.0, own->x, p, p);
   saltusi_turn(own->R, n, a);
@@ -291,7 +292,7 @@ static void stand_on_edge(any* cone, any* box, double a[3]) {
  * is the one to come. */
 static void what_is_inside_of_edges_is_listed_before_it_comes_out(void** state) {
   (void)state;
-  static saltusi_candidate touching[MOST], room[MOST];
+  static saltusi_feature_candidate touching[MOST], room[MOST];
   uint64_t seed = 5;
   any A, B;
   double a[3];

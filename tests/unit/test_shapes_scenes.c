@@ -35,7 +35,7 @@ static saltus_scene* open_file(const char* name) {
 
 static saltus_sim* run(saltus_scene* scene, const char* scheme, double h, double tol,
                        double until) {
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_kept_message kept = {.text = ""};
   saltus_adaptive_options adaptive = saltus_adaptive_options_default();
   adaptive.rtol = adaptive.atol = tol;
@@ -61,7 +61,7 @@ static void probes_answer_for_shapes(void** state) {
   saltus_scene* scene = open_text(PLANE "materials: {ice: {friction: 0.04}}\n"
                                         "bodies: {ball: {mass: 1, inertia: 1, position: [0, 2], "
                                         "shapes: [{circle: {radius: 1}, material: ice}]}}\n");
-  const saltus_system* inner = saltus_scene_look(scene)->system;
+  const saltus_system* inner = saltus_scene_get_view(scene)->system;
   saltusi_probe probe;
   saltusi_probe_record record = {0};
   const saltus_system outer = saltusi_probe_over(&probe, inner, &record);
@@ -84,7 +84,7 @@ static void laws_follow_from_materials_and_exceptions(void** state) {
             "  b: {density: 1, shapes: [{circle: {radius: 1}, material: wood}], position: [1, 2]}\n"
             "  c: {density: 1, shapes: [{circle: {radius: 1}, material: wood}], position: [9, 1]}\n"
             "  d: {density: 1, shapes: [{circle: {radius: 1}}], position: [9, 3]}\n");
-  const saltus_system* sys = saltus_scene_look(scene)->system;
+  const saltus_system* sys = saltus_scene_get_view(scene)->system;
   assert_true((sys->traits & SALTUS_CHANGING_CONTACTS) != 0);
   double gap[8];
   uint64_t identity[8];
@@ -92,7 +92,7 @@ static void laws_follow_from_materials_and_exceptions(void** state) {
   saltus_contact_list list = {
       .capacity = 8, .reach = 0.1, .gap = gap, .identity = identity, .law = law};
   void* scratch = calloc(1, sys->dims.scratch);
-  const saltus_point at = {.q = saltus_scene_look(scene)->q0, .scratch = scratch};
+  const saltus_point at = {.q = saltus_scene_get_view(scene)->q0, .scratch = scratch};
   assert_int_equal(sys->ops->contacts(sys->self, &at, &list), SALTUS_OK);
   assert_int_equal(list.count,
                    3); /* a and c on the floor, d on c; a and b overlap and do not see it */
@@ -120,9 +120,9 @@ static void mass_and_centre_follow_from_shapes(void** state) {
                 "    {polygon: {points: [[0, 0], [3, 0], [3, 1], [0, 1]]}},\n"
                 "    {polygon: {points: [[0, 0], [1, 0], [1, 1], [0, 1]]}, position: [0, 1]}]}\n"
                 "markers: {corner: {body: ell, point: [3, 1]}}\n");
-  const saltus_mechanism* m = saltus_scene_look(scene)->mechanism;
+  const saltus_mechanism* m = saltus_scene_get_view(scene)->mechanism;
   const saltus_body_place body = saltus_mechanism_body(m, 0);
-  const double* q = saltus_scene_look(scene)->q0;
+  const double* q = saltus_scene_get_view(scene)->q0;
   double x[3], axes[9];
   assert_near(body.mass, 8.0, 1e-14);
   assert_near(body.inertia[0], 2.0 * 25.0 / 6.0, 1e-13);
@@ -148,7 +148,7 @@ static void derivatives_of_contacts_agree_with_differences(void** state) {
       "          velocity: [-1, 0, 0]}\n"
       "  cam: {driven: {x: 0.9*sin(t) - 0.8, z: 0.4 + t^2, axis: [0, 1, 0], angle: 3*t},\n"
       "        shapes: [{capsule: {radius: 0.2, length: 0.5}}]}\n");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_system_check_result result;
   assert_int_equal(
       saltus_system_check(view->system, 0.1, view->q0, view->v0, (saltus_log){0}, &result),
@@ -223,7 +223,7 @@ static void overlaps_are_refused_by_name_or_parted(void** state) {
   assert_says(kept, "move the first by (-0.1, ");
   def.separate = true;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const double* q = saltus_scene_look(scene)->q0;
+  const double* q = saltus_scene_get_view(scene)->q0;
   assert_true(q[3] - q[0] >= 2.0 - 2e-9 && q[3] - q[0] < 2.01);
   assert_true(q[6] - q[3] >= 2.0 - 2e-9 && q[6] - q[3] < 2.01);
   saltus_scene_destroy(scene);
@@ -249,7 +249,7 @@ static void a_column_is_parted_from_the_ground_up(void** state) {
   if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
     fail_msg("%s", kept.text);
   }
-  const double* q = saltus_scene_look(scene)->q0;
+  const double* q = saltus_scene_get_view(scene)->q0;
   for (int i = 0; i < BOARDS; i++) {
     assert_near(q[7 * i + 2], 0.05 + 0.1 * i, 1e-6);
   }
@@ -260,7 +260,7 @@ static void a_column_is_parted_from_the_ground_up(void** state) {
 static void dominoes_fall(void** state) {
   (void)state;
   saltus_scene* scene = open_file("shapes/dominoes.yaml");
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_kept_message kept = {.text = ""};
   const saltus_sim_def def = {.system = view->system,
                               .scheme = view->scheme,

@@ -49,7 +49,7 @@ static watched run_by(const char* text, double until, const saltus_moreau_jean_o
   if (saltus_scene_create(&open, &scene) != SALTUS_OK) {
     fail_msg("refused: %s", kept.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   watched seen = {0};
   const saltus_recorder recorder = {.frame = watch, .user = &seen};
   const saltus_sim_def def = {.system = view->system,
@@ -466,7 +466,7 @@ static void springs_are_refused_without_their_options(void** state) {
   saltus_scene* scene;
   const saltus_scene_def open = {.path = "s", .text = HEAD CUBE("a", "0", "0.05", "")};
   assert_int_equal(saltus_scene_create(&open, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   for (int lacks = 0; lacks < 5; lacks++) {
     saltus_moreau_jean_options options = speculative(1e-6);
     options.stiffness = 1e6;
@@ -494,7 +494,7 @@ static void a_held_contact_whose_features_end_is_let_go(void** state) {
   (void)state;
   saltus_kept_message kept = {.text = ""};
   saltus_scene* scene = saltus_test_scene("shapes/pawl", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "splitting-rkf45-contact",
                               .q0 = view->q0,
@@ -515,7 +515,7 @@ static void a_held_contact_whose_features_end_is_let_go(void** state) {
 static void the_pawl_drops_in_by_splitting(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("shapes/pawl", NULL, 0);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "splitting-rkf45-contact",
                               .q0 = view->q0,

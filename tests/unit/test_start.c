@@ -49,7 +49,7 @@ static void the_light_one_moves_more(void** state) {
                                 .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_near(view->q0[0], 0.504 - 0.003, 1e-15);
   assert_near(view->q0[1], 0.5 - 0.001, 1e-15);
   assert_near(view->v0[0], 1.004 - 0.003, 1e-15);
@@ -71,7 +71,7 @@ static void contacts_are_pushed_out_one_after_the_other(void** state) {
                                 .log = saltus_log_keep(&kept)};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_near(view->q0[0], 0.0, 1e-15);
   assert_near(view->q0[1], 0.0, 1e-15);
   assert_true(view->v0[0] == -1.0 && view->v0[1] == 0.0); /* an impact, not a mistake */

@@ -240,7 +240,7 @@ static void frames_after_an_impact_have_its_velocities(void** state) {
   if (saltus_scene_create(&file, &scene) != SALTUS_OK) {
     fail_msg("%s", message.text);
   }
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_adaptive_options options = saltus_adaptive_options_default();
   options.rtol = options.atol = 1e-8;
   course c = {.frames = 0};

@@ -260,7 +260,7 @@ static void compare_with_dense(const made* dense, const made* other, int shape, 
   saltusi_linear_solve(&dense->eval, &dense->linear, full);
   const int width =
       saltusi_linear_solve_row(&other->eval, &other->linear, 4, column, entries, out_column, out);
-  assert_true(width <= saltusi_linear_row_room(&other->linear, &other->eval.sys, 4));
+  assert_true(width <= saltusi_linear_row_workspace(&other->linear, &other->eval.sys, 4));
   int expected = 0;
   for (int body = 0; body < MANY; body++) {
     expected += reaches(shape, coupled, body, i, j) ? 3 : 0;

@@ -10,7 +10,7 @@
 
 static scene_outcome go(const saltus_scene* scene, const char* scheme, double amount,
                         double until) {
-  return scene_try(saltus_scene_look(scene), scheme, amount, until);
+  return scene_try(saltus_scene_get_view(scene), scheme, amount, until);
 }
 
 /* A pendulum of 1 m let go level; its string is cut at the lowest point. */
@@ -143,7 +143,7 @@ static void a_walker_switches_its_floor_once_a_step(void** unused) {
 static void a_resumed_run_has_the_same_bits(void** unused) {
   (void)unused;
   saltus_scene* scene = scene_open_text(string);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "adaptive",
                               .q0 = view->q0,
@@ -388,7 +388,7 @@ static void a_rod_that_is_open_at_the_start_catches_a_body(void** unused) {
 static void an_input_from_outside_closes_nothing_that_is_open(void** unused) {
   (void)unused;
   saltus_scene* scene = scene_open_text(back_on[0]);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   saltus_kept_message kept;
   const saltus_sim_def def = {.system = view->system,
                               .scheme = "adaptive",

@@ -5,7 +5,7 @@
  */
 #include "saltus_test.h"
 
-#include "team/team.h"
+#include "thread_pool/thread_pool.h"
 
 #include <stdlib.h>
 
@@ -26,16 +26,16 @@ static void count_job(void* context, int job) {
 /* A team of its own memory. */
 typedef struct owned {
   void* block;
-  saltusi_team* team;
+  saltusi_thread_pool* team;
 } owned;
 
 static owned make_team(void) {
   saltus_arena arena = saltus_arena_counting();
-  assert_null(saltusi_team_layout(&arena));
+  assert_null(saltusi_thread_pool_layout(&arena));
   owned o = {.block = malloc(arena.used + SALTUS_ALIGNMENT)};
   assert_non_null(o.block);
   arena = saltus_arena_over(o.block, arena.used + SALTUS_ALIGNMENT);
-  o.team = saltusi_team_layout(&arena);
+  o.team = saltusi_thread_pool_layout(&arena);
   return o;
 }
 
@@ -48,20 +48,20 @@ static void each_job_runs_once_per_run(void** state) {
     owned o = make_team();
     tally t = {0};
     int expected[JOBS] = {0};
-    saltusi_team_open(o.team, threads[n]);
-    assert_int_equal(saltusi_team_size(o.team), saltus_has("threads") ? threads[n] : 1);
+    saltusi_thread_pool_open(o.team, threads[n]);
+    assert_int_equal(saltusi_thread_pool_size(o.team), saltus_has("threads") ? threads[n] : 1);
     for (int k = 0; k < 3000; k++) {
       int jobs = k % (JOBS + 1);
       t.given[k % 2] = k;
-      saltusi_team_run(o.team, jobs, count_job, &t);
+      saltusi_thread_pool_run(o.team, jobs, count_job, &t);
       for (int j = 0; j < JOBS; j++) {
         expected[j] += j < jobs ? 1 : 0;
         assert_int_equal(t.calls[j], expected[j]);
         assert_true(j >= jobs || t.seen[j] == t.given[0] + t.given[1]);
       }
     }
-    saltusi_team_close(o.team);
-    assert_int_equal(saltusi_team_size(o.team), 1);
+    saltusi_thread_pool_close(o.team);
+    assert_int_equal(saltusi_thread_pool_size(o.team), 1);
     free(o.block);
   }
 }
@@ -72,10 +72,10 @@ static void teams_open_and_close(void** state) {
   owned o = make_team();
   tally t = {0};
   for (int k = 0; k < 3; k++) {
-    saltusi_team_open(o.team, 4);
-    saltusi_team_close(o.team);
-    saltusi_team_close(o.team);
-    saltusi_team_run(o.team, JOBS, count_job, &t);
+    saltusi_thread_pool_open(o.team, 4);
+    saltusi_thread_pool_close(o.team);
+    saltusi_thread_pool_close(o.team);
+    saltusi_thread_pool_run(o.team, JOBS, count_job, &t);
     assert_int_equal(t.calls[JOBS - 1], k + 1);
   }
   free(o.block);

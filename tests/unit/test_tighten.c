@@ -4,7 +4,7 @@
  * test_tighten.c - tolerances of the motion: errors against motions that are known, motions that cannot be known, and the
  * distance of motions with impacts at other times.
  */
-#include "run/track.h"
+#include "run/trajectory_samples.h"
 #include "saltus_test.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static saltus_run_accuracy run_known(const saltus_scene_view* view, known of, bo
   def.recorder_count = 1;
   def.log = saltus_log_keep(&kept);
   saltus_run* run;
-  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_go(run) != SALTUS_OK) {
+  if (saltus_run_create(&def, &run) != SALTUS_OK || saltus_run_execute(run) != SALTUS_OK) {
     fail_msg("%g: %s", l->tol, kept.text);
   }
   saltus_run_accuracy accuracy = saltus_run_outcome(run)->accuracy;
@@ -109,7 +109,7 @@ static void errors_against_closed_forms_are_below_the_tolerance(void** state) {
 static void errors_with_dry_friction_are_below_the_tolerance(void** state) {
   (void)state;
   saltus_scene* scene = saltus_test_scene("coulomb-block", NULL, 0);
-  check_accuracy(saltus_scene_look(scene), (known){.exact = coulomb_block}, "block");
+  check_accuracy(saltus_scene_get_view(scene), (known){.exact = coulomb_block}, "block");
   saltus_scene_destroy(scene);
 }
 
@@ -138,8 +138,8 @@ static void errors_that_add_up_are_seen_and_reduced(void** state) {
   saltus_scene* scene = scene_of(many_swings);
   listener plain = {.tol = 1e-6}, tight = {.tol = 1e-6};
   const known of = {.exact = swing};
-  run_known(saltus_scene_look(scene), of, false, &plain);
-  saltus_run_accuracy a = run_known(saltus_scene_look(scene), of, true, &tight);
+  run_known(saltus_scene_get_view(scene), of, false, &plain);
+  saltus_run_accuracy a = run_known(saltus_scene_get_view(scene), of, true, &tight);
   assert_true(plain.error > 10.0); /* what there is to do */
   assert_true(tight.error <= 1.0 && tight.error <= a.error);
   /* the amplification of the estimate is what was seen without it, to the factor between runs */
@@ -152,19 +152,19 @@ static void the_run_that_is_kept_has_the_bits_of_its_tolerance(void** state) {
   (void)state;
   saltus_scene* scene = scene_of(many_swings);
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.tol = 1e-5;
   def.global = true;
   saltus_run *run, *same;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
   assert_int_equal(saltus_run_tighten(run), SALTUS_OK);
-  double tol = saltus_run_about(run)->rtol;
-  assert_true(tol < 1e-6 && saltus_run_about(run)->global);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  double tol = saltus_run_get_settings(run)->rtol;
+  assert_true(tol < 1e-6 && saltus_run_get_settings(run)->global);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   def.tol = tol;
   def.global = false;
   assert_int_equal(saltus_run_create(&def, &same), SALTUS_OK);
-  assert_int_equal(saltus_run_go(same), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(same), SALTUS_OK);
   assert_true(saltus_run_outcome(run)->q[0] == saltus_run_outcome(same)->q[0]);
   assert_true(saltus_run_outcome(run)->v[0] == saltus_run_outcome(same)->v[0]);
   assert_false(saltus_run_outcome(same)->accuracy.known);
@@ -203,7 +203,7 @@ static last_state state_at(const saltus_scene_view* view, double until, double t
   def.recorder_count = 1;
   saltus_run* run;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   saltus_run_destroy(run);
   return last;
 }
@@ -215,7 +215,7 @@ static double apart(last_state a, last_state b) {
 static void chaos_is_refused_with_the_time_up_to_which_it_is_known(void** state) {
   (void)state;
   saltus_scene* scene = scene_of(chaos);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   assert_true(view->global);
   saltus_kept_message kept;
   saltus_run_def def = saltus_run_def_default();
@@ -223,7 +223,7 @@ static void chaos_is_refused_with_the_time_up_to_which_it_is_known(void** state)
   def.log = saltus_log_keep(&kept);
   saltus_run* run;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_ERR_ACCURACY);
+  assert_int_equal(saltus_run_execute(run), SALTUS_ERR_ACCURACY);
   assert_says(kept, "cannot be known to 1e-06 up to t = 30 s in double precision, only up to t = ");
   const saltus_run_result* r = saltus_run_outcome(run);
   assert_false(r->accuracy.known);
@@ -244,13 +244,13 @@ static void chaos_is_tightened_as_long_as_it_can_be_known(void** state) {
   last_state last = {{0}};
   const saltus_recorder recorder = {.frame = keep_last, .user = &last};
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.until = 5.0;
   def.recorders = &recorder;
   def.recorder_count = 1;
   saltus_run* run;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  assert_int_equal(saltus_run_go(run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
   const saltus_run_accuracy* a = &saltus_run_outcome(run)->accuracy;
   assert_true(a->known && a->part < 1e-3 && a->amplification > 1e3);
   assert_true(apart(last, state_at(def.scene, 5.0, 1e-13)) < 1e-6 * (1.0 + fabs(last.q[0])));
@@ -269,7 +269,7 @@ static void schemes_without_a_tolerance_of_steps_are_refused(void** state) {
   for (int i = 0; i < 3; i++) {
     saltus_kept_message kept;
     saltus_run_def def = saltus_run_def_default();
-    def.scene = saltus_scene_look(scene);
+    def.scene = saltus_scene_get_view(scene);
     def.scheme = schemes[i];
     def.tol = 1e-4;
     def.global = true;
@@ -287,7 +287,7 @@ static void a_tolerance_at_the_limit_of_the_scheme_is_refused(void** state) {
   saltus_scene* scene = scene_of(many_swings);
   saltus_kept_message kept;
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.tol = 1e-14;
   def.global = true;
   def.log = saltus_log_keep(&kept);
@@ -305,7 +305,7 @@ static void a_scheme_that_fails_is_heard_with_the_name_of_what_failed(void** sta
   saltus_scene* scene = saltus_test_scene("bodies-four-bar-1", NULL, 0);
   saltus_kept_message kept;
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(scene);
+  def.scene = saltus_scene_get_view(scene);
   def.tol = 1e-8;
   def.global = true;
   def.log = saltus_log_keep(&kept);
@@ -343,17 +343,17 @@ static saltus_status interfere(void* user, double t, double t_end, long long ste
 
 static saltus_status tighten_with(interference* f, bool again, saltus_kept_message* kept) {
   saltus_run_def def = saltus_run_def_default();
-  def.scene = saltus_scene_look(f->scene);
+  def.scene = saltus_scene_get_view(f->scene);
   def.tol = 1e-5;
   def.global = true;
   def.log = saltus_log_keep(kept);
   def.progress = (saltus_progress){.report = interfere, .user = f, .interval = 1e-9};
   saltus_run* run;
   assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
-  saltus_status status = saltus_run_go(run);
+  saltus_status status = saltus_run_execute(run);
   if (again) {
     assert_int_equal(status, SALTUS_ERR_STOPPED);
-    status = saltus_run_go(run);
+    status = saltus_run_execute(run);
     assert_true(saltus_run_outcome(run)->accuracy.known);
   }
   saltus_run_destroy(run);
@@ -385,7 +385,7 @@ static void memory_that_ends_is_an_error_and_leaves_nothing(void** state) {
     counter count = {.fail_at = fail_at};
     const saltus_allocator allocator = counting_allocator(&count);
     saltus_run_def def = saltus_run_def_default();
-    def.scene = saltus_scene_look(scene);
+    def.scene = saltus_scene_get_view(scene);
     def.until = 2.0;
     def.tol = 1e-3;
     def.global = true;
@@ -393,7 +393,7 @@ static void memory_that_ends_is_an_error_and_leaves_nothing(void** state) {
     saltus_run* run;
     saltus_status status = saltus_run_create(&def, &run);
     if (status == SALTUS_OK) {
-      status = saltus_run_go(run);
+      status = saltus_run_execute(run);
       saltus_run_destroy(run);
     }
     assert_int_equal(count.live, 0);
@@ -425,8 +425,8 @@ static const saltus_system_ops ops = {.mass = no_mass, .force = no_force};
 static const saltus_system point = {.ops = &ops, .dims = {.nq = 1, .nv = 1}};
 
 /* A point that comes with -u, is hit at the time `hit` at 0 and leaves with u, heard at the times. */
-static void hear_bounce(saltusi_track* track, double hit, double u) {
-  const saltus_recorder recorder = saltusi_track_recorder(track);
+static void hear_bounce(saltusi_trajectory_samples* track, double hit, double u) {
+  const saltus_recorder recorder = saltusi_trajectory_samples_recorder(track);
   bool jumped = false;
   for (int k = 0; k < track->count; k++) {
     double t = track->times[k];
@@ -451,19 +451,19 @@ static double largest_distance(double first, double second, double u, double tol
   saltusi_asked asked = {.sys = &point, .rtol = 1e-12, .atol = tol, .atol_velocity = tol};
   const double q0 = 1.0;
   assert_true(saltusi_asked_start(&asked, &q0, &pool));
-  saltusi_track tracks[2];
+  saltusi_trajectory_samples tracks[2];
   double profile[COUNT], room[2], most = 0.0;
   for (int i = 0; i < 2; i++) {
-    assert_true(saltusi_track_start(&tracks[i], &point, times, COUNT, &pool));
+    assert_true(saltusi_trajectory_samples_start(&tracks[i], &point, times, COUNT, &pool));
     hear_bounce(&tracks[i], i == 0 ? first : second, u);
     assert_int_equal(tracks[i].jump_count, 1);
   }
-  saltusi_track_compare(&asked, &tracks[0], &tracks[1], room, profile);
+  saltusi_trajectory_samples_compare(&asked, &tracks[0], &tracks[1], room, profile);
   for (int k = 0; k < COUNT; k++) {
     most = fmax(most, profile[k]);
   }
-  saltusi_track_end(&tracks[0]);
-  saltusi_track_end(&tracks[1]);
+  saltusi_trajectory_samples_end(&tracks[0]);
+  saltusi_trajectory_samples_end(&tracks[1]);
   saltusi_pool_free(&pool);
   return most;
 }
@@ -492,17 +492,18 @@ static void velocities_away_from_impacts_are_compared_as_they_are(void** state) 
   saltusi_asked asked = {.sys = &point, .rtol = 0.0, .atol = 1e-3, .atol_velocity = 1e-2};
   const double q0 = 1.0;
   assert_true(saltusi_asked_start(&asked, &q0, &pool));
-  saltusi_track a, b;
-  assert_true(saltusi_track_start(&a, &point, times, 1, &pool));
-  assert_true(saltusi_track_start(&b, &point, times, 1, &pool));
+  saltusi_trajectory_samples a, b;
+  assert_true(saltusi_trajectory_samples_start(&a, &point, times, 1, &pool));
+  assert_true(saltusi_trajectory_samples_start(&b, &point, times, 1, &pool));
   double profile, room[2];
-  saltusi_track_compare(&asked, &a, &b, room, &profile);
+  saltusi_trajectory_samples_compare(&asked, &a, &b, room, &profile);
   assert_true(isinf(profile)); /* what was not heard is no agreement */
-  const saltus_recorder first = saltusi_track_recorder(&a), second = saltusi_track_recorder(&b);
+  const saltus_recorder first = saltusi_trajectory_samples_recorder(&a),
+                        second = saltusi_trajectory_samples_recorder(&b);
   double q = 1.0, v = 2.0, moved = 1.002, faster = 2.05;
   first.frame(first.user, &(saltus_frame){.t = 1.0, .q = &q, .v = &v});
   second.frame(second.user, &(saltus_frame){.t = 1.0, .q = &moved, .v = &faster});
-  saltusi_track_compare(&asked, &a, &b, room, &profile);
+  saltusi_trajectory_samples_compare(&asked, &a, &b, room, &profile);
   assert_near(profile, 5.0, 1e-9); /* 0.05 / 1e-2; positions 2 */
   saltusi_pool_free(&pool);
 }

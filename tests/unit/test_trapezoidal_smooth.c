@@ -227,7 +227,7 @@ static void an_indefinite_effective_mass_is_reported(void** state) {
     const saltus_scene_def scene_def = {.path = "away", .text = text};
     saltus_scene* scene;
     assert_int_equal(saltus_scene_create(&scene_def, &scene), SALTUS_OK);
-    const saltus_scene_view* view = saltus_scene_look(scene);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
     const saltus_scheme_def def = {
         .scheme = mean, .system = view->system, .log = saltus_log_keep(&kept)};
     saltus_scheme* scheme;
@@ -375,7 +375,7 @@ static void springs_are_potentials_and_forces(void** state) {
   const double v[2] = {0.3, -0.7};
   saltus_system_check_result check;
   assert_int_equal(
-      saltus_system_check(saltus_scene_look(scene)->system, 0.1, q, v, (saltus_log){0}, &check),
+      saltus_system_check(saltus_scene_get_view(scene)->system, 0.1, q, v, (saltus_log){0}, &check),
       SALTUS_OK);
   assert_true(check.worst < 1e-9 && check.traits_hold);
   saltus_scene_destroy(scene);
@@ -412,7 +412,7 @@ static double last_joint_force(double h, double t_end) {
   const saltus_scene_def scene_def = {.path = "pendulum", .text = pendulum};
   saltus_scene* scene;
   assert_int_equal(saltus_scene_create(&scene_def, &scene), SALTUS_OK);
-  const saltus_scene_view* view = saltus_scene_look(scene);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
   const saltus_sim_def def = {
       .system = view->system, .scheme = mean, .h = h, .q0 = view->q0, .v0 = view->v0};
   saltus_sim* sim;

@@ -19,7 +19,7 @@ enum { MOST = 4096 };
 typedef struct fixture {
   saltusi_pool pool;
   saltusi_world world;
-  saltusi_carrier* carrier; /* one for each shape, the last is the world's */
+  saltusi_body_pose* carrier; /* one for each shape, the last is the world's */
   void* memory;
 } fixture;
 
@@ -42,7 +42,7 @@ static void make(fixture* f, int n, double spread) {
   int* law = SALTUSI_TAKE(&f->pool, int, 1);
   f->world = (saltusi_world){.count = n + 1, .carriers = n + 1, .materials = 1, .law = law};
   f->world.instance = SALTUSI_TAKE(&f->pool, saltusi_instance, n + 1);
-  f->carrier = SALTUSI_TAKE(&f->pool, saltusi_carrier, n + 1);
+  f->carrier = SALTUSI_TAKE(&f->pool, saltusi_body_pose, n + 1);
   for (int i = 0; i <= n; i++) {
     saltusi_instance* at = &f->world.instance[i];
     const saltus_shape_def ball = {.name = "ball", .kind = SALTUS_SHAPE_SPHERE, .radius = 0.1};
@@ -54,7 +54,7 @@ static void make(fixture* f, int n, double spread) {
     at->mobility = i == n || i % 10 == 9 ? SALTUSI_MOBILITY_FIXED
                    : i % 10 == 4         ? SALTUSI_MOBILITY_DRIVEN
                                          : SALTUSI_MOBILITY_FREE;
-    saltusi_carrier* c = &f->carrier[i];
+    saltusi_body_pose* c = &f->carrier[i];
     for (int k = 0; k < 3 && i < n; k++) {
       c->x[k] = random_in(&seed, k == 2 ? 0.0 : -spread, spread);
       c->v[k] = random_in(&seed, -1.0, 1.0);
@@ -75,7 +75,7 @@ typedef struct met {
   int pair[MOST][2];
 } met;
 
-static bool note(void* user, const saltusi_meeting* meeting) {
+static bool note(void* user, const saltusi_near_pair* meeting) {
   met* m = user;
   assert_true(m->count < MOST);
   m->pair[m->count][0] = meeting->a;
@@ -152,7 +152,7 @@ static void balls_meet_within_what_they_come_closer(void** state) {
   for (int i = 0; i < f.world.count; i++) {
     for (int j = i + 1; j < f.world.count; j++) {
       const saltusi_instance *a = &f.world.instance[i], *b = &f.world.instance[j];
-      const saltusi_carrier *x = &f.carrier[a->carrier], *y = &f.carrier[b->carrier];
+      const saltusi_body_pose *x = &f.carrier[a->carrier], *y = &f.carrier[b->carrier];
       if (saltusi_world_law(&f.world, i, j) < 0) {
         continue;
       }
@@ -206,10 +206,10 @@ static void an_identity_is_found_back(void** state) {
   for (int i = 0; i < 90; i += 7) {
     for (int j = i + 1; j < f.world.count; j += 5) {
       for (int branch = 0; branch < 8; branch += 3) {
-        const saltusi_candidate pair = {.a = 1, .b = 1, .branch = branch};
+        const saltusi_feature_candidate pair = {.a = 1, .b = 1, .branch = branch};
         const uint64_t identity = saltusi_world_identity(&f.world, i, j, &pair);
         int a, b;
-        saltusi_candidate back;
+        saltusi_feature_candidate back;
         saltusi_world_decode(&f.world, identity, &a, &b, &back);
         assert_int_equal(a, i);
         assert_int_equal(b, j);
@@ -223,7 +223,7 @@ static void an_identity_is_found_back(void** state) {
   drop(&f);
 }
 
-static bool knows(const saltusi_world* world, int a, int b, saltusi_candidate pair) {
+static bool knows(const saltusi_world* world, int a, int b, saltusi_feature_candidate pair) {
   return saltusi_world_knows(world, saltusi_world_identity(world, a, b, &pair));
 }
 
@@ -233,12 +233,12 @@ static void an_identity_of_no_contact_is_refused(void** state) {
   (void)state;
   fixture f;
   make(&f, 20, 1.0);
-  const saltusi_candidate touch = {.a = 1, .b = 1};
+  const saltusi_feature_candidate touch = {.a = 1, .b = 1};
   assert_true(knows(&f.world, 2, 7, touch));
   assert_true(knows(&f.world, 2, 20, touch)); /* on the floor */
-  assert_true(knows(&f.world, 2, 7, (saltusi_candidate){.a = 1, .b = 1, .branch = 7}));
-  assert_false(knows(&f.world, 2, 7, (saltusi_candidate){.a = 0, .b = 1}));
-  assert_false(knows(&f.world, 2, 7, (saltusi_candidate){.a = 1, .b = 0}));
+  assert_true(knows(&f.world, 2, 7, (saltusi_feature_candidate){.a = 1, .b = 1, .branch = 7}));
+  assert_false(knows(&f.world, 2, 7, (saltusi_feature_candidate){.a = 0, .b = 1}));
+  assert_false(knows(&f.world, 2, 7, (saltusi_feature_candidate){.a = 1, .b = 0}));
   const uint64_t good = saltusi_world_identity(&f.world, 2, 7, &touch);
   assert_false(saltusi_world_knows(&f.world, good << 32 | good >> 32)); /* 7 before 2 */
   assert_false(saltusi_world_knows(&f.world, (good & 0xffffffffU) << 32 | (good & 0xffffffffU)));
@@ -267,7 +267,7 @@ static void an_identity_that_is_known_has_parts_that_exist(void** state) {
       continue;
     }
     int a, b;
-    saltusi_candidate pair;
+    saltusi_feature_candidate pair;
     saltusi_world_decode(&f.world, identity, &a, &b, &pair);
     assert_true(0 <= a && a < b && b < f.world.count);
     assert_true(1 <= pair.a && pair.a <= f.world.instance[a].shape.stored);
@@ -313,7 +313,7 @@ static void exceptions_hold_in_their_order(void** state) {
                          .exceptions = list,
                          .exception_count = 3};
   world.instance = SALTUSI_TAKE(&pool, saltusi_instance, 3);
-  saltusi_carrier carrier[3] = {{.x = {0}}};
+  saltusi_body_pose carrier[3] = {{.x = {0}}};
   for (int i = 0; i < 3; i++) {
     const saltus_shape_def ball = {.name = "ball", .kind = SALTUS_SHAPE_SPHERE, .radius = 0.1};
     assert_int_equal(saltusi_shape_make(&ball, 3, &pool, (saltus_log){0}, &world.instance[i].shape),

@@ -91,7 +91,7 @@ static saltus_status record(const saltus_scene_view* scene, const saltus_run_def
   if (status != SALTUS_OK) {
     return status;
   }
-  const saltus_run_settings* settings = saltus_run_about(run);
+  const saltus_run_settings* settings = saltus_run_get_settings(run);
   saltus_recording_def file = saltus_recording_def_default();
   saltus_recording* recording = NULL;
   file.path = path;
@@ -111,7 +111,7 @@ static saltus_status record(const saltus_scene_view* scene, const saltus_run_def
     status = saltus_run_record(run, saltus_recording_recorder(recording));
   }
   if (status == SALTUS_OK) {
-    status = saltus_run_go(run);
+    status = saltus_run_execute(run);
     const saltus_run_result* result = saltus_run_outcome(run);
     char explanation[EXPLANATION];
     saltus_run_explain(run, explanation, sizeof explanation);
@@ -172,7 +172,7 @@ play* play_run(const char* text, const char* scheme, const char* overrides, doub
   saltus_scene* scene;
   if (saltus_scene_create(&scene_def, &scene) == SALTUS_OK) {
     saltus_run_def def = saltus_run_def_default();
-    def.scene = saltus_scene_look(scene);
+    def.scene = saltus_scene_get_view(scene);
     def.scheme = scheme[0] != '\0' ? scheme : NULL;
     def.tol = tol > 0.0 ? tol : NAN;
     def.step = step > 0.0 ? step : NAN;

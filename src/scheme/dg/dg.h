@@ -138,7 +138,7 @@ typedef struct saltusi_dg {
 
   saltusi_dg_newton newton;
 
-  /* many rows: dg_large.c, dg_whole.c */
+  /* many rows: dg_large.c, dg_coupled.c */
   bool has_op;
   saltusi_operator op;
   double* pushed;                    /* [n x nv] b_k */
@@ -172,7 +172,8 @@ size_t saltusi_dg_memory(const saltus_system* sys);
 /* dg_dense_output.c */
 
 size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* sys);
-void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, saltusi_carry* carry);
+void saltusi_dg_transfer(const saltus_dg_options* o, const saltus_system* sys,
+                         saltusi_state_transfer* carry);
 /* The finished step into its dense output. */
 void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s);
 saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query);
@@ -194,7 +195,7 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
 static inline saltusi_linear* saltusi_dg_mass(const saltusi_dg* w, int node) {
   return &w->mass[w->masses > 1 ? node : 0];
 }
-/* response of the first rows of a stage; SALTUS_RETRY_ROOM when there are too many */
+/* response of the first rows of a stage; SALTUS_RETRY_CAPACITY when there are too many */
 saltus_status saltusi_dg_respond(saltusi_dg* w, saltusi_eval* eval, int node, int rows);
 static inline double* saltusi_dg_response(const saltusi_dg* w, int nv, int node, int row) {
   return w->response + (size_t)(node * w->dense_rows + row) * (size_t)nv;
@@ -241,8 +242,8 @@ saltus_status saltusi_dg_large_impact(saltusi_dg* w, const saltusi_step* s, int 
 saltus_status saltusi_dg_form_stage(saltusi_dg* w, const saltusi_step* s, int node);
 saltus_status saltusi_dg_form_chosen(saltusi_dg* w, const saltusi_step* s, int node);
 saltus_status saltusi_dg_hold_chosen(saltusi_dg* w, saltusi_eval* eval);
-/* dg_whole.c: the same for all pairs at once. */
-saltus_status saltusi_dg_whole_law(saltusi_dg* w, const saltusi_step* s, int pairs);
+/* dg_coupled.c: the same for all pairs at once. */
+saltus_status saltusi_dg_coupled_law(saltusi_dg* w, const saltusi_step* s, int pairs);
 
 /* dg_impact.c */
 

@@ -22,22 +22,22 @@
 enum { ROWS = 3 }; /* of a contact: normal and tangents */
 
 /* Where the parts of the data are. */
-typedef struct parts {
+typedef struct dg_dense_output_parts {
   double *t, *h, *q0, *v0, *v1, *V;
   double* rates; /* [nodes x nq] of positions, with maps and a degree above 0; else V */
   double* r;     /* [nc x ROWS x nodes] */
   double* end;   /* [nc x ROWS] */
   double* start; /* [nc x ROWS] */
-} parts;
+} dg_dense_output_parts;
 
 /* Doubles for rates of positions. */
 static size_t rate_count(const saltus_system* sys, int nodes) {
   return saltusi_has_maps(sys) && nodes > 1 ? (size_t)nodes * (size_t)sys->dims.nq : 0;
 }
 
-static parts find_parts(double* data, const saltus_system* sys, int nodes) {
+static dg_dense_output_parts find_parts(double* data, const saltus_system* sys, int nodes) {
   const saltus_dims* d = &sys->dims;
-  parts p = {.t = data, .h = data + 1, .q0 = data + 2};
+  dg_dense_output_parts p = {.t = data, .h = data + 1, .q0 = data + 2};
   p.v0 = p.q0 + d->nq;
   p.v1 = p.v0 + d->nv;
   p.V = p.v1 + d->nv;
@@ -57,21 +57,22 @@ size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* s
          rate_count(sys, o->degree + 1) + (size_t)d->nc * ROWS * (nodes + 2);
 }
 
-void saltusi_dg_carry(const saltus_dg_options* o, const saltus_system* sys, saltusi_carry* carry) {
+void saltusi_dg_transfer(const saltus_dg_options* o, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   assert(o != NULL && sys != NULL && carry != NULL);
   const saltus_dims* d = &sys->dims;
   size_t nodes = (size_t)o->degree + 1;
-  saltusi_carry_plain(carry, 2 + (size_t)d->nq + (2 + nodes) * (size_t)d->nv +
-                                 rate_count(sys, o->degree + 1));
-  saltusi_carry_each(carry, ROWS * nodes);
-  saltusi_carry_each(carry, ROWS);
-  saltusi_carry_each(carry, ROWS);
+  saltusi_transfer_plain(carry, 2 + (size_t)d->nq + (2 + nodes) * (size_t)d->nv +
+                                    rate_count(sys, o->degree + 1));
+  saltusi_transfer_each(carry, ROWS * nodes);
+  saltusi_transfer_each(carry, ROWS);
+  saltusi_transfer_each(carry, ROWS);
 }
 
 void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
   assert(w != NULL && s != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
-  parts p = find_parts(s->dense, &s->eval->sys, w->nodes);
+  dg_dense_output_parts p = find_parts(s->dense, &s->eval->sys, w->nodes);
   size_t contact = ROWS * (size_t)w->nodes;
   *p.t = s->t;
   *p.h = s->h;
@@ -110,7 +111,7 @@ void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s) {
 }
 
 /* Values of the polynomials and their integrals at a time of the step; of degree 0: 1 and tau. */
-static double basis(const saltusi_dg* w, const parts* p, double t, double* value,
+static double basis(const saltusi_dg* w, const dg_dense_output_parts* p, double t, double* value,
                     double* integral) {
   double tau = fmin(fmax((t - *p->t) / *p->h, 0.0), 1.0);
   if (w->nodes == 1) {
@@ -126,7 +127,7 @@ saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) 
   assert(w != NULL && query != NULL);
   const saltus_dims* d = &query->eval->sys.dims;
   const saltus_system* sys = &query->eval->sys;
-  parts p = find_parts(query->data, sys, w->nodes);
+  dg_dense_output_parts p = find_parts(query->data, sys, w->nodes);
   double value[SALTUSI_DG_NODES_MAX];
   double integral[SALTUSI_DG_NODES_MAX];
   double tau = basis(w, &p, query->t, value, integral);
@@ -155,7 +156,7 @@ saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query) 
 void saltusi_dg_dense_contact(saltusi_dg* w, const saltusi_dense_query* query, int key,
                               saltus_contact_inside* contact) {
   assert(w != NULL && query != NULL && contact != NULL && key >= 0);
-  parts p = find_parts(query->data, &query->eval->sys, w->nodes);
+  dg_dense_output_parts p = find_parts(query->data, &query->eval->sys, w->nodes);
   double value[SALTUSI_DG_NODES_MAX];
   double integral[SALTUSI_DG_NODES_MAX];
   double tau = basis(w, &p, query->t, value, integral);

@@ -9,7 +9,7 @@
  *                 solved for r_i, with the b of the other stages as they are
  *
  * D, which couples all stages, is not formed. Pairs that cannot be solved one after the other (blocks_suffice in
- * dg_law.c) are one problem for each island (dg_whole.c).
+ * dg_law.c) are one problem for each island (dg_coupled.c).
  */
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
@@ -67,7 +67,8 @@ static void take_items(saltusi_dg* w, int node, int items, int joints) {
 static saltus_status solve_island(void* user, const saltusi_law_island* island) {
   saltusi_dg* w = user;
   if (island->rows > w->law_max) {
-    return saltusi_room_lacks(&w->solving->room, SALTUSI_ROOM_UNKNOWNS, (size_t)island->rows);
+    return saltusi_capacity_lacks(&w->solving->room, SALTUSI_CAPACITY_UNKNOWNS,
+                                  (size_t)island->rows);
   }
   for (int u = 0; u < island->units; u++) {
     int contact = island->contact[u];
@@ -262,7 +263,7 @@ saltus_status saltusi_dg_large_law(saltusi_dg* w, const saltusi_step* s, int pai
   s->eval->work.contact_solves++;
   saltus_status status = blocks ? solve_blockwise(w, s, pairs) : SALTUS_RETRY_SMALLER;
   if (status == SALTUS_RETRY_SMALLER) {
-    status = saltusi_dg_whole_law(w, s, pairs);
+    status = saltusi_dg_coupled_law(w, s, pairs);
   }
   if (status != SALTUS_OK) {
     bool numbers = isfinite(saltusi_max_abs(w->nodes * (int)nv, w->a_next));

@@ -60,10 +60,11 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_dg_memory(sys);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   (void)options, (void)sys;
-  saltusi_carry_each(carry, 1);
-  saltusi_carry_plain(carry, 1);
+  saltusi_transfer_each(carry, 1);
+  saltusi_transfer_plain(carry, 1);
 }
 
 static void layout_minus(void* work, const void* options, const saltusi_eval* eval,
@@ -84,8 +85,9 @@ static size_t dense_count(const void* options, const saltus_system* sys) {
   return saltusi_dg_dense_count(options, sys);
 }
 
-static void carry_dense(const void* options, const saltus_system* sys, saltusi_carry* carry) {
-  saltusi_dg_carry(options, sys, carry);
+static void carry_dense(const void* options, const saltus_system* sys,
+                        saltusi_state_transfer* carry) {
+  saltusi_dg_transfer(options, sys, carry);
 }
 
 static saltus_status dense(void* work, const void* options, const saltusi_dense_query* query) {

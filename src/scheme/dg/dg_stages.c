@@ -98,7 +98,8 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
 saltus_status saltusi_dg_respond(saltusi_dg* w, saltusi_eval* eval, int node, int rows) {
   assert(w != NULL && eval != NULL);
   if (rows > w->dense_rows) {
-    return saltusi_room_lacks(&eval->room, SALTUSI_ROOM_UNKNOWNS, (size_t)rows * (size_t)w->nodes);
+    return saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_UNKNOWNS,
+                                  (size_t)rows * (size_t)w->nodes);
   }
   for (int r = 0; r < rows; r++) {
     saltusi_operator_response(&w->at, node * w->row_max + r, eval, saltusi_dg_mass(w, node),

@@ -51,14 +51,14 @@ static void choose_sizes(saltusi_dg* w, const saltusi_eval* eval) {
   w->row_max = d->nj + d->nc * (1 + tangents_most(&eval->sys));
   w->item_max = d->nj + d->nc;
   size_t all = (size_t)w->nodes * (size_t)w->row_max;
-  size_t room = saltusi_room_of(&eval->room, SALTUSI_ROOM_UNKNOWNS, SALTUSI_DG_LARGE);
+  size_t room = saltusi_capacity_of(&eval->room, SALTUSI_CAPACITY_UNKNOWNS, SALTUSI_DG_LARGE);
   w->law_max = (int)(room < all ? room : all);
   w->dense_rows = at_most(w->row_max, (w->law_max + w->nodes - 1) / w->nodes);
   w->law_max = w->nodes * w->dense_rows;
   w->has_op = d->row_width > 0 && all > SALTUSI_DG_LARGE;
 }
 
-/* What many rows need: dg_large.c, dg_whole.c. */
+/* What many rows need: dg_large.c, dg_coupled.c. */
 static void layout_large(saltusi_dg* w, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_dims* d = &eval->sys.dims;
   if (!w->has_op) {

@@ -16,17 +16,18 @@ void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval*
 }
 
 void saltusi_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
-                  const saltusi_held* held) {
+                  const saltusi_active_rows* held) {
   assert(op != NULL && sys != NULL && at != NULL && held != NULL);
   if (held->grips != NULL) {
-    saltusi_grips_hold(held->grips, op, sys, at, held->keys, held->count);
+    saltusi_friction_modes_hold(held->grips, op, sys, at, held->keys, held->count);
   } else {
     saltusi_operator_hold(op, sys, at, held->keys, held->count);
   }
 }
 
 saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,
-                                 const saltus_point* at, const saltusi_held* held, double* a) {
+                                 const saltus_point* at, const saltusi_active_rows* held,
+                                 double* a) {
   assert(eval != NULL && mass != NULL && op != NULL && at != NULL && held != NULL);
   const saltus_system* sys = &eval->sys;
   saltus_status status = saltusi_linear_assemble(eval, mass, at, 1.0, 0.0, 0.0);
@@ -35,7 +36,7 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
   }
   saltusi_force(eval, at, a);
   if (held->grips != NULL) {
-    saltusi_grips_drag(held->grips, op, sys, at, held->keys, held->count, a);
+    saltusi_friction_modes_drag(held->grips, op, sys, at, held->keys, held->count, a);
   }
   saltusi_linear_solve(eval, mass, a);
   if (sys->dims.nj + held->count == 0) {
@@ -43,12 +44,12 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
   }
   saltusi_hold(op, sys, at, held);
   if (held->both_ways || held->grips != NULL) {
-    saltusi_operator_form_held(op, eval, mass);
+    saltusi_operator_form_active(op, eval, mass);
   } else {
     saltusi_operator_form(op, eval, mass);
   }
   bool given = held->grips != NULL && op->status == SALTUS_OK &&
-               saltusi_grips_reference(held->grips, op, held->keys, held->count);
+               saltusi_friction_modes_reference(held->grips, op, held->keys, held->count);
   if (given) {
     saltusi_operator_apply(op, eval, a);
   }
@@ -61,7 +62,7 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
     saltusi_operator_apply(op, eval, a);
   }
   if (given) { /* what was solved for is the change */
-    saltusi_grips_add_reference(held->grips, op, held->keys, held->count);
+    saltusi_friction_modes_add_reference(held->grips, op, held->keys, held->count);
   }
   return status;
 }
@@ -70,6 +71,6 @@ saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval
                                         const saltus_point* at, const int* keys, int count,
                                         double* a) {
   assert(work != NULL && eval != NULL && at != NULL && count >= 0);
-  const saltusi_held held = {.keys = keys, .count = count};
+  const saltusi_active_rows held = {.keys = keys, .count = count};
   return saltusi_accelerate(eval, &work->mass, &work->op, at, &held, a);
 }

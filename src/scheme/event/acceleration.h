@@ -7,13 +7,13 @@
  *   joints             G^T a + c = 0
  *   held contacts      0 <= G^T a + c  perp  lambda >= 0
  *
- * Friction (grip.h) makes rows of tangents that stick and turns the columns of what slips.
+ * Friction (friction_mode.h) makes rows of tangents that stick and turns the columns of what slips.
  * c is the convective part of the row; without it a contact on a curved surface is not held.
  */
 #ifndef SALTUSI_ACCELERATION_H
 #define SALTUSI_ACCELERATION_H
 
-#include "scheme/event/grip.h"
+#include "scheme/event/friction_mode.h"
 
 typedef struct saltusi_acceleration {
   saltusi_linear mass;
@@ -24,20 +24,21 @@ void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval*
                                  saltus_arena* arena);
 
 /* Which contacts are held, and whether their forces may pull (G^T a + c = 0) or not. With friction they may. */
-typedef struct saltusi_held {
+typedef struct saltusi_active_rows {
   const int* keys; /* [count] */
   int count;
   bool both_ways;
-  saltusi_grips* grips; /* what they do along their tangents; NULL: nothing */
-} saltusi_held;
+  saltusi_friction_modes* grips; /* what they do along their tangents; NULL: nothing */
+} saltusi_active_rows;
 
 /* Joints and held contacts, evaluated and taken. */
 void saltusi_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
-                  const saltusi_held* held);
+                  const saltusi_active_rows* held);
 
 /* a [nv] at a point with given room: mass gets M, law the rows and in P the forces, joints first. */
 saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,
-                                 const saltus_point* at, const saltusi_held* held, double* a);
+                                 const saltus_point* at, const saltusi_active_rows* held,
+                                 double* a);
 
 /* a [nv] at a point, with the contacts of `keys` held, not pulling; forces stay in work->op.P, joints first. */
 saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,

@@ -4,7 +4,7 @@
  * event_capturing.c - the loop over the events of a step; see event_capturing.h.
  */
 #include "scheme/event/event_capturing.h"
-#include "scheme/jump.h"
+#include "scheme/impact_step.h"
 
 #include "base/log.h"
 #include "base/number.h"
@@ -38,9 +38,9 @@ static int marks_of(const saltus_system* sys) {
 
 static void friction_layout(saltusi_capture* w, const saltusi_eval* eval, saltus_arena* arena) {
   int nc = eval->sys.dims.nc;
-  saltusi_grips_layout(&w->grips, &eval->sys, arena);
+  saltusi_friction_modes_layout(&w->grips, &eval->sys, arena);
   if (saltusi_has_friction(&eval->sys)) {
-    saltusi_grip_decision_layout(&w->decision, eval, arena);
+    saltusi_friction_mode_decision_layout(&w->decision, eval, arena);
     w->marks = SALTUS_PUSH2(arena, double, nc, SALTUSI_GRIP_MARKS);
     w->was_slipping = SALTUS_PUSH(arena, bool, nc);
     w->ends = SALTUS_PUSH(arena, bool, nc);
@@ -55,23 +55,23 @@ static void friction_layout(saltusi_capture* w, const saltusi_eval* eval, saltus
   }
 }
 
-void saltusi_capture_carry(const saltus_system* sys, saltusi_carry* carry) {
+void saltusi_capture_transfer(const saltus_system* sys, saltusi_state_transfer* carry) {
   assert(sys != NULL && carry != NULL);
-  saltusi_carry_each(carry, 1);
-  saltusi_carry_each(carry, (size_t)marks_of(sys));
+  saltusi_transfer_each(carry, 1);
+  saltusi_transfer_each(carry, (size_t)marks_of(sys));
 }
 
 size_t saltusi_capture_dense_count(const void* options, const saltus_system* sys) {
   (void)options;
   assert(sys != NULL);
-  return saltusi_pieces_doubles(&sys->dims, marks_of(sys));
+  return saltusi_dense_segments_doubles(&sys->dims, marks_of(sys));
 }
 
-void saltusi_capture_carry_dense(const void* options, const saltus_system* sys,
-                                 saltusi_carry* carry) {
+void saltusi_capture_transfer_dense(const void* options, const saltus_system* sys,
+                                    saltusi_state_transfer* carry) {
   (void)options;
   assert(sys != NULL && carry != NULL);
-  saltusi_pieces_carry(&sys->dims, marks_of(sys), carry);
+  saltusi_dense_segments_transfer(&sys->dims, marks_of(sys), carry);
 }
 
 void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
@@ -115,13 +115,13 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->lasting = SALTUS_PUSH(arena, saltusi_lasting, d->nc);
   w->response = SALTUS_PUSH(arena, double, d->nv);
   w->series = SALTUS_PUSH(arena, saltusi_impact_series, d->nc);
-  w->dense_room = SALTUS_PUSH(arena, double, (int)saltusi_pieces_room(sys));
+  w->dense_room = SALTUS_PUSH(arena, double, (int)saltusi_dense_segments_workspace(sys));
 }
 
 static void write_marks(saltusi_capture* w) {
   for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
     size_t key = (size_t)w->keys[i];
-    saltusi_grip_write(&w->grips.of[key], w->marks + key * SALTUSI_GRIP_MARKS);
+    saltusi_friction_mode_write(&w->grips.of[key], w->marks + key * SALTUSI_GRIP_MARKS);
   }
 }
 
@@ -151,15 +151,15 @@ static void accept(saltusi_capture* w, const saltusi_step* s, double x, const do
   if (w->flow->method->embedded_order > 0) {
     saltusi_rk_add_error(w->flow, d, x, s->q_error, s->v_error);
   }
-  const saltusi_piece piece = {.t = w->t,
-                               .h = x,
-                               .q0 = w->q,
-                               .v0 = w->v,
-                               .q1 = q,
-                               .v1 = v,
-                               .held = w->closed,
-                               .marks = w->marks};
-  saltusi_pieces_add(&w->pieces, &piece);
+  const saltusi_dense_segment piece = {.t = w->t,
+                                       .h = x,
+                                       .q0 = w->q,
+                                       .v0 = w->v,
+                                       .q1 = q,
+                                       .v1 = v,
+                                       .held = w->closed,
+                                       .marks = w->marks};
+  saltusi_dense_segments_add(&w->pieces, &piece);
   memcpy(w->q, q, (size_t)d->nq * sizeof(double));
   memcpy(w->v, v, (size_t)d->nv * sizeof(double));
 }
@@ -311,7 +311,7 @@ static saltus_status strike_by_law(saltusi_capture* w, const saltusi_step* s) {
     }
   }
   memcpy(s->jump->v, w->v, (size_t)dims->nv * sizeof(double));
-  return saltusi_jump_strike(s->jump, s->eval, &at, w->others, count, s->jump->v);
+  return saltusi_impact_step_apply(s->jump, s->eval, &at, w->others, count, s->jump->v);
 }
 
 /* What it did, into the report of the whole step. */
@@ -321,7 +321,7 @@ static void report_law(saltusi_capture* w, const saltusi_step* s) {
     s->joint_impacts[j] += s->jump->op.P[j];
   }
   for (int i = 0; i < s->jump->count; i++) {
-    const saltusi_jumped* struck = &s->jump->struck[i];
+    const saltusi_impact_step_result* struck = &s->jump->struck[i];
     w->took_part[struck->key] = true;
     if (!(struck->P[0] > 0.0)) {
       continue;
@@ -385,9 +385,9 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
                               .log = s->log};
   status = w->moreau.take(&w->moreau, &options, &inner);
   if (status == SALTUS_OK) {
-    const saltusi_piece piece = {
+    const saltusi_dense_segment piece = {
         .t = w->t, .h = d, .jump = true, .q0 = w->q, .v0 = w->v, .q1 = w->q_try, .v1 = w->v_try};
-    saltusi_pieces_add(&w->pieces, &piece);
+    saltusi_dense_segments_add(&w->pieces, &piece);
     memcpy(w->q, w->q_try, (size_t)dims->nq * sizeof(double));
     memcpy(w->v, w->v_try, (size_t)dims->nv * sizeof(double));
     pass(w, s, d);
@@ -433,7 +433,7 @@ static void open_contact(saltusi_capture* w, int key) {
  * decided. Without one of those others it would neither be held nor obey Coulomb's law. */
 static bool leaves_redundant(const saltusi_capture* w) {
   for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
-    const saltusi_grip* grip = &w->grips.of[w->keys[i]];
+    const saltusi_friction_mode* grip = &w->grips.of[w->keys[i]];
     for (int k = 0; k < grip->tangents; k++) {
       if (!grip->slips && !grip->held[k]) {
         return true;
@@ -463,7 +463,7 @@ static saltus_status change_modes(saltusi_capture* w, const saltus_event_capturi
   }
   bool decide = first->kind != SALTUSI_EVENT_OPEN || leaves_redundant(w);
   if (status == SALTUS_OK && decide) {
-    status = saltusi_capture_regrip(w, s, first);
+    status = saltusi_capture_decide_friction(w, s, first);
   }
   return status == SALTUS_OK && first->ends ? flow_to(w, s, first->b - first->a) : status;
 }
@@ -624,8 +624,8 @@ static void start_step(saltusi_capture* w, const saltus_event_capturing_options*
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));
   memset(s->q_error, 0, (size_t)d->nq * sizeof(double));
   memset(s->v_error, 0, (size_t)d->nv * sizeof(double));
-  w->pieces = saltusi_pieces_over(s->dense, d, marks_of(&s->eval->sys));
-  saltusi_pieces_clear(&w->pieces);
+  w->pieces = saltusi_dense_segments_over(s->dense, d, marks_of(&s->eval->sys));
+  saltusi_dense_segments_clear(&w->pieces);
   w->count = 0;
   w->fresh = true;
   for (int key = 0; key < d->nc; key++) {
@@ -657,8 +657,8 @@ static void resume_grips(saltusi_capture* w, const saltusi_step* s) {
   const double* marks = s->memory0 + s->eval->sys.dims.nc;
   for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
     int key = w->keys[i];
-    saltusi_grip_begin(&w->grips.of[key], s->eval, w->laws[key]);
-    saltusi_grip_read(&w->grips.of[key], marks + SALTUSI_GRIP_MARKS * key);
+    saltusi_friction_mode_begin(&w->grips.of[key], s->eval, w->laws[key]);
+    saltusi_friction_mode_read(&w->grips.of[key], marks + SALTUSI_GRIP_MARKS * key);
   }
 }
 
@@ -668,11 +668,11 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   memcpy(s->q1, w->q, (size_t)d->nq * sizeof(double));
   memcpy(s->v1, w->v, (size_t)d->nv * sizeof(double));
-  saltusi_pieces_end(&w->pieces, w->q, w->v);
+  saltusi_dense_segments_end(&w->pieces, w->q, w->v);
   for (int key = 0; key < d->nc; key++) {
     s->memory1[key] = w->closed[key] ? 1.0 : -1.0;
     if (w->grips.of != NULL && w->closed[key]) {
-      saltusi_grip_write(&w->grips.of[key], s->memory1 + d->nc + SALTUSI_GRIP_MARKS * key);
+      saltusi_friction_mode_write(&w->grips.of[key], s->memory1 + d->nc + SALTUSI_GRIP_MARKS * key);
     }
     if (!w->reported[key]) {
       continue;
@@ -758,16 +758,17 @@ typedef struct dense_source {
   saltusi_eval* eval;
 } dense_source;
 
-static saltus_status dense_acceleration(void* user, const saltusi_piece_point* p, double* a) {
+static saltus_status dense_acceleration(void* user, const saltusi_dense_segment_point* p,
+                                        double* a) {
   dense_source* from = user;
   saltusi_capture* w = from->w;
   saltus_point at = saltusi_at(from->eval, p->t, p->q, p->v);
   for (int i = 0; w->grips.of != NULL && i < p->count; i++) {
     int key = p->keys[i];
-    saltusi_grip_begin(&w->grips.of[key], from->eval, w->laws[key]);
-    saltusi_grip_read(&w->grips.of[key], p->marks + SALTUSI_GRIP_MARKS * key);
+    saltusi_friction_mode_begin(&w->grips.of[key], from->eval, w->laws[key]);
+    saltusi_friction_mode_read(&w->grips.of[key], p->marks + SALTUSI_GRIP_MARKS * key);
   }
-  const saltusi_held held = saltusi_capture_held(w, p->keys, p->count);
+  const saltusi_active_rows held = saltusi_capture_active(w, p->keys, p->count);
   return saltusi_rk_acceleration(&w->rk, from->eval, &at, &held, a);
 }
 
@@ -779,7 +780,7 @@ saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_quer
                                        .keys = w->others,
                                        .sys = &query->eval->sys,
                                        .room = w->dense_room};
-  const saltusi_pieces pieces =
-      saltusi_pieces_over(query->data, &query->eval->sys.dims, marks_of(&query->eval->sys));
-  return saltusi_pieces_at(&pieces, &system, query->t, query->side, query->q, query->v);
+  const saltusi_dense_segments pieces =
+      saltusi_dense_segments_over(query->data, &query->eval->sys.dims, marks_of(&query->eval->sys));
+  return saltusi_dense_segments_at(&pieces, &system, query->t, query->side, query->q, query->v);
 }

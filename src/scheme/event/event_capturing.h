@@ -12,7 +12,7 @@
  *                 of a contact of A has a root. Each is bracketed to [a, b], b - a <= d_h
  *     no event    done
  *     open        Runge-Kutta to b, the contact leaves A
- *     friction    contacts of A stick or slip (grip.h). Slip that ends (in the plane a root of its velocity), and sticking
+ *     friction    contacts of A stick or slip (friction_mode.h). Slip that ends (in the plane a root of its velocity), and sticking
  *                 that ends (a root of mu lambda_N - |lambda_T|) are located like an opening: Runge-Kutta to b, then the
  *                 friction problem on accelerations decides
  *     hit         Runge-Kutta to a, then a Moreau step (theta = 1/2) of length b - a with the impact
@@ -27,10 +27,10 @@
 
 #include "saltus/runge_kutta.h"
 #include "scheme/coulomb_check.h"
+#include "scheme/dense_segments.h"
 #include "scheme/event/acceleration.h"
 #include "scheme/event/runge_kutta.h"
 #include "scheme/moreau/moreau_step.h"
-#include "scheme/pieces.h"
 
 typedef enum saltusi_event_kind {
   SALTUSI_EVENT_HIT,   /* the gap has a root in the bracket */
@@ -111,16 +111,16 @@ typedef struct saltusi_capture {
   bool* closed; /* [nc] the set A */
   int* keys;    /* [nc] the same as a list */
   int count;
-  int* others;                    /* [nc] */
-  int* laws;                      /* [nc] place of a contact's law, by key */
-  saltusi_grips grips;            /* of A, where there is friction */
-  saltusi_grip_decision decision; /* the same */
-  double* marks;                  /* [nc x SALTUSI_GRIP_MARKS] */
-  bool* was_slipping;             /* [nc] */
-  bool fresh;                     /* this is the first step: what touches is bonded */
-  bool* ends;                     /* [nc] slip in space ends now */
-  double* response;               /* [nv] */
-  saltusi_event* events;          /* [3 nc] */
+  int* others;                             /* [nc] */
+  int* laws;                               /* [nc] place of a contact's law, by key */
+  saltusi_friction_modes grips;            /* of A, where there is friction */
+  saltusi_friction_mode_decision decision; /* the same */
+  double* marks;                           /* [nc x SALTUSI_GRIP_MARKS] */
+  bool* was_slipping;                      /* [nc] */
+  bool fresh;                              /* this is the first step: what touches is bonded */
+  bool* ends;                              /* [nc] slip in space ends now */
+  double* response;                        /* [nv] */
+  saltusi_event* events;                   /* [3 nc] */
   int event_count;
   int stall;      /* events in a row without progress */
   int* doublings; /* [nc] of the Moreau step, by the contact of such events; of this step */
@@ -131,10 +131,10 @@ typedef struct saltusi_capture {
   saltus_contact_step* inner;
   double* inner_joints; /* [nj] */
   saltus_contact_step* whole;
-  bool* reported;           /* [nc] */
-  bool* was_closed;         /* [nc] */
-  saltusi_lasting* lasting; /* [nc] of the step, against the law of contact */
-  saltusi_pieces pieces;    /* the motion of the step at hand */
+  bool* reported;                /* [nc] */
+  bool* was_closed;              /* [nc] */
+  saltusi_lasting* lasting;      /* [nc] of the step, against the law of contact */
+  saltusi_dense_segments pieces; /* the motion of the step at hand */
 
   /* event-driven: impacts at an instant, and what happens when they accumulate */
   bool exact;
@@ -161,26 +161,27 @@ static inline double saltusi_capture_slow(const saltusi_capture* w) {
 }
 
 /* Contacts that are held, with their friction. */
-static inline saltusi_held saltusi_capture_held(saltusi_capture* w, const int* keys, int count) {
-  return (saltusi_held){.keys = keys,
-                        .count = count,
-                        .both_ways = true,
-                        .grips = w->grips.of != NULL ? &w->grips : NULL};
+static inline saltusi_active_rows saltusi_capture_active(saltusi_capture* w, const int* keys,
+                                                         int count) {
+  return (saltusi_active_rows){.keys = keys,
+                               .count = count,
+                               .both_ways = true,
+                               .grips = w->grips.of != NULL ? &w->grips : NULL};
 }
 
 /* Doubles that a scheme carries for each contact: 1 closed, -1 open, 0 before the first step; and what it does then. */
 static inline size_t saltusi_capture_carried(const saltus_system* sys) {
   return 1 + (saltusi_has_friction(sys) ? (size_t)SALTUSI_GRIP_MARKS : 0);
 }
-void saltusi_capture_carry(const saltus_system* sys, saltusi_carry* carry);
+void saltusi_capture_transfer(const saltus_system* sys, saltusi_state_transfer* carry);
 /* Whether marks of friction modes in memory from outside exist. */
 bool saltusi_capture_memory_valid(const void* options, const saltus_system* sys,
                                   const double* memory);
 
 /* Dense output of a scheme that captures events. */
 size_t saltusi_capture_dense_count(const void* options, const saltus_system* sys);
-void saltusi_capture_carry_dense(const void* options, const saltus_system* sys,
-                                 saltusi_carry* carry);
+void saltusi_capture_transfer_dense(const void* options, const saltus_system* sys,
+                                    saltusi_state_transfer* carry);
 
 /* event_find.c */
 
@@ -214,8 +215,8 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
 saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s);
 
 /* What contacts of A do along their tangents after slip or sticking of one of them ended. */
-saltus_status saltusi_capture_regrip(saltusi_capture* w, const saltusi_step* s,
-                                     const saltusi_event* event);
+saltus_status saltusi_capture_decide_friction(saltusi_capture* w, const saltusi_step* s,
+                                              const saltusi_event* event);
 
 /* The place of a contact in the report of the whole step. */
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key);

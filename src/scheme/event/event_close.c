@@ -10,7 +10,7 @@
  */
 #include "math/matrix.h"
 #include "scheme/event/event_capturing.h"
-#include "scheme/jump.h"
+#include "scheme/impact_step.h"
 
 #include <assert.h>
 #include <float.h>
@@ -34,7 +34,7 @@ static void take_rows(saltusi_capture* w, const saltus_system* sys, const saltus
   saltusi_operator_begin(&w->op, sys->dims.nj);
   saltusi_rows_joints(sys, at, &w->op.rows);
   for (int i = 0; i < count; i++) {
-    const saltusi_grip* grip = &w->grips.of[keys[i]];
+    const saltusi_friction_mode* grip = &w->grips.of[keys[i]];
     int rows = grip->slips ? 1 : 1 + grip->tangents;
     saltusi_operator_look(&w->op, sys, at, keys[i], rows);
     saltusi_operator_take(&w->op, rows, 0.0);
@@ -55,7 +55,7 @@ static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const
   } else {
     saltusi_operator_hold(&w->op, sys, &at, keys, count);
   }
-  saltusi_operator_form_held(&w->op, s->eval, &w->mass);
+  saltusi_operator_form_active(&w->op, s->eval, &w->mass);
   return SALTUS_OK;
 }
 
@@ -232,7 +232,7 @@ static void report_grip(const saltusi_capture* w, int key) {
   if (w->grips.of == NULL) {
     return;
   }
-  const saltusi_grip* grip = &w->grips.of[key];
+  const saltusi_friction_mode* grip = &w->grips.of[key];
   bool turned =
       grip->tangents == 1 && grip->direction[0] * w->marks[SALTUSI_GRIP_MARKS * key + 3] < 0.0;
   if (grip->slips == w->was_slipping[key] && !(grip->slips && turned)) {
@@ -252,17 +252,17 @@ static void assume_grips(saltusi_capture* w, const saltusi_eval* eval) {
     if (!w->took_part[key]) {
       continue;
     }
-    saltusi_grip* grip = &w->grips.of[key];
+    saltusi_friction_mode* grip = &w->grips.of[key];
     const double* slip = w->here.slip + 2 * key;
     w->was_slipping[key] = w->closed[key] && grip->slips;
     const bool bonded =
         w->closed[key] ? grip->bonded : w->fresh && w->start.gap[key] <= w->gap_rounding;
-    saltusi_grip_begin(grip, eval, w->laws[key]);
+    saltusi_friction_mode_begin(grip, eval, w->laws[key]);
     grip->bonded = grip->adhesion > 0.0 && (bonded || grip->rebinds);
     if (hypot(slip[0], slip[1]) > w->grips.slow) {
-      saltusi_grip_slip(grip, slip, saltusi_grip_true_speed(grip, slip));
+      saltusi_friction_mode_slip(grip, slip, saltusi_friction_mode_true_speed(grip, slip));
     } else {
-      saltusi_grip_stick(grip);
+      saltusi_friction_mode_stick(grip);
     }
   }
 }
@@ -284,7 +284,8 @@ static saltus_status choose_pressing(saltusi_capture* w, const saltusi_step* s, 
   w->decision.pushed = pushed;
   saltus_status status =
       w->grips.of != NULL
-          ? saltusi_grip_decide(&w->decision, &w->grips, s->eval, &at, w->keys, w->count, w->a)
+          ? saltusi_friction_mode_decide(&w->decision, &w->grips, s->eval, &at, w->keys, w->count,
+                                         w->a)
           : saltusi_acceleration_find(&w->pressing, s->eval, &at, w->keys, w->count, w->a);
   int candidates = w->count;
   w->count = 0;
@@ -342,8 +343,8 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
   return SALTUS_OK;
 }
 
-saltus_status saltusi_capture_regrip(saltusi_capture* w, const saltusi_step* s,
-                                     const saltusi_event* event) {
+saltus_status saltusi_capture_decide_friction(saltusi_capture* w, const saltusi_step* s,
+                                              const saltusi_event* event) {
   assert(w != NULL && s != NULL && event != NULL && w->grips.of != NULL);
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_status status = saltusi_capture_look(w, s->eval, w->t, w->q, w->v, &w->here);
@@ -353,12 +354,12 @@ saltus_status saltusi_capture_regrip(saltusi_capture* w, const saltusi_step* s,
   /* what has turned by now stands still, as do supports of the same body */
   for (int i = 0; i < w->count; i++) {
     int key = w->keys[i];
-    saltusi_grip* grip = &w->grips.of[key];
+    saltusi_friction_mode* grip = &w->grips.of[key];
     w->was_slipping[key] = grip->slips;
     bool ends = event->kind == SALTUSI_EVENT_STOP && (event->key == key || w->ends[key]);
     bool turned = grip->tangents == 1 && grip->direction[0] * w->here.slip[2 * key] <= 0.0;
     if (!grip->slips || ends || turned) {
-      saltusi_grip_stick(grip);
+      saltusi_friction_mode_stick(grip);
     }
   }
   memcpy(w->was_closed, w->closed, (size_t)d->nc * sizeof(bool));

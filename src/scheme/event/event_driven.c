@@ -48,10 +48,11 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)sys->dims.nc * (saltusi_capture_carried(sys) + SERIES);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   (void)options;
-  saltusi_capture_carry(sys, carry);
-  saltusi_carry_each(carry, SERIES);
+  saltusi_capture_transfer(sys, carry);
+  saltusi_transfer_each(carry, SERIES);
 }
 
 static void layout(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena) {
@@ -105,6 +106,6 @@ const saltusi_scheme_ops saltusi_event_driven = {
     .layout = layout,
     .step = step,
     .dense_count = saltusi_capture_dense_count,
-    .carry_dense = saltusi_capture_carry_dense,
+    .carry_dense = saltusi_capture_transfer_dense,
     .dense = dense,
 };

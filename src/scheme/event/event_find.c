@@ -64,31 +64,31 @@ saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, doubl
     return SALTUS_OK;
   }
   const saltusi_rk_start start = {
-      .t = w->t, .q = w->q, .v = w->v, .held = saltusi_capture_held(w, w->keys, w->count)};
+      .t = w->t, .q = w->q, .v = w->v, .held = saltusi_capture_active(w, w->keys, w->count)};
   return saltusi_rk_step(w->flow, eval, &start, x, q, v);
 }
 
 /* What is followed along the sub-interval. */
 typedef enum quantity { GAP, RISE, FALL, FORCE, MARGIN, SLIP, LASTS } quantity;
 
-typedef struct search {
+typedef struct event_find_search {
   saltusi_capture* w;
   saltusi_eval* eval;
   quantity what;
   int key;
-} search;
+} event_find_search;
 
 /* Friction that a contact has left. */
-static double margin_of(const saltusi_grip* grip, const double force[3]) {
-  return grip->mu * force[0] - saltusi_grip_size(grip, force[1], force[2]);
+static double margin_of(const saltusi_friction_mode* grip, const double force[3]) {
+  return grip->mu * force[0] - saltusi_friction_mode_size(grip, force[1], force[2]);
 }
 
 /* The force of a held contact at a state, or what it has left of its friction. */
-static saltus_status force_at(const search* f, double t, const double* q, const double* v,
-                              double* value) {
+static saltus_status force_at(const event_find_search* f, double t, const double* q,
+                              const double* v, double* value) {
   saltusi_capture* w = f->w;
   saltus_point at = saltusi_at(f->eval, t, q, v);
-  const saltusi_held held = saltusi_capture_held(w, w->keys, w->count);
+  const saltusi_active_rows held = saltusi_capture_active(w, w->keys, w->count);
   saltus_status status = saltusi_rk_acceleration(&w->rk, f->eval, &at, &held, w->a);
   for (int i = 0; i < w->count; i++) {
     if (w->keys[i] == f->key) {
@@ -123,7 +123,7 @@ typedef struct sample {
   double value, rate;
 } sample;
 
-static saltus_status evaluate(const search* f, double x, sample* out) {
+static saltus_status evaluate(const event_find_search* f, double x, sample* out) {
   saltusi_capture* w = f->w;
   w->probed = true;
   out->rate = NAN;
@@ -149,14 +149,14 @@ static saltus_status evaluate(const search* f, double x, sample* out) {
 }
 
 /* A bracket [a, b] with what is known at both ends; fa.value > 0 >= fb.value. */
-typedef struct bracket {
+typedef struct event_find_bracket {
   double a, b;
   sample fa, fb;
-} bracket;
+} event_find_bracket;
 
 /* Root of the cubic through values and rates at both ends: the gap moves with its velocity, so an
  * interpolation costs nothing but these. Newton's method, kept inside by bisection. */
-static double cubic_root(const bracket* x) {
+static double cubic_root(const event_find_bracket* x) {
   double h = x->b - x->a;
   double f0 = x->fa.value;
   double d = x->fb.value - f0;
@@ -184,7 +184,7 @@ static double cubic_root(const bracket* x) {
 }
 
 /* Where to look next for the root: by the cubic, or by the secant with Illinois' weights. */
-static double aim(const bracket* x, const double weight[2]) {
+static double aim(const event_find_bracket* x, const double weight[2]) {
   double fa = weight[0] * x->fa.value;
   double fb = weight[1] * x->fb.value;
   if (isfinite(x->fa.rate) && isfinite(x->fb.rate)) {
@@ -195,7 +195,7 @@ static double aim(const bracket* x, const double weight[2]) {
 
 /* Shrinks a bracket to `width`, every fourth time by bisection. Aims a little to both sides of the
  * root in turn so that the bracket collapses from both ends. */
-static saltus_status shrink(const search* f, double width, bracket* x) {
+static saltus_status shrink(const event_find_search* f, double width, event_find_bracket* x) {
   enum { PROBES_MAX = 100 };
   int side = 0;
   double weight[2] = {1.0, 1.0};
@@ -238,8 +238,9 @@ static void add_at_once(saltusi_capture* w, int key) {
   add(w, SALTUSI_EVENT_HIT, key, 0.0, fmin(w->width, w->left));
 }
 
-static saltus_status add_hit(saltusi_capture* w, saltusi_eval* eval, int key, bracket x) {
-  const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
+static saltus_status add_hit(saltusi_capture* w, saltusi_eval* eval, int key,
+                             event_find_bracket x) {
+  const event_find_search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
   saltus_status status = shrink(&gap, w->width, &x);
   add(w, SALTUSI_EVENT_HIT, key, x.a, x.b);
   return status;
@@ -254,22 +255,22 @@ static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int 
   const sample g0 = {w->here.gap[key], w->here.u[key]};
   const sample g1 = {w->end.gap[key], w->end.u[key]};
   if (g1.value < 0.0) {
-    return add_hit(w, eval, key, (bracket){0.0, w->span, g0, g1});
+    return add_hit(w, eval, key, (event_find_bracket){0.0, w->span, g0, g1});
   }
   if (!(w->here.u[key] < 0.0 && w->end.u[key] > 0.0)) {
     return SALTUS_OK;
   }
   /* the gap has a minimum inside: was there a hit before it? */
-  const search fall = {.w = w, .eval = eval, .what = FALL, .key = key};
-  const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
-  bracket lowest = {0.0, w->span, {-w->here.u[key], NAN}, {-w->end.u[key], NAN}};
+  const event_find_search fall = {.w = w, .eval = eval, .what = FALL, .key = key};
+  const event_find_search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
+  event_find_bracket lowest = {0.0, w->span, {-w->here.u[key], NAN}, {-w->end.u[key], NAN}};
   sample least = {NAN, NAN};
   saltus_status status = shrink(&fall, minimum_accuracy * w->span, &lowest);
   if (status == SALTUS_OK) {
     status = evaluate(&gap, lowest.a, &least);
   }
   if (status == SALTUS_OK && least.value < 0.0) {
-    status = add_hit(w, eval, key, (bracket){0.0, lowest.a, g0, least});
+    status = add_hit(w, eval, key, (event_find_bracket){0.0, lowest.a, g0, least});
   }
   return status;
 }
@@ -282,12 +283,12 @@ static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key
     add_at_once(w, key);
     return SALTUS_OK;
   }
-  bracket apex = {0.0, 0.0, {u0, NAN}, {u1, NAN}};
+  event_find_bracket apex = {0.0, 0.0, {u0, NAN}, {u1, NAN}};
   sample height = {w->here.gap[key], u0};
   saltus_status status = SALTUS_OK;
   if (u0 > 0.0) {
-    const search rise = {.w = w, .eval = eval, .what = RISE, .key = key};
-    const search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
+    const event_find_search rise = {.w = w, .eval = eval, .what = RISE, .key = key};
+    const event_find_search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
     double flight = 2.0 * u0 * w->span / fmax(u0 - u1, DBL_MIN);
     apex.b = w->span;
     status = shrink(&rise, apex_accuracy * fmin(w->span, flight), &apex);
@@ -300,7 +301,7 @@ static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key
   }
   if (apex.a > 0.0 && height.value > w->gap_rounding) {
     const sample end = {w->end.gap[key], u1};
-    return add_hit(w, eval, key, (bracket){apex.a, w->span, height, end});
+    return add_hit(w, eval, key, (event_find_bracket){apex.a, w->span, height, end});
   }
   add(w, SALTUSI_EVENT_TOUCH, key, 0.0, 0.0);
   return SALTUS_OK;
@@ -311,7 +312,7 @@ saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int 
   assert(w != NULL && eval != NULL && key >= 0 && count >= 0);
   const saltus_system* sys = &eval->sys;
   saltus_point at = saltusi_at(eval, w->t, w->q, w->v);
-  const saltusi_held held = saltusi_capture_held(w, w->others, count);
+  const saltusi_active_rows held = saltusi_capture_active(w, w->others, count);
   saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, &held, w->a);
   if (status == SALTUS_OK) {
     int row = sys->dims.nj + count > 0 ? w->rk.held.count : 0; /* a spare one */
@@ -380,20 +381,20 @@ static saltus_status find_left(saltusi_capture* w, saltusi_eval* eval) {
     if (!has_left(eval, w->t + w->span, w->q_end, &w->end, key)) {
       continue;
     }
-    bracket x = {0.0, 0.0, {1.0, NAN}, {-1.0, NAN}};
+    event_find_bracket x = {0.0, 0.0, {1.0, NAN}, {-1.0, NAN}};
     if (!has_left(eval, w->t, w->q, &w->here, key)) {
-      const search lasts = {.w = w, .eval = eval, .what = LASTS, .key = key};
+      const event_find_search lasts = {.w = w, .eval = eval, .what = LASTS, .key = key};
       x.b = w->span;
       status = shrink(&lasts, w->width, &x);
     }
-    const search force = {.w = w, .eval = eval, .what = FORCE, .key = key};
+    const event_find_search force = {.w = w, .eval = eval, .what = FORCE, .key = key};
     sample at_start = {NAN, NAN}, at_end = {NAN, NAN};
     if (status == SALTUS_OK && x.a > 0.0) {
       status = evaluate(&force, x.a, &at_end);
     }
     if (status == SALTUS_OK && at_end.value < 0.0) {
       status = force_at(&force, w->t, w->q, w->v, &at_start.value);
-      x = (bracket){0.0, x.a, at_start, at_end};
+      x = (event_find_bracket){0.0, x.a, at_start, at_end};
       if (status == SALTUS_OK && at_start.value > 0.0) {
         status = shrink(&force, w->width, &x);
       } else {
@@ -428,7 +429,7 @@ static void add_turned(saltusi_capture* w, int i, const double force[3], double 
   if (force[0] < 0.0) {
     add(w, SALTUSI_EVENT_OPEN, key, x, stage ? NAN : force[0]);
   }
-  const saltusi_grip* grip = w->grips.of != NULL ? &w->grips.of[key] : NULL;
+  const saltusi_friction_mode* grip = w->grips.of != NULL ? &w->grips.of[key] : NULL;
   if (grip != NULL && (grip->held[0] || grip->held[1]) && margin_of(grip, force) < 0.0) {
     add(w, SALTUSI_EVENT_SLIDE, key, x, stage ? NAN : margin_of(grip, force));
   }
@@ -443,7 +444,7 @@ static void add_unseen(saltusi_capture* w, const saltus_dims* d) {
     const double c = rk->method->c[stage];
     const double* forces = rk->forces + (size_t)stage * (size_t)(d->nj + each * d->nc) + d->nj;
     for (int i = 0; c > 0.0 && c < 1.0 && i < w->count; i++) {
-      const saltusi_grip* grip = w->grips.of != NULL ? &w->grips.of[w->keys[i]] : NULL;
+      const saltusi_friction_mode* grip = w->grips.of != NULL ? &w->grips.of[w->keys[i]] : NULL;
       double force[3] = {0.0};
       memcpy(force, forces + each * i, (size_t)each * sizeof(double));
       if (grip == NULL || (grip->viscous == 0.0 && grip->adhesion == 0.0)) {
@@ -457,8 +458,9 @@ static void add_unseen(saltusi_capture* w, const saltus_dims* d) {
 static saltus_status find_bracket(saltusi_capture* w, saltusi_eval* eval, saltusi_event* event,
                                   bool* is_event) {
   bool opens = event->kind == SALTUSI_EVENT_OPEN;
-  const search force = {.w = w, .eval = eval, .what = opens ? FORCE : MARGIN, .key = event->key};
-  bracket x = {0.0, event->a, {NAN, NAN}, {event->b, NAN}};
+  const event_find_search force = {
+      .w = w, .eval = eval, .what = opens ? FORCE : MARGIN, .key = event->key};
+  event_find_bracket x = {0.0, event->a, {NAN, NAN}, {event->b, NAN}};
   saltus_status status = SALTUS_OK;
   if (isnan(event->b)) {
     status = evaluate(&force, x.b, &x.fb);
@@ -482,7 +484,7 @@ static saltus_status find_bracket(saltusi_capture* w, saltusi_eval* eval, saltus
 static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   int kept = w->event_count;
   saltus_point at = saltusi_at(eval, w->t + w->span, w->q_end, w->v_end);
-  const saltusi_held held = saltusi_capture_held(w, w->keys, w->count);
+  const saltusi_active_rows held = saltusi_capture_active(w, w->keys, w->count);
   saltus_status status =
       w->probed ? saltusi_capture_flow(w, eval, w->span, w->q_end, w->v_end) : SALTUS_OK;
   if (status == SALTUS_OK) {
@@ -515,8 +517,8 @@ static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
 static saltus_status find_turn(saltusi_capture* w, saltusi_eval* eval, int key) {
   enum { HALVINGS = 40 };
   double sense = w->grips.of[key].direction[0];
-  const search slip = {.w = w, .eval = eval, .what = SLIP, .key = key};
-  bracket x = {
+  const event_find_search slip = {.w = w, .eval = eval, .what = SLIP, .key = key};
+  event_find_bracket x = {
       0.0, w->span, {sense * w->here.slip[2 * key], NAN}, {sense * w->end.slip[2 * key], NAN}};
   saltus_status status = SALTUS_OK;
   for (int k = 0; x.fa.value <= w->grips.slow && k < HALVINGS && x.b > 2.0 * w->width; k++) {
@@ -543,7 +545,7 @@ static saltus_status find_turns(saltusi_capture* w, saltusi_eval* eval) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
     int key = w->keys[i];
-    const saltusi_grip* grip = &w->grips.of[key];
+    const saltusi_friction_mode* grip = &w->grips.of[key];
     bool turned = grip->direction[0] * w->end.slip[2 * key] < 0.0;
     if (grip->slips && grip->tangents == 1 && turned) {
       status = find_turn(w, eval, key);
@@ -580,7 +582,7 @@ static saltus_status find_velocity_rounding(saltusi_capture* w, saltusi_eval* ev
   saltus_status status = SALTUS_OK;
   if (asked) {
     const saltus_point at = saltusi_at(eval, w->t, w->q, w->v);
-    const saltusi_held none = saltusi_capture_held(w, w->others, 0);
+    const saltusi_active_rows none = saltusi_capture_active(w, w->others, 0);
     status = saltusi_rk_acceleration(&w->rk, eval, &at, &none, w->a);
     const double gained = w->target->h * saltusi_max_abs(d->nv, w->a);
     w->velocity_rounding = 64.0 * DBL_EPSILON * fmax(speed, gained);

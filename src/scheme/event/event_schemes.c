@@ -26,9 +26,10 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)sys->dims.nc * saltusi_capture_carried(sys);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   (void)options;
-  saltusi_capture_carry(sys, carry);
+  saltusi_capture_transfer(sys, carry);
 }
 
 static saltus_status step(void* work, const void* options, const saltusi_step* s) {
@@ -66,7 +67,7 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
       .layout = layout_##id,                                                                       \
       .step = step,                                                                                \
       .dense_count = saltusi_capture_dense_count,                                                  \
-      .carry_dense = saltusi_capture_carry_dense,                                                  \
+      .carry_dense = saltusi_capture_transfer_dense,                                               \
       .dense = dense,                                                                              \
   };
 

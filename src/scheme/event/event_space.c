@@ -19,7 +19,7 @@
  *
  * and what an explicit method of order p misses there is some h^2 z^(p - 1), whatever is smooth. Its steps with
  * z > 1/20 (up to order 3: 1/5) are taken by a method of Radau of no smaller order, which treats the directions of its stages as unknowns
- * (follow.c); what is left of the error of the others is below 1e-12 in the study law-stick-slip.
+ * (implicit_slip.c); what is left of the error of the others is below 1e-12 in the study law-stick-slip.
  */
 #include "math/matrix.h"
 #include "scheme/event/event_capturing.h"
@@ -39,10 +39,10 @@ typedef struct slip_rate {
 
 /* Of held contact i, whose forces belong to the acceleration in w->a; its direction is that of now. */
 static slip_rate measure(saltusi_capture* w, saltusi_eval* eval, const saltus_point* at,
-                         const saltusi_held* held, int i) {
+                         const saltusi_active_rows* held, int i) {
   saltusi_rk* rk = &w->rk;
   int key = held->keys[i];
-  saltusi_grip* grip = &w->grips.of[key];
+  saltusi_friction_mode* grip = &w->grips.of[key];
   double force[3];
   saltusi_rk_force(rk, held, i, force);
   int row = rk->held.count; /* spare ones */
@@ -73,7 +73,7 @@ saltus_status saltusi_capture_pace(saltusi_capture* w, saltusi_eval* eval, doubl
   w->flow = &w->rk;
   *any = false;
   for (int i = 0; i < w->count; i++) {
-    const saltusi_grip* grip = &w->grips.of[w->keys[i]];
+    const saltusi_friction_mode* grip = &w->grips.of[w->keys[i]];
     w->ends[w->keys[i]] = false;
     slips = slips || (grip->slips && grip->tangents == 2);
   }
@@ -81,7 +81,7 @@ saltus_status saltusi_capture_pace(saltusi_capture* w, saltusi_eval* eval, doubl
     return SALTUS_OK;
   }
   saltus_point at = saltusi_at(eval, w->t, w->q, w->v);
-  const saltusi_held held = saltusi_capture_held(w, w->keys, w->count);
+  const saltusi_active_rows held = saltusi_capture_active(w, w->keys, w->count);
   saltus_status status = saltusi_rk_acceleration(&w->rk, eval, &at, &held, w->a);
   double stiff = 0.0; /* 1/s */
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {

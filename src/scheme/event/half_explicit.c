@@ -19,12 +19,12 @@
 /* Rows of joints and held contacts at the stage after the present one, which measure its velocities. */
 static void measure(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
                     const saltusi_rk_start* start) {
-  const saltusi_held* held = &start->held;
+  const saltusi_active_rows* held = &start->held;
   saltusi_rows_joints(sys, at, &op->measured);
   for (int i = 0; i < held->count; i++) {
     if (held->grips != NULL) {
-      saltusi_grip_look(&held->grips->of[held->keys[i]], sys, at, held->keys[i], &op->measured,
-                        op->first[i]);
+      saltusi_friction_mode_look(&held->grips->of[held->keys[i]], sys, at, held->keys[i],
+                                 &op->measured, op->first[i]);
     } else {
       saltusi_rows_contact(sys, at, held->keys[i], 1, &op->measured, sys->dims.nj + i);
     }
@@ -36,7 +36,7 @@ static void measure(saltusi_operator* op, const saltus_system* sys, const saltus
 static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval, double weight,
                                  const double* V) {
   saltusi_operator* op = &rk->held;
-  saltusi_operator_form_held(op, eval, &rk->mass);
+  saltusi_operator_form_active(op, eval, &rk->mass);
   if (weight == 0.0) { /* the next stage does not see the forces of this one */
     memset(op->P, 0, (size_t)op->count * sizeof(double));
     return op->status;
@@ -71,8 +71,8 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
     }
     saltusi_force(eval, &at, K);
     if (start->held.grips != NULL) {
-      saltusi_grips_drag(start->held.grips, &rk->held, sys, &at, start->held.keys,
-                         start->held.count, K);
+      saltusi_friction_modes_drag(start->held.grips, &rk->held, sys, &at, start->held.keys,
+                                  start->held.count, K);
     }
     saltusi_linear_solve(eval, &rk->mass, K);
     saltusi_hold(&rk->held, sys, &at, &start->held);

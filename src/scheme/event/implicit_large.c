@@ -7,7 +7,7 @@
  *   (M - h g F_v - h^2 g^2 F_q) dK_i + G mu = M R_i,     G^T dK_i = G^T R_i
  *
  * with one number g in the place of the eigenvalues of the tableau, whose sizes are close to each other; the
- * rest, and what turning rows do, is left to mixing (math/mixing.h). In the stiff limit what is left has as
+ * rest, and what turning rows do, is left to mixing (math/anderson.h). In the stiff limit what is left has as
  * many different eigenvalues as there are stages.
  */
 #include "math/matrix.h"
@@ -31,7 +31,7 @@ void saltusi_rk_large_layout(saltusi_rk_large* l, const saltusi_tableau* method,
   bool rough = saltusi_has_friction(sys);
   const saltusi_demand demand = {.held = true, .friction = rough, .two_sided = rough};
   saltusi_operator_layout(&l->op, eval, &demand, arena);
-  saltusi_mixing_layout(&l->mixing, n, n, arena);
+  saltusi_anderson_layout(&l->mixing, n, n, arena);
   l->x = SALTUS_PUSH(arena, double, sys->dims.nv);
 }
 
@@ -70,7 +70,7 @@ static saltus_status factor(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk
   saltus_status status = saltusi_linear_assemble(eval, &l->linear, &at, 1.0, -g, -g * g);
   if (status == SALTUS_OK && sys->dims.nj + start->held.count > 0) {
     saltusi_hold(&l->op, sys, &at, &start->held);
-    saltusi_operator_form_held(&l->op, eval, &l->linear);
+    saltusi_operator_form_active(&l->op, eval, &l->linear);
     status = l->op.status;
   }
   return status == SALTUS_ERR_SINGULAR ? SALTUS_RETRY_SMALLER : status;

@@ -76,17 +76,18 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
 }
 
 saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
-                                      const saltusi_held* held, double* a) {
+                                      const saltusi_active_rows* held, double* a) {
   assert(rk != NULL && eval != NULL && at != NULL && held != NULL);
-  saltusi_held equal = *held;
+  saltusi_active_rows equal = *held;
   equal.both_ways = true;
   return saltusi_accelerate(eval, &rk->mass, &rk->held, at, &equal, a);
 }
 
-void saltusi_rk_force(const saltusi_rk* rk, const saltusi_held* held, int i, double force[3]) {
+void saltusi_rk_force(const saltusi_rk* rk, const saltusi_active_rows* held, int i,
+                      double force[3]) {
   assert(rk != NULL && held != NULL && i >= 0 && i < held->count);
   if (held->grips != NULL) {
-    saltusi_grip_force(&held->grips->of[held->keys[i]], &rk->held, i, force);
+    saltusi_friction_mode_force(&held->grips->of[held->keys[i]], &rk->held, i, force);
     return;
   }
   force[0] = rk->held.P[rk->held.first[i]];
@@ -98,7 +99,8 @@ static double* powers_of(const saltusi_rk* rk, const saltus_dims* d, int stage) 
   return rk->powers + (size_t)stage * (size_t)(2 * d->nc + 1);
 }
 
-void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_held* held, int stage) {
+void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_active_rows* held,
+                     int stage) {
   assert(rk != NULL && d != NULL && held != NULL && stage >= 0);
   double* forces = rk->forces + (size_t)stage * (size_t)(d->nj + rk->each * d->nc);
   double* powers = powers_of(rk, d, stage);
@@ -117,12 +119,12 @@ void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* d, const saltusi_held* h
   }
   for (int i = 0; held->grips != NULL && i < held->count; i++) {
     saltusi_rk_force(rk, held, i, forces + d->nj + 3 * i);
-    const saltusi_grip* grip = &held->grips->of[held->keys[i]];
+    const saltusi_friction_mode* grip = &held->grips->of[held->keys[i]];
     double* force = forces + d->nj + 3 * i;
     for (int k = 0; k < grip->measured; k++) {
-      force[1 + k] -= saltusi_grip_drag(grip, k) * grip->slip[k];
+      force[1 + k] -= saltusi_friction_mode_drag(grip, k) * grip->slip[k];
     }
-    force[0] -= saltusi_grip_pull(grip);
+    force[0] -= saltusi_friction_mode_pull(grip);
     double* power = powers + 2 * i;
     power[0] = force[1] * grip->slip[0] + force[2] * grip->slip[1];
     power[1] = force[0] * grip->b[0] + force[1] * grip->b[1] + force[2] * grip->b[2];

@@ -19,23 +19,23 @@
  *
  * Friction of contacts that slip in space has the direction of the velocities of a stage: near the ends of slip that is
  * stiff, and differs from stage to stage. Implicit methods solve for the directions of their stages besides
- * (follow.c).
+ * (implicit_slip.c).
  *
  * A half-explicit tableau holds on velocity level instead, the index-2 form; see half_explicit.c.
  */
 #ifndef SALTUSI_RUNGE_KUTTA_H
 #define SALTUSI_RUNGE_KUTTA_H
 
-#include "math/mixing.h"
+#include "math/anderson.h"
 #include "scheme/event/acceleration.h"
 #include "scheme/event/tableau.h"
 
 /* Where a step starts, and what is held during it. A view. */
 typedef struct saltusi_rk_start {
   double t;
-  const double* q;   /* [nq] */
-  const double* v;   /* [nv] */
-  saltusi_held held; /* contacts */
+  const double* q;          /* [nq] */
+  const double* v;          /* [nv] */
+  saltusi_active_rows held; /* contacts */
 } saltusi_rk_start;
 
 /* Stages of large systems (implicit_large.c). */
@@ -44,11 +44,11 @@ typedef struct saltusi_rk_large {
   bool plain; /* no forces depend on the motion */
   saltusi_linear linear;
   saltusi_operator op;
-  saltusi_mixing mixing;
+  saltusi_anderson mixing;
   double* x; /* [nv] */
 } saltusi_rk_large;
 
-/* Directions of slip in space, one for each stage (follow.c). */
+/* Directions of slip in space, one for each stage (implicit_slip.c). */
 typedef struct saltusi_rk_follow_work {
   bool on;           /* they hold now */
   int most;          /* contacts that there is room for */
@@ -97,13 +97,15 @@ void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const salt
 
 /* a [nv] with contacts held both ways; forces stay in rk->held.P. */
 saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
-                                      const saltusi_held* held, double* a);
+                                      const saltusi_active_rows* held, double* a);
 
 /* The force of held contact i after it, normal first; zeros where it has no friction. */
-void saltusi_rk_force(const saltusi_rk* rk, const saltusi_held* held, int i, double force[3]);
+void saltusi_rk_force(const saltusi_rk* rk, const saltusi_active_rows* held, int i,
+                      double force[3]);
 
 /* Keeps the forces of a stage. */
-void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* dims, const saltusi_held* held, int stage);
+void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* dims, const saltusi_active_rows* held,
+                     int stage);
 
 /* Has to be called when q, v, t or the held contacts of the start have changed. */
 void saltusi_rk_restart(saltusi_rk* rk);
@@ -126,7 +128,7 @@ saltus_status saltusi_rk_large_stages(saltusi_rk* rk, saltusi_eval* eval,
 saltus_status saltusi_rk_stage(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                                double h, int i, double* a);
 
-/* follow.c. Whether contacts slip in space: then friction has the direction of the start in every stage. */
+/* implicit_slip.c. Whether contacts slip in space: then friction has the direction of the start in every stage. */
 void saltusi_rk_follow_layout(saltusi_rk_follow_work* f, const saltusi_tableau* method,
                               const saltusi_eval* eval, saltus_arena* arena);
 bool saltusi_rk_follows(saltusi_rk* rk, const saltus_dims* dims, const saltusi_rk_start* start);

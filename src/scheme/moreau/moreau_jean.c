@@ -34,7 +34,7 @@ SALTUSI_DEFAULTS(saltus_moreau_jean_options, saltus_moreau_jean_options_default,
 
 /* What contacts keep, then what joints do. */
 static size_t past_count(const saltus_moreau_jean_options* o, const saltus_system* sys) {
-  return o->warm_start == SALTUS_WARM_START_YES ? saltusi_moreau_past_count(sys) : 0;
+  return o->warm_start == SALTUS_WARM_START_YES ? saltusi_moreau_history_count(sys) : 0;
 }
 
 static size_t memory_count(const void* options, const saltus_system* sys) {
@@ -42,10 +42,11 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return saltusi_warm_count(o->warm_start, sys) + past_count(o, sys);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   const saltus_moreau_jean_options* o = options;
-  saltusi_warm_carry(o->warm_start, sys, carry);
-  saltusi_carry_plain(carry, past_count(o, sys));
+  saltusi_warm_transfer(o->warm_start, sys, carry);
+  saltusi_transfer_plain(carry, past_count(o, sys));
 }
 
 /* Deformations are gaps at the start of a step along the normal, and impulses of the last step along the tangents. */

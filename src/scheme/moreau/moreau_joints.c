@@ -8,7 +8,7 @@
  *         G^T dv = -(G^T v_theta + b) / weight          J, G on the left: of the last factors
  *
  * What G does as it turns is missing in the matrix: tension makes a chain stiff. Mixing finds that out from
- * the last corrections (math/mixing.h), of z = (v, P) with dv to be made small.
+ * the last corrections (math/anderson.h), of z = (v, P) with dv to be made small.
  */
 #include "scheme/moreau/moreau_joints.h"
 
@@ -34,7 +34,7 @@ void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system*
   j->n = d->nv + d->nj;
   j->f = SALTUS_PUSH(arena, double, j->n);
   j->z = SALTUS_PUSH(arena, double, j->n);
-  saltusi_mixing_layout(&j->mixing, j->n, d->nv, arena);
+  saltusi_anderson_layout(&j->mixing, j->n, d->nv, arena);
   j->g = SALTUS_PUSH(arena, double, d->nj);
 }
 

@@ -15,13 +15,13 @@
  */
 #include "math/matrix.h"
 #include "scheme/newton_end.h"
-#include "scheme/position/node.h"
+#include "scheme/position/impulse_node.h"
 #include "scheme/projection.h"
 
 #include <string.h>
 
-typedef struct work {
-  saltusi_node node;
+typedef struct moreau_midpoint_work {
+  saltusi_impulse_node node;
   saltusi_linear linear;
   double* q_mid;          /* [nq] */
   double* v;              /* [nv] where forces are evaluated */
@@ -30,7 +30,7 @@ typedef struct work {
   double* v_before;       /* [nv] of the last iteration */
   saltusi_projection end; /* joints at the end of the step */
   double* broken; /* [nj] G_k^T v_k + b_k while contacts are active, else 0: see moreau_step.c */
-} work;
+} moreau_midpoint_work;
 
 enum { MEAN, START };
 static const char* const velocity_names[] = {"mean", "start", NULL};
@@ -53,9 +53,9 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
   const saltus_moreau_midpoint_options* o = options;
-  work* w = work_;
+  moreau_midpoint_work* w = work_;
   int nv = sys->dims.nv;
-  saltusi_node_layout(&w->node, o->warm_start, eval, arena);
+  saltusi_impulse_node_layout(&w->node, o->warm_start, eval, arena);
   saltusi_linear_layout(&w->linear, sys, arena);
   w->q_mid = SALTUS_PUSH(arena, double, sys->dims.nq);
   w->v = SALTUS_PUSH(arena, double, nv);
@@ -69,7 +69,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
 }
 
 /* v_free = v_{k+1} - J^-1 R with R = M (v_{k+1} - v_k) - h F and J = M - h/2 F_v, or M */
-static saltus_status linearize(work* w, const saltusi_step* s, double weight) {
+static saltus_status linearize(moreau_midpoint_work* w, const saltusi_step* s, double weight) {
   int nv = s->eval->sys.dims.nv;
   for (int i = 0; i < nv; i++) {
     w->v[i] = (1.0 - weight) * s->v0[i] + weight * s->v1[i];
@@ -94,7 +94,7 @@ static saltus_status linearize(work* w, const saltusi_step* s, double weight) {
 }
 
 /* The part of v_k that breaks joints does not swing on where a contact stops the motion. */
-static void leave_broken(work* w, const saltusi_step* s) {
+static void leave_broken(moreau_midpoint_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_operator* op = &w->node.op;
   saltus_point start = saltusi_at(s->eval, s->t, s->q0, s->v0);
@@ -112,7 +112,7 @@ static void leave_broken(work* w, const saltusi_step* s) {
 }
 
 /* G^T (v_k + v_{k+1}) / 2 + b = 0, doubled */
-static void joint_law(work* w, const saltusi_step* s) {
+static void joint_law(moreau_midpoint_work* w, const saltusi_step* s) {
   saltusi_operator* op = &w->node.op;
   for (int j = 0; j < s->eval->sys.dims.nj; j++) {
     op->rhs[j] = saltusi_row_dot(&op->rows, j, w->v_free) + saltusi_row_dot(&op->rows, j, s->v0) -
@@ -120,7 +120,7 @@ static void joint_law(work* w, const saltusi_step* s) {
   }
 }
 
-static saltus_status solve(work* w, const saltus_moreau_midpoint_options* o,
+static saltus_status solve(moreau_midpoint_work* w, const saltus_moreau_midpoint_options* o,
                            const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
@@ -134,10 +134,10 @@ static saltus_status solve(work* w, const saltus_moreau_midpoint_options* o,
     if (status != SALTUS_OK) {
       return status;
     }
-    saltusi_node_law(&w->node, s, w->v_free, s->v0);
+    saltusi_impulse_node_law(&w->node, s, w->v_free, s->v0);
     joint_law(w, s);
     memcpy(w->v_before, s->v1, (size_t)nv * sizeof(double));
-    status = saltusi_node_impose(&w->node, s, &w->linear, w->v_free, s->v1);
+    status = saltusi_impulse_node_impose(&w->node, s, &w->linear, w->v_free, s->v1);
     s->report->newton_iterations = k + 1;
     if (status != SALTUS_OK || exact) {
       return status;
@@ -152,12 +152,12 @@ static saltus_status solve(work* w, const saltus_moreau_midpoint_options* o,
 }
 
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
-  work* w = work_;
+  moreau_midpoint_work* w = work_;
   const saltus_system* sys = &s->eval->sys;
   saltusi_advance(sys, s->q0, s->v0, 0.5 * s->h, w->q_mid);
   saltus_point at = saltusi_at(s->eval, s->t + 0.5 * s->h, w->q_mid, s->v0);
   saltusi_warm_open(&w->node.op, s->memory0, s->h);
-  saltus_status status = saltusi_node_look(&w->node, s, &at);
+  saltus_status status = saltusi_impulse_node_look(&w->node, s, &at);
   if (status == SALTUS_OK) {
     leave_broken(w, s);
     status = solve(w, options, s);
@@ -167,8 +167,8 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     return status;
   }
   saltusi_advance(sys, w->q_mid, s->v1, 0.5 * s->h, s->q1);
-  saltusi_node_keep(&w->node, s, s->memory1);
-  saltusi_node_report(&w->node, s, s->v1);
+  saltusi_impulse_node_keep(&w->node, s, s->memory1);
+  saltusi_impulse_node_report(&w->node, s, s->v1);
   s->report->active = w->node.active;
   if (w->node.active > 0) {
     memcpy(s->contacts, w->node.steps, (size_t)w->node.active * sizeof *s->contacts);
@@ -195,5 +195,5 @@ const saltusi_scheme_ops saltusi_moreau_midpoint = {
                       SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
-    SALTUSI_STEPS_BY(work),
+    SALTUSI_STEPS_BY(moreau_midpoint_work),
 };

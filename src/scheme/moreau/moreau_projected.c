@@ -18,13 +18,13 @@
 #include <float.h>
 #include <string.h>
 
-typedef struct work {
+typedef struct moreau_projected_work {
   saltusi_moreau moreau;
   saltusi_linear mass;
   saltusi_operator op; /* of the projection */
   double* shift;       /* [nv] */
   double* q;           /* [nq] */
-} work;
+} moreau_projected_work;
 
 enum { IMPLICIT, FORECAST };
 enum { PROJECTIONS_MAX = 20 };
@@ -49,7 +49,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
   const saltus_moreau_projected_options* o = options;
-  work* w = work_;
+  moreau_projected_work* w = work_;
   saltusi_moreau_layout(&w->moreau, o->warm_start, eval, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   saltusi_operator_layout(&w->op, eval, &(saltusi_demand){0}, arena);
@@ -67,7 +67,8 @@ static bool is_active(const saltusi_step* s, int key) {
 }
 
 /* Forces every contact that the step would drive into penetration; true when there was one. */
-static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* found) {
+static saltus_status force_penetrating(moreau_projected_work* w, const saltusi_step* s,
+                                       bool* found) {
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
   saltusi_contact_list* list = &w->moreau.list;
   saltus_status status = saltusi_contacts(&s->eval->sys, &at, list);
@@ -83,7 +84,7 @@ static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* fou
 }
 
 /* Moves q1 out of penetration, and back onto the joints, along M^-1 G. */
-static saltus_status project(work* w, const saltusi_step* s) {
+static saltus_status project(moreau_projected_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   int nj = sys->dims.nj;
@@ -130,7 +131,7 @@ static saltus_status project(work* w, const saltusi_step* s) {
 }
 
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
-  work* w = work_;
+  moreau_projected_work* w = work_;
   const saltus_moreau_projected_options* o = options;
   const saltus_moreau_jean_options moreau = {.theta = o->theta,
                                              .gamma = o->gamma,
@@ -165,5 +166,5 @@ const saltusi_scheme_ops saltusi_moreau_projected = {
                       SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
-    SALTUSI_STEPS_BY(work),
+    SALTUSI_STEPS_BY(moreau_projected_work),
 };

@@ -25,10 +25,10 @@
  * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest. A drive
  * whose rate jumps does the same without contacts: an impulse at the end of the step removes that part.
  */
-#include "scheme/moreau/moreau_ahead.h"
 #include "scheme/moreau/moreau_filter.h"
 #include "scheme/moreau/moreau_joints.h"
-#include "scheme/moreau/moreau_linkage.h"
+#include "scheme/moreau/moreau_kkt.h"
+#include "scheme/moreau/moreau_speculative.h"
 
 #include "math/matrix.h"
 
@@ -36,7 +36,7 @@
 #include <float.h>
 #include <string.h>
 
-const char* const saltusi_jump_names[] = {"midpoint", "start", NULL};
+const char* const saltusi_impact_step_names[] = {"midpoint", "start", NULL};
 const char* const saltusi_joint_level_names[] = {"mean", "end", NULL};
 const char* const saltusi_speculative_names[] = {"no", "yes", NULL};
 const char* const saltusi_filter_names[] = {"no", "exact", "flat", NULL};
@@ -139,7 +139,7 @@ static inline void close_list(saltusi_moreau* w, const saltusi_step* s, const sa
   w->rows = w->op.count;
   s->report->active = active;
   if (w->ancestors.head != NULL) {
-    saltusi_inherit(&w->ancestors, &w->op, sys, at, s->contacts, saltusi_linear_part(w));
+    saltusi_warm_start_inherit(&w->ancestors, &w->op, sys, at, s->contacts, saltusi_linear_part(w));
   }
   if (active > 0) {
     saltusi_rows_joints(sys, at, &w->op.rows);
@@ -246,7 +246,7 @@ static void write_springs(saltusi_moreau* w, const saltus_moreau_jean_options* o
   if (!op->softens) {
     return;
   }
-  const double soft = saltusi_moreau_soft(o, s->h);
+  const double soft = saltusi_moreau_compliant(o, s->h);
   memset(op->soft, 0, (size_t)op->count * sizeof(double));
   for (int i = 0; i < s->report->active; i++) {
     const int first = op->first[i], end = op->first[i + 1];
@@ -350,7 +350,7 @@ static const double struck_tol = 2e-3;
 static double first_tol(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
                         const saltusi_step* s, bool looks) {
   const bool rough = looks && o->stiffness == 0.0 && o->contact_tol < struck_tol;
-  return rough && saltusi_moreau_struck(w, s) ? struck_tol : o->contact_tol;
+  return rough && saltusi_moreau_impacted(w, s) ? struck_tol : o->contact_tol;
 }
 
 /* Contact problems of a step whose contacts were looked for where it leads. */
@@ -360,13 +360,13 @@ enum { AHEAD_MAX = 4 };
  * the tolerance. */
 static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s) {
-  const bool looks = saltusi_moreau_looks_ahead(o, s);
+  const bool looks = saltusi_moreau_is_speculative(o, s);
   double tol = first_tol(w, o, s, looks);
   saltus_status status = impose(w, tol, s);
   bool more = looks;
   for (int k = 0; k < AHEAD_MAX && more && status == SALTUS_OK; k++) {
     const int before = w->op.contacts;
-    status = saltusi_moreau_look_ahead(w, o, s, &more);
+    status = saltusi_moreau_find_speculative(w, o, s, &more);
     if (status == SALTUS_OK && more) {
       form(w, o, s, true);
       /* what was linearised again changes too little to be seen by a rough problem, and where nobody was struck the rest is solved already */
@@ -401,8 +401,9 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
       saltusi_newton_relax(&end, s, k, w->v_theta, w->v_last);
     }
     bool more = false;
-    if (status == SALTUS_OK && arrived && ahead < AHEAD_MAX && saltusi_moreau_looks_ahead(o, s)) {
-      status = saltusi_moreau_look_ahead(w, o, s, &more);
+    if (status == SALTUS_OK && arrived && ahead < AHEAD_MAX &&
+        saltusi_moreau_is_speculative(o, s)) {
+      status = saltusi_moreau_find_speculative(w, o, s, &more);
       end.change = INFINITY;
       ahead++;
     }
@@ -416,7 +417,7 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
 static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                     const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
-  if (s->report->active == 0 && saltusi_moreau_linkage_serves(w) && !w->op.laws.any) {
+  if (s->report->active == 0 && saltusi_moreau_kkt_serves(w) && !w->op.laws.any) {
     saltus_status status = saltusi_moreau_linked(w, o, s, joint_weight(o));
     if (!w->linked.factors.refused && !w->linked.factors.redundant) {
       w->linked.solved = true;
@@ -603,7 +604,7 @@ static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o
     status = saltusi_moreau_linked_project(w, s);
   }
   if (w->past_after != NULL && status == SALTUS_OK) {
-    saltusi_moreau_linkage_keep(w, s);
+    saltusi_moreau_kkt_keep(w, s);
   }
   if (w->op.warm.each > 0) {
     keep_impulses(w, s);
@@ -618,7 +619,7 @@ static bool may_retry(saltus_status status) {
 /* `count` steps of h / count, one after the other; contacts may be active in the last one alone. */
 static saltus_status take_parts(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s, int count) {
-  saltusi_moreau_linkage* j = &w->linked;
+  saltusi_moreau_kkt* j = &w->linked;
   const saltus_dims* d = &s->eval->sys.dims;
   const double* before = w->past_before;
   const double projection = s->report->projection;
@@ -657,7 +658,7 @@ static saltus_status take_some(saltusi_moreau* w, const saltus_moreau_jean_optio
   const saltus_status status = count > 1 ? take_parts(w, o, s, count) : take(w, o, s);
   if (status == SALTUS_OK && count > 1 && w->past_after != NULL) {
     const bool easy = s->report->newton_iterations <= EASY * count;
-    saltusi_past_set_parts(w->past_after, easy ? count / 2 : count);
+    saltusi_history_set_parts(w->past_after, easy ? count / 2 : count);
   }
   return status;
 }
@@ -667,7 +668,7 @@ static saltus_status take_some(saltusi_moreau* w, const saltus_moreau_jean_optio
 static saltus_status take_linked(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                  const saltusi_step* s) {
   enum { PARTS_MAX = 64 };
-  const int before = saltusi_past_parts(w->past_before);
+  const int before = saltusi_history_parts(w->past_before);
   if (before > 1) {
     const saltus_status status = take_some(w, o, s, before);
     if (!may_retry(status)) {
@@ -676,7 +677,7 @@ static saltus_status take_linked(saltusi_moreau* w, const saltus_moreau_jean_opt
     s->report->rejections++;
   }
   saltus_status status = take(w, o, s);
-  const bool linked = s->report->active == 0 && saltusi_moreau_linkage_serves(w);
+  const bool linked = s->report->active == 0 && saltusi_moreau_kkt_serves(w);
   for (int count = 2; linked && may_retry(status) && count <= PARTS_MAX; count *= 2) {
     status = take_some(w, o, s, count);
     s->report->rejections++;
@@ -711,7 +712,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   saltusi_warm_layout(&w->op, warm_start, sys);
   w->body_width = saltusi_moreau_body_width(sys);
   w->driven = is_driven(sys);
-  saltusi_ancestors_layout(&w->ancestors, &w->op, sys, arena);
+  saltusi_warm_start_transfer_layout(&w->ancestors, &w->op, sys, arena);
   int rows = d->nj + d->nc * (w->op.laws.any ? SALTUS_CONE_ROWS : w->op.has_friction ? 3 : 1);
   w->q_theta = SALTUS_PUSH(arena, double, d->nq);
   w->v_theta = SALTUS_PUSH(arena, double, d->nv);
@@ -735,6 +736,6 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->exact = one_iteration_is_exact(sys) && sys->dry_count == 0;
   w->rows_stay = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0 && d->nj == 0 && sys->dry_count == 0;
   saltusi_moreau_joints_layout(&w->kept, sys, arena);
-  saltusi_moreau_linkage_layout(&w->linked, eval, arena);
+  saltusi_moreau_kkt_layout(&w->linked, eval, arena);
   w->take = w->linked.n > 0 ? take_linked : take;
 }

@@ -6,12 +6,12 @@
 #ifndef SALTUSI_MOREAU_STEP_H
 #define SALTUSI_MOREAU_STEP_H
 
-#include "math/mixing.h"
-#include "operator/linkage.h"
-#include "scheme/ancestors.h"
-#include "scheme/moreau/moreau_past.h"
+#include "math/anderson.h"
+#include "operator/newton_kkt.h"
+#include "scheme/moreau/moreau_history.h"
 #include "scheme/newton_end.h"
 #include "scheme/warm_start.h"
+#include "scheme/warm_start_transfer.h"
 
 /* Options of the theta step. */
 #define SALTUSI_THETA_FIELDS(S)                                                                    \
@@ -19,12 +19,12 @@
               "weight of the end of the step in forces and positions [1]"),                        \
       SALTUS_REAL(S, gamma, 1.0, 0.0, 1.0,                                                         \
                   "how far ahead contacts are looked for, part of a step [1]"),                    \
-      SALTUS_CHOICE(S, jump, SALTUS_JUMP_MIDPOINT, SALTUS_JUMP_START, saltusi_jump_names,          \
+      SALTUS_CHOICE(S, jump, SALTUS_JUMP_MIDPOINT, SALTUS_JUMP_START, saltusi_impact_step_names,   \
                     "where the directions of the approach velocity are taken"),                    \
       SALTUS_CHOICE(S, joints, SALTUS_JOINTS_MEAN, SALTUS_JOINTS_END, saltusi_joint_level_names,   \
                     "velocity that joints hold: the mean of the step or its end")
 
-extern const char* const saltusi_jump_names[];
+extern const char* const saltusi_impact_step_names[];
 extern const char* const saltusi_joint_level_names[];
 extern const char* const saltusi_iterate_names[];
 extern const char* const saltusi_speculative_names[];
@@ -35,11 +35,11 @@ typedef struct saltusi_moreau_joints {
   int n;         /* velocities and rows; 0: not for this system */
   double *z, *f; /* [n] */
   double* g;     /* [nj] */
-  saltusi_mixing mixing;
+  saltusi_anderson mixing;
 } saltusi_moreau_joints;
 
-/* The iteration of moreau_linkage.c. */
-typedef struct saltusi_moreau_linkage {
+/* The iteration of moreau_kkt.c. */
+typedef struct saltusi_moreau_kkt {
   int n;                    /* velocities and rows; 0: not for this system */
   double *z, *f;            /* [n] velocities and impulses, and their correction */
   double *q, *v, *impulses; /* [nq], [nv], [nj] of steps in parts */
@@ -47,8 +47,8 @@ typedef struct saltusi_moreau_linkage {
   double* mass;             /* [values of the structure] */
   bool mass_kept;
   bool solved; /* the present step */
-  saltusi_linkage factors;
-} saltusi_moreau_linkage;
+  saltusi_newton_kkt factors;
+} saltusi_moreau_kkt;
 
 typedef struct saltusi_moreau saltusi_moreau;
 
@@ -62,7 +62,7 @@ struct saltusi_moreau {
   saltusi_linear linear;
   saltusi_contact_list list;
   saltusi_operator op;
-  saltusi_ancestors ancestors;
+  saltusi_warm_start_transfer ancestors;
   double* q_theta; /* [nq] */
   double* v_theta; /* [nv] */
   double* v_last;  /* [nv] change of the velocity in the iteration before */
@@ -89,8 +89,8 @@ struct saltusi_moreau {
   bool exact;      /* one iteration solves a step */
   bool rows_stay;  /* those at q_k are those of the whole step */
   saltusi_moreau_joints kept;
-  saltusi_moreau_linkage linked;
-  const double* past_before; /* the last steps (moreau_past.h); NULL: unknown */
+  saltusi_moreau_kkt linked;
+  const double* past_before; /* the last steps (moreau_history.h); NULL: unknown */
   double* past_after;        /* the same with this one; NULL: nobody asks */
 };
 
@@ -101,12 +101,12 @@ static inline int saltusi_linear_part(const saltusi_moreau* work) {
 }
 
 /* What the normal row of a contact gives way, m/s of each unit of impulse: a spring at the end of the step. */
-static inline double saltusi_moreau_soft(const saltus_moreau_jean_options* o, double h) {
+static inline double saltusi_moreau_compliant(const saltus_moreau_jean_options* o, double h) {
   return o->stiffness > 0.0 ? 1.0 / (o->stiffness * h * h) : 0.0;
 }
 
 /* Doubles of past_before; 0: the step has no use for them. */
-size_t saltusi_moreau_past_count(const saltus_system* sys);
+size_t saltusi_moreau_history_count(const saltus_system* sys);
 
 void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltusi_eval* eval,
                            saltus_arena* arena);

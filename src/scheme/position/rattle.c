@@ -24,8 +24,8 @@
 
 #include <string.h>
 
-typedef struct work {
-  saltusi_node first, second;
+typedef struct rattle_work {
+  saltusi_impulse_node first, second;
   saltusi_action action;
   saltusi_linear mass;
   double* gap;     /* [nc] at q_{k+1}, by key */
@@ -34,7 +34,7 @@ typedef struct work {
   double* impulse; /* [each x nc] P1, by key */
   double* before;  /* [each x nc] U_k, by key */
   bool* impact;    /* [nc] by key */
-} work;
+} rattle_work;
 
 static const saltus_field fields[] = {
     SALTUSI_NEWTON_FIELDS(saltus_rattle_options, "velocity", 1e-14, 100),
@@ -51,19 +51,20 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return 2 * saltusi_warm_count(o->warm_start, sys);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   const saltus_rattle_options* o = options;
-  saltusi_warm_carry(o->warm_start, sys, carry);
-  saltusi_warm_carry(o->warm_start, sys, carry);
+  saltusi_warm_transfer(o->warm_start, sys, carry);
+  saltusi_warm_transfer(o->warm_start, sys, carry);
 }
 
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
   const saltus_rattle_options* o = options;
-  work* w = work_;
-  saltusi_node_layout(&w->first, o->warm_start, eval, arena);
-  saltusi_node_layout(&w->second, o->warm_start, eval, arena);
+  rattle_work* w = work_;
+  saltusi_impulse_node_layout(&w->first, o->warm_start, eval, arena);
+  saltusi_impulse_node_layout(&w->second, o->warm_start, eval, arena);
   saltusi_action_layout(&w->action, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->gap = SALTUS_PUSH(arena, double, sys->dims.nc);
@@ -75,7 +76,8 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
 }
 
 /* Gaps by key at a configuration. */
-static saltus_status gaps(work* w, const saltusi_step* s, const saltus_point* at, double* gap) {
+static saltus_status gaps(rattle_work* w, const saltusi_step* s, const saltus_point* at,
+                          double* gap) {
   saltusi_contact_list* list = &w->first.list;
   saltus_status status = saltusi_contacts(&s->eval->sys, at, list);
   for (int i = 0; status == SALTUS_OK && i < list->count; i++) {
@@ -85,7 +87,7 @@ static saltus_status gaps(work* w, const saltusi_step* s, const saltus_point* at
 }
 
 /* Contacts that the motion found so far would drive in join; true when there was one. */
-static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* found) {
+static saltus_status force_penetrating(rattle_work* w, const saltusi_step* s, bool* found) {
   saltus_point at = saltusi_at(s->eval, s->t + s->h, w->action.q_next, w->action.u);
   saltus_status status = gaps(w, s, &at, w->gap);
   const saltusi_contact_list* list = &w->first.list;
@@ -101,10 +103,10 @@ static saltus_status force_penetrating(work* w, const saltusi_step* s, bool* fou
 }
 
 /* Right-hand sides of the first half: gaps divided by h, and tangential velocities of the step. */
-static void first_law(work* w, const saltusi_step* s) {
-  saltusi_node* node = &w->first;
+static void first_law(rattle_work* w, const saltusi_step* s) {
+  saltusi_impulse_node* node = &w->first;
   saltusi_operator* op = &node->op;
-  saltusi_node_law(node, s, w->action.u_free, s->v0);
+  saltusi_impulse_node_law(node, s, w->action.u_free, s->v0);
   for (int i = 0; i < node->active; i++) {
     int key = node->steps[i].key;
     for (int r = node->op.first[i]; r < node->op.first[i + 1]; r++) {
@@ -120,12 +122,13 @@ static void first_law(work* w, const saltusi_step* s) {
 }
 
 /* u of the step with the contacts that are in by now. */
-static saltus_status solve_first(work* w, const saltus_rattle_options* o, const saltusi_step* s) {
+static saltus_status solve_first(rattle_work* w, const saltus_rattle_options* o,
+                                 const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_action* action = &w->action;
   size_t bytes = (size_t)sys->dims.nv * sizeof(double);
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = saltusi_node_look(&w->first, s, &at);
+  saltus_status status = saltusi_impulse_node_look(&w->first, s, &at);
   double change = INFINITY;
   for (int k = 0; k < o->newton_max && status == SALTUS_OK; k++) {
     status = saltusi_action_linearize(action, &w->first, s, &at);
@@ -138,7 +141,7 @@ static saltus_status solve_first(work* w, const saltus_rattle_options* o, const 
     }
     first_law(w, s);
     memcpy(action->residual, action->u, bytes);
-    status = saltusi_node_impose(&w->first, s, &action->linear, action->u_free, action->u);
+    status = saltusi_impulse_node_impose(&w->first, s, &action->linear, action->u_free, action->u);
     s->report->newton_iterations++;
     if (status != SALTUS_OK) {
       return status;
@@ -157,7 +160,8 @@ static saltus_status solve_first(work* w, const saltus_rattle_options* o, const 
   return status == SALTUS_OK ? SALTUS_RETRY_SMALLER : status;
 }
 
-static saltus_status first_half(work* w, const saltus_rattle_options* o, const saltusi_step* s) {
+static saltus_status first_half(rattle_work* w, const saltus_rattle_options* o,
+                                const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltus_status status = gaps(w, s, &at, w->floor);
@@ -165,7 +169,7 @@ static saltus_status first_half(work* w, const saltus_rattle_options* o, const s
     w->floor[key] = fmin(w->floor[key], 0.0);
     w->first.forced[key] = false;
   }
-  saltusi_node_mass_times(&w->first, s, &at, s->v0, w->action.momentum);
+  saltusi_impulse_node_mass_times(&w->first, s, &at, s->v0, w->action.momentum);
   memcpy(w->action.u, s->v0, (size_t)d->nv * sizeof(double));
   bool again = true;
   for (int k = 0; k <= d->nc && again && status == SALTUS_OK; k++) {
@@ -181,8 +185,8 @@ static saltus_status first_half(work* w, const saltus_rattle_options* o, const s
 /* Whether active contact i of the first half is an impact: its approach is compared with what the forces
  * of a step do without impulses, twice what those of half a step do. In the second half joints have
  * answered to the impulse of the contact already, and nothing there is small beside that. */
-static bool strikes(const work* w, const saltusi_step* s, int i) {
-  const saltusi_node* node = &w->first;
+static bool strikes(const rattle_work* w, const saltusi_step* s, int i) {
+  const saltusi_impulse_node* node = &w->first;
   int nv = s->eval->sys.dims.nv;
   double* change = w->action.residual;
   for (int k = 0; k < nv; k++) {
@@ -194,7 +198,7 @@ static bool strikes(const work* w, const saltusi_step* s, int i) {
 }
 
 /* What the first half did, by key, and who takes part in the second. */
-static void hand_over(work* w, const saltusi_step* s) {
+static void hand_over(rattle_work* w, const saltusi_step* s) {
   size_t bytes = (size_t)w->each * (size_t)s->eval->sys.dims.nc * sizeof(double);
   memset(w->impulse, 0, bytes);
   memset(w->second.forced, 0, (size_t)s->eval->sys.dims.nc * sizeof(bool));
@@ -211,11 +215,11 @@ static void hand_over(work* w, const saltusi_step* s) {
 }
 
 /* The second half: v_{k+1} from the momentum at the end without P1, and P = P1 + P2. */
-static saltus_status second_half(work* w, const saltusi_step* s) {
+static saltus_status second_half(rattle_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
-  saltusi_node* node = &w->second;
+  saltusi_impulse_node* node = &w->second;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v0);
-  saltus_status status = saltusi_node_look(node, s, &at);
+  saltus_status status = saltusi_impulse_node_look(node, s, &at);
   if (status == SALTUS_OK) {
     status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   }
@@ -243,7 +247,7 @@ static saltus_status second_half(work* w, const saltusi_step* s) {
     saltusi_row_add(&node->op.rows, r, -P, free);
   }
   saltusi_linear_solve(s->eval, &w->mass, free);
-  saltusi_node_law(node, s, free, s->v0);
+  saltusi_impulse_node_law(node, s, free, s->v0);
   for (int i = 0; i < node->active; i++) {
     for (int k = 0; k < w->first.active; k++) {
       if (w->first.steps[k].key == node->steps[i].key) {
@@ -254,11 +258,11 @@ static saltus_status second_half(work* w, const saltusi_step* s) {
   for (int j = 0; j < sys->dims.nj; j++) {
     node->op.rhs[j] = saltusi_row_dot(&node->op.rows, j, free) + node->op.rows.b[j];
   }
-  return saltusi_node_impose(node, s, &w->mass, free, s->v1);
+  return saltusi_impulse_node_impose(node, s, &w->mass, free, s->v1);
 }
 
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
-  work* w = work_;
+  rattle_work* w = work_;
   const saltus_dims* d = &s->eval->sys.dims;
   size_t half = memory_count(options, &s->eval->sys) / 2;
   saltusi_warm_open(&w->first.op, s->memory0, s->h);
@@ -276,9 +280,9 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   if (status != SALTUS_OK) {
     return status;
   }
-  saltusi_node_keep(&w->first, s, s->memory1);
-  saltusi_node_keep(&w->second, s, s->memory1 + half);
-  saltusi_node_report(&w->second, s, s->v1);
+  saltusi_impulse_node_keep(&w->first, s, s->memory1);
+  saltusi_impulse_node_keep(&w->second, s, s->memory1 + half);
+  saltusi_impulse_node_report(&w->second, s, s->v1);
   s->report->active = w->second.active;
   if (w->second.active > 0) {
     memcpy(s->contacts, w->second.steps, (size_t)w->second.active * sizeof *s->contacts);
@@ -301,5 +305,5 @@ const saltusi_scheme_ops saltusi_rattle = {
             .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
-    SALTUSI_STEPS_BY(work),
+    SALTUSI_STEPS_BY(rattle_work),
 };

@@ -10,7 +10,7 @@
  *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
  *           friction on the velocity after it, G_T^T (q_{k+1} - q_k) / h + b + e_T U_T-; with other laws than Coulomb's
  *           forces of h^2 F, half of that for q_1
- *   impacts of systems with friction: by their law at the start of a step, which then starts again from v+ with e = 0 (jump.c).
+ *   impacts of systems with friction: by their law at the start of a step, which then starts again from v+ with e = 0 (impact_step.c).
  *           The equations above spread an impact over two steps, and friction in each of them has no limit as h falls.
  *
  * Positions enter as ways from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2 q_k + q_{k-1}
@@ -30,7 +30,7 @@
 #include <float.h>
 #include <string.h>
 
-typedef struct work {
+typedef struct schatzman_paoli_work {
   saltusi_linear linear;
   saltusi_operator op;
   saltusi_contact_list list;
@@ -49,7 +49,7 @@ typedef struct work {
   double* before; /* memory of the step before, completed by the first equation */
   bool* strikes;  /* [nc] touches and approaches at the start, by key */
   bool spread;    /* impacts with friction are not solved by their law at an instant (create.c) */
-} work;
+} schatzman_paoli_work;
 
 /* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
  * contact P of the difference equation before, whether it was part of an impact, the slip before that and
@@ -91,20 +91,21 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return memory_laws(&sys->dims) + laws_count(sys);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   (void)options;
-  saltusi_carry_plain(carry, MEMORY_Q + (size_t)sys->dims.nq);
-  saltusi_carry_each(carry, KEPT);
-  saltusi_carry_plain(carry, (size_t)sys->dims.nj);
+  saltusi_transfer_plain(carry, MEMORY_Q + (size_t)sys->dims.nq);
+  saltusi_transfer_each(carry, KEPT);
+  saltusi_transfer_plain(carry, (size_t)sys->dims.nj);
   if (laws_count(sys) > 0) {
-    saltusi_warm_carry(SALTUS_WARM_START_NO, sys, carry);
+    saltusi_warm_transfer(SALTUS_WARM_START_NO, sys, carry);
   }
 }
 
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
-  work* w = work_;
+  schatzman_paoli_work* w = work_;
   const saltus_schatzman_paoli_options* o = options;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
@@ -142,12 +143,14 @@ typedef struct difference {
 } difference;
 
 /* A body that lies still at the start must not hop from the history of a parabola that is not there. */
-static double rebound(const work* w, const difference* d, const saltus_contact_law* law, int key) {
+static double rebound(const schatzman_paoli_work* w, const difference* d,
+                      const saltus_contact_law* law, int key) {
   return d->first && !w->strikes[key] ? 0.0 : law->e_N;
 }
 
 /* y for a restitution e */
-static void admissible(work* w, const saltus_system* sys, const difference* d, double e) {
+static void admissible(schatzman_paoli_work* w, const saltus_system* sys, const difference* d,
+                       double e) {
   for (int i = 0; i < sys->dims.nv; i++) {
     w->part[i] = (w->way[i] + e * w->back[i]) / (1.0 + e);
   }
@@ -155,8 +158,8 @@ static void admissible(work* w, const saltus_system* sys, const difference* d, d
 }
 
 /* A contact with the laws of the system; what is apart in the middle has no bond. */
-static void take_law(work* w, const saltusi_step* s, const difference* d, int row, int count,
-                     int key) {
+static void take_law(schatzman_paoli_work* w, const saltusi_step* s, const difference* d, int row,
+                     int count, int key) {
   const saltus_system* sys = &s->eval->sys;
   const int i = w->active_count;
   const double* start = w->slip + 2 * (size_t)key;
@@ -173,8 +176,8 @@ static void take_law(work* w, const saltusi_step* s, const difference* d, int ro
 
 /* Slip of the step: h (U_T + e_T U_T-) with U_T the velocity from the middle to x. U_T- is that from
  * before to the middle, or the one before the impact when that takes several steps. */
-static void look_at_slip(work* w, const saltusi_step* s, const difference* d, int row, int tangent,
-                         int key) {
+static void look_at_slip(schatzman_paoli_work* w, const saltusi_step* s, const difference* d,
+                         int row, int tangent, int key) {
   const saltusi_row_block* rows = &w->op.rows;
   const double* kept = memory_contacts(w->before, &s->eval->sys.dims) + KEPT * (size_t)key;
   const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[w->active_count].law];
@@ -194,7 +197,7 @@ static void look_at_slip(work* w, const saltusi_step* s, const difference* d, in
 
 /* Gaps at each contact's own y, and the rows of those that are near: g(y) <= reach. Contacts with
  * the same restitution share an evaluation. */
-static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
+static saltus_status look(schatzman_paoli_work* w, const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
   saltus_point at = saltusi_at(s->eval, d->t + d->h, w->y, s->v0);
   double done = -1.0; /* restitutions up to here are done */
@@ -242,7 +245,7 @@ static saltus_status look(work* w, const saltusi_step* s, const difference* d) {
 }
 
 /* Rows of dry friction: h U from the middle to x. */
-static void look_at_dry(work* w, const saltusi_step* s, const difference* d) {
+static void look_at_dry(schatzman_paoli_work* w, const saltusi_step* s, const difference* d) {
   const saltus_point at = saltusi_at(s->eval, d->t + d->h, d->middle, s->v0);
   const saltusi_row_block* rows = &w->op.rows;
   saltusi_operator_take_dry(&w->op, &s->eval->sys, &at);
@@ -253,7 +256,7 @@ static void look_at_dry(work* w, const saltusi_step* s, const difference* d) {
 
 /* Joints hold at x; their forces act along the directions of the middle (SHAKE), which keeps order 2.
  * The same rows serve as the derivative of g: that costs iterations, not accuracy. */
-static void look_at_joints(work* w, const saltusi_step* s, const difference* d) {
+static void look_at_joints(schatzman_paoli_work* w, const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
   if (sys->dims.nj == 0) {
     return;
@@ -266,8 +269,8 @@ static void look_at_joints(work* w, const saltusi_step* s, const difference* d) 
 }
 
 /* change = -J^-1 R without contact forces, J = M - (h/2) F_v - h^2 theta F_q */
-static saltus_status free_change(work* w, const saltusi_step* s, const difference* d,
-                                 double theta) {
+static saltus_status free_change(schatzman_paoli_work* w, const saltusi_step* s,
+                                 const difference* d, double theta) {
   const saltus_system* sys = &s->eval->sys;
   int n = sys->dims.nv;
   for (int i = 0; i < n; i++) {
@@ -297,7 +300,7 @@ static saltus_status free_change(work* w, const saltusi_step* s, const differenc
 
 /* P of the difference equation before as first guess: the memory has it already, and the step does not
  * change. */
-static void guess(work* w, const saltus_dims* d) {
+static void guess(schatzman_paoli_work* w, const saltus_dims* d) {
   const double* kept = memory_contacts(w->before, d);
   for (int i = 0; i < w->active_count; i++) {
     int first = w->op.first[i];
@@ -310,8 +313,8 @@ static void guess(work* w, const saltus_dims* d) {
 }
 
 /* One Newton step: the change of the way, with P from the linearised law. */
-static saltus_status newton_step(work* w, const saltusi_step* s, const difference* d,
-                                 double theta) {
+static saltus_status newton_step(schatzman_paoli_work* w, const saltusi_step* s,
+                                 const difference* d, double theta) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
   saltus_status status = free_change(w, s, d, theta);
@@ -360,8 +363,8 @@ static bool one_step_is_exact(const saltus_system* sys) {
 }
 
 /* Solves one difference equation for the way, starting from the way as it is. */
-static saltus_status solve(work* w, const saltus_schatzman_paoli_options* o, const saltusi_step* s,
-                           const difference* d) {
+static saltus_status solve(schatzman_paoli_work* w, const saltus_schatzman_paoli_options* o,
+                           const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
   int n = sys->dims.nv;
   double moved = INFINITY;
@@ -405,7 +408,8 @@ static void add_to_impact(const double* was, double* is, double h) {
 
 /* Contacts that touch at the start and approach faster than forces make them in a step; w->change is the
  * acceleration. */
-static saltus_status find_strikes(work* w, const saltusi_step* s, const saltus_point* at) {
+static saltus_status find_strikes(schatzman_paoli_work* w, const saltusi_step* s,
+                                  const saltus_point* at) {
   const saltus_system* sys = &s->eval->sys;
   double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, s->q0));
   saltus_status status = sys->dims.nc > 0 ? saltusi_contacts(sys, at, &w->list) : SALTUS_OK;
@@ -421,7 +425,7 @@ static saltus_status find_strikes(work* w, const saltusi_step* s, const saltus_p
 }
 
 /* The first equation as an impact of the contacts that strike; its impulses are kept twice already. */
-static void remember_strikes(work* w, const saltusi_step* s, double* memory) {
+static void remember_strikes(schatzman_paoli_work* w, const saltusi_step* s, double* memory) {
   static const double nothing[KEPT] = {0.0};
   const saltus_dims* d = &s->eval->sys.dims;
   for (int k = 0; k < d->nv; k++) {
@@ -443,7 +447,7 @@ static void remember_strikes(work* w, const saltusi_step* s, double* memory) {
 }
 
 /* q_1 from the start, with the history of a parabola that is not there. */
-static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o,
+static saltus_status find_first(schatzman_paoli_work* w, const saltus_schatzman_paoli_options* o,
                                 const saltusi_step* s, double* q1) {
   int n = s->eval->sys.dims.nv;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
@@ -471,13 +475,13 @@ static saltus_status find_first(work* w, const saltus_schatzman_paoli_options* o
 }
 
 /* The row after the normal and the slips of contact i. */
-static int end_of_slips(const work* w, const saltusi_step* s, int i) {
+static int end_of_slips(const schatzman_paoli_work* w, const saltusi_step* s, int i) {
   const int slips = w->op.first[i] + 1 + s->eval->sys.laws[s->contacts[i].law].tangents;
   return slips < w->op.first[i + 1] ? slips : w->op.first[i + 1];
 }
 
 /* Work of row r over the equation. */
-static double work_of_row(const work* w, const saltusi_step* s, int r) {
+static double work_of_row(const schatzman_paoli_work* w, const saltusi_step* s, int r) {
   const saltusi_row_block* rows = &w->op.rows;
   const double before = -saltusi_row_dot(rows, r, w->back) / s->h + rows->b[r];
   const double after = saltusi_row_dot(rows, r, w->way) / s->h + rows->b[r];
@@ -486,7 +490,8 @@ static double work_of_row(const work* w, const saltusi_step* s, int r) {
 
 /* Keeps P of each contact and joint for the next step; half: the first equation counts twice, since
  * it also turns the given velocity into that of a parabola. */
-static void remember(const work* w, const saltusi_step* s, double weight, double* memory) {
+static void remember(const schatzman_paoli_work* w, const saltusi_step* s, double weight,
+                     double* memory) {
   const saltus_dims* d = &s->eval->sys.dims;
   double* kept = memory_contacts(memory, d);
   memset(kept, 0, KEPT * (size_t)d->nc * sizeof(double));
@@ -506,7 +511,8 @@ static void remember(const work* w, const saltusi_step* s, double weight, double
 /* Velocities of a contact before and after the middle of its difference equation, into what is kept;
  * true when it belongs to an impact: an approach, or an impulse after one, of more than what the forces do in
  * a step. The law acts on three positions, so that an impact takes two equations. */
-static bool contact_velocities(work* w, const saltusi_step* s, int i, bool impact, double* kept) {
+static bool contact_velocities(schatzman_paoli_work* w, const saltusi_step* s, int i, bool impact,
+                               double* kept) {
   int n = s->eval->sys.dims.nv;
   for (int k = 0; k < n; k++) {
     w->v_mid[k] = -w->back[k] / s->h;
@@ -566,7 +572,7 @@ static void share(saltus_contact_step* contact, const double* was, const double*
 
 /* What the contacts did. v is the mean of two differences, so the impulse between two velocities is
  * the mean of two P / h: with it momentum balances. */
-static void report(work* w, const saltusi_step* s, double* before) {
+static void report(schatzman_paoli_work* w, const saltusi_step* s, double* before) {
   const saltus_dims* d = &s->eval->sys.dims;
   double* old = memory_contacts(before, d);
   double* now = memory_contacts(s->memory1, d);
@@ -602,7 +608,7 @@ static void report(work* w, const saltusi_step* s, double* before) {
 }
 
 /* Friction in each of the two steps of an impact has no limit as h falls: an error. */
-static saltus_status check_impacts(const work* w, const saltusi_step* s) {
+static saltus_status check_impacts(const schatzman_paoli_work* w, const saltusi_step* s) {
   for (int i = 0; w->spread && i < s->report->active; i++) {
     const saltus_contact_step* c = &s->contacts[i];
     const saltus_contact_law* law = &s->eval->sys.laws[c->law];
@@ -619,7 +625,7 @@ static saltus_status check_impacts(const work* w, const saltusi_step* s) {
   return SALTUS_OK;
 }
 
-static void keep_laws(const work* w, const saltusi_step* s, double* memory) {
+static void keep_laws(const schatzman_paoli_work* w, const saltusi_step* s, double* memory) {
   saltusi_warm_clear(&w->op, s->eval->sys.dims.nc, s->h, memory);
   for (int i = 0; i < w->active_count; i++) {
     const int first = w->op.first[i];
@@ -628,7 +634,7 @@ static void keep_laws(const work* w, const saltusi_step* s, double* memory) {
 }
 
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
-  work* w = work_;
+  schatzman_paoli_work* w = work_;
   const saltus_schatzman_paoli_options* o = options;
   int n = s->eval->sys.dims.nq;
   const double* memory = s->memory0;
@@ -690,6 +696,6 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
-    SALTUSI_STEPS_BY(work),
+    SALTUSI_STEPS_BY(schatzman_paoli_work),
     .runs_ahead = 1,
 };

@@ -23,12 +23,12 @@
 
 #include <string.h>
 
-typedef struct work {
-  saltusi_node node;
+typedef struct variational_work {
+  saltusi_impulse_node node;
   saltusi_action action;
   saltusi_linear mass;
   double* u_before; /* [nv] */
-} work;
+} variational_work;
 
 /* Memory from step to step: h of the run (0: not started), u of the step ahead, what contacts (three
  * places each) and joints have still to give, and the impulses of the last node for the warm start. */
@@ -60,12 +60,13 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return memory_warm(&sys->dims) + saltusi_warm_count(o->warm_start, sys);
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   const saltus_variational_options* o = options;
-  saltusi_carry_plain(carry, MEMORY_U + (size_t)sys->dims.nv);
-  saltusi_carry_each(carry, 3);
-  saltusi_carry_plain(carry, (size_t)sys->dims.nj);
-  saltusi_warm_carry(o->warm_start, sys, carry);
+  saltusi_transfer_plain(carry, MEMORY_U + (size_t)sys->dims.nv);
+  saltusi_transfer_each(carry, 3);
+  saltusi_transfer_plain(carry, (size_t)sys->dims.nj);
+  saltusi_warm_transfer(o->warm_start, sys, carry);
 }
 
 /* Dense output: t and h of the step, q at its start, u, and v at the start, before and after the node
@@ -99,7 +100,7 @@ static saltus_status dense(void* work_, const void* options, const saltusi_dense
 }
 
 /* What dense output needs of a finished step; w->u_before is the velocity of the step. */
-static void keep_dense(work* w, const saltusi_step* s) {
+static void keep_dense(variational_work* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   size_t bytes = (size_t)d->nv * sizeof(double);
   double* u = s->dense + DENSE_Q + d->nq;
@@ -118,21 +119,21 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
                    saltus_arena* arena) {
   const saltus_system* sys = &eval->sys;
   const saltus_variational_options* o = options;
-  work* w = work_;
-  saltusi_node_layout(&w->node, o->warm_start, eval, arena);
+  variational_work* w = work_;
+  saltusi_impulse_node_layout(&w->node, o->warm_start, eval, arena);
   saltusi_action_layout(&w->action, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->u_before = SALTUS_PUSH(arena, double, sys->dims.nv);
 }
 
 /* u and P of the node at (t, q), from the momentum before it and w->u_before. */
-static saltus_status solve_node(work* w, const saltus_variational_options* o, const saltusi_step* s,
-                                double t, const double* q) {
+static saltus_status solve_node(variational_work* w, const saltus_variational_options* o,
+                                const saltusi_step* s, double t, const double* q) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_action* action = &w->action;
   size_t bytes = (size_t)sys->dims.nv * sizeof(double);
   saltus_point at = saltusi_at(s->eval, t, q, w->u_before);
-  saltus_status status = saltusi_node_look(&w->node, s, &at);
+  saltus_status status = saltusi_impulse_node_look(&w->node, s, &at);
   memcpy(action->u, w->u_before, bytes);
   double change = INFINITY;
   for (int k = 0; k < o->newton_max && status == SALTUS_OK; k++) {
@@ -140,10 +141,10 @@ static saltus_status solve_node(work* w, const saltus_variational_options* o, co
     if (status != SALTUS_OK) {
       return status;
     }
-    saltusi_node_law(&w->node, s, action->u_free, w->u_before);
+    saltusi_impulse_node_law(&w->node, s, action->u_free, w->u_before);
     saltusi_action_joints(action, &w->node, s, t);
     memcpy(action->residual, action->u, bytes);
-    status = saltusi_node_impose(&w->node, s, &action->linear, action->u_free, action->u);
+    status = saltusi_impulse_node_impose(&w->node, s, &action->linear, action->u_free, action->u);
     s->report->newton_iterations++;
     if (status != SALTUS_OK || saltusi_action_is_linear(sys)) {
       return status;
@@ -161,9 +162,10 @@ static saltus_status solve_node(work* w, const saltus_variational_options* o, co
 }
 
 /* First node of a run: the momentum of the given velocity. */
-static saltus_status start(work* w, const saltus_variational_options* o, const saltusi_step* s) {
+static saltus_status start(variational_work* w, const saltus_variational_options* o,
+                           const saltusi_step* s) {
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltusi_node_mass_times(&w->node, s, &at, s->v0, w->action.momentum);
+  saltusi_impulse_node_mass_times(&w->node, s, &at, s->v0, w->action.momentum);
   memcpy(w->u_before, s->v0, (size_t)s->eval->sys.dims.nv * sizeof(double));
   w->node.op.laws.span = 0.5 * s->h; /* there is no half step before it */
   const saltus_status status = solve_node(w, o, s, s->t, s->q0);
@@ -183,7 +185,7 @@ static saltus_contact_step* report_for(const saltusi_step* s, int key, int law) 
 }
 
 /* Adds a part of the impulses of the node to the report of the step. */
-static void count_node(const work* w, const saltusi_step* s, bool all, double* rest) {
+static void count_node(const variational_work* w, const saltusi_step* s, bool all, double* rest) {
   for (int i = 0; i < w->node.active; i++) {
     const saltus_contact_step* from = &w->node.steps[i];
     saltus_contact_step* to = report_for(s, from->key, from->law);
@@ -203,7 +205,7 @@ static void count_node(const work* w, const saltusi_step* s, bool all, double* r
 }
 
 /* Contacts that lasted at the last node give their second half, at rest between the nodes. */
-static void count_rest(const work* w, const saltusi_step* s, const double* rest) {
+static void count_rest(const variational_work* w, const saltusi_step* s, const double* rest) {
   for (int i = 0; i < w->node.list.count; i++) {
     int key = w->node.list.key[i];
     const double* half = rest + 3 * (size_t)key;
@@ -218,7 +220,7 @@ static void count_rest(const work* w, const saltusi_step* s, const double* rest)
 }
 
 /* v_{k+1} from the momentum of the node, and what joints and contacts gave. */
-static saltus_status give_out(work* w, const saltusi_step* s, const double* rest_before,
+static saltus_status give_out(variational_work* w, const saltusi_step* s, const double* rest_before,
                               double* rest) {
   const saltus_system* sys = &s->eval->sys;
   const saltus_dims* d = &sys->dims;
@@ -260,7 +262,7 @@ static saltus_status give_out(work* w, const saltusi_step* s, const double* rest
 }
 
 /* The node at the end of the step: p-, then u of the step after it. */
-static saltus_status next_node(work* w, const saltus_variational_options* o,
+static saltus_status next_node(variational_work* w, const saltus_variational_options* o,
                                const saltusi_step* s) {
   memcpy(w->u_before, w->action.u, (size_t)s->eval->sys.dims.nv * sizeof(double));
   saltusi_action_finish(&w->action, &w->node, s, s->q0, s->q1);
@@ -268,7 +270,7 @@ static saltus_status next_node(work* w, const saltus_variational_options* o,
 }
 
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {
-  work* w = work_;
+  variational_work* w = work_;
   const saltus_dims* d = &s->eval->sys.dims;
   size_t carried = memory_count(options, &s->eval->sys);
   memcpy(s->memory1, s->memory0, carried * sizeof(double));
@@ -284,7 +286,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     }
     memset(contacts, 0, 3 * (size_t)d->nc * sizeof(double));
     memcpy(joints, w->node.P, (size_t)d->nj * sizeof(double));
-    saltusi_node_report(&w->node, s, w->action.u);
+    saltusi_impulse_node_report(&w->node, s, w->action.u);
     count_node(w, s, true, contacts);
   } else {
     memcpy(w->action.u, s->memory0 + MEMORY_U, (size_t)d->nv * sizeof(double));
@@ -295,14 +297,14 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   }
   count_rest(w, s, contacts);
   memset(contacts, 0, 3 * (size_t)d->nc * sizeof(double));
-  saltusi_node_report(&w->node, s, w->action.u);
+  saltusi_impulse_node_report(&w->node, s, w->action.u);
   count_node(w, s, false, contacts);
   status = give_out(w, s, joints, joints);
   if (status != SALTUS_OK) {
     return status;
   }
   keep_dense(w, s);
-  saltusi_node_keep(&w->node, s, s->memory1 + memory_warm(d));
+  saltusi_impulse_node_keep(&w->node, s, s->memory1 + memory_warm(d));
   s->memory1[MEMORY_H] = s->h;
   memcpy(s->memory1 + MEMORY_U, w->action.u, (size_t)d->nv * sizeof(double));
   s->eval->work.newton_iterations += s->report->newton_iterations;
@@ -321,7 +323,7 @@ const saltusi_scheme_ops saltusi_variational = {
             .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },
-    SALTUSI_STEPS_BY(work),
+    SALTUSI_STEPS_BY(variational_work),
     .dense_count = dense_count,
     .dense = dense,
 };

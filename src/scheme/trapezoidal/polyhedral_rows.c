@@ -26,7 +26,7 @@ void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* law, const saltusi_
   }
   size_t each = (size_t)saltusi_polyhedral_unknowns(&size);
   size_t all = (size_t)d->nj + (size_t)d->nc * each;
-  size_t room = saltusi_room_of(&eval->room, SALTUSI_ROOM_UNKNOWNS, UNKNOWNS_FIRST);
+  size_t room = saltusi_capacity_of(&eval->room, SALTUSI_CAPACITY_UNKNOWNS, UNKNOWNS_FIRST);
   law->unknowns_max = (int)(room < all ? room : all);
   size.most = law->unknowns_max;
   size.joints = d->nj < law->unknowns_max ? d->nj : law->unknowns_max;
@@ -98,7 +98,7 @@ static bool take_island(saltusi_polyhedral_rows* law, const saltusi_law_island* 
     unknowns += (size_t)saltusi_polyhedral_unknowns_of(contact->directions);
   }
   if (unknowns > (size_t)law->unknowns_max) {
-    saltusi_room_lacks(law->room, SALTUSI_ROOM_UNKNOWNS, unknowns);
+    saltusi_capacity_lacks(law->room, SALTUSI_CAPACITY_UNKNOWNS, unknowns);
     return false;
   }
   saltusi_polyhedral* to = &law->island;
@@ -137,7 +137,7 @@ static void keep_island(saltusi_polyhedral_rows* law, const saltusi_law_island* 
 static saltus_status solve_island(void* user, const saltusi_law_island* island) {
   saltusi_polyhedral_rows* law = user;
   if (!take_island(law, island)) {
-    return SALTUS_RETRY_ROOM;
+    return SALTUS_RETRY_CAPACITY;
   }
   saltusi_polyhedral* problem = &law->island;
   saltus_status status = SALTUS_OK;

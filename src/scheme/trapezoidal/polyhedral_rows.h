@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polyhedral_rows.h - the law of solve/polyhedral.h on joints and contacts of a system:
+ * polyhedral_rows.h - the law of solve/friction/polyhedral.h on joints and contacts of a system:
  *
  *   x = x_free + A^-1 G_f P,     U = G_v^T x + ... = W P + rate,     W = G_v^T A^-1 G_f
  *
@@ -12,7 +12,7 @@
 #define SALTUSI_POLYHEDRAL_ROWS_H
 
 #include "operator/operator.h"
-#include "solve/polyhedral.h"
+#include "solve/friction/polyhedral.h"
 
 typedef struct saltusi_polyhedral_rows {
   saltusi_operator op; /* rows: G_f, measured: G_v */
@@ -32,7 +32,7 @@ typedef struct saltusi_polyhedral_rows {
   saltusi_mode* island_mode;   /* [nc] of the island at hand */
   const saltusi_mode* imposed; /* [count] modes to solve in; NULL: none */
   bool stop;                   /* normals are held alone */
-  saltusi_step_room* room;     /* of the solve at hand */
+  saltusi_step_capacity* room; /* of the solve at hand */
 } saltusi_polyhedral_rows;
 
 /* For the system and with the room of eval. */
@@ -53,7 +53,7 @@ void saltusi_polyhedral_rows_form(saltusi_polyhedral_rows* law, saltusi_eval* ev
 
 /* P by complementarity; with every contact in the given mode [count], whatever the signs; with U = 0 in the rows of
  * joints and normals, which alone get impulses. Statuses are those of saltusi_polyhedral_solve, and
- * SALTUS_RETRY_ROOM, which eval then knows; SALTUS_RETRY_SMALLER when there is no such solution. */
+ * SALTUS_RETRY_CAPACITY, which eval then knows; SALTUS_RETRY_SMALLER when there is no such solution. */
 saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral_rows* law, saltusi_eval* eval);
 saltus_status saltusi_polyhedral_rows_solve_in(saltusi_polyhedral_rows* law, saltusi_eval* eval,
                                                const saltusi_mode* modes);

@@ -29,12 +29,12 @@ enum { SALTUSI_TRAPEZOID_CARRIED = 3 };
 bool saltusi_trapezoid_memory_valid(const saltus_system* sys, int directions, const double* memory);
 
 /* A variable of the modes that are held while transitions are sought (trapezoidal_detect.c). */
-typedef struct saltusi_observed {
+typedef struct saltusi_substep_observation {
   int what;
   int place;    /* of the contact in the law */
   int k;        /* direction */
   double value; /* at the end of the substep */
-} saltusi_observed;
+} saltusi_substep_observation;
 
 /* What a step of some length gives. */
 typedef struct saltusi_trapezoid_end {
@@ -57,33 +57,33 @@ typedef struct saltusi_trapezoid {
   saltusi_polyhedral_rows law;
   saltusi_contact_list list;
 
-  double t, left;              /* present time, and what is left of the step */
-  double* q;                   /* [nq] present state */
-  double* v;                   /* [nv] */
-  saltusi_trapezoid_end whole; /* to the end of the step, by complementarity */
-  saltusi_trapezoid_end trial; /* anything else */
-  saltusi_mode* whole_mode;    /* [nc] by place in the law */
-  double whole_residual;       /* m/s */
-  saltusi_observed* observed;  /* [nc x (2 + directions)] those that change their sign */
-  saltusi_mode* held;          /* [nc] the same, while transitions are sought */
-  double* q_mid;               /* [nq] */
-  double* q_end;               /* [nq] */
-  double* F0;                  /* [nv] at the start of the substep */
-  double* F1;                  /* [nv] */
-  double* push;                /* [nv] h M^-1 F */
-  double push_size;            /* m/s, rad/s: its largest entry */
-  bool struck;                 /* there was a collision in this step */
-  bool measured;               /* it belongs to this step */
-  double* F_q;                 /* [nv x nv], or the values of the blocks that the system writes */
-  double* scratch;             /* [nv x nv] where there are no blocks */
-  double* joint_gap;           /* [nj] */
-  double* u_before;            /* [nc] by place in the law */
-  double* slip_before;         /* [2 nc] the same */
-  double* e;                   /* [nc] restitution in force, by place in the law */
-  int* struck_keys;            /* [nc] keys of an impact by src/law */
-  bool* rebounds;              /* [nc] faster than the forces of a step, by place in the law */
-  double* compression;         /* [rows] impulses of the first phase of an impact */
-  saltusi_row_block row;       /* [3] one contact */
+  double t, left;                        /* present time, and what is left of the step */
+  double* q;                             /* [nq] present state */
+  double* v;                             /* [nv] */
+  saltusi_trapezoid_end whole;           /* to the end of the step, by complementarity */
+  saltusi_trapezoid_end trial;           /* anything else */
+  saltusi_mode* whole_mode;              /* [nc] by place in the law */
+  double whole_residual;                 /* m/s */
+  saltusi_substep_observation* observed; /* [nc x (2 + directions)] those that change their sign */
+  saltusi_mode* held;                    /* [nc] the same, while transitions are sought */
+  double* q_mid;                         /* [nq] */
+  double* q_end;                         /* [nq] */
+  double* F0;                            /* [nv] at the start of the substep */
+  double* F1;                            /* [nv] */
+  double* push;                          /* [nv] h M^-1 F */
+  double push_size;                      /* m/s, rad/s: its largest entry */
+  bool struck;                           /* there was a collision in this step */
+  bool measured;                         /* it belongs to this step */
+  double* F_q;           /* [nv x nv], or the values of the blocks that the system writes */
+  double* scratch;       /* [nv x nv] where there are no blocks */
+  double* joint_gap;     /* [nj] */
+  double* u_before;      /* [nc] by place in the law */
+  double* slip_before;   /* [2 nc] the same */
+  double* e;             /* [nc] restitution in force, by place in the law */
+  int* struck_keys;      /* [nc] keys of an impact by src/law */
+  bool* rebounds;        /* [nc] faster than the forces of a step, by place in the law */
+  double* compression;   /* [rows] impulses of the first phase of an impact */
+  saltusi_row_block row; /* [3] one contact */
 
   /* by key: */
   double* gap;                  /* [nc] m at the present state; infinite: no such contact here */

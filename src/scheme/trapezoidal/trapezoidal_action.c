@@ -23,18 +23,18 @@ void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, sal
   action->q_next = SALTUS_PUSH(arena, double, sys->dims.nq);
   action->turned = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? nv : 0);
   action->way = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? nv : 0);
-  saltusi_ways_layout(&action->ways, sys, arena);
+  saltusi_displacement_layout(&action->ways, sys, arena);
 }
 
 /* y = 1/2 E [M(t,q) + M(t + h, q_next)] u */
-static void mean_momentum(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
+static void mean_momentum(saltusi_action* a, saltusi_impulse_node* node, const saltusi_step* s,
                           const saltus_point* at, const double* q_next, double* y) {
   int nv = s->eval->sys.dims.nv;
   const saltus_system* sys = &s->eval->sys;
-  saltusi_node_mass_times(node, s, at, a->u, y);
+  saltusi_impulse_node_mass_times(node, s, at, a->u, y);
   if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
     saltus_point next = saltusi_at(s->eval, at->t + s->h, q_next, a->u);
-    saltusi_node_mass_times(node, s, &next, a->u, node->product);
+    saltusi_impulse_node_mass_times(node, s, &next, a->u, node->product);
     for (int i = 0; i < nv; i++) {
       y[i] = 0.5 * (y[i] + node->product[i]);
     }
@@ -43,22 +43,22 @@ static void mean_momentum(saltusi_action* a, saltusi_node* node, const saltusi_s
     for (int i = 0; i < nv; i++) {
       a->way[i] = s->h * a->u[i];
     }
-    const saltusi_way way = {.q0 = at->q, .q1 = q_next, .d = a->way};
-    saltusi_ways_momentum(&a->ways, sys, &way, y, a->turned);
+    const saltusi_displacement way = {.q0 = at->q, .q1 = q_next, .d = a->way};
+    saltusi_displacement_momentum(&a->ways, sys, &way, y, a->turned);
     memcpy(y, a->turned, (size_t)nv * sizeof(double));
   }
 }
 
 /* y += factor (F + M' u) at a point */
-static void add_derivative(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
+static void add_derivative(saltusi_action* a, saltusi_impulse_node* node, const saltusi_step* s,
                            const saltus_point* at, double factor, double* y) {
   saltusi_force(s->eval, at, a->force);
   saltusi_add_scaled(s->eval->sys.dims.nv, factor, a->force, y);
-  saltusi_node_add_convective(node, s, at, factor, y);
+  saltusi_impulse_node_add_convective(node, s, at, factor, y);
 }
 
-saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
-                                       const saltus_point* at) {
+saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_impulse_node* node,
+                                       const saltusi_step* s, const saltus_point* at) {
   assert(a != NULL && node != NULL && s != NULL && at != NULL);
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
@@ -78,7 +78,7 @@ saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_node* node, co
   return SALTUS_OK;
 }
 
-void saltusi_action_finish(saltusi_action* a, saltusi_node* node, const saltusi_step* s,
+void saltusi_action_finish(saltusi_action* a, saltusi_impulse_node* node, const saltusi_step* s,
                            const double* q0, double* q1) {
   assert(a != NULL && node != NULL && s != NULL);
   saltusi_advance(&s->eval->sys, q0, a->u, s->h, q1);
@@ -88,7 +88,8 @@ void saltusi_action_finish(saltusi_action* a, saltusi_node* node, const saltusi_
   add_derivative(a, node, s, &at, 0.5 * s->h, a->momentum);
 }
 
-void saltusi_action_joints(saltusi_action* a, saltusi_node* node, const saltusi_step* s, double t) {
+void saltusi_action_joints(saltusi_action* a, saltusi_impulse_node* node, const saltusi_step* s,
+                           double t) {
   assert(a != NULL && node != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   if (sys->dims.nj == 0) {

@@ -11,7 +11,7 @@
  * matrix it is the method of Stoermer and Verlet.
  *
  * With maps q' = N(q) v the step goes along constant velocity, q_{k+1} = q_k advanced along u, and the mean momentum
- * 1/2 [M + M] u is multiplied by E of system/ways.h: the discrete Euler-Lagrange equations of the same action on a
+ * 1/2 [M + M] u is multiplied by E of system/displacement.h: the discrete Euler-Lagrange equations of the same action on a
  * group, whose variations of u are h du = T(h u)^-1 eta_{k+1} - T(-h u)^-1 eta_k. F has the gyroscopic force
  * ad_u^T M u, which T_q + f has not; half of it before and after the step is the odd part of T^-1. This needs M to be
  * constant along turns, as that of rigid bodies is.
@@ -19,8 +19,8 @@
 #ifndef SALTUSI_TRAPEZOIDAL_ACTION_H
 #define SALTUSI_TRAPEZOIDAL_ACTION_H
 
-#include "scheme/position/node.h"
-#include "system/ways.h"
+#include "scheme/position/impulse_node.h"
+#include "system/displacement.h"
 
 typedef struct saltusi_action {
   saltusi_linear
@@ -33,22 +33,22 @@ typedef struct saltusi_action {
   double* q_next;   /* [nq] q_k + h u */
   double* turned;   /* [nv] of systems with maps */
   double* way;      /* [nv] h u, of those */
-  saltusi_ways ways;
+  saltusi_displacement_map ways;
 } saltusi_action;
 
 void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena);
 
 /* q_next and u_free = u - K^-1 R without impulses, R the first equation; at is (t_k, q_k, -). */
-saltus_status saltusi_action_linearize(saltusi_action* action, saltusi_node* node,
+saltus_status saltusi_action_linearize(saltusi_action* action, saltusi_impulse_node* node,
                                        const saltusi_step* s, const saltus_point* at);
 
 /* momentum = p_{k+1} from u; q1 is written. */
-void saltusi_action_finish(saltusi_action* action, saltusi_node* node, const saltusi_step* s,
-                           const double* q0, double* q1);
+void saltusi_action_finish(saltusi_action* action, saltusi_impulse_node* node,
+                           const saltusi_step* s, const double* q0, double* q1);
 
 /* Right-hand sides g(t + h, q_next) / h + G^T (u_free - u): zero when the joints hold at the end. */
-void saltusi_action_joints(saltusi_action* action, saltusi_node* node, const saltusi_step* s,
-                           double t);
+void saltusi_action_joints(saltusi_action* action, saltusi_impulse_node* node,
+                           const saltusi_step* s, double t);
 
 /* One iteration solves everything: M is constant, F linear, and no position is asked for. */
 bool saltusi_action_is_linear(const saltus_system* sys);

@@ -65,7 +65,7 @@ static double slip_speed(const saltusi_polyhedral_contact* contact, const saltus
 }
 
 /* From the solution of a trial step of length x; of forces the mean over it. */
-static double read_value(saltusi_trapezoid* w, const saltusi_observed* item, double x) {
+static double read_value(saltusi_trapezoid* w, const saltusi_substep_observation* item, double x) {
   const saltusi_polyhedral_contact* contact = &w->law.contacts[item->place];
   const double* p = w->law.P + contact->row;
   double slip[2] = {0.0, 0.0};
@@ -88,7 +88,7 @@ static double read_value(saltusi_trapezoid* w, const saltusi_observed* item, dou
 }
 
 /* The value at length x; NaN when the modes have no solution there. */
-static double value_at(saltusi_trapezoid* w, const saltusi_observed* item, double x) {
+static double value_at(saltusi_trapezoid* w, const saltusi_substep_observation* item, double x) {
   double length = is_force(item->what) ? 2.0 * x : x;
   if (!hold(w, length)) {
     return (double)NAN;
@@ -98,8 +98,8 @@ static double value_at(saltusi_trapezoid* w, const saltusi_observed* item, doubl
 }
 
 /* Root between a and b with f(a) > 0 > f(b): regula falsi, made to shrink from both sides. */
-static double root(saltusi_trapezoid* w, const saltusi_observed* item, double a, double b,
-                   double fa, double fb) {
+static double root(saltusi_trapezoid* w, const saltusi_substep_observation* item, double a,
+                   double b, double fa, double fb) {
   double tiny = 1e-15 * w->s->h;
   int side = 0;
   for (int k = 0; k < 100 && b - a > tiny; k++) {
@@ -130,7 +130,7 @@ static double root(saltusi_trapezoid* w, const saltusi_observed* item, double a,
 }
 
 /* The next variable to observe after `item`; false past the last. */
-static bool next_observed(const saltusi_trapezoid* w, saltusi_observed* item) {
+static bool next_observed(const saltusi_trapezoid* w, saltusi_substep_observation* item) {
   for (; item->place < w->law.count; item->place++, item->what = TAKE_OFF, item->k = -1) {
     const saltusi_polyhedral_contact* contact = &w->law.contacts[item->place];
     const saltusi_mode* mode = &w->held[item->place];
@@ -190,7 +190,7 @@ static int find_negative(saltusi_trapezoid* w, bool forces, double size, int cou
     return count;
   }
   saltusi_trapezoid_finish(w, length, &w->trial);
-  saltusi_observed item = {.what = TAKE_OFF, .place = 0, .k = -1};
+  saltusi_substep_observation item = {.what = TAKE_OFF, .place = 0, .k = -1};
   while (next_observed(w, &item)) {
     if (is_force(item.what) == forces) {
       item.value = read_value(w, &item, length);
@@ -217,7 +217,7 @@ saltus_status saltusi_trapezoid_transition(saltusi_trapezoid* w, double* length)
   double x = w->left;
   double first = INFINITY;
   for (int i = 0; i < count; i++) {
-    const saltusi_observed* item = &w->observed[i];
+    const saltusi_substep_observation* item = &w->observed[i];
     double start = value_at(w, item, first_part * x);
     if (start > 0.0) {
       first = fmin(first, root(w, item, first_part * x, x, start, item->value));

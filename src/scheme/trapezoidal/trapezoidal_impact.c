@@ -11,7 +11,7 @@
  * A contact with Newton's law has 0 <= U_N + e min(U-, 0) in both phases and restitutes nothing.
  * Tangential restitution makes friction act on U_T + e_T U_T- in both phases, as in Moreau's law.
  */
-#include "scheme/jump.h"
+#include "scheme/impact_step.h"
 #include "scheme/trapezoidal/trapezoidal.h"
 
 #include "math/matrix.h"
@@ -149,7 +149,7 @@ saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w) {
 /* What rebounds, and what touches it, strikes by the laws of the system. */
 static saltus_status strike_by_law(saltusi_trapezoid* w) {
   saltusi_polyhedral_rows* law = &w->law;
-  saltusi_jump* jump = w->s->jump;
+  saltusi_impact_step* jump = w->s->jump;
   saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
   bool rebounds = false;
   for (int i = 0; i < law->count; i++) {
@@ -159,9 +159,10 @@ static saltus_status strike_by_law(saltusi_trapezoid* w) {
   if (!rebounds) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_jump_strike(jump, w->eval, &at, w->struck_keys, law->count, w->v);
+  saltus_status status =
+      saltusi_impact_step_apply(jump, w->eval, &at, w->struck_keys, law->count, w->v);
   for (int i = 0; i < jump->count && status == SALTUS_OK; i++) {
-    const saltusi_jumped* struck = &jump->struck[i];
+    const saltusi_impact_step_result* struck = &jump->struck[i];
     int k = 0;
     while (law->contacts[k].key != struck->key) {
       k++;

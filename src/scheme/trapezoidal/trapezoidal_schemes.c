@@ -88,9 +88,10 @@ static size_t memory_count(const void* options, const saltus_system* sys) {
   return (size_t)SALTUSI_TRAPEZOID_CARRIED * (size_t)sys->dims.nc;
 }
 
-static void carry_memory(const void* options, const saltus_system* sys, saltusi_carry* carry) {
+static void carry_memory(const void* options, const saltus_system* sys,
+                         saltusi_state_transfer* carry) {
   (void)options, (void)sys;
-  saltusi_carry_each(carry, SALTUSI_TRAPEZOID_CARRIED);
+  saltusi_transfer_each(carry, SALTUSI_TRAPEZOID_CARRIED);
 }
 
 static bool memory_valid(const void* options, const saltus_system* sys, const double* memory) {

@@ -109,7 +109,8 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
   w->compression = SALTUS_PUSH(arena, double, rows);
   saltusi_rows_layout(&w->row, d, 3, false, arena);
   layout_by_key(w, d->nc, arena);
-  w->observed = SALTUS_PUSH2(arena, saltusi_observed, d->nc, 2 + 2 * (size_t)o->direction_pairs);
+  w->observed =
+      SALTUS_PUSH2(arena, saltusi_substep_observation, d->nc, 2 + 2 * (size_t)o->direction_pairs);
 }
 
 /* trial.v <- A^-1 k, the change of velocity without joints and contacts */

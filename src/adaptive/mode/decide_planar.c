@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * decide_planar.c - complementarity problems of planar friction in one island (section 4.3):
+ *
+ *   moving contacts       0 <= u_N  perp  l_N >= 0,   column G_N - mu s G_T
+ *   contacts at rest      the same for u_N, and with b+, b-, z >= 0 for friction b+ - b- and slip z:
+ *       +-u_T + z >= 0 perp b+-,    mu l_N - b+ - b- >= 0 perp z
+ *   u = R^T P H l + free,   P = M^-1 with joints eliminated
+ *
+ * Unknowns are scaled by 1 / sqrt(G^T P G), so that one set of tolerances serves inertias of 1e-9.
+ */
+#include "adaptive/mode/decide.h"
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+enum { NORMAL, PLUS, MINUS, SLACK };
+
+/* A tangent that joints block more than this does not move: rounding of P is some 1e-13 of M^-1, and what
+ * joints leave of a tangent that moves is more than a thousandth of its length (section 4.3). */
+static const double blocked_tangent = 1e-10;
+/* Part of the data by which the normals of a wedge are moved apart: far above the rounding of Lemke's method,
+ * far below any tolerance that is met. */
+static const double wedge_shift = 1e-9;
+/* Friction from this part of its bound on may slide: a hundred times what iterations leave. */
+static const double at_bound = 1.0 - 1e-8;
+/* Contacts from which on pivoting that fails is no sign that there is no solution (Painleve): chosen. */
+enum { MANY = 8 };
+
+static const double* x_of(const saltusi_decision* d, const saltusi_island* in, int i) {
+  return d->lcp_X + (size_t)i * (size_t)in->k;
+}
+
+static bool is_blocked(saltusi_decision* d, const saltusi_problem* p, int key) {
+  const saltusi_island* in = &p->in;
+  if (d->mode->reduced.joints[p->island] == 0) {
+    return false;
+  }
+  int row = d->o->nj + d->o->base[key] + 1;
+  saltusi_reduced_response(d->mode, p->island, row, d->x);
+  double with_joints = saltusi_island_dot(in, &d->mode->row, row, d->x);
+  memset(d->x, 0, (size_t)in->k * sizeof(double));
+  saltusi_island_add_row(in, &d->mode->row, row, 1.0, d->x);
+  saltusi_reduced_divide(d->mode, in, d->x);
+  return with_joints <= blocked_tangent * saltusi_island_dot(in, &d->mode->row, row, d->x);
+}
+
+static int add_unknown(saltusi_decision* d, int n, int kind, int key) {
+  int first = d->o->nj + d->o->base[key];
+  d->lcp_row[n] = kind == SLACK ? -1 : kind == NORMAL ? first : first + 1;
+  d->lcp_kind[n] = kind;
+  d->lcp_key[n] = key;
+  return n + 1;
+}
+
+/* Which contacts are at rest and can move. */
+static bool is_free(const saltusi_decision* d, int key) {
+  return d->sense[key] == 0.0 && d->mu[key] > 0.0 && !d->blocked[key];
+}
+
+/* Unknowns of the problem: normals, then frictions and slips of contacts that do not move. */
+static int list_unknowns(saltusi_decision* d, const saltusi_problem* p) {
+  int n = 0;
+  for (int i = 0; i < p->count; i++) {
+    n = add_unknown(d, n, NORMAL, p->set[i]);
+  }
+  for (int i = 0; i < p->count; i++) {
+    int key = p->set[i];
+    if (is_free(d, key)) {
+      n = add_unknown(d, n, PLUS, key);
+      n = add_unknown(d, n, MINUS, key);
+    }
+  }
+  for (int i = 0; i < p->count; i++) {
+    if (is_free(d, p->set[i])) {
+      n = add_unknown(d, n, SLACK, p->set[i]);
+    }
+  }
+  return n;
+}
+
+/* How many unknowns there will be, with the contacts that joints block. */
+static int count_unknowns(saltusi_decision* d, const saltusi_problem* p) {
+  int n = p->count;
+  for (int i = 0; i < p->count; i++) {
+    int key = p->set[i];
+    bool rests = d->sense[key] == 0.0 && d->mu[key] > 0.0;
+    d->blocked[key] = rests && is_blocked(d, p, key);
+    n += is_free(d, key) ? 3 : 0;
+  }
+  return n;
+}
+
+/* Which way an unknown acts along its row. */
+static double sign_of(const saltusi_decision* d, int i) {
+  return d->lcp_kind[i] == MINUS ? -1.0 : 1.0;
+}
+
+/* Columns P H and the scales of the unknowns. */
+static void make_columns(saltusi_decision* d, const saltusi_problem* p, int n) {
+  const saltusi_island* in = &p->in;
+  for (int i = 0; i < n; i++) {
+    int key = d->lcp_key[i];
+    int first = d->o->nj + d->o->base[key];
+    double* x = d->lcp_X + (size_t)i * (size_t)in->k;
+    memset(x, 0, (size_t)in->k * sizeof(double));
+    d->lcp_scale[i] = 1.0;
+    if (d->lcp_kind[i] == SLACK) {
+      continue;
+    }
+    int row = d->lcp_row[i];
+    saltusi_island_add_row(in, &d->mode->row, row, sign_of(d, i), x);
+    saltusi_reduced_inverse(d->mode, p->island, x);
+    double own = sign_of(d, i) * saltusi_island_dot(in, &d->mode->row, row, x);
+    d->lcp_scale[i] = 1.0 / sqrt(fmax(own, DBL_MIN));
+    if (d->lcp_kind[i] == NORMAL && saltusi_is_prescribed(d, key)) {
+      for (int k = 0; k < d->o->tangents[key]; k++) {
+        saltusi_reduced_response(d->mode, p->island, first + 1 + k, d->x);
+        saltusi_add_scaled(in->k, -d->mu[key] * saltusi_prescribed(d, key, k), d->x, x);
+      }
+    }
+  }
+  int slack = 0; /* slips are in the order of frictions, and scaled by the inverse of theirs */
+  while (slack < n && d->lcp_kind[slack] != SLACK) {
+    slack++;
+  }
+  for (int j = 0; j < n && slack < n; j++) {
+    if (d->lcp_kind[j] == PLUS) {
+      d->lcp_scale[slack++] = 1.0 / d->lcp_scale[j];
+    }
+  }
+}
+
+/* The part of the matrix that is the law of friction. */
+static double law_entry(const saltusi_decision* d, int i, int j) {
+  if (d->lcp_key[i] != d->lcp_key[j]) {
+    return 0.0;
+  }
+  bool friction_j = d->lcp_kind[j] == PLUS || d->lcp_kind[j] == MINUS;
+  bool friction_i = d->lcp_kind[i] == PLUS || d->lcp_kind[i] == MINUS;
+  if (friction_i && d->lcp_kind[j] == SLACK) {
+    return 1.0;
+  }
+  if (d->lcp_kind[i] == SLACK) {
+    return friction_j ? -1.0 : d->lcp_kind[j] == NORMAL ? d->mu[d->lcp_key[i]] : 0.0;
+  }
+  return 0.0;
+}
+
+/* Impulses that wedge a body balance each other, and q of the problem is orthogonal to them but for
+ * rounding; on the wrong side of it there is no solution. A gap velocity that is larger by a small part of
+ * the data, which settling takes back, is on the right side. */
+static saltusi_lcp_result solve_wedge(saltusi_decision* d, int n) {
+  for (int i = 0; i < n; i++) {
+    d->lcp_q[i] += d->lcp_kind[i] == NORMAL ? wedge_shift : 0.0;
+  }
+  return saltusi_lcp_lemke(&d->lcp, n, d->lcp_M, d->lcp_q, d->lcp_z);
+}
+
+/* M and q of the scaled problem; the largest entry of q. */
+static double make_problem(saltusi_decision* d, const saltusi_problem* p, int n) {
+  double largest = 0.0;
+  const saltusi_row_span span = saltusi_island_span(&p->in);
+  saltusi_operator_gram(&d->mode->row, n, d->lcp_row, &span, d->lcp_X, d->lcp_M);
+  for (int i = 0; i < n; i++) {
+    int key = d->lcp_key[i];
+    const double* u = p->u_free + d->o->base[key];
+    double b = d->lcp_kind[i] == NORMAL  ? u[0]
+               : d->lcp_kind[i] == PLUS  ? u[1]
+               : d->lcp_kind[i] == MINUS ? -u[1]
+               : p->bound != NULL        ? p->bound[key]
+                                         : 0.0;
+    d->lcp_q[i] = b * d->lcp_scale[i];
+    largest = fmax(largest, fabs(d->lcp_q[i]));
+    for (int j = 0; j < n; j++) {
+      double entry = sign_of(d, i) * d->lcp_M[i * n + j] + law_entry(d, i, j);
+      d->lcp_M[i * n + j] = entry * d->lcp_scale[i] * d->lcp_scale[j];
+    }
+  }
+  return largest;
+}
+
+/* One unknown as an impulse, a slip, and a change of v. */
+static void write_answer(saltusi_decision* d, const saltusi_problem* p, int i, double z) {
+  int key = d->lcp_key[i];
+  double* l = d->impulse + d->o->base[key];
+  saltusi_island_scatter(&p->in, z, x_of(d, &p->in, i), d->change);
+  switch (d->lcp_kind[i]) {
+  case NORMAL:
+    l[0] = z;
+    for (int k = 0; saltusi_is_prescribed(d, key) && k < d->o->tangents[key]; k++) {
+      l[1 + k] = -d->mu[key] * saltusi_prescribed(d, key, k) * z;
+    }
+    break;
+  case PLUS:
+    l[1] += z;
+    break;
+  case MINUS:
+    l[1] -= z;
+    break;
+  default:
+    d->slack[key] = z;
+  }
+}
+
+/* Contacts at rest that depend on each other, as those of an arch, by the iterations of friction problems: where rows depend on each
+ * other these spread forces over all of them, so that none that could press is without a force. */
+static saltus_status iterate(saltusi_decision* d, const saltusi_problem* p) {
+  if (p->count > d->units_max) {
+    return saltusi_capacity_lacks(&d->mode->eval->room, SALTUSI_CAPACITY_ITERATED,
+                                  (size_t)p->count);
+  }
+  saltus_status status = saltusi_decide_spatial(d, p);
+  for (int i = 0; status == SALTUS_OK && i < p->count; i++) {
+    int key = p->set[i];
+    const double* l = d->impulse + d->o->base[key];
+    bool holds = d->o->tangents[key] > 0 && fabs(l[1]) < at_bound * d->mu[key] * l[0];
+    d->slack[key] = holds ? 0.0 : d->slack[key]; /* iterations leave a little */
+    d->spread[key] = true;
+  }
+  return status;
+}
+
+saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* p) {
+  assert(d != NULL && p != NULL);
+  int n = count_unknowns(d, p);
+  saltus_status status = saltusi_decision_workspace(d, &p->in, n);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  list_unknowns(d, p);
+  d->mode->counts->decisions++;
+  d->mode->eval->work.contact_solves++;
+  make_columns(d, p, n);
+  double largest = make_problem(d, p, n);
+  if (largest == 0.0) {
+    return SALTUS_OK;
+  }
+  for (int i = 0; i < n; i++) {
+    d->lcp_q[i] /= largest;
+  }
+  saltusi_lcp_result result = saltusi_lcp_lemke(&d->lcp, n, d->lcp_M, d->lcp_q, d->lcp_z);
+  d->mode->eval->work.contact_iterations += result.pivots;
+  saltusi_decision_tell(d, p, result.pivots);
+  if (result.outcome != SALTUSI_LCP_SOLVED) {
+    result = solve_wedge(d, n);
+  }
+  if (result.outcome != SALTUSI_LCP_SOLVED) {
+    bool many = p->count >= MANY && p->bound == NULL && d->mode->reduced.joints[p->island] == 0;
+    return many ? iterate(d, p) : SALTUS_RETRY_SMALLER;
+  }
+  for (int i = 0; i < n; i++) {
+    write_answer(d, p, i, d->lcp_z[i] * largest * d->lcp_scale[i]);
+    double scale = d->lcp_kind[i] == NORMAL ? 1.0 / d->lcp_scale[i] : 0.0;
+    d->residual = fmax(d->residual, result.residual * largest * scale);
+  }
+  return SALTUS_OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_mode.h - friction laws beyond Coulomb's in the dynamics of a status (include/saltus/friction_law.h):
+ *
+ *   sliding    l_T = -mu p d(U_T) - c U_T,  p = l_N + C
+ *   sticking   gauge(l_T) <= mu p
+ *
+ * mu is the coefficient of sticking, d the direction of friction times the ratio of the coefficient at this speed to mu, c
+ * viscous friction, C the force of a bond. The spin of a patch, times its radius and m(0), is a slip beside the others: its
+ * ellipsoid is a ball then, and force and moment of the exact law are a direction d that is not of length one. p is the unknown of all problems: what closes the contact. Forces that do not
+ * depend on it, -C G_N - c G_T U_T, are among those of the system.
+ */
+#ifndef SALTUSI_FRICTION_MODE_H
+#define SALTUSI_FRICTION_MODE_H
+
+#include "adaptive/layout_tables.h"
+
+/* Ratio of the coefficient of sliding to that of sticking. Below speed 0, where an attempt goes on past the end of slip,
+ * it is continued. */
+double saltusi_friction_mode_ratio(const saltusi_layout_tables* o, int key, double speed);
+/* Speed of slip u, of which curves are functions: rows of associated elliptic cones are scaled, and u with them. */
+double saltusi_friction_mode_speed(const saltusi_layout_tables* o, int key, const double* u);
+/* Direction of friction times the ratio, against slip u [slips]; sense: of a planar contact. d [SALTUSI_SLIPS]. */
+void saltusi_friction_mode_direction(const saltusi_layout_tables* o, int key, double sense,
+                                     const double* u, double* d);
+/* The same of a spatial contact that begins to slide along u, of any length. */
+void saltusi_friction_mode_from_rest(const saltusi_layout_tables* o, int key, const double* u,
+                                     double* d);
+/* Coefficients along the second tangent in units of those along the first: of sticking m, and of sliding n. False: both
+ * are 1, as rows of associated cones are scaled to be. */
+bool saltusi_friction_mode_axes(const saltusi_layout_tables* o, int key, double* m, double* n);
+/* |l_T| as the bound of sticking sees it. */
+double saltusi_friction_mode_size(const saltusi_layout_tables* o, int key, const double* l_T);
+/* Whether friction falls at once when slip begins, so that accelerations jump. */
+bool saltusi_friction_mode_falls(const saltusi_layout_tables* o, int key);
+
+/* Slips of a contact: its tangents, and the spin of a patch. */
+static inline int saltusi_slips_of(const saltus_contact_law* law) {
+  bool patch = law->friction != NULL && law->friction->patch != SALTUS_PATCH_NONE;
+  return law->tangents + (patch ? 1 : 0);
+}
+/* m: what makes a slip of the spin of a patch, such that its ellipsoid is a ball: radius times m(0); 0: no patch. */
+static inline double saltusi_friction_mode_spin(const saltusi_layout_tables* o, int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && law->patch != SALTUS_PATCH_NONE
+             ? law->radius * saltus_patch_spin(law->patch)
+             : 0.0;
+}
+/* Whether the slips of a contact are more than its tangents. */
+static inline bool saltusi_friction_mode_is_beside(const saltusi_layout_tables* o, int key) {
+  return o->tangents[key] != o->law[key]->tangents;
+}
+
+/* N, what a bond pulls while the contact is closed. */
+static inline double saltusi_friction_mode_pull(const saltusi_layout_tables* o,
+                                                const saltusi_contact* c, int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && c->bonded ? law->adhesion : 0.0;
+}
+/* Whether it may have forces that do not depend on what closes it. */
+static inline bool saltusi_friction_mode_pulls(const saltusi_layout_tables* o, int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && (law->adhesion > 0.0 || law->viscous > 0.0);
+}
+static inline double saltusi_friction_mode_viscous(const saltusi_layout_tables* o, int key) {
+  const saltus_friction_law* law = o->law[key]->friction;
+  return law != NULL && o->tangents[key] > 0 ? law->viscous : 0.0;
+}
+
+#endif

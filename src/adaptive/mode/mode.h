@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * mode.h - the dynamics while every contact keeps its status: rows, the matrix that they make, rates, and
+ * the way back onto the constraints (section 3).
+ */
+#ifndef SALTUSI_MODE_H
+#define SALTUSI_MODE_H
+
+#include "adaptive/mode/active_constraints.h"
+#include "adaptive/mode/joint_elimination.h"
+#include "system/linear.h"
+
+struct saltusi_mode_dynamics {
+  saltusi_eval* eval;
+  const saltus_system* sys;
+  const saltusi_layout_tables* o;
+  saltusi_adaptive_counts* counts;
+  const saltusi_contact* contact; /* [nc] the statuses */
+
+  /* rows and gaps at the point of the last call */
+  saltusi_linear mass;
+  saltusi_row_block row;  /* [rows] joints, then contacts; with convective parts */
+  saltusi_row_block look; /* of the contact that was looked at last */
+  saltusi_contact_list list;
+  double* gap;       /* [nc] by key; infinite where there is none */
+  int* unlisted;     /* [nc] keys of contacts whose gaps are asked */
+  double* joint_gap; /* [nj] */
+
+  saltusi_active_constraints held;
+  saltusi_joint_elimination reduced;
+  int* pressed;     /* [nc] */
+  double* x;        /* [nv] */
+  double* q;        /* [nq] */
+  double* rate;     /* [ny] */
+  double* y;        /* [nq + nv] */
+  int* reached;     /* [nv] */
+  double* reaction; /* [dry] N, of the joints that limits of dry friction follow */
+  bool without_dry; /* sliding dry friction is left out */
+  bool
+      on_surface; /* rates are those of the nearest state on the constraints: they are the same there, and what
+                    * is off them does not grow near a singular position */
+};
+
+void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
+                         const saltusi_layout_tables* o, const saltusi_step_capacity* room,
+                         saltus_arena* arena);
+
+/* Rows of the joints and of the contacts that are not open (all of them: every), and gaps of all. */
+void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool every);
+saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q);
+/* The gap of one contact, and of no other where the system has it alone. */
+saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double* q, int key,
+                               double* gap);
+/* contact_set.c: gaps at a point of contacts that are not listed there. */
+saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
+/* The same of contacts that are pairs of features (features.c): of all that have a key. */
+saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
+/* The least guard of a contact; infinite: it has none. */
+double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, int key);
+/* Whether it is a circle that has come to be flat. */
+bool saltusi_rim_has_settled(saltusi_mode_dynamics* m, double t, const double* q, int key);
+/* Sine by which a circle on a plane is tilted beyond what counts as flat; INFINITY: it is no such contact. */
+double saltusi_tilt_of(saltusi_mode_dynamics* m, double t, const double* q, int key);
+/* Rows of one contact at y into m->look. */
+void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key);
+/* U of one row at y, and all rows of its contact into m->look. */
+double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k);
+/* y' at y. */
+saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate);
+/* N, limit of dry friction at the reactions found last. */
+double saltusi_dry_limit(const saltusi_mode_dynamics* m, int key);
+/* v' at y when no contact acts. */
+saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double* y, double* a);
+/* Gap acceleration of an open contact, from y' or in the present status. */
+double saltusi_mode_gamma_of(saltusi_mode_dynamics* m, double t, const double* y,
+                             const double* rate, int key);
+saltus_status saltusi_mode_gamma(saltusi_mode_dynamics* m, double t, const double* y, int key,
+                                 double* gamma);
+/* x [nv]: the direction in which a closed contact moves v when U of its gap changes by 1 and the other
+ * held rows keep their velocity; what the contact rows do for it [nl]. */
+saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const double* y, int key,
+                                  double* x, double* force);
+/* Tolerances of the impulses [nl]. */
+saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, const double* y,
+                                         double* scale_l);
+/* Back onto g = 0 and U = 0 of joints and closed contacts, U_T = 0 of sticking ones. */
+saltus_status saltusi_mode_project(saltusi_mode_dynamics* m, double t, double* y);
+/* Tangential velocities that contacts are given. */
+typedef struct saltusi_perturbation {
+  bool* on;     /* [nc] */
+  double* u;    /* [slips x nc] m/s */
+  double still; /* m/s, what touches and is slower than this stays so */
+} saltusi_perturbation;
+/* Velocities alone; perturbation: NULL or what the tangents of some contacts get. */
+saltus_status saltusi_mode_project_velocity(saltusi_mode_dynamics* m, double t, double* y,
+                                            const saltusi_perturbation* perturbation);
+/* Positions alone, of joints and closed contacts. */
+saltus_status saltusi_mode_project_closed(saltusi_mode_dynamics* m, double t, double* y);
+/* Velocities alone, along the forces of the mode: sliding contacts have friction while they close. */
+saltus_status saltusi_mode_close_velocity(saltusi_mode_dynamics* m, double t, double* y);
+/* Positions alone, of joints and the contacts of a set. */
+saltus_status saltusi_mode_project_positions(saltusi_mode_dynamics* m, double t, double* y,
+                                             const int* set, int count);
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * newton_kkt.h - all bodies and joints of a system as one sparse matrix (math/kkt_factor.h), with what joints do as they
+ * bend: the matrix of Newton's method for
+ *
+ *   A(v) - G P = 0,    G^T v + b = 0          at positions that move by `reach` for each unit of v:
+ *
+ *   [ A - reach K           -G ]              K   = d(G P)/dq
+ *   [ G^T + measured U_q     0 ]              U_q = d(G^T v + b)/dq
+ *
+ * For systems that say how joints bend, by blocks (saltus_system_ops.joint_bend, .blocks).
+ */
+#ifndef SALTUSI_NEWTON_KKT_H
+#define SALTUSI_NEWTON_KKT_H
+
+#include "math/kkt_factor.h"
+#include "system/evaluate.h"
+
+/* Two bodies that A or K couples. */
+typedef struct saltusi_coupled {
+  int low, high;
+  int place; /* among the pairs; -1: not yet */
+} saltusi_coupled;
+
+typedef struct saltusi_newton_kkt {
+  bool serves;  /* the system has what it takes */
+  bool refused; /* too many loops, or singular joints */
+  bool
+      redundant; /* at the last factors: rows depend on each other, and impulses along them are arbitrary, so K P is no
+                   * derivative of anything */
+  saltusi_kkt_factor saddle;
+  int* body_of;           /* [nv] */
+  int* local;             /* [nv] */
+  int* velocity;          /* [nv] */
+  int joints;             /* pieces of joints, with as many rows as their smallest body carries */
+  int* joint_row;         /* [nj] */
+  int* joint_rows;        /* [nj] */
+  int* joint_at;          /* [nj + 1] */
+  int* column;            /* [nj x row_width] */
+  int* run;               /* the same: how many from here on stand together in one body */
+  int known;              /* joints of the system that were planned; 0: none */
+  bool again;             /* joints were demoted: the plan is to be made anew */
+  bool* couples;          /* [joints of the system] */
+  int pairs;              /* of the structure, then of joints that couple */
+  int* pair;              /* [2 pairs] */
+  int sorted;             /* how many pairs are */
+  saltusi_coupled* found; /* [sorted] */
+  double* values;         /* [values of the structure] */
+  double* over;           /* [nv] one over the diagonal of A */
+  double* K;              /* [row_width^2] */
+  double* U_q;            /* [rows of a joint x row_width] */
+} saltusi_newton_kkt;
+
+/* Where and with which numbers. */
+typedef struct saltusi_newton_kkt_at {
+  const saltus_point* forces; /* of A = M + fv F_v + fq F_q */
+  double fv, fq;
+  const saltus_point* joints; /* of rows, with the velocity that they measure */
+  const double* P;            /* [nj] */
+  double reach, measured;
+} saltusi_newton_kkt_at;
+
+/* Whether a system has what it takes: enough joints, and all that is asked of it. */
+bool saltusi_newton_kkt_serves(const saltus_system* sys);
+
+void saltusi_newton_kkt_layout(saltusi_newton_kkt* l, const saltusi_eval* eval,
+                               saltus_arena* arena);
+
+/* Evaluates rows, factors the matrix, and writes diagonal [nj], W as if A were diagonal. SALTUS_RETRY_CAPACITY,
+ * SALTUS_RETRY_NAN; with l->refused set it is not for this system, with l->redundant not for this place. */
+saltus_status saltusi_newton_kkt_factor(saltusi_newton_kkt* l, saltusi_eval* eval,
+                                        const saltusi_newton_kkt_at* at, saltusi_row_block* rows,
+                                        double* diagonal);
+
+/* The share of the matrix that depends on bodies that move by `least` or more of dv [nv]. */
+double saltusi_newton_kkt_moved(saltusi_newton_kkt* l, const saltus_structure* structure,
+                                const double* dv, double least);
+
+/* That share of a factored matrix anew, at another place; A stays what it was, and so do rows of what has not moved.
+ * Results as of saltusi_newton_kkt_factor. */
+saltus_status saltusi_newton_kkt_refresh(saltusi_newton_kkt* l, saltusi_eval* eval,
+                                         const saltusi_newton_kkt_at* at, saltusi_row_block* rows,
+                                         double* diagonal);
+
+/* z [nv + nj] <- the factored matrix^-1 z */
+void saltusi_newton_kkt_solve(saltusi_newton_kkt* l, const saltus_dims* dims, double* z);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scene_objects.c - bodies, shapes, markers, joints and springs, and where bodies are in every frame.
+ */
+#include "report/document.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* x, y, z, w of a rotation matrix, w >= 0 (Shepperd 1978: the largest of four is computed first). */
+static void quaternion(const double R[9], double out[4]) {
+  const double trace = R[0] + R[4] + R[8];
+  int largest = 3;
+  double value = trace;
+  for (int k = 0; k < 3; k++) {
+    if (R[4 * k] > value) {
+      largest = k;
+      value = R[4 * k];
+    }
+  }
+  if (largest == 3) {
+    const double w = 0.5 * sqrt(fmax(1.0 + trace, 0.0));
+    out[0] = (R[7] - R[5]) / (4.0 * w);
+    out[1] = (R[2] - R[6]) / (4.0 * w);
+    out[2] = (R[3] - R[1]) / (4.0 * w);
+    out[3] = w;
+    return;
+  }
+  const int i = largest, j = (i + 1) % 3, k = (i + 2) % 3;
+  const double x = 0.5 * sqrt(fmax(1.0 + R[4 * i] - R[4 * j] - R[4 * k], 0.0));
+  out[i] = x;
+  out[j] = (R[3 * i + j] + R[3 * j + i]) / (4.0 * x);
+  out[k] = (R[3 * i + k] + R[3 * k + i]) / (4.0 * x);
+  out[3] = (R[3 * k + j] - R[3 * j + k]) / (4.0 * x);
+}
+
+static void pose_at(const saltusi_document* d, int body, double t, const double* q,
+                    double pose[7]) {
+  double axes[9];
+  saltus_mechanism_pose(d->mechanism, body, t, q + d->q_first, pose, axes);
+  quaternion(axes, pose + 3);
+}
+
+static void write_bodies(saltusi_document* d, int count) {
+  static const char* const kinds[] = {"free", "fixed", "driven"};
+  saltusi_json_open(&d->head, "bodies", '[');
+  int moving = 0;
+  for (int i = 0; i < count; i++) {
+    const saltus_body_place body = saltus_mechanism_body(d->mechanism, i);
+    const bool fixed = body.kind == SALTUS_BODY_FIXED;
+    double pose[7];
+    pose_at(d, i, d->data->t[0], d->data->q, pose);
+    saltusi_json_open(&d->head, NULL, '{');
+    saltusi_json_text(&d->head, "name", body.name);
+    saltusi_json_text(&d->head, "kind", kinds[body.kind]);
+    saltusi_json_number(&d->head, "mass", body.mass);
+    saltusi_json_numbers(&d->head, "inertia", body.inertia, 6);
+    saltusi_json_number(&d->head, "v", body.v < 0 ? -1 : body.v + d->v_first);
+    saltusi_json_number(&d->head, "pose", fixed ? -1 : moving++);
+    saltusi_json_numbers(&d->head, "start", pose, 7);
+    saltusi_json_close(&d->head, '}');
+  }
+  saltusi_json_close(&d->head, ']');
+}
+
+static void write_line(void* user, bool closed, const double (*point)[3], int count) {
+  saltusi_document* d = user;
+  saltusi_json_open(&d->head, NULL, '{');
+  saltusi_json_bool(&d->head, "closed", closed);
+  saltusi_json_open(&d->head, "points", '[');
+  for (int i = 0; i < count; i++) {
+    saltusi_json_number(&d->head, NULL, point[i][0]);
+    saltusi_json_number(&d->head, NULL, point[i][1]);
+  }
+  saltusi_json_close(&d->head, ']');
+  saltusi_json_close(&d->head, '}');
+}
+
+static void write_shape(saltusi_document* d, int i, bool plane, long long* points,
+                        long long* triangles) {
+  const saltus_shape_place place = saltus_mechanism_shape(d->mechanism, i);
+  const saltus_shape_form form = saltus_mechanism_shape_form(d->mechanism, i);
+  saltusi_bytes* head = &d->head;
+  saltusi_json_open(head, NULL, '{');
+  saltusi_json_text(head, "name", place.name);
+  saltusi_json_text(head, "kind", saltus_shape_kind_name(place.kind));
+  saltusi_json_number(head, "body", place.body);
+  saltusi_json_numbers(head, "position", form.position, 3);
+  saltusi_json_numbers(head, "axes", form.axes, 9);
+  saltusi_json_number(head, "radius", form.radius);
+  saltusi_json_number(head, "length", form.length);
+  saltusi_json_numbers(head, "size", form.size, 3);
+  saltusi_json_bool(head, "hollow", form.hollow);
+  if (plane && place.kind != SALTUS_SHAPE_HALF_PLANE) {
+    const saltus_shape_view view = {.far = 1.0, .line = write_line, .user = d};
+    saltusi_json_open(head, "lines", '[');
+    saltus_mechanism_outline(d->mechanism, i, &view);
+    saltusi_json_close(head, ']');
+  }
+  if (form.point_count > 0) {
+    const double range[4] = {(double)*points, form.point_count, (double)*triangles,
+                             form.triangle_count};
+    saltusi_json_numbers(head, "mesh", range, 4);
+    *points += form.point_count;
+    *triangles += form.triangle_count;
+  }
+  saltusi_json_close(head, '}');
+}
+
+static void write_shapes(saltusi_document* d, int count, bool plane) {
+  long long points = 0, triangles = 0;
+  saltusi_json_open(&d->head, "shapes", '[');
+  for (int i = 0; i < count; i++) {
+    write_shape(d, i, plane, &points, &triangles);
+  }
+  saltusi_json_close(&d->head, ']');
+  if (points == 0) {
+    return;
+  }
+  saltusi_array(d, "mesh_points", d->real, points, 3, 0);
+  for (int i = 0; i < count; i++) {
+    const saltus_shape_form form = saltus_mechanism_shape_form(d->mechanism, i);
+    for (int k = 0; k < form.point_count; k++) {
+      saltusi_put_all(d, form.points[k], 3);
+    }
+  }
+  saltusi_array(d, "mesh_triangles", SALTUSI_I32, triangles, 3, 0);
+  for (int i = 0; i < count; i++) {
+    const saltus_shape_form form = saltus_mechanism_shape_form(d->mechanism, i);
+    for (int k = 0; k < form.triangle_count; k++) {
+      for (int corner = 0; corner < 3; corner++) {
+        saltusi_put(d, form.triangles[k][corner]);
+      }
+    }
+  }
+}
+
+static void write_markers(saltusi_document* d, int count) {
+  saltusi_json_open(&d->head, "markers", '[');
+  for (int i = 0; i < count; i++) {
+    const saltus_marker_place marker = saltus_mechanism_marker(d->mechanism, i);
+    saltusi_json_open(&d->head, NULL, '{');
+    saltusi_json_text(&d->head, "name", marker.name);
+    saltusi_json_number(&d->head, "body", marker.body);
+    saltusi_json_numbers(&d->head, "point", marker.point, 3);
+    saltusi_json_numbers(&d->head, "axes", marker.axes, 9);
+    saltusi_json_close(&d->head, '}');
+  }
+  saltusi_json_close(&d->head, ']');
+}
+
+/* Joints and springs: name, type and the objects at both ends. */
+static void write_link(saltusi_document* d, const char* name, const char* type,
+                       const int between[2]) {
+  const double ends[2] = {between[0], between[1]};
+  saltusi_json_open(&d->head, NULL, '{');
+  saltusi_json_text(&d->head, "name", name);
+  saltusi_json_text(&d->head, "type", type);
+  saltusi_json_numbers(&d->head, "between", ends, 2);
+  saltusi_json_close(&d->head, '}');
+}
+
+static void write_links(saltusi_document* d, const saltus_mechanism_size* size) {
+  static const char* const types[] = {"linear", "torsional", "bushing"};
+  saltusi_json_open(&d->head, "joints", '[');
+  for (int i = 0; i < size->joints; i++) {
+    const saltus_joint_place joint = saltus_mechanism_joint(d->mechanism, i);
+    write_link(d, joint.name, saltus_joint_type_name(joint.type), joint.between);
+  }
+  saltusi_json_close(&d->head, ']');
+  saltusi_json_open(&d->head, "springs", '[');
+  for (int i = 0; i < size->springs; i++) {
+    const saltus_spring_place spring = saltus_mechanism_spring(d->mechanism, i);
+    write_link(d, spring.name, types[spring.type], spring.between);
+  }
+  saltusi_json_close(&d->head, ']');
+}
+
+void saltusi_write_scene_objects(saltusi_document* d) {
+  assert(d != NULL && d->mechanism != NULL);
+  const saltus_mechanism_size size = saltus_mechanism_sizes(d->mechanism);
+  saltusi_json_open(&d->head, "mechanism", '{');
+  saltusi_json_number(&d->head, "dimension", size.dimension);
+  saltusi_json_numbers(&d->head, "gravity", size.gravity, 3);
+  write_bodies(d, size.bodies);
+  write_shapes(d, size.shapes, size.dimension == 2);
+  write_markers(d, size.markers);
+  write_links(d, &size);
+  saltusi_json_close(&d->head, '}');
+}
+
+void saltusi_write_poses(saltusi_document* d) {
+  assert(d != NULL && d->mechanism != NULL);
+  const int bodies = saltus_mechanism_sizes(d->mechanism).bodies;
+  int moving = 0;
+  for (int i = 0; i < bodies; i++) {
+    moving += saltus_mechanism_body(d->mechanism, i).kind != SALTUS_BODY_FIXED;
+  }
+  saltusi_array(d, "pose", d->real, d->count, moving, 7);
+  for (long long k = 0; k < d->count; k++) {
+    const long long f = d->frames[k];
+    for (int i = 0; i < bodies; i++) {
+      double pose[7];
+      if (saltus_mechanism_body(d->mechanism, i).kind != SALTUS_BODY_FIXED) {
+        pose_at(d, i, d->data->t[f], d->data->q + f * d->data->nq, pose);
+        saltusi_put_all(d, pose, 7);
+      }
+    }
+  }
+}

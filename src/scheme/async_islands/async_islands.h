@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * async_islands.h - islands that step on clocks of their own.
+ *
+ * Every island has a scheme over its view of the system, and keeps its next steps ahead of the common time. A step of
+ * all together goes to the first end of what islands know: whoever has a step across that time is looked at inside of
+ * it. So an event of one island ends no step of another, and each moves as it would alone, to the bit.
+ *
+ * What is carried from step to step (and saved) is where every island stood before the steps it keeps, with how many
+ * there are and up to what time each might go: they are done once more where they are not there.
+ *
+ *   started, end, t | q, v | rest | for each island: steps before, events passed, steps, t, their ends | q, v | memory
+ */
+#ifndef SALTUSI_ASYNC_ISLANDS_H
+#define SALTUSI_ASYNC_ISLANDS_H
+
+#include "scheme/async_islands/island_view.h"
+#include "scheme/scheme_ops.h"
+
+/* Steps that an island keeps at most: with fewer there are more common times, with more it takes more memory. */
+enum { SALTUSI_CLOCK_KEPT = 4 };
+
+/* A step of an island. */
+typedef struct saltusi_async_island_step {
+  double t0, t1; /* s */
+  double end;    /* s, up to where it might go */
+  double* q;     /* [nv] at its start, as the next two */
+  double* v;     /* [nv] */
+  double* memory;
+  double* joints;  /* [nj] N s that lasting forces of joints gave */
+  double* impacts; /* [nj] N s that joints gave at impacts */
+  double* dense;
+  saltus_contact_step* contacts; /* [nc] */
+  saltus_event* events;
+  size_t event_room;
+  saltus_step_report report; /* what it points to is above */
+} saltusi_async_island_step;
+
+typedef struct saltusi_async_island {
+  saltus_scheme* scheme;
+  const saltusi_island_view* view;
+  saltus_state front; /* after the steps that are kept */
+  saltus_state next;
+  double* shown;       /* [2 nv] */
+  bool valid;          /* what is kept follows from the memory */
+  long long number;    /* steps before those that are kept */
+  int first, count;    /* of them, in a ring */
+  size_t memory_at;    /* its place in the memory of all */
+  size_t memory_count; /* doubles of its scheme */
+  size_t dense_count;
+  saltus_status failed; /* why there is no next step, */
+  double failed_end;    /* s, up to here */
+  saltusi_async_island_step step[SALTUSI_CLOCK_KEPT];
+} saltusi_async_island;
+
+typedef struct saltusi_async_islands {
+  saltusi_pool pool; /* holds this struct too */
+  saltus_allocator memory;
+  saltusi_views views;
+  int count;
+  saltusi_async_island* clock; /* [count] */
+  size_t memory_count, dense_count;
+  bool rests;                   /* the views know where the others rest */
+  int failed;                   /* the island that failed last; -1: none */
+  saltus_contact_step* contact; /* [nc] of the step at hand */
+  bool* acts;                   /* [nc] */
+  double* lasting;              /* [2 nj] */
+  double* by_island;            /* [3 nc + nj] */
+  saltusi_event_list events;    /* room for those of a step of an island */
+  saltus_event* sorted;
+  size_t sorted_room;
+} saltusi_async_islands;
+
+/* NULL without a status: one clock. */
+saltus_status saltusi_async_islands_create(const saltus_scheme_def* def,
+                                           saltusi_async_islands** out);
+void saltusi_async_islands_destroy(saltusi_async_islands* clocks);
+
+saltus_status saltusi_async_islands_step(saltusi_async_islands* clocks, const saltusi_step* step);
+/* Why it failed, once more with messages. */
+saltus_status saltusi_async_islands_explain(saltusi_async_islands* clocks, saltus_status status,
+                                            saltus_log log);
+/* Counts the steps of islands that ended in the step that left memory1; limited as in saltus_scheme. */
+void saltusi_async_islands_count(const saltusi_async_islands* clocks, const double* memory1,
+                                 saltus_tally* tally, long long* limited);
+/* Whether counters in memory from outside are in range, and what each island's scheme reads from it. */
+bool saltusi_async_islands_memory_valid(const saltusi_async_islands* clocks, const double* memory);
+/* Memory or system were changed from outside: nothing that is kept follows from them. */
+void saltusi_async_islands_forget(saltusi_async_islands* clocks);
+void saltusi_async_islands_effort(saltusi_async_islands* clocks, saltusi_effort effort);
+void saltusi_async_islands_poll(saltusi_async_islands* clocks, bool (*poll)(void* who), void* who);
+saltus_status saltusi_async_islands_retune(saltusi_async_islands* clocks, const void* options,
+                                           const double* atol_q, const double* atol_v);
+
+/* As the functions of a scheme. */
+saltus_status saltusi_async_islands_dense(saltusi_async_islands* clocks,
+                                          const saltusi_dense_query* query);
+void saltusi_async_islands_dense_contact(saltusi_async_islands* clocks,
+                                         const saltusi_dense_query* query, int key,
+                                         saltus_contact_inside* contact);
+void saltusi_async_islands_dense_joints(saltusi_async_islands* clocks,
+                                        const saltusi_dense_query* query, double* force,
+                                        double* lasting);
+saltus_status saltusi_async_islands_forces(saltusi_async_islands* clocks, const saltusi_step* step,
+                                           double* out);
+
+/* Between the sources. */
+static inline saltusi_async_island_step* saltusi_async_island_at(saltusi_async_island* clock,
+                                                                 int i) {
+  return &clock->step[(clock->first + i) % SALTUSI_CLOCK_KEPT];
+}
+/* Times that rounding alone distinguishes are one. */
+double saltusi_async_island_slack(double t);
+/* The motion of the common step from t0 to t1 as doubles, and how many they are. */
+size_t saltusi_async_islands_dense_workspace(const saltusi_async_islands* clocks, double t1);
+void saltusi_async_islands_dense_write(saltusi_async_islands* clocks, double t0, double t1,
+                                       double* data);
+/* Impulses that lasting forces gave from the start of a kept step to t; contact [3], rows of joints [nj]. */
+void saltusi_async_island_non_impulsive(saltusi_async_island* clock,
+                                        saltusi_async_island_step* step, double t, int key,
+                                        double* lasting);
+void saltusi_async_island_joints(saltusi_async_island* clock, saltusi_async_island_step* step,
+                                 double t, double* lasting);
+/* Doubles of one step of an island in those of a common step: t0, t1, impulses of joints, its motion. */
+static inline size_t saltusi_async_island_doubles(const saltusi_async_island* clock) {
+  return 2 + (size_t)clock->view->system.dims.nj + clock->dense_count;
+}
+/* Forces [3 nc + nj] at a time of a kept step. */
+void saltusi_async_island_forces(saltusi_async_island* clock, saltusi_async_island_step* step,
+                                 double t, double* forces);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * island_view.h - an island of a system as a system of its own: its velocities, contacts and joints, counted anew. The
+ * others are at rest where they were when the motion began; what they do there has no influence on it.
+ *
+ * Whatever a system sums over all of itself (energies, powers) is here what the island adds to the sum at rest; the
+ * first island also has the sum at rest, so that the islands together have what the system has.
+ */
+#ifndef SALTUSI_CLOCK_ISLAND_VIEW_H
+#define SALTUSI_CLOCK_ISLAND_VIEW_H
+
+#include "base/pool.h"
+#include "scheme/async_islands/island_partition.h"
+
+typedef struct saltusi_views saltusi_views;
+
+typedef struct saltusi_island_view {
+  saltusi_views* all;
+  saltus_system system;
+  int number;
+  int* velocity;    /* [nv] numbers in the whole, ascending */
+  int* contact;     /* [nc] */
+  int* joint;       /* [joints] */
+  int* row;         /* [nj] of joints */
+  int* joint_first; /* [joints + 1] */
+  int* switches;    /* [switch_count] */
+  int switch_count;
+  uint64_t* identity;       /* [nc] contacts in the whole */
+  saltus_contact_law* laws; /* [nc] */
+  saltus_label* q_labels;   /* [nv] */
+  saltus_label* v_labels;   /* [nv] */
+  const char** joint_names; /* [nj] */
+  saltus_structure structure;
+  int* start;       /* [blocks + 1] */
+  int* pair;        /* [2 pairs] */
+  size_t* value_at; /* [blocks + pairs] places in the values of the whole */
+  saltusi_numbers numbers;
+} saltusi_island_view;
+
+struct saltusi_views {
+  saltus_system sys; /* the whole */
+  saltus_system_ops ops;
+  saltus_enclosure_ops enclosure;
+  int count;
+  saltusi_island_view* view; /* [count] */
+  int* of_velocity;          /* [nv] view */
+  int* of_contact;           /* [nc] */
+  int* of_row;               /* [nj] */
+  int* local_velocity;
+  int* local_contact;
+  int* local_row;
+  double* mass;   /* values of a constant M */
+  double* values; /* the same, of one that is not */
+  double* rest;   /* [nq] where those are that are not looked at */
+  double* q;      /* [nq] the same, and the island that is looked at */
+  double* v;      /* [nv] zero, and the same */
+  double* F;      /* [nv] */
+  double* g;      /* [nj] */
+  saltusi_row_block rows;
+  saltusi_contact_list list;
+  saltus_interval* course; /* [(nq + nv) x orders] */
+  int* place;              /* [nq + nv] */
+  void* scratch;
+  size_t value_count;
+};
+
+enum { SALTUSI_VIEW_ORDERS = SALTUS_JET_ORDER + 1 };
+
+/* Views of all islands, in a pool; false: there is no memory. */
+bool saltusi_views_make(saltusi_views* views, const saltus_system* sys, const saltusi_apart* apart,
+                        saltusi_pool* pool);
+/* Where the others rest, and a constant M as it is now; SALTUS_ERR_MEMORY. */
+saltus_status saltusi_views_rest(saltusi_views* views, const saltus_allocator* memory, double t,
+                                 const double* q);
+
+/* island_view.c: callbacks. */
+void saltusi_view_ops(saltusi_views* views);
+
+#endif

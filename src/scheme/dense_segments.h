@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * dense_segments.h - the motion inside one step as a list of pieces.
+ *
+ * A smooth piece runs from (q0, v0) to (q1, v1) with the accelerations a0, a1 at its ends. With
+ * s = (t - t0)/h and d = q1 - q0 its position is the polynomial of degree 5 that takes all six
+ * (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.6), its velocity the
+ * derivative:
+ *
+ *   q = q0 + h v0 s + h^2 a0 s^2/2 + (10 s^3 - 15 s^4 + 6 s^5) A + (-4 s^3 + 7 s^4 - 3 s^5) B
+ *          + (s^3 - 2 s^4 + s^5) C / 2
+ *   A = d - h v0 - h^2 a0/2,    B = h (v1 - v0) - h^2 a0,    C = h^2 (a1 - a0)
+ *
+ * The error is O(h^6) in q and O(h^5) in v. With maps q' = N(q) v the polynomial is that of the way from q0
+ * (dense_segments_maps.c). In a jump q is linear and v keeps its value until the
+ * end. Accelerations are asked for when a piece is first looked at, so a step that nobody looks into
+ * costs copies alone.
+ *
+ * Room is bounded: when it is used up the shortest piece is forgotten, and q, v are linear across it.
+ */
+#ifndef SALTUSI_DENSE_SEGMENTS_H
+#define SALTUSI_DENSE_SEGMENTS_H
+
+#include "saltus/scheme.h"
+#include "system/evaluate.h"
+#include "system/state_transfer.h"
+
+/* One piece; a view into the list. */
+typedef struct saltusi_dense_segment {
+  double t, h; /* s, start and length */
+  bool jump;
+  const double* q0;    /* [nq] */
+  const double* v0;    /* [nv] */
+  const double* q1;    /* [nq] */
+  const double* v1;    /* [nv] */
+  const bool* held;    /* [nc] contacts that are closed in it; NULL: none */
+  const double* marks; /* [nc x marks] what else is known of them; NULL: nothing */
+  const double* a0;    /* [nv] accelerations, of a piece that is looked into */
+  const double* a1;
+} saltusi_dense_segment;
+
+/* The list lies in the doubles that the driver keeps for a step. */
+typedef struct saltusi_dense_segments {
+  double* data; /* NULL: nothing is kept */
+  int nq, nv, nc;
+  int marks;     /* doubles that are known of a contact besides */
+  size_t stride; /* doubles of a piece */
+  int capacity;
+} saltusi_dense_segments;
+
+/* Doubles for a system of this size. */
+size_t saltusi_dense_segments_doubles(const saltus_dims* dims, int marks);
+saltusi_dense_segments saltusi_dense_segments_over(double* data, const saltus_dims* dims,
+                                                   int marks);
+
+/* The same for other room for contacts. */
+void saltusi_dense_segments_transfer(const saltus_dims* dims, int marks,
+                                     saltusi_state_transfer* carry);
+
+void saltusi_dense_segments_clear(const saltusi_dense_segments* pieces);
+void saltusi_dense_segments_add(const saltusi_dense_segments* pieces,
+                                const saltusi_dense_segment* piece);
+/* The state after everything that happens at the end of the step. */
+void saltusi_dense_segments_end(const saltusi_dense_segments* pieces, const double* q,
+                                const double* v);
+
+/* Where an acceleration is asked for: contacts keys[count] are held, marks [nc x marks] as they were added. */
+typedef struct saltusi_dense_segment_point {
+  double t;
+  const double* q;
+  const double* v;
+  const int* keys;
+  int count;
+  const double* marks;
+} saltusi_dense_segment_point;
+
+typedef struct saltusi_dense_system {
+  saltus_status (*acceleration)(void* user, const saltusi_dense_segment_point* at, double* a);
+  void* user;
+  int* keys; /* [nc] room */
+  const saltus_system* sys;
+  double* room; /* [saltusi_dense_segments_workspace] */
+} saltusi_dense_system;
+
+/* Doubles of room that looking into pieces of a system takes. */
+size_t saltusi_dense_segments_workspace(const saltus_system* sys);
+
+/* State at the part s of a smooth piece of a system with maps (dense_segments_maps.c). */
+void saltusi_dense_segment_turned(const saltus_system* sys, const saltusi_dense_segment* piece,
+                                  double s, double* room, double* q, double* v);
+
+saltus_status saltusi_dense_segments_at(const saltusi_dense_segments* pieces,
+                                        const saltusi_dense_system* system, double t,
+                                        saltus_side side, double* q, double* v);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_mode.h - friction of contacts that are held: what they do along their tangents (docs/theory/event-capturing.md, 2.7).
+ *
+ *   sticks   U_T = 0: rows of the tangents are held too. Tangents that other rows make superfluous are none; they keep
+ *            the part rho = lambda_T / lambda_N that they had when it was decided
+ *   slips    lambda_T = rho lambda_N,  rho = -mu d, d the direction of U_T: in the plane its sense, kept until the
+ *            status changes, so that the motion goes on smoothly beyond the end of slip; in space that of the velocity
+ *            at hand. mu is that of sticking, or of the speed of slip where the law has a curve; beyond the end of slip
+ *            that goes on straight
+ *
+ *   rows R      joints, normals, tangents that are held
+ *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
+ *   M a = F + H lambda,    R^T a + c = 0
+ *
+ * Elliptic cones with a sliding rule of their own (docs/theory/laws.md, 3.1) slip with rho = -mu N^2 d / |M^-1 N^2 d|, M = (1, m) and
+ * N = (1, n), and stick up to |M^-1 lambda_T| <= mu lambda_N.
+ *
+ * Viscous friction -c U_T of a contact that is held is one of the forces F, whatever else it does, and so is the pull -A of a
+ * bond: the unknown lambda_N is p = the normal force + A, friction is up to mu p, and the contact opens where p = 0.
+ *
+ * Supports that are more than a body needs (four feet of a table) share their forces as it was decided: lambda is that of the
+ * decision and the least change to it.
+ *
+ * Which contacts press, stick and slip is decided by the friction problem on accelerations (friction_mode_decision.c).
+ */
+#ifndef SALTUSI_FRICTION_MODE_H
+#define SALTUSI_FRICTION_MODE_H
+
+#include "law/law.h"
+#include "operator/operator.h"
+#include "scheme/island_joints.h"
+
+/* One contact. */
+typedef struct saltusi_friction_mode {
+  int tangents;                     /* 0: without friction */
+  double mu;                        /* of sticking */
+  const saltus_friction_law* curve; /* of the coefficient of slip; NULL: that of sticking */
+  double viscous;                   /* N s/m, against slip beside it */
+  /* across the first tangent over along it, 1 but for ellipses with a rule of their own: of sticking m, of sliding n */
+  double m, n;
+  int measured;    /* tangents whose velocity is known: for friction of either kind */
+  double adhesion; /* N, what a bond pulls */
+  bool rebinds;    /* touching restores it */
+  bool bonded;
+  double scale; /* of the second tangent row, and of slip along it */
+  bool slips;
+  bool keeps;          /* slips along `direction` in decisions, whatever its velocity */
+  bool held[2];        /* tangents that are rows */
+  double ratio[2];     /* rho of tangents that are not */
+  double direction[2]; /* of slip; in space counts where there is no velocity yet */
+  double reference[3]; /* N, force when it was decided, of redundant supports; else 0 */
+  double slip[2];      /* m/s, U_T where rows were written last, */
+  double speed;        /* its size, */
+  double b[3];         /* m/s, of its rows: how the surface moves by itself */
+} saltusi_friction_mode;
+
+/* All contacts of a system with friction. */
+typedef struct saltusi_friction_modes {
+  saltusi_friction_mode* of; /* [nc] by key; NULL: there is no friction */
+  double slow;               /* m/s, slip below this is none */
+  const double*
+      given; /* [2 nc] directions of slip in space that hold now; NULL: those of the velocities */
+} saltusi_friction_modes;
+
+/* Doubles that tell of a contact what it does, to be carried. */
+enum { SALTUSI_GRIP_MARKS = 8 };
+
+/* Whether a contact of the system has friction, or a bond. */
+bool saltusi_has_friction(const saltus_system* sys);
+
+/* One with two tangents. */
+bool saltusi_slips_in_space(const saltus_system* sys);
+
+void saltusi_friction_modes_layout(saltusi_friction_modes* grips, const saltus_system* sys,
+                                   saltus_arena* arena);
+
+/* A contact at law number `law`, which does nothing yet. */
+void saltusi_friction_mode_begin(saltusi_friction_mode* grip, const saltusi_eval* eval, int law);
+void saltusi_friction_mode_write(const saltusi_friction_mode* grip,
+                                 double marks[SALTUSI_GRIP_MARKS]);
+void saltusi_friction_mode_read(saltusi_friction_mode* grip,
+                                const double marks[SALTUSI_GRIP_MARKS]);
+
+/* Speed of slip, of which curves are functions. */
+double saltusi_friction_mode_true_speed(const saltusi_friction_mode* grip, const double slip[2]);
+/* Viscous force along tangent k over -slip[k]. */
+static inline double saltusi_friction_mode_drag(const saltusi_friction_mode* grip, int k) {
+  return k == 0 ? grip->viscous : grip->viscous / (grip->scale * grip->scale);
+}
+/* |l_T| as the bound mu l_N of sticking sees it. */
+static inline double saltusi_friction_mode_size(const saltusi_friction_mode* grip, double along,
+                                                double across) {
+  return grip->m == 1.0 ? hypot(along, across) : hypot(along, across / grip->m);
+}
+/* It slips along d, which is normalised, with this speed. */
+void saltusi_friction_mode_slip(saltusi_friction_mode* grip, const double* d, double speed);
+/* Whether friction falls at once where slip begins. */
+bool saltusi_friction_mode_releases(const saltusi_friction_mode* grip);
+/* It sticks, all tangents held. */
+void saltusi_friction_mode_stick(saltusi_friction_mode* grip);
+
+/* Rows of a held contact. */
+static inline int saltusi_friction_mode_rows(const saltusi_friction_mode* grip) {
+  return 1 + (grip->held[0] ? 1 : 0) + (grip->held[1] ? 1 : 0);
+}
+
+/* Its normal and the tangents that are held, into a block from `row` on, which has room for all of its rows; returns
+ * how many. */
+int saltusi_friction_mode_look(const saltusi_friction_mode* grip, const saltus_system* sys,
+                               const saltus_point* at, int key, saltusi_row_block* block, int row);
+
+/* Joints and contacts of keys [count], evaluated and taken: op->rows are columns H, op->measured rows R. */
+void saltusi_friction_modes_hold(saltusi_friction_modes* grips, saltusi_operator* op,
+                                 const saltus_system* sys, const saltus_point* at, const int* keys,
+                                 int count);
+
+/* N, what its bond pulls now. */
+static inline double saltusi_friction_mode_pull(const saltusi_friction_mode* grip) {
+  return grip->bonded ? grip->adhesion : 0.0;
+}
+
+/* F [nv] += viscous friction and bonds of contacts of keys [count]; rows of op are overwritten. */
+void saltusi_friction_modes_drag(const saltusi_friction_modes* grips, saltusi_operator* op,
+                                 const saltus_system* sys, const saltus_point* at, const int* keys,
+                                 int count, double* F);
+
+/* Forces of the decision into op->P, rows of joints 0, after saltusi_friction_modes_hold; false: there are none. */
+bool saltusi_friction_modes_reference(const saltusi_friction_modes* grips, saltusi_operator* op,
+                                      const int* keys, int count);
+
+/* Adds them to op->P. */
+void saltusi_friction_modes_add_reference(const saltusi_friction_modes* grips, saltusi_operator* op,
+                                          const int* keys, int count);
+
+/* The force of contact i of the operator, which has this grip. */
+void saltusi_friction_mode_force(const saltusi_friction_mode* grip, const saltusi_operator* op,
+                                 int i, double force[3]);
+
+/* ---- friction_mode_decision.c ------------------------------------------------------------------------------ */
+
+typedef struct saltusi_friction_mode_decision {
+  saltusi_linear mass;
+  saltusi_operator op; /* all rows; P are the forces [N], joints first */
+  saltusi_island_joints joints;
+  saltusi_cone_products cones;
+  int most;        /* contacts of an island that there is room for */
+  bool redundant;  /* some normals depend on others */
+  int jammed;      /* key of a contact that slides and is pressed by its own friction; -1: none */
+  double coupling; /* 1/kg, of it: acceleration of its gap by a normal force */
+  int pushed;      /* in: key of the contact whose friction has just reached its bound; -1: none */
+  int count;       /* contacts of the last decision: */
+  int* key;        /* [nc] */
+  bool* moves;     /* [nc] slips before it is decided */
+  bool* presses;   /* [nc] */
+  double* W;       /* [rows squared] of an island with joints held */
+  double* u;       /* [rows] */
+  double* P;       /* [rows] */
+  double* basis;   /* [rows squared] */
+  int* accepted;   /* [rows] */
+  saltusi_friction_modes* grips;
+} saltusi_friction_mode_decision;
+
+void saltusi_friction_mode_decision_layout(saltusi_friction_mode_decision* d,
+                                           const saltusi_eval* eval, saltus_arena* arena);
+
+/* Contacts of keys [count] are closed and do not approach: which of them press (d->presses), with which forces (d->op)
+ * and what they do along their tangents (grips); a [nv] is the acceleration. Those that slip faster than grips->slow go
+ * on doing so. SALTUS_RETRY_SMALLER when no forces obey Coulomb's law. */
+saltus_status saltusi_friction_mode_decide(saltusi_friction_mode_decision* d,
+                                           saltusi_friction_modes* grips, saltusi_eval* eval,
+                                           const saltus_point* at, const int* keys, int count,
+                                           double* a);
+
+#endif

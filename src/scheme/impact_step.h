@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * impact_step.h - impact laws that are no problem of one step, in schemes that know Newton's law alone (docs/laws.md).
+ *
+ * A contact that the step can close and that approaches strikes at the start of the step, by its law: v- to v+ at q_k.
+ * The scheme then steps from (q_k, v+), as from a new start, with contacts that have no restitution.
+ *
+ *   strikes     g + h (min(U, 0) - h |G|^T |M^-1 F|) <= 0  and  U < 0      with those that touch beside it
+ *
+ * h is two steps for a scheme that computes positions one step before it gives them out.
+ */
+#ifndef SALTUSI_IMPACT_STEP_H
+#define SALTUSI_IMPACT_STEP_H
+
+#include "law/law.h"
+#include "operator/operator.h"
+#include "scheme/island_joints.h"
+#include "scheme/scheme_ops.h"
+
+/* What an impact did to one contact. */
+typedef struct saltusi_impact_step_result {
+  int key, law, rows;
+  double gap;
+  double P[3], before[3], after[3];
+} saltusi_impact_step_result;
+
+typedef struct saltusi_impact_step {
+  const saltus_contact_law* own;    /* [law_count] as the system has them, */
+  const saltus_contact_law* curves; /* and those with curves where they are told without; or NULL */
+  saltus_contact_law* laws;         /* [law_count] without restitution, for the scheme */
+  double* v;                        /* [nv] after the impact */
+  double* fresh;                    /* what a scheme carries at the start: zeros */
+  saltusi_impact_step_result* struck; /* [nc] */
+  int count;                          /* of those that took part in the last impact */
+  int ahead;                          /* steps in which a contact that closes has to strike now */
+
+  /* inside */
+  saltusi_linear mass;
+  saltusi_operator op;
+  saltusi_contact_list list;
+  double* force; /* [nv] */
+  int most;      /* contacts of one impact that there is room for */
+  saltusi_laws solver;
+  saltus_impact_contact* contact; /* [most] */
+  double* W;                      /* [rows squared] of contacts with joints held */
+  double* u;                      /* [rows] */
+  double* P;                      /* [rows] */
+  double* after;                  /* [rows] */
+  saltusi_island_joints joints;   /* that stay */
+  const saltus_impacts* rule;
+  saltus_log log;
+  double of_law; /* J, by which the replaced law would have changed the energy */
+  int replaced;  /* key of a contact of the last impacts by another law than its own; -1: none */
+} saltusi_impact_step;
+
+/* carried: doubles that the scheme carries. */
+void saltusi_impact_step_layout(saltusi_impact_step* jump, const saltus_contact_law* own,
+                                const saltusi_eval* eval, size_t carried, saltus_arena* arena);
+
+/* The impact at the start of a step. jump->count is 0 when there is none; else the velocities after it are in jump->v. */
+saltus_status saltusi_impact_step_start(saltusi_impact_step* jump, const saltusi_step* step);
+
+/* Adds what the impact did to the report of the step that followed it. */
+void saltusi_impact_step_report(const saltusi_impact_step* jump, const saltusi_step* step);
+
+/* Marks the contact whose law was replaced in the report of the step. */
+void saltusi_impact_step_remark(const saltusi_impact_step* jump, const saltusi_step* step);
+
+/* The impact of the contacts with these keys at a state; v [nv] jumps. For schemes that locate impacts. */
+saltus_status saltusi_impact_step_apply(saltusi_impact_step* jump, saltusi_eval* eval,
+                                        const saltus_point* at, const int* keys, int count,
+                                        double* v);
+
+#endif

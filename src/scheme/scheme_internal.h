@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * scheme_internal.h - the inside of a scheme's driver, shared by its sources.
+ */
+#ifndef SALTUSI_SCHEME_INTERNAL_H
+#define SALTUSI_SCHEME_INTERNAL_H
+
+#include "operator/joints.h"
+#include "scheme/async_islands/async_islands.h"
+#include "scheme/impact_step.h"
+#include "scheme/projection.h"
+#include "scheme/scheme_ops.h"
+#include "system/diagnose.h"
+
+/* Dense output of one step; h is 0 when there is none. */
+typedef struct dense_step {
+  double t, h;  /* s */
+  double* data; /* [dense_count] */
+} dense_step;
+
+enum { DENSE_STEPS = 3 };
+
+/* What is counted of a step when it is committed; a copy of the whole report would wait for the stores
+ * that have just filled it. */
+typedef struct tried_step {
+  double h; /* s */
+  const char* method;
+  int rejections, limit_index;
+  saltus_step_limit limit;
+  int proven, sampled; /* searches for events */
+  int dry_events;
+} tried_step;
+
+/* Where a try went from, to be done once more when it has failed. */
+typedef struct tried_from {
+  double t, h;
+  const saltus_state* from; /* NULL: there was none */
+  saltus_state* to;
+} tried_from;
+
+/* One block has this struct, options and the scheme's own, another one all arrays. */
+struct saltus_scheme {
+  const saltusi_scheme_ops* ops;
+  saltus_allocator memory;
+  size_t bytes;
+  saltus_log log;
+  saltusi_eval eval;
+  void* options;
+  void* work;
+  void* spare;  /* the scheme's struct in the next layout */
+  void* arrays; /* block */
+  size_t array_bytes;
+  saltusi_contact_keys keys; /* of a changing set */
+  int* freed;                /* [nc] keys */
+  bool* forgotten;           /* [nc] by key */
+  double* marked;            /* memory at the last mark */
+  saltusi_contact_table marked_table;
+  size_t carried;                /* doubles of memory */
+  double* memory0;               /* carried so far */
+  double* memory1;               /* carried by the last try */
+  saltus_state next;             /* where a committed step is tried first */
+  saltus_contact_step* contacts; /* [nc] */
+  double* joint_impulses;        /* [nj] */
+  double* joint_impacts;         /* [nj] */
+  bool has_atol_q, has_atol_v;   /* tolerances per coordinate were given */
+  double* atol_q;                /* [nv] */
+  double* atol_v;                /* [nv] */
+  saltus_tally tally;            /* points to the counts below */
+  long long* limited;            /* [nq + nv + nc] */
+  tried_step tried;              /* of the last try */
+  tried_from tried_from;
+  saltusi_step step; /* as the scheme sees it; what stays the same is written by the layout */
+  bool closed;       /* out of the step */
+  saltusi_probe_record undefined; /* found by a try that is done once more */
+  double* q_error;                /* [nq] */
+  double* v_error;                /* [nv] */
+  bool projects;                  /* positions are moved back onto joints */
+  saltusi_projection* projection; /* NULL: they are not */
+  saltusi_projection*
+      response; /* of joints to impacts, of schemes that do not locate events; NULL: not needed */
+  saltusi_row_block contact_row; /* [3 rows] of one contact, for the response */
+  saltusi_joints*
+      joints; /* NULL: fewer than two rows. To distinguish a contradiction from joints that say the same twice */
+  saltusi_contradiction disagreement;
+  bool stops_at_gain;            /* an impact that creates energy ends the run */
+  saltus_event gain;             /* of the last try that it ended */
+  saltusi_event_list events;     /* of the last try; a block of its own, which grows */
+  saltusi_async_islands* clocks; /* NULL: one for all */
+  const saltus_contact_law* own; /* laws as the system has them */
+  bool jumps;                    /* impacts are none of the scheme's business */
+  saltusi_impact_step* jump;     /* NULL: they are */
+  size_t dense_count;            /* doubles of dense output of a step */
+  dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
+};
+
+/* registry.c */
+const saltusi_scheme_ops* saltusi_registry_find(const char* name);
+saltus_status saltusi_registry_refuse(const char* name, saltus_log log);
+
+/* scheme.c: counts a step that a method took; NULL: the only one. */
+void saltusi_tally_method(saltus_tally* tally, const char* method);
+
+/* create.c: lays out anew with what the last try lacked; what is carried, and dense output, go along. */
+saltus_status saltusi_scheme_grow(saltus_scheme* scheme);
+/* Room for exactly so many contacts of a changing set, all keys free. */
+saltus_status saltusi_scheme_fit(saltus_scheme* scheme, int contacts);
+/* Room for as many events of a step; those that are there are kept. SALTUS_ERR_MEMORY with a message. */
+saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted);
+
+/* carried_state.c: gives free the keys that the committed step did not use, and forgets what was kept of them. */
+void saltusi_scheme_settle(saltus_scheme* scheme);
+
+#endif

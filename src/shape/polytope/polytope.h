@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * polytope.h - boxes and hulls in body axes: vertices, edges, faces, and who is next to whom.
+ *
+ * Numbers of features: vertices from 1, then edges, then faces. A half-space has the number 1, its plane, and no
+ * polytope of its own. Loops of faces run counter-clockwise seen from outside; an edge runs from -> to in the loop of
+ * its face `left`, and normal(left) x normal(right) points along it.
+ */
+#ifndef SALTUSI_POLYTOPE_H
+#define SALTUSI_POLYTOPE_H
+
+#include "shape/narrow_phase.h"
+
+typedef struct saltusi_edge {
+  int from, to;
+  int left, right;     /* faces */
+  double direction[3]; /* of length 1 */
+  double length;       /* m */
+  double into[2][3];   /* into the face left and right, away from the edge; of length 1 */
+} saltusi_edge;
+
+typedef struct saltusi_face {
+  int first, count; /* places in loop, loop_edge and into */
+  double normal[3];
+  double offset; /* m, normal . p of the plane */
+} saltusi_face;
+
+typedef struct saltusi_polytope {
+  int vertices, edges, faces;
+  const double (*vertex)[3];
+  const saltusi_edge* edge;
+  const saltusi_face* face;
+  const int* loop;         /* vertices of the faces, one face after the other */
+  const int* loop_edge;    /* from loop[k] to the next of the face */
+  const double (*into)[3]; /* of that edge, into the face */
+  const int* star_first;   /* [vertices + 1] */
+  const int* star;         /* neighbours of vertices */
+  const int* star_edge;    /* the edges to them */
+  bool box;
+  bool placed;    /* the box has axes or a middle other than those of its body */
+  double half[3]; /* m, of a box */
+  saltusi_placing placing;
+} saltusi_polytope;
+
+/* Numbers of features. */
+static inline int saltusi_vertex_number(int vertex) {
+  return 1 + vertex;
+}
+static inline int saltusi_edge_number(const saltusi_polytope* polytope, int edge) {
+  return 1 + polytope->vertices + edge;
+}
+static inline int saltusi_face_number(const saltusi_polytope* polytope, int face) {
+  return 1 + polytope->vertices + polytope->edges + face;
+}
+
+/* What a polytope is made from: points in the shape's own axes and loops of faces. */
+typedef struct saltusi_solid {
+  const double (*point)[3];
+  int points;
+  const int* loop;
+  const int* count; /* [faces] corners of each */
+  int faces;
+} saltusi_solid;
+
+/* False: no memory, or loops that do not close; *closed says which. */
+bool saltusi_polytope_assemble(const saltusi_making* making, const saltusi_solid* solid,
+                               saltusi_polytope* out, bool* closed);
+
+/* The corners and faces of the hull of the points of a definition, coplanar faces united. */
+saltus_status saltusi_hull_solid(const saltusi_making* making, saltusi_solid* out);
+
+/* Facets of a hull as they come: sets of points in any order. hull_qhull.c, or hull_none.c without that part. */
+typedef struct saltusi_facets {
+  int count;
+  int* first;          /* [count + 1] places in `point` */
+  int* point;          /* places of given points */
+  double (*normal)[3]; /* outward */
+} saltusi_facets;
+saltus_status saltusi_hull_facets(const saltusi_making* making, saltusi_facets* out);
+
+/* Far end in a direction (body axes): the vertex with the largest product. `start`: where the walk begins. */
+int saltusi_polytope_support(const saltusi_polytope* polytope, const double direction[3],
+                             int start);
+
+#endif

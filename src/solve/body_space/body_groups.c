@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * body_groups.c - contacts between the same two bodies that come one after the other make a run: boxes that lie on each other have
+ * eight. Each lane takes a run and goes through it, one contact a group, then the first of the runs that wait whose bodies
+ * are in no other lane. So contacts of two bodies are visited one after the other, and all nearly in the order in which they are given.
+ *
+ * Lanes that find no run are idle: no row, and the resting body twice. A contact on one body has that as its second.
+ */
+#include "solve/body_space/body_groups.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Runs that are looked at for a lane; lanes at most. */
+enum { LANES = SALTUSI_LANES, AHEAD = 64, MOST = SALTUSI_FLOAT_LANES };
+
+/* Who is in which lane. Runs that wait are linked by their first contacts, in order: b->run has the next one. */
+typedef struct schedule {
+  int lanes;
+  int first;         /* run that waits; units: none */
+  int at[MOST];      /* the next contact of each lane */
+  int end[MOST];     /* one behind the last of its run */
+  int pair[MOST][2]; /* its bodies, the resting one where there is none */
+} schedule;
+
+static double* start_of(const saltusi_bodies* b, int group) {
+  return b->packed + (size_t)group * (size_t)(b->fields * LANES);
+}
+
+static bool same_pair(const saltusi_bodies* b, int i, int j) {
+  return b->body[2 * i] == b->body[2 * j] && b->body[2 * i + 1] == b->body[2 * j + 1];
+}
+
+static void find_runs(const saltusi_bodies* b) {
+  for (int i = 0, next; i < b->units; i = next) {
+    next = i + 1;
+    while (next < b->units && same_pair(b, i, next)) {
+      next++;
+    }
+    b->run[i] = b->run_end[i] = next;
+  }
+}
+
+/* Bodies of a lane are in use, which the resting one never is. */
+static void mark(const saltusi_bodies* b, const schedule* s, int lane, int in_use) {
+  b->mark[s->pair[lane][0]] = in_use;
+  b->mark[s->pair[lane][1]] = in_use;
+  b->mark[b->bodies] = 0;
+}
+
+/* The next run for a lane that has none. */
+static bool take_run(const saltusi_bodies* b, schedule* s, int lane) {
+  int* link = &s->first;
+  for (int k = 0; k < AHEAD && *link < b->units; k++, link = b->run + *link) {
+    const int i = *link, first = b->body[2 * i], other = b->body[2 * i + 1];
+    const int second = other >= 0 ? other : b->bodies;
+    if (b->mark[first] == 0 && b->mark[second] == 0) {
+      s->at[lane] = i;
+      s->end[lane] = b->run_end[i];
+      s->pair[lane][0] = first;
+      s->pair[lane][1] = second;
+      mark(b, s, lane, 1);
+      *link = b->run[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Runs for the lanes that have none, where one has ended since the last group; false: no lane has any. */
+static bool take_runs(const saltusi_bodies* b, schedule* s) {
+  bool wanted = b->groups == 0, any = false;
+  for (int l = 0; l < s->lanes; l++) {
+    if (s->at[l] == s->end[l] && s->pair[l][0] < b->bodies) {
+      mark(b, s, l, 0);
+      s->pair[l][0] = s->pair[l][1] = b->bodies;
+      wanted = true;
+    }
+  }
+  for (int l = 0; l < s->lanes; l++) {
+    if (s->pair[l][0] == b->bodies && wanted) {
+      wanted = take_run(b, s, l); /* what one lane does not find, the next will not */
+    }
+    any = any || s->pair[l][0] < b->bodies;
+  }
+  return any;
+}
+
+/* The next group, of the present contacts of the lanes. */
+static void add_group(saltusi_bodies* b, schedule* s) {
+  int* lane = b->lane + (size_t)b->groups * (size_t)s->lanes;
+  int* pair = b->pair + (size_t)b->groups * (size_t)s->lanes * 2;
+  for (int l = 0; l < s->lanes; l++) {
+    lane[l] = s->at[l] < s->end[l] ? s->at[l]++ : -1;
+    pair[2 * l] = s->pair[l][0];
+    pair[2 * l + 1] = s->pair[l][1];
+  }
+  b->groups++;
+}
+
+bool saltusi_groups_form(saltusi_bodies* b, int lanes, double most) {
+  assert(b != NULL && lanes <= MOST && lanes * most <= SALTUSI_LANE_CAPACITY);
+  schedule s = {.lanes = lanes};
+  for (int l = 0; l < lanes; l++) {
+    s.pair[l][0] = s.pair[l][1] = b->bodies;
+  }
+  b->groups = 0;
+  memset(b->mark, 0, ((size_t)b->bodies + 1) * sizeof(int));
+  for (int i = 0; i < b->units; i++) {
+    if (b->body[2 * i] < 0) {
+      return false;
+    }
+  }
+  find_runs(b);
+  while (take_runs(b, &s)) {
+    if (b->groups + 1 > most * b->units) {
+      return false;
+    }
+    add_group(b, &s);
+  }
+  return true;
+}
+
+bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
+                         saltusi_put_contact* put) {
+  assert(in != NULL && in->bodies != NULL && put != NULL && fields >= SALTUSI_GROUP_OWN);
+  assert(LANES * fields * most <= SALTUSI_PACKED_CAPACITY);
+  saltusi_bodies* b = in->bodies;
+  b->fields = fields;
+  if (!saltusi_groups_form(b, LANES, most)) {
+    return false;
+  }
+  memset(b->packed, 0, (size_t)b->groups * (size_t)(fields * LANES) * sizeof(double));
+  for (int at = 0; at < b->groups * LANES; at++) {
+    double* to = start_of(b, at / LANES) + at % LANES;
+    const int i = b->lane[at];
+    to[SALTUSI_GROUP_MU * LANES] = i >= 0 ? in->mu[i] : 0.0;
+    to[SALTUSI_GROUP_RHO * LANES] = i >= 0 ? in->rho[i] : 1.0;
+    if (i >= 0) {
+      put(in, i, to);
+    }
+  }
+  return true;
+}
+
+void saltusi_groups_start(const saltusi_friction_case* in, const saltusi_group_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
+  const saltusi_bodies* b = in->bodies;
+  for (int at = 0; at < b->groups * LANES; at++) {
+    double* to = start_of(b, at / LANES) + at % LANES;
+    const double* r = b->lane[at] >= 0 ? points->r + 3 * (size_t)b->lane[at] : NULL;
+    for (int k = 0; k < 3; k++) {
+      const double value = r != NULL ? r[k] : 0.0;
+      to[(SALTUSI_GROUP_IMPULSE + k) * LANES] = value;
+      to[(SALTUSI_GROUP_PLACE + k) * LANES] = value;
+      to[(SALTUSI_GROUP_BEFORE + k) * LANES] = value;
+    }
+    to[SALTUSI_GROUP_AGE * LANES] = 0.0;
+  }
+}
+
+void saltusi_groups_forget(const saltusi_friction_case* in, const saltusi_group_points* points) {
+  assert(in != NULL && in->bodies != NULL);
+  (void)points;
+  for (int g = 0; g < in->bodies->groups; g++) {
+    memset(start_of(in->bodies, g) + (size_t)SALTUSI_GROUP_AGE * LANES, 0, LANES * sizeof(double));
+  }
+}
+
+void saltusi_groups_fetch(const saltusi_friction_case* in, const saltusi_group_points* points) {
+  assert(in != NULL && in->bodies != NULL && points != NULL);
+  const saltusi_bodies* b = in->bodies;
+  for (int at = 0; at < b->groups * LANES; at++) {
+    const double* from = start_of(b, at / LANES) + at % LANES;
+    for (int k = 0; k < 3 && b->lane[at] >= 0; k++) {
+      points->r[3 * b->lane[at] + k] = from[(SALTUSI_GROUP_IMPULSE + k) * LANES];
+    }
+  }
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * body_newton.c - semismooth Newton on the function of Alart and Curnier (CMAME 92 (1991) 353-375)
+ *
+ *   Phi_i = r_i - P_i(x_i),   x_i = r_i - t rho_i u_i,    P: normal part positive, tangents in its disc
+ *   (I - D_i + e I) dr_i + t rho_i D_i du_i = -Phi_i,     D = dP/dx,   du = G^T dv + S dr,   A dv = G dr
+ *
+ * whose steps are found by bodies (bodies.h), with sweeps between them: sweeps settle which contacts stick,
+ * slip and open, Newton carries impulses through the whole pile. t above 1 counts velocities more than
+ * impulses: contacts that carry others are not taken for open ones by the first wrong velocity. e keeps impulses
+ * near where they are in directions that contacts leave free.
+ */
+#include "solve/body_space/body_newton.h"
+
+#include "math/matrix.h"
+#include "solve/body_space/body_gauss_seidel.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Weight of velocities. Measured on settling piles: 10 and 100 take a third more steps, 1 three times as many. */
+static const double weight = 30.0;
+/* e while whole steps are taken from the first on: near a solution, where stiff stacks need it. */
+static const double soft_sharp = 1e-6;
+/* e after that, its least, and how it changes after a whole step, a short one and one that gains nothing. */
+static const double soft_first = 1e-2;
+static const double soft_least = 1e-3;
+static const double soft_most = 10.0;
+static const double soft_less = 0.3;
+static const double soft_more = 3.0;
+static const double soft_refused = 10.0;
+static const double short_step = 0.2;
+/* Steps whose sizes of Phi are remembered, halvings of a step, and what it has to gain. */
+enum { MEMORY = 8, HALVINGS = 10 };
+static const double armijo = 1e-3;
+/* Sweeps after each step. Measured: 5 fail twice as often, 50 take half as long again. */
+enum { BETWEEN = 20 };
+/* What a trial has to leave at most. */
+static const double trial_part = 0.5;
+
+/* P(x), and D when wanted. */
+static void project(double mu, const double* x, double* p, double* D) {
+  if (D != NULL) {
+    memset(D, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
+  }
+  memset(p, 0, 3 * sizeof(double));
+  if (!(x[0] > 0.0)) {
+    return;
+  }
+  double radius = mu * x[0];
+  double t = saltusi_tangent_norm(3, x);
+  double shrink = t > radius ? radius / t : 1.0;
+  p[0] = x[0];
+  p[1] = shrink * x[1];
+  p[2] = shrink * x[2];
+  if (D == NULL) {
+    return;
+  }
+  D[0] = 1.0;
+  double along[2] = {0.0, 0.0};
+  if (t > radius) {
+    along[0] = x[1] / t;
+    along[1] = x[2] / t;
+    D[3] = mu * along[0];
+    D[6] = mu * along[1];
+  }
+  D[4] = shrink * (1.0 - along[0] * along[0]);
+  D[8] = shrink * (1.0 - along[1] * along[1]);
+  D[5] = D[7] = -shrink * along[0] * along[1];
+}
+
+/* |Phi / (t rho)| / |q| at r and velocities v of the bodies. */
+static double size_of(const saltusi_friction_case* in, const double* r, const double* v) {
+  double sum = 0.0;
+  for (int i = 0; i < in->pattern->units; i++) {
+    const double* ri = r + 3 * (size_t)i;
+    const double* q = in->q + 3 * (size_t)i;
+    double u[3] = {q[0], q[1], q[2]};
+    double rho = weight * in->rho[i];
+    saltusi_bodies_add(in->bodies, i, v, u);
+    saltusi_bodies_add_compliance(in->bodies, i, ri, u);
+    double x[3] = {ri[0] - rho * u[0], ri[1] - rho * u[1], ri[2] - rho * u[2]};
+    double p[3];
+    project(in->mu[i], x, p, NULL);
+    for (int k = 0; k < 3; k++) {
+      double miss = (ri[k] - p[k]) / rho;
+      sum += miss * miss;
+    }
+  }
+  return sqrt(sum) / in->velocity_unit;
+}
+
+/* K = C^-1 t rho D and f = -C^-1 Phi of every contact, C = I - D + e I + t rho D S. */
+static void linearise(saltusi_newton_work* work, const saltusi_friction_case* in, const double* r,
+                      double soft) {
+  for (int i = 0; i < in->pattern->units; i++) {
+    const double* ri = r + 3 * (size_t)i;
+    const double* q = in->q + 3 * (size_t)i;
+    double* K = work->by_velocity + SALTUSI_CONTACT_ENTRIES * (size_t)i;
+    double rho = weight * in->rho[i];
+    double u[3] = {q[0], q[1], q[2]};
+    double D[SALTUSI_CONTACT_ENTRIES];
+    double C[SALTUSI_CONTACT_ENTRIES];
+    double inverse[SALTUSI_CONTACT_ENTRIES];
+    double p[3];
+    saltusi_bodies_add(in->bodies, i, in->bodies->v, u);
+    saltusi_bodies_add_compliance(in->bodies, i, ri, u);
+    double x[3] = {ri[0] - rho * u[0], ri[1] - rho * u[1], ri[2] - rho * u[2]};
+    project(in->mu[i], x, p, D);
+    double own = x[0] > 0.0 ? soft : 0.0;
+    for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
+      C[k] = (k % 4 == 0 ? 1.0 + own : 0.0) - D[k] + rho * D[k] * in->bodies->soft[3 * i + k % 3];
+    }
+    saltusi_invert3(C, inverse);
+    for (int k = 0; k < 3; k++) {
+      double phi[3] = {ri[0] - p[0], ri[1] - p[1], ri[2] - p[2]};
+      work->phi[3 * i + k] = -saltusi_dot(3, inverse + 3 * (size_t)k, phi);
+      for (int c = 0; c < 3; c++) {
+        K[3 * k + c] = rho * (inverse[3 * k] * D[c] + inverse[3 * k + 1] * D[3 + c] +
+                              inverse[3 * k + 2] * D[6 + c]);
+      }
+    }
+  }
+}
+
+/* dr and dv; false when the matrix is singular. */
+static bool direction(saltusi_newton_work* work, saltusi_block_lu* lu,
+                      const saltusi_friction_case* in, const double* r, double soft) {
+  saltusi_bodies* bodies = in->bodies;
+  linearise(work, in, r, soft);
+  if (!saltusi_bodies_factor(bodies, lu, work->by_velocity)) {
+    return false;
+  }
+  saltusi_bodies_solve(bodies, lu, work->phi, bodies->step);
+  for (int i = 0; i < in->pattern->units; i++) {
+    const double* K = work->by_velocity + SALTUSI_CONTACT_ENTRIES * (size_t)i;
+    double du[3] = {0.0};
+    saltusi_bodies_add(bodies, i, bodies->step, du);
+    for (int k = 0; k < 3; k++) {
+      work->dr[3 * i + k] = work->phi[3 * i + k] - saltusi_dot(3, K + 3 * (size_t)k, du);
+    }
+  }
+  return true;
+}
+
+/* Halves the step until Phi is below `ceiling`; returns the length, 0: never. */
+static double search(saltusi_newton_work* work, const saltusi_friction_case* in, double ceiling,
+                     const double* r) {
+  const saltusi_bodies* bodies = in->bodies;
+  int n = SALTUSI_BODY_WIDTH * bodies->bodies;
+  double length = 1.0;
+  for (int k = 0; k < HALVINGS; k++, length *= 0.5) {
+    for (int a = 0; a < in->pattern->rows; a++) {
+      work->next[a] = r[a] + length * work->dr[a];
+    }
+    for (int a = 0; a < n; a++) {
+      bodies->next[a] = bodies->v[a] + length * bodies->step[a];
+    }
+    if (size_of(in, work->next, bodies->next) < (1.0 - armijo * length) * ceiling) {
+      return length;
+    }
+  }
+  return 0.0;
+}
+
+static double softer(double soft, double length) {
+  if (soft == soft_sharp) {
+    return length == 1.0 ? soft : soft_first;
+  }
+  if (!(length > 0.0)) {
+    return fmin(soft_refused * soft, soft_most);
+  }
+  if (length == 1.0) {
+    return fmax(soft_less * soft, soft_least);
+  }
+  return length < short_step ? fmin(soft_more * soft, soft_most) : soft;
+}
+
+saltusi_stage saltusi_body_newton(saltusi_newton_work* work, saltusi_gauss_seidel_work* sweep,
+                                  saltusi_block_lu* lu, saltusi_friction_case* in,
+                                  const saltusi_newton_settings* settings, double* r) {
+  assert(work != NULL && lu != NULL && in != NULL && in->bodies != NULL && settings != NULL);
+  size_t bytes = (size_t)in->pattern->rows * sizeof(double);
+  saltusi_body_gauss_seidel between = {.sweeps = BETWEEN, .tol = settings->tol, .plain = true};
+  double first = saltusi_friction_case_residual(in, r, work->u).normalised; /* and v */
+  double best = first;
+  double memory[MEMORY];
+  double soft = soft_sharp;
+  int k = 0;
+  memcpy(work->best, r, bytes);
+  for (; k < settings->iterations && best > settings->tol; k++) {
+    if (settings->trial > 0 && k >= settings->trial && best > trial_part * first) {
+      break;
+    }
+    memory[k % MEMORY] = size_of(in, r, in->bodies->v);
+    double ceiling = 0.0;
+    for (int m = 0; m <= k && m < MEMORY; m++) {
+      ceiling = fmax(ceiling, memory[m]);
+    }
+    if (!direction(work, lu, in, r, soft)) {
+      break;
+    }
+    double length = search(work, in, ceiling, r);
+    soft = softer(soft, length);
+    memcpy(r, work->next, bytes);
+    saltusi_friction_project(in, r);
+    double residual = saltusi_friction_case_residual(in, r, work->u).normalised;
+    if (residual > settings->tol) {
+      between.known = residual;
+      residual = saltusi_gauss_seidel_bodies(sweep, in, &between, r).residual;
+      saltusi_bodies_move(in->bodies, r, in->bodies->v);
+    }
+    if (residual < best) {
+      best = residual;
+      memcpy(work->best, r, bytes);
+    }
+  }
+  memcpy(r, work->best, bytes);
+  return (saltusi_stage){k, best};
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * body_newton_compliant.h - Newton's method on velocities of bodies whose contacts give way. See body_newton_compliant.c.
+ */
+#ifndef SALTUSI_BODY_NEWTON_COMPLIANT_H
+#define SALTUSI_BODY_NEWTON_COMPLIANT_H
+
+#include "solve/body_space/body_krylov.h"
+#include "solve/friction/gauss_seidel.h"
+
+typedef struct saltusi_compliant_work {
+  saltusi_body_krylov krylov;
+  double* f;    /* [3 units] changes of impulses where velocities stay as they are */
+  double* K;    /* [9 units] and what they lose by those of velocities */
+  double* best; /* [3 units] */
+} saltusi_compliant_work;
+
+/* Bytes that problems of so many contacts and bodies need at most. */
+size_t saltusi_compliant_workspace(int units, int bodies);
+
+/* For a problem whose bodies are prepared, in `buffer`, which may be used for something else afterwards. */
+saltus_status saltusi_compliant_reserve(saltusi_compliant_work* work, const saltusi_bodies* b,
+                                        saltusi_buffer* buffer, const saltus_allocator* memory);
+
+typedef struct saltusi_compliant_settings {
+  int steps;
+  double tol;
+  double known; /* normalised residual of r; 0: to be found */
+} saltusi_compliant_settings;
+
+/* On in->bodies from r, which gets the best point; S of every contact is above zero. Iterations are steps. */
+saltusi_stage saltusi_body_newton_compliant(saltusi_compliant_work* work,
+                                            saltusi_gauss_seidel_work* sweep,
+                                            saltusi_friction_case* in,
+                                            const saltusi_compliant_settings* settings, double* r);
+
+#endif

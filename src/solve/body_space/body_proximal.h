@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * body_proximal.h - the augmented Lagrangian in velocities of bodies; see body_proximal.c.
+ */
+#ifndef SALTUSI_BODY_PROXIMAL_H
+#define SALTUSI_BODY_PROXIMAL_H
+
+#include "solve/friction/semismooth_newton.h"
+
+/* On in->bodies from r, which gets the best point. Iterations are factorisations; gives up when the first `trial` of them
+ * gain nothing. */
+saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_gauss_seidel_work* sweep,
+                                    saltusi_block_lu* lu, saltusi_friction_case* in,
+                                    const saltusi_newton_settings* settings, double* r);
+
+#endif

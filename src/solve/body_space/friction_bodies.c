@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_bodies.c - large problems of spatial contacts by their bodies: sweeps with momentum, and Newton's
+ * method or the interior point when they have cost as much as these would. Where contacts are about as many as
+ * velocities, which is where piles that settle stay, Newton's method seldom arrives by itself; the interior point
+ * from where sweeps ended, moved into the cones by a part of typical impulses and velocities, takes ten iterations
+ * instead of 25 to 60 from afar, and arrives more often. Work is counted, never timed.
+ */
+#include "solve/body_space/body_gauss_seidel.h"
+#include "solve/body_space/body_newton.h"
+#include "solve/body_space/body_proximal.h"
+#include "solve/friction/friction_run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
+enum { FIRST = 40, MOST = 4000 };
+/* Contacts with soft springs: FEW_SOFT sweeps or until soft_near, then Newton's method and sweeps in turn. Balls, over which sweeps are cheap (a
+ * compliance of a hundredth of W takes a hundred, of a thousandth three hundred), have FIRST_SOFT before. */
+enum { FIRST_SOFT = 400, FEW_SOFT = 30, STEPS_SOFT = 30 };
+static const double soft_near = 1e-3;
+/* S / W of springs that are soft in this sense; others count as rigid. */
+static const double soft_least = 1e-3;
+/* Least tolerance that sweeps in single precision reach by themselves (float_kernel.c). */
+static const double single_tol = 5e-7;
+static const double before_newton = 10.0;
+static const double sweeps_again = 8.0;
+/* Steps of Newton's method, and those that have to gain something. */
+enum { STEPS = 20, TRIAL = 4 };
+/* and after the interior point, which has to come near enough by itself */
+enum { FEW_STEPS = 8 };
+/* The interior point: its iterations. */
+enum { INTERIOR = 25 };
+/* Where sweeps start again, in parts of the best impulses so far, and how far inside the cones the interior point
+ * starts from where they end. Measured on 60 hard problems of 125 spheres: three quarters are solved at once, with 9
+ * to 20 iterations, and what one start misses another solves. */
+typedef struct again {
+  double part, inside;
+} again;
+static const again starts[] = {{1.0, 0.3}, {0.0, 1.0}, {2.0, 0.3},
+                               {0.5, 1.0}, {4.0, 0.3}, {0.0, 3.0}};
+enum { AGAIN = sizeof starts / sizeof starts[0] };
+/* The augmented Lagrangian: its factorisations, and those that have to gain something. */
+enum { PROXIMAL = 150, PROXIMAL_TRIAL = 60 };
+/* Those beyond the tolerance: bodies that lie still then do so for many steps, where impulses that are known to the
+ * tolerance alone need sweeps in each. A wall of 205 bricks takes 6 sweeps a step with them, 21 without. */
+enum { PROXIMAL_DEEPER = 12 };
+/* Where it comes in last, and after which start. */
+enum { PROXIMAL_LONG = 150, PROXIMAL_AFTER = 1 };
+/* Problems nearby: how many, how near in parts of |q|, by which parts impulses are changed, and after how many the augmented
+ * Lagrangian comes in. */
+enum { DETOURS = 200, PROXIMAL_EACH = 8 };
+static const double perturbed[] = {1e-3, 1e-4, 1e-2, 1e-5};
+enum { PERTURBED = sizeof perturbed / sizeof perturbed[0] };
+static const double shaken[] = {0.0, 0.3, 1.0};
+enum { SHAKEN = sizeof shaken / sizeof shaken[0] };
+/* Contacts a body from which on it is worth while: balls in piles have less than three, boxes four and more. */
+static const double hyperstatic = 3.0;
+static const double interior_tol = 1e-8;
+
+/* Whether springs of contacts are soft beside W: Newton's method then needs no other compliance. */
+static bool is_soft(const saltusi_friction_work* work) {
+  const saltusi_bodies* b = work->given.bodies;
+  double least = b->softens ? INFINITY : 0.0;
+  for (int i = 0; i < b->units && least > soft_least; i++) {
+    least = fmin(least, b->soft[3 * i] * work->given.rho[i]);
+  }
+  return least > soft_least;
+}
+
+/* Contacts are packed in single precision where that serves; anew where it did before and does no more. */
+static void choose_precision(const saltusi_friction_run* run) {
+  saltusi_bodies* b = run->work->given.bodies;
+  const bool wanted = run->tol >= single_tol && is_soft(run->work);
+  if (b->single.wanted != wanted) {
+    b->single.wanted = wanted;
+    b->kind = NULL;
+  }
+}
+
+double saltusi_run_residual(saltusi_friction_run* run) {
+  assert(run != NULL);
+  saltusi_friction_work* work = run->work;
+  saltusi_friction_case* in = &work->given;
+  run->standing = in->bodies != NULL && is_soft(work);
+  if (!run->standing) {
+    return saltusi_friction_case_residual(in, work->point, work->sweep.u).normalised;
+  }
+  choose_precision(run);
+  saltusi_gauss_seidel_pack(in);
+  return saltusi_gauss_seidel_residual(&work->sweep, in, work->point);
+}
+
+static bool sweep(saltusi_friction_run* run, double sweeps) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_body_gauss_seidel settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
+                                              .tol = run->tol,
+                                              .known = isfinite(run->best) ? run->best : 0.0,
+                                              .standing = run->standing};
+  saltusi_run_from_best(run);
+  run->standing = false;
+  saltusi_stage stage =
+      saltusi_gauss_seidel_bodies(&work->sweep, &work->given, &settings, work->point);
+  run->cost += saltusi_visit_cost(&work->given) * stage.iterations * work->pattern.units;
+  return saltusi_run_note(run, "body-sweeps", stage);
+}
+
+/* Newton's method from work->point. */
+static bool newton(saltusi_friction_run* run, int steps) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_newton_settings settings = {.iterations = steps, .tol = run->tol, .trial = TRIAL};
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  saltusi_stage stage = saltusi_body_newton(&work->newton, &work->sweep, &work->lu, &work->given,
+                                            &settings, work->point);
+  run->cost += stage.iterations * work->lu.cost;
+  return saltusi_run_note(run, "body-newton", stage);
+}
+
+/* The augmented Lagrangian from the best point; trial: steps that have to gain something, 0: none. Springs of contacts
+ * make the next step differ anyway: there is nothing beyond the tolerance. */
+static bool proximal(saltusi_friction_run* run, int steps, int trial) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_newton_settings settings = {.iterations = steps,
+                                            .tol = run->tol,
+                                            .trial = trial,
+                                            .deeper =
+                                                work->given.bodies->softens ? 0 : PROXIMAL_DEEPER};
+  saltusi_run_from_best(run);
+  saltusi_stage stage = saltusi_body_proximal(&work->newton, &work->sweep, &work->lu, &work->given,
+                                              &settings, work->point);
+  run->cost += stage.iterations * work->lu.cost;
+  return saltusi_run_note(run, "body-proximal", stage);
+}
+
+/* The interior point from work->point, moved so far into the cones, and then Newton's method. */
+static bool interior(saltusi_friction_run* run, double inside) {
+  const saltusi_interior_settings settings = {.iterations = INTERIOR,
+                                              .tol = fmax(run->tol, interior_tol),
+                                              .start_z = inside,
+                                              .start_y = inside,
+                                              .from = run->work->point,
+                                              .no_pivoting = true};
+  return saltusi_run_interior(run, &settings) || newton(run, FEW_STEPS);
+}
+
+/* Sweeps, Newton's method and the interior point from a part of the best impulses. */
+static bool once_more(saltusi_friction_run* run, const again* start, double sweeps) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_body_gauss_seidel settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
+                                              .tol = run->tol};
+  saltusi_run_from_best(run);
+  for (int a = 0; a < work->pattern.rows; a++) {
+    work->point[a] *= start->part;
+  }
+  if (start->part != 1.0) {
+    saltusi_stage stage =
+        saltusi_gauss_seidel_bodies(&work->sweep, &work->given, &settings, work->point);
+    run->cost += saltusi_visit_cost(&work->given) * stage.iterations * work->pattern.units;
+    if (saltusi_run_note(run, "body-sweeps", stage) || newton(run, FEW_STEPS)) {
+      return true;
+    }
+  }
+  return interior(run, start->inside);
+}
+
+/* What sweeps have left, to the stages that factor: first those that end soon. */
+static bool factor_stages(saltusi_friction_run* run, double each) {
+  saltusi_run_from_best(run);
+  if (newton(run, STEPS)) {
+    return true;
+  }
+  for (int k = 0; k < AGAIN; k++) {
+    if (once_more(run, starts + k, sweeps_again * each) ||
+        (k == PROXIMAL_AFTER && proximal(run, PROXIMAL_LONG, 0))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Numbers between -1 and 1 at random, the same in every run (Knuth's MMIX generator). */
+static double draw(uint64_t* state) {
+  *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return 2.0 * ldexp((double)(*state >> 11), -53) - 1.0;
+}
+
+/* Sweeps, Newton's method and the interior point from the best point. */
+static bool attempt(saltusi_friction_run* run, double each, double inside) {
+  if (sweep(run, sweeps_again * each)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  if (newton(run, FEW_STEPS)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  return interior(run, inside);
+}
+
+/* The problem by way of another one nearby, from impulses that are known to a part. Where friction makes solutions that sweeps and the
+ * augmented Lagrangian leave again, and the path of the interior point turns back, each problem is as good as drawn anew: of a few one is
+ * solved, and from its solution mostly the given one. */
+static bool detour(saltusi_friction_run* run, double each, int round) {
+  saltusi_friction_work* work = run->work;
+  const int rows = work->pattern.rows;
+  const double* q = work->given.q;
+  double* nearby = work->candidate[0].r;
+  const double size = perturbed[round % PERTURBED] * work->given.velocity_unit / sqrt((double)rows);
+  uint64_t state = (uint64_t)round + 1;
+  for (int a = 0; a < rows; a++) {
+    nearby[a] = q[a] + size * draw(&state);
+  }
+  for (int i = 0; i < work->pattern.units; i++) {
+    const double part = 1.0 + shaken[round % SHAKEN] * draw(&state);
+    for (int k = 0; k < 3; k++) {
+      work->best[3 * i + k] *= part;
+    }
+  }
+  work->given.q = nearby;
+  run->best = saltusi_friction_case_residual(&work->given, work->best, work->sweep.u).normalised;
+  (void)attempt(run, each, starts[round % AGAIN].inside);
+  work->given.q = q;
+  run->best = saltusi_friction_case_residual(&work->given, work->best, work->sweep.u).normalised;
+  return attempt(run, each, starts[0].inside) ||
+         (round % PROXIMAL_EACH == PROXIMAL_EACH - 1 && proximal(run, PROXIMAL_LONG, 0));
+}
+
+/* Sweeps until Newton's method is worth while; true: to the tolerance. */
+static bool come_near(saltusi_friction_run* run, double sweeps) {
+  const double tol = run->tol;
+  run->tol = fmax(tol, soft_near);
+  if (run->best > run->tol && sweeps >= 1.0) {
+    (void)sweep(run, sweeps);
+  }
+  run->tol = tol;
+  return run->best <= tol;
+}
+
+/* A factorisation in sweeps. */
+static double factor_cost(const saltusi_friction_run* run) {
+  const saltusi_friction_work* work = run->work;
+  return work->lu.cost / (saltusi_visit_cost(&work->given) * work->pattern.units);
+}
+
+static bool is_redundant(const saltusi_bodies* b) {
+  return b->units > hyperstatic * b->bodies;
+}
+
+/* Contacts with soft springs. */
+static bool solve_soft(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  saltusi_bodies* bodies = work->given.bodies;
+  choose_precision(run);
+  if (is_redundant(bodies) ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
+    return true;
+  }
+  run->standing = false;  /* contacts go on from there */
+  work->lu.ready = false; /* what factorises has to be laid out again */
+  if (saltusi_compliant_reserve(&work->soft, bodies, &work->second_memory, &work->memory) !=
+      SALTUS_OK) {
+    return false;
+  }
+  const saltusi_compliant_settings settings = {
+      .steps = STEPS_SOFT, .tol = run->tol, .known = isfinite(run->best) ? run->best : 0.0};
+  saltusi_run_from_best(run);
+  const saltusi_stage stage = saltusi_body_newton_compliant(&work->soft, &work->sweep, &work->given,
+                                                            &settings, work->point);
+  return saltusi_run_note(run, "body-soft", stage);
+}
+
+bool saltusi_run_bodies(saltusi_friction_run* run) {
+  assert(run != NULL && run->work->given.bodies != NULL);
+  saltusi_friction_work* work = run->work;
+  saltusi_bodies* bodies = work->given.bodies;
+  if (run->best <= run->tol || (is_soft(work) ? solve_soft(run) : sweep(run, FIRST))) {
+    return true;
+  }
+  if (bodies->single.wanted) { /* what is hard is left to double precision */
+    bodies->single.wanted = false;
+    bodies->kind = NULL;
+  }
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  const double each = factor_cost(run);
+  if (sweep(run, before_newton * each)) {
+    return true;
+  }
+  if ((is_redundant(bodies) && proximal(run, PROXIMAL, PROXIMAL_TRIAL)) ||
+      factor_stages(run, each)) {
+    return true;
+  }
+  for (int k = 0; k < DETOURS; k++) {
+    if (detour(run, each, k)) {
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * domains.h - an order of the units of a friction problem in which several threads can sweep.
+ *
+ * Units are cut into domains and these are coloured: no block of W couples two domains of one colour.
+ * A sweep takes the units by place: colour after colour, in each domain after domain. Domains of one
+ * colour may as well be swept at once, by any number of threads: they read and write nothing of each
+ * other. Domains depend on the pattern of W alone, never on the threads, and so do the bits.
+ *
+ * "place" is an index in the new order. Few units stay one domain in the order of the problem.
+ */
+#ifndef SALTUSI_DOMAINS_H
+#define SALTUSI_DOMAINS_H
+
+#include "solve/friction/friction_case.h"
+
+/* As many as bits of a word, in which the neighbours of a domain are kept. */
+enum { SALTUSI_DOMAINS_MOST = 64 };
+
+struct saltusi_domains {
+  int units;                            /* 0: not made for this pattern */
+  int count;                            /* of domains */
+  int colours;                          /* 1: in one domain, as the problem has them */
+  int colour[SALTUSI_DOMAINS_MOST + 1]; /* first domain of each colour; count */
+  int first[SALTUSI_DOMAINS_MOST + 1];  /* first place of each domain; units */
+  int* unit;                            /* [units] by place */
+  int* place;                           /* [units] by unit */
+  double* miss;                         /* [units] scratch of whoever sums over units */
+  double* scratch;                      /* [DOMAINS_MOST x unit_max] */
+  int unit_max;
+};
+
+void saltusi_domains_layout(saltusi_domains* domains, int units, int unit_max, saltus_arena* arena);
+
+/* Order, domains and colours of a pattern; a domain has `least` units or more, 0: the usual number. */
+void saltusi_domains_number(saltusi_domains* domains, const saltusi_friction_pattern* pattern,
+                            int least);
+
+/* The same with domains of the usual size; NULL where the problem stays whole. */
+const saltusi_domains* saltusi_domains_of(saltusi_domains* domains,
+                                          const saltusi_friction_pattern* pattern);
+
+/* Work on vectors is done in as many parts as there are domains, each of units that follow each other
+ * in the order of the problem. */
+static inline int saltusi_parts(const saltusi_friction_case* in) {
+  return in->domains != NULL ? in->domains->count : 1;
+}
+
+/* First unit of part k. */
+static inline int saltusi_part_start(const saltusi_friction_case* in, int k) {
+  return (int)((long long)in->pattern->units * k / saltusi_parts(in));
+}
+
+/* First row of part k. */
+static inline int saltusi_part_row(const saltusi_friction_case* in, int k) {
+  return in->pattern->offset[saltusi_part_start(in, k)];
+}
+
+/* job(context, k) for every part, shared by the team of the case. */
+void saltusi_run_parts(const saltusi_friction_case* in, void (*job)(void* context, int part),
+                       void* context);
+
+#endif

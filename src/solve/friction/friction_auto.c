@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_auto.c - the portfolio. Cheap stages first, and the next one as soon as the present one
+ * predicts more work than its successor needs:
+ *
+ *   enumeration     one or two planar contacts
+ *   sweeps          in growing blocks, accelerated and plain in turn; they go on while the rate seen
+ *                   predicts less work than the interior point
+ *   Newton probe    a few steps from zero and from the sweeps
+ *   interior point  from five starts, each finished by Newton, the first also by sweeps
+ *   self-stress     after the first start: impulses that balance each other, more and more of them
+ *   momentum        sweeps from several pressures
+ *   shuffled sweeps, then Newton
+ *   proximal point  last resort
+ *
+ * Predictions are in multiply-adds, so the path is the same on every run.
+ */
+#include "solve/friction/friction_run.h"
+#include "thread_pool/thread_pool.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Every number of the portfolio with what it comes from. "Measured" is on 34 published problems and 56
+ * random packings of 200 to 600 contacts, half of them in an impact, to 1e-8 and some to 1e-4: how the
+ * geometric mean of the counted work changes when the number is halved and when it is doubled; as many
+ * are solved. Counts of sweeps and iterations grow in work with the problem by
+ * themselves; sizes of problems are where one kind of work overtakes another. */
+
+/* Interior-point iterations of a start: 12 to 78 were needed, 25 are the middle. For predictions
+ * (measured: -1 %, +1 %), and after so many a start that is far from complementarity is given up (+2 %,
+ * +2 %; never given up: +4 %). */
+enum { INTERIOR_EXPECTED = 25 };
+/* Iterations of a start at most: above the 78. Measured: -1 %, 0. */
+enum { INTERIOR_MOST = 100 };
+/* Where Newton takes over from the interior point: about the root of rounding, below which its matrices
+ * lose half of their digits. Measured: 1e-10 0, 1e-6 -3 %. */
+static const double interior_tol = 1e-8;
+/* Units beyond which a new start of the interior point is cheaper than factors with pivoting. Measured:
+ * for none -1 %, for 1200 +1 %; dependent rows of few contacts need it. */
+enum { PIVOTED_UNITS = 400 };
+
+/* Steps of Newton's method at most; 22 were needed. Measured: +1 %, 0. */
+enum { NEWTON_STEPS = 30 };
+/* Steps after which it has to show progress. Measured: 12 far from a solution +3 %; 5 takes 5 % less, but
+ * a packing of slippery spheres in tests/problems is not solved then. */
+enum { NEWTON_TRIAL = 7 };
+/* Steps whose work has to lie ahead of the sweeps before it is tried: about a trial. Measured: +1 %,
+ * -3 %. */
+static const double probe_steps = 6.0;
+/* Less accuracy is reached first by sweeps, as a rule. */
+static const double probe_tolerance = 1e-5;
+/* Compliance of the contacts in the first try, in parts of the diagonal. Measured: 1e-5 +1 %. */
+static const double probe_softness = 1e-4;
+
+/* Sweeps of the first block, and how many more than predicted the last one may have: the fewest from which
+ * a rate shows, with five changes in the acceleration. Measured: 20 in their place +4 %, 40 likewise. */
+enum { FIRST_BLOCK = 10 };
+/* A block that leaves more of the residual than this stagnates; the other kind of sweeps is next.
+ * Measured: 0.5 +1 %, 1 +1 %. */
+static const double stagnation = 0.7;
+
+/* Tolerances from here on are loose: domain sweeps, whose W has single precision, end at residuals of
+ * some 1e-6 on packings of 10^4 contacts. */
+static const double loose = 1e-4;
+/* What domain sweeps may take: packings of 10^3 to 10^5 contacts take 75 to 850. */
+enum { DOMAIN_ITERATIONS = 5000 };
+/* Units beyond which loose problems that domain sweeps did not solve are left to first-order methods,
+ * whose work grows with the units and not with their square; chosen. */
+enum { LARGE = 5000 };
+
+/* Rows up to which a few sweeps are tried before anything else: the cost of all else shows there. */
+enum { TINY_ROWS = 96 };
+/* So many sweeps then; one and two contacts need fewer. Chosen. */
+enum { TINY_SWEEPS = 8 };
+
+/* Sweeps with momentum from balanced impulses. Measured: 0, +1 %. */
+enum { STRESS_SWEEPS = 500 };
+/* Sweeps with momentum from a pressure, before the next has its turn. Measured: +1 %, 0. */
+enum { MOMENTUM_SWEEPS = 16000 };
+/* A residual from which Newton's method is tried on what they found; chosen. */
+static const double momentum_close = 1e-6;
+
+/* Sweeps in random order, each time; chosen. */
+enum { SHUFFLED_SWEEPS = 3000 };
+/* Proximal steps of the first try, from the best point with a compliance of a tenth, and of the last
+ * resort, which the limit of work ends; chosen. */
+enum { PROXIMAL_FIRST = 40, PROXIMAL_LAST = 500 };
+
+/* Work that nothing may exceed unless the caller says so: so many sweeps and iterations of the interior
+ * point, ten times as many for problems that take milliseconds each, */
+static const double sweeps_at_most = 2e4;
+static const double iterations_at_most = 3000.0;
+enum { SMALL = 50 };
+/* but not more than some twelve seconds of one core, or five starts of the interior point where that is
+ * more. */
+static const double operations_at_most = 3e10;
+static const double starts_at_most = 5.0;
+
+static bool over(const saltusi_friction_run* run) {
+  return run->cost > run->cost_limit;
+}
+
+static bool try_tiny(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  const saltusi_friction_pattern* pattern = &work->pattern;
+  int sweeps = pattern->units == 1 ? 1 : (pattern->units == 2 ? 2 : TINY_SWEEPS);
+  /* contacts that hardly meet need one sweep, and a residual costs less than the second one */
+  double estimate = saltusi_sweep(&work->given, work->point);
+  run->cost += pattern->sweep_cost;
+  if (saltusi_run_judge(run, "gauss-seidel", 1)) {
+    return true;
+  }
+  int k = 1;
+  while (k < sweeps && estimate > run->tol) {
+    estimate = saltusi_sweep(&work->given, work->point);
+    k++;
+  }
+  run->cost += (k - 1) * pattern->sweep_cost;
+  return (k > 1 && saltusi_run_judge(run, "gauss-seidel", k - 1)) || saltusi_run_enumeration(run);
+}
+
+/* Sweeps still needed at the rate of the last block; earlier ones run ahead of it. */
+static double sweeps_needed(const saltusi_friction_run* run, double now, double before, int block) {
+  double rate = log(now / before) / block;
+  return rate < 0.0 ? log(run->tol / run->best) / rate : INFINITY;
+}
+
+static saltusi_newton_settings newton_settings(const saltusi_friction_run* run, bool no_pivoting) {
+  return (saltusi_newton_settings){.iterations = NEWTON_STEPS,
+                                   .tol = run->tol,
+                                   .trial = NEWTON_TRIAL,
+                                   .no_pivoting = no_pivoting};
+}
+
+/* Newton from zero with soft contacts, then from where the sweeps are: a gamble that costs less than
+ * the interior point and often wins. Worth it when the sweeps need longer than a handful of steps. */
+static bool newton_probe(saltusi_friction_run* run, double sweeps_ahead, bool* probed) {
+  saltusi_friction_work* work = run->work;
+  if (run->tol > probe_tolerance || !saltusi_friction_analyse(work) ||
+      sweeps_ahead * work->pattern.sweep_cost < probe_steps * saltusi_newton_cost(work)) {
+    return false;
+  }
+  *probed = true;
+  saltusi_newton_settings close = newton_settings(run, true);
+  saltusi_newton_settings soft = close;
+  soft.softness = probe_softness;
+  memset(work->point, 0, (size_t)work->pattern.rows * sizeof(double));
+  if (saltusi_run_newton(run, &soft)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  bool solved = saltusi_run_newton(run, &close);
+  saltusi_run_from_best(run);
+  return solved;
+}
+
+/* Sweeps while they promise to be cheaper than the interior point. */
+static bool sweep_stage(saltusi_friction_run* run) {
+  saltusi_friction_work* work = run->work;
+  double sweep = work->pattern.sweep_cost;
+  double before = run->best;
+  bool plain = false;
+  bool probed = false;
+  int total = 0;
+  int block = FIRST_BLOCK;
+  for (;;) {
+    saltusi_gauss_seidel_settings settings = {.sweeps = block, .tol = run->tol, .anderson = !plain};
+    if (saltusi_run_gauss_seidel(run, &settings)) {
+      return true;
+    }
+    total += block;
+    double now =
+        saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+    double needed = sweeps_needed(run, now, before, block);
+    if (!probed && newton_probe(run, needed, &probed)) {
+      return true;
+    }
+    double other = saltusi_friction_analyse(work) ? INTERIOR_EXPECTED * saltusi_interior_cost(work)
+                                                  : sweeps_at_most * sweep;
+    bool worthwhile = needed * sweep <= other && total * sweep <= other;
+    if (!worthwhile || over(run)) {
+      return false;
+    }
+    if (now > stagnation * before) { /* stagnates: what the other kind can do */
+      plain = !plain;
+    }
+    before = fmin(now, run->best);
+    block = needed + FIRST_BLOCK < 2.0 * block ? (int)needed + FIRST_BLOCK : 2 * block;
+  }
+}
+
+static bool interior_round(saltusi_friction_run* run, const double start[2], bool no_pivoting) {
+  saltusi_interior_settings interior = {
+      .iterations = INTERIOR_MOST,
+      .tol = fmax(run->tol, interior_tol),
+      .start_z = start[0],
+      .start_y = start[1],
+      .no_pivoting = no_pivoting,
+      .trial = run->work->pattern.units > SMALL ? INTERIOR_EXPECTED : 0};
+  saltusi_newton_settings newton = newton_settings(run, no_pivoting);
+  return saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton);
+}
+
+static bool shuffled_round(saltusi_friction_run* run, int round) {
+  saltusi_gauss_seidel_settings sweeps = {.sweeps = SHUFFLED_SWEEPS,
+                                          .tol = run->tol,
+                                          .shuffled = true,
+                                          .seed = 88172645463325252u + (uint64_t)round};
+  saltusi_newton_settings newton = newton_settings(run, false);
+  saltusi_run_from_best(run);
+  if (saltusi_run_gauss_seidel(run, &sweeps)) {
+    return true;
+  }
+  saltusi_run_from_best(run);
+  return saltusi_run_newton(run, &newton);
+}
+
+/* Sweeps with momentum, and Newton where they came close. */
+static bool momentum_run(saltusi_friction_run* run, int sweeps,
+                         saltusi_iterate_candidate* candidate) {
+  saltusi_friction_work* work = run->work;
+  saltusi_newton_settings newton = newton_settings(run, true);
+  if (saltusi_run_momentum(run, sweeps, candidate)) {
+    return true;
+  }
+  double residual =
+      saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
+  return residual < momentum_close && saltusi_run_newton(run, &newton);
+}
+
+/* Bodies wedged between others or between walls can hold impulses that balance each other, and then
+ * sweeps and interior points fail: the answer sticks under a pressure that neither finds. More and
+ * more of the balanced impulses as a start, by decades: what they have to be is not known before. */
+static bool self_stress_round(saltusi_friction_run* run) {
+  static const double levels[] = {1.0, 10.0, 100.0, 1000.0};
+  saltusi_friction_work* work = run->work;
+  double* balanced = work->candidate[0].r;
+  if (!saltusi_run_balanced(run, balanced)) {
+    return false;
+  }
+  for (size_t k = 0; k < sizeof levels / sizeof levels[0] && !over(run); k++) {
+    saltusi_candidate_start(&work->candidate[1], &work->given, levels[k], balanced);
+    if (momentum_run(run, STRESS_SWEEPS, &work->candidate[1])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Sweeps with momentum from several pressures in turn, half a decade apart, for half of the work that is
+ * left; which of them is right shows late. */
+static bool momentum_race(saltusi_friction_run* run) {
+  static const double pressures[SALTUSI_CANDIDATES] = {10.0, 30.0, 100.0};
+  saltusi_friction_work* work = run->work;
+  if (!saltusi_friction_reserve(work)) {
+    return false;
+  }
+  double end = run->cost + 0.5 * (run->cost_limit - run->cost);
+  for (int k = 0; run->cost < end; k++) {
+    saltusi_iterate_candidate* candidate = &work->candidate[k % SALTUSI_CANDIDATES];
+    if (k < SALTUSI_CANDIDATES) {
+      saltusi_candidate_press(candidate, &work->given, pressures[k]);
+    }
+    if (momentum_run(run, MOMENTUM_SWEEPS, candidate)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* What is tried before the interior point starts again. */
+static bool after_first_start(saltusi_friction_run* run) {
+  if (over(run)) {
+    return false;
+  }
+  if (run->tol >= loose && shuffled_round(run, 3)) {
+    return true;
+  }
+  return !over(run) && (self_stress_round(run) || momentum_race(run));
+}
+
+/* Starts of the interior point in typical impulses and velocities: a decade around the first, which is
+ * above what most answers have, one that is not balanced, and the typical ones. */
+static bool second_order(saltusi_friction_run* run) {
+  static const double starts[][2] = {
+      {100.0, 100.0}, {10.0, 10.0}, {1000.0, 1000.0}, {30.0, 3.0}, {1.0, 1.0}};
+  enum { STARTS = sizeof starts / sizeof starts[0] };
+  for (int k = 0; k < STARTS && !over(run); k++) {
+    /* on large problems a new start is cheaper than pivoting */
+    bool no_pivoting = run->work->pattern.units > PIVOTED_UNITS && k < STARTS - 1;
+    if (interior_round(run, starts[k], no_pivoting) || (k == 0 && after_first_start(run))) {
+      return true;
+    }
+  }
+  saltusi_run_from_best(run);
+  if (!over(run) && saltusi_run_proximal(run, PROXIMAL_FIRST, SALTUSI_PROXIMAL_START)) {
+    return true;
+  }
+  for (int k = 0; k < 3 && !over(run); k++) {
+    if (shuffled_round(run, k)) {
+      return true;
+    }
+  }
+  saltusi_run_from_best(run);
+  if (over(run) || saltusi_run_proximal(run, PROXIMAL_LAST, 1.0)) {
+    return run->best <= run->tol;
+  }
+  /* the best point can be a dead end: once more from nothing */
+  memset(run->work->point, 0, (size_t)run->work->pattern.rows * sizeof(double));
+  return !over(run) && saltusi_run_proximal(run, PROXIMAL_LAST, SALTUSI_PROXIMAL_START);
+}
+
+/* Sweeps and gradients in turn, each chunk given to the one that gained more per operation the last
+ * time it ran; old gains fade by a tenth each time, so that the other gets its chance again. A chunk of
+ * gradients is longer because they gain late; twenty sweeps between, as in friction_gradient.c. */
+static bool first_order(saltusi_friction_run* run) {
+  enum { SWEEPS = 100, STEPS = 2000 };
+  double gain[2] = {INFINITY, INFINITY};
+  int last = -1;
+  while (!over(run)) {
+    int choice = gain[1] > gain[0] ? 1 : 0;
+    double before = run->best;
+    double spent = run->cost;
+    saltusi_gauss_seidel_settings sweeps = {.sweeps = SWEEPS, .tol = run->tol};
+    if (choice != last) { /* otherwise go on, even uphill: the best point is a trap there */
+      saltusi_run_from_best(run);
+      last = choice;
+    }
+    bool solved =
+        choice == 0 ? saltusi_run_gauss_seidel(run, &sweeps) : saltusi_run_gradient(run, STEPS, 20);
+    if (solved) {
+      return true;
+    }
+    gain[choice] = log(before / run->best) / (run->cost - spent);
+    gain[1 - choice] *= isfinite(gain[1 - choice]) ? 1.1 : 1.0;
+  }
+  return false;
+}
+
+/* Enough for every stage, but not for ever. Counted from here, and after the analysis, so that it is the same whether setup was called or not. */
+static double default_limit(const saltusi_friction_run* run) {
+  double limit = sweeps_at_most * run->work->pattern.sweep_cost;
+  if (run->work->analysed) {
+    double iteration = saltusi_interior_cost(run->work);
+    double most = (run->work->pattern.units <= SMALL ? 10.0 : 1.0) * iterations_at_most;
+    limit = fmin(limit + most * iteration,
+                 fmax(operations_at_most, starts_at_most * INTERIOR_EXPECTED * iteration));
+  }
+  return run->cost + limit;
+}
+
+static void solve(saltusi_friction_run* run) {
+  const saltus_friction_auto_options* options = run->options;
+  const saltusi_friction_pattern* pattern = &run->work->pattern;
+  bool limited = options->work > 0.0;
+  run->cost_limit = limited ? 1e9 * options->work : INFINITY;
+  if (pattern->rows <= TINY_ROWS && try_tiny(run)) {
+    return;
+  }
+  if (run->tol >= loose && saltusi_run_domains(run, DOMAIN_ITERATIONS)) {
+    return;
+  }
+  if (pattern->units > LARGE && run->tol >= loose) {
+    run->cost_limit = limited ? run->cost_limit : sweeps_at_most * pattern->sweep_cost;
+    first_order(run);
+    return;
+  }
+  if (sweep_stage(run) || over(run)) {
+    return;
+  }
+  run->cost_limit = limited ? run->cost_limit : default_limit(run);
+  if (!run->work->refused && second_order(run)) {
+    return;
+  }
+  if (run->work->refused) { /* from the beginning, or because memory ran out */
+    first_order(run);
+  }
+}
+
+static int threads_of(const void* options) {
+  return ((const saltus_friction_auto_options*)options)->threads;
+}
+
+static const saltus_field fields[] = {
+    SALTUS_REAL(saltus_friction_auto_options, work, 0.0, 0.0, 1e9,
+                "1e9 operations at most; 0: by the size of the problem [1]"),
+    SALTUS_INT(saltus_friction_auto_options, threads, 1, 1, SALTUSI_TEAM_MOST,
+               "threads; any number gives the same bits, below 1000 contacts none is started"),
+};
+
+const saltusi_friction_ops saltusi_friction_auto = {
+    .info = {.name = "auto",
+             .summary = "portfolio: enumeration, sweeps, interior point, Newton, proximal point",
+             .source = "docs/solvers/friction-auto.md",
+             .options = {fields, sizeof fields / sizeof fields[0],
+                         sizeof(saltus_friction_auto_options)}},
+    .domains = true,
+    .threads = threads_of,
+    .factorises = true,
+    .solve = solve,
+};

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * friction_run.h - one solve as the algorithms see it: memory, the best point so far, operations
+ * spent, and the stages from which solvers are put together.
+ *
+ * Work is counted in multiply-adds, never timed, so that the same problem takes the same path and
+ * gives the same bits on every machine and under every load.
+ */
+#ifndef SALTUSI_FRICTION_RUN_H
+#define SALTUSI_FRICTION_RUN_H
+
+#include "solve/body_space/body_newton_compliant.h"
+#include "solve/friction/accelerated_gauss_seidel.h"
+#include "solve/friction/domain_matrix.h"
+#include "solve/friction/friction_polyhedral.h"
+#include "solve/friction/proximal.h"
+
+enum { SALTUSI_CANDIDATES = 3 };
+
+typedef struct saltusi_friction_work {
+  saltus_allocator memory;
+  saltusi_friction_pattern pattern;
+  saltusi_friction_case given; /* the problem being solved */
+  saltusi_gauss_seidel_work sweep;
+  saltusi_domains domains;          /* of many units */
+  saltusi_domain_matrix matrix;     /* likewise */
+  struct saltusi_thread_pool* team; /* who shares the domains; NULL: the caller alone */
+  double* best;                     /* [rows] */
+  double* point;                    /* [rows] where stages work */
+  bool filled;                      /* the pattern is that of a problem */
+
+  /* second-order methods: made when first needed, or by setup */
+  bool analysed;
+  bool refused; /* the factors would be too large, or there was no memory */
+  saltusi_block_lu lu;
+  saltusi_newton_work newton;
+  saltusi_interior_work interior;
+  saltusi_proximal_work proximal;
+  saltusi_iterate_candidate candidate[SALTUSI_CANDIDATES];
+  saltusi_compliant_work soft; /* of contacts that give way, in second_memory */
+  saltusi_buffer first_memory, second_memory;
+  saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
+} saltusi_friction_work;
+
+/* Order and fill of the factors, so that their cost is known; false: not to be had. */
+bool saltusi_friction_analyse(saltusi_friction_work* work);
+/* Rooms for everything that factorises, for all patterns up to these sizes with every block there; no
+ * allocator is asked then. */
+void saltusi_friction_second_layout(saltusi_friction_work* work,
+                                    const saltusi_friction_sizes* sizes, saltus_arena* arena);
+/* Memory for everything that factorises; false: not to be had. */
+bool saltusi_friction_reserve(saltusi_friction_work* work);
+
+typedef struct saltusi_friction_run {
+  saltusi_friction_work* work;
+  const void* options;
+  double tol;
+  double cost; /* multiply-adds spent */
+  double cost_limit;
+  double best;   /* residual of work->best */
+  bool standing; /* contacts are packed, and stand where work->best is */
+  bool known;    /* all of it is in `residual`, and its velocities are in work->sweep.u */
+  saltus_residual residual;
+  saltus_solve_result* result;
+  const char* stage; /* the last one named in result->stages */
+  int stage_iterations;
+  size_t stage_at; /* where its name starts */
+} saltusi_friction_run;
+
+/* Starts the team of `work` where there are domains to share, for the stages that follow. */
+void saltusi_run_open_thread_pool(saltusi_friction_run* run, int threads);
+void saltusi_run_close_thread_pool(saltusi_friction_run* run);
+
+/* Each runs on work->point, keeps the best, adds cost, names itself; true when solved. */
+bool saltusi_run_gauss_seidel(saltusi_friction_run* run,
+                              const saltusi_gauss_seidel_settings* settings);
+bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings);
+bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings);
+bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start);
+bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps);
+/* False at once for few units, or a W that is not for single precision. */
+bool saltusi_run_domains(saltusi_friction_run* run, int iterations);
+bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
+
+/* Everything that works by bodies, which work->given has, from work->best. */
+bool saltusi_run_bodies(saltusi_friction_run* run);
+
+/* The normalised residual of work->point, from the contacts packed for sweeps where these come next. */
+double saltusi_run_residual(saltusi_friction_run* run);
+
+/* The first point, in work->point and work->best: the guess or zero, whichever has the smaller
+ * residual; impulses from before an impact mislead (docs/theory/contact-solvers.md, 2.5). False when
+ * W is not finite. */
+bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
+/* Goes on from `candidate`; work->point gets its lowest point. */
+bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps,
+                          saltusi_iterate_candidate* candidate);
+
+/* Impulses that balance each other, W r = 0; false when there are none worth the name. */
+bool saltusi_run_balanced(saltusi_friction_run* run, double* r);
+
+/* Copies the best point to work->point. */
+void saltusi_run_from_best(saltusi_friction_run* run);
+
+/* Takes note of a stage that ran on work->point. */
+bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage stage);
+
+/* The same for a stage that left the residual of work->point to be found; when that solves the problem
+ * it need not be computed once more. */
+bool saltusi_run_judge(saltusi_friction_run* run, const char* name, int iterations);
+
+/* Multiply-adds of one iteration, as the portfolio predicts them. */
+double saltusi_interior_cost(const saltusi_friction_work* work);
+double saltusi_newton_cost(const saltusi_friction_work* work);
+
+/* All states of one or two planar contacts; true when solved. */
+bool saltusi_run_enumeration(saltusi_friction_run* run);
+
+typedef struct saltusi_friction_ops {
+  saltus_solver_info info;
+  bool domains; /* sweeps go by domains; threads that share them: */
+  int (*threads)(const void* options);
+  bool factorises; /* setup makes the memory of the second-order methods */
+  /* memory of its own for the pattern, made by setup; may be NULL */
+  bool (*reserve)(saltusi_friction_work* work, const void* options);
+  void (*solve)(saltusi_friction_run* run);
+} saltusi_friction_ops;
+
+extern const saltusi_friction_ops saltusi_friction_auto;
+extern const saltusi_friction_ops saltusi_friction_polyhedral_solver;
+
+#endif

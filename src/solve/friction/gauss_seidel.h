@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * gauss_seidel.h - sweeps of exact one-contact solves, with or without Anderson acceleration.
+ */
+#ifndef SALTUSI_GAUSS_SEIDEL_H
+#define SALTUSI_GAUSS_SEIDEL_H
+
+#include "solve/friction/friction_case.h"
+
+#include <stdint.h>
+
+enum { SALTUSI_ANDERSON_DEPTH = 5 };
+
+typedef struct saltusi_gauss_seidel_work {
+  double* u;            /* [rows] */
+  double* before;       /* [rows] first the point before a sweep, then its scaled increment f */
+  double* after;        /* [rows] g: the point after the sweep */
+  double* last_f;       /* [rows] */
+  double* last_after;   /* [rows] */
+  double* f_change;     /* [depth x rows] */
+  double* after_change; /* [depth x rows] */
+  int* order;           /* [units] for shuffled sweeps */
+} saltusi_gauss_seidel_work;
+
+void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int units, int rows,
+                                 saltus_arena* arena);
+
+typedef struct saltusi_gauss_seidel_settings {
+  int sweeps; /* at most */
+  double tol;
+  bool anderson;
+  bool shuffled;  /* a new order in every sweep, from `seed` */
+  bool symmetric; /* forwards and backwards in turn */
+  uint64_t seed;
+} saltusi_gauss_seidel_settings;
+
+/* What a stage of any algorithm has done. */
+typedef struct saltusi_stage {
+  int iterations;
+  double residual; /* normalised, of the point it leaves behind */
+} saltusi_stage;
+
+/* One forward sweep; returns |increment / rho| / |q|, an estimate of the residual before it. */
+double saltusi_sweep(saltusi_friction_case* in, double* r);
+
+saltusi_stage saltusi_gauss_seidel(saltusi_gauss_seidel_work* work, saltusi_friction_case* in,
+                                   const saltusi_gauss_seidel_settings* settings, double* r);
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * polyhedral.c - see polyhedral.h. Equations (6.6)-(6.8) and the elimination of section 6:
+ *
+ *   unknowns   z = [P of joints; per contact P_N, beta, lam],   s = A z + b
+ *   A          [ W_jj  W_ju ; W_uj  E^T W_uu E + N ],  E expands rows to directions,
+ *              N = [0 0 0; 0 0 1; mu -1 0] per contact
+ */
+#include "solve/friction/polyhedral.h"
+
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* An answer counts when its complementarity holds to this part of the data: rounding times a condition of 1e5. */
+static const double accepted = 1e-10;
+/* Violations above this part, 45 eps, are worth a polish. */
+static const double polished_from = 1e-14;
+/* Rows of joints that depend on each other agree with columns of contacts to this part: dependence is judged to
+ * SALTUSI_DEPENDENT (1e-9), a thousand times less. */
+static const double dependent_agree = 1e-6;
+/* Basic rows: a pivot below 500 eps of its column is rounding. Supports that depend on each other, the feet of a
+ * block, share their load then: this part of the largest diagonal makes the shares equal and changes the motion by
+ * as much. What is left with it is singular only by rounding of a pivot itself. */
+static const double singular_pivot = 1e-13;
+static const double shared_soft = 1e-10;
+static const double shared_pivot = 1e-15;
+/* Slip below this part of the largest rate is rounding of a solve with a condition of 5000. */
+static const double slip_rounding = 1e-12;
+
+static int directions_of(int tangents, int pairs) {
+  return tangents > 1 ? 2 * pairs : 2 * tangents;
+}
+
+int saltusi_polyhedral_unknowns(const saltusi_polyhedral_size* size) {
+  assert(size != NULL);
+  return saltusi_polyhedral_unknowns_of(directions_of(size->tangents, size->pairs));
+}
+
+saltusi_polyhedral_contact saltusi_polyhedral_make(int tangents, double mu, int pairs) {
+  assert(tangents >= 0 && tangents <= 2 && mu >= 0.0 && pairs >= 0);
+  int used = mu > 0.0 ? tangents : 0;
+  return (saltusi_polyhedral_contact){.tangents = used,
+                                      .directions = directions_of(used, pairs),
+                                      .mu = mu,
+                                      .sliding = -1,
+                                      .scale = 1.0};
+}
+
+void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral_size* size,
+                               saltus_arena* arena) {
+  assert(law != NULL && size != NULL && arena != NULL);
+  int unknowns = saltusi_polyhedral_unknowns(size);
+  int room = size->most + size->joints;
+  int n = size->contacts < room / unknowns ? size->joints + size->contacts * unknowns : room;
+  law->pairs = size->pairs;
+  law->rows_max = n; /* no contact has more rows than unknowns */
+  law->n_max = n;
+  law->contacts = SALTUS_PUSH(arena, saltusi_polyhedral_contact, size->contacts);
+  law->W = SALTUS_PUSH2(arena, double, law->rows_max, law->rows_max);
+  law->rate = SALTUS_PUSH(arena, double, law->rows_max);
+  law->P = SALTUS_PUSH(arena, double, law->rows_max);
+  law->A = SALTUS_PUSH2(arena, double, n, n);
+  law->block = SALTUS_PUSH2(arena, double, n, n);
+  double** vectors[] = {&law->b, &law->z, &law->s, &law->part};
+  for (int i = 0; i < 4; i++) {
+    *vectors[i] = SALTUS_PUSH(arena, double, n);
+  }
+  law->basic = SALTUS_PUSH(arena, int, n);
+  law->pivot = SALTUS_PUSH(arena, int, n);
+  law->held.LU = SALTUS_PUSH2(arena, double, size->joints, size->joints);
+  law->held.gram = SALTUS_PUSH2(arena, double, size->joints, size->joints);
+  law->held.pivot = SALTUS_PUSH2(arena, int, size->joints, 2);
+  law->held.scale = SALTUS_PUSH(arena, double, size->joints);
+  saltusi_lcp_bilateral_layout(&law->mixed, n, arena);
+  saltusi_lcp_layout(&law->lemke, size->most < n ? size->most : n, arena);
+}
+
+void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joints) {
+  assert(law != NULL && joints >= 0);
+  law->joints = joints;
+  law->keep_joints = keep_joints;
+  law->count = 0;
+  law->rows = joints;
+  law->n = joints;
+}
+
+saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
+                                                   double mu) {
+  assert(law != NULL);
+  saltusi_polyhedral_contact made = saltusi_polyhedral_make(tangents, mu, law->pairs);
+  int unknowns = saltusi_polyhedral_unknowns_of(made.directions);
+  if (law->n + unknowns > law->n_max) {
+    return NULL;
+  }
+  made.row = law->rows;
+  made.first = law->n;
+  law->rows += 1 + made.tangents;
+  law->n += unknowns;
+  law->contacts[law->count] = made;
+  return &law->contacts[law->count++];
+}
+
+/* cos and sin of direction k; opposite directions are opposite to the last bit. */
+static void direction(const saltusi_polyhedral_contact* contact, int k, double d[2]) {
+  int half = contact->directions > 2 ? contact->directions / 2 : 1;
+  double sign = k < half ? 1.0 : -1.0;
+  double angle = pi * (double)(k % half) / (double)half;
+  d[0] = sign * (k % half == 0 ? 1.0 : cos(angle));
+  d[1] = sign * (k % half == 0 ? 0.0 : sin(angle));
+}
+
+double saltusi_polyhedral_along(const saltusi_polyhedral_contact* contact, int k,
+                                const double* tangent) {
+  assert(contact != NULL && k >= 0);
+  double d[2];
+  direction(contact, k, d);
+  return d[0] * tangent[0] + (contact->tangents > 1 ? d[1] * tangent[1] : 0.0);
+}
+
+/* Largest component normal to an edge, in units of the distance of the edges. */
+double saltusi_polyhedral_gauge(const saltusi_polyhedral_contact* contact, const double* tangent) {
+  assert(contact != NULL);
+  if (contact->tangents == 1) {
+    return fabs(tangent[0]);
+  }
+  double sector = 2.0 * pi / (double)contact->directions;
+  double reach = 0.0;
+  for (int k = 0; k < contact->directions; k++) {
+    double angle = sector * ((double)k + 0.5);
+    reach = fmax(reach, tangent[0] * cos(angle) + tangent[1] * sin(angle));
+  }
+  return reach / cos(0.5 * sector);
+}
+
+/* The combination of rows that unknown `k` of a contact stands for: 0 is P_N, then beta. */
+static void expand(const saltusi_polyhedral_contact* contact, int k, double e[3]) {
+  e[0] = k == 0 ? 1.0 : 0.0;
+  e[1] = 0.0;
+  e[2] = 0.0;
+  if (k > 0) {
+    direction(contact, k - 1, e + 1);
+  }
+}
+
+static double combine(const saltusi_polyhedral_contact* contact, const double e[3],
+                      const double* rows, int stride) {
+  double sum = 0.0;
+  for (int i = 0; i < 3 && i <= contact->tangents; i++) {
+    sum += e[i] * rows[(size_t)(contact->row + i) * (size_t)stride];
+  }
+  return sum;
+}
+
+/* Columns of A that belong to one contact, for one row that is already combined: [rows] to [n]. */
+static void spread(const saltusi_polyhedral* law, const double* combined, double* out) {
+  for (int j = 0; j < law->joints; j++) {
+    out[j] = combined[j];
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    for (int k = 0; k <= contact->directions; k++) {
+      double e[3];
+      expand(contact, k, e);
+      out[contact->first + k] = combine(contact, e, combined, 1);
+    }
+    if (contact->directions > 0) {
+      out[contact->first + contact->directions + 1] = 0.0;
+    }
+  }
+}
+
+/* The rows of A and b of one contact. */
+static void write_contact(saltusi_polyhedral* law, saltusi_polyhedral_contact* contact) {
+  size_t n = (size_t)law->n;
+  int rows = law->rows;
+  for (int k = 0; k <= contact->directions; k++) {
+    double e[3];
+    expand(contact, k, e);
+    for (int r = 0; r < rows; r++) {
+      law->part[r] = combine(contact, e, law->W + r, rows);
+    }
+    spread(law, law->part, law->A + (size_t)(contact->first + k) * n);
+    law->b[contact->first + k] = combine(contact, e, law->rate, 1);
+  }
+  if (contact->directions == 0) {
+    return;
+  }
+  int lam = contact->first + contact->directions + 1;
+  double* last = law->A + (size_t)lam * n;
+  double W_tt = law->A[(size_t)(contact->first + 1) * n + (size_t)(contact->first + 1)];
+  contact->scale = W_tt > 0.0 ? sqrt(W_tt) : 1.0;
+  memset(last, 0, n * sizeof(double));
+  last[contact->first] = contact->scale * contact->mu;
+  law->b[lam] = contact->scale * contact->slack;
+  for (int k = 1; k <= contact->directions; k++) {
+    last[contact->first + k] = -contact->scale;
+    law->A[(size_t)(contact->first + k) * n + (size_t)lam] = contact->scale;
+  }
+}
+
+/* Whether rows of joints that depend on each other do so against the contacts as well, as those of
+ * G^T M^-1 G do; other matrices are left to the principal pivots. */
+static bool depend_throughout(const saltusi_polyhedral* law) {
+  for (int c = law->joints; c < law->rows; c++) {
+    for (int j = 0; j < law->joints; j++) {
+      law->part[j] = law->W[(size_t)j * (size_t)law->rows + (size_t)c];
+    }
+    double size = saltusi_max_abs(law->joints, law->part);
+    saltusi_rank_revealing_miss(&law->held, law->part);
+    if (saltusi_max_abs(law->joints, law->part) > dependent_agree * size) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Joints that follow from the others get no impulse: the row says so. Afterwards the impulses of all
+ * are spread to the least ones that do the same. */
+static void leave_superfluous(saltusi_polyhedral* law) {
+  saltusi_rank_revealing* held = &law->held;
+  size_t n = (size_t)law->n;
+  bool known =
+      law->joints > 1 && saltusi_rank_revealing_factor(held, law->joints, law->W, law->rows);
+  if (!known || held->rank == held->n || !depend_throughout(law)) {
+    held->n = held->rank = 0;
+    return;
+  }
+  for (int k = held->rank; k < held->n; k++) {
+    size_t row = (size_t)saltusi_rank_revealing_row(held, k);
+    int column = saltusi_rank_revealing_column(held, k);
+    double unit = law->W[(size_t)column * (size_t)(law->rows + 1)];
+    memset(law->A + row * n, 0, n * sizeof(double));
+    law->A[row * n + (size_t)column] = unit > 0.0 ? unit : 1.0;
+    law->b[row] = 0.0;
+  }
+}
+
+static void write_problem(saltusi_polyhedral* law) {
+  for (int j = 0; j < law->joints; j++) {
+    spread(law, law->W + (size_t)j * (size_t)law->rows, law->A + (size_t)j * (size_t)law->n);
+    law->b[j] = law->rate[j];
+  }
+  for (int i = 0; i < law->count; i++) {
+    write_contact(law, &law->contacts[i]);
+  }
+  leave_superfluous(law);
+}
+
+/* P from z, and s = A z + b. */
+static void read_answer(saltusi_polyhedral* law) {
+  for (int j = 0; j < law->joints; j++) {
+    law->P[j] = law->z[j];
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    double* p = law->P + contact->row;
+    memset(p, 0, (size_t)(1 + contact->tangents) * sizeof(double));
+    for (int k = 0; k <= contact->directions; k++) {
+      double e[3];
+      expand(contact, k, e);
+      for (int r = 0; r < 3 && r <= contact->tangents; r++) {
+        p[r] += e[r] * law->z[contact->first + k];
+      }
+    }
+  }
+  for (int i = 0; i < law->n; i++) {
+    law->s[i] = saltusi_dot(law->n, law->A + (size_t)i * (size_t)law->n, law->z) + law->b[i];
+  }
+  if (law->held.rank < law->held.n) {
+    saltusi_rank_revealing_spread(&law->held, law->P);
+  }
+}
+
+/* Largest violation, each row in the unit of its velocity. */
+static double violation(const saltusi_polyhedral* law, const double* z) {
+  double worst = 0.0;
+  for (int i = 0; i < law->n; i++) {
+    size_t row = (size_t)i * (size_t)law->n;
+    double s = saltusi_dot(law->n, law->A + row, z) + law->b[i];
+    double diagonal = law->A[row + (size_t)i];
+    double miss = i < law->joints ? fabs(s) : fabs(fmin(s, z[i] * (diagonal > 0 ? diagonal : 1.0)));
+    worst = miss <= worst ? worst : miss;
+  }
+  return worst;
+}
+
+/* Velocity that normal force and its friction give to the normal row of each sliding contact. */
+static void read_couplings(saltusi_polyhedral* law) {
+  size_t m = (size_t)(law->n - law->joints);
+  for (int i = 0; i < law->count; i++) {
+    saltusi_polyhedral_contact* contact = &law->contacts[i];
+    if (contact->sliding < 0) {
+      continue;
+    }
+    size_t c = (size_t)(contact->first - law->joints);
+    const double* row = law->mixed.reduced + c * m;
+    contact->coupling = row[c] + contact->mu * row[c + 1 + (size_t)contact->sliding];
+  }
+}
+
+saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
+  assert(law != NULL);
+  law->residual = 0.0;
+  law->pivots = 0;
+  if (law->n == 0) {
+    return SALTUS_OK;
+  }
+  write_problem(law);
+  double size = saltusi_max_abs(law->n, law->b);
+  if (!isfinite(size) || !isfinite(saltusi_max_abs(law->n * law->n, law->A))) {
+    return SALTUS_RETRY_NAN;
+  }
+  const saltus_lcp problem = {.n = law->n, .bilateral = law->joints, .M = law->A, .q = law->b};
+  saltusi_reduction reduction =
+      saltusi_lcp_bilateral_reduce(&law->mixed, &problem, law->keep_joints);
+  if (reduction != SALTUSI_REDUCED) {
+    return SALTUS_ERR_SINGULAR;
+  }
+  read_couplings(law);
+  int left = law->n - law->joints;
+  saltusi_lcp_result result =
+      saltusi_lcp_lemke(&law->lemke, left, law->mixed.reduced, law->mixed.rest, law->mixed.z);
+  law->pivots = result.pivots;
+  if (result.outcome != SALTUSI_LCP_SOLVED) {
+    return SALTUS_RETRY_SMALLER;
+  }
+  saltusi_lcp_bilateral_expand(&law->mixed, &problem);
+  const double* answer = law->mixed.expanded;
+  law->residual = violation(law, answer);
+  if (law->residual > polished_from * size && saltusi_lcp_bilateral_polish(&law->mixed, &problem) &&
+      violation(law, law->mixed.polished) < law->residual) {
+    answer = law->mixed.polished;
+    law->residual = violation(law, answer);
+  }
+  memcpy(law->z, answer, (size_t)law->n * sizeof(double));
+  read_answer(law);
+  return law->residual <= accepted * size ? SALTUS_OK : SALTUS_RETRY_SMALLER;
+}
+
+/* Unknowns that a mode lets differ from zero. Sticking has two independent directions of either
+ * sign; which two is of no importance. */
+static int basic_unknowns(saltusi_polyhedral* law, const saltusi_mode* modes) {
+  int count = 0;
+  for (int j = 0; j < law->joints; j++) {
+    law->basic[count++] = j;
+  }
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    const saltusi_mode* mode = &modes[i];
+    if (mode->kind == SALTUSI_MODE_OPEN) {
+      continue;
+    }
+    law->basic[count++] = contact->first;
+    if (contact->directions == 0) {
+      continue;
+    }
+    if (mode->kind == SALTUSI_MODE_STICK) {
+      law->basic[count++] = contact->first + 1;
+      if (contact->tangents > 1) {
+        law->basic[count++] = contact->first + 1 + contact->directions / 4;
+      }
+      continue;
+    }
+    for (int k = 0; k < 2 && mode->direction[k] >= 0 && mode->direction[k] < contact->directions;
+         k++) {
+      law->basic[count++] = contact->first + 1 + mode->direction[k];
+    }
+    law->basic[count++] = contact->first + contact->directions + 1;
+  }
+  return count;
+}
+
+/* Rows and columns of the basic unknowns; `soft` is added to the diagonal, as a part of its largest
+ * entry, where the diagonal is not zero by structure. */
+static void take_block(saltusi_polyhedral* law, int count, double soft) {
+  double largest = 0.0;
+  for (int i = 0; i < count; i++) {
+    const double* row = law->A + (size_t)law->basic[i] * (size_t)law->n;
+    for (int j = 0; j < count; j++) {
+      law->block[(size_t)i * (size_t)count + (size_t)j] = row[law->basic[j]];
+    }
+    largest = fmax(largest, row[law->basic[i]]);
+    law->part[i] = -law->b[law->basic[i]];
+  }
+  for (int i = 0; i < count; i++) {
+    double* entry = &law->block[(size_t)i * (size_t)count + (size_t)i];
+    *entry += *entry > 0.0 ? soft * largest : 0.0;
+  }
+}
+
+/* z of the basic unknowns, all others zero. */
+static bool solve_basic(saltusi_polyhedral* law, int count) {
+  take_block(law, count, 0.0);
+  if (!saltusi_lu_factor(count, law->block, law->pivot, singular_pivot)) {
+    take_block(law, count, shared_soft);
+    if (!saltusi_lu_factor(count, law->block, law->pivot, shared_pivot)) {
+      return false;
+    }
+  }
+  saltusi_lu_solve(count, law->block, law->pivot, law->part);
+  memset(law->z, 0, (size_t)law->n * sizeof(double));
+  for (int i = 0; i < count; i++) {
+    law->z[law->basic[i]] = law->part[i];
+  }
+  read_answer(law);
+  return isfinite(saltusi_max_abs(law->n, law->z));
+}
+
+bool saltusi_polyhedral_solve_in(saltusi_polyhedral* law, const saltusi_mode* modes) {
+  assert(law != NULL && modes != NULL);
+  write_problem(law);
+  return solve_basic(law, basic_unknowns(law, modes));
+}
+
+bool saltusi_polyhedral_stop(saltusi_polyhedral* law) {
+  assert(law != NULL);
+  write_problem(law);
+  int count = 0;
+  for (int j = 0; j < law->joints; j++) {
+    law->basic[count++] = j;
+  }
+  for (int i = 0; i < law->count; i++) {
+    law->basic[count++] = law->contacts[i].first;
+  }
+  return solve_basic(law, count);
+}
+
+saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
+  assert(law != NULL && i >= 0);
+  const saltusi_polyhedral_contact* contact = &law->contacts[i];
+  const double* z = law->z + contact->first;
+  const double* s = law->s + contact->first;
+  saltusi_mode mode = {.kind = SALTUSI_MODE_SLIP, .direction = {-1, -1}};
+  size_t diagonal = (size_t)contact->first * ((size_t)law->n + 1);
+  if (!(z[0] * law->A[diagonal] > s[0])) {
+    mode.kind = SALTUSI_MODE_OPEN;
+    return mode;
+  }
+  /* of several feet one may be at its limit without sliding: rounding is no slip */
+  int lam = contact->directions + 1;
+  double rounding = slip_rounding * saltusi_max_abs(law->rows, law->rate) / contact->scale;
+  if (contact->directions > 0 && !(z[lam] > fmax(s[lam], rounding))) {
+    mode.kind = SALTUSI_MODE_STICK;
+    return mode;
+  }
+  for (int k = 1; k <= contact->directions; k++) { /* the two largest */
+    if (!(z[k] > 0.0)) {
+      continue;
+    }
+    if (mode.direction[0] < 0 || z[k] > z[1 + mode.direction[0]]) {
+      mode.direction[1] = mode.direction[0];
+      mode.direction[0] = k - 1;
+    } else if (mode.direction[1] < 0 || z[k] > z[1 + mode.direction[1]]) {
+      mode.direction[1] = k - 1;
+    }
+  }
+  return mode;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lcp_step.c - see lcp_step.h.
+ */
+#include "solve/lcp/lcp_step.h"
+
+#include "math/matrix.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* |min(z, w)| of the scaled problem that counts as solved: rounding of solves with some hundred rows
+ * of moderate condition. The portfolio aims at `aim`, 45 eps, which most problems reach. */
+static const double accepted = 1e-9;
+static const double aim = 1e-14;
+
+static const double nothing = 0.0; /* a matrix of which only the size is looked at */
+
+void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max,
+                             saltus_arena* arena) {
+  assert(step != NULL && arena != NULL);
+  size_t n = (size_t)n_max;
+  step->n_max = n_max;
+  const saltusi_lcp_matrix dense = {
+      .n = dense_max, .dense = &nothing, .lower = dense_max, .upper = dense_max};
+  saltusi_lcp_workspace_layout(&step->dense, &dense, arena);
+  step->M = SALTUS_PUSH2(arena, double, dense_max, dense_max);
+  const saltusi_lcp_matrix band = {
+      .n = n_max, .lower = SALTUSI_STEP_BAND, .upper = SALTUSI_STEP_BAND, .banded = true};
+  saltusi_lcp_workspace_layout(&step->band, &band, arena);
+  for (int k = 0; k < 6; k++) {
+    step->band.chain[k] = SALTUS_PUSH(arena, double, n);
+  }
+  step->scale = SALTUS_PUSH(arena, double, n);
+  step->q = SALTUS_PUSH(arena, double, n);
+  step->z = SALTUS_PUSH(arena, double, n);
+  step->values = SALTUS_PUSH(arena, double, SALTUSI_STEP_ENTRIES* n);
+}
+
+static double scale_of(double diagonal) {
+  return diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
+}
+
+/* Right-hand side and first guess; returns the size of the former, in which z comes out. */
+static double scale_vectors(saltusi_lcp_step* step, int n, const double* q, const double* z) {
+  for (int i = 0; i < n; i++) {
+    step->q[i] = q[i] * step->scale[i];
+  }
+  double size = saltusi_max_abs(n, step->q);
+  double unit = size > 0.0 ? size : 1.0;
+  for (int i = 0; i < n; i++) {
+    step->q[i] /= unit;
+    step->z[i] = z[i] / (step->scale[i] * unit);
+  }
+  return unit;
+}
+
+static bool run_portfolio(saltusi_lcp_step* step, const saltusi_lcp_matrix* M,
+                          saltusi_lcp_workspace* room) {
+  char stages[128] = "";
+  saltusi_lcp_run run = {.M = M,
+                         .q = step->q,
+                         .q_size = 1.0,
+                         .target = aim * sqrt((double)M->n),
+                         .rounding_is_enough = true,
+                         .room = room,
+                         .z = step->z,
+                         .residual = INFINITY,
+                         .stages = stages};
+  saltusi_lcp_run_guess(&run);
+  saltusi_lcp_auto.solve(&run);
+  step->iterations = run.iterations;
+  if (!(run.residual <= accepted)) {
+    return false;
+  }
+  memcpy(step->z, room->best, (size_t)M->n * sizeof(double));
+  return true;
+}
+
+static void put_back(const saltusi_lcp_step* step, int n, double unit, double* z) {
+  for (int i = 0; i < n; i++) {
+    z[i] = step->z[i] * step->scale[i] * unit;
+  }
+}
+
+static bool nothing_presses(int n, const double* q, double* z) {
+  for (int i = 0; i < n; i++) {
+    if (!(q[i] >= 0.0)) {
+      return false;
+    }
+  }
+  memset(z, 0, (size_t)n * sizeof(double));
+  return true;
+}
+
+bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, const double* q,
+                            double* z) {
+  step->iterations = 0;
+  if (nothing_presses(n, q, z)) {
+    return true;
+  }
+  assert(n <= step->dense.n);
+  for (int i = 0; i < n; i++) {
+    step->scale[i] = scale_of(M[i * n + i]);
+  }
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      step->M[i * n + j] = M[i * n + j] * step->scale[i] * step->scale[j];
+    }
+  }
+  double unit = scale_vectors(step, n, q, z);
+  const saltus_lcp problem = {.n = n, .M = step->M, .q = step->q};
+  saltusi_lcp_matrix matrix = saltusi_lcp_matrix_of(&problem);
+  if (!isfinite(unit) || !isfinite(matrix.largest) || !run_portfolio(step, &matrix, &step->dense)) {
+    return false;
+  }
+  put_back(step, n, unit, z);
+  return true;
+}
+
+bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const double* q,
+                             double* z) {
+  assert(step != NULL && M != NULL);
+  int n = M->rows;
+  step->iterations = 0;
+  if (nothing_presses(n, q, z)) {
+    return true;
+  }
+  for (int i = 0; i < n; i++) {
+    step->scale[i] = 1.0;
+    for (int k = M->start[i]; k < M->start[i + 1]; k++) {
+      if (M->column[k] == i) {
+        step->scale[i] = scale_of(M->values[k]);
+      }
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    for (int k = M->start[i]; k < M->start[i + 1]; k++) {
+      step->values[k] = M->values[k] * step->scale[i] * step->scale[M->column[k]];
+    }
+  }
+  double unit = scale_vectors(step, n, q, z);
+  const saltus_lcp problem = {
+      .n = n, .sparse = {n, n, M->start, M->column, step->values}, .q = step->q};
+  saltusi_lcp_matrix matrix = saltusi_lcp_matrix_of(&problem);
+  /* short bands may be treated as dense by the portfolio; then there is room for that, or there is
+   * none and the caller assembles a dense problem, which also has Lemke's method */
+  bool fits = saltusi_lcp_workspace_serves(&step->band, &matrix);
+  if (!isfinite(unit) || !isfinite(matrix.largest) || !fits ||
+      !run_portfolio(step, &matrix, &step->band)) {
+    return false;
+  }
+  put_back(step, n, unit, z);
+  return true;
+}

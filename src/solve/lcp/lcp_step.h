@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * lcp_step.h - the complementarity problem of one time step: room from an arena for every size up to
+ * the largest, dense or with a narrow band, solved by the portfolio of lcp_auto.c. Nothing is
+ * allocated in a solve.
+ *
+ *   0 <= w = M z + q   perp   z >= 0
+ *
+ * Problems are scaled to a unit diagonal and a unit right-hand side first, so that one set of
+ * tolerances serves inertias of 1e-9 and of 1e9.
+ */
+#ifndef SALTUSI_LCP_STEP_H
+#define SALTUSI_LCP_STEP_H
+
+#include "solve/lcp/lcp_run.h"
+
+/* Largest problem with dense matrices in a step, and widest band of larger ones. */
+enum { SALTUSI_STEP_DENSE_MAX = 1500, SALTUSI_STEP_BAND = 4, SALTUSI_STEP_ENTRIES = 9 };
+
+typedef struct saltusi_lcp_step {
+  int n_max;
+  int iterations; /* of the last solve: factorisations, pivots and the like */
+  saltusi_lcp_workspace dense;
+  saltusi_lcp_workspace band;
+  double* scale;  /* [n] 1 / sqrt(M_ii) */
+  double* M;      /* [n x n] scaled; NULL when n_max is too large */
+  double* q;      /* [n] scaled */
+  double* z;      /* [n] scaled: first guess and answer */
+  double* values; /* [9 n] scaled entries of a band */
+} saltusi_lcp_step;
+
+/* dense_max: largest problem that is given dense, at most SALTUSI_STEP_DENSE_MAX. */
+void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max, saltus_arena* arena);
+
+/* Each returns whether z is a solution to rounding. z holds the first guess, which counts unless zero
+ * is nearer to a solution; zeros: none. */
+bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, const double* q,
+                            double* z);
+bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const double* q,
+                             double* z);
+
+#endif
