@@ -103,6 +103,7 @@ static int open_scene(const cli_args* args, const char* target, const char* text
                                   .text = text,
                                   .overrides = overrides,
                                   .override_count = count,
+                                  .mark = "--set ",
                                   .log = cli_log_of(args),
                                   .separate = cli_has(args, "--separate"),
                                   .recorded = recorded};

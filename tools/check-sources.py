@@ -79,6 +79,26 @@ def check_entries(path, text):
         fault(path, text.count('\n', 0, found.start()) + 1, f'{name} asserts nothing about {", ".join(taken)}')
 
 
+TYPEDEF = re.compile(r'^typedef\s+(?:(?:struct|union|enum)\b[^;{]*\{(?:[^\n]*|.*?^)\}\s*(\w+)\s*;|[^;{]*\(\*\s*(\w+)\)|'
+                     r'(?!struct|union|enum)[^;{(]*?\b(\w+)\s*;)', re.S | re.M)
+
+
+def check_types():
+    """No name of a type is defined in two files of src, also not by types of one file only."""
+    defined = {}
+    for path in tracked('src/*.c') + tracked('src/*.h'):
+        text = re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m.group(0)), path.read_text(), flags=re.S)
+        for found in TYPEDEF.finditer(text):
+            name = next(n for n in found.groups() if n)
+            defined.setdefault(name, []).append((path, text.count('\n', 0, found.start()) + 1))
+    twice = {name: places for name, places in defined.items() if len({path for path, _ in places}) > 1}
+    allowed = prose.read_terms()['allow-types']
+    if len(twice) > allowed:
+        faults.append(f'src: {len(twice)} names of types are defined more than once, allowed are {allowed}:')
+        for name, places in sorted(twice.items()):
+            faults.append(f'{name}: ' + ', '.join(f'{path.relative_to(ROOT)}:{line}' for path, line in places))
+
+
 INVARIANTS = 0.27  # part of the assertions of src that state more than that a pointer is not NULL; only ever raised
 
 
@@ -274,8 +294,11 @@ SUBJECT = re.compile(r'(?=.{1,72}$)[a-z0-9][\w ,./-]*: \S')
 def check_subjects():
     """Commit subjects are "area: what changes" in at most 72 characters; without git, or without that commit, nothing is checked."""
     log = subprocess.run(['git', 'log', '--no-merges', '--format=%h %s', f'{SUBJECTS_SINCE}..HEAD'], cwd=ROOT, capture_output=True, text=True)
+    phrases = prose.read_terms()['phrases']
     for line in log.stdout.splitlines() if log.returncode == 0 else []:
         commit, _, subject = line.partition(' ')
+        faults.extend(f'commit {commit}: "{pattern.search(subject).group(0)}" in the subject: {term}' for pattern, term in phrases
+                      if pattern.search(subject))
         if not SUBJECT.match(subject):
             faults.append(f'commit {commit}: subject is not "area: what changes" in at most 72 characters: {subject}')
 
@@ -283,6 +306,7 @@ def check_subjects():
 for source in tracked('*.c') + tracked('*.h'):
     check_source(source)
 check_most_functions()
+check_types()
 check_invariants()
 check_reference()
 prose.check(faults.append)

@@ -29,7 +29,7 @@ def tracked(root=ROOT):
 
 
 def read_terms(path=ROOT / 'tools' / 'terms.txt'):
-    terms = {'phrases': [], 'rates': [], 'except': [], 'allow': {}, 'allow-rate': {}, 'width': 0, 'allow-width': 0}
+    terms = {'phrases': [], 'rates': [], 'except': [], 'allow': {}, 'allow-rate': {}, 'width': 0, 'allow-width': 0, 'allow-types': 0}
     for line in path.read_text().splitlines():
         word, _, rest = line.partition(' ')
         if not line or line.startswith('#'):
@@ -46,7 +46,7 @@ def read_terms(path=ROOT / 'tools' / 'terms.txt'):
         elif word == 'allow-rate':
             number, _, pattern = rest.partition(' ')
             terms['allow-rate'][pattern] = float(number)
-        elif word in ('width', 'allow-width'):
+        elif word in ('width', 'allow-width', 'allow-types'):
             terms[word] = int(rest)
         else:
             pattern, _, term = line.rpartition(' -> ')
@@ -115,7 +115,7 @@ def rates(terms):
 
 
 def is_prose(line):
-    return not line.startswith(('|', '    ', '<', '#', '![')) and ' ' in line.strip()
+    return not line.startswith(('|', '    ', '<', '#', '![', '$$')) and ' ' in line.strip()
 
 
 def long_lines(terms):

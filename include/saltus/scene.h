@@ -40,6 +40,7 @@ typedef struct saltus_override {
 typedef struct saltus_scene_output {
   const char* name;
   const char* formula;
+  const char* label; /* in messages; NULL: the name */
 } saltus_scene_output;
 
 typedef struct saltus_scene saltus_scene;
@@ -58,7 +59,8 @@ typedef struct saltus_scene_def {
   const saltus_scene*
       like; /* ? none. Of the same text, which is not read again; path and text stay away. Its overrides
                              * apply before those of this one. It is not changed and has to outlive this one; the new one has no drawing */
-  SALTUS_RESERVED(1);
+  const char* mark; /* precedes names of overrides in messages, as "--set "; NULL: "override " */
+  SALTUS_RESERVED(4);
 } saltus_scene_def;
 
 /* What a scene says. Valid as long as the scene. */

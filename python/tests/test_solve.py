@@ -158,6 +158,12 @@ class Going(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
+    def test_messages_have_no_options_of_the_program(self):
+        with self.assertRaises(saltus.InputError) as caught:
+            saltus.Model(scene("ball"), parameters={"nothing": 1}).nq
+        self.assertIn('has no parameter "nothing"', str(caught.exception))
+        self.assertNotIn("--", str(caught.exception))
+
     def test_a_wrong_scene_says_where(self):
         with self.assertRaises(saltus.InputError) as caught:
             saltus.Model.from_text("saltus: 1\ncoordinates: {y: 1}\nkinetic: m*y'^2\n", path="a.yaml").nq

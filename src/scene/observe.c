@@ -129,9 +129,10 @@ static const char* with_outputs(saltusi_reader* reader, const saltus_formula_def
 
 static saltus_formula_output added(saltusi_reader* reader, const saltus_scene_output* given,
                                    const char* formula) {
+  const char* label = given->label != NULL ? given->label : given->name;
   return (saltus_formula_output){.name = saltusi_pool_text(reader->pool, given->name),
                                  .formula = {.text = formula,
-                                             .file = saltusi_pool_text(reader->pool, given->name),
+                                             .file = saltusi_pool_text(reader->pool, label),
                                              .what = "formula"}};
 }
 

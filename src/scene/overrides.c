@@ -78,10 +78,15 @@ void saltusi_overrides_collect(saltusi_scene_builder* b) {
   b->scene->override_count = b->reader.pool->failed ? 0 : count;
 }
 
+/* Precedes names of overrides in messages. */
+static const char* mark_of(const saltusi_scene_builder* b) {
+  return b->def->mark != NULL ? b->def->mark : "override ";
+}
+
 static saltus_formula_text override_text(saltusi_scene_builder* b, const saltus_override* override,
                                          const char* what) {
   char file[200];
-  snprintf(file, sizeof file, "--set %.150s", override->name);
+  snprintf(file, sizeof file, "%.20s%.150s", mark_of(b), override->name);
   return (saltus_formula_text){
       .text = override->value, .file = saltusi_pool_text(b->reader.pool, file), .what = what};
 }
@@ -138,9 +143,10 @@ void saltusi_overrides_parameters(saltusi_scene_builder* b) {
     }
     const char* near = names != NULL ? saltusi_suggest(override->name, names, count) : NULL;
     saltusi_log(b->reader.log, SALTUS_LEVEL_ERROR,
-                "--set %.80s: %s has no parameter " SALTUSI_QUOTE "%s%s%s", override->name,
-                b->reader.file, override->name, near != NULL ? "; did you mean \"" : "",
-                near != NULL ? near : "", near != NULL ? "\"?" : "");
+                "%.20s%.80s: %s has no parameter " SALTUSI_QUOTE "%s%s%s", mark_of(b),
+                override->name, b->reader.file, override->name,
+                near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                near != NULL ? "\"?" : "");
     b->reader.status = SALTUS_ERR_INPUT;
   }
 }
@@ -148,7 +154,8 @@ void saltusi_overrides_parameters(saltusi_scene_builder* b) {
 saltus_status saltus_scene_value(const saltus_scene* scene, const char* formula, saltus_log log,
                                  double* value) {
   assert(scene != NULL && formula != NULL && value != NULL);
-  const saltus_scene_output output = {.name = "requested_value", .formula = formula};
+  const saltus_scene_output output = {
+      .name = "requested_value", .formula = formula, .label = formula};
   const saltus_scene_def def = {.like = scene, .outputs = &output, .output_count = 1, .log = log};
   saltus_scene* with = NULL;
   const saltus_status status = saltus_scene_create(&def, &with);

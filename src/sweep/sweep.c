@@ -324,10 +324,13 @@ static saltus_status read_measures(saltus_sweep* s) {
     saltusi_item* item = &s->measures.items[i];
     item->named = item->subject == SALTUSI_OF_OUTPUT && is_of_bodies(s, item->text);
     if (item->subject == SALTUSI_OF_OUTPUT && !item->named) {
-      char name[32];
+      char name[32], label[200];
       saltusi_item_label(item, name, sizeof name);
+      snprintf(label, sizeof label, "measure \"%.180s\"", item->text);
       s->outputs[s->output_count++] =
-          (saltus_scene_output){.name = saltusi_pool_text(&s->pool, name), .formula = item->text};
+          (saltus_scene_output){.name = saltusi_pool_text(&s->pool, name),
+                                .formula = item->text,
+                                .label = saltusi_pool_text(&s->pool, label)};
     }
   }
   return status == SALTUS_OK && s->pool.failed ? SALTUS_ERR_MEMORY : status;

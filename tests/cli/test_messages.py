@@ -32,6 +32,14 @@ class Messages(Cli):
         rod = rod.replace('step: 0.01', 'step: 0.01, start_tolerance: 0.01')
         self.refused('check', self.scene(rod), says='its constraint is 0.010000001, allowed is 0.01 ')
 
+    def test_a_measure_is_named_by_its_formula(self):
+        scene = self.scene(BALL)
+        done = saltus('sweep', scene, '--axis', 'y=0.5:1:2', '--until', '0.1', '--measure', 'max(foo)', '-o', self.folder / 'sweep.csv')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('measure "foo": formula: unknown name "foo"', done.stderr)
+        done = saltus('orbit', scene, '--period', '2*foo', '--tol', '1e-8')
+        self.assertIn('2*foo: formula: unknown name "foo"', done.stderr)
+
     def test_one_of_a_thing_is_reported_in_the_singular(self):
         run = saltus('run', 'ball', '--step', '5', '--scheme', 'moreau-jean').stdout
         self.assertIn('in 1 step of 5 s', run)

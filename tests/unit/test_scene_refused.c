@@ -653,16 +653,16 @@ static void wrong_ways_to_run_are_refused(void** state) {
 static void overrides_that_cannot_be_are_refused(void** state) {
   (void)state;
   static const wrong cases[] = {
-      {"k", "1", "--set k: s.yaml has no parameter \"k\""},
-      {"mm", "1", "--set mm: s.yaml has no parameter \"mm\"; did you mean \"m\"?"},
-      {"m", "", "--set m: parameter \"m\": empty formula"},
-      {"m", "(", "--set m: parameter \"m\": the formula ends too early"},
-      {"m", "0/0", "--set m: parameter \"m\": the value is undefined, not a finite number"},
-      {"m", "x", "--set m: parameter \"m\": unknown name \"x\""},
+      {"k", "1", "override k: s.yaml has no parameter \"k\""},
+      {"mm", "1", "override mm: s.yaml has no parameter \"mm\"; did you mean \"m\"?"},
+      {"m", "", "override m: parameter \"m\": empty formula"},
+      {"m", "(", "override m: parameter \"m\": the formula ends too early"},
+      {"m", "0/0", "override m: parameter \"m\": the value is undefined, not a finite number"},
+      {"m", "x", "override m: parameter \"m\": unknown name \"x\""},
       {"m", "-1",
        "s.yaml:5:10: the mass matrix is not positive definite at the start, first at coordinate "
        "\"x\": check the kinetic"},
-      {"M", "3", "--set M: s.yaml has no parameter \"M\"; did you mean \"m\"?"},
+      {"M", "3", "override M: s.yaml has no parameter \"M\"; did you mean \"m\"?"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const saltus_override override = {cases[i].find, cases[i].with};
