@@ -320,15 +320,10 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
   if (c->quiet) {
     saltusi_book_smooth(c, a, b, held, L + (ptrdiff_t)3 * held);
   }
-  if (c->quiet && held + c->nj > 0) {
-    bool unique = determined(c, b, held);
-    if (unique || held == 0) { /* redundant joints are compared by their sum */
-      saltusi_compare_joints(c, a, b, L + (ptrdiff_t)3 * held, part);
-    }
-    if (unique) {
-      saltusi_add_reactions(c, b, b->t - a->t, L + (ptrdiff_t)3 * held);
-      compare_forces(c, a, b, held, L, part);
-      check_force_outputs(c, b, held, y);
-    }
+  if (c->quiet && held + c->nj > 0 && determined(c, b, held)) {
+    saltusi_compare_joints(c, a, b, L + (ptrdiff_t)3 * held, part);
+    saltusi_add_reactions(c, b, b->t - a->t, L + (ptrdiff_t)3 * held);
+    compare_forces(c, a, b, held, L, part);
+    check_force_outputs(c, b, held, y);
   }
 }
