@@ -112,6 +112,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->reported = SALTUS_PUSH(arena, bool, d->nc);
   w->doublings = SALTUS_PUSH(arena, int, d->nc);
   w->was_closed = SALTUS_PUSH(arena, bool, d->nc);
+  w->sampled = SALTUS_PUSH2(arena, double, 3, d->nq);
   w->lasting = SALTUS_PUSH(arena, saltusi_lasting, d->nc);
   w->response = SALTUS_PUSH(arena, double, d->nv);
   w->series = SALTUS_PUSH(arena, saltusi_impact_series, d->nc);
@@ -348,6 +349,21 @@ static void report_law(saltusi_capture* w, const saltusi_step* s) {
   }
 }
 
+/* The impact lies anywhere in its bracket of length d: positions are uncertain by the jump of their rates over half of it. */
+static void add_bracket_error(saltusi_capture* w, const saltusi_step* s, double d) {
+  const saltus_dims* dims = &s->eval->sys.dims;
+  if (w->rk.method->embedded_order == 0) {
+    return;
+  }
+  for (int i = 0; i < dims->nv; i++) {
+    w->a[i] = w->v_try[i] - w->v[i];
+  }
+  saltusi_rate(&s->eval->sys, w->q_try, w->a, w->sampled);
+  for (int i = 0; i < dims->nq; i++) {
+    s->q_error[i] += copysign(0.5 * d * w->sampled[i], s->q_error[i]);
+  }
+}
+
 /* A Moreau step of length d with the impact law on the contacts of took_part and on those that touch
  * without force, like the balls of Newton's cradle. With d = 0 it is the impact law at an instant. */
 static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d) {
@@ -387,7 +403,8 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
   if (status == SALTUS_OK) {
     const saltusi_dense_segment piece = {
         .t = w->t, .h = d, .jump = true, .q0 = w->q, .v0 = w->v, .q1 = w->q_try, .v1 = w->v_try};
-    saltusi_dense_segments_add(&w->pieces, &piece);
+    saltusi_pieces_add(&w->pieces, &piece);
+    add_bracket_error(w, s, d);
     memcpy(w->q, w->q_try, (size_t)dims->nq * sizeof(double));
     memcpy(w->v, w->v_try, (size_t)dims->nv * sizeof(double));
     pass(w, s, d);
@@ -543,6 +560,7 @@ static saltus_status flow_ahead(saltusi_capture* w, saltusi_eval* eval) {
 }
 
 static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, double span) {
+  enum { DIPS_MAX = 8 };
   w->tried = NAN;
   bool ends = false;
   saltus_status status =
@@ -552,6 +570,14 @@ static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, doubl
     return status;
   }
   status = flow_ahead(w, s->eval);
+  for (int k = 0; k < DIPS_MAX && status == SALTUS_OK && w->rk.method->embedded_order > 0; k++) {
+    status = saltusi_capture_sample(w, s->eval, &span);
+    if (status != SALTUS_OK || span == w->span) {
+      break;
+    }
+    w->span = span;
+    status = saltusi_capture_flow(w, s->eval, span, w->q_end, w->v_end);
+  }
   span = w->span;
   if (status == SALTUS_OK) {
     status = saltusi_capture_look(w, s->eval, w->t + span, w->q_end, w->v_end, &w->end);

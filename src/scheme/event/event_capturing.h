@@ -122,9 +122,10 @@ typedef struct saltusi_capture {
   double* response;                        /* [nv] */
   saltusi_event* events;                   /* [3 nc] */
   int event_count;
-  int stall;      /* events in a row without progress */
-  int* doublings; /* [nc] of the Moreau step, by the contact of such events; of this step */
-  bool probed;    /* the stages are not those of q_end, v_end */
+  int stall;       /* events in a row without progress */
+  int* doublings;  /* [nc] of the Moreau step, by the contact of such events; of this step */
+  double* sampled; /* [3 nq] */
+  bool probed;     /* the stages are not those of q_end, v_end */
 
   /* the Moreau step inside, and the report of the whole step by key */
   bool* took_part; /* [nc] */
@@ -192,6 +193,10 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
 /* Runge-Kutta over a part x of the sub-interval into q_try, v_try. */
 saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, double x, double* q,
                                    double* v);
+
+/* The first of eight samples of the sub-interval at which an open contact is below the floor, and lower than it started; the span: none. q is the
+ * cubic through positions and rates at both ends. Error control chooses long steps where the motion is smooth, however often the floor moves. */
+saltus_status saltusi_capture_sample(saltusi_capture* w, saltusi_eval* eval, double* dip);
 
 /* While contacts slip in space: how far the sub-interval may go (*span), by which method, and in `ends` whose slip ends
  * here (*any); see event_space.c. */

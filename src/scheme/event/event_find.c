@@ -68,6 +68,38 @@ saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, doubl
   return saltusi_rk_step(w->flow, eval, &start, x, q, v);
 }
 
+saltus_status saltusi_capture_sample(saltusi_capture* w, saltusi_eval* eval, double* dip) {
+  assert(w != NULL && eval != NULL && dip != NULL);
+  enum { SAMPLES = 8 };
+  const saltus_system* sys = &eval->sys;
+  const int nq = sys->dims.nq;
+  const double rounding = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(nq, w->q));
+  double *q = w->sampled, *r0 = q + nq, *r1 = r0 + nq;
+  saltusi_rate(sys, w->q, w->v, r0);
+  saltusi_rate(sys, w->q_end, w->v_end, r1);
+  *dip = w->span;
+  for (int k = 1; k < SAMPLES; k++) {
+    const double x = (double)k / SAMPLES, y = 1.0 - x;
+    for (int i = 0; i < nq; i++) {
+      q[i] = y * y * ((1.0 + 2.0 * x) * w->q[i] + x * w->span * r0[i]) +
+             x * x * ((1.0 + 2.0 * y) * w->q_end[i] - y * w->span * r1[i]);
+    }
+    saltusi_normalise(sys, q);
+    const saltus_point at = saltusi_at(eval, w->t + x * w->span, q, NULL);
+    const saltus_status status = saltusi_contacts(sys, &at, &w->list);
+    for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
+      const int key = w->list.key[i];
+      if (!w->closed[key] && w->list.gap[i] < fmin(w->here.gap[key], 0.0) - rounding) {
+        *dip = x * w->span;
+      }
+    }
+    if (status != SALTUS_OK || *dip < w->span) {
+      return status;
+    }
+  }
+  return SALTUS_OK;
+}
+
 /* What is followed along the sub-interval. */
 typedef enum quantity { GAP, RISE, FALL, FORCE, MARGIN, SLIP, LASTS } quantity;
 
@@ -231,6 +263,15 @@ static saltus_status shrink(const event_find_search* f, double width, event_find
 
 static void add(saltusi_capture* w, saltusi_event_kind kind, int key, double a, double b) {
   w->events[w->event_count++] = (saltusi_event){.kind = kind, .key = key, .a = a, .b = b};
+}
+
+static bool is_found(const saltusi_capture* w, int key) {
+  for (int i = 0; i < w->event_count; i++) {
+    if (w->events[i].key == key) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /* An impact at the start of the sub-interval. */
@@ -405,15 +446,6 @@ static saltus_status find_left(saltusi_capture* w, saltusi_eval* eval) {
     w->events[w->event_count - 1].ends = !(at_end.value < 0.0);
   }
   return status;
-}
-
-static bool is_found(const saltusi_capture* w, int key) {
-  for (int i = 0; i < w->event_count; i++) {
-    if (w->events[i].key == key) {
-      return true;
-    }
-  }
-  return false;
 }
 
 /* A force that changes by this part of its change in the sub-interval within the width of a bracket jumps: the curvature of a gap does. */
