@@ -113,6 +113,7 @@ void saltusi_capture_layout(saltusi_capture* w, const saltusi_tableau* method,
   w->doublings = SALTUS_PUSH(arena, int, d->nc);
   w->was_closed = SALTUS_PUSH(arena, bool, d->nc);
   w->sampled = SALTUS_PUSH2(arena, double, 3, d->nq);
+  w->halved = SALTUS_PUSH2(arena, double, 2, d->nv);
   w->lasting = SALTUS_PUSH(arena, saltusi_lasting, d->nc);
   w->response = SALTUS_PUSH(arena, double, d->nv);
   w->series = SALTUS_PUSH(arena, saltusi_impact_series, d->nc);
@@ -151,6 +152,8 @@ static void accept(saltusi_capture* w, const saltusi_step* s, double x, const do
   write_marks(w);
   if (w->flow->method->embedded_order > 0) {
     saltusi_rk_add_error(w->flow, d, x, s->q_error, s->v_error);
+  } else if (w->rk.method->embedded_order > 0) {
+    saltusi_capture_halved_error(w, s, x, q, v);
   }
   const saltusi_dense_segment piece = {.t = w->t,
                                        .h = x,
@@ -349,21 +352,6 @@ static void report_law(saltusi_capture* w, const saltusi_step* s) {
   }
 }
 
-/* The impact lies anywhere in its bracket of length d: positions are uncertain by the jump of their rates over half of it. */
-static void add_bracket_error(saltusi_capture* w, const saltusi_step* s, double d) {
-  const saltus_dims* dims = &s->eval->sys.dims;
-  if (w->rk.method->embedded_order == 0) {
-    return;
-  }
-  for (int i = 0; i < dims->nv; i++) {
-    w->a[i] = w->v_try[i] - w->v[i];
-  }
-  saltusi_rate(&s->eval->sys, w->q_try, w->a, w->sampled);
-  for (int i = 0; i < dims->nq; i++) {
-    s->q_error[i] += copysign(0.5 * d * w->sampled[i], s->q_error[i]);
-  }
-}
-
 /* A Moreau step of length d with the impact law on the contacts of took_part and on those that touch
  * without force, like the balls of Newton's cradle. With d = 0 it is the impact law at an instant. */
 static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d) {
@@ -403,8 +391,8 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
   if (status == SALTUS_OK) {
     const saltusi_dense_segment piece = {
         .t = w->t, .h = d, .jump = true, .q0 = w->q, .v0 = w->v, .q1 = w->q_try, .v1 = w->v_try};
-    saltusi_pieces_add(&w->pieces, &piece);
-    add_bracket_error(w, s, d);
+    saltusi_dense_segments_add(&w->pieces, &piece);
+    saltusi_capture_bracket_error(w, s, d);
     memcpy(w->q, w->q_try, (size_t)dims->nq * sizeof(double));
     memcpy(w->v, w->v_try, (size_t)dims->nv * sizeof(double));
     pass(w, s, d);

@@ -124,7 +124,8 @@ typedef struct saltusi_capture {
   int event_count;
   int stall;       /* events in a row without progress */
   int* doublings;  /* [nc] of the Moreau step, by the contact of such events; of this step */
-  double* sampled; /* [3 nq] */
+  double* sampled; /* [3 nq] positions and rates inside of the sub-interval */
+  double* halved;  /* [2 nv] velocities */
   bool probed;     /* the stages are not those of q_end, v_end */
 
   /* the Moreau step inside, and the report of the whole step by key */
@@ -208,6 +209,16 @@ saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval);
 /* The normal acceleration of a contact with the contacts of `others` held. */
 saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int key, int count,
                                     double* gamma);
+
+/* event_error.c */
+
+/* The error of a part that the method of stiff slip has taken from the start of the sub-interval to (q, v): it has no embedded one, so that two
+ * halves are taken as well. Overwrites the stages. Where the halves fail, so should the step. */
+void saltusi_capture_halved_error(saltusi_capture* w, const saltusi_step* s, double x,
+                                  const double* q, const double* v);
+
+/* The impact lies anywhere in its bracket of length d: positions are uncertain by the jump of their rates over half of it. */
+void saltusi_capture_bracket_error(saltusi_capture* w, const saltusi_step* s, double d);
 
 /* event_close.c */
 
