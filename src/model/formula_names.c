@@ -74,7 +74,7 @@ typedef struct visit {
   size_t offset; /* how far its formula has been looked through */
 } visit;
 
-typedef enum progress { UNSEEN, OPEN, DONE } progress;
+typedef enum visit_state { UNSEEN, OPEN, DONE } visit_state;
 
 static saltus_status report_cycle(saltusi_formula_builder* b, const visit* stack, int depth,
                                   int again, size_t offset) {
@@ -120,7 +120,7 @@ static int next_need(const saltusi_formula_builder* b, visit* v, size_t* where) 
 }
 
 static saltus_status evaluate_from(saltusi_formula_builder* b, int start, visit* stack,
-                                   progress* state) {
+                                   visit_state* state) {
   int depth = 1;
   stack[0] = (visit){start, 0};
   state[start] = OPEN;
@@ -152,7 +152,7 @@ saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
   saltus_status status = saltusi_names_start(
       &b->names, np + def->coordinate_count + def->input_count + things, &b->work);
   visit* stack = SALTUSI_TAKE(&b->work, visit, np);
-  progress* state = SALTUSI_TAKE(&b->work, progress, np);
+  visit_state* state = SALTUSI_TAKE(&b->work, visit_state, np);
   if (b->work.failed) {
     return SALTUS_ERR_MEMORY;
   }

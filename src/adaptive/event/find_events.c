@@ -36,11 +36,11 @@
 static const double nodes[SALTUSI_NODES] = {0.02, 0.08, 0.17, 0.28, 0.4, 0.52,
                                             0.64, 0.75, 0.85, 0.93, 1.0};
 
-typedef enum quantity { NORMAL_FORCE, FRICTION } quantity;
+typedef enum force_quantity { NORMAL_FORCE, FRICTION } force_quantity;
 
 typedef struct force_search {
   saltusi_search* search;
-  quantity what;
+  force_quantity what;
   int key;
   double sign; /* of slip, or of the friction that is compared with its bound */
   bool exact;  /* forces from the dynamics instead of the dense output */

@@ -26,7 +26,13 @@ static const double negative = 1e-9;
 /* Signs have to be right at this part of the substep. */
 static const double first_part = 1e-6;
 
-typedef enum quantity { TAKE_OFF, SLIP, STICK, OTHER_DIRECTION, THIS_DIRECTION } quantity;
+typedef enum detector_quantity {
+  TAKE_OFF,
+  SLIP,
+  STICK,
+  OTHER_DIRECTION,
+  THIS_DIRECTION
+} detector_quantity;
 
 static bool is_force(int what) {
   return what == TAKE_OFF || what == SLIP || what == THIS_DIRECTION;
@@ -69,7 +75,7 @@ static double read_value(saltusi_trapezoid* w, const saltusi_substep_observation
   const saltusi_polyhedral_contact* contact = &w->law.contacts[item->place];
   const double* p = w->law.P + contact->row;
   double slip[2] = {0.0, 0.0};
-  switch ((quantity)item->what) {
+  switch ((detector_quantity)item->what) {
   case TAKE_OFF:
     return p[0] / x;
   case SLIP:
