@@ -19,9 +19,9 @@ static saltus_run* run_of(PyObject* object) {
 }
 
 static PyObject* energies(const saltus_energy* e) {
-  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "change", e->change, "external",
-                       e->external, "drive", e->drive, "friction", e->friction, "impact", e->impact,
-                       "remainder", e->remainder, "created", e->created);
+  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "change", e->change, "external",
+                       e->external, "start", e->start, "drive", e->drive, "friction", e->friction,
+                       "impact", e->impact, "remainder", e->remainder, "created", e->created);
 }
 
 static PyObject* event_counts(const saltus_run_result* r) {

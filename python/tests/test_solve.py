@@ -26,6 +26,11 @@ BALL = saltus.Model(scene("ball"))
 
 
 class KnownMotion(unittest.TestCase):
+
+    def test_the_ledger_has_the_energy_of_the_start(self):
+        ledger = saltus.solve(BALL, 0.5, tol=1e-6).stats["ledger"]
+        self.assertEqual(ledger["start"], 0.0)
+        self.assertEqual(set(ledger), {"change", "external", "start", "drive", "friction", "impact", "remainder", "created"})
     def test_impacts_of_the_ball_are_at_3_minus_2_to_the_1_minus_n(self):
         sol = saltus.solve(BALL, 5.0, tol=1e-10, scheme="adaptive")
         kinds = sol.event_array["kind"]

@@ -12,17 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* 0 x is 0 for every finite x and NaN for the others. */
-static double zero_times(int n, const double* x) {
-  double zero = 0.0;
-  for (int i = 0; i < n; i++) {
-    zero += 0.0 * x[i];
-  }
-  return zero;
-}
-
 static bool is_finite(const saltus_dims* dims, const saltus_state* state) {
-  return zero_times(dims->nq, state->q) + zero_times(dims->nv, state->v) == 0.0;
+  return saltusi_zero_times(dims->nq, state->q) + saltusi_zero_times(dims->nv, state->v) == 0.0;
 }
 
 /* Joints that depend on each other have to agree: where they do not, the impulses of least size hold
@@ -248,12 +239,15 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
     return SALTUS_ERR_STOPPED;
   }
   const saltus_work work = scheme->eval.work;
+  scheme->eval.overflow = false;
   saltus_status status = do_step(scheme, report);
   scheme->eval.work.steps += scheme->clocks == NULL; /* those of islands are counted */
   if (status != SALTUS_OK && !saltusi_failed(&scheme->eval) && saltusi_cancelled(&scheme->eval)) {
     status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was asked to end */
   }
-  if (status == SALTUS_OK && !(is_finite(dims, to) && report->h < INFINITY)) {
+  /* schemes that choose their step reject trial steps of such forces themselves */
+  const bool overflow = scheme->eval.overflow && !scheme->ops->info.chooses_step;
+  if (status == SALTUS_OK && (overflow || !(is_finite(dims, to) && report->h < INFINITY))) {
     status = SALTUS_RETRY_NAN;
   }
   int next = 0;

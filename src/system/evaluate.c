@@ -133,6 +133,13 @@ double saltusi_potential(const saltus_system* sys, const saltus_point* at) {
   return sys->ops->potential != NULL ? sys->ops->potential(sys->self, at) : (double)NAN;
 }
 
+void saltusi_force_overflow(saltusi_eval* eval, const double* F) {
+  assert(eval != NULL && F != NULL);
+  for (int i = 0; i < eval->sys.dims.nv; i++) {
+    eval->overflow = eval->overflow || (isfinite(F[i]) && isnan(0.0 * (1e158 * F[i])));
+  }
+}
+
 void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* dims,
                                  saltus_arena* arena) {
   assert(list != NULL && dims != NULL && arena != NULL);

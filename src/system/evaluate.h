@@ -70,6 +70,7 @@ typedef struct saltusi_eval {
                                      * without; NULL: there are none */
   const saltusi_numbers* numbers; /* NULL: their own */
   saltusi_effort effort;
+  bool overflow;  /* a finite force whose square overflows, in this step */
   bool dependent; /* linearly dependent joints occurred; set by their solver */
 } saltusi_eval;
 
@@ -115,9 +116,24 @@ static inline bool saltusi_cancelled(const saltusi_eval* eval) {
   return saltusi_failed(eval) || saltusi_stopped(eval);
 }
 
+/* 0 for numbers up to 1.8e150, NaN for larger ones, whose squares overflow, and for those that are not finite. */
+static inline double saltusi_zero_times(int n, const double* x) {
+  double zero = 0.0;
+  for (int i = 0; i < n; i++) {
+    zero += 0.0 * (1e158 * x[i]);
+  }
+  return zero;
+}
+
+void saltusi_force_overflow(saltusi_eval* eval, const double* F);
+
+/* Notes finite forces whose squares overflow: the driver rejects the step. */
 static inline void saltusi_force(saltusi_eval* eval, const saltus_point* at, double* F) {
   eval->work.force_evaluations++;
   eval->sys.ops->force(eval->sys.self, at, F);
+  if (saltusi_zero_times(eval->sys.dims.nv, F) != 0.0) {
+    saltusi_force_overflow(eval, F);
+  }
 }
 
 /* Exact if provided by the system, otherwise by central differences. [nv x nv] */

@@ -3,6 +3,7 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """Files that trust nobody: altered recordings, snapshots and tables are refused with a message, nothing that is there is
 replaced or deleted, and signals are obeyed."""
+import json
 import os
 import pathlib
 import random
@@ -11,6 +12,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -287,6 +289,17 @@ class Numbers(Cli):
             self.assertIn(result.returncode, (1, 2), result.stdout)
             self.assertIn("at t = 0 s the acceleration along v1, q' is -1.7e+308", result.stderr)
 
+    def test_forces_whose_squares_overflow_are_an_error_of_every_scheme(self):
+        text = ("saltus: 1\ncoordinates: {q: {start: 1}}\nkinetic: q'^2/2\npotential: 1e308*q\n"
+                "contacts: [{name: floor, gap: q, restitution: 1/2}]\nsimulate: {until: 1}\n")
+        scene = self.scene(text)
+        schemes = [s['name'] for s in json.loads(saltus('list', 'schemes', '--json').stdout)['schemes']]
+        self.assertGreater(len(schemes), 30)
+        for scheme in schemes:
+            result = saltus('run', scene, '--scheme', scheme, '--step', '0.01')
+            self.assertEqual(result.returncode, 1, (scheme, result.stdout))
+            self.assertNotEqual(result.stderr, '', scheme)
+
     def test_negative_masses_are_an_error(self):
         for kinetic in ("-q'^2/2", "q'^2/2 - p'^2/2", "q'^2/2 + p'^2/2 + 2*q'*p'"):
             text = f'saltus: 1\ncoordinates: {{q: {{start: 1}}, p: {{start: 0}}}}\nkinetic: {kinetic}\npotential: q\nsimulate: {{until: 1, tol: 1e-6}}\n'
@@ -295,7 +308,26 @@ class Numbers(Cli):
             self.assertIn('mass', result.stderr)
 
 
+class Lists(Cli):
+    def test_the_limits_of_schatzman_paoli_are_listed(self):
+        """Impacts with rolling friction are an error there (docs/laws.md)."""
+        schemes = {s['name']: s for s in json.loads(saltus('list', 'schemes', '--json').stdout)['schemes']}
+        self.assertIn('impacts without rolling, drilling, patches and bonds', schemes['schatzman-paoli']['summary'])
+
+
 class Signals(Cli):
+    def test_a_search_of_curved_contacts_obeys_sigterm(self):
+        """A torus on a cone at 1e-8: SIGTERM was obeyed after 58 s; 5 s leave time for a busy machine."""
+        scene = SCENES.parent / 'tests' / 'scenes' / 'failing' / 'torus-on-cone.yaml'
+        run = subprocess.Popen([PROGRAM, 'run', str(scene), '--tol', '1e-8'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        worked(run, 1.0)
+        self.assertIsNone(run.poll())
+        start = time.monotonic()
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+        self.assertLess(time.monotonic() - start, 5.0)
+        self.assertEqual(run.returncode, 143)
+
     def test_map_ends_as_shells_expect(self):
         words = ('map', SCENES / 'shaken-ball.yaml', '--period', '2*pi/w', '--points', '1000000', '-o', self.folder / 'map.csv')
         run = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -688,7 +688,8 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
     .info =
         {
             .name = "schatzman-paoli",
-            .summary = "central difference with the impact law on position level, constant step",
+            .summary = "central difference with the impact law on position level, constant step; "
+                       "impacts without rolling, drilling, patches and bonds",
             .source = "Schatzman 1978; Paoli 1993; Acary 2009, equations (22)-(24)",
             .order = 1,
             .smooth_order = 2,
