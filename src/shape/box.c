@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Makes [low, high] hold p +- half. */
+/* Extends [low, high] to contain p +- half. */
 static void hold(const double p[3], const double half[3], double low[3], double high[3]) {
   for (int k = 0; k < 3; k++) {
     low[k] = p[k] - half[k] < low[k] ? p[k] - half[k] : low[k];
@@ -25,7 +25,7 @@ static void hold_feature(const saltusi_feature* feature, const double R[9], int 
   const double rho = fabs(feature->rho);
   double p[3], a[3], e[3], f[3], half[3] = {rho, rho, rho};
   saltusi_turn(R, feature->p, p);
-  if (feature->kind == SALTUSI_FEATURE_POINT) { /* most of them: vertices */
+  if (feature->kind == SALTUSI_FEATURE_POINT) { /* the most frequent kind: vertices */
     hold(p, half, low, high);
     return;
   }
@@ -41,7 +41,7 @@ static void hold_feature(const saltusi_feature* feature, const double R[9], int 
     break;
   case SALTUSI_FEATURE_PLANE:
     if (dimension == 3) {
-      return; /* within its vertices or rims */
+      return; /* in the hull of its vertices or rims */
     }
     hold(p, half, low, high);
     saltusi_along(feature->size[0], e, p, p);
@@ -59,12 +59,12 @@ static void hold_feature(const saltusi_feature* feature, const double R[9], int 
     }
     break;
   case SALTUSI_FEATURE_CONE:
-    return; /* between its tip and its rim */
+    return; /* in the hull of its tip and its rim */
   }
   hold(p, half, low, high);
 }
 
-/* All of space, but for the side of an axis that a half-space is exactly normal to. */
+/* All of space, except where the half-space is exactly normal to an axis. */
 static void hold_half(const saltusi_feature* plane, const saltusi_body_pose* at, double low[3],
                       double high[3]) {
   double p[3], a[3];
@@ -78,7 +78,7 @@ static void hold_half(const saltusi_feature* plane, const saltusi_body_pose* at,
   }
 }
 
-/* A box about its middle, in world axes and from the body's origin. */
+/* A box about its centre, in world axes, relative to the origin of the body. */
 static void hold_box(const saltusi_polytope* box, const double R[9], double low[3],
                      double high[3]) {
   double Q[9], middle[3] = {0.0, 0.0, 0.0};
@@ -95,21 +95,21 @@ static void hold_box(const saltusi_polytope* box, const double R[9], double low[
   }
 }
 
-/* What holds all features. */
+/* Box around all features. */
 static void hold_features(const saltusi_shape* shape, const double R[9], double low[3],
                           double high[3]) {
   for (int k = 0; k < 3; k++) {
     low[k] = INFINITY;
     high[k] = -INFINITY;
   }
-  /* a polytope or a mesh is within its vertices, which come first */
+  /* a polytope or a mesh lies in the hull of its vertices, which come first */
   const int count = shape->polytope != NULL ? shape->polytope->vertices
                     : shape->mesh != NULL   ? shape->mesh->vertices
                                             : shape->stored;
   for (int i = 0; i < count; i++) {
     const saltusi_feature* f = &shape->feature[i];
     if (shape->kind != SALTUS_SHAPE_CYLINDER || f->kind == SALTUSI_FEATURE_CIRCLE) {
-      hold_feature(f, R, shape->dimension, low, high); /* rims hold the side of a cylinder */
+      hold_feature(f, R, shape->dimension, low, high); /* rims bound the side of a cylinder */
     }
   }
 }
@@ -123,7 +123,7 @@ void saltusi_shape_box(const saltusi_shape* shape, const saltusi_body_pose* at, 
   }
   double centre[3];
   saltusi_turn(at->R, shape->centre, centre);
-  const bool ball = shape->kind == SALTUS_SHAPE_SPHERE; /* the ball that holds it, below */
+  const bool ball = shape->kind == SALTUS_SHAPE_SPHERE; /* bounded by its ball, below */
   const bool sharp = shape->polytope != NULL && shape->polytope->box && shape->rho == 0.0;
   if (sharp) {
     hold_box(shape->polytope, at->R, low, high);
@@ -132,7 +132,8 @@ void saltusi_shape_box(const saltusi_shape* shape, const saltusi_body_pose* at, 
   }
   const double reach = sqrt(saltusi_dot3(shape->centre, shape->centre)) + shape->radius;
   for (int k = 0; k < 3; k++) {
-    /* the ball is the smaller one where features are arcs of large circles, and all there is without features */
+    /* the ball is smaller where features are arcs of large circles, and the only bound without
+     * features */
     const double from = centre[k] - shape->radius, to = centre[k] + shape->radius;
     low[k] = !ball && low[k] < INFINITY && low[k] > from ? low[k] : from;
     high[k] = !ball && high[k] > -INFINITY && high[k] < to ? high[k] : to;

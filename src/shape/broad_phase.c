@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * broad_phase.c - see broad_phase.h. Of two leaves that meet both keep the other, or have more than they can keep.
+ * broad_phase.c - see broad_phase.h. Two leaves that overlap are in the list of each other, unless a list has
+ * overflowed.
  */
 #include "shape/broad_phase.h"
 
@@ -40,9 +41,9 @@ static void drop(saltusi_broad_phase* n, int item, int other) {
   }
 }
 
-/* No other keeps the item. */
+/* Removes the item from the lists of all others. */
 static void forget(saltusi_broad_phase* n, int item) {
-  if (n->count[item] < 0) { /* too many to know: those whose leaves meet its own */
+  if (n->count[item] < 0) { /* overflowed list: remove it from all leaves that overlap its own */
     const int found = saltusi_tree_find(&n->tree, &n->tree.node[item].box, -1, n->found);
     for (int k = 0; k < found; k++) {
       drop(n, n->found[k], item);

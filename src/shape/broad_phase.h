@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * broad_phase.h - who is near whom among boxes that move little: a tree with enlarged leaves, and for each leaf the
- * others that meet it, which are looked for only when a leaf has to be put elsewhere. What is found is all that meets a
- * box and possibly more.
+ * broad_phase.h - pairs of overlapping boxes among boxes that move little: a bounding volume tree with enlarged
+ * leaves, and for each leaf a list of the leaves that overlap it. Lists are updated only when a leaf is reinserted.
+ * The result contains all boxes that overlap, and possibly more.
  */
 #ifndef SALTUSI_BROAD_PHASE_H
 #define SALTUSI_BROAD_PHASE_H
 
 #include "shape/tree.h"
 
-/* Others that a leaf keeps; of one that has more the tree is asked each time. */
+/* Capacity of the list of a leaf; beyond it every query searches the tree. */
 enum { SALTUSI_NEIGHBOURS = 32 };
 
 typedef struct saltusi_broad_phase {
   saltusi_tree tree;
-  int* count; /* [leaves] others that are kept; -1: there are more */
+  int* count; /* [leaves] entries of each list; -1: overflow */
   int* other; /* [leaves x SALTUSI_NEIGHBOURS] any order */
   int* found; /* [leaves] scratch */
 } saltusi_broad_phase;
 
-/* Empty; arrays have to be set, those of the tree too. */
+/* Empties it; all arrays have to be set before, those of the tree too. */
 void saltusi_broad_phase_clear(saltusi_broad_phase* n, int leaves);
 
-/* The item's box again: nothing happens while its leaf holds it, else the leaf gets the box enlarged by `margin` and by
- * `way`, where it goes. */
+/* Updates the box of an item. No effect while its leaf contains the box. Otherwise the leaf becomes the box
+ * enlarged by `margin` and by the displacement `way`. */
 void saltusi_broad_phase_move(saltusi_broad_phase* n, int item, const saltusi_bounds* box,
                               double margin, const double way[3]);
 
-/* Items above `item` that its box, which its leaf holds, may meet into found [leaves]; how many. Any order. */
+/* Writes the items above `item` that may overlap its box, which its leaf contains, to found [leaves]; returns
+ * their number. Any order. */
 int saltusi_broad_phase_of(const saltusi_broad_phase* n, int item, const saltusi_bounds* box,
                            int* found);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bounds.c - see bounds.h. With N a direction in axes of B, S_B(N) how far B goes along it, d = -Q^T N:
+ * bounds.c - lower bounds of the distance of two shapes, see bounds.h. N is a direction in axes of B, S_B(N) the
+ * support function of B, d = -Q^T N:
  *
  *   distance >= N . (y + y1 s) - max over A of (d + d1 s) . (p - centre) - rho - S_B(N) - (bend + twist |A|) s^2
  *
- * B is what has no end or turns less. Hollow: radius - max over A of |y + y1 s + (Q + Q1 s)(p - centre) - middle| - rho,
- * concave as well. Whatever is not convex: distance >= that of the middle - speed |s|.
+ * B is the unbounded shape, or the one that rotates less. Hollow B: radius - max over A of |y + y1 s + (Q + Q1 s)(p -
+ * centre) - middle| - rho, which is concave too. Non-convex shapes: distance >= distance at the midpoint - speed |s|.
  */
 #include "shape/bounds/bounds.h"
 #include "math/rotation.h"
@@ -38,7 +39,8 @@ void saltusi_sight_of(const saltusi_drift* body, const double centre[3], const s
   double z[3], z1[3], arm[3], arm1[3], part[9], turned[3];
   saltusi_turn(body->at.R, centre, arm);
   saltusi_turn(body->R1, centre, arm1);
-  for (int k = 0; k < 3; k++) { /* positions are subtracted first: nothing is lost far away */
+  for (int k = 0; k < 3; k++) { /* positions are subtracted first: no cancellation far from the
+                                 * origin */
     z[k] = (body->at.x[k] - from->at.x[k]) + arm[k];
     z1[k] = (body->x1[k] - from->x1[k]) + arm1[k];
   }
@@ -89,13 +91,13 @@ void saltusi_lower_take(const double height[3], double bend, const saltusi_suppo
   }
 }
 
-/* ---- far ends ---- */
+/* ---- support functions ---- */
 
 static bool is_half(const saltusi_shape* shape) {
   return shape->kind == SALTUS_SHAPE_HALF_SPACE || shape->kind == SALTUS_SHAPE_HALF_PLANE;
 }
 
-/* How many features come first that hold all others. */
+/* Number of leading features whose hull contains all other features. */
 static int holding(const saltusi_shape* shape) {
   return shape->polytope != NULL ? shape->polytope->vertices
          : shape->mesh != NULL   ? shape->mesh->vertices
@@ -106,7 +108,8 @@ static bool is_arc(const saltusi_shape* shape, int k) {
   return shape->outline != NULL && k >= shape->outline->points;
 }
 
-/* An arc of an outline: its radius counts along the directions of its cone. */
+/* Whether an outline has arcs. The radius of an arc counts only along the directions of its
+ * cone. */
 static bool has_arcs(const saltusi_shape* shape) {
   for (int k = shape->outline != NULL ? shape->outline->points : shape->stored; k < shape->stored;
        k++) {
@@ -117,7 +120,7 @@ static bool has_arcs(const saltusi_shape* shape) {
   return false;
 }
 
-/* d . (p - centre) of the farthest point of a feature, without its radius. */
+/* d . (p - centre) at the support point of a feature, without its radius. */
 static double skeleton_far(const saltusi_feature* f, const double centre[3], const double d[3]) {
   double from[3], other[3];
   saltusi_minus3(f->p, centre, from);
@@ -134,21 +137,22 @@ static double skeleton_far(const saltusi_feature* f, const double centre[3], con
   return at + sqrt(u * u + v * v + w * w);
 }
 
-/* Lines, planes and sides of cones have ends that are features as well. */
+/* Points, circles and ellipsoids. Lines, planes and sides of cones lie in the hull of other
+ * features. */
 static bool holds(const saltusi_feature* f) {
   return f->kind == SALTUSI_FEATURE_POINT || f->kind == SALTUSI_FEATURE_CIRCLE ||
          f->kind == SALTUSI_FEATURE_ELLIPSOID;
 }
 
-/* Whether an arc has its normal along d. */
+/* Whether the cone of an arc contains d. */
 static bool arc_faces(const saltusi_planar_outline* o, int k, const double d[3]) {
   const double* mid = o->cone[k].mid;
   return fabs(atan2(mid[0] * d[1] - mid[1] * d[0], mid[0] * d[0] + mid[1] * d[1])) <=
          o->cone[k].half;
 }
 
-/* The largest of d . (p - centre) + rho over a shape for three directions. Radii count whole, whatever the length of d,
- * since directions that are meant have length 1; of arcs, whose ends do not, they count by it. */
+/* max of d . (p - centre) + rho over a shape, for three directions. Radii are not scaled by |d|, since the exact
+ * directions have length 1. Radii of arcs are scaled, as the support values of the end points of an arc are. */
 static void far_ends(const saltusi_shape* shape, const double centre[3], double d[3][3],
                      double far[3]) {
   const int count = holding(shape);
@@ -167,7 +171,8 @@ static void far_ends(const saltusi_shape* shape, const double centre[3], double 
   }
 }
 
-/* Of its points from the centre, m: what turns. Radii about points do not. */
+/* Largest distance of a skeleton point from the centre, m. Radii about points do not change
+ * under rotation. */
 static double turning_radius(const saltusi_shape* shape) {
   const int count = shape->polytope != NULL || shape->mesh != NULL ? 1 : shape->stored;
   double rho = INFINITY;
@@ -178,7 +183,7 @@ static double turning_radius(const saltusi_shape* shape) {
   return thick ? fmax(0.0, shape->radius - rho) : shape->radius;
 }
 
-/* How far a shape goes along N, in its axes. */
+/* Support function of a shape along N, in axes of the shape. */
 static double extent(const saltusi_shape* shape, const double N[3]) {
   if (is_half(shape)) {
     const saltusi_feature* plane = &shape->feature[0];
@@ -195,7 +200,7 @@ static double extent(const saltusi_shape* shape, const double N[3]) {
 
 /* ---- bounds ---- */
 
-/* Along N in axes of B. */
+/* Bound along N, given in axes of B. */
 static void along_axis(const saltusi_shape* A, const saltusi_bound_view* sight, const double N[3],
                        double reach, const saltusi_support_span* span, saltusi_lower* out) {
   double d[3][3], far[3], height[3], d0[3], d1[3];
@@ -215,7 +220,7 @@ static void along_axis(const saltusi_shape* A, const saltusi_bound_view* sight, 
   saltusi_lower_take(height, sight->bend + (radius > 0.0 ? sight->twist * radius : 0.0), span, out);
 }
 
-/* A in something hollow: points and radii about them. */
+/* A inside of a hollow B: bound by the points of A and their radii. */
 static void in_hollow(const saltusi_shape* A, const saltusi_bound_view* sight,
                       const saltusi_shape* B, const saltusi_support_span* span,
                       saltusi_lower* out) {
@@ -253,7 +258,7 @@ static bool has_only_points(const saltusi_shape* shape) {
   return !has_arcs(shape);
 }
 
-/* Whether bounds are to be made in axes of A instead of B. */
+/* Whether the bounds are computed in axes of A instead of B. */
 static bool is_turned(const saltusi_shape* A, const saltusi_drift* a, const saltusi_shape* B,
                       const saltusi_drift* b) {
   const bool first = is_half(A) || A->rho < 0.0, second = is_half(B) || B->rho < 0.0;
@@ -266,7 +271,7 @@ static bool is_turned(const saltusi_shape* A, const saltusi_drift* a, const salt
   return a->spin < b->spin;
 }
 
-/* By how fast the points of A can go seen from B. */
+/* Bound by the largest speed of the points of A relative to B. */
 static void by_speed(const saltusi_shape* A, const saltusi_bound_view* sight, double slack,
                      const saltusi_support_span* span, saltusi_lower* out) {
   const double radius = turning_radius(A);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bounds_hull.c - bounds of bounds.h for two features one of which is curved: a circle, an ellipsoid, the side of a cone. Each
- * lies in its hull: a disc, a solid, a solid from tip to rim. As long as a direction N parts the hulls the features do not
- * touch, and the bound along N of bounds.c holds for hulls as for shapes: the lowest place of one along N is a concave
- * function of s. N is the normal of the pair, along which hulls of convex shapes are as far apart as the features where these
- * are about to touch; where it does not part them, one of the algorithm of Gilbert (1966).
+ * bounds_hull.c - bounds of bounds.h for two features one of which is curved: a circle, an ellipsoid, the side of a
+ * cone. Each is contained in its hull: a disc, a solid ellipsoid, a solid cone. While a direction N separates the
+ * hulls, the features do not touch. The bound of bounds.c along N holds for hulls as for shapes: the lowest point of
+ * a hull along N is a concave function of s. N is the normal of the pair; close to a contact of convex shapes, hulls
+ * and features have the same distance along it. If it does not separate the hulls, N is computed by the algorithm of
+ * Gilbert (1966).
  */
 #include "math/rotation.h"
 #include "shape/bounds/bounds.h"
@@ -16,7 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The point of a circle that is farthest along d, by its own axes: in its plane to rounding, however steep d is. */
+/* Support point of a circle along d, computed in the axes of the circle: it lies in its plane to rounding for
+ * every d. */
 static void far_on_circle(const saltusi_feature* f, const double centre[3], double radius,
                           const double d[3], double point[3]) {
   double other[3];
@@ -26,7 +28,7 @@ static void far_on_circle(const saltusi_feature* f, const double centre[3], doub
   saltusi_along(length > 0.0 ? radius * y / length : 0.0, other, point, point);
 }
 
-/* The point of the hull of a feature that is farthest along d, without its radius, in body axes. */
+/* Support point of the hull of a feature along d, without its radius, in body axes. */
 static void far_point(const saltusi_feature* f, const double d[3], double point[3]) {
   double axis[3][3], by[3], rim[3], length = 0.0;
   memcpy(point, f->p, sizeof f->p);
@@ -62,7 +64,7 @@ static void far_point(const saltusi_feature* f, const double d[3], double point[
   }
 }
 
-/* The farthest point of a feature from its p. */
+/* Largest distance of a point of a feature from its p. */
 static double radius_of(const saltusi_feature* f) {
   switch (f->kind) {
   case SALTUSI_FEATURE_LINE:
@@ -77,14 +79,15 @@ static double radius_of(const saltusi_feature* f) {
   }
 }
 
-/* Two hulls in axes of the second, which holds still. */
+/* Two hulls in axes of the second, which is at rest there. */
 typedef struct hulls {
   const saltusi_feature *first, *second;
   const saltusi_bound_view* sight;
   double rho;
 } hulls;
 
-/* How far the first is above the second along N at s; lowest less highest point: w, may be NULL. */
+/* Height of the first hull above the second along N at s. w: lowest point of the first less highest point of the
+ * second; may be NULL. */
 static double height_along(const hulls* h, const double N[3], double s, double w[3]) {
   double d[3], turning[3], lowest[3], highest[3], from[3];
   saltusi_turn_back(h->sight->Q, N, d);
@@ -105,8 +108,8 @@ static double height_along(const hulls* h, const double N[3], double s, double w
          s * saltusi_dot3(N, h->sight->y1) - saltusi_dot3(d, from) - h->rho;
 }
 
-/* A direction that parts the two: v goes to the least point of their difference, and the direction of v is tried on the way
- * until it parts them by half of what can be. */
+/* A separating direction by Gilbert's iteration: v converges to the point of least norm of the difference of the
+ * hulls. Stops as soon as v / |v| separates them by half of |v| - rho. */
 static double part(const hulls* h, double N[3]) {
   enum { ROUNDS = 24 };
   double v[3], best = -INFINITY;
@@ -166,17 +169,18 @@ bool saltusi_hulls_treat(const saltusi_feature* A, const saltusi_feature* B) {
   return is_curved(A) || is_curved(B);
 }
 
-/* The gap of a circle or ellipsoid on a plane is its height: what is below is below. */
+/* The gap of a circle or ellipsoid on a plane is its signed height, negative below the plane. */
 static void over_plane(const hulls* h, int branch, const saltusi_support_span* span,
                        saltusi_lower* out) {
   out->value = height_along(h, h->second->a, 0.0, NULL);
-  out->exact = branch == 0; /* the other one of a circle is its highest point */
+  out->exact = branch == 0; /* branch 1 of a circle is its highest point */
   take(h, h->second->a, span, out);
 }
 
-/* How fast the guards of a circle or ellipsoid on a plane can change: ways of its lowest point along the plane, and angles.
- * The direction from the centre of a circle to its lowest point turns with |Q'| / sine of the tilt at most; the lowest point
- * of an ellipsoid goes over its surface with |Q'| times its largest radius of curvature (docs/theory/events.md). */
+/* Bound of the rates of the guards of a circle or ellipsoid on a plane: displacement of its lowest point along the
+ * plane, and angles. The direction from the centre of a circle to its lowest point rotates at most at |Q'| / sine
+ * of the tilt. The lowest point of an ellipsoid moves on its surface at most at |Q'| times the largest radius of
+ * curvature (docs/theory/events.md). */
 static double rate_on_plane(const hulls* h, double span) {
   const saltusi_feature* f = h->first;
   const double spin = h->sight->spin, most = radius_of(f);
@@ -191,11 +195,12 @@ static double rate_on_plane(const hulls* h, double span) {
     const double least = fmin(f->size[0], fmin(f->size[1], f->size[2]));
     way = most + most * most / least;
   }
-  const double angles = sqrt(2.0) * spin; /* of the rim of a cone, a sum of two with squares 1 */
+  const double angles = sqrt(2.0) * spin; /* rim of a cone: a sum of two terms whose squared
+                                           * coefficients add up to 1 */
   return spin > 0.0 ? fmax(h->sight->speed + spin * way, angles) : h->sight->speed;
 }
 
-/* Any other two, by the normal of the pair or one that parts them better. */
+/* All other pairs, along the normal of the pair or a direction with a larger separation. */
 static void apart(const hulls* h, const saltusi_closest* at, const double normal[3],
                   const saltusi_support_span* span, saltusi_lower* out) {
   const double* y = h->sight->y;
@@ -204,12 +209,13 @@ static void apart(const hulls* h, const saltusi_closest* at, const double normal
   const bool known = !isnan(at->gap);
   double height = known ? height_along(h, N, 0.0, NULL) : -INFINITY;
   out->exact = fabs(height - at->gap) <= 64.0 * DBL_EPSILON * size + 1e-6 * fabs(at->gap);
-  if (!out->exact || !(height > 0.0)) { /* below the line that it is not on, or on the far side */
+  if (!out->exact || !(height > 0.0)) { /* closest points outside of the features, or on the far
+                                         * side */
     const double found = part(h, other);
     memcpy(N, found > height ? other : normal, sizeof N);
     height = fmax(found, height);
   }
-  /* where closest points are not determined it is positive, and nothing is known but the bound */
+  /* undetermined closest points: the value is positive, and only the bound holds */
   out->value = known ? at->gap : fmax(height, DBL_MIN);
   take(h, N, span, out);
 }
@@ -221,7 +227,7 @@ void saltusi_hulls_below(const saltusi_two_drifts* two, const saltusi_feature_ca
   const saltusi_feature* B = &two->B->feature[numbers->b - 1];
   const bool plane = A->kind == SALTUSI_FEATURE_PLANE || B->kind == SALTUSI_FEATURE_PLANE;
   const bool turned =
-      plane ? A->kind == SALTUSI_FEATURE_PLANE : two->a->spin < two->b->spin; /* B holds still */
+      plane ? A->kind == SALTUSI_FEATURE_PLANE : two->a->spin < two->b->spin; /* B is at rest */
   const saltusi_drift *first = turned ? two->b : two->a, *second = turned ? two->a : two->b;
   saltusi_bound_view sight;
   const hulls h = {turned ? B : A, turned ? A : B, &sight, A->rho + B->rho};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bounds_pair.c - bounds of bounds.h for two features as far as they go: a vertex, an edge between its ends, a face in its
- * plane. As long as these are apart the pair does not touch, whatever the gap of the lines and planes they lie on is.
+ * bounds_pair.c - bounds of bounds.h for two bounded features: a vertex, an edge between its ends, a face in its
+ * plane. While these are separated the pair does not touch, whatever the gap of the infinite lines and planes.
  */
 #include "math/rotation.h"
 #include "shape/bounds/bounds.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* In body axes. */
+/* A feature in body axes. */
 typedef struct bit {
   int points; /* 0: a plane */
   double p[2][3];
@@ -37,7 +37,7 @@ static bool bit_of(const saltusi_shape* shape, int number, bit* out) {
   return f->rho >= 0.0 && (out->points != 0 || f->kind == SALTUSI_FEATURE_PLANE);
 }
 
-/* The way from the nearest point of b to p, if it is shorter than `way`. */
+/* Vector from the nearest point of b to p, if it is shorter than `way`. */
 static void keep_way(const double p[3], const double b[2][3], int points, double sign,
                      double way[3]) {
   double e[3] = {0.0, 0.0, 0.0}, d[3], w[3];
@@ -55,7 +55,7 @@ static void keep_way(const double p[3], const double b[2][3], int points, double
   }
 }
 
-/* A direction from b to a that parts them well: between ends and edges, and across two edges. */
+/* A separating direction from b to a: between ends and edges, and normal to two edges. */
 static bool direction(const double a[2][3], int na, const double b[2][3], int nb, double N[3]) {
   double way[3] = {INFINITY, 0.0, 0.0};
   for (int k = 0; k < na; k++) {
@@ -64,7 +64,7 @@ static bool direction(const double a[2][3], int na, const double b[2][3], int nb
   for (int k = 0; k < nb; k++) {
     keep_way(b[k], a, na, -1.0, way);
   }
-  if (na == 2 && nb == 2) { /* inside of both */
+  if (na == 2 && nb == 2) { /* closest points in the interior of both */
     double ea[3], eb[3], w[3], across[3], part[3];
     saltusi_minus3(a[1], a[0], ea);
     saltusi_minus3(b[1], b[0], eb);
@@ -89,7 +89,7 @@ static bool direction(const double a[2][3], int na, const double b[2][3], int nb
   return length > 0.0 && isfinite(length);
 }
 
-/* The lowest of the points of a above the top of b, along N, before, in and behind the middle. */
+/* Height of the lowest point of a above the top of b along N, before, at and after the midpoint. */
 static void heights(const bit* a, const saltusi_bound_view* sight, const double N[3], double top,
                     double s, double height[3]) {
   for (int i = 0; i < 3; i++) {
@@ -108,7 +108,7 @@ static void heights(const bit* a, const saltusi_bound_view* sight, const double 
   }
 }
 
-/* The direction along which points are compared with what lies below them; sign -1: points under a plane. */
+/* The direction along which heights are measured; sign -1: points below a plane. */
 static bool axis_between(const double seen[2][3], int points, const bit* below, double N[3],
                          double* sign) {
   *sign = 1.0;
@@ -139,7 +139,7 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_feature
     return;
   }
   if (a.points == 0 && b.points == 0) {
-    return; /* planes touch with what bounds them */
+    return; /* two planes touch only by their edges and vertices */
   }
   const bool turned = a.points == 0 || (b.points > 0 && two->a->spin < two->b->spin);
   const bit *first = turned ? &b : &a, *second = turned ? &a : &b;
@@ -158,7 +158,7 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_feature
   top = saltusi_dot3(N, second->p[0]);
   top = second->points == 2 ? fmax(top, saltusi_dot3(N, second->p[1])) : top;
   double height[3], length[3] = {0.0, 0.0, 0.0};
-  /* a point below a plane is above it the other way round, radii still outside of it */
+  /* a point below a plane: heights along the opposite normal, radii still on the outside */
   heights(first, &sight, N, top + sign * (a.rho + b.rho), span->s, height);
   if (first->points == 2) {
     saltusi_minus3(first->p[1], first->p[0], length);
@@ -166,7 +166,8 @@ void saltusi_features_below(const saltusi_two_drifts* two, const saltusi_feature
   const double radius = sqrt(saltusi_dot3(length, length));
   out->exact = second->points == 0 && first->points == 1;
   if (out->exact || (two->A->dimension == 2 && first->points + second->points == 3)) {
-    /* ways of a point along a face and over its borders, and angles: docs/theory/events.md */
+    /* displacement of a point along a face and across its borders, and angles:
+     * docs/theory/events.md */
     out->rate = fmax(sight.speed + (radius > 0.0 ? sight.spin * radius : 0.0), sight.spin);
   }
   out->value = sign * height[1];

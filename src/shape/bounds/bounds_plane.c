@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bounds_plane.c - bounds of bounds.h for outlines of the plane that are not convex: each straight edge of one is parted
- * from each of the other by the direction between their closest points.
+ * bounds_plane.c - bounds of bounds.h for non-convex planar outlines: for each pair of straight edges, the direction
+ * between their closest points separates them.
  */
 #include "math/rotation.h"
 #include "shape/bounds/bounds.h"
@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* A straight edge in axes of B, or a point, and how it moves. */
+/* A straight edge or a point in axes of B, and its motion. */
 typedef struct bounds_plane_stretch {
   double p[2][2];  /* ends */
   double p1[2][2]; /* their rates; of B zero */
@@ -57,7 +57,7 @@ static void stretch_of(const saltusi_shape* shape, int k, const saltusi_bound_vi
   }
 }
 
-/* The way from the nearest point of an edge to p, if it is shorter. */
+/* Vector from the nearest point of an edge to p, if it is shorter. */
 static void keep_way(const double p[2], const bounds_plane_stretch* edge, double sign,
                      double way[2], double* least) {
   const double e[2] = {edge->p[1][0] - edge->p[0][0], edge->p[1][1] - edge->p[0][1]};
@@ -73,7 +73,7 @@ static void keep_way(const double p[2], const bounds_plane_stretch* edge, double
   }
 }
 
-/* The distance of two that do not cross, and the direction from b to a. */
+/* The distance of two edges that do not cross, and the direction from b to a. */
 static double way_between(const bounds_plane_stretch* a, const bounds_plane_stretch* b,
                           double n[2]) {
   double least = INFINITY;
@@ -96,7 +96,7 @@ bool saltusi_outlines_below(const saltusi_shape* A, const saltusi_bound_view* si
   }
   const double rho = fmax(0.0, A->rho) + fmax(0.0, B->rho), radius = A->radius;
   const double beyond = sight->bend + (radius > 0.0 ? sight->twist * radius : 0.0);
-  /* what is farther now is farther throughout than what is nearest now */
+  /* pairs farther apart than this cannot become the closest pair within the interval */
   const double near = out->value + 2.0 * span->s * (sight->speed + sight->spin * radius);
   for (int i = 0; i < stretch_count(A); i++) {
     bounds_plane_stretch a;
