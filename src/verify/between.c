@@ -125,7 +125,7 @@ static double gap_at(saltusi_checker* c, const target* x, double s) {
   return gap;
 }
 
-/* Part of |s - m| <= r around m where the gap is above -margin; negative: nothing is known. */
+/* Radius of the part of |s - m| <= r around m with a gap above -margin; negative: undecided. */
 static double clear_by_speed(saltusi_checker* c, const target* x, double m, double r) {
   const saltus_enclosure_ops* e = c->system->ops->enclosure;
   saltus_interval t[2][JET];
@@ -267,7 +267,7 @@ void saltusi_check_unlisted(saltusi_checker* c, const saltusi_checked_frame* f, 
 
 /* --- an interval ------------------------------------------------------------------------------------ */
 
-/* Contacts of both frames that touch all the way, into c->between.closed. */
+/* Contacts that are closed in both frames and between them, into c->between.closed. */
 static void find_closed(saltusi_checker* c, double limit) {
   saltusi_between* w = &c->between;
   int before = saltusi_frame_contacts(c, w->a.number, c->before);
@@ -332,7 +332,7 @@ static bool settle(saltusi_checker* c, const target* x) {
   saltusi_checked_contacts found = {.identity = x->identity, .law = x->watch ? 0 : x->law};
   if (!c->to_tolerance) {
     if (gap_at(c, x, 0.0) < 0.0) {
-      return true; /* seen where it closed */
+      return true; /* checked where it closed */
     }
     path_at(c, x->at, w->q);
     saltus_point at = saltusi_point_at(c, w->a.t + x->at * (w->b.t - w->a.t), w->q, NULL);
@@ -365,7 +365,7 @@ static bool check_target(saltusi_checker* c, uint64_t identity, int law, double 
   return clear;
 }
 
-/* Shapes that touch are looked at in the middle of the interval. */
+/* Touching shapes are evaluated at the midpoint of the interval. */
 static void check_touching(saltusi_checker* c, double margin) {
   saltusi_between* w = &c->between;
   path_at(c, 0.5, w->q);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * checker.h - what the parts of a verification share (docs/theory/certificate.md).
+ * checker.h - shared data of the verification (docs/theory/certificate.md).
  *
- * The layer sees base and the public headers alone. Its equations, its integration of motions and its solution of
- * linear equations are its own: what it finds wrong cannot be wrong for the same reason as the run.
+ * The layer includes base and the public headers alone. It has separate equations of motion,
+ * integration and linear solver, so that a run and its verification share no error.
  */
 #ifndef SALTUSI_CHECKER_H
 #define SALTUSI_CHECKER_H
@@ -38,9 +38,9 @@ typedef struct saltusi_checked_constraints {
   uint64_t identity;
   const saltus_contact_law* rule;
   int tangents, rows;
-  bool sticks, rolls, pivots; /* its slip, its rolling, its spin are held */
-  double bond;                /* N, what adhesion pulls */
-  double direction[2];        /* of the slip; in space where its speed is too small to tell */
+  bool sticks, rolls, pivots; /* slip, rolling, spin are constrained to zero */
+  double bond;                /* N, adhesive force */
+  double direction[2];        /* of the slip; in space, for slip speeds near zero */
   double roll[2], spin;       /* the same of rolling and spin */
   double turn; /* rad, by which tolerances of the slip leave that direction open in space */
 } saltusi_checked_constraints;
@@ -51,14 +51,14 @@ typedef struct saltusi_checked_joint_friction {
   double sign; /* of its rate where it does not */
 } saltusi_checked_joint_friction;
 
-/* What a row that is not recorded can give. */
+/* Limit of a force that is not recorded. */
 typedef struct saltusi_unseen {
   const saltusi_checked_contacts* contact; /* NULL: dry friction */
   double most;                             /* N s */
-  bool alone; /* it gives all of that against its rate, if there is one */
+  bool alone; /* the force is at that limit and opposes its rate, if the rate is not zero */
 } saltusi_unseen;
 
-/* The equations at one place: M by its Cholesky factor, F, and rows over all velocities. */
+/* The equations at one configuration: M by its Cholesky factor, F, and rows over all velocities. */
 typedef struct saltusi_equations {
   double *M, *factor;   /* [nv x nv] */
   double *F, *free;     /* [nv] M^-1 F */
@@ -66,8 +66,8 @@ typedef struct saltusi_equations {
   double* D;            /* [unknowns x nv] generalized force of each unknown */
   double* MD;           /* [unknowns x nv] M^-1 D */
   double *A, *x;        /* [unknowns x unknowns], [unknowns] */
-  double* recorded;     /* [unknowns] N, what unknowns are that rows leave open */
-  int *row_of, *column; /* [unknowns] row that an unknown holds; pivots */
+  double* recorded;     /* [unknowns] N, for unknowns that the rows leave undetermined */
+  int *row_of, *column; /* [unknowns] constraint row of an unknown; pivots */
   int rows;             /* most */
 } saltusi_equations;
 
@@ -84,7 +84,7 @@ typedef struct saltusi_between {
   saltusi_checked_frame a, b;
   double* power;          /* [nq x 4] */
   double off;             /* m, rad: how far the motion is from the polynomial, estimated */
-  double bent;            /* m, rad: what the motion is off a straight line */
+  double bent;            /* m, rad: deviation of the motion from a straight line */
   double *q, *low, *high; /* [nq] */
   saltus_interval* range; /* [2 x nq x 3] */
   void* scratch;          /* of enclosures */
@@ -97,7 +97,7 @@ typedef struct saltusi_between {
 typedef struct saltusi_observed_values {
   bool outputs, events;
   double *values, *plain, *most; /* [output_count], plain twice; most: largest of the run */
-  double* forces;                /* [2 nj + 3 x 64] room */
+  double* forces;                /* [2 nj + 3 x 64] workspace */
   double *g, *last, *g_most;     /* [event_count] at a frame, at the one before, largest so far */
   double* open; /* [nc] s, last frame at which a contact was open; -INFINITY: none */
   void* scratch;
@@ -113,15 +113,16 @@ enum {
   SALTUSI_COLUMNS
 };
 
-/* Works that were computed anew, J. */
+/* Works by the recomputed motion, J. */
 typedef struct saltusi_booked {
-  double sum[SALTUSI_COLUMNS];  /* since the start; of what is not known as recorded */
+  double sum[SALTUSI_COLUMNS];  /* since the start; recorded values for columns that cannot be
+                                   computed */
   double step[SALTUSI_COLUMNS]; /* between two frames */
   bool known[SALTUSI_COLUMNS];  /* of `step` */
   double* of;                   /* [nc x 2] friction and normal impulses of each contact */
   double* of_step;              /* [nc x 2] */
-  bool contacts;                /* of_step is known */
-  double round;                 /* of contacts that strike together */
+  bool contacts;                /* of_step is valid */
+  double round;                 /* of simultaneous impacts */
   double gained;                /* by events before the frame at hand */
   long long gains;              /* one past the last of these events */
 } saltusi_booked;
@@ -156,20 +157,20 @@ typedef struct saltusi_checker {
   saltusi_unseen* unseen;              /* [at.rows] */
   double* unseen_x;                    /* [3 x at.rows] N s, in the balances of a step */
   double spread[4]; /* of the last step: momentum, joint impulses, external and drive power */
-  int rows_at_hand; /* of joints and what is not recorded, of the last balance */
+  int rows_at_hand; /* joints and forces that are not recorded, of the last balance */
   const double* joint_force; /* [nj] N, recorded with the step at hand; NULL: not */
-  bool* lost;                /* [nc] bonds that have given way */
+  bool* lost;                /* [nc] broken bonds */
   saltusi_equations at;
-  double *weight_q, *weight_v; /* [nv] what the tolerances allow at the present place */
+  double *weight_q, *weight_v; /* [nv] tolerances at the present state */
   int* coordinate;             /* [nv] that a velocity is the rate of; -1: none alone */
   double *work_q, *work_v;     /* [4 x nq], [12 x nv] */
   double* table;               /* of follow.c */
   double* step_sum;            /* [nj] N s, the same over all frames of a step */
   long long step_pairs;        /* intervals between frames that are in it */
   double* impact_sum;          /* [nj] N s, errors of joint impulses over the impacts of a step */
-  double* follow_error; /* [nj] N s, of the impulses of joints along the motion computed anew */
-  int* column;          /* [nv] of sparse rows */
-  double* gap;          /* [gap_room] */
+  double* follow_error;        /* [nj] N s, of the impulses of joints along the recomputed motion */
+  int* column;                 /* [nv] of sparse rows */
+  double* gap;                 /* [gap_room] */
   uint64_t* identity;
   int* law;
   int gap_room;
@@ -187,8 +188,9 @@ typedef struct saltusi_hit {
   const saltusi_checked_contacts* contact;
   double before[3], after[3]; /* m/s */
   double limit;               /* m/s */
-  double W[9];                /* [rows x rows] kg^-1, with joints held; infinite: not known */
-  int together;               /* contacts that strike with it */
+  double W[9];                /* [rows x rows] kg^-1, under the joint constraints; infinite:
+                                 undetermined */
+  int together;               /* contacts in impact at the same instant */
 } saltusi_hit;
 
 /* --- verify.c --------------------------------------------------------------------------------------- */
@@ -201,7 +203,7 @@ typedef struct saltusi_where {
   bool certain; /* whatever happened between frames */
 } saltusi_where;
 
-/* Notes a value of an item and what it may be at most. A value that is no number fails. */
+/* Records a value of an item with its limit. A value that is not finite fails. */
 void saltusi_note(saltusi_checker* c, saltus_verify_item item, double value, double limit,
                   saltusi_where where);
 void saltusi_skip(saltusi_checker* c, saltus_verify_item item);
@@ -216,7 +218,7 @@ bool saltusi_is_inside(const saltusi_checker* c, long long i);
 /* The contacts of a frame; how many. */
 int saltusi_frame_contacts(const saltusi_checker* c, long long number,
                            saltusi_checked_contacts* list);
-/* [nj] N, mean forces of joints on the way to a frame; NULL: not recorded. */
+/* [nj] N, mean forces of joints over the step to a frame; NULL: not recorded. */
 const double* saltusi_joint_forces(const saltusi_checker* c, const saltusi_checked_frame* f);
 /* Weights at a pair of frames: atol + rtol |x| by velocity. */
 void saltusi_set_shape_mass(saltusi_checker* c, const saltusi_checked_frame* a,
@@ -225,7 +227,7 @@ void saltusi_set_shape_mass(saltusi_checker* c, const saltusi_checked_frame* a,
 /* --- equations.c ------------------------------------------------------------------------------------ */
 
 saltus_point saltusi_point_at(saltusi_checker* c, double t, const double* q, const double* v);
-/* M, its factor and F at a place; false when M is not positive definite. */
+/* M, its factor and F at a state; false when M is not positive definite. */
 bool saltusi_mass_and_force(saltusi_checker* c, const saltus_point* at);
 void saltusi_mass_solve(const saltusi_checker* c, double* x);
 /* Rows of all joints to the front of at.G, b, c. */
@@ -236,26 +238,27 @@ void saltusi_contact_rows(saltusi_checker* c, const saltus_point* at, uint64_t i
 void saltusi_dry_row(saltusi_checker* c, const saltus_point* at, int i, int first, bool with_c);
 /* U of row r at v. */
 double saltusi_row_velocity(const saltusi_checker* c, int r, const double* v);
-/* Solves A x = x of n unknowns with complete pivoting, what depends on others 0; the rank. Says in *left by how much
- * equations that depend on others are not satisfied. */
+/* Solves A x = x of n unknowns with complete pivoting; linearly dependent unknowns are 0.
+ * Returns the rank; *left: residual of the linearly dependent equations. */
 int saltusi_solve(saltusi_checker* c, int n, double* left);
-/* The acceleration while `count` contacts are held; lambda [count x 3]. False: none. */
+/* The acceleration with `count` active contacts; lambda [count x 3]. False: none. */
 bool saltusi_acceleration(saltusi_checker* c, const saltus_point* at, int count, double* a,
                           double* lambda);
-/* r [nv], a momentum, without what impulses of the first n rows can take, which are at hand; those impulses in at.x. The
- * rank of the rows. */
+/* Removes from the momentum r [nv] the part that impulses of the first n rows of at.G can
+ * balance; those impulses in at.x. Returns the rank of the rows. */
 int saltusi_without(saltusi_checker* c, int n, double* r);
-/* Rows of joints and, behind them, of what acts and is not recorded: rolling and spin of the first `count` of c->acting that
- * pushed, and over h > 0 dry friction. How many; c->unseen says what they can give. */
+/* Rows of joints, followed by forces that are not recorded: rolling and spin of the first
+ * `count` of c->acting with a normal force, and for h > 0 joint Coulomb friction. Returns the
+ * number of rows; limits in c->unseen. */
 int saltusi_unseen_rows(saltusi_checker* c, const saltus_point* at, int count, double h);
-/* The way from q0 to q1 along velocities. */
+/* Displacement from q0 to q1 (logarithm map). */
 void saltusi_displacement(const saltusi_checker* c, const double* q0, const double* q1, double* d);
 
 /* --- follow.c --------------------------------------------------------------------------------------- */
 
-/* The motion from frame a to the time of b with c->held contacts, by extrapolation of the midpoint rule (Gragg,
- * Bulirsch, Stoer): q [nq], v [nv], impulses [count x 3], and what saltusi_powers_at integrates. False when it does not
- * converge. */
+/* The motion from frame a to the time of b with the active contacts c->held, by extrapolation of
+ * the midpoint rule (Gragg, Bulirsch, Stoer): q [nq], v [nv], impulses [count x 3], and the
+ * integrals of saltusi_powers_at. False when it does not converge. */
 bool saltusi_follow(saltusi_checker* c, const saltusi_checked_frame* a, double t, int count,
                     double* y);
 size_t saltusi_follow_workspace(int nq, int nv, int nj, int contacts);
@@ -266,16 +269,17 @@ size_t saltusi_follow_workspace(int nq, int nv, int nj, int contacts);
 double saltusi_coefficient(const saltus_contact_law* law, double speed);
 /* |T| in the norm of the cone: at most mu P_N. */
 double saltusi_gauge(const saltus_contact_law* law, const double T[2]);
-/* N, what a bond holds along the tangents. */
+/* N, tangential strength of a bond. */
 double saltusi_bond_shear(const saltus_contact_law* law, double bond);
-/* Friction over the pressure of what slides, rolls and spins, s [rows]; 0 for rows that are held. */
+/* Friction over normal force of sliding, rolling and spinning rows, s [rows]; 0 for constrained
+ * rows. */
 void saltusi_slide(const saltusi_checked_constraints* held, const double* U, double* s);
 void saltusi_patch(saltus_patch patch, double d, double* f, double* m);
 
 /* --- impacts.c -------------------------------------------------------------------------------------- */
 
-/* The impulse P [3] of one contact that strikes alone with U, by a law other than Newton's; W [rows x rows] with joints held.
- * False: this cannot be said. */
+/* The impulse P [3] of a single impact with approach velocity U, by a law other than Newton's; W
+ * [rows x rows] under the joint constraints. False: undetermined. */
 bool saltusi_impact(const saltus_contact_law* law, const double* W, const double* U, double* P);
 /* The same by Newton's law in the plane, with friction. False: there is none, or several. */
 bool saltusi_newton_in_plane(const saltus_contact_law* law, const double* W, const double* U,
@@ -283,7 +287,7 @@ bool saltusi_newton_in_plane(const saltus_contact_law* law, const double* W, con
 
 /* --- jumps.c, events.c ------------------------------------------------------------------------------ */
 
-/* W of the rows of a contact at a place, with joints held, whose rows are at hand. */
+/* W of the rows of a contact at a state, under the joint constraints, whose rows are in at.G. */
 void saltusi_effective_mass(saltusi_checker* c, const saltus_point* at,
                             const saltusi_checked_contacts* contact, int rows, double* W);
 void saltusi_check_law(saltusi_checker* c, const saltusi_hit* h);
@@ -314,15 +318,15 @@ void saltusi_check_jump(saltusi_checker* c, const saltusi_checked_frame* a,
 void saltusi_check_values(saltusi_checker* c, const saltusi_checked_frame* f);
 /* Gaps of a fixed set into c->gap. */
 void saltusi_list_gaps(saltusi_checker* c, const saltus_point* at);
-/* m, what positions may be wrong by at a frame; 0 where no tolerance says. */
+/* m, error limit of positions at a frame; 0 without tolerances. */
 double saltusi_position_limit(const saltusi_checker* c, const saltusi_checked_frame* f);
 void saltusi_check_events(saltusi_checker* c);
 void saltusi_check_ledger(saltusi_checker* c);
 
 /* --- works.c ---------------------------------------------------------------------------------------- */
 
-/* out [nj + count + 2]: forces of joints, power of friction of each held contact, external power, power of drives, at a
- * point whose equations are at hand. lambda [count x 3]. */
+/* out [nj + count + 2]: forces of joints, power of friction of each active contact, external
+ * power, power of drives, at a point whose equations are in c->at. lambda [count x 3]. */
 void saltusi_powers_at(saltusi_checker* c, const saltus_point* at, int count, const double* lambda,
                        double* out);
 /* Books their integrals; `sums` as above. */
@@ -339,7 +343,7 @@ void saltusi_book_begin(saltusi_checker* c);
 void saltusi_check_works(saltusi_checker* c, const saltusi_checked_frame* a,
                          const saltusi_checked_frame* b);
 double saltusi_largest_energy(const saltus_recording_data* d);
-/* J, what columns of the ledger may be wrong by at a frame. */
+/* J, error limit of the columns of the ledger at a frame. */
 double saltusi_energy_limit(const saltusi_checker* c, long long frame);
 
 /* The spread of a value over a step: not below that of the step before, since it vanishes at an extremum. */
@@ -376,15 +380,16 @@ void saltusi_check_created(saltusi_checker* c, const saltusi_checked_frame* b);
 bool saltusi_observed_workspace(saltusi_checker* c);
 /* Outputs of a frame that take no forces of joints. */
 void saltusi_check_outputs(saltusi_checker* c, const saltusi_checked_frame* f);
-/* The others, by forces [nj] at the time of the frame that are known to +- spread [nj]. */
+/* Outputs of joint forces, from forces [nj] at the time of the frame with error bound spread
+ * [nj]. */
 void saltusi_check_force_outputs(saltusi_checker* c, const saltusi_checked_frame* f,
                                  const double* forces, const double* spread);
 /* Events of the scene between two frames; a NULL: the first frame. */
 void saltusi_check_passages(saltusi_checker* c, const saltusi_checked_frame* a,
                             const saltusi_checked_frame* b);
-/* What events of contacts say of the frames around them. */
+/* Events of contacts against the frames around them. */
 void saltusi_check_kinds(saltusi_checker* c);
-/* Lasting forces and friction that begin and end between two frames have their events. */
+/* Begin and end of non-impulsive forces and of friction between two frames have their events. */
 void saltusi_check_statuses(saltusi_checker* c, const saltusi_checked_frame* a,
                             const saltusi_checked_frame* b);
 
@@ -393,7 +398,7 @@ void saltusi_check_statuses(saltusi_checker* c, const saltusi_checked_frame* a,
 bool saltusi_between_workspace(saltusi_checker* c);
 /* Contacts of a frame that are not recorded with it. limit: m, of penetration. */
 void saltusi_check_unlisted(saltusi_checker* c, const saltusi_checked_frame* f, double limit);
-/* Contacts between two frames. limit: m, what positions may be wrong by. */
+/* Contacts between two frames. limit: m, error limit of positions. */
 void saltusi_check_between(saltusi_checker* c, const saltusi_checked_frame* a,
                            const saltusi_checked_frame* b, double limit);
 

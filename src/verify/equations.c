@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * equations.c - the equations of motion at one place, dense and straightforward:
+ * equations.c - the equations of motion at one state, in dense matrices:
  *
- *   M a = F + sum of D x,     G a + c = 0 for joints, normals that are held and tangents that stick,
+ *   M a = F + sum of D x,     G a + c = 0 for joints, active normals and sticking tangents,
  *   D = G, and G_N - s . G_T of a contact that slides, s by its law (docs/theory/certificate.md, 2 and 6).
  */
 #include "checker.h"
@@ -95,7 +95,7 @@ bool saltusi_mass_and_force(saltusi_checker* c, const saltus_point* at) {
   return true;
 }
 
-/* Rows as the system writes them, spread over all velocities: they come at the front of the room for them. */
+/* Sparse rows of the system, as dense rows over all velocities from the first row of at.G. */
 static void spread(saltusi_checker* c, const saltus_rows* rows) {
   for (int r = rows->count - 1; rows->column != NULL && r >= 0; r--) {
     double* row = rows->G + (ptrdiff_t)r * rows->stride;
@@ -155,7 +155,7 @@ double saltusi_row_velocity(const saltusi_checker* c, int r, const double* v) {
   return dot(c->at.G + (ptrdiff_t)r * c->nv, v, c->nv) + c->at.b[r];
 }
 
-/* The largest entry of what is left of A comes to place k. */
+/* Complete pivoting: moves the largest entry of the remaining submatrix of A to (k, k). */
 static double pivot(saltusi_checker* c, int n, int k) {
   double* A = c->at.A;
   int row = k;
@@ -200,7 +200,7 @@ int saltusi_solve(saltusi_checker* c, int n, double* left) {
     double size = fabs(pivot(c, n, rank));
     first = rank == 0 ? size : first;
     if (!(size > 1e-12 * first)) {
-      break; /* sixteen digits, four of them for what elimination loses */
+      break; /* sixteen digits, less four for the rounding errors of elimination */
     }
     for (int i = rank + 1; i < n; i++) {
       double factor_of = A[i * n + rank] / A[rank * n + rank];
@@ -257,7 +257,7 @@ static void push(saltusi_checker* c, int r, double force) {
   }
 }
 
-/* Whether row k of a contact has a force of its own. */
+/* Whether row k of a contact has a constraint force. */
 static bool holds(const saltusi_checked_constraints* h, int k) {
   const saltus_friction_law* f = h->rule->friction;
   if (f == NULL || k <= h->tangents) {
@@ -267,7 +267,8 @@ static bool holds(const saltusi_checked_constraints* h, int k) {
   return rolling ? h->rolls : f->patch != SALTUS_PATCH_NONE ? h->sticks : h->pivots;
 }
 
-/* The unknowns of a held contact: forces D, and the rows that they hold; bonds and viscous friction are forces. */
+/* The unknowns of an active contact: forces D and their constraint rows; bonds and viscous
+ * friction are applied forces. */
 static void add_contact(saltusi_checker* c, evaluation* e, int i) {
   const saltusi_checked_constraints* h = &c->held[i];
   const saltus_friction_law* f = h->rule->friction;
@@ -315,8 +316,8 @@ static double reaction(const saltusi_checker* c, int i, const double* forces) {
   return sqrt(sum);
 }
 
-/* Forces as they were recorded, of the first `count` of c->acting that are held: where rows depend on each other, this says how they
- * share their load. */
+/* Recorded forces of the first `count` active contacts of c->acting: they determine the load
+ * distribution of linearly dependent rows. */
 static void recorded_forces(saltusi_checker* c, const evaluation* e) {
   double* x = c->at.recorded;
   int next = c->nj;
@@ -473,7 +474,7 @@ static int unseen_of(saltusi_checker* c, const saltus_point* at,
   return rows + all - seen;
 }
 
-/* What dry friction i can give in a step, by the recorded force of its joint. */
+/* Largest impulse of joint friction i in a step, by the recorded force of its joint. */
 static double dry_most(const saltusi_checker* c, int i, double h) {
   const saltus_dry_friction* d = &c->system->dry[i];
   if (d->arm > 0.0 && c->joint_force == NULL) {

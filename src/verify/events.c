@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * events.c - impacts of the table of events against the frames: sums of impulses, velocities, energies, and laws of
- * contacts that strike several times at one instant (docs/theory/certificate.md, 4).
+ * events.c - impacts of the table of events against the frames: sums of impulses, velocities,
+ * energies, and impact laws of contacts with several impacts at one instant
+ * (docs/theory/certificate.md, 4).
  */
 #include "checker.h"
 
@@ -154,7 +155,7 @@ static void check_sums(saltusi_checker* c) {
   }
 }
 
-/* The energy of an impact is P . (U- + U+) / 2 of its own numbers, whatever scheme made it. */
+/* The energy of an impact is P . (U- + U+) / 2 of its recorded values, for every scheme. */
 static void check_energies(saltusi_checker* c) {
   for (long long k = 0; k < c->data->event_count; k++) {
     const saltus_event* e = &c->events[k];
@@ -205,7 +206,7 @@ void saltusi_check_events(saltusi_checker* c) {
     }
     g.last = f - 1;
     if (g.last == 0) {
-      continue; /* what happens at the start is in the first step */
+      continue; /* impacts at the start belong to the first step */
     }
     g.event_first = g.event_last;
     while (g.event_last < data->event_count && c->events[g.event_last].t <= data->t[g.first] &&
@@ -218,7 +219,7 @@ void saltusi_check_events(saltusi_checker* c) {
 
 /* --- impacts of one instant, one after the other ---------------------------------------------------- */
 
-/* Events that strike together. */
+/* Simultaneous impacts. */
 typedef struct saltusi_sphere_kernel {
   long long first, last;
   int count;    /* contacts with an impulse */
@@ -246,7 +247,7 @@ static saltusi_checked_contacts contact_of(const saltusi_checker* c, const saltu
   return x;
 }
 
-/* What an event says of its velocities and its energy. */
+/* Velocities and energy of an event. */
 static void check_event(saltusi_checker* c, const saltus_event* e, const saltusi_hit* h) {
   const double* P = e->impulse;
   double off = fmax(fabs(e->u_before - h->before[0]), fabs(e->u_after - h->after[0]));
@@ -269,7 +270,8 @@ static void check_event(saltusi_checker* c, const saltus_event* e, const saltusi
   }
 }
 
-/* One past the events of a round: each contact strikes once. Whether moments act that are not recorded in *open. */
+/* One past the events of a round: at most one impact of each contact. *open: moments act that
+ * are not recorded. */
 static long long round_end(const saltusi_checker* c, double t, long long first, long long last,
                            bool* open) {
   const saltus_event* events = c->events;
@@ -290,7 +292,7 @@ static long long round_end(const saltusi_checker* c, double t, long long first, 
   return i;
 }
 
-/* v1 = v0 + M^-1 G P of a round, with joints held; how many contacts strike. */
+/* v1 = v0 + M^-1 G P of a round, under the joint constraints; returns the number of impacts. */
 static int strike_round(saltusi_checker* c, const saltus_point* at, long long first, long long last,
                         const double* v0, double* v1) {
   int count = 0;
@@ -348,7 +350,8 @@ static double round_off(saltusi_checker* c, const saltus_point* at, const saltus
   return off;
 }
 
-/* Impacts of the table that happen together from v0 on: as many of the next ones as their velocities say. v1: behind them. */
+/* The next round of simultaneous impacts from v0: of all lengths of the round, the one whose
+ * velocities match the table best. v1: after the round. */
 static saltusi_sphere_kernel next_round(saltusi_checker* c, const saltus_point* at,
                                         const saltusi_checked_frame* b, saltusi_sphere_kernel all,
                                         const double* v0, double* v1) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * follow.c - a smooth piece of motion computed anew: Gragg's midpoint rule with the smoothing step, extrapolated in
- * h^2 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.9), in as many parts as it takes.
- * No method of the library is of this kind.
+ * follow.c - recomputation of a smooth trajectory segment: Gragg's midpoint rule with the smoothing
+ * step, extrapolated in h^2 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
+ * II.9), with subdivision until convergence. No integrator of the library uses this method.
  */
 #include "checker.h"
 
@@ -77,7 +77,8 @@ static bool midpoint(saltusi_checker* c, const span* s, int n, const double* y, 
   return true;
 }
 
-/* Whether two values of y agree to a fiftieth of what the tolerances allow: the checker's error then does not count. */
+/* Whether two values of y agree to 1/50 of the tolerances, so that the error of the
+ * recomputation is negligible. */
 static bool agree(const saltusi_checker* c, const span* s, const double* x, const double* y) {
   double least = INFINITY;
   for (int i = 0; i < c->nv; i++) {

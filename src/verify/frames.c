@@ -58,7 +58,7 @@ void saltusi_set_shape_mass(saltusi_checker* c, const saltusi_checked_frame* a,
     double atol_v = def->atol_v != NULL && def->atol_v[i] > 0.0 ? def->atol_v[i] : def->atol;
     int k = c->coordinate[i];
     c->weight_q[i] = k >= 0 ? atol_q + def->rtol * fmax(fabs(a->q[k]), fabs(b->q[k]))
-                            : fmax(atol_q, def->rtol); /* a turn has no size */
+                            : fmax(atol_q, def->rtol); /* angles have no length scale */
     c->weight_v[i] = atol_v + def->rtol * fmax(fabs(a->v[i]), fabs(b->v[i]));
   }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction.c - friction laws as formulas of their own (docs/theory/certificate.md, 6): what a contact that slides gives
- * over its pressure p = P_N + bond, row by row.
+ * friction.c - independent formulas of the friction laws (docs/theory/certificate.md, 6): friction
+ * of a sliding contact over its normal force p = P_N + bond, by rows.
  *
  *   Coulomb, curves   mu(|U|) U / |U|
  *   elliptic          mu(|U|) / mu  N^2 U / |M^-1 N^2 U|,   M = diag(mu, across), N = diag(sliding)
@@ -171,7 +171,7 @@ static void patch_part(const saltus_contact_law* law, const double d[2], double 
   s[2] = mu * p->radius * m * (spin > 0.0 ? 1.0 : spin < 0.0 ? -1.0 : 0.0);
 }
 
-/* A direction, as it was told where the speed is too small to tell or points elsewhere. */
+/* Direction of U; the given direction where the speed is below 1e-9 or U points against it. */
 static double direct(const double* U, int n, const double told[2], double d[2]) {
   double u[2] = {U[0], n > 1 ? U[1] : 0.0};
   double speed = hypot(u[0], u[1]);

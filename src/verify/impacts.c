@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * impacts.c - impact laws of one contact other than Newton's, by formulas of their own (docs/theory/certificate.md, 4).
+ * impacts.c - impact laws of one contact other than Newton's, by independent formulas
+ * (docs/theory/certificate.md, 4).
  *
- * One contact, W = [a b; b c] with joints held, U+ = U- + W P:
+ * One contact, W = [a b; b c] under the joint constraints, U+ = U- + W P:
  *
- *   without friction  every law that knows e alone: U_N+ = -e U_N-
+ *   without friction  every law with e as its only parameter: U_N+ = -e U_N-
  *   Poisson           P_c with U_N = 0, then P_N = P_c + e P_c + x, 0 <= x perp U_N+ >= 0, Coulomb's law on U_T + e_T U_T-
  *                     in both; as printed, friction of the second part is at most mu x
- *   paths             dU_N/dp = a + b tau, dU_T/dp = b + c tau, tau = -mu sign U_T or what sticks, until U_N = -e U_N-
+ *   paths             dU_N/dp = a + b tau, dU_T/dp = b + c tau, tau = -mu sign U_T or sticking,
+ *   until U_N = -e U_N-
  *                     (Newton), p = (1 + e) p_c (Poisson), or the work of restitution is e^2 that of compression (Stronge)
  */
 #include "checker.h"
@@ -67,7 +69,7 @@ static bool solve_plane(const impacts_plane* p, double P[2]) {
     double apart = found ? hypot(P[0] - Q[0], P[1] - Q[1]) : 0.0;
     size = fmax(size, hypot(Q[0], Q[1]));
     if (apart > 1e-7 * size) {
-      return false; /* two answers: the law does not say which */
+      return false; /* two solutions: the law does not determine which */
     }
     P[0] = Q[0];
     P[1] = Q[1];
@@ -128,12 +130,12 @@ static double to_end(const impacts_path* p, double rate) {
   if (law->impact == SALTUS_IMPACT_PATH_POISSON) {
     return (1.0 + law->e_N) * p->pressed - p->P[0];
   }
-  /* U dp + rate dp^2 / 2 = what is left of the work that comes back */
+  /* U dp + rate dp^2 / 2 = remaining work of restitution */
   double left = law->e_N * law->e_N * p->spent - p->given;
   return 2.0 * left / (p->U[0] + sqrt(fmax(0.0, p->U[0] * p->U[0] + 2.0 * rate * left)));
 }
 
-/* How U and P change with p while it slips one way or sticks. */
+/* Rates of U and P over p in a segment of slip in one direction or of sticking. */
 typedef struct impacts_segment {
   double tau, rate_N, rate_T;
 } impacts_segment;
@@ -146,7 +148,7 @@ static impacts_segment piece_of(const impacts_path* p, const double W[4]) {
   return (impacts_segment){tau, W[0] + W[1] * tau, sticks ? 0.0 : W[1] + W[3] * tau};
 }
 
-/* Goes on by dp; turn: compression ends there, stop: slip does. */
+/* Advances by dp; turn: compression ends, stop: slip ends. */
 static void advance(impacts_path* p, const impacts_segment* at, double dp, bool turn, bool stop) {
   double work = p->U[0] * dp + 0.5 * at->rate_N * dp * dp;
   p->spent -= p->compressed ? 0.0 : work;
@@ -223,7 +225,7 @@ static bool strike(const saltus_contact_law* law, const double* W, const double*
   return is_poisson ? poisson(law, W, U, P) : follow_path(law, W, U, P);
 }
 
-/* U_T+ + e_T U_T-, what friction acts against; how much of it goes on along U_T-. */
+/* |U_T+ + e_T U_T-|, the velocity that friction opposes; *along: its product with U_T-. */
 static double slip_after(const saltus_contact_law* law, const double* W, const double* U,
                          const double* P, double* along) {
   int rows = 1 + law->tangents;
@@ -240,8 +242,9 @@ static double slip_after(const saltus_contact_law* law, const double* W, const d
   return size;
 }
 
-/* A coefficient that depends on slip is that of the slip at the end. Where several are, what slid before is tried with that
- * of its slip first, and what stuck or turns round with that of sticking. */
+/* A velocity-dependent coefficient is evaluated at the slip after the impact, by fixed-point
+ * iteration. Several solutions may exist. The initial guess is the coefficient of the slip
+ * before the impact, or that of sticking for a contact without slip or with a reversal. */
 bool saltusi_impact(const saltus_contact_law* law, const double* W, const double* U, double* P) {
   assert(law != NULL && W != NULL && U != NULL && P != NULL);
   enum { ROUNDS = 20000 };

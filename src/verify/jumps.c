@@ -55,7 +55,7 @@ void saltusi_effective_mass(saltusi_checker* c, const saltus_point* at,
   }
 }
 
-/* Friction on U_T+ + e_T U_T-: what the law gives against it, or there is none left. */
+/* Friction on U_T+ + e_T U_T-: the impulse of the friction law, or zero velocity. */
 static void check_friction_law(saltusi_checker* c, const saltusi_hit* h, double e_T) {
   const saltus_contact_law* law = &c->system->laws[h->contact->law];
   const double* P = h->contact->impulse;
@@ -76,12 +76,13 @@ static void check_friction_law(saltusi_checker* c, const saltusi_hit* h, double 
   double off = hypot(P[1] + s[1] * P[0], P[2] + s[2] * P[0]);
   int rows = 1 + law->tangents;
   double W = fmax(h->W[rows + 1], rows > 2 ? h->W[8] : 0.0);
-  /* no slip is left, or the impulse is that of slip: what one of them is off by, as a velocity */
+  /* sticking, or the impulse of the friction law: the smaller violation of the two, as a
+   * velocity */
   double moved = isfinite(W) ? W * off : speed * off / most;
   saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, fmin(speed, moved), 3.0 * h->limit, place_of(h));
 }
 
-/* A law other than Newton's, of a contact that strikes alone: what it makes of the velocities before. */
+/* A law other than Newton's for a single impact: predicted against recorded velocities. */
 static void check_other_law(saltusi_checker* c, const saltusi_hit* h) {
   const saltus_contact_law* law = &c->system->laws[h->contact->law];
   int rows = 1 + law->tangents;
@@ -100,7 +101,7 @@ static void check_other_law(saltusi_checker* c, const saltusi_hit* h) {
   }
 }
 
-/* Whether Newton's law of a contact that strikes alone has one answer, which creates no energy. */
+/* Whether Newton's law of a single impact has one solution, which creates no energy. */
 static bool law_is_sound(const saltus_contact_law* law, const saltusi_hit* h) {
   if (h->together != 1 || law->impact != SALTUS_IMPACT_NEWTON || !isfinite(h->W[0])) {
     return false;
@@ -162,7 +163,7 @@ void saltusi_check_law(saltusi_checker* c, const saltusi_hit* h) {
   }
 }
 
-/* Contacts that strike by a matrix, all of them: U+ = -E U-. */
+/* Simultaneous impacts with a restitution matrix: U+ = -E U-. */
 static void check_matrix(saltusi_checker* c, const saltusi_checked_frame* a,
                          const saltusi_checked_frame* b, int count) {
   const saltus_impacts* all = c->system->impacts;
@@ -260,7 +261,7 @@ void saltusi_check_jump(saltusi_checker* c, const saltusi_checked_frame* a,
   double limit = allowance * (c->def->atol + c->def->rtol * size) + 1e-12 * size;
   const saltus_event* gain = find_event(c, b->t, SALTUS_EVENT_ENERGY_GAIN);
   if (gain !=
-      NULL) { /* the run says so: as much as there is, or more where a later impact of the instant lost some */
+      NULL) { /* reported gain: exact, or larger if a later impact of the instant dissipates */
     saltusi_note(c, SALTUS_VERIFY_IMPACT_ENERGY, fmax(0.0, work - fmax(0.0, gain->energy_change)),
                  limit, (saltusi_where){.frame = b->number, .place = -1});
   } else {

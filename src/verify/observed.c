@@ -17,7 +17,7 @@ bool saltusi_observed_workspace(saltusi_checker* c) {
   saltusi_pool* p = &c->pool;
   double* open = SALTUSI_TAKE(p, double, c->gap_room + 1);
   for (int i = 0; i < c->gap_room && open != NULL; i++) {
-    open[i] = -INFINITY; /* the start may be corrected: the first step says more */
+    open[i] = -INFINITY; /* the start may be corrected: the first step decides */
   }
   c->observed.open = open;
   if (o == NULL) {
@@ -56,14 +56,14 @@ void saltusi_check_outputs(saltusi_checker* c, const saltusi_checked_frame* f) {
   }
   saltus_point at = point_of(c, f);
   double* values = c->observed.values;
-  if (o->outputs_with != NULL) { /* those of joint forces: NaN where these are not known */
+  if (o->outputs_with != NULL) { /* those of joint forces: NaN where these are undetermined */
     o->outputs_with(o->self, &at, c->to_tolerance ? NULL : saltusi_joint_forces(c, f), values);
   } else {
     o->outputs(o->self, &at, values);
   }
   for (int i = 0; i < o->output_count; i++) {
     double recorded = c->data->outputs[f->number * o->output_count + i];
-    if (isnan(values[i])) { /* made of forces of joints: of fixed steps by their means */
+    if (isnan(values[i])) { /* function of joint forces: for fixed steps, of their means */
       continue;
     }
     double size = fmax(fabs(values[i]), c->observed.most[i]);
@@ -217,7 +217,7 @@ static double next_of(const saltusi_checker* c, long long number) {
   return INFINITY;
 }
 
-/* What an event says happens next, at the frame behind it. */
+/* Whether the frame after an event contradicts the event. */
 static bool is_denied(saltusi_checker* c, const saltus_event* e, const saltusi_checked_frame* f) {
   int count = saltusi_frame_contacts(c, f->number, c->acting);
   const saltusi_checked_contacts* x = find(c->acting, count, c, e);
@@ -266,7 +266,7 @@ void saltusi_check_kinds(saltusi_checker* c) {
   }
 }
 
-/* Whether the table has an event of a contact that begins or ends a lasting force, in a time. */
+/* Whether the table has an event of the given kinds for a contact in [from, to]. */
 static bool has_kind(const saltusi_checker* c, const saltusi_checked_contacts* x, double from,
                      double to, unsigned kinds) {
   long long last = 0;

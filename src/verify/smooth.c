@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * smooth.c - a smooth step of a run to a tolerance: the motion is computed anew from its start, with the contacts
- * held that carried a force (docs/theory/certificate.md, 2).
+ * smooth.c - a smooth step of a run to a tolerance: the motion is recomputed from its start with
+ * the contacts active that bore a force (docs/theory/certificate.md, 2).
  */
 #include "checker.h"
 
@@ -13,10 +13,10 @@
 /* Errors of steps are estimates; the tolerance of a certificate is ten of those of the run. */
 static const double allowance = 10.0;
 
-/* A force below this part of the largest one of a frame is what projections leave of none. */
+/* Forces below this part of the largest force of a frame are rounding errors of projections. */
 static const double no_force = 1e-8;
 
-/* Friction above this part of its limit all the way slips. */
+/* Friction above this part of its limit over the whole step is slip. */
 static const double full = 1.0 - 1e-9;
 
 /* Velocities of the rows of a contact at a frame, U [rows]; rows of joints are not touched. */
@@ -42,7 +42,7 @@ static double speed_of(const double* u, int n) {
   return n > 1 ? hypot(u[0], u[1]) : fabs(u[0]);
 }
 
-/* Rolling and spin: from rest to rest they are held. */
+/* Rolling and spin: constrained where the rates at both ends are zero. */
 static void set_turning(saltusi_checked_constraints* held, const double* ua, const double* ub,
                         double slow) {
   const saltus_friction_law* f = held->rule->friction;
@@ -60,8 +60,9 @@ static void set_turning(saltusi_checked_constraints* held, const double* ua, con
   }
 }
 
-/* Sticks or slips, and where to: a reversal is an event, so that the ends of the step tell; from rest to rest it is
- * friction that tells. A slip may begin a little before the end of a step. */
+/* Friction mode and direction of slip. A reversal is an event, so the rates at the ends of the
+ * step decide; if both are zero, the friction force decides. A slip may begin shortly before the
+ * end of a step. */
 static void set_status(saltusi_checker* c, const saltusi_checked_frame* a,
                        const saltusi_checked_frame* b, const saltusi_checked_contacts* acting,
                        saltusi_checked_constraints* held) {
@@ -114,15 +115,16 @@ static void set_dry(saltusi_checker* c, const saltusi_checked_frame* a,
   }
 }
 
-/* What adhesion of a contact pulls: bonds of fixed contacts that touched from the start, until they open. */
+/* Adhesive force of a contact: bonds of fixed contacts that were closed at the start, until they
+ * open. */
 static double bond_of(const saltusi_checker* c, const saltusi_checked_contacts* acting) {
   const saltus_friction_law* f = c->system->laws[acting->law].friction;
   bool held = f != NULL && f->adhesion > 0.0 && !c->data->changing && !c->lost[acting->identity];
   return held ? f->adhesion : 0.0;
 }
 
-/* Whether the force of a contact moves anything by a hundredth of a tolerance; what does not may be what sums and
- * projections leave of none. M is factored at the place of a. */
+/* Whether the force of a contact changes velocities by more than 1/100 of a tolerance. Smaller
+ * forces may be rounding errors of sums and projections. M is factored at the state of a. */
 static bool matters(saltusi_checker* c, const saltusi_checked_frame* a,
                     const saltusi_checked_contacts* acting, double h) {
   saltus_point at = saltusi_point_at(c, a->t, a->q, a->v);
@@ -137,8 +139,8 @@ static bool matters(saltusi_checker* c, const saltusi_checked_frame* a,
   return found;
 }
 
-/* The contacts that carried a force on the way to frame b into c->held; acting [count] those of the frame, moved to
- * the front in the same order. */
+/* The contacts that bore a force in the step to frame b into c->held; acting [count] those of
+ * the frame, moved to the front in the same order. */
 static int hold(saltusi_checker* c, const saltusi_checked_frame* a, const saltusi_checked_frame* b,
                 int count) {
   int held = 0;
@@ -174,8 +176,8 @@ static int hold(saltusi_checker* c, const saltusi_checked_frame* a, const saltus
   return held;
 }
 
-/* Impulses of contacts: recorded mean forces against those of the motion. Only where they are determined: one
- * contact, or contacts whose rows are independent. */
+/* Impulses of contacts: recorded mean forces against those of the recomputed motion. Only where
+ * they are determined: one contact, or contacts with linearly independent rows. */
 static void compare_forces(saltusi_checker* c, const saltusi_checked_frame* a,
                            const saltusi_checked_frame* b, int count, const double* L,
                            double part) {
@@ -184,7 +186,8 @@ static void compare_forces(saltusi_checker* c, const saltusi_checked_frame* a,
     const saltusi_checked_contacts* acting = &c->acting[i];
     for (int k = 0; k < 1 + c->held[i].tangents; k++) {
       double recorded = acting->force[k] * h;
-      /* friction turns fast where a slip in space comes to rest: five times the others */
+      /* the direction of friction changes fast where a slip in space comes to rest: five times
+       * the others */
       double limit = 5.0 * part * allowance * (c->def->atol + c->def->rtol * fabs(recorded));
       limit += k > 0 ? c->held[i].turn * c->held[i].rule->mu * fabs(acting->force[0]) * h : 0.0;
       saltusi_note(c, SALTUS_VERIFY_FORCES, fabs(recorded - L[3 * i + k]) / h, limit / h,
@@ -193,7 +196,7 @@ static void compare_forces(saltusi_checker* c, const saltusi_checked_frame* a,
   }
 }
 
-/* Whether the rows that are held at a frame are independent. */
+/* Whether the active rows at a frame are linearly independent. */
 static bool determined(saltusi_checker* c, const saltusi_checked_frame* f, int count) {
   saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
   if (!saltusi_mass_and_force(c, &at)) {
@@ -232,8 +235,8 @@ static bool determined(saltusi_checker* c, const saltusi_checked_frame* f, int c
   return saltusi_solve(c, rows, &left) == rows;
 }
 
-/* Outputs that are made of forces of joints, by those at frame b; at the end y of the motion computed anew they are a little
- * different, which says how well they are known. */
+/* Outputs of joint forces, with the forces at frame b. The difference to those at the end y of
+ * the recomputed motion is their error bound. */
 static void check_force_outputs(saltusi_checker* c, const saltusi_checked_frame* b, int held,
                                 const double* y) {
   if (c->nj == 0 || !c->observed.outputs) {
@@ -270,7 +273,7 @@ static void check_estimate(saltusi_checker* c, const saltusi_checked_frame* b, d
       e = isnan(d->error[i]) || d->error[i] > e ? d->error[i] : e;
     }
     long long last = 0;
-    bool quiet = true; /* impacts between them are not what is estimated */
+    bool quiet = true; /* impacts between them are excluded from the estimate */
     long long k = saltusi_events_from(c, d->t[i < 0 ? 0 : i], b->t, &last);
     for (; k < last && quiet; k++) {
       quiet = c->events[k].kind != SALTUS_EVENT_ACCUMULATION;

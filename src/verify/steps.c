@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * steps.c - a step of any scheme: momentum and positions between two frames, with limits that every consistent
- * scheme keeps, and Coulomb's law on what acted between them (docs/theory/certificate.md, 3).
+ * scheme keeps, and Coulomb's law on the impulses between them (docs/theory/certificate.md, 3).
  */
 #include "checker.h"
 
@@ -10,20 +10,20 @@
 #include <math.h>
 #include <string.h>
 
-/* Schemes evaluate at places of their own inside a step, and some a little beyond; between the ends a force may go up
- * and down. The spread of the ends is taken eight times for it: linearly implicit ones
- * extrapolate. */
+/* Schemes evaluate at intermediate points of a step, and some slightly beyond its end; between
+ * the ends a force may have an extremum. The allowance is eight times the spread of the ends:
+ * linearly implicit schemes extrapolate. */
 static const double allowance = 8.0;
 static const double eps = 2.3e-16;
 
-/* Sum of what acts between the frames: h times the mean force, and the impacts. */
+/* Total impulse between the frames: h times the mean force, and the impacts. */
 static void total(const saltusi_checked_contacts* acting, double h, double P[3]) {
   for (int k = 0; k < 3; k++) {
     P[k] = acting->impulse[k] + h * acting->force[k];
   }
 }
 
-/* y += G P of all contacts that acted, at a frame's place; size += |G| |P|. */
+/* y += G P of all active contacts at the configuration of a frame; size += |G| |P|. */
 static void add_impulses(saltusi_checker* c, const saltus_point* at, int count, double h, double* y,
                          double* size) {
   for (int i = 0; i < count; i++) {
@@ -45,7 +45,8 @@ static void add_impulses(saltusi_checker* c, const saltus_point* at, int count, 
   }
 }
 
-/* r = M (v1 - v0) - h F - G P at a place; what joints can take is taken out. False when it cannot be said. */
+/* r = M (v1 - v0) - h F - G P at a frame, without the part that joint impulses balance. False
+ * when it cannot be computed. */
 static bool balance(saltusi_checker* c, const saltusi_checked_frame* place, const double* jump,
                     double h, int count, double* r, double* size) {
   saltus_point at = saltusi_point_at(c, place->t, place->q, place->v);
@@ -71,8 +72,9 @@ static bool balance(saltusi_checker* c, const saltusi_checked_frame* place, cons
   return true;
 }
 
-/* What rolling, spin and dry friction must have given, which is not recorded: not more than they can, and all of it
- * against a rate. The balance is that at frame b; off: m/s, by which velocities may be wrong. */
+/* Impulses of rolling, spin and joint friction, which are not recorded: within their limits, and
+ * at the limit against a nonzero rate. The balance is that at frame b; off: m/s, error limit of
+ * velocities. */
 static void check_unseen(saltusi_checker* c, const saltusi_checked_frame* a,
                          const saltusi_checked_frame* b, double off) {
   for (int i = c->nj; i < c->rows_at_hand; i++) {
@@ -135,7 +137,7 @@ static void check_momentum(saltusi_checker* c, const saltusi_checked_frame* a,
   }
   spread = saltusi_spread(c, 0, spread);
   for (int i = 0; i < n; i++) {
-    /* solvers of a step stop at 1e-8 of what moves, and earlier where asked */
+    /* solvers stop at a relative residual of 1e-8, or earlier by their tolerance */
     double limit = allowance * spread + 10.0 * c->weight_v[i] + 1e-6 * c->fastest + 1e3 * eps;
     saltusi_note(c, SALTUS_VERIFY_MOMENTUM, 0.5 * fabs(r[i] + r[n + i]), limit,
                  (saltusi_where){.frame = b->number, .place = i});
@@ -159,7 +161,8 @@ static void check_positions(saltusi_checker* c, const saltusi_checked_frame* a,
     fastest = fmax(fastest, fmax(fabs(a->v[i]), fabs(b->v[i])));
   }
   saltus_point at = saltusi_point_at(c, a->t, a->q, a->v);
-  if (saltusi_mass_and_force(c, &at)) { /* what forces do within the step, where impulses undo it */
+  if (saltusi_mass_and_force(c, &at)) { /* displacement by forces within the step where impulses
+                                           cancel them */
     for (int i = 0; i < n; i++) {
       spread = fmax(spread, h * fabs(c->at.free[i]));
     }
@@ -207,8 +210,8 @@ static int rows_nearby(saltusi_checker* c, const saltus_point* at, long long num
   return rows;
 }
 
-/* r = M (w1 - w0) / h - h F at a place, as a velocity, without what joints and contacts near `b` can take; w0, w1 [nv] at the
- * front of c->work_v. */
+/* r = M (w1 - w0) / h - h F at a frame, as a velocity, without the part that joints and contacts
+ * near `b` can balance; w0, w1 [nv] are the first entries of c->work_v. */
 static bool difference_balance(saltusi_checker* c, const saltusi_checked_frame* place,
                                const saltusi_checked_frame* b, double h, double* r) {
   int n = c->nv;
@@ -275,7 +278,7 @@ static void slip_of(saltusi_checker* c, const saltusi_checked_frame* f,
   }
 }
 
-/* What a contact that slides gives at slip u over its pressure, and its viscous part [N]. */
+/* Friction of a sliding contact at slip u over its normal force, and its viscous part [N]. */
 static void sliding(const saltus_contact_law* law, const double u[2], double s[2],
                     double viscous[2]) {
   double speed = hypot(u[0], u[1]);
@@ -294,7 +297,8 @@ static void sliding(const saltus_contact_law* law, const double u[2], double s[2
   }
 }
 
-/* By how much a slip u at frame `at` turns in a time h, as it does up to a frame beside it; 0: that is beyond a jump. */
+/* Angle by which a slip u at frame `at` rotates in a time h, estimated from an adjacent frame; 0
+ * when that frame is beyond a jump. */
 static double turn_beside(saltusi_checker* c, const saltusi_checked_frame* at, long long number,
                           const saltusi_checked_contacts* acting, const double u[2], double h) {
   if (number < 0 || number >= c->data->count) {
@@ -309,8 +313,9 @@ static double turn_beside(saltusi_checker* c, const saltusi_checked_frame* at, l
   return turns ? acos(fmin(inner, 1.0)) * h / apart : 0.0;
 }
 
-/* Friction where a contact slips at both ends in about the same direction, against what its law says there. Between
- * them slip may turn there and back, by the angle phi: that between the ends, or where it turns round what it turns beside. */
+/* Friction of a contact that slips in about the same direction at both ends, against its law.
+ * Between them slip may rotate by an angle phi: the largest of the angle between the ends and
+ * the estimates from the adjacent frames. */
 static void check_slip(saltusi_checker* c, const saltusi_checked_frame* a,
                        const saltusi_checked_frame* b, const saltusi_checked_contacts* acting,
                        const double P[3]) {
@@ -324,14 +329,14 @@ static void check_slip(saltusi_checker* c, const saltusi_checked_frame* a,
   double sa = hypot(ua[0], ua[1]);
   double sb = hypot(ub[0], ub[1]);
   double inner = (ua[0] * ub[0] + ua[1] * ub[1]) / (sa * sb);
-  /* sticking is meant at other places than the frames by schemes with fixed steps */
+  /* fixed-step schemes impose sticking at other instants than the frames */
   double blur = c->to_tolerance ? 0.0 : 10.0 * h * c->fastest * fmax(1.0, c->fastest);
   double least = 1e-6 * fmax(1.0, fmax(sa, sb)) + 100.0 * c->def->atol + blur;
   bool bends = f != NULL && (f->curve != SALTUS_CURVE_CONSTANT || f->viscous > 0.0);
   bool shared = f != NULL && (f->patch != SALTUS_PATCH_NONE || f->adhesion > 0.0);
-  shared = shared || (bends && c->to_tolerance); /* long steps: the motion computed anew tells */
+  shared = shared || (bends && c->to_tolerance); /* long steps: checked by the recomputed motion */
   if (sa < least || sb < least || inner < 0.8 || law->e_T != 0.0 || shared) {
-    return; /* at the verge of sticking, or it turns: the cone and the momentum have to do */
+    return; /* near sticking, or slip rotates: only cone and momentum are checked */
   }
   double phi = acos(fmin(inner, 1.0));
   if (law->tangents == 2) {
@@ -355,7 +360,8 @@ static void check_slip(saltusi_checker* c, const saltusi_checked_frame* a,
                (saltusi_where){.frame = b->number, .place = -1, .contact = acting});
 }
 
-/* What a bond and viscous friction may add to the impulses of a contact, by their largest over the step. */
+/* Bounds of the impulses of a bond and of viscous friction of a contact, by their largest values
+ * over the step. */
 static void allow(saltusi_checker* c, const saltusi_checked_frame* a,
                   const saltusi_checked_frame* b, const saltusi_checked_contacts* acting,
                   double room[2]) {

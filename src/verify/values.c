@@ -17,7 +17,7 @@ static double largest(const double* x, int n) {
   return most;
 }
 
-/* What a position or a velocity may be wrong by at a frame, of all coordinates the most. */
+/* Error limits of positions and velocities at a frame, the largest over the coordinates. */
 double saltusi_position_limit(const saltusi_checker* c, const saltusi_checked_frame* f) {
   assert(c != NULL && f != NULL);
   if (c->to_tolerance) {
@@ -46,7 +46,7 @@ static void check_joints(saltusi_checker* c, const saltusi_checked_frame* f) {
   saltusi_joint_rows(c, &at, false);
   for (int i = 0; i < c->nj; i++) {
     double u = saltusi_row_velocity(c, i, f->v);
-    /* schemes hold a rate at a place within a step: it changes by about h c until the frame */
+    /* schemes impose a rate at a point within a step: it changes by about h c until the frame */
     double bent = h * fmax(fast * fast, 2.0 * c->bend[i]);
     double limit = c->to_tolerance ? 10.0 * (c->def->atol + c->def->rtol * fmax(1.0, fast))
                                    : 1e-6 * fast + bent + 1e-12;
@@ -55,7 +55,7 @@ static void check_joints(saltusi_checker* c, const saltusi_checked_frame* f) {
   }
 }
 
-/* Whether the next frame comes before an approach has gone deeper than what is allowed anyway. */
+/* Whether the next frame precedes the time at which an approach exceeds the admissible depth. */
 static bool is_before_jump(const saltusi_checker* c, const saltusi_checked_frame* f, double u,
                            double depth) {
   if (f->number + 1 == c->data->count) {
@@ -64,7 +64,7 @@ static bool is_before_jump(const saltusi_checker* c, const saltusi_checked_frame
   return f->number + 1 < c->data->count && -u * (c->data->t[f->number + 1] - f->t) <= depth;
 }
 
-/* A gap and a normal velocity that were recorded, computed anew. */
+/* A recorded gap and normal velocity against recomputed values. */
 static void check_contact(saltusi_checker* c, const saltusi_checked_frame* f,
                           const saltusi_checked_contacts* acting) {
   saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
@@ -131,7 +131,7 @@ static void check_geometry(saltusi_checker* c, const saltusi_checked_frame* f, i
     double x[2] = {table->point[3 * r + k], table->normal[3 * r + k]};
     double y[2] = {known ? place.point[k] : NAN, known ? place.normal[k] : NAN};
     for (int m = 0; m < 2; m++) {
-      bool none = isnan(x[m]) && isnan(y[m]); /* not known to the scene either */
+      bool none = isnan(x[m]) && isnan(y[m]); /* undefined in the scene as well */
       saltusi_note(c, SALTUS_VERIFY_VALUES, none ? 0.0 : fabs(x[m] - y[m]), 1e-12 * size, where);
     }
   }
@@ -141,7 +141,7 @@ static void check_geometry(saltusi_checker* c, const saltusi_checked_frame* f, i
   }
 }
 
-/* A contact that pushed on the way here touches at one end of the way. */
+/* A contact with a normal force in the step to a frame touches at one end of the step. */
 static void check_open(saltusi_checker* c, const saltusi_checked_frame* f,
                        const saltusi_checked_contacts* acting, int before) {
   if (f->number == 0 || isnan(acting->gap)) {
@@ -150,7 +150,7 @@ static void check_open(saltusi_checker* c, const saltusi_checked_frame* f,
   double moved =
       fabs(acting->impulse[0]) + fabs(acting->force[0]) * (f->t - c->data->t[f->number - 1]);
   if (moved <= SALTUSI_LOST_IN_SUMS * c->hardest) {
-    return; /* none, or what sums of impulses leave of none */
+    return; /* none, or rounding errors of sums of impulses */
   }
   double nearest = fabs(acting->gap);
   for (int i = 0; i < before; i++) {

@@ -99,7 +99,7 @@ static void clear_items(saltus_certificate* out) {
   }
 }
 
-/* What a correction of the start changes. */
+/* Items that a correction of the start affects. */
 static bool starts_late(saltus_verify_item item) {
   return item == SALTUS_VERIFY_POSITIONS || item == SALTUS_VERIFY_MOMENTUM ||
          item == SALTUS_VERIFY_PENETRATION || item == SALTUS_VERIFY_JOINTS ||
@@ -208,7 +208,8 @@ static saltus_status check_sizes(const saltus_verify_def* def) {
   return bad != NULL ? refuse(def, bad) : SALTUS_OK;
 }
 
-/* --- room ------------------------------------------------------------------------------------------- */
+/* --- workspace
+ * -------------------------------------------------------------------------------------- */
 
 /* Which coordinate a velocity alone is the rate of. */
 static void find_coordinates(saltusi_checker* c) {
@@ -316,14 +317,15 @@ static long long step_end(const saltus_recording_data* d, long long i) {
 /* Whether a frame from `from` to `end` lies in the middle of the step that begins at t. */
 static bool has_middle(const saltus_recording_data* d, long long from, long long end, double t) {
   double h = d->t[end] - t;
-  bool found = !(h > 1e-12 * fmax(1.0, fabs(t))); /* no room for a middle */
+  bool found = !(h > 1e-12 * fmax(1.0, fabs(t))); /* interval too short for a midpoint */
   for (long long i = from; i < end && !found; i++) {
     found = fabs(d->t[i] - t - 0.5 * h) <= 1e-6 * h + 1e-15 * fabs(t); /* rounding of times */
   }
   return found;
 }
 
-/* Whether the step from frame `last` to `end` is as long as it says; the end of one that was dropped makes it shorter. */
+/* Whether the time from frame `last` to `end` is the recorded step size; it differs where frames
+ * at ends of steps are missing. */
 static bool is_as_long(const saltus_recording_data* d, long long last, long long end) {
   double h = d->h != NULL ? d->h[end] : 0.0;
   double off = fabs(d->t[end] - d->t[last] - h);
@@ -341,7 +343,7 @@ static beat find_beat(const saltus_recording_data* d) {
     middles += has_middle(d, i + 1, end, d->t[i]);
     i = end;
   }
-  /* a few that are missing were lost, a quarter was not asked for */
+  /* a few missing frames were lost; a missing quarter was not recorded */
   return (beat){.every = changes > 0 && 4 * ends >= 3 * changes,
                 .middles = changes > 2 && 4 * middles >= 3 * changes,
                 .full = 4 * middles >= 3 * changes};
@@ -385,7 +387,8 @@ void saltus_certificate_without_steps(saltus_certificate* c, bool impacts) {
   c->unfollowed = "the recording does not hold every step: --certify records them";
 }
 
-/* A step of the recording from frame `last` to `end`: it is the next one, as long as it says, with its middle. */
+/* A step of the recording from frame `last` to `end`: consecutive number, recorded step size,
+ * and midpoint. */
 static void check_beat(saltusi_checker* c, beat known, long long last, long long end) {
   const saltus_recording_data* d = c->data;
   saltusi_where where = {.frame = end, .place = -1};
@@ -433,7 +436,7 @@ static void check_time(saltusi_checker* c) {
     if (c->every) {
       check_beat(c, known, i, end);
     }
-    /* what is as long as its last step is one step */
+    /* an interval as long as its last step is one step */
     bool wrong = d->h != NULL && d->step[end] - d->step[i] > 1 && is_as_long(d, i, end) &&
                  d->h[end] > 1e-9 * fmax(1.0, fabs(d->t[end]));
     saltusi_note(c, SALTUS_VERIFY_TIME, wrong ? INFINITY : 0.0, 0.0,
@@ -475,7 +478,7 @@ static void follow_bonds(saltusi_checker* c, const saltusi_checked_frame* f) {
   }
 }
 
-/* Whether impacts happened on the way to a frame. */
+/* Whether impacts occurred in the step to a frame. */
 static bool has_impulse(saltusi_checker* c, const saltusi_checked_frame* b) {
   int count = saltusi_frame_contacts(c, b->number, c->acting);
   for (int i = 0; i < count; i++) {
@@ -643,7 +646,8 @@ static saltus_status go(saltusi_checker* c) {
       saltusi_check_passages(c, NULL, &b);
     }
     if (fires_at(c, b.t)) {
-      saltusi_skip(c, SALTUS_VERIFY_VALUES); /* before or after it: the frame does not say */
+      saltusi_skip(c, SALTUS_VERIFY_VALUES); /* before or after the event: undetermined by the
+                                                frame */
     } else {
       saltusi_check_values(c, &b);
       saltusi_check_outputs(c, &b);

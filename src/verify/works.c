@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * works.c - the columns of the ledger, works of contacts and forces of joints, summed up along the motion that was
- * computed anew and over the impacts of the frames (docs/theory/certificate.md, 5).
+ * works.c - the columns of the ledger, works of contacts and forces of joints, summed along the
+ * recomputed motion and over the impacts of the frames (docs/theory/certificate.md, 5).
  */
 #include "checker.h"
 
@@ -118,7 +118,7 @@ void saltusi_compare_joints(saltusi_checker* c, const saltusi_checked_frame* a,
     return;
   }
   part *=
-      jumps ? 100.0 : 1.0; /* a projection of velocities at an impact is in the mean behind it */
+      jumps ? 100.0 : 1.0; /* the mean behind an impact contains the projection of its velocities */
   saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   saltusi_joint_rows(c, &at, false);
   for (int i = 0; recorded != NULL && i < c->nv; i++) {
@@ -241,7 +241,8 @@ void saltusi_check_step_works(saltusi_checker* c, const saltusi_checked_frame* a
       continue; /* rolling and spin do work, too, and are not recorded */
     }
     int rows = 1 + law->tangents;
-    double W[9] = {0.0}; /* what an impulse makes and takes back within a step */
+    double W[9] = {0.0}; /* Delassus block: velocities that impulses create and cancel within a
+                            step */
     if (x->impulse[0] != 0.0 || x->force[0] != 0.0) {
       saltusi_effective_mass(c, &at, x, rows, W);
     }
