@@ -33,12 +33,13 @@ static const saltus_field fields[] = {
 
 SALTUSI_DEFAULTS(saltus_adaptive_options, saltus_adaptive_options_default, fields)
 
-/* Events go into the report of the step at hand. */
+/* Appends an event to the report of the current step. */
 static void report(void* who, const saltus_event* event) {
   saltusi_step_event(who, event);
 }
 
-/* What went through each contact: lasting forces and impacts together; events distinguish them. */
+/* Total impulse of each contact: non-impulsive forces plus impacts. Events list the impacts
+ * separately. */
 static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
   for (int key = 0; key < w->o.contacts; key++) {
     bool acted = w->outcome.hit[key] || saltusi_is_closed(&w->contact[key]);
@@ -61,7 +62,7 @@ static void report_contacts(const saltusi_adaptive* w, const saltusi_step* s) {
   }
 }
 
-/* The work struct for a step of a scheme; the memory that is changed is memory1. */
+/* Workspace of a step of a scheme; memory1 is the only memory that is written. */
 static saltusi_adaptive* open_step(void* work, const void* options, const saltusi_step* s,
                                    int method) {
   saltusi_adaptive* w = work;
@@ -183,7 +184,7 @@ static void dense_work(void* work, const void* options, const saltusi_dense_quer
   saltusi_adaptive_dense_work(query->data, into);
 }
 
-/* Contact rows into three places for each contact. */
+/* Contact rows into three slots for each contact. */
 static void spread(const saltusi_layout_tables* o, const double* rows, double* out) {
   for (int key = 0; key < o->contacts; key++) {
     int count = 1 + o->law[key]->tangents;
@@ -216,7 +217,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
                             int method) {
   saltusi_adaptive* w = open_step(work, options, s, method);
   const saltus_dims* d = &s->eval->sys.dims;
-  w->report = NULL; /* what happens at the start is reported when it starts */
+  w->report = NULL; /* events at t0 are reported by the first step */
   w->log = (saltus_log){0};
   saltus_status status = saltusi_adaptive_forces(w, s->memory1, s->h, s->q0, s->v0);
   if (status == SALTUS_OK) {
@@ -227,7 +228,7 @@ static saltus_status forces(void* work, const void* options, const saltusi_step*
   return status;
 }
 
-/* Friction laws that are not among the statuses; NULL: it is. */
+/* Name of a friction law that no contact status represents; NULL: all are represented. */
 static const char* untreated(const saltus_contact_law* contact, bool special) {
   const saltus_friction_law* law = contact->friction;
   if (law == NULL) {

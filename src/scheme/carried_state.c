@@ -22,7 +22,7 @@ typedef struct carried_state_head {
 
 typedef struct carried_state_entry {
   uint64_t identity;
-  int64_t law; /* -1: nobody has the key */
+  int64_t law; /* -1: the key is unused */
 } carried_state_entry;
 
 uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key) {
@@ -99,7 +99,7 @@ size_t saltus_scheme_memory_bytes(const saltus_scheme* scheme) {
   return table_bytes(scheme) + scheme->carried * sizeof(double);
 }
 
-/* Keys that a failed step gave are taken back by the next one: they are not there. */
+/* Keys that a failed step assigned are released by the next one: they count as new. */
 static bool is_new(const saltusi_contact_table* table, int key) {
   for (int i = 0; i < table->added_count; i++) {
     if (table->added[i] == key) {
@@ -137,7 +137,8 @@ static saltus_status refuse(const saltus_scheme* scheme, size_t size) {
   return SALTUS_ERR_INPUT;
 }
 
-/* Whether bytes have the size of a table and memory for as many keys as they say, and laws that there are. */
+/* Whether the bytes have the size of a table with memory for its number of keys, and valid law
+ * indices. */
 static bool fits(const saltus_scheme* scheme, const unsigned char* from, size_t size,
                  carried_state_head* first) {
   if (size < sizeof *first) {
@@ -197,8 +198,8 @@ static saltus_status check_identities(const saltus_scheme* scheme, const unsigne
   return twice ? refuse(scheme, size) : SALTUS_OK;
 }
 
-/* SALTUS_ERR_INPUT where memory holds what no step could have written. Bytes may lie anywhere, so that they are read
- * from a copy. */
+/* SALTUS_ERR_INPUT where the memory holds values that no step could have written. The bytes may be
+ * unaligned: they are read from a copy. */
 static saltus_status check_memory(const saltus_scheme* scheme, const unsigned char* from,
                                   size_t size, int contacts) {
   saltus_system sys = scheme->eval.sys;
@@ -223,8 +224,8 @@ static saltus_status check_memory(const saltus_scheme* scheme, const unsigned ch
   return good ? SALTUS_OK : refuse(scheme, size);
 }
 
-/* The table of a changing set, and room for as many keys as it had. Nothing is changed by bytes that do not
- * fit. */
+/* The table of a time-varying contact set, with capacity for its keys. Bytes that do not fit change
+ * nothing. */
 static saltus_status load_table(saltus_scheme* scheme, const unsigned char* from, size_t size) {
   carried_state_head first = {.contacts = 0};
   if (!fits(scheme, from, size, &first)) {

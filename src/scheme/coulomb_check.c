@@ -27,7 +27,8 @@ static double outside(const saltus_contact_law* law, const saltus_friction_law* 
   return fmax(excess, -P[0]);
 }
 
-/* What would stop the motion that forces alone give the rows of a contact in the step, N s. */
+/* Impulse that would stop the motion that the forces alone give the rows of a contact in the step,
+ * N s. */
 static saltus_status find_stopping(saltusi_eval* eval, const saltusi_coulomb_step* step,
                                    const saltusi_coulomb_work* work, int key, double* most) {
   const saltus_system* sys = &eval->sys;

@@ -47,7 +47,7 @@ typedef struct saltusi_coulomb_work {
   double* response; /* [nv] */
 } saltusi_coulomb_work;
 
-/* SALTUS_RETRY_SMALLER: a contact disobeys, and is in eval->bound. */
+/* SALTUS_RETRY_SMALLER: a contact violates the law; it is reported in eval->bound. */
 saltus_status saltusi_coulomb_check(saltusi_eval* eval, const saltusi_coulomb_step* step,
                                     const saltusi_coulomb_work* work);
 

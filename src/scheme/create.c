@@ -16,12 +16,12 @@
 #include <limits.h>
 #include <string.h>
 
-/* Room for events to begin with: no step of the studies to a tolerance has more. */
+/* Initial capacity for events: no step of the convergence studies has more. */
 enum { EVENTS_FIRST = 64 };
 /* Keys are int, and arrays have some rows for each. */
 enum { CONTACTS_MOST = INT_MAX / 64 };
 
-/* A system that needs what the scheme cannot do is refused now, not computed wrongly later. */
+/* Rejects systems with features that the scheme does not support. */
 static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_system* sys,
                                   saltus_log log) {
   const char* name = ops->info.name;
@@ -84,8 +84,8 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
   return SALTUS_OK;
 }
 
-/* Whether friction of a contact is more than one of slip: statuses of slip have any direction that follows from it, but impacts
- * with a curve beside a rule of its own have no law. */
+/* Whether the friction of a contact goes beyond a slip law. Slip modes support any direction that
+ * follows from the slip; impacts with a curve and a user-defined impact rule have no law. */
 static bool is_more_than_slip(const saltus_contact_law* law) {
   if (law->friction == NULL) {
     return false;
@@ -98,7 +98,7 @@ static bool is_more_than_slip(const saltus_contact_law* law) {
          (law->friction->sliding[0] > 0.0 && saltusi_has_curve(law->friction));
 }
 
-/* Friction beyond Coulomb's law, up to scaled rows. */
+/* Friction beyond Coulomb's law, except scaled rows. */
 static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus_system* sys,
                                      saltus_log log) {
   if ((ops->info.treats & SALTUS_TREATS_FRICTION_LAWS) != 0) {
@@ -136,16 +136,16 @@ static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus
   return SALTUS_OK;
 }
 
-/* Whether a scheme is told laws without their curves, which it treats beside them. */
+/* Whether a scheme gets laws without their friction curves, which it treats separately. */
 static bool is_told_plain(const saltusi_scheme_ops* ops) {
   return (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
 }
 
-/* Whether impacts follow laws that the steps of the scheme do not have. */
+/* Whether impacts follow laws that the steps of the scheme do not include. */
 static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
   const saltus_impacts* rule = sys->impacts;
   bool any = saltusi_impacts_special(sys) || (rule != NULL && rule->energy != SALTUS_GAIN_REPORT);
-  bool more = false; /* friction that impacts of src/law do not have */
+  bool more = false; /* friction that the impact laws of src/law do not include */
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
     more = more || saltusi_friction_is_more_than_curve(&sys->laws[i]);
   }
@@ -153,8 +153,9 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
     const saltus_contact_law* law = &sys->laws[i];
     any = any || (law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0 &&
                   (ops->info.treats & SALTUS_TREATS_POISSON) == 0);
-    /* steps that hold the coefficient of sticking alone do not have the slip at the end of an impact; impacts that are spread over two
-     * steps have a normal impulse in each, and friction in each has no limit as h falls */
+    /* steps with the static coefficient alone miss the slip at the end of an impact; an impact
+     * spread over two steps has a normal impulse in each, and the friction of each has no limit for
+     * h -> 0 */
     const bool rough = law->mu > 0.0 && law->tangents > 0;
     any = any || (is_told_plain(ops) && saltusi_has_curve(law->friction));
     any = any || (ops->runs_ahead > 0 && !more && rough);
@@ -162,7 +163,7 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
   return any && !ops->info.chooses_step;
 }
 
-/* Bonds that break for ever are forgotten where a step starts anew after an impact. */
+/* The state of permanently broken bonds is lost where a step restarts after an impact. */
 static saltus_status check_bonds(const saltusi_scheme_ops* ops, const saltus_system* sys,
                                  saltus_log log) {
   for (int i = 0; i < sys->law_count && sys->laws != NULL && jumps(ops, sys); i++) {
@@ -178,8 +179,8 @@ static saltus_status check_bonds(const saltusi_scheme_ops* ops, const saltus_sys
   return SALTUS_OK;
 }
 
-/* Every array, in one block. Last come the large ones that are written before they are read: most steps
- * touch a few pages of them. Returns the bytes before those, which start as zeros. */
+/* All arrays in one block. Large arrays that are written before they are read come last: most steps
+ * touch few of their pages. Returns the bytes before those, which start as zeros. */
 static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   const saltusi_scheme_ops* ops = in->ops;
   const saltus_dims* dims = &in->eval.sys.dims;
@@ -241,7 +242,7 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   return zeroed;
 }
 
-/* What a step sees that does not change from step to step. */
+/* Step data that are constant from step to step. */
 static void bind_step(saltus_scheme* in) {
   in->step = (saltusi_step){
       .eval = &in->eval,
@@ -258,7 +259,8 @@ static void bind_step(saltus_scheme* in) {
   };
 }
 
-/* Arrays for the room at hand, in a new block: counted first, then cut. The old block is left alone. */
+/* Arrays for the current capacity in a new block: sized first, then assigned. The old block is
+ * unchanged. */
 static saltus_status lay_out(saltus_scheme* in) {
   const saltusi_scheme_ops* ops = in->ops;
   saltus_system* sys = &in->eval.sys;
@@ -298,8 +300,8 @@ static saltus_status lay_out(saltus_scheme* in) {
   return SALTUS_OK;
 }
 
-/* Doubles of a description, from room for other contacts. Without a description they depend on no contact,
- * or contacts are as many as before. */
+/* Copies doubles from a layout with another contact capacity. Without a description they are
+ * independent of contacts, or the capacity is equal. */
 static void carry(const saltus_scheme* in, int contacts, saltusi_transfer_fn* describe,
                   size_t count, const double* from, double* to) {
   const saltus_dims* d = &in->eval.sys.dims;
@@ -319,7 +321,7 @@ void saltusi_scheme_dense_transfer(const saltus_scheme* scheme, int contacts, co
   carry(scheme, contacts, scheme->ops->carry_dense, scheme->dense_count, from, to);
 }
 
-/* What a scheme keeps from step to step goes along into new room. */
+/* Copies the carried data of a scheme into a new layout. */
 static void move(saltus_scheme* in, const saltus_scheme* old) {
   const saltusi_scheme_ops* ops = in->ops;
   const saltus_dims* d = &in->eval.sys.dims;
@@ -345,7 +347,7 @@ static void move(saltus_scheme* in, const saltus_scheme* old) {
   memcpy(in->limited, old->limited, (size_t)(d->nq + d->nv + contacts) * sizeof(long long));
 }
 
-/* Lays out for a room; on failure nothing has changed but what was wanted. */
+/* Lays out for a capacity; on failure the scheme is unchanged. */
 static saltus_status lay_out_for(saltus_scheme* scheme, const saltusi_step_capacity* room) {
   const saltus_scheme old = *scheme;
   scheme->eval.room = *room;
@@ -359,8 +361,8 @@ static saltus_status lay_out_for(saltus_scheme* scheme, const saltusi_step_capac
   return SALTUS_OK;
 }
 
-/* Contacts that many bodies will have once the first of them touch, two each in space: growth from one on would clear
- * some large arrays a dozen times. */
+/* Initial contact capacity of many bodies, two contacts per body in space: growth from one contact
+ * on would clear large arrays a dozen times. */
 static size_t contacts_of_many(const saltus_dims* d) {
   enum { MANY = 256, EACH = 3 };
   return d->nv < MANY ? 0 : (size_t)(d->nv / EACH < CONTACTS_MOST ? d->nv / EACH : CONTACTS_MOST);
@@ -408,7 +410,7 @@ static void set_tolerances(saltus_scheme* scheme, const double* atol_q, const do
   bind_step(scheme);
 }
 
-/* Room for as many events of a step; those that are there are kept. */
+/* Grows the event storage to a capacity; existing events are kept. */
 saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted) {
   assert(scheme != NULL);
   saltusi_event_list* list = &scheme->events;
@@ -425,7 +427,8 @@ saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted) {
   return SALTUS_OK;
 }
 
-/* This struct, options and two of the scheme's own: one is in use, the other for the next layout; then laws without curves. */
+/* This struct, options and two workspaces of the scheme (one in use, one for the next layout), then
+ * laws without curves. */
 enum { HEAD_PARTS = 6 };
 
 static size_t head_bytes(const saltusi_scheme_ops* ops, int plain, size_t at[HEAD_PARTS - 1]) {
@@ -447,13 +450,13 @@ static size_t head_bytes(const saltusi_scheme_ops* ops, int plain, size_t at[HEA
   return arena.used;
 }
 
-/* Laws that a scheme has to be told without their curves; 0: none. */
+/* Number of laws that the scheme gets without their curves; 0: none. */
 static int plain_laws(const saltusi_scheme_ops* ops, const saltus_system* sys) {
   return is_told_plain(ops) && sys->laws != NULL && saltusi_frictions_special(sys) ? sys->law_count
                                                                                    : 0;
 }
 
-/* With the coefficient of sticking alone. */
+/* With the static coefficient alone. */
 static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* laws,
                        saltus_friction_law* frictions) {
   scheme->eval.curves = scheme->own;
@@ -463,7 +466,7 @@ static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* law
       frictions[i] = *laws[i].friction;
       frictions[i].curve = SALTUS_CURVE_CONSTANT;
       frictions[i].viscous = 0.0;
-      frictions[i].adhesion = 0.0; /* finite forces do nothing in an impact */
+      frictions[i].adhesion = 0.0; /* finite forces have no impulse in an impact */
       laws[i].friction = &frictions[i];
     }
   }

@@ -39,7 +39,7 @@ saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
                                 : scheme->ops->dense(scheme->work, scheme->options, &query);
 }
 
-/* One contact at the time of a query that is complete. */
+/* One contact at the time of a complete query. */
 static void ask_contact(saltus_scheme* scheme, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact) {
   if (scheme->clocks != NULL) {
@@ -149,7 +149,7 @@ saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* s
                              .memory1 = scheme->memory1,
                              .atol_q = scheme->has_atol_q ? scheme->atol_q : NULL,
                              .atol_v = scheme->has_atol_v ? scheme->atol_v : NULL};
-  saltus_work kept = scheme->eval.work; /* who looks is no part of the work */
+  saltus_work kept = scheme->eval.work; /* queries do not count as work of the run */
   saltus_status status = scheme->clocks != NULL
                              ? saltusi_async_islands_forces(scheme->clocks, &step, forces)
                              : scheme->ops->forces(scheme->work, scheme->options, &step, forces);
@@ -166,7 +166,7 @@ saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
   saltus_status status = SALTUS_ERR_RANGE;
   for (int i = 1; i <= steps && i < DENSE_STEPS; i++) {
     const dense_step* step = &scheme->dense[i];
-    /* the end of a step is known up to rounding: the caller may have made it in another way */
+    /* the end of a step is defined up to rounding: the caller may have summed it differently */
     double slack = 8.0 * DBL_EPSILON * fmax(fabs(step->t), step->h);
     double end = step->t + step->h;
     if (step->h > 0.0 && at->t >= step->t - slack && at->t <= end + slack) {
@@ -175,7 +175,7 @@ saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
       const bool ends = fabs(at->t - end) <= fmin(slack, fabs(at->t - step->t));
       query.t = ends ? end : fmax(at->t, step->t);
       status = saltusi_scheme_dense_ask(scheme, step->data, &query);
-      /* left of the start of a step is the end of the one before, if that is still there */
+      /* left limit at the start of a step: end of the previous one, if it is stored */
       if (at->side == SALTUS_RIGHT || ends || at->t > step->t + slack) {
         break;
       }

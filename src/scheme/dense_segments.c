@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A step through an accumulation with restitution 0.99 has about four thousand pieces; a quarter of
- * a megabyte holds half of them for a few coordinates, and the shortest ones matter least. */
+/* A step through a Zeno point with restitution 0.99 has about four thousand segments. 256 KiB hold
+ * half of them for a few coordinates, and the shortest matter least. */
 enum { BYTES_MOST = 1 << 18, PIECES_LEAST = 32, PIECES_MOST = 4096 };
 
 enum { T, H, JUMP, KNOWN, HEAD };
@@ -36,7 +36,7 @@ saltusi_dense_segments saltusi_dense_segments_over(double* data, const saltus_di
   return p;
 }
 
-/* How many fit depends on their size; those that do not are the last. */
+/* The number of segments that fit depends on their size; the last are dropped. */
 void saltusi_dense_segments_transfer(const saltus_dims* dims, int marks,
                                      saltusi_state_transfer* carry) {
   assert(dims != NULL && carry != NULL);
@@ -154,7 +154,7 @@ void saltusi_dense_segments_end(const saltusi_dense_segments* p, const double* q
   }
 }
 
-/* The piece that t belongs to: the last that starts before it, or at it for a right limit. */
+/* The segment of t: the last that starts before it, or at it for a right limit. */
 static int find(const saltusi_dense_segments* p, double t, saltus_side side) {
   int low = 0;
   int high = count_of(p) - 1;
@@ -236,7 +236,7 @@ static void smooth_turned(const saltusi_dense_segments* p, const saltusi_dense_s
   saltusi_dense_segment_turned(system->sys, &piece, (t - at[T]) / at[H], system->room, q, v);
 }
 
-/* A part s of the way between positions. */
+/* A fraction s of the displacement between positions. */
 static void between(const saltusi_dense_system* system, const double* q0, const double* q1,
                     double s, double* q) {
   if (!saltusi_has_maps(system->sys)) {
@@ -260,7 +260,7 @@ saltus_status saltusi_dense_segments_at(const saltusi_dense_segments* p,
                                         saltus_side side, double* q, double* v) {
   assert(p != NULL && system != NULL);
   int count = count_of(p);
-  if (count == 0) { /* nothing but the end is known */
+  if (count == 0) { /* only the end state is stored */
     copy(p->nq, p->data + 1, q);
     copy(p->nv, p->data + 1 + p->nq, v);
     return SALTUS_OK;
@@ -268,10 +268,10 @@ saltus_status saltusi_dense_segments_at(const saltusi_dense_segments* p,
   int i = find(p, t, side);
   const double* at = place(p, i);
   double end = at[T] + at[H];
-  /* times of events are sums of their own: left of the end of a jump is inside of it up to rounding */
+  /* times of events are separate sums: left of the end of a jump is inside of it up to rounding */
   const double rounding = 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(end));
   bool beyond = side == SALTUS_RIGHT ? t >= end : t > end + rounding;
-  if (beyond) { /* a forgotten piece, or the end of the step */
+  if (beyond) { /* a dropped segment, or the end of the step */
     bool last = i + 1 == count;
     const double* q1 = last ? p->data + 1 : q0_of(p, i + 1);
     const double* v1 = last ? q1 + p->nq : v0_of(p, i + 1);

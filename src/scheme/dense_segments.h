@@ -26,7 +26,7 @@
 #include "system/evaluate.h"
 #include "system/state_transfer.h"
 
-/* One piece; a view into the list. */
+/* One segment; a view into the list. */
 typedef struct saltusi_dense_segment {
   double t, h; /* s, start and length */
   bool jump;
@@ -35,17 +35,17 @@ typedef struct saltusi_dense_segment {
   const double* q1;    /* [nq] */
   const double* v1;    /* [nv] */
   const bool* held;    /* [nc] contacts that are closed in it; NULL: none */
-  const double* marks; /* [nc x marks] what else is known of them; NULL: nothing */
-  const double* a0;    /* [nv] accelerations, of a piece that is looked into */
+  const double* marks; /* [nc x marks] further data of the contacts; NULL: none */
+  const double* a0;    /* [nv] accelerations, of a segment that was queried */
   const double* a1;
 } saltusi_dense_segment;
 
-/* The list lies in the doubles that the driver keeps for a step. */
+/* The list is stored in the doubles that the driver keeps for a step. */
 typedef struct saltusi_dense_segments {
-  double* data; /* NULL: nothing is kept */
+  double* data; /* NULL: no dense output */
   int nq, nv, nc;
-  int marks;     /* doubles that are known of a contact besides */
-  size_t stride; /* doubles of a piece */
+  int marks;     /* further doubles per contact */
+  size_t stride; /* doubles of a segment */
   int capacity;
 } saltusi_dense_segments;
 
@@ -54,7 +54,7 @@ size_t saltusi_dense_segments_doubles(const saltus_dims* dims, int marks);
 saltusi_dense_segments saltusi_dense_segments_over(double* data, const saltus_dims* dims,
                                                    int marks);
 
-/* The same for other room for contacts. */
+/* The same for another contact capacity. */
 void saltusi_dense_segments_transfer(const saltus_dims* dims, int marks,
                                      saltusi_state_transfer* carry);
 
@@ -65,7 +65,8 @@ void saltusi_dense_segments_add(const saltusi_dense_segments* pieces,
 void saltusi_dense_segments_end(const saltusi_dense_segments* pieces, const double* q,
                                 const double* v);
 
-/* Where an acceleration is asked for: contacts keys[count] are held, marks [nc x marks] as they were added. */
+/* Point at which an acceleration is requested: contacts keys[count] are active, marks [nc x marks]
+ * as they were added. */
 typedef struct saltusi_dense_segment_point {
   double t;
   const double* q;
@@ -78,15 +79,15 @@ typedef struct saltusi_dense_segment_point {
 typedef struct saltusi_dense_system {
   saltus_status (*acceleration)(void* user, const saltusi_dense_segment_point* at, double* a);
   void* user;
-  int* keys; /* [nc] room */
+  int* keys; /* [nc] workspace */
   const saltus_system* sys;
-  double* room; /* [saltusi_dense_segments_workspace] */
+  double* room; /* [saltusi_dense_segments_workspace] workspace */
 } saltusi_dense_system;
 
-/* Doubles of room that looking into pieces of a system takes. */
+/* Doubles of workspace that queries into segments of a system take. */
 size_t saltusi_dense_segments_workspace(const saltus_system* sys);
 
-/* State at the part s of a smooth piece of a system with maps (dense_segments_maps.c). */
+/* State at the fraction s of a smooth segment of a system with maps (dense_segments_maps.c). */
 void saltusi_dense_segment_turned(const saltus_system* sys, const saltusi_dense_segment* piece,
                                   double s, double* room, double* q, double* v);
 

@@ -28,7 +28,7 @@ typedef struct dense_segments_maps_curve {
   double *q, *q_other;               /* [nq] */
 } dense_segments_maps_curve;
 
-/* f += weight times the way from q0 to q1 advanced for x. */
+/* f += weight times the displacement from q0 to q1 advanced for x. */
 static void add_way(dense_segments_maps_curve* c, double x, double weight, double* f) {
   int nv = c->sys->dims.nv;
   for (int k = 0; k < nv; k++) {

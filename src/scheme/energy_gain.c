@@ -11,7 +11,7 @@
 
 const char* const saltusi_energy_gain_names[] = {"report", "stop", NULL};
 
-/* An impact as it is summed up: work, its size without cancellation, and which gave most. */
+/* Sums of an impact: work, its size without cancellation, and the contact with the largest work. */
 typedef struct impact {
   double work, size, most;
   bool impact;
@@ -19,7 +19,7 @@ typedef struct impact {
   double slip_work[2]; /* J, friction against the last slip and along the first */
 } impact;
 
-/* What one contact does in an impact. */
+/* Velocities and impulse of one contact in an impact. */
 typedef struct share {
   double u_before, u_after;
   const double *slip_before, *slip_after; /* [2] */
@@ -52,7 +52,7 @@ static bool gained(const impact* b) {
   return b->impact && b->work > SALTUS_ENERGY_CREATED * b->size;
 }
 
-/* Makes the event of the giver the remark on an impact. */
+/* Turns the event with the largest work into the remark on an impact. */
 static void make_remark(const impact* b, saltus_event* remark) {
   remark->kind = SALTUS_EVENT_ENERGY_GAIN;
   remark->energy_change = b->work;
@@ -119,8 +119,8 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
   event->energy_change = whole->work;
 }
 
-/* A contact of a step without located events, without making an event of it; one that is not struck carries the impact on,
- * or lies still. */
+/* Adds a contact of a step without located events, without creating an event. A contact without an
+ * impact of its own transmits the impact of others, or rests. */
 static void add_contact(impact* b, const saltus_contact_step* c, int number) {
   if (c->impact && c->part != SALTUS_IMPACT_WHOLE) {
     const saltus_whole_impact* whole = &c->whole_impact;

@@ -28,7 +28,7 @@ static inline double saltusi_impact_work(const double impulse[3], double u_befor
   return 0.5 * work;
 }
 
-/* What is reported of a contact of a scheme that does not locate events. */
+/* Report of a contact of a scheme that does not locate events. */
 void saltusi_contact_event(const saltus_contact_step* contact, double t, double h,
                            saltus_event* event);
 
@@ -37,7 +37,7 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
 bool saltusi_energy_gain_next(const saltus_step_report* report, bool located, double t, double h,
                               int* next, saltus_event* remark);
 
-/* Where the on_energy_gain of an options table says that a gain ends the run. */
+/* Whether on_energy_gain of an options table ends the run at a gain. */
 bool saltusi_energy_gain_stops(const saltus_field_table* table, const void* options);
 
 #endif

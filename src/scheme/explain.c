@@ -15,8 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names what is not finite in a failed step, which is done once more with a system that looks at
- * everything it says, or else ahead of it: a pole stops steps before it. False: there is nothing. */
+/* Names the quantity that is not finite in a failed step. The step is repeated with a probe that
+ * checks every value of the system; then the motion beyond it is sampled, since a pole stops steps
+ * before it. False: nothing found. */
 static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
   const tried_from tried = scheme->tried_from;
   const saltus_system sys = scheme->eval.sys;
@@ -44,7 +45,7 @@ static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
   return true;
 }
 
-/* What the system knows to stand in the way. */
+/* Reason of the failure by the system's own report. */
 static bool find_obstacle(const saltus_scheme* scheme, double t, double h, char* text,
                           size_t size) {
   const saltus_system* sys = &scheme->eval.sys;
@@ -56,7 +57,7 @@ static bool find_obstacle(const saltus_scheme* scheme, double t, double h, char*
   return sys->ops->obstacle(sys->self, &at, h, text, size);
 }
 
-/* Positions that could not be moved back onto a joint. */
+/* Positions that could not be projected onto a joint. */
 static void explain_projection(const saltus_scheme* scheme, double t, double h) {
   char names[256];
   const saltusi_contradiction left = {.count = 1, .joint = {scheme->projection->failed}};
@@ -110,7 +111,7 @@ static bool find_open_joint(const saltus_scheme* scheme, double t, double h, cha
   return opens;
 }
 
-/* A bound of the scheme that was reached. */
+/* A limit of the scheme that was reached. */
 static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, double t, double h) {
   int law = saltusi_scheme_law(scheme, bound->key);
   char contact[SALTUSI_CONTACT_TEXT];
@@ -143,13 +144,13 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
                                      double h) {
   assert(scheme != NULL && h > 0.0);
   if (status == SALTUS_OK || status == SALTUS_ERR_STOPPED || status == SALTUS_ERR_ACCUMULATION) {
-    return status; /* an accumulation is reported by the scheme */
+    return status; /* a Zeno point is reported by the scheme */
   }
   if (scheme->clocks != NULL && scheme->clocks->failed >= 0) {
     return saltusi_async_islands_explain(scheme->clocks, status, scheme->log);
   }
   const saltusi_bound bound =
-      scheme->eval.bound; /* looking for the undefined does the step again */
+      scheme->eval.bound; /* the search for undefined values repeats the step */
   char undefined[640] = "";
   bool reported =
       status == SALTUS_ERR_CONTRADICTION || status == SALTUS_ERR_LAW || status == SALTUS_ERR_SYSTEM;

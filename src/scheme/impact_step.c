@@ -12,11 +12,11 @@
 #include <float.h>
 #include <string.h>
 
-/* Approaches below this part of what forces do in a step, and of the largest velocity, are lasting contact that is
- * solved to its tolerance. */
+/* Approaches below this part of the velocity change by forces in a step, and of the largest
+ * velocity, belong to non-impulsive contact that is solved to its tolerance. */
 static const double small_part = 1e-6;
 static const double resting = 1e-12;
-/* Contacts of one impact that there is room for at first. */
+/* Initial capacity: contacts of one impact. */
 enum { CONTACTS_FIRST = 8 };
 
 static void layout_laws(saltusi_impact_step* j, const saltusi_eval* eval, saltus_arena* arena) {
@@ -60,7 +60,7 @@ void saltusi_impact_step_layout(saltusi_impact_step* jump, const saltus_contact_
 
 /* ---- the law of an island ---------------------------------------------------------------------- */
 
-/* Contacts of the island, W and U- with its joints held. */
+/* Contacts of the island: W and U- with its joints enforced. */
 static saltus_impact gather(saltusi_impact_step* j, const saltusi_law_island* in, int n) {
   int rows = in->rows - n;
   double most = saltusi_max_abs(rows, j->u);
@@ -114,7 +114,7 @@ static saltus_status strike_island(void* user, const saltusi_law_island* in) {
 
 /* ---- the impact -------------------------------------------------------------------------------- */
 
-/* Takes a contact whose rows were looked at. */
+/* Adds a contact whose rows are evaluated. */
 static void take(saltusi_impact_step* j, const saltus_system* sys, int key, int law, double gap) {
   int rows = saltusi_operator_rows(&j->op, &sys->laws[law]);
   j->struck[j->count++] =
@@ -122,7 +122,7 @@ static void take(saltusi_impact_step* j, const saltus_system* sys, int key, int 
   saltusi_operator_take(&j->op, rows, sys->laws[law].mu);
 }
 
-/* The impact of what was taken, from velocities v, which jump. Rows of joints and M are there. */
+/* The impact of the selected contacts, which changes v. Rows of joints and M are evaluated. */
 static saltus_status strike(saltusi_impact_step* j, saltusi_eval* eval, double* v) {
   saltusi_operator* op = &j->op;
   int nj = eval->sys.dims.nj;
@@ -136,7 +136,7 @@ static saltus_status strike(saltusi_impact_step* j, saltusi_eval* eval, double* 
     memcpy(j->struck[i].before, op->rhs + op->first[i], (size_t)j->struck[i].rows * sizeof(double));
   }
   for (int r = 0; r < nj; r++) {
-    op->rhs[r] = 0.0; /* what joints lack belongs to the step */
+    op->rhs[r] = 0.0; /* velocity errors of joints belong to the step */
   }
   saltusi_operator_form(op, eval, &j->mass);
   saltus_status status = saltusi_operator_solve_by(op, eval, strike_island, j);
@@ -234,7 +234,7 @@ saltus_status saltusi_impact_step_apply(saltusi_impact_step* jump, saltusi_eval*
 
 /* ---- report ------------------------------------------------------------------------------------ */
 
-/* The contact of a report that has this key; it is opened when there is none. */
+/* The contact of a report with this key; appended when there is none. */
 static saltus_contact_step* find(const saltusi_step* step, const saltusi_impact_step_result* s) {
   saltus_step_report* report = step->report;
   for (int i = 0; i < report->active; i++) {

@@ -18,7 +18,7 @@
 #include "scheme/island_joints.h"
 #include "scheme/scheme_ops.h"
 
-/* What an impact did to one contact. */
+/* Result of an impact at one contact. */
 typedef struct saltusi_impact_step_result {
   int key, law, rows;
   double gap;
@@ -26,32 +26,33 @@ typedef struct saltusi_impact_step_result {
 } saltusi_impact_step_result;
 
 typedef struct saltusi_impact_step {
-  const saltus_contact_law* own;    /* [law_count] as the system has them, */
-  const saltus_contact_law* curves; /* and those with curves where they are told without; or NULL */
-  saltus_contact_law* laws;         /* [law_count] without restitution, for the scheme */
-  double* v;                        /* [nv] after the impact */
-  double* fresh;                    /* what a scheme carries at the start: zeros */
+  const saltus_contact_law* own; /* [law_count] those of the system, */
+  const saltus_contact_law*
+      curves;               /* and those with curves where the scheme gets laws without; or NULL */
+  saltus_contact_law* laws; /* [law_count] without restitution, for the scheme */
+  double* v;                /* [nv] after the impact */
+  double* fresh;            /* carried data of a scheme at the start: zeros */
   saltusi_impact_step_result* struck; /* [nc] */
-  int count;                          /* of those that took part in the last impact */
-  int ahead;                          /* steps in which a contact that closes has to strike now */
+  int count;                          /* contacts of the last impact */
+  int ahead;                          /* steps within which a closing contact has its impact now */
 
   /* inside */
   saltusi_linear mass;
   saltusi_operator op;
   saltusi_contact_list list;
   double* force; /* [nv] */
-  int most;      /* contacts of one impact that there is room for */
+  int most;      /* capacity: contacts of one impact */
   saltusi_laws solver;
   saltus_impact_contact* contact; /* [most] */
-  double* W;                      /* [rows squared] of contacts with joints held */
+  double* W;                      /* [rows squared] of contacts with joints enforced */
   double* u;                      /* [rows] */
   double* P;                      /* [rows] */
   double* after;                  /* [rows] */
-  saltusi_island_joints joints;   /* that stay */
+  saltusi_island_joints joints;   /* bilateral constraints */
   const saltus_impacts* rule;
   saltus_log log;
-  double of_law; /* J, by which the replaced law would have changed the energy */
-  int replaced;  /* key of a contact of the last impacts by another law than its own; -1: none */
+  double of_law; /* J, energy change by the replaced law */
+  int replaced;  /* key of a contact of the last impacts whose law was replaced; -1: none */
 } saltusi_impact_step;
 
 /* carried: doubles that the scheme carries. */
@@ -61,7 +62,7 @@ void saltusi_impact_step_layout(saltusi_impact_step* jump, const saltus_contact_
 /* The impact at the start of a step. jump->count is 0 when there is none; else the velocities after it are in jump->v. */
 saltus_status saltusi_impact_step_start(saltusi_impact_step* jump, const saltusi_step* step);
 
-/* Adds what the impact did to the report of the step that followed it. */
+/* Adds the impact to the report of the step that followed it. */
 void saltusi_impact_step_report(const saltusi_impact_step* jump, const saltusi_step* step);
 
 /* Marks the contact whose law was replaced in the report of the step. */

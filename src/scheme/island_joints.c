@@ -20,7 +20,7 @@ void saltusi_island_joints_layout(saltusi_island_joints* j, int nj, int rows, sa
   j->pivot = SALTUS_PUSH(arena, int, 2 * nj);
 }
 
-/* W_jj^-1 times the columns of the contacts, and times what the joints lack. */
+/* W_jj^-1 times the columns of the contacts, and times the velocity errors b_j of the joints. */
 static bool factor(saltusi_island_joints* j, const saltusi_law_island* in, int n) {
   saltusi_rank_revealing parts = {
       .LU = j->LU, .pivot = j->pivot, .scale = j->scale, .gram = j->gram};

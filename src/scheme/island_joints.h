@@ -31,7 +31,7 @@ static inline int saltusi_island_joint_rows(const saltusi_law_island* in) {
 bool saltusi_island_joints_hold(saltusi_island_joints* joints, const saltusi_law_island* in,
                                 double* W, double* u);
 
-/* P of the contacts, and what the joints answer, into the island. */
+/* P of the contacts and the reactions of the joints, into the island. */
 void saltusi_island_joints_answer(const saltusi_island_joints* joints, const saltusi_law_island* in,
                                   const double* P);
 

@@ -17,7 +17,7 @@
 
 enum { STARTED, END, TIME, HEAD };
 enum { NUMBER, PASSED, COUNT, SINCE, ENDS, CLOCK_HEAD = ENDS + SALTUSI_CLOCK_KEPT };
-/* Fewer islands share a clock: what they could gain is not worth a common time more. */
+/* With fewer islands all of them step together: the cost of common times exceeds the gain. */
 enum { ISLANDS_LEAST = 2 };
 
 double saltusi_async_island_slack(double t) {
@@ -26,7 +26,7 @@ double saltusi_async_island_slack(double t) {
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Tolerances of an island out of those of all. */
+/* Tolerances of an island from those of the whole system. */
 static const double* pick(const saltusi_island_view* view, const double* all, double* own) {
   for (int i = 0; all != NULL && i < view->system.dims.nv; i++) {
     own[i] = all[view->velocity[i]];
@@ -54,7 +54,8 @@ static saltus_status make_clock(saltusi_async_islands* c, const saltus_scheme_de
   own.atol_q = pick(view, def->atol_q, clock->shown);
   own.atol_v = pick(view, def->atol_v, clock->shown + d->nv);
   own.allocator = &c->memory;
-  own.log = (saltus_log){0}; /* what fails ahead of time is reported when it is there */
+  own.log = (saltus_log){
+      0}; /* a failure ahead of the common time is reported when the common time reaches it */
   saltus_status status = saltusi_scheme_create_plain(&own, &clock->scheme);
   if (status != SALTUS_OK) {
     return status;
@@ -214,7 +215,7 @@ bool saltusi_async_islands_memory_valid(const saltusi_async_islands* clocks, con
   return good;
 }
 
-/* An island as the memory has it, without steps ahead. */
+/* Loads an island from the memory, without precomputed steps. */
 static void load(saltusi_async_island* clock, const double* memory) {
   int nv = clock->view->system.dims.nv;
   const double* m = memory + clock->memory_at;
@@ -228,7 +229,8 @@ static void load(saltusi_async_island* clock, const double* memory) {
   clock->failed = SALTUS_OK;
 }
 
-/* Events of a step, in room that grows by little: most steps have one or two, of many islands. */
+/* Events of a step, in storage with small capacity increments: most steps have one or two
+ * events. */
 static saltus_status keep_events(saltusi_async_islands* c, saltusi_async_island_step* kept) {
   size_t wanted = (size_t)kept->report.event_count;
   if (wanted > kept->event_room) {
@@ -246,7 +248,7 @@ static saltus_status keep_events(saltusi_async_islands* c, saltusi_async_island_
   return SALTUS_OK;
 }
 
-/* A try of an island, which borrows the room for events that all of them share. */
+/* A trial step of an island; it borrows the event storage that all islands share. */
 static saltus_status try(saltusi_async_islands* c, saltusi_async_island* clock, double most,
                          saltus_step_report* report) {
   saltus_scheme* scheme = clock->scheme;
@@ -258,7 +260,7 @@ static saltus_status try(saltusi_async_islands* c, saltusi_async_island* clock, 
   return status;
 }
 
-/* One step more, of at most to `end`. */
+/* One more step, up to `end` at most. */
 static saltus_status go_on(saltusi_async_islands* c, saltusi_async_island* clock, double end) {
   int nv = clock->view->system.dims.nv;
   saltus_scheme* scheme = clock->scheme;
@@ -272,7 +274,7 @@ static saltus_status go_on(saltusi_async_islands* c, saltusi_async_island* clock
   saltus_status status = try(c, clock, most, &kept->report);
   double h = kept->report.h;
   if (status == SALTUS_OK && !(h > 0.0 && clock->front.t + h > clock->front.t)) {
-    status = SALTUS_RETRY_SMALLER; /* time does not move */
+    status = SALTUS_RETRY_SMALLER; /* step-size underflow */
   }
   status = status == SALTUS_OK ? keep_events(c, kept) : status;
   if (status != SALTUS_OK) {
@@ -300,7 +302,7 @@ static saltus_status go_on(saltusi_async_islands* c, saltusi_async_island* clock
   return SALTUS_OK;
 }
 
-/* Adds what an island did to the work of all. */
+/* Adds the work of an island to the total. */
 static void add_work(saltus_work* sum, const saltus_work* before, const saltus_work* after) {
   sum->steps += after->steps - before->steps;
   sum->force_evaluations += after->force_evaluations - before->force_evaluations;
@@ -310,7 +312,8 @@ static void add_work(saltus_work* sum, const saltus_work* before, const saltus_w
   sum->contact_iterations += after->contact_iterations - before->contact_iterations;
 }
 
-/* As many steps as there is room for, or up to the end. What fails ahead of the common time waits. */
+/* Computes steps up to the capacity or up to the end. A failure ahead of the common time is kept
+ * for later. */
 static saltus_status fill(saltusi_async_islands* c, saltusi_async_island* clock, double end,
                           saltus_work* work) {
   const saltus_work before = clock->scheme->eval.work;
@@ -328,7 +331,8 @@ static saltus_status fill(saltusi_async_islands* c, saltusi_async_island* clock,
   return stops ? status : SALTUS_OK;
 }
 
-/* The steps that are kept, as the memory has them: those before are dropped, or all are done once more. */
+/* Brings the kept steps in line with the memory: drops those before it, or recomputes all of
+ * them. */
 static saltus_status follow_memory(saltusi_async_islands* c, saltusi_async_island* clock,
                                    const double* memory, saltus_work* work) {
   const double* m = memory + clock->memory_at;
@@ -351,7 +355,7 @@ static saltus_status follow_memory(saltusi_async_islands* c, saltusi_async_islan
 
 /* ---- the common step ------------------------------------------------------------------------- */
 
-/* Whether the motion goes on where it was left: else somebody has changed it. */
+/* Whether the state is the one left by the last step; otherwise the caller has changed it. */
 static bool goes_on(const saltusi_async_islands* c, const saltusi_step* s) {
   const saltus_dims* d = &c->views.sys.dims;
   const double* m = s->memory0;
@@ -360,7 +364,7 @@ static bool goes_on(const saltusi_async_islands* c, const saltusi_step* s) {
          memcmp(m + HEAD + d->nq, s->v0, bytes_of(d->nv)) == 0;
 }
 
-/* All islands at the state of the step, with nothing carried. */
+/* Sets all islands to the state of the step, with cleared scheme memory. */
 static saltus_status start(saltusi_async_islands* c, const saltusi_step* s) {
   for (int i = 0; i < c->count; i++) {
     saltusi_async_island* clock = &c->clock[i];
@@ -379,7 +383,8 @@ static saltus_status start(saltusi_async_islands* c, const saltusi_step* s) {
   return saltusi_views_rest(&c->views, &c->memory, s->t, s->q0);
 }
 
-/* Islands with the steps that they had ahead; *passed: nothing of the first of them is reported yet. */
+/* Restores the islands and their precomputed steps; *anew: the islands were started from the state
+ * of the step. */
 static saltus_status take_up(saltusi_async_islands* c, const saltusi_step* s, bool* anew) {
   const saltus_dims* d = &c->views.sys.dims;
   *anew = !goes_on(c, s);
@@ -397,7 +402,7 @@ static saltus_status take_up(saltusi_async_islands* c, const saltusi_step* s, bo
   return status;
 }
 
-/* The first end of what islands know, of their first `steps` steps. */
+/* Earliest end of the first `steps` kept steps of each island. */
 static double first_end(const saltusi_async_islands* c, int steps, double end) {
   double t = end;
   for (int i = 0; i < c->count; i++) {
@@ -408,7 +413,8 @@ static double first_end(const saltusi_async_islands* c, int steps, double end) {
   return t;
 }
 
-/* The common time of the step: the first end of what islands know, of as many steps as dense output has room for. */
+/* Common time of the step: earliest end of the kept steps, limited by the capacity of dense
+ * output. */
 static double common_time(const saltusi_async_islands* c, double end) {
   double t = end;
   for (int steps = SALTUSI_CLOCK_KEPT; steps > 0; steps--) {
@@ -420,7 +426,7 @@ static double common_time(const saltusi_async_islands* c, double end) {
   return t;
 }
 
-/* How many steps of an island are over at a time, of those that it keeps. */
+/* Number of kept steps of an island that end at or before a time. */
 static int over(saltusi_async_island* clock, double t) {
   int count = 0;
   while (count < clock->count &&
@@ -440,7 +446,7 @@ static int events_until(const saltusi_async_island_step* step, double t) {
   return count;
 }
 
-/* What a contact of the whole did in the step at hand. */
+/* Report of a contact of the whole system in the current step. */
 static saltus_contact_step* contact_of(saltusi_async_islands* c, const saltusi_async_island* clock,
                                        int local) {
   int key = clock->view->contact[local];
@@ -472,7 +478,7 @@ static void report_events(saltusi_async_islands* c, const saltusi_step* s,
   }
 }
 
-/* What lasting forces gave between two times of a step. */
+/* Non-impulsive impulses between two times of a step. */
 static void report_lasting(saltusi_async_islands* c, const saltusi_step* s,
                            saltusi_async_island* clock, saltusi_async_island_step* step,
                            double from, double to) {
@@ -519,7 +525,7 @@ static void report_numbers(const saltusi_step* s, const saltus_step_report* own)
   all->method = own->method;
 }
 
-/* Where an island is at a time; its place in the memory, and what it did since t0, into the report. */
+/* State of an island at a time, its part of the memory, and its report since t0. */
 static saltus_status put(saltusi_async_islands* c, saltusi_async_island* clock,
                          const saltusi_step* s, double t, bool anew) {
   int nv = clock->view->system.dims.nv;
@@ -567,10 +573,11 @@ static saltus_status put(saltusi_async_islands* c, saltusi_async_island* clock,
   return status;
 }
 
-/* Runs of events in order of time become one, those of islands before first where times are equal. */
+/* Merges runs of events sorted by time; for equal times the island with the lower index comes
+ * first. */
 static saltus_status sort_events(saltusi_async_islands* c, saltusi_event_list* list) {
   if (list == NULL || list->count < 2 || list->count > list->room) {
-    return SALTUS_OK; /* without room the step is done once more */
+    return SALTUS_OK; /* without capacity the step is repeated */
   }
   void* spare = c->sorted;
   if (!saltusi_grow(&c->memory, &spare, &c->sorted_room, (size_t)list->count,
@@ -601,7 +608,7 @@ static saltus_status sort_events(saltusi_async_islands* c, saltusi_event_list* l
   return SALTUS_OK;
 }
 
-/* What kept the common step from being longer: the step of the island that it ends with. */
+/* Component that limited the common step: that of the island whose step ends with it. */
 static void report_limit(saltusi_async_islands* c, const saltusi_step* s, double t) {
   s->report->limit = SALTUS_LIMIT_END;
   for (int i = 0; i < c->count; i++) {
@@ -620,7 +627,7 @@ static void report_limit(saltusi_async_islands* c, const saltusi_step* s, double
   }
 }
 
-/* The state of all at the common time, and the report of the step. */
+/* State of all islands at the common time, and the report of the step. */
 static saltus_status put_all(saltusi_async_islands* c, const saltusi_step* s, double t, double end,
                              bool anew) {
   const saltus_dims* d = &c->views.sys.dims;
@@ -677,7 +684,7 @@ saltus_status saltusi_async_islands_step(saltusi_async_islands* clocks, const sa
   }
   bool last = t >= end;
   step->report->h = last ? step->h : t - step->t;
-  t = last ? end : step->t + step->report->h; /* as the caller adds it up */
+  t = last ? end : step->t + step->report->h; /* the same sum as in the caller */
   return put_all(clocks, step, t, end, anew);
 }
 
@@ -694,9 +701,9 @@ saltus_status saltusi_async_islands_explain(saltusi_async_islands* clocks, saltu
   scheme->log = log;
   saltus_status again = try(clocks, clock, most, &report);
   if (again == SALTUS_OK) {
-    again = status; /* time does not move */
+    again = status; /* step-size underflow */
   }
-  scheme->events = clocks->events; /* it may look once more */
+  scheme->events = clocks->events; /* the explanation may repeat the step */
   again = saltusi_scheme_explain(scheme, again, clock->front.t, most);
   clocks->events = scheme->events;
   scheme->events = (saltusi_event_list){0};

@@ -18,23 +18,23 @@
 #include "scheme/async_islands/island_view.h"
 #include "scheme/scheme_ops.h"
 
-/* Steps that an island keeps at most: with fewer there are more common times, with more it takes more memory. */
+/* Most steps that an island keeps. Fewer: more common times. More: more memory. */
 enum { SALTUSI_CLOCK_KEPT = 4 };
 
 /* A step of an island. */
 typedef struct saltusi_async_island_step {
   double t0, t1; /* s */
-  double end;    /* s, up to where it might go */
+  double end;    /* s, requested end of the step */
   double* q;     /* [nv] at its start, as the next two */
   double* v;     /* [nv] */
   double* memory;
-  double* joints;  /* [nj] N s that lasting forces of joints gave */
+  double* joints;  /* [nj] N s, non-impulsive impulses of joints */
   double* impacts; /* [nj] N s that joints gave at impacts */
   double* dense;
   saltus_contact_step* contacts; /* [nc] */
   saltus_event* events;
   size_t event_room;
-  saltus_step_report report; /* what it points to is above */
+  saltus_step_report report; /* its pointers refer to the arrays above */
 } saltusi_async_island_step;
 
 typedef struct saltusi_async_island {
@@ -43,10 +43,10 @@ typedef struct saltusi_async_island {
   saltus_state front; /* after the steps that are kept */
   saltus_state next;
   double* shown;       /* [2 nv] */
-  bool valid;          /* what is kept follows from the memory */
+  bool valid;          /* the kept steps follow from the memory */
   long long number;    /* steps before those that are kept */
   int first, count;    /* of them, in a ring */
-  size_t memory_at;    /* its place in the memory of all */
+  size_t memory_at;    /* its offset in the common memory */
   size_t memory_count; /* doubles of its scheme */
   size_t dense_count;
   saltus_status failed; /* why there is no next step, */
@@ -61,39 +61,40 @@ typedef struct saltusi_async_islands {
   int count;
   saltusi_async_island* clock; /* [count] */
   size_t memory_count, dense_count;
-  bool rests;                   /* the views know where the others rest */
+  bool rests;                   /* the views hold the rest positions of the others */
   int failed;                   /* the island that failed last; -1: none */
   saltus_contact_step* contact; /* [nc] of the step at hand */
   bool* acts;                   /* [nc] */
   double* lasting;              /* [2 nj] */
   double* by_island;            /* [3 nc + nj] */
-  saltusi_event_list events;    /* room for those of a step of an island */
+  saltusi_event_list events;    /* capacity for the events of one step of an island */
   saltus_event* sorted;
   size_t sorted_room;
 } saltusi_async_islands;
 
-/* NULL without a status: one clock. */
+/* NULL with SALTUS_OK: all islands step together. */
 saltus_status saltusi_async_islands_create(const saltus_scheme_def* def,
                                            saltusi_async_islands** out);
 void saltusi_async_islands_destroy(saltusi_async_islands* clocks);
 
 saltus_status saltusi_async_islands_step(saltusi_async_islands* clocks, const saltusi_step* step);
-/* Why it failed, once more with messages. */
+/* Repeats the failed step of an island with messages and reports the cause. */
 saltus_status saltusi_async_islands_explain(saltusi_async_islands* clocks, saltus_status status,
                                             saltus_log log);
 /* Counts the steps of islands that ended in the step that left memory1; limited as in saltus_scheme. */
 void saltusi_async_islands_count(const saltusi_async_islands* clocks, const double* memory1,
                                  saltus_tally* tally, long long* limited);
-/* Whether counters in memory from outside are in range, and what each island's scheme reads from it. */
+/* Checks that counters in memory from outside are in range, and that the scheme of each island
+ * accepts its part. */
 bool saltusi_async_islands_memory_valid(const saltusi_async_islands* clocks, const double* memory);
-/* Memory or system were changed from outside: nothing that is kept follows from them. */
+/* Memory or system were changed from outside: discards the kept steps. */
 void saltusi_async_islands_forget(saltusi_async_islands* clocks);
 void saltusi_async_islands_effort(saltusi_async_islands* clocks, saltusi_effort effort);
 void saltusi_async_islands_poll(saltusi_async_islands* clocks, bool (*poll)(void* who), void* who);
 saltus_status saltusi_async_islands_retune(saltusi_async_islands* clocks, const void* options,
                                            const double* atol_q, const double* atol_v);
 
-/* As the functions of a scheme. */
+/* Counterparts of the functions of a scheme. */
 saltus_status saltusi_async_islands_dense(saltusi_async_islands* clocks,
                                           const saltusi_dense_query* query);
 void saltusi_async_islands_dense_contact(saltusi_async_islands* clocks,
@@ -105,18 +106,19 @@ void saltusi_async_islands_dense_joints(saltusi_async_islands* clocks,
 saltus_status saltusi_async_islands_forces(saltusi_async_islands* clocks, const saltusi_step* step,
                                            double* out);
 
-/* Between the sources. */
+/* Shared by the sources of this module. */
 static inline saltusi_async_island_step* saltusi_async_island_at(saltusi_async_island* clock,
                                                                  int i) {
   return &clock->step[(clock->first + i) % SALTUSI_CLOCK_KEPT];
 }
-/* Times that rounding alone distinguishes are one. */
+/* Tolerance in time: times that differ by rounding are equal. */
 double saltusi_async_island_slack(double t);
-/* The motion of the common step from t0 to t1 as doubles, and how many they are. */
+/* The motion of the common step from t0 to t1 as doubles, and their number. */
 size_t saltusi_async_islands_dense_workspace(const saltusi_async_islands* clocks, double t1);
 void saltusi_async_islands_dense_write(saltusi_async_islands* clocks, double t0, double t1,
                                        double* data);
-/* Impulses that lasting forces gave from the start of a kept step to t; contact [3], rows of joints [nj]. */
+/* Impulses of non-impulsive forces from the start of a kept step to t; contact [3], rows of joints
+ * [nj]. */
 void saltusi_async_island_non_impulsive(saltusi_async_island* clock,
                                         saltusi_async_island_step* step, double t, int key,
                                         double* lasting);

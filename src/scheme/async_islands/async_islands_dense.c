@@ -74,7 +74,8 @@ static async_islands_dense_segment piece_at(const saltusi_async_islands* c, doub
   return (async_islands_dense_segment){at[0], at[1], at + 2, at + 2 + clock->view->system.dims.nj};
 }
 
-/* The step of an island that knows a time: at the border of two the one on that side. */
+/* Kept step of an island that contains the time of a query; at a border of two steps the side of
+ * the query decides. */
 static int find(const saltusi_async_islands* c, const saltusi_dense_query* query, int i) {
   int count = piece_count(query->data, i);
   double slack = saltusi_async_island_slack(query->t);
@@ -87,7 +88,7 @@ static int find(const saltusi_async_islands* c, const saltusi_dense_query* query
   return count - 1;
 }
 
-/* The same question to an island. */
+/* The same query in the numbering of an island. */
 static saltusi_dense_query ask(const saltusi_async_island* clock, const saltusi_dense_query* query,
                                const async_islands_dense_segment* p) {
   saltusi_dense_query own = *query;
@@ -171,7 +172,8 @@ void saltusi_async_islands_dense_contact(saltusi_async_islands* clocks,
   }
 }
 
-/* What joints of an island have carried from the start of the common step to the query, behind the room of one piece. */
+/* Impulses of the joints of an island from the start of the common step to the query, stored behind
+ * those of one segment. */
 static void sum_joints(saltusi_async_islands* clocks, const saltusi_dense_query* query, int island,
                        int last) {
   const saltusi_async_island* clock = &clocks->clock[island];

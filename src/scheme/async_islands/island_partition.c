@@ -9,12 +9,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* What is there while it is found out. */
+/* Workspace of the partition. */
 typedef struct island_partition_finder {
   const saltus_system* sys;
   saltusi_apart* apart;
   int* parent;            /* [nv] */
-  int* place;             /* [nq + nv] what a quantity reads */
+  int* place;             /* [nq + nv] indices that a quantity reads */
   double* zero;           /* [nq + nv] */
   double* x;              /* [nv] */
   saltusi_row_block rows; /* of one joint or contact */
@@ -65,8 +65,8 @@ static void unite(island_partition_finder* f, int i, int j) {
   f->parent[a > b ? a : b] = a > b ? b : a;
 }
 
-/* Whether what an island needs is there: positions that are integrals of velocities, contacts that have laws of their
- * own for ever, and an M that can be had block by block. */
+/* Requirements of the partition: q' = v, a fixed contact set with laws by key, and M available by
+ * blocks. */
 static bool is_treated(const saltus_system* sys) {
   const saltus_system_ops* ops = sys->ops;
   const saltus_enclosure_ops* e = ops->enclosure;
@@ -76,15 +76,16 @@ static bool is_treated(const saltus_system* sys) {
   bool constant = (sys->traits & SALTUS_CONSTANT_MASS) != 0;
   bool laws = sys->dims.nc == 0 || saltusi_laws_by_key(sys);
   bool encloses = e == NULL || (e->along != NULL && e->reads != NULL && e->beyond == NULL);
-  /* a branch of M is nobody's: no enclosure says what M reads */
+  /* a state-dependent M with switches belongs to no island: enclosures do not declare the variables
+   * that M reads */
   bool branches = !constant && switch_count(sys) > 0;
   bool rows = sys->dims.row_width > 0 || (sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || e != NULL;
   bool blocks = sys->structure != NULL && ops->linear == NULL && (ops->blocks != NULL || constant);
   bool diagonal = (sys->traits & SALTUS_FREE_FORCE) != 0 && constant && ops->linear != NULL &&
                   ops->linear->diagonal;
-  /* without events nobody ends the steps of others, and steps of all at once cost less than those of each */
+  /* without events no island shortens the steps of another, and common steps cost less */
   bool events = sys->dims.nc > 0 || switch_count(sys) > 0;
-  /* numbers of contacts, and laws that see all of them, belong to the whole */
+  /* laws that refer to contact numbers or to all contacts belong to the whole system */
   const saltus_impacts* rule = sys->impacts;
   laws = laws && (rule == NULL || (rule->matrix_count == 0 && rule->order != SALTUS_ORDER_OWN));
   laws = laws && !saltusi_frictions_special(sys);
@@ -105,8 +106,8 @@ static void join_structure(island_partition_finder* f) {
   }
 }
 
-/* All that a quantity reads is of one island, that of velocity `with` if there is one. Returns a velocity of it;
- * -1: it reads nothing. */
+/* Unites all variables that a quantity reads into one island, with velocity `with` if there is one.
+ * Returns a velocity of it; -1: it reads nothing. */
 static int join_reads(island_partition_finder* f, saltus_quantity what, int index, int with) {
   const saltus_enclosure_ops* ops = f->sys->ops->enclosure;
   int nq = f->sys->dims.nq;
@@ -124,7 +125,7 @@ static int join_reads(island_partition_finder* f, saltus_quantity what, int inde
   return with;
 }
 
-/* The same of rows that have been asked; -1: they move nothing. */
+/* The same for rows that are evaluated; -1: their columns are empty. */
 static int join_rows(island_partition_finder* f, int count) {
   int with = -1;
   for (int row = 0; row < count; row++) {
@@ -142,7 +143,7 @@ static int join_rows(island_partition_finder* f, int count) {
   return with;
 }
 
-/* Columns of a fixed set do not depend on the state: they are asked at rest in the origin. */
+/* Columns of a fixed set do not depend on the state: they are evaluated at the origin at rest. */
 static void join_contacts(island_partition_finder* f) {
   const saltus_system* sys = f->sys;
   const saltus_point at = {
@@ -168,7 +169,7 @@ static void join_contacts(island_partition_finder* f) {
   f->proven = f->proven && f->failure->status == SALTUS_OK;
 }
 
-/* A switch that reads several islands decides about all of them, for all that is known. */
+/* A switch that reads several islands may affect all of them and unites them. */
 static void join_switches(island_partition_finder* f) {
   int count = switch_count(f->sys);
   for (int i = 0; i < count && f->proven; i++) {
@@ -176,7 +177,7 @@ static void join_switches(island_partition_finder* f) {
   }
 }
 
-/* Velocities that stand for their islands, into numbers of islands. */
+/* Representatives of the union-find into island numbers. */
 static void number(island_partition_finder* f) {
   saltusi_apart* apart = f->apart;
   const saltus_system* sys = f->sys;

@@ -16,7 +16,7 @@
 #include "system/evaluate.h"
 
 typedef struct saltusi_apart {
-  int count;       /* islands; 1: nothing is proven, or all are connected */
+  int count;       /* islands; 1: no separation is proven, or all are connected */
   int* of;         /* [nv] island of a velocity, counted in the order of their first velocities */
   int* of_contact; /* [nc] */
   int* of_joint;   /* [joints] */

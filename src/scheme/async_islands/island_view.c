@@ -14,7 +14,7 @@ enum { ORDERS = SALTUSI_VIEW_ORDERS };
 
 /* ---- asking the whole ------------------------------------------------------------------------ */
 
-/* The whole with the island where it is asked for; the rest at rest. */
+/* State of the whole system with the island at the queried point and the others at rest. */
 static saltus_point enter(const saltusi_island_view* view, const saltus_point* at) {
   saltusi_views* all = view->all;
   for (int i = 0; i < view->system.dims.nv; i++) {
@@ -133,7 +133,7 @@ static void take_rows(const saltusi_island_view* view, const saltus_point* at, c
   }
 }
 
-/* The block as it is, with what is asked for. */
+/* The row block of the whole, restricted to the requested outputs. */
 static saltusi_row_block rows_of(const saltusi_island_view* view, const saltus_rows* rows) {
   saltusi_row_block block = view->all->rows;
   block.c = rows->c != NULL ? block.c : NULL;
@@ -192,7 +192,7 @@ static void take_values(const saltusi_island_view* view, const double* whole, do
   }
 }
 
-/* M alone: integration to a tolerance asks for nothing else. */
+/* M alone: schemes with error control request nothing else. */
 static void blocks(const void* self, const saltus_point* at, double m, double fv, double fq,
                    double* values) {
   const saltusi_island_view* view = self;
@@ -222,7 +222,8 @@ static const char* formula(const void* self, saltus_part part, int i) {
 
 /* ---- sums over all --------------------------------------------------------------------------- */
 
-/* The island together with the rest, and the rest alone; the first island has both. */
+/* Sum over the island together with the others at rest, less that at rest; the first island
+ * includes the latter. */
 static double share(const saltusi_island_view* view, const saltus_point* at,
                     double (*sum)(const void* self, const saltus_point* at)) {
   const saltus_system* sys = &view->all->sys;
@@ -295,7 +296,7 @@ static int switches(const void* self) {
   return ((const saltusi_island_view*)self)->switch_count;
 }
 
-/* What a quantity reads is of the island: island_partition.c. */
+/* Variables that a quantity reads all belong to one island (island_partition.c). */
 static int whole_reads(const saltusi_island_view* view, saltus_quantity what, int index) {
   const saltus_system* sys = &view->all->sys;
   return sys->ops->enclosure->reads(sys->self, what, (uint64_t)index, sys->dims.nq + sys->dims.nv,

@@ -34,7 +34,7 @@ typedef struct saltusi_island_view {
   saltus_structure structure;
   int* start;       /* [blocks + 1] */
   int* pair;        /* [2 pairs] */
-  size_t* value_at; /* [blocks + pairs] places in the values of the whole */
+  size_t* value_at; /* [blocks + pairs] offsets in the values of the whole */
   saltusi_numbers numbers;
 } saltusi_island_view;
 
@@ -52,9 +52,9 @@ struct saltusi_views {
   int* local_row;
   double* mass;   /* values of a constant M */
   double* values; /* the same, of one that is not */
-  double* rest;   /* [nq] where those are that are not looked at */
-  double* q;      /* [nq] the same, and the island that is looked at */
-  double* v;      /* [nv] zero, and the same */
+  double* rest;   /* [nq] positions of the other islands */
+  double* q;      /* [nq] the same, with those of the current island */
+  double* v;      /* [nv] zero, with those of the current island */
   double* F;      /* [nv] */
   double* g;      /* [nj] */
   saltusi_row_block rows;
@@ -70,7 +70,7 @@ enum { SALTUSI_VIEW_ORDERS = SALTUS_JET_ORDER + 1 };
 /* Views of all islands, in a pool; false: there is no memory. */
 bool saltusi_views_make(saltusi_views* views, const saltus_system* sys, const saltusi_apart* apart,
                         saltusi_pool* pool);
-/* Where the others rest, and a constant M as it is now; SALTUS_ERR_MEMORY. */
+/* Rest positions of the others, and the values of a constant M; SALTUS_ERR_MEMORY. */
 saltus_status saltusi_views_rest(saltusi_views* views, const saltus_allocator* memory, double t,
                                  const double* q);
 

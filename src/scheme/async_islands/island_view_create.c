@@ -117,7 +117,8 @@ static bool take_arena(saltusi_views* all, saltusi_pool* pool) {
   return true;
 }
 
-/* Everybody into the arrays of the island, in the order of the whole. Sizes count up from zero once more. */
+/* Fills the arrays of the islands in the order of the whole. The sizes are counted up again from
+ * zero. */
 static void number_all(saltusi_views* all, const saltusi_apart* apart) {
   const saltus_system* sys = &all->sys;
   for (int i = 0; i < sys->dims.nv; i++) {
@@ -156,7 +157,7 @@ static void number_all(saltusi_views* all, const saltusi_apart* apart) {
   }
 }
 
-/* Blocks and pairs, and where their values are in those of the whole; place has room for every block. */
+/* Blocks and pairs, and the offsets of their values in the whole; place has one entry per block. */
 static void number_blocks(saltusi_views* all, int* place) {
   const saltus_system* sys = &all->sys;
   const saltus_structure* s = sys->structure;

@@ -12,8 +12,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Entries below this are zero in exact numbers: the smallest true entry up to degree 12 is about
- * 1e-6, and what rounding leaves of a zero is below 1e-15. */
+/* Entries below this are zero in exact arithmetic: the smallest nonzero entry up to degree 12 is
+ * about 1e-6, and the rounding error of a zero is below 1e-15. */
 static const double nothing = 1e-14;
 
 typedef struct gauss_rule {
@@ -35,7 +35,8 @@ static double legendre(int n, double z, double* slope) {
   return value;
 }
 
-/* Roots by Newton's iteration from the usual cosine guess; 8 iterations are twice what is needed. */
+/* Roots by Newton's iteration from the usual cosine guess; 8 iterations are twice the number
+ * needed. */
 static gauss_rule gauss(int points) {
   gauss_rule rule = {.points = points};
   for (int i = 0; i < points; i++) {

@@ -29,13 +29,13 @@
 #include "scheme/moreau/moreau_step.h"
 #include "scheme/planar.h"
 
-/* A joint, or a contact that takes part in the step. */
+/* A joint, or a contact of the step. */
 typedef struct saltusi_dg_item {
   int key; /* of a contact; number of a joint */
-  int law; /* place of a contact's law */
+  int law; /* index of a contact's law */
   bool joint;
-  bool fresh;   /* touches at the end, is not held */
-  bool bounces; /* and was apart at the start: restitution */
+  bool fresh;   /* closes at the end, is not active */
+  bool bounces; /* and was open at the start: restitution */
   int tangents; /* with friction: rows of tangents that follow the normal one */
   int row;      /* its first row at a stage */
   double gap;   /* m, at the start; of a joint: its constraint */
@@ -57,7 +57,7 @@ typedef struct saltusi_dg_start {
   double impulse[3];              /* N s; 0: it did not */
 } saltusi_dg_start;
 
-/* The row against which the force of one stage stands: u = G(place) . sum_m weight[m] a_m + ... */
+/* The row paired with the force of one stage: u = G(place) . sum_m weight[m] a_m + ... */
 typedef struct saltusi_dg_pair {
   int place;                           /* stage whose G is taken */
   int level;                           /* saltus_dg_closure of the normal row */
@@ -66,16 +66,16 @@ typedef struct saltusi_dg_pair {
   int tangent_place;
 } saltusi_dg_pair;
 
-/* Newton's iteration over all stage accelerations; nothing of it when the system is too large. */
+/* Newton's iteration over all stage accelerations; empty for systems that are too large. */
 typedef struct saltusi_dg_newton {
   bool available, active;
-  bool stiff;       /* the fixed point was of no use: the next step starts with Newton */
+  bool stiff;       /* the fixed-point iteration failed: the next step starts with Newton */
   double* F_q;      /* [nv x nv] at the start of the step */
   double* F_v;      /* [nv x nv] */
   double* J;        /* [n nv x n nv] factored, n = M + 1 */
   int* pivot;       /* [n nv] */
   double* response; /* [n dense_rows x n nv] J^-1 (G_k at stage k), by stage and row */
-  double* feedback; /* [dense_rows x n nv] how stage accelerations answer to an impulse */
+  double* feedback; /* [dense_rows x n nv] response of the stage accelerations to an impulse */
   double* column;   /* [nv] */
 } saltusi_dg_newton;
 
@@ -85,14 +85,14 @@ typedef struct saltusi_dg {
   bool plus;
   int closure;
   saltusi_dg_pair pair[SALTUSI_DG_NODES_MAX];
-  int order[SALTUSI_DG_NODES_MAX]; /* in which blockwise solutions go through the pairs */
+  int order[SALTUSI_DG_NODES_MAX]; /* order of the pairs in blockwise solutions */
   saltusi_moreau moreau;           /* degree 0 */
 
   /* the step: start, items, stages */
   int row_max; /* rows of one stage */
   int item_max;
-  int dense_rows;          /* rows of one stage that dense problems have room for, */
-  int law_max;             /* and of all stages together */
+  int dense_rows;          /* capacity of dense problems: rows of one stage, */
+  int law_max;             /* rows of all stages together */
   double* v_start;         /* [nv] v0, after an impact right at the start */
   saltusi_dg_start* start; /* [nc] by key */
   double* start_joint;     /* [nj] N s */
@@ -100,9 +100,9 @@ typedef struct saltusi_dg {
   double size;             /* velocities of the step, unit of relative tolerances */
   saltusi_contact_list list;
   bool* closed; /* [nc] by key */
-  int* item_of; /* [nc] by key: its place among the items, -1: none */
+  int* item_of; /* [nc] by key: its index in the items, -1: none */
   saltusi_dg_item* items;
-  int held, touching; /* items that carry r; all items */
+  int held, touching; /* items with a force r; all items */
   int held_rows, rows;
   bool impulsive;       /* there are fresh contacts */
   int masses;           /* n, or 1 when M is constant */
@@ -145,7 +145,7 @@ typedef struct saltusi_dg {
   double* sums;                      /* [2 nv] */
   saltusi_planar_item* island_items; /* [n x item_max] */
   saltusi_eval* solving;             /* of the solve at hand, */
-  bool softens;                      /* which may shift diagonals */
+  bool softens;                      /* whether it may shift diagonals */
   double island_residual;            /* of the last one; of all pairs: */
   double stage_residual;
   double lightest; /* 1/kg, largest response to an impulse */
@@ -166,7 +166,7 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
                        const saltusi_eval* eval, saltus_arena* arena);
 saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 
-/* Doubles that a step hands on: flags of closed contacts by key, and whether Newton was needed. */
+/* Doubles carried between steps: flags of closed contacts by key, and whether Newton was needed. */
 size_t saltusi_dg_memory(const saltus_system* sys);
 
 /* dg_dense_output.c */
@@ -174,7 +174,7 @@ size_t saltusi_dg_memory(const saltus_system* sys);
 size_t saltusi_dg_dense_count(const saltus_dg_options* o, const saltus_system* sys);
 void saltusi_dg_transfer(const saltus_dg_options* o, const saltus_system* sys,
                          saltusi_state_transfer* carry);
-/* The finished step into its dense output. */
+/* Stores the finished step as dense output. */
 void saltusi_dg_keep(const saltusi_dg* w, const saltusi_step* s);
 saltus_status saltusi_dg_dense(saltusi_dg* w, const saltusi_dense_query* query);
 void saltusi_dg_dense_contact(saltusi_dg* w, const saltusi_dense_query* query, int key,
@@ -205,27 +205,29 @@ static inline double* saltusi_dg_response(const saltusi_dg* w, int nv, int node,
 void saltusi_dg_newton_layout(saltusi_dg* w, const saltus_system* sys, saltus_arena* arena);
 /* Evaluates and factors J at the start of the step. */
 saltus_status saltusi_dg_newton_prepare(saltusi_dg* w, const saltusi_step* s);
-/* a_next = a + J^-1 (F - M a), and responses of held rows and impulses. */
+/* a_next = a + J^-1 (F - M a), and responses of active rows and impulses. */
 void saltusi_dg_newton_free(saltusi_dg* w, const saltusi_step* s);
 
 /* dg_law.c */
 
 void saltusi_dg_pairs(saltusi_dg* w);
-/* r of all stages from a_next, which then gets their part. */
+/* r of all stages from a_next, to which their contribution is added. */
 saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s);
 /* G(node, row) . x */
 double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
-/* What a row of a pair, part 0 the normal, is worth without any acceleration, divided by h or h^2. */
+/* Constant part of a row of a pair, part 0 the normal, without accelerations; divided by h or
+ * h^2. */
 double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_pair* pair,
                            int item, int part);
-/* Whether a held contact has friction. */
+/* Whether an active contact has friction. */
 bool saltusi_dg_rubs(const saltusi_dg* w);
-/* Passes of a blockwise solution: 0.24^60 is far below rounding. Whether a pass that changed forces of some size by so
- * much, the one before by `before`, was the last. */
+/* Passes of a blockwise solution: 0.24^60 is far below rounding. saltusi_dg_settled: whether a pass
+ * with this change, after a pass with the change `before`, is the last. */
 enum { SALTUSI_DG_PASSES = 60 };
 bool saltusi_dg_settled(double change, double before, double size);
 
-/* dg_large.c: from this many rows of all stages on, where rows are sparse and Newton is not at work. */
+/* dg_large.c: used from this number of rows of all stages on, with sparse rows and without
+ * Newton. */
 enum { SALTUSI_DG_LARGE = 96 };
 static inline bool saltusi_dg_is_large(const saltusi_dg* w) {
   return w->has_op && !w->newton.active && w->rows * w->nodes > SALTUSI_DG_LARGE;
@@ -233,12 +235,14 @@ static inline bool saltusi_dg_is_large(const saltusi_dg* w) {
 /* x = M^-1 G force over the first rows of a stage */
 void saltusi_dg_push(saltusi_dg* w, const saltusi_eval* eval, int node, int rows,
                      const double* force, double* x);
-/* r of the first `pairs` stages and what they do to a_next; blocks: pairs may be solved one after the other. */
+/* r of the first `pairs` stages and their contribution to a_next; blocks: pairs may be solved one
+ * after the other. */
 saltus_status saltusi_dg_large_law(saltusi_dg* w, const saltusi_step* s, int pairs, bool blocks);
 /* P of the first items at a stage from w->W_rhs and w->law_items. */
 saltus_status saltusi_dg_large_impact(saltusi_dg* w, const saltusi_step* s, int node, int items,
                                       bool softens, double* P);
-/* The operator of the held items, or of the chosen joints, at a stage; forces of these from their right-hand sides. */
+/* The operator of the active items, or of the chosen joints, at a stage; their forces from their
+ * right-hand sides. */
 saltus_status saltusi_dg_form_stage(saltusi_dg* w, const saltusi_step* s, int node);
 saltus_status saltusi_dg_form_chosen(saltusi_dg* w, const saltusi_step* s, int node);
 saltus_status saltusi_dg_hold_chosen(saltusi_dg* w, saltusi_eval* eval);
@@ -247,12 +251,12 @@ saltus_status saltusi_dg_coupled_law(saltusi_dg* w, const saltusi_step* s, int p
 
 /* dg_impact.c */
 
-/* Joints and held contacts of a step, after the impact of contacts that approach right at its start, which
- * gives v_start. */
+/* Joints and active contacts of a step, after the impact of contacts that approach at its start,
+ * which gives v_start. */
 saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
-/* Fresh contacts at Q_M join the items. */
+/* Adds contacts that close at Q_M to the items. */
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
-/* The contacts among the first items are part of a problem. */
+/* Counts the contacts among the first items as part of a problem. */
 static inline void saltusi_dg_count(const saltusi_dg* w, const saltusi_eval* eval, int items) {
   for (int i = 0; i < items && eval->effort.tell != NULL; i++) {
     saltusi_effort_tell(eval, w->items[i].joint ? -1 : w->items[i].key, 1);
@@ -261,8 +265,8 @@ static inline void saltusi_dg_count(const saltusi_dg* w, const saltusi_eval* eva
 
 /* w->law_items of the first items. */
 void saltusi_dg_law_items(saltusi_dg* w, int items);
-/* A planar problem; softens: when it has no solution, once more with a shift of its diagonal. SALTUS_RETRY_SMALLER,
- * or SALTUS_RETRY_NAN. */
+/* A planar problem; softens: without a solution it is solved again with a shifted diagonal.
+ * SALTUS_RETRY_SMALLER, or SALTUS_RETRY_NAN. */
 saltus_status saltusi_dg_solve_planar(saltusi_dg* w, saltusi_planar_problem* problem, bool softens,
                                       double* P);
 /* p and v_end from a_next. */

@@ -20,14 +20,15 @@
 #include <float.h>
 #include <string.h>
 
-/* Rows of all pairs of an island from which its joints are eliminated: dense factors of them cost some milliseconds. */
+/* Most rows of all pairs of an island from which its joints are eliminated: dense factors of them
+ * cost some milliseconds. */
 enum { DENSE_MOST = 200 };
 
-/* Of the iteration; one that contracts by less than a half takes a smaller step. */
+/* Of the iteration; with a contraction worse than a half the step size is reduced. */
 enum { ITERATIONS = 60 };
 static const double contracts = 0.5;
 
-/* The island at hand. */
+/* The current island. */
 typedef struct whole {
   saltusi_dg* w;
   const saltusi_step* s;
@@ -100,7 +101,7 @@ static void add_joints(const whole* h, const double* r, double* u) {
   }
 }
 
-/* r [pairs x chosen] with D r + b = 0, from zero; w->pushed has what it does. */
+/* r [pairs x chosen] with D r + b = 0, from zero; its accelerations are in w->pushed. */
 static saltus_status solve_joints(const whole* h, const double* b, double* r) {
   saltusi_dg* w = h->w;
   int n = h->pairs * w->chosen_count;
@@ -163,7 +164,8 @@ static bool invert_weights(saltusi_dg* w, int pairs) {
 
 /* ---- one island as a dense problem --------------------------------------------------------------- */
 
-/* The column of D of a force at (stage k, row c) into `column`, plus what w->pushed does when `answered`. */
+/* The column of D of a force at (stage k, row c) into `column`, plus the response in w->pushed when
+ * `answered`. */
 static void write_column(const whole* h, int k, const double* x, bool answered, int at, int n) {
   saltusi_dg* w = h->w;
   int nv = h->s->eval->sys.dims.nv;
@@ -189,7 +191,7 @@ static void write_column(const whole* h, int k, const double* x, bool answered, 
   }
 }
 
-/* How joints answer to x at stage k: w->pushed. */
+/* Response of the joints to x at stage k, into w->pushed. */
 static saltus_status answer(const whole* h, int k, const double* x) {
   saltusi_dg* w = h->w;
   for (int i = 0; i < h->pairs; i++) {
@@ -225,7 +227,7 @@ static saltus_status write_matrix(const whole* h, bool answered) {
   return SALTUS_OK;
 }
 
-/* u without forces; with the joints' answer in w->pushed where there is one. */
+/* u without forces; with the response of the joints in w->pushed where there is one. */
 static void write_right(const whole* h, bool answered) {
   saltusi_dg* w = h->w;
   int nv = h->s->eval->sys.dims.nv;
@@ -294,7 +296,7 @@ static saltus_status solve_dense(const whole* h, bool answered) {
 
 /* ---- islands ------------------------------------------------------------------------------------- */
 
-/* Held items by islands, joints before contacts in each: w->sorted and w->island_at. */
+/* Active items by islands, joints before contacts in each: w->sorted and w->island_at. */
 static saltus_status find_islands(saltusi_dg* w, const saltusi_step* s, int* islands) {
   saltus_status status = saltusi_dg_form_stage(w, s, w->nodes - 1);
   if (status != SALTUS_OK) {
@@ -330,7 +332,7 @@ static int count_rows(const saltusi_dg* w, int k, int* rows) {
   return joints;
 }
 
-/* Forces of the chosen joints for all others as they are. */
+/* Forces of the chosen joints with all other forces fixed. */
 static saltus_status close_joints(const whole* h) {
   saltusi_dg* w = h->w;
   const saltusi_eval* eval = h->s->eval;
@@ -362,7 +364,7 @@ static saltus_status close_joints(const whole* h) {
   return status;
 }
 
-/* Islands with many joints: these are chosen, contacts are solved with their answer. */
+/* Islands with many joints: these are eliminated, contacts are solved with their response. */
 static saltus_status solve_jointed(whole* h, int islands) {
   saltusi_dg* w = h->w;
   if (!invert_weights(w, h->pairs)) {

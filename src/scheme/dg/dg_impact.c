@@ -36,7 +36,7 @@ static void add(saltusi_dg* w, const saltusi_step* s, saltusi_dg_item item) {
   w->rows += rows;
 }
 
-/* Joints and held contacts of a step that starts with the velocity v. */
+/* Joints and active contacts of a step that starts with the velocity v. */
 static saltus_status hold(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
                           const double* v) {
   const saltus_system* sys = &s->eval->sys;
@@ -94,9 +94,9 @@ static void write_impact(saltusi_dg* w, int nv, int node, const double* v, doubl
   }
 }
 
-/* More supports than degrees of freedom: W is singular, and rows that agree in exact numbers differ by
- * rounding. A shift of the diagonal picks the smallest p; its relative error does not matter in a
- * correction of the size of the step's local error. */
+/* More supports than degrees of freedom: W is singular, and rows that are consistent in exact
+ * arithmetic differ by rounding. A shift of the diagonal selects the smallest p; its relative error
+ * does not matter in a correction of the size of the local error of the step. */
 static const double shift = 1e-10;
 
 saltus_status saltusi_dg_solve_planar(saltusi_dg* w, saltusi_planar_problem* problem, bool softens,
@@ -122,7 +122,7 @@ saltus_status saltusi_dg_solve_planar(saltusi_dg* w, saltusi_planar_problem* pro
   return solved ? SALTUS_OK : SALTUS_RETRY_SMALLER;
 }
 
-/* softens: where supports depend on each other. */
+/* softens: where supports are linearly dependent. */
 static saltus_status solve_impact(saltusi_dg* w, const saltusi_step* s, int node, int items,
                                   bool softens) {
   saltusi_planar_problem problem = {
@@ -220,7 +220,7 @@ saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const 
   status = solve_impact(w, s, 0, w->held, false);
   if (status == SALTUS_OK) {
     keep_start(w, s);
-    status = hold(w, o, s, w->v_start); /* some leave now */
+    status = hold(w, o, s, w->v_start); /* some open now */
   }
   return status;
 }
@@ -257,7 +257,8 @@ saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const 
   return status;
 }
 
-/* Restitution on the velocity just before: the stage V_M of D1-, v of D1+, which knows no later one. */
+/* Restitution acts on the velocity just before: the stage V_M of D1-, v of D1+, which has no later
+ * stage. */
 static void restitute(saltusi_dg* w, int nv) {
   int last = w->nodes - 1;
   const double* before = w->table.plus ? w->v_start : w->V + (size_t)last * (size_t)nv;
@@ -272,8 +273,8 @@ static void restitute(saltusi_dg* w, int nv) {
   }
 }
 
-/* Acceleration closure without impact: contacts that press at the end keep U = 0 whatever sign the
- * correction has, or they would be lost and hit again every other step (P1). */
+/* Acceleration closure without impact: contacts with a force at the end keep U = 0 for either sign
+ * of the correction; otherwise they would open and close every other step (P1). */
 static void keep_pressing(saltusi_dg* w) {
   for (int i = 0; i < w->held; i++) {
     const saltusi_dg_item* item = &w->items[i];
@@ -283,7 +284,7 @@ static void keep_pressing(saltusi_dg* w) {
   }
 }
 
-/* Stage accelerations know the old impulse already. */
+/* Removes the response to the old impulse, which the stage accelerations include already. */
 static void take_old_impulse(saltusi_dg* w, int nv) {
   int last = w->nodes - 1;
   for (int r = 0; r < w->rows; r++) {
@@ -366,12 +367,12 @@ static void report(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_
     }
     contact->impulse[part] = lasting + sudden;
     contact->lasting[part] = lasting;
-    /* what leaves at the start of the step and is held back before its end does not strike */
+    /* a contact that opens at the start of the step and is stopped before its end has no impact */
     contact->impact = contact->impact || (part == 0 && sudden > 0.0 && contact->u_before < 0.0);
   }
 }
 
-/* Contacts that hit at the start and take no further part in the step. */
+/* Contacts with an impact at the start that are not active in the rest of the step. */
 static void report_gone(const saltusi_dg* w, const saltusi_step* s) {
   for (int key = 0; key < s->eval->sys.dims.nc; key++) {
     const saltusi_dg_start* start = &w->start[key];

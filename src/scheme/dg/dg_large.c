@@ -63,7 +63,7 @@ static void take_items(saltusi_dg* w, int node, int items, int joints) {
   }
 }
 
-/* An island as a planar problem; w->law_items says what each contact is. */
+/* An island as a planar problem; w->law_items holds the law of each contact. */
 static saltus_status solve_island(void* user, const saltusi_law_island* island) {
   saltusi_dg* w = user;
   if (island->rows > w->law_max) {
@@ -96,7 +96,7 @@ static saltus_status solve(saltusi_dg* w, saltusi_eval* eval, bool softens) {
   w->softens = softens;
   w->island_residual = 0.0;
   saltus_status status = saltusi_operator_solve_by(&w->op, eval, solve_island, w);
-  eval->work.contact_solves--; /* of a step they are counted as one */
+  eval->work.contact_solves--; /* they count as one solve of the step */
   return status;
 }
 
@@ -138,7 +138,7 @@ saltus_status saltusi_dg_large_impact(saltusi_dg* w, const saltusi_step* s, int 
   return status;
 }
 
-/* The factor that a pair has in common with W of its stage: 0 when they measure at different places or levels. */
+/* Common factor of a pair and W of its stage: 0 when stage or level differ. */
 static double common_factor(const saltusi_dg* w, int i, bool friction) {
   const saltusi_dg_pair* pair = &w->pair[i];
   bool same = pair->place == i && pair->normal[i] > 0.0 &&
@@ -188,7 +188,7 @@ static void write_pair(saltusi_dg* w, const saltusi_step* s, int i, bool frictio
   }
 }
 
-/* One pair with the forces of the others as they are. */
+/* One pair with the forces of the others fixed. */
 static saltus_status solve_pair(saltusi_dg* w, const saltusi_step* s, int i, bool friction,
                                 double* change) {
   size_t nv = (size_t)s->eval->sys.dims.nv;
@@ -210,7 +210,7 @@ static saltus_status solve_pair(saltusi_dg* w, const saltusi_step* s, int i, boo
   return SALTUS_OK;
 }
 
-/* Whether no pair stands against a force that comes later in the order: one pass is exact. */
+/* Whether no pair depends on a force that comes later in the order: one pass is exact. */
 static bool triangular(const saltusi_dg* w, int pairs) {
   for (int i = 0; i < pairs; i++) {
     const saltusi_dg_pair* pair = &w->pair[w->order[i]];

@@ -75,7 +75,7 @@ double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const sal
   if (level == SALTUS_DG_VELOCITY) {
     return (saltusi_row_dot(&w->at, at, w->v_start) + w->at.b[at]) / s->h;
   }
-  /* Newton's linearization of the gap; a penetration that is there already stays */
+  /* Newton's linearization of the gap; an initial penetration stays */
   double gap = w->gap[place * w->item_max + item] - (it->joint ? 0.0 : fmin(it->gap, 0.0));
   double rest = gap / (s->h * s->h);
   for (int m = 0; m < w->nodes; m++) {
@@ -86,7 +86,7 @@ double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const sal
   return rest;
 }
 
-/* G_row . the acceleration of stage m that the force of (stage k, row r) makes, weighted. */
+/* G_row . the acceleration of stage m due to the force of (stage k, row r), weighted. */
 static double entry(const saltusi_dg* w, int nv, int at, const double* weights, int k, int r) {
   if (!w->newton.active) {
     if (weights[k] == 0.0) {
@@ -142,7 +142,7 @@ static void write_items(saltusi_dg* w, int pairs) {
   }
 }
 
-/* One pair with the forces of the others as they are; false when it has no solution. */
+/* One pair with the forces of the others fixed; false when it has no solution. */
 static bool solve_pair(saltusi_dg* w, int pairs, int i, double* change) {
   int rows = w->held_rows;
   int n = pairs * rows;
@@ -170,7 +170,7 @@ static bool solve_pair(saltusi_dg* w, int pairs, int i, double* change) {
   return true;
 }
 
-/* Whether no pair stands against a force that comes later in the order: one pass is exact. */
+/* Whether no pair depends on a force that comes later in the order: one pass is exact. */
 static bool triangular(const saltusi_dg* w, int pairs) {
   int rows = w->held_rows;
   int n = pairs * rows;
@@ -223,7 +223,7 @@ bool saltusi_dg_rubs(const saltusi_dg* w) {
   return false;
 }
 
-/* The velocity law of D1+ is no problem for sweeps over the stages. */
+/* Blockwise iteration over the stages does not converge for the velocity law of D1+. */
 static bool blocks_suffice(const saltusi_dg* w) {
   return !w->table.plus ||
          (!saltusi_dg_rubs(w) && w->closure == SALTUS_DG_ACCELERATION && !w->newton.active);

@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Unknowns for which a dense J is affordable; a larger system keeps to the fixed point. */
+/* Most unknowns for a dense J; a larger system uses the fixed-point iteration. */
 enum { UNKNOWNS_MAX = 1200 };
 
 /* The fixed point contracts by about h |M^-1 F_v| + h^2 |M^-1 F_q|; above this Newton is cheaper. */
@@ -103,7 +103,7 @@ saltus_status saltusi_dg_newton_prepare(saltusi_dg* w, const saltusi_step* s) {
   return SALTUS_OK;
 }
 
-/* How all stage accelerations answer to forces along the held rows. */
+/* Response of all stage accelerations to forces along the active rows. */
 static void respond(saltusi_dg* w, int nv) {
   saltusi_dg_newton* newton = &w->newton;
   int n = w->nodes * nv;

@@ -106,7 +106,7 @@ enum {
            SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS
 };
 
-/* What the two families have in common. */
+/* Common part of the two families. */
 #define OF_BOTH                                                                                    \
   .order = 1, .smooth_order = 2, .dense = true, .strikes_at_end = true, .treats = TREATS
 #define CALLS_OF_BOTH                                                                              \

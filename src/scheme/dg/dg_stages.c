@@ -23,8 +23,8 @@ static void place(saltusi_dg* w, const saltusi_step* s, int l) {
   }
 }
 
-/* Rates and positions of the stages with maps: sweeps until the rates stand still. They contract with the turn of
- * the step; where they do not, the iteration around them does not either. */
+/* Rates and positions of the stages with maps: fixed-point iteration on the rates. It contracts
+ * with the rotation in a step; where it does not, the outer iteration does not either. */
 static void turn(saltusi_dg* w, const saltusi_step* s) {
   enum { SWEEPS_MAX = 50 };
   const saltus_system* sys = &s->eval->sys;
@@ -84,7 +84,7 @@ void saltusi_dg_rows(saltusi_dg* w, const saltus_system* sys, const saltus_point
                      const saltusi_dg_item* item) {
   assert(w != NULL && sys != NULL && at != NULL && item != NULL);
   int row = node * w->row_max + item->row;
-  if (item->joint) { /* rows of joints come in order: with its first all of a joint are written */
+  if (item->joint) { /* rows of joints are in order: the first one evaluates all rows of its joint */
     const int joint = saltusi_joint_of(sys, item->key);
     if (saltusi_joint_first(sys, joint) == item->key) {
       saltusi_rows_joint(sys, at, joint, &w->at, row);
@@ -142,7 +142,7 @@ saltus_status saltusi_dg_evaluate(saltusi_dg* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
   int last = w->nodes - 1;
-  /* Q_0 and V_0 of D1- are q and v, whatever the accelerations */
+  /* Q_0 and V_0 of D1- are q and v, independent of the accelerations */
   int first = w->table.plus || w->fresh_start ? 0 : 1;
   w->fresh_start = false;
   for (int l = first; l < w->nodes; l++) {

@@ -14,21 +14,21 @@
 #include <assert.h>
 #include <string.h>
 
-/* Sweeps after which the set of fresh contacts stays as it is: a contact that touches or not by
+/* Iterations after which the set of closing contacts is fixed: a contact that closes or not by
  * rounding must not keep the iteration going. */
 enum { FRESH_SWEEPS = 20 };
 
-/* A sweep that improves by less than this, in the automatic iteration, makes way for Newton. */
+/* In the automatic iteration, a reduction worse than this switches to Newton. */
 static const double slow = 0.3;
 static const double stagnant = 1e-10;
 
-/* Contacts that nearly depend on each other are solved to about 1e-9, the residual at which the
- * complementarity solvers are content: after many sweeps that is all there is to get. */
+/* Nearly linearly dependent contacts are solved to about 1e-9, the residual tolerance of the
+ * complementarity solvers. After many iterations no better accuracy is possible. */
 static const double tired = 1e-8;
 enum { TIRED_SWEEPS = 40 };
 
-/* Position rows are divided by h^2, and the forces of the stages come out of them with factors of up
- * to some hundred: what the rounding of a position makes of a force times h. */
+/* Position rows are divided by h^2, and stage forces follow from them with factors of up to some
+ * hundred. This bounds the rounding error of a position in h times a force. */
 static const double position_rounding = 1e-13;
 
 /* Tangents of the contact with friction that has most of them. */
@@ -45,7 +45,7 @@ static int at_most(int count, int most) {
   return count < most ? count : most;
 }
 
-/* Room of dense problems, which grows when more is met. */
+/* Capacity of dense problems, which grows on demand. */
 static void choose_sizes(saltusi_dg* w, const saltusi_eval* eval) {
   const saltus_dims* d = &eval->sys.dims;
   w->row_max = d->nj + d->nc * (1 + tangents_most(&eval->sys));
@@ -58,7 +58,7 @@ static void choose_sizes(saltusi_dg* w, const saltusi_eval* eval) {
   w->has_op = d->row_width > 0 && all > SALTUSI_DG_LARGE;
 }
 
-/* What many rows need: dg_large.c, dg_coupled.c. */
+/* Arrays for many rows: dg_large.c, dg_coupled.c. */
 static void layout_large(saltusi_dg* w, const saltusi_eval* eval, saltus_arena* arena) {
   const saltus_dims* d = &eval->sys.dims;
   if (!w->has_op) {
@@ -85,7 +85,7 @@ static void layout_laws(saltusi_dg* w, const saltus_system* sys, saltus_arena* a
   const saltus_dims* d = &sys->dims;
   int law_max = w->law_max;
   int joints = at_most(w->nodes * d->nj, law_max);
-  /* contacts that press are bilateral in the correction of the end velocity */
+  /* contacts with a force at the end are bilateral in the correction of the end velocity */
   int bilateral = joints > w->dense_rows ? joints : w->dense_rows;
   saltusi_planar_layout(&w->planar, law_max, w->has_op ? law_max : bilateral, tangents_most(sys),
                         arena);
@@ -154,7 +154,7 @@ size_t saltusi_dg_memory(const saltus_system* sys) {
   return (size_t)sys->dims.nc + 1;
 }
 
-/* The acceleration at the start is the first guess for all stages. */
+/* The acceleration at the start is the initial guess for all stages. */
 static saltus_status guess(saltusi_dg* w, const saltusi_step* s, const double* v) {
   int nv = s->eval->sys.dims.nv;
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, v);
@@ -227,7 +227,7 @@ static saltus_status iterate(saltusi_dg* w, const saltus_dg_options* o, const sa
   w->fresh_start = true;
   saltus_status status = wants_newton(w, o, s) ? saltusi_dg_newton_prepare(w, s) : SALTUS_OK;
   double before = INFINITY;
-  int since = 0; /* sweeps of the iteration in use */
+  int since = 0; /* iterations of the method in use */
   for (int k = 0; k < o->sweep_max && status == SALTUS_OK; k++) {
     double change = 0.0;
     status = sweep(w, o, s, since, &change);
@@ -250,7 +250,8 @@ static saltus_status iterate(saltusi_dg* w, const saltus_dg_options* o, const sa
     if (!isfinite(change)) {
       return SALTUS_RETRY_NAN;
     }
-    /* the last digits may wander: a sweep that no longer improves has arrived as well */
+    /* the last digits may fluctuate: an iteration without further reduction has converged as
+     * well */
     double rounding = (since > TIRED_SWEEPS ? tired : stagnant) * size;
     if (w->closure == SALTUS_DG_POSITION) { /* rounding of positions, as a velocity */
       rounding += position_rounding * fmax(1.0, saltusi_max_abs(nv, s->q0)) / s->h;
@@ -266,7 +267,7 @@ static saltus_status iterate(saltusi_dg* w, const saltus_dg_options* o, const sa
 }
 
 /* Degree 0: velocities are constant inside a step. D1- takes them from its start, D1+ from its end:
- * Moreau and Jean's scheme with theta = 0 and 1, contacts looked for at q + h v
+ * Moreau and Jean's scheme with theta = 0 and 1, contacts detected at q + h v
  * (docs/theory/moreau-jean.md, 2.1). */
 static saltus_status constant_step(saltusi_dg* w, const saltus_dg_options* o,
                                    const saltusi_step* s) {
