@@ -48,17 +48,17 @@ extern const saltusi_row_column saltusi_row_columns[SALTUSI_ROW_COLUMNS];
 size_t saltusi_row_bytes(void);
 int saltusi_row_cells(void);
 
-/* Rows on their way to the file. */
+/* Rows not yet written to the file. */
 typedef struct saltusi_row_batch {
   long long first; /* number of the first one in the whole recording */
   size_t count, capacity;
   void* column[SALTUSI_ROW_COLUMNS]; /* [capacity x components] */
 } saltusi_row_batch;
 
-/* Room for `wanted` rows; those that are there are kept. SALTUS_ERR_MEMORY. */
+/* Capacity for `wanted` rows; existing rows are kept. SALTUS_ERR_MEMORY. */
 saltus_status saltusi_rows_workspace(saltusi_row_batch* rows, saltusi_pool* pool, size_t wanted);
 
-/* Adds the contacts of a frame; there has to be room. */
+/* Adds the contacts of a frame; the capacity has to suffice. */
 void saltusi_rows_put(saltusi_row_batch* rows, const saltus_frame* frame);
 
 /* Arrays of the table of a recording that is read; SALTUS_ERR_MEMORY. */
@@ -68,7 +68,7 @@ saltus_status saltusi_rows_take(saltus_recorded_contacts* table, long long count
 /* The array of a column. */
 void* saltusi_rows_get(const saltus_recorded_contacts* table, int column);
 
-/* What is wrong with the rows of `frames` frames, whose starts are [frames + 1]; NULL: nothing. */
+/* The first error in the rows of `frames` frames, whose starts are [frames + 1]; NULL: none. */
 const char* saltusi_rows_fault(const saltus_recorded_contacts* table, long long frames,
                                int law_count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * A recording from text tables: our own, whose columns stand in a known order, and foreign ones,
- * whose columns are recognised by name.
+ * A recording from text tables: those of Saltus, with a fixed order of columns, and foreign ones,
+ * with columns identified by name.
  */
 #include "base/log.h"
 #include "base/number.h"
@@ -80,7 +80,7 @@ static saltus_status make_array(csv_reader* in, int s) {
   return SALTUS_OK;
 }
 
-/* Values of one column of the table into one place of every frame. */
+/* Values of one column of the table into entry `place` of every frame. */
 static void fill_column(const csv_reader* in, int s, int table_column, size_t place) {
   const saltusi_series* series = &saltusi_series_list[s];
   size_t width = saltusi_series_width(series, in->data);
@@ -211,7 +211,7 @@ static int count_words(const char* text) {
   return count;
 }
 
-/* The next word, ended by a zero in place. */
+/* The next word, zero-terminated in the buffer. */
 static const char* next_word(char** text) {
   char* word = *text + strspn(*text, " ");
   char* end = word + strcspn(word, " ");

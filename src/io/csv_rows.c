@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * The table of contacts beside a text recording of a changing set: number of the frame, its time,
- * then the columns of contact_rows.h. The recording says how many rows each frame has.
+ * The table of contacts beside a text recording of a time-varying set: number of the frame, its
+ * time, then the columns of contact_rows.h. The recording holds the number of rows of each frame.
  */
 #include "io/csv_rows.h"
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * The text format of a recording: comment lines with the texts, a header line, a line per frame;
- * events, and contacts of a changing set, in tables of their own. Files only grow, line by line; what a failed write left
- * of a line is cut off again.
+ * events, and contacts of a time-varying set, in separate tables. Files grow by whole lines; an
+ * incomplete line of a failed write is truncated.
  */
 #include "base/log.h"
 #include "base/number.h"
@@ -79,7 +79,7 @@ static void drain(text_file* f, size_t bytes) {
 static void add(text_file* f, const char* text, size_t length) {
   while (length && f->error == 0) {
     if (f->used == BUFFER_BYTES) {
-      /* whole lines where possible; a line longer than the buffer goes in pieces */
+      /* whole lines where possible; a line longer than the buffer is written in parts */
       drain(f, f->line_at ? f->line_at : f->used);
     }
     size_t room = BUFFER_BYTES - f->used;
@@ -391,7 +391,7 @@ static void add_event(text_file* f, const saltus_recording* r, const saltus_even
   end_line(f);
 }
 
-/* Everything in the buffer is on disk afterwards, or the whole lines of it that there was room for. */
+/* Writes the buffer to disk; when the disk is full, as many whole lines as fit. */
 static int settle(text_file* f, bool sync) {
   drain(f, f->used);
   if (f->error == 0 && sync && fsync(f->file) != 0 && errno != EINVAL && errno != ENOSYS) {
@@ -446,7 +446,7 @@ static saltus_status open_table(saltus_recording* r, text_file* f, const char* w
 }
 
 static void release(saltus_recording* r, const char* failure) {
-  (void)failure; /* the last line says nothing of the end: the run is not complete */
+  (void)failure; /* an incomplete run has no final line */
   tables* t = r->file;
   for (int i = t->first; i < TABLES; i++) {
     if (t->file[i].file >= 0) {
@@ -456,7 +456,7 @@ static void release(saltus_recording* r, const char* failure) {
   }
 }
 
-/* Tables without a row say nothing: they are removed. */
+/* Removes the tables of a recording without rows. */
 static void remove_tables(const tables* t) {
   for (int i = t->first; i < TABLES; i++) {
     if (t->file[i].ours) {
@@ -489,7 +489,7 @@ static saltus_status fail(saltus_recording* r, const text_file* f) {
   return SALTUS_ERR_IO;
 }
 
-/* What is there is replaced only when all tables can be. */
+/* Existing files are replaced only when all tables can be written. */
 static saltus_status start_tables(saltus_recording* r, tables* t) {
   for (int i = t->first; i < TABLES; i++) {
     text_file* f = &t->file[i];
@@ -553,7 +553,7 @@ static void add_summary(text_file* f, const saltus_recording_summary* final) {
   }
 }
 
-/* What is new in one of the tables. */
+/* New rows of one of the tables. */
 static void add_fresh(tables* t, const saltus_recording* r, int table,
                       const saltus_recording_summary* final) {
   text_file* f = &t->file[table];

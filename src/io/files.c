@@ -152,7 +152,7 @@ int saltusi_file_lock(const char* path, int* lock) {
     if (error) {
       return close_with(file, error);
     }
-    /* whoever had it may have removed the name meanwhile: a lock nobody else can find is none */
+    /* the previous owner may have removed the name: only a lock under the present name is valid */
     struct stat mine;
     struct stat named;
     if (fstat(file, &mine) == 0 && mine.st_size > 0) {

@@ -24,12 +24,12 @@ typedef struct saltusi_h5_event {
   char kind[SALTUSI_H5_KIND];
   double t, t_accuracy;
   int32_t contact;
-  double numbers[SALTUSI_EVENT_FIELDS]; /* the first is t_accuracy, which stands above */
+  double numbers[SALTUSI_EVENT_FIELDS]; /* the first is t_accuracy, a member above */
   uint64_t identity;                    /* of a changing set, like the next */
   int32_t law;
 } saltusi_h5_event;
 
-/* Whether a file is a recording; says nothing. */
+/* Whether a file is a recording; no messages. */
 bool saltusi_h5_is_recording(const char* path);
 
 /* HDF5 prints errors by itself; between hush and unhush it does not. */
@@ -63,7 +63,7 @@ hid_t saltusi_h5_dataset_create(hid_t file, const char* path, hid_t type, int ra
 typedef struct saltusi_h5_items {
   hid_t dataset, type;
   int rank;
-  hsize_t size[3]; /* of what is written */
+  hsize_t size[3]; /* of the written items */
   hsize_t first;   /* row of the file */
   const void* items;
 } saltusi_h5_items;
@@ -94,7 +94,7 @@ typedef struct saltusi_h5_append {
   const saltus_recording_summary* final;
 } saltusi_h5_append;
 
-/* SALTUS_ERR_IO with the reason in text[SALTUSI_H5_TEXT]; *opened says whether the file opened. */
+/* SALTUS_ERR_IO with the reason in text[SALTUSI_H5_TEXT]; *opened: the file could be opened. */
 saltus_status saltusi_h5_extend(const saltus_recording* recording, const saltusi_h5_append* what,
                                 bool* opened, char* text);
 

@@ -33,7 +33,7 @@ const char* saltusi_h5_reason(char* text) {
   return text;
 }
 
-/* Some file systems know no locks; two processes that share a file are distinguished where they do. */
+/* Some file systems have no locks; concurrent writers are detected only on those that have them. */
 static bool lock_where_possible(hid_t access) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   return H5Pset_file_locking(access, true, true) >= 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * The head of an HDF5 recording. Three choices make files equal bit for bit and safe to read when
- * damaged: no time stamps; chunks take their place in the file when they come into being, without
- * the pooling of small blocks that depends on when a file was open; and the format of HDF5 1.10,
- * whose metadata carry checksums, with a checksum (fletcher32) on every chunk. Texts have a fixed
- * length because those of variable length live in a heap without checksums.
+ * The head of an HDF5 recording. Three choices make files bitwise reproducible and safe to read
+ * when damaged: no time stamps; chunks are allocated in the file on creation, without the pooling
+ * of small blocks that depends on when a file was open; and the format of HDF5 1.10, whose metadata
+ * carry checksums, with a checksum (fletcher32) on every chunk. Texts have a fixed length because
+ * those of variable length live in a heap without checksums.
  */
 #include "base/log.h"
 #include "io/h5.h"
@@ -68,7 +68,7 @@ static bool put_attribute(hid_t object, const char* name, hid_t type, hid_t spac
   return good;
 }
 
-/* bytes: the room in the file, 0 for what the text needs. */
+/* bytes: size in the file, 0 for the length of the text. */
 static bool put_text(hid_t object, const char* name, const char* text, size_t bytes) {
   char padded[SALTUSI_H5_STATUS] = {0};
   if (bytes) {
@@ -195,7 +195,7 @@ hid_t saltusi_h5_dataset_create(hid_t file, const char* path, hid_t type, int ra
   return dataset;
 }
 
-/* The unit all columns share, else "mixed". */
+/* The common unit of all columns, else "mixed". */
 static const char* common_unit(const saltusi_series* series, const saltus_recording_data* head) {
   const char* unit = saltusi_series_column_unit(series, head, 0);
   for (int i = 1; i < saltusi_series_columns(series, head); i++) {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * Reading an HDF5 recording. The file may be anything: every type, rank and size is checked before
- * memory is asked for, and no size is believed that the file does not back with bytes.
+ * memory is allocated, and sizes are bounded by the bytes in the file.
  */
 #include "base/log.h"
 #include "io/h5_reading.h"
@@ -53,11 +53,11 @@ static saltus_status read_number(const h5_reader* in, const char* name, hid_t ty
 /* Texts of an attribute, each ended by a zero. */
 typedef struct texts {
   const char* name;
-  hssize_t count; /* wanted */
+  hssize_t count; /* requested */
   const char** out;
 } texts;
 
-/* Fixed length only: what reads texts of variable length trusts the file too much. */
+/* Fixed length only: HDF5 does not validate variable-length texts of damaged files. */
 static saltus_status read_opened_texts(const h5_reader* in, hid_t attribute, hid_t stored,
                                        const texts* want) {
   size_t bytes = H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0
@@ -182,7 +182,7 @@ static saltus_status read_head(const h5_reader* in) {
   return status;
 }
 
-/* How many bytes of data a byte of the file can stand for: deflate packs at most 1032 to one. */
+/* Largest ratio of data to bytes in the file: deflate compresses at most 1032 to 1. */
 static hsize_t packing(hid_t dataset) {
   hsize_t most = 1;
   hid_t plan = H5Dget_create_plist(dataset);
@@ -459,9 +459,9 @@ static saltus_status read_all(const h5_reader* in) {
   return status;
 }
 
-/* Why a file cannot be opened: what can be seen from outside before what HDF5 says. An HDF5 file begins
- * with a signature; since version 2 the place where it ends stands 28 bytes after that ("HDF5 File
- * Format Specification", superblock). */
+/* Why a file cannot be opened: the result of the checks here, else the message of HDF5. An HDF5
+ * file begins with a signature; since version 2 the end-of-file address is 28 bytes after that
+ * ("HDF5 File Format Specification", superblock). */
 static const char* closed_reason(const char* path, const char* reported, char* text, size_t bytes) {
   enum { HEAD = 36, VERSION = 8, END = 28 };
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -504,7 +504,7 @@ static void expect_no_last_words(void) {
   (void)!atexit(hush_at_exit);
 }
 
-/* The root's attribute `format` says it. */
+/* Whether the root attribute `format` is that of a recording. */
 static bool says_format(hid_t file) {
   char text[64] = "";
   hid_t attribute = H5Aopen(file, "format", H5P_DEFAULT);

@@ -16,7 +16,7 @@ typedef struct saltusi_h5_reading {
   saltusi_pool* pool;
 } saltusi_h5_reading;
 
-/* Says what is wrong at a place of the file; SALTUS_ERR_INPUT. */
+/* Reports an error at a path in the file; SALTUS_ERR_INPUT. */
 saltus_status saltusi_h5_refuse(const saltusi_h5_reading* in, const char* place, const char* why);
 
 /* Size of the first dimension, backed by bytes of the file, or -1 after a message; inner[i]: size of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * The table of contacts of a changing set in an HDF5 recording: one dataset for each column, all with
- * as many rows; /contact_table/start says with which row a frame begins.
+ * The table of contacts of a time-varying set in an HDF5 recording: one dataset for each column,
+ * all with as many rows; /contact_table/start holds the first row of each frame.
  */
 #include "io/h5.h"
 #include "io/h5_reading.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * The HDF5 format of a recording. HDF5 changes many places of a file when it appends, so a file
+ * The HDF5 format of a recording. HDF5 modifies many blocks of a file when it appends, so a file
  * that is being extended is not readable after a kill. Hence two files: `front` has the name the
  * user gave and is never open for writing; `back` lags one flush behind. A flush brings back up to
  * date (the batch of the last flush, then the new one), closes it and exchanges the two names.
- * Every frame is written twice, and a recording needs twice its room on disk until it is closed.
+ * Every frame is written twice, and a recording needs twice its size on disk until it is closed.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 
@@ -23,7 +23,7 @@
 
 typedef struct two_files {
   const char *front, *back, *spare, *lock_path;
-  int lock;        /* held from the first look at the files to the last; -1: not */
+  int lock;        /* from the first access to the files to the last; -1: none */
   bool back_whole; /* back is front without the batch `old` */
   saltusi_batch old;
 } two_files;
@@ -53,7 +53,7 @@ static char* resolve(saltus_recording* r) {
   return path;
 }
 
-/* HDF5 hides errno, so the path is tried by hand first. */
+/* HDF5 does not report errno, so the path is opened directly first. */
 static int try_path(const two_files* f) {
   struct stat there;
   if (stat(f->front, &there) == 0 && !S_ISREG(there.st_mode)) {
@@ -65,8 +65,8 @@ static int try_path(const two_files* f) {
   return 0;
 }
 
-/* Removes what a run that was killed has left: an empty file, or the beginning of one of HDF5. Anything else is
- * foreign and stays. */
+/* Removes the remains of a killed run: an empty file, or the beginning of an HDF5 file. Any
+ * other file is foreign and stays. */
 static int remove_remains(const char* path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char begin[sizeof signature];
@@ -221,7 +221,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
     f->back_whole = false;
     return fail_with(r, "cannot write", error);
   }
-  /* what is new in front is what back lacks */
+  /* the batch just written to front is missing in back */
   f->back_whole = kept;
   saltusi_batch lacking = r->fresh;
   saltusi_batch_pass(&r->fresh);
@@ -236,7 +236,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
   return SALTUS_OK;
 }
 
-/* After a failure the room that back took may do for a copy that says so. */
+/* After a failure the disk space of back may suffice for a copy of front with the failure. */
 static void say_failure(saltus_recording* r, const two_files* f, const char* failure) {
   unlink(f->back);
   unlink(f->spare);

@@ -57,7 +57,7 @@ static void pack(const h5_wide_writer* w, int count) {
   }
 }
 
-/* False: HDF5 failed; *asked is -1 when the caller did. */
+/* False: HDF5 failed; *asked is -1 when `next` failed. */
 static bool write_rows(h5_wide_writer* w, int* asked) {
   hsize_t first = 0;
   while ((*asked = w->table->next(w->table->user, &w->block)) > 0) {

@@ -16,12 +16,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Memory of one batch; a full batch is flushed whatever the clock says. */
+/* Memory of one batch; a full batch is flushed before its time. */
 enum {
   BATCH_BYTES = 4 << 20,
   BATCH_FRAMES_MIN = 16,
   BATCH_FRAMES_MAX = 65536,
-  BATCH_EVENTS_FIRST = 64, /* room grows with need, up to */
+  BATCH_EVENTS_FIRST = 64, /* capacity grows with need, up to */
   BATCH_EVENTS = 8192,
   BATCH_ROWS_FIRST = 256,
   BATCH_ROWS = 16384
@@ -71,7 +71,7 @@ static saltus_status check(const saltus_recording_def* def) {
   return SALTUS_OK;
 }
 
-/* name, or stem and number where there is none; NULL without room. */
+/* name, or stem and number where there is none; NULL without memory. */
 static char* named(saltusi_pool* pool, const char* name, const char* stem, int number) {
   if (name && *name) {
     return saltusi_pool_text(pool, name);
@@ -121,7 +121,7 @@ static saltus_status take_laws(saltus_recording* r, const saltus_system* system)
 static saltus_status take_names(saltus_recording* r, const saltus_recording_def* def) {
   saltus_recording_data* head = &r->head;
   const saltus_system* system = def->system;
-  /* contacts that come and go share laws: then a law's name says nothing about the contact */
+  /* in a time-varying set contacts share laws: the name of a law does not identify a contact */
   bool fixed = system->laws && system->law_count == head->nc;
   r->contact_components = saltusi_pool_take(&r->pool, (size_t)head->nc, sizeof(int));
   if (!r->contact_components) {
@@ -215,7 +215,7 @@ static saltus_status take_head(saltus_recording* r, const saltus_recording_def* 
   return status;
 }
 
-/* Room for one event more; those that are there are kept. */
+/* Capacity for one more event; existing events are kept. */
 static saltus_status grow_events(saltus_recording* r, saltusi_batch* batch) {
   if (batch->events < batch->event_capacity) {
     return SALTUS_OK;
@@ -372,7 +372,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
   return r->error;
 }
 
-/* interval 0 means what it says, whatever it costs */
+/* interval 0: a flush after every frame */
 static saltus_status flush_when_due(saltus_recording* r) {
   bool due = r->fresh.frames == r->frame_capacity || r->fresh.events >= BATCH_EVENTS ||
              r->fresh.rows.count >= BATCH_ROWS || r->flush_interval == 0 ||

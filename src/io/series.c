@@ -217,7 +217,7 @@ saltus_status saltusi_data_name_workspace(saltus_recording_data* data, saltusi_p
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape) {
   assert(event != NULL && shape != NULL);
   bool own = saltus_event_is_own(event->kind);
-  if (shape->changing && !own) { /* keys of a changing set mean nothing in a file */
+  if (shape->changing && !own) { /* keys of a time-varying set are not stored */
     return event->law >= 0 && event->law < shape->law_count;
   }
   return event->contact >= 0 && event->contact < (own ? shape->event_name_count : shape->nc);

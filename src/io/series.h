@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * series.h - what is recorded per frame, as one list: memory, both writers and both readers are
- * made from it.
+ * series.h - the recorded quantities of a frame, as one list for memory, both writers and both
+ * readers.
  */
 #ifndef SALTUSI_SERIES_H
 #define SALTUSI_SERIES_H
@@ -14,7 +14,7 @@
 /* Every item is 8 bytes wide: a double, or a long long for the step. */
 enum { SALTUSI_ITEM = 8 };
 
-/* Places in saltusi_series_list. */
+/* Indices in saltusi_series_list. */
 enum {
   SALTUSI_STEP,
   SALTUSI_T,
@@ -96,10 +96,10 @@ typedef struct saltusi_data {
   saltusi_pool pool;
 } saltusi_data;
 
-/* Empty texts, no arrays; NULL when there is no room. */
+/* Empty texts, no arrays; NULL without memory. */
 saltusi_data* saltusi_data_create(const saltus_allocator* allocator);
 
-/* Room for the names of nq, nv, nc, nj columns, outputs, events and laws. */
+/* Memory for the names of nq, nv, nc, nj columns, outputs, events and laws. */
 saltus_status saltusi_data_name_workspace(saltus_recording_data* data, saltusi_pool* pool);
 
 /* The numbers of an event, as one list for both formats: columns of the table, members in HDF5. */
@@ -115,7 +115,7 @@ extern const saltusi_event_field saltusi_event_fields[SALTUSI_EVENT_FIELDS];
 
 double* saltusi_event_number(saltus_event* event, int field);
 
-/* What the first recordings do not say follows from what they say. */
+/* Computes energy_change, which the first format of recordings lacks. */
 void saltusi_event_complete(saltus_event* event);
 
 /* Whether the number of the contact or function exists, of a changing set that of the law. */

@@ -52,7 +52,7 @@ static char* next_row(table_parsing* p) {
   }
 }
 
-/* "y [m]" to name and unit, in place. */
+/* Splits "y [m]" into name and unit, in the buffer. */
 static saltus_label label_of(char* cell) {
   cell += strspn(cell, " \t");
   size_t length = strlen(cell);
@@ -106,7 +106,7 @@ static saltus_status read_header(table_parsing* p) {
   return table->labels && table->values ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
-/* Says nothing when `quiet`. */
+/* No message when `quiet`. */
 static saltus_status read_row(table_parsing* p, char* line, bool quiet) {
   saltus_table* table = &p->into->table;
   saltus_log log = quiet ? (saltus_log){0} : p->log;

@@ -84,7 +84,7 @@ char* saltusi_lines_next(saltusi_lines* lines) {
   char* stop = memchr(line, '\n', (size_t)(lines->end - line));
   lines->torn = stop == NULL;
   lines->at = stop ? stop + 1 : lines->end;
-  stop = stop ? stop : lines->end; /* there is room for one zero after the last byte */
+  stop = stop ? stop : lines->end; /* the buffer has one byte more for the final zero */
   *stop = 0;
   /* comments keep their bytes, but not where the whole file was given such line ends */
   bool returned = stop > line && stop[-1] == '\r';
@@ -96,7 +96,7 @@ char* saltusi_lines_next(saltusi_lines* lines) {
   return line;
 }
 
-/* Moves a cell without its quotes to its own front; *next is what follows, NULL at the end. */
+/* Removes the quotes of a cell in the buffer; *next is the rest of the line, NULL at the end. */
 static bool cut_cell(char* cell, char** next) {
   char *from = cell, *to = cell;
   bool inside = false;

@@ -11,7 +11,7 @@
 #include "saltus/status.h"
 
 typedef struct saltusi_lines {
-  char *at, *end; /* what is left */
+  char *at, *end; /* the rest */
   int number;     /* of the line last returned, from 1 */
   bool torn;      /* that line has no line end */
   bool returns;   /* the first line ends with a carriage return */

@@ -25,13 +25,14 @@ typedef struct saltusi_wide_table {
   int column_count;
   int reason_bytes;
   const char* about; /* attribute of the file */
-  /* Fills the next block and returns how many rows it has; 0: there are no more; -1: it failed, and said why. */
+  /* Fills the next block and returns its number of rows; 0: end; -1: failure, with a message. */
   int (*next)(void* user, const saltusi_wide_block* block);
   void* user;
   saltus_log log;
 } saltusi_wide_table;
 
-/* Writes a new file. SALTUS_ERR_IO, SALTUS_ERR_UNSUPPORTED without HDF5, SALTUS_ERR_MEMORY; a message says why. */
+/* Writes a new file. SALTUS_ERR_IO, SALTUS_ERR_UNSUPPORTED without HDF5, SALTUS_ERR_MEMORY; with
+ * a message. */
 saltus_status saltusi_wide_table_write(const saltusi_wide_table* table);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "io/series.h"
 
-/* Frames and events on their way to the file. */
+/* Frames and events not yet written to the file. */
 typedef struct saltusi_batch {
   long long first_frame, first_event; /* number of the first one in the whole recording */
   int frames, events;
@@ -43,14 +43,15 @@ struct saltus_recording {
   bool closed;
 };
 
-/* Functions say in the log what went wrong, except for SALTUS_ERR_MEMORY. */
+/* Functions report errors in the log, except for SALTUS_ERR_MEMORY. */
 typedef struct saltusi_format {
   const char* extension;
-  /* Takes what it needs from the pool, writes the head. Cleans up after itself when it fails. */
+  /* Allocates from the pool, writes the head. Releases everything on failure. */
   saltus_status (*create)(saltus_recording* recording);
-  /* Writes `fresh`, which is empty afterwards. final: NULL, or what ends the file. */
+  /* Writes `fresh`, which is empty afterwards. final: NULL, or the summary that ends the file. */
   saltus_status (*flush)(saltus_recording* recording, const saltus_recording_summary* final);
-  /* Lets go of the file; it stays as of the last good flush. failure: NULL, or why it ends. */
+  /* Closes the file in the state of the last complete flush. failure: NULL, or the reason of the
+   * end. */
   void (*release)(saltus_recording* recording, const char* failure);
 } saltusi_format;
 
@@ -60,13 +61,13 @@ extern const saltusi_format saltusi_format_csv;
 /* Arrays of a batch, those of events and rows to begin with; SALTUS_ERR_MEMORY. */
 saltus_status saltusi_batch_take(saltus_recording* recording, saltusi_batch* batch);
 
-/* Empty, and starting after everything it held. */
+/* Empties the batch; the next one starts after its last frame and event. */
 void saltusi_batch_pass(saltusi_batch* batch);
 
 /* "complete" or "failed: ..." in text[size]. */
 void saltusi_status_text(const saltus_recording_summary* summary, char* text, size_t size);
 
-/* What a file that must not be replaced, or that another run writes, is answered with. */
+/* Errors for a file that must not be replaced, and for one that another run is writing. */
 saltus_status saltusi_refuse_foreign(const saltus_recording* recording, const char* path);
 saltus_status saltusi_refuse_shared(const saltus_recording* recording, const char* path);
 

@@ -16,7 +16,7 @@ static bool plane(const saltusi_scene_builder* b) {
   return b->mechanism.dimension == 2;
 }
 
-/* A name that formulas can say. */
+/* A name that is valid in formulas. */
 static void check_name(saltusi_scene_builder* b, const saltusi_yaml_node* key, const char* kind) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   static const char digits[] = "0123456789";
@@ -148,8 +148,8 @@ static void read_driven(saltusi_scene_builder* b, const saltusi_yaml_node* node,
   body->driven = pose;
 }
 
-/* The orientation of a marker of the body, through those that it is relative to, or one that is written out. What is
- * wrong with markers themselves is said where they are defined. */
+/* The orientation of a marker of the body, composed along its chain of markers, or an explicit
+ * orientation. Errors of markers are reported at their definition. */
 static saltus_orientation read_inertia_frame(saltusi_scene_builder* b,
                                              const saltusi_yaml_node* node, const char* body) {
   saltus_orientation whole = {.kind = SALTUS_ORIENTATION_NONE};
@@ -335,7 +335,7 @@ void saltusi_scene_bodies(saltusi_scene_builder* b) {
   b->mechanism.marker_count = marks->count;
 }
 
-/* ---- messages with their place ---- */
+/* ---- messages with file and line ---- */
 
 typedef struct bodies_finder {
   saltus_log inner;
@@ -382,7 +382,7 @@ static const saltusi_yaml_node* find_shape(const saltusi_scene_builder* b, const
   return NULL;
 }
 
-/* What a message about a shape is about, behind "shape ": NAME: ... or "NAME": ... */
+/* The node of a shape named in a message, behind "shape ": NAME: ... or "NAME": ... */
 static const saltusi_yaml_node* place_of_shape(const saltusi_scene_builder* b, const char* text) {
   const bool quoted = text[0] == '"';
   const char* name = quoted ? text + 1 : text;
@@ -391,7 +391,7 @@ static const saltusi_yaml_node* place_of_shape(const saltusi_scene_builder* b, c
   return at != NULL ? find_key(at, end) : NULL;
 }
 
-/* Messages begin with what they are about: body "arm": ... */
+/* Messages begin with the object: body "arm": ... */
 static void write_found(void* user, saltus_level level, const char* text) {
   static const char* const kinds[][2] = {
       {"body", "bodies"},        {"marker", "markers"},

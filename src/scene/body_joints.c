@@ -96,7 +96,8 @@ static void read_limits(saltusi_scene_builder* b, const saltusi_yaml_node* node,
   }
 }
 
-/* An actuator whose formula names what moves is a force along the joint's coordinate by formula. */
+/* An actuator with a state-dependent formula is a formula force along the coordinate of the
+ * joint. */
 static void read_actuator(saltusi_scene_builder* b, const saltusi_yaml_node* node,
                           const char* coordinate, const char* name, saltus_coordinate_def* c) {
   saltus_formula_text motion;
@@ -150,7 +151,7 @@ static void read_coordinate(saltusi_scene_builder* b, const saltusi_yaml_node* i
 static const char* const coordinate_keys[] = {"drive",   "limits",       "restitution", "spring",
                                               "damping", "dry_friction", "actuator"};
 
-/* Coordinates of a joint with one stand at the joint, those of a joint with two in a mapping each. */
+/* Joints with one coordinate hold its keys directly, joints with two in a mapping for each. */
 static void read_coordinates(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                              saltus_joint_def* joint) {
   const freedom has = freedom_of(joint->type);

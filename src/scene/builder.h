@@ -11,7 +11,7 @@
 #include "saltus/scene.h"
 #include "scene/reader.h"
 
-/* What an event sets. */
+/* Assignment of an event to an input. */
 typedef struct saltusi_scene_set {
   int event, input;
   double value, start; /* start: of the input as written */
@@ -52,10 +52,10 @@ typedef struct saltusi_scene_builder {
   saltus_formula_def model;
   saltus_mechanism_def mechanism;        /* dimension 0: no bodies */
   const saltusi_yaml_node** shape_nodes; /* [mechanism.shape_count] */
-  saltusi_formula_constants* constants;  /* parameters with their values, once one is wanted */
+  saltusi_formula_constants* constants;  /* parameters with their values, made at the first use */
   saltus_scene* scene;
   saltus_formula_contact* contacts;         /* of the model */
-  saltus_formula_spring* springs;           /* of the model, with room for motors of joints */
+  saltus_formula_spring* springs;           /* of the model, with capacity for motors of joints */
   const saltusi_yaml_node* matrix_contacts; /* names of impacts.matrix; NULL: none */
   int* matrix_places;                       /* numbers of these contacts */
 } saltusi_scene_builder;
@@ -90,7 +90,7 @@ bool saltusi_scene_actuator(saltusi_scene_builder* builder, const saltusi_yaml_n
 /* true or false; false when the node is NULL. */
 bool saltusi_scene_flag(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                         const char* what);
-/* The place of a word in a list that NULL ends, or -1 after a message. */
+/* Index of a word in a NULL-terminated list, or -1 after a message. */
 int saltusi_scene_word(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                        const char* what, const char* const* words);
 /* An empty list when the section is not there. */
@@ -105,7 +105,8 @@ const char* saltusi_scene_item_name(saltusi_scene_builder* builder, const saltus
 
 /* Overrides in the order in which they apply: those of `like` or of a recorded text, then those of the definition. */
 void saltusi_overrides_collect(saltusi_scene_builder* builder);
-/* name=value: the value takes the place of the parameter's. Refuses a name that is neither a parameter nor a start. */
+/* name=value: the value replaces that of the parameter. Rejects a name that is neither a
+ * parameter nor a start. */
 void saltusi_overrides_parameters(saltusi_scene_builder* builder);
 /* x=1, x'=2 of a coordinate x */
 void saltusi_overrides_starts(saltusi_scene_builder* builder,
@@ -142,7 +143,8 @@ void saltusi_scene_bodies(saltusi_scene_builder* builder);
 /* shapes of both, materials and contact_pairs */
 void saltusi_scene_shapes(saltusi_scene_builder* builder);
 
-/* Shapes that lie deeper in each other at the start than is corrected are refused by name, or moved apart when asked. */
+/* Shapes that interpenetrate at the start by more than the correction limit are rejected by
+ * name, or separated on request. */
 saltus_status saltusi_scene_overlaps(saltusi_scene_builder* builder);
 
 /* A point in the plane or in space, and angle or orientation of an item. */
@@ -151,7 +153,7 @@ void saltusi_scene_point(saltusi_scene_builder* builder, const saltusi_yaml_node
 saltus_orientation saltusi_scene_orientation(saltusi_scene_builder* builder,
                                              const saltusi_yaml_node* item);
 
-/* What is drawn, after the model is there. */
+/* The section `view`, after the model is complete. */
 void saltusi_scene_view_section(saltusi_scene_builder* builder);
 
 /* Events that set inputs, after observables and inputs are there. */
@@ -170,10 +172,10 @@ int saltusi_scene_open_joint(saltusi_scene_builder* builder, const saltusi_yaml_
 void saltusi_scene_pair(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                         const char* what, const char* into[2]);
 
-/* A log that gives messages about a body, a marker and the like their place in the file. */
+/* A log that adds file and line to messages about a body, a marker and the like. */
 saltus_log saltusi_scene_finder(saltusi_scene_builder* builder);
 
-/* Makes the mechanism; messages have the place of what they name. */
+/* Makes the mechanism; messages have the line of the object that they name. */
 saltus_status saltusi_scene_mechanism(saltusi_scene_builder* builder);
 
 #endif

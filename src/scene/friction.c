@@ -16,7 +16,7 @@
 /* A curve that a formula of s is. */
 typedef struct friction_curve {
   saltus_own_curve own;
-  saltus_signal signal; /* with the speed in the place of time */
+  saltus_signal signal; /* with the speed as its time argument */
 } friction_curve;
 
 static double coefficient(const void* self, double speed, double* slope) {
@@ -29,7 +29,7 @@ static double coefficient(const void* self, double speed, double* slope) {
   return out[0];
 }
 
-/* Where a name of one letter stands alone in a formula; NULL: nowhere. */
+/* First occurrence of a one-letter name in a formula; NULL: none. */
 static char* alone(char* text, char letter) {
   for (char* at = text; *at != '\0'; at++) {
     const bool before =
@@ -42,7 +42,7 @@ static char* alone(char* text, char letter) {
   return NULL;
 }
 
-/* Formulas know time; the speed of slip is read in its place. */
+/* Formulas of a signal depend on time; here the slip speed is that argument. */
 static void read_curve(saltusi_scene_builder* b, const saltusi_yaml_node* node,
                        saltus_friction_law* law) {
   saltusi_yaml_node renamed = *node;
@@ -76,7 +76,7 @@ static bool has(const saltusi_yaml_node* node, const char* key) {
   return saltusi_yaml_find(node, key) != NULL;
 }
 
-/* sliding and rule of an elliptic cone whose coefficients are known. */
+/* sliding and rule of an elliptic cone, given its coefficients. */
 static void read_rule(saltusi_scene_builder* b, const saltusi_yaml_node* node, double mu,
                       saltus_friction_law* law) {
   static const char* const rules[] = {"associated", "against-slip", NULL};
@@ -98,7 +98,7 @@ static void read_rule(saltusi_scene_builder* b, const saltusi_yaml_node* node, d
   }
 }
 
-/* A number of the mapping that is out of its range is refused where it stands. */
+/* Rejects a number of the mapping that is out of range, with its line. */
 static void check_range(saltusi_scene_builder* b, const saltusi_yaml_node* node, const char* key,
                         double value, double low, double high) {
   const saltusi_yaml_node* at = saltusi_yaml_find(node, key);

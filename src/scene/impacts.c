@@ -29,7 +29,7 @@ bool saltusi_scene_impact_law(saltusi_scene_builder* b, const saltusi_yaml_node*
   return true;
 }
 
-/* The place of a word, or the first when it is not given. */
+/* Index of a word, or of the first when it is absent. */
 static int word_of(saltusi_scene_builder* b, const saltusi_yaml_node* section, const char* key,
                    const char* const* words) {
   const saltusi_yaml_node* node = saltusi_yaml_find(section, key);

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cholesky's factorization in place; the row where it fails, or -1. */
+/* Cholesky factorization, overwriting M; the row where it fails, or -1. */
 static int first_bad_row(int n, double* M) {
   for (int j = 0; j < n; j++) {
     double* row = M + (size_t)j * (size_t)n;
@@ -25,7 +25,7 @@ static int first_bad_row(int n, double* M) {
     for (int k = 0; k < j; k++) {
       diagonal -= row[k] * row[k];
     }
-    /* what is left after cancellation has to be more than rounding */
+    /* the pivot after cancellation has to exceed rounding errors */
     if (!(diagonal > 1e-13 * size) || !isfinite(diagonal)) {
       return j;
     }
@@ -95,7 +95,7 @@ static int first_bad_mass(const saltus_system* sys, const saltus_point* at,
   return -1;
 }
 
-/* Where the scene says it: root[section], root[section][i][key] or, failing that, the root. */
+/* The node of root[section], root[section][i][key] or, failing that, the root. */
 static const saltusi_yaml_node* find(const saltusi_yaml_node* root, const char* section, int i,
                                      const char* key) {
   const saltusi_yaml_node* node = saltusi_yaml_find(root, section);
@@ -127,7 +127,7 @@ static const saltusi_yaml_node* find_named(const saltusi_yaml_node* root, const 
   return list != NULL ? list : root;
 }
 
-/* Where a coordinate or the body of a velocity stands: "x'" or "arm.x'". */
+/* The node of a coordinate or of the body of a velocity: "x'" or "arm.x'". */
 static const saltusi_yaml_node* find_velocity(const saltusi_yaml_node* root, const char* label) {
   static const char* const sections[] = {"coordinates", "bodies"};
   const size_t length = strcspn(label, ".'");
@@ -189,7 +189,7 @@ static const saltusi_yaml_node* find_owner(const saltusi_yaml_node* root, const 
   return find_named(root, "joints", name, first);
 }
 
-/* Digits of a value that shall not look like the one that is allowed. */
+/* Digits that distinguish a value in print from the allowed one. */
 static int apart(double value, double allowed) {
   return saltusi_digits_apart(6, value, allowed);
 }
@@ -227,7 +227,8 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
   }
 }
 
-/* Bodies for which nobody wrote a velocity: they get the least one that their joints and drives ask for. */
+/* No body has an initial velocity: velocities of minimum norm that satisfy joints and drives are
+ * computed. */
 static bool leaves_velocities(const saltus_scene_view* view) {
   if (view->mechanism == NULL) {
     return false;
@@ -354,7 +355,8 @@ static void check_agreement(saltusi_reader* reader, const saltus_scene_view* vie
   }
 }
 
-/* What no check above has named: energies above all, which may lack a value where forces have one. */
+/* Undefined values that no check above reports: mainly energies, which may be undefined where
+ * forces are finite. */
 static void check_defined(saltusi_reader* reader, const saltus_system* sys, const saltus_point* at,
                           const saltusi_yaml_node* root) {
   char text[640];
@@ -419,7 +421,8 @@ static void keep_error(void* user, saltus_level level, const char* text) {
   }
 }
 
-/* Says why the start cannot be corrected: by the joint of a mechanism that stays open, else as it was said. */
+/* Reports why the start cannot be corrected: the joint of a mechanism that stays open, else the
+ * message `said`. */
 static void explain(saltus_mechanism* mechanism, const char* said, saltus_log log) {
   saltus_assembly assembly;
   if (mechanism == NULL ||
@@ -449,7 +452,8 @@ saltus_status saltusi_start_correct(saltusi_reader* reader, saltus_scene_view* v
       .t = view->start,
       .q = q,
       .v = v,
-      /* what exceeds the tolerance was refused before; velocities that are left to the joints may */
+      /* violations above the tolerance were rejected before; velocities determined by joints may
+       * exceed it */
       .tolerance = leaves_velocities(view) ? INFINITY : view->start_tolerance,
       .log = {keep_error, &keeper},
       .allocator = &reader->pool->allocator};

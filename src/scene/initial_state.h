@@ -9,16 +9,16 @@
 #include "saltus/mechanism.h"
 #include "scene/reader.h"
 
-/* Refuses a mass matrix that is not positive definite, forces that are not finite, contacts that
- * penetrate and joints that are violated by more than the scene's tolerance. The root of the scene
- * gives messages their place. inputs [input_count] have other values for a moment, to tell joints that are open from
- * constraints of nothing. */
+/* Rejects a mass matrix that is not positive definite, forces that are not finite, contacts that
+ * penetrate and joints that are violated by more than the scene's tolerance. The root of the
+ * scene provides the lines of messages. inputs [input_count] are changed temporarily, to
+ * distinguish switched-off joints from zero constraint rows. */
 saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
                                   const saltus_formula_model* model, double* inputs,
                                   const saltusi_yaml_node* root);
 
-/* Moves the start onto its joints and out of its contacts, with a warning that says how far. mechanism: the
- * bodies, NULL without; it names the joint that cannot be closed. */
+/* Projects the start onto its joints and out of penetration, with a warning that gives the
+ * displacement. mechanism: the bodies, NULL without; it names the joint that cannot be closed. */
 saltus_status saltusi_start_correct(saltusi_reader* reader, saltus_scene_view* view,
                                     saltus_mechanism* mechanism, const saltusi_yaml_node* root);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * keys.c - the keys of a scene, section by section. This is the one place that knows them: the reader refuses
- * what is not here, the reference page is checked against it.
+ * keys.c - the keys of a scene, section by section. This is the only list of them: the reader
+ * rejects all other keys, and the reference page is checked against it.
  */
 #include "saltus/scene.h"
 
@@ -402,7 +402,8 @@ static const saltus_scene_key record_keys[] = {
     {"record", "dt", "formula", "time between recorded states [s], instead of every"},
 };
 
-/* What acts along a coordinate stands at a joint with one, and under the coordinates of a joint with two. */
+/* Keys along a coordinate: directly in a joint with one coordinate, under each coordinate in a
+ * joint with two. */
 #define ALONG(section)                                                                             \
   {section, "drive", "mapping", "prescribed coordinate or speed"},                                 \
       {section, "limits", "list of formulas", "lower and upper end [rad or m], or none"},          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_file.c - see mesh_file.h. Formats: https://www.fabbers.com/tech/STL_Format and
+ * mesh_file.c - readers for STL and OBJ. Formats: https://www.fabbers.com/tech/STL_Format and
  * https://paulbourke.net/dataformats/obj
  */
 #include "scene/mesh_file.h"
@@ -35,7 +35,7 @@ static saltus_status refuse(const source* s, const char* what) {
   return SALTUS_ERR_INPUT;
 }
 
-/* The same with the line of a place in the text. */
+/* The same with the line number of a position in the text. */
 static saltus_status refuse_at(const source* s, const char* at, const char* what) {
   int line = 1;
   for (const char* c = s->text; c < at; c++) {
@@ -93,7 +93,7 @@ static saltus_status weld(const source* s, const double* corner, int corners,
   while (slots < 2 * (size_t)corners) {
     slots *= 2;
   }
-  int* slot = saltusi_pool_take(s->pool, slots, sizeof *slot); /* place + 1 */
+  int* slot = saltusi_pool_take(s->pool, slots, sizeof *slot); /* index + 1 */
   out->point = saltusi_pool_take(s->pool, 3 * (size_t)corners, sizeof(double));
   out->triangle = saltusi_pool_take(s->pool, (size_t)corners, sizeof(int));
   if (s->pool->failed) {
@@ -242,7 +242,8 @@ static saltus_status read_stl(const source* s, saltusi_mesh_file* out) {
 
 /* ---- OBJ ---- */
 
-/* The corners of a face: places of points from 0 on, -1 for one that does not exist; how many, 0: not all are numbers. */
+/* The corners of a face: indices of points from 0 on, -1 for one that does not exist. Returns
+ * their number, 0: a corner is not a number. */
 static int face_corners(const char* at, int points, int* corner, int most) {
   int count = 0;
   for (at = skip_blanks(at); *at != '\n' && *at != '\0' && *at != '#'; at = skip_blanks(at)) {
@@ -265,7 +266,7 @@ static int face_corners(const char* at, int points, int* corner, int most) {
   return count;
 }
 
-/* What has been met of an OBJ file; without arrays it is only counted. */
+/* Contents of an OBJ file; without arrays items are only counted. */
 typedef struct obj {
   double* point;
   int* triangle;

@@ -60,7 +60,7 @@ static saltus_crossing read_direction(saltusi_reader* reader, const observe_entr
   return SALTUS_CROSSING_BOTH;
 }
 
-/* A section of named formulas; NULL: not there, or wrong. */
+/* A section of named formulas; NULL: absent or invalid. */
 static const saltusi_yaml_node* find_section(saltusi_reader* reader, const saltusi_yaml_node* root,
                                              const char* key) {
   const saltusi_yaml_node* node = saltusi_reader_section(root, key);
@@ -94,7 +94,8 @@ static const saltus_formula_output* find_output(const saltus_formula_output* out
   return NULL;
 }
 
-/* A formula with the formulas of outputs in the place of their names, into text; its length. text NULL: the length alone. */
+/* A formula with the names of outputs replaced by their formulas, into text; its length. text
+ * NULL: the length alone. */
 static size_t put_outputs(const saltus_formula_def* model, const saltus_formula_output* outputs,
                           int count, const char* formula, char* text) {
   static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.'";

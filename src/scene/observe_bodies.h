@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * observe_bodies.h - what every scene with bodies has among its outputs, behind its own: momentum, angular
- * momentum about the origin, and how far the worst joint is open.
+ * observe_bodies.h - outputs of every scene with bodies, behind those of the file: momentum,
+ * angular momentum about the origin, and the largest violation of a joint.
  */
 #ifndef SALTUSI_OBSERVE_BODIES_H
 #define SALTUSI_OBSERVE_BODIES_H
@@ -10,8 +10,8 @@
 #include "saltus/mechanism.h"
 #include "scene/reader.h"
 
-/* The outputs and events of a scene, NULL: none, with those of its mechanism behind them, which stands at the
- * end of the state of `system`. NULL without memory. */
+/* The outputs and events of a scene, NULL: none, followed by those of its mechanism, whose state
+ * is the last part of the state of `system`. NULL without memory. */
 const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
                                                  const saltus_observables* own,
                                                  const saltus_mechanism* mechanism,

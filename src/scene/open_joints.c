@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * open_joints.c - joints by type that are there while an input is 1: rows by formula, each times the input. A row times 0 is no
- * constraint (docs/scene.md, events that switch).
+ * open_joints.c - joints by type that are active while an input is 1: rows by formula, each times
+ * the input. A row times 0 is no constraint (docs/scene.md, events that switch).
  *
  * c_in: coordinates of the second origin in the axes of the first marker; zx_in, zy_in: its z axis stays parallel where they are
- * 0; xy_in: it does not turn about z; yx_in: y of the second stays perpendicular to x of the first.
+ * 0; xy_in: no rotation about z; yx_in: y of the second stays perpendicular to x of the first.
  */
 #include "scene/builder.h"
 

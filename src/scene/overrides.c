@@ -135,7 +135,7 @@ void saltusi_overrides_parameters(saltusi_scene_builder* b) {
     }
     bool velocity;
     if (find_start(saltusi_scene_get(b, "coordinates"), override->name, &velocity) >= 0) {
-      continue; /* see saltusi_overrides_starts */
+      continue; /* by saltusi_overrides_starts */
     }
     const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
     for (int k = 0; k < count && names != NULL; k++) {

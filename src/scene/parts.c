@@ -186,7 +186,7 @@ static void read_formulas(saltusi_scene_builder* b, const saltusi_yaml_node* ite
   }
 }
 
-/* What items of a list are: by formula, or of the mechanism. */
+/* Counts the items of a list by kind: by formula, or of the mechanism. */
 static void count_kinds(saltusi_scene_builder* b, const saltusi_yaml_node* list, const char* key,
                         int kinds[2]) {
   for (int i = 0; i < list->count; i++) {

@@ -15,28 +15,28 @@ typedef struct saltusi_reader {
   saltusi_pool* pool;
   saltus_log log;
   saltus_status status; /* of the first failure */
-  bool known;           /* all keys have been looked at before */
+  bool known;           /* all keys have been checked before */
 } saltusi_reader;
 
-/* What a message repeats of the file, at most. */
+/* Limit for a quotation of the file in a message. */
 #define SALTUSI_QUOTE "\"%.80s\""
 
-/* Says "file:line:column: ..." once; later failures are consequences and stay silent. */
+/* Reports "file:line:column: ..." once; later failures are consequences and are not reported. */
 void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where, const char* format,
                          ...) __attribute__((format(printf, 3, 4)));
 
-/* Room from the pool; NULL marks the reader failed, the message is the caller's. */
+/* Memory from the pool; NULL marks the reader failed, the message is up to the caller. */
 void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item);
 
-/* True when the node is of the kind; else the message names `what`. */
+/* True when the node is of the kind; else the message contains the argument `what`. */
 bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
                            saltusi_yaml_kind kind, const char* what);
 
 /* keys.c: names of the keys of a section, at most so many; how many. */
 int saltusi_scene_section(const char* section, const char** names, int most);
 
-/* True when the node is a mapping with keys of this section only (see saltus_scene_key_at); `what`
- * names it in messages. */
+/* True when the node is a mapping with keys of this section only (saltus_scene_key_at); the last
+ * text is its name in messages. */
 bool saltusi_reader_keys(saltusi_reader* reader, const saltusi_yaml_node* node, const char* section,
                          const char* what);
 
@@ -48,11 +48,11 @@ const saltusi_yaml_node* saltusi_reader_section(const saltusi_yaml_node* root, c
 const char* saltusi_reader_text(saltusi_reader* reader, const saltusi_yaml_node* node,
                                 const char* what);
 
-/* A formula with its place; text NULL when the node is NULL or, after a message, not a formula. */
+/* A formula with its line; text NULL when the node is NULL or, after a message, not a formula. */
 saltus_formula_text saltusi_reader_formula(saltusi_reader* reader, const saltusi_yaml_node* node,
                                            const char* what);
 
-/* The place as the prefix of another function's messages. */
+/* File and line as the prefix of messages from another function. */
 typedef struct saltusi_placed_log {
   saltus_log inner;
   const char* file;

@@ -26,7 +26,8 @@
 /* A scene larger than this is not a scene; it also bounds the work of reading hostile files. */
 static const long largest_file = 64L << 20;
 
-/* Violations at the start up to this are corrected: what three digits leave, not a wrong sign. */
+/* Violations at the start up to this are corrected: inputs rounded to three digits, not a wrong
+ * sign. */
 static const double start_tolerance = 1e-2;
 
 static void read_version(saltusi_scene_builder* b) {
@@ -163,7 +164,7 @@ static const saltus_scheme_info* find_scheme(saltusi_scene_builder* b,
   return info;
 }
 
-/* What options are set of: a scheme or a controller. */
+/* The owner of options: a scheme or a controller. */
 typedef struct option_owner {
   const char* name;
   const saltus_field_table* table;
@@ -188,7 +189,7 @@ static void read_option(saltusi_scene_builder* b, const option_owner* owner,
   b->reader.status = status == SALTUS_OK ? SALTUS_OK : SALTUS_ERR_INPUT;
 }
 
-/* Defaults, then every key of the section; the values, or NULL when there is no room. */
+/* Defaults, then every key of the section; the values, or NULL without memory. */
 static void* read_options(saltusi_scene_builder* b, const char* name,
                           const saltus_field_table* table, const saltusi_yaml_node* section,
                           const char* what) {
@@ -245,7 +246,7 @@ static bool read_scheme_tol(saltusi_scene_builder* b, const saltusi_yaml_node* s
   return true;
 }
 
-/* The controller of the scene: control: NAME, or what tol takes; NULL: none. */
+/* The controller of the scene: control: NAME, or the one implied by tol; NULL: none. */
 static const saltus_control_info* find_control(saltusi_scene_builder* b,
                                                const saltusi_yaml_node* section) {
   const saltusi_yaml_node* node = saltusi_yaml_find(section, "control");
@@ -479,7 +480,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   return saltusi_start_correct(&b->reader, view, scene->mechanism, b->root);
 }
 
-/* The whole file in the pool, or NULL after a message; SALTUS_ERR_MEMORY says nothing. */
+/* The whole file in the pool, or NULL after a message; no message for SALTUS_ERR_MEMORY. */
 static const char* load(saltusi_scene_builder* b, size_t* length) {
   const char* path = b->def->path;
   FILE* file = saltusi_regular_stream(path);
@@ -586,7 +587,7 @@ void saltus_scene_destroy(saltus_scene* scene) {
   }
 }
 
-/* The place of an input; -1: there is none. */
+/* Index of an input; -1: none. */
 static int find_input(const saltus_scene* scene, const char* name) {
   for (int i = 0; i < scene->view.input_count; i++) {
     if (strcmp(scene->view.input_names[i], name) == 0) {

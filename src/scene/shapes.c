@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What each kind is described by. */
+/* The dimension keys of each kind. */
 static const char* const described_by[] = {
     [SALTUS_SHAPE_CIRCLE] = "radius hollow",
     [SALTUS_SHAPE_SEGMENT] = "points radius",
@@ -128,7 +128,7 @@ static void read_file(saltusi_scene_builder* b, const saltusi_yaml_node* of,
   }
 }
 
-/* What stands behind the kind. */
+/* The keys that belong to the kind. */
 static void read_kind(saltusi_scene_builder* b, const saltusi_yaml_node* of,
                       saltus_shape_def* shape) {
   const char* kind = saltus_shape_kind_name(shape->kind);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * view.c - the section `view` of a scene: things placed by formulas. They are outputs that are not recorded; a report computes
- * them from the scene in the recording.
+ * view.c - the section `view` of a scene: objects with positions by formula. They are outputs that
+ * are not recorded; a report computes them from the scene in the recording.
  */
 #include "base/suggest.h"
 #include "scene/builder.h"
@@ -15,7 +15,7 @@ static const char* const types[] = {"point",  "line", "circle",  "box",
                                     "spring", "text", "contact", NULL};
 _Static_assert(sizeof types / sizeof *types == SALTUS_DRAWN_TYPES + 1, "one each");
 
-/* The first is "one is chosen"; the viewer knows what they look like. */
+/* The first is the default; the viewer defines their RGB values. */
 static const char* const colours[] = {"blue",   "orange", "green", "pink",  "cyan", "red",
                                       "violet", "olive",  "grey",  "black", NULL};
 
@@ -23,7 +23,7 @@ const char* saltus_drawn_type_name(saltus_drawn_type type) {
   return (unsigned)type < SALTUS_DRAWN_TYPES ? types[type] : NULL;
 }
 
-/* What is being read. */
+/* State of the reader. */
 typedef struct view_reading {
   saltusi_scene_builder* b;
   saltusi_scene_drawing* out;
@@ -70,7 +70,7 @@ static void add_place(view_reading* r, const saltusi_yaml_node* node, const char
   }
 }
 
-/* A place by its key; needed: it has to be there, else zeros. */
+/* A position by its key; needed: it is required, else zeros. */
 static void read_place(view_reading* r, const char* key, bool needed) {
   const saltusi_yaml_node* node = saltusi_yaml_find(r->item, key);
   if (node != NULL) {
@@ -215,7 +215,7 @@ static int scalars(const saltusi_yaml_node* node) {
   return count;
 }
 
-/* The plane or space: that of the bodies, else of the first place. */
+/* The plane or space: that of the bodies, else of the first position. */
 static int dimension_of(const saltusi_scene_builder* b, const saltusi_yaml_node* list) {
   if (b->scene->mechanism != NULL) {
     return saltus_mechanism_sizes(b->scene->mechanism).dimension;

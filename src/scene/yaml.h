@@ -31,8 +31,8 @@ typedef struct saltusi_yaml_node {
 
 /* Parses one document; text ends with a zero byte. SALTUS_ERR_INPUT after a message
  * "file:line:column: ..."; a second document, bytes that are not UTF-8, anchors, aliases, tags and
- * keys that are not plain words are refused. SALTUS_ERR_MEMORY says nothing. SALTUS_ERR_UNSUPPORTED
- * where the library is built without libfyaml. */
+ * keys that are not plain words are rejected. No message for SALTUS_ERR_MEMORY.
+ * SALTUS_ERR_UNSUPPORTED where the library is built without libfyaml. */
 saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * yaml_parse.c - from libfyaml's document to our tree. Bytes that are not UTF-8 text are refused before the
- * parser sees them, so that messages can be printed.
+ * yaml_parse.c - from libfyaml's document to our tree. Bytes that are not UTF-8 text are rejected
+ * before parsing, so that messages can be printed.
  */
 #include "scene/yaml.h"
 
@@ -33,8 +33,9 @@ static void refuse(yaml_parse_builder* b, int line, int column, const char* why)
   fail(b, SALTUS_ERR_INPUT);
 }
 
-/* Place of a scalar, from its token; of anything else it is its first scalar's. A scalar over more
- * than one line loses its indentation or is folded, so columns inside it are not those of the file. */
+/* Line and column of a scalar, from its token; for a collection, those of its first scalar. A
+ * scalar over more than one line loses its indentation or is folded, so columns inside it are
+ * not those of the file. */
 static void place(struct fy_node* node, saltusi_yaml_node* to) {
   if (node != NULL && fy_node_is_scalar(node)) {
     struct fy_token* token = fy_node_get_scalar_token(node);
@@ -71,7 +72,7 @@ static void build_scalar(yaml_parse_builder* b, struct fy_node* from, saltusi_ya
 
 static void refuse_yaml(yaml_parse_builder* b, int line, int column, const char* what);
 
-/* The parser looks for equal keys by comparing all with all; it is set not to. */
+/* The parser's quadratic search for equal keys is disabled. */
 static void build_mapping(yaml_parse_builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   int count = fy_node_mapping_item_count(from);
   saltusi_yaml_node* keys = SALTUSI_TAKE(b->pool, saltusi_yaml_node, count);
@@ -236,7 +237,7 @@ static void refuse_yaml(yaml_parse_builder* b, int line, int column, const char*
   refuse(b, line, column, why);
 }
 
-/* The parser's own complaint, with its place and the line. */
+/* The error message of the parser, with its line and column. */
 static void report(yaml_parse_builder* b, struct fy_diag* diag) {
   void* state = NULL;
   struct fy_diag_error* error = fy_diag_errors_iterate(diag, &state);

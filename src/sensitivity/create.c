@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * create.c - a sensitivity from its definition: what is refused, where the run and its derivatives start.
+ * create.c - a sensitivity from its definition: checks, and initial values of the run and its
+ * derivatives.
  */
 #include "saltus/sensitivity.h"
 
@@ -188,7 +189,7 @@ static saltus_status begin(saltus_sensitivity* s) {
   }
   saltusi_sensitivity_grow(s, s->y);
   double* z = v->rates;
-  /* what is large is not known before: a look at the accelerations */
+  /* scales of the motion are not available yet: accelerations at the start give the first ones */
   const saltusi_phase_point at = {.t = def->t0, .q = s->y, .v = s->y + v->nq};
   if (saltusi_vary_rates(v, def->system, at, NULL, z)) {
     double a = 0.0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * extremes.c - the highest and lowest value of every output along a run, and their derivatives (docs/theory/sensitivity.md, 5): where
- * an output turns, y_z s + y_p at that instant; at an event the derivative along its moving time.
+ * extremes.c - the highest and lowest value of every output along a run, and their derivatives
+ * (docs/theory/sensitivity.md, 5): at a stationary point of an output y_z s + y_p of that instant;
+ * at an event the derivative along its moving time.
  */
 #include "sensitivity/sensitivity_state.h"
 
@@ -69,7 +70,7 @@ void saltusi_sensitivity_extremes_see(saltus_sensitivity* s, double t, const dou
   }
 }
 
-/* One output of the run at a time between two events; NaN: not known. */
+/* One output of the run at a time between two events; NaN: undefined. */
 static double look(saltus_sensitivity* s, double t, int k) {
   saltusi_vary* v = &s->vary;
   double* z = s->extreme_moved;
@@ -99,7 +100,8 @@ static double refine(saltus_sensitivity* s, double a, double b, int k) {
   return t;
 }
 
-/* Where output k turns highest (e = 0) or lowest between two events, if that is new; NaN: nowhere. */
+/* Time of the highest (e = 0) or lowest stationary point of output k between two events, if it
+ * exceeds the extreme so far; NaN: none. */
 static double turn_of(saltus_sensitivity* s, double from, double to, int k, int e) {
   const int m = s->vary.integrands;
   const double sign = e == 0 ? 1.0 : -1.0, step = (to - from) / SAMPLES;

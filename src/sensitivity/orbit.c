@@ -25,7 +25,7 @@ struct saltus_orbit {
   saltus_orbit_def def;
   saltus_orbit_view view;
   int nq, nv, n, size;
-  int* place;                   /* [size] of what does not drift, among n */
+  int* place;                   /* [size] indices of the states without drift, among n */
   double* z;                    /* [n] now */
   double* tried;                /* [n] */
   double* back;                 /* [n] P(z) */
@@ -205,7 +205,8 @@ static bool newton_step(saltus_orbit* o, const double* z) {
   return true;
 }
 
-/* A step, halved until the return is better; what it is in the end. */
+/* A damped Newton step: halved until the residual of the return map decreases. Returns its
+ * status. */
 static saltus_status improve(saltus_orbit* o) {
   const saltus_log silent = {0};
   const double before = o->residual;
@@ -231,7 +232,8 @@ static saltus_status improve(saltus_orbit* o) {
   return status;
 }
 
-/* A return to a section knows nothing of the time: where forces depend on it, another start comes back to another state. */
+/* The return map to a section does not depend on time. Under time-dependent forces, another
+ * start time returns to another state. */
 static saltus_status check_time(saltus_orbit* o) {
   const saltus_orbit_view found = o->view;
   const double residual = o->residual, t0 = o->def.t0;
@@ -309,7 +311,7 @@ static saltus_status finish(saltus_orbit* o) {
   return SALTUS_OK;
 }
 
-/* Whether a contact can lose its bond for good. */
+/* Whether a contact can lose its bond permanently. */
 static bool has_bonds(const saltus_system* sys) {
   bool any = false;
   for (int i = 0; i < sys->law_count; i++) {

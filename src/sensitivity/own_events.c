@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * own_events.c - events of a scene's own functions along a run, and what they switch. A simulation that knows the functions is
- * asked first when they happen; the run that is differentiated then stops there (docs/theory/sensitivity.md, 5).
+ * own_events.c - user-defined events along a run, and the inputs they switch. A simulation with the
+ * event functions locates them first; the differentiated run then stops at these times
+ * (docs/theory/sensitivity.md, 5).
  */
 #include "saltus/sim.h"
 #include "sensitivity/sensitivity_state.h"
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Events that are one instant in two runs of one motion: what their steps leave of it. */
+/* Time difference up to which events of two runs of one motion are the same instant. */
 static double instant(const saltus_sensitivity* s, double t) {
   return (1e3 * s->def.tol + 1e-11) * fmax(fabs(t), s->def.until - s->def.t0);
 }
@@ -122,12 +123,13 @@ typedef struct own_events_search {
   bool lost;
 } own_events_search;
 
-/* Sections that are waited for: one more than is wanted, for what comes after it, and one that may be the start. */
+/* Number of sections to locate: one more than requested; the start may be one of them. */
 static long long sections_most(const saltus_sensitivity* s) {
   return (s->def.section_count > 0 ? s->def.section_count : 1) + 1;
 }
 
-/* A start on the section is off it by a rounding, and passes it at once: that is where the motion comes from. */
+/* Drops the crossing at the start: a start on the section is off it by a rounding error and crosses
+ * it at once. */
 static void drop_start(saltus_sensitivity* s) {
   double first = -INFINITY;
   size_t place = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * phase.c - see phase.h. Equations are dense: systems whose sensitivities are asked for are small, or their variational equations
- * cost more than these.
+ * phase.c - implements phase.h with dense equations: systems with sensitivities are small, or their
+ * variational equations dominate the cost.
  */
 #include "sensitivity/phase.h"
 
@@ -118,7 +118,7 @@ static void mass_solve(const saltusi_phase_workspace* r, double* x) {
   }
 }
 
-/* Room for `count` rows from row `first`, as a system fills it. */
+/* Memory for `count` rows from row `first`, filled by the system. */
 static saltus_rows rows_at(saltusi_phase_workspace* r, const saltus_system* sys, int first,
                            int count) {
   const int n = r->nv, width = sys->dims.row_width;
@@ -136,7 +136,7 @@ static saltus_rows rows_at(saltusi_phase_workspace* r, const saltus_system* sys,
   return rows;
 }
 
-/* Sparse rows over all velocities, in place: entries only move to the right. */
+/* Sparse rows to dense rows, in the same array: entries only move to the right. */
 static void spread(const saltusi_phase_workspace* r, const saltus_rows* rows) {
   for (int i = rows->count - 1; rows->column != NULL && i >= 0; i--) {
     double* row = rows->G + (ptrdiff_t)i * rows->stride;
@@ -247,7 +247,7 @@ static void slide(const saltusi_phase_workspace* r, const saltusi_phase_contact*
   }
 }
 
-/* One more unknown: what it pushes along, and the row that it holds. */
+/* One more unknown: its generalized force direction and its constraint row. */
 static void add_unknown(saltusi_phase_workspace* r, int* count, int row, const double* direction) {
   memcpy(r->D + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
   memcpy(r->MD + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
@@ -297,7 +297,7 @@ static int assemble(saltusi_phase_workspace* r, const saltus_system* system, sal
   return unknowns;
 }
 
-/* y [nv] along what the unknowns push, so that rows hold: G y + rest = 0. */
+/* Corrects y [nv] by the constraint forces of the unknowns, so that G y + rest = 0. */
 static void hold(saltusi_phase_workspace* r, int unknowns, const double* rest, double* y) {
   const int n = r->nv;
   for (int i = 0; i < unknowns; i++) {
@@ -430,7 +430,8 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
     }
     rows += count;
   }
-  /* MD of contact rows without what joints take of it: W with joints held */
+  /* M^-1 G^T of contact rows, projected onto the joint constraints: W under the joint
+   * constraints */
   for (int i = 0; i < r->nj + rows; i++) {
     memcpy(r->MD + (ptrdiff_t)i * n, r->G + (ptrdiff_t)i * n, (size_t)n * sizeof(double));
     mass_solve(r, r->MD + (ptrdiff_t)i * n);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * phase.h - the smooth motion between two events, with known statuses of contacts, and what happens at an event: equations that
- * are differentiable as long as statuses stay (docs/theory/sensitivity.md, 2).
+ * phase.h - the smooth motion between two events, with given contact modes, and its event
+ * transitions: equations that are differentiable as long as the modes do not change
+ * (docs/theory/sensitivity.md, 2).
  */
 #ifndef SALTUSI_SENSITIVITY_PHASE_H
 #define SALTUSI_SENSITIVITY_PHASE_H
@@ -25,7 +26,7 @@ typedef struct saltusi_phase {
   int count;
 } saltusi_phase;
 
-/* Room for the equations of a system and of those with other parameters. */
+/* Workspace for the equations of a system and of its variations. */
 typedef struct saltusi_phase_workspace {
   int nq, nv, nj, nc, rows; /* rows: of joints and all contacts */
   void* scratch;
@@ -45,7 +46,7 @@ bool saltusi_phase_workspace_make(saltusi_phase_workspace* room, const saltus_sy
                                   saltusi_pool* pool);
 void saltusi_phase_workspace_free(saltusi_phase_workspace* room);
 
-/* A place in time and state. */
+/* A time and a state. */
 typedef struct saltusi_phase_point {
   double t;
   const double *q, *v;
@@ -56,11 +57,12 @@ bool saltusi_phase_accelerate(saltusi_phase_workspace* room, const saltus_system
                               saltusi_phase_point at, const saltusi_phase* mode, double* a,
                               double* force);
 
-/* Velocities [nv] that rows of the mode hold: v and what its contacts have to push. */
+/* Projects velocities [nv] onto the constraints of the mode by impulses of its contacts. */
 bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* system,
                           saltusi_phase_point at, const saltusi_phase* mode, double* v);
 
-/* Velocities [nv] after the impact of the contacts of `set` [count], of which `first` strikes; U_N- of it in *approach. */
+/* Velocities [nv] after the impact of the contacts of `set` [count], triggered by contact
+ * `first`; its U_N- in *approach. */
 typedef struct saltusi_blow {
   const int* set;
   int count;

@@ -49,7 +49,7 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
                 "sensitivity: the scene has no parameter, coordinate or velocity \"%.80s\"", name);
     return status;
   }
-  /* a power of two: p + k step is exact up to its last bit, and the step known */
+  /* a power of two: p + k step is exact up to its last bit, and so is the step */
   const double size = fabs(value) > 0.0 ? fabs(value) : 1.0;
   const double step = exp2(floor(log2(part * size)));
   saltus_direction* direction = &d->list[i];

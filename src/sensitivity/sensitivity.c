@@ -63,7 +63,7 @@ static bool is_held(const saltusi_phase* mode, int contact) {
 static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
   saltusi_vary* v = &s->vary;
   const saltus_system* sys = s->def.system;
-  /* all of it is one mode: what is no longer remembered of a long one need not be looked at */
+  /* one mode over the whole interval: the part within the dense output suffices */
   const double known = fmin(fmax(from, saltus_integrator_dense_from(s->run)), to);
   const double middle = 0.5 * (known + to);
   double* z = v->rates;
@@ -97,7 +97,7 @@ static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
   return status;
 }
 
-/* ---- functions whose derivatives are wanted ---- */
+/* ---- functions with requested derivatives ---- */
 
 typedef struct guard {
   int contact;
@@ -198,7 +198,7 @@ static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt
 static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_blow* blow) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
-  double* moved = v->minus; /* free while a strike is differentiated */
+  double* moved = v->minus; /* unused while an impact is differentiated */
   const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
   for (int j = 0; j < v->count; j++) {
     double* along_z = s->hdot;
@@ -380,7 +380,7 @@ static saltus_status end_series(saltus_sensitivity* s, double t, int contact) {
   return status;
 }
 
-/* The events of a group that decide what it is; NULL where there is none of the kind. */
+/* The events of a group that determine its kind; NULL where there is none of the kind. */
 typedef struct deciding {
   const saltus_event *impact, *end, *change;
 } deciding;
@@ -401,7 +401,8 @@ static deciding sort_group(const saltus_sensitivity* s) {
   return d;
 }
 
-/* What the events of one instant make of state and derivatives; what follows needs the mode after them. */
+/* Jump of state and derivatives at the events of one instant; the part after the event needs the
+ * mode there. */
 static saltus_status cross(saltus_sensitivity* s, double t) {
   const deciding by = sort_group(s);
   if (by.change == NULL) { /* remarks alone: the motion goes on as it was */
@@ -453,7 +454,7 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
 
 /* ---- the run ---- */
 
-/* Derivatives at a fixed time right after an event, now that the mode there is known. */
+/* Derivatives at a fixed time right after an event, once the mode there is determined. */
 static saltus_status leave(saltus_sensitivity* s, double t) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
@@ -563,8 +564,8 @@ static saltus_status gather(saltus_sensitivity* s, const saltus_event* next) {
   return status;
 }
 
-/* The events of one instant; again: they are the instant of events that switched. A run that was switched starts anew, and may
- * find closed contacts again: that is no event of the motion. */
+/* The events of one instant; again: at the instant of events that switched. A run restarts after
+ * a switch and may report closed contacts again: these are not events of the motion. */
 static saltus_status meet(saltus_sensitivity* s, const saltus_event* next, bool again) {
   const saltusi_vary* v = &s->vary;
   const double t = next->t;
@@ -667,7 +668,7 @@ saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
   assert(s != NULL && s->run != NULL);
   const saltus_sensitivity_def* def = &s->def;
   double here = def->t0;
-  bool pending = false; /* an event was crossed whose mode after is not known yet */
+  bool pending = false; /* the mode after the last event is not determined yet */
   const saltus_event* next = NULL;
   saltusi_sensitivity_extremes_see(s, here, s->y, s->y + s->vary.n, NULL);
   saltus_status status = settle_start(s, &here, &next);

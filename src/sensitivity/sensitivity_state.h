@@ -54,7 +54,7 @@ struct saltus_sensitivity {
   bool own_jumps;                       /* so did the event at hand */
   int group_count;
   long long sections; /* that were met */
-  bool met;           /* the one that is wanted, in this group */
+  bool met;           /* the requested one, in this group */
   saltus_sensitive_event* events;
   size_t event_count, event_room;
   double* output_values; /* [output_count] */
@@ -74,7 +74,7 @@ struct saltus_sensitivity {
 /* Outputs at the end t and their derivatives, into the view; NaN where one has none, as the force of a joint. False: no memory. */
 bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t);
 
-/* All outputs at a place; `user` is the sensitivity. */
+/* All outputs at a state; `user` is the sensitivity. */
 bool saltusi_sensitivity_output_values(saltusi_vary* v, const saltus_system* sys,
                                        saltusi_phase_point at, const void* user, double* out);
 /* Integrals at an event whose time moves: outputs before it (sign 1), then after it (-1), times dt. */
@@ -87,7 +87,8 @@ bool saltusi_sensitivity_extremes_make(saltus_sensitivity* s);
 /* A state that counts; columns [directions x n] are its derivatives, of a state at a moving time with dt [directions], or NULL. */
 void saltusi_sensitivity_extremes_see(saltus_sensitivity* s, double t, const double* z,
                                       const double* columns, const double* dt);
-/* Times in s->turns at which outputs turn between two events of the run, and how many. */
+/* Times of stationary points of outputs between two events of the run into s->turns; returns
+ * their number. */
 int saltusi_sensitivity_turns(saltus_sensitivity* s, double from, double to);
 
 /* ---- accumulations ---- */
@@ -106,7 +107,7 @@ void saltusi_sensitivity_grow(saltus_sensitivity* s, const double* z);
 saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_status status, double t,
                                        const char* why);
 
-/* Room for outputs and event functions; false: no memory. */
+/* Workspace for outputs and event functions; false: no memory. */
 bool saltusi_sensitivity_scratch(saltus_sensitivity* s);
 /* The observables that belong to a system: its own, or those with another parameter. */
 const saltus_observables* saltusi_sensitivity_observables(const saltus_sensitivity* s,
@@ -116,13 +117,14 @@ const saltus_observables* saltusi_sensitivity_observables(const saltus_sensitivi
 
 /* Finds them; inputs that they switch are back at the start afterwards. */
 saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s);
-/* The next event of contacts or functions up to a time, NULL: none; the run stands there. */
+/* The next event of contacts or functions up to a time, NULL: none; the run is advanced to it. */
 saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,
                                        const saltus_event** next);
 bool saltusi_sensitivity_own_value(const saltus_sensitivity* s, const saltus_system* sys,
                                    saltusi_phase_point at, int event, double* out);
 bool saltusi_sensitivity_switches(const saltus_sensitivity* s, const saltus_event* e);
-/* What the events of the group switch, in all systems; whether one does. And back to the start. */
+/* Applies the switches of the group's events to all systems; whether there are any. And back to
+ * the start. */
 bool saltusi_sensitivity_fire(const saltus_sensitivity* s);
 void saltusi_sensitivity_reset(const saltus_sensitivity* s);
 /* Whether it is one of the events that the run is to come back to. */

@@ -12,7 +12,8 @@
 
 enum { COLUMNS = 9, EXTRA = 4 };
 
-/* Differences are over this part of what is large: truncation is its fourth power, rounding its inverse times 1e-16. */
+/* Difference step relative to the scale: truncation is its fourth power, rounding its inverse
+ * times 1e-16. */
 static const double part = 1e-3;
 static const double accuracy = 1e-12; /* of the extrapolation, relative to each column */
 
@@ -58,7 +59,7 @@ static double largest(const double* x, int n) {
   return most;
 }
 
-/* A function whose slope is wanted. */
+/* A function to differentiate. */
 typedef struct slope {
   saltusi_smooth* function;
   const void* user;
@@ -67,7 +68,7 @@ typedef struct slope {
   double* out;
 } slope;
 
-/* out += weight * function at a place that is shifted by e along (tau, s). */
+/* out += weight * function at a state shifted by e along (tau, s). */
 static bool add(saltusi_vary* vary, const slope* of, const saltus_system* system, double e,
                 double weight) {
   const int nq = vary->nq, nv = vary->nv;
@@ -182,8 +183,8 @@ static bool midpoint(saltusi_vary* vary, double t, double H, int steps, double* 
   return true;
 }
 
-/* What a derivative is at least taken to be, as a part of what is large over the size of its parameter: one that is far smaller
- * is nothing but rounding. */
+/* Floor for the size of a derivative, relative to the scale of the state over that of its
+ * parameter: smaller derivatives are rounding errors. */
 static double small(const saltusi_vary* vary, int direction) {
   const saltus_direction* d = &vary->directions[direction];
   return 1e-2 * (d->system[0] != NULL ? part / d->step : 1.0 / fmax(vary->length, vary->speed));

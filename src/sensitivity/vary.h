@@ -12,10 +12,9 @@
 typedef struct saltusi_vary {
   const saltus_system* system;
   const saltus_direction* directions;
-  int count;     /* directions */
-  int nq, nv, n; /* n = nq + nv */
-  double length, speed,
-      span; /* what is large: positions, velocities and times that the motion is smooth over */
+  int count;                  /* directions */
+  int nq, nv, n;              /* n = nq + nv */
+  double length, speed, span; /* scales: positions, velocities and times of smooth motion */
   saltusi_phase_workspace room;
   saltusi_phase mode;
   double *shifted, *rates; /* [n] */
@@ -30,12 +29,12 @@ typedef struct saltusi_vary {
   int integrands;
 } saltusi_vary;
 
-/* `integrands` and what they are of stand in *vary already. */
+/* `integrands` and their functions are already set in *vary. */
 bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                        const saltus_direction* directions, int count, saltusi_pool* pool);
 void saltusi_vary_free(saltusi_vary* vary);
 
-/* Writes values of a function at a place; false: it is not defined there. */
+/* Values of a function at a state; false: it is not defined there. */
 typedef bool saltusi_smooth(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                             const void* user, double* out);
 

@@ -208,8 +208,7 @@ static saltus_status check_sizes(const saltus_verify_def* def) {
   return bad != NULL ? refuse(def, bad) : SALTUS_OK;
 }
 
-/* --- workspace
- * -------------------------------------------------------------------------------------- */
+/* --- workspace -------------------------------------------------------------------------------------- */
 
 /* Which coordinate a velocity alone is the rate of. */
 static void find_coordinates(saltusi_checker* c) {

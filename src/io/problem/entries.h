@@ -17,7 +17,7 @@ typedef struct saltusi_matrix_entries {
   double* value; /* [count] */
 } saltusi_matrix_entries;
 
-/* Room for `count` entries; false without memory. */
+/* Capacity for `count` entries; false without memory. */
 bool saltusi_entries_workspace(saltusi_matrix_entries* e, size_t count, saltusi_pool* pool);
 
 static inline void saltusi_entries_add(saltusi_matrix_entries* e, int row, int column,
@@ -28,8 +28,8 @@ static inline void saltusi_entries_add(saltusi_matrix_entries* e, int row, int c
   e->count++;
 }
 
-/* Entries at the same place are added in the order of the list. All make their arrays in the pool;
- * SALTUS_ERR_MEMORY. Fewer than INT_MAX entries. */
+/* Entries with equal indices are added in the order of the list. All make their arrays in the
+ * pool; SALTUS_ERR_MEMORY. Fewer than INT_MAX entries. */
 saltus_status saltusi_entries_csr(const saltusi_matrix_entries* e, saltusi_pool* pool,
                                   saltus_csr* out);
 

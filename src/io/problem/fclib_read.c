@@ -34,7 +34,7 @@ static saltus_status refuse(const fclib_reader* in, const char* place, const cha
   return SALTUS_ERR_INPUT;
 }
 
-/* Every folder of the place has to exist: HDF5 does not answer for paths with missing parts. */
+/* Every group of the path has to exist: HDF5 fails for paths with missing groups. */
 static bool exists(const fclib_reader* in, const char* place) {
   char part[PLACE];
   for (const char* at = strchr(place + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
@@ -238,7 +238,7 @@ static saltus_status read_matrix(fclib_reader* in, const char* group, saltus_csr
   return saltusi_entries_csr(&e, &in->into->pool, out);
 }
 
-/* An empty matrix could claim any size: the vectors that go with it are looked at first. */
+/* An empty matrix may have any declared size: it is checked against the vectors first. */
 static saltus_status check_rows(const fclib_reader* in, const char* place, const char* vector) {
   int rows = 0;
   size_t count = 0;

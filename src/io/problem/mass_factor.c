@@ -96,7 +96,7 @@ static bool factor_cholesky(saltusi_mass_factor* f) {
   return true;
 }
 
-/* A pivot that is rounding of its column means a singular matrix. */
+/* A pivot at the rounding error of its column indicates a singular matrix. */
 static bool pivots_are_sound(const cs_di* U) {
   for (int j = 0; j < U->n; j++) {
     double largest = 0.0;

@@ -87,7 +87,7 @@ saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into
   return saltusi_csr_blocks(W, dimension, &into->pool, &into->file.friction.W);
 }
 
-/* HDF5 files start with eight bytes of their own, whatever they are called. */
+/* HDF5 files start with a signature of eight bytes, whatever their name. */
 static bool is_hdf5(const char* path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char head[8] = {0};

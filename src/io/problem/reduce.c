@@ -39,7 +39,7 @@ static bool turn_around(const saltus_csr* H, saltusi_pool* pool, reduce_columns*
   if (pool->failed) {
     return false;
   }
-  int* at = c->start + 1; /* one ahead: filling moves each start to its place */
+  int* at = c->start + 1; /* shifted by one: filling moves each start to its final value */
   for (int k = 0; k < H->start[H->rows]; k++) {
     at[H->column[k] + 1]++;
   }

@@ -26,7 +26,7 @@ typedef struct siconos_matrix_reading {
   saltusi_matrix_entries entries;
 } siconos_matrix_reading;
 
-/* Room for entries, each of which takes `tokens` tokens of the file. */
+/* Capacity for entries of `tokens` tokens each. */
 static bool room(siconos_matrix_reading* in, unsigned long long count, unsigned tokens) {
   if (!saltusi_tokens_can_hold(in->t, in->name, count * tokens)) {
     return false;

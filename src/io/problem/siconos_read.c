@@ -177,7 +177,7 @@ static void read_grouped(siconos_reader* in, int equalities, int total) {
   saltusi_pool_free(&scratch);
 }
 
-/* A block of the second storage, row by row, into place. */
+/* A block of the second storage, by rows, into the entries. */
 static void read_part(siconos_reader* in, saltusi_matrix_entries* e, const int* corner, int rows,
                       int columns) {
   for (int i = 0; i < rows; i++) {
