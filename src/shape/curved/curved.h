@@ -11,7 +11,8 @@
  *   ellipsoid   1
  *   torus       1 .. 8 points of the circle, 9 circle
  *
- * The points of rims and circles carry what lies flat, where the lowest point of a circle is not determined.
+ * The fixed points of rims and circles are the contact points in face contact, where the lowest point of a circle is
+ * not determined.
  */
 #ifndef SALTUSI_CURVED_H
 #define SALTUSI_CURVED_H
@@ -34,12 +35,13 @@ enum {
   SALTUSI_TORUS_CIRCLE = SALTUSI_RIM_POINTS + 1
 };
 
-/* Below this sine of their angle two lines are parallel and the ends of their overlap do (theory page), and a circle lies
- * flat on a plane, carried by its fixed points. */
+/* Below this sine of their angle two lines are parallel, and the ends of their overlap are the contact points
+ * (theory page). Below it a circle is in face contact with a plane, by its fixed points. */
 #define SALTUSI_PARALLEL 3e-6
 #define SALTUSI_LIES_FLAT 1e-8
 
-/* Where a solid is closest to a point in the axes of its body, or, for a point inside, which way out is shortest. */
+/* Closest point of a solid to a point, in body axes; for a point inside, the exit of least
+ * depth. */
 typedef struct saltusi_foot {
   int number;       /* of the feature */
   double distance;  /* m, from the surface; negative inside */
@@ -57,16 +59,17 @@ double saltusi_region_of(const saltusi_shape* solid, int number, const double po
 void saltusi_foot_of_polytope(const saltusi_shape* solid, const double point[3], saltusi_foot* out);
 double saltusi_region_of_polytope(const saltusi_shape* solid, int number, const double point[3]);
 
-/* Somewhere between the normals of an edge or vertex (body axes); zero for what has none. */
+/* A direction in the interior of the normal cone of an edge or vertex (body axes); zero for
+ * other features. */
 void saltusi_outward_of(const saltusi_shape* solid, int number, double sum[3]);
 
-/* Whether n is a normal of an edge or vertex, or misses that by less than the sine. */
+/* Whether n is in the normal cone of an edge or vertex, widened by the sine. */
 bool saltusi_normal_of(const saltusi_shape* solid, int number, const double n[3], double sine);
 
-/* The circle that a fixed point is of; NULL: the number is none of a fixed point. */
+/* The circle of a fixed point; NULL: the number is not that of a fixed point. */
 const saltusi_feature* saltusi_circle_of(const saltusi_shape* shape, int number);
 
-/* The farthest point in a direction of length 1, both in body axes, and how far it is. */
+/* Support point in a direction of length 1, both in body axes; returns the support value. */
 double saltusi_support_of(const saltusi_shape* shape, const double direction[3], double point[3]);
 
 #endif

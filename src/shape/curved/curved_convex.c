@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_convex.c - how far two convex shapes are apart by their support functions.
+ * curved_convex.c - separation of two convex shapes by their support functions.
  *
- * Apart: the point v of least norm of A - B by the algorithm of Gilbert, Johnson and Keerthi (1988); for every direction n
- * the value min n.(a - b) bounds the distance from below, and the best of these is the answer: it errs with the square of
- * the error of n. Overlapping: the same value, negative, is the movement along n that parts them; the largest over all
- * directions is looked for from many starts and by a compass search about the best.
+ * Separated: the point v of least norm of A - B by the algorithm of Gilbert, Johnson and Keerthi (1988). For every
+ * direction n the value min n.(a - b) is a lower bound of the distance. The largest of these bounds is returned; its
+ * error is of second order in the error of n. Overlapping: the same value, negative, is the translation along n that
+ * separates the shapes. Its maximum over all directions is found by a multi-start search, with a compass search about
+ * the best start.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -22,14 +23,15 @@ enum {
   ITERATIONS = 200,
   STARTS = 200,
   CLIMBS = 8,
-  ROUNDS = 100, /* few where they just touch, more the deeper they are */
+  ROUNDS = 100, /* few for slight overlap, more the deeper the overlap */
   DIRECTIONS = 10,
-  LONG = 1024, /* rounds of a climb: of 10^4 of arbitrary shapes twenty take more */
+  LONG = 1024, /* rounds of a climb; 20 of 10^4 arbitrary pairs of shapes take more */
   STRIDE = 16,
   LONGEST = 16384
 };
 
-/* Overlaps below this part of the smaller shape's size are those that steps leave: no other axis is looked for. */
+/* Overlaps below this fraction of the size of the smaller shape are left by the time steps: no other axis is
+ * searched. */
 static const double touching = 1e-6;
 
 static void support(const saltusi_shape* shape, const saltusi_body_pose* at, const double n[3],
@@ -45,7 +47,7 @@ static void support(const saltusi_shape* shape, const saltusi_body_pose* at, con
   saltusi_turn(at->R, point, out);
 }
 
-/* The point of A - B with the least product with n, and that on B. */
+/* The point of A - B with the least product with n, and its point on B. */
 static void lowest(const saltusi_two* two, const double n[3], double out[3], double on_B[3]) {
   double pA[3];
   support(two->A, two->a, n, -1.0, pA);
@@ -63,7 +65,8 @@ typedef struct simplex {
   double v[3];
 } simplex;
 
-/* The point of least norm of the affine hull of a subset, if it is inside; weights of all points. */
+/* The point of least norm of the affine hull of a subset, if it is in the simplex; weights of
+ * all points. */
 static bool of_subset(const simplex* s, int subset, double weight[4], double v[3]) {
   int member[4], n = 0;
   double e[3][3], M[16], b[4];
@@ -99,7 +102,7 @@ static bool of_subset(const simplex* s, int subset, double weight[4], double v[3
   return first > 0.0;
 }
 
-/* Keeps the points that carry the one of least norm. */
+/* Keeps the vertices of the face that contains the point of least norm. */
 static void reduce(simplex* s) {
   double least = INFINITY, kept[4] = {0.0, 0.0, 0.0, 0.0};
   for (int subset = 1; subset < 1 << s->count; subset++) {
@@ -137,7 +140,8 @@ static void try(const saltusi_two* two, const double n[3], saltusi_separation* b
   }
 }
 
-/* Normals of faces, axes, and what is normal to two axes or edges: depths of sharp things are along these. */
+/* Normals of faces, and normals of pairs of axes or edges: the directions of least depth of sharp shapes are among
+ * these. */
 static void try_axes(const saltusi_two* two, saltusi_separation* best) {
   double axis[2][3];
   for (int s = 0; s < 2; s++) {
@@ -169,7 +173,8 @@ static void try_axes(const saltusi_two* two, saltusi_separation* best) {
   }
 }
 
-/* On from where `best` is, away from `from`, as long as that goes up. */
+/* Line search from the normal of `best`, away from `from`, with step doubling while the value
+ * increases. */
 static void go_on(const saltusi_two* two, const double from[3], saltusi_separation* best) {
   double start[3], way[3], before = -INFINITY;
   memcpy(start, best->normal, sizeof start);
@@ -182,12 +187,13 @@ static void go_on(const saltusi_two* two, const double from[3], saltusi_separati
   }
 }
 
-/* Uphill from where `best` is. A climb that is long goes along a ridge, as narrow as a shape is thin, from side to side: it is
- * led on along its way, and ends somewhere. */
+/* Compass search uphill from `best`. A long climb zigzags along a ridge, which is as narrow as a shape is thin.
+ * After LONG rounds a line search along the displacement is added, and LONGEST bounds the rounds. */
 static void climb(const saltusi_two* two, double first, saltusi_separation* best) {
   double turn = 0.0, from[3] = {0.0, 0.0, 0.0};
   int rounds = 0;
-  for (double step = first; step > 1e-9 && rounds < LONGEST;) { /* the value errs with its square */
+  for (double step = first; step > 1e-9 && rounds < LONGEST;) { /* the error of the value is of
+                                                                 * second order */
     if (++rounds >= LONG && rounds % STRIDE == 0) {
       if (rounds > LONG) {
         go_on(two, from, best);
@@ -207,11 +213,12 @@ static void climb(const saltusi_two* two, double first, saltusi_separation* best
       try(two, n, best);
     }
     step *= best->distance > before ? 1.5 : 0.5;
-    turn += 0.7; /* so that a narrow way up between two slopes is met as well */
+    turn += 0.7; /* so that narrow ridges between two slopes are found as well */
   }
 }
 
-/* A distance between `out` and `above`: the least gap of pairs of features, if it is between these, else uphill. */
+/* Resolves a distance between the bounds `out` and `above`: by the least gap of pairs of features if it is between
+ * these, else by a climb. */
 static void polish(const saltusi_two* two, double above, saltusi_separation* out) {
   saltusi_separation least = {.distance = INFINITY};
   const double rounding = 16.0 * DBL_EPSILON * (two->A->size + two->B->size);
@@ -229,7 +236,7 @@ static void polish(const saltusi_two* two, double above, saltusi_separation* out
   }
 }
 
-/* True: apart, by out. */
+/* True: separated; out is the separation. */
 static bool apart(const saltusi_two* two, saltusi_separation* out) {
   simplex s = {.count = 1};
   double start[3] = {1.0, 0.0, 0.0}, low[3], on_B[3];
@@ -238,7 +245,7 @@ static bool apart(const saltusi_two* two, saltusi_separation* out) {
   memcpy(s.v, s.w[0], sizeof s.v);
   out->distance = 0.0;
   const double size = two->A->size + two->B->size;
-  double above = INFINITY; /* the distance is not larger */
+  double above = INFINITY; /* upper bound of the distance */
   bool found = false;
   for (int i = 0; i < ITERATIONS; i++) {
     const double norm = sqrt(saltusi_dot3(s.v, s.v));
@@ -266,16 +273,17 @@ static bool apart(const saltusi_two* two, saltusi_separation* out) {
     s.count++;
     reduce(&s);
     if (s.count == 4 || !(sqrt(saltusi_dot3(s.v, s.v)) < norm)) {
-      break; /* the origin is inside, or rounding stops it */
+      break; /* the origin is inside, or no progress within rounding */
     }
   }
   if (found && above - out->distance > 64.0 * DBL_EPSILON * size) {
-    polish(two, above, out); /* rounding has stopped it */
+    polish(two, above, out); /* stopped by rounding */
   }
   return found;
 }
 
-/* Along the directions normal to a line (offset 0) or the normals of a cone, where the value has a ridge. */
+/* Maximises over the directions normal to a line (offset 0) or the normals of a cone, along which the value has a
+ * ridge. */
 static void walk_ridge(const saltusi_two* two, const double a[3], double offset,
                        saltusi_separation* best) {
   saltusi_separation here = {.distance = -INFINITY};
@@ -319,10 +327,11 @@ static void walk_ridges(const saltusi_two* two, saltusi_separation* best) {
   }
 }
 
-/* Nothing is known yet; a normal all the same, since shapes without faces, lines and axes try none before they climb. */
+/* Initial value. The normal is valid, since shapes without faces, lines and axes try no direction before the
+ * climb. */
 static const saltusi_separation unknown = {.distance = -INFINITY, .normal = {0.0, 0.0, 1.0}};
 
-/* The best few of directions spread evenly over the sphere (Fibonacci), each by itself. */
+/* Climbs from the best of directions spread evenly over the sphere (Fibonacci lattice). */
 static void overlap(const saltusi_two* two, saltusi_separation* out) {
   saltusi_separation first[CLIMBS];
   for (int i = 0; i < CLIMBS; i++) {
@@ -357,7 +366,8 @@ static void overlap(const saltusi_two* two, saltusi_separation* out) {
   saltusi_along(1.0, two->b->x, on_B, out->point);
 }
 
-/* A is moved out along the best normal known, and the two are asked again: the normal settles where s(n) is stationary. */
+/* Translates A out along the best normal found and repeats the distance query: the normal converges to a
+ * stationary point of s(n). */
 static void settle(const saltusi_two* two, double margin, saltusi_separation* out) {
   for (int i = 0; i < ROUNDS && out->distance > -INFINITY; i++) {
     saltusi_body_pose moved = *two->a;
@@ -375,8 +385,8 @@ static void settle(const saltusi_two* two, double margin, saltusi_separation* ou
   }
 }
 
-/* Where s(n) is stationary it need not be largest: from where the climb by small turns ends, and from the direction between the
- * centres, it may settle elsewhere. */
+/* A stationary point of s(n) need not be its maximum. Restarts from the direction between the centres, and from
+ * the end of a climb by small rotations. */
 static void settle_elsewhere(const saltusi_two* two, const double from[3], double margin,
                              saltusi_separation* out) {
   saltusi_separation other = unknown;
@@ -410,7 +420,7 @@ void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out) {
   if (out->distance < -touching * size && out->distance >= -margin) {
     settle_elsewhere(two, from, margin, out);
   }
-  if (out->distance < -margin) { /* deep, or the search has lost its way: among all directions */
+  if (out->distance < -margin) { /* deep, or the iteration has failed: search over all directions */
     overlap(two, out);
   }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_features.c - pairs of features of two shapes in general: all pairs of points, curves and surfaces of the two are
- * tried, and those count whose normal is a normal of both and whose closest points are on both.
+ * curved_features.c - pairs of features of two shapes in general. All pairs of points, curves and surfaces are
+ * evaluated. A pair is listed if its normal is in both normal cones and its closest points are on both features.
  *
- * Sharp things touch with a point on a surface, two curves that cross, or a curve on a surface; a vertex on a vertex or on
- * an edge is no contact of its own. Round ones touch with all. A circle that lies flat on a plane is carried by its fixed
- * points, a rim that crosses a border by the crossing points.
+ * Sharp shapes touch with a point on a surface, two crossing curves, or a curve on a surface; a vertex on a vertex or
+ * on an edge is not a contact of its own. Rounded shapes touch with all features. A circle in face contact with a
+ * plane is represented by its fixed points, and a rim across a border by the crossing points.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -18,11 +18,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Angles by which cones of normals are widened: the best axis of curved shapes is known to the root of rounding, and
- * beyond a quarter of a radian a face would be taken for its neighbour. */
+/* Angles by which normal cones are widened. The best axis of curved shapes has an error of the square root of
+ * rounding; beyond 0.25 rad a neighbouring face would be listed. */
 static const double LEAST_DELTA = 1e-3, LARGEST_DELTA = 0.25;
 
-/* A feature of one of the two shapes where it meets the other. */
+/* A feature of one of the two shapes at its closest point. */
 typedef struct end {
   const saltusi_shape* shape;
   const saltusi_body_pose* at;
@@ -50,7 +50,7 @@ const saltusi_feature* saltusi_circle_of(const saltusi_shape* shape, int number)
   }
 }
 
-/* The normals of a sharp rim, widened by the sine. */
+/* Whether the normal is in the normal cone of a sharp rim, widened by the sine. */
 static bool on_rim(const end* e, double sine) {
   const saltusi_closest_point* rim = e->spot;
   double r[3];
@@ -73,7 +73,7 @@ static bool at_tip(const end* e, double sine) {
   return (down + side->size[0] * away) / sqrt(1.0 + side->size[0] * side->size[0]) <= sine;
 }
 
-/* A point of a plane is on the face, end or base that the plane belongs to. */
+/* Whether a point of a plane is on its face, end or base. */
 static bool on_face(const end* e, const double from[3], double touch) {
   double own[3], world[3];
   saltusi_minus3(e->spot->p, from, world);
@@ -92,7 +92,8 @@ static bool on_face(const end* e, const double from[3], double touch) {
   return saltusi_dot3(w, w) <= (rim->size[0] + touch) * (rim->size[0] + touch);
 }
 
-/* The closest point is on the feature, and the normal one of its normals. `from`: the carrier, from the origin of B's. */
+/* Whether the closest point is on the feature and the normal in its normal cone. `from`: origin of the carrier
+ * relative to that of B's carrier. */
 static bool counts(const end* e, const double from[3], double sine, double touch) {
   const saltusi_closest_point* spot = e->spot;
   const double wide = e->wide;
@@ -132,7 +133,7 @@ bool saltusi_feature_counts(const saltusi_touching* touching, const double from[
   return counts(&e, from, sine, touch);
 }
 
-/* Of a surface: how far its normal turns for each metre; of a circle its tangent. */
+/* Curvature: rotation of the normal of a surface, or of the tangent of a circle, per metre. */
 static double curvature(const saltusi_closest_point* spot, const double n[3]) {
   double sum = spot->kind == SALTUSI_FEATURE_CIRCLE ? 1.0 / spot->size[0] : 0.0;
   for (int k = 0; k < 3 && spot->k == 2; k++) {
@@ -143,7 +144,8 @@ static double curvature(const saltusi_closest_point* spot, const double n[3]) {
   return sum;
 }
 
-/* By how much the direction of a vector changes at most, as the length of a chord, when the vector does by `part` of its length. */
+/* Largest change of the direction of a vector (chord length) for a relative change `part` of the
+ * vector. */
 static double chord_of(double part) {
   return part < 1.0 ? part * sqrt(2.0 / (1.0 + sqrt(1.0 - part * part))) : 2.0;
 }
@@ -155,12 +157,12 @@ saltusi_capacity saltusi_capacity_of(const saltusi_closest_points* at, double re
   const saltusi_closest_point* B = &at->spot[1];
   saltusi_capacity out = {(reach + size * delta) * saltusi_closest_points_condition(at), delta};
   const double bent = fmax(curvature(A, at->normal), curvature(B, at->normal)) * out.wide;
-  if (!(bent < 0.25)) { /* too far for a linear law: everything */
+  if (!(bent < 0.25)) { /* outside of the range of the linear model: no restriction */
     return (saltusi_capacity){INFINITY, 1.0};
   }
   if (!at->by_tangents) {
     out.sine += chord_of(reach / fabs(at->apart));
-  } else if (A->k == 1 && B->k == 1) { /* the more, the nearer to parallel two curves are */
+  } else if (A->k == 1 && B->k == 1) { /* grows as the two curves become parallel */
     double across[3];
     saltusi_cross(A->T[0], B->T[0], across);
     out.sine =
@@ -183,7 +185,7 @@ static double sine_between(const saltusi_closest_point* A, const saltusi_closest
   return sqrt(saltusi_dot3(across, across));
 }
 
-/* Parallel lines and circles that lie flat have no single closest point. */
+/* Parallel lines and circles in face contact have no unique closest point. */
 static bool degenerate(const saltusi_listing* list, const saltusi_closest_point* A,
                        const saltusi_closest_point* B) {
   const bool lines = A->kind == SALTUSI_FEATURE_LINE && B->kind == SALTUSI_FEATURE_LINE;
@@ -200,15 +202,14 @@ static double size_of(const saltusi_shape* shape) {
   return shape->size < INFINITY ? shape->size : 0.0;
 }
 
-/* Closest points that are inside of the other shape, found by the line d between them: features that touch later may be
- * those. Then d is their normal, and before it was nearly that, against the one that points outward. */
+/* Whether closest points inside of the other shape, with a normal along their difference d, belong to features
+ * that can touch later. At the contact d is their normal. Before it, d is nearly opposite to the outward normal. */
 static bool may_come_out(const saltusi_listing* list, const saltusi_closest_points* at) {
   return list->all && !list->anything && !list->borderless && !at->by_tangents && at->apart < 0.0;
 }
 
-/* Of the faces of something thick those of its far side are not meant. Between convex shapes the normal has to be near
- * that along which they are furthest apart (one axis parts them, so one is chosen); what is around a ring has to be
- * nearest to the face or side that it touches. */
+/* Excludes pairs on the far side of a thick shape. Between convex shapes the normal has to be close to the axis of
+ * largest separation (one axis is enough). Points of a ring have to be closest to the face or side of the pair. */
 static bool on_this_side(const saltusi_listing* list, const saltusi_closest_points* at, int a,
                          int b) {
   const saltusi_two* two = list->two;
@@ -216,18 +217,19 @@ static bool on_this_side(const saltusi_listing* list, const saltusi_closest_poin
     return true;
   }
   if (!at->by_tangents) {
-    return at->apart > 0.0 || may_come_out(list, at); /* inside: other features have the way out */
+    return at->apart > 0.0 || may_come_out(list, at); /* inside: other features have the exit of
+                                                       * least depth */
   }
   if (two->A->stored == 1 && two->B->stored == 1) {
     return true; /* two ellipsoids: there is no other pair */
   }
-  if (list->all) { /* nothing is chosen, but the far side is not near */
+  if (list->all) { /* every pair is listed, except those on the far side */
     return at->apart - at->spot[0].rho - at->spot[1].rho >= -list->reach;
   }
   if (list->best != NULL) {
     return saltusi_dot3(list->best->normal, at->normal) >= cos(fmin(2.0 * list->delta, 1.5));
   }
-  for (int of = 0; of < 2; of++) { /* the point of the ring, seen from what has the surface */
+  for (int of = 0; of < 2; of++) { /* the point of the ring, relative to the solid of the surface */
     const saltusi_shape* solid = of == 0 ? two->A : two->B;
     const saltusi_body_pose* carrier = of == 0 ? two->a : two->b;
     double from[3], world[3], own[3];
@@ -252,14 +254,14 @@ static void try_pair(const saltusi_listing* list, int a, int b, int branch) {
   if (!saltusi_list_meet(list, a, b, branch, &at)) {
     return;
   }
-  const double way = may_come_out(list, &at) ? -1.0 : 1.0; /* along d */
+  const double way = may_come_out(list, &at) ? -1.0 : 1.0; /* sign of the normal along d */
   if (!(way * at.apart - at.spot[0].rho - at.spot[1].rho <= list->reach) ||
       degenerate(list, &at.spot[0], &at.spot[1]) || !on_this_side(list, &at, a, b)) {
     return;
   }
   if (branch == 1 && is_circle_on_plane(&at.spot[0], &at.spot[1]) &&
       !saltusi_lies_down(sine_between(&at.spot[0], &at.spot[1]))) {
-    return; /* the farthest point counts where a circle has come to be flat */
+    return; /* the farthest point is listed only for a circle that settles into face contact */
   }
   const saltusi_capacity in = list->all
                                   ? saltusi_capacity_of(&at, list->reach, list->sine,
@@ -294,7 +296,8 @@ static bool parallel(const saltusi_listing* list, const saltusi_feature* A,
   return saltusi_dot3(across, across) <= least * least;
 }
 
-/* Whether a rim point of one may lie on a plane of the other: their circle is nearly parallel to it. */
+/* Whether a rim point of one shape may be on a plane of the other: its circle is nearly parallel
+ * to it. */
 static bool lies(const saltusi_listing* list, const saltusi_feature* circle,
                  const saltusi_body_pose* at, const saltusi_feature* plane,
                  const saltusi_body_pose* plane_at) {
@@ -319,7 +322,7 @@ static bool may_touch(const saltusi_listing* list, int a, int b) {
       return true;
     }
     if (rim_A != NULL && rim_B == NULL && A->rho > 0.0 && B->kind == SALTUSI_FEATURE_CIRCLE &&
-        B->rho > 0.0) { /* rings on each other */
+        B->rho > 0.0) { /* two parallel rings */
       return parallel(list, rim_A, B);
     }
     if (rim_A != NULL && B->kind == SALTUSI_FEATURE_PLANE) {
@@ -333,7 +336,8 @@ static bool may_touch(const saltusi_listing* list, int a, int b) {
   return !sharp || parameters[A->kind] + parameters[B->kind] >= 2;
 }
 
-/* With a ring: what is on its axis is as far from all of it, and its fixed points tell. */
+/* Pairs with a torus. A shape on the axis is at equal distance from the whole circle; the fixed points are listed
+ * then. */
 void saltusi_list_ring(const saltusi_listing* list) {
   assert(list != NULL);
   const int before = list->least == NULL ? list->out->count : 0;
@@ -345,7 +349,7 @@ void saltusi_list_ring(const saltusi_listing* list) {
   }
 }
 
-/* Between convex shapes: nothing where they are further apart than the reach. */
+/* Pairs between convex shapes; none if their separation exceeds the reach. */
 void saltusi_list_convex(const saltusi_listing* list) {
   assert(list != NULL);
   saltusi_separation best;
@@ -359,17 +363,18 @@ void saltusi_list_convex(const saltusi_listing* list) {
   with.sine = list->all ? fmax(list->sine, LEAST_DELTA) : sin(with.delta);
   const int before = list->out->count;
   saltusi_list_features(&with);
-  if (list->out->count == before &&
-      best.distance <= 0.0) { /* they touch, beyond reach by rounding */
+  if (list->out->count == before && best.distance <= 0.0) { /* contact, beyond reach by rounding */
     with.reach += 64.0 * DBL_EPSILON * (size_of(list->two->A) + size_of(list->two->B));
     saltusi_list_features(&with);
     with.reach = list->reach;
   }
-  if (list->out->count == before && best.distance <= 0.0) { /* a way out that is not the best */
+  if (list->out->count == before && best.distance <= 0.0) { /* a local maximum of the separation,
+                                                             * not the global one */
     saltusi_convex_separation(list->two, &best);
     saltusi_list_features(&with);
   }
-  /* deep in each other the way out need not be a normal of any pair: the nearest ones do */
+  /* deep overlap: the direction of least depth need not be the normal of a pair; list the pairs with the closest
+   * normals */
   with.borderless = true;
   for (double delta = LEAST_DELTA;
        list->out->count == before && best.distance <= 0.0 && delta < 1.5; delta *= 2.5) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_foot.c - where solids are closest to a point. Solids of revolution are flat figures of height and distance from
- * the axis; each region of their outside belongs to one feature, so that no place is found twice or not at all.
+ * curved_foot.c - closest point of a solid to a point. Solids of revolution reduce to planar figures of height and
+ * distance from the axis. Each region of the outside belongs to one feature, so every point has exactly one.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A point seen from an axis: height, distance, and the direction away from the axis. */
+/* A point relative to an axis: height, distance, and direction away from the axis. */
 typedef struct curved_foot_view {
   double height, away;
   double out[3]; /* of length 1; e where the point is on the axis */
@@ -53,7 +53,8 @@ static void set(saltusi_foot* out, int number, double distance, const double nor
   memcpy(out->normal, normal, sizeof out->normal);
 }
 
-/* out = x u + y v of length 1; on a sharp place itself, x = y = 0, it is between u and v */
+/* out = x u + y v, normalised; on a sharp edge or vertex itself, x = y = 0, a direction between
+ * u and v */
 static void combine(double x, const double u[3], double y, const double v[3], double out[3]) {
   if (x == 0.0 && y == 0.0) {
     x = y = 1.0;
@@ -102,7 +103,7 @@ static bool of_cone(const saltusi_shape* solid, const double point[3], saltusi_f
   const curved_foot_view s = from_axis(side, point);
   const double cosine = 1.0 / sqrt(1.0 + side->size[0] * side->size[0]);
   const double sine = side->size[0] * cosine;
-  const double along = s.height * cosine + s.away * sine; /* the straight lines of the side */
+  const double along = s.height * cosine + s.away * sine; /* in axes of the generator of the side */
   const double beside = s.away * cosine - s.height * sine;
   const double below = s.height - side->size[1];
   const double beyond = s.away - side->size[0] * side->size[1];
@@ -136,8 +137,8 @@ static bool of_torus(const saltusi_shape* solid, const double point[3], saltusi_
   return true;
 }
 
-/* Deep inside and in the middle of the shortest axis s: x_i = s_i^2 y_i / (s_i^2 - s^2) along the others, to either side
- * along that one (Eberly 2013). */
+/* Deep inside, on the plane normal to the shortest axis s: x_i = s_i^2 y_i / (s_i^2 - s^2) along the other axes,
+ * to either side along s (Eberly 2013). */
 static void in_the_middle(const saltusi_feature* f, const double point[3], saltusi_foot* out) {
   double axis[3][3], from[3], way[3] = {0.0, 0.0, 0.0}, left = 1.0, square = 0.0, steep = 0.0;
   memcpy(axis[0], f->e, sizeof f->e);

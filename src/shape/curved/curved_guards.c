@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_guards.c - when the features of a closed contact of curved shapes stop being those that touch: a point leaves the
- * region outside of a solid that belongs to the feature it touches, lines part at their ends or become parallel, a
- * circle lies flat.
+ * curved_guards.c - validity of the features of a closed contact of curved shapes. It ends when a point leaves the
+ * outside region of the touched feature, when the closest points of lines pass their ends or the lines become
+ * parallel, or when a circle settles into face contact.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -17,7 +17,7 @@ static bool is_point(const saltusi_closest_point* spot) {
   return spot->kind == SALTUSI_FEATURE_POINT;
 }
 
-/* How deep p (from the origin of B's carrier) is in the region of a feature. */
+/* Depth of p (from the origin of B's carrier) in the region of a feature. */
 static double depth_in(const saltusi_two* two, int of, int number, const double p[3]) {
   const saltusi_body_pose* at = of == 0 ? two->a : two->b;
   double from[3], own[3];
@@ -34,15 +34,15 @@ static int add(double value, int count, double guard[SALTUSI_GUARDS]) {
   return count;
 }
 
-/* Spheres and ends of capsules: their whole surface is one point, thick. */
+/* Spheres and ends of capsules: the surface is one point with a radius. */
 static bool is_round(const saltusi_shape* shape, const saltusi_closest_point* spot) {
   return is_point(spot) &&
          (shape->kind == SALTUS_SHAPE_SPHERE || shape->kind == SALTUS_SHAPE_CAPSULE);
 }
 
-/* A round point against the whole of the other shape: it leaves the region of the feature that it touches. The end of a
- * capsule hands over to its side where the other comes beside that, a little later: a capsule that lies flat has ends on
- * edges. On a plane both ends are contacts of their own. */
+/* A rounded point against the other shape: the guard is the depth in the region of the touched feature. The
+ * transition from the end of a capsule to its side is delayed by SALTUSI_TOUCH x size, since a capsule in flat
+ * contact has ends on edges. On a plane both ends are separate contacts. */
 static int round_guards(const saltusi_two* two, const saltusi_feature_candidate* numbers,
                         const saltusi_closest_points* at, double guard[SALTUSI_GUARDS]) {
   int count = 0;
@@ -59,7 +59,7 @@ static int round_guards(const saltusi_two* two, const saltusi_feature_candidate*
   return count;
 }
 
-/* How far the direction is from leaving the normals of an edge or vertex of a polytope, as a sine. */
+/* Margin of a direction in the normal cone of an edge or vertex of a polytope, as a sine. */
 static int corner_guards(const saltusi_shape* shape, const saltusi_body_pose* at, int number,
                          const double n[3], int count, double guard[SALTUSI_GUARDS]) {
   const saltusi_polytope* body = shape->polytope;
@@ -79,7 +79,7 @@ static int corner_guards(const saltusi_shape* shape, const saltusi_body_pose* at
   return add(least, count, guard);
 }
 
-/* The normals of a rim are between its a and what is away from its axis; those of a cone reach to its side. */
+/* The normals of a rim are between its a and the direction away from its axis; those of a cone extend to its side. */
 static int rim_guards(const saltusi_shape* shape, const saltusi_closest_point* rim,
                       const double n[3], int count, double guard[SALTUSI_GUARDS]) {
   double r[3];
@@ -91,7 +91,7 @@ static int rim_guards(const saltusi_shape* shape, const saltusi_closest_point* r
   return add((down + k * away) / sqrt(1.0 + k * k), count, guard);
 }
 
-/* Inside of the face, end or base that a plane belongs to. */
+/* Depth inside of the face, end or base of a plane. */
 static double on_plane(const saltusi_two* two, int of, int number,
                        const saltusi_closest_point* plane) {
   const saltusi_shape* shape = of == 0 ? two->A : two->B;
@@ -135,7 +135,7 @@ static int end_guards(const saltusi_two* two, int of, int number, const saltusi_
   }
 }
 
-/* Lines that become parallel, circles that become flat. */
+/* Angle of lines to parallel, and of circles to face contact. */
 static int angle_guards(const saltusi_closest_point* A, const saltusi_closest_point* B, int count,
                         double guard[SALTUSI_GUARDS]) {
   double across[3];
@@ -156,7 +156,7 @@ static int angle_guards(const saltusi_closest_point* A, const saltusi_closest_po
   return sine <= SALTUSI_LIES_FLAT ? count | SALTUSI_LIES_DOWN : count;
 }
 
-/* A fixed point of a circle serves while the circle is flat on the plane. */
+/* A fixed point of a circle is valid while the circle is in face contact with the plane. */
 static int flat_guard(const saltusi_two* two, const saltusi_feature_candidate* numbers,
                       const saltusi_closest_points* at, double guard[SALTUSI_GUARDS]) {
   for (int of = 0; of < 2; of++) {
@@ -168,7 +168,8 @@ static int flat_guard(const saltusi_two* two, const saltusi_feature_candidate* n
       saltusi_turn((of == 0 ? two->a : two->b)->R, circle->a, a);
       saltusi_cross(a, plane->a, across);
       const double left = 2.0 * SALTUSI_LIES_FLAT - sqrt(saltusi_dot3(across, across));
-      return add(left >= 0.0 ? left : -1.0, 0, guard); /* no tolerance of lengths brings it back */
+      return add(left >= 0.0 ? left : -1.0, 0, guard); /* clearly negative, beyond every length
+                                                        * tolerance */
     }
   }
   return 0;
@@ -178,7 +179,7 @@ int saltusi_curved_guards(const saltusi_two* two, const saltusi_feature_candidat
                           const saltusi_closest_points* at, double guard[SALTUSI_GUARDS]) {
   assert(two != NULL && numbers != NULL && at != NULL && guard != NULL);
   if (two->A->rho < 0.0 || two->B->rho < 0.0) {
-    return 0; /* inside of a sphere each end is a contact for ever */
+    return 0; /* inside of a hollow sphere each end is a permanent contact */
   }
   if (is_round(two->A, &at->spot[0]) || is_round(two->B, &at->spot[1])) {
     return round_guards(two, numbers, at, guard);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_list.c - which pairs of features of curved shapes are near: balls, capsules, and what lies on a half-space.
+ * curved_list.c - pairs of features of curved shapes within reach: balls, capsules, and shapes on a half-space.
  */
 #include "shape/curved/curved_list.h"
 #include "math/rotation.h"
@@ -20,7 +20,7 @@ void saltusi_seen_from(const saltusi_body_pose* other, const saltusi_body_pose* 
   saltusi_turn_back(other->R, world, out);
 }
 
-/* Two balls without a detour: thousands of these are asked in a step. */
+/* Two balls, in closed form: thousands of these are evaluated in a step. */
 static void list_balls(const saltusi_listing* list) {
   const saltusi_two* two = list->two;
   const saltusi_feature* A = &two->A->feature[0];
@@ -67,11 +67,11 @@ void saltusi_list_round(const saltusi_listing* list, int of, int number) {
     saltusi_closest_points at;
     if ((here || reached) && saltusi_list_meet(list, a, b, 0, &at) &&
         (here ||
-         at.apart - at.spot[0].rho - at.spot[1].rho >= -list->reach)) { /* not the far side */
+         at.apart - at.spot[0].rho - at.spot[1].rho >= -list->reach)) { /* not on the far side */
       saltusi_list_met(list, a, b, 0, &at);
     }
   }
-  if (!found && solid->kind == SALTUS_SHAPE_TORUS) { /* on the axis: all around */
+  if (!found && solid->kind == SALTUS_SHAPE_TORUS) { /* on the axis: the whole circle */
     for (int i = 1; i <= SALTUSI_RIM_POINTS; i++) {
       saltusi_list_add(list, of == 0 ? number : i, of == 0 ? i : number, 0);
     }
@@ -94,19 +94,19 @@ void saltusi_list_ball(const saltusi_listing* list) {
   saltusi_seen_from(two->b, two->a, two->A->feature[0].p, point);
   if (saltusi_foot_of(two->B, point, &foot)) {
     saltusi_list_add(list, SALTUSI_SPHERE_POINT, foot.number, 0);
-  } else if (two->B->kind == SALTUS_SHAPE_TORUS) { /* on the axis: all around */
+  } else if (two->B->kind == SALTUS_SHAPE_TORUS) { /* on the axis: the whole circle */
     for (int i = 1; i <= SALTUSI_RIM_POINTS; i++) {
       saltusi_list_add(list, SALTUSI_SPHERE_POINT, i, 0);
     }
   }
 }
 
-/* Ends against the whole of the other capsule, and the sides where they cross inside of both. The ends miss the gap of
- * the sides by less than (length x sine)^2 / (8 rho) where these are nearly parallel. */
+/* Ends against the other capsule as a whole, and the sides where they cross in the interior of both. For nearly
+ * parallel sides the gap at the ends exceeds the gap of the sides by less than (length x sine)^2 / (8 rho). */
 void saltusi_list_capsules(const saltusi_listing* list) {
   assert(list != NULL);
   const saltusi_two* two = list->two;
-  int met[2] = {0, 0}; /* the end of B that an end of A met */
+  int met[2] = {0, 0}; /* the end of B that is paired with an end of A */
   for (int i = 0; i < 2; i++) {
     double point[3];
     saltusi_foot foot;
@@ -123,7 +123,7 @@ void saltusi_list_capsules(const saltusi_listing* list) {
     saltusi_foot foot;
     const int end = SALTUSI_CAPSULE_END + i;
     saltusi_seen_from(two->a, two->b, two->B->feature[i].p, point);
-    if (list->all) { /* ends on ends are there already */
+    if (list->all) { /* pairs of ends are listed already */
       if (saltusi_region_of(two->A, SALTUSI_CAPSULE_SIDE, point) >= -list->reach) {
         saltusi_list_add(list, SALTUSI_CAPSULE_SIDE, end, 0);
       }
@@ -167,8 +167,9 @@ static double tilt(const saltusi_two* two, int circle) {
   return sqrt(saltusi_dot3(across, across));
 }
 
-/* The lowest point of a circle, or its fixed points where it lies flat or may do so. Where it has just come to be flat,
- * the point opposite to the lowest, which comes down last: it tells the impact (docs/theory/contact-geometry.md). */
+/* The lowest point of a circle, or its fixed points for possible face contact. For a circle that settles into face
+ * contact, the point opposite to the lowest too: it closes last, and its closing is the impact
+ * (docs/theory/contact-geometry.md). */
 static void list_circle(const saltusi_listing* list, int circle, int first_point) {
   const double sine = tilt(list->two, circle);
   const bool lies_down = list->here && saltusi_lies_down(sine);

@@ -12,38 +12,39 @@
 
 #include <math.h>
 
-/* Two shapes in the order of ranks, and where pairs go. */
+/* Two shapes in the order of ranks, and the output of the list. */
 typedef struct saltusi_listing {
   const saltusi_two* two;
-  bool all, here;  /* as of saltusi_near */
+  bool all, here;  /* as in saltusi_near */
   double reach;    /* m */
-  double sine;     /* by which cones of normals are widened */
-  bool flipped;    /* the caller has them the other way round */
-  bool all_around; /* fixed points of rings count against everything */
-  bool anything;   /* whatever two features meet, when nothing else does */
-  bool borderless; /* planes and lines have no end: of shapes that are deep in each other */
+  double sine;     /* widening of normal cones */
+  bool flipped;    /* order opposite to that of the caller */
+  bool all_around; /* fixed points of rings are paired with every feature */
+  bool anything;   /* last resort: every pair of features, regardless of cones and borders */
+  bool borderless; /* planes and lines without ends, for deep overlap */
   saltusi_candidates* out;
-  const saltusi_separation* best; /* of convex shapes: how far they are apart; NULL: not asked */
-  double delta;                   /* rad, how far normals may be from that one, with `best` */
-  saltusi_separation* least;      /* not NULL: nothing is listed, the least gap is kept here */
+  const saltusi_separation* best; /* of convex shapes: their separation; NULL: not computed */
+  double delta;                   /* rad, largest angle of a normal to that of `best` */
+  saltusi_separation* least;      /* not NULL: no pair is listed; receives the least gap */
 } saltusi_listing;
 
-/* Where two features are closest; adds them there if they are within reach; both at once. */
+/* Closest points of two features; adds the pair if it is within reach; both in one call. */
 bool saltusi_list_meet(const saltusi_listing* list, int a, int b, int branch,
                        saltusi_closest_points* at);
 bool saltusi_list_met(const saltusi_listing* list, int a, int b, int branch,
                       const saltusi_closest_points* at);
 bool saltusi_list_add(const saltusi_listing* list, int a, int b, int branch);
 
-/* Where the closest points of a pair may come to lie (m, beyond the ends of its features) and how its normal may turn (sine)
- * while its bodies move by `reach` and turn by `delta`: what the system of its parameters makes of these movements. */
+/* Largest displacement of the closest points of a pair (m, beyond the ends of its features) and rotation of its
+ * normal (sine), for a displacement of the bodies by `reach` and a rotation by `delta`, by linearisation of the
+ * system of the closest points. */
 typedef struct saltusi_capacity {
   double wide, sine;
 } saltusi_capacity;
 saltusi_capacity saltusi_capacity_of(const saltusi_closest_points* at, double reach, double delta,
                                      double size);
 
-/* A feature of a shape where it meets another. */
+/* A feature of a shape at its closest point to another. */
 typedef struct saltusi_touching {
   const saltusi_shape* shape;
   const saltusi_body_pose* at;
@@ -53,23 +54,24 @@ typedef struct saltusi_touching {
   double wide;           /* m, beyond the ends of lines */
 } saltusi_touching;
 
-/* The closest point is on the feature, and the normal, widened by the sine, one of its normals. `from`: the carrier, from
- * the origin of lengths; `touch`: m, beyond borders. */
+/* Whether the closest point is on the feature and the normal in its normal cone, widened by the sine. `from`:
+ * origin of the carrier, from the origin of lengths; `touch`: m, tolerance at borders. */
 bool saltusi_feature_counts(const saltusi_touching* touching, const double from[3], double sine,
                             double touch);
 
-/* Adds a round point of one of the two (of = 0: of A) against the whole of the other: where this is closest, or, for all
- * pairs, each feature whose region it can reach. */
+/* Adds a rounded point of one of the two (of = 0: of A) against the other shape: with the closest feature or, for
+ * all pairs, with each feature whose region is within reach. */
 void saltusi_list_round(const saltusi_listing* list, int of, int number);
 
-/* Adds two lines where they are closest inside of both and not parallel. */
+/* Adds two lines that are not parallel, if their closest points are in the interior of both. */
 bool saltusi_list_lines(const saltusi_listing* list, int a, int b);
 
-/* Below this sine a circle may lie flat on a plane. */
+/* Below this sine a circle may be in face contact with a plane. */
 static inline double saltusi_rim_sine(const saltusi_listing* list) {
   return list->here ? SALTUSI_LIES_FLAT : fmax(SALTUSI_LIES_FLAT, list->sine);
 }
-/* A circle has come to be flat, and where it was lowest is still known: its direction to the root of rounding. */
+/* A circle that settles into face contact. The direction to its lowest point is still determined, to the square
+ * root of rounding. */
 static inline bool saltusi_lies_down(double sine) {
   return sine > 0.5 * SALTUSI_LIES_FLAT && sine <= SALTUSI_LIES_FLAT;
 }
@@ -79,33 +81,33 @@ void saltusi_seen_from(const saltusi_body_pose* other, const saltusi_body_pose* 
                        const double own[3], double out[3]);
 
 typedef void saltusi_lister(const saltusi_listing* list);
-saltusi_lister saltusi_list_ball;     /* a sphere and anything: where it is closest */
+saltusi_lister saltusi_list_ball;     /* a sphere and any shape, at the closest point */
 saltusi_lister saltusi_list_capsules; /* two capsules */
-saltusi_lister saltusi_list_on_plane; /* anything on a half-space */
-saltusi_lister saltusi_list_inside;   /* anything in a hollow sphere */
+saltusi_lister saltusi_list_on_plane; /* any shape on a half-space */
+saltusi_lister saltusi_list_inside;   /* a sphere or capsule in a hollow sphere */
 saltusi_lister saltusi_list_capsule_polytope;
-saltusi_lister saltusi_list_features; /* all pairs of features that count */
+saltusi_lister saltusi_list_features; /* all pairs with valid normals and closest points */
 saltusi_lister saltusi_list_ring;     /* the same where one is a torus */
-saltusi_lister saltusi_list_convex;   /* those of two convex shapes near their best axis */
+saltusi_lister saltusi_list_convex;   /* pairs of two convex shapes near their best axis */
 
-/* Positive while the features of a pair are those that touch. */
+/* Positive while the features of a pair are the touching ones. */
 int saltusi_curved_guards(const saltusi_two* two, const saltusi_feature_candidate* numbers,
                           const saltusi_closest_points* at, double guard[SALTUSI_GUARDS]);
 
-/* False: the middle line of the capsule is outside. Else the least movement that parts them. */
+/* False: the axis of the capsule is outside. Else the least separating translation. */
 bool saltusi_capsule_in_polytope(const saltusi_two* two, saltusi_separation* out);
 
-/* Of any two convex shapes; and cheaper, a local one of the ways out where they overlap. */
+/* Of any two convex shapes. The second is cheaper: for overlapping shapes, a local maximum over the directions. */
 void saltusi_convex_separation(const saltusi_two* two, saltusi_separation* out);
 void saltusi_convex_near(const saltusi_two* two, saltusi_separation* out);
 
-/* Of a torus and something convex or another torus; `slack` is set. */
+/* Of a torus and a convex shape or another torus; sets `slack`. */
 void saltusi_ring_separation(const saltusi_two* two, saltusi_separation* out);
 
-/* The least gap of all pairs of two shapes in the order of ranks that are apart. */
+/* The least gap over all pairs of features of two separated shapes in the order of ranks. */
 void saltusi_least_gap(const saltusi_two* two, saltusi_separation* out);
 
-/* Of two shapes in the order of ranks; normal and point as for the caller's A and B. */
+/* Of two shapes in the order of ranks; normal and point as for A and B of the caller. */
 void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_make.c - spheres, capsules, cylinders, cones, ellipsoids and tori: their features and what is refused.
+ * curved_make.c - spheres, capsules, cylinders, cones, ellipsoids and tori: their features, and checks of their
+ * definitions.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -164,7 +165,7 @@ static saltus_status make_cone(const saltusi_making* making, saltusi_shape* out)
   side->size[0] = r / length;
   side->size[1] = length;
   point_down(add(&b, SALTUSI_FEATURE_PLANE, 0.0, 0.0));
-  /* the ball through tip and rim, or about the base where this is wider */
+  /* the sphere through tip and rim, or the sphere about the base if its radius is larger */
   const double z = fmax(0.0, 0.5 * (length - r * r / length));
   return finish(&b, z, fmax(length - z, sqrt(r * r + z * z)), out);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_pairs.c - pairs of features of spheres, capsules, cylinders, cones, ellipsoids and tori, among each other and
- * with half-spaces, boxes and hulls. Every listed pair is a necessary condition, so all of them hold at once: a round
- * end against the whole of the other shape, and what the sides add.
+ * curved_pairs.c - pairs of features of spheres, capsules, cylinders, cones, ellipsoids and tori, among each other
+ * and with half-spaces, boxes and hulls. Every listed pair is a necessary condition, so all of them hold at once: a
+ * rounded end against the other shape as a whole, and the pairs of the sides.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -15,14 +15,14 @@
 
 enum { KINDS = SALTUS_SHAPE_HEIGHTFIELD + 1 };
 
-/* Of two shapes the one with the smaller rank comes first. */
+/* The shape with the smaller rank comes first. */
 static const int rank[KINDS] = {
     [SALTUS_SHAPE_SPHERE] = 1,     [SALTUS_SHAPE_CAPSULE] = 2, [SALTUS_SHAPE_CYLINDER] = 3,
     [SALTUS_SHAPE_CONE] = 4,       [SALTUS_SHAPE_TORUS] = 5,   [SALTUS_SHAPE_ELLIPSOID] = 6,
     [SALTUS_SHAPE_HALF_SPACE] = 7, [SALTUS_SHAPE_BOX] = 8,     [SALTUS_SHAPE_HULL] = 9};
 enum { RANKS = 10 };
 
-/* How pairs of two ranks are listed; NULL: not treated. */
+/* Function that lists the pairs of two ranks; NULL: not supported. */
 static saltusi_lister* const listers[RANKS][RANKS] = {[1] = {[1] = saltusi_list_ball,
                                                              [2] = saltusi_list_ball,
                                                              [3] = saltusi_list_ball,
@@ -71,7 +71,7 @@ static saltusi_two ordered(const saltusi_two* two) {
   return in_order(two) ? *two : (saltusi_two){two->B, two->b, two->A, two->a};
 }
 
-/* The inside of a sphere takes what has points that are farthest out. */
+/* A hollow sphere is supported with spheres and capsules, whose farthest points are features. */
 static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
   const bool first = rank[A->kind] <= rank[B->kind];
   const saltusi_shape* one = first ? A : B;
@@ -84,7 +84,8 @@ static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
   return listers[rank[one->kind]][rank[two->kind]] != NULL;
 }
 
-/* Outward of edges and vertices of boxes and hulls, where d alone does not say which side a shape is on. */
+/* Outward direction of edges and vertices of boxes and hulls, where d alone does not determine
+ * the side. */
 static void add_side(const saltusi_shape* shape, const saltusi_body_pose* at, int number,
                      double sign, double side[3]) {
   if (shape->polytope != NULL) {
@@ -158,7 +159,7 @@ void saltusi_least_gap(const saltusi_two* two, saltusi_separation* out) {
   listers[rank[two->A->kind]][rank[two->B->kind]](&list);
 }
 
-/* By (a, b, branch); few, and nearly in order. */
+/* Sorts by (a, b, branch): few items, nearly sorted. */
 static void sort(saltusi_feature_candidate* item, int count) {
   for (int i = 1; i < count; i++) {
     const saltusi_feature_candidate moved = item[i];
@@ -177,7 +178,7 @@ static void sort(saltusi_feature_candidate* item, int count) {
 
 static void pairs(const saltusi_two* given, const saltusi_near* near, saltusi_candidates* out) {
   const saltusi_two two = ordered(given);
-  const bool ball = two.A->kind == SALTUS_SHAPE_SPHERE; /* has all normals, and needs no sine */
+  const bool ball = two.A->kind == SALTUS_SHAPE_SPHERE; /* every direction is a normal: no sine */
   const saltusi_listing list = {.two = &two,
                                 .reach = near->reach,
                                 .sine = near->all || ball   ? near->delta

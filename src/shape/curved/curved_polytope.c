@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_polytope.c - boxes and hulls as curved shapes see them: the foot of a point, which region of the outside belongs
- * to which face, edge or vertex, and capsules on them.
+ * curved_polytope.c - boxes and hulls against curved shapes: the closest point of a point, the region of the outside
+ * of each face, edge or vertex, and capsules on polytopes.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -24,7 +24,7 @@ static int box_edge(const saltusi_polytope* box, int corner, int axis) {
   return 0;
 }
 
-/* The sides of a box that a point is beyond say which feature is its foot. */
+/* The closest feature of a box follows from the faces that the point is beyond. */
 static void foot_of_box(const saltusi_polytope* box, const double point[3], saltusi_foot* out) {
   double from[3], own[3], beyond[3], normal[3] = {0.0, 0.0, 0.0}, square = 0.0;
   int corner = 0, outside = 0, last = 0, inner = 0;
@@ -42,7 +42,7 @@ static void foot_of_box(const saltusi_polytope* box, const double point[3], salt
       inner = k;
     }
   }
-  if (outside == 0) { /* the shortest way out */
+  if (outside == 0) { /* the face of least depth */
     last = beyond[1] > beyond[0] ? 1 : 0;
     last = beyond[2] > beyond[last] ? 2 : last;
   }
@@ -179,7 +179,8 @@ void saltusi_outward_of(const saltusi_shape* solid, int number, double sum[3]) {
     saltusi_along(1.0, body->face[edge->left].normal, body->face[edge->right].normal, sum);
     return;
   }
-  /* against its edges: every normal of the vertex has a positive product with this, however sharp it is */
+  /* against its edges: every normal of the vertex has a positive product with this sum, however sharp the vertex
+   * is */
   for (int k = body->star_first[v]; k < body->star_first[v + 1]; k++) {
     const saltusi_edge* edge = &body->edge[body->star_edge[k]];
     saltusi_along(edge->from == v ? -1.0 : 1.0, edge->direction, sum, sum);
@@ -204,8 +205,9 @@ bool saltusi_normal_of(const saltusi_shape* solid, int number, const double n[3]
   return true;
 }
 
-/* The faces of the polytope swept along a segment: its own, and each edge with the segment where the normal is in the
- * arc of the edge. w0 and a: start and direction of the segment, length of it, in body axes. */
+/* Best axis among the faces of the polytope swept along a segment: its own faces, and the products of an edge with
+ * the segment whose normal is in the arc of the edge. w0, a, length: start, direction and length of the segment,
+ * body axes. */
 static int best_axis(const saltusi_polytope* body, const double w0[3], const double a[3],
                      double length, double* best, double normal[3]) {
   int number = 0;
@@ -245,10 +247,10 @@ static int best_axis(const saltusi_polytope* body, const double w0[3], const dou
   return number;
 }
 
-/* The middle line of a capsule in the axes of the polytope, and the best axis between the two. */
+/* The axis of a capsule in the axes of the polytope, and the best axis between the two. */
 typedef struct middle {
   double start[3], a[3], best, normal[3];
-  int number; /* of the feature that has the axis */
+  int number; /* of the feature of the best axis */
 } middle;
 
 static void middle_of(const saltusi_two* two, middle* out) {
@@ -261,7 +263,8 @@ static void middle_of(const saltusi_two* two, middle* out) {
       best_axis(two->B->polytope, out->start, out->a, side->size[0], &out->best, out->normal);
 }
 
-/* Ends against the whole polytope; the side against its edges and vertices where these are closest. */
+/* Ends against the polytope as a whole; the side against edges and vertices that are closest to
+ * it. */
 void saltusi_list_capsule_polytope(const saltusi_listing* list) {
   assert(list != NULL);
   const saltusi_two* two = list->two;
@@ -270,7 +273,7 @@ void saltusi_list_capsule_polytope(const saltusi_listing* list) {
   middle line;
   middle_of(two, &line);
   const bool deep =
-      line.best <= 0.0; /* the axis of the shortest way out counts then, not what is closest */
+      line.best <= 0.0; /* then the axis of least depth is used, not the closest feature */
   if (deep && line.number <= body->vertices + body->edges) {
     saltusi_list_add(list, SALTUSI_CAPSULE_SIDE, line.number, 0);
   }

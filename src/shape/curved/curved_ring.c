@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_ring.c - how far a torus is from another shape: the least distance of its circle, with a proof.
+ * curved_ring.c - distance of a torus from another shape: least distance of its circle, by branch and bound.
  *
- * The signed distance f of a point from a convex solid is convex, from a circle nearly so, and its gradient is the normal n
- * at the foot. With c(t) the circle, radius R, r and T its directions outwards and along at t0,
+ * The signed distance f of a point from a convex solid is convex, from a circle nearly so, and its gradient is the
+ * normal n at the foot. With c(t) the circle, radius R, r and T its directions outwards and along at t0,
  *
  *   f(c(t0 + x)) >= f(c(t0)) + R (n.T sin x - n.r (1 - cos x)) - k d^2 / 2,     d = 2 R |sin(x / 2)|,
  *
- * k = 0 for convex solids. Of a circle of radius S it is what its distance can curve downwards within d: with q the distance
- * from its axis f has the second derivatives 1 / f, 0 and (q - S) / (q f), so that k = (S - q)/(q f) at q - d, f - d. And f
- * never falls faster than one for one. Arcs that this shows to be farther than a place already seen are left out, the
- * others halved (docs/theory/contact-geometry.md). What is the same all around, as of coaxial rings, ends with arcs left:
- * their bounds tell how much nearer they could be.
+ * k = 0 for convex solids. For a circle of radius S, k bounds the negative curvature of the distance within d: with q
+ * the distance from its axis, f has the second derivatives 1 / f, 0 and (q - S) / (q f), so that k = (S - q)/(q f) at
+ * q - d, f - d. Also f has the Lipschitz constant 1. Arcs whose lower bound exceeds the least distance found are
+ * discarded, the others are halved (docs/theory/contact-geometry.md). Symmetric cases, such as coaxial rings, end
+ * with arcs left; `slack` is then the distance to their lower bounds.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -30,13 +30,13 @@ typedef struct ring {
   double R, rho;
 } ring;
 
-/* One place of the circle. */
+/* A point of the circle. */
 typedef struct place {
   double angle;
   double distance; /* from the surface of the solid, m */
   double normal[3], point[3];
   double along, away; /* of the normal: n.T, n.r */
-  bool known;         /* false: f has no gradient there */
+  bool known;         /* false: f has no gradient at this point */
 } place;
 
 static void look(const ring* c, double angle, place* out) {
@@ -64,7 +64,7 @@ static void look(const ring* c, double angle, place* out) {
   out->away = saltusi_dot3(foot.normal, away);
 }
 
-/* How much f can curve downwards within d of a place. */
+/* Bound of the negative curvature of f within d of a point. */
 static double bend_within(const ring* c, const place* at, double d) {
   if (c->solid->kind != SALTUS_SHAPE_TORUS) {
     return 0.0;
@@ -76,7 +76,7 @@ static double bend_within(const ring* c, const place* at, double d) {
   return q > 0.0 && least > 0.0 ? fmax(0.0, f->size[0] - q) / (q * least) : INFINITY;
 }
 
-/* The least distance within an arc to both sides of a place. */
+/* Lower bound of the distance on an arc of half angle `half` about a point. */
 static double least_about(const ring* c, const place* at, double half) {
   const double d = 2.0 * c->R * sin(0.5 * half);
   const double by_speed = at->distance - d;
@@ -91,7 +91,7 @@ static double least_about(const ring* c, const place* at, double half) {
 
 enum { FIRST = 32, MOST = 256 };
 
-/* Arcs of one width, by their middles. */
+/* Arcs of one width, by their midpoints. */
 typedef struct arcs {
   int count;
   double middle[MOST];
@@ -103,13 +103,14 @@ static void keep_nearer(const place* at, place* best) {
   }
 }
 
-/* What a bound may leave open: rounding, and of gaps that are wide a part that does not matter. */
+/* Tolerance of the bound: rounding, or 1e-6 of the gap. */
 static double left_open(const ring* c, const place* best) {
   const double size = sqrt(saltusi_dot3(c->centre, c->centre)) + c->R + c->solid->size;
   return fmax(64.0 * DBL_EPSILON * size, 1e-6 * (best->distance - c->rho));
 }
 
-/* Looks at arcs and keeps those that may have a nearer place than `best`; `bound`: nothing in them is below. */
+/* Evaluates arcs and keeps those that may contain a closer point than `best`; `bound`: lower bound of the distance
+ * on the arcs kept. */
 static void sift(const ring* c, double half, arcs* list, place* best, double* bound) {
   double least[MOST];
   for (int i = 0; i < list->count; i++) {
@@ -130,7 +131,7 @@ static void sift(const ring* c, double half, arcs* list, place* best, double* bo
   list->count = kept;
 }
 
-/* A place from which the distance grows the way that it falls at another one, not far behind it. */
+/* A point beyond the minimum: the slope has changed its sign, within 16 steps. */
 static bool turned_up(const ring* c, const place* from, double step, place* up) {
   const double way = from->along > 0.0 ? -step : step;
   for (int i = 1; i <= 16; i++) {
@@ -142,7 +143,8 @@ static bool turned_up(const ring* c, const place* from, double step, place* up) 
   return false;
 }
 
-/* From the nearest place seen to the one beside it where the distance is stationary, by secants and bisection in turn. */
+/* Refines the closest point found to the stationary point of the distance next to it: every third step bisects,
+ * the others are secant steps. */
 static void settle(const ring* c, double step, place* best) {
   place from = *best, up;
   if (!from.known || from.along == 0.0 || !turned_up(c, &from, step, &up)) {
@@ -165,7 +167,7 @@ static void settle(const ring* c, double step, place* best) {
   }
 }
 
-/* The nearest place of the circle; nothing of it is nearer by more than `slack`. */
+/* The closest point of the circle, with an error of the distance of at most `slack`. */
 static void nearest(const ring* c, place* best, double* slack) {
   double half = acos(-1.0) / FIRST, bound = INFINITY;
   arcs list = {.count = FIRST};
@@ -176,7 +178,7 @@ static void nearest(const ring* c, place* best, double* slack) {
   sift(c, half, &list, best, &bound);
   while (list.count > 0 && 2 * list.count <= MOST && half > 1e-9) {
     half *= 0.5;
-    for (int i = list.count - 1; i >= 0; i--) { /* each becomes two, in its place */
+    for (int i = list.count - 1; i >= 0; i--) { /* split in place */
       const double middle = list.middle[i];
       list.middle[2 * i] = middle - half;
       list.middle[2 * i + 1] = middle + half;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* From a foot on B, seen from the centre of a ball. */
+/* Separation from the closest point on B to the centre of a ball. */
 static void by_foot(const saltusi_two* two, const double centre[3], const saltusi_foot* foot,
                     double rho, saltusi_separation* out) {
   double p[3];
@@ -75,7 +75,7 @@ static void capsules(const saltusi_two* two, saltusi_separation* out) {
     d[k] = w[k] + u[0] * a[k] - u[1] * b[k];
   }
   const double apart = sqrt(saltusi_dot3(d, d));
-  if (!(apart > 0.0)) { /* they cross: out along their common normal */
+  if (!(apart > 0.0)) { /* they cross: separation along their common normal */
     saltusi_cross(a, b, d);
   }
   double length = sqrt(saltusi_dot3(d, d));
@@ -93,7 +93,7 @@ static void capsules(const saltusi_two* two, saltusi_separation* out) {
 static double lowest(const saltusi_feature* f, const double down[3], double point[3]) {
   memcpy(point, f->p, sizeof f->p);
   if (f->kind ==
-      SALTUSI_FEATURE_CIRCLE) { /* by its own axes: the point is in its plane to rounding */
+      SALTUSI_FEATURE_CIRCLE) { /* in axes of the circle: the point is in its plane to rounding */
     double other[3];
     saltusi_cross(f->a, f->e, other);
     const double x = saltusi_dot3(down, f->e), y = saltusi_dot3(down, other);
@@ -156,7 +156,7 @@ static void on_plane(const saltusi_two* two, saltusi_separation* out) {
   }
 }
 
-/* The end of a capsule that is farthest out in a hollow sphere. */
+/* The end of a capsule that is farthest from the centre of a hollow sphere. */
 static void inside(const saltusi_two* two, saltusi_separation* out) {
   const saltusi_feature* A = &two->A->feature[0];
   out->distance = INFINITY;
@@ -193,7 +193,7 @@ void saltusi_curved_separation(const saltusi_two* two, saltusi_separation* out) 
     }
   } else if (two->A->convex && two->B->convex) {
     saltusi_convex_separation(two, out);
-  } else if (two->A->kind == SALTUS_SHAPE_CAPSULE) { /* and a torus: by formulas */
+  } else if (two->A->kind == SALTUS_SHAPE_CAPSULE) { /* with a torus: in closed form */
     saltusi_least_gap(two, out);
     if (!(out->distance < INFINITY)) {
       saltusi_ring_separation(two, out);
