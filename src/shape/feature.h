@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * feature.h - what surfaces are made of: points, lines, planes, circles and the like, each thickened by a signed radius
- * rho. A sphere is a point with rho > 0, the side of a cylinder a line, a face a plane, a rim a circle.
+ * feature.h - elements of surfaces: points, lines, planes, circles, ellipsoids and cones, each thickened by a signed
+ * radius rho. A sphere is a point with rho > 0, the side of a cylinder a line, a face a plane, a rim a circle.
  *
- * Features are given in the axes of the body that carries the shape, from its centre of mass. In the plane, bodies live
- * in z = 0 and turn about z; there a vertex is a point, an edge a PLANE that holds z, and a circle a point with rho:
- * two kinds of feature serve all, and the equations are those of space.
+ * Features are given in the axes of the body of the shape, from its centre of mass. Planar bodies are in z = 0 and
+ * rotate about z. A planar vertex is a point, an edge a PLANE that contains z, and a circle a point with rho. So two
+ * kinds of feature are enough for planar shapes, and the equations are those of space.
  */
 #ifndef SALTUSI_FEATURE_H
 #define SALTUSI_FEATURE_H
@@ -24,14 +24,14 @@ typedef enum saltusi_feature_kind {
 
 typedef struct saltusi_feature {
   saltusi_feature_kind kind;
-  double rho;     /* m; negative: the inside of something hollow */
+  double rho;     /* m; negative: the inside of a hollow shape */
   double p[3];    /* m */
   double a[3];    /* of length 1 */
   double e[3];    /* of length 1, normal to a */
   double size[3]; /* m */
 } saltusi_feature;
 
-/* The body that carries a shape: where it is and how it moves. */
+/* The body of a shape: pose and velocities. */
 typedef struct saltusi_body_pose {
   double x[3]; /* m, centre of mass */
   double R[9]; /* body to world */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * feature_text.c - features in words, for tables of events and messages. Numbers in words begin with 1 for every kind of
- * feature: corners of a box in the order of its vertices, the lower of two ends first.
+ * feature_text.c - names of features for tables of events and messages. Numbers in names begin with 1 for every kind
+ * of feature: corners of a box in the order of its vertices, the lower of two ends first.
  */
 #include "shape/curved/curved.h"
 #include "shape/mesh/mesh.h"
@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* A run of numbers with one word; count 1: without a number. */
+/* A range of numbers with one name; count 1: without a number. */
 typedef struct feature_text_run {
   const char* word;
   int count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lines.c - see lines.h. The silhouette of something convex is made of its farthest points in the directions of the paper;
- * that of a torus is what a ball around its circle covers on the paper. Of boxes, hulls and meshes the edges of the near
- * side are drawn, of meshes with many edges those alone that are sharp or bound what one sees.
+ * lines.c - see lines.h. The silhouette of a convex shape is formed by its support points in the directions of the
+ * image plane; that of a torus by the projection of a ball moved along its circle. Of boxes, hulls and meshes the
+ * edges that face the viewer are drawn; of meshes with many edges only sharp edges and those of the silhouette.
  */
 #include "shape/lines.h"
 
@@ -19,7 +19,8 @@
 
 enum { CORNERS = 96, ROOM = 256, MANY_EDGES = 3000, STROKES = 24 };
 static const double TURN = 6.283185307179586;
-static const double SHARP = 0.9; /* cosine of the angle of an edge that is drawn among many */
+static const double SHARP = 0.9; /* largest cosine of the angle of an edge that is drawn among
+                                  * many */
 
 static void viewer(const saltusi_silhouette_view* sight, double out[3]) {
   saltusi_cross(sight->right, sight->up, out);
@@ -82,9 +83,8 @@ static void torus(const saltusi_shape* shape, const saltusi_silhouette_view* sig
   double f[3], point[CORNERS + 1][3];
   saltusi_cross(ring->a, ring->e, f);
   for (int side = 1; side >= -1; side -= 2) {
-    for (
-        int i = 0; i <= CORNERS;
-        i++) { /* by directions on the paper: the point of the circle that is farthest along each */
+    for (int i = 0; i <= CORNERS;
+         i++) { /* support points of the circle, by directions in the image plane */
       double d[3];
       on_paper(sight, cos(TURN * i / CORNERS), sin(TURN * i / CORNERS), d);
       const double x = saltusi_dot3(d, ring->e), y = saltusi_dot3(d, f);
@@ -114,7 +114,7 @@ static void faces(const saltusi_shape* shape, const saltusi_silhouette_view* sig
   }
 }
 
-/* Edges that part what faces the viewer from what does not, borders, and those between two faces that do. */
+/* Edges of the silhouette, borders, and edges between two faces that both face the viewer. */
 static void mesh_edges(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_mesh* mesh = shape->mesh;
   double to[3];
@@ -136,7 +136,7 @@ static void mesh_edges(const saltusi_shape* shape, const saltusi_silhouette_view
   }
 }
 
-/* A piece of a half-space around the middle of what is seen; from behind one sees through it. */
+/* A part of a half-space around the middle of the view; transparent from behind. */
 static void half_space(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_feature* plane = &shape->feature[0];
   double from[3], centre[3], f[3], to[3], point[5][3];
@@ -175,7 +175,8 @@ static void half_plane(const saltusi_shape* shape, const saltusi_silhouette_view
   sight->line(sight->user, false, (const double(*)[3])point, 2);
 }
 
-/* Edges one after the other, straight or arcs; areas that have more corners than room are drawn as lines. */
+/* Edges in sequence, straight or arcs; areas with more corners than the capacity are drawn as
+ * lines. */
 static void outline(const saltusi_shape* shape, const saltusi_silhouette_view* sight) {
   const saltusi_planar_outline* o = shape->outline;
   enum { OF_ARC = 24 };
@@ -196,7 +197,8 @@ static void outline(const saltusi_shape* shape, const saltusi_silhouette_view* s
       continue;
     }
     const saltusi_cone* cone = &o->cone[o->points + e];
-    const double sense = edge->rho < 0.0 ? -1.0 : 1.0; /* hollow arcs run the other way */
+    const double sense = edge->rho < 0.0 ? -1.0 : 1.0; /* hollow arcs run in the opposite
+                                                        * direction */
     for (int i = 0; i < OF_ARC; i++) {
       const double angle = sense * cone->half * (1.0 - 2.0 * i / (OF_ARC - 1));
       const double c = cos(angle), s = sin(angle), r = fabs(edge->rho);

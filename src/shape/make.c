@@ -85,7 +85,7 @@ void saltusi_shape_ball(const double (*vertex)[3], int count, double rho, saltus
   out->size = 2.0 * radius;
 }
 
-/* The placing of a definition. */
+/* Reads the placement of a definition. */
 static saltus_status place(saltusi_making* making, int dimension) {
   const saltus_shape_def* def = making->def;
   for (int k = 0; k < 3; k++) {
@@ -102,7 +102,7 @@ static saltus_status place(saltusi_making* making, int dimension) {
   return SALTUS_OK;
 }
 
-/* Lengths whose fourth powers are numbers; 0 is none. */
+/* Lengths whose fourth powers are finite and not zero; 0 is allowed too. */
 static bool can_be_computed(double x) {
   return x == 0.0 || (fabs(x) >= 1e-50 && fabs(x) <= 1e50);
 }
@@ -192,12 +192,12 @@ saltus_status saltusi_shape_make(const saltus_shape_def* def, int dimension, sal
   return status == SALTUS_OK ? check_lengths(&making, out) : status;
 }
 
-/* Numbers, bit by bit. */
+/* Whether numbers are bitwise identical. */
 static bool are_same(size_t count, const double* a, const double* b) {
   return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
 }
 
-/* How many numbers its points are, of a kind that has some. */
+/* Number of coordinates of the points of a definition. */
 static size_t numbers_of_points(const saltus_shape_def* def) {
   const bool solid = def->kind == SALTUS_SHAPE_HULL;
   const bool planar = def->kind == SALTUS_SHAPE_POLYGON || def->kind == SALTUS_SHAPE_SEGMENT;

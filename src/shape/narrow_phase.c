@@ -52,7 +52,7 @@ saltus_status saltusi_shape_pairs(const saltusi_shape* A, const saltusi_body_pos
   return SALTUS_OK;
 }
 
-/* Of one smooth piece: it does not lie on anything. */
+/* Shapes of one smooth surface: no face contact. */
 static bool is_round(const saltusi_shape* shape) {
   return shape->stored == 1 && isfinite(shape->radius);
 }
@@ -68,8 +68,8 @@ double saltusi_shape_tilt(const saltusi_shape* A, const saltusi_shape* B,
   for (int k = 0; k < written; k++) {
     depth = fmax(depth, -list->item[k].gap);
   }
-  /* a quarter of the diagonal is between most contacts that carry; by more than a quarter of a radian a face would be taken for
-   * its neighbour */
+  /* most load-bearing contacts are at least a quarter of the diagonal apart; beyond 0.25 rad a neighbouring face would
+   * be listed */
   const double size_A = isfinite(A->radius) ? A->size : INFINITY;
   const double size_B = isfinite(B->radius) ? B->size : INFINITY;
   return fmin(4.0 * depth / fmin(size_A, size_B), 0.25);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * narrow_phase.h - the families of shapes: each makes shapes of its kinds and knows the pairs of features of two of them.
- * narrow_phase.c chooses the family of a pair: in the plane `planar`; in space `mesh` when one of the two is a mesh or a
- * heightfield, `polytope` when both are boxes, hulls or half-spaces, `curved` otherwise.
+ * narrow_phase.h - families of shapes: each makes shapes of its kinds and lists the pairs of features of two of them.
+ * narrow_phase.c selects the family of a pair: in the plane `planar`; in space `mesh` if one of the two is a mesh or
+ * a heightfield, `polytope` if both are boxes, hulls or half-spaces, `curved` otherwise.
  */
 #ifndef SALTUSI_NARROW_PHASE_H
 #define SALTUSI_NARROW_PHASE_H
@@ -11,7 +11,7 @@
 #include "shape/pair/pair.h"
 #include "shape/shape.h"
 
-/* Two shapes and their carriers. */
+/* Two shapes and the poses of their bodies. */
 typedef struct saltusi_two {
   const saltusi_shape* A;
   const saltusi_body_pose* a;
@@ -31,16 +31,17 @@ typedef struct saltusi_family {
 
 extern const saltusi_family saltusi_planar, saltusi_curved, saltusi_polytopes, saltusi_meshes;
 
-/* Adds a pair that is within reach; counts it where there is no room. */
+/* Adds a pair that is within reach; beyond the capacity it is only counted. */
 void saltusi_candidate_add(saltusi_candidates* list, const saltusi_feature_candidate* candidate);
 
-/* How a shape is placed: from its own axes to those of the body. */
+/* Placement of a shape: from its own axes to those of the body. */
 typedef struct saltusi_placing {
   double x[3];
   double R[9];
 } saltusi_placing;
 
-/* What makes a shape has read: definition, placing, pool, and where messages go. */
+/* Arguments of the functions that make shapes: definition, placement, pool, and the buffer of
+ * messages. */
 typedef struct saltusi_making {
   const saltus_shape_def* def;
   saltusi_placing placing;
@@ -53,7 +54,7 @@ saltus_status saltusi_make_curved(const saltusi_making* making, saltusi_shape* o
 saltus_status saltusi_make_polytope(const saltusi_making* making, saltusi_shape* out);
 saltus_status saltusi_make_mesh(const saltusi_making* making, saltusi_shape* out);
 
-/* Says "shape NAME: ..." and returns SALTUS_ERR_INPUT. */
+/* Writes the message "shape NAME: ..." and returns SALTUS_ERR_INPUT. */
 saltus_status saltusi_shape_refuse(const saltusi_making* making, const char* format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
@@ -64,10 +65,10 @@ saltus_status saltusi_shape_refuse(const saltusi_making* making, const char* for
 void saltusi_placed_point(const saltusi_placing* placing, const double own[3], double body[3]);
 void saltusi_placed_direction(const saltusi_placing* placing, const double own[3], double body[3]);
 
-/* Sets centre, radius and size of a shape that is within its vertices, rounded by rho. */
+/* Sets centre, radius and size of a shape contained in the hull of its vertices, rounded by rho. */
 void saltusi_shape_ball(const double (*vertex)[3], int count, double rho, saltusi_shape* out);
 
-/* A direction normal to a, of length 1, the same for the same a. */
+/* A direction normal to a, of length 1, a function of a alone. */
 void saltusi_normal_to(const double a[3], double e[3]);
 
 #endif

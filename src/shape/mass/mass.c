@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mass.c - volume, centre and inertia of shapes of density 1, by exact integrals. Nothing is made of facets that is not
- * flat: 128 x 128 facets of a torus miss its volume by 8e-4.
+ * mass.c - volume, centre and inertia of shapes of density 1, by exact integrals. Curved surfaces are not faceted:
+ * 128 x 128 facets of a torus have a volume error of 8e-4.
  *
  *   solids of revolution   closed forms, V (about their own centre):
  *     sphere 2/5 V r^2; cylinder V r^2/2, V (3 r^2 + h^2)/12; cone 3/10 V r^2, V (3/20 r^2 + 3/80 h^2), centre h/4
@@ -34,7 +34,7 @@ static simple round_body(double volume, double centre, double across, double alo
   return (simple){volume, centre, across, across, along};
 }
 
-/* Shapes with three planes of symmetry through an axis; false: it is not one of these. */
+/* Shapes with diagonal inertia in their own axes; false: the shape is not one of these. */
 static bool simple_of(const saltus_shape_def* def, simple* out) {
   const double r = def->radius, l = def->length, rr = r * r, ll = l * l;
   const double* s = def->size;
@@ -138,7 +138,7 @@ static void from_moments(const saltusi_moments* sum, const double origin[3],
   }
 }
 
-/* Turns centre and inertia of the shape's own axes into those of the body. */
+/* Transforms centre and inertia from the axes of the shape to those of the body. */
 static void place_mass(const saltusi_placing* placing, saltus_shape_mass* mass) {
   static const int place[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
   double own[9], half[9], body[9], centre[3];
@@ -214,7 +214,7 @@ saltus_status saltus_shape_weigh(const saltus_shape_def* def, int dimension, sal
     saltus_shape_mass found = {.volume = 0.0};
     memcpy(making.placing.x, def->position, (size_t)dimension * sizeof(double));
     saltusi_orientation_matrix(&def->orientation,
-                               making.placing.R); /* the shape was made with it */
+                               making.placing.R); /* valid: the shape was made with it */
     double area, centre[2], polar;
     if (dimension == 3) {
       status = weigh_space(&making, &shape, &found);

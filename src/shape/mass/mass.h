@@ -8,12 +8,12 @@
 
 #include "shape/shape.h"
 
-/* Parts with densities as one body, by parallel axes: `volume` of the answer is the mass, kg, `inertia` in kg m^2 about
- * the common centre. Where parts overlap both count. The mass has to be above zero. */
+/* Parts with densities as one body, by the parallel axis theorem: `volume` of the result is the mass, kg,
+ * `inertia` in kg m^2 about the common centre. Overlapping parts both count. The mass has to be above zero. */
 void saltusi_mass_combine(const saltus_shape_mass* part, const double* density, int count,
                           int dimension, saltus_shape_mass* whole);
 
-/* Volume, first and second moments about a point: what integrals add up. */
+/* Volume, first and second moments about a point; additive. */
 typedef struct saltusi_moments {
   double volume;
   double first[3];
@@ -22,7 +22,7 @@ typedef struct saltusi_moments {
 
 /* The box or hull with its rounding, about its first vertex, in body axes. */
 void saltusi_moments_polytope(const saltusi_shape* shape, saltusi_moments* sum);
-/* Signed tetrahedra from the first point to triangles that close. */
+/* Sum of signed tetrahedra from the first point to the triangles of a closed surface. */
 void saltusi_moments_triangles(const double* points, const int* triangles, int count,
                                saltusi_moments* sum);
 /* Adds density x x^T integrals of a tetrahedron from the origin to a, b, c. */

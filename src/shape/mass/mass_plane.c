@@ -38,7 +38,8 @@ static void add_polygon(const double* p, int count, areas* sum) {
   }
 }
 
-/* What a rounding by r adds at point i and on the edge that follows; the outside is on the right of the edge. */
+/* Adds the rounding by r at point i and on the edge that follows; the outside is on the right of
+ * the edge. */
 static void add_rounding(const double* p, int count, int i, double r, areas* sum) {
   const double* a = p + 2 * i;
   const double* b = p + 2 * ((i + 1) % count);

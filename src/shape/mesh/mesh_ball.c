@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_ball.c - balls and capsules on meshes: the local minima of the distance, each once (docs/theory/contact-polytopes.md).
+ * mesh_ball.c - balls and capsules on meshes: each local minimum of the distance once
+ * (docs/theory/contact-polytopes.md).
  *
- * The outside is tiled: over a triangle (its border included), beyond both sides of a convex edge, or before all edges
- * that leave a vertex. Points within `touch` of a border belong to the face before the edge, and to the edge before the
- * vertex, so that none is lost and none is found twice.
+ * The outside is partitioned: over a triangle (border included), beyond both sides of a convex edge, or in the normal
+ * cone of a vertex. Points within `touch` of a border belong to the face rather than to the edge, and to the edge
+ * rather than to the vertex, so that every minimum is found exactly once.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -38,8 +39,8 @@ bool saltusi_mesh_edge_cone(const saltusi_mesh_edge* edge, const double w[3], do
   return true;
 }
 
-/* Whether all edges of a vertex lead away from a direction; above: it is in front of one of its triangles; border: one of
- * the edges is a border. */
+/* Whether all edges of a vertex point away from a direction; above: the direction is in front of one of its
+ * triangles; border: one of the edges is a border. */
 static bool lead_away(const saltusi_mesh* mesh, int vertex, const double w[3], double sine,
                       bool* above, bool* border) {
   *above = *border = false;
@@ -67,13 +68,14 @@ bool saltusi_mesh_vertex_cone(const saltusi_mesh* mesh, int vertex, const double
 /* A ball about c in axes of the mesh. */
 typedef struct ball {
   const saltusi_mesh_query* ask;
-  int x; /* its number */
+  int x; /* number of its feature */
   double c[3], r;
   bool end;       /* of a capsule: */
   double axis[3]; /* out of its end */
 } ball;
 
-/* At the end of a capsule the side is nearer where the normal has a part along the axis. */
+/* At the end of a capsule: false if the normal has a component along the outward axis, since the side is closer
+ * then. */
 static bool at_end(const ball* b, const double normal[3], double distance) {
   return !b->end ||
          saltusi_dot3(normal, b->axis) <= b->ask->sine + b->ask->wide / fmin(b->r, fabs(distance));
@@ -93,8 +95,8 @@ static void on_face(const ball* b, int t) {
   }
 }
 
-/* w from the edge to the centre, if the centre is beyond both sides and above; beyond a border there is no below. u: along
- * the edge. */
+/* w: vector from the edge to the centre. True if the centre is beyond both sides and above; a border has no below.
+ * u: coordinate along the edge. */
 static bool beyond(const ball* b, const saltusi_mesh_edge* edge, double* u, double w[3]) {
   const saltusi_mesh* mesh = b->ask->mesh;
   double from[3];
@@ -115,7 +117,7 @@ static bool beyond(const ball* b, const saltusi_mesh_edge* edge, double* u, doub
   return above;
 }
 
-/* At the end of an edge the first of those that meet there has the place. */
+/* A minimum at the end of an edge belongs to the first of the edges that meet there. */
 static bool is_first(const ball* b, int e, double u) {
   const saltusi_mesh* mesh = b->ask->mesh;
   const saltusi_mesh_edge* edge = &mesh->edge[e];

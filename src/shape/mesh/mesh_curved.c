@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_curved.c - cylinders, cones, ellipsoids and rounded boxes and hulls on meshes: each feature of theirs with each
- * face, convex edge and corner near it, where the equations of the pair put the closest points; a pair counts when these
- * are on both features and the normal is one of both. A rim that lies flat on a face is carried by its fixed points.
+ * mesh_curved.c - cylinders, cones, ellipsoids and rounded boxes and hulls on meshes: each feature of these with each
+ * face, convex edge and corner near it, at the closest points of the pair. A pair is listed if the closest points are
+ * on both features and the normal is in both normal cones. A rim in face contact is represented by its fixed points.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -18,10 +18,10 @@ typedef struct curved {
   const saltusi_mesh_query* ask;
   const saltusi_body_pose* x;
   double from[3]; /* m, from the mesh's carrier to that of X, world */
-  double depth;   /* m, what is deeper is below something else */
+  double depth;   /* m, largest depth: a deeper point is behind another surface */
 } curved;
 
-/* The rim of a fixed point, or NULL. */
+/* The rim of a fixed point; NULL: not a fixed point. */
 static const saltusi_feature* rim_of(const saltusi_shape* X, int number) {
   switch (X->kind) {
   case SALTUS_SHAPE_CYLINDER:
@@ -37,7 +37,8 @@ static const saltusi_feature* rim_of(const saltusi_shape* X, int number) {
   }
 }
 
-/* Sine of the angle between the axis of a circle and a normal, both body axes of their own; negative: the wrong side. */
+/* Sine of the angle between the axis of a circle and a normal, each in its own body axes; negative: same
+ * orientation, not facing. */
 static double tilt(const curved* c, const saltusi_feature* circle, const double m[3]) {
   double a[3], across[3];
   saltusi_turn(c->ask->R, circle->a, a);
@@ -51,7 +52,8 @@ static int parameters(saltusi_feature_kind kind) {
   return of[kind];
 }
 
-/* Which pairs are looked at: planes of X meet corners alone, fixed points of a rim a face that it lies on. */
+/* Pairs that are evaluated: planes of X with vertices only, fixed points of a rim with a face that the rim may be
+ * in contact with. */
 static bool may_touch(const curved* c, int x, int number, const double* normal) {
   const saltusi_mesh_query* ask = c->ask;
   assert(ask->X->feature != NULL && ask->shape->feature != NULL);
@@ -72,7 +74,7 @@ static bool may_touch(const curved* c, int x, int number, const double* normal) 
   return X->rho > 0.0 || parameters(X->kind) + parameters(M->kind) >= 2;
 }
 
-/* The closest point and the normal are those of the feature of the mesh. Axes of the mesh. */
+/* Whether the closest point is on the feature of the mesh and the normal in its normal cone. Axes of the mesh. */
 static bool on_mesh(const curved* c, const saltusi_capacity* in, int number, int triangle,
                     const saltusi_closest_points* at, const double n[3]) {
   const saltusi_mesh_query* ask = c->ask;
@@ -90,7 +92,7 @@ static bool on_mesh(const curved* c, const saltusi_capacity* in, int number, int
   return saltusi_mesh_vertex_cone(mesh, number - 1, n, in->sine);
 }
 
-/* Whether numbers alone lead back to this minimum: a rim and a line have several. */
+/* Whether the numbers of the pair reproduce this minimum: a rim and a line have several. */
 static bool found_again(const saltusi_mesh_query* ask, int x, int number, int branch, double gap) {
   const saltusi_feature_candidate numbers = {
       .a = ask->turned ? number : x, .b = ask->turned ? x : number, .branch = branch};
@@ -108,8 +110,9 @@ static void try_pair(const curved* c, int x, int number, int triangle, int branc
                        .b = ask->at,
                        .branch = branch};
   const bool curve = pair.A->kind == SALTUSI_FEATURE_LINE || pair.A->kind == SALTUSI_FEATURE_CIRCLE;
-  if (curve && pair.B->kind ==
-                   SALTUSI_FEATURE_LINE) { /* two curves: d alone does not say which side is out */
+  if (curve &&
+      pair.B->kind == SALTUSI_FEATURE_LINE) { /* two curves: d alone does not determine the outward
+                                            * side */
     double own[3];
     saltusi_mesh_outward(ask->mesh, number, own);
     saltusi_turn(ask->at->R, own, pair.side);
@@ -118,8 +121,8 @@ static void try_pair(const curved* c, int x, int number, int triangle, int branc
   if (!saltusi_pair_meet_only(&pair, true, &at)) {
     return;
   }
-  /* closest points that are behind each other, found by the line d between them, may touch earlier or later: d is nearly
-   * their normal then */
+  /* crossed closest points, with a normal along their difference d, may touch earlier or later: d is nearly their
+   * normal */
   const bool crossed = !at.by_tangents && !(at.apart > 0.0);
   if (crossed && !(ask->all && at.apart < 0.0)) {
     return;
@@ -202,7 +205,7 @@ void saltusi_mesh_curved(const saltusi_mesh_query* ask) {
 int saltusi_mesh_curved_guards(const saltusi_mesh_query* ask, const saltusi_pair* pair, int number,
                                double slack, double guard[SALTUSI_GUARDS]) {
   assert(ask != NULL && pair != NULL && guard != NULL);
-  /* the pair as it was found: X first */
+  /* the pair in the order of the list: X first */
   saltusi_pair own = *pair;
   if (ask->turned) {
     own = (saltusi_pair){.A = pair->B, .B = pair->A, .a = pair->b, .b = pair->a};

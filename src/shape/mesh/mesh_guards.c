@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_guards.c - how long a contact with a mesh is on its features. Over a face: the distance of the foot from its
- * border, positive inside, capped by the size of what touches, so that edges far away need not be looked at. Flat edges
- * are no border; beyond a concave one the face ends for what is sharp as well, and its neighbour has a contact of its own.
+ * mesh_guards.c - validity of the features of a contact with a mesh. Over a face: the distance of the closest point
+ * from the border of the face, positive inside and capped by the size of X, so that distant edges need not be
+ * visited. Flat edges are not borders. A concave edge is a border also for sharp features; the neighbouring face has
+ * a contact of its own.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -60,7 +61,7 @@ static double within_face(const saltusi_mesh_query* ask, int face, const double 
   return at.inside ? at.distance : -at.distance;
 }
 
-/* A point p over a face, an edge or a vertex. `slack` is added: lists reach a little beyond borders. */
+/* A point p over a face, an edge or a vertex. `slack` is added, since the lists extend slightly beyond borders. */
 static int point_on(const saltusi_mesh_query* ask, const double p[3], int number, double slack,
                     double* guard) {
   const saltusi_mesh* mesh = ask->mesh;
@@ -97,13 +98,13 @@ static int point_on(const saltusi_mesh_query* ask, const double p[3], int number
 int saltusi_mesh_place_guards(const saltusi_mesh_query* ask, int number, const double p[3],
                               const double n[3], double slack, double* guard) {
   assert(ask != NULL && p != NULL && n != NULL && guard != NULL);
-  /* the regions of features are those of points over them: a little way along the normal is one */
+  /* regions are defined for points above the features: evaluate at a distance along the normal */
   double above[3];
   saltusi_along(ask->X->size, n, p, above);
   return point_on(ask, above, number, slack, guard);
 }
 
-/* How far a direction away from an edge is from leaving its normals, as a sine. */
+/* Margin of a direction in the normal cone of an edge, as a sine. */
 static double in_arc(const saltusi_mesh_edge* edge, const double n[3]) {
   double least = INFINITY;
   for (int k = 0; k < 2 && edge->side[k] >= 0; k++) {
@@ -112,7 +113,8 @@ static double in_arc(const saltusi_mesh_edge* edge, const double n[3]) {
   return least;
 }
 
-/* The end of a capsule at p, on an edge or vertex: its side takes over where the normal is across its axis. */
+/* The end of a capsule at p, on an edge or vertex: its side becomes the contact feature where the normal is
+ * orthogonal to the axis. */
 static int capsule_end(const saltusi_mesh_query* ask, int x, int number, const double p[3],
                        int count, double* guard) {
   const saltusi_mesh* mesh = ask->mesh;
@@ -129,8 +131,7 @@ static int capsule_end(const saltusi_mesh_query* ask, int x, int number, const d
     saltusi_minus3(p, mesh->vertex[number - 1], n);
   }
   const double length = sqrt(saltusi_dot3(n, n));
-  const double out =
-      x == SALTUSI_CAPSULE_END ? -1.0 : 1.0; /* the first one is where the line begins */
+  const double out = x == SALTUSI_CAPSULE_END ? -1.0 : 1.0; /* the line starts at the first end */
   guard[count] = -out * saltusi_dot3(n, a) / length + SALTUSI_TOUCH;
   return count + 1;
 }

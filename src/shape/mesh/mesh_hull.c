@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_hull.c - boxes, hulls and half-spaces on meshes (docs/theory/contact-polytopes.md): vertices of the hull over faces, vertices of
- * the mesh under faces of the hull, edges of the hull across convex edges of the mesh. A mesh is a surface: what is deeper
- * than half of the hull is below something else.
+ * mesh_hull.c - boxes, hulls and half-spaces on meshes (docs/theory/contact-polytopes.md): vertices of the hull over
+ * faces, vertices of the mesh below faces of the hull, edges of the hull across convex edges of the mesh. A mesh is a
+ * surface: depths above half of the hull belong to another part of it.
  */
 #include "math/rotation.h"
 #include "shape/mesh/mesh.h"
@@ -16,18 +16,18 @@
 typedef struct hull {
   const saltusi_mesh_query* ask;
   const saltusi_polytope* body;
-  double depth; /* m, of edges and vertices of the mesh at most */
+  double depth; /* m, largest depth of edges and vertices of the mesh */
 } hull;
 
-/* From the mesh to the hull. */
+/* From axes of the mesh to those of the hull. */
 static void into_hull(const saltusi_mesh_query* ask, const double p[3], double own[3]) {
   double from[3];
   saltusi_minus3(p, ask->t, from);
   saltusi_turn_back(ask->R, from, own);
 }
 
-/* The foot of p in the triangle, its border included. Beyond a concave edge a point that is a little in the neighbour is
- * still over this face: both keep it out. */
+/* Whether the projection of p is in the triangle, border included. Beyond a concave edge a point slightly over the
+ * neighbour is still over this face: both faces restrict it. */
 static bool over(const hull* h, int t, const double p[3]) {
   const saltusi_mesh* mesh = h->ask->mesh;
   for (int k = 0; k < 3; k++) {
@@ -43,8 +43,9 @@ static bool over(const hull* h, int t, const double p[3]) {
   return true;
 }
 
-/* Where all that is free is in front of a plane, a point behind that is as far from all of the mesh. Beyond a concave edge a point
- * may be nearer to it: the mesh goes down again there, and the plane is not one of its own any more. */
+/* Whether a point behind the plane of a face, beyond a concave edge, is closer to the mesh than to the plane: the
+ * mesh descends again there, and the plane is not part of its surface. If all free space is in front of the plane,
+ * a point behind it is at least as far from the mesh. */
 static bool beyond(const hull* h, int t, const double p[3], double gap) {
   const saltusi_mesh_query* ask = h->ask;
   if (ask->all || !(gap < -4.0 * ask->touch) ||
@@ -88,7 +89,7 @@ static void vertices_on_face(const hull* h, int t) {
   }
 }
 
-/* How far a point in axes of the hull is inside of the sides of a face at least. */
+/* Least distance of a point (axes of the hull) from the sides of a face, positive inside. */
 static double within_face(const saltusi_polytope* body, const saltusi_face* face,
                           const double p[3]) {
   double least = INFINITY;
@@ -113,7 +114,7 @@ static void list_under(const hull* h, int v, int f, double gap) {
   }
 }
 
-/* All faces of the hull that the vertex can come to touch. */
+/* All faces of the hull that the vertex may touch. */
 static void vertex_under_all(const hull* h, int v, const double p[3]) {
   for (int f = 0; f < h->body->faces; f++) {
     const saltusi_face* face = &h->body->face[f];
@@ -125,7 +126,7 @@ static void vertex_under_all(const hull* h, int v, const double p[3]) {
   }
 }
 
-/* A vertex of the mesh under the face of the hull that it is least deep in. */
+/* A vertex of the mesh with the face of least depth in the hull. */
 static void vertex_under(const hull* h, int v) {
   const saltusi_mesh_query* ask = h->ask;
   if (!ask->mesh->corner[v]) {
@@ -142,7 +143,7 @@ static void vertex_under(const hull* h, int v) {
     const saltusi_face* face = &h->body->face[f];
     const double gap = saltusi_dot3(face->normal, p) - face->offset;
     if (gap >
-        best) { /* the largest over all faces: beyond another one it is not in the hull at all */
+        best) { /* the largest over all faces: a point beyond another face is outside of the hull */
       best = gap;
       under = within_face(h->body, face, p) >= -ask->touch ? f : -1;
     }
@@ -152,8 +153,8 @@ static void vertex_under(const hull* h, int v) {
   }
 }
 
-/* Ends on both sides of the other's line; for all pairs: or on one by no more than `wide`, as far as bodies move. Along edges that
- * cross at a small angle that is farther. */
+/* Whether two ends are on opposite sides of a line. For all pairs: or on one side by at most `wide`, the displacement
+ * of the bodies, across the line. Along edges that cross at a small angle this is a longer distance. */
 static bool apart(double first, double second, double touch, double wide) {
   if (wide > 0.0) {
     return fmin(first, second) <= wide && fmax(first, second) >= -wide;
@@ -162,7 +163,7 @@ static bool apart(double first, double second, double touch, double wide) {
 }
 
 static void edge_across(const hull* h, const saltusi_edge* mine, int number, int e) {
-  const double PARALLEL = 3e-6; /* below, the ends of the edges do */
+  const double PARALLEL = 3e-6; /* below, the ends of the edges are the contact points */
   const saltusi_mesh_query* ask = h->ask;
   const saltusi_mesh* mesh = ask->mesh;
   const saltusi_mesh_edge* edge = &mesh->edge[e];
@@ -173,8 +174,8 @@ static void edge_across(const hull* h, const saltusi_edge* mine, int number, int
   if (!(sine > PARALLEL)) {
     return;
   }
-  double up
-      [3]; /* away from the faces of the mesh and into those of the hull, as the equations of the pair have it */
+  double up[3]; /* out of the faces of the mesh, into those of the hull, as in the equations of the
+            * pair */
   saltusi_turn_back(ask->R, n, up);
   double outward = -saltusi_dot3(up, h->body->face[mine->left].normal) -
                    saltusi_dot3(up, h->body->face[mine->right].normal);
@@ -215,7 +216,7 @@ static void edge_across(const hull* h, const saltusi_edge* mine, int number, int
   }
 }
 
-/* Whether an edge of the mesh comes near the ball of the hull. */
+/* Whether an edge of the mesh is near the bounding ball of the hull. */
 static bool near_edge(const hull* h, const saltusi_mesh_edge* edge) {
   const saltusi_mesh_query* ask = h->ask;
   double c[3], from[3];

@@ -3,9 +3,9 @@
  *
  * mesh_make.c - meshes and heightfields from their definitions.
  *
- * Equal points are one vertex; triangles with the same vertex twice are left out. Neighbours whose opposite corners are
- * within 8 eps x size of one plane are one face with one normal; other edges are convex or concave by the side of the
- * opposite corner, seen from the larger of the two triangles.
+ * Equal points are merged into one vertex; triangles with a repeated vertex are removed. Neighbours whose opposite
+ * corners are within 8 eps x size of one plane are one face with one normal. Other edges are convex or concave by the
+ * side of the opposite corner, relative to the larger of the two triangles.
  */
 #include "math/rotation.h"
 #include "shape/mesh/mesh.h"
@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is being made; own axes until the end. */
+/* Mesh under construction, in its own axes until the end. */
 typedef struct making_mesh {
   const saltusi_making* making;
   saltusi_pool* pool;
@@ -59,7 +59,7 @@ static int compare(const double* a, const double* b) {
   return 0;
 }
 
-/* Heap of places of points by their coordinates. */
+/* Heap of indices of points, ordered by coordinates. */
 static void sift(const double* points, int* place, int top, int count) {
   for (int child = 2 * top + 1; child < count; child = 2 * top + 1) {
 #define AT(k) (points + (size_t)3 * (size_t)place[k])
@@ -77,7 +77,7 @@ static void sift(const double* points, int* place, int top, int count) {
   }
 }
 
-/* first[p]: the smallest place of a point with these coordinates. */
+/* first[p]: the smallest index of a point with the same coordinates. */
 static bool weld(making_mesh* mesh, const double* points, int* first) {
   int* place = SALTUSI_TAKE(mesh->pool, int, mesh->points);
   if (place == NULL) {
@@ -111,7 +111,8 @@ static bool weld(making_mesh* mesh, const double* points, int* first) {
   return true;
 }
 
-/* Vertices that triangles use, in the order of points; triangles by them. False: no memory. */
+/* Numbers the vertices that triangles use, in the order of points, and rewrites the triangles. False: out of
+ * memory. */
 static bool number_vertices(making_mesh* mesh, const double* points, const int* given, int count) {
   int* first = SALTUSI_TAKE(mesh->pool, int, mesh->points);
   int* number = SALTUSI_TAKE(mesh->pool, int, mesh->points);
@@ -162,7 +163,7 @@ static void measure(making_mesh* mesh) {
 
 /* ------------------------------------------------------------------------------------ triangles --- */
 
-/* Normals by the two longest edges; the place of a triangle without area, or -1. */
+/* Normals by the two longest edges; returns the index of a triangle without area, or -1. */
 static int make_normals(making_mesh* mesh) {
   for (int t = 0; t < mesh->triangles; t++) {
     double side[3][3], length[3], longest = 0.0;
@@ -306,7 +307,7 @@ static saltus_status make_edges(making_mesh* mesh) {
   return SALTUS_OK;
 }
 
-/* Directions, in the axes in which vertices and normals are now. */
+/* Directions, in the current axes of vertices and normals. */
 static void measure_edges(making_mesh* mesh) {
   for (int e = 0; e < mesh->edges; e++) {
     saltusi_mesh_edge* edge = &mesh->edge[e];
@@ -337,7 +338,7 @@ static bool make_stars(making_mesh* mesh) {
   for (int v = 0; v < mesh->vertices; v++) {
     mesh->star_first[v + 1] += mesh->star_first[v];
   }
-  for (int e = 0; e < mesh->edges; e++) { /* fronts of ranges move, and are put back after */
+  for (int e = 0; e < mesh->edges; e++) { /* start indices advance, and are restored afterwards */
     mesh->star[mesh->star_first[mesh->edge[e].from]++] = e;
     mesh->star[mesh->star_first[mesh->edge[e].to]++] = e;
   }
@@ -353,7 +354,7 @@ static bool make_stars(making_mesh* mesh) {
   return true;
 }
 
-/* A vertex whose edges are all flat, or whose only two others are on one line, is never touched by itself. */
+/* A vertex whose edges are all flat, or whose only two other edges are collinear, has no contacts of its own. */
 static void find_corners(making_mesh* mesh) {
   for (int v = 0; v < mesh->vertices; v++) {
     int count = 0;
@@ -399,7 +400,7 @@ static void make_features(const making_mesh* mesh, double rho, saltusi_feature* 
   }
   saltusi_feature* plane = line + mesh->edges;
   for (int t = mesh->triangles - 1; t >= 0;
-       t--) { /* the first triangle of a face is what remains */
+       t--) { /* the first triangle of a face is written last */
     saltusi_feature* at = &plane[mesh->face[t]];
     at->kind = SALTUSI_FEATURE_PLANE;
     at->rho = rho;
@@ -479,7 +480,7 @@ static double volume(const making_mesh* mesh) {
   return sum;
 }
 
-/* Points and triangles to a shape. */
+/* A shape from points and triangles. */
 static saltus_status assemble(const saltusi_making* making, const double* points, int point_count,
                               const int* triangles, int triangle_count, saltusi_shape* out) {
   making_mesh mesh = {.making = making, .pool = making->pool, .points = point_count};

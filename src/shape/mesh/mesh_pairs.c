@@ -62,7 +62,8 @@ void saltusi_mesh_see(const saltusi_mesh_query* ask, const double own[3], double
   saltusi_along(1.0, ask->t, seen, seen);
 }
 
-/* A sharp place of X that is behind a face or edge may be in front of the mesh all the same, through something thin. */
+/* A sharp point of X behind a face or edge may still be in front of the mesh, through a thin
+ * part. */
 static bool through_something_thin(const saltusi_mesh_query* ask, int number, double gap,
                                    const double normal[3], const double point[3]) {
   const bool round = ask->X->kind == SALTUS_SHAPE_SPHERE || ask->X->kind == SALTUS_SHAPE_CAPSULE;
@@ -73,7 +74,7 @@ static bool through_something_thin(const saltusi_mesh_query* ask, int number, do
   saltusi_mesh_foot foot;
   saltusi_along(gap, normal, point, place);
   saltusi_mesh_nearest(ask->mesh, place, &foot);
-  /* the normal of crossing edges leaves their cones by as much as it may, and the place is beside the mesh then */
+  /* the normal of crossing edges leaves their cones by up to the widening, so the point may be beside the mesh */
   const bool edge = number <= ask->mesh->vertices + ask->mesh->edges;
   const double beside = edge ? -gap * fmin(4.0 * ask->sine, SALTUSI_WIDEST) : 0.0;
   return foot.distance > ask->touch + beside;
@@ -90,7 +91,7 @@ void saltusi_mesh_list(const saltusi_mesh_query* ask, int x, int number, double 
   }
   double from_mesh[3], place[3] = {point[0], point[1], point[2]};
   saltusi_turn(ask->at->R, normal, from_mesh);
-  if (ask->turned) { /* the point of B is that of X */
+  if (ask->turned) { /* the point of B is a point of X */
     saltusi_along(item.gap, normal, point, place);
   }
   saltusi_turn(ask->at->R, place, item.point);
@@ -105,10 +106,10 @@ static bool comes_before(const saltusi_feature_candidate* a, const saltusi_featu
   return a->a != b->a ? a->a < b->a : a->b != b->b ? a->b < b->b : a->branch < b->branch;
 }
 
-/* By numbers, each pair once: triangles of one face find the same. */
+/* Sorts by numbers and removes duplicates: triangles of one face find the same pairs. */
 static void sort_once(saltusi_candidates* list, int first) {
   if (list->count > list->capacity) {
-    return; /* the caller makes room and asks again */
+    return; /* the caller increases the capacity and repeats the query */
   }
   for (int k = first + 1; k < list->count; k++) {
     const saltusi_feature_candidate item = list->item[k];
@@ -127,7 +128,7 @@ static void sort_once(saltusi_candidates* list, int first) {
   list->count = kept;
 }
 
-/* The place of an item on its face, in axes of the mesh. */
+/* The point of an item on its face, in axes of the mesh. */
 static void place_on(const saltusi_mesh_query* ask, const saltusi_feature_candidate* of,
                      double place[3]) {
   double from[3], p[3];
@@ -139,7 +140,8 @@ static void place_on(const saltusi_mesh_query* ask, const saltusi_feature_candid
   }
 }
 
-/* A corner beyond a concave edge of a face is listed with that, and its place there is not one of the mesh. */
+/* Whether the point of an item is on the mesh. A corner beyond a concave edge is listed with the face, and its
+ * projection is not on the mesh. */
 static bool is_on_mesh(const saltusi_mesh_query* ask, const saltusi_feature_candidate* of,
                        double touch) {
   const int number = ask->turned ? of->a : of->b;
@@ -153,7 +155,8 @@ static bool is_on_mesh(const saltusi_mesh_query* ask, const saltusi_feature_cand
   return fabs(foot.distance) <= touch;
 }
 
-/* A plane of the mesh: of a face, or the one of the item at an edge or vertex. */
+/* Whether the face of an item rises above the plane of another item through its point. False for edges and
+ * vertices. */
 static bool rises_over(const saltusi_mesh_query* ask, const saltusi_feature_candidate* of,
                        const saltusi_feature_candidate* over) {
   const int number = ask->turned ? of->a : of->b;
@@ -167,7 +170,7 @@ static bool rises_over(const saltusi_mesh_query* ask, const saltusi_feature_cand
   if (number > mesh->vertices + mesh->edges) {
     double p[3], q[3];
     saltusi_turn_back(ask->at->R, of->normal, p);
-    /* the face goes on from its place along the part of n that lies in it: upward, where it rises over the plane */
+    /* the face continues from its point along the tangential part of n, upward where it rises above the plane */
     const double along = saltusi_dot3(n, p) * sign;
     for (int k = 0; k < 3; k++) {
       q[k] = n[k] - along * sign * p[k];
@@ -175,7 +178,8 @@ static bool rises_over(const saltusi_mesh_query* ask, const saltusi_feature_cand
     double place[3], ahead[3];
     place_on(ask, of, place);
     const double length = fmax(sqrt(saltusi_dot3(q, q)), 1e-300);
-    /* the face may end within the first way, as near a corner; the second is long enough for where the two places are */
+    /* the face may end within the first distance, as near a corner; the second covers the distance of the two
+     * points */
     const double size = ask->X->size;
     const double far[2] = {0.01 * size,
                            fmax(1e-5 * size, 16.0 * (fabs(of->gap) + fabs(over->gap)))};
@@ -191,8 +195,8 @@ static bool rises_over(const saltusi_mesh_query* ask, const saltusi_feature_cand
   return false;
 }
 
-/* One place, two normals: where both faces fall away from it (a convex corner) one is enough, that with the larger gap;
- * a place that is found as two kinds of pair counts as the first. */
+/* One point with two normals: at a convex corner, where both faces fall away, one contact is enough, that of the
+ * larger gap. A point found as two kinds of pair counts as the first. */
 static void thin_out(const saltusi_mesh_query* ask, int first) {
   saltusi_candidates* list = ask->out;
   if (list->count > list->capacity || ask->X->polytope == NULL) {
@@ -231,7 +235,7 @@ static void pairs(const saltusi_two* two, const saltusi_near* near, saltusi_cand
   saltusi_mesh_query ask;
   saltusi_mesh_query_of(two, &ask);
   ask.reach = near->reach;
-  /* what can come to touch while bodies turn by delta has cones that are as much wider, up to all directions */
+  /* all pairs: cones are widened by the rotation delta of the bodies, up to all directions */
   ask.sine = near->all ? fmax(near->delta, SALTUSI_LEAST_DELTA) : saltusi_sine_of(near->delta);
   ask.all = near->all;
   ask.wide = near->all ? fmax(near->reach, 0.0) : 0.0;
@@ -261,7 +265,7 @@ static void pairs(const saltusi_two* two, const saltusi_near* near, saltusi_cand
   }
 }
 
-/* Out of the mesh at an edge and out of the hull at its edge, both into the world, from the mesh to the hull. */
+/* Outward of the mesh at its edge and of the hull at its edge, world axes, oriented from the mesh to the hull. */
 static void side_of(const saltusi_mesh_query* ask, int x, int number, double side[3]) {
   double sum[3], own[3];
   saltusi_mesh_outward(ask->mesh, number, sum);

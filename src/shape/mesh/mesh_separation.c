@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_separation.c - how far a ball, a capsule, a box or a hull is from a mesh: the least distance to its triangles,
- * found from the tree by the distance of boxes from the body's ball. A hull that a triangle cuts is as deep as that
- * triangle alone would be moved out of it; behind the surface of a closed mesh or a heightfield the distance counts
- * negative.
+ * mesh_separation.c - separation of a ball, a capsule, a box or a hull from a mesh: the least distance to its
+ * triangles, by branch and bound over the tree with the distance of boxes from the bounding ball. The depth of a hull
+ * that a triangle cuts is the translation that separates it from this triangle alone. Behind the surface of a closed
+ * mesh or a heightfield the distance is negative.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"
@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Answers in axes of the mesh, normal from the mesh to X. */
+/* Results in axes of the mesh, normal from the mesh to X. */
 typedef struct mesh_separation_search {
   const saltusi_mesh_query* ask;
   double best;
@@ -34,7 +34,7 @@ static void offer(mesh_separation_search* s, double distance, const double norma
   }
 }
 
-/* A triangle as a body with a front and a back. */
+/* A triangle as a polytope with a front and a back face. */
 typedef struct sheet {
   saltusi_polytope body;
   double vertex[3][3];
@@ -111,7 +111,7 @@ static void hull_to(mesh_separation_search* s, int t) {
   saltusi_separating_axis axis;
   saltusi_best_axis(&view, INFINITY, &axis);
   if (axis.kind == SALTUSI_AXIS_NONE || axis.value > s->best) {
-    return; /* the distance is not less than along an axis */
+    return; /* the distance is at least the separation along an axis */
   }
   if (axis.value > saltusi_view_rounding(&view)) {
     saltusi_skeletons closest;
@@ -122,7 +122,7 @@ static void hull_to(mesh_separation_search* s, int t) {
   }
 }
 
-/* A triangle as a hull, for shapes that are known by their far ends. */
+/* A triangle as a hull, for shapes given by their support functions. */
 typedef struct sheet_shape {
   sheet triangle;
   saltusi_shape shape;
@@ -193,7 +193,8 @@ static void segments(mesh_separation_search* s, const double p[3], const double 
   }
 }
 
-/* The axis of a capsule and a triangle: its edges, and, where the axis goes through it, how far it is through. */
+/* The axis of a capsule and a triangle: its edges and, where the axis crosses it, the depth of
+ * the crossing. */
 static void capsule_to(mesh_separation_search* s, int t) {
   const saltusi_mesh_query* ask = s->ask;
   const saltusi_mesh* mesh = ask->mesh;
@@ -262,7 +263,7 @@ static void walk(mesh_separation_search* s, void (*to)(mesh_separation_search*, 
   }
 }
 
-/* The highest vertex of the mesh below a plane. */
+/* The lowest vertex of the mesh along the normal of a plane. */
 typedef struct lowest {
   const saltusi_mesh* mesh;
   const double* normal;
@@ -293,7 +294,7 @@ static void plane_to(mesh_separation_search* s) {
   offer(s, find.best - saltusi_dot3(n, p), up, ask->mesh->vertex[find.vertex]);
 }
 
-/* Not cut by any triangle, but behind the surface: all of it is. */
+/* Behind the surface without being cut by a triangle: the whole shape is behind. */
 static void behind(mesh_separation_search* s, const double inside[3]) {
   const saltusi_shape* shape = s->ask->shape;
   if (!(s->best > 0.0) || !(shape->mesh->closed || shape->kind == SALTUS_SHAPE_HEIGHTFIELD)) {

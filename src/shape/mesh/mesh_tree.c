@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mesh_tree.c - a tree of boxes over the triangles of a mesh, split at the median of their middles along the longest
- * side: as deep as the logarithm of their number. Built once; a mesh keeps its shape.
+ * mesh_tree.c - bounding volume tree of the triangles of a mesh, split at the median of their centres along the
+ * longest side: its depth is logarithmic in their number. Built once, since a mesh does not deform.
  */
 #include "math/rotation.h"
 #include "shape/mesh/mesh.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-  LEAF = 4,  /* triangles in a box without children */
-  DEPTH = 64 /* of the stack: more than the logarithm of any number of triangles */
+  LEAF = 4,  /* triangles in a leaf */
+  DEPTH = 64 /* of the stack: above the logarithm of any number of triangles */
 };
 
 static void box_of(const saltusi_mesh* mesh, int t, double low[3], double high[3]) {
@@ -31,7 +31,8 @@ static double middle(const saltusi_mesh* mesh, int t, int axis) {
          mesh->vertex[mesh->triangle[t][2]][axis];
 }
 
-/* Smaller middles before `half`, larger ones behind it; equal ones by number (Hoare's selection). */
+/* Order of the selection: smaller centres before `half`, larger ones behind it, equal ones by number (Hoare's
+ * quickselect). */
 static bool before(const saltusi_mesh* mesh, int axis, int a, int b) {
   const double x = middle(mesh, a, axis), y = middle(mesh, b, axis);
   return x != y ? x < y : a < b;
@@ -90,7 +91,8 @@ bool saltusi_mesh_grow_tree(saltusi_pool* pool, saltusi_mesh* mesh) {
   for (int t = 0; t < mesh->triangles; t++) {
     order[t] = t;
   }
-  /* ranges still to be made, and whose right child each is; the left one follows its parent */
+  /* ranges still to be built, and the parent whose right child each is; a left child follows its
+   * parent */
   struct {
     int first, count, parent;
   } wait[DEPTH];
@@ -131,7 +133,7 @@ bool saltusi_mesh_grow_tree(saltusi_pool* pool, saltusi_mesh* mesh) {
   return true;
 }
 
-/* A walk over boxes that pass a test; children are pushed. */
+/* Traversal of the boxes that pass a test; children are pushed. */
 static int push_children(const saltusi_mesh_node* node, int number, int* stack, int count) {
   stack[count++] = node[number].right;
   stack[count++] = number + 1;
@@ -209,7 +211,7 @@ static double gap_to(const saltusi_mesh_node* node, const double p[3]) {
   return sum;
 }
 
-/* The nearest point of a triangle and the feature it is on: face, edge k or corner k. */
+/* The closest point of a triangle and its feature: face, edge k or corner k. */
 static void triangle_foot(const saltusi_mesh* mesh, int t, const double p[3], double point[3],
                           int* number) {
   const int* corner = mesh->triangle[t];
@@ -248,7 +250,7 @@ void saltusi_mesh_outward(const saltusi_mesh* mesh, int number, double normal[3]
   assert(mesh != NULL && normal != NULL && number >= 1);
   memset(normal, 0, 3 * sizeof *normal);
   if (number > mesh->vertices + mesh->edges) {
-    /* all triangles of a face have its normal: the first is found by the callers that know it */
+    /* zero for faces: the callers use the normal of a triangle of the face */
     return;
   }
   if (number > mesh->vertices) {
@@ -261,7 +263,7 @@ void saltusi_mesh_outward(const saltusi_mesh* mesh, int number, double normal[3]
   const int v = number - 1;
   for (int k = mesh->star_first[v]; k < mesh->star_first[v + 1]; k++) {
     const saltusi_mesh_edge* edge = &mesh->edge[mesh->star[k]];
-    const int t = edge->side[edge->from == v ? 0 : 1]; /* in which it leads away from v */
+    const int t = edge->side[edge->from == v ? 0 : 1]; /* the side in which the edge starts at v */
     if (t < 0) {
       continue;
     }
@@ -278,7 +280,7 @@ void saltusi_mesh_outward(const saltusi_mesh* mesh, int number, double normal[3]
   }
 }
 
-/* An open mesh has no sides: beyond its border there is no behind. */
+/* Whether a feature is on the border of an open mesh, beyond which there is no side behind. */
 static bool is_border(const saltusi_mesh* mesh, int number) {
   if (number > mesh->vertices + mesh->edges) {
     return false;
@@ -305,7 +307,7 @@ void saltusi_mesh_nearest(const saltusi_mesh* mesh, const double p[3], saltusi_m
     if (!(gap_to(at, p) < best)) {
       continue;
     }
-    if (at->count == 0) { /* the nearer child is looked at first */
+    if (at->count == 0) { /* the closer child is visited first */
       const int right = at->right, left = number + 1;
       const bool swap = gap_to(&mesh->node[right], p) < gap_to(&mesh->node[left], p);
       stack[count++] = swap ? left : right;
@@ -337,7 +339,7 @@ void saltusi_mesh_nearest(const saltusi_mesh* mesh, const double p[3], saltusi_m
   const bool above = is_border(mesh, out->number) || saltusi_dot3(out->normal, outward) >= 0.0;
   out->distance = above ? sqrt(best) : -sqrt(best);
   const double length = best > 0.0 ? out->distance : sqrt(saltusi_dot3(outward, outward));
-  for (int k = 0; k < 3; k++) { /* out of the surface, whichever side p is on */
+  for (int k = 0; k < 3; k++) { /* outward of the surface, on either side */
     out->normal[k] = (best > 0.0 ? out->normal[k] : outward[k]) / length;
   }
 }
