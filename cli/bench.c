@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bench.c - saltus bench solvers DIR: every solver on every problem of a folder. A time is that of the
- * solve in a solver that is set up, as in a simulation: the least of many, without what reading the
- * clock takes.
+ * bench.c - saltus bench solvers DIR: every solver on every problem of a folder. The time is that
+ * of the solve with a solver already set up, as in a simulation: the least of many, less the cost
+ * of reading the clock.
  */
 #include "bench.h"
 
@@ -22,7 +22,7 @@ enum { FRICTION, COMPLEMENTARITY, RACES };
 typedef struct bench_job {
   double tol;
   bench_race races[RACES];
-  bench_siconos* siconos; /* NULL: not wanted */
+  bench_siconos* siconos; /* NULL: not requested */
   int read, refused;
   double clock; /* s, taken off every time */
 } bench_job;
@@ -107,7 +107,7 @@ double bench_least(double* seconds, int count) {
   return seconds[count / 20];
 }
 
-/* What reading the clock adds to a time: as much as a small problem takes. */
+/* Cost of reading the clock: as much as the solution of a small problem. */
 static double clock_cost(void) {
   double seconds[BENCH_REPEATS];
   for (int k = 0; k < BENCH_REPEATS; k++) {

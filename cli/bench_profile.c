@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Problems from this many contacts on enter the geometric mean. */
+/* Problems with at least this many contacts enter the geometric mean. */
 enum { LARGE_ENOUGH = 20, CURVE_POINTS = 161 };
 
 static double fastest(const bench_race* race, int p) {

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * bench_siconos.c - Siconos numerics 4.4 in the same process, for comparison only. The library is
- * loaded when asked for, so that nothing is linked with it. Problems travel through its own text
- * format. Its residual depends on the units of the problem, so ours decides. Each solver
- * runs in a child of this process with an alarm, so that one that does not return costs nothing else.
+ * loaded on request, so that nothing is linked with it. Problems are passed in its text format. Its
+ * residual depends on the units of the problem, so the residual of Saltus decides. Each solver runs
+ * in a child process with an alarm, so that one that does not return cannot block the benchmark.
  */
 #include "bench_siconos.h"
 
@@ -82,7 +82,7 @@ void bench_siconos_close(bench_siconos* s) {
   free(s);
 }
 
-/* Numbers and places of parameters: Friction_cst.h of Siconos numerics. */
+/* Solver numbers and indices of parameters: Friction_cst.h of Siconos numerics. */
 static const bench_entrant friction_list[] = {
     {.name = "siconos nsgs", .siconos = 500, .rows = 3},
     {.name = "siconos nsgs-nsn", .siconos = 500, .rows = 3, .inner = 550},
@@ -274,7 +274,7 @@ double bench_siconos_time(bench_siconos* s, const bench_entrant* entrant, const 
   if (!fits(entrant, j) || s->problem == NULL) {
     return INFINITY;
   }
-  /* all tries on one problem together; what takes longer is of no interest beside ours */
+  /* time limit of all runs on one problem; slower solvers are not compared */
   enum { LEAST = 2, TIMES = 100, MOST = 10 };
   double wanted = LEAST + TIMES * (isfinite(ours) ? ours : 1.0);
   s->stall_limit = (unsigned)fmin(wanted, MOST);

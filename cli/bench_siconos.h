@@ -57,13 +57,13 @@ siconos_options* siconos_options_of(const bench_siconos* siconos, const bench_en
 typedef double siconos_call(bench_siconos* siconos, const bench_entrant* entrant,
                             const problem_job* j, double own, double* seconds);
 
-/* Complementarity problems: loads one, calls a solver, says whether a solver takes it. */
+/* Complementarity problems: loads one, calls a solver, checks whether a solver accepts it. */
 void siconos_lcp_load(bench_siconos* siconos, const problem_job* j);
 siconos_call siconos_lcp_call;
 bool siconos_lcp_fits(const bench_entrant* entrant, const problem_job* j);
 void siconos_lcp_enter(bench_race* race);
 
-/* A path for a file in a folder of its own, which `siconos_drop` removes with it; false: none. */
+/* A path for a file in a new folder, which `siconos_drop` removes with it; false: none. */
 typedef struct siconos_file {
   char folder[32];
   char path[64];

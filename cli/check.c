@@ -25,7 +25,7 @@ typedef struct inspection {
   double* joints; /* [nj] */
   saltusi_contact_list list;
   saltusi_row_block row;
-  saltus_system fit; /* with room for the contacts of a changing set */
+  saltus_system fit; /* with capacity for the contacts of a time-varying set */
   saltusi_contact_keys keys;
   saltusi_step_capacity room;
   double kinetic, potential;
@@ -184,7 +184,7 @@ static void print_gain(const saltus_system* sys) {
 }
 
 static void print_joints(const cli_model* model, inspection* in) {
-  int first = 0; /* those of bodies have lines of their own */
+  int first = 0; /* those of bodies are on separate lines */
   if (model->view.mechanism != NULL) {
     first = saltus_mechanism_system(model->view.mechanism)->dims.nj;
   }
@@ -207,8 +207,9 @@ static void no_free(void* block, size_t bytes, void* user) {
   (void)user;
 }
 
-/* Whether schemes can treat all that the model has: friction, joints, impact laws. One that asks for
- * memory has accepted it; they get none, since all of them together want more than one of them. */
+/* Whether each scheme supports the model: friction, joints, impact laws. A scheme that requests
+ * memory has accepted the model. The allocator fails, because all schemes together would need
+ * more memory than one. */
 static void print_schemes(const saltus_system* sys) {
   const saltus_allocator none = {.alloc = no_memory, .free = no_free};
   int refused = 0;

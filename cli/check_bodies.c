@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * check_bodies.c - see check_bodies.h. "Before" is the start as it is written, "after" the one that runs: closed
- * by the least movement in the metric of masses.
+ * check_bodies.c - output of check_bodies.h. "Before" is the start of the file, "after" that of the
+ * run: projected onto the joints by the least displacement in the mass metric.
  */
 #include "check_bodies.h"
 
@@ -33,7 +33,8 @@ static placed place(const cli_model* model) {
                   .v = model->view.v0 + (all->nv - own->nv)};
 }
 
-/* The movement of a body from its written start: m, and rad of the turn between two sets of axes. */
+/* The displacement of a body from its start in the file: m, and rad of the rotation between two
+ * frames. */
 static void moved(const placed* p, int body, double* metres, double* radians) {
   double x[2][3], R[2][9], trace = 0.0, skew[3];
   saltus_mechanism_pose(p->m, body, p->t, p->before, x[0], R[0]);
@@ -112,7 +113,7 @@ static void print_joint(const placed* p, int i) {
          before[1], after[0], after[1]);
 }
 
-/* Shapes that lie in each other as written. */
+/* Shapes that interpenetrate at the start of the file. */
 static void print_overlaps(const placed* p) {
   enum { SHOWN = 20 };
   saltus_overlap list[SHOWN];

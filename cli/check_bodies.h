@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * check_bodies.h - what saltus check says of bodies and their joints: how the start was closed, mobility,
- * masses, momentum; and a sketch of the start.
+ * check_bodies.h - report of saltus check on bodies and their joints: correction of the start,
+ * mobility, masses, momentum; and a sketch of the start.
  */
 #ifndef CLI_CHECK_BODIES_H
 #define CLI_CHECK_BODIES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * cli.h - the command line: what the commands share. Commands are tables, from which help, shell
- * completion and the manual page are made.
+ * cli.h - the command line: declarations shared by the commands. Commands are tables, from which
+ * help, shell completion and the manual page are made.
  */
 #ifndef CLI_H
 #define CLI_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit codes; a run that a signal stopped ends with CLI_SIGNAL plus its number, as shells say it. */
+/* Exit codes; a run stopped by a signal ends with CLI_SIGNAL plus its number, as in shells. */
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 
 /* Traits of options. CLI_WRITES: names a file that is written, and not replaced without --force. */
@@ -46,7 +46,7 @@ typedef struct cli_command {
   const char* name;
   const char* arguments; /* "SCENE" */
   const char* summary;   /* one line */
-  const char* text;      /* what --help says beyond the tables */
+  const char* text;      /* --help beyond the tables */
   const cli_option* options;
   int option_count;
   int positional_min, positional_max;
@@ -66,7 +66,7 @@ bool cli_has(const cli_args* args, const char* name);
 /* A number in [lo, hi] from an option; *value stays when it is not given. CLI_USAGE with a message. */
 int cli_number(const cli_args* args, const char* name, double lo, double hi, double* value);
 
-/* The same for any finite number: whether it makes sense is for others to say. */
+/* The same for any finite number: the caller checks its range. */
 int cli_real(const cli_args* args, const char* name, double* value);
 
 void cli_help(const cli_command* command);
@@ -82,14 +82,14 @@ saltus_log cli_log(void);
 /* With --verbose among the arguments also notes. */
 saltus_log cli_log_of(const cli_args* args);
 
-/* What a noun gets behind a number: "" for 1, "s" for all others. */
+/* Plural suffix of a noun behind a number: "" for 1, "s" for all others. */
 const char* cli_plural(long long count);
 
-/* "; did you mean NAME?" into text, or "" when nothing is near; returns text. */
+/* "; did you mean NAME?" into text, or "" without a similar name; returns text. */
 const char* cli_near(const char* word, const char* const* names, int count, char* text,
                      size_t bytes);
 
-/* Exit code for a failed library call: 2 for what the user gave, 1 for what went wrong running. */
+/* Exit code for a failed library call: 2 for errors of the input, 1 for failures of the run. */
 int cli_exit_code(saltus_status status);
 
 int cli_run(const cli_args* args);

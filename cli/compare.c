@@ -311,7 +311,7 @@ static int compare(const cli_args* args, compare_job* j) {
   if (code != CLI_DONE) {
     return code;
   }
-  /* where positions are more than velocities their rates are what the scene says */
+  /* with more positions than velocities the scene defines the rates of positions */
   const saltus_scene_def scene = {.path = j->path[0], .text = j->data[0]->scene, .recorded = true};
   if (j->data[0]->nq != j->data[0]->nv && j->data[0]->scene[0] != '\0' &&
       saltus_scene_create(&scene, &j->scene) == SALTUS_OK) {

@@ -13,7 +13,7 @@ static const char names_of[] =
     "saltus list %s --json 2>/dev/null | sed -n 's/.*\"name\": \"\\(.*\\)\",/\\1/p'";
 static const char lists[] = "schemes controls solvers problems studies functions";
 
-/* What the values of an option are: a list of the program, or NULL. */
+/* The list of values of an option, by its name in the program, or NULL. */
 static const char* list_for(const char* option) {
   return strcmp(option, "--scheme") == 0    ? "schemes"
          : strcmp(option, "--control") == 0 ? "controls"
@@ -52,7 +52,7 @@ static void bash(void) {
          "complete -o filenames -F _saltus saltus\n");
 }
 
-/* A text inside single quotes; zsh also gives [ ] : a meaning of their own. */
+/* A text inside single quotes; in zsh [ ] : are special characters as well. */
 static void print_quoted(const char* text, bool zsh) {
   for (const char* c = text; *c != '\0'; c++) {
     if (*c == '\'') {

@@ -185,7 +185,8 @@ void cli_contacts_write(cli_events_format format, const saltus_recording_data* d
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* Number of the next one to draw: a wanted one, else the one that gave most; -1: none. */
+/* Number of the next one to draw: a requested one, else the one with the largest force; -1:
+ * none. */
 static long long next_strongest(const cli_contact* list, long long count, const bool* taken,
                                 const bool* wanted) {
   long long best = -1;

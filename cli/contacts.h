@@ -28,9 +28,9 @@ cli_contact* cli_contacts_find(const saltus_recording_data* data, long long* cou
 /* The rows as a table, as CSV or as JSON, on the standard output. */
 void cli_contacts_write(cli_events_format format, const saltus_recording_data* data);
 
-/* Those that gave most, at most `most` of them and the wanted ones first, as columns of a view: then it
- * has nc, contact_names, force and impulse like one of a fixed set. Returns how many contacts acted;
- * -1 without memory. */
+/* The contacts with the largest forces, at most `most` of them and the requested ones first, as
+ * columns of a view: then it has nc, contact_names, force and impulse like one of a fixed set.
+ * Returns the number of contacts that acted; -1 without memory. */
 typedef struct cli_spread {
   const char* names[16];
   char digits[16][24];

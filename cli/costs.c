@@ -46,7 +46,7 @@ static int place_of(const cli_costs* c, const int bodies[2]) {
   return from;
 }
 
-/* The effort of two bodies, which begins with 0; NULL: there is no room for it. */
+/* The effort of two bodies, initially 0; NULL: the table is full. */
 static cli_effort* effort_of(cli_costs* c, const int bodies[2]) {
   const int at = place_of(c, bodies);
   if (at < c->effort_count && by_bodies(c->efforts[at].bodies, bodies) == 0) {
@@ -71,7 +71,7 @@ static void count_effort(void* user, uint64_t identity, long long iterations) {
   *(effort != NULL ? &effort->iterations : &c->others) += iterations;
 }
 
-/* What shapes cost in this step, or not: the first sixteen, then sixteen of each doubling. */
+/* Cost of shapes, sampled: the first sixteen steps, then sixteen of each doubling. */
 static saltus_status count_step(void* user, double t, const double* q, const double* v) {
   enum { EACH = 16 };
   cli_costs* c = user;
@@ -122,7 +122,7 @@ typedef struct cost_table {
   pair_parts* pair; /* [costs.body_count] malloc'd; NULL: no memory */
 } cost_table;
 
-/* A pair whose contacts were in a problem is one of the costs, though it was not near in a step that was looked at. */
+/* A pair with contacts in a problem is listed, even if it was not near in a sampled step. */
 static void add_missing(cli_costs* c) {
   saltus_costs* costs = &c->costs;
   int k = 0; /* both are in order */
@@ -142,7 +142,7 @@ static void add_missing(cli_costs* c) {
   }
 }
 
-/* Sums of the steps that were looked at become means of a step, and seconds of all steps. */
+/* Sums over the sampled steps become means of a step, and seconds of all steps. */
 static double scale(cli_costs* c) {
   const double steps = (double)(c->steps - 1), weights = c->weights > 0.0 ? c->weights : 1.0;
   saltus_pair_cost* kind = c->costs.kinds;

@@ -24,15 +24,16 @@ typedef struct cli_costs {
   const saltus_scene_view* view;
   double h; /* s, step; 0: chosen */
   long long steps,
-      next; /* so far, and the next one to look at, which stands for those up to the one after it */
-  double weights; /* of those that were looked at */
+      next; /* so far, and the next sampled step, which represents those up to the one after it */
+  double weights; /* of the sampled steps */
   saltus_pair_cost kinds[COST_KINDS];
   saltus_costs costs; /* bodies: malloc'd */
   cli_effort*
-      efforts; /* [COST_BODY_PAIRS] malloc'd, the first effort_count of them, by their bodies */
+      efforts; /* [COST_BODY_PAIRS] malloc'd, the first effort_count of them, sorted by body numbers
+      */
   int effort_count;
   long long
-      others; /* iterations for contacts that are not of shapes, or of pairs that have no room */
+      others; /* iterations for contacts that are not of shapes, or of pairs beyond the capacity */
 } cli_costs;
 
 /* false: no memory. */

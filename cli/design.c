@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * design.c - see design.h. Forces are means between recorded states without impacts, so peaks are those of such means.
- * Impulses, works and times are exact.
+ * design.c - quantities of design.h. Forces are means between recorded states without impacts, so
+ * peaks are those of such means. Impulses, works and times are exact.
  */
 #include "design.h"
 
@@ -167,7 +167,8 @@ static double turns_of(const cli_joint_answer* a) {
   return isnan(a->angle) ? 0.0 : fabs(a->angle - a->start) / turn;
 }
 
-/* Of all contacts, for each turn of the joint that turns most; NaN: none made one. */
+/* Of all contacts, per revolution of the joint with the most revolutions; NaN: less than one
+ * revolution. */
 static double impacts_per_turn(const cli_design* d) {
   double most = 0.0;
   long long impacts = 0;

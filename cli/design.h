@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * design.h - answers that designers of machines want of a run, --design: forces of joints, impacts, rebounds and wear of
- * contacts, times of events, turns.
+ * design.h - design quantities of a run for machine designers, --design: forces of joints, impacts,
+ * rebounds and wear of contacts, times of events, revolutions.
  */
 #ifndef CLI_DESIGN_H
 #define CLI_DESIGN_H
@@ -21,7 +21,7 @@ typedef struct cli_contact_answer {
   double impulse;          /* N s, of all */
   double rebound;          /* largest gap between two of its impacts, */
   double away;             /* and since the last one */
-  double peak, carried;    /* N largest, N s in all, of its lasting normal force */
+  double peak, carried;    /* N largest, N s in all, of its non-impulsive normal force */
   double friction, impact; /* J, of its friction and of its impacts; negative for a loss */
 } cli_contact_answer;
 
@@ -29,7 +29,7 @@ typedef struct cli_joint_answer {
   double peak, peak_at; /* N, s; negative: no interval was without an impact */
   double struck;        /* N s, largest impulse between two recorded states */
   double sum;           /* N s */
-  double start, angle;  /* rad, of a joint that turns */
+  double start, angle;  /* rad, of a revolute joint */
 } cli_joint_answer;
 
 typedef struct cli_event_answer {

@@ -19,7 +19,7 @@
 
 enum { NAME = 160 };
 
-/* room[NAME]: for words that have to be made. */
+/* room[NAME]: workspace for names that are composed. */
 static const char* contact_name(const cli_events* list, const saltus_event* event, char* room) {
   bool own = saltus_event_is_own(event->kind);
   room[0] = '\0';

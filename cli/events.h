@@ -24,8 +24,8 @@ typedef struct cli_events {
   int nc;
   const char* const* own_names; /* [own_count] of the scene's own events */
   int own_count;
-  bool changing; /* contacts come and go: names are those of laws, and identities are shown */
-  const saltus_system* system; /* which has words for its contacts; NULL: not known */
+  bool changing; /* time-varying contact set: names are those of laws, and identities are shown */
+  const saltus_system* system; /* with the names of its contacts; NULL: not available */
 } cli_events;
 
 void cli_events_write(FILE* file, cli_events_format format, const cli_events* list);

@@ -21,7 +21,7 @@ static size_t width(const cli_track* track) {
   return 1 + (size_t)track->nq + (size_t)track->nv;
 }
 
-/* Room for one more of `items` doubles; the array, or NULL after a message. */
+/* Capacity for one more of `items` doubles; the array, or NULL after a message. */
 static double* grow(double* array, long long count, long long* room, size_t items) {
   if (count < *room) {
     return array;
@@ -96,7 +96,7 @@ int cli_global_error_check(const cli_args* args, const saltus_run_settings* sett
   return CLI_DONE;
 }
 
-/* What the second run is made of. */
+/* Definition of the second run. */
 typedef struct again {
   saltus_scene_view scene; /* with a tenth of its tolerances */
   double *atol_q, *atol_v;
@@ -152,7 +152,8 @@ static int tighten(again* a, const saltus_run_settings* s) {
   return count;
 }
 
-/* The first run with a tenth of the tolerance, at its recorded times where the scheme knows them. */
+/* The first run with a tenth of the tolerance, at its recorded times where the scheme supports
+ * output times. */
 static saltus_status run_again(cli_global_error* global, const saltus_run_def* first,
                                const saltus_run_settings* settings, again* a) {
   saltus_override all[CLI_MOST];
@@ -206,7 +207,7 @@ static void neighbours(const cli_track* track, double t, long long* cursor, doub
   beside[1] = *cursor < track->impact_count ? track->impacts[*cursor] : INFINITY;
 }
 
-/* Whether both runs have the same impacts before and after t, as far as it can be seen. */
+/* Whether both runs have the same impacts before and after t, by their times. */
 static bool between_impacts(double t, const double a[2], const double b[2]) {
   for (int k = 0; k < 2; k++) {
     bool none = isinf(a[k]) && isinf(b[k]);
@@ -285,12 +286,12 @@ int cli_global_error_run(cli_global_error* global, const saltus_run_def* first,
   return cli_exit_code(status);
 }
 
-/* What is asked of coordinate i in a step: atol + rtol |x|, with the largest |x|. */
+/* Requested tolerance of coordinate i in a step: atol + rtol |x|, with the largest |x|. */
 static double asked(const cli_global_error* g, const saltus_scene_view* scene,
                     const saltus_run_settings* s, int i) {
   int nq = g->first.nq;
   bool velocity = i >= nq;
-  /* tolerances of positions are by velocity; with maps most coordinates have none of their own */
+  /* tolerances of positions are by velocity; with nq != nv most coordinates have no tolerance */
   const double* own = velocity ? scene->atol_v : nq == g->first.nv ? scene->atol_q : NULL;
   double given = own != NULL ? own[velocity ? i - nq : i] : 0.0;
   bool controlled = s->control != NULL;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * global_error.h - what the errors of all steps add up to, estimated by a second run with a tenth of the
- * tolerance.
+ * global_error.h - global error of a run, estimated by a second run with a tenth of the tolerance.
  *
  * Both runs are compared at the states that the first one records; where v jumps in one of them and not
- * yet in the other, its difference says nothing and is left out: a state counts for velocities when it is
- * further from the impacts beside it than those of the two runs are from each other.
+ * yet in the other, the difference is excluded. A state counts for velocities if its distance to
+ * the adjacent impacts exceeds the distance between those of the two runs.
  */
 #ifndef CLI_GLOBAL_ERROR_H
 #define CLI_GLOBAL_ERROR_H

@@ -57,7 +57,7 @@ static double lost_energy(const saltus_recording_data* data) {
   return lost;
 }
 
-/* Kinds that only some runs know are reported when there are any. */
+/* Kinds that occur in some runs only are printed when there are any. */
 static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
   for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
     if (counts[kind] > 0 && !saltus_event_is_own((saltus_event_kind)kind)) {
@@ -76,7 +76,7 @@ static long long count_own(const saltus_recording_data* data, int i) {
   return count;
 }
 
-/* Contacts that come and go; the first of them where there are many. */
+/* A time-varying contact set; the first contacts of a long list. */
 static void print_changing(const saltus_recording_data* data) {
   enum { SHOWN = 20 };
   long long count;

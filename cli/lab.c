@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lab.c - saltus lab impact: one configuration, from a scene at its impact or as numbers, and what every impact law makes
- * of it. The impact of a scene is taken out of its run by a law of our own, which sees W and U-.
+ * lab.c - saltus lab impact: one configuration, from a scene at its impact or as numbers, and the
+ * result of every impact law. A user-defined law extracts W and U- from the run of a scene.
  */
 #include "lab.h"
 
@@ -79,7 +79,7 @@ static int read_given(const cli_args* args, lab_case* c) {
   return CLI_DONE;
 }
 
-/* The instant of the wanted impact, and of the one before it. */
+/* The instant of the requested impact, and of the one before it. */
 typedef struct clock {
   int wanted, seen;
   double t, before;
@@ -95,7 +95,7 @@ static saltus_status note_event(void* user, const saltus_event* event) {
   return ++c->seen == c->wanted ? SALTUS_ERR_STOPPED : SALTUS_OK;
 }
 
-/* A law that keeps the impact it sees and ends the run. */
+/* A law that stores the first impact and ends the run. */
 typedef struct taker {
   lab_case* into;
   bool taken, too_large;
@@ -122,7 +122,7 @@ static saltus_status take_impact(const void* self, const saltus_impact* impact, 
   return SALTUS_ERR_STOPPED;
 }
 
-/* A run of the scene, or of what is left of it, to 1e-10. */
+/* A run of the scene, or of its remaining time, to 1e-10. */
 static saltus_sim_def run_of(const cli_model* model, const saltus_system* system,
                              const saltus_adaptive_options* options) {
   return (saltus_sim_def){.system = system,
@@ -261,7 +261,8 @@ static int solve_all(const lab_case* c, lab_answer* answers) {
   return count;
 }
 
-/* ---- what is shown ----------------------------------------------------------------------------- */
+/* ---- output
+ * ------------------------------------------------------------------------------------ */
 
 const char* lab_phases(const lab_answer* answer, char* text, size_t bytes) {
   static const char* const words[] = {[SALTUS_MOTION_STICK] = "stick",

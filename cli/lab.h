@@ -12,9 +12,9 @@
 
 enum { LAB_CONTACTS = 32, LAB_ROWS = 96, LAB_LAWS = 24 };
 
-/* What strikes, in memory of its own. */
+/* An impact problem with its memory. */
 typedef struct lab_case {
-  saltus_impact impact; /* views of what follows */
+  saltus_impact impact; /* pointers to the members below */
   saltus_impact_contact contact[LAB_CONTACTS];
   char name[LAB_CONTACTS][64];
   double W[LAB_ROWS * LAB_ROWS];
@@ -24,7 +24,7 @@ typedef struct lab_case {
   bool open;       /* the model is */
 } lab_case;
 
-/* What a law makes of it. */
+/* The result of a law. */
 typedef struct lab_answer {
   const char* name;
   saltus_status status;

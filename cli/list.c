@@ -116,7 +116,7 @@ static bool function_entry(int i, entry* e) {
 
 typedef bool (*lister)(int i, entry* e);
 
-/* What is listed: all, or the entries of one name; in short, or with source and options. */
+/* Selection of a list: all, or the entries of one name; in short, or with source and options. */
 typedef struct listing {
   const char* what;
   lister at;
@@ -217,7 +217,7 @@ static void json_entries(const listing* list) {
   json_close(&j, '}');
 }
 
-/* A name that is not in the list is reported with what may be meant. */
+/* Reports a name that is not in the list, with similar names. */
 static bool name_exists(const listing* list) {
   const char* names[CLI_MOST];
   int count = 0;

@@ -57,12 +57,12 @@ static int run_command(const cli_command* command, int argc, char** argv) {
   return caught != 0 ? CLI_SIGNAL + caught : code;
 }
 
-/* Output that could not be written is a failure, not a success nobody sees. */
+/* Output that could not be written is a failure. */
 static int finish(int code) {
   errno = 0;
   bool lost = fflush(stdout) != 0 || ferror(stdout);
   int reason = errno;
-  fclose(stdout); /* and what stands behind it */
+  fclose(stdout); /* with its file descriptor */
   if (lost) {
     cli_error("the standard output could not be written%s%s", reason != 0 ? ": " : "",
               reason != 0 ? strerror(reason) : "");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * map.c - saltus map: a motion looked at once in a while, and how what is seen changes with a parameter. Going up and down, each
- * value starts where the one before ended, so that branches which exist side by side are both seen.
+ * map.c - saltus map: a Poincare section of a motion over a parameter (bifurcation diagram). In the
+ * sweeps up and down each value starts at the end state of the one before, so that coexisting
+ * branches are both found.
  */
 #include "files.h"
 #include "orbit.h"

@@ -50,7 +50,7 @@ void cli_overrides_free(cli_overrides* overrides) {
   overrides->copied = 0;
 }
 
-/* The scene with a comment for each --set, so that a recording says how it was made; NULL: none. */
+/* The scene with a comment for each --set, so that a recording documents it; NULL: none. */
 static char* text_with_overrides(const cli_args* args, const char* text) {
   size_t bytes = strlen(text) + 2;
   for (int i = 0; i < args->given_count; i++) {
@@ -61,7 +61,7 @@ static char* text_with_overrides(const cli_args* args, const char* text) {
     return NULL;
   }
   size_t length = strlen(text);
-  bool ended = length == 0 || text[length - 1] == '\n'; /* a comment begins on a line of its own */
+  bool ended = length == 0 || text[length - 1] == '\n'; /* a comment begins on a new line */
   size_t used = (size_t)snprintf(all, bytes, "%s%s", text, ended ? "" : "\n");
   for (int i = 0; i < args->given_count; i++) {
     if (strcmp(args->given[i].option->name, "--set") == 0) {
@@ -71,7 +71,8 @@ static char* text_with_overrides(const cli_args* args, const char* text) {
   return all;
 }
 
-/* A --set that changes a value of a recorded scene is reported: what follows is not about the run as it was recorded. */
+/* Reports a --set that changes a value of a recorded scene: the results are not those of the
+ * recorded run. */
 static void report_changes(const cli_args* args, const saltus_scene_def* made,
                            const saltus_scene* scene) {
   const saltus_scene_def def = {.path = made->path, .text = made->text, .recorded = true};
@@ -125,7 +126,7 @@ static int open_scene(const cli_args* args, const char* target, const char* text
   return CLI_DONE;
 }
 
-/* A word that is neither a file nor a problem, reported with what may be meant. */
+/* A word that is neither a file nor a problem is reported with similar names. */
 static bool is_problem(const cli_args* args, const char* target) {
   const char* names[CLI_MOST];
   size_t length = strcspn(target, ":");
@@ -220,7 +221,7 @@ void cli_model_close(cli_model* model) {
   saltus_known_motion_destroy(model->problem);
 }
 
-/* Numbers of a run; the library says which are allowed. */
+/* Numbers of a run; the library checks their range. */
 static int read_numbers(const cli_args* args, saltus_run_def* def) {
   double every = NAN;
   double threads = 1.0;
@@ -274,7 +275,7 @@ static bool ends_in_csv(const char* name) {
   return length > 4 && strcmp(name + length - 4, ".csv") == 0;
 }
 
-/* A list of names in a message, cut where there is no room. */
+/* A list of names in a message, truncated to its size. */
 typedef struct words {
   char text[512];
   size_t used;
@@ -288,7 +289,7 @@ static void add_word(words* w, const char* name) {
   }
 }
 
-/* A table whose columns do not fit: which it has and which are wanted. */
+/* A table whose columns do not fit: the existing and the required ones. */
 static int refuse_columns(const char* path, const saltus_system* sys) {
   words have = {.used = 0};
   words want = {.used = 0};
@@ -344,7 +345,7 @@ static bool sort_columns(double* x, long long count, int n, saltus_label* have,
   return true;
 }
 
-/* Numbered columns are in order; named ones may stand in any. */
+/* Numbered columns are in order; named ones may be in any order. */
 static bool order_by_name(const saltus_system* sys, saltus_recording_data* data) {
   const saltus_label* q = data->q_labels;
   bool numbered = data->nq > 0 && strcmp(q[0].name, "q1") == 0 &&
@@ -356,7 +357,7 @@ static bool order_by_name(const saltus_system* sys, saltus_recording_data* data)
          sort_columns(data->v, data->count, data->nv, data->v_labels, sys->v_labels);
 }
 
-/* A reference file is looked for beside the scene that names it. */
+/* A reference file is searched in the folder of the scene that names it. */
 static int open_table(const cli_model* model, const char* name, bool from_scene,
                       cli_reference* reference) {
   char path[4096];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * model.h - what a command works on: a scene file or a reference problem, and what the command line
- * says about its run.
+ * model.h - the model of a command: a scene file or a reference problem, with the settings of its
+ * run from the command line.
  */
 #ifndef CLI_MODEL_H
 #define CLI_MODEL_H
@@ -21,11 +21,11 @@ typedef struct cli_model {
   const char* text;       /* of the scene with its --set; "" for a problem */
   char* own_text;         /* malloc'd when there were any */
   char* input;            /* a scene from the standard input; malloc'd */
-  saltus_scene_view view; /* what is run, of either */
+  saltus_scene_view view; /* of the scene or the problem */
 } cli_model;
 
-/* Opens TARGET: a file when there is one or the name looks like one, else a reference problem.
- * "-" is a scene on the standard input. Applies every --set. Returns an exit code. */
+/* Opens TARGET: a file when there is one or the name has the form of a path, else a reference
+ * problem. "-" is a scene on the standard input. Applies every --set. Returns an exit code. */
 int cli_model_open(const cli_args* args, const char* target, cli_model* model);
 /* The same for the text of a scene, as recorded: with a line "# --set name=value" for each override. A
  * problem when there is no text. */
@@ -33,7 +33,8 @@ int cli_model_open_text(const cli_args* args, const char* target, const char* te
                         cli_model* model);
 void cli_model_close(cli_model* model);
 
-/* Whether the law has a bond (adhesion) that a contact loses for good when it opens; whether a contact of the system can. */
+/* Whether the law has a bond (adhesion) that a contact loses permanently when it opens; whether
+ * a contact of the system can. */
 bool cli_law_bonds(const saltus_contact_law* law);
 bool cli_bonds(const saltus_system* system);
 
@@ -50,10 +51,10 @@ typedef struct cli_overrides {
   int copied;
 } cli_overrides;
 
-/* The run of a model with what the command line says about it. Returns an exit code. */
+/* The run of a model with the settings of the command line. Returns an exit code. */
 int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* overrides,
                 saltus_run_def* def);
-/* Every NAME=VALUE of an option, in list[CLI_MOST]; texts lie in `room`. Returns an exit code. */
+/* Every NAME=VALUE of an option, in list[CLI_MOST]; texts are in `room`. Returns an exit code. */
 int cli_read_pairs(const cli_args* args, const char* option, cli_overrides* room,
                    saltus_override* list, int* count);
 void cli_overrides_free(cli_overrides* overrides);
@@ -67,7 +68,7 @@ typedef struct cli_reference {
   bool known;
 } cli_reference;
 
-/* name NULL: what the model says; known is false when it says nothing. */
+/* name NULL: the reference of the model; `known` is false without one. */
 int cli_reference_open(const cli_model* model, const char* name, cli_reference* reference);
 void cli_reference_close(cli_reference* reference);
 

@@ -289,7 +289,7 @@ static void find_end(orbit_job* j, const orbit_point* last, double bad) {
     }
     point_free(&p);
   }
-  /* an impact that is new comes with the root of what is beyond */
+  /* beyond the end a new impact has an approach velocity of the square root of the distance */
   closest = fmin(closest, slowest_beyond(j, bad + side * 1e-6 * width, span));
   char what[96];
   snprintf(what, sizeof what, "the orbit ends (slowest impact %.3g m/s: %s)", closest,

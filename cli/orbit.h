@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * orbit.h - what saltus orbit and saltus map share: how a motion is looked at once in a while, and scenes with other parameters.
+ * orbit.h - shared by saltus orbit and saltus map: Poincare sections of a motion, and scenes with
+ * other parameters.
  */
 #ifndef CLI_ORBIT_H
 #define CLI_ORBIT_H
@@ -9,7 +10,7 @@
 #include "model.h"
 #include "saltus/event.h"
 
-/* When a motion is looked at: every period, or right after every event of a kind. */
+/* Poincare section: every period, or right after every event of a kind. */
 typedef struct orbit_section {
   const char* formula; /* of the period; NULL: by event */
   double period;       /* s, of the scene that orbit_scene made last; 0: by event */

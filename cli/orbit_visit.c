@@ -18,7 +18,7 @@
 /* A motion that does not come to its section for so long does not come any more. */
 static const double patience = 1000.0; /* s */
 
-/* A motion on its way. */
+/* A motion between sections. */
 typedef struct visit {
   const orbit_visits* of;
   saltus_sim* sim;

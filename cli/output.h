@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * output.h - what the program prints: names from scenes, recordings and the command line may hold bytes
- * that steer a terminal, and every one of them is printed as \x1b and the like.
+ * output.h - output of the program. Names from scenes, recordings and the command line may contain
+ * terminal control bytes, which are printed as \x1b and the like.
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * plot.c - saltus plot: a recording as a figure. Coordinates of one unit share a panel; velocities
- * jump where the recording has an impact; forces, impulses and events have panels of their own.
+ * plot.c - saltus plot: a recording as a figure. Coordinates of one unit are in one panel;
+ * velocities jump where the recording has an impact; forces, impulses and events have separate
+ * panels.
  */
 #include "cli.h"
 #include "contacts.h"
@@ -32,7 +33,7 @@ typedef struct plot {
   const char* rows[MOST_ROWS]; /* of the panel of events: contacts, then the scene's own */
   int row_of[MOST_ROWS];       /* its contact, or -1 - number of the scene's event */
   int row_count;
-  char note[160]; /* what of a changing set of contacts is not drawn; empty: nothing */
+  char note[160]; /* contacts of a time-varying set that are not drawn; empty: none */
   bool cut;       /* more lines than fit */
   bool failed;    /* no memory */
 } plot;
@@ -209,7 +210,7 @@ static void add_impulses(plot* p) {
   }
 }
 
-/* Mean forces: the value of a frame holds over the interval before it. */
+/* Mean forces: the value of a frame is the mean over the interval before it. */
 static void add_forces(plot* p) {
   const saltus_recording_data* data = p->data;
   saltusi_panel* panel = NULL;

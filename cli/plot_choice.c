@@ -72,7 +72,7 @@ static bool is_contact_series(const saltus_recording_data* data, const char* nam
   return false;
 }
 
-/* A name that the recording does not have, with what may be meant. */
+/* A name that is not in the recording, with similar names. */
 static int refuse_name(const saltus_recording_data* data, const char* option, const char* name,
                        bool group) {
   const char* names[CLI_MOST];

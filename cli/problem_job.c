@@ -46,7 +46,7 @@ static saltus_status set_given(const problem_job* j, const saltus_solver_info* i
   return status;
 }
 
-/* Options as they were given, to be freed; NULL: none were, or one is wrong. */
+/* The given options, to be freed; NULL: none were given, or one is invalid. */
 static saltus_status make_options(const problem_job* j, const char* solver, void** options) {
   const char* name = solver != NULL ? solver : "auto";
   bool lcp = problem_is_lcp(j);

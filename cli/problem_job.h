@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * problem_job.h - a contact or complementarity problem from a file, and what solving it gave; shared
- * by solve and bench.
+ * problem_job.h - a contact or complementarity problem from a file and its solution; shared by
+ * solve and bench.
  */
 #ifndef PROBLEM_JOB_H
 #define PROBLEM_JOB_H
 
 #include "saltus/problem_file.h"
 
-/* One file on its way. */
+/* One file with its problem. */
 typedef struct problem_job {
   const char* path;
   saltus_problem_file* file;

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What a signal handler reaches; the only variables of the program. */
-static volatile int caught;         /* number of the first signal while it is held; else 0 */
+/* Variables of the signal handler; the only file-scope variables of the program. */
+static volatile int caught;         /* number of the first signal during a run; else 0 */
 static volatile sig_atomic_t holds; /* a run goes on that ends itself */
 
-/* Shells say 128 + number of a command that a signal ended. */
+/* Exit code 128 + number, the convention of shells. */
 static void on_signal(int number) {
   if (holds != 0 && caught == 0) {
     caught = number;
@@ -23,7 +23,7 @@ static void on_signal(int number) {
   }
   static const char text[] = "saltus: ended by a signal\n";
   ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-  (void)written; /* there is nobody left to report to */
+  (void)written; /* write errors cannot be reported here */
   _exit(128 + number);
 }
 

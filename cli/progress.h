@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * progress.h - a progress bar with the time left, on a terminal only, and what signals do.
+ * progress.h - a progress bar with the time left, on a terminal only, and the handling of signals.
  *
- * SIGINT, SIGTERM and SIGHUP end the program with 128 + their number: at once, or, while a run is held,
- * by way of a flag that the run looks at, so that its last state is recorded. A second one ends a held
- * run at once.
+ * SIGINT, SIGTERM and SIGHUP end the program with 128 + their number: at once, or, during a run, by
+ * a flag that the run polls, so that its last state is recorded. A second signal ends the run at
+ * once.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H

@@ -51,7 +51,7 @@ static int write_page(const char* path, saltus_report_def* def, saltus_report_ab
   return cli_file_close(&out, status == SALTUS_OK);
 }
 
-/* What designers ask of a run, a line each, malloc'd; NULL: nothing. */
+/* Design quantities of a run, a line each, malloc'd; NULL: none. */
 static char* answers_of(const saltus_recording_data* data, const saltus_scene_view* view) {
   cli_design design = {.wanted = true};
   char* text = NULL;

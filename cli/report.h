@@ -13,7 +13,7 @@ typedef struct cli_report {
   bool certify; /* with a certificate */
 } cli_report;
 
-/* Writes the page of a recording and says so; an exit code. */
+/* Writes the page of a recording and prints its path; an exit code. */
 int cli_report_write(const cli_args* args, const cli_report* report);
 
 #endif

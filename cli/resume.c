@@ -115,8 +115,8 @@ static int refuse_state(const cli_resumption* r, const char* what, const char* w
   return CLI_USAGE;
 }
 
-/* Whether a bond that a contact had at the start is gone while it touches: a scheme that starts anew would restore it. Of a
- * contact that is apart, and of one that has touched from the start on, it is known. */
+/* Whether a contact that lost its initial bond is closed: a restarted scheme would restore the
+ * bond. The bond is determined for open contacts and for those closed since the start. */
 static bool has_lost_bond(const saltus_recording_data* data, const saltus_system* sys) {
   for (long long i = data->event_count - 1; i >= 0; i--) {
     const saltus_event* e = &data->events[i];

@@ -34,7 +34,7 @@ static saltus_status list_event(void* user, const saltus_event* event) {
   return SALTUS_OK;
 }
 
-/* States that will be recorded, if that is known before the run; else 0. */
+/* Number of states to record, if it is determined before the run; else 0. */
 static double expected_frames(const saltus_run_settings* s) {
   if (s->record_dt > 0.0) {
     return (s->until - s->start) / s->record_dt + 1.0;
@@ -54,7 +54,7 @@ static void warn_of_size(const run_job* j) {
   }
 }
 
-/* How well the motion is known, for the file; "": not known. */
+/* Estimated accuracy of the motion, for the file; "": not available. */
 static const char* accuracy_text(const saltus_run_accuracy* a, char* text, size_t bytes) {
   text[0] = '\0';
   if (a->known) {
@@ -91,7 +91,7 @@ static int open_recording(run_job* j) {
   return cli_exit_code(saltus_run_record(j->run, saltus_recording_recorder(j->recording)));
 }
 
-/* What ended a run early, for its file: the signal where there was one. */
+/* Reason of an early end of a run, for its file: the signal where there was one. */
 static const char* failure_text(const saltus_run_result* result, char* text, size_t bytes) {
   int caught = cli_signals_caught();
   if (result->status == SALTUS_OK) {
@@ -215,7 +215,7 @@ static int add_recorders(run_job* j) {
   return code;
 }
 
-/* A tolerance of the motion, before a file is made: a motion that cannot be known leaves none. */
+/* Solves to a tolerance of the motion before a file is made: a failure leaves no file. */
 static int tighten(run_job* j, const saltus_run_def* def) {
   cli_progress_begin(def->progress.user, saltus_run_outcome(j->run)->t);
   saltus_status status = saltus_run_tighten(j->run);
@@ -226,7 +226,7 @@ static int tighten(run_job* j, const saltus_run_def* def) {
   return cli_exit_code(status);
 }
 
-/* The certificate is said, and a run without one is not done. */
+/* Prints the certificate; a run without one fails. */
 static int conclude(const run_job* j, bool whole, int certified) {
   if (!whole) {
     cli_error("run: no certificate: the recording does not hold a whole run");

@@ -33,7 +33,7 @@ static const char* outcome_text(const saltus_solve_result* result) {
   return "not solved";
 }
 
-/* It solves a law of its own, whose residual is reported beside the exact one. */
+/* The solver approximates the friction law; its residual is printed beside the exact one. */
 static bool is_polyhedral(const saltus_solve_result* r) {
   return strncmp(r->stages, "polyhedral", strlen("polyhedral")) == 0;
 }
@@ -110,7 +110,7 @@ static int run_job(problem_job* j, settings* s, json* out) {
   return code;
 }
 
-/* A name that neither kind of problem knows is a fault of the command line, reported once. */
+/* A name that is a solver for neither kind of problem is a usage error, reported once. */
 static int check_solver(const char* name) {
   if (name == NULL || saltus_friction_solver_find(name) != NULL ||
       saltus_lcp_solver_find(name) != NULL) {

@@ -41,7 +41,7 @@ typedef struct study_claim {
   double accepted;    /* the number it is compared with; NAN: none */
 } study_claim;
 
-/* What one run has cost. */
+/* Cost of one run. */
 typedef struct study_cost {
   long long steps;
   saltus_work work;
@@ -68,7 +68,8 @@ typedef struct study_report {
   bool over_forces;    /* and the work is counted in force evaluations, not in steps */
   bool named;          /* labels "QUANTITY, METHOD": a panel for each quantity */
   const char* x_label; /* of the figure, instead of the step */
-  /* what the two numbers of study_add_series are, in figures; NULL: errors of positions, velocities */
+  /* labels of the two numbers of study_add_series in figures; NULL: errors of positions,
+   * velocities */
   const char *first_label, *second_label;
   bool one_number; /* only the first is drawn */
   bool brief;      /* rows are in the JSON only */
@@ -80,12 +81,12 @@ typedef struct study {
   const char* source;
   bool takes_model;                                       /* saltus study NAME MODEL */
   int (*run)(const cli_args* args, study_report* report); /* an exit code */
-  int (*draw)(const char* path); /* a figure of its own; NULL: the errors */
+  int (*draw)(const char* path);                          /* a specific figure; NULL: the errors */
 } study;
 
 const study* study_at(int i); /* NULL past the end */
 
-/* What one series of runs does. */
+/* Definition of one series of runs. */
 typedef struct study_plan {
   const char* label;   /* of the series */
   const char* problem; /* name in the rows */
@@ -131,11 +132,12 @@ int study_run_controlled(study_report* report, const study_controlled* what);
 void study_add_series(study_report* report, const char* label, int count, const double* h,
                       const double* e_q, const double* e_v);
 
-/* What a run has cost. The rows of study_add_series take the costs of the last `count` runs, so that
- * one reports every run of a series in the order of its rows, then adds the series of its quantities. */
+/* Cost of a run. The rows of study_add_series take the costs of the last `count` runs, so that
+ * one reports every run of a series in the order of its rows, then adds the series of its
+ * quantities. */
 void study_note_run(study_report* report, long long steps, saltus_work work);
 
-/* More of the run that was reported last: rows that are means over several runs. */
+/* Adds to the run reported last: rows that are means over several runs. */
 void study_add_to_run(study_report* report, long long steps, saltus_work work);
 
 /* A series whose rows are added one by one. */
@@ -150,14 +152,15 @@ double study_order(const study_report* report, const study_series* series, study
 /* The errors as a figure; an exit code. */
 int study_draw(const study_report* report, const char* path);
 
-/* Claims. The id says what, expected says how much. near and error compare with a number from
- * elsewhere, and tools/mutate asks them to notice faults; range and most are orders, counts, costs. */
+/* Claims: id names the quantity, expected is its value. near and error compare with an
+ * independent number, and tools/mutate requires them to detect faults; range and most are for
+ * orders, counts, costs. */
 void study_claim_range(study_report* report, const char* id, double measured, double lo, double hi);
 void study_claim_near(study_report* report, const char* id, double measured, double expected,
                       double relative);
 void study_claim_most(study_report* report, const char* id, double measured, double most);
 void study_claim_error(study_report* report, const char* id, double error, double most);
-/* A number without a claim, because nothing independent says what it should be. */
+/* A number without a claim, for lack of an independent reference. */
 void study_measure(study_report* report, const char* id, double measured);
 
 /* Picks that many studies claim about. */
@@ -169,7 +172,7 @@ double study_v_l1(const study_row* row);
 double study_v_l2(const study_row* row);
 double study_v_graph(const study_row* row);
 
-/* What the row cost, in the unit of the report. */
+/* Cost of the row, in the unit of the report. */
 long long study_work(const study_report* report, const study_row* row);
 
 /* The row with this many steps in a series; NULL: none. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns of a report, in one place: JSON members, table heads, figures. */
+/* The columns of a report, in one table: JSON members, table heads, figures. */
 static const struct {
   const char* name;
   size_t offset;
@@ -162,7 +162,7 @@ static void print_table(const study_report* report) {
         if (isfinite(e)) {
           printf(" %9.3e", e);
         } else {
-          printf(" %9s", "-"); /* not known: no graph of a motion that is a table */
+          printf(" %9s", "-"); /* undefined: a tabulated motion has no graph */
         }
       }
       printf("\n");

@@ -59,7 +59,7 @@ static int list_different(const study_report* report, bool schemes, char* text, 
   return count;
 }
 
-/* Which scheme on which scene, as far as a line says it; else the name of the study. */
+/* Scheme and scene, if one line suffices; else the name of the study. */
 static void title_of(const study_report* report, char* text, size_t bytes) {
   char problems[256];
   char schemes[256];
@@ -151,7 +151,7 @@ static int panel_of(drawing* d, const study_series* series) {
   return k;
 }
 
-/* The place of a method among all; new is true at its first appearance. */
+/* Index of a method among all; *first is true at its first appearance. */
 static int colour_of(const study_report* report, int s, bool* first) {
   int colour = 0;
   for (int k = 0; k < s; k++) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One more place in a growing array; a program that cannot get it has nothing left to do. */
+/* Capacity for one more item in a growing array; the program ends without memory. */
 static void* grow(void* array, int count, int* capacity, size_t item) {
   if (count < *capacity) {
     return array;
@@ -39,7 +39,7 @@ static void describe_row(study_row* row, const study_plan* plan) {
   row->t_end = plan->t_end;
 }
 
-/* The tables of Schatzman-Paoli end with a one-sided difference, since they know no position beyond. */
+/* The tables of Schatzman-Paoli end with a one-sided difference, for lack of a later position. */
 static void end_one_sided(const saltusi_trajectory* motion, int n) {
   size_t last = (size_t)motion->count - 1;
   double h = motion->t[last] - motion->t[last - 1];
@@ -188,7 +188,7 @@ void study_end_series(study_report* report) {
   series->count = report->row_count - series->first;
 }
 
-/* Opens the problem and fills in what follows from names. */
+/* Opens the problem and derives the rest of the plan from the names. */
 static int run_named(study_report* report, const char* problem_name, const char* scheme_name,
                      study_plan* plan) {
   saltus_known_motion* problem;

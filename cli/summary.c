@@ -45,7 +45,7 @@ static void print_state(const run_job* j) {
     }
     printf("\n");
   }
-  /* where q' is not v, no coordinate has a velocity of its own */
+  /* with nq != nv, coordinates have no individual velocity */
   const int velocities = j->verbose ? INT_MAX : VELOCITY_LINES;
   for (int i = 0; sys->dims.nq != sys->dims.nv && i < sys->dims.nv && i < velocities; i++) {
     printf("  %s = %.10g\n", saltusi_v_name(sys, i, b, sizeof b), v[i]);
@@ -277,7 +277,7 @@ static const char* culprit(const run_job* j, const saltus_worst* w, char* text, 
   return w->row >= 0 && names != NULL ? names[w->row] : "";
 }
 
-/* The largest residual of each kind; kinds without one share a line. */
+/* The largest residual of each kind; kinds without one are on one line. */
 static void print_residuals(const run_job* j) {
   const saltus_worst* all = saltus_run_outcome(j->run)->residuals;
   char text[128], line[256];
@@ -369,7 +369,7 @@ static void print_steps(const run_job* j) {
   cli_resumption_print(&j->resumption, settings);
 }
 
-/* Requested tolerance; with --verbose methods, rejected steps and what limited steps. */
+/* Requested tolerance; with --verbose methods, rejected steps and limits of the step size. */
 static void print_tolerance(const run_job* j) {
   char* text = varies(saltus_run_get_settings(j->run)) ? cli_explanation(j->run) : NULL;
   if (text != NULL && j->verbose) {

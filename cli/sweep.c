@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Rows between two looks at the clock: as many as take about this long. */
+/* Rows between two readings of the clock: as many as take about this long. */
 static const double beat = 0.25; /* s */
 
 enum { LEAST = 16, MOST = 1 << 16, READ = 1024, TEXTS_MOST = CLI_MOST };
@@ -57,7 +57,7 @@ typedef struct sweep_job {
   const saltus_sweep_view* view;
   saltus_sweep_table* table; /* NULL: kept by another rank */
   long long shard, shards;
-  long long next;          /* run that is looked at next */
+  long long next;          /* run to check next */
   long long done, already; /* rows that are there; of them before this command */
   long long all;           /* runs of this shard */
   long long failed;
@@ -144,7 +144,8 @@ static int threads_of_machine(void) {
   return count < 1 ? 1 : count > 64 ? 64 : (int)count;
 }
 
-/* Everything about a sweep that the command line says; keeps what `def` points to in the other arguments. */
+/* All settings of a sweep from the command line; data that `def` points to are in the other
+ * arguments. */
 static int read_sweep(const cli_args* args, const cli_model* model, cli_overrides* pairs,
                       saltus_run_def* run, saltus_sweep_def* def) {
   static const char* axes[TEXTS_MOST];
@@ -186,7 +187,7 @@ static int read_sweep(const cli_args* args, const cli_model* model, cli_override
 
 /* ---- the table ---- */
 
-/* What a table says about how it was made. */
+/* Description of a table: how it was made. */
 static char* about_text(const sweep_job* j, const cli_model* model) {
   const cli_args* args = j->args;
   size_t bytes = strlen(model->text) + 4096;
@@ -212,7 +213,7 @@ static char* about_text(const sweep_job* j, const cli_model* model) {
                                args->given[i].value != NULL ? args->given[i].value : "");
     }
   }
-  if (cli_value(args, "--seed") == NULL) { /* what was taken is recorded, asked for or not */
+  if (cli_value(args, "--seed") == NULL) { /* the seed is recorded, also by default */
     used += (size_t)snprintf(text + used, bytes - used, "--seed 0\n");
   }
   snprintf(text + used, bytes - used, "---\n%s", model->text);
@@ -254,7 +255,7 @@ static int open_table(sweep_job* j, const cli_model* model, const char* path) {
   return CLI_DONE;
 }
 
-/* Whether a run is in the table already. Looks at blocks of it, in order. */
+/* Whether a run is in the table already. Reads blocks of it, in order. */
 static bool is_there(sweep_job* j, long long run) {
   if (j->table == NULL) {
     return false;
@@ -524,8 +525,8 @@ static int merge_into(const cli_args* args, saltus_sweep_table* to, const char* 
   return code;
 }
 
-/* A new table, or the one of the same sweep that an earlier merge left: rows have their places, so that they are
- * written again. */
+/* A new table, or that of an earlier merge of the same sweep: rows have fixed positions and are
+ * rewritten. */
 static int open_merged(const char* path, const saltus_sweep_view* view, const char* about,
                        saltus_sweep_table** to) {
   struct stat there;

@@ -28,7 +28,7 @@ char* sweep_table_path(const cli_args* args);
 /* Writes every -o and --figure of a table, and removes a table that was only for that. Returns an exit code. */
 int sweep_files_write(const cli_args* args, saltus_sweep_table* table, const char* path);
 
-/* Prints what came out. */
+/* Prints the results. */
 int sweep_summary(const cli_args* args, saltus_sweep_table* table);
 
 /* The value below which a part of sorted values lies, between neighbours in proportion. */
@@ -44,7 +44,7 @@ bool sweep_mpi_start(void);
 int sweep_mpi_rank(void);
 void sweep_mpi_end(void);
 
-/* Asks for the next runs to do, fills runs[room] and returns how many; 0: there are no more. */
+/* Requests the next runs, fills runs[room] and returns how many; 0: end. */
 typedef int (*sweep_next)(void* user, long long* runs, int room);
 /* Takes rows that are done. An exit code. */
 typedef int (*sweep_take)(void* user, const long long* runs, int count,

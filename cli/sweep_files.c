@@ -273,7 +273,7 @@ double sweep_quantile(const double* sorted, long long count, double part) {
   return sorted[low] + (place - (double)low) * (sorted[high] - sorted[low]);
 }
 
-/* Everything that a summary says. */
+/* Contents of a summary. */
 typedef struct outcome {
   column* columns;
   long long rows, failed;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep_mpi.c - a sweep over many processes. Rank 0 hands out runs to whoever asks, takes their rows and writes them; between
- * questions it computes some itself. Rows do not depend on who computed them.
+ * sweep_mpi.c - a sweep over many processes. Rank 0 assigns runs to idle ranks, receives their rows
+ * and writes them; between requests it computes runs as well. Rows do not depend on the rank that
+ * computes them.
  */
 #include "sweep.h"
 

@@ -33,7 +33,7 @@ static void stem_of(const char* target, char* stem, size_t bytes) {
   }
 }
 
-/* `saltus run` with what was given here. */
+/* `saltus run` with the arguments of this command. */
 static int run_scene(const cli_args* args, const char* recording) {
   int count;
   const cli_command* commands = cli_commands(&count);
@@ -58,7 +58,7 @@ static int run_scene(const cli_args* args, const char* recording) {
   return run->run(&made);
 }
 
-/* Opens a page with what the desktop has for it; says where it is when there is none. */
+/* Opens a page in the viewer of the desktop; prints its path when there is none. */
 static void open_page(const char* path) {
   static const char* const openers[] = {"xdg-open", "open", "sensible-browser"};
   fflush(stdout);

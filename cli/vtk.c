@@ -92,7 +92,7 @@ static int export_run(const cli_args* args, const saltus_recording_data* data,
   if (status == SALTUS_OK) {
     print_about(folder, &about);
   } else if (made) {
-    (void)rmdir(folder); /* what was refused leaves nothing; files that were written stay */
+    (void)rmdir(folder); /* a rejected export leaves no folder; written files stay */
   }
   return cli_exit_code(status);
 }

@@ -41,8 +41,8 @@ SALTUS_API saltus_status saltus_known_motion_create(const char* name, saltus_log
                                                     saltus_known_motion** out);
 SALTUS_API void saltus_known_motion_destroy(saltus_known_motion* problem);
 
-/* As in the list, but the name carries the size, and `known` holds for this size: "column:1" is
- * exact. */
+/* As in the list, but the name contains the size, and `known` is that of this size: "column:1"
+ * is exact. */
 SALTUS_API const saltus_known_motion_info*
 saltus_known_motion_about(const saltus_known_motion* problem);
 SALTUS_API const saltus_system* saltus_known_motion_system(const saltus_known_motion* problem);

@@ -6,8 +6,9 @@
  *   change = external + drive + friction + impact + remainder
  *
  *   change     kinetic and potential energy after minus before
- *   external   work of forces without a potential, the integral of Q . v, and `start`: what projections of the given
- *              state onto joints and closed contacts do in the first instant (of schemes with dense output)
+ *   external   work of forces without a potential, the integral of Q . v, and `start`: work of
+ *              projections of the given state onto joints and closed contacts in the first
+ *              instant (of schemes with dense output)
  *   drive      work of prescribed motions: of moving surfaces and driven joints, the integral of
  *              -lambda . b and -P . b of impulses; of time in the energies, the integral of V_t - T_t and
  *              the change of 2 T - v . T_v

@@ -12,9 +12,9 @@
  * zero has one only when it leaves to the other side. Values that rounding of g and errors of the state can cause count as zero
  * (event_errors; without it values below 1e-12 of the largest one so far). With dense output g is
  * sampled at least 16 times a step and at the times of recorded states,
- * sign changes are bracketed and located to rounding, and minima of |g| between samples are looked at
- * for a change and back; what happens between two samples twice may be missed. Without dense output an
- * event belongs to the whole step.
+ * sign changes are bracketed and located to rounding, and minima of |g| between samples are checked
+ * for a double sign change; further pairs of sign changes between two samples may be missed.
+ * Without dense output an event belongs to the whole step.
  */
 #ifndef SALTUS_OBSERVE_H
 #define SALTUS_OBSERVE_H
@@ -33,14 +33,15 @@ typedef enum saltus_crossing {
 
 /* Events that switch: at such an event `fire` is called, once, between two steps of which the first ends there, or, of a
  * scheme whose steps have a fixed length, at the end of the step it was in. It may change inputs of the system, and then
- * counts the change (saltus_sim_def.changes). Of several at one time those with lower numbers come first; events that this
- * brings about follow at the same time. What energies jump by is work of external forces. A joint or contact that is switched
- * on has to hold there (switch_tolerance), else the run ends with SALTUS_ERR_CONTRADICTION. A joint that holds but moves is
- * closed by an inelastic impact. */
+ * counts the change (saltus_sim_def.changes). Simultaneous events are processed by rising number;
+ * events caused by a switch follow at the same time. Jumps of the energies are work of external
+ * forces. A joint or contact that is switched on has to hold there (switch_tolerance), else the run
+ * ends with SALTUS_ERR_CONTRADICTION. A joint that holds but moves is closed by an inelastic
+ * impact. */
 typedef struct saltus_switching {
   const bool* fires; /* [event_count] */
   void (*fire)(void* self, int event, bool rising);
-  void (*reset)(void* self); /* to what was before the first event */
+  void (*reset)(void* self); /* to the state before the first event */
   void* self;
 } saltus_switching;
 
@@ -62,8 +63,9 @@ typedef struct saltus_observables {
   const saltus_switching* switching; /* ? none */
   /* largest violation of a joint or contact that is switched on; 0: 0.01 */
   double switch_tolerance;
-  /* ? values below 1e-12 of the largest count as zero. Writes [event_count] bounds of what an event function changes by when
-   * positions change by up to dq [nq] and velocities by up to dv [nv], with rounding; INFINITY: not known. */
+  /* ? values below 1e-12 of the largest count as zero. Writes [event_count] bounds of the change of
+   * an event function when positions change by up to dq [nq] and velocities by up to dv [nv], with
+   * rounding; INFINITY: no bound. */
   void (*event_errors)(const void* self, const saltus_point* at, const double* dq, const double* dv,
                        double* errors);
   SALTUS_RESERVED(2);

@@ -8,10 +8,10 @@
  * and at rest, and one beside it (name + ".back") that is extended, closed and then renamed over
  * the first. The same run gives the same bytes, however its flushes fell.
  *
- * HDF5 layout, N frames, all numbers little-endian doubles unless said otherwise:
+ * HDF5 layout, N frames, all numbers little-endian doubles unless stated otherwise:
  *
  *   /step [N] int64            /t [N] s              /q [N, nq]        /v [N, nv]
- *   /outputs [N, no], what the scene asks for
+ *   /outputs [N, no], outputs of the scene
  *   /contacts/gap [N, nc] m    /contacts/velocity [N, nc] m/s, normal
  *   /contacts/force [N, nc, 3] N, mean since the last frame without impacts, normal first
  *   /contacts/impulse [N, nc, 3] N s, sum of the impacts since the last frame
@@ -23,7 +23,7 @@
  *   /events [E] compound: kind (text), t, t_accuracy, contact (int32), u_before, u_after, impulse,
  *                  impulse_t1, impulse_t2, slip_before_1, ..., slip_after_2, energy_change
  *
- * Of a set of contacts that changes (SALTUS_CHANGING_CONTACTS) there is a table of R rows instead of
+ * For a time-varying contact set (SALTUS_CHANGING_CONTACTS) there is a table of R rows instead of
  * /contacts, the rows of each frame by rising identity:
  *
  *   /contact_table/start [N] int64, first row of each frame
@@ -34,8 +34,9 @@
  * Datasets of width zero are absent. Attributes: `units` on each dataset; `columns` and
  * `column_units` where a dataset has columns; on the root `format` "saltus-recording",
  * `format_version` 1 (with a contact table 2, and `law_names`), `saltus_version`, `name`, `scheme`,
- * `options`, `accuracy`, `explanation` and `until` where they are known, `scene`, `scene_sha256`, `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and events of its own `no` and
- * `event_names`. docs/recording.md describes both formats.
+ * `options`, `accuracy`, `explanation` and `until` where available, `scene`, `scene_sha256`,
+ * `status`, `steps`, `cpu_seconds`, `nq`, `nv`, `nc`, `nj`, and where the scene has outputs and
+ * events of its own `no` and `event_names`. docs/recording.md describes both formats.
  */
 #ifndef SALTUS_RECORDING_H
 #define SALTUS_RECORDING_H
@@ -59,8 +60,8 @@ typedef struct saltus_recording_def {
   double flush_interval;                 /* s between flushes, >= 0 */
   saltus_log log;                        /* gets the reason of every failure, once */
   const saltus_allocator* allocator;     /* NULL: the C library */
-  const char* accuracy; /* how well the motion is known, "error=0.4 ..."; NULL: not known */
-  double until;         /* s, end of the run as requested; 0: not known */
+  const char* accuracy; /* estimated accuracy of the motion, "error=0.4 ..."; NULL: not available */
+  double until;         /* s, end of the run as requested; 0: not available */
   SALTUS_RESERVED(6);
 } saltus_recording_def;
 
@@ -78,7 +79,8 @@ typedef struct saltus_recording saltus_recording;
 
 /* Writes the head of the file at once, so that a path that cannot be written fails before the run:
  * SALTUS_ERR_NAME for another extension, SALTUS_ERR_IO also for a file that another run is writing or
- * that is no recording, SALTUS_ERR_RANGE for a member of the definition. On failure *out is NULL and the log has said why. */
+ * that is no recording, SALTUS_ERR_RANGE for a member of the definition. On failure *out is NULL
+ * and the log has the reason. */
 SALTUS_API saltus_status saltus_recording_create(const saltus_recording_def* def,
                                                  saltus_recording** out);
 
@@ -98,7 +100,8 @@ SALTUS_API bool saltus_recording_doubles(const saltus_recording* recording);
 /* Puts everything received so far on disk. */
 SALTUS_API saltus_status saltus_recording_flush(saltus_recording* recording);
 
-/* What was asked and what limited the steps, of saltus_run_explain; copied. For the file when it is closed. */
+/* The text of saltus_run_explain: requested accuracy and limits of the steps; copied. Written when
+ * the file is closed. */
 SALTUS_API saltus_status saltus_recording_explain(saltus_recording* recording, const char* text);
 
 /* Flushes, writes the summary and ends the recording. Returns the first error of its whole life. */
@@ -115,8 +118,8 @@ typedef struct saltus_recorded_contacts {
   long long* start;                    /* [frames + 1] */
   uint64_t* identity;                  /* [count] */
   long long* law;                      /* [count] place in law_names */
-  long long* bodies;                   /* [count x 2] -1: none, or not known */
-  double* point;                       /* [count x 3] m; NaN: not known */
+  long long* bodies;                   /* [count x 2] -1: none, or not available */
+  double* point;                       /* [count x 3] m; NaN: not available */
   double* normal;                      /* [count x 3] */
   double *gap, *velocity;              /* [count] m, m/s */
   double* force;                       /* [count x 3] N */
@@ -164,19 +167,19 @@ typedef struct saltus_recording_data {
   const char *name, *scheme, *options, *scene, *version;
   const char* status; /* "complete", "failed: ...", or "running": the run was interrupted */
   long long steps;    /* -1 while running */
-  double cpu_seconds; /* NaN: not known */
+  double cpu_seconds; /* NaN: not available */
 
   bool changing; /* the set of contacts changes: nc is 0 and they are in the table */
   saltus_recorded_contacts table; /* empty for a fixed set */
   const char** law_names;         /* [law_count] of a changing set */
   int law_count;
-  const char* accuracy; /* "": not known */
+  const char* accuracy; /* "": not available */
   const char*
-      scene_sha256; /* of the text of the scene, as it was when the run began; "": not known */
-  const char* explanation; /* what was asked and what limited the steps; "": not known */
+      scene_sha256;        /* of the text of the scene at the start of the run; "": not available */
+  const char* explanation; /* requested accuracy, limits of the steps; "": not available */
   double*
       joint_impulse; /* [count x nj] N s at impacts since the frame before; NULL in the first recordings */
-  double until; /* s, end of the run as requested; NaN: not known */
+  double until; /* s, end of the run as requested; NaN: not available */
 } saltus_recording_data;
 
 /* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a

@@ -16,8 +16,8 @@
  *   simulate: {until: 250, scheme: moreau-jean, step: 0.002, options: {theta: 0.5, gamma: 1}}
  *   record: {every: 10}
  *
- * docs/scene.md is the reference. Everything that is wrong is refused with file, line, column, the
- * text and what would be allowed.
+ * docs/scene.md is the reference. Every error is reported with file, line, column, the text and the
+ * allowed values.
  */
 #ifndef SALTUS_SCENE_H
 #define SALTUS_SCENE_H
@@ -52,7 +52,7 @@ typedef struct saltus_scene_def {
   int override_count;
   saltus_log log;
   const saltus_allocator* allocator;
-  bool separate; /* bodies whose shapes lie in each other at the start are moved apart */
+  bool separate; /* bodies with interpenetrating shapes at the start are separated */
   bool recorded; /* text of a recording: its lines "# --set name=value" apply before `overrides` */
   int output_count;
   const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
@@ -63,7 +63,7 @@ typedef struct saltus_scene_def {
   SALTUS_RESERVED(4);
 } saltus_scene_def;
 
-/* What a scene says. Valid as long as the scene. */
+/* Contents of a scene. Valid as long as the scene. */
 typedef struct saltus_scene_view {
   const char* name;        /* "" when not given */
   const char* description; /* "" when not given */
@@ -75,7 +75,8 @@ typedef struct saltus_scene_view {
   double start;                   /* s */
   double until;                   /* s; NaN when not given */
   double step;                    /* s; NaN when not given */
-  double tol;                     /* as written; NaN when not given. Already in what follows */
+  double tol;                     /* from the file; NaN when not given. Already applied to the
+                                     members below */
   const char* scheme;             /* NULL when not given */
   const void* options;            /* of that scheme; NULL without one */
   const char* control;            /* step-size controller; NULL: fixed steps */
@@ -85,7 +86,7 @@ typedef struct saltus_scene_view {
   const double* atol_v;           /* [nv] the same for velocities */
   double start_tolerance;         /* how much was corrected at the start at most */
   long long record_every;         /* steps */
-  bool record_given;              /* the scene says which states to keep */
+  bool record_given;              /* the scene selects the states to record */
   double record_dt;               /* s between recorded states; 0: by steps */
   const saltus_observables* observables; /* outputs and events; NULL: none */
   const char* reference;                 /* problem or CSV file with the exact motion; NULL: none */
@@ -98,8 +99,8 @@ typedef struct saltus_scene_view {
   SALTUS_RESERVED(2);
 } saltus_scene_view;
 
-/* SALTUS_ERR_INPUT for anything wrong in the scene, SALTUS_ERR_IO when it cannot be read. On failure
- * *out is NULL and the log has said why, once. */
+/* SALTUS_ERR_INPUT for anything wrong in the scene, SALTUS_ERR_IO when it cannot be read. On
+ * failure *out is NULL and the log has the reason, once. */
 SALTUS_API saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out);
 SALTUS_API void saltus_scene_destroy(saltus_scene* scene);
 SALTUS_API const saltus_scene_view* saltus_scene_get_view(const saltus_scene* scene);
@@ -118,8 +119,8 @@ SALTUS_API saltus_status saltus_scene_set_input(saltus_scene* scene, const char*
 SALTUS_API saltus_status saltus_scene_input(const saltus_scene* scene, const char* name,
                                             double* value);
 
-/* The keys that a scene may have, with where they stand and what they mean, for documentation and
- * its tests; NULL past the end. */
+/* The keys of a scene with section and meaning, for documentation and its tests; NULL past the
+ * end. */
 typedef struct saltus_scene_key {
   const char* section; /* "", "coordinates.NAME", "contacts[]", ... */
   const char* key;

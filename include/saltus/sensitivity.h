@@ -21,7 +21,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* What is varied: a start, a parameter, or both together. */
+/* Direction of a derivative: a start, a parameter, or both together. */
 typedef struct saltus_direction {
   const double* dq0; /* [nq] change of the start; NULL: none, or that of the systems below */
   const double* dv0; /* [nv] */
@@ -60,11 +60,12 @@ typedef struct saltus_sensitivity_def {
 
 SALTUS_API saltus_sensitivity_def saltus_sensitivity_def_default(void);
 
-/* Why a derivative is not what it seems. */
+/* Existence of a derivative. */
 typedef enum saltus_derivative {
   SALTUS_DERIVATIVE_EXISTS,
-  SALTUS_DERIVATIVE_GRAZING, /* an impact without an approach: it is not bounded */
-  SALTUS_DERIVATIVE_SIMULTANEOUS, /* contacts strike at one instant: the derivative depends on who would be first */
+  SALTUS_DERIVATIVE_GRAZING,      /* an impact without an approach: it is not bounded */
+  SALTUS_DERIVATIVE_SIMULTANEOUS, /* several impacts at one instant: the derivative depends on
+                                     their order */
   SALTUS_DERIVATIVE_LIMIT /* through an accumulation: a limit, to the size of the impacts that were left out */
 } saltus_derivative;
 
@@ -101,8 +102,9 @@ typedef struct saltus_sensitivity_view {
 
 typedef struct saltus_sensitivity saltus_sensitivity;
 
-/* SALTUS_ERR_UNSUPPORTED for systems whose contacts come and go and friction laws beyond Coulomb's, SALTUS_ERR_ACCURACY when the
- * motion that the variational equations are solved along is not that of the run; the log has said why, and *out is NULL. */
+/* SALTUS_ERR_UNSUPPORTED for systems with a time-varying contact set and friction laws beyond
+ * Coulomb's, SALTUS_ERR_ACCURACY when the motion that the variational equations are solved along is
+ * not that of the run; the log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
                                                    saltus_sensitivity** out);
 SALTUS_API void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity);

@@ -9,8 +9,8 @@
  *   ... certificate.passed, certificate.items[SALTUS_VERIFY_MOMENTUM].value
  *
  * All items are recomputed from the positions, velocities, forces and impulses of the recording and from the
- * equations of the system, on a path of its own: no code of schemes, solvers or step control takes part.
- * docs/theory/certificate.md says what every item compares and where its limit comes from.
+ * equations of the system, independently: no code of schemes, solvers or step control is used.
+ * docs/theory/certificate.md defines the comparison and the limit of every item.
  */
 #ifndef SALTUS_VERIFY_H
 #define SALTUS_VERIFY_H
@@ -24,7 +24,7 @@ SALTUS_BEGIN_DECLS
 
 typedef enum saltus_verify_item {
   SALTUS_VERIFY_TIME,        /* time runs forwards, and no step is missing */
-  SALTUS_VERIFY_START,       /* the run starts where the scene says */
+  SALTUS_VERIFY_START,       /* the run starts at the start of the scene */
   SALTUS_VERIFY_VALUES,      /* gaps, normal velocities and energies belong to q and v */
   SALTUS_VERIFY_JOINTS,      /* joints are closed */
   SALTUS_VERIFY_JOINT_RATES, /* and do not open */
@@ -49,7 +49,7 @@ typedef enum saltus_verify_item {
   SALTUS_VERIFY_JOINT_FORCES, /* recorded joint forces are those of the motion */
   SALTUS_VERIFY_EVENT_VALUES, /* velocities and energies of impacts in the table of events */
   SALTUS_VERIFY_EVENT_KINDS,  /* events happen where the motion has them, and none is missing */
-  SALTUS_VERIFY_CONTROL       /* error estimates and residuals are not below what the frames show */
+  SALTUS_VERIFY_CONTROL       /* error estimates and residuals are not below those of the frames */
 } saltus_verify_item;
 
 enum { SALTUS_VERIFY_ITEMS = SALTUS_VERIFY_CONTROL + 1 };
@@ -63,7 +63,7 @@ typedef struct saltus_verify_result {
   const char* unit; /* of value and limit */
   const char* doc;
   long long checked;
-  long long skipped;  /* places where it cannot be said */
+  long long skipped;  /* instances that cannot be evaluated */
   long long failures; /* places beyond their limit */
   bool passed;        /* none is */
   double value, limit;
@@ -82,10 +82,10 @@ typedef struct saltus_certificate {
   bool passed;            /* all items */
   bool complete;          /* momentum and positions were looked at all of the time */
   double span;            /* s, from the first to the last frame */
-  double followed;        /* s of it over which the motion was computed anew */
+  double followed;        /* s of it over which the motion was recomputed */
   double balanced;        /* s of it over which only sums of forces and impulses were compared */
   const char* unfollowed; /* why the rest was not; "" when there is none */
-  double clear;           /* s of it over which no contact of what was apart can have been missed */
+  double clear;           /* s of it over which no missed contact of separated shapes is possible */
   double claimed[2];      /* rtol and atol by the word of the recording; 0: fixed steps */
   double granted[2];      /* rtol and atol that limits were made of */
   long long exempt;       /* impacts whose law was not compared, with a reason that was verified */
@@ -116,21 +116,24 @@ typedef struct saltus_verify_def {
 
 SALTUS_API saltus_verify_def saltus_verify_def_default(void);
 
-/* Everything that a scene and the options of a recording say; log and allocator are left to the caller. Tolerances of the
- * recording are granted up to SALTUS_VERIFY_LARGEST_TOLERANCE: a caller that allows others sets rtol and atol. */
+/* Settings of a scene and the options of a recording; log and allocator are left to the caller.
+ * Tolerances of the recording are granted up to SALTUS_VERIFY_LARGEST_TOLERANCE: a caller that
+ * allows others sets rtol and atol. */
 SALTUS_API saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene,
                                                   const saltus_recording_data* data);
 
-/* SALTUS_OK whatever the certificate says. SALTUS_ERR_INPUT when the recording is not one of this system (sizes,
- * names), has no states or lacks what is compared; SALTUS_ERR_SYSTEM when the system cannot be evaluated. */
+/* SALTUS_OK for every result of the certificate. SALTUS_ERR_INPUT when the recording is not one
+ * of this system (sizes, names), has no states or lacks compared quantities; SALTUS_ERR_SYSTEM
+ * when the system cannot be evaluated. */
 SALTUS_API saltus_status saltus_verify(const saltus_verify_def* def, saltus_certificate* out);
 
-/* Whether a recording has the ends of its steps, and their middles, as `saltus run --certify` records them: what is
- * between frames cannot be judged without. A few that were lost do not count. middles: of schemes that choose their
- * steps and have dense output. */
+/* Whether a recording has the ends of its steps, and their midpoints, as `saltus run --certify`
+ * records them: without them the time between frames cannot be verified. A few lost frames are
+ * tolerated. middles: of schemes that choose their steps and have dense output. */
 SALTUS_API bool saltus_verify_has_steps(const saltus_recording_data* data, bool middles);
-/* Takes back what was said of the time between frames, where a recording does not have them: a run may do there what
- * the frames do not show. impacts: both sides of impacts are recorded, whatever else is, as schemes with dense output do. */
+/* Withdraws the results for the time between frames of a recording without all steps: the motion
+ * there is not determined by the frames. impacts: both sides of impacts are recorded in any
+ * case, as schemes with dense output do. */
 SALTUS_API void saltus_certificate_without_steps(saltus_certificate* certificate, bool impacts);
 
 /* "rtol" or "atol" in the options of a recording, "rtol=1e-08 atol=1e-08 ..."; 0 when it is not there. */

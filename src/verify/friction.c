@@ -171,7 +171,8 @@ static void patch_part(const saltus_contact_law* law, const double d[2], double 
   s[2] = mu * p->radius * m * (spin > 0.0 ? 1.0 : spin < 0.0 ? -1.0 : 0.0);
 }
 
-/* Direction of U; the given direction where the speed is below 1e-9 or U points against it. */
+/* Direction of a spatial slip U; the given direction in the plane, below 1e-9 and for an opposite
+ * U. */
 static double direct(const double* U, int n, const double told[2], double d[2]) {
   double u[2] = {U[0], n > 1 ? U[1] : 0.0};
   double speed = hypot(u[0], u[1]);
