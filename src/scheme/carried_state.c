@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * carried_state.c - what a scheme carries from step to step: its memory and, of a changing set, which contact has
- * which key. As bytes:
+ * carried_state.c - data carried by a scheme from step to step: its memory and, for a time-varying contact set, the keys of
+ * the contacts. As bytes:
  *
  *   fixed set      memory
- *   changing set   head | for each key identity and law | memory
+ *   varying set    head | for each key identity and law | memory
  */
 #include "base/log.h"
 #include "scheme/scheme_internal.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * coulomb_check.h - impulses of lasting contact in a step against Coulomb's law.
+ * coulomb_check.h - checks the non-impulsive contact impulses of a step against Coulomb's law.
  *
  *   P          sum over the step of forces and of the impulses of projections; impacts are not part of it
- *   size       sum of |P| of these parts, and what would stop the motion that forces alone give the contact in the step: h |G M^-1 F| / W
+ *   size       sum of |P| of these parts, and the impulse that stops the motion of the contact by forces alone in the step: h |G M^-1 F| / W
  *   no pull    P_N >= -d size
  *   cone       |P_T| <= mu P_N + d size
  *
- * Cones are convex: a sum of forces inside of them is inside. Projections take back the error of the method in a step; with more than a tenth
- * (d = 1/10) of the impulses at the contact outside of the law the forces of the step have not one digit, and the step fails. Bonds and viscous
- * friction act beside the law: such contacts are not checked, and of user-defined curves the normal impulse alone.
+ * Cones are convex: a sum of forces inside of them is inside. Projections correct the error of the method in a step. If more than a tenth
+ * (d = 1/10) of the impulses at the contact violates the law, the forces of the step have no correct digit, and the step fails. Bonds and viscous
+ * friction are not part of the law: such contacts are not checked. For user-defined curves only the normal impulse is checked.
  */
 #ifndef SALTUSI_COULOMB_CHECK_H
 #define SALTUSI_COULOMB_CHECK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * create.c - what a scheme is made of: checks, memory, and more memory when a step lacked some.
+ * create.c - construction of a scheme: checks, memory, and growth of its capacity after a step.
  */
 #include "base/buffer.h"
 #include "base/log.h"

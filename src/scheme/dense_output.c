@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dense_output.c - the motion inside the last steps, asked of the scheme that took them.
+ * dense_output.c - the motion inside the last steps, by the dense output of the scheme.
  */
 #include "base/log.h"
 #include "scheme/scheme_internal.h"

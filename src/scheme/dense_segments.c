@@ -3,8 +3,8 @@
  *
  * dense_segments.c - see dense_segments.h.
  *
- *   data    count | q_end | v_end | pieces
- *   piece   t | h | jump | accelerations known | q0 | v0 | q1 | v1 | a0 | a1 | held [nc] | marks [nc x marks]
+ *   data      count | q_end | v_end | segments
+ *   segment   t | h | jump | accelerations valid | q0 | v0 | q1 | v1 | a0 | a1 | held [nc] | marks [nc x marks]
  */
 #include "scheme/dense_segments.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dense_segments.h - the motion inside one step as a list of pieces.
+ * dense_segments.h - the motion inside one step as a list of segments.
  *
- * A smooth piece runs from (q0, v0) to (q1, v1) with the accelerations a0, a1 at its ends. With
+ * A smooth segment runs from (q0, v0) to (q1, v1) with the accelerations a0, a1 at its ends. With
  * s = (t - t0)/h and d = q1 - q0 its position is the polynomial of degree 5 that takes all six
  * (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.6), its velocity the
  * derivative:
@@ -12,12 +12,12 @@
  *          + (s^3 - 2 s^4 + s^5) C / 2
  *   A = d - h v0 - h^2 a0/2,    B = h (v1 - v0) - h^2 a0,    C = h^2 (a1 - a0)
  *
- * The error is O(h^6) in q and O(h^5) in v. With maps q' = N(q) v the polynomial is that of the way from q0
+ * The error is O(h^6) in q and O(h^5) in v. With maps q' = N(q) v the polynomial is that of the displacement from q0
  * (dense_segments_maps.c). In a jump q is linear and v keeps its value until the
- * end. Accelerations are asked for when a piece is first looked at, so a step that nobody looks into
- * costs copies alone.
+ * end. Accelerations are evaluated at the first query of a segment: a step without queries
+ * costs only copies.
  *
- * Room is bounded: when it is used up the shortest piece is forgotten, and q, v are linear across it.
+ * The capacity is bounded: beyond it the shortest segment is dropped, and q, v are linear across it.
  */
 #ifndef SALTUSI_DENSE_SEGMENTS_H
 #define SALTUSI_DENSE_SEGMENTS_H

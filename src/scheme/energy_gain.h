@@ -3,7 +3,7 @@
  *
  * energy_gain.h - impacts whose law created energy. The contacts of one instant, or of one step where events are
  * not located, are one impact; with P the impulses and U- and U+ the relative velocities it changes the
- * kinetic energy by the sum of P . (U- + U+) / 2, without the work of surfaces that move by themselves.
+ * kinetic energy by the sum of P . (U- + U+) / 2, without the work of surfaces with prescribed motion.
  */
 #ifndef SALTUSI_ENERGY_GAIN_H
 #define SALTUSI_ENERGY_GAIN_H

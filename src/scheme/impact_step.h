@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * impact_step.h - impact laws that are no problem of one step, in schemes that know Newton's law alone (docs/laws.md).
+ * impact_step.h - impact laws other than Newton's, in schemes that solve Newton's law alone (docs/laws.md).
  *
- * A contact that the step can close and that approaches strikes at the start of the step, by its law: v- to v+ at q_k.
- * The scheme then steps from (q_k, v+), as from a new start, with contacts that have no restitution.
+ * An approaching contact that can close in the step has its impact at the start of the step, by its law: v- to v+ at
+ * q_k. The scheme then restarts from (q_k, v+) with contacts without restitution.
  *
- *   strikes     g + h (min(U, 0) - h |G|^T |M^-1 F|) <= 0  and  U < 0      with those that touch beside it
+ *   impact      g + h (min(U, 0) - h |G|^T |M^-1 F|) <= 0  and  U < 0      together with closed contacts beside it
  *
- * h is two steps for a scheme that computes positions one step before it gives them out.
+ * h is two steps for a scheme that computes positions one step ahead of its output.
  */
 #ifndef SALTUSI_IMPACT_STEP_H
 #define SALTUSI_IMPACT_STEP_H

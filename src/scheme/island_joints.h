@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * island_joints.h - what is left of an island (operator.h) for a law of contacts when its joints hold still:
+ * island_joints.h - an island (operator.h) with its joints eliminated, for a law of contacts:
  *
  *   W_c = W_cc - W_cj W_jj^-1 W_jc,    u_c = b_c - W_cj W_jj^-1 b_j,    P_j = -W_jj^-1 (b_j + W_jc P_c)
  */

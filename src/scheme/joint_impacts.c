@@ -3,7 +3,7 @@
  *
  * joint_impacts.c - impulses of joints at the impacts of a step, of schemes whose joints have one impulse a step.
  *
- *   P_E = -(G_E^T M^-1 G_E)^-1 G_E^T M^-1 H P,   P the impulses of the contacts in impact without those of lasting forces
+ *   P_E = -(G_E^T M^-1 G_E)^-1 G_E^T M^-1 H P,   P the impulses of the contacts in impact without the non-impulsive part
  */
 #include "scheme/scheme_internal.h"
 

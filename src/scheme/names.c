@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * names.c - words for what steps and events report.
+ * names.c - names of the values in reports of steps and events.
  */
 #include "scheme/energy_gain.h"
 #include "scheme/scheme_ops.h"

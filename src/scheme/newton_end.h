@@ -26,15 +26,15 @@ typedef struct saltusi_newton_end {
   double part;   /* of the change that is taken */
 } saltusi_newton_end;
 
-/* Velocities that differ by less lead to the same positions but for rounding, and so do forces of positions: an iteration
- * ends there too where bodies come to rest. */
+/* Velocities that differ by less lead to the same positions up to rounding, and so to the same
+ * forces of positions: the iteration also ends there where bodies settle. */
 static inline double saltusi_newton_floor(const saltusi_step* s) {
   return 4.0 * DBL_EPSILON * saltusi_max_abs(s->eval->sys.dims.nq, s->q0) / s->h;
 }
 
-/* After iteration k, which took v_before to s->v1; v_before becomes the change. SALTUS_OK: go on unless
- * *arrived. Velocities are measured by the largest of the step, v_free without contacts included: those
- * of bodies at rest are nothing but rounding. */
+/* After iteration k, which took v_before to s->v1; v_before becomes the change. SALTUS_OK: continue
+ * unless *arrived. Changes are relative to the largest velocity of the step, including v_free
+ * without contacts: velocities of bodies at rest are at the level of rounding. */
 static inline saltus_status saltusi_newton_judge(saltusi_newton_end* n, const saltusi_step* s,
                                                  int k, const double* v_free, double* v_before,
                                                  bool* arrived) {
@@ -44,16 +44,17 @@ static inline saltus_status saltusi_newton_judge(saltusi_newton_end* n, const sa
   size = fmax(size, saltusi_max_abs(nv, v_free));
   saltusi_add_scaled(nv, -1.0, s->v1, v_before);
   n->change = saltusi_max_abs(nv, v_before);
-  /* the last digits may wander: an iteration that no longer shrinks has arrived as well */
+  /* the last digits may fluctuate: an iteration that no longer shrinks has converged as well */
   *arrived = n->change <= n->tol * size ||
              (k > 1 && n->change >= last &&
               n->change <= fmax(1e4 * n->tol * size, saltusi_newton_floor(s)));
   return isfinite(n->change) ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
-/* After an iteration that has not arrived, with its change (before less after) in v_change: forces with kinks, as those of
- * saturated drives, make Newton's method go around in circles. A change against the last one is taken by half of the part
- * before, others by twice as much (relaxation). `last` is the change before it, [nv], and is replaced. */
+/* After an iteration that has not converged, with its change (before less after) in v_change:
+ * forces with kinks, as those of saturated drives, make Newton's method cycle. A change against the
+ * last one is taken by half of the previous part, others by twice as much (relaxation). `last` is
+ * the previous change, [nv], and is replaced. */
 static inline void saltusi_newton_relax(saltusi_newton_end* n, const saltusi_step* s, int k,
                                         const double* v_change, double* last) {
   const double least = 1.0 / 256.0;

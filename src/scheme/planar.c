@@ -132,7 +132,8 @@ static bool is_spatial(const saltusi_planar_problem* problem) {
   return any;
 }
 
-/* Places of rows in the problem, bilateral ones first; returns how many those are, and counts the contacts. */
+/* Indices of rows in the problem, bilateral ones first; returns their number, and counts the
+ * contacts. */
 static int place_rows(saltusi_planar* work, const saltusi_planar_problem* problem, int* units) {
   int next = 0;
   for (int i = 0; i < problem->items; i++) {
@@ -228,7 +229,7 @@ double saltusi_planar_residual(const saltusi_planar_problem* problem, const doub
     double diagonal = problem->W[r * rows + r];
     worst = fmax(worst, item->bilateral ? fabs(u) : fabs(fmin(u, diagonal * P[r])));
     double bound = item->mu * fmax(P[r], 0.0);
-    double pulled[2] = {0.0, 0.0}; /* friction that slip of the present size would leave */
+    double pulled[2] = {0.0, 0.0}; /* friction at the present slip */
     double scale = 0.0;
     for (int k = 0; k < item->tangents; k++) {
       scale = fmax(scale, problem->W[(r + 1 + (size_t)k) * (rows + 1)]);

@@ -50,12 +50,13 @@ typedef struct saltusi_planar {
   double* mu;                     /* [rows] */
 } saltusi_planar;
 
-/* Room for problems of up to `rows` rows, `bilateral` of them joints, and so many tangents of contacts with friction. */
+/* Capacity: `rows` rows, `bilateral` of them joints, and the number of tangents of contacts with
+ * friction. */
 void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, int tangents,
                            saltus_arena* arena);
 
 /* P [rows] is written when solved. */
-/* Whether bilateral rows of the last solution depend on each other. */
+/* Whether bilateral rows of the last solution are linearly dependent. */
 static inline bool saltusi_planar_dependent(const saltusi_planar* work) {
   return work->solver.block.n > 0 && work->solver.block.rank < work->solver.block.n;
 }

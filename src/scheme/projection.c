@@ -11,18 +11,20 @@
 #include <float.h>
 #include <string.h>
 
-/* Corrections: each squares what is left, or with old matrices shrinks it by the part of its length that
- * the first one moved. */
+/* Most corrections: each squares the remaining error, or with old matrices reduces it in proportion
+ * to the first displacement. */
 enum { CORRECTIONS_MAX = 40 };
 
 /* How often a correction may be halved. */
 enum { HALVES_MAX = 10 };
 
-/* Joints are closed when g no longer shrinks and is so many roundings of its terms. */
+/* Joints count as closed when g no longer shrinks and is below this many rounding errors of its
+ * terms. */
 static const double stalled = 1e4;
 
-/* Velocities off the joints have grown when they are more than so many times n^2 / |v|, or more than this part of n, with n
- * the change of velocity that joints make in a step: n / |v| is the angle that a body turns by. */
+/* The constraint violation of velocities has grown when it exceeds this multiple of n^2 / |v|, or
+ * this part of n, with n the velocity change by joints in a step: n / |v| is the rotation of a body
+ * in it. */
 static const double grown = 1.0;
 static const double most = 0.25;
 
@@ -55,7 +57,7 @@ void saltusi_projection_layout(saltusi_projection* p, const saltusi_eval* eval,
   p->failed = -1;
 }
 
-/* Rows, M and their factors at q1, and how large the terms of each joint are. */
+/* Rows, M and their factors at q1, and the size of the terms of each joint. */
 static saltus_status look(saltusi_projection* p, const saltusi_step* s, const saltus_point* at) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_operator_hold(&p->op, sys, at, NULL, 0);
@@ -74,7 +76,7 @@ static saltus_status look(saltusi_projection* p, const saltusi_step* s, const sa
   return p->op.status;
 }
 
-/* The largest g in units of its rounding, and where it is. */
+/* The largest g in units of its rounding, and its row. */
 static double worst_of(const saltusi_projection* p, int nj, int* where) {
   double worst = 0.0;
   *where = 0;
@@ -98,8 +100,8 @@ static double squares_of(const saltusi_projection* p, int nj, const double* g) {
   return sum;
 }
 
-/* q1 along the shift, as far as g shrinks: a step that turns bodies by radians leaves much. g of the new place is
- * the right-hand side then. */
+/* Moves q1 along the shift as far as g shrinks: steps that rotate bodies by radians leave large g.
+ * g at the new position then is the right-hand side. */
 static void move(saltusi_projection* p, const saltusi_step* s, const saltus_point* at) {
   const saltus_system* sys = &s->eval->sys;
   const saltus_dims* d = &sys->dims;
@@ -136,7 +138,7 @@ saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* 
     if (!(worst < 1e300) || k == CORRECTIONS_MAX) {
       break;
     }
-    if (k > 0 && worst > 0.1 * last) { /* far away: matrices of the present place */
+    if (k > 0 && worst > 0.1 * last) { /* slow convergence: matrices at the present position */
       status = look(p, s, &at);
       sys->ops->joints(sys->self, &at, p->op.rhs);
     }
@@ -157,7 +159,7 @@ saltus_status saltusi_project_joints(saltusi_projection* p, const saltusi_step* 
   return status;
 }
 
-/* U into the right-hand sides; whether it is more than rounding in some row. */
+/* U into the right-hand sides; whether it exceeds rounding in some row. */
 static bool joints_move(saltusi_projection* p, int nj, const double* v) {
   bool moves = false;
   for (int j = 0; j < nj; j++) {
@@ -169,7 +171,7 @@ static bool joints_move(saltusi_projection* p, int nj, const double* v) {
   return moves;
 }
 
-/* lambda = -W^-1 U into op.P; *moves says whether there is more than rounding. */
+/* lambda = -W^-1 U into op.P; *moves: U exceeds rounding. */
 static saltus_status find_velocity_impulses(saltusi_projection* p, saltusi_eval* eval,
                                             const saltus_point* at, bool* moves) {
   saltusi_operator_hold(&p->op, &eval->sys, at, NULL, 0);
@@ -224,8 +226,8 @@ saltus_status saltusi_projection_answer(saltusi_projection* p, saltusi_eval* eva
   return status;
 }
 
-/* Whether a = |lambda| is more than a step leaves, with n = |P + 2 lambda| and sizes |x|^2 = x^T W x: P without what turns
- * the sign of U. */
+/* Whether a = |lambda| exceeds the O(h^2) of a regular step, with n = |P + 2 lambda| and norms
+ * |x|^2 = x^T W x: P without the part that reverses U. */
 static bool has_grown(saltusi_projection* p, saltusi_eval* eval, const saltus_point* at,
                       const double* impulses) {
   const saltus_dims* d = &eval->sys.dims;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every scheme there is. To add one: its file, its line here, its page in docs/. */
+/* All schemes. To add one: its file, its line here, its page in docs/. */
 static const saltusi_scheme_ops* const registry[] = {
     &saltusi_moreau_jean,
     &saltusi_moreau_projected,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scheme.c - what surrounds every step: room for what it meets, checks of the new state, counters, commit.
+ * scheme.c - driver of a step: capacity, checks of the new state, counters, commit.
  */
 #include "scheme/scheme_internal.h"
 
@@ -16,8 +16,8 @@ static bool is_finite(const saltus_dims* dims, const saltus_state* state) {
   return saltusi_zero_times(dims->nq, state->q) + saltusi_zero_times(dims->nv, state->v) == 0.0;
 }
 
-/* Joints that depend on each other have to agree: where they do not, the impulses of least size hold
- * something between them, which is no motion of the system. */
+/* Linearly dependent joints have to be consistent: otherwise the impulses of least norm enforce a
+ * compromise, which is no motion of the system. */
 static saltus_status check_joints(saltus_scheme* scheme, double t, const saltus_state* at) {
   saltus_point point = saltusi_at(&scheme->eval, t, at->q, at->v);
   saltus_status status = saltusi_joints_contradict(scheme->joints, &scheme->eval, &point, false,
@@ -26,7 +26,7 @@ static saltus_status check_joints(saltus_scheme* scheme, double t, const saltus_
   return agree ? status : SALTUS_ERR_CONTRADICTION;
 }
 
-/* A report with nothing in it, member by member: zeroing the whole is a slow instruction in every step. */
+/* An empty report, member by member: zeroing the whole is slow in every step. */
 static void clear_report(saltus_step_report* report, double h) {
   report->active = 0;
   report->contacts = NULL;
@@ -50,7 +50,7 @@ static void clear_report(saltus_step_report* report, double h) {
   report->joint_impacts = NULL;
 }
 
-/* The step as the scheme sees it, in the room there is; see bind_step in create.c. */
+/* Step data of the scheme at the current capacity (bind_step in create.c). */
 static const saltusi_step* open_step(saltus_scheme* scheme, saltus_step_report* report) {
   const tried_from* tried = &scheme->tried_from;
   clear_report(report, tried->h);
@@ -76,8 +76,7 @@ static const saltusi_step* open_step(saltus_scheme* scheme, saltus_step_report* 
   return step;
 }
 
-/* Makes room for what a step met and did not find, whatever it made of that; true: it is to be done once
- * more. */
+/* Grows the capacity that a step lacked, for any status of the step; true: the step is repeated. */
 static bool make_room(saltus_scheme* scheme, saltus_status* status) {
   const saltusi_event_list* list = &scheme->events;
   if (scheme->eval.room.lacks) {
@@ -91,7 +90,7 @@ static bool make_room(saltus_scheme* scheme, saltus_status* status) {
   return false;
 }
 
-/* The law of a contact in a report: in a fixed set that shares laws only the contacts themselves know. */
+/* The law of a contact in a report. In a fixed set with shared laws only the report holds it. */
 static int law_in(const saltus_scheme* scheme, const saltus_step_report* report, int key) {
   if (scheme->eval.keys == NULL && !saltusi_laws_by_key(&scheme->eval.sys)) {
     for (int i = 0; i < report->active; i++) {
@@ -103,7 +102,7 @@ static int law_in(const saltus_scheme* scheme, const saltus_step_report* report,
   return saltusi_scheme_law(scheme, key);
 }
 
-/* What a step reports by key, with identities. */
+/* Adds identities to the contacts of a report. */
 static void name_contacts(const saltus_scheme* scheme, saltus_step_report* report) {
   const saltusi_event_list* list = &scheme->events;
   report->events = list->items;
@@ -152,7 +151,7 @@ static void scale_back(const saltus_scheme* scheme, saltus_step_report* report) 
   }
 }
 
-/* Impacts by their law at the start of the step, then the step from there. */
+/* Impacts by their law at the start of the step, then the step with the velocities after them. */
 static saltus_status jump_and_step(saltus_scheme* scheme) {
   saltusi_step* step = &scheme->step;
   scheme->jump->replaced = -1;
@@ -177,18 +176,19 @@ static saltus_status jump_and_step(saltus_scheme* scheme) {
   return status;
 }
 
-/* Whether contacts that follow from others change nothing: schemes that choose their steps share forces among them, and
- * laws of their own, orders of impacts and springs are of each contact. */
+/* Whether redundant contacts can be omitted without effect. Not for schemes that choose their
+ * steps, which distribute loads among them, nor with user-defined laws, orders of impacts or
+ * compliance, which apply to each contact. */
 static bool leaves_out(const saltus_scheme* scheme) {
   const saltusi_scheme_ops* ops = scheme->ops;
   return !ops->info.chooses_step && scheme->jump == NULL &&
          (ops->counts_each == NULL || !ops->counts_each(scheme->options));
 }
 
-/* One step of the scheme. Where it meets more than there is room for, room is made and the step done once
- * more; what that costs is no part of the work, which does not depend on memory. */
+/* One step of the scheme. If it exceeds the capacity, the capacity grows and the step is repeated.
+ * The repetition does not count as work, which does not depend on memory. */
 static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) {
-  enum { GROWTHS_MAX = 64 }; /* by half each: from 1 to more than there are numbers */
+  enum { GROWTHS_MAX = 64 }; /* by half each: from 1 to the range of the integers */
   const saltus_work work = scheme->eval.work;
   saltus_status status = SALTUS_OK;
   bool again = true;
@@ -213,12 +213,13 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     }
     again = make_room(scheme, &status);
   }
-  if (saltusi_failed(&scheme->eval)) { /* whatever was made of the values */
+  if (saltusi_failed(&scheme->eval)) { /* independent of the result computed from these values */
     const bool undefined = scheme->eval.failure->status == SALTUS_RETRY_NAN;
     status = undefined ? SALTUS_RETRY_NAN : SALTUS_ERR_SYSTEM;
   }
   if (again || status == SALTUS_RETRY_CAPACITY) {
-    status = SALTUS_ERR_SYSTEM; /* a fixed set that wants more, or one without end */
+    status =
+        SALTUS_ERR_SYSTEM; /* a fixed set that exceeds its capacity, or one that grows without bound */
   }
   name_contacts(scheme, report);
   if ((scheme->eval.sys.traits & SALTUSI_SCALED_ROWS) != 0 && scheme->clocks == NULL) {
@@ -241,9 +242,9 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   const saltus_work work = scheme->eval.work;
   scheme->eval.overflow = false;
   saltus_status status = do_step(scheme, report);
-  scheme->eval.work.steps += scheme->clocks == NULL; /* those of islands are counted */
+  scheme->eval.work.steps += scheme->clocks == NULL; /* steps of islands are counted separately */
   if (status != SALTUS_OK && !saltusi_failed(&scheme->eval) && saltusi_cancelled(&scheme->eval)) {
-    status = SALTUS_ERR_STOPPED; /* whatever it ran into after it was asked to end */
+    status = SALTUS_ERR_STOPPED; /* takes precedence over failures after the request to stop */
   }
   /* schemes that choose their step reject trial steps of such forces themselves */
   const bool overflow = scheme->eval.overflow && !scheme->ops->info.chooses_step;
@@ -259,7 +260,7 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1) {
     status = check_joints(scheme, t + report->h, to);
     if (status == SALTUS_RETRY_CAPACITY &&
-        make_room(scheme, &status)) { /* once more, with more memory */
+        make_room(scheme, &status)) { /* repeated with more memory */
       scheme->eval.work = work;
       return saltusi_scheme_try(scheme, t, h, from, to, report);
     }
@@ -335,7 +336,7 @@ void saltusi_scheme_commit(saltus_scheme* scheme) {
   scheme->dense[0] = oldest;
 }
 
-/* Names the first coordinate that is not a number. */
+/* Names the first coordinate that is not finite. */
 static saltus_status check_state(const saltus_scheme* scheme, const saltus_state* state) {
   const saltus_dims* dims = &scheme->eval.sys.dims;
   for (int i = 0; i < dims->nq + dims->nv; i++) {

@@ -21,8 +21,8 @@ typedef struct dense_step {
 
 enum { DENSE_STEPS = 3 };
 
-/* What is counted of a step when it is committed; a copy of the whole report would wait for the stores
- * that have just filled it. */
+/* Counters of a step, added when it is committed. A copy of the whole report would wait for the
+ * stores that have just filled it. */
 typedef struct tried_step {
   double h; /* s */
   const char* method;
@@ -32,14 +32,14 @@ typedef struct tried_step {
   int dry_events;
 } tried_step;
 
-/* Where a try went from, to be done once more when it has failed. */
+/* Start of a trial step, to repeat it after a failure. */
 typedef struct tried_from {
   double t, h;
   const saltus_state* from; /* NULL: there was none */
   saltus_state* to;
 } tried_from;
 
-/* One block has this struct, options and the scheme's own, another one all arrays. */
+/* One block holds this struct, options and the workspace of the scheme, another one all arrays. */
 struct saltus_scheme {
   const saltusi_scheme_ops* ops;
   saltus_allocator memory;
@@ -51,15 +51,15 @@ struct saltus_scheme {
   void* spare;  /* the scheme's struct in the next layout */
   void* arrays; /* block */
   size_t array_bytes;
-  saltusi_contact_keys keys; /* of a changing set */
+  saltusi_contact_keys keys; /* of a time-varying set */
   int* freed;                /* [nc] keys */
   bool* forgotten;           /* [nc] by key */
   double* marked;            /* memory at the last mark */
   saltusi_contact_table marked_table;
   size_t carried;                /* doubles of memory */
   double* memory0;               /* carried so far */
-  double* memory1;               /* carried by the last try */
-  saltus_state next;             /* where a committed step is tried first */
+  double* memory1;               /* carried by the last trial step */
+  saltus_state next;             /* trial state of a committed step */
   saltus_contact_step* contacts; /* [nc] */
   double* joint_impulses;        /* [nj] */
   double* joint_impacts;         /* [nj] */
@@ -68,30 +68,30 @@ struct saltus_scheme {
   double* atol_v;                /* [nv] */
   saltus_tally tally;            /* points to the counts below */
   long long* limited;            /* [nq + nv + nc] */
-  tried_step tried;              /* of the last try */
+  tried_step tried;              /* of the last trial step */
   tried_from tried_from;
-  saltusi_step step; /* as the scheme sees it; what stays the same is written by the layout */
+  saltusi_step step; /* argument of the scheme; constant members are written by the layout */
   bool closed;       /* out of the step */
-  saltusi_probe_record undefined; /* found by a try that is done once more */
+  saltusi_probe_record undefined; /* found by a repeated trial step */
   double* q_error;                /* [nq] */
   double* v_error;                /* [nv] */
-  bool projects;                  /* positions are moved back onto joints */
-  saltusi_projection* projection; /* NULL: they are not */
+  bool projects;                  /* positions are projected onto joints */
+  saltusi_projection* projection; /* NULL: no projection */
   saltusi_projection*
       response; /* of joints to impacts, of schemes that do not locate events; NULL: not needed */
   saltusi_row_block contact_row; /* [3 rows] of one contact, for the response */
   saltusi_joints*
-      joints; /* NULL: fewer than two rows. To distinguish a contradiction from joints that say the same twice */
+      joints; /* NULL: fewer than two rows. Distinguishes inconsistent from redundant joints */
   saltusi_contradiction disagreement;
   bool stops_at_gain;            /* an impact that creates energy ends the run */
-  saltus_event gain;             /* of the last try that it ended */
-  saltusi_event_list events;     /* of the last try; a block of its own, which grows */
-  saltusi_async_islands* clocks; /* NULL: one for all */
-  const saltus_contact_law* own; /* laws as the system has them */
-  bool jumps;                    /* impacts are none of the scheme's business */
-  saltusi_impact_step* jump;     /* NULL: they are */
+  saltus_event gain;             /* of the last trial step that it ended */
+  saltusi_event_list events;     /* of the last trial step; a separate block, which grows */
+  saltusi_async_islands* clocks; /* NULL: all islands step together */
+  const saltus_contact_law* own; /* laws of the system */
+  bool jumps;                    /* impacts are solved outside of the scheme */
+  saltusi_impact_step* jump;     /* NULL: impacts are solved by the scheme */
   size_t dense_count;            /* doubles of dense output of a step */
-  dense_step dense[DENSE_STEPS]; /* the last try, then committed steps, latest first */
+  dense_step dense[DENSE_STEPS]; /* the last trial step, then committed steps, latest first */
 };
 
 /* registry.c */
@@ -101,14 +101,16 @@ saltus_status saltusi_registry_refuse(const char* name, saltus_log log);
 /* scheme.c: counts a step that a method took; NULL: the only one. */
 void saltusi_tally_method(saltus_tally* tally, const char* method);
 
-/* create.c: lays out anew with what the last try lacked; what is carried, and dense output, go along. */
+/* create.c: new layout with the capacity that the last trial step lacked; carried data and dense
+ * output are copied. */
 saltus_status saltusi_scheme_grow(saltus_scheme* scheme);
-/* Room for exactly so many contacts of a changing set, all keys free. */
+/* Capacity for exactly so many contacts of a time-varying set, all keys free. */
 saltus_status saltusi_scheme_fit(saltus_scheme* scheme, int contacts);
-/* Room for as many events of a step; those that are there are kept. SALTUS_ERR_MEMORY with a message. */
+/* Capacity for so many events of a step; existing events are kept. SALTUS_ERR_MEMORY with a
+ * message. */
 saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted);
 
-/* carried_state.c: gives free the keys that the committed step did not use, and forgets what was kept of them. */
+/* carried_state.c: releases keys that the committed step did not use, and clears their data. */
 void saltusi_scheme_settle(saltus_scheme* scheme);
 
 #endif

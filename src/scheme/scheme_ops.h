@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scheme_ops.h - what a scheme is to the driver: its mathematics, and nothing else.
+ * scheme_ops.h - interface between a scheme and its driver: the mathematics of a scheme alone.
  *
  * The driver validates, owns memory, counts, checks the new state and commits. A scheme takes its
  * arrays from an arena and computes (q1, v1) from (q0, v0); it may not allocate, print, or change
@@ -17,13 +17,13 @@
 
 #include <stdint.h>
 
-/* Events that a step met. Where there are more than room for them the step is done once more. */
+/* Events of a step. If there are more than the capacity, the step is repeated. */
 typedef struct saltusi_event_list {
   saltus_event* items; /* [room] */
   int room, count;
 } saltusi_event_list;
 
-/* One step as the scheme sees it. */
+/* Arguments of one step of a scheme. */
 typedef struct saltusi_step {
   saltusi_eval* eval;
   double t, h;
@@ -31,8 +31,8 @@ typedef struct saltusi_step {
   const double* v0;              /* [nv] */
   double* q1;                    /* [nq] out */
   double* v1;                    /* [nv] out */
-  const double* memory0;         /* what the scheme carried here */
-  double* memory1;               /* out: what it carries on */
+  const double* memory0;         /* carried data of the scheme at the start */
+  double* memory1;               /* out: carried data at the end */
   saltus_contact_step* contacts; /* [nc] out: the first report->active */
   double* joint_impulses;        /* [nj] out */
   double*
@@ -54,7 +54,7 @@ typedef struct saltusi_step {
 static inline void saltusi_step_event(const saltusi_step* step, const saltus_event* event) {
   saltusi_event_list* list = step->events;
   if (list == NULL) {
-    return; /* nobody asks */
+    return; /* not requested */
   }
   if (list->count < list->room) {
     list->items[list->count] = *event;
@@ -62,33 +62,33 @@ static inline void saltusi_step_event(const saltusi_step* step, const saltus_eve
   list->count++;
 }
 
-/* A question about the motion inside a step. */
+/* A query of the motion inside a step. */
 typedef struct saltusi_dense_query {
   saltusi_eval* eval;
-  double* data; /* what the step left; a scheme may complete it */
+  double* data; /* dense output of the step; a scheme may complete it */
   double t;     /* s, within the step */
   saltus_side side;
-  bool
-      smooth; /* of the motion on which accumulations of impacts are closed contact, for sums of work */
-  double* q; /* [nq] out */
-  double* v; /* [nv] out */
+  bool smooth; /* of the motion with Zeno points replaced by closed contact, for sums of work */
+  double* q;   /* [nq] out */
+  double* v;   /* [nv] out */
 } saltusi_dense_query;
 
-/* An accumulation of impacts at one time of the query. With the smooth motion a bouncing contact is
- * closed; its bounces are then impulses along one direction, `mass` times the change of its speed. */
+/* A Zeno sequence of impacts at the time of a query. In the smooth motion a bouncing contact is
+ * closed; its impacts are then impulses along one direction, `mass` times the change of its
+ * speed. */
 typedef struct saltusi_bounce_inside {
   int key;
-  double start;         /* m/s, with which they begin */
+  double start;         /* m/s, initial speed of the sequence */
   double speed;         /* m/s, of the contact */
-  double since, launch; /* s and m/s, start of the flight at hand */
-  double* mass;         /* [3 nc] kg, in: room */
+  double since, launch; /* s and m/s, start of the current flight */
+  double* mass;         /* [3 nc] kg, in: workspace */
 } saltusi_bounce_inside;
 
-/* Describes doubles of a scheme; of the system only what does not depend on contacts. */
+/* Describes doubles of a scheme, by data of the system that do not depend on contacts. */
 typedef void saltusi_transfer_fn(const void* options, const saltus_system* sys,
                                  saltusi_state_transfer* carry);
 
-/* A contact at the start of a step, all else zero, member by member: see clear_report in scheme.c. */
+/* A contact at the start of a step, all else zero, member by member (clear_report in scheme.c). */
 static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law, double gap) {
   c->key = key;
   c->law = law;
@@ -111,24 +111,25 @@ static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law
 
 typedef struct saltusi_scheme_ops {
   saltus_scheme_info info;
-  size_t work_size; /* the scheme's own struct, zeroed before layout */
+  size_t work_size; /* workspace struct of the scheme, zeroed before layout */
 
   /* Doubles carried from step to step beyond q and v; NULL: none. */
   size_t (*memory_count)(const void* options, const saltus_system* sys);
-  /* The same doubles one after the other, which of them are a contact's. NULL: of none. */
+  /* The layout of the same doubles, with those that belong to contacts. NULL: none do. */
   saltusi_transfer_fn* carry_memory;
-  /* Whether doubles that were read from outside are values that a step could have written; NULL: all numbers are. */
+  /* Whether doubles from outside are values that a step could have written; NULL: all finite values
+   * are. */
   bool (*memory_valid)(const void* options, const saltus_system* sys, const double* memory);
-  /* Whether the system has what the options ask for, with a message when not; NULL: always. */
+  /* Whether the system supports the options, with a message when not; NULL: always. */
   saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
-  /* Whether two contacts of the same rows are not one, as springs side by side are; NULL: they are. */
+  /* Whether contacts with equal rows are distinct, as parallel springs are; NULL: they are not. */
   bool (*counts_each)(const void* options);
-  /* Takes every array from the arena, for eval->sys and with eval->room. Runs twice: first the arena only
-   * counts; and once more, over new zeros, whenever a step lacked room: nothing that a step needs may be
-   * in `work` alone. */
+  /* Takes every array from the arena, for eval->sys and the capacity eval->room. Called twice: the
+   * first time the arena only counts. Called again, over new zeros, whenever a step lacked
+   * capacity: no data that a step needs may be in `work` alone. */
   void (*layout)(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena);
-  /* Of a scheme that chooses its step, h is the most it may take; it writes what it took into
-   * report->h and carries what it proposes next in its memory. */
+  /* For a scheme that chooses its step, h is the largest allowed step. It writes the accepted
+   * length into report->h and carries its next proposal in its memory. */
   saltus_status (*step)(void* work, const void* options, const saltusi_step* step);
 
   /* Doubles that describe the motion inside one step; NULL: no dense output. The driver keeps those of
@@ -136,29 +137,29 @@ typedef struct saltusi_scheme_ops {
   size_t (*dense_count)(const void* options, const saltus_system* sys);
   saltusi_transfer_fn* carry_dense; /* as carry_memory */
   saltus_status (*dense)(void* work, const void* options, const saltusi_dense_query* query);
-  /* One contact at the time of the query; NULL: its forces are not known inside the step. */
+  /* One contact at the time of the query; NULL: its forces are undefined inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact);
-  /* ? nothing. W at the time of a query: of friction in rows that are no slip of a contact (rolling, spin, joints), and of
-   * what moves by itself in them. */
+  /* ? nothing. W at the time of a query: power of friction in rows other than slip of a contact
+   * (rolling, spin, joints), and of prescribed motion in them. */
   void (*dense_power)(void* work, const void* options, const saltusi_dense_query* query,
                       double power[2]);
   /* ? nothing. J, the same of the impacts of the step. */
   void (*dense_work)(void* work, const void* options, const saltusi_dense_query* query,
                      double into[2]);
-  /* [nj] N of joints, and N s that they gave since the start of the step, either may be NULL; NULL: not
-   * known. */
+  /* [nj] N of joints, and N s since the start of the step; either may be NULL. NULL: not
+   * available. */
   void (*dense_joints)(void* work, const void* options, const saltusi_dense_query* query,
                        double* force, double* lasting);
-  /* The accumulation of impacts that the step passes over; false: none. NULL: never. */
+  /* The Zeno sequence of impacts that the step extrapolates; false: none. NULL: never. */
   bool (*dense_bounce)(void* work, const void* options, const saltusi_dense_query* query,
                        saltusi_bounce_inside* bounce);
-  /* [3 nc + nj] N, of contacts and joints at the state q0, v0 at t, after all that happened there.
-   * memory1 is room. NULL: not known. */
+  /* [3 nc + nj] N, of contacts and joints at the state q0, v0 at t, after all events there. memory1
+   * is workspace. NULL: not available. */
   saltus_status (*forces)(void* work, const void* options, const saltusi_step* step,
                           double* forces);
-  bool own_clocks; /* parts of a system that cannot influence each other may have one each */
-  int runs_ahead;  /* positions that are computed before they are given out */
+  bool own_clocks; /* independent islands of a system may step asynchronously */
+  int runs_ahead;  /* positions that are computed ahead of the returned one */
 } saltusi_scheme_ops;
 
 /* The table of an options struct S from its fields, and the public function that gives its defaults. */
@@ -177,48 +178,50 @@ typedef struct saltusi_scheme_ops {
   .work_size = sizeof(W), .memory_count = memory_count, .carry_memory = carry_memory,              \
   .layout = layout, .step = step
 
-/* What a scheme says of itself that goes from event to event with order p. */
+/* Description of an event-driven scheme of order p. */
 #define SALTUSI_LOCATES_EVENTS(label, text, origin, p)                                             \
   .name = (label), .summary = (text), .source = (origin), .order = (p), .smooth_order = (p),       \
   .locates_events = true, .dense = true
 
-/* What the schemes treat that solve all of one step at once, impacts among it. */
+/* Features of the schemes that solve one step with its impacts at once. */
 #define SALTUSI_TREATS_STEPWISE                                                                    \
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS |               \
    SALTUS_TREATS_LAWS)
 
-/* A step from given data into given places; commits nothing but the work counters, says nothing. */
+/* A trial step from given data into given arrays; commits nothing but the work counters, without
+ * messages. */
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                  const saltus_state* from, saltus_state* to,
                                  saltus_step_report* report);
 
-/* A question that is asked beside the flag `cancel`; true ends the step. */
+/* A callback that is polled beside the flag `cancel`; true ends the step. */
 void saltusi_scheme_poll(saltus_scheme* scheme, bool (*poll)(void* who), void* who);
-/* Who is told which contacts the work of contact problems goes to. */
+/* Receiver of the work of contact problems by contact. */
 void saltusi_scheme_effort(saltus_scheme* scheme, saltusi_effort effort);
 
-/* Says why the last try failed, whose states still have to be there; returns the status. */
+/* Reports why the last trial step failed, whose states must still exist; returns the status. */
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
                                      double h);
 
-/* What a callback said that failed in the last step, or since then in the dense output. */
+/* Failure of a callback in the last step, or since then in the dense output. */
 saltus_failure* saltusi_scheme_failure(saltus_scheme* scheme);
 
-/* Errors that the embedded method estimated in the last try. */
+/* Errors that the embedded method estimated in the last trial step. */
 void saltusi_scheme_errors(const saltus_scheme* scheme, const double** q_error,
                            const double** v_error);
 
-/* Who has a key since the last committed step or try. Of a fixed set it is the key. */
+/* Identity of the contact with a key since the last committed or trial step. In a fixed set it is
+ * the key. */
 uint64_t saltusi_scheme_identity(const saltus_scheme* scheme, int key);
-/* The law of the contact with a key, place in those of the system; -1: nobody has it. */
+/* The law of the contact with a key, index in those of the system; -1: the key is unused. */
 int saltusi_scheme_law(const saltus_scheme* scheme, int key);
 
-/* Keys that there can be at present: the length of arrays by key. */
+/* Present number of keys: the length of arrays by key. */
 int saltusi_scheme_workspace(const saltus_scheme* scheme);
 
 const saltus_scheme_info* saltusi_scheme_info(const saltus_scheme* scheme);
 
-/* Whether impacts are located and forces are known inside a step, apart from each other. */
+/* Whether impacts are located, and forces inside a step are available separately from them. */
 bool saltusi_scheme_knows_forces(const saltus_scheme* scheme);
 
 /* Other options and tolerances per coordinate (NULL: none) from the next step on; the sizes of the
@@ -226,10 +229,10 @@ bool saltusi_scheme_knows_forces(const saltus_scheme* scheme);
 saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
                                     const double* atol_q, const double* atol_v);
 
-/* Dense output of the last committed step as plain doubles, to be kept and asked later. */
+/* Dense output of the last committed step as plain doubles, for later queries. */
 size_t saltusi_scheme_dense_count(const saltus_scheme* scheme);
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data);
-/* The same doubles of a time when there was room for other contacts, as they are laid out now. */
+/* The same doubles from a layout with another contact capacity, in the present layout. */
 /* SALTUS_ERR_INPUT after a message where bytes for saltus_scheme_memory_load name contacts that do not exist at a state. */
 saltus_status saltusi_scheme_memory_check(saltus_scheme* scheme, const saltus_state* state,
                                           const void* bytes, size_t size);
@@ -243,13 +246,14 @@ void saltusi_scheme_dense_contact_ask(saltus_scheme* scheme, double* data,
                                       const saltusi_dense_query* at, int key,
                                       saltus_contact_inside* contact);
 
-/* Impulses of joints [nj] that answer the impacts of a step, of schemes that do not distinguish them, at its end; false: there
- * are none. Not part of the motion: work is not counted. */
+/* Response of joints [nj] to the impacts of a step at its end, for schemes that do not separate
+ * them; false: there are none. Not part of the motion: work is not counted. */
 bool saltusi_scheme_joint_impacts(saltus_scheme* scheme, const saltus_step_report* report,
                                   const saltus_state* end, double* impacts);
 
-/* What lasting forces gave from the start of the last committed step to the time of the query: [3 nc]
- * N s of contacts, then [nj] of joints. Only for a scheme that knows its forces. */
+/* Impulses of non-impulsive forces from the start of the last committed step to the time of the
+ * query: [3 nc] N s of contacts, then [nj] of joints. Only for schemes with forces inside a
+ * step. */
 void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_query* at,
                                   double* lasting);
 
@@ -257,27 +261,28 @@ void saltusi_scheme_dense_lasting(saltus_scheme* scheme, const saltusi_dense_que
 void saltusi_scheme_dense_forces(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  double* forces);
 
-/* W of friction in rows that are no slip of a contact, and of what moves by itself in them, inside the last step. */
+/* W of friction in rows other than slip of a contact, and of prescribed motion in them, inside the
+ * last step. */
 void saltusi_scheme_dense_power(saltus_scheme* scheme, const saltusi_dense_query* at,
                                 double power[2]);
 /* J, the same of its impacts. */
 void saltusi_scheme_dense_work(saltus_scheme* scheme, double work[2]);
-/* The accumulation of impacts that the last committed step passes over; false: none. */
+/* The Zeno sequence of impacts that the last committed step extrapolates; false: none. */
 bool saltusi_scheme_dense_bounce(saltus_scheme* scheme, const saltusi_dense_query* at,
                                  saltusi_bounce_inside* bounce);
 
-/* Forces [3 nc + nj] N right of the time of a state that the scheme has just reached, or starts from.
- * SALTUS_ERR_UNSUPPORTED where the scheme does not know them. */
+/* Forces [3 nc + nj] N right of the time of a state that the scheme has just reached, or starts
+ * from. SALTUS_ERR_UNSUPPORTED where the scheme has none. */
 saltus_status saltusi_scheme_forces(saltus_scheme* scheme, const saltus_state* state,
                                     double* forces);
 
-/* Islands that step on clocks of their own; 0: one for all. */
+/* Number of asynchronous islands; 0: all step together. */
 int saltusi_scheme_islands(const saltus_scheme* scheme);
-/* An island as a system of its own, and its velocities and contacts in the whole. */
+/* An island as a system, and its velocities and contacts in the whole. */
 const saltus_system* saltusi_scheme_island_system(const saltus_scheme* scheme, int island,
                                                   const int** velocities, const int** contacts);
 
-/* A step of an island that is part of the last committed one, until the next try. */
+/* A step of an island that is part of the last committed one, valid until the next trial step. */
 typedef struct saltusi_island_step {
   saltus_scheme* scheme; /* of the island */
   const saltus_step_report* report;
@@ -287,7 +292,7 @@ typedef struct saltusi_island_step {
 /* Number i of them, in order of time; false: there is none. */
 bool saltusi_scheme_island_step(saltus_scheme* scheme, int island, int i,
                                 saltusi_island_step* step);
-/* What the queries above say, of such a step. */
+/* The queries above for such a step. */
 saltus_status saltusi_island_motion(const saltusi_island_step* step, const saltusi_dense_query* at);
 void saltusi_island_forces(const saltusi_island_step* step, const saltusi_dense_query* at,
                            double* forces);
@@ -297,17 +302,17 @@ bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_
 /* As at creation: nothing carried, no dense output; counters go on. */
 void saltusi_scheme_restart(saltus_scheme* scheme);
 
-/* Remembers what the scheme carries, and goes back to it: commits in between are undone. */
+/* Stores the carried data of the scheme, and restores them: commits in between are undone. */
 void saltusi_scheme_mark(saltus_scheme* scheme);
 void saltusi_scheme_undo(saltus_scheme* scheme);
 
-/* Makes the memory of the last try the scheme's memory. */
+/* Makes the memory of the last trial step the memory of the scheme. */
 void saltusi_scheme_commit(saltus_scheme* scheme);
 
-/* saltus_scheme_dense over the last `steps` committed steps, 1 or 2; says nothing. */
+/* saltus_scheme_dense over the last `steps` committed steps, 1 or 2; without messages. */
 saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps, const saltusi_dense_query* at);
 
-/* create.c: a scheme with one clock. */
+/* create.c: a scheme without asynchronous islands. */
 saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out);
 
 /* The motion inside the step that was tried last and is not committed; times outside are moved to its ends. */

@@ -11,9 +11,9 @@
  *               acceleration of its gap, or with a rebound height U'^2 / 2|gamma| below the option,
  *               is closed: U' = 0, and held from then on until lambda vanishes
  *
- *   friction    P_T in the same problem at the end of the step. Closed contacts stick and slip as the friction problem on
- *               accelerations says at every stage (friction_mode.h); what stuck in all of them has U_T = 0 at the end, and so has
- *               slip that the forces at the start would turn within the step
+ *   friction    P_T in the same problem at the end of the step. Closed contacts stick and slip by the friction problem on
+ *               accelerations at every stage (friction_mode.h); U_T = 0 at the end for contacts that stick in all stages, and for
+ *               slip that the forces at the start would reverse within the step
  *
  *               Without contact forces other friction laws than Coulomb's are part of that problem too, their forces as
  *               impulses of the step
@@ -30,8 +30,8 @@
 #include <float.h>
 #include <string.h>
 
-/* Slip below this part of the largest velocity, or of what forces do in a step, is none: what is left where it ends at
- * the end of a step has no direction. */
+/* Slip below this part of the largest velocity, or of the velocity change by forces in a step,
+ * counts as zero: a remainder at the end of a step has no direction. */
 static const double no_slip = 1e-12;
 static const double small_push = 1e-6;
 
@@ -53,7 +53,7 @@ typedef struct splitting_work {
   /* friction of closed contacts */
   saltusi_friction_modes grips;
   saltusi_friction_mode_decision decision;
-  bool* still;   /* [nc] by place in keys: U_T = 0 at the end of the step */
+  bool* still;   /* [nc] by index in keys: U_T = 0 at the end of the step */
   bool* touched; /* [nc] by key, with friction laws: at the start of the run */
 } splitting_work;
 
@@ -79,7 +79,7 @@ saltus_splitting_options saltus_splitting_options_default(void) {
 }
 
 /* Whether the run has started, then one number per contact: 1 while it is closed. */
-/* Then what friction laws remember. */
+/* Then the state variables of friction laws. */
 static size_t memory_laws(const saltus_system* sys) {
   return saltusi_frictions_special(sys) ? saltusi_warm_count(SALTUS_WARM_START_NO, sys) : 0;
 }
@@ -146,8 +146,8 @@ static void combine(int n, const double* x0, double h, const double* weights, co
   }
 }
 
-/* Whether forces at the start of the step turn the slip of closed contact c within it; the decision is that of the
- * start, a [nv] the acceleration. */
+/* Whether forces at the start of the step reverse the slip of closed contact c within it; the
+ * friction modes are those of the start, a [nv] the acceleration. */
 static bool turns(const splitting_work* w, const saltusi_step* s, int c, const double* a) {
   const saltusi_operator* op = &w->decision.op;
   const saltusi_friction_mode* grip = &w->grips.of[w->keys[c]];
@@ -175,7 +175,7 @@ static saltus_status accelerate(splitting_work* w, const saltusi_step* s, const 
     return status;
   }
   double weight = s->h * saltusi_rkf45.b[stage];
-  for (int c = 0; c < w->count; c++) { /* lasting impulses, for the report */
+  for (int c = 0; c < w->count; c++) { /* non-impulsive impulses, for the report */
     for (int r = op->first[c]; r < op->first[c + 1]; r++) {
       s->contacts[c].impulse[r - op->first[c]] += weight * op->P[r];
     }
@@ -186,7 +186,7 @@ static saltus_status accelerate(splitting_work* w, const saltusi_step* s, const 
             weight * saltusi_friction_mode_drag(grip, k) * grip->slip[k];
       }
       bool sticks = !grip->slips;
-      if (stage == 0) { /* what turns goes on smoothly */
+      if (stage == 0) { /* slip that reverses is continued smoothly */
         w->grips.of[w->keys[c]].keeps = turns(w, s, c, a);
         w->still[c] = sticks || w->grips.of[w->keys[c]].keeps;
       }
@@ -231,7 +231,7 @@ static saltus_status flow(splitting_work* w, const saltusi_step* s) {
   return SALTUS_OK;
 }
 
-/* Place of a contact in the report, added when it is new. */
+/* The contact in the report, appended when it is new. */
 static saltus_contact_step* reported(const saltusi_step* s, int key, int law, double gap) {
   for (int i = 0; i < s->report->active; i++) {
     if (s->contacts[i].key == key) {
@@ -254,7 +254,8 @@ static bool is_bonded(const splitting_work* w, const saltus_contact_law* law, in
   return w->impact.laws.fresh ? w->touched[key] : (bits & SALTUSI_LAW_BONDED) != 0;
 }
 
-/* Friction laws in this step: what they remember, and what touches where a run begins. */
+/* Friction laws of this step: their state variables, and the contacts that are closed at the start
+ * of a run. */
 static saltus_status open_laws(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_warm_open(&w->impact, s->memory0 + 1 + sys->dims.nc, s->h);
@@ -272,7 +273,7 @@ static saltus_status open_laws(splitting_work* w, const saltusi_step* s) {
   return status;
 }
 
-/* For the next step, and work beside that of slips. */
+/* State variables for the next step, and work of rows other than slip. */
 static void close_laws(splitting_work* w, const saltusi_step* s, int count) {
   const saltusi_operator* op = &w->impact;
   const int nj = s->eval->sys.dims.nj;
@@ -294,7 +295,7 @@ static void close_laws(splitting_work* w, const saltusi_step* s, int count) {
   }
 }
 
-/* Slip before the step, where a contact does not remember it. */
+/* Slip before the step, where it is not stored with the contact. */
 static void note_slips(splitting_work* w, const saltusi_step* s, int i, int row, int rows) {
   double u[SALTUS_CONE_ROWS];
   for (int k = 0; k < rows; k++) {
@@ -396,7 +397,7 @@ static saltus_status impact(splitting_work* w, const saltusi_step* s, int count)
   return SALTUS_OK;
 }
 
-/* Joints, normals of active contacts, and tangents of those that stick. */
+/* Rows of joints, normals of active contacts, and tangents of sticking contacts. */
 static void hold(splitting_work* w, const saltus_system* sys, const saltus_point* at) {
   if (w->grips.of == NULL) {
     saltusi_operator_hold(&w->impact, sys, at, w->keys, w->count);
@@ -450,8 +451,9 @@ static int find_exceeding(splitting_work* w, const saltusi_step* s) {
   return worst;
 }
 
-/* U of the held contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. Tangents whose friction would exceed its bound are
- * released one by one: these contacts slip in the next step. Redundant ones bear what they leave. */
+/* U of the active contacts and the joints becomes 0: v1 <- v1 - M^-1 G (G^T M^-1 G)^-1 U. Tangents
+ * whose friction would exceed its bound are released one by one: these contacts slip in the next
+ * step. Redundant contacts bear the remainder. */
 static saltus_status stop(splitting_work* w, const saltusi_step* s) {
   int nj = s->eval->sys.dims.nj;
   saltus_status status = find_stop(w, s);
@@ -476,7 +478,7 @@ static saltus_status stop(splitting_work* w, const saltusi_step* s) {
   return SALTUS_OK;
 }
 
-/* A contact that is held from now on. */
+/* A contact becomes active. */
 static void begin_grip(splitting_work* w, const saltusi_eval* eval, int key, int law) {
   if (w->grips.of != NULL) {
     saltusi_friction_mode_begin(&w->grips.of[key], eval, law);
@@ -491,7 +493,7 @@ static bool any_still(const splitting_work* w) {
   return any;
 }
 
-/* Slip of held contacts at both ends of the step. */
+/* Slip of active contacts at both ends of the step. */
 static void report_slip(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   for (int end = 0; w->grips.of != NULL && end < 2; end++) {
@@ -510,7 +512,7 @@ static void report_slip(splitting_work* w, const saltusi_step* s) {
   }
 }
 
-/* Contacts that carry a force stay closed. */
+/* Contacts with a compressive force stay closed. */
 static saltus_status find_pressing(splitting_work* w, const saltusi_step* s,
                                    const saltus_point* at) {
   bool rough = w->grips.of != NULL;
@@ -525,7 +527,7 @@ static saltus_status find_pressing(splitting_work* w, const saltusi_step* s,
   return status;
 }
 
-/* Active contacts that an impact throws apart, faster than forces move them in a step, are active no more. */
+/* Releases active contacts that separate faster than the velocity change by forces in a step. */
 static saltus_status release_thrown(splitting_work* w, const saltusi_step* s,
                                     const saltus_point* at) {
   const saltus_system* sys = &s->eval->sys;
@@ -553,8 +555,8 @@ static saltus_status release_thrown(splitting_work* w, const saltusi_step* s,
   return SALTUS_OK;
 }
 
-/* Which contacts are held in the next step: those held before and those that just closed, as far as
- * they carry a force. */
+/* Active contacts of the next step: those active before and those that just closed, as far as they
+ * have a compressive force. */
 static saltus_status close_contacts(splitting_work* w, const saltus_splitting_options* o,
                                     const saltusi_step* s, int impacts) {
   const saltus_system* sys = &s->eval->sys;
@@ -567,7 +569,7 @@ static saltus_status close_contacts(splitting_work* w, const saltus_splitting_op
   if (status != SALTUS_OK) {
     return status;
   }
-  /* acceleration with the held contacts but without the new ones */
+  /* acceleration with the active contacts but without the new ones */
   status = w->grips.of != NULL && w->count > 0
                ? saltusi_friction_mode_decide(&w->decision, &w->grips, s->eval, &at, w->keys,
                                               w->count, w->a)
@@ -603,7 +605,7 @@ static saltus_status close_contacts(splitting_work* w, const saltus_splitting_op
   return status;
 }
 
-/* A body that lies on a contact from the start is held from the start. */
+/* A contact that is closed and at rest at the start is active from the start. */
 static saltus_status close_at_start(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
@@ -622,8 +624,9 @@ static saltus_status close_at_start(splitting_work* w, const saltusi_step* s) {
   return status;
 }
 
-/* The law of each contact. A held one whose features ended is not listed, though its gap is within the reach of the list: it has no law and
- * is released. A list without reach leaves out closed contacts by rounding of their gap; then the law is that of the key. */
+/* The law of each contact. An active contact that is not listed, though its gap is within the reach
+ * of the list, has lost its features: it has no law and is released. A list without reach omits
+ * closed contacts by rounding of their gap; then the law is that of the key. */
 static saltus_status find_laws(splitting_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const bool by_key = saltusi_laws_by_key(sys);
@@ -652,7 +655,7 @@ static saltus_status find_laws(splitting_work* w, const saltusi_step* s) {
   return status;
 }
 
-/* Slip that is none: rounding of velocities, and of what forces would do to them in a step. */
+/* Slip that counts as zero: rounding of velocities, and of their change by forces in a step. */
 static saltus_status measure_slow(splitting_work* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
@@ -667,7 +670,7 @@ static saltus_status measure_slow(splitting_work* w, const saltusi_step* s) {
   return status;
 }
 
-/* The contacts that are held in this step. */
+/* The active contacts of this step. */
 static saltus_status find_held(splitting_work* w, const saltusi_step* s) {
   const double* flags = s->memory0 + 1;
   w->count = 0;
@@ -694,7 +697,7 @@ static saltus_status find_held(splitting_work* w, const saltusi_step* s) {
   return status;
 }
 
-/* An impulse that stops an approach faster than what the forces do in one step is an impact. */
+/* An impulse that stops an approach above the velocity change by forces in a step is an impact. */
 static void judge_impacts(splitting_work* w, const saltusi_step* s, int impacts) {
   const saltus_dims* d = &s->eval->sys.dims;
   for (int i = 0; i < d->nv; i++) {

@@ -13,13 +13,14 @@ const char* const saltusi_warm_start_names[] = {"yes", "no", NULL};
 /* Fewest contacts of a system that keeps impulses. */
 enum { CONTACTS_MIN = 3 };
 
-/* Doubles of one contact: its impulse, and with friction its slip parameter; with friction laws beyond Coulomb's what
- * they remember. */
+/* Doubles of one contact: its impulse, and with friction its slip parameter; with friction laws
+ * beyond Coulomb's their state variables. */
 static int kept_each(int warm_start, const saltus_system* sys) {
   if (saltusi_frictions_special(sys)) {
     return SALTUS_CONE_ROWS + 1 + SALTUSI_FRICTION_STATE;
   }
-  bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0; /* there may be more */
+  bool changing =
+      (sys->traits & SALTUS_CHANGING_CONTACTS) != 0; /* the number of contacts may grow */
   if (warm_start != SALTUS_WARM_START_YES || (sys->dims.nc < CONTACTS_MIN && !changing)) {
     return 0;
   }

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Cosine of the angle within which normals are those of one place. */
+/* Cosine of the largest angle between normals of the same contact region. */
 static const double same_side = 0.5;
 
 void saltusi_warm_start_transfer_layout(saltusi_warm_start_transfer* a, const saltusi_operator* op,
@@ -58,7 +58,7 @@ static bool find_place(const saltus_system* sys, const saltus_point* at, int key
   return sys->ops->place(sys->self, at, at->keys->table.identity[key], place) == SALTUS_OK;
 }
 
-/* Whether two rows are between the same bodies, on the same side. */
+/* Whether two rows connect the same bodies, with normals on the same side. */
 static bool same_place(const saltusi_row_block* rows, int x, int y, int linear) {
   const int last = rows->entries[x] - 1;
   return rows->entries[y] == last + 1 && columns_of(rows, y)[0] == columns_of(rows, x)[0] &&
@@ -70,7 +70,7 @@ static bool same_place(const saltusi_row_block* rows, int x, int y, int linear) 
 static int nearest(saltusi_warm_start_transfer* a, const saltusi_operator* op,
                    const saltus_system* sys, const saltus_point* at,
                    const saltus_contact_step* contacts, int linear, const double point[3]) {
-  const int row = op->count; /* of the ancestor, behind those that are taken */
+  const int row = op->count; /* of the ancestor, behind the rows in use */
   int found = -1;
   double least = INFINITY;
   for (int link = a->head[columns_of(&op->rows, row)[0]]; link > 0; link = a->next[link - 1]) {
@@ -93,7 +93,7 @@ static int nearest(saltusi_warm_start_transfer* a, const saltusi_operator* op,
   return found;
 }
 
-/* What the ancestor, whose `count` rows are behind those that are taken, carried. */
+/* Adds the impulses of the ancestor, whose `count` rows are behind the rows in use. */
 static void hand_over(saltusi_operator* op, const double* kept, int count, int heir, int linear) {
   const saltusi_row_block* rows = &op->rows;
   const int row = op->first[heir], own = op->first[heir + 1] - row;

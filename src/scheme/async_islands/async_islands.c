@@ -383,8 +383,8 @@ static saltus_status start(saltusi_async_islands* c, const saltusi_step* s) {
   return saltusi_views_rest(&c->views, &c->memory, s->t, s->q0);
 }
 
-/* Restores the islands and their precomputed steps; *anew: the islands were started from the state
- * of the step. */
+/* Restores the islands and their precomputed steps; the flag is true when the islands were started
+ * from the state of the step. */
 static saltus_status take_up(saltusi_async_islands* c, const saltusi_step* s, bool* anew) {
   const saltus_dims* d = &c->views.sys.dims;
   *anew = !goes_on(c, s);

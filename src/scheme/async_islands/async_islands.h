@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * async_islands.h - islands that step on clocks of their own.
+ * async_islands.h - asynchronous islands: each takes its own steps.
  *
- * Every island has a scheme over its view of the system, and keeps its next steps ahead of the common time. A step of
- * all together goes to the first end of what islands know: whoever has a step across that time is looked at inside of
- * it. So an event of one island ends no step of another, and each moves as it would alone, to the bit.
+ * Every island has a scheme over its view of the system, and keeps its next steps ahead of the common time. A common
+ * step ends at the earliest end of the kept steps; the other islands are evaluated there by dense output. So an event
+ * of one island ends no step of another, and the motion of each is bitwise identical to that of the island alone.
  *
- * What is carried from step to step (and saved) is where every island stood before the steps it keeps, with how many
- * there are and up to what time each might go: they are done once more where they are not there.
+ * The carried (and saved) memory holds the state of every island before its kept steps, with their number and the
+ * requested end of each: steps that are not in storage are recomputed from it.
  *
  *   started, end, t | q, v | rest | for each island: steps before, events passed, steps, t, their ends | q, v | memory
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * island_partition.h - which velocities of a system can ever influence each other, by what the system declares:
+ * island_partition.h - which velocities of a system can ever influence each other, by the declarations of the system:
  *
- *   M and forces   blocks and pairs of its structure; a constant diagonal M with forces that depend on nothing
- *   forces, gaps   what enclosures read
- *   contacts       velocities that rows of a fixed set move
+ *   M and forces   blocks and pairs of its structure; a constant diagonal M with constant forces
+ *   forces, gaps   variables that enclosures read
+ *   contacts       velocities in the rows of a fixed set
  *   joints         the same
  *
- * Sets that nothing of this connects stay apart for ever.
+ * Sets without any of these connections remain independent.
  */
 #ifndef SALTUSI_CLOCK_ISLAND_PARTITION_H
 #define SALTUSI_CLOCK_ISLAND_PARTITION_H

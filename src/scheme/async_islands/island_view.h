@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * island_view.h - an island of a system as a system of its own: its velocities, contacts and joints, counted anew. The
- * others are at rest where they were when the motion began; what they do there has no influence on it.
+ * island_view.h - an island of a system as a separate system: its velocities, contacts and joints with its own numbering. The
+ * others are at rest in their positions at the start of the motion; they do not influence the island.
  *
- * Whatever a system sums over all of itself (energies, powers) is here what the island adds to the sum at rest; the
- * first island also has the sum at rest, so that the islands together have what the system has.
+ * Sums over the whole system (energies, powers) are for an island its difference to the sum at rest; the first island
+ * includes the sum at rest, so that the islands add up to the system.
  */
 #ifndef SALTUSI_CLOCK_ISLAND_VIEW_H
 #define SALTUSI_CLOCK_ISLAND_VIEW_H

@@ -6,12 +6,12 @@
  *
  *   u_i = rhs_i + sum_k D_ik r_k,     D_ik = weight_i[k] H_i^T M_k^-1 G_k
  *
- * is one dense problem for the law of planar.h. Where an island has many joints they are not part of it: their forces
- * r_j answer to those of the contacts, D_jj r_j + D_jc r_c + rhs_j = 0, which is solved by
+ * is one dense problem for the law of planar.h. Many joints of an island are eliminated: their forces
+ * r_j follow from those of the contacts, D_jj r_j + D_jc r_c + rhs_j = 0, which is solved by
  *
- *   r_j <- r_j - (weight^-1 x W^-1) (what is left),       W = G^T M^-1 G of the joints at the last stage
+ *   r_j <- r_j - (weight^-1 x W^-1) (residual),       W = G^T M^-1 G of the joints at the last stage
  *
- * an iteration that contracts with what rows change within a step.
+ * an iteration that contracts with the change of the rows within a step.
  */
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dg_step.c - one time-discontinuous Galerkin step: see dg.h. Each sweep
+ * dg_step.c - one time-discontinuous Galerkin step: see dg.h. Each iteration
  *
  *   V, Q from the accelerations; fresh contacts at Q_M; M, F, G at the stages
  *   accelerations without contact; stage law for r; impact law for p

@@ -3,7 +3,7 @@
  *
  * moreau_filter.c - see moreau_filter.h (docs/theory/contact-geometry.md, 9).
  *
- *   superfluous   g_i = sum a_j g_j,  a_j >= 0   (normal rows)   and   sum a_j s_j <= s_i,   s = what its law adds to U
+ *   redundant     g_i = sum a_j g_j,  a_j >= 0   (normal rows)   and   sum a_j s_j <= s_i,   s = term of its law added to U
  *
  * Then U_i + s_i >= 0 follows from the others, and an impulse at i is one at the others: without friction velocities
  * do not change. With friction this holds of contacts with one normal and one law inside of the hull of others, but
@@ -23,13 +23,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Entries of a row between two bodies in space, and contacts between them that are looked at together. */
+/* Entries of a row between two bodies in space, and most contacts of a patch. */
 enum { WIDTH = SALTUSI_NONNEGATIVE_WIDTH, MOST = 48 };
 
-/* Part of a row that is rounding. */
+/* Relative size of rounding in a row. */
 static const double rounding = 1e-12;
 
-/* Contacts that touch the same velocities. */
+/* Contacts with the same velocities in their rows. */
 typedef struct patch {
   int count, width;
   int contact[MOST];
@@ -39,7 +39,8 @@ typedef struct patch {
   double rounding; /* m/s, of s */
 } patch;
 
-/* Whether contact i of the patch follows from others that are still there; same: only from those with its normal. */
+/* Whether contact i of the patch is redundant given the remaining ones; same: only those with its
+ * normal. */
 static bool follows(const patch* p, int i, bool same) {
   const double* row = p->row[i];
   const double size = sqrt(saltusi_dot(p->width, row, row));
@@ -61,7 +62,7 @@ static bool follows(const patch* p, int i, bool same) {
          rest <= p->rest[i] + rounding * scale + p->rounding;
 }
 
-/* What the law of the i-th active contact adds to U. */
+/* Term that the law of the i-th active contact adds to U. */
 static double rest_of(const saltusi_moreau* w, const saltusi_step* s, int i) {
   const saltus_contact_law* law = &s->eval->sys.laws[s->contacts[i].law];
   const int row = w->op.first[i];
@@ -75,7 +76,8 @@ static bool same_velocities(const saltusi_row_block* rows, int a, int b) {
                 rows->column + (size_t)b * (size_t)rows->stride, (size_t)width * sizeof(int)) == 0;
 }
 
-/* Contacts with the law and the velocities of contact i that come after it; lengths in units of the largest arm. */
+/* Contacts with the law and the velocities of contact i and a larger index; lengths in units of the
+ * largest arm. */
 static void gather(const saltusi_moreau* w, const saltusi_step* s, int i, patch* p) {
   const saltusi_row_block* rows = &w->op.rows;
   const int half = 3;
@@ -109,7 +111,7 @@ static void gather(const saltusi_moreau* w, const saltusi_step* s, int i, patch*
   }
 }
 
-/* The contacts that stay, one after the other. */
+/* Compacts the list to the remaining contacts. */
 static void close_up(saltusi_moreau* w, const saltusi_step* s) {
   saltusi_operator* op = &w->op;
   saltusi_row_block* rows = &op->rows;

@@ -16,16 +16,16 @@
 
 enum { KEPT = 4 };
 
-/* What is kept: these, then z_k, z_{k-1}, .. */
+/* Layout of the memory: these, then z_k, z_{k-1}, .. */
 enum { LENGTH, KNOWN, KIND, PARTS, HEAD };
 
-/* Weights of z_k, z_{k-1}, ..; ways that look back less come first. */
+/* Weights of z_k, z_{k-1}, ..; formulas with fewer past values come first. */
 static const double ways[][KEPT] = {
     {1.0, 0.0, 0.0, 0.0},  {0.0, 1.0, 0.0, 0.0},  {2.0, -1.0, 0.0, 0.0}, {1.0, 1.0, -1.0, 0.0},
     {3.0, -3.0, 1.0, 0.0}, {2.0, 0.0, -2.0, 1.0}, {4.0, -6.0, 4.0, -1.0}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* How many of the ways need so many values at most. */
+/* Number of formulas that need at most so many past values. */
 static const int ways_of[KEPT + 1] = {0, 1, 3, 5, WAYS};
 
 size_t saltusi_history_count(int nv, int nj) {
@@ -38,7 +38,7 @@ static double extrapolated(const double* restrict way, const double* restrict z,
   return way[0] * z[i] + way[1] * z[n + i] + way[2] * z[2 * n + i] + way[3] * z[3 * n + i];
 }
 
-/* Whether the step continues what is known. */
+/* Whether the step continues the stored history. */
 static bool continues(const double* past, const saltusi_history_at* at) {
   return past != NULL && past[KNOWN] > 0.0 && past[LENGTH] == at->h &&
          memcmp(past + HEAD, at->v0, (size_t)at->nv * sizeof(double)) == 0;
@@ -64,7 +64,7 @@ saltusi_guess saltusi_history_guess(const double* past, const saltusi_history_at
   return known ? SALTUSI_GUESS_LAST : SALTUSI_GUESS_NOTHING;
 }
 
-/* The way that would have come nearest to the velocities of z, in one pass over them. */
+/* Formula with the smallest error for the velocities of z, in one pass over them. */
 static int best_way(const double* past, const saltusi_history_at* at, const double* z) {
   const size_t n = (size_t)at->nv + (size_t)at->nj;
   const int count = ways_of[(int)past[KNOWN]];

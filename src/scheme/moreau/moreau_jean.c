@@ -32,7 +32,7 @@ static const saltus_field fields[] = {
 
 SALTUSI_DEFAULTS(saltus_moreau_jean_options, saltus_moreau_jean_options_default, fields)
 
-/* What contacts keep, then what joints do. */
+/* Stored data of contacts, then of joints. */
 static size_t past_count(const saltus_moreau_jean_options* o, const saltus_system* sys) {
   return o->warm_start == SALTUS_WARM_START_YES ? saltusi_moreau_history_count(sys) : 0;
 }

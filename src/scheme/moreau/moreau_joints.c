@@ -7,8 +7,8 @@
  *   J dv - G dP = h F - M (v_{k+1} - v_k) + G P         F, G and b at the latest q_theta
  *         G^T dv = -(G^T v_theta + b) / weight          J, G on the left: of the last factors
  *
- * What G does as it turns is missing in the matrix: tension makes a chain stiff. Mixing finds that out from
- * the last corrections (math/anderson.h), of z = (v, P) with dv to be made small.
+ * The matrix lacks the derivative of G by rotations: tension makes a chain stiff. Anderson mixing of the last
+ * corrections (math/anderson.h) of z = (v, P) compensates for it by minimising dv.
  */
 #include "scheme/moreau/moreau_joints.h"
 
@@ -17,10 +17,11 @@
 #include <assert.h>
 #include <string.h>
 
-/* Rows of joints from which matrices are worth keeping. */
+/* Fewest rows of joints for which matrices are kept. */
 enum { KEPT_FROM = 24 };
 
-/* Corrections for each iteration of newton_max, which would factor: they cost a fifth of it. */
+/* Corrections per iteration of newton_max: a correction without a factorisation costs a fifth of
+ * it. */
 enum { CORRECTIONS_EACH = 5 };
 
 void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system* sys,
@@ -38,7 +39,7 @@ void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system*
   j->g = SALTUS_PUSH(arena, double, d->nj);
 }
 
-/* Velocities of a joint that are gathered for all of its rows. */
+/* Most velocities of a joint that are gathered for all of its rows. */
 enum { GATHERED = 24 };
 
 /* f += G P, and g = -(G^T v + b) / weight, joint by joint: all rows of one share their columns. */
@@ -79,7 +80,7 @@ static void apply_rows(const saltus_system* sys, const saltusi_row_block* rows, 
   }
 }
 
-/* Everything at the latest q_theta, and f. */
+/* Evaluates all terms at the latest q_theta, and f. */
 static void correct(saltusi_moreau* w, const saltus_moreau_jean_options* o, const saltusi_step* s,
                     double weight) {
   saltusi_moreau_joints* j = &w->kept;
@@ -107,7 +108,7 @@ static void correct(saltusi_moreau* w, const saltus_moreau_jean_options* o, cons
   saltusi_operator_correct(&w->op, s->eval, j->f, j->g, j->f + nv);
 }
 
-/* Velocities and impulses that are found. */
+/* Takes over the converged velocities and impulses. */
 static void accept(saltusi_moreau* w, const saltusi_step* s) {
   saltusi_moreau_joints* j = &w->kept;
   size_t nv = (size_t)s->eval->sys.dims.nv;
@@ -125,7 +126,7 @@ saltus_status saltusi_moreau_hold(saltusi_moreau* w, const saltus_moreau_jean_op
   memcpy(j->z + nv, w->op.P, (size_t)s->eval->sys.dims.nj * sizeof(double));
   double best = INFINITY;
   const double start = saltusi_max_abs(nv, s->v0);
-  int since = 0; /* iterations that were no better than the best */
+  int since = 0; /* iterations without improvement over the best */
   for (int k = 0; k < CORRECTIONS_EACH * o->newton_max; k++) {
     correct(w, o, s, weight);
     s->report->newton_iterations++;
@@ -136,7 +137,7 @@ saltus_status saltusi_moreau_hold(saltusi_moreau* w, const saltus_moreau_jean_op
     }
     since = change < best ? 0 : since + 1;
     best = fmin(best, change);
-    /* the last digits may wander: corrections that no longer shrink have arrived as well */
+    /* the last digits may fluctuate: corrections that no longer shrink have converged as well */
     bool wanders = since >= SALTUSI_MIXED / 2 && change <= 1e4 * o->newton_tol * size;
     if (change <= o->newton_tol * size || wanders) {
       accept(w, s);

@@ -12,8 +12,8 @@
 void saltusi_moreau_joints_layout(saltusi_moreau_joints* joints, const saltus_system* sys,
                                   saltus_arena* arena);
 
-/* From the velocities and impulses of the first iteration, s->v1 and work->op.P, to those of the step. weight:
- * of v_{k+1} in what joints hold. */
+/* From the velocities and impulses of the first iteration, s->v1 and work->op.P, to those of the
+ * step. weight: of v_{k+1} in the velocity that joints constrain. */
 saltus_status saltusi_moreau_hold(saltusi_moreau* work, const saltus_moreau_jean_options* options,
                                   const saltusi_step* step, double weight);
 

@@ -9,9 +9,9 @@
  *   [ J - theta^2 h K                   -G ] [ dv ]     [ -R ]        K   = d(G P)/dq
  *   [ G^T + (theta^2 h / weight) U_q     0 ] [ dP ]  =  [ -S ]        U_q = d(G^T v_weight + b)/dq
  *
- * K is what tension does: without it a chain of n links takes the longer the longer it is. The iteration starts
+ * K is the geometric stiffness by tension: without it the iterations of a chain grow with its length. The iteration starts
  * from v_k and the impulses of the last step. The matrix stays as long as corrections shrink fast; where few bodies
- * move, as those near the support of a long chain, what depends on them is made anew.
+ * move, as those near the support of a long chain, only their part is recomputed.
  */
 #include "scheme/moreau/moreau_kkt.h"
 
@@ -25,22 +25,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Corrections in a row that no longer shrink: the last digits wander. */
+/* Successive corrections that no longer shrink: the last digits fluctuate. */
 enum { WANDERS = 2 };
 
-/* Velocities of joints that no step may leave, of the largest velocity. */
+/* Largest velocity error of joints after a step, relative to the largest velocity. */
 static const double moving = 1e-6;
 
-/* Sweeps that close joints with the matrix of the step. */
+/* Iterations that close joints with the matrix of the step. */
 enum { SWEEPS_MAX = 8 };
 
-/* A new matrix costs as much as this many iterations. */
+/* Cost of a new matrix, in iterations. */
 static const double dear = 4.0;
 
-/* Bodies whose velocities change by less than this part of the first change are still where the matrix was made. */
+/* Bodies whose velocity changes by less than this part of the first change need no new matrix
+ * entries. */
 static const double local = 1e-3;
 
-/* Which part of the matrix is made anew. */
+/* Part of the matrix that is recomputed. */
 typedef enum renewal { RENEW_NOTHING, RENEW_MOVED, RENEW_ALL } renewal;
 
 void saltusi_moreau_kkt_layout(saltusi_moreau_kkt* j, const saltusi_eval* eval,
@@ -140,8 +141,9 @@ static saltus_status factor(saltusi_moreau* w, const saltus_moreau_jean_options*
                                           w->op.diagonal);
 }
 
-/* What the next iteration needs, if `more` of them are ahead with this matrix. What moved is in f; fresh: this matrix is
- * new, and the rate that it has shows one iteration later. */
+/* Part of the matrix to recompute before the next iteration, if `more` iterations remain with this
+ * matrix. Changes of velocities are in f; fresh: the matrix is new, and its convergence rate shows
+ * one iteration later. */
 static renewal find_due(saltusi_moreau* w, const saltusi_step* s, double more, bool fresh,
                         double least) {
   if (more < 2.0) {
@@ -155,7 +157,8 @@ static renewal find_due(saltusi_moreau* w, const saltusi_step* s, double more, b
   return !fresh && more > dear ? RENEW_ALL : RENEW_NOTHING;
 }
 
-/* Corrections of one matrix or several: z += f until f is small. SALTUS_RETRY_SMALLER when they do not shrink. */
+/* Newton corrections with one or several matrices: z += f until f is small. SALTUS_RETRY_SMALLER
+ * when they do not shrink. */
 static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                              const saltusi_step* s, double weight, bool bent) {
   saltusi_moreau_kkt* j = &w->linked;
@@ -163,7 +166,7 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
   const double start = saltusi_long_max_abs(nv, s->v0), floor = saltusi_newton_floor(s);
   renewal due = RENEW_ALL;
   double last = INFINITY, first = 0.0;
-  int since = 0; /* iterations that were no better than the last */
+  int since = 0; /* iterations without improvement over the last */
   int grown = 0; /* and all that grew */
   for (int k = 0; k < o->newton_max; k++) {
     const points at = evaluate(w, o, s, weight);
@@ -201,7 +204,8 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
   return SALTUS_RETRY_SMALLER;
 }
 
-/* Joints at the end of the iteration, for the report; false: they move, whatever corrections said. */
+/* Joints at the end of the iteration, for the report; false: their velocities are not zero although
+ * the corrections have converged. */
 static bool report_joints(saltusi_moreau* w, const saltusi_step* s, double weight, double tol) {
   saltusi_moreau_kkt* j = &w->linked;
   const int nv = s->eval->sys.dims.nv, nj = s->eval->sys.dims.nj;
@@ -241,7 +245,7 @@ saltus_status saltusi_moreau_linked(saltusi_moreau* w, const saltus_moreau_jean_
   return report_joints(w, s, weight, o->newton_tol) ? SALTUS_OK : SALTUS_RETRY_SMALLER;
 }
 
-/* How large the terms of each joint are, in roundings. */
+/* Size of the terms of each joint, in units of rounding. */
 static void measure_terms(const saltusi_moreau* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   const saltusi_row_block* rows = &w->op.rows;

@@ -29,7 +29,7 @@ typedef struct moreau_midpoint_work {
   double* force;          /* [nv] */
   double* v_before;       /* [nv] of the last iteration */
   saltusi_projection end; /* joints at the end of the step */
-  double* broken; /* [nj] G_k^T v_k + b_k while contacts are active, else 0: see moreau_step.c */
+  double* broken; /* [nj] G_k^T v_k + b_k while contacts are active, else 0 (moreau_step.c) */
 } moreau_midpoint_work;
 
 enum { MEAN, START };
@@ -93,7 +93,7 @@ static saltus_status linearize(moreau_midpoint_work* w, const saltusi_step* s, d
   return SALTUS_OK;
 }
 
-/* The part of v_k that breaks joints does not swing on where a contact stops the motion. */
+/* The constraint violation of v_k is not continued where a contact stops the motion. */
 static void leave_broken(moreau_midpoint_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   saltusi_operator* op = &w->node.op;

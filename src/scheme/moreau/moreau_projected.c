@@ -66,7 +66,7 @@ static bool is_active(const saltusi_step* s, int key) {
   return false;
 }
 
-/* Forces every contact that the step would drive into penetration; true when there was one. */
+/* Activates every contact that the step would drive into penetration; true when there was one. */
 static saltus_status force_penetrating(moreau_projected_work* w, const saltusi_step* s,
                                        bool* found) {
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
@@ -83,7 +83,7 @@ static saltus_status force_penetrating(moreau_projected_work* w, const saltusi_s
   return status;
 }
 
-/* Moves q1 out of penetration, and back onto the joints, along M^-1 G. */
+/* Projects q1 out of penetration, and onto the joints, along M^-1 G. */
 static saltus_status project(moreau_projected_work* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   int nv = sys->dims.nv;
@@ -127,7 +127,7 @@ static saltus_status project(moreau_projected_work* w, const saltusi_step* s) {
     s->report->projection += moved;
     memcpy(s->q1, w->q, (size_t)sys->dims.nq * sizeof(double));
   }
-  return SALTUS_OK; /* what is left is rounding of the gaps */
+  return SALTUS_OK; /* the remainder is rounding of the gaps */
 }
 
 static saltus_status step(void* work_, const void* options, const saltusi_step* s) {

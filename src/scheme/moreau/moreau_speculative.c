@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-/* What forces do in a step to the points of a contact, whatever their direction: bodies that lie side by side are not
- * pushed along their normal, and yet are pushed. By bodies |G_x| |dv| + |G_w| |dw|; of other systems along G alone.
- * What forces do to velocities is in w->v_theta. */
+/* Velocity change of the points of a contact by forces in a step, in any direction: it counts also
+ * where forces act tangentially, as for bodies side by side. In body space |G_x| |dv| + |G_w| |dw|;
+ * for other systems |G| |dv|. dv is in w->v_theta. */
 static double pushed_by(const saltusi_moreau* w, int row) {
   const saltusi_row_block* rows = &w->op.rows;
   const int linear = saltusi_linear_part(w), turning = w->body_width - linear;
@@ -32,22 +32,24 @@ static double pushed_by(const saltusi_moreau* w, int row) {
   return sum;
 }
 
-/* How much faster than now a contact can have to close within the step, above its free motion: what forces
- * do to it in a step, which impulses of neighbours take up. One that is missed is found where the step leads. In eight piles of 1000 boxes twice as much
- * takes 6 % more time, half of it as much, in more problems; none of them is deeper. */
+/* Margin for contacts that can close within the step, beyond their free motion: velocity change by
+ * forces in a step, which impulses of neighbours take up. A contact that is missed is found at the
+ * end of the step. In eight piles of 1000 boxes a factor of 2 takes 6 % more time, a factor of 1/2
+ * as much, with more contact problems; penetration is not larger in any. */
 static const double pushed_factor = 1.0;
 
-/* Gaps are known no better than the velocities that led to them, so many tolerances of what forces do in a step: that
- * much of a gap, open or not, counts as none. Where everything stands, v = 0 then meets all contacts; bricks that friction
- * holds on all sides have four contacts to each neighbour, and the gaps that rounding and the solver left of them contradict
- * each other. */
+/* Gaps are as accurate as the velocities that led to them: this many tolerances times the
+ * displacement by forces in a step. A gap or penetration below that counts as zero. At rest v = 0
+ * then satisfies all contacts. Bricks held by friction on all sides have four contacts to each
+ * neighbour, whose gaps are inconsistent by rounding and solver errors. */
 static const double known_gap = 10.0;
 
-/* Speculative contacts: the velocity -offset at the end of the step closes the gap there, g + h ((1 - theta) U_k +
- * theta U_{k+1}) = 0. Shapes that are in each other move apart, at most as fast as forces push them in the step: what
- * gaps drift by while bodies turn is taken back, and nothing is thrown (after Anitescu and Hart, International Journal
- * for Numerical Methods in Engineering 60 (2004) 2335-2371, whose g / h has no bound). sprung: what the spring of a
- * contact that gives way holds as it is, in m/s. */
+/* Speculative contacts: the velocity -offset at the end of the step closes the gap there, g + h
+ * ((1 - theta) U_k + theta U_{k+1}) = 0. Interpenetrating shapes separate, at most as fast as
+ * forces push them in the step: this removes drift of the gaps by rotation without ejecting bodies
+ * (after Anitescu and Hart, International Journal for Numerical Methods in Engineering 60 (2004)
+ * 2335-2371, whose g / h has no bound). sprung: compliance times the impulse of the contact,
+ * m/s. */
 static double speculative_offset(const saltus_moreau_jean_options* o, double h, double gap,
                                  double u0, double pushed, double sprung) {
   const double known = known_gap * o->contact_tol * h * pushed;
@@ -59,12 +61,12 @@ static double speculative_offset(const saltus_moreau_jean_options* o, double h, 
   return offset > 0.0 ? offset : 0.0;
 }
 
-/* Whether the free motion closes the gap, or nearly. */
+/* Whether the free motion closes the gap up to the margin. */
 static bool comes_near(double h, double gap, double u0, double pushed) {
   return gap + h * (u0 < 0.0 ? u0 : 0.0) <= pushed_factor * h * pushed;
 }
 
-/* What forces do to the velocity in the step, into w->v_theta. */
+/* Velocity change by forces in the step, into w->v_theta. */
 static saltus_status predict(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                              const saltusi_step* s) {
   const int nv = s->eval->sys.dims.nv;
@@ -77,8 +79,8 @@ static saltus_status predict(saltusi_moreau* w, const saltus_moreau_jean_options
   return status;
 }
 
-/* Contact i of the list, whose rows were looked at last, takes part with its gap; forecast: it is expected to close. pushed: what
- * forces do to it. */
+/* Activates contact i of the list, whose rows were evaluated last, with its gap; forecast: it is
+ * expected to close. pushed: velocity change by forces. */
 static void activate_near(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s, int i, bool forecast, double pushed) {
   const saltus_contact_law* law = &s->eval->sys.laws[w->list.law[i]];
@@ -122,9 +124,10 @@ saltus_status saltusi_moreau_find_near(saltusi_moreau* w, const saltus_moreau_je
   return status;
 }
 
-/* Penetration that is left to the next step, in parts of the way that forces make bodies go in one: where contacts are rigid, and where they give
- * way, by more than that when they are struck. Six piles of 1000 boxes solve 1.3 problems a step with 2, in place of 2.2 with 0.1, and are 3.8 mm deep at
- * most in place of 2.1. */
+/* Penetration that is left to the next step, in displacements by forces in a step: for rigid
+ * contacts, and for compliant contacts, beyond their compression. Six piles of 1000 boxes solve 1.3
+ * problems a step with 2, in place of 2.2 with 0.1, and penetrate by 3.8 mm at most in place of
+ * 2.1. */
 static const double ahead_part = 0.1;
 static const double ahead_soft = 2.0;
 
@@ -133,10 +136,11 @@ static double left_over(const saltusi_moreau* w, const saltus_moreau_jean_option
   return (o->stiffness > 0.0 ? ahead_soft : ahead_part) * s->h * pushed_by(w, row);
 }
 
-/* Cosine of the angle by which a normal may turn in a step that is linearised at its end. */
+/* Cosine of the largest rotation of a normal in a step that is linearised at its end. */
 static const double same_side = 0.7;
 
-/* Rows of the i-th active contact at the end of the step in place of those that it has; false: its normal has turned too far. */
+/* Replaces the rows of the i-th active contact by those at the end of the step; false: its normal
+ * has rotated too far. */
 static bool turn_rows(saltusi_moreau* w, const saltusi_step* s, const saltus_point* end, int i) {
   const int row = w->op.first[i], count = w->op.first[i + 1] - row, behind = w->op.count;
   const int linear = saltusi_linear_part(w);
@@ -156,9 +160,10 @@ static bool turn_rows(saltusi_moreau* w, const saltusi_step* s, const saltus_poi
   return true;
 }
 
-/* The i-th active contact, held by its row at q_k, goes along a curve and ends at the gap `there`, deeper than it was to be.
- * One step of Newton's method: g + h theta G^T (v - v_1) >= aim with the rows of the end, or with those that it has
- * where they turn too far. One that rebounds leaves anyway, and where rows are iterated they are those of the way. */
+/* The i-th active contact follows a curve and ends at the gap `there`, below its target `aim`. One
+ * step of Newton's method: g + h theta G^T (v - v_1) >= aim with the rows at the end, or with the
+ * present rows where they rotate too far. Not for contacts that rebound, nor where rows are
+ * iterated. */
 static bool bend(saltusi_moreau* w, const saltus_moreau_jean_options* o, const saltusi_step* s,
                  const saltus_point* end, int i, double there) {
   const double miss = there - w->aim[i];
@@ -173,7 +178,7 @@ static bool bend(saltusi_moreau* w, const saltus_moreau_jean_options* o, const s
   return true;
 }
 
-/* Contact i of a list at the end of the step, which is closed there and nobody expected, takes part. */
+/* Activates contact i of the list at the end of the step, which closes there and was not active. */
 static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                     const saltusi_step* s, const saltus_point* end, int i) {
   const saltus_system* sys = &s->eval->sys;
@@ -205,7 +210,7 @@ static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_
   activate_near(w, o, s, i, false, pushed_by(w, row));
   w->list.gap[i] = there;
   s->contacts[w->op.contacts - 1].gap = fmax(here, 0.0); /* not listed there: not closed */
-  for (; row < w->op.count; row++) { /* the others have found a way without it */
+  for (; row < w->op.count; row++) { /* the impulses of the others were found without it */
     w->op.P[row] = 0.0;
     w->held[row] = 0.0;
   }
@@ -221,7 +226,8 @@ saltus_status saltusi_moreau_find_speculative(saltusi_moreau* w,
   const int before = w->op.contacts;
   saltusi_mean(d->nv, 1.0 - o->theta, s->v0, o->theta, s->v1, w->v_end);
   saltusi_advance(sys, s->q0, w->v_end, s->h, w->q_end);
-  /* as the next step lists them at its start, which then need not be done again; what forces do is part of both */
+  /* the same list as at the start of the next step, which reuses it; the velocity change by forces
+   * is part of both */
   memcpy(w->v_end, s->v1, (size_t)d->nv * sizeof(double));
   const saltus_point end = saltusi_at(s->eval, s->t + s->h, w->q_end, w->v_end);
   saltus_status status = saltusi_contacts(sys, &end, &w->list);
@@ -229,7 +235,8 @@ saltus_status saltusi_moreau_find_speculative(saltusi_moreau* w,
     w->taken[s->contacts[i].key] = i + 1;
   }
   *any = false;
-  w->op.count = w->op.first[before]; /* rows of dry friction come after those of all contacts */
+  w->op.count =
+      w->op.first[before]; /* rows of joint Coulomb friction follow those of all contacts */
   for (int i = 0; status == SALTUS_OK && i < w->list.count; i++) {
     const int taken = w->taken[w->list.key[i]];
     if (!(w->list.gap[i] < 0.0)) {

@@ -8,7 +8,7 @@
  *   v_theta     = (1 - theta) v_k + theta v_{k+1},      q_theta = q_k + theta h v_theta
  *   Newton        R = M(q_theta) (v_{k+1} - v_k) - h F(t_k + theta h, q_theta, v_theta)
  *                 J = M - h theta F_v - h^2 theta^2 F_q
- *   speculative   instead: g_i + h min(U_i, 0) <= what forces can do in two steps; with e = 0 or not active above
+ *   speculative   instead: g_i + h min(U_i, 0) <= displacement by forces in two steps; with e = 0 or not active above
  *                 0 <= U_{k+1} + (max(g_i, 0) / h + (1 - theta) U_k) / theta   perp   P >= 0
  *   impact law    0 <= G^T v_{k+1} + b + e U_k   perp   P >= 0,    W = G^T J^-1 G
  *   stiffness k   springs: U_N + g / h + S P_N and U_T + (7/2) S (P_T - last P_T) in place of U,    S = 1 / (k h^2)
@@ -19,11 +19,12 @@
  *
  * dM/dq is left out of J: it changes the speed of convergence, not the solution.
  *
- * Joints on the mean velocity turn the part of v_k that breaks them around, step by step: for a free
- * motion that is the symmetry that keeps positions on the joints. A contact holds the velocity at the
- * end of the step, so what it stops would swing between +c and -c for ever. While contacts are active
- * that part of v_k is therefore left out of the mean, and a mechanism that is stopped is at rest. A drive
- * whose rate jumps does the same without contacts: an impulse at the end of the step removes that part.
+ * Joints on the mean velocity reverse the part of v_k that violates them in each step: in free motion
+ * this symmetry keeps positions on the joints. A contact constrains the velocity at the end of the
+ * step, so that the violation of a stopped mechanism would alternate between +c and -c. While contacts
+ * are active that part of v_k is therefore left out of the mean, and a stopped mechanism is at rest. A
+ * drive whose rate jumps has the same effect without contacts: an impulse at the end of the step
+ * removes that part.
  */
 #include "scheme/moreau/moreau_filter.h"
 #include "scheme/moreau/moreau_joints.h"
@@ -155,7 +156,7 @@ void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus
 }
 
 /* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
- * which is all that is needed when normals are constant. */
+ * which suffice when normals are constant. */
 static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                  const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
@@ -182,19 +183,21 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
   return SALTUS_OK;
 }
 
-/* Joints hold the velocity (1 - weight) v_k + weight v_{k+1}. With weight theta = 1/2 a quadratic
- * constraint keeps its value: g(q_{k+1}) - g(q_k) = h G(q_theta)^T v_theta. */
+/* Joints constrain the velocity (1 - weight) v_k + weight v_{k+1}. With weight theta = 1/2 a
+ * quadratic constraint keeps its value: g(q_{k+1}) - g(q_k) = h G(q_theta)^T v_theta. */
 static double joint_weight(const saltus_moreau_jean_options* o) {
   return o->joints == SALTUS_JOINTS_MEAN && o->theta > 0.0 ? o->theta : 1.0;
 }
 
-/* Whether rows stay those of q_k, where gaps were measured: g_k + h G(q_k)^T v >= 0 then holds shapes apart whose
- * distance is convex in their places, which with the rows of q_k + h v_k, bodies in each other, it does not. */
+/* Whether rows stay those of q_k, where gaps were measured. For convex distance functions g_k + h
+ * G(q_k)^T v >= 0 then prevents penetration; with the rows of q_k + h v_k, where shapes may
+ * overlap, it does not. */
 static bool rows_of_start(const saltus_moreau_jean_options* o) {
   return saltusi_moreau_speculative(o) && o->iterate == 1;
 }
 
-/* What the bodies that move by themselves do to contacts at the end of the step, along the rows of q_k. */
+/* Velocity of bodies with prescribed motion at contacts at the end of the step, along the rows of
+ * q_k. */
 static void move_obstacles(saltusi_moreau* w, const saltusi_step* s) {
   const saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q0, s->v0);
   for (int i = 0; i < s->report->active; i++) {
@@ -203,7 +206,7 @@ static void move_obstacles(saltusi_moreau* w, const saltusi_step* s) {
   }
 }
 
-/* Rows at q_theta and the end of the step, and U_k in the chosen reading. */
+/* Rows at q_theta and the end of the step, and U_k according to the option `jump`. */
 static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s, bool first) {
   const saltus_system* sys = &s->eval->sys;
@@ -230,15 +233,16 @@ static void evaluate_rows(saltusi_moreau* w, const saltus_moreau_jean_options* o
   }
 }
 
-/* Restitution that row r of an active contact has: a velocity that is rounding does not rebound. */
+/* Restitution of row r of an active contact: a velocity at the level of rounding does not
+ * rebound. */
 static double restitution(const saltusi_moreau* w, int r, double e, double pushed) {
   return fabs(w->u0[r]) <= SALTUSI_RESTING_VELOCITY * pushed ? 0.0 : e;
 }
 
-/* Of the stiffness along the normal: that along the tangents (Silbert et al., Physical Review E 64 (2001) 051302). */
+/* Ratio of tangential to normal stiffness (Silbert et al., Physical Review E 64 (2001) 051302). */
 static const double tangent_stiffness = 2.0 / 7.0;
 
-/* Contacts give way: what their springs add to W, and what those of the tangents hold already. */
+/* Compliant contacts: compliance on the diagonal of W. */
 static void write_springs(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s) {
   saltusi_operator* op = &w->op;
@@ -258,7 +262,7 @@ static void write_springs(saltusi_moreau* w, const saltus_moreau_jean_options* o
   }
 }
 
-/* The right-hand side of the impact law: G^T v_free + b + e U_k, and what counts as an impact. */
+/* The right-hand side of the impact law, G^T v_free + b + e U_k, and which contacts are impacts. */
 static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                       const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
@@ -282,7 +286,7 @@ static void write_law(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     int normal = w->op.first[i];
     for (int r = normal; r < w->op.first[i + 1]; r++) {
       double e = r == normal ? contact->e_N : r <= normal + contact->tangents ? contact->e_T : 0.0;
-      const bool asked = r == normal || e != 0.0; /* else nobody wants to know */
+      const bool asked = r == normal || e != 0.0; /* otherwise the value is not used */
       double pushed = asked ? saltusi_row_size(&op->rows, r, w->v_theta) : 0.0;
       w->e[r] = w->rebounds[i] && asked ? restitution(w, r, e, pushed) : 0.0;
       op->rhs[r] = saltusi_row_dot(&op->rows, r, w->v_free) + op->rows.b[r];
@@ -320,7 +324,7 @@ static inline void form(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     if (!w->rows_stay) {
       evaluate_rows(w, o, s, first);
     }
-    w->op.tol = o->contact_tol; /* decides how W is stored */
+    w->op.tol = o->contact_tol; /* determines the storage of W */
     write_springs(w, o, s);
     saltusi_operator_form(&w->op, s->eval, &w->linear);
     write_law(w, o, s);
@@ -342,22 +346,23 @@ static inline saltus_status prepare(saltusi_moreau* w, const saltus_moreau_jean_
   return SALTUS_OK;
 }
 
-/* Residual with which velocities are known well enough to see who is struck. */
+/* Residual of contact problems whose velocities suffice to find the bodies in impact. */
 static const double struck_tol = 2e-3;
 
-/* That of the first problem of a step. Contacts that give way are solved to the tolerance soon enough: the list of contacts where that leads
- * is that of the next step where nobody else is struck, which is so in two steps of three. */
+/* Tolerance of the first problem of a step. Compliant contacts are solved to the final tolerance at
+ * once: in two steps of three no further contact closes, and the list of contacts at the end is
+ * reused by the next step. */
 static double first_tol(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
                         const saltusi_step* s, bool looks) {
   const bool rough = looks && o->stiffness == 0.0 && o->contact_tol < struck_tol;
   return rough && saltusi_moreau_impacted(w, s) ? struck_tol : o->contact_tol;
 }
 
-/* Contact problems of a step whose contacts were looked for where it leads. */
+/* Most contact problems of a step after detection of contacts at its end. */
 enum { AHEAD_MAX = 4 };
 
-/* Contact problems of a step that is solved at once: while bodies are struck roughly, until no further contact closes, then to
- * the tolerance. */
+/* Contact problems of a step without Newton iterations: during impacts to a coarse tolerance until
+ * no further contact closes, then to the final tolerance. */
 static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s) {
   const bool looks = saltusi_moreau_is_speculative(o, s);
@@ -369,7 +374,8 @@ static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_opti
     status = saltusi_moreau_find_speculative(w, o, s, &more);
     if (status == SALTUS_OK && more) {
       form(w, o, s, true);
-      /* what was linearised again changes too little to be seen by a rough problem, and where nobody was struck the rest is solved already */
+      /* a change by linearisation alone is below the coarse tolerance, and without new contacts the
+       * others are solved already */
       tol = w->op.contacts > before ? tol : o->contact_tol;
       status = impose(w, tol, s);
     }
@@ -382,7 +388,7 @@ enum { CONTACT_CHANGE = 10 };
 
 static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                             const saltusi_step* s) {
-  /* impulses that are known to a part of their size leave that part of the velocity open */
+  /* a relative error of impulses leaves the same relative error of the velocity */
   const double tol = fmax(o->newton_tol, CONTACT_CHANGE * o->contact_tol);
   saltusi_newton_end end = {.tol = tol, .change = INFINITY};
   int ahead = 0;
@@ -432,8 +438,8 @@ static saltus_status solve_velocity(saltusi_moreau* w, const saltus_moreau_jean_
   return settle(w, o, s);
 }
 
-/* What a contact did, and how far it is from its law, in m/s: |min(xi_N, W_NN P_N)|, or the natural
- * map. Writes the mean diagonal of W too, which makes an impulse of it. */
+/* Report of a contact, and its distance from the law in m/s: |min(xi_N, W_NN P_N)|, or the natural
+ * map. Also writes the mean diagonal of W, which converts it to an impulse. */
 static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int i, double* mean) {
   const saltusi_operator* op = &w->op;
   saltus_contact_step* contact = &s->contacts[i];
@@ -472,7 +478,7 @@ static double report_contact(const saltusi_moreau* w, const saltusi_step* s, int
   return sqrt(saltusi_natural_map2(count, mu, 1.0 / *mean, op->P + first, xi));
 }
 
-/* What the step did to each contact, and how well the law is satisfied, from v_{k+1} alone. */
+/* Report of each contact, and the residual of the law, from v_{k+1} alone. */
 static void report(const saltusi_moreau* w, const saltus_moreau_jean_options* o,
                    const saltusi_step* s) {
   double worst = 0.0;
@@ -510,15 +516,17 @@ static void keep_impulses(const saltusi_moreau* w, const saltusi_step* s) {
   }
 }
 
-/* Whether the rate b of a joint has a kink or jump between two times: its middle is far from the mean of its ends. */
+/* Whether the rate b of a joint has a kink or jump between two times: its middle value is far from
+ * the mean of its ends. */
 static bool has_kink(double start, double middle, double end) {
   const double change = fabs(end - start);
   return change > 1e-2 * fmax(fabs(start), fabs(end)) &&
          fabs(middle - 0.5 * (start + end)) > 0.25 * change;
 }
 
-/* Rates of the joints at the end of the step, with its rows, to op->rhs. Whether v1 breaks one whose drive has a kink in the step: by
- * more than a tenth of its terms, which no discretisation error is. */
+/* Rates of the joints at the end of the step, with its rows, to op->rhs. Returns whether v1
+ * violates a joint whose drive has a kink in the step by more than a tenth of its terms, more than
+ * any discretisation error. */
 static bool breaks_drives(saltusi_moreau* w, const saltusi_step* s) {
   saltusi_operator* op = &w->op;
   bool any = false;
@@ -531,7 +539,8 @@ static bool breaks_drives(saltusi_moreau* w, const saltusi_step* s) {
   return any;
 }
 
-/* Joints at the end of the step become the rows of the operator. w->b0 and w->broken: rates b at the start and in the mean. */
+/* Makes the joints at the end of the step the rows of the operator. w->b0 and w->broken: rates b at
+ * the start and in the mean. */
 static bool find_kinks(saltusi_moreau* w, const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const size_t bytes = (size_t)sys->dims.nj * sizeof(double);
@@ -545,8 +554,8 @@ static bool find_kinks(saltusi_moreau* w, const saltusi_step* s) {
   return breaks_drives(w, s);
 }
 
-/* A drive whose rate jumps leaves a velocity that breaks its joint, and without contacts the mean keeps it for ever. An impulse at
- * the end of the step takes it away. */
+/* A drive whose rate jumps leaves a velocity that violates its joint, and without contacts the mean
+ * keeps it. An impulse at the end of the step removes it. */
 static saltus_status follow_drives(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                    const saltusi_step* s) {
   const int nj = s->eval->sys.dims.nj;
@@ -575,7 +584,7 @@ static saltus_status follow_drives(saltusi_moreau* w, const saltus_moreau_jean_o
   return SALTUS_OK;
 }
 
-/* The whole step at once. */
+/* The step in one part. */
 static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s) {
   w->linearized = false;
@@ -616,7 +625,7 @@ static bool may_retry(saltus_status status) {
   return status == SALTUS_RETRY_SMALLER || status == SALTUS_RETRY_NAN;
 }
 
-/* `count` steps of h / count, one after the other; contacts may be active in the last one alone. */
+/* `count` steps of h / count; contacts may be active in the last one alone. */
 static saltus_status take_parts(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                 const saltusi_step* s, int count) {
   saltusi_moreau_kkt* j = &w->linked;
@@ -649,7 +658,7 @@ static saltus_status take_parts(saltusi_moreau* w, const saltus_moreau_jean_opti
   return status;
 }
 
-/* Parts that take at most so many iterations each are made twice as long in the next step. */
+/* Parts with at most so many iterations each are made twice as long in the next step. */
 enum { EASY = 6 };
 
 /* The step in `count` parts; the next one starts with as many, or half of them. */
@@ -663,8 +672,8 @@ static saltus_status take_some(saltusi_moreau* w, const saltus_moreau_jean_optio
   return status;
 }
 
-/* A step that Newton's method does not solve is taken in parts, where nothing but joints holds the bodies: links at
- * the end of a whip turn by radians in a step, and go on to do so. */
+/* A step without active contacts for which Newton's method fails is taken in parts: links at the
+ * end of a whip rotate by radians in a step, and continue to do so. */
 static saltus_status take_linked(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                  const saltusi_step* s) {
   enum { PARTS_MAX = 64 };
@@ -685,7 +694,7 @@ static saltus_status take_linked(saltusi_moreau* w, const saltus_moreau_jean_opt
   return status;
 }
 
-/* Whether a joint moves by itself, as far as the system says. */
+/* Whether a joint has prescribed motion, by the declaration of the system. */
 static bool is_driven(const saltus_system* sys) {
   const saltus_enclosure_ops* e = sys->ops->enclosure;
   bool any = sys->dims.nj > 0 && (e == NULL || e->depends == NULL);

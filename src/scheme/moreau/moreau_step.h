@@ -43,7 +43,7 @@ typedef struct saltusi_moreau_kkt {
   int n;                    /* velocities and rows; 0: not for this system */
   double *z, *f;            /* [n] velocities and impulses, and their correction */
   double *q, *v, *impulses; /* [nq], [nv], [nj] of steps in parts */
-  double* scale;            /* [nj] what rounding makes of g */
+  double* scale;            /* [nj] rounding error of g */
   double* mass;             /* [values of the structure] */
   bool mass_kept;
   bool solved; /* the present step */
@@ -58,54 +58,55 @@ typedef saltus_status saltusi_moreau_step(saltusi_moreau* work,
                                           const saltusi_step* step);
 
 struct saltusi_moreau {
-  saltusi_moreau_step* take; /* the way of this system */
+  saltusi_moreau_step* take; /* step function of this system */
   saltusi_linear linear;
   saltusi_contact_list list;
   saltusi_operator op;
   saltusi_warm_start_transfer ancestors;
-  double* q_theta; /* [nq] */
-  double* v_theta; /* [nv] */
-  double* v_last;  /* [nv] change of the velocity in the iteration before */
-  double* v_free;  /* [nv] */
-  double* force;   /* [nv] */
-  int rows;        /* of the joints and the active contacts */
-  double* e;       /* [rows] restitution in force */
-  double* u0;      /* [rows] U_k */
-  double* b0;      /* [rows] b at t_k */
-  double* offset;  /* [nc] of active contacts: approach that their gap allows, m/s */
-  double* aim;     /* [nc] of speculative contacts: gap at the end of the step that they may have */
-  double* held;    /* [rows] impulses of the last step, where contacts give way */
-  bool* rebounds;  /* [nc] of active contacts: whether restitution counts */
-  bool driven;     /* a joint moves by itself */
-  double* broken;  /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
-  bool* forced;    /* [nc] active whatever the forecast says, by key */
-  bool *dropped, *met; /* [nc] of active contacts: superfluous, and looked at */
+  double* q_theta;     /* [nq] */
+  double* v_theta;     /* [nv] */
+  double* v_last;      /* [nv] change of the velocity in the iteration before */
+  double* v_free;      /* [nv] */
+  double* force;       /* [nv] */
+  int rows;            /* of the joints and the active contacts */
+  double* e;           /* [rows] restitution in force */
+  double* u0;          /* [rows] U_k */
+  double* b0;          /* [rows] b at t_k */
+  double* offset;      /* [nc] of active contacts: approach allowed by the gap, m/s */
+  double* aim;         /* [nc] of speculative contacts: least allowed gap at the end of the step */
+  double* held;        /* [rows] impulses of the last step, for compliant contacts */
+  bool* rebounds;      /* [nc] of active contacts: whether restitution applies */
+  bool driven;         /* a joint has prescribed motion */
+  double* broken;      /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
+  bool* forced;        /* [nc] by key: active independent of the forecast */
+  bool *dropped, *met; /* [nc] of active contacts: redundant, and visited */
   int*
-      taken; /* [nc] by key, where contacts are speculative: 0: takes no part, 1 + active contact; -1: superfluous */
-  double* q_end;   /* [nq] where a speculative step leads */
+      taken; /* [nc] by key, for speculative contacts: 0: inactive, 1 + active contact; -1: redundant */
+  double* q_end;   /* [nq] positions at the end of a speculative step */
   double* v_end;   /* [nv] */
   int body_width;  /* velocities of a body where all have as many, else 0 */
   bool linearized; /* v_free is that of v_{k+1} = v_k already */
   bool exact;      /* one iteration solves a step */
-  bool rows_stay;  /* those at q_k are those of the whole step */
+  bool rows_stay;  /* rows at q_k are used for the whole step */
   saltusi_moreau_joints kept;
   saltusi_moreau_kkt linked;
-  const double* past_before; /* the last steps (moreau_history.h); NULL: unknown */
-  double* past_after;        /* the same with this one; NULL: nobody asks */
+  const double* past_before; /* the last steps (moreau_history.h); NULL: none */
+  double* past_after;        /* the same including this one; NULL: not requested */
 };
 
-/* Of the velocities of a body those of a point of it: three in space, two in the plane; 0: not known. */
+/* Number of translational velocities of a body: 3 in space, 2 in the plane; 0: undefined. */
 static inline int saltusi_linear_part(const saltusi_moreau* work) {
   enum { SPACE = 6, PLANE = 3 };
   return work->body_width == SPACE ? 3 : work->body_width == PLANE ? 2 : 0;
 }
 
-/* What the normal row of a contact gives way, m/s of each unit of impulse: a spring at the end of the step. */
+/* Compliance of the normal row of a contact, m/s per unit of impulse: a spring at the end of the
+ * step. */
 static inline double saltusi_moreau_compliant(const saltus_moreau_jean_options* o, double h) {
   return o->stiffness > 0.0 ? 1.0 / (o->stiffness * h * h) : 0.0;
 }
 
-/* Doubles of past_before; 0: the step has no use for them. */
+/* Doubles of past_before; 0: the step does not use them. */
 size_t saltusi_moreau_history_count(const saltus_system* sys);
 
 void saltusi_moreau_layout(saltusi_moreau* work, int warm_start, const saltusi_eval* eval,
@@ -120,7 +121,7 @@ saltus_status saltusi_moreau_linearize(saltusi_moreau* work,
 saltus_status saltusi_moreau_list(saltusi_moreau* work, const saltusi_step* step,
                                   const saltus_point* at);
 
-/* Contact i of the list, whose `count` rows were looked at, is active; u0: its approach. */
+/* Activates contact i of the list, whose `count` rows were evaluated; u0: its approach. */
 void saltusi_moreau_activate(saltusi_moreau* work, const saltusi_step* step, int i, int row,
                              int count, double u0);
 
@@ -130,21 +131,23 @@ void saltusi_moreau_close(saltusi_moreau* work, const saltusi_step* step, const 
 /* A gap up to this is open by rounding and counts as closed, or a body at rest would fall freely for a step. */
 double saltusi_moreau_gap_rounding(const saltusi_step* step);
 
-/* A velocity below this part of what the forces do to the bodies of a contact in one step is
- * rounding of a contact at rest. Without the flush it would decay like e^k into denormals. The
- * measure is |G|^T |v_free - v_k|, without cancellation: between two balls that lie on each other
- * the forces do nothing to U, but their rounding does. */
+/* Relative size of rounding in a velocity, compared with the velocity change of the bodies of a
+ * contact by forces in one step. Without the flush a contact at rest would decay like e^k into
+ * denormals. The measure is |G|^T |v_free - v_k|, without cancellation: between two stacked balls
+ * forces do not change U, but their rounding does. */
 #define SALTUSI_RESTING_VELOCITY 1e-14
 
-/* An approach faster than this many times what the forces do in one step is an impact; slower, the
- * impulse is the time integral of a lasting contact force (docs/theory/step-control.md, 2.4). */
+/* An approach faster than this multiple of the velocity change by forces in one step is an impact.
+ * Otherwise the impulse is the time integral of a non-impulsive contact force
+ * (docs/theory/step-control.md, 2.4). */
 #define SALTUSI_IMPACT_VELOCITY 2.0
 
-/* Bodies that lie still touch walls along which no force pushes them, with velocities that are rounding
- * of the solver: an impact is also faster than this part of the most that forces do to any velocity. */
+/* Bodies at rest touch walls along which no force acts, with velocities at the level of solver
+ * errors: an impact is also faster than this part of the largest velocity change by forces. */
 #define SALTUSI_IMPACT_ROUNDING 1e-9
 
-/* u: approach; pushed and most: what the forces do in one step, to the contact and at most. */
+/* u: approach; pushed and most: velocity change by forces in one step, of the contact and at
+ * most. */
 static inline bool saltusi_is_impact(double u, double pushed, double most) {
   return u < -SALTUSI_IMPACT_VELOCITY * pushed && u < -SALTUSI_IMPACT_ROUNDING * most;
 }

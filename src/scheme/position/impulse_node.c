@@ -47,7 +47,8 @@ saltus_status saltusi_impulse_node_look(saltusi_impulse_node* node, const saltus
   if (status != SALTUS_OK) {
     return status;
   }
-  /* a gap that is open by rounding is closed, or a body at rest would fall freely for a step */
+  /* a gap that is open by rounding counts as closed; otherwise a body at rest would fall freely for
+   * a step */
   double rounding = 16.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(sys->dims.nq, at->q));
   saltusi_operator_begin(&node->op, sys->dims.nj);
   node->active = 0;
@@ -137,7 +138,7 @@ void saltusi_impulse_node_keep(const saltusi_impulse_node* node, const saltusi_s
   }
 }
 
-/* One contact; returns how far it is from its law in m/s. */
+/* Report of one contact; returns its distance from the law in m/s. */
 static double report_contact(saltusi_impulse_node* node, const saltusi_step* s, int i,
                              const double* u, double* mean) {
   const saltusi_operator* op = &node->op;
@@ -189,7 +190,7 @@ void saltusi_impulse_node_mass_times(saltusi_impulse_node* node, const saltusi_s
   saltusi_mass_times(&s->eval->sys, at, node->matrix, x, y);
 }
 
-/* Central differences of fourth order of M v along v; the step makes truncation and rounding alike. */
+/* Fourth-order central differences of M v along v; the step balances truncation and rounding. */
 static void convective_by_differences(saltusi_impulse_node* node, const saltusi_step* s,
                                       const saltus_point* at, double factor, double* y) {
   static const double weight[5] = {1.0 / 12.0, -2.0 / 3.0, 0.0, 2.0 / 3.0, -1.0 / 12.0};

@@ -5,7 +5,7 @@
  *
  *   active     g(t,q) <= 0, up to rounding, and contacts that the scheme forces
  *   contacts   xi = G^T u + b + e U,   xi + mu |xi_T| n in K*  perp  P in K      U before, u after
- *   joints     what the scheme writes into the first rows of the right-hand side
+ *   joints     right-hand side by the scheme, in the first rows
  *   u          = u_free + A^-1 G P
  *
  * Shared by the schemes that evaluate rows once per step, at a node: moreau-midpoint, variational and
@@ -21,11 +21,11 @@ typedef struct saltusi_impulse_node {
   saltusi_contact_list list;
   int active;                 /* contacts */
   int rows;                   /* of joints and active contacts */
-  saltus_contact_step* steps; /* [nc] what is known about each active contact */
+  saltus_contact_step* steps; /* [nc] report of each active contact */
   double* u0;                 /* [rows] U before */
   double* e;                  /* [rows] restitution in force */
   double* P;                  /* [rows] the impulses of the last solve */
-  bool* forced;               /* [nc] active whatever the gap, by key */
+  bool* forced;               /* [nc] active independent of the gap, by key */
   double* matrix;             /* [nv x nv] dense mass matrix, for products */
   double* product;            /* [nv] */
   double* q_shifted;          /* [nq] */
@@ -34,13 +34,13 @@ typedef struct saltusi_impulse_node {
 void saltusi_impulse_node_layout(saltusi_impulse_node* node, int warm_start,
                                  const saltusi_eval* eval, saltus_arena* arena);
 
-/* The active set and the rows of joints and contacts at a point whose v is the velocity before. First
- * guesses of P are those of the memory that was opened last. */
+/* The active set and the rows of joints and contacts at a point whose v is the velocity before.
+ * Initial guesses of P are those of the memory that was opened last. */
 saltus_status saltusi_impulse_node_look(saltusi_impulse_node* node, const saltusi_step* s,
                                         const saltus_point* at);
 
-/* Right-hand sides of the contacts, G^T u_free + b + e U, and which of them are impacts: approaches
- * faster than what the free motion does in one step. */
+/* Right-hand sides of the contacts, G^T u_free + b + e U, and their impact flags: approaches faster
+ * than the velocity change of the free motion in one step. */
 void saltusi_impulse_node_law(saltusi_impulse_node* node, const saltusi_step* s,
                               const double* u_free, const double* u_before);
 

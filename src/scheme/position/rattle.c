@@ -86,7 +86,8 @@ static saltus_status gaps(rattle_work* w, const saltusi_step* s, const saltus_po
   return status;
 }
 
-/* Contacts that the motion found so far would drive in join; true when there was one. */
+/* Activates contacts that the present motion would drive into penetration; true when there was
+ * one. */
 static saltus_status force_penetrating(rattle_work* w, const saltusi_step* s, bool* found) {
   saltus_point at = saltusi_at(s->eval, s->t + s->h, w->action.q_next, w->action.u);
   saltus_status status = gaps(w, s, &at, w->gap);
@@ -121,7 +122,7 @@ static void first_law(rattle_work* w, const saltusi_step* s) {
   saltusi_action_joints(&w->action, node, s, s->t);
 }
 
-/* u of the step with the contacts that are in by now. */
+/* u of the step with the present active contacts. */
 static saltus_status solve_first(rattle_work* w, const saltus_rattle_options* o,
                                  const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
@@ -182,9 +183,10 @@ static saltus_status first_half(rattle_work* w, const saltus_rattle_options* o,
   return status;
 }
 
-/* Whether active contact i of the first half is an impact: its approach is compared with what the forces
- * of a step do without impulses, twice what those of half a step do. In the second half joints have
- * answered to the impulse of the contact already, and nothing there is small beside that. */
+/* Whether active contact i of the first half is an impact: its approach is compared with the
+ * velocity change by forces in a step without impulses, twice that of half a step. In the second
+ * half joints have already responded to the impulse of the contact, so that no velocity there is a
+ * small reference. */
 static bool strikes(const rattle_work* w, const saltusi_step* s, int i) {
   const saltusi_impulse_node* node = &w->first;
   int nv = s->eval->sys.dims.nv;
@@ -197,7 +199,7 @@ static bool strikes(const rattle_work* w, const saltusi_step* s, int i) {
   return saltusi_is_impact(node->u0[normal], pushed, saltusi_max_abs(nv, change));
 }
 
-/* What the first half did, by key, and who takes part in the second. */
+/* Results of the first half by key, and the active contacts of the second. */
 static void hand_over(rattle_work* w, const saltusi_step* s) {
   size_t bytes = (size_t)w->each * (size_t)s->eval->sys.dims.nc * sizeof(double);
   memset(w->impulse, 0, bytes);

@@ -13,12 +13,12 @@
  *   impacts of systems with friction: by their law at the start of a step, which then starts again from v+ with e = 0 (impact_step.c).
  *           The equations above spread an impact over two steps, and friction in each of them has no limit as h falls.
  *
- * Positions enter as ways from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2 q_k + q_{k-1}
+ * Positions enter as displacements from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2 q_k + q_{k-1}
  * is X + B, v_k = (X - B) / 2h, and y is q_k advanced along (X + e B) / (1 + e). With maps q' = N(q) v these differences
- * are as good as without: along any motion through q_k the way from it has the derivatives v and v' there.
+ * have the same order: along any motion through q_k the displacement from it has the derivatives v and v' there.
  *
  * The velocity belongs to t_k, the middle of the difference, so the scheme runs one position ahead
- * of what it gives out: from t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2}
+ * of its output: from t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2}
  * and with it v_{k+1}. P / h is the impulse of the step, P / h^2 the contact force. The step has to
  * stay the same; positions may lie O(h) inside a contact when e > 0: only y is admissible.
  */
@@ -37,9 +37,9 @@ typedef struct schatzman_paoli_work {
   double* y;      /* [nq] */
   double* q_mid;  /* [nq] */
   double* v_mid;  /* [nv] */
-  double* way;    /* [nv] X, which is solved for */
+  double* way;    /* [nv] X, the unknown */
   double* back;   /* [nv] B */
-  double* part;   /* [nv] of a way */
+  double* part;   /* [nv] fraction of a displacement */
   double* change; /* [nv] */
   double* force;  /* [nv] */
   double* gap;    /* [nc] at y, by key */
@@ -47,13 +47,14 @@ typedef struct schatzman_paoli_work {
   double* slip;   /* [2 nc] tangential velocity that rebounds, by key */
   int active_count;
   double* before; /* memory of the step before, completed by the first equation */
-  bool* strikes;  /* [nc] touches and approaches at the start, by key */
+  bool* strikes;  /* [nc] closed and approaching at the start, by key */
   bool spread;    /* impacts with friction are not solved by their law at an instant (create.c) */
 } schatzman_paoli_work;
 
-/* Memory from step to step: h of the run (0: not started), the position one step ahead, and for each
- * contact P of the difference equation before, whether it was part of an impact, the slip before that and
- * the velocities before and after the equation, the impact so far, then P of the joints. */
+/* Memory from step to step: h of the run (0: not started), the position one step ahead, and for
+ * each contact P of the previous difference equation, whether it was part of an impact, the slip
+ * before that and the velocities before and after the equation, the impact so far, then P of the
+ * joints. */
 enum { MEMORY_H, MEMORY_Q };
 enum { KEPT_P, KEPT_IMPACT = 3, KEPT_SLIP, KEPT_BEFORE = 6, KEPT_AFTER = 9 };
 enum { IMPACT_STEPS = 12, IMPACT_WORK, IMPACT_P, IMPACT_BEFORE = 17, KEPT = 20 };
@@ -81,7 +82,7 @@ static size_t memory_laws(const saltus_dims* d) {
   return MEMORY_Q + (size_t)d->nq + KEPT * (size_t)d->nc + (size_t)d->nj;
 }
 
-/* What friction laws remember. */
+/* State variables of friction laws. */
 static size_t laws_count(const saltus_system* sys) {
   return saltusi_frictions_special(sys) ? saltusi_warm_count(SALTUS_WARM_START_NO, sys) : 0;
 }
@@ -138,11 +139,12 @@ typedef struct difference {
   double h;
   const double* middle;
   double* x;
-  bool first;            /* the first position: rebound only of what strikes at the start */
+  bool first;            /* the first position: only contacts that approach at the start rebound */
   const double* v_start; /* velocity in the middle when first, else NULL */
 } difference;
 
-/* A body that lies still at the start must not hop from the history of a parabola that is not there. */
+/* A body at rest at the start must not rebound from the velocity of the fictitious parabola before
+ * the start. */
 static double rebound(const schatzman_paoli_work* w, const difference* d,
                       const saltus_contact_law* law, int key) {
   return d->first && !w->strikes[key] ? 0.0 : law->e_N;
@@ -157,7 +159,7 @@ static void admissible(schatzman_paoli_work* w, const saltus_system* sys, const 
   saltusi_advance(sys, d->middle, w->part, 1.0, w->y);
 }
 
-/* A contact with the laws of the system; what is apart in the middle has no bond. */
+/* Adds a contact with the laws of the system; a contact that is open in the middle has no bond. */
 static void take_law(schatzman_paoli_work* w, const saltusi_step* s, const difference* d, int row,
                      int count, int key) {
   const saltus_system* sys = &s->eval->sys;
@@ -166,7 +168,7 @@ static void take_law(schatzman_paoli_work* w, const saltusi_step* s, const diffe
   const double u[3] = {0.0, start[0], start[1]};
   const double gap = w->gap[key] - saltusi_row_dot(&w->op.rows, row, w->part);
   const double near = 1e-12 * fmax(1.0, saltusi_max_abs(sys->dims.nq, d->middle)) +
-                      1e-6 * saltusi_row_size(&w->op.rows, row, w->part); /* gaps bend */
+                      1e-6 * saltusi_row_size(&w->op.rows, row, w->part); /* gaps are nonlinear */
   saltusi_warm_guess(&w->op, i, key, row, count);
   saltusi_operator_take_law(&w->op, count, &sys->laws[s->contacts[i].law]);
   saltusi_operator_slips(&w->op, i, u);
@@ -195,12 +197,12 @@ static void look_at_slip(schatzman_paoli_work* w, const saltusi_step* s, const d
   w->op.rhs[row] = saltusi_row_dot(rows, row, w->way) + d->h * (rows->b[row] + law->e_T * *slip);
 }
 
-/* Gaps at each contact's own y, and the rows of those that are near: g(y) <= reach. Contacts with
- * the same restitution share an evaluation. */
+/* Gaps at y of each contact, and the rows of those that are near: g(y) <= reach. Contacts with the
+ * same restitution share an evaluation. */
 static saltus_status look(schatzman_paoli_work* w, const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
   saltus_point at = saltusi_at(s->eval, d->t + d->h, w->y, s->v0);
-  double done = -1.0; /* restitutions up to here are done */
+  double done = -1.0; /* restitutions up to this value are done */
   w->active_count = 0;
   saltusi_operator_begin(&w->op, sys->dims.nj);
   while (sys->dims.nc > 0) {
@@ -244,7 +246,7 @@ static saltus_status look(schatzman_paoli_work* w, const saltusi_step* s, const 
   return SALTUS_OK;
 }
 
-/* Rows of dry friction: h U from the middle to x. */
+/* Rows of joint Coulomb friction: h U from the middle to x. */
 static void look_at_dry(schatzman_paoli_work* w, const saltusi_step* s, const difference* d) {
   const saltus_point at = saltusi_at(s->eval, d->t + d->h, d->middle, s->v0);
   const saltusi_row_block* rows = &w->op.rows;
@@ -298,8 +300,8 @@ static saltus_status free_change(schatzman_paoli_work* w, const saltusi_step* s,
   return SALTUS_OK;
 }
 
-/* P of the difference equation before as first guess: the memory has it already, and the step does not
- * change. */
+/* P of the previous difference equation as initial guess: the memory has it already, and the step
+ * size is constant. */
 static void guess(schatzman_paoli_work* w, const saltus_dims* d) {
   const double* kept = memory_contacts(w->before, d);
   for (int i = 0; i < w->active_count; i++) {
@@ -312,7 +314,7 @@ static void guess(schatzman_paoli_work* w, const saltus_dims* d) {
   }
 }
 
-/* One Newton step: the change of the way, with P from the linearised law. */
+/* One Newton step: the change of the displacement, with P from the linearised law. */
 static saltus_status newton_step(schatzman_paoli_work* w, const saltusi_step* s,
                                  const difference* d, double theta) {
   const saltus_system* sys = &s->eval->sys;
@@ -362,7 +364,7 @@ static bool one_step_is_exact(const saltus_system* sys) {
          ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
 }
 
-/* Solves one difference equation for the way, starting from the way as it is. */
+/* Solves one difference equation for the displacement, starting from its present value. */
 static saltus_status solve(schatzman_paoli_work* w, const saltus_schatzman_paoli_options* o,
                            const saltusi_step* s, const difference* d) {
   const saltus_system* sys = &s->eval->sys;
@@ -393,7 +395,7 @@ static saltus_status solve(schatzman_paoli_work* w, const saltus_schatzman_paoli
   return SALTUS_RETRY_SMALLER;
 }
 
-/* Adds an equation to the impact that it belongs to, which begins with it or is there already. */
+/* Adds an equation to its impact, which begins with it or continues. */
 static void add_to_impact(const double* was, double* is, double h) {
   bool begins = was[KEPT_IMPACT] == 0.0;
   is[IMPACT_STEPS] = begins ? 1.0 : was[IMPACT_STEPS] + 1.0;
@@ -406,8 +408,8 @@ static void add_to_impact(const double* was, double* is, double h) {
   }
 }
 
-/* Contacts that touch at the start and approach faster than forces make them in a step; w->change is the
- * acceleration. */
+/* Contacts that are closed at the start and approach faster than the velocity change by forces in a
+ * step; w->change is the acceleration. */
 static saltus_status find_strikes(schatzman_paoli_work* w, const saltusi_step* s,
                                   const saltus_point* at) {
   const saltus_system* sys = &s->eval->sys;
@@ -424,7 +426,8 @@ static saltus_status find_strikes(schatzman_paoli_work* w, const saltusi_step* s
   return status;
 }
 
-/* The first equation as an impact of the contacts that strike; its impulses are kept twice already. */
+/* Stores the first equation as an impact of the contacts that approach; its impulses are stored
+ * doubled already. */
 static void remember_strikes(schatzman_paoli_work* w, const saltusi_step* s, double* memory) {
   static const double nothing[KEPT] = {0.0};
   const saltus_dims* d = &s->eval->sys.dims;
@@ -446,7 +449,7 @@ static void remember_strikes(schatzman_paoli_work* w, const saltusi_step* s, dou
   }
 }
 
-/* q_1 from the start, with the history of a parabola that is not there. */
+/* q_1 from the start, with the history of a fictitious parabola. */
 static saltus_status find_first(schatzman_paoli_work* w, const saltus_schatzman_paoli_options* o,
                                 const saltusi_step* s, double* q1) {
   int n = s->eval->sys.dims.nv;
@@ -488,8 +491,8 @@ static double work_of_row(const schatzman_paoli_work* w, const saltusi_step* s, 
   return 0.5 * w->op.P[r] / s->h * (before + after);
 }
 
-/* Keeps P of each contact and joint for the next step; half: the first equation counts twice, since
- * it also turns the given velocity into that of a parabola. */
+/* Stores P of each contact and joint for the next step; half: the first equation counts twice,
+ * since it also converts the given velocity into that of a parabola. */
 static void remember(const schatzman_paoli_work* w, const saltusi_step* s, double weight,
                      double* memory) {
   const saltus_dims* d = &s->eval->sys.dims;
@@ -508,9 +511,9 @@ static void remember(const schatzman_paoli_work* w, const saltusi_step* s, doubl
   }
 }
 
-/* Velocities of a contact before and after the middle of its difference equation, into what is kept;
- * true when it belongs to an impact: an approach, or an impulse after one, of more than what the forces do in
- * a step. The law acts on three positions, so that an impact takes two equations. */
+/* Stores the velocities of a contact before and after the middle of its difference equation. True
+ * when it belongs to an impact: an approach, or an impulse after one, above the velocity change by
+ * forces in a step. The law acts on three positions, so that an impact takes two equations. */
 static bool contact_velocities(schatzman_paoli_work* w, const saltusi_step* s, int i, bool impact,
                                double* kept) {
   int n = s->eval->sys.dims.nv;
@@ -523,7 +526,7 @@ static bool contact_velocities(schatzman_paoli_work* w, const saltusi_step* s, i
     kept[KEPT_BEFORE + k] = saltusi_row_dot(&w->op.rows, r, w->v_mid) + w->op.rows.b[r];
     kept[KEPT_AFTER + k] = saltusi_row_dot(&w->op.rows, r, w->change) + w->op.rows.b[r];
   }
-  for (int k = 0; k < n; k++) { /* what the forces do in one step */
+  for (int k = 0; k < n; k++) { /* velocity change by forces in one step */
     w->change[k] = s->h * w->force[k];
   }
   saltusi_linear_solve(s->eval, &w->linear, w->change);
@@ -534,7 +537,7 @@ static bool contact_velocities(schatzman_paoli_work* w, const saltusi_step* s, i
          (impact && saltusi_is_impact(stopped, pushed, most));
 }
 
-/* Which part of an impact the step is, and the whole of it when that is over. */
+/* Part of an impact that the step is, and the whole impact when it ends. */
 static void report_impact(saltus_contact_step* contact, const double* was, const double* is,
                           double h) {
   contact->impact = is[KEPT_IMPACT] != 0.0 || was[KEPT_IMPACT] != 0.0;
@@ -554,13 +557,14 @@ static void report_impact(saltus_contact_step* contact, const double* was, const
   contact->whole_impact.steps = was[IMPACT_STEPS] + 1.0;
 }
 
-/* The step has half of each of two impulses; its velocities are those between which the two do the
- * work they do: means weighted with the impulses. */
+/* The step has half of each of two impulses. Its velocities are means weighted with the impulses,
+ * which give the same work. */
 static void share(saltus_contact_step* contact, const double* was, const double* is, double h) {
   for (int k = 0; k < 3; k++) {
     double sum = was[KEPT_P + k] + is[KEPT_P + k];
     double weight = sum != 0.0 ? is[KEPT_P + k] / sum : 0.5;
-    /* tangential impulses that nearly cancel have no sensible mean: the newer one stands for both */
+    /* tangential impulses that nearly cancel have no meaningful mean: the newer one is used for
+     * both */
     weight = fabs(weight) <= 100.0 ? weight : 1.0;
     double before = weight * is[KEPT_BEFORE + k] + (1.0 - weight) * was[KEPT_BEFORE + k];
     double after = weight * is[KEPT_AFTER + k] + (1.0 - weight) * was[KEPT_AFTER + k];
@@ -570,8 +574,8 @@ static void share(saltus_contact_step* contact, const double* was, const double*
   }
 }
 
-/* What the contacts did. v is the mean of two differences, so the impulse between two velocities is
- * the mean of two P / h: with it momentum balances. */
+/* Report of the contacts. v is the mean of two differences, so the impulse between two velocities
+ * is the mean of two P / h, which balances momentum. */
 static void report(schatzman_paoli_work* w, const saltusi_step* s, double* before) {
   const saltus_dims* d = &s->eval->sys.dims;
   double* old = memory_contacts(before, d);
@@ -607,7 +611,7 @@ static void report(schatzman_paoli_work* w, const saltusi_step* s, double* befor
   s->report->active = kept;
 }
 
-/* Friction in each of the two steps of an impact has no limit as h falls: an error. */
+/* Friction in each of the two steps of an impact has no limit for h -> 0: an error. */
 static saltus_status check_impacts(const schatzman_paoli_work* w, const saltusi_step* s) {
   for (int i = 0; w->spread && i < s->report->active; i++) {
     const saltus_contact_step* c = &s->contacts[i];

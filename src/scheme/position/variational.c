@@ -14,9 +14,9 @@
  *   start                     p_0- = M(q_0) v_0,  u_{-1} = v_0
  *
  * The velocity given out belongs to the momentum at the node, so energies have no error of
- * staggering: M(q_k) v_k = p_k- + G_k P_k for an impact, p_k- + G_k P_k / 2 for a contact that lasts,
- * whose force acts before and after the node, and joints project: G_k^T v_k + b = 0. What has not
- * been counted at a node is counted in the next step.
+ * staggering: M(q_k) v_k = p_k- + G_k P_k for an impact, p_k- + G_k P_k / 2 for non-impulsive contact,
+ * whose force acts before and after the node, and joints project: G_k^T v_k + b = 0. The
+ * remainder of an impulse at a node is counted in the next step.
  */
 #include "scheme/newton_end.h"
 #include "scheme/trapezoidal/trapezoidal_action.h"
@@ -30,8 +30,8 @@ typedef struct variational_work {
   double* u_before; /* [nv] */
 } variational_work;
 
-/* Memory from step to step: h of the run (0: not started), u of the step ahead, what contacts (three
- * places each) and joints have still to give, and the impulses of the last node for the warm start. */
+/* Memory from step to step: h of the run (0: not started), u of the next step, remaining impulses
+ * of contacts (three each) and joints, and the impulses of the last node for the warm start. */
 enum { MEMORY_H, MEMORY_U };
 
 static double* memory_contacts(double* memory, const saltus_dims* d) {
@@ -78,8 +78,9 @@ static size_t dense_count(const void* options, const saltus_system* sys) {
   return 2 + (size_t)sys->dims.nq + 4 * (size_t)sys->dims.nv;
 }
 
-/* Between nodes positions are straight and the velocity is u. At a node the velocities are those of
- * the momenta: p- from the left, what is given out from the right, which is p+ after an impact. */
+/* Between nodes positions are linear in time and the velocity is u. At a node the velocities are
+ * those of the momenta: p- from the left, and from the right the returned velocity, which is that
+ * of p+ after an impact. */
 static saltus_status dense(void* work_, const void* options, const saltusi_dense_query* query) {
   (void)work_;
   (void)options;
@@ -99,7 +100,7 @@ static saltus_status dense(void* work_, const void* options, const saltusi_dense
   return SALTUS_OK;
 }
 
-/* What dense output needs of a finished step; w->u_before is the velocity of the step. */
+/* Dense output of a finished step; w->u_before is the velocity of the step. */
 static void keep_dense(variational_work* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   size_t bytes = (size_t)d->nv * sizeof(double);
@@ -204,7 +205,8 @@ static void count_node(const variational_work* w, const saltusi_step* s, bool al
   }
 }
 
-/* Contacts that lasted at the last node give their second half, at rest between the nodes. */
+/* Non-impulsive contacts of the last node contribute their second half, at rest between the
+ * nodes. */
 static void count_rest(const variational_work* w, const saltusi_step* s, const double* rest) {
   for (int i = 0; i < w->node.list.count; i++) {
     int key = w->node.list.key[i];
@@ -219,7 +221,7 @@ static void count_rest(const variational_work* w, const saltusi_step* s, const d
   }
 }
 
-/* v_{k+1} from the momentum of the node, and what joints and contacts gave. */
+/* v_{k+1} from the momentum of the node, and the impulses of joints and contacts. */
 static saltus_status give_out(variational_work* w, const saltusi_step* s, const double* rest_before,
                               double* rest) {
   const saltus_system* sys = &s->eval->sys;
@@ -279,7 +281,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   double* joints = memory_joints(s->memory1, d);
   saltus_status status = SALTUS_OK;
   s->report->active = 0;
-  if (s->memory0[MEMORY_H] != s->h) { /* a new run, or a new step: the momentum is all it needs */
+  if (s->memory0[MEMORY_H] != s->h) { /* a new run, or a new step size: the momentum suffices */
     status = start(w, options, s);
     if (status != SALTUS_OK) {
       return status;

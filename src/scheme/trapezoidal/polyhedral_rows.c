@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Unknowns of an island that there is room for at first: a megabyte. */
+/* Initial capacity: unknowns of an island, 1 MB. */
 enum { UNKNOWNS_FIRST = 96 };
 
 void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* law, const saltusi_eval* eval,
@@ -90,7 +90,7 @@ void saltusi_polyhedral_rows_form(saltusi_polyhedral_rows* law, saltusi_eval* ev
   saltusi_operator_form(&law->op, eval, linear);
 }
 
-/* Joints and contacts of an island as a problem; false when it has no room. */
+/* Joints and contacts of an island as a problem; false when it exceeds the capacity. */
 static bool take_island(saltusi_polyhedral_rows* law, const saltusi_law_island* from) {
   size_t unknowns = (size_t)from->joints;
   for (int u = from->joints; u < from->units; u++) {
@@ -119,7 +119,7 @@ static bool take_island(saltusi_polyhedral_rows* law, const saltusi_law_island* 
   return true;
 }
 
-/* What the solution of an island says. */
+/* Stores the solution of an island. */
 static void keep_island(saltusi_polyhedral_rows* law, const saltusi_law_island* island) {
   const saltusi_polyhedral* from = &law->island;
   memcpy(island->P, from->P, (size_t)island->rows * sizeof(double));

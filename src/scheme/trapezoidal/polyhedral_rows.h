@@ -26,20 +26,20 @@ typedef struct saltusi_polyhedral_rows {
 
   /* inside */
   int unknowns_max;            /* of one island */
-  saltusi_polyhedral island;   /* the one at hand */
+  saltusi_polyhedral island;   /* the current one */
   double* z;                   /* unknowns of all contacts in the last solution */
   saltusi_mode* mode;          /* [nc] modes in the last solution */
-  saltusi_mode* island_mode;   /* [nc] of the island at hand */
+  saltusi_mode* island_mode;   /* [nc] of the current island */
   const saltusi_mode* imposed; /* [count] modes to solve in; NULL: none */
-  bool stop;                   /* normals are held alone */
-  saltusi_step_capacity* room; /* of the solve at hand */
+  bool stop;                   /* only normals are constrained */
+  saltusi_step_capacity* room; /* of the current solve */
 } saltusi_polyhedral_rows;
 
-/* For the system and with the room of eval. */
+/* For the system and the capacity of eval. */
 void saltusi_polyhedral_rows_layout(saltusi_polyhedral_rows* law, const saltusi_eval* eval,
                                     int pairs, saltus_arena* arena);
 
-/* Joints alone; keep_joints: islands have joints that stay in the complementarity problem. */
+/* Joints alone; keep_joints: joints of islands stay in the complementarity problem. */
 void saltusi_polyhedral_rows_start(saltusi_polyhedral_rows* law, const saltus_system* sys,
                                    bool keep_joints);
 /* A contact of the system. */
@@ -51,9 +51,10 @@ void saltusi_polyhedral_rows_form(saltusi_polyhedral_rows* law, saltusi_eval* ev
                                   const saltus_point* force_at, const saltus_point* velocity_at,
                                   const saltusi_linear* linear);
 
-/* P by complementarity; with every contact in the given mode [count], whatever the signs; with U = 0 in the rows of
- * joints and normals, which alone get impulses. Statuses are those of saltusi_polyhedral_solve, and
- * SALTUS_RETRY_CAPACITY, which eval then knows; SALTUS_RETRY_SMALLER when there is no such solution. */
+/* P by complementarity; with every contact in the given mode [count], independent of signs; with U
+ * = 0 in the rows of joints and normals, which alone get impulses. Statuses are those of
+ * saltusi_polyhedral_solve, and SALTUS_RETRY_CAPACITY with the demand in eval; SALTUS_RETRY_SMALLER
+ * when there is no such solution. */
 saltus_status saltusi_polyhedral_rows_solve(saltusi_polyhedral_rows* law, saltusi_eval* eval);
 saltus_status saltusi_polyhedral_rows_solve_in(saltusi_polyhedral_rows* law, saltusi_eval* eval,
                                                const saltusi_mode* modes);

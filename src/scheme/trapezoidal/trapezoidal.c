@@ -27,7 +27,7 @@
 /* Collisions of one contact in a step; the last of them does not rebound. */
 enum { HITS_MAX = 8 };
 
-/* What is left below this part of the step is nothing. */
+/* A remainder below this part of the step counts as zero. */
 static const double nothing = 1e-13;
 
 saltus_status saltusi_trapezoid_gaps(saltusi_trapezoid* w, double t, const double* q, double* gap) {
@@ -119,12 +119,12 @@ saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
 
 double saltusi_trapezoid_rounding(const saltusi_trapezoid* w) {
   assert(w != NULL);
-  /* forces that joints hand on to the contact are in no entry of its row */
+  /* forces that joints transmit to the contact are in no entry of its row */
   double slope = saltusi_row_sum(&w->row, 0);
   return 1e-12 * (saltusi_row_size(&w->row, 0, w->s->v0) + slope * w->push_size);
 }
 
-/* A contact that leaves is free, or the end velocity would hold it in the air. */
+/* A contact that opens is released; otherwise the law on the end velocity would keep it active. */
 static bool leaves(saltusi_trapezoid* w, int key) {
   double slip[2];
   double u = saltusi_trapezoid_velocity(w, key, slip);
@@ -183,7 +183,7 @@ static void choose_sliding(saltusi_trapezoid* w) {
   }
 }
 
-/* Reports that contacts have come into Painleve's region; whether any is there. */
+/* Reports contacts that have entered Painleve's region; whether any is in it. */
 static bool find_paradox(saltusi_trapezoid* w) {
   bool any = false;
   for (int i = 0; i < w->law.count; i++) {
@@ -203,8 +203,8 @@ static bool find_paradox(saltusi_trapezoid* w) {
   return any;
 }
 
-/* The rest of the step by complementarity, into w->whole. Mean velocities would reverse a tip that
- * jams: in Painleve's region the end velocity is held whatever the scheme. */
+/* The rest of the step by complementarity, into w->whole. Mean velocities would reverse a jamming
+ * tip: in Painleve's region both schemes constrain the end velocity. */
 static saltus_status solve_whole(saltusi_trapezoid* w) {
   choose_sliding(w);
   saltus_status status = saltusi_trapezoid_prepare(w, w->left, w->mean);
@@ -228,7 +228,7 @@ static saltus_status solve_whole(saltusi_trapezoid* w) {
   return saltusi_trapezoid_gaps(w, w->t + w->left, w->whole.q, w->gap_end);
 }
 
-/* Moves the present time; below rounding nothing is left. */
+/* Advances the present time; a remainder at the level of rounding is dropped. */
 static void pass(saltusi_trapezoid* w, double x) {
   w->left -= x;
   w->t = w->s->t + (w->s->h - w->left);
@@ -243,8 +243,9 @@ static void take_state(saltusi_trapezoid* w, const double* q, const double* v) {
   memcpy(w->v, v, (size_t)w->eval->sys.dims.nv * sizeof(double));
 }
 
-/* A body that rocks from corner to corner never ends by restitution. When a contact has hit too often,
- * those that keep hitting and are no farther away than forces move them in a step stop together. */
+/* A body that rocks from corner to corner has no end of its impacts by restitution. When a contact
+ * has had too many impacts, the contacts with repeated impacts and a gap below the displacement by
+ * forces in a step stop together. */
 static saltus_status come_to_rest(saltusi_trapezoid* w) {
   int nc = w->eval->sys.dims.nc;
   bool often = false;
@@ -290,8 +291,8 @@ static saltus_status collide(saltusi_trapezoid* w, double x) {
   return status == SALTUS_OK ? come_to_rest(w) : status;
 }
 
-/* Contacts that are active and approach: an impact, before any motion. Those that leave after it are no
- * longer active. */
+/* Active contacts that approach: an impact before any motion. Contacts that open after it are
+ * released. */
 static saltus_status enter(saltusi_trapezoid* w) {
   bool approach;
   saltus_status status = saltusi_trapezoid_restitution(w, true, &approach);
@@ -313,8 +314,8 @@ static bool reverses(const saltusi_polyhedral_contact* contact, const saltusi_mo
   return turn > quarter && turn < contact->directions - quarter;
 }
 
-/* What the new modes of a substep of length x, taken from `start` on, mean for who observes. After a
- * located transition the change is at its start. */
+/* Reports the new modes of a substep of length x from `start` on as events. After a located
+ * transition the change is at its start. */
 static void follow_modes(saltusi_trapezoid* w, double start, double x) {
   for (int i = 0; i < w->law.count; i++) {
     const saltusi_polyhedral_contact* contact = &w->law.contacts[i];
@@ -343,7 +344,7 @@ static void follow_modes(saltusi_trapezoid* w, double start, double x) {
   }
 }
 
-/* Contacts that no longer take part have opened. */
+/* Contacts that are no longer active have opened. */
 static void follow_released(saltusi_trapezoid* w) {
   for (int key = 0; key < w->eval->sys.dims.nc; key++) {
     if (!w->active[key]) {
@@ -477,7 +478,8 @@ static saltus_status finish_step(saltusi_trapezoid* w) {
   const saltusi_step* s = w->s;
   const saltus_dims* d = &s->eval->sys.dims;
   if (w->mean &&
-      d->nj > 0) { /* what the mean velocity leaves off the joints would alternate and grow */
+      d->nj >
+          0) { /* the violation of joints by the end velocity, which the mean velocity leaves, would alternate and grow */
     saltus_point end = saltusi_at(s->eval, w->t, w->q, w->v);
     saltus_status status =
         saltusi_project_grown_velocities(&w->end, s->eval, &end, w->v, s->joint_impulses);
@@ -518,7 +520,7 @@ saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoi
   w->approximate.room = s->eval->room;
   saltus_status status = start_step(w);
   int transitions = 0;
-  /* collisions and transitions are counted: the loop ends by itself, this is a last resort */
+  /* collisions and transitions are counted, so the loop ends; this is a last resort */
   int most = 2 * (HITS_MAX * s->eval->sys.dims.nc + o->events_max) + 4;
   for (int k = 0; status == SALTUS_OK && w->left > 0.0; k++) {
     status = k < most ? substep(w, &transitions) : SALTUS_RETRY_SMALLER;

@@ -28,15 +28,15 @@ enum { SALTUSI_TRAPEZOID_CARRIED = 3 };
 /* Whether modes in memory from outside exist, with directions below a number. */
 bool saltusi_trapezoid_memory_valid(const saltus_system* sys, int directions, const double* memory);
 
-/* A variable of the modes that are held while transitions are sought (trapezoidal_detect.c). */
+/* A variable that is monitored for sign changes while modes are fixed (trapezoidal_detect.c). */
 typedef struct saltusi_substep_observation {
   int what;
-  int place;    /* of the contact in the law */
+  int place;    /* index of the contact in the law */
   int k;        /* direction */
   double value; /* at the end of the substep */
 } saltusi_substep_observation;
 
-/* What a step of some length gives. */
+/* Result of a step of some length. */
 typedef struct saltusi_trapezoid_end {
   double* q; /* [nq] */
   double* v; /* [nv] */
@@ -46,9 +46,9 @@ typedef struct saltusi_trapezoid_end {
 typedef struct saltusi_trapezoid {
   const saltus_trapezoidal_options* o;
   const saltusi_step* s; /* the step at hand */
-  bool mean;             /* the contact law holds the mean velocity, else the end velocity */
+  bool mean;             /* the law constrains the mean velocity, else the end velocity */
   saltus_system_ops approximate_ops;
-  saltusi_eval approximate; /* the system with Gauss-Newton Jacobians; used when asked for */
+  saltusi_eval approximate; /* the system with Gauss-Newton Jacobians, if requested */
   saltusi_eval* eval;
   saltusi_linear effective; /* A */
   saltusi_linear doubled;   /* A of twice the length: systems that are constant factor both once */
@@ -57,15 +57,15 @@ typedef struct saltusi_trapezoid {
   saltusi_polyhedral_rows law;
   saltusi_contact_list list;
 
-  double t, left;                        /* present time, and what is left of the step */
+  double t, left;                        /* present time, and remainder of the step */
   double* q;                             /* [nq] present state */
   double* v;                             /* [nv] */
   saltusi_trapezoid_end whole;           /* to the end of the step, by complementarity */
   saltusi_trapezoid_end trial;           /* anything else */
-  saltusi_mode* whole_mode;              /* [nc] by place in the law */
+  saltusi_mode* whole_mode;              /* [nc] by index in the law */
   double whole_residual;                 /* m/s */
   saltusi_substep_observation* observed; /* [nc x (2 + directions)] those that change their sign */
-  saltusi_mode* held;                    /* [nc] the same, while transitions are sought */
+  saltusi_mode* held;                    /* [nc] the same, while transitions are located */
   double* q_mid;                         /* [nq] */
   double* q_end;                         /* [nq] */
   double* F0;                            /* [nv] at the start of the substep */
@@ -74,14 +74,15 @@ typedef struct saltusi_trapezoid {
   double push_size;                      /* m/s, rad/s: its largest entry */
   bool struck;                           /* there was a collision in this step */
   bool measured;                         /* it belongs to this step */
-  double* F_q;           /* [nv x nv], or the values of the blocks that the system writes */
-  double* scratch;       /* [nv x nv] where there are no blocks */
-  double* joint_gap;     /* [nj] */
-  double* u_before;      /* [nc] by place in the law */
-  double* slip_before;   /* [2 nc] the same */
-  double* e;             /* [nc] restitution in force, by place in the law */
-  int* struck_keys;      /* [nc] keys of an impact by src/law */
-  bool* rebounds;        /* [nc] faster than the forces of a step, by place in the law */
+  double* F_q;         /* [nv x nv], or the values of the blocks that the system writes */
+  double* scratch;     /* [nv x nv] where there are no blocks */
+  double* joint_gap;   /* [nj] */
+  double* u_before;    /* [nc] by index in the law */
+  double* slip_before; /* [2 nc] the same */
+  double* e;           /* [nc] restitution in force, by index in the law */
+  int* struck_keys;    /* [nc] keys of an impact by src/law */
+  bool*
+      rebounds; /* [nc] faster than the velocity change by forces in a step, by index in the law */
   double* compression;   /* [rows] impulses of the first phase of an impact */
   saltusi_row_block row; /* [3] one contact */
 
@@ -102,14 +103,14 @@ typedef struct saltusi_trapezoid {
   double* u_start;              /* [nc] */
   saltus_contact_step* summary; /* [nc] */
   bool located;                 /* the present state is that of a located event */
-  bool indefinite;              /* A was found indefinite: said once */
+  bool indefinite;              /* A is indefinite; reported once */
 } saltusi_trapezoid;
 
 void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                               const saltusi_eval* eval, saltus_arena* arena);
 
-/* A with its factors, the free motion and the rows of a step of length x from the present state with the contacts of
- * w->law; mean: which velocity the law holds. */
+/* A with its factors, the free motion and the rows of a step of length x from the present state
+ * with the contacts of w->law; mean: the law constrains the mean velocity. */
 saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mean);
 
 /* State and impulses at its end, from the impulses of w->law. */
@@ -128,15 +129,15 @@ double saltusi_trapezoid_velocity(saltusi_trapezoid* w, int key, double slip[2])
  * w->e holds the restitution of each. */
 saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w);
 
-/* All contacts of the law get U_N = 0, those that leave as well: the end of an accumulation. */
+/* All contacts of the law get U_N = 0, also those that open: the end of a Zeno sequence. */
 saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w);
 
-/* Restitution of all contacts of the law as their laws say; those that are active and slower than
- * `rest` times what the forces do in a step get none. Returns whether any contact approaches. */
+/* Restitution of all contacts by their laws; active contacts slower than `rest` times the velocity
+ * change by forces in a step get none. Returns whether any contact approaches. */
 saltus_status saltusi_trapezoid_restitution(saltusi_trapezoid* w, bool resting, bool* approach);
 
-/* The first collision inside the substep: its length, or 0; the state at it in w->trial, and who hits
- * in w->hit (trapezoidal_collide.c). */
+/* The first collision inside the substep: its length, or 0; the state at it in w->trial, and its
+ * contacts in w->hit (trapezoidal_collide.c). */
 saltus_status saltusi_trapezoid_collision(saltusi_trapezoid* w, double* length);
 
 /* The first transition inside the substep: its length, or 0; the state at it in w->trial
@@ -147,12 +148,12 @@ saltus_status saltusi_trapezoid_transition(saltusi_trapezoid* w, double* length)
 saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                                      const saltusi_step* s, bool mean);
 
-/* What the forces do to the velocities in a whole step, in w->push: the measure of small velocities.
- * The rounding of the normal velocity of the contact in w->row. */
+/* Velocity change by forces in a whole step, into w->push: the scale of small velocities.
+ * saltusi_trapezoid_rounding: rounding of the normal velocity of the contact in w->row. */
 saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w);
 double saltusi_trapezoid_rounding(const saltusi_trapezoid* w);
 
-/* Contacts that an impact has opened: they no longer count as closed. */
+/* Releases contacts that an impact has opened. */
 void saltusi_trapezoid_release(saltusi_trapezoid* w);
 
 /* Motion inside the step (trapezoidal_dense_output.c): a substep of length x from the present state to the

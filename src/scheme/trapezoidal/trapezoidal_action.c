@@ -117,7 +117,7 @@ saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, 
   const saltus_dims* d = &s->eval->sys.dims;
   int nv = d->nv;
   double before = *change;
-  /* u_free counts as well: velocities of bodies at rest are nothing but rounding */
+  /* u_free counts as well: velocities of bodies at rest are at the level of rounding */
   double size = fmax(saltusi_max_abs(nv, a->residual), saltusi_max_abs(nv, a->u));
   size = fmax(size, saltusi_max_abs(nv, a->u_free));
   saltusi_add_scaled(nv, -1.0, a->u, a->residual);
@@ -125,13 +125,13 @@ saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, 
   if (!isfinite(*change)) {
     return SALTUSI_NOT_A_NUMBER;
   }
-  /* The last digits may wander: an iteration that no longer shrinks has arrived as well. u is read off
-   * positions, gaps and joints divided by h, so their rounding is that of positions divided by h
-   * however slow the motion is: a pendulum that turns back has almost no velocity. */
+  /* The last digits may fluctuate: an iteration that no longer shrinks has converged as well. u
+   * follows from positions, gaps and joints divided by h, so that its rounding is that of positions
+   * divided by h, also for slow motion: a pendulum at its turning point has almost no velocity. */
   double rounding = 64.0 * DBL_EPSILON * fmax(1.0, saltusi_max_abs(d->nq, a->q_next)) / s->h;
   bool still = iteration > 1 && *change >= before;
-  /* A body on more supports than it needs has many ways to share friction, and the iteration may find another one
-   * each time: an impulse that repeats itself up to rounding has arrived too. */
+  /* Friction of an over-constrained body is not unique, and the iteration may find another load
+   * distribution each time: an impulse that repeats itself up to rounding has converged too. */
   bool long_enough = iteration > 10 && *change <= rounding;
   bool arrived =
       *change <= tol * size || (still && *change <= 1e5 * tol * size + rounding) || long_enough;

@@ -24,7 +24,7 @@
 
 typedef struct saltusi_action {
   saltusi_linear
-      linear;       /* Newton's matrix M(q_k) - h/2 F_v(t_k, q_k, u): what is left out is O(h^2) */
+      linear;       /* Newton's matrix M(q_k) - h/2 F_v(t_k, q_k, u); omitted terms are O(h^2) */
   double* u;        /* [nv] */
   double* u_free;   /* [nv] */
   double* momentum; /* [nv] at the start, then at the end */
@@ -50,7 +50,7 @@ void saltusi_action_finish(saltusi_action* action, saltusi_impulse_node* node,
 void saltusi_action_joints(saltusi_action* action, saltusi_impulse_node* node,
                            const saltusi_step* s, double t);
 
-/* One iteration solves everything: M is constant, F linear, and no position is asked for. */
+/* One iteration is exact: M is constant, F linear, and no position is used. */
 bool saltusi_action_is_linear(const saltus_system* sys);
 
 typedef enum saltusi_progress {
@@ -59,7 +59,7 @@ typedef enum saltusi_progress {
   SALTUSI_NOT_A_NUMBER
 } saltusi_progress;
 
-/* Judges an iteration that led from action->residual to u; change holds the last one. */
+/* Evaluates an iteration that led from action->residual to u; change holds the last one. */
 saltusi_progress saltusi_action_judge(saltusi_action* action, const saltusi_step* s, int iteration,
                                       double tol, double* change);
 

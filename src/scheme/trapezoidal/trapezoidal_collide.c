@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Collisions closer together than this part of the step are one. */
+/* Collisions closer together than this part of the step are simultaneous. */
 static const double together = 1e-9;
 
 /* p0 + d0 s + c2 s^2 + c3 s^3, the cubic of (7.2) over s in [0, 1] */
@@ -88,8 +88,8 @@ static void interpolate(saltusi_trapezoid* w, double part) {
   }
 }
 
-/* The same for a contact that the list has at the end of the substep but not at its start: it is apart where
- * it is not listed, and its gap is looked at along the interpolation. */
+/* The same for a contact that is listed at the end of the substep but not at its start: it is open
+ * where it is not listed, and its gap is sampled along the interpolation. */
 static double late_hit_time(saltusi_trapezoid* w, int key, saltus_status* status) {
   double a = 0.0;
   double b = 1.0;
@@ -109,7 +109,7 @@ static double late_hit_time(saltusi_trapezoid* w, int key, saltus_status* status
   return b;
 }
 
-/* Where in the substep the contact hits. */
+/* Time of the collision, as part of the substep. */
 static double hit_time(saltusi_trapezoid* w, int key) {
   const saltus_system* sys = &w->eval->sys;
   saltus_point start = saltusi_at(w->eval, w->t, w->q, w->v);
@@ -118,7 +118,8 @@ static double hit_time(saltusi_trapezoid* w, int key) {
   double d0 = w->left * (saltusi_row_dot(&w->row, 0, w->v) + w->row.b[0]);
   saltusi_rows_contact(sys, &end, key, 1, &w->row, 0);
   double d1 = w->left * (saltusi_row_dot(&w->row, 0, w->whole.v) + w->row.b[0]);
-  /* a contact that is being left comes back to where it is, zero or, by drift, a bit below */
+  /* the gap of a contact that opens is measured from its present value, zero or slightly negative
+   * by drift */
   bool left = w->gap[key] <= w->o->contact_gap && d0 > 0.0;
   double p0 = left ? 0.0 : w->gap[key];
   double p1 = w->gap_end[key] - (left ? fmin(w->gap[key], 0.0) : 0.0);
@@ -131,7 +132,7 @@ static bool hits(const saltusi_trapezoid* w, int key) {
   return !w->active[key] && w->gap_end[key] < fmin(w->gap[key], 0.0);
 }
 
-/* The first collision of the substep as part of it; 2: none. Marks all that hit together. */
+/* The first collision of the substep as part of it; 2: none. Marks all simultaneous ones. */
 static saltus_status first_hit(saltusi_trapezoid* w, double* first) {
   int nc = w->eval->sys.dims.nc;
   saltus_status status = SALTUS_OK;
@@ -148,8 +149,8 @@ static saltus_status first_hit(saltusi_trapezoid* w, double* first) {
   return status;
 }
 
-/* The smallest of the gaps that hit, after a step of length x into w->trial; counted from where a
- * contact is left. */
+/* The smallest of the colliding gaps after a step of length x into w->trial; relative to the gap of
+ * a contact that opens. */
 static saltus_status step_gap(saltusi_trapezoid* w, double x, double* gap) {
   saltus_status status = saltusi_trapezoid_prepare(w, x, w->mean);
   if (status == SALTUS_OK) {
@@ -169,8 +170,8 @@ static saltus_status step_gap(saltusi_trapezoid* w, double x, double* gap) {
   return status;
 }
 
-/* A length at which the contacts of w->hit hit, by bisection from a first guess, and the state there.
- * Gaps start at zero and grow, so the lower end is sought first. */
+/* A length at which the contacts of w->hit collide, by bisection from an initial guess, and the
+ * state there. Gaps start at zero and grow, so the lower end is sought first. */
 static saltus_status step_to_hit(saltusi_trapezoid* w, double* length) {
   enum { SHRINK_MAX = 12, BISECT_MAX = 60 };
   double high = w->left;

@@ -35,7 +35,7 @@ void saltusi_trapezoid_dense_add(const saltusi_trapezoid* w, double x, const dou
   const saltus_dims* d = &w->eval->sys.dims;
   double* data = w->s->dense;
   size_t count = (size_t)data[0];
-  bool last = x == 0.0; /* the end of the step has a place of its own */
+  bool last = x == 0.0; /* the end of the step has a separate slot */
   if (count >= PIECES_MAX && !last) {
     double* piece = data + 1 + (count - 1) * piece_size(d);
     piece[1] += x;

@@ -21,9 +21,9 @@
 
 #include <assert.h>
 
-/* A value counts as negative below this part of the forces or velocities at hand. */
+/* A value counts as negative below this part of the present forces or velocities. */
 static const double negative = 1e-9;
-/* Signs have to be right at this part of the substep. */
+/* Signs are checked at this part of the substep. */
 static const double first_part = 1e-6;
 
 typedef enum detector_quantity {
@@ -43,8 +43,9 @@ static bool hold(saltusi_trapezoid* w, double x) {
          saltusi_polyhedral_rows_solve_in(&w->law, w->eval, w->held) == SALTUS_OK;
 }
 
-/* Tangential velocity of a contact at the end of a trial step of length x. The rows of the end scheme are
- * there already; those of the mean scheme are of the middle, and a surface may move. */
+/* Tangential velocity of a contact at the end of a trial step of length x. The rows of the end
+ * scheme are evaluated already; those of the mean scheme belong to the middle, and a surface may
+ * move. */
 static void end_slip(saltusi_trapezoid* w, const saltusi_polyhedral_contact* contact, double x,
                      double slip[2]) {
   const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(&w->law);
@@ -60,7 +61,7 @@ static void end_slip(saltusi_trapezoid* w, const saltusi_polyhedral_contact* con
   }
 }
 
-/* Slip speed against the directions that carry. */
+/* Slip speed against the directions of the friction force. */
 static double slip_speed(const saltusi_polyhedral_contact* contact, const saltusi_mode* mode,
                          const double* slip) {
   double speed = -saltusi_polyhedral_along(contact, mode->direction[0], slip);
@@ -117,7 +118,7 @@ static double root(saltusi_trapezoid* w, const saltusi_substep_observation* item
       }
     }
     double fx = value_at(w, item, x);
-    if (!(fx > 0.0 || fx < 0.0)) { /* a root, or nothing to go by */
+    if (!(fx > 0.0 || fx < 0.0)) { /* a root, or no sign */
       return x;
     }
     if (fx > 0.0) {
@@ -168,8 +169,8 @@ static bool next_observed(const saltusi_trapezoid* w, saltusi_substep_observatio
   return false;
 }
 
-/* The modes in which contacts enter the substep: as they left the last one; by a tiny step when that
- * is not known. */
+/* Modes of the contacts at the start of the substep: those of the end of the last one, or, if
+ * unknown, by a tiny step. */
 static saltus_status entry_modes(saltusi_trapezoid* w) {
   bool known = true;
   for (int i = 0; i < w->law.count; i++) {

@@ -31,7 +31,7 @@ static void measure_rows(saltusi_trapezoid* w) {
   }
 }
 
-/* The same, and what Newton's law adds. */
+/* The same with the restitution terms of Newton's law. */
 static void write_rates(saltusi_trapezoid* w) {
   saltusi_polyhedral_rows* law = &w->law;
   const saltus_system* sys = &w->eval->sys;
@@ -48,7 +48,7 @@ static void write_rates(saltusi_trapezoid* w) {
   }
 }
 
-/* v_c to v_c + sum of M^-1 n e P_c,N; whether there is anything to restitute. */
+/* v_c to v_c + sum of M^-1 n e P_c,N; whether any impulse is restituted. */
 static bool restitute(saltusi_trapezoid* w) {
   saltusi_polyhedral_rows* law = &w->law;
   const saltus_system* sys = &w->eval->sys;
@@ -72,8 +72,8 @@ static bool restitute(saltusi_trapezoid* w) {
   return any;
 }
 
-/* One event for each contact that took part, and its impulse. An impact that only stops what is slower
- * than the forces of a step belongs to the lasting contact. */
+/* One event and impulse for each contact of the impact. An impact that only stops velocities below
+ * the change by forces in a step belongs to non-impulsive contact. */
 static void report(saltusi_trapezoid* w) {
   const saltusi_polyhedral_rows* law = &w->law;
   bool felt = false;
@@ -119,7 +119,7 @@ static saltus_status phase(saltusi_trapezoid* w) {
   return SALTUS_OK;
 }
 
-/* M, rows and W at the present state; impulses of the impact so far are none. */
+/* M, rows and W at the present state; the impulses of the impact start at zero. */
 static saltus_status prepare(saltusi_trapezoid* w) {
   saltusi_polyhedral_rows* law = &w->law;
   saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
@@ -146,7 +146,8 @@ saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w) {
   return status;
 }
 
-/* What rebounds, and what touches it, strikes by the laws of the system. */
+/* Impact of the contacts that rebound, together with those that are closed, by the laws of the
+ * system. */
 static saltus_status strike_by_law(saltusi_trapezoid* w) {
   saltusi_polyhedral_rows* law = &w->law;
   saltusi_impact_step* jump = w->s->jump;

@@ -76,7 +76,8 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
   assert(w != NULL && o != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON) { /* the same system with other derivatives */
+  if (o->jacobians ==
+      SALTUS_JACOBIANS_GAUSS_NEWTON) { /* the same system with approximate derivatives */
     w->approximate_ops = *sys->ops;
     w->approximate_ops.force_q = sys->ops->spring_q;
     w->approximate_ops.force_v = sys->ops->spring_v;
@@ -140,8 +141,8 @@ static saltus_status free_motion(saltusi_trapezoid* w, double x, saltusi_linear*
   return SALTUS_OK;
 }
 
-/* The mean velocity of a surface that moves is taken from both ends: with 2 b of the middle a contact that
- * sticks would be left with a slip of O(x^2), which alternates for ever. */
+/* The mean velocity of a moving surface is taken from both ends: with 2 b of the middle a sticking
+ * contact would keep a slip of O(x^2), which alternates without end. */
 static void move_surfaces(saltusi_trapezoid* w, double x) {
   saltusi_polyhedral_rows* law = &w->law;
   const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(law);
@@ -161,8 +162,9 @@ static void move_surfaces(saltusi_trapezoid* w, double x) {
   }
 }
 
-/* What the rows see without impulses, in the velocity that the law holds; joints may be drawn back
- * (docs/theory/trapezoidal.md, 2.3) by what they have drifted, within one whole step. */
+/* Velocities of the rows without impulses, for the velocity that the law constrains; optional
+ * stabilisation removes the drift of joints (docs/theory/trapezoidal.md, 2.3) within one whole
+ * step. */
 static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
   saltusi_polyhedral_rows* law = &w->law;
   const saltusi_row_block* rows = saltusi_polyhedral_rows_measured(law);
@@ -253,7 +255,7 @@ void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
     saltus_point middle = saltusi_at(w->eval, w->t + 0.5 * x, w->q_mid, w->v);
     if (saltusi_linear_assemble(w->eval, &w->effective, &middle, 1.0, -0.5 * x, -0.25 * x * x) !=
         SALTUS_OK) {
-      return; /* the next substep says why */
+      return; /* reported by the next substep */
     }
   }
   if (w->effective.kind == SALTUSI_LINEAR_BLOCKS) {
