@@ -428,7 +428,8 @@ static saltus_status find_stop(splitting_work* w, const saltusi_step* s) {
   return status;
 }
 
-/* The contact with tangents in the stop whose friction of the whole step exceeds its bound most; -1: none. */
+/* The contact with tangents in the stop whose friction of the whole step exceeds its bound most; -1: none. Only where the stop adds to
+ * friction: released, the contact would otherwise slip along its friction (stages that slip have negative weights in RKF45). */
 static int find_exceeding(splitting_work* w, const saltusi_step* s) {
   int worst = -1;
   double most = 0.0;
@@ -442,7 +443,8 @@ static int find_exceeding(splitting_work* w, const saltusi_step* s) {
     const double across = grip->tangents > 1 ? contact->impulse[2] + P[2] : 0.0;
     const double size = saltusi_friction_mode_size(grip, contact->impulse[1] + P[1], across);
     const double excess = size - grip->mu * fmax(contact->impulse[0] + P[0], 0.0);
-    const double added = grip->tangents > 1 ? hypot(P[1], P[2]) : fabs(P[1]);
+    const double added =
+        (contact->impulse[1] + P[1]) * P[1] + (grip->tangents > 1 ? across * P[2] : 0.0);
     if (excess > no_slip * size && added > 0.0 && excess > most) {
       most = excess;
       worst = c;
