@@ -156,8 +156,9 @@ typedef struct saltusi_checker {
   double* dry_limit;                   /* [dry_count] N, of those that slide */
   saltusi_unseen* unseen;              /* [at.rows] */
   double* unseen_x;                    /* [3 x at.rows] N s, in the balances of a step */
-  double spread[4]; /* of the last step: momentum, joint impulses, external and drive power */
-  int rows_at_hand; /* joints and forces that are not recorded, of the last balance */
+  /* of the last step: momentum, joint impulses, external and drive power, rotation of joint rows */
+  double spread[5];
+  int rows_at_hand;          /* joints and forces that are not recorded, of the last balance */
   const double* joint_force; /* [nj] N, recorded with the step at hand; NULL: not */
   bool* lost;                /* [nc] broken bonds */
   saltusi_equations at;
@@ -355,9 +356,14 @@ double saltusi_spread(saltusi_checker* c, int kind, double spread);
  * generalized impulses: redundant joints are compared by their sum. h: s, 0 at an impact. */
 void saltusi_reaction_error(const saltusi_checker* c, const saltusi_checked_frame* b, double h,
                             double* y);
-/* Joint forces of a step by y [3 x nv] of its three balances. */
+/* Effect of the rotation of joint rows within a step on the joint impulses of its balances, equal at both ends and
+ * thus absent from their spread: G1^T of the multipliers of (G1 - G0)^T x. y [2 x nv], x = at.x at the start;
+ * _end_rotation replaces at.x. The result is in the first nv entries, N s. */
+void saltusi_begin_rotation(const saltusi_checker* c, double* y);
+void saltusi_end_rotation(saltusi_checker* c, const double* x, double* y);
+/* Joint forces of a step by y [3 x nv] of its three balances and the rotation [nv] of its rows. */
 void saltusi_check_reactions(saltusi_checker* c, const saltusi_checked_frame* b, double h,
-                             const double* y);
+                             const double* y, const double* rotation);
 /* Adds impulses x [nj] of joints up to frame b, less the recorded ones, to the sum of the step. */
 void saltusi_add_reactions(saltusi_checker* c, const saltusi_checked_frame* b, double h,
                            const double* x);

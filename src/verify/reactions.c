@@ -13,7 +13,7 @@
 static const double allowance = 8.0; /* as of the momentum in a step */
 
 double saltusi_spread(saltusi_checker* c, int kind, double spread) {
-  assert(c != NULL && kind >= 0 && kind < 4);
+  assert(c != NULL && kind >= 0 && kind < 5);
   double before = c->spread[kind];
   c->spread[kind] = spread;
   return fmax(spread, before);
@@ -42,6 +42,32 @@ void saltusi_reaction_error(const saltusi_checker* c, const saltusi_checked_fram
   }
 }
 
+/* y [nv] = G^T x of the joint rows at hand. */
+static void generalized(const saltusi_checker* c, const double* x, double* y) {
+  memset(y, 0, (size_t)c->nv * sizeof *y);
+  for (int j = 0; j < c->nj; j++) {
+    for (int i = 0; i < c->nv; i++) {
+      y[i] += c->at.G[j * c->nv + i] * x[j];
+    }
+  }
+}
+
+void saltusi_begin_rotation(const saltusi_checker* c, double* y) {
+  assert(c != NULL && y != NULL);
+  generalized(c, c->at.x, y);
+}
+
+void saltusi_end_rotation(saltusi_checker* c, const double* x, double* y) {
+  assert(c != NULL && x != NULL && y != NULL);
+  double* d = y + c->nv;
+  generalized(c, x, d);
+  for (int i = 0; i < c->nv; i++) {
+    d[i] -= y[i];
+  }
+  saltusi_without(c, c->rows_at_hand, d);
+  generalized(c, c->at.x, y);
+}
+
 /* N s in coordinate i of the errors that velocities are granted. */
 static double worth(const saltusi_checker* c, int i) {
   double sum = 0.0;
@@ -53,19 +79,22 @@ static double worth(const saltusi_checker* c, int i) {
 }
 
 void saltusi_check_reactions(saltusi_checker* c, const saltusi_checked_frame* b, double h,
-                             const double* y) {
-  assert(c != NULL && b != NULL && y != NULL);
+                             const double* y, const double* rotation) {
+  assert(c != NULL && b != NULL && y != NULL && rotation != NULL);
   int n = c->nv;
   if (c->nj == 0 || c->data->joint_force == NULL) {
     return;
   }
   double spread = 0.0;
+  double rotated = 0.0;
   for (int i = 0; i < n; i++) {
     spread = fmax(spread, fmax(fabs(y[i] - y[n + i]), fabs(y[i] - y[2 * n + i])));
+    rotated = fmax(rotated, fabs(rotation[i]));
   }
   spread = saltusi_spread(c, 1, spread);
+  rotated = saltusi_spread(c, 4, rotated);
   for (int i = 0; i < n; i++) {
-    double limit = allowance * spread + worth(c, i);
+    double limit = allowance * spread + rotated + worth(c, i);
     saltusi_note(c, SALTUS_VERIFY_JOINT_FORCES, 0.5 * fabs(y[i] + y[n + i]) / h, limit / h,
                  (saltusi_where){.frame = b->number, .place = -1});
   }

@@ -111,6 +111,7 @@ static void check_momentum(saltusi_checker* c, const saltusi_checked_frame* a,
   double h = b->t - a->t;
   double *jump = c->work_v, *mean = jump + n, *size = mean + n, *r = size + n;
   double* reaction = r + (ptrdiff_t)PLACES * n;
+  double* rotation = reaction + (ptrdiff_t)PLACES * n; /* [2 x nv] */
   for (int i = 0; i < n; i++) {
     jump[i] = b->v[i] - a->v[i];
     mean[i] = 0.5 * (a->v[i] + b->v[i]);
@@ -125,9 +126,14 @@ static void check_momentum(saltusi_checker* c, const saltusi_checked_frame* a,
     memcpy(c->unseen_x + (ptrdiff_t)k * c->at.rows, c->at.x,
            (size_t)c->rows_at_hand * sizeof(double));
     saltusi_reaction_error(c, b, h, reaction + (ptrdiff_t)k * n);
+    if (k == 0) {
+      saltusi_begin_rotation(c, rotation);
+    } else if (k == 1) {
+      saltusi_end_rotation(c, c->unseen_x, rotation);
+    }
   }
   if (!c->to_tolerance) {
-    saltusi_check_reactions(c, b, h, reaction);
+    saltusi_check_reactions(c, b, h, reaction, rotation);
   }
   double spread = 0.0;
   double widest = 0.0;
