@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * closest_points.h - two features where they are closest: place, tangents T = dp/du and second derivatives H of each. Lengths
- * are counted from the origin of B's carrier, so that rounding is that of the distance of the two.
+ * closest_points.h - closest points of two features: position, tangents T = dp/du and second derivatives H of each.
+ * Positions are relative to the origin of B's carrier, so that rounding errors scale with the distance of the two.
  */
 #ifndef SALTUSI_CLOSEST_POINTS_H
 #define SALTUSI_CLOSEST_POINTS_H
 
 #include "shape/pair/pair.h"
 
-/* A feature in world axes, and its skeleton at one point. Surfaces that are curved have parameters of their own at each
- * point (u = 0 there), so that no poles are in the way. */
+/* A feature in world axes, and its skeleton at one point. Curved surfaces have local parameters at each point (u =
+ * 0 there), which avoids poles. */
 typedef struct saltusi_closest_point {
   saltusi_feature_kind kind;
   int k; /* parameters: 0 point, 1 curve, 2 surface */
@@ -35,22 +35,22 @@ typedef struct saltusi_closest_points {
 /* False: no such points, or not determined. */
 bool saltusi_pair_meet(const saltusi_pair* pair, saltusi_closest_points* out);
 
-/* The same; `only`: false where this branch has no minimum of its own, for lists. */
+/* The same; `only`: false if this branch has no minimum of its own, for lists. */
 bool saltusi_pair_meet_only(const saltusi_pair* pair, bool only, saltusi_closest_points* out);
 
-/* Rows of points, lines and planes as saltusi_pair_rows_still finds them, with the same bits; false: of other kinds, or where
- * something may be undetermined. */
+/* Rows of points, lines and planes, bitwise identical to saltusi_pair_rows_still; false: other kinds, or possibly
+ * undetermined. */
 bool saltusi_pair_rows_straight(const saltusi_pair* pair, bool planar, int count,
                                 saltusi_pair_rows* out);
 
-/* Which way d = p_A - p_B has to point, as numbers of the ways to find closest points see it. */
+/* Required orientation of d = p_A - p_B and the minimum selected, in the order of the kinds. */
 typedef struct saltusi_aim {
   int branch;
   double side[3];
-  bool only; /* another minimum does not serve where this branch has none */
+  bool only; /* no fallback to another minimum if this branch has none */
 } saltusi_aim;
 
-/* Closest points of two skeletons: fills p, T, H, normal and u of both. The kinds are those of the table that calls it,
+/* Closest points of two skeletons: sets p, T, H, normal and u of both. The kinds are those of the dispatch table,
  * in the order of their numbers. */
 typedef bool saltusi_meet(saltusi_closest_point* first, saltusi_closest_point* second,
                           const saltusi_aim* aim);
@@ -61,33 +61,34 @@ saltusi_meet saltusi_meet_point_point, saltusi_meet_point_line, saltusi_meet_poi
     saltusi_meet_line_circle, saltusi_meet_circles, saltusi_meet_circle_ellipsoid,
     saltusi_meet_circle_cone, saltusi_meet_cones, saltusi_meet_ellipsoid_cone;
 
-/* Of two circles: how far the place is from the end of the half of the first that its branch stands for, positive inside, as a
- * cosine; the other branch takes over there. */
+/* For two circles: distance of the point from the end of the half circle of its branch, positive inside, as a
+ * cosine; the other branch is valid beyond. */
 double saltusi_circles_side(const saltusi_closest_points* at, int branch);
 
-/* Sets the skeleton at a point of a line, plane or circle by its parameters. */
+/* Sets the skeleton at a point of a line, plane or circle, from its parameters. */
 void saltusi_spot_on_line(saltusi_closest_point* line, double u);
 void saltusi_spot_on_plane(saltusi_closest_point* plane, const double at[3]);
 void saltusi_spot_on_circle(saltusi_closest_point* circle, double cosine, double sine);
 
-/* Of an ellipsoid at its farthest point in a direction of any length; of the side of a cone at a distance from its tip
- * along its straight line in the direction r, false at the tip. */
+/* For an ellipsoid at its support point in a direction of any length; for the side of a cone at a distance from
+ * its tip along the generator in the direction r, false at the tip. */
 void saltusi_spot_of_support(saltusi_closest_point* spot, const double n[3]);
 bool saltusi_spot_on_cone(saltusi_closest_point* cone, const double r[3], double along);
 
-/* How far w is from the axis a, and in which direction r of length 1, normal to a to rounding however near w is to the
- * axis; 0: on it, r is without meaning. */
+/* Distance of w from the axis a, and its direction r of length 1, normal to a to rounding however close w is to
+ * the axis; 0: on the axis, r is undefined. */
 double saltusi_away_from(const double a[3], const double w[3], double r[3]);
 
-/* u' of A and B for the angular velocities of both and V = V_A - V_B of the material at p_A and p_B; false where they are
- * not determined. */
+/* u' of A and B for the angular velocities of both and the relative material velocity V = V_A - V_B at p_A and
+ * p_B; false: not determined. */
 bool saltusi_closest_points_rates(const saltusi_closest_points* at, const double WA[3],
                                   const double WB[3], const double V[3], double du[2][2]);
 
-/* Of the system that gives these rates; INFINITY: singular. */
+/* Condition number of the system of these rates; INFINITY: singular. */
 double saltusi_closest_points_condition(const saltusi_closest_points* at);
 
-/* Solves J x = b of n <= 4 unknowns in place (b becomes x) by elimination with pivots; false: singular. */
+/* Solves J x = b, n <= 4 unknowns, in place (b becomes x), by elimination with pivoting; false:
+ * singular. */
 bool saltusi_solve_small(int n, double J[16], double b[4]);
 
 #endif

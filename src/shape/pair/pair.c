@@ -5,7 +5,7 @@
  *
  *   d = p_A - p_B = apart n,   T_A^T d = 0,  T_B^T d = 0
  *   n   one of the two a surface: its normal;  two curves: orthogonal to their tangents, or along d where both are
- *       thick and apart;  else along d;  against d for the inside of something hollow
+ *       thick and apart;  else along d;  opposite to d for the inside of a hollow shape
  */
 #include "shape/pair/pair.h"
 #include "math/rotation.h"
@@ -41,7 +41,7 @@ static saltusi_meet* const ways[KINDS][KINDS] = {
                                    [SALTUSI_FEATURE_CONE] = saltusi_meet_ellipsoid_cone},
     [SALTUSI_FEATURE_CONE] = {[SALTUSI_FEATURE_CONE] = saltusi_meet_cones}};
 
-/* From body axes to world axes, counted from `from`. */
+/* From body axes to world axes, relative to `from`. */
 static void place(const saltusi_feature* feature, const saltusi_body_pose* at, const double from[3],
                   saltusi_closest_point* out) {
   double shift[3];
@@ -60,7 +60,7 @@ static void place(const saltusi_feature* feature, const saltusi_body_pose* at, c
   saltusi_cross(out->a, out->e, out->f);
 }
 
-/* Along d, or against it where one of the two is hollow. False: d is too short to tell. */
+/* Normal along d, or opposite to d if one of the two is hollow. False: d = 0. */
 static bool normal_along(const saltusi_closest_point* A, const saltusi_closest_point* B,
                          const double d[3], const double side[3], double normal[3]) {
   const double length = sqrt(saltusi_dot3(d, d));
@@ -68,7 +68,8 @@ static bool normal_along(const saltusi_closest_point* A, const saltusi_closest_p
     return false;
   }
   const double facing =
-      saltusi_dot3(d, side); /* a centre may be inside: d points the wrong way then */
+      saltusi_dot3(d, side); /* a centre may be inside of the other shape: d has the opposite
+                              * orientation then */
   const bool hollow = (A->rho < 0.0) != (B->rho < 0.0);
   const double sign = hollow || facing < 0.0 ? -1.0 : 1.0;
   for (int k = 0; k < 3; k++) {
@@ -93,7 +94,7 @@ static bool normal_across(const saltusi_closest_point* A, const saltusi_closest_
   return true;
 }
 
-/* The rim of something sharp: size[1] away from its axis and size[2] along a are in the middle of its normals. */
+/* Sharp rim: size[1] away from its axis and size[2] along a give the middle of its normal cone. */
 static void add_outward(const saltusi_closest_point* rim, double sign, double side[3]) {
   if (rim->kind == SALTUSI_FEATURE_CIRCLE && (rim->size[1] != 0.0 || rim->size[2] != 0.0)) {
     double out[3];
@@ -118,8 +119,8 @@ static bool find_normal(const double d[3], const double given[3], saltusi_closes
   double side[3] = {given[0], given[1], given[2]};
   add_outward(A, -1.0, side);
   add_outward(B, 1.0, side);
-  /* Two thick curves may be parallel where they are closest (rings side by side): d tells the normal then. Sharp ones
-   * meet at d = 0, where only the tangents do. */
+  /* Two thick curves may be parallel at their closest points (rings side by side): the normal is along d. Sharp
+   * curves touch at d = 0, where only the tangents determine the normal. */
   const double thick = fabs(A->rho + B->rho);
   if (A->k + B->k < 2 || (thick > 0.0 && saltusi_dot3(d, d) > 0.25 * thick * thick)) {
     at->by_tangents = false;

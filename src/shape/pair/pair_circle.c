@@ -3,19 +3,19 @@
  *
  * pair_circle.c - closest points of circles.
  *
- * Line and circle: with the angle t from the direction of the line in the plane of the circle, p and q the centre's place
- * beside the line and k = R sin^2 of the angle between line and axis, half of the squared distance over R is, but for a
- * constant,
+ * Line and circle: t is the angle from the direction of the line in the plane of the circle, p and q are the
+ * components of the centre beside the line, k = R sin^2 of the angle between line and axis. Half of the squared
+ * distance over R is, up to a constant,
  *
  *   p cos t + q sin t - k cos^2 t / 2
  *
- * In s = sin t it is convex on the half cos t > 0 where p <= 0, and where p > 0 convex between the two s with
- * (1 - s^2)^(3/2) = p / k and falling towards the ends. So each half has one minimum at most: branch 0 is that of
- * cos t > 0, branch 1 the other one. A branch that has none means the minimum that there is. Where p = 0 and |q| >= k, as of
- * a line at right angles to the axis that crosses it, the one minimum is between the halves, and counts as branch 0.
+ * In s = sin t it is convex on the half cos t > 0 where p <= 0, and where p > 0 convex between the two s with (1 -
+ * s^2)^(3/2) = p / k and falling towards the ends. So each half has at most one minimum: branch 0 is that of cos t >
+ * 0, branch 1 the other one. A branch without a minimum selects the existing one. Where p = 0 and |q| >= k, as for a
+ * line orthogonal to the axis that crosses it, the only minimum is between the halves and counts as branch 0.
  *
- * Circle and circle, ellipsoid or side of a cone: a point of the circle has its closest point there in closed form; the
- * minimum over the circle is bracketed by samples and found by its slope d . T = 0.
+ * Circle and circle, ellipsoid or side of a cone: the closest point there of a point of the circle has a closed form.
+ * The minimum over the circle is bracketed by samples and found by its slope d . T = 0.
  */
 #include "math/rotation.h"
 #include "shape/pair/closest_points.h"
@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The parts of the formula above. */
+/* The terms of the formula above. */
 typedef struct chord {
   double p, q, k;
   double along[3], beside[3]; /* t = 0 and t = 90 degrees */
@@ -34,7 +34,7 @@ static double slope(const chord* c, double sign, double t) {
   return -sign * c->p * sin(t) + c->q * cos(t) + c->k * sin(t) * cos(t);
 }
 
-/* The minimum of one half, t from its middle; q is counted as seen from there. False: it has none. */
+/* The minimum of one half, t from its midpoint; q is measured from there. False: there is none. */
 static bool minimum_of_half(const chord* given, double sign, double* t) {
   chord c = *given;
   c.q *= sign;
@@ -47,7 +47,8 @@ static bool minimum_of_half(const chord* given, double sign, double* t) {
     high = acos(cbrt(p / c.k));
   }
   double low = -high;
-  /* at the ends of the half the slope is p and -p, whatever rounding makes of the cosine there */
+  /* at the ends of the half the slope is exactly p and -p, independent of the rounding of the
+   * cosine */
   const bool inside = p < 0.0    ? true
                       : p == 0.0 ? fabs(c.q) < c.k
                                  : slope(&c, sign, low) < 0.0 && slope(&c, sign, high) > 0.0;
@@ -55,7 +56,7 @@ static bool minimum_of_half(const chord* given, double sign, double* t) {
     return false;
   }
   double x = 0.0;
-  for (int i = 0; i < 100; i++) { /* Newton's method within a bracket that shrinks */
+  for (int i = 0; i < 100; i++) { /* Newton's method with a bracket */
     const double f = slope(&c, sign, x);
     if (f < 0.0) {
       low = x;
@@ -112,7 +113,7 @@ bool saltusi_meet_line_circle(saltusi_closest_point* first, saltusi_closest_poin
   return true;
 }
 
-/* A circle and something that knows the closest point of a point. */
+/* A circle and a feature with a closed form of the closest point. */
 typedef struct pair_circle_search {
   saltusi_closest_point* circle;
   saltusi_closest_point* other;
@@ -143,8 +144,9 @@ static bool look(const pair_circle_search* s, double angle, double* distance, do
 
 enum { SAMPLES = 32 };
 
-/* By which of several minima the least one is told: how far the point of the circle is from the other feature as far as it
- * goes. The side of a cone ends at its tip and at its base: what is near it on the other side of these is not. */
+/* Measure that selects the least of several minima: distance of the point of the circle from the bounded feature.
+ * The side of a cone ends at its tip and at its base; points close to its extension beyond these are not close to
+ * it. */
 static double measure(const pair_circle_search* s, double distance) {
   const saltusi_closest_point* cone = s->other;
   if (cone->kind != SALTUSI_FEATURE_CONE) {
@@ -160,7 +162,7 @@ static double measure(const pair_circle_search* s, double distance) {
   return saltusi_dot3(w, cone->a) > cone->size[1] ? fabs(distance) : distance;
 }
 
-/* The angle between two where the slope changes its sign. */
+/* The angle of a sign change of the slope, by bisection. */
 static bool refine(const pair_circle_search* s, double low, double high, double* angle,
                    double* distance) {
   double rate;
@@ -179,14 +181,14 @@ static bool refine(const pair_circle_search* s, double low, double high, double*
   return look(s, *angle, distance, &rate);
 }
 
-/* The least minimum of the half of the circle about the direction of angle 0, or pi for branch 1. A closed contact is
- * followed a little beyond its half, by `more` samples; in lists every minimum is in one half. */
+/* The least minimum of the half circle about angle 0, or pi for branch 1. A closed contact is followed beyond its
+ * half by `more` samples; in lists every minimum belongs to one half. */
 static bool least_of_half(const pair_circle_search* s, int branch, int more) {
   const double pi = acos(-1.0), start = branch == 1 ? 0.5 * pi : -0.5 * pi, step = pi / SAMPLES;
   double best = INFINITY, at = 0.0, distance, rate, last = 0.0;
   for (int i = -more; i <= SAMPLES + more; i++) {
     const double angle = start + i * step;
-    /* where both halves end, both see the same slope */
+    /* at their common ends both halves use the same angle, hence the same slope */
     if (!look(s, branch == 1 && i == SAMPLES ? -0.5 * pi : angle, &distance, &rate)) {
       return false;
     }
@@ -206,13 +208,14 @@ static bool least_of_half(const pair_circle_search* s, int branch, int more) {
   return best < INFINITY && look(s, at, &distance, &rate);
 }
 
-/* That of a branch; where it has none, the other one. */
+/* The minimum of a branch; if it has none, of the other one. */
 static bool least_of_circle(const pair_circle_search* s, const saltusi_aim* aim) {
   return aim->only ? least_of_half(s, aim->branch, 0)
                    : least_of_half(s, aim->branch, 1) || least_of_half(s, 1 - aim->branch, 1);
 }
 
-/* Where the circle is closest, the other is nearest: seen from its own centre. */
+/* Angle 0: the direction to the centre of the other feature, or the common normal of the axes of two tilted
+ * circles. */
 static void aim_at(pair_circle_search* s) {
   double w[3], across[3];
   saltusi_minus3(s->other->origin, s->circle->origin, w);
@@ -241,7 +244,8 @@ double saltusi_circles_side(const saltusi_closest_points* at, int branch) {
   double from[3];
   saltusi_minus3(first.p, first.origin, from);
   const double along = s.x * saltusi_dot3(from, first.e) + s.y * saltusi_dot3(from, first.f);
-  const double beyond = 0.5 * sin(acos(-1.0) / SAMPLES); /* half of what meetings go beyond it */
+  const double beyond = 0.5 * sin(acos(-1.0) / SAMPLES); /* half of the overlap of the branches
+                                                          * in saltusi_meet_circles */
   return (branch == 1 ? -along : along) / first.size[0] + beyond;
 }
 

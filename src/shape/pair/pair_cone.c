@@ -3,9 +3,9 @@
  *
  * pair_cone.c - closest points of the sides of cones.
  *
- * Cone with tangent k of its half angle, tip at 0, axis a: the normals are n = (r - k a) / sqrt(1 + k^2), r normal to a;
- * a straight line of its side is along a + k r, and n.x is the same along it. So the height of something over the cone
- * along n is that over its tip.
+ * Cone with tangent k of its half angle, tip at 0, axis a: the normals are n = (r - k a) / sqrt(1 + k^2), r normal to
+ * a. A generator of its side is along a + k r, and n.x is constant along it. So the height of a point over the cone
+ * along n is its height over the tip.
  *
  *   line b         n.b = 0: two normals
  *   cone           n.a_B = -sin, n.a_A = sin of the half angles: two normals
@@ -43,7 +43,7 @@ double saltusi_away_from(const double a[3], const double w[3], double r[3]) {
   saltusi_along(-saltusi_dot3(w, a), a, w, r);
   const double away = sqrt(saltusi_dot3(r, r));
   for (int round = 0; round < 2 && away > 0.0;
-       round++) { /* what is left of a counts the more, the less r is */
+       round++) { /* repeated: the residual along a is amplified for small r */
     const double length = sqrt(saltusi_dot3(r, r));
     for (int k = 0; k < 3; k++) {
       r[k] /= length;
@@ -71,7 +71,7 @@ bool saltusi_meet_point_cone(saltusi_closest_point* first, saltusi_closest_point
   return saltusi_spot_on_cone(second, r, (height + k * away) / sqrt(1.0 + k * k));
 }
 
-/* Lines x + u b and tip + t g in the plane normal to n, w = x - tip: t and u where they cross, seen along n. */
+/* Lines x + u b and tip + t g in the plane normal to n, w = x - tip: t and u of their crossing, projected along n. */
 static bool cross_on(const double w[3], const double b[3], const double g[3], const double n[3],
                      double* t, double* u) {
   double across[3], gn[3], bn[3];
@@ -86,7 +86,7 @@ static bool cross_on(const double w[3], const double b[3], const double g[3], co
   return true;
 }
 
-/* The straight line and the normal of a cone in the direction r. */
+/* The generator and the normal of a cone in the direction r. */
 static void side_of(const saltusi_closest_point* cone, const double r[3], double g[3],
                     double n[3]) {
   const double k = cone->size[0], c = 1.0 / sqrt(1.0 + k * k);
@@ -156,7 +156,7 @@ bool saltusi_meet_cones(saltusi_closest_point* first, saltusi_closest_point* sec
   const double x = (sA + c * sB) / square, y = -(sB + c * sA) / square;
   const double left = 1.0 - x * sA + y * sB;
   if (!(square > 0.0) || !(left > 0.0)) {
-    return false; /* parallel, or one inside of the shadow of the other */
+    return false; /* parallel, or one inside of the cone of directions of the other */
   }
   const double z = sqrt(left / square);
   saltusi_minus3(first->origin, second->origin, w);
@@ -182,7 +182,8 @@ bool saltusi_meet_cones(saltusi_closest_point* first, saltusi_closest_point* sec
   return saltusi_spot_on_cone(second, rB, t);
 }
 
-/* The ellipsoid's point nearest to the cone along the normal at an angle, and how far it is beside the straight line. */
+/* The support point of the ellipsoid against the normal at an angle; returns its offset from the
+ * generator. */
 static double beside(saltusi_closest_point* ellipsoid, const saltusi_closest_point* cone,
                      double angle, double r[3], double* height) {
   double g[3], n[3], back[3], w[3], turned[3];
@@ -206,7 +207,8 @@ bool saltusi_meet_ellipsoid_cone(saltusi_closest_point* first, saltusi_closest_p
   const double step = 2.0 * acos(-1.0) / SAMPLES;
   double r[3], height, best = -INFINITY, low = 0.0, high = 0.0, w[3];
   double last = beside(first, second, -step, r, &height);
-  for (int i = 0; i < SAMPLES; i++) { /* the height grows while the point is ahead */
+  for (int i = 0; i < SAMPLES; i++) { /* the height increases while the point is ahead of the
+                                       * generator */
     const double now = beside(first, second, i * step, r, &height);
     if (last > 0.0 && now <= 0.0 && height > best) {
       best = height;

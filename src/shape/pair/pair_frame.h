@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pair_frame.h - the frame of a contact about its normal, and the rows of a body in it; for the ways to find rows, whose
- * bits have to be the same.
+ * pair_frame.h - the frame of a contact about its normal, and the rows of a body in it. Shared by all functions that
+ * compute rows, whose results have to be bitwise identical.
  *
  *   frame t1 = (e - n (n.e)) / |.|, t2 = n x t1, e a tangent of one of the features, or of a field fixed in B
  */
@@ -15,19 +15,19 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Pole of the tangent field below and the tangent there, in axes of B. The field has to be singular somewhere (hairy ball):
- * at -pole, 12.5 degrees from every mirror plane of the axes, which symmetric motions therefore miss. At n = z it is x. */
+/* Pole of the tangent field below and the tangent there, in axes of B. The field has a singularity (hairy ball
+ * theorem): at -pole, 12.5 degrees from every mirror plane of the axes, so that symmetric motions do not reach it.
+ * At n = z the tangent is x. */
 static const double saltusi_pole[3] = {0.5208409981466113, 0.21573940527226648, 0.8259425910209562};
 static const double saltusi_pole_tangent[3] = {0.851432708408057, -0.0615385871024211,
                                                -0.5208409981466113};
 /* 1 + n.pole below which half of the digits are lost; the tangent of the pole replaces the field there. */
 static const double saltusi_field_least = 1e-8;
 
-/* A tangent of two features without one: that of the pole, by the smallest rotation from the pole to n. It is a smooth
- * function of n but at -pole, so frames are continuous along the motion. dn, de: rates, or NULL.
+/* A tangent for two features without one: that of the pole, by the smallest rotation from the pole to n. It is a
+ * smooth function of n except at -pole, so frames are continuous along the motion. dn, de: rates, or NULL.
  *
- *   e = e0 - (n.e0) / (1 + n.s) (s + n)   in axes of B, s the pole, e0 its tangent
- */
+ *   e = e0 - (n.e0) / (1 + n.s) (s + n)   in axes of B, s the pole, e0 its tangent */
 static inline void saltusi_field_tangent(const saltusi_body_pose* b, const double n[3],
                                          const double* dn, double e[3], double* de) {
   const double* s = saltusi_pole;
@@ -59,7 +59,7 @@ static inline void saltusi_field_tangent(const saltusi_body_pose* b, const doubl
   saltusi_along(1.0, rate, de, de);
 }
 
-/* t1 and t2 along a direction; what of it is normal to n is of the length returned, 0: too short. */
+/* t1 and t2 along a direction; returns the length of its component normal to n, 0: too short. */
 static inline double saltusi_tangents(const double e[3], double (*E)[3]) {
   const double* n = E[0];
   const double on = saltusi_dot3(n, e);
@@ -78,7 +78,7 @@ static inline double saltusi_tangents(const double e[3], double (*E)[3]) {
   return length;
 }
 
-/* The same along the tangent of a feature, NULL: none has one, or else along the field of tangents. */
+/* The same along the tangent of a feature (NULL: none), or else along the tangent field. */
 static inline bool saltusi_still_frame(const saltusi_body_pose* b, const double* tangent,
                                        double (*E)[3]) {
   if (tangent != NULL && saltusi_tangents(tangent, E) > 0.0) {
@@ -89,7 +89,7 @@ static inline bool saltusi_still_frame(const saltusi_body_pose* b, const double*
   return saltusi_tangents(e, E) > 0.0;
 }
 
-/* In the plane. */
+/* The planar frame. */
 static inline void saltusi_planar_frame(double (*E)[3]) {
   const double x = E[0][0], y = E[0][1];
   E[1][0] = -y;
@@ -98,7 +98,7 @@ static inline void saltusi_planar_frame(double (*E)[3]) {
   E[2][2] = 1.0;
 }
 
-/* Rows of one body by v in world axes and w in its own. */
+/* Rows of one body, with v in world axes and w in its own axes. */
 static inline void saltusi_rows_of_body(const saltusi_body_pose* at, double sign, const double r[3],
                                         double (*E)[3], int count, double G[3][6]) {
   for (int i = 0; i < count; i++) {
@@ -112,14 +112,14 @@ static inline void saltusi_rows_of_body(const saltusi_body_pose* at, double sign
   }
 }
 
-/* A contact between two features: lengths from the origin of B's carrier. */
+/* A contact between two features: positions relative to the origin of B's carrier. */
 typedef struct saltusi_touch {
   const double* p[2]; /* on the skeletons of A and B */
   double rho[2];
   double apart;
 } saltusi_touch;
 
-/* Points, the first rows and the gap of a contact whose frame is known. */
+/* Points, the first rows and the gap of a contact with a given frame. */
 static inline void saltusi_still_rows(const saltusi_pair* pair, const saltusi_touch* at, int count,
                                       saltusi_pair_rows* out) {
   const double* n = out->frame[0];

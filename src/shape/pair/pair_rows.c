@@ -10,7 +10,7 @@
  *   c     c_A = p_A - rho_A n, c_B = p_B + rho_B n, r = c - x, sliding s = c' - V(c)
  *   rows  U_e = e.(V_A(c_A) - V_B(c_B)),
  *         c_e = e'.(V_A - V_B) + e.(W_A x (W_A x r_A) - W_B x (W_B x r_B) + W_A x s_A - W_B x s_B)
- *   frame t1 = (e0 - n (n.e0)) / |.|, t2 = n x t1, e0 a direction that turns with one of the features
+ *   frame t1 = (e0 - n (n.e0)) / |.|, t2 = n x t1, e0 a direction that rotates with one of the features
  */
 #include "shape/pair/closest_points.h"
 #include "shape/pair/pair_frame.h"
@@ -19,7 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-/* How the contact moves. Lengths from the origin of B's carrier, as in a meeting. */
+/* Motion of the contact. Positions relative to the origin of B's carrier, as in
+ * saltusi_closest_points. */
 typedef struct pair_rows_motion {
   double du[2][2];
   double dp[2][3]; /* p_A', p_B' */
@@ -31,7 +32,7 @@ static void material(const saltusi_body_pose* at, const double r[3], double out[
   saltusi_along(1.0, at->v, out, out);
 }
 
-/* The tangents of a spot as they turn: W x T + H u'. */
+/* Rates of the tangents at a closest point: W x T + H u'. */
 static void tangent_rate(const saltusi_closest_point* spot, const double W[3], const double* du,
                          int i, double out[3]) {
   saltusi_cross(W, spot->T[i], out);
@@ -66,7 +67,7 @@ static bool move(const saltusi_pair* pair, const saltusi_closest_points* at,
   material(pair->a, rA, out->dp[0]);
   material(pair->b, B->p, out->dp[1]);
   saltusi_minus3(out->dp[0], out->dp[1], V);
-  if (A->k == 0 && B->kind == SALTUSI_FEATURE_PLANE) { /* closed: the foot of a point */
+  if (A->k == 0 && B->kind == SALTUSI_FEATURE_PLANE) { /* closed form: the foot of a point */
     saltusi_cross(pair->b->w, n, out->dn);
     const double rate = saltusi_dot3(n, V);
     saltusi_along(-rate, n, out->dp[0], out->dp[1]);
@@ -107,13 +108,13 @@ static bool move(const saltusi_pair* pair, const saltusi_closest_points* at,
   return normal_rate(T, dT, n, out->dn);
 }
 
-/* A direction for t1 that turns with a feature, and its rate. */
+/* A direction for t1 that rotates with a feature, and its rate. */
 typedef struct direction {
   double e[3], de[3];
 } direction;
 
-/* The feature whose tangent is that of a plane, of a line, of the straight lines of a cone, of a circle, in this order; of B
- * first. 0: A, 1: B, -1: there is none. */
+/* The feature that supplies the tangent: a plane, a line, the side of a cone (generator), a circle, in this order;
+ * B before A. 0: A, 1: B, -1: none. */
 static int feature_with_tangent(const saltusi_closest_points* at) {
   static const int rank[] = {
       [SALTUSI_FEATURE_POINT] = 5,  [SALTUSI_FEATURE_LINE] = 1,      [SALTUSI_FEATURE_PLANE] = 0,
@@ -123,7 +124,7 @@ static int feature_with_tangent(const saltusi_closest_points* at) {
   return a == NONE && b == NONE ? -1 : b <= a;
 }
 
-/* The tangent of a feature and how it turns; false: none has one. */
+/* The tangent of a feature and its rate; false: no feature has one. */
 static bool by_features(const saltusi_pair* pair, const saltusi_closest_points* at,
                         const pair_rows_motion* moves, direction* out) {
   const int which = feature_with_tangent(at);
@@ -234,7 +235,7 @@ bool saltusi_pair_rows_at(const saltusi_pair* pair, bool planar, saltusi_pair_ro
   return true;
 }
 
-/* Whether rates are determined wherever such features meet. */
+/* Whether the rates of these kinds of features are always determined. */
 static bool moves_anyhow(const saltusi_closest_points* at) {
   const saltusi_feature_kind a = at->spot[0].kind, b = at->spot[1].kind;
   const bool flat = a == SALTUSI_FEATURE_PLANE || b == SALTUSI_FEATURE_PLANE;

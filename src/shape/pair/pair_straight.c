@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pair_straight.c - rows of points, lines and planes without their convective parts: what piles of boxes, hulls and balls
- * ask for in every step, contact by contact. The operations are those of pair.c, pair_closest.c and pair_rows.c in their
- * order, so the bits are the same; what only rates need is left out.
+ * pair_straight.c - rows of points, lines and planes without convective parts: the frequent case of piles of boxes,
+ * hulls and balls, evaluated for every contact in every step. The operations are those of pair.c, pair_closest.c and
+ * pair_rows.c in the same order, so the results are bitwise identical; quantities needed only for rates are omitted.
  */
 #include "shape/pair/pair_frame.h"
 
@@ -13,12 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Where two features are closest, from the origin of B's carrier. */
+/* Closest points of two features, relative to the origin of B's carrier. */
 typedef struct straight {
   double p[2][3];
   double normal[3];
-  double tangent[3]; /* that the frame follows */
-  bool tangential;   /* there is one */
+  double tangent[3]; /* tangent that the frame follows */
+  bool tangential;   /* whether there is one */
 } straight;
 
 /* A point of a feature in world axes. */
@@ -46,7 +46,7 @@ static inline void drop(const saltusi_feature* plane, const saltusi_body_pose* a
   saltusi_along(-height, a, point, foot);
 }
 
-/* Along p_A - p_B; false: it is too short to tell. */
+/* Normal along p_A - p_B; false: it is zero. */
 static inline bool normal_along(const saltusi_pair* pair, const double d[3], straight* s) {
   const double length = sqrt(saltusi_dot3(d, d));
   if (!(length > 0.0)) {
@@ -80,7 +80,7 @@ static inline bool point_and_line(const saltusi_pair* pair, int on, straight* s)
   return normal_along(pair, d, s);
 }
 
-/* Whether two lines cross so well that nothing about them is undetermined, however it is rounded. */
+/* Lines above this sin^2 cross well enough that no quantity is undetermined by rounding. */
 static const double crossing = 1e-12; /* sin^2 */
 
 static inline bool lines(const saltusi_pair* pair, straight* s) {
@@ -113,7 +113,7 @@ static inline bool lines(const saltusi_pair* pair, straight* s) {
   return true;
 }
 
-/* Closest points and normal; false: not of these kinds, or not to be told without more care. */
+/* Closest points and normal; false: other kinds, or nearly degenerate. */
 static inline bool meet(const saltusi_pair* pair, straight* s) {
   enum { SIDES = SALTUSI_FEATURE_PLANE + 1 };
   const int a = (int)pair->A->kind, b = (int)pair->B->kind;

@@ -3,12 +3,12 @@
  *
  * pair_surface.c - closest points of ellipsoids.
  *
- * Ellipsoid with semi-axes s_i, y a point in its axes: x_i = s_i^2 y_i / (t + s_i^2), t the root of
- * sum (s_i y_i / (t + s_i^2))^2 = 1 to the right of -min s_i^2 (Eberly, Distance from a point to an ellipse, 2013); the
- * function falls and is convex there, so Newton's method converges from the left without leaving the bracket. A line
- * sees the shadow of the ellipsoid along it. Two ellipsoids: the largest s(n) = n.(c_A - c_B) - |L_A n| - |L_B n| over
- * directions n, L = diag(s) in own axes, by Newton's method on the sphere; -s'' = H_A + H_B + s is definite wherever the
- * two are not deep in each other.
+ * Ellipsoid with semi-axes s_i, y a point in its axes: x_i = s_i^2 y_i / (t + s_i^2), t the root of sum (s_i y_i / (t
+ * + s_i^2))^2 = 1 to the right of -min s_i^2 (Eberly, Distance from a point to an ellipse, 2013). The function
+ * decreases and is convex there, so Newton's method converges from the left without leaving the bracket. A line
+ * reduces to a point and the projection of the ellipsoid along the line. Two ellipsoids: the largest s(n) = n.(c_A -
+ * c_B) - |L_A n| - |L_B n| over directions n, L = diag(s) in own axes, by Newton's method on the sphere; -s'' = H_A +
+ * H_B + s is definite unless the two overlap deeply.
  */
 #include "math/rotation.h"
 #include "shape/pair/closest_points.h"
@@ -20,8 +20,8 @@
 
 enum { ITERATIONS = 100 };
 
-/* The function above and its slope. Counted from the left end, so that nothing is lost near it: t + s_i^2 = x + beyond_i. The
- * shortest axis has no part in it where a point is in the middle of that. */
+/* The function above and its slope, with x measured from the left end, which avoids cancellation there: t + s_i^2
+ * = x + beyond_i. The shortest axis has no term where the point is in the middle of it. */
 static double over_root(int n, const double s[3], const double beyond[3], const double y[3],
                         double x, double* slope) {
   double f = -1.0;
@@ -34,8 +34,8 @@ static double over_root(int n, const double s[3], const double beyond[3], const 
   return f;
 }
 
-/* t + s_i^2 at the root t above for n semi-axes and a point in their axes; false: the point is so deep inside that none
- * exists. */
+/* t + s_i^2 at the root t above, for n semi-axes and a point in their axes; false: the point is so deep inside
+ * that there is no root. */
 static bool foot_of_ellipse(int n, const double s[3], const double y[3], double part[3]) {
   double beyond[3], least = INFINITY, x = 0.0, slope;
   for (int i = 0; i < n; i++) {
@@ -48,7 +48,7 @@ static bool foot_of_ellipse(int n, const double s[3], const double y[3], double 
   if (!(x > 0.0) && !(over_root(n, s, beyond, y, x, &slope) > 0.0)) {
     return false;
   }
-  for (int i = 0; i < 10 * ITERATIONS; i++) { /* at the left end it grows by half at a time */
+  for (int i = 0; i < 10 * ITERATIONS; i++) { /* near the left end x increases by factors of 1.5 */
     const double f = over_root(n, s, beyond, y, x, &slope);
     const double next = x - f / slope;
     if (!(f > 0.0) || !(next > x)) {
@@ -62,8 +62,8 @@ static bool foot_of_ellipse(int n, const double s[3], const double y[3], double 
   return isfinite(x);
 }
 
-/* Parameters of their own at the point with the given components along the axes: x = L z, |z| = 1; z turns to first
- * order along two directions normal to it, and back to the centre to second. */
+/* Local parameters at the point with the given components along the axes: x = L z, |z| = 1; z moves to first order
+ * along two directions normal to it, and to second order towards the centre. */
 static void set_ellipsoid(saltusi_closest_point* spot, const double x[3]) {
   const double* axis[3] = {spot->e, spot->f, spot->a};
   double z[3], t[2][3], length = 0.0;
@@ -153,7 +153,7 @@ bool saltusi_meet_line_ellipsoid(saltusi_closest_point* first, saltusi_closest_p
                                  const saltusi_aim* aim) {
   assert(first != NULL && second != NULL && aim != NULL);
   (void)aim;
-  /* the shadow has the support sqrt(n^T Q n) for n normal to the line; Q in the axes e, f of the line */
+  /* the projection has the support function sqrt(n^T Q n) for n normal to the line; Q in the axes e, f of the line */
   double Le[3], Lf[3], w[3], part[3];
   stretched(second, first->e, Le);
   stretched(second, first->f, Lf);
@@ -230,7 +230,7 @@ static double product(const double H[6], const double x[3], const double y[3]) {
          x[2] * (H[2] * y[0] + H[4] * y[1] + H[5] * y[2]);
 }
 
-/* One step of Newton's method on the sphere, shortened until s grows; false: it does not any more. */
+/* One step of Newton's method on the sphere, shortened until s increases; false: no increase. */
 static bool climb(const saltusi_closest_point* A, const saltusi_closest_point* B, const double w[3],
                   double n[3]) {
   double g[3], H[6], e[3], f[3], next[3], unused[3], also[6];
@@ -248,7 +248,7 @@ static bool climb(const saltusi_closest_point* A, const saltusi_closest_point* B
   double a = s - product(H, e, e), b = -product(H, e, f), c = s - product(H, f, f);
   const double middle = 0.5 * (a + c), spread = sqrt(0.25 * (a - c) * (a - c) + b * b);
   const double lowest = 1e-3 * (fabs(middle) + spread);
-  if (middle - spread < lowest) { /* deep in each other: still uphill */
+  if (middle - spread < lowest) { /* deep overlap: shift the Hessian, still an ascent direction */
     a += lowest - (middle - spread);
     c += lowest - (middle - spread);
   }
@@ -265,7 +265,7 @@ static bool climb(const saltusi_closest_point* A, const saltusi_closest_point* B
       memcpy(n, next, sizeof next);
       return true;
     }
-    if (step < 1e-7) { /* the last step: s cannot tell it from rounding, the normal can */
+    if (step < 1e-7) { /* last step: its effect on s is below rounding, that on the normal is not */
       memcpy(n, next, sizeof next);
       return false;
     }

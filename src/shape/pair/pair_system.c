@@ -58,7 +58,7 @@ bool saltusi_solve_small(int n, double J[16], double b[4]) {
   return true;
 }
 
-/* Of two features without a surface. J is row major with 4 columns; `without` curvature for the norm of the condition. */
+/* For two features without a surface. J is row major with 4 columns. */
 static void curves(const saltusi_closest_points* at, const double d[3], double J[16]) {
   const saltusi_closest_point* A = &at->spot[0];
   const saltusi_closest_point* B = &at->spot[1];
@@ -90,7 +90,8 @@ static bool shape_operator(const saltusi_closest_point* S, const double n[3], do
   return true;
 }
 
-/* Of a surface S and another feature O; n is outward of S, d from S to O. The unknowns of O come first. */
+/* For a surface S and another feature O; n is outward of S, d from S to O. The unknowns of O
+ * come first. */
 static bool surface(const saltusi_closest_point* S, const saltusi_closest_point* O,
                     const double n[3], const double d[3], double J[16]) {
   const int k = O->k;
@@ -116,7 +117,7 @@ static bool surface(const saltusi_closest_point* S, const saltusi_closest_point*
   return true;
 }
 
-/* The matrix, and which unknown of it is the first of A and of B. */
+/* The matrix, and the index of the first unknown of A and of B. */
 static bool system_of(const saltusi_closest_points* at, double J[16], int first[2]) {
   const saltusi_closest_point* A = &at->spot[0];
   const saltusi_closest_point* B = &at->spot[1];
@@ -165,7 +166,7 @@ bool saltusi_closest_points_rates(const saltusi_closest_points* at, const double
       } else {
         saltusi_cross(W[s], spot->T[i], turned);
         *entry = -saltusi_dot3(spot->T[i], V) - at->apart * saltusi_dot3(turned, at->normal);
-        /* seen from a surface A the other one moves with -V, at -d */
+        /* relative to a surface A the other feature moves with -V, at -d */
         *entry = with_surface && surface_of == 0 ? -*entry : *entry;
       }
     }
@@ -181,8 +182,8 @@ bool saltusi_closest_points_rates(const saltusi_closest_points* at, const double
   return true;
 }
 
-/* Parameters are counted in lengths, so that curvature and size have the same unit: columns and rows are divided by |T|,
- * and rows of T_O^T n (1 / length) are not. Frobenius' norms; a single unknown counts against 1. */
+/* Parameters are scaled to lengths, so that curvature and size have the same unit: columns and rows are divided by
+ * |T|, except rows of T_O^T n (1 / length). Frobenius norms; a single unknown is compared with 1. */
 double saltusi_closest_points_condition(const saltusi_closest_points* at) {
   assert(at != NULL);
   const int n = at->spot[0].k + at->spot[1].k;

@@ -36,7 +36,8 @@ static inline void saltusi_move2(const saltusi_motion2* by, const double p[2], d
   out[1] += by->x[1];
 }
 
-/* Axes of `from` seen in those of `to`; positions are subtracted first, so that nothing is lost far from the origin. */
+/* Axes of `from` relative to those of `to`; positions are subtracted first, to avoid cancellation far from the
+ * origin. */
 static inline saltusi_motion2 saltusi_seen_from(const saltusi_body_pose* from,
                                                 const saltusi_body_pose* to) {
   const double d[2] = {from->x[0] - to->x[0], from->x[1] - to->x[1]};

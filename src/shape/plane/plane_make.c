@@ -18,9 +18,11 @@
 #define M_PI 3.14159265358979323846
 #endif
 
-/* Points nearer to the line through their neighbours than this many roundings of the size are left out. */
+/* Points closer to the line through their neighbours than this many roundings of the size are
+ * removed. */
 #define STRAIGHT 8.0
-/* rad: arcs that join with less of a turn are meant to join smoothly; their coordinates are rounded in decimals. */
+/* rad: arcs with a smaller angle between their tangents are joined smoothly; coordinates in files are rounded
+ * decimals. */
 #define SMOOTH 1e-9
 
 typedef struct plane_make_path {
@@ -98,7 +100,7 @@ static bool edges_cross(const plane_make_path* way, int i, int j) {
   const double *c = way->p[j], *d = way->p[after(way, j)];
   const double u[2] = {b[0] - a[0], b[1] - a[1]}, w[2] = {d[0] - c[0], d[1] - c[1]};
   const double ac[2] = {c[0] - a[0], c[1] - a[1]}, ad[2] = {d[0] - a[0], d[1] - a[1]};
-  if (after(way, i) == j || after(way, j) == i) { /* neighbours: only when they turn back */
+  if (after(way, i) == j || after(way, j) == i) { /* neighbours cross only if they fold back */
     return fabs(cross(u, w)) <= STRAIGHT * DBL_EPSILON * way->size * hypot(u[0], u[1]) &&
            dot(u, w) < 0.0;
   }
@@ -129,7 +131,7 @@ static saltus_status refuse_crossing(const saltusi_making* making, const plane_m
   return SALTUS_OK;
 }
 
-/* Leaves out points between straight edges that lie on one line. */
+/* Removes points between collinear straight edges. */
 static void unite(plane_make_path* way) {
   const double slack = STRAIGHT * DBL_EPSILON * way->size;
   int kept = 0;
@@ -184,7 +186,7 @@ static void make_edge(const plane_make_path* way, int k, saltusi_feature* out, d
   out->p[1] = 0.5 * (p[1] + q[1]) + lift * chord[0];
   out->rho = b > 0.0 ? -radius : radius;
   out->a[2] = out->e[0] = 1.0;
-  const double sign = b > 0.0 ? -1.0 : 1.0; /* of the normal along the radius */
+  const double sign = b > 0.0 ? -1.0 : 1.0; /* sign of the normal along the radius */
   for (int i = 0; i < 2; i++) {
     normal[0][i] = sign * (p[i] - out->p[i]) / radius;
     normal[1][i] = sign * (q[i] - out->p[i]) / radius;
@@ -215,18 +217,18 @@ static saltusi_joint_kind make_joint(const plane_make_path* way, const double be
   return SALTUSI_JOINT_CONVEX;
 }
 
-/* The end of an open chain: every direction that does not point into it. */
+/* The end of an open chain: its cone has every direction that does not point into the chain. */
 static void make_end(const plane_make_path* way, const double normal[2], bool first,
                      saltusi_cone* cone) {
   const double side = way->right ? -1.0 : 1.0;
   const double along =
-      first ? -side : side; /* out of the chain: the normal turned by -90 degrees, or 90 */
+      first ? -side : side; /* out of the chain: the normal rotated by -90 degrees, or 90 */
   cone->mid[0] = along * normal[1];
   cone->mid[1] = -along * normal[0];
   cone->half = 0.5 * M_PI;
 }
 
-/* Which neighbours of point k are straight, on the clockwise and the counter-clockwise side of its cone. */
+/* Marks which neighbours of point k are straight, on the clockwise and the counter-clockwise side of its cone. */
 static void mark_sides(const plane_make_path* way, int k, saltusi_cone* cone) {
   const int edges = edges_of(way);
   const int before = k > 0 ? k - 1 : way->closed ? edges - 1 : -1;
@@ -248,7 +250,7 @@ static void mark_arc_sides(const plane_make_path* way, int k, saltusi_cone* cone
   cone->straight[1] = forwards ? is_next : is_before;
 }
 
-/* A ball that holds all points and arcs. */
+/* A ball that contains all points and arcs. */
 static void make_ball(const saltusi_planar_outline* outline, saltusi_shape* out) {
   double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
   const int count = outline->points + outline->edges;
@@ -490,7 +492,7 @@ static saltus_status make_half_plane(const saltusi_making* making, saltusi_shape
 
 saltus_status saltusi_make_planar(const saltusi_making* making, saltusi_shape* out) {
   assert(making != NULL && out != NULL);
-  if (!(fabs(making->placing.R[8] - 1.0) <= 1e-12)) { /* decimals of an axis or a quaternion */
+  if (!(fabs(making->placing.R[8] - 1.0) <= 1e-12)) { /* rounding of a decimal axis or quaternion */
     return saltusi_shape_refuse(making, "its orientation leaves the plane, it has to turn about z");
   }
   const bool is_circle = making->def->kind == SALTUS_SHAPE_CIRCLE;

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * plane_pairs.c - pairs of features of planar shapes. Two kinds serve all: point on straight edge, point on point,
+ * plane_pairs.c - pairs of features of planar shapes. Two kinds are enough: point on straight edge, point on point,
  * where a point is a vertex, a rounded vertex, a circle or an arc.
  *
  * Point i on edge j, with s along the edge, normal n of the edge:
- *   0 <= s <= length,  -n in the cone of i, widened by delta where a straight edge follows it: a flat edge then gives
- *   both of its ends. Beyond an end of the edge by up to reach only a sharp corner near a sharp corner counts. Beyond an end at a
- *   reflex corner the point is under the next edge: both edges hold it, since the free side of such a corner is that of both.
- * Point i on point k: the direction between them in the cones of both, which tile the outside with the edges: what
- *   the edges hold they do not.
- * And, or: all pairs hold at once but these, of which one is enough: a point and the two edges of a convex corner;
- *   corner i on an edge at corner k, and corner k on an edge at corner i. The one that projects inside counts, then
- *   that of the larger gap, then that of the smaller number.
+ *     0 <= s <= length,  -n in the cone of i, widened by delta on the side of a straight edge, so that a flat edge
+ *   gives both of its ends. Beyond an end of the edge, by up to reach, only a sharp corner near a sharp corner
+ *   counts. Beyond an end at a reflex corner the point is below the next edge: both edges apply, since the free side
+ *   of such a corner is that of both.
+ * Point i on point k: the direction between them in the cones of both. Cones and edges partition the outside, so no
+ * pair is found twice.
+ * All pairs hold at once, except these, of which one is enough: a point and the two edges of a convex corner; corner
+ * i on an edge at corner k, and corner k on an edge at corner i. Preferred is the one that projects inside, then that
+ * of the larger gap, then that of the smaller number.
  */
 #include "shape/plane/plane.h"
 
 #include <assert.h>
 #include <float.h>
 
-#define WITHIN 1e-12 /* of the length of an edge: what belongs to both neighbours or to none */
-#define TOUCH 1e-9   /* rad, m per size: places and directions that are the same */
+#define WITHIN 1e-12 /* of the length of an edge: tolerance of points shared by neighbours */
+#define TOUCH 1e-9   /* rad, m per size: tolerance of equal points and directions */
 #define SHALLOW                                                                                    \
-  1e-8 /* of the size: depth up to which a point need not be inside of what it penetrates */
+  1e-8 /* of the size: depth up to which a point need not be inside of the shape it penetrates */
 #define DEPTH                                                                                      \
-  0.1 /* of the size of what penetrates: how deep edges hold it that has come out elsewhere */
+  0.1 /* of the size of the penetrating shape: largest depth at an edge after an exit elsewhere */
 
-/* Points of P on edges of E: `to` moves from axes of P to those of E. `swapped`: P is B. */
+/* Points of P on edges of E: `to` transforms from axes of P to those of E. `swapped`: P is B. */
 typedef struct half {
   const saltusi_shape* P;
   const saltusi_shape* E;
@@ -68,8 +69,8 @@ static bool is_flat_at(const saltusi_planar_outline* o, int point) {
   return o->joint[point] == SALTUSI_JOINT_FLAT;
 }
 
-/* Whether a place in body axes lies beside an edge, not beyond its ends; `loosely`: or beyond an end that is no corner by
- * what rounding may be, so that it belongs to at least one of the two that join there. */
+/* Whether a point in body axes projects onto an edge, between its ends; `loosely`: or beyond a smooth joint by a
+ * rounding tolerance, so that the point belongs to at least one of the two edges that join there. */
 static bool is_beside(const saltusi_shape* shape, int edge, const double p[2], bool loosely) {
   const saltusi_planar_outline* o = shape->outline;
   const saltusi_feature* f = &shape->feature[o->points + edge];
@@ -85,8 +86,7 @@ static bool is_beside(const saltusi_shape* shape, int edge, const double p[2], b
   }
   const saltusi_cone* cone = &o->cone[o->points + edge];
   const double angle = saltusi_cone_angle(cone, d);
-  const bool forwards =
-      f->rho < 0.0; /* a hollow arc is walked counter-clockwise about its centre */
+  const bool forwards = f->rho < 0.0; /* a hollow arc runs counter-clockwise about its centre */
   const double low = (forwards ? at_start : at_end) ? TOUCH : 0.0;
   const double high = (forwards ? at_end : at_start) ? TOUCH : 0.0;
   return angle >= -cone->half - low && angle <= cone->half + high;
@@ -96,7 +96,8 @@ static bool beside(const saltusi_shape* shape, int edge, const double p[2]) {
   return is_beside(shape, edge, p, false);
 }
 
-/* The same for one of two edges that join without a corner: a straight one before an arc, else the first. */
+/* The same, unique for two edges with a smooth joint: a straight edge before an arc, else the
+ * first. */
 static bool owns(const saltusi_shape* shape, int edge, const double p[2]) {
   const saltusi_planar_outline* o = shape->outline;
   if (!is_beside(shape, edge, p, true)) {
@@ -123,8 +124,8 @@ static bool owns(const saltusi_shape* shape, int edge, const double p[2]) {
   return true;
 }
 
-/* Whether point feature i (a vertex or an arc) is what touches in direction w from its centre, for something at distance
- * `far`: edges beside it are asked about that very place. */
+/* Whether point feature i (a vertex or an arc) is the closest feature in direction w from its centre, at the
+ * distance `far`. The edges beside it are tested with the same point. */
 static bool faces(const saltusi_shape* shape, int i, const double w[2], double far) {
   const saltusi_planar_outline* o = shape->outline;
   const saltusi_feature* f = &shape->feature[i];
@@ -152,7 +153,7 @@ static bool is_used(const saltusi_shape* shape, int i) {
   return o->joint[i] == SALTUSI_JOINT_CONVEX || o->joint[i] == SALTUSI_JOINT_END;
 }
 
-/* Whether the cone of point i of P holds the direction w, widened on its straight sides. */
+/* Whether the cone of point i of P, widened on its straight sides, contains the direction w. */
 static bool cone_holds(const saltusi_shape* P, int i, const double w[2], const saltusi_near* near) {
   const saltusi_cone* cone = &P->outline->cone[i];
   const double angle = saltusi_cone_angle(cone, w), wide = fmax(near->delta, TOUCH);
@@ -161,7 +162,8 @@ static bool cone_holds(const saltusi_shape* P, int i, const double w[2], const s
   return angle >= -low && angle <= high;
 }
 
-/* The arc i of P meets its neighbouring arc where n is in both cones: the first has it. */
+/* Whether arc i of P yields to a neighbouring arc where n is in both cones: the first one
+ * counts. */
 static bool arc_yields(const saltusi_shape* P, int i, const double w[2]) {
   const saltusi_planar_outline* o = P->outline;
   if (i < o->points) {
@@ -182,20 +184,20 @@ static bool arc_yields(const saltusi_shape* P, int i, const double w[2]) {
   return false;
 }
 
-/* Whether beyond the end of edge j there is a corner that points out. */
+/* Whether edge j ends in a convex corner. */
 static bool ends_in_corner(const saltusi_shape* E, int j, bool at_start) {
   const saltusi_planar_outline* o = E->outline;
   const int point = at_start ? j : saltusi_point_after(o, j);
   return o->joint[point] == SALTUSI_JOINT_CONVEX || o->joint[point] == SALTUSI_JOINT_END;
 }
 
-/* Whether the polygon P goes through edge j of E: the line of the edge cuts P in a chord, most of which lies on the edge.
- * The length of a chord is the sum of its crossings, upward less downward (arcs as straight). */
+/* Whether the polygon P penetrates edge j of E: the line of the edge cuts P in a chord, most of which is on the
+ * edge. The length of the chord is the sum of its crossings, upward less downward (arcs as straight). */
 static bool goes_through(const half* H, int j) {
   const saltusi_planar_outline* o = H->P->outline;
   const saltusi_feature* g = &H->E->feature[H->E->outline->points + j];
   double all = 0.0, on_edge = 0.0;
-  bool crosses = o->edges == 0; /* of a circle the centre alone */
+  bool crosses = o->edges == 0; /* of a circle only the centre */
   for (int k = 0; k < o->edges; k++) {
     double p[2][2], h[2], s[2];
     for (int end = 0; end < 2; end++) {
@@ -215,8 +217,8 @@ static bool goes_through(const half* H, int j) {
   return crosses && fabs(on_edge) >= 0.5 * fabs(all);
 }
 
-/* Whether a point behind an edge is out of the shape again and is not to be pushed back through it: it is far behind, or
- * has come there around the shape. */
+/* Whether a point behind an edge has left the shape again and is not to be pushed back through it: it is far
+ * behind, or has moved there around the shape. */
 static bool is_behind_all(const half* H, int j, const double p[2], double h) {
   const saltusi_shape* E = H->E;
   if (h >= -SHALLOW * E->size || isinf(E->feature[E->outline->points + j].size[0]) ||
@@ -227,7 +229,8 @@ static bool is_behind_all(const half* H, int j, const double p[2], double h) {
          (E->outline->solid && H->P->outline->solid && !goes_through(H, j));
 }
 
-/* Whether a point inside of E is beyond the end of edge j at a reflex corner, and not far under the next edge, where it came in. */
+/* Whether a point inside of E is beyond the end of edge j at a reflex corner, and not deep below the next edge,
+ * where it entered. */
 static bool is_beyond_reflex(const half* H, int j, const double p[2], double s) {
   const saltusi_planar_outline* o = H->E->outline;
   const double length = H->E->feature[o->points + j].size[0];
@@ -247,7 +250,7 @@ static bool is_beyond_reflex(const half* H, int j, const double p[2], double s) 
          (h >= -SHALLOW * H->E->size || saltusi_polygon_holds(H->E, p));
 }
 
-/* Point i of P on edge j of E, without what other pairs say. */
+/* Point i of P on edge j of E, regardless of other pairs. */
 static bool point_on_edge(const half* H, int i, int j, plane_pairs_result* out) {
   const saltusi_shape *P = H->P, *E = H->E;
   const saltusi_feature *f = &P->feature[i], *g = &E->feature[E->outline->points + j];
@@ -289,7 +292,7 @@ static bool point_on_edge(const half* H, int i, int j, plane_pairs_result* out) 
   return !is_behind_all(H, j, p, out->h);
 }
 
-/* Whether `a` is to be kept rather than b, both being the same place. */
+/* Whether `a` is preferred to b at the same point. */
 static bool is_better(const plane_pairs_result* a, const plane_pairs_result* b, double tie,
                       bool first) {
   if (a->strict != b->strict) {
@@ -301,7 +304,8 @@ static bool is_better(const plane_pairs_result* a, const plane_pairs_result* b, 
   return a->gap > b->gap;
 }
 
-/* Corner k, at an end of edge j, on an edge at corner i: the same place seen from the other side. */
+/* Corner k, at an end of edge j, on an edge at corner i: the same contact with the roles
+ * exchanged. */
 static bool beaten_from_other_side(const half* H, int i, int j, const plane_pairs_result* mine) {
   const saltusi_planar_outline *op = H->P->outline, *oe = H->E->outline;
   if (i >= op->points || oe->points == 0) {
@@ -332,8 +336,8 @@ static bool beaten_from_other_side(const half* H, int i, int j, const plane_pair
   return false;
 }
 
-/* Whether the point lies shallow under another edge and deep under mine: it came in there, though what touches there may be
- * another corner, and mine does not push it all the way through. */
+/* Whether the point is at a small depth below another edge and deep below this one: it entered there, even if
+ * another corner touches there, and this edge does not push it all the way through. */
 static bool came_in_at(const half* H, int i, int other, const plane_pairs_result* mine) {
   const saltusi_feature* g = &H->E->feature[H->E->outline->points + other];
   const double deep = -DEPTH * H->P->size;
@@ -347,7 +351,7 @@ static bool came_in_at(const half* H, int i, int other, const plane_pairs_result
   return h <= 0.0 && h > deep && beside(H->E, other, p);
 }
 
-/* Other edges under the same point, one of which is enough. */
+/* Other edges at the same point, one of which is enough. */
 static bool beaten_by_edge(const half* H, int i, int j, const plane_pairs_result* mine) {
   const saltusi_planar_outline* o = H->E->outline;
   const double tie = WITHIN * fmin(H->P->size, H->E->size);
@@ -363,7 +367,7 @@ static bool beaten_by_edge(const half* H, int i, int j, const plane_pairs_result
   if (mine->h >= -SHALLOW * H->E->size || !o->solid || o->points == 0) {
     return false;
   }
-  for (int other = 0; other < o->edges; other++) { /* inside: the nearest edge */
+  for (int other = 0; other < o->edges; other++) { /* inside: the closest edge */
     const int a = saltusi_point_after(o, j), b = saltusi_point_after(o, other);
     const bool reflex = (a == other && o->joint[a] == SALTUSI_JOINT_REFLEX) ||
                         (b == j && o->joint[b] == SALTUSI_JOINT_REFLEX);
@@ -404,7 +408,7 @@ static bool edge_pair(const half* H, int i, int j, saltusi_feature_candidate* ou
     foot[k] = g->p[k] + mine.s * g->e[k] + g->rho * n[k];
   }
   *out = (saltusi_feature_candidate){.a = i + 1, .b = edge, .gap = mine.gap};
-  if (H->swapped) { /* the edge is A's: into axes of B, on the surface of B */
+  if (H->swapped) { /* the edge is on A: into axes of B, on the surface of B */
     out->a = edge;
     out->b = i + 1;
     foot[0] += mine.gap * n[0];
@@ -421,12 +425,13 @@ static bool edge_pair(const half* H, int i, int j, saltusi_feature_candidate* ou
   return true;
 }
 
-/* Whether the centre of what touches arc k of a one-sided shape is too far on its wrong side. */
+/* Whether the centre of a feature that touches arc k of a one-sided shape is too far on the
+ * wrong side. */
 static bool is_behind(const saltusi_shape* shape, int k, double h, const saltusi_shape* other) {
   return k >= shape->outline->points && -h > DEPTH * other->size;
 }
 
-/* Point i of A on point k of B, both round or one of them; H: points are A's. */
+/* Point i of A on point k of B, at least one of them rounded; H: the points are those of A. */
 static bool point_pair(const half* H, int i, int k, saltusi_feature_candidate* out) {
   const saltusi_feature *f = &H->P->feature[i], *g = &H->E->feature[k];
   const bool hollow = f->rho < 0.0 || g->rho < 0.0;
@@ -442,7 +447,7 @@ static bool point_pair(const half* H, int i, int k, saltusi_feature_candidate* o
   if (!(gap <= H->near->reach) || !(length > DBL_EPSILON * fmin(H->P->size, H->E->size))) {
     return false;
   }
-  /* with `all` not: what is behind in the middle of its way is not at its beginning */
+  /* not with `all`: a shape behind at the midpoint of its motion need not be behind at its start */
   if (!H->near->all && (is_behind(H->E, k, sign * length - g->rho, H->P) ||
                         is_behind(H->P, i, sign * length - f->rho, H->E))) {
     return false;
@@ -517,7 +522,8 @@ static void pair(const saltusi_two* two, const saltusi_feature_candidate* number
   }
 }
 
-/* Of the cone of point i of P in direction w: both sides, or those that no straight edge follows. */
+/* Guards of the cone of point i of P in direction w: both sides, or those without a straight
+ * neighbour. */
 static int cone_guards(const saltusi_shape* P, int i, const double w[2], bool all,
                        double guard[SALTUSI_GUARDS], int count) {
   const saltusi_cone* cone = &P->outline->cone[i];

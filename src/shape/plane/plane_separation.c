@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * plane_separation.c - how far planar shapes are apart.
+ * plane_separation.c - separation of planar shapes.
  *
- * Half-plane: the lowest point over its line. Hollow circle: its radius less the farthest point. Otherwise the Euclidean
- * distance of the outlines, least over all pairs of points, straight edges and arcs, radii taken off; where outlines
- * overlap: of convex shapes the largest over the normals of all edges of what the lowest point has (separating axes;
- * exact), of others the deepest pair of features that touch.
+ * Half-plane: the lowest point over its line. Hollow circle: its radius less the distance of the farthest point.
+ * Otherwise the Euclidean distance of the outlines, the least over all pairs of points, straight edges and arcs,
+ * radii subtracted. Overlapping convex shapes: the largest height of the lowest point over the normals of all edges
+ * (separating axes; exact). Other overlapping shapes: the deepest pair of touching features.
  */
 #include "shape/plane/plane.h"
 
@@ -14,7 +14,7 @@
 #include <float.h>
 #include <string.h>
 
-#define FEW 32 /* pairs that overlapping outlines are asked for at once */
+#define FEW 32 /* capacity of the list of pairs of overlapping outlines */
 
 /* Both in axes of B. */
 typedef struct apart {
@@ -70,7 +70,7 @@ static void keep(apart* least, const double a[2], const double b[2]) {
   }
 }
 
-/* Like keep, the point being of A or not. */
+/* As keep; of_a: the point is on A. */
 static void keep_from(apart* least, const double point[2], const double other[2], bool of_a) {
   keep(least, of_a ? point : other, of_a ? other : point);
 }
@@ -79,7 +79,7 @@ static bool arc_faces(const plane_separation_segment* arc, const double d[2]) {
   return fabs(atan2(saltusi_cross2(arc->mid, d), saltusi_dot2(arc->mid, d))) <= arc->half;
 }
 
-/* A point against a piece. */
+/* Distance of a point from a segment. */
 static void point_to_segment(const double p[2], const plane_separation_segment* to, bool of_a,
                              apart* least) {
   keep_from(least, p, to->p, of_a);
@@ -94,7 +94,8 @@ static void point_to_segment(const double p[2], const plane_separation_segment* 
     const double u = saltusi_dot2(e, d) / saltusi_dot2(e, e);
     if (u > 0.0 && u < 1.0) {
       const double length = sqrt(saltusi_dot2(e, e));
-      const double h = saltusi_cross2(e, d) / length; /* from the line: no loss when p is near it */
+      const double h = saltusi_cross2(e, d) / length; /* relative to the line: no cancellation if
+                                                       * p is close to it */
       foot[0] = p[0] + h * e[1] / length;
       foot[1] = p[1] - h * e[0] / length;
       keep_from(least, p, foot, of_a);
@@ -110,7 +111,8 @@ static void point_to_segment(const double p[2], const plane_separation_segment* 
   }
 }
 
-/* Places inside of both where the distance between an arc and an edge, or two arcs, may be least. */
+/* Interior points where the distance between an arc and an edge, or between two arcs, may be
+ * least. */
 static void inner_places(const plane_separation_segment* arc, const plane_separation_segment* other,
                          bool of_a, apart* least) {
   double d[2];
@@ -201,7 +203,7 @@ static bool edges_cross(const plane_separation_segment* a, const plane_separatio
          ((e < 0.0 && f > 0.0) || (e > 0.0 && f < 0.0));
 }
 
-/* The least distance of two pieces; false: they cross. */
+/* The least distance of two segments; false: they cross. */
 static bool piece_to_segment(const plane_separation_segment* a, const plane_separation_segment* b,
                              apart* least) {
   point_to_segment(a->p, b, true, least);
@@ -223,7 +225,7 @@ static bool piece_to_segment(const plane_separation_segment* a, const plane_sepa
   return !(a->kind == EDGE && b->kind == EDGE && edges_cross(a, b));
 }
 
-/* The lowest place of a shape over the line through p with normal n, in axes of B. */
+/* The lowest point of a shape over the line through p with normal n, in axes of B. */
 static double lowest(const outlined* of, const double p[2], const double n[2], double at[2]) {
   const saltusi_shape* shape = of->shape;
   const saltusi_planar_outline* o = shape->outline;
@@ -250,7 +252,7 @@ static double lowest(const outlined* of, const double p[2], const double n[2], d
   return least;
 }
 
-/* How far the farthest place of a shape is from a centre. */
+/* Largest distance of a point of a shape from a centre. */
 static double farthest(const outlined* of, const double centre[2], double at[2]) {
   const saltusi_shape* shape = of->shape;
   const saltusi_planar_outline* o = shape->outline;
@@ -278,7 +280,8 @@ static double farthest(const outlined* of, const double centre[2], double at[2])
   return most;
 }
 
-/* Separating axes of overlapping convex shapes: normals of the edges of `of`, the other over them. Both in axes of B. */
+/* Separating axes of overlapping convex shapes: the normals of the edges of `of`, and the lowest point of the
+ * other over them. Both in axes of B. */
 static void try_axes(const outlined* of, const outlined* other, bool of_b, apart* best,
                      double normal[2]) {
   const saltusi_planar_outline* o = of->shape->outline;
@@ -306,7 +309,8 @@ static void give(const saltusi_two* two, double distance, const double n[2], con
   }
 }
 
-/* How deep overlapping shapes are: along an axis when both are convex, else by their deepest pair. */
+/* Depth of overlapping shapes: along the best axis if both are convex, else by their deepest
+ * pair. */
 static void overlap(const saltusi_two* two, const outlined* a, const outlined* b, const apart* near,
                     saltusi_separation* out) {
   if (a->shape->convex && b->shape->convex) {
@@ -323,7 +327,7 @@ static void overlap(const saltusi_two* two, const outlined* a, const outlined* b
   saltusi_feature_candidate item[FEW];
   saltusi_candidates list = {.capacity = FEW, .item = item};
   saltusi_planar_pairs(two, &(saltusi_near){.reach = 0.0, .delta = 0.0}, &list);
-  /* nothing that touches: one is deep in the other */
+  /* initial value, for shapes without a touching pair: one is deep inside of the other */
   give(two, -fmin(a->shape->size, b->shape->size), (const double[2]){0.0, 1.0}, near->on_b, out);
   bool is_first = true;
   for (int k = 0; k < list.count && k < FEW; k++) {
@@ -336,7 +340,7 @@ static void overlap(const saltusi_two* two, const outlined* a, const outlined* b
   }
 }
 
-/* Whether a place of one lies in the other, outlines not crossing. */
+/* Whether a point of one is in the other, for outlines that do not cross. */
 static bool one_in_other(const outlined* a, const outlined* b, const saltusi_motion2* ba) {
   double p[2];
   if (a->shape->outline->points > 0 && b->shape->outline->points > 2) {
