@@ -10,15 +10,16 @@
 #include <math.h>
 
 /* Events at one instant, for each contact and besides; events while time stands still but for rounding. */
-enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000, CRAWL_WEIGHT = 20 };
+enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000, CRAWL_WEIGHT = 2 };
 
 /* Time stands still when STALL_MAX events advance it by less, parts of the time and of what is left of the
  * run: at that rate there were 5e12 events up to now, or 5e6 are to come. No more than a second is left in this sense:
  * a run that has no end, or a far one, may have as many events as it likes. */
 static const double still_time = 1e-9;
 static const double still_part = 1e-3;
-/* Steps below this part of the rest of the run, of 1 s at most, count CRAWL_WEIGHT times: 250 of them in a row, and 20 more for each
- * contact, end a run of which 1e9 steps would be left. */
+/* Steps below this part of the rest of the run (of 1 s at most) count CRAWL_WEIGHT times. A run that needs 1e9 such
+ * steps ends after 2500 of them in a row, and 20 more per contact. Legitimate phases are shorter: a pawl that drops past
+ * an edge needs about 1000. */
 static const double crawl_part = 1e-9;
 
 const char* saltusi_contact_words(const saltusi_adaptive* w, int key,

@@ -440,12 +440,11 @@ static int find_exceeding(splitting_work* w, const saltusi_step* s) {
     }
     const saltus_contact_step* contact = reported(s, w->keys[c], w->laws[w->keys[c]], 0.0);
     const double* P = w->impact.P + w->impact.first[c];
-    const double across = grip->tangents > 1 ? contact->impulse[2] + P[2] : 0.0;
-    const double size = saltusi_friction_mode_size(grip, contact->impulse[1] + P[1], across);
+    const double added[2] = {P[1], grip->tangents > 1 ? P[2] : 0.0};
+    const double T[2] = {contact->impulse[1] + added[0], contact->impulse[2] + added[1]};
+    const double size = saltusi_friction_mode_size(grip, T[0], grip->tangents > 1 ? T[1] : 0.0);
     const double excess = size - grip->mu * fmax(contact->impulse[0] + P[0], 0.0);
-    const double added =
-        (contact->impulse[1] + P[1]) * P[1] + (grip->tangents > 1 ? across * P[2] : 0.0);
-    if (excess > no_slip * size && added > 0.0 && excess > most) {
+    if (excess > fmax(no_slip * size, most) && T[0] * added[0] + T[1] * added[1] > 0.0) {
       most = excess;
       worst = c;
     }
