@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * buffer.h - a block of memory that is kept from problem to problem and only ever grows.
+ * buffer.h - a block of memory that is reused from problem to problem. Its capacity only grows.
  */
 #ifndef SALTUSI_BUFFER_H
 #define SALTUSI_BUFFER_H
@@ -14,7 +14,7 @@ typedef struct saltusi_buffer {
   size_t bytes;
 } saltusi_buffer;
 
-/* At least so many bytes; old contents are lost when it grows. */
+/* Ensures a capacity of at least this many bytes. Old contents are lost when the block grows. */
 static inline saltus_status saltusi_buffer_reserve(saltusi_buffer* buffer,
                                                    const saltus_allocator* memory, size_t bytes) {
   if (buffer->bytes >= bytes && buffer->block != NULL) {
@@ -31,16 +31,16 @@ static inline saltus_status saltusi_buffer_reserve(saltusi_buffer* buffer,
   return SALTUS_OK;
 }
 
-/* A buffer in an arena, for ever as large as it is. */
+/* A buffer of fixed capacity in an arena. */
 static inline void saltusi_buffer_layout(saltusi_buffer* buffer, size_t bytes,
                                          saltus_arena* arena) {
   *buffer = (saltusi_buffer){saltus_arena_push(arena, bytes, 1, SALTUS_ALIGNMENT), bytes};
 }
 
-/* A block whose first bytes are zero, and the start of an aligned block of that size in it; NULL: out of
- * memory. Memory comes from calloc by default; pages that are never written are not committed. */
+/* A block of memory whose first `zeroed` bytes are zero, and an aligned start inside of it (NULL: out of memory).
+ * Memory comes from calloc by default; pages that are never written are not committed. */
 typedef struct saltusi_zeros {
-  void* block; /* to be freed, with all of its bytes */
+  void* block; /* to be freed, with `bytes` */
   size_t bytes;
   unsigned char* start;
 } saltusi_zeros;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * clock.h - the clocks of the machine. Nothing that they say reaches the motion.
+ * clock.h - clocks of the machine, for timings in reports. The motion does not depend on them.
  */
 #ifndef SALTUSI_CLOCK_H
 #define SALTUSI_CLOCK_H
 
-/* s since some instant; never runs backwards. */
+/* s since a fixed instant; monotonic. */
 double saltusi_clock_monotonic(void);
 
-/* s of computing time of this process. */
+/* s of processor time of this process. */
 double saltusi_clock_cpu(void);
 
-/* s of computing time of this thread. */
+/* s of processor time of this thread. */
 double saltusi_clock_thread(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * hash.h - a fingerprint of bytes, for determinism checks and snapshots (FNV-1a, 64 bit).
+ * hash.h - hash of bytes for determinism checks and snapshots (FNV-1a, 64 bit).
  */
 #ifndef SALTUSI_HASH_H
 #define SALTUSI_HASH_H
@@ -11,7 +11,7 @@
 
 #define SALTUSI_HASH_START UINT64_C(14695981039346656037)
 
-/* Continues a fingerprint with more bytes; start with SALTUSI_HASH_START. */
+/* Continues a hash with more bytes; the first call takes SALTUSI_HASH_START. */
 uint64_t saltusi_hash(uint64_t hash, const void* bytes, size_t count);
 
 #endif

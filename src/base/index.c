@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * index.c - open addressing, at most half full.
+ * index.c - hash table with open addressing, at most half full.
  */
 #include "base/index.h"
 
@@ -27,7 +27,7 @@ bool saltusi_index_start(saltusi_index* index, int most, saltusi_pool* pool) {
   return true;
 }
 
-/* Where the name is, or the free slot where it would be. */
+/* Slot of the name, or the free slot for it. */
 static size_t slot_of(const saltusi_index* index, const char* text) {
   size_t i = (size_t)saltusi_hash(SALTUSI_HASH_START, text, strlen(text));
   for (;; i++) {

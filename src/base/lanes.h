@@ -11,7 +11,7 @@
 
 enum { SALTUSI_LANES = 4 };
 
-/* Four numbers, anywhere in an array; and the answers of comparisons, all bits of each set or none. */
+/* Four numbers at any address, and the masks that comparisons return: all bits of a lane are set, or none. */
 typedef double saltusi_lanes
     __attribute__((vector_size(SALTUSI_LANES * sizeof(double)), aligned(8), may_alias));
 typedef int64_t saltusi_masks
@@ -21,14 +21,14 @@ typedef int64_t saltusi_masks
 typedef double saltusi_halves
     __attribute__((vector_size(SALTUSI_LANES / 2 * sizeof(double)), aligned(8), may_alias));
 
-/* Eight numbers of single precision in the same room, and their masks. */
+/* Eight numbers of single precision in a vector of the same size, and their masks. */
 enum { SALTUSI_FLOAT_LANES = 8 };
 typedef float saltusi_float_lanes
     __attribute__((vector_size(SALTUSI_FLOAT_LANES * sizeof(float)), aligned(4), may_alias));
 typedef int32_t saltusi_float_masks
     __attribute__((vector_size(SALTUSI_FLOAT_LANES * sizeof(float)), aligned(4), may_alias));
 
-/* Before functions of which one is made for every kind of machine; the loader takes the best. */
+/* Marks functions that are compiled for several instruction sets; the loader selects the best of the machine. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SALTUSI_FOR_MACHINES __attribute__((target_clones("avx2", "default")))

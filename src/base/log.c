@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * log.c - formatting messages and keeping them.
+ * log.c - formats messages and stores the first error.
  */
 #include "base/log.h"
 #include "base/number.h"

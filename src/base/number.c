@@ -4,8 +4,8 @@
  * number.c - see number.h.
  *
  * Reading: the digits go to strtod without their point, which moves into the exponent: "12.5e3" as "125e2". Both have
- * the same value, and strtod rounds it correctly. Printing: each number is printed by itself, and what is neither
- * letter, digit, sign nor blank in it is the separator.
+ * the same value, and strtod rounds it correctly. Printing: each number is printed alone; a byte that is neither
+ * letter, digit, sign nor blank belongs to the separator.
  */
 #include "base/number.h"
 
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More significant digits than decide how a decimal number rounds (767); of those behind only whether one is not 0. */
+/* Rounding of a decimal number depends on at most 767 significant digits. Of the digits after DIGITS_MOST only one
+ * fact counts: whether one of them is not 0. */
 enum { DIGITS_MOST = 800, EXPONENT_MOST = 100000, NUMBER_TEXT = 512, CONVERSION_TEXT = 48 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -25,7 +26,7 @@ typedef struct digit_text {
   char text[DIGITS_MOST + 32]; /* sign, 0x, digits, exponent */
   size_t used;
   size_t start;      /* of the digits */
-  bool seen;         /* a digit, be it 0 */
+  bool seen;         /* a digit was read, 0 included */
   long long shifted; /* digits by which the point has moved to the right */
 } digit_text;
 
@@ -57,7 +58,7 @@ static const char* read_digits(digit_text* d, const char* s, bool hex) {
   return s;
 }
 
-/* An exponent, if a whole one is there. */
+/* Reads an exponent if it is complete. */
 static const char* read_exponent(const char* s, bool hex, long long* exponent) {
   const char mark = hex ? 'p' : 'e';
   *exponent = 0;
@@ -84,7 +85,7 @@ double saltusi_number_read(const char* text, char** end) {
   if (*s == '-' || *s == '+') {
     d.text[d.used++] = *s++;
   }
-  if (isalpha((unsigned char)*s)) { /* nan, inf: no point in them */
+  if (isalpha((unsigned char)*s)) { /* nan, inf: without a point */
     return strtod(text, end);
   }
   bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X') &&
@@ -116,7 +117,7 @@ double saltusi_number_read(const char* text, char** end) {
 
 /* ---- printing ------------------------------------------------------------------------------- */
 
-/* Text that is printed, and only counted behind the end of its room. */
+/* Output buffer. Text beyond its end is counted but not written. */
 typedef struct printed {
   char* to;
   size_t room, used;
@@ -130,7 +131,7 @@ static void put(printed* p, const char* text, size_t count) {
   p->used += count;
 }
 
-/* One conversion: its text with widths and precisions as digits, the last letter, and how long a whole number is. */
+/* One conversion: its text with widths and precisions as digits, its letter, and the length modifier of integers. */
 typedef struct conversion {
   char text[CONVERSION_TEXT];
   size_t used;
@@ -149,7 +150,7 @@ typedef struct values {
   va_list list;
 } values;
 
-/* Width or precision at s: digits, or a star whose value is taken. A negative precision is none. */
+/* Width or precision at s: digits, or a star for an argument. A negative precision counts as none. */
 static const char* read_size(conversion* c, const char* s, values* v) {
   if (*s != '*') {
     size_t count = strspn(s, "0123456789");
@@ -166,7 +167,7 @@ static const char* read_size(conversion* c, const char* s, values* v) {
   return s + 1;
 }
 
-/* The conversion behind a %; returns what follows it. */
+/* Reads the conversion after a %; returns the text after it. */
 static const char* read_conversion(conversion* c, const char* s, values* v) {
   *c = (conversion){.text = "%", .used = 1};
   size_t flags = strspn(s, "-+ #0");
@@ -187,7 +188,7 @@ static const char* read_conversion(conversion* c, const char* s, values* v) {
   return *s != '\0' ? s + 1 : s;
 }
 
-/* Whole numbers are short; their widths are bounded by the buffer. */
+/* Integers are short; their widths are bounded by the buffer. */
 static void put_whole(printed* p, const conversion* c, values* v) {
   char text[NUMBER_TEXT];
   const char* f = c->text;
@@ -220,7 +221,7 @@ static void put_real(printed* p, const conversion* c, values* v) {
     const bool plain = isalnum((unsigned char)*s) != 0 || strchr("+- ", *s) != NULL;
     text[used++] = plain ? *s : '.';
     s++;
-    while (!plain && (*s & 0x80) != 0) { /* the rest of a separator of several bytes */
+    while (!plain && (*s & 0x80) != 0) { /* other bytes of a multi-byte separator */
       s++;
     }
   }

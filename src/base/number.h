@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * number.h - numbers as text, with a point whatever the locale of the process is. The C library reads and prints
- * the decimal separator of the locale; no other source of the library calls it for numbers.
+ * number.h - conversion between numbers and text with a decimal point, in every locale of the process. The C library
+ * uses the separator of the locale; no other source of the library calls it for numbers.
  */
 #ifndef SALTUSI_NUMBER_H
 #define SALTUSI_NUMBER_H
@@ -28,7 +28,7 @@ int saltusi_print_list(char* to, size_t bytes, const char* format, va_list list)
     SALTUSI_PRINTF(3, 0);
 int saltusi_print_file(FILE* file, const char* format, ...) SALTUSI_PRINTF(2, 3);
 
-/* A whole number in [lo, hi]; false for NaN. */
+/* Tests for an integer in [lo, hi]; false for NaN. */
 static inline bool saltusi_is_whole(double value, double lo, double hi) {
   return value >= lo && value <= hi && value == floor(value);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * options.c - defaults, checks and text for options structs, all from their field tables.
+ * options.c - defaults, checks and texts of options structs, from their field tables.
  */
 #include "saltus/options.h"
 
@@ -88,7 +88,7 @@ saltus_status saltus_options_check(const saltus_field_table* table, const void* 
   return SALTUS_OK;
 }
 
-/* Reads a value in the way of the field's type; false when the text is something else. */
+/* Reads a value of the type of the field; false for other text. */
 static bool parse(const saltus_field* field, const char* text, double* value) {
   if (field->type == SALTUS_FIELD_CHOICE) {
     for (int i = 0; field->choices[i] != NULL; i++) {
@@ -174,7 +174,7 @@ const char* saltus_options_show(const saltus_field* field, const void* options, 
     assert(place >= 0 && place <= (int)field->hi);
     snprintf(text, bytes, "%s=%s", field->name, field->choices[place]);
   } else {
-    int digits = 15; /* the fewest that give the value back */
+    int digits = 15; /* the fewest that reproduce the value */
     do {
       saltusi_print(text, bytes, "%s=%.*g", field->name, digits, value);
     } while (digits++ < 17 && saltusi_number_read(text + strlen(field->name) + 1, NULL) != value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pool.c - a chain of blocks, each cut from the front.
+ * pool.c - a linked list of blocks; memory is taken from the front of the last one.
  */
 #include "base/pool.h"
 
@@ -44,7 +44,7 @@ void* saltusi_pool_take(saltusi_pool* pool, size_t count, size_t item) {
   size_t bytes = (count * item + UNIT - 1) / UNIT * UNIT;
   block* b = pool->last;
   if (b == NULL || bytes > b->bytes - b->used) {
-    /* each block is larger than the one before, so that there are few of them */
+    /* block sizes double, so that there are few blocks */
     size_t size = b == NULL ? USUAL : 2 * b->bytes;
     size = size > (size_t)1 << 20 ? (size_t)1 << 20 : size;
     b = add_block(pool, bytes + HEAD > size ? bytes + HEAD : size);
@@ -54,7 +54,7 @@ void* saltusi_pool_take(saltusi_pool* pool, size_t count, size_t item) {
   }
   void* piece = (unsigned char*)b + b->used;
   b->used += bytes;
-  memset(piece, 0, bytes); /* only the used part: blocks are larger */
+  memset(piece, 0, bytes); /* only the part in use: blocks are larger */
   return piece;
 }
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The name with links followed; a file that is not there yet keeps its name. */
+/* The name with links resolved; a file that does not exist keeps its name. */
 static int resolve(const char* path, char out[SALTUSI_REPLACEMENT_PATH]) {
   char* real = realpath(path, NULL);
   const char* from = real != NULL ? real : path;
@@ -27,7 +27,7 @@ static int resolve(const char* path, char out[SALTUSI_REPLACEMENT_PATH]) {
   return fits ? 0 : ENAMETOOLONG;
 }
 
-/* A file under a name that nobody has. */
+/* Opens a temporary file under an unused name beside the path. */
 static int open_aside(saltusi_replacement* r) {
   enum { ATTEMPTS = 100 };
   int file = -1;

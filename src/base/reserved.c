@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * reserved.c - room for later versions has to be zero.
+ * reserved.c - reserved members of structs have to be zero.
  */
 #include "base/reserved.h"
 

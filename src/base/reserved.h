@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * reserved.h - rejects structs of callers with nonzero reserved members: they are not
- * initialised, or use a feature of a later version. docs/abi.md.
+ * reserved.h - rejects structs of callers with nonzero reserved members: these are not initialised, or they use a
+ * feature of a later version (docs/abi.md).
  */
 #ifndef SALTUSI_RESERVED_H
 #define SALTUSI_RESERVED_H
@@ -17,7 +17,7 @@
 saltus_status saltusi_reserved_check(const uint64_t* reserved, size_t count, const char* name,
                                      saltus_log log);
 
-/* The same for a struct that ends with SALTUS_RESERVED. */
+/* The check for a struct that ends with SALTUS_RESERVED. */
 #define SALTUSI_RESERVED_CHECK(object, name, log)                                                  \
   saltusi_reserved_check((object)->reserved,                                                       \
                          sizeof(object)->reserved / sizeof(object)->reserved[0], name, log)

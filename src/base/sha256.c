@@ -66,7 +66,7 @@ void saltusi_sha256(const void* bytes, size_t count, char text[SALTUSI_SHA256_TE
   for (; left >= BLOCK; left -= BLOCK, at += BLOCK) {
     take_block(state, at);
   }
-  unsigned char last[2 * BLOCK] = {0}; /* the rest, a bit, and the length */
+  unsigned char last[2 * BLOCK] = {0}; /* remaining bytes, a bit, and the length */
   if (left > 0) {
     memcpy(last, at, left);
   }

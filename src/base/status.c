@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * status.c - texts of the outcomes.
+ * status.c - texts of status values.
  */
 #include "saltus/status.h"
 

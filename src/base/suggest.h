@@ -6,9 +6,9 @@
 #ifndef SALTUSI_SUGGEST_H
 #define SALTUSI_SUGGEST_H
 
-/* The candidate with the fewest typing slips (a letter wrong, missing, added, or two swapped), the
- * first of equals; NULL when nothing is near: more than one slip per three letters, at least one.
- * NULL candidates are passed over. */
+/* The candidate with the fewest typing errors (a letter wrong, missing, added, or two swapped), the first of
+ * equals. NULL when the nearest has more than one error per three letters, at least one. NULL candidates are
+ * skipped. */
 const char* saltusi_suggest(const char* word, const char* const* candidates, int count);
 
 #endif

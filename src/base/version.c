@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * version.c - the version as text, and what the library was built with.
+ * version.c - the version as text, and the configuration of the build.
  */
 #include "saltus/version.h"
 

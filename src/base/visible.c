@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Bytes that the first one announces; 0: it begins no character. */
+/* Length of the character that begins with this byte; 0: no character does. */
 static size_t announced(unsigned char first) {
   return first < 0x80                   ? 1
          : first < 0xc2 || first > 0xf4 ? 0
@@ -17,7 +17,7 @@ static size_t announced(unsigned char first) {
                                         : 4;
 }
 
-/* Code points that do not stand for themselves: controls, line separators, directions of writing. */
+/* Code points that are not displayed as themselves: controls, line separators, directions of writing. */
 static bool steers(unsigned long code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
          (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||

@@ -24,7 +24,7 @@ enum { NORMAL, PLUS, MINUS, SLACK };
 /* Relative perturbation that separates the normals of a wedge: far above the rounding of Lemke's method, far
  * below any measurement. */
 static const double wedge_shift = 1e-9;
-/* Sweeps of problems in space with a given part; they end where nothing changes by more than rounding. */
+/* Gauss-Seidel iterations of spatial problems with a given part; they end when changes are below rounding. */
 enum { SWEEPS_MAX = 20000 };
 static const double swept = 1e-15;
 
@@ -32,7 +32,7 @@ static const double swept = 1e-15;
 typedef struct cone_problem {
   saltusi_cone_products* c;
   int units, rows;
-  bool bounded; /* c->bound counts */
+  bool bounded; /* c->bound applies */
 } cone_problem;
 
 static int rows_of(const saltus_impact_contact* contact) {
@@ -154,7 +154,7 @@ static bool solve_planar(const cone_problem* p) {
 
 /* ---- in space ---------------------------------------------------------------------------------- */
 
-/* The least of T . A T / 2 + b . T in a disc: T = -(A + s)^-1 b with |T| = radius or s = 0. A [2 x 2] is symmetric. */
+/* Minimum of T . A T / 2 + b . T in a disc: T = -(A + s)^-1 b with |T| = radius or s = 0. A [2 x 2] is symmetric. */
 static void in_disc(const double A[4], const double b[2], double radius, double T[2]) {
   double half = 0.5 * (A[0] - A[3]);
   double angle = 0.5 * atan2(A[1], half);
@@ -181,7 +181,8 @@ static void in_disc(const double A[4], const double b[2], double radius, double 
   T[1] = e[1] * y[0] + e[0] * y[1];
 }
 
-/* One contact in space, from b without it: with x = 0, or with U_N = 0 in the cone that its bound shifts. */
+/* Local problem of one contact in space, with b from all other contacts: x = 0, or U_N = 0 in the cone shifted by
+ * the friction bound. */
 static void solve_one(const double W[9], const double b[3], double mu, double bound, double r[3]) {
   const double A[4] = {W[4], W[5], W[7], W[8]};
   double T[2];
@@ -199,7 +200,7 @@ static void solve_one(const double W[9], const double b[3], double mu, double bo
   r[0] = fmax(r[0] - shift, 0.0);
 }
 
-/* Relaxation of block i with the others fixed; the largest change, times the diagonal. */
+/* Relaxation of block i with the others fixed. Returns the largest change times the diagonal. */
 static double visit(const cone_problem* p, int i) {
   saltusi_cone_products* c = p->c;
   int first = c->first[i];
@@ -278,7 +279,7 @@ static bool is_poisson(const saltus_impact_contact* c, double all_e) {
          (c->impact == SALTUS_IMPACT_POISSON || c->impact == SALTUS_IMPACT_POISSON_PRINTED);
 }
 
-/* Velocities u [rows of the impact] and restitution as the data of the problem. */
+/* Data of the problem from velocities u [rows of the impact] and restitution. */
 static void write_data(saltusi_laws* laws, const cone_problem* p, const double* u,
                        const double* before, double all_e) {
   saltusi_cone_products* c = p->c;

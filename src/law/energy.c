@@ -57,7 +57,7 @@ static bool has_friction(const saltus_impact_contact* c) {
   return c->tangents > 0 && c->mu > 0.0;
 }
 
-/* Newton's law gains nothing without friction, or with one e_T for all contacts that is not below any e_N. */
+/* Newton's law cannot create energy without friction, or with one e_T for all contacts that is at least every e_N. */
 static const char* newton_gains(int count, const saltus_impact_contact* contact) {
   double most = 0.0;
   double least_T = INFINITY;

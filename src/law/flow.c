@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * flow.c - see flow.h. Step control by the errors of order 5 and 3 of Hairer, Norsett and Wanner, II.10.
+ * flow.c - see flow.h. Step-size control by the error estimates of order 5 and 3 of Hairer, Norsett and Wanner,
+ * II.10.
  */
 #include "law/flow.h"
 
@@ -12,7 +13,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Error of a step over the scale of its group: rounding of a few hundred steps is about as much. */
+/* Tolerance of a step relative to the scale of its group. The rounding of a few hundred steps is of that size. */
 static const double tol = 1e-14;
 enum { STEPS_MAX = 20000, TRIALS_MAX = 80 };
 
@@ -43,7 +44,7 @@ static void combine(saltusi_flow* flow, double h, const double* weights, int sta
   }
 }
 
-/* The step from y, whose rate is the first stage, into y_end. */
+/* One step from y into y_end; the first stage holds the rate at y. */
 static void take(saltusi_flow* flow, double h) {
   for (int i = 1; i < 12; i++) {
     combine(flow, h, saltusi_dop853_a[i], i);
@@ -94,12 +95,12 @@ static int first_fired(const saltusi_flow* flow, const double* g) {
   return i < flow->guards ? i : -1;
 }
 
-/* The shortest step that ends behind a guard: between lo, where all hold, and hi, where some do not, with their values
- * in g_end; regula falsi (Illinois) on the one that is earliest by secants. */
+/* Length of the shortest step at whose end a guard is negative. All guards hold at lo, some fail at hi (values in
+ * g_end). Regula falsi (Illinois) on the guard whose secant root is the earliest. */
 static int close_in(saltusi_flow* flow, double h) {
   double lo = 0.0;
   double hi = h;
-  double* g_lo = flow->g_start; /* kept: only signs of it are used after the first trial */
+  double* g_lo = flow->g_start; /* kept: only its signs are used after the first trial */
   double weight = 1.0;
   int side = 0;
   memcpy(flow->g_try, g_lo, (size_t)flow->guards * sizeof(double));

@@ -123,7 +123,7 @@ static void complete(double m, double* K, double* E) {
   *E = *K * (1.0 - sum);
 }
 
-/* Where the closed forms cancel, series. */
+/* Series are used where the closed forms suffer from cancellation. */
 static const double near_zero = 1e-2, far = 4.0, at_one = 1e-12;
 
 static void uniform(double d, double* f, double* m) {
@@ -161,8 +161,8 @@ static void hertz(double d, double* f, double* m) {
   *m = B - d * *f;
 }
 
-/* Mostly slip: D = sum of binom(1/2, k)^2 <r^2k> x^2k with x = 1/d, the mean of |1 + x r e^(i phi)| over the angle and
- * <r^2k> over the pressure; m = D', f = D - x D'. */
+/* Slip dominates: D = sum of binom(1/2, k)^2 <r^2k> x^2k with x = 1/d, the mean of |1 + x r e^(i phi)| over the
+ * angle and <r^2k> over the pressure; m = D', f = D - x D'. */
 static void series(saltus_patch patch, double x, double* f, double* m) {
   enum { TERMS = 16 };
   const double x2 = x * x;
@@ -172,7 +172,8 @@ static void series(saltus_patch patch, double x, double* f, double* m) {
   for (int k = 1; k <= TERMS; k++) {
     binomial *= (1.5 - k) / k;
     mean *= patch == SALTUS_PATCH_UNIFORM ? k / (k + 1.0) : k / (k + 1.5);
-    const double term = binomial * binomial * mean * power; /* of x^2k, over x^2 */
+    const double term =
+        binomial * binomial * mean * power; /* coefficient of x^2k, divided by x^2 */
     *m += 2.0 * k * term * x;
     *f += (1.0 - 2.0 * k) * term * x2;
     power *= x2;
@@ -204,7 +205,7 @@ double saltus_patch_gauge(saltus_patch patch, double F, double M) {
   if (M == 0.0) {
     return F;
   }
-  /* d with m(d) / f(d) = M / F: falls from infinity to 0, so bisection in ln d, about 2e-16 of it at the end */
+  /* d with m(d) / f(d) = M / F, which decreases from infinity to 0: bisection in ln d, to about 2e-16 */
   double low = log(DBL_EPSILON), high = -low, f = 1.0, m = 0.0;
   if (M * 1e15 < F) {
     return F;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * law.h - impacts for schemes: memory fixed beforehand, nothing allocated.
+ * law.h - impact laws for schemes, in memory that is laid out beforehand; nothing is allocated.
  */
 #ifndef SALTUSI_LAW_H
 #define SALTUSI_LAW_H
@@ -12,7 +12,7 @@
 #include "solve/friction/friction_step.h"
 #include "solve/lcp/lcp_lemke.h"
 
-/* Friction problems with a part of the impulse given: cone.c. */
+/* Workspace of friction problems with a given part of the impulse: cone.c. */
 typedef struct saltusi_cone_products {
   saltusi_lcp_work lcp;
   double* M;     /* [4 contacts squared] */
@@ -23,21 +23,20 @@ typedef struct saltusi_cone_products {
   int* unit;     /* [4 contacts] */
   saltusi_friction_step friction;
   int* row;      /* [rows] of the problem in the impact */
-  int* first;    /* [contacts + 1] row of each unit */
+  int* first;    /* [contacts + 1] first row of each contact */
   double* mu;    /* [contacts] */
   double* W;     /* [rows squared] */
   double* b;     /* [rows] */
   double* r;     /* [rows] */
-  double* given; /* [contacts] N s, normal impulse that comes in any case */
-  double*
-      bound; /* [contacts] N s, friction bound in addition to mu times the added normal impulse */
+  double* given; /* [contacts] N s, given normal impulse */
+  double* bound; /* [contacts] N s, friction bound besides mu times the unknown normal impulse */
 } saltusi_cone_products;
 
-/* Springs side by side: lzb.c. */
+/* Workspace of compliant contacts (Liu, Zhao and Brogliato): lzb.c. */
 typedef struct saltusi_springs {
   int* status;   /* [contacts] */
-  double* sign;  /* [contacts] of sliding; 0: rests */
-  double* bound; /* [contacts] sense in which a contact slides from rest */
+  double* sign;  /* [contacts] direction of slip; 0: stick */
+  double* bound; /* [contacts] direction in which slip begins */
   double* force; /* [rows] */
   double* probe; /* [flow] */
   int* group;    /* [flow] */
@@ -50,14 +49,14 @@ typedef struct saltusi_laws {
   saltusi_cone_products cones;
   saltusi_flow flow;
   saltusi_springs springs;
-  saltus_impact_contact* contact; /* [contacts] as they are meant now */
-  saltusi_curve* curve;           /* [contacts] coefficients that depend on slip */
-  int* first;                     /* [contacts + 1] row of each contact */
-  int* set;                       /* [contacts] that take part */
-  double* u;                      /* [rows] now */
-  double* P;                      /* [rows] of one round */
+  saltus_impact_contact* contact; /* [contacts] with the parameters of the present law */
+  saltusi_curve* curve;           /* [contacts] friction coefficients that depend on slip */
+  int* first;                     /* [contacts + 1] first row of each contact */
+  int* set;                       /* [contacts] that are active */
+  double* u;                      /* [rows] present velocities */
+  double* P;                      /* [rows] impulses of one round */
   double* compression;            /* [rows] */
-  double* part_W;                 /* [rows squared] of a matrix law */
+  double* part_W;                 /* [rows squared] block of the contacts of an impact matrix */
   int* pivot;                     /* [rows] */
 } saltusi_laws;
 
@@ -67,33 +66,33 @@ saltus_status saltusi_impact_solve(saltusi_laws* laws, const saltus_impacts* rul
                                    const saltus_impact* impact, saltus_log log,
                                    saltus_impact_result* result);
 
-/* Contacts as a system has them. */
+/* Contacts of a system. */
 struct saltus_contact_law;
 
-/* A friction problem alone (cone.c): W r + b with c->first, c->mu, c->W [rows x rows], which need not be symmetric, and
- * c->b written by the caller; the answer in c->r. False when none is found. */
+/* A friction problem without an impact (cone.c): W r + b with c->first, c->mu, c->W [rows x rows], which need not
+ * be symmetric, and c->b from the caller; the solution is in c->r. False when none is found. */
 void saltusi_law_cones_layout(saltusi_cone_products* cones, int contacts, int rows,
                               saltus_arena* arena);
 bool saltusi_law_cones_solve(saltusi_cone_products* cones, int units);
 
 /* ---- inside the layer ----------------------------------------------------------------------- */
 
-/* One contact: W is that of its own rows. */
+/* Impact of a single contact with the block W of its rows. */
 typedef struct saltusi_float_kernel {
   const saltus_impact_contact* contact;
-  int index;   /* for phases */
+  int index;   /* for the list of phases */
   double W[9]; /* [rows x rows] */
-  double u[3]; /* in: before, out: after */
+  double u[3]; /* velocities before, replaced by those after */
   double P[3]; /* out */
 } saltusi_float_kernel;
 
-/* path.c, path_spatial.c: along the path in the normal impulse. */
+/* path.c, path_spatial.c: integration over the normal impulse. */
 void saltusi_path_planar(saltusi_float_kernel* s, saltus_impact_result* result);
 saltus_status saltusi_path_spatial(saltusi_flow* flow, saltusi_float_kernel* s,
                                    saltus_impact_result* result);
 void saltusi_path_note(saltus_impact_result* result, saltus_path_phase phase);
 
-/* cone.c. One problem on the contacts of laws->set from the velocities in laws->u: impulses into laws->P. */
+/* cone.c: one problem on the contacts of laws->set with the velocities in laws->u; impulses into laws->P. */
 saltus_status saltusi_cones_impact(saltusi_laws* laws, const saltus_impact* impact, int count,
                                    double all_e, const double* before);
 
@@ -105,14 +104,15 @@ saltus_status saltusi_sequence(saltusi_laws* laws, const saltus_impacts* rule,
 saltus_status saltusi_lzb(saltusi_laws* laws, const saltus_impacts* rule,
                           const saltus_impact* impact, saltus_log log,
                           saltus_impact_result* result);
-/* matrix.c: contacts with an impact matrix; *struck: it was applied. */
+/* matrix.c: contacts with an impact matrix. The last argument is set to whether the matrix was applied. */
 saltus_status saltusi_matrix_impact(saltusi_laws* laws, const saltus_impacts* rule,
                                     const saltus_impact* impact, saltus_log log, bool* struck);
 
-/* solve.c: velocities after the impulses P [rows] besides. */
+/* solve.c: velocities after the additional impulses P [rows]. */
 void saltusi_impact_add(saltusi_laws* laws, const saltus_impact* impact, const double* P,
                         saltus_impact_result* result);
-/* All contacts that do not leave, at once, until none approaches; all_e >= 0: one e of everything. */
+/* Simultaneous impact of all contacts that do not separate, repeated until none approaches; all_e >= 0: one
+ * restitution for all. */
 saltus_status saltusi_simultaneous(saltusi_laws* laws, const saltus_impact* impact, double all_e,
                                    saltus_impact_result* result);
 double saltusi_impact_rounding(const saltus_impact* impact);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lzb.c - multiple impacts with contacts as springs, in fictitious time (Liu, Zhao and Brogliato 2008, in the
- * form of displacements; docs/theory/laws.md, 2.6):
+ * lzb.c - multiple impacts with contacts as springs, in fictitious time (Liu, Zhao and Brogliato 2008, in the form of
+ * displacements; docs/theory/laws.md, 2.6):
  *
  *   F_i = k_i d_i^eta,   U' = W F,   P' = F
  *   d_i' = -U_i while pressed (in),   -U_i / e_i^2 in expansion (out),   0 while open (idle)
  *   in -> out, out -> in: U = 0;   out -> idle: d = 0;   idle -> in: U < 0;   the end: all idle
  *
- * k d^(eta+1) / (eta+1) is the energy that can still be released, divided by e^2 in expansion: the distributing
- * law, without its singular start. Only ratios of k matter. Friction: F_T = -mu F_N U_T / |U_T|; at rest
- * |F_T| <= mu F_N against W_TT F_T + W_TN F_N, a problem of boxes, in space discs, with one motion. A resting contact without
- * compression has no friction. After each event the modes of all contacts are updated: two points of a rigid body
- * share one slip.
+ * k d^(eta+1) / (eta+1) is the energy that can still be released, divided by e^2 in expansion: the distributing law,
+ * without its singular start. Only ratios of k matter. Friction: F_T = -mu F_N U_T / |U_T|; at rest |F_T| <= mu F_N
+ * against W_TT F_T + W_TN F_N, a problem with box constraints (in space: discs) whose velocities are unique. A
+ * resting contact without compression has no friction. After each event the modes of all contacts are updated: two
+ * points of a rigid body share one slip.
  *
- * In space slip has a direction while it is faster than `stops`: near its end the direction rotates the faster the slower
- * the slip, and steps shrink. Slip from rest follows the solution of the disc problem until it is faster than `leaves`.
+ * In space slip has a direction while it is faster than `stops`: close to a stop the rate of the direction grows
+ * without bound, and steps shrink. Slip from rest follows the solution of the disc problem until it is faster than
+ * `leaves`.
  */
 #include "law/law.h"
 
@@ -26,24 +27,26 @@
 #include <float.h>
 #include <string.h>
 
-enum { IN, OUT, IDLE };                              /* status of a normal */
-enum { PRESSED, APART, TURNS, REST, SLIDE, LEAVES }; /* meaning of a guard */
+enum { IN, OUT, IDLE };                              /* phase of a contact */
+enum { PRESSED, APART, TURNS, REST, SLIDE, LEAVES }; /* kind of a guard */
 enum { EVENTS_MAX = 5000, BOX_SWEEPS = 500, STOP_SWEEPS = 50 };
 
-/* Velocities below this part of the largest are none; slip that an event leaves; slip that counts as one. */
+/* Relative to the largest velocity: velocities that count as zero; slip that stops at an event; slip that counts
+ * as sliding. */
 static const double no_velocity = 1e-14;
 static const double no_slip = 1e-11;
 static const double moves = 1e-9;
-/* Friction that is at its bound but for this slides. */
+/* Friction above this fraction of its bound slides. */
 static const double at_bound = 1.0 - 1e-11;
 /* Overlap of the probe that determines which contacts slide from rest, relative to the initial velocity. */
 static const double probe_part = 1e-7;
-/* Slip in space, in parts of the first velocity, below which it stops, below which it stops with that of another contact
- * (of two points of a body the slips along their line are the same), and above which it has a direction. */
+/* Slip in space relative to the initial velocity. Below `stops` it ends; below `stops_too` it ends together with
+ * that of another contact (two points of a body have equal slip along their line); above `leaves` it has a
+ * direction. */
 static const double stops = 1e-11;
 static const double stops_too = 3e-10;
 static const double leaves = 1e-9;
-/* Restitution below which 1 / e^2 is no number to compute with. */
+/* Smallest restitution: 1 / e^2 is badly scaled below. */
 static const double least_e = 1e-3;
 
 typedef struct springs {
@@ -73,12 +76,12 @@ static bool is_spatial(const springs* p, int i) {
   return p->contact[i].tangents == 2;
 }
 
-/* Size of two numbers from `at` on, in the plane of one. */
+/* Norm of the tangential components at `at`: one in the plane, two in space. */
 static double size_of(const springs* p, int i, const double* at) {
   return is_spatial(p, i) ? hypot(at[0], at[1]) : fabs(at[0]);
 }
 
-/* In space: sliding 1; resting, at its bound or not, 0. */
+/* In space: 1 while sliding, 0 while sticking, at the bound or not. */
 static double slip_sense(const springs* p, int i) {
   return p->s->sign[i] != 0.0 || is_spatial(p, i) ? p->s->sign[i] : p->s->bound[i];
 }
@@ -93,7 +96,7 @@ static double relax(const springs* p, int i, double* F) {
   int rows = p->contact[i].tangents;
   const double was[2] = {F[r], rows > 1 ? F[r + 1] : 0.0};
   const double cap = p->contact[i].mu * F[r - 1];
-  double own = 0.0; /* not below the largest eigenvalue of its block */
+  double own = 0.0; /* upper bound of the largest eigenvalue of its block */
   double rate[2];
   for (int k = 0; k < rows; k++) {
     double sum = 0.0;
@@ -113,7 +116,7 @@ static double relax(const springs* p, int i, double* F) {
   return fmax(fabs(F[r] - was[0]), rows > 1 ? fabs(F[r + 1] - was[1]) : 0.0);
 }
 
-/* Friction of contacts at rest in their boxes and discs, by sweeps. */
+/* Friction of sticking contacts in their boxes and discs, by Gauss-Seidel iterations. */
 static void box(const springs* p, double* F) {
   double most = 0.0;
   for (int i = 0; i < p->n; i++) {
@@ -132,7 +135,7 @@ static void box(const springs* p, double* F) {
   }
 }
 
-/* Friction of a contact that slides, against its slip u. */
+/* Friction of a sliding contact, against its slip u. */
 static void slide(const springs* p, int i, const double* u, double* F) {
   const double sense = slip_sense(p, i);
   if (!is_spatial(p, i)) {
@@ -242,8 +245,8 @@ static void list_guards(const springs* p) {
   }
 }
 
-/* Which resting tangents slide from now on: those at their bound, and those that nothing presses. A probe presses
- * contacts that approach and have no overlap yet. */
+/* Determines which sticking contacts begin to slide: those at their friction bound, and those without normal
+ * force. Contacts that approach and have no overlap yet receive the overlap of a probe. */
 static void release(const springs* p, const double* y) {
   double* z = p->s->probe;
   double* F = p->s->force;
@@ -277,7 +280,7 @@ static void release(const springs* p, const double* y) {
   }
 }
 
-/* Impulses that take the slip of a contact in space away: U += W P, and how much it was. */
+/* Applies the impulses that stop the slip of a contact in space, U += W P; returns the slip before. */
 static double stop_slip(const springs* p, double* y, int i) {
   int r = p->laws->first[i] + 1;
   const double a = row_of(p, r)[r], b = row_of(p, r)[r + 1], c = row_of(p, r + 1)[r + 1];
@@ -296,7 +299,7 @@ static double stop_slip(const springs* p, double* y, int i) {
   return hypot(u[0], u[1]);
 }
 
-/* Removes the residual slip in space at its end, which other points of the body would retain. */
+/* Removes the residual slip in space of contacts that stop together with another one. */
 static void stop_slips(const springs* p, double* y) {
   double most = p->speed;
   for (int k = 0; k < STOP_SWEEPS && most > DBL_EPSILON * p->speed; k++) {
@@ -345,7 +348,7 @@ static void switch_status(const springs* p, double* y, int kind, int i) {
   }
 }
 
-/* Events of the same instant. */
+/* Other events at the same instant. */
 static void look_again(const springs* p, double* y) {
   double tiny = no_velocity * p->speed;
   for (int i = 0; i < p->n; i++) {
@@ -375,7 +378,7 @@ static void look_again(const springs* p, double* y) {
   }
 }
 
-/* Nothing is pressed, and nothing approaches. */
+/* No contact is compressed, and none approaches. */
 static bool has_ended(const springs* p, double* y, bool begun) {
   bool all_idle = true;
   bool at_rest = begun;
@@ -403,7 +406,7 @@ static saltus_status check(const springs* p, saltus_log log) {
   return SALTUS_OK;
 }
 
-/* Time in which a spring stops the fastest approach, the unit of the first step. */
+/* Time in which a spring stops the fastest approach; it scales the first step. */
 static double time_scale(const springs* p) {
   double most = DBL_MIN;
   for (int i = 0; i < p->n; i++) {

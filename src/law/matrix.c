@@ -16,10 +16,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Velocities and impulses that are negative by less than this part of the largest are rounding. */
+/* Negative velocities and impulses below this fraction of the largest count as rounding. */
 static const double rounding_part = 1e-12;
 
-/* Where contact number `law` of the system is among those of the impact; -1: it does not touch. */
+/* Index of contact number `law` of the system among the contacts of the impact; -1: it is open. */
 static int place_of(const saltus_impact* impact, int law) {
   int i = 0;
   while (i < impact->count && impact->contact[i].law != law) {
@@ -55,7 +55,7 @@ saltus_status saltusi_matrix_impact(saltusi_laws* laws, const saltus_impacts* ru
   for (int i = 0; i < n; i++) {
     int at = place_of(impact, rule->matrix_contact[i]);
     if (at < 0 || laws->u[laws->first[at]] > slow) {
-      return SALTUS_OK; /* not all of them touch: each by its own law */
+      return SALTUS_OK; /* some of them are open: each contact has its own law */
     }
     if (laws->contact[at].tangents > 0 && laws->contact[at].mu > 0.0) {
       return refuse(log, "contacts with friction have no such law");

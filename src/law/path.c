@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Slip, stick or slip back, compression and restitution: three and one more each. */
+/* Slip, stick or reversed slip, in compression and restitution: at most three phases and one more each. */
 enum { PHASES_MAX = 6 };
 
 typedef struct path_state {
@@ -27,8 +27,8 @@ typedef struct path_state {
   double slip;   /* U_T- */
   double U_N, U_T, P_N, P_T;
   double work;     /* of the normal force */
-  double turned;   /* its part in compression, */
-  double turned_P; /* and the impulse there */
+  double turned;   /* its part in compression */
+  double turned_P; /* normal impulse at the end of compression */
   bool compressed;
 } path_state;
 
@@ -40,7 +40,7 @@ void saltusi_path_note(saltus_impact_result* result, saltus_path_phase phase) {
   result->phase_count++;
 }
 
-/* The sense of slip: 0 where it sticks, or where nothing can move along the tangent. */
+/* Direction of slip; 0 when the contact sticks or has no tangential mobility. */
 static double sense_of(const path_state* p) {
   if (p->mu == 0.0 || !(p->c > 0.0)) {
     return 0.0;
@@ -51,7 +51,7 @@ static double sense_of(const path_state* p) {
   return fabs(p->b) <= p->mu * p->c ? 0.0 : p->b > 0.0 ? 1.0 : -1.0;
 }
 
-/* Normal impulse to the end of the impact, with dU_N = rate dp from now on. */
+/* Normal impulse to the end of the impact with constant dU_N = rate dp. */
 static double to_the_end(const path_state* p, double rate) {
   if (p->law == SALTUS_IMPACT_PATH_NEWTON) {
     return (-p->e * p->before - p->U_N) / rate;
@@ -76,7 +76,7 @@ static saltus_impact_motion motion_of(const path_state* p, double sense, double 
                                  : SALTUS_MOTION_REVERSE;
 }
 
-/* One phase: to the end of slip, of compression, or of the impact. False at the end. */
+/* One phase: to the end of slip, of compression, or of the impact. False at the end of the impact. */
 static bool phase(path_state* p, int index, saltus_impact_result* result) {
   double sense = sense_of(p);
   bool moves = p->mu > 0.0 && p->c > 0.0;

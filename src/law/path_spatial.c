@@ -21,7 +21,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Slip below this part of the first velocities has stopped; the error is of that size. */
+/* Slip below this fraction of the initial velocities counts as stopped; the error is of that size. */
 static const double stopped = 1e-13;
 enum { LOG_R, ANGLE, NORMAL, IMPULSE, FRICTION, WORK = FRICTION + 2, COUNT };
 
@@ -30,13 +30,13 @@ typedef struct spatial {
   double mu, e;
   saltus_impact_law law;
   double before; /* U_N- */
-  double size;   /* m/s, of the first velocities */
+  double size;   /* m/s, largest initial velocity */
   double U[3], P[3];
   double work, turned, turned_P;
   bool compressed;
 } spatial;
 
-/* Remainder of the present stage; in m/s, N s or J. */
+/* Distance to the end of the present stage, in m/s, N s or J. */
 static double left(const spatial* p, double U_N, double P_N, double work) {
   if (!p->compressed) {
     return -U_N;
@@ -73,7 +73,7 @@ static void guard(void* self, const double* y, double* g) {
   g[1] = y[LOG_R] - log(stopped * p->size);
 }
 
-/* Impulse along the normal to the end of the stage with U' = g dp. */
+/* Normal impulse to the end of the stage with constant rate U' = g. */
 static double to_the_end(const spatial* p, double slope) {
   double rest = left(p, p->U[0], p->P[0], p->work);
   if (!p->compressed || p->law == SALTUS_IMPACT_PATH_NEWTON) {
@@ -99,7 +99,7 @@ static void split(const double* W, double value[2], double axis[2]) {
   axis[1] = sin(angle);
 }
 
-/* Friction from rest, over the normal impulse, into t; true: it sticks. */
+/* Friction per normal impulse from zero slip, into t; true: it sticks. */
 static bool from_rest(const spatial* p, double t[2]) {
   const double* W = p->W;
   double value[2];
@@ -129,7 +129,7 @@ static bool from_rest(const spatial* p, double t[2]) {
   return sticks;
 }
 
-/* A stage from rest, to its end. */
+/* A stage from zero slip to its end. */
 static saltus_impact_motion go_linear(spatial* p) {
   const double* W = p->W;
   double t[2];
@@ -149,7 +149,7 @@ static saltus_impact_motion go_linear(spatial* p) {
   return sticks ? SALTUS_MOTION_STICK : SALTUS_MOTION_REVERSE;
 }
 
-/* Slips until the stage ends, or the slip; false when neither is found. *ends: the stage does. */
+/* Slips to the end of the stage or of the slip; false when neither is found. *ends: the stage ends. */
 static bool slip(spatial* p, saltusi_flow* flow, bool* ends) {
   static const int group[COUNT] = {0, 0, 1, 2, 2, 2, 3};
   double r = hypot(p->U[1], p->U[2]);

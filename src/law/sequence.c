@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sequence.c - an impact as impacts of single contacts, one after the other, until none approaches (impact and friction
- * laws, 2.5). A sequence gains nothing where its single impacts gain nothing. Three balls in line collapse for
- * e < 7 - 4 sqrt 3: a sequence without end is finished by all contacts at once with e = 0.
+ * sequence.c - an impact as a sequence of impacts of single contacts until none approaches (docs/theory/laws.md,
+ * 2.5). The sequence creates no energy if its single impacts create none. Three balls in line collapse for e < 7 - 4
+ * sqrt 3: an infinite sequence is completed by one simultaneous impact of all contacts with e = 0.
  */
 #include "law/law.h"
 
@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Flat bodies with e = 0 converge geometrically, in tens of hits; chains of ten beads take some hundred. */
+/* Bodies on faces with e = 0 converge geometrically, in tens of impacts; chains of ten beads take some hundred. */
 enum { HITS_MAX = 5000 };
 
 static bool goes_first(const saltusi_laws* laws, const saltus_impacts* rule, int i, int best,
@@ -43,7 +43,8 @@ static int next_contact(saltusi_laws* laws, const saltus_impacts* rule, const sa
   double slow = saltusi_impact_rounding(impact);
   int best = -1;
   for (int i = 0; i < impact->count; i++) {
-    laws->set[i] = (i - last - 1 + 2 * impact->count) % impact->count; /* how soon its turn is */
+    laws->set[i] =
+        (i - last - 1 + 2 * impact->count) % impact->count; /* cyclic order from the last contact */
   }
   for (int i = 0; i < impact->count; i++) {
     bool approaches = laws->u[laws->first[i]] < -slow;

@@ -94,7 +94,7 @@ void saltusi_impact_add(saltusi_laws* laws, const saltus_impact* impact, const d
   }
 }
 
-/* Rounding of a row after the impulses so far: sums of W P are large where contacts wedge, and their cancellation error
+/* Rounding of a row after the impulses so far. Sums of W P are large at wedged contacts; their cancellation error
  * would count as a secondary impact with restitution. */
 static double rounding_after(const saltus_impact* impact, const double* P, int row) {
   const double* W = impact->W + (size_t)row * (size_t)impact->rows;
@@ -105,7 +105,7 @@ static double rounding_after(const saltus_impact* impact, const double* P, int r
   return rounding_part * sum;
 }
 
-/* The contacts that do not separate; their number. *approaching: one of them has an impact. */
+/* Selects the contacts that do not separate; returns their number. *approaching: at least one approaches. */
 static int find_set(saltusi_laws* laws, const saltus_impact* impact, const double* P,
                     bool* approaching) {
   int count = 0;
@@ -147,7 +147,7 @@ static bool has_cone(saltus_impact_law law) {
          law == SALTUS_IMPACT_POISSON_PRINTED;
 }
 
-/* Contacts with an impact matrix, while it applies. */
+/* Impact matrix, if it applies to the contacts. */
 static saltus_status strike_by_matrix(saltusi_laws* laws, const saltus_impacts* rule,
                                       const saltus_impact* impact, saltus_log log,
                                       saltus_impact_result* result) {
@@ -197,7 +197,7 @@ static saltus_status apply_rule(saltusi_laws* laws, const saltus_impacts* rule,
   }
 }
 
-/* From the start, with the contacts as laws->contact has them. */
+/* One solution from the initial velocities with the parameters in laws->contact. */
 static saltus_status run_once(saltusi_laws* laws, const saltus_impacts* rule,
                               const saltus_impact* impact, saltus_log log,
                               saltus_impact_result* result) {
@@ -224,7 +224,8 @@ static saltus_status run_once(saltusi_laws* laws, const saltus_impacts* rule,
 
 /* ---- coefficients that depend on slip ------------------------------------------------------------ */
 
-/* Slip of contact i: U_T + e_T U_T-, which friction acts against, of velocities u; second rows of associated ellipses are scaled. */
+/* Slip of contact i at velocities u: U_T + e_T U_T-, the vector that friction opposes. Second rows of associated
+ * ellipses are scaled. */
 static double slip_of(const saltusi_laws* laws, const saltus_impact* impact, int i, const double* u,
                       double e_T) {
   const saltus_impact_contact* contact = &impact->contact[i];
@@ -238,7 +239,7 @@ static double slip_of(const saltusi_laws* laws, const saltus_impact* impact, int
 }
 
 static void start_curves(saltusi_laws* laws, const saltus_impact* impact) {
-  const double rests = 1e-9 * saltusi_max_abs(impact->rows, impact->u); /* as in steps */
+  const double rests = 1e-9 * saltusi_max_abs(impact->rows, impact->u); /* the threshold of steps */
   for (int i = 0; i < impact->count; i++) {
     const saltus_impact_contact* c = &impact->contact[i];
     if (saltusi_has_curve(c->friction)) {
@@ -249,7 +250,7 @@ static void start_curves(saltusi_laws* laws, const saltus_impact* impact) {
   }
 }
 
-/* Coefficients at the slip that a round ended with; the largest change of their ratios. */
+/* Coefficients at the final slip of a round. Returns the largest change of their ratios. */
 static double follow_curves(saltusi_laws* laws, const saltus_impact* impact, int round,
                             const saltus_impact_result* result) {
   const double rests = 1e-11 * saltusi_max_abs(impact->rows, impact->u);
@@ -274,7 +275,7 @@ static double follow_curves(saltusi_laws* laws, const saltus_impact* impact, int
   return change;
 }
 
-/* The same with coefficients of the slip at the end (solve/friction/friction_curve.h). */
+/* The solution with coefficients at the final slip (solve/friction/friction_curve.h). */
 static saltus_status run(saltusi_laws* laws, const saltus_impacts* rule,
                          const saltus_impact* impact, saltus_log log,
                          saltus_impact_result* result) {
@@ -316,7 +317,8 @@ static saltus_status run_part(saltusi_laws* laws, const saltus_impacts* rule,
   return run(laws, rule, impact, (saltus_log){0}, result);
 }
 
-/* The largest part of the restitution that bisection finds without gain; none of it never gains. */
+/* Largest fraction of the restitution without creation of energy, by bisection; without restitution none is
+ * created. */
 static saltus_status cap(saltusi_laws* laws, const saltus_impacts* rule,
                          const saltus_impact* impact, saltus_impact_result* result) {
   double lo = 0.0;
@@ -329,7 +331,7 @@ static saltus_status cap(saltusi_laws* laws, const saltus_impacts* rule,
   return run_part(laws, rule, impact, lo, result);
 }
 
-/* All contacts by one law, at once; or with e_T. */
+/* All contacts simultaneously by `law`, with e_T in place of their own unless it is NaN. */
 static saltus_status run_changed(saltusi_laws* laws, const saltus_impact* impact,
                                  saltus_impact_law law, double e_T, saltus_log log,
                                  saltus_impact_result* result) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * table.c - the laws by name.
+ * table.c - impact laws by name.
  */
 #include "law/law.h"
 

@@ -3,9 +3,9 @@
  *
  * thread_pool_threads.c - thread_pool.h with POSIX threads.
  *
- * One atomic word holds the run, the number of its jobs and the next free job. The thread that advances it
- * owns that job; the run cannot end before the job, so job and context are valid meanwhile. A
- * thread that wakes late finds another run or no free job in the word and waits again.
+ * One atomic word holds the number of the run, the number of its jobs and the next free job. The thread that
+ * increments it owns that job. The run cannot end before the job, so job and context are valid meanwhile. A thread
+ * that wakes late finds another run or no free job in the word and waits again.
  */
 #include "thread_pool/thread_pool.h"
 
@@ -25,7 +25,7 @@ struct saltusi_thread_pool {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   _Atomic uint64_t state; /* run (32 bits), jobs (16), next job (16) */
-  atomic_int done;        /* jobs of the present run that have ended */
+  atomic_int done;        /* completed jobs of the present run */
   atomic_bool closing;
   saltusi_job job;
   void* context;
@@ -47,7 +47,7 @@ static int next_of(uint64_t state) {
   return (int)(state & 0xffff);
 }
 
-/* Does jobs of a run until none is left. */
+/* Executes jobs of a run until none is left. */
 static void work(saltusi_thread_pool* team, uint32_t run) {
   uint64_t state = atomic_load_explicit(&team->state, memory_order_acquire);
   while (run_of(state) == run && next_of(state) < jobs_of(state)) {
@@ -58,7 +58,7 @@ static void work(saltusi_thread_pool* team, uint32_t run) {
     int jobs = jobs_of(state);
     team->job(team->context, next_of(state));
     if (atomic_fetch_add_explicit(&team->done, 1, memory_order_acq_rel) + 1 == jobs) {
-      /* the mutex keeps the caller from falling asleep between its look and this */
+      /* without the mutex the caller could fall asleep between its test and this signal */
       pthread_mutex_lock(&team->mutex);
       pthread_cond_broadcast(&team->changed);
       pthread_mutex_unlock(&team->mutex);
@@ -71,7 +71,7 @@ static bool over(saltusi_thread_pool* team, int jobs) {
   return atomic_load_explicit(&team->done, memory_order_acquire) == jobs;
 }
 
-/* Another run than `last` has begun, or the team closes. */
+/* Another run than `last` has begun, or the pool closes. */
 static bool begun(saltusi_thread_pool* team, uint32_t last) {
   return run_of(atomic_load_explicit(&team->state, memory_order_acquire)) != last ||
          atomic_load_explicit(&team->closing, memory_order_acquire);
