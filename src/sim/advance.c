@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * advance.c - steps whose length is not given: of schemes that choose it, and under control.
+ * advance.c - steps of variable length: chosen by the scheme, or by step-size control.
  */
 #include "sim/control.h"
 #include "sim/sim_state.h"
@@ -10,23 +10,24 @@
 #include <float.h>
 #include <math.h>
 
-/* A step that was tried and holds an event that switches is tried again, up to there; whether it ends there. */
+/* Repeats a trial step that contains a switching event, shortened to the event. *there: the step ends at the
+ * event. */
 static saltus_status end_at_switch(saltus_sim* sim, double t_end, double* t, bool* there) {
   const double at = saltusi_switch_ahead(sim, sim->now.t, *t);
   if (!(at < *t)) {
     return SALTUS_OK;
   }
-  /* one that is due now ends the shortest step that there is */
+  /* an event at the present time ends a step of the smallest length */
   const double least = sim->now.t + 4.0 * DBL_EPSILON * fmax(fabs(sim->now.t), fabs(t_end));
   const double h = fmax(at, least) - sim->now.t;
   const saltus_status status =
       saltusi_scheme_try(sim->scheme, sim->now.t, h, &sim->now, &sim->next, &sim->report);
-  *there = sim->report.h >= h; /* else a shorter one came before it */
+  *there = sim->report.h >= h; /* false: the scheme chose a still shorter step */
   *t = *there ? fmax(at, least) : sim->now.t + sim->report.h;
   return status;
 }
 
-/* The shorter step may end just before the zeros that the longer one had there: they are the same events. */
+/* The shortened step may end just before the zeros that the longer one located; they are the same events. */
 static saltus_status meet_switch(saltus_sim* sim) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < sim->def.observables->event_count && status == SALTUS_OK; i++) {
@@ -49,7 +50,7 @@ saltus_status saltusi_sim_chosen(saltus_sim* sim, double t_end) {
       saltusi_scheme_try(sim->scheme, sim->now.t, most, &sim->now, &sim->next, &sim->report);
   double h = sim->report.h;
   if (status == SALTUS_OK && !(h > 0.0 && sim->now.t + h > sim->now.t)) {
-    status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
+    status = SALTUS_RETRY_SMALLER; /* a step that does not advance time would never end */
   }
   bool there = false;
   double t = h >= left ? t_end : sim->now.t + h;

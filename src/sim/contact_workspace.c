@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A changing set begins with room for at least this many. */
+/* Initial capacity of a time-varying contact set. */
 enum { ROOM_LEAST = 8 };
 
 /* Arrays with an item for each contact. */
@@ -36,7 +36,7 @@ enum { ROOM_LEAST = 8 };
   X(lasting_taken)                                                                                 \
   X(forces)
 
-/* The same of the ledger, which brings its own for a fixed set. */
+/* Likewise for the ledger, which has its own array for a fixed set. */
 #define EACH_LEFT(X) X(ledger_room.left_contacts)
 #define EACH_LEDGER_ROW(X) X(ledger_room.forces) X(ledger_room.bounce.mass)
 
@@ -58,14 +58,14 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
 #undef PUSH
   saltusi_contact_list_layout(&sim->list, &sim->sys.dims, arena);
   if (sim->changing) {
-    sim->list.requested = 0.0; /* what touches, and what else the system lists */
+    sim->list.requested = 0.0; /* contacts that touch, and others that the system lists */
     saltusi_keys_layout(&sim->keys, sim->sys.dims.nc, arena);
     sim->contact_rows = SALTUS_PUSH(arena, saltus_contact_frame, nc);
     sim->freed = SALTUS_PUSH(arena, int, nc);
   }
 }
 
-/* Arrays for `room` contacts in a block of their own. */
+/* Allocates arrays for `room` contacts in a separate block. */
 static saltus_status take_block(saltus_sim* sim, int room) {
   saltus_sim counted = *sim;
   counted.sys.dims.nc = room;
@@ -118,7 +118,7 @@ void saltusi_contact_workspace_release(saltus_sim* sim) {
   saltusi_release(memory, sim->by_scheme, sim->by_scheme_room, sizeof(double));
 }
 
-/* Room for at least `wanted` contacts; everything that is there stays. */
+/* Ensures a capacity of `wanted` contacts; contents are kept. */
 static saltus_status grow(saltus_sim* sim, size_t wanted) {
   const saltus_sim old = *sim;
   size_t before = (size_t)old.sys.dims.nc;
@@ -175,7 +175,7 @@ saltus_status saltusi_sim_list(saltus_sim* sim, const saltus_point* at) {
   return failed != SALTUS_OK ? failed : status;
 }
 
-/* The key of a contact that follows another, after -1 of the first; it gets one if it has none. */
+/* Key of a contact that follows contact `after` in a list (-1: the first one); a new key if it has none. */
 static saltus_status find_key(saltus_sim* sim, int after, uint64_t identity, int law, int* key) {
   *key = saltusi_table_follow(&sim->keys.table, after, identity);
   if (*key < 0 && sim->keys.table.count == sim->keys.table.capacity) {
@@ -284,7 +284,7 @@ void saltusi_sim_scatter(saltus_sim* sim, const double* from, double* to) {
   for (int k = 0; k < room; k++) {
     const double* numbers = from + 3 * (size_t)k;
     int key = any(numbers) ? saltusi_sim_key(sim, k) : -1;
-    for (int i = 0; key >= 0 && i < 3; i++) { /* of a key that nobody has there are zeros */
+    for (int i = 0; key >= 0 && i < 3; i++) { /* numbers of unused keys are zero */
       to[3 * (size_t)key + (size_t)i] += numbers[i];
     }
   }
@@ -310,7 +310,7 @@ static void find_place(const saltus_sim* sim, const saltus_point* at, saltus_con
   }
 }
 
-/* Gaps that are zero but for this, m for each m of positions. */
+/* Gaps below this count as zero, in m per m of positions. */
 static const double closed_but_for = 1e-12;
 
 saltus_status saltusi_sim_closed(saltus_sim* sim, const saltus_point* at) {
@@ -367,7 +367,7 @@ const saltus_contact_frame* saltusi_sim_rows(saltus_sim* sim, const saltus_point
   return sim->contact_rows;
 }
 
-/* Whether impacts of a contact may still be a series that accumulates: its flights become shorter. */
+/* True while impacts of a contact may still accumulate: its flights become shorter. */
 static bool may_go_on(const saltusi_contact_sum* sum, double t) {
   return sum->impacts > 0.0 && t - sum->last <= sum->flight[0];
 }
@@ -426,7 +426,7 @@ saltus_status saltusi_sim_restore(saltus_sim* sim, int count, const unsigned cha
     }
   }
   table->lowest = 0;
-  int none = saltusi_table_settle(table, sim->freed); /* all were used just now: they stay */
+  int none = saltusi_table_settle(table, sim->freed); /* every key is in use: none is released */
   saltusi_table_begin(table);
   return none == 0 ? SALTUS_OK : SALTUS_ERR_INPUT;
 }

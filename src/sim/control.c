@@ -49,7 +49,7 @@ void saltusi_control_release(saltusi_control* c, const saltus_allocator* memory)
   saltusi_release(memory, c->half_events, c->half_event_room, sizeof *c->half_events);
 }
 
-/* What an attempt found. */
+/* Result of a trial step. */
 typedef struct attempt {
   double err_q, err_viol;
   bool impact; /* an impact acted in one of its steps */
@@ -79,7 +79,7 @@ static saltus_status find_gaps(saltus_sim* sim, const saltus_state* x, double t,
   return status == SALTUS_OK ? saltusi_observer_failed(sim, t) : status;
 }
 
-/* The largest error of a position, c->error along each velocity, against its tolerance. */
+/* Largest ratio of position errors (c->error along each velocity) to their tolerances. */
 static double largest_error(const saltus_sim* sim) {
   saltusi_control* c = sim->control;
   double largest = 0.0;
@@ -94,7 +94,7 @@ static double largest_error(const saltus_sim* sim) {
   return largest;
 }
 
-/* The report of the first half outlives the second. */
+/* Copies the report of the first half, which the second would overwrite. */
 static saltus_status keep_half(saltus_sim* sim) {
   saltusi_control* c = sim->control;
   if (!saltusi_control_grow(c, &sim->memory, c->half.active, c->half.event_count)) {
@@ -121,7 +121,7 @@ static saltus_status keep_half(saltus_sim* sim) {
   return SALTUS_OK;
 }
 
-/* One step h and two steps h/2; the two are what is kept. */
+/* One step h and two steps h/2; the result of the two is kept. */
 static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
   saltusi_control* c = sim->control;
   saltus_step_report report;
@@ -154,7 +154,7 @@ static saltus_status try_doubled(saltus_sim* sim, double h, attempt* result) {
   return find_gaps(sim, &c->full, t + h, GAP_FULL);
 }
 
-/* One step with the embedded estimate; velocities count like positions. */
+/* One step with the embedded estimate; velocities are controlled like positions. */
 static saltus_status try_embedded(saltus_sim* sim, double h, attempt* result) {
   saltusi_control* c = sim->control;
   saltus_status status =
@@ -228,7 +228,7 @@ static int choose_order(const saltus_sim* sim, const attempt* a) {
   return 0;
 }
 
-/* Steps that the options leave open, from the time to go. */
+/* Defaults of step limits, from the remaining time. */
 static void choose_limits(saltus_sim* sim, double limit) {
   saltusi_control* c = sim->control;
   if (c->h > 0.0) {
@@ -241,7 +241,7 @@ static void choose_limits(saltus_sim* sim, double limit) {
   c->h = fmin(c->h_max, fmax(c->h_min, o->h_first > 0.0 ? o->h_first : 1e-3 * limit));
 }
 
-/* A failed or rejected attempt leaves nothing: the scheme's memory is as before. */
+/* Restores the memory of the scheme after a failed or rejected trial step. */
 static void undo(saltus_sim* sim) {
   saltusi_scheme_undo(sim->scheme);
 }
@@ -281,7 +281,7 @@ saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
   int rejections = 0;
   while (status == SALTUS_OK) {
     double h = fmin(c->h, limit);
-    /* never leave a crumb that is smaller than the smallest step */
+    /* avoids a last step below the smallest one */
     h = limit - h < c->h_min ? limit : h;
     if (c->attempts >= o->steps_max) {
       return give_up(sim, SALTUS_OK, h);
@@ -298,7 +298,7 @@ saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
     factor = fmin(o->alpha_max, fmax(o->alpha_min, factor)); /* err = 0: factor infinite */
     bool accepted = err <= 1.0 || (tried == SALTUS_OK && h <= c->h_min);
     factor = accepted ? factor : fmin(factor, o->reject_most);
-    /* a step that the end cut short says nothing against a longer one */
+    /* a step shortened by the end of the run is no reason against a longer one */
     bool cut = accepted && h < c->h && factor >= 1.0;
     c->h = fmin(c->h_max, fmax(c->h_min, cut ? fmax(c->h, h * factor) : h * factor));
     if (accepted) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * control_table.c - the controllers: one algorithm, one table of defaults each.
+ * control_table.c - the controllers: one algorithm with a table of defaults for each.
  */
 #include "saltus/control.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * def_check.h - what a simulation and an integrator refuse in their definitions, in the same words.
+ * def_check.h - common checks of the definitions of simulations and integrators.
  */
 #ifndef SALTUSI_DEF_CHECK_H
 #define SALTUSI_DEF_CHECK_H
@@ -9,11 +9,11 @@
 #include "saltus/log.h"
 #include "saltus/status.h"
 
-/* SALTUS_ERR_RANGE with "who: member is value, must be allowed". */
+/* SALTUS_ERR_RANGE with the message "who: member is value, must be allowed". */
 saltus_status saltusi_def_refuse(saltus_log log, const char* who, const char* member, double value,
                                  const char* allowed);
 
-/* Refuses a vector that is missing or has an entry that is not finite. */
+/* Rejects a vector that is NULL or has an entry that is not finite. */
 saltus_status saltusi_def_check_vector(saltus_log log, const char* who, const char* name, int n,
                                        const double* x);
 

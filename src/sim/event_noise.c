@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * event_noise.c - how far event functions can be from zero although they are zero: rounding of the formula and errors of the
- * state, enclosed by the observables (event_errors). The state is accurate to the tolerances of the scheme or controller, and to
- * what projections move it by.
+ * event_noise.c - bounds of the noise of event functions: the largest |g| at which g counts as zero. It encloses the
+ * rounding of the formula and errors of the state, by the observables (event_errors). The errors of the state are the
+ * tolerances of the scheme or controller and the corrections by projections.
  */
 #include "scheme/scheme_ops.h"
 #include "sim/observe.h"
@@ -13,12 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Without enclosures, of the largest value so far. */
+/* Noise without enclosures, relative to the largest value so far. */
 static const double nothing = 1e-12;
-/* Joints of a start hold to this, and positions of size 1 have this rounding (start_projection.c). */
+/* Tolerance of joints at the start, and rounding of positions of size 1 (start_projection.c). */
 static const double at_start = 1e-12;
 
-/* An option of the scheme by its name; 0: it has none. */
+/* Value of an option of the scheme by its name; 0: none. */
 static double option_of(const saltus_sim* sim, const char* name) {
   const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
   const saltus_field* field = saltus_options_find(&info->options, name);
@@ -29,7 +29,7 @@ static double option_of(const saltus_sim* sim, const char* name) {
   return value;
 }
 
-/* Relative and absolute tolerances; 0 of schemes with fixed steps. */
+/* Relative and absolute tolerances; 0 for schemes with fixed steps. */
 typedef struct tolerances {
   double rtol, atol_q, atol_v;
   double rest; /* m, errors normal to constraints */
@@ -81,7 +81,7 @@ void saltusi_event_noise(saltus_sim* sim, const saltus_state* x) {
       .t = x->t, .q = x->q, .v = x->v, .scratch = room->scratch, .failure = &sim->failure};
   o->event_errors(o->self, &at, room->dq, room->dv, noise);
   for (int i = 0; i < o->event_count; i++) {
-    /* where nothing is known, as without enclosures */
+    /* no bound: as without enclosures */
     noise[i] = isfinite(noise[i]) ? noise[i] : nothing * sim->crossings[i].largest;
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * frame_check.c - nothing that is not a number is reported or recorded, and no motion that a scheme made up.
+ * frame_check.c - rejects frames with numbers that are not finite, and runs whose energy has diverged.
  */
 #include "base/log.h"
 #include "sim/sim_state.h"
@@ -20,7 +20,7 @@ static bool all_finite(int n, const double* x) {
   return true;
 }
 
-/* What in a frame is not finite; NULL: nothing. */
+/* Name of a quantity of a frame that is not finite; NULL: all are finite. */
 static const char* find_wild(const saltus_sim* sim, const saltus_frame* f) {
   const saltus_energy* e = &f->energy;
   if (!isfinite(f->kinetic)) {
@@ -97,8 +97,9 @@ saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* f) {
   return SALTUS_ERR_UNDEFINED;
 }
 
-/* Energy beyond what a system had and was given, by this factor; most of it kinetic, and not before so many steps: rounding of a
- * potential beside a motion or at rest is neither, and one step may be as long as one likes. */
+/* A run has diverged when its energy exceeds the initial energy and all works by the first factor, when at least
+ * the second fraction of the excess is kinetic, and after this number of steps. Rounding of a large potential is
+ * not kinetic; the first steps may be arbitrarily long. */
 static const double diverged_part = 1e9;
 static const double diverged_motion = 0.1;
 enum { DIVERGED_STEPS = 3 };

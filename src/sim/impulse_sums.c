@@ -17,14 +17,14 @@ void saltusi_sums_deepen(saltus_sim* sim, double gap) {
   *deepest = fmax(*deepest, -gap);
 }
 
-/* Whether a contact by this law may pull. */
+/* True for laws with cohesion: the contact may pull. */
 static bool is_bonded(const saltus_sim* sim, int law) {
   bool known = law >= 0 && law < sim->sys.law_count;
   return known && sim->sys.laws[law].friction != NULL &&
          sim->sys.laws[law].friction->adhesion > 0.0;
 }
 
-/* Impulses of joints into the parts of lasting forces and of impacts. */
+/* Splits impulses of joints into non-impulsive forces and impacts. */
 static void part_joints(saltus_sim* sim, const saltus_step_report* report,
                         const saltus_state* end) {
   const int nj = sim->sys.dims.nj;
@@ -40,7 +40,7 @@ static void part_joints(saltus_sim* sim, const saltus_step_report* report,
   }
 }
 
-/* Impulses of joints at impacts go to the sums. */
+/* Adds impulses of joints at impacts to the sums. */
 static void take_joint_impacts(saltus_sim* sim) {
   const int nj = sim->sys.dims.nj;
   for (int j = nj; j < 2 * nj; j++) {
@@ -68,7 +68,7 @@ void saltusi_sums_part(saltus_sim* sim, const saltus_step_report* report, bool l
     for (int k = 0; k < 3; k++) {
       part->lasting[k] -= event->impulse[k];
     }
-    if (!is_bonded(sim, event->law)) { /* a lasting force does not pull */
+    if (!is_bonded(sim, event->law)) { /* a non-impulsive force does not pull */
       part->lasting[0] = fmax(part->lasting[0], 0.0);
     }
   }
@@ -125,7 +125,8 @@ int saltusi_sums_impacts(saltus_sim* sim, const saltus_step_report* report, int 
     for (int k = 0; k < 3; k++) {
       sim->contact_sums[event->contact].impulse[k] += event->impulse[k];
     }
-    if (event->kind == SALTUS_EVENT_IMPACT) { /* those of one step are at one time or nearly so */
+    if (event->kind ==
+        SALTUS_EVENT_IMPACT) { /* impacts of one step have the same time, or nearly so */
       take_joint_impacts(sim);
     }
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * integrator.c - see saltus/integrator.h. The scheme stands at the front, the end of its last step; the
- * caller at a time not after it. Events of the last step wait until the caller gets to them.
+ * integrator.c - see saltus/integrator.h. The scheme is at the front, the end of its last step; the caller is at a
+ * time not after it. Events of the last step are queued until the caller reaches them.
  */
 #include "sim/integrator_state.h"
 
@@ -79,7 +79,7 @@ static void put(const saltus_integrator* it, saltus_state* to, double t, const d
   memmove(to->v, v, (size_t)it->dims.nv * sizeof(double));
 }
 
-/* Everything as before the first step. */
+/* Resets the integrator to the state before the first step. */
 static void begin(saltus_integrator* it, double t, const double* q, const double* v) {
   put(it, &it->start, t, q, v);
   put(it, &it->now, t, q, v);
@@ -90,7 +90,7 @@ static void begin(saltus_integrator* it, double t, const double* q, const double
   it->event_count = 0;
 }
 
-/* Room for one event more. */
+/* Ensures the capacity for one more event. */
 static saltus_status make_event_room(saltus_integrator* it) {
   long long wanted = it->event_count < it->event_room ? it->event_count + 1 : it->event_room;
   void* events = it->events;
@@ -288,17 +288,17 @@ saltus_status saltus_integrator_restart(saltus_integrator* it, double t0, const 
 
 /* ---- dense output -------------------------------------------------------------------------- */
 
-/* How many steps are kept. */
+/* Number of stored steps. */
 static long long kept_count(const saltus_integrator* it) {
   return it->steps < it->dense_steps ? it->steps : it->dense_steps;
 }
 
-/* Two times that differ by rounding alone are one. */
+/* Times that differ by less than this count as equal. */
 static double rounding(double t) {
   return 8.0 * DBL_EPSILON * fmax(1.0, fabs(t));
 }
 
-/* The step that knows the time t: at the border of two steps the one on that side. NULL: none. */
+/* The stored step that contains t; at the boundary of two steps the one on that side. NULL: none. */
 static saltusi_kept_step* find_step(const saltus_integrator* it, double t, saltus_side side) {
   saltusi_kept_step* found = NULL;
   for (long long i = it->steps - 1; i >= it->steps - kept_count(it); i--) {
@@ -368,7 +368,7 @@ saltus_status saltus_integrator_dense(saltus_integrator* it, double t, saltus_si
   return ask(it, t, side, &query);
 }
 
-/* The step that knows forces at t. */
+/* The stored step with forces at t. */
 static saltus_status find_forces(saltus_integrator* it, double t, const saltusi_kept_step** found) {
   saltus_status status = check_time(it, t);
   if (status == SALTUS_OK && it->steps == 0) {
@@ -436,14 +436,14 @@ saltus_status saltus_integrator_contact_forces(saltus_integrator* it, double t,
 
 /* ---- going on ------------------------------------------------------------------------------ */
 
-/* One step of the scheme, kept for dense output. */
+/* One step of the scheme, stored for dense output. */
 static saltus_status step(saltus_integrator* it) {
   double most = fmin(it->t_last - it->front.t, 1e300);
   saltus_status status =
       saltusi_scheme_try(it->scheme, it->front.t, most, &it->front, &it->next, &it->report);
   double end = it->report.h >= most ? it->t_last : it->front.t + it->report.h;
   if (status == SALTUS_OK && !(end > it->front.t)) {
-    status = SALTUS_RETRY_SMALLER; /* a step that does not move time would never end */
+    status = SALTUS_RETRY_SMALLER; /* a step that does not advance time would never end */
   }
   it->reported = 0;
   if (status == SALTUS_OK) {
@@ -454,7 +454,7 @@ static saltus_status step(saltus_integrator* it) {
     return saltusi_scheme_explain(it->scheme, status, it->front.t, most);
   }
   saltusi_kept_step* kept = saltusi_kept_at(it, it->steps++);
-  for (int key = 0; key < it->contacts; key++) { /* a commit sets keys free */
+  for (int key = 0; key < it->contacts; key++) { /* the commit releases keys */
     kept->owners[key] = (saltusi_owner){saltusi_scheme_identity(it->scheme, key),
                                         saltusi_scheme_law(it->scheme, key)};
   }
@@ -469,7 +469,7 @@ static saltus_status step(saltus_integrator* it) {
   return SALTUS_OK;
 }
 
-/* The caller stands at t, after whatever happens there. */
+/* Moves the caller to t, after the events there. */
 static saltus_status stand(saltus_integrator* it, double t) {
   if (t >= it->front.t) {
     put(it, &it->now, t, it->front.q, it->front.v);
@@ -484,7 +484,7 @@ static bool has_event(const saltus_integrator* it, double t) {
   return it->reported < it->report.event_count && !(it->report.events[it->reported].t > t);
 }
 
-/* The next event, now passed. */
+/* Marks the next event as passed and returns it. */
 static const saltus_event* pass_event(saltus_integrator* it) {
   saltus_event* kept = &it->events[it->event_count++ % it->event_room];
   *kept = it->report.events[it->reported++];
@@ -492,7 +492,7 @@ static const saltus_event* pass_event(saltus_integrator* it) {
   return kept;
 }
 
-/* The system was changed from outside: what lies ahead of the present is not its motion any more. */
+/* The system was changed by the caller: the motion after the present time is discarded. */
 static void notice_changes(saltus_integrator* it) {
   if (it->changes == NULL || *it->changes == it->known) {
     return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * integrator_snapshot.c - everything the future of an integrator depends on, as bytes: where the caller stands inside
- * the last step, where the scheme does, and what it remembers.
+ * integrator_snapshot.c - state of an integrator as bytes: the time of the caller inside of the last step, the front,
+ * and the memory of the scheme. The continued motion depends on these data alone.
  */
 #include "base/hash.h"
 #include "base/log.h"
@@ -16,15 +16,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Behind it: q and v of three states, then of the last step its motion, owners of keys and events that wait, then
- * the memory of the scheme. */
+/* The head is followed by q and v of three states; then motion, owners of keys and queued events of the last step;
+ * then the memory of the scheme. */
 typedef struct snapshot_head {
   char magic[8];
-  uint64_t fits;           /* fingerprint of scheme, options and sizes */
-  uint64_t whole;          /* of everything: the head with zero here, all bytes behind it */
+  uint64_t fits;           /* hash of scheme, options and sizes */
+  uint64_t whole;          /* hash of all bytes: the head with zero here, and the data after it */
   double now, front, step; /* s */
-  long long stepped;       /* 1: there is a last step */
-  long long contacts;      /* that its motion is laid out for */
+  long long stepped;       /* 1: a last step is stored */
+  long long contacts;      /* capacity of its motion */
   long long doubles;       /* of its motion */
   long long events;
 } snapshot_head;
@@ -85,7 +85,7 @@ void saltus_integrator_snapshot_save(const saltus_integrator* it, void* bytes) {
   unsigned char* start = (unsigned char*)bytes + sizeof head;
   unsigned char* to = add_state(it, start, &it->now);
   to = add_state(it, to, &it->front);
-  to = add_state(it, to, it->steps > 0 ? &it->next : &it->front); /* where the last step began */
+  to = add_state(it, to, it->steps > 0 ? &it->next : &it->front); /* start of the last step */
   if (it->steps > 0) {
     const saltusi_kept_step* kept = saltusi_kept_at(it, it->steps - 1);
     to = add(to, kept->data, (size_t)head.doubles * sizeof(double));
@@ -100,7 +100,7 @@ void saltus_integrator_snapshot_save(const saltus_integrator* it, void* bytes) {
   memcpy(bytes, &head, sizeof head);
 }
 
-/* The motion of the last step as it was kept, laid out as it is now. */
+/* Restores the motion of the last step with the present layout. */
 static saltus_status load_step(saltus_integrator* it, const snapshot_head* head,
                                const unsigned char* from) {
   saltus_status status = saltusi_integrator_fit(it);
@@ -144,13 +144,13 @@ static saltus_status load_events(saltus_integrator* it, const snapshot_head* hea
   return SALTUS_OK;
 }
 
-/* Whether the times of a head are those of an integrator: the caller is inside the last step. */
+/* True if the times of a head are in order: the caller is inside of the last step. */
 static bool has_order(const snapshot_head* head) {
   bool finite = isfinite(head->now) && isfinite(head->front) && isfinite(head->step);
   return finite && head->step <= head->front && head->now <= head->front;
 }
 
-/* Whether the last step of a head has the size that its scheme gives it. */
+/* True if the last step of a head has the size of the scheme. */
 static bool has_step(const saltus_integrator* it, const snapshot_head* head) {
   if (head->stepped == 0) {
     return head->doubles == 0 && head->contacts == 0;
@@ -159,7 +159,7 @@ static bool has_step(const saltus_integrator* it, const snapshot_head* head) {
          (size_t)head->doubles == saltusi_scheme_dense_count_for(it->scheme, (int)head->contacts);
 }
 
-/* Whether the bytes are a snapshot of such an integrator, all of them; then its head. */
+/* Tests whether the bytes are a complete snapshot of this integrator, and reads its head. */
 static bool read_head(const saltus_integrator* it, const void* bytes, size_t size,
                       snapshot_head* head) {
   const snapshot_head own = make_head(it);

@@ -3,10 +3,10 @@
  *
  * ledger.c - see saltus/ledger.h for the terms and docs/ledger.md for their derivation.
  *
- * Integrals are taken by Gauss' rule with three points: along the motion of a scheme that knows its
- * forces inside a step, in four parts, since such steps may be long; else once along the straight line
- * from q_0 to q_1 at the constant velocity u = (q_1 - q_0) / h, on which Moreau's step with theta = 1/2 has
- * M (v_1 - v_0) . u = (T_1 - T_0) and linear forces do the work that the scheme gave them.
+ * Integrals are evaluated by Gauss' rule with three points. A scheme that has forces inside of a step is integrated
+ * along its own motion in four parts, since such steps may be long. Otherwise the rule is applied once, along the
+ * straight line from q_0 to q_1 at the constant velocity u = (q_1 - q_0) / h. On this line Moreau's step with theta =
+ * 1/2 satisfies M (v_1 - v_0) . u = T_1 - T_0, and the work of linear forces is that of the scheme.
  */
 #include "sim/ledger.h"
 
@@ -39,7 +39,7 @@ void saltusi_ledger_layout(saltusi_ledger_workspace* room, const saltus_system* 
   saltusi_impact_layout(room, arena);
 }
 
-/* Two times that differ by rounding alone are one. */
+/* Times that differ by less than this count as equal. */
 static double rounding(const saltusi_ledger_workspace* room) {
   return 16.0 * DBL_EPSILON * fmax(fabs(room->step.x0->t), fabs(room->step.x1->t));
 }
@@ -67,7 +67,7 @@ static bool is_impact(const saltus_event* e) {
 
 /* ---- steps whose forces are known inside --------------------------------------------------- */
 
-/* The state at one side of a time into room->q and room->v. */
+/* State at one side of a time into room->q and room->v. */
 static bool look_beside(saltusi_ledger_workspace* room, double t, saltus_side side, bool smooth) {
   const saltusi_ledger_inside* in = room->step.inside;
   const saltusi_dense_query query = {
@@ -75,12 +75,12 @@ static bool look_beside(saltusi_ledger_workspace* room, double t, saltus_side si
   return in->motion(in->who, &query) == SALTUS_OK;
 }
 
-/* The state on the smooth motion into room->q and room->v. */
+/* State of the smooth motion into room->q and room->v. */
 static bool look(saltusi_ledger_workspace* room, double t, bool smooth) {
   return look_beside(room, t, SALTUS_RIGHT, smooth);
 }
 
-/* Work of the lasting force of a contact at the point, times dt. */
+/* Work of the non-impulsive force of a contact at the point, times dt. */
 static void contact_power(saltusi_ledger_workspace* room, saltusi_account account,
                           const saltus_point* at, double dt, int key) {
   const saltus_system* sys = &room->eval.sys;
@@ -100,7 +100,7 @@ static void contact_power(saltusi_ledger_workspace* room, saltusi_account accoun
   }
 }
 
-/* Work of everything at one instant, or of one contact alone, times dt. */
+/* Power of all forces at one instant, or of one contact alone, times dt. */
 static void add_power(saltusi_ledger_workspace* room, saltusi_account account, double t, double dt,
                       int only) {
   const saltus_system* sys = &room->eval.sys;
@@ -133,7 +133,7 @@ static void add_power(saltusi_ledger_workspace* room, saltusi_account account, d
   }
 }
 
-/* Work between two times along the motion of the scheme itself. */
+/* Work between two times along the motion of the scheme. */
 static void integrate(saltusi_ledger_workspace* room, saltusi_account account, double from,
                       double to, int only) {
   enum { PARTS = 4 };
@@ -147,7 +147,7 @@ static void integrate(saltusi_ledger_workspace* room, saltusi_account account, d
   }
 }
 
-/* Moving frames: the change of 2 T - v . T_v along the motion since this was asked last. */
+/* Moving frames: change of 2 T - v . T_v along the motion since the last call. */
 static double frame_change(saltusi_ledger_workspace* room, double t) {
   if (room->eval.sys.ops->frame_energy == NULL || !look(room, t, true)) {
     return 0.0;
@@ -157,8 +157,8 @@ static double frame_change(saltusi_ledger_workspace* room, double t) {
   return room->frame - before;
 }
 
-/* Impulses of the bouncing direction, `speed` times the masses, as an impact from v to v + speed x. own: those of the
- * bouncing contact, without the reaction of joints; else those of the other contacts, and the reaction of joints to all. */
+/* Impulses of an impact from v to v + speed x along the bouncing direction x. own: those of the bouncing contact
+ * without the reaction of joints; else those of the other contacts, and the reaction of joints to all. */
 static void bounce_impact(saltusi_ledger_workspace* room, saltusi_account account, double t,
                           double speed, bool own) {
   const saltus_system* sys = &room->eval.sys;
@@ -185,8 +185,8 @@ static void bounce_impact(saltusi_ledger_workspace* room, saltusi_account accoun
   }
 }
 
-/* A step over an accumulation of impacts is the smooth motion with the contact closed, after an impact that
- * takes the rebound U away: its normal work -m U^2 / 2 is that of all impacts together. */
+/* A step over an accumulation of impacts is the smooth motion with a closed contact, after an impact that removes
+ * the rebound velocity U. The normal work -m U^2 / 2 of this impact is that of all impacts of the accumulation. */
 static void open_bounce(saltusi_ledger_workspace* room, saltusi_account account) {
   const saltusi_ledger_inside* in = room->step.inside;
   const saltusi_dense_query query = {.t = room->step.x0->t, .side = SALTUS_RIGHT};
@@ -203,7 +203,7 @@ static void open_bounce(saltusi_ledger_workspace* room, saltusi_account account)
   for (int i = 0; i < nv; i++) {
     room->bounce_x[i] = (room->bounce_x[i] - room->v[i]) / U;
   }
-  /* from v + U x to v is the impact from v to v + U x with the opposite sign */
+  /* the impact from v + U x to v is that from v to v + U x with the opposite sign */
   saltus_energy taken = {0};
   for (int key = 0; key < room->eval.sys.dims.nc; key++) {
     room->left_contacts[key] = (saltusi_contact_work){0};
@@ -220,8 +220,8 @@ static void open_bounce(saltusi_ledger_workspace* room, saltusi_account account)
   }
 }
 
-/* Inside such a step: the bouncing contact did what it did until the flight at hand began, and gave its
- * launch; the other contacts and joints also hold against the speed that the bounce has now. */
+/* Inside of such a step, the work of the bouncing contact is that up to the start of the present flight and its
+ * launch; the works of other contacts and of joints include the reaction to the present velocity of the bounce. */
 static void show_bounce(saltusi_ledger_workspace* room, saltusi_account account, double t,
                         saltus_side side) {
   const saltusi_ledger_inside* in = room->step.inside;
@@ -235,7 +235,7 @@ static void show_bounce(saltusi_ledger_workspace* room, saltusi_account account,
 
 /* ---- steps whose forces are known as impulses ---------------------------------------------- */
 
-/* room->u = (q_1 - q_0) / h, or the mean of the velocities where positions are not their integral. */
+/* room->u = (q_1 - q_0) / h, or the mean velocity if positions are not the integral of velocities. */
 static void mean_velocity(saltusi_ledger_workspace* room) {
   const saltus_state* x0 = room->step.x0;
   const saltus_state* x1 = room->step.x1;
@@ -253,7 +253,7 @@ static void frame_on_line(saltusi_ledger_workspace* room) {
       frame_energy(room, x1->t, x1->q, x1->v) - frame_energy(room, x0->t, x0->q, x0->v);
 }
 
-/* Work of external forces and of time in the energies along the line from x0 to x1 at room->u. */
+/* Work of external forces and of explicitly time-dependent energies along the line from x0 to x1 at room->u. */
 static void power_on_line(saltusi_ledger_workspace* room) {
   const saltus_system* sys = &room->eval.sys;
   const saltus_state* x0 = room->step.x0;
@@ -281,7 +281,7 @@ static double frame_beside(saltusi_ledger_workspace* room, double t, saltus_side
   return look_beside(room, t, side, false) ? frame_energy(room, t, room->q, room->v) : 0.0;
 }
 
-/* The same along the dense output between two events. */
+/* Likewise along the dense output between two events. */
 static void power_on_motion(saltusi_ledger_workspace* room, saltus_energy* e, double from,
                             double to) {
   const saltus_system* sys = &room->eval.sys;
@@ -300,8 +300,8 @@ static void power_on_motion(saltusi_ledger_workspace* room, saltus_energy* e, do
   }
 }
 
-/* Work of the impulse P that a contact gave over the step; b and slip in the mean of both ends, b of an
- * impact where the scheme has it. */
+/* Work of the impulse P of a contact over the step; b and slip are means of both ends, or b of an impact where the
+ * scheme has it. */
 static void lasting_contact(saltusi_ledger_workspace* room, const saltus_contact_step* contact,
                             const double P[3], bool mean) {
   const saltus_system* sys = &room->eval.sys;
@@ -343,11 +343,11 @@ static void lasting_contact(saltusi_ledger_workspace* room, const saltus_contact
   room->left_contacts[contact->key].friction += friction;
 }
 
-/* What of the impulses is not in located impacts acts while contacts are closed: only slip does work.
- * Such steps may be long, so it is the mean slip, which is exact for a constant force. */
+/* Impulses without those of located impacts act while contacts are closed: only slip does work. Such steps may be
+ * long; the mean slip is used, which is exact for a constant force. */
 static void lasting_contacts(saltusi_ledger_workspace* room, bool events) {
   const saltus_step_report* report = room->step.report;
-  double* P = room->forces; /* by key; nobody asks for forces of such a step */
+  double* P = room->forces; /* by key; forces of such a step are not requested */
   for (int i = 0; i < report->active; i++) {
     const saltus_contact_step* c = &report->contacts[i];
     memcpy(P + 3 * (size_t)c->key, c->impulse, sizeof c->impulse);
@@ -366,7 +366,8 @@ static void lasting_contacts(saltusi_ledger_workspace* room, bool events) {
   }
 }
 
-/* Driven joints over the step: the work that the scheme reports, else all impulses with b in the mean of both ends. */
+/* Work of driven joints over the step: the work that the scheme reports, else all impulses with the mean b of both
+ * ends. */
 static void lasting_joints(saltusi_ledger_workspace* room) {
   const saltus_system* sys = &room->eval.sys;
   if (room->step.report->joint_work != 0.0) {
@@ -385,7 +386,7 @@ static void lasting_joints(saltusi_ledger_workspace* room) {
 
 /* ---- impacts --------------------------------------------------------------------------------- */
 
-/* Energy that contacts create in an impact is an error of the impact law, and reported as such. */
+/* Energy created by contacts in an impact is an error of the impact law and reported as such. */
 static void judge(saltusi_ledger* ledger, double work, double size, double t) {
   if (work > SALTUS_ENERGY_CREATED * size) {
     ledger->created_at = ledger->creations == 0.0 ? t : ledger->created_at;
@@ -395,8 +396,7 @@ static void judge(saltusi_ledger* ledger, double work, double size, double t) {
   }
 }
 
-/* Contacts of a step without located events: their impulses together are one impact, reported as such when it
- * is over. */
+/* Contacts of a step without located events: their impulses form one impact, which is reported at its end. */
 static void judge_step(saltusi_ledger* ledger, const saltusi_ledger_step* step) {
   int next = 0;
   saltus_event remark;
@@ -406,7 +406,7 @@ static void judge_step(saltusi_ledger* ledger, const saltusi_ledger_step* step) 
   }
 }
 
-/* Where the system is at the time of an event. */
+/* Coordinates of the system at the time of an event. */
 static const double* place_of(saltusi_ledger_workspace* room, double t) {
   const saltusi_ledger_step* s = &room->step;
   if (t >= s->x1->t - rounding(room)) {
@@ -418,7 +418,7 @@ static const double* place_of(saltusi_ledger_workspace* room, double t) {
   return room->q;
 }
 
-/* The events of one instant from number `reported` on are one impact; `reported` is then the last of them. */
+/* All events at one instant, from number `reported` on, form one impact; `reported` is then the last of them. */
 static void add_impact(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
                        saltusi_account account) {
   const saltus_step_report* report = room->step.report;
@@ -447,7 +447,7 @@ static void add(saltus_energy* sum, double part, const saltus_energy* e) {
   sum->impact += part * e->impact;
 }
 
-/* Work from the place of the sums to a time. */
+/* Advances the sums from room->place to a time. */
 static void go_to(saltusi_ledger_workspace* room, saltusi_account account, double t) {
   double end = room->step.x1->t;
   t = fmin(t, end);
@@ -519,7 +519,7 @@ void saltusi_ledger_open(saltusi_ledger* ledger, saltusi_ledger_workspace* room,
   }
 }
 
-/* After what happened at the start of the step: the motion inside it begins. */
+/* Impacts at the start of the step are in the sums: the motion inside of the step begins. */
 static void begin(saltusi_ledger_workspace* room, saltusi_account account) {
   room->begun = true;
   if (room->known) {
@@ -533,7 +533,7 @@ void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_workspace
                                 saltusi_contact_work* contacts, saltusi_contact_work* spare) {
   assert(step != NULL && contacts != NULL && spare != NULL && from >= step->x0->t);
   const int nc = room->eval.sys.dims.nc;
-  saltus_energy before = {0}; /* is in the sums */
+  saltus_energy before = {0}; /* is in the sums already */
   saltusi_ledger_open(ledger, room, step, false);
   begin(room, (saltusi_account){.energy = &before, .contacts = spare});
   frame_change(room, from);
@@ -542,7 +542,7 @@ void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_workspace
          step->report->events[room->reported].t <= from + rounding(room)) {
     room->reported++;
   }
-  if (room->bounces) { /* the sums contain the impacts before `from`, those of the integrals all */
+  if (room->bounces) { /* the sums contain the impacts before `from`, the integrals contain all */
     saltus_energy shown = {0};
     memset(spare, 0, (size_t)nc * sizeof *spare);
     show_bounce(room, (saltusi_account){.energy = &shown, .contacts = spare}, from, SALTUS_RIGHT);
@@ -555,7 +555,7 @@ void saltusi_ledger_open_inside(saltusi_ledger* ledger, saltusi_ledger_workspace
   }
 }
 
-/* Impacts until the time `last`, and everything else until t. */
+/* Adds impacts up to the time `last`, and all other works up to t. */
 static void advance(saltusi_ledger* ledger, saltusi_ledger_workspace* room, double t, double last,
                     saltusi_contact_work* contacts) {
   const saltus_step_report* report = room->step.report;
@@ -577,7 +577,7 @@ static void advance(saltusi_ledger* ledger, saltusi_ledger_workspace* room, doub
     if (inside && !room->begun) {
       begin(room, account);
     }
-    if (inside && room->bounces) { /* the smooth motion has them */
+    if (inside && room->bounces) { /* contained in the smooth motion */
       continue;
     }
     if (inside) {
@@ -685,7 +685,7 @@ void saltusi_ledger_capture(saltusi_ledger* ledger, saltusi_ledger_workspace* ro
   const double moved = energy_of(room, &(saltus_state){after->t, after->q, before->v});
   const double middle = energy_of(room, &(saltus_state){after->t, after->q, room->v});
   const double end = energy_of(room, after);
-  /* T is of degree 2 in v: the second difference is the energy of the change */
+  /* T is quadratic in v: the second difference is the energy of the change */
   saltus_energy e = {.external = moved - energy_of(room, before),
                      .impact = -2.0 * (end - 2.0 * middle + moved)};
   e.drive = end - moved - e.impact;

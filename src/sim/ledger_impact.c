@@ -6,7 +6,7 @@
  *   v+ - v- = M^-1 (G P + G_E P_E)      P_E = -(G_E^T M^-1 G_E)^-1 G_E^T M^-1 G P
  *   T_2+ - T_2- = P . (G^T v- + G^T v+) / 2 = P . (U- + U+) / 2 - P . b - P_E . b_E
  *
- * Joints hold before and after, so the impulses of contacts say what joints answer.
+ * Joints are satisfied before and after, so the impulses of contacts determine those of joints.
  */
 #include "sim/ledger_impact.h"
 
@@ -25,7 +25,8 @@ void saltusi_impact_layout(saltusi_ledger_workspace* room, saltus_arena* arena) 
   room->answers = contacts && (d->nj > 0 || sys->ops->frame_energy != NULL);
   room->push = SALTUS_PUSH(arena, double, d->nv);
   room->joint_P = SALTUS_PUSH(arena, double, d->nj);
-  saltusi_rows_layout(&room->joints, d, d->nj, false, arena); /* drives ask without contacts, too */
+  saltusi_rows_layout(&room->joints, d, d->nj, false,
+                      arena); /* drives need it without contacts, too */
   if (!room->answers) {
     return;
   }
@@ -115,7 +116,7 @@ void saltusi_impact_push(saltusi_ledger_workspace* room, saltusi_impact* impact,
   impact->any = true;
 }
 
-/* P_E of the free answer in room->u; joints may depend on each other. */
+/* P_E from the free velocity change in room->u; rows of joints may be linearly dependent. */
 static void answer_of_joints(saltusi_ledger_workspace* room) {
   int nj = room->eval.sys.dims.nj;
   int nv = room->eval.sys.dims.nv;

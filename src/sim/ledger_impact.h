@@ -8,13 +8,13 @@
 
 #include "sim/ledger.h"
 
-/* Where work is written. */
+/* Destination of works. */
 typedef struct saltusi_account {
   saltus_energy* energy;
   saltusi_contact_work* contacts; /* [nc] */
 } saltusi_account;
 
-/* What contacts do at one instant: work, and its size without cancellation. */
+/* Impulses of contacts at one instant: their work, and its size without cancellation. */
 typedef struct saltusi_impact {
   saltus_point at; /* t and q */
   double work, size;
@@ -29,19 +29,19 @@ saltusi_impact saltusi_impact_open(saltusi_ledger_workspace* room, double t, con
 void saltusi_impact_contact(saltusi_ledger_workspace* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3], const double U[6]);
 
-/* The same between two velocities of the system. */
+/* Likewise between two velocities of the system. */
 void saltusi_impact_between(saltusi_ledger_workspace* room, saltusi_account account,
                             saltusi_impact* impact, int key, const double P[3], const double* v[2]);
 
-/* Impulses of a contact whose work is booked elsewhere: the reaction of joints alone. */
+/* Impulses of a contact whose work is counted elsewhere: the reaction of joints alone. */
 void saltusi_impact_push(saltusi_ledger_workspace* room, saltusi_impact* impact, int key,
                          const double P[3]);
 
-/* What joints answer, and what moving frames give. P of joints is left in room->joint_P. */
+/* Adds the work of the reaction of joints and of moving frames. Impulses of joints are left in room->joint_P. */
 void saltusi_impact_close(saltusi_ledger_workspace* room, saltusi_account account,
                           const saltusi_impact* impact);
 
-/* Rows of a contact: normal and tangents of its law. */
+/* Number of rows of a contact: normal and tangents of its law. */
 int saltusi_ledger_rows(const saltus_system* sys, int law);
 int saltusi_ledger_law(const saltusi_ledger_workspace* room, int key);
 

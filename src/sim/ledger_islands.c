@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ledger_islands.c - see ledger_islands.h. Steps of islands reach across common times: at each of these they are
- * opened anew, so that sums of a run that goes on from a snapshot are those of one that was not stopped.
+ * ledger_islands.c - see ledger_islands.h. A step of an island may extend beyond a common time. It is opened again at
+ * each of these, so that a run continued from a snapshot has the same sums as one without a stop.
  */
 #include "sim/ledger_islands.h"
 
@@ -69,7 +69,7 @@ static double slack(double t) {
   return 4.0 * DBL_EPSILON * fabs(t);
 }
 
-/* The next step of an island, from a time on that may be inside of it; false: there is none. */
+/* Opens the next step of an island from a time on that may be inside of it; false: there is none. */
 static bool open_step(saltusi_ledger_islands* in, int i, double from) {
   saltusi_ledger_island* island = &in->island[i];
   if (!saltusi_scheme_island_step(in->scheme, i, island->step, &island->at)) {
@@ -113,7 +113,8 @@ void saltusi_ledger_islands_advance(saltusi_ledger_islands* islands, double t, s
     while (there && island->at.to.t <= t + slack(t) &&
            (side == SALTUS_RIGHT || island->at.to.t < t - slack(t))) {
       double end = island->at.to.t;
-      saltusi_island_step next; /* one that begins where the common step ends is of the next */
+      saltusi_island_step
+          next; /* a step that begins at the end of the common step belongs to the next */
       there = saltusi_scheme_island_step(islands->scheme, i, island->step + 1, &next) &&
               next.from.t < islands->end - slack(islands->end);
       saltusi_ledger_advance(&island->ledger, &island->room, end, SALTUS_RIGHT, island->works);
@@ -128,7 +129,7 @@ void saltusi_ledger_islands_advance(saltusi_ledger_islands* islands, double t, s
   }
 }
 
-/* The terms that contacts, drives and forces have; energies are asked of all together. */
+/* Terms of contacts, drives and forces; energies are evaluated for all islands together. */
 static void add(saltus_energy* sum, const saltus_energy* e) {
   sum->external += e->external;
   sum->drive += e->drive;
@@ -161,7 +162,7 @@ void saltusi_ledger_islands_close(saltusi_ledger_islands* islands, saltusi_ledge
     saltusi_ledger_island* island = &islands->island[i];
     const saltusi_ledger* own = &island->ledger;
     const saltus_state x = {.t = islands->end};
-    /* an accumulation may go on: its impacts until now */
+    /* impacts so far of an accumulation that continues */
     island->sum =
         saltusi_ledger_frame(own, &island->room, &x, SALTUS_RIGHT, island->works, island->shown);
     add(&ledger->step, &island->sum);
@@ -178,7 +179,7 @@ void saltusi_ledger_islands_close(saltusi_ledger_islands* islands, saltusi_ledge
   }
 }
 
-/* T + V of an island at a state of the whole. */
+/* T + V of an island at a state of the whole system. */
 static double energy_of(saltusi_ledger_island* island, const saltus_state* x) {
   saltusi_ledger_workspace* room = &island->room;
   const saltus_system* sys = &room->eval.sys;

@@ -3,12 +3,11 @@
  *
  * observe.c - see observe.h and include/saltus/observe.h.
  *
- * A step is cut at the times of its contact events, where v may jump, and else into equal parts. Each
- * part has a sample at its middle; between neighbours of different sign the zero is bracketed and found
- * by false position with the Illinois rule, guarded by bisection (Dowell and Jarratt, BIT 11, 1971). Where
- * the parabola through three samples of one sign turns, its minimum is sought by golden section until
- * the sign changes. saltusi_crossings_next is the only way in, examine_part the only place that decides
- * whether a part holds zeros.
+ * A step is divided at the times of its contact events, where v may jump, and further into equal parts. Each part has
+ * a sample at its middle. Between neighbours of different sign the zero is bracketed and located by false position
+ * with the Illinois rule, guarded by bisection (Dowell and Jarratt, BIT 11, 1971). If the parabola through three
+ * samples of one sign has an extremum between them, the minimum is searched by golden section until the sign changes.
+ * saltusi_crossings_next is the only entry; examine_part alone decides whether a part contains zeros.
  */
 #include "sim/observe.h"
 
@@ -57,8 +56,8 @@ static void values_of(saltus_sim* sim, const saltus_state* x, double* g) {
   o->events(o->self, &at, g);
 }
 
-/* Where a value stands: on the side where the function is, or on it within its noise (0); else on the other side, -1 or 1. x: a
- * state near it. */
+/* Side of the value g: 0 within the noise of the function; else the present side or the other one, -1 or 1. x: a
+ * state close to it. */
 static double side_of(saltus_sim* sim, int i, double g, const saltus_state* x) {
   saltusi_crossing* crossing = &sim->crossings[i];
   saltusi_observe_workspace* room = &sim->observe;
@@ -110,7 +109,7 @@ const double* saltusi_observe_outputs(saltus_sim* sim, const saltus_state* x,
   return sim->observe.outputs;
 }
 
-/* All event functions at a time inside the step. */
+/* Evaluates all event functions at a time inside of the step. */
 static void sample(saltusi_crossing_search* s, double t, saltus_side side, double* g) {
   saltus_sim* sim = s->sim;
   const saltusi_dense_query query = {
@@ -123,14 +122,14 @@ static void sample(saltusi_crossing_search* s, double t, saltus_side side, doubl
   }
 }
 
-/* One of them. */
+/* Evaluates one event function. */
 static double value(saltusi_crossing_search* s, int i, double t) {
   double* g = s->sim->observe.samples + (size_t)3 * (size_t)event_count(s->sim);
   sample(s, t, SALTUS_RIGHT, g);
   return s->status == SALTUS_OK ? g[i] : 0.0;
 }
 
-/* Into the queue, in order of time. */
+/* Inserts a zero into the queue, in order of time. */
 static void add_found(saltusi_crossing_search* s, int i, double sign, double t, double accuracy) {
   saltusi_observe_workspace* room = &s->sim->observe;
   saltus_crossing wanted = s->sim->def.observables->directions[i];
@@ -151,7 +150,7 @@ static void add_found(saltusi_crossing_search* s, int i, double sign, double t, 
 
 typedef saltusi_event_sample mark;
 
-/* The zero between a, where sign g <= 0, and b, where sign g > 0, to the rounding of time. */
+/* Locates the zero between a, where sign g <= 0, and b, where sign g > 0, to the rounding of time. */
 static void locate(saltusi_crossing_search* s, int i, double sign, mark a, mark b) {
   enum { STEPS = 200 };
   double fa = sign * a.g;
@@ -183,12 +182,12 @@ static void locate(saltusi_crossing_search* s, int i, double sign, mark a, mark 
   add_found(s, i, sign, b.t, b.t - a.t);
 }
 
-/* The least sign g between two times, by golden section until it is below zero or as good as found;
- * true and *at when it is. */
+/* Minimum of sign g between two times, by golden section until g changes its sign or the minimum is located; true
+ * and *at if the sign changes. */
 static bool find_dip(saltusi_crossing_search* s, int i, double sign, mark a, mark b, mark* at) {
   enum { STEPS = 48 };
   const double golden = 0.6180339887498949;
-  double tiny = s->sim->observe.noise[i]; /* known: examine_part */
+  double tiny = s->sim->observe.noise[i]; /* evaluated by examine_part */
   double x[2] = {b.t - golden * (b.t - a.t), a.t + golden * (b.t - a.t)};
   double f[2] = {sign * value(s, i, x[0]), sign * value(s, i, x[1])};
   for (int k = 0; k < STEPS && s->status == SALTUS_OK; k++) {
@@ -214,13 +213,13 @@ static bool find_dip(saltusi_crossing_search* s, int i, double sign, mark a, mar
   return false;
 }
 
-/* The state that was sampled last. */
+/* The last sampled state. */
 static saltus_state sampled(const saltusi_crossing_search* s) {
   return (saltus_state){.t = s->at, .q = s->sim->observe.q, .v = s->sim->observe.v};
 }
 
-/* The next value of a function, at b, with a before it: whether it has passed through zero, and then where, into the queue. Within
- * its noise it may still turn back. */
+/* Processes the value of a function at b, after that at a. True if it has passed through zero; the zero is added
+ * to the queue. Within its noise the function may still return to its old side. */
 static bool follow(saltusi_crossing_search* s, int i, mark a, mark b, double accuracy) {
   saltus_sim* sim = s->sim;
   saltusi_crossing* crossing = &sim->crossings[i];
@@ -250,7 +249,7 @@ static bool follow(saltusi_crossing_search* s, int i, mark a, mark b, double acc
   return true;
 }
 
-/* Zeros of one function in a part without jumps, from samples at both ends and between. */
+/* Zeros of one function in a part without jumps, from samples at both ends and the middle. */
 static void examine_part(saltusi_crossing_search* s, int i, mark a, mark m, mark b) {
   saltus_sim* sim = s->sim;
   const double before = sim->crossings[i].sign;
@@ -258,7 +257,8 @@ static void examine_part(saltusi_crossing_search* s, int i, mark a, mark m, mark
   const bool changed = follow(s, i, m, b, 0.0) || middle;
   double bend = before * (a.g - 2.0 * m.g + b.g);
   bool turns = bend > 0.0 && fabs(b.g - a.g) < 2.0 * bend;
-  double least = before * m.g - (b.g - a.g) * (b.g - a.g) / (8.0 * bend); /* of the parabola */
+  double least =
+      before * m.g - (b.g - a.g) * (b.g - a.g) / (8.0 * bend); /* minimum of the parabola */
   mark dip;
   if (changed || before == 0.0 || !turns || !(least < 0.25 * before * m.g)) {
     return;
@@ -274,7 +274,7 @@ static void examine_part(saltusi_crossing_search* s, int i, mark a, mark m, mark
   }
 }
 
-/* A jump takes the functions to new values at one time. */
+/* Processes the values of all functions after a jump at time t. */
 static void examine_jump(saltusi_crossing_search* s, double t, double accuracy, const double* g) {
   for (int i = 0; i < event_count(s->sim); i++) {
     follow(s, i, (mark){t, g[i]}, (mark){t, g[i]}, accuracy);
@@ -313,12 +313,12 @@ static saltusi_crossing_search crossings_of(saltus_sim* sim, const saltus_step_r
   for (int i = 0; i < event_count(sim); i++) {
     sim->observe.bracket[i].open = false;
   }
-  /* islands with clocks of their own do some steps in a common one */
+  /* asynchronous islands take several steps in a common one */
   s.spacing = (t1 - t0) / (sim->islands.count > 0 ? COMMON_PARTS : PARTS);
   if (sim->def.record_dt > 0.0) {
     s.spacing = fmin(s.spacing, sim->def.record_dt);
   }
-  /* of two halves without dense output the first has no state of its own */
+  /* without dense output the first of two halves has no state of its own */
   s.done = event_count(sim) == 0 || (s.whole && t1 != sim->now.t);
   if (!s.done && !s.whole) {
     sample(&s, t0, SALTUS_RIGHT, sim->observe.samples);
@@ -344,7 +344,7 @@ void saltusi_switch_meet(saltus_sim* sim, int event, double sign) {
 double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1) {
   assert(sim != NULL && t0 <= t1);
   const size_t bytes = (size_t)event_count(sim) * sizeof *sim->crossings;
-  const double slack = 64.0 * DBL_EPSILON * fmax(fabs(t0), fabs(t1)); /* zeros at one time */
+  const double slack = 64.0 * DBL_EPSILON * fmax(fabs(t0), fabs(t1)); /* zeros at equal times */
   memcpy(sim->observe.kept, sim->crossings, bytes);
   memset(sim->observe.ahead, 0, (size_t)event_count(sim) * sizeof(int));
   saltusi_crossing_search search = crossings_of(sim, &sim->report, t0, t1, true);
@@ -361,7 +361,7 @@ double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1) {
   return last;
 }
 
-/* The next part of the step into the queue. */
+/* Searches the next part of the step and adds its zeros to the queue. */
 static void search_part(saltusi_crossing_search* s) {
   saltus_sim* sim = s->sim;
   sim->observe.noise_known = false;

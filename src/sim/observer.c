@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * observer.c - what observers get: sums of forces and impulses, events, frames.
+ * observer.c - data for observers: sums of forces and impulses, events, frames.
  *
- * A step hands its impulses to the parts of each contact. Frames at requested times inside the step
- * take their share: of lasting forces in proportion to time, of located impacts those that happened
- * until then. The rest goes to the sums at the end of the step, so that nothing is lost or reported
- * twice, wherever frames fall.
+ * The impulses of a step are first stored as parts of each contact. A frame at a requested time inside of the step
+ * adds its fraction to the sums: non-impulsive forces in proportion to time, located impacts up to its time. The rest
+ * is added at the end of the step. Each impulse is reported exactly once, wherever frames fall.
  */
 #include "scheme/scheme_ops.h"
 #include "sim/impulse_sums.h"
@@ -67,12 +66,12 @@ static bool at_times(const saltus_sim* sim) {
   return sim->def.record_dt > 0.0 || sim->def.record_time_count > 0;
 }
 
-/* Two times that differ by rounding alone are one. Times are sums that begin with t0. */
+/* Times that differ by less than this count as equal. Times are sums that begin with t0. */
 static double rounding(const saltus_sim* sim, double t) {
   return 16.0 * DBL_EPSILON * fmax(fabs(sim->def.t0), fabs(t));
 }
 
-/* The next time of a frame; infinite past the last. */
+/* Time of the next requested frame; infinite after the last. */
 static double next_time(const saltus_sim* sim) {
   if (sim->def.record_dt > 0.0) {
     return sim->def.t0 + (double)sim->record_number * sim->def.record_dt;
@@ -116,7 +115,7 @@ saltus_status saltusi_observer_event(saltus_sim* sim, const saltus_event* event)
   return report_event(sim, event);
 }
 
-/* The largest of all velocities; looked for only where that decides, and once in a report. */
+/* Largest of all velocities; evaluated on demand, once in a report. */
 static double fastest_of(saltus_sim* sim) {
   if (sim->fastest < 0.0) {
     sim->fastest = 0.0;
@@ -127,8 +126,8 @@ static double fastest_of(saltus_sim* sim) {
   return sim->fastest;
 }
 
-/* Reports what began or ended at one contact in a step of a scheme that does not locate events; known: its
- * velocities are those of the step. */
+/* Reports the beginning or end of contact in a step of a scheme that does not locate events. known: the velocities
+ * of the contact are those of the step. */
 static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contact, bool known,
                               double t) {
   double h = sim->last_h;
@@ -142,7 +141,7 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
   if (contact->impact) { /* reported once, when it is over */
     return contact->part == SALTUS_IMPACT_GOES_ON ? SALTUS_OK : report_event(sim, &event);
   }
-  /* of supports that depend on each other any may be without force and is not left for that */
+  /* redundant contacts may have zero force and still be closed */
   bool stays = known && !pressed &&
                (contact->u_after <= 1e-12 || contact->u_after <= 1e-12 * fastest_of(sim));
   if (stays) {
@@ -153,8 +152,8 @@ static saltus_status read_off(saltus_sim* sim, const saltus_contact_step* contac
   return report_event(sim, &event);
 }
 
-/* Impacts that created energy, or that another law than a contact's own decided; schemes that choose their step report them on
- * their own. */
+/* Reports impacts that created energy, or that were solved by another law than that of the contact. Schemes that
+ * choose their step report these themselves. */
 static saltus_status report_gains(saltus_sim* sim, const saltus_step_report* report) {
   const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
   saltus_status status = SALTUS_OK;
@@ -181,7 +180,7 @@ static uint64_t identity_of(const saltus_sim* sim, int key) {
   return sim->changing ? sim->keys.table.identity[key] : (uint64_t)key;
 }
 
-/* A contact that is no longer active at all carries nothing: its lasting force has ended. */
+/* A contact that is not active any more bears no force: its non-impulsive force has ended. */
 static saltus_status follow_released(saltus_sim* sim, double t) {
   for (int key = 0; key < sim->sys.dims.nc; key++) {
     if (sim->contact_sums[key].closed != 0.0 && sim->seen[key] != sim->reports) {
@@ -195,11 +194,11 @@ static saltus_status follow_released(saltus_sim* sim, double t) {
   return SALTUS_OK;
 }
 
-/* A located event. When a contact closes after impacts whose flights shrink like a geometric series,
- * they accumulate: with the ratio r of the last two flights d the rest lasts d r / (1 - r). No speed
- * decides, and the ratio is what the impacts show, not the restitution. */
+/* Processes a located event. A contact that closes after impacts with geometrically decreasing flights has an
+ * accumulation point: with the ratio r of the last two flights d the remaining time is d r / (1 - r). The
+ * criterion uses no velocity; the ratio comes from the impacts, not from the restitution. */
 static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
-  enum { ENOUGH = 5 }; /* impacts that make a series */
+  enum { ENOUGH = 5 }; /* impacts of a series, at least */
   saltusi_contact_sum* sum = &sim->contact_sums[event->contact];
   saltus_status status = report_event(sim, event);
   if (event->kind == SALTUS_EVENT_IMPACT) {
@@ -225,8 +224,8 @@ static saltus_status follow_event(saltus_sim* sim, const saltus_event* event) {
   return report_event(sim, &end);
 }
 
-/* Gaps, velocities and forces of all contacts at a state: the mean forces since the last frame, or those
- * at the time itself when the last frame was reported there; without that knowledge those of the last frame. */
+/* Gaps, velocities and forces of all contacts at a state. Forces are means since the last frame; if that frame has
+ * the same time, they are those at the time itself, or those of the last frame if not known. */
 static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, double elapsed,
                                     bool known) {
   saltus_status status = saltusi_sim_list(sim, at);
@@ -250,7 +249,7 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, dou
                                       : frame->force[k];
       frame->impulse[k] = sim->contact_sums[key].impulse[k];
     }
-    /* nothing was taken of a fixed set: works since the start */
+    /* zero for a fixed set: works since the start */
     frame->friction = sim->shown_works[key].friction - sim->works_taken[key].friction;
     frame->impact = sim->shown_works[key].impact - sim->works_taken[key].impact;
   }
@@ -270,7 +269,7 @@ static saltus_status frame_contacts(saltus_sim* sim, const saltus_point* at, dou
   return saltusi_sim_closed(sim, at);
 }
 
-/* The frame of a state, reported to all recorders; known: sim->forces are those at its time. */
+/* Reports the frame of a state to all recorders; known: sim->forces holds the forces at its time. */
 static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus_energy energy,
                                   bool known, bool plain) {
   const saltus_dims* d = &sim->sys.dims;
@@ -329,16 +328,16 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
   return first;
 }
 
-/* Where the frames of a step have got to. */
+/* Progress of the frames of a step. */
 typedef struct inside {
   const saltus_step_report* report;
   double from, end; /* s, last frame or start, and end of the step */
-  double middle;    /* s, of the step; infinite: no frame there, or no more */
+  double middle;    /* s, of the step; infinite: no frame there, or it is reported */
   int reported;     /* events before this one are in the sums */
 } inside;
 
-/* Forces of contacts and joints at a state that the scheme has just reached, into sim->forces; false:
- * not known. */
+/* Forces of contacts and joints at the state that the scheme has just reached, into sim->forces; false: not
+ * available. */
 static bool forces_of(saltus_sim* sim, const saltus_state* x) {
   double* by_scheme =
       saltusi_sim_know(sim) == SALTUS_OK ? saltusi_sim_scratch(sim, sim->forces) : NULL;
@@ -349,7 +348,7 @@ static bool forces_of(saltus_sim* sim, const saltus_state* x) {
   return known;
 }
 
-/* The same inside the last step. */
+/* Likewise inside of the last step. */
 static void inner_forces(saltus_sim* sim, const saltusi_dense_query* at, double* forces) {
   double* by_scheme = saltusi_sim_scratch(sim, forces);
   if (by_scheme != NULL) {
@@ -371,7 +370,7 @@ bool saltusi_sim_joint_forces(saltus_sim* sim, const saltusi_dense_query* at, do
   return true;
 }
 
-/* Forces at an instant; right of the end of a step those of the state that it ends with. */
+/* Forces at an instant; on the right side of the end of a step those of the final state. */
 static bool forces_at(saltus_sim* sim, const inside* in, const saltusi_dense_query* at) {
   if (at->side == SALTUS_RIGHT && at->t >= in->end - rounding(sim, in->end)) {
     return forces_of(sim, &sim->shown);
@@ -395,7 +394,7 @@ saltus_energy saltusi_observer_ledger(saltus_sim* sim, const saltus_state* x, sa
   return e;
 }
 
-/* A frame at a time inside the step, on one side of it. */
+/* Reports a frame at a time inside of the step, on one side of it. */
 static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side side) {
   bool known = saltusi_scheme_knows_forces(sim->scheme);
   const saltusi_dense_query query = {.t = t, .side = side, .q = sim->shown.q, .v = sim->shown.v};
@@ -426,7 +425,7 @@ static saltus_status frame_at(saltus_sim* sim, inside* in, double t, saltus_side
                       false);
 }
 
-/* The time of the next impact that has no frames yet; infinite when there is none. */
+/* Time of the next impact without frames; infinite if there is none. */
 static double next_impact(const saltus_sim* sim, const inside* in) {
   for (int i = in->reported; sim->def.record_jumps && i < in->report->event_count; i++) {
     if (in->report->events[i].kind == SALTUS_EVENT_IMPACT) {
@@ -436,8 +435,8 @@ static double next_impact(const saltus_sim* sim, const inside* in) {
   return INFINITY;
 }
 
-/* Frames in a step from t0 to t1: those that were asked for, and both sides of impacts. *reported: how many
- * events are in the sums. */
+/* Reports the frames of a step from t0 to t1: requested times, and both sides of impacts. *reported: number of
+ * events in the sums. */
 static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* report, double t0,
                                    double t1, int* reported) {
   inside in = {.report = report, .from = t0, .end = t1, .middle = INFINITY};
@@ -462,7 +461,8 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
     t = t >= t1 - rounding(sim, t1) ? t1 : fmax(t, in.from);
     sim->record_number += listed <= t + rounding(sim, t);
     in.middle = in.middle <= t + rounding(sim, t) ? INFINITY : in.middle;
-    bool seen = sim->sums[SALTUSI_SUM_TIME] >= t; /* left of the jump, by the frame before */
+    bool seen =
+        sim->sums[SALTUSI_SUM_TIME] >= t; /* the frame before is the left side of the jump */
     if (jump <= t + rounding(sim, t) && !seen) {
       status = frame_at(sim, &in, t, SALTUS_LEFT);
     }
@@ -474,7 +474,7 @@ static saltus_status frames_inside(saltus_sim* sim, const saltus_step_report* re
   return status;
 }
 
-/* The motion inside the last step, for the ledger. */
+/* Motion inside of the last step, for the ledger. */
 static saltus_status ledger_motion(void* who, const saltusi_dense_query* at) {
   saltus_sim* sim = who;
   return saltusi_scheme_dense(sim->scheme, 2, at);
@@ -509,7 +509,7 @@ static bool ledger_bounce(void* who, const saltusi_dense_query* at, saltusi_boun
   return own.key >= 0;
 }
 
-/* The ledger of a step; halves of one begin and end in the middle. */
+/* Opens the ledger of a step; halves of a step begin and end in its middle. */
 static void open_ledger(saltus_sim* sim, const saltus_step_report* report, double t0, double t1) {
   const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
   bool known = saltusi_scheme_knows_forces(sim->scheme);
@@ -552,7 +552,7 @@ static void close_ledger(saltus_sim* sim) {
   }
 }
 
-/* How far joints are off at the end of the step. */
+/* Records the violation of joints at the end of the step. */
 static void keep_drift(saltus_sim* sim) {
   int nj = sim->sys.dims.nj;
   if (nj == 0) {
@@ -572,7 +572,7 @@ static void keep_drift(saltus_sim* sim) {
   }
 }
 
-/* Events of contacts and of the scene's own functions, in order of time. */
+/* Reports events of contacts and of user-defined functions, in order of time. */
 static saltus_status report_events(saltus_sim* sim, const saltus_step_report* report, double t0,
                                    double t1) {
   saltus_status first = SALTUS_OK;
@@ -654,7 +654,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
   return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
 }
 
-/* The frame of the present instant. */
+/* Reports the frame of the present state. */
 static saltus_status report_now(saltus_sim* sim, bool plain) {
   if (sim->unframed) {
     return SALTUS_OK;
@@ -693,14 +693,14 @@ saltus_status saltusi_observer_show(saltus_sim* sim, bool due) {
   assert(sim->step >= 0 && sim->def.recorder_count > 0);
   long long every = sim->def.record_every > 0 ? sim->def.record_every : 1;
   bool beat = !at_times(sim) && sim->step % every == 0;
-  /* at requested times the last frame may have been reported already */
+  /* with requested times the last frame may have been reported already */
   bool within = at_times(sim) || sim->def.record_jumps || sim->def.record_middles;
   bool reported = within && sim->step > 0 && sim->sums[SALTUSI_SUM_TIME] == sim->now.t;
   const saltus_status shown = saltusi_observer_stepped(sim);
   if (shown != SALTUS_OK || !(due || beat) || reported) {
     return shown;
   }
-  /* where steps are of fixed length, contacts in each other have a gap in the report of the next one */
+  /* fixed steps: gaps of interpenetrating contacts are in the report of the next step */
   const bool located = saltusi_scheme_info(sim->scheme)->locates_events;
   return report_now(sim, sim->plain && sim->changing && !located && !due);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * remainder.c - the energy balance as an invariant of runs to a tolerance (docs/ledger.md). The remainder of a step is
- * compared with the energy that an error of one tolerance is worth at its ends,
+ * remainder.c - the energy balance as an invariant of runs to a tolerance (docs/ledger.md). The remainder of a step
+ * is compared with the energy that an error of one tolerance is worth at its ends,
  *
  *   e = T(v + s) - T(v) + sum_i |F_i| s_i,   s = atol + rtol |x| of velocities and of positions,
  *
- * and with rtol of the works in the step; the remainder of the run with the largest e and rtol of the energy exchanged.
- * Both sides of the balance belong to the computed motion, so errors of earlier steps, however amplified, are no part of it.
+ * and with rtol of the works in the step; the remainder of the run is compared with the largest e and rtol of the
+ * energy exchanged. Both sides of the balance are evaluated on the computed motion, so errors of earlier steps do not
+ * enter, however amplified.
  */
 #include "base/log.h"
 #include "scheme/scheme_ops.h"
@@ -22,19 +23,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Errors in tolerances that a step may have: projections of velocities go up to it (adaptive.c). A controller of
- * positions alone says less of velocities after impacts. */
+/* Allowed errors of a step in tolerances: projections of velocities are accepted up to this (adaptive.c). A
+ * controller of positions bounds velocities after impacts less tightly. */
 static const double allowed_velocities = 10.0;
 static const double allowed_positions = 100.0;
-/* Rounding of energies and of the sums of works, part of their size; with powers by differences of energies more. */
+/* Rounding of energies and of sums of works, relative to their size; larger if powers are differences of energies. */
 static const double rounding = 1e-12;
 static const double rounding_of_differences = 1e-7;
-/* Steps after which the errors of all of them may be twice that of one. */
+/* Number of steps after which the sum of their errors may be twice that of one. */
 static const double many = 100.0;
-/* Without a tolerance: part of the energy at which a remainder is worth a warning. */
+/* Relative loss or gain of energy at which a run without a tolerance ends with a warning. */
 static const double much = 0.01;
 
-/* A real option of the scheme; 0: it has none. */
+/* A real option of the scheme; 0: none. */
 static double option(const saltus_sim* sim, const char* name) {
   const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
   const saltus_field* field = saltus_options_find(&info->options, name);
@@ -69,13 +70,13 @@ void saltusi_remainder_start(saltus_sim* sim) {
   }
 }
 
-/* What the balance lacks right after the first instant of a run is the projection of the given state. */
+/* The remainder just after the start of a run is the energy of the projection of the initial state. */
 void saltusi_remainder_open(saltus_sim* sim, double t) {
   assert(sim != NULL && sim->ledger != NULL);
   const saltus_state x = {.t = t, .q = sim->shown.q, .v = sim->shown.v};
   const saltusi_dense_query query = {.t = t, .side = SALTUS_RIGHT, .q = x.q, .v = x.v};
   const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
-  /* without located events an impact at the start is booked with its step */
+  /* without located events an impact at the start belongs to its step */
   if (sim->ledger->steps == 0.0 && info->dense && info->locates_events &&
       saltusi_scheme_dense(sim->scheme, 2, &query) == SALTUS_OK) {
     const saltus_energy e = saltusi_observer_ledger(sim, &x, SALTUS_RIGHT);
@@ -83,8 +84,8 @@ void saltusi_remainder_open(saltus_sim* sim, double t) {
   }
 }
 
-/* J that an error of one tolerance is worth, and the kinetic energy. A controller of positions alone says of velocities
- * what they make of positions in the step. */
+/* J, energy of an error of one tolerance; and the kinetic energy. If only positions are controlled, the error of
+ * velocities is that of positions divided by the step. */
 static double worth(saltus_sim* sim, const saltus_state* x, double h, double* kinetic) {
   saltusi_ledger_workspace* room = &sim->ledger_room;
   const saltusi_error_control* c = &sim->error_control;
@@ -109,7 +110,7 @@ static double works(const saltus_energy* e) {
   return fabs(e->external) + fabs(e->drive) + fabs(e->friction) + fabs(e->impact);
 }
 
-/* Whether a contact is one of an asynchronous island; -1: all are. */
+/* True if a contact belongs to an asynchronous island; island -1: all contacts. */
 static bool is_of(const saltus_sim* sim, int island, int key) {
   bool found = island < 0;
   for (int k = 0; !found && k < sim->islands.island[island].room.eval.sys.dims.nc; k++) {
@@ -118,7 +119,7 @@ static bool is_of(const saltus_sim* sim, int island, int key) {
   return found;
 }
 
-/* The contact of a step that bears the largest load. */
+/* Name of the contact of a step with the largest load. */
 static void name_contact(const saltus_sim* sim, const saltus_step_report* report, int island,
                          char* text, size_t size) {
   const saltus_contact_step* most = NULL;
@@ -189,7 +190,7 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
   return SALTUS_OK;
 }
 
-/* J, what the forces do over the lengths of the positions: energies that cancel are rounded beside it. */
+/* J, sum of |force| times positions: the size that bounds the rounding of energies that cancel. */
 static double size_of_forces(saltus_sim* sim) {
   saltusi_ledger_workspace* room = &sim->ledger_room;
   const saltus_system* sys = &room->eval.sys;

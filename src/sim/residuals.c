@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * residuals.c - what a step says about itself, in physical units (docs/run.md, Residuals).
+ * residuals.c - residuals of a step in physical units (docs/run.md, Residuals).
  */
 #include "sim/residuals.h"
 
@@ -71,10 +71,10 @@ void saltusi_residuals_rates(saltusi_residuals* r, const saltus_system* sys, con
   }
 }
 
-/* Whether hypot(x, y) > length >= 0: by squares where these tell, which is cheaper. */
+/* hypot(x, y) > length >= 0, by squares if these are accurate enough, which is cheaper. */
 static bool is_longer(double x, double y, double length) {
   const double square = x * x + y * y, limit = length * length;
-  if (limit > 1e-280) { /* nothing of the digits is lost; they are wrong by a few 1e-16 */
+  if (limit > 1e-280) { /* no loss of digits; their relative error is a few 1e-16 */
     if (square > (1.0 + 1e-14) * limit) {
       return true;
     }
@@ -85,7 +85,7 @@ static bool is_longer(double x, double y, double length) {
   return hypot(x, y) > length;
 }
 
-/* The angle between friction P_T and the opposite of slip u, of a contact that slides by Coulomb's law. */
+/* Angle between friction P_T and the opposite of slip u, of a contact that slides by Coulomb's law. */
 static void keep_angle(saltusi_residuals* r, const saltus_contact_law* law, const double P[3],
                        const double u[2], double t, const saltus_contact_step* who) {
   bool slides = is_longer(P[1], P[2], 0.999 * law->mu * P[0]);
@@ -102,7 +102,7 @@ static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law
   const double* P = c->impulse;
   const saltus_friction_law* f = law->friction;
   if (f != NULL && (f->adhesion > 0.0 || f->viscous > 0.0)) {
-    return; /* more than mu P_N may act */
+    return; /* friction may exceed mu P_N */
   }
   double across = f != NULL && f->across > 0.0 ? P[2] * law->mu / f->across : P[2];
   const double most = law->mu * P[0];
@@ -115,10 +115,10 @@ static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law
   }
   const double rest = 1e-6 * r->slip;
   bool slips = is_longer(u[0], u[1], rest);
-  if (slips && located) { /* of a long step the slip of its middle */
+  if (slips && located) { /* the slip in the middle of a long step */
     const double before = hypot(c->slip_before[0], c->slip_before[1]);
     const double after = hypot(u[0], u[1]);
-    /* where it turns back on the way its ends do not tell; an impact says itself what slips after it */
+    /* excludes slip that reverses inside of the step; an impact reports the slip after it */
     slips = before > rest && !(u[0] * c->slip_before[0] + u[1] * c->slip_before[1] <= 0.0);
     u[0] = u[0] / after + c->slip_before[0] / before;
     u[1] = u[1] / after + c->slip_before[1] / before;
@@ -128,7 +128,7 @@ static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law
   }
 }
 
-/* A located impact: approach that is left, and friction against the slip after it. */
+/* A located impact: remaining approach velocity, and friction against the slip after it. */
 static void look_at_impact(saltusi_residuals* r, const saltus_system* sys, const saltus_event* e) {
   const saltus_contact_step who = {.identity = e->identity, .law = e->law};
   const saltus_contact_law* law = &sys->laws[e->law];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sim.c - the step loop: try, check, commit, report to observers.
+ * sim.c - the step loop: trial step, check, commit, report to observers.
  */
 #include "sim/def_check.h"
 #include "sim/sim_state.h"
@@ -22,7 +22,7 @@ static saltus_status refuse(saltus_log log, const char* member, double value, co
   return saltusi_def_refuse(log, "simulation", member, value, allowed);
 }
 
-/* Times of frames have to rise, and the scheme has to know its motion between the ends of a step. */
+/* Times of frames have to increase, and the scheme needs dense output. */
 static saltus_status check_record_times(const saltus_sim_def* def,
                                         const saltus_scheme_info* scheme) {
   bool list = def->record_times != NULL;
@@ -56,7 +56,7 @@ static saltus_status check_record_times(const saltus_sim_def* def,
   return SALTUS_OK;
 }
 
-/* Room for later versions. */
+/* Checks reserved members. */
 static saltus_status check_reserved(const saltus_sim_def* def) {
   saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_sim_def", def->log);
   if (status == SALTUS_OK) {
@@ -119,7 +119,7 @@ static void layout(saltus_sim* sim, saltus_arena* arena) {
   saltusi_observe_layout(sim, arena);
 }
 
-/* The controller's arrays; the scheme's memory has to be known, so they come in a second block. */
+/* Arrays of the controller. They depend on the memory of the scheme and so come in a second block. */
 static saltus_status build_control(saltus_sim* sim, const saltus_control_options* options) {
   saltusi_control counted = {.h = 0.0};
   saltus_arena arena = saltus_arena_counting();
@@ -149,7 +149,7 @@ static saltus_status build_control(saltus_sim* sim, const saltus_control_options
   return SALTUS_OK;
 }
 
-/* The controller's options, checked, and whether the scheme can be controlled at all. */
+/* Checks the options of the controller, and that the scheme supports control. */
 static saltus_status check_control(const saltus_sim_def* def, saltus_control_options* options) {
   const saltus_control_info* info = saltus_control_find(def->control);
   const saltus_scheme_info* scheme = saltus_scheme_find(def->scheme);
@@ -187,14 +187,14 @@ static saltus_status check_control(const saltus_sim_def* def, saltus_control_opt
   return SALTUS_OK;
 }
 
-/* Quaternions of a start have length 1, whatever digits it was written with. */
+/* Normalises the quaternions of the initial state, which may be written with few digits. */
 static saltus_status normalise_start(saltus_sim* sim) {
-  const double much = 1e-6; /* six digits are as good as many people write */
+  const double much = 1e-6; /* as written with six digits */
   double moved = 0.0;
   saltusi_normalise(&sim->sys, sim->now.q);
   for (int i = 0; i < sim->sys.dims.nq; i++) {
     double by = fabs(sim->now.q[i] - sim->def.q0[i]);
-    moved = by <= moved ? moved : by; /* NaN wins */
+    moved = by <= moved ? moved : by; /* NaN is kept */
   }
   if (!isfinite(moved)) {
     saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
@@ -226,7 +226,7 @@ static void tell_effort(void* who, uint64_t identity, long long iterations) {
   }
 }
 
-/* Recorders that want to know are told of the work of contact problems. */
+/* Connects recorders that request the effort of contact problems. */
 static void listen(saltus_sim* sim) {
   bool wanted = false;
   for (int i = 0; i < sim->def.recorder_count; i++) {
@@ -249,7 +249,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   if (status != SALTUS_OK) {
     return status;
   }
-  /* events that switch are found while the motion is observed, by somebody */
+  /* switching events are found while the motion is observed: this needs a recorder */
   static const saltus_recorder nobody = {.contacts_unseen = 1};
   saltus_sim_def observed = *def;
   if (def->recorder_count == 0 && def->observables != NULL && def->observables->switching != NULL) {
@@ -292,7 +292,7 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
                               .cancel = def->cancel,
                               .log = def->log,
                               .allocator = def->allocator};
-  /* whatever switches, switches for all bodies: they share one clock */
+  /* switching affects all bodies: no asynchronous islands */
   sim->switches = saltusi_sim_switches(sim);
   status = sim->switches ? saltusi_scheme_create_plain(&scheme, &sim->scheme)
                          : saltus_scheme_create(&scheme, &sim->scheme);
@@ -332,7 +332,7 @@ void saltus_sim_destroy(saltus_sim* sim) {
   }
 }
 
-/* Try, then commit: one step of length h, time from the step number. */
+/* Trial step of length h, then commit; time is computed from the step number. */
 static inline saltus_status advance_fixed(saltus_sim* sim) {
   saltus_status status =
       saltusi_scheme_try(sim->scheme, sim->now.t, sim->def.h, &sim->now, &sim->next, &sim->report);
@@ -346,7 +346,7 @@ static inline saltus_status advance_fixed(saltus_sim* sim) {
   return status == SALTUS_OK && sim->switches ? saltusi_switch_all(sim) : status;
 }
 
-/* One step of whatever kind, not past t_end where the kind allows it. */
+/* One step of any kind, not beyond t_end if its length is variable. */
 static inline saltus_status advance(saltus_sim* sim, double t_end) {
   const bool can_change = sim->def.changes != NULL && sim->sys.dims.nj > 0;
   if (sim->def.changes != NULL && *sim->def.changes != sim->changes) {
@@ -366,7 +366,7 @@ static inline saltus_status advance(saltus_sim* sim, double t_end) {
   return status;
 }
 
-/* The frame of the start, once. */
+/* Reports the initial frame, once. */
 static saltus_status first_frame(saltus_sim* sim) {
   bool due = sim->step == 0 && !sim->begun;
   sim->begun = true;
@@ -386,7 +386,7 @@ static double read_clock(const saltus_progress* progress) {
   return progress->clock != NULL ? progress->clock(progress->user) : saltusi_clock_monotonic();
 }
 
-/* Seconds between two calls of the progress callback. */
+/* Time between two calls of the progress callback, s. */
 static double interval_of(const saltus_progress* progress) {
   return progress->interval > 0.0 ? progress->interval : 0.1;
 }
@@ -399,7 +399,7 @@ bool saltusi_poll(void* who) {
   if (sim->def.cancel != NULL && *sim->def.cancel != 0) {
     return true;
   }
-  /* a callback may set inputs: they change with a step, not in it */
+  /* a callback may set inputs, which change only between steps */
   if (!p->asks || p->stopped || (sim->def.changes != NULL && !p->between)) {
     return p->stopped;
   }
@@ -407,7 +407,7 @@ bool saltusi_poll(void* who) {
     p->skip--;
     return false;
   }
-  /* looking at a clock takes 20 ns, a step of a ball 200: while looks are close together, every eighth */
+  /* reading the clock takes 20 ns, a step of a ball 200: if readings are close together, only every eighth is done */
   enum { SKIPPED = 7, CLOSE = 100 };
   double now = read_clock(progress);
   p->skip = now - p->read < interval_of(progress) / CLOSE ? SKIPPED : 0;
@@ -419,7 +419,7 @@ bool saltusi_poll(void* who) {
   return p->stopped;
 }
 
-/* A run to t_end begins, or goes on after it was stopped. */
+/* Begins a run to t_end, or continues it after a stop. */
 static void begin_run(saltus_sim* sim, double t_end) {
   const saltus_progress* progress = &sim->def.progress;
   sim->progress = (saltusi_progress_state){.asks = progress->report != NULL, .t_end = t_end};
@@ -428,7 +428,7 @@ static void begin_run(saltus_sim* sim, double t_end) {
   }
 }
 
-/* Whether to go on after a step. */
+/* SALTUS_ERR_STOPPED if the run is to be stopped after this step. */
 static saltus_status ask(saltus_sim* sim) {
   sim->progress.between = true;
   const bool stop = saltusi_poll(sim);
@@ -436,8 +436,7 @@ static saltus_status ask(saltus_sim* sim) {
   return stop ? SALTUS_ERR_STOPPED : SALTUS_OK;
 }
 
-/* The end of a run: whoever wanted no more gets the present state, and frames that were due before it
- * are gone. */
+/* Ends a run. A caller that stops it receives the present state; frames that were due before are dropped. */
 static saltus_status end_run(saltus_sim* sim, saltus_status status) {
   bool stopped = sim->progress.stopped || (sim->def.cancel != NULL && *sim->def.cancel != 0);
   sim->progress = (saltusi_progress_state){.asks = false};
@@ -537,7 +536,7 @@ saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
 long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out) {
   assert(t_end >= t0 && h > 0.0);
   double ratio = (t_end - t0) / h;
-  /* a ratio within rounding of a whole number is that number */
+  /* a ratio within rounding of an integer is that integer */
   double count = fmax(1.0, ceil(ratio - 1e-9 * fmax(1.0, ratio)));
   if (h_out != NULL) {
     *h_out = (t_end - t0) / count;

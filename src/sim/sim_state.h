@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sim_state.h - the inside of a simulation, shared by the step loop and the snapshots.
+ * sim_state.h - data of a simulation, for the step loop and the snapshots.
  */
 #ifndef SALTUSI_SIM_STATE_H
 #define SALTUSI_SIM_STATE_H
@@ -15,44 +15,45 @@
 #include "sim/residuals.h"
 #include "system/evaluate.h"
 
-/* What went through one contact since the last frame, and whether it carries a lasting force. */
+/* Impulses of one contact since the last frame, and whether it bears a non-impulsive force. */
 typedef struct saltusi_contact_sum {
-  double lasting[3]; /* N s, part of lasting forces */
-  double impulse[3]; /* N s, impacts */
-  double closed;     /* 1 while a lasting force acts; a double so that snapshots are plain arrays */
+  double lasting[3]; /* N s, of non-impulsive forces */
+  double impulse[3]; /* N s, of impacts */
+  double
+      closed; /* 1 while a non-impulsive force acts; a double so that snapshots are plain arrays */
 
-  /* located impacts in a row, for accumulations */
-  double impacts;   /* how many */
+  /* consecutive located impacts, for accumulations */
+  double impacts;   /* number */
   double last;      /* s, time of the last */
   double flight[2]; /* s, between the last two, and between the two before */
 } saltusi_contact_sum;
 
-/* What went through one contact in the last step and is not in the sums yet. */
+/* Impulses of one contact in the last step that are not in the sums yet. */
 typedef struct saltusi_contact_part {
   double lasting[3]; /* N s */
   double impulse[3]; /* N s */
 } saltusi_contact_part;
 
-/* Where the progress callback stands. */
+/* State of progress reports. */
 typedef struct saltusi_progress_state {
-  bool asks;    /* a run goes on that has a callback */
-  bool stopped; /* it wanted no more */
-  bool between; /* no step is in progress, nor are frames of one */
+  bool asks;    /* a run with a callback is in progress */
+  bool stopped; /* the callback has requested a stop */
+  bool between; /* no step is in progress, nor are its frames */
   double t_end; /* s */
   double asked; /* s of the clock, last call */
-  double read;  /* s of the clock, last look at it */
-  int skip;     /* looks that are left out */
+  double read;  /* s of the clock, last reading */
+  int skip;     /* readings to be skipped */
 } saltusi_progress_state;
 
 /* Gaps of one contact, for step control. */
 typedef struct saltusi_contact_gaps {
-  double at[3]; /* m; infinite: it does not exist */
+  double at[3]; /* m; infinite: not present */
 } saltusi_contact_gaps;
 
-/* Tolerances of a run that controls its error; atol 0: it does not. */
+/* Tolerances of a run with error control; atol 0: without. */
 typedef struct saltusi_error_control {
   double rtol, atol;
-  double atol_v; /* of velocities; 0: they are not controlled */
+  double atol_v; /* of velocities; 0: not controlled */
 } saltusi_error_control;
 
 struct saltus_sim {
@@ -65,26 +66,26 @@ struct saltus_sim {
   size_t control_bytes;
   double last_h; /* s, of the last step */
   long long step;
-  bool begun; /* the frame of the start is reported */
+  bool begun; /* the initial frame is reported */
   saltus_state now, next;
   saltus_step_report report;
   saltusi_progress_state progress;
-  uint64_t changes;           /* of the system that the scheme knows */
+  uint64_t changes; /* counter of changes of the system at the last restart of the scheme */
   saltus_recorder* recorders; /* [recorder_count] */
-  bool plain;                 /* nobody looks at the contacts of frames */
-  bool unframed;              /* nobody looks at frames: there are none, and no ledger */
+  bool plain;                 /* no recorder requests the contacts of frames */
+  bool unframed;              /* no recorder requests frames: no frames and no ledger */
   double stepped;             /* time of the last call of a recorder's step; NAN: none yet */
 
-  /* recording; carried in snapshots so that a resumed recording is the same */
+  /* recording; stored in snapshots, so that a continued recording is identical */
   double* sums;                        /* [SALTUSI_SUM_COUNT] since the last frame */
   saltusi_contact_sum* contact_sums;   /* [nc] */
-  double* joint_sums;                  /* [2 nj] N s of lasting forces, of impacts */
-  saltusi_ledger* ledger;              /* one: energy since the start */
+  double* joint_sums;                  /* [2 nj] N s of non-impulsive forces, of impacts */
+  saltusi_ledger* ledger;              /* [1] energy since the start */
   saltusi_contact_work* contact_works; /* [nc] */
   saltusi_contact_work* shown_works;   /* [nc] at a frame */
-  saltusi_contact_work* works_taken;   /* [nc] of a changing set: in the frames so far */
+  saltusi_contact_work* works_taken;   /* [nc] of a time-varying set: in the frames so far */
   saltusi_ledger_workspace ledger_room;
-  saltusi_ledger_islands islands; /* with clocks of their own */
+  saltusi_ledger_islands islands; /* asynchronous ones */
   saltusi_crossing* crossings;    /* [event functions] */
   saltusi_observe_workspace observe;
   bool switches;                /* events set inputs between steps */
@@ -98,15 +99,15 @@ struct saltus_sim {
 
   saltusi_contact_part* contact_parts; /* [nc] */
   double* joint_parts;                 /* [2 nj] N s, likewise */
-  saltus_state shown;                  /* state of a frame inside a step */
-  double* lasting;       /* [3 nc + nj] N s, of the step up to a frame, where a scheme knows */
+  saltus_state shown;                  /* state of a frame inside of a step */
+  double* lasting; /* [3 nc + nj] N s, of the step up to a frame, if the scheme reports them */
   double* lasting_taken; /* [3 nc + nj] N s, of the step and in the sums already */
 
-  long long* seen; /* [nc] number of the report in which a contact was active last */
+  long long* seen; /* [nc] number of the last report in which a contact was active */
   long long reports;
-  double fastest; /* largest velocity at the last report; negative: not looked for */
+  double fastest; /* largest velocity at the last report; negative: not evaluated */
 
-  /* made for a frame */
+  /* workspace of frames */
   saltusi_contact_list list;
   saltusi_row_block row;
   saltus_contact_frame* contact_frames; /* [nc] */
@@ -116,26 +117,26 @@ struct saltus_sim {
   saltusi_row_block joint_row;          /* of the largest joint */
   saltusi_residuals residuals;
   saltusi_error_control error_control;
-  double* matrix; /* [nv x nv], or nothing when the system says its energy */
+  double* matrix; /* [nv x nv]; empty if the system computes its energy */
   double* vector; /* [nv] */
   void* scratch;
   saltus_failure failure; /* of callbacks while the motion is observed */
 
-  /* contact_workspace.c: arrays [nc] lie in a block of their own, which grows with a changing set */
+  /* contact_workspace.c: arrays [nc] are in a separate block that grows with a time-varying set */
   bool changing;
   void* contact_block;
   size_t contact_bytes;
   saltusi_contact_gaps* gaps; /* [nc] */
-  saltusi_contact_keys keys;  /* of a changing set, and what follows */
+  saltusi_contact_keys keys;  /* of a time-varying set, as are the members below */
   saltusi_step_capacity lacking;
-  saltus_contact_frame* contact_rows; /* [nc] the contacts of a frame */
+  saltus_contact_frame* contact_rows; /* [nc] contacts of a frame */
   int* freed;                         /* [nc] */
   saltus_step_report step_report;     /* of the last step, in keys of the simulation */
   saltus_contact_step* step_contacts;
   size_t step_contact_room;
   saltus_event* step_events;
   size_t step_event_room;
-  double* by_scheme; /* numbers in keys of the scheme */
+  double* by_scheme; /* numbers with keys of the scheme */
   size_t by_scheme_room;
 };
 
@@ -151,20 +152,20 @@ enum {
   SALTUSI_SUM_COUNT
 };
 
-/* Whether the caller wants no more: by the flag, or by the progress callback, which is asked when the
- * clock says so. who is the simulation. */
+/* True if a stop is requested: by the flag, or by the progress callback, which is called in intervals of time. who
+ * is the simulation. */
 bool saltusi_poll(void* who);
 
-/* snapshot.c: whether doubles that may lie anywhere are finite. */
+/* snapshot.c: true if unaligned doubles are finite. */
 bool saltusi_are_finite(const unsigned char* from, size_t bytes);
 
-/* observer.c: sums, events and frames; nothing here influences the motion. */
+/* observer.c: sums, events and frames; they do not influence the motion. */
 void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena);
 void saltusi_observer_start(saltus_sim* sim);
-/* After the time was changed from outside. */
+/* To be called after the time was changed from outside. */
 void saltusi_observer_resume(saltus_sim* sim);
 
-/* A committed step from t0 to t1: its events, and the frames that were asked for inside it. */
+/* Reports a committed step from t0 to t1: its events, and requested frames inside of it. */
 saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report* report, double t0,
                                       double t1);
 static inline saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_step_report* report,
@@ -173,47 +174,47 @@ static inline saltus_status saltusi_observer_step(saltus_sim* sim, const saltus_
     return saltusi_observer_report(sim, report, t0, t1);
   }
   if (sim->changing) {
-    saltusi_sim_settle(sim, t1); /* keys that step control gave */
+    saltusi_sim_settle(sim, t1); /* keys assigned by step-size control */
   }
   return SALTUS_OK;
 }
 
-/* The frame of the present instant, when it is due: on the beat of steps, or in any case. */
+/* Reports the frame of the present state if it is due by the number of steps, or in any case (due). */
 saltus_status saltusi_observer_show(saltus_sim* sim, bool due);
-/* The state as every step leaves it, once, to those who want every step. */
+/* Reports the state at the end of a step, once, to recorders that request every step. */
 saltus_status saltusi_observer_stepped(saltus_sim* sim);
 static inline saltus_status saltusi_observer_frame(saltus_sim* sim, bool due) {
   return sim->def.recorder_count > 0 ? saltusi_observer_show(sim, due) : SALTUS_OK;
 }
 
-/* SALTUS_ERR_UNDEFINED with a message when a frame has a number that is not finite; what a system does
- * not say, and velocities of contacts without a direction, are not meant. */
+/* SALTUS_ERR_UNDEFINED with a message if a frame has a number that is not finite. Quantities that the system does
+ * not provide, and velocities of contacts without a direction, are exempt. */
 saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* frame);
 
-/* SALTUS_ERR_ACCURACY, with a message, where errors of an unstable scheme are all that is left of the motion. */
+/* SALTUS_ERR_ACCURACY, with a message, if the energy of the motion has diverged. */
 saltus_status saltusi_motion_check(saltus_sim* sim, double t);
 
-/* The ledger at a state that the step at hand passes. */
+/* Energy balance at a state inside of the present step. */
 saltus_energy saltusi_observer_ledger(saltus_sim* sim, const saltus_state* x, saltus_side side);
 
-/* remainder.c: the tolerances of the run; SALTUS_ERR_ACCURACY, with a message, where the energy balance of the last step
- * is off by more than they allow. */
+/* remainder.c: tolerances of the run; SALTUS_ERR_ACCURACY, with a message, if the remainder of the energy balance
+ * of the last step exceeds them. */
 void saltusi_remainder_start(saltus_sim* sim);
-void saltusi_remainder_open(saltus_sim* sim, double t); /* of the first step, at its start */
+void saltusi_remainder_open(saltus_sim* sim, double t); /* at the start of the first step */
 saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report* report, double t0,
                                       double t1);
 
-/* SALTUS_ERR_SYSTEM, with its text reported, when a callback failed while the motion was observed. */
+/* SALTUS_ERR_SYSTEM, with its text reported, if a callback failed while the motion was observed. */
 saltus_status saltusi_observer_failed(saltus_sim* sim, double t);
 
-/* The frame of the present instant, where a run ends early; not a second time. */
+/* Reports the frame of the present state at an early end of a run, unless it is reported already. */
 saltus_status saltusi_observer_leave(saltus_sim* sim);
-/* Forces of joints [nj] inside the last step, or at the present state (NULL), without impacts; false: the scheme does not
- * report them. */
+/* Forces of joints [nj] inside of the last step, or at the present state (NULL), without impacts; false: the
+ * scheme does not report them. */
 bool saltusi_sim_joint_forces(saltus_sim* sim, const struct saltusi_dense_query* at,
                               double* joints);
 
-/* The new state takes the place of the old. */
+/* Replaces the state by the new one. */
 static inline void saltusi_sim_exchange(saltus_sim* sim, double t) {
   saltus_state old = sim->now;
   sim->now = sim->next;
@@ -223,7 +224,7 @@ static inline void saltusi_sim_exchange(saltus_sim* sim, double t) {
   sim->now.t = t;
 }
 
-/* advance.c. A step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
+/* advance.c: a step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
 saltus_status saltusi_sim_chosen(saltus_sim* sim, double t_end);
 /* A controlled step, at most up to t_end; its two halves are reported one by one. */
 saltus_status saltusi_sim_controlled(saltus_sim* sim, double t_end);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * snapshot.c - everything the future of a simulation depends on, as bytes.
+ * snapshot.c - state of a simulation as bytes. The continued motion depends on these data alone.
  *
- *   header | q | v | recording sums | identities and laws of a changing set | scheme memory
+ *   header | q | v | recording sums | identities and laws of a time-varying set | scheme memory
  */
 #include "base/hash.h"
 #include "base/log.h"
@@ -15,15 +15,15 @@
 #include <math.h>
 #include <string.h>
 
-/* The header says what the bytes belong to; all of it has to agree when they are loaded. */
+/* The header identifies the simulation of the bytes; all of it has to agree at loading. */
 typedef struct header {
   char magic[8];
-  uint64_t fits; /* fingerprint of scheme, options, sizes, t0 and h */
+  uint64_t fits; /* hash of scheme, options, sizes, t0 and h */
   long long step;
   double t;
   double h_next, h_min, h_max; /* of a controlled run */
-  long long contacts;          /* keys of a changing set that are in the bytes */
-  uint64_t whole; /* fingerprint of everything: the header with zero here, all bytes behind it */
+  long long contacts;          /* keys of a time-varying set that are stored */
+  uint64_t whole; /* hash of all bytes: the header with zero here, and the data after it */
 } header;
 
 static uint64_t fingerprint_whole(header head, const void* rest, size_t bytes) {
@@ -40,7 +40,7 @@ static uint64_t fingerprint(const saltus_sim* sim) {
   return saltusi_hash(hash, times, sizeof times);
 }
 
-/* One list of parts serves saving and loading. */
+/* A part of a snapshot; saving and loading use the same list of parts. */
 typedef struct snapshot_part {
   void* at;
   size_t bytes;
@@ -48,7 +48,7 @@ typedef struct snapshot_part {
 
 enum { IDENTITIES = 9, LAWS = 10, PARTS = 11 }; /* all before these two are doubles */
 
-/* `contacts` of them; of a fixed set all. */
+/* `contacts` keys of a time-varying set; all of a fixed set. */
 static void list_parts(const saltus_sim* sim, long long contacts, snapshot_part parts[PARTS]) {
   const saltus_dims* d = &sim->sys.dims;
   const saltusi_contact_table* table = &sim->keys.table;
@@ -78,7 +78,7 @@ static size_t count_bytes(const saltus_sim* sim, long long contacts) {
   return total;
 }
 
-/* Keys that matter. */
+/* Number of keys to be stored. */
 static long long count_contacts(const saltus_sim* sim) {
   return sim->changing ? saltusi_table_least(&sim->keys.table) : sim->sys.dims.nc;
 }
@@ -122,7 +122,7 @@ void saltus_sim_snapshot_save(const saltus_sim* sim, void* bytes) {
   memcpy(bytes, &head, sizeof head);
 }
 
-/* Whether times and step sizes of a header are such as a simulation has. */
+/* True if times and step sizes of a header are valid. */
 static bool has_times(const saltus_sim* sim, const header* head) {
   bool steps = sim->control == NULL ||
                (head->h_next > 0.0 && head->h_min >= 0.0 && head->h_max >= head->h_min);
@@ -142,7 +142,8 @@ bool saltusi_are_finite(const unsigned char* from, size_t bytes) {
   return true;
 }
 
-/* Whether the bytes are those of this simulation, all of them. Behind the header are doubles up to the identities. */
+/* Tests whether the bytes are a complete snapshot of this simulation. The data between header and identities are
+ * doubles. */
 static bool fits(const saltus_sim* sim, const void* bytes, size_t size, header* head) {
   const header expected = make_header(sim);
   if (size < sizeof *head) {
@@ -166,7 +167,7 @@ static bool fits(const saltus_sim* sim, const void* bytes, size_t size, header* 
   return saltusi_are_finite(behind, own - parts[IDENTITIES].bytes - parts[LAWS].bytes);
 }
 
-/* Everything but the scheme. */
+/* Loads all parts except the memory of the scheme. */
 static saltus_status load_parts(saltus_sim* sim, const header* head, const unsigned char* from) {
   size_t nc = (size_t)head->contacts;
   if (sim->changing) {

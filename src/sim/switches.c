@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * switches.c - events that switch: inputs are set between two steps. Joints and contacts that are switched on have to hold there.
- * See include/saltus/observe.h.
+ * switches.c - switching events: inputs are set between two steps. Joints and contacts that are switched on have to
+ * be satisfied there. See include/saltus/observe.h.
  */
 #include "base/log.h"
 #include "saltus/start.h"
@@ -16,9 +16,9 @@
 
 enum { ROUNDS = 64 };
 
-/* Largest violation of a joint or contact that is switched on, where the definition has none. */
+/* Largest violation of a joint or contact that is switched on, unless the definition has one. */
 static const double default_tolerance = 1e-2;
-/* Values and rates of joints up to this are consistent: as in start_projection.c. */
+/* Values and rates of joints up to this count as consistent, as in start_projection.c. */
 static const double consistent = 1e-12;
 
 static const saltus_switching* switching_of(const saltus_sim* sim) {
@@ -38,7 +38,7 @@ void saltusi_switch_note(saltus_sim* sim, const saltus_event* event) {
   }
 }
 
-/* The scheme knows the system as it is now. */
+/* Records that the scheme has been restarted with the present system. */
 static void know_changes(saltus_sim* sim) {
   sim->changes = sim->def.changes != NULL ? *sim->def.changes : sim->changes;
 }
@@ -51,7 +51,7 @@ static bool is_pending(const saltus_sim* sim) {
   return any;
 }
 
-/* Whether something was due. */
+/* True if a switch was pending. */
 static bool fire_pending(saltus_sim* sim) {
   const saltus_switching* s = switching_of(sim);
   const int count = sim->def.observables->event_count;
@@ -139,7 +139,7 @@ static bool is_refused(saltus_sim* sim, int j, double before, double after) {
   return true;
 }
 
-/* An error where a joint or contact that the switch changed does not hold; *off: one has to be corrected. */
+/* Error if a joint or contact that the switch changed is violated; *off: one has to be corrected. */
 static saltus_status check_after(saltus_sim* sim, bool* off) {
   const int nj = sim->sys.dims.nj;
   const double* before = sim->observe.joints;
@@ -185,7 +185,8 @@ saltus_status saltusi_switch_outside(saltus_sim* sim) {
   return SALTUS_OK;
 }
 
-/* Joints that are switched on act as an inelastic impact: velocities by the least change in the metric of the masses. */
+/* Joints that are switched on act as an inelastic impact: smallest change of velocities in the metric of the mass
+ * matrix. */
 static saltus_status close_joints(saltus_sim* sim) {
   saltus_system joints = sim->sys;
   joints.dims.nc = 0;
@@ -225,7 +226,7 @@ saltus_status saltusi_switch_all(saltus_sim* sim) {
   if (switching_of(sim) == NULL) {
     return SALTUS_OK;
   }
-  /* who looks into the step does so with the inputs that it had, and while its scheme remembers it */
+  /* recorders evaluate the step with its inputs, before the scheme is restarted */
   saltus_status status = sim->def.recorder_count > 0 ? saltusi_observer_stepped(sim) : SALTUS_OK;
   if (status != SALTUS_OK || !is_pending(sim)) {
     return status;
@@ -251,7 +252,7 @@ saltus_status saltusi_switch_all(saltus_sim* sim) {
   bool off = false;
   status = status == SALTUS_OK ? check_after(sim, &off) : status;
   status = status == SALTUS_OK && off ? close_joints(sim) : status;
-  saltusi_scheme_restart(sim->scheme); /* now, so that a snapshot has nothing of before */
+  saltusi_scheme_restart(sim->scheme); /* now, so that a snapshot contains no data from before */
   know_changes(sim);
   return status;
 }
@@ -279,7 +280,7 @@ void saltusi_switch_restore(saltus_sim* sim) {
   const int count = sim->def.observables->event_count;
   double done = 0.0;
   s->reset(s->self);
-  for (int left = count; left > 0; left--) { /* in the order in which they were last */
+  for (int left = count; left > 0; left--) { /* in the order of their last switching */
     int next = -1;
     for (int i = 0; i < count; i++) {
       if (sim->crossings[i].rank > done &&

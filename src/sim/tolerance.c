@@ -70,7 +70,7 @@ saltus_status saltusi_tol_set_options(const saltus_scheme_info* scheme, void* op
 saltus_status saltusi_tol_set_control(saltus_control_options* options, double tol, const char* name,
                                       saltus_log log) {
   assert(options != NULL && name != NULL);
-  static const double least = 1e-15; /* below it rounding of positions of size 1 is no error */
+  static const double least = 1e-15; /* smaller than the rounding of positions of size 1 */
   saltus_status status = check(tol, least, 1.0, name, log);
   if (status == SALTUS_OK) {
     options->atol = tol;
