@@ -7,8 +7,8 @@
  *   impacts            t_n = 3 - 2^(1-n), v+ = 2^-n, n = 0, 1, 2, ..., rest from t = 3
  *   t_n <= t < t_n+1   q = (s - x)(2x - s),  v = 2s - 3x,  s = 3 - t,  x = 2^-n
  *
- * The factors are exact differences, so nothing is lost near the accumulation. Every t_n that
- * differs from 3 is a double; n up to 52 lists them all and the search in the list is exact.
+ * The factors are exact differences, so there is no cancellation near the accumulation. Every t_n that differs from 3
+ * is a double; n up to 52 lists them all and the search in the list is exact.
  */
 #include "measure/motion_family.h"
 #include "measure/system_parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * column.c - unit masses on a line, each touching its neighbours, without extent.
+ * column.c - unit masses on a line, in contact with their neighbours, without extent.
  *
  *   column:N  N balls at 1, 2, ..., N m above a floor fall with v' = -2
  *   stack:N   N balls lie on the floor and on each other, one more falls from 1 m with v' = -2
@@ -9,10 +9,9 @@
  *
  *   gaps  q_1 on a floor, q_i - q_(i-1);  Newton's law with e = 1/2 at all contacts at once
  *
- * Exact motions. column:1 is the bouncing ball. In a stack the falling ball bounces as if alone:
- * the law requires U+ >= 0 of the closed contacts below and U+ = -e U- of the top one; equal
- * impulses in all contacts satisfy both. In a chain balls 2..N leave with (1 + e)/N, ball 1 with
- * that less e.
+ * Analytic solutions. column:1 is the bouncing ball. In a stack the falling ball bounces as if alone: the law
+ * requires U+ >= 0 of the closed contacts below and U+ = -e U- of the top one; equal impulses in all contacts satisfy
+ * both. In a chain balls 2..N leave with (1 + e)/N, ball 1 with that less e.
  *
  * Masses are the unit matrix and forces constant, so A = m 1: the linear algebra is one number.
  */
@@ -179,7 +178,7 @@ static void stack_setup(saltus_known_motion* problem) {
   saltusi_ball_segments(problem);
 }
 
-/* The last ball bounces, also that of a column of one. */
+/* The last ball bounces; also for a column of one ball. */
 static void stack_at(const saltus_known_motion* problem, const saltusi_flight_segment* piece,
                      double t, int coordinate, double x[2]) {
   if (coordinate == balls_of(problem) - 1) {

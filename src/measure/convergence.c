@@ -14,7 +14,7 @@
 static const double points_per_step = 4.0;
 static const double finest = 1e-14; /* absolute tolerance of distances of graphs with known jumps */
 
-/* Room for a comparison. Sizes in the comments; `used` grid points take part in the norms. */
+/* Workspace of a comparison. Sizes are in the comments; the norms use `used` grid points. */
 typedef struct convergence_bench {
   double* t;     /* [count] */
   double* e_q;   /* [count x nq] */
@@ -24,7 +24,7 @@ typedef struct convergence_bench {
   double* run;   /* [run_capacity x 2] graph of the run */
   double* exact; /* [exact_capacity x 2] graph of the exact motion */
   double*
-      grid; /* [(exact_capacity + count) x 2] the same at the instants of the run; known jumps alone */
+      grid; /* [(exact_capacity + count) x 2] likewise at the instants of the run; if jumps are known */
   int exact_capacity, run_capacity;
   int used;
 } convergence_bench;
@@ -45,7 +45,7 @@ static double spacing(const saltusi_trajectory* run) {
   return (run->t[run->count - 1] - run->t[0]) / (run->count - 1) / points_per_step;
 }
 
-/* Points of the largest exact graph; 0 when there is none. */
+/* Number of points of the largest exact graph; 0: none. */
 static int exact_size(const saltusi_reference* reference, const saltusi_trajectory* run) {
   int most = 0;
   double t_end = run->t[run->count - 1];
@@ -123,7 +123,7 @@ static saltus_graph velocity_graph(const saltusi_trajectory* run, int i, int nv,
   return (saltus_graph){count, 1, points};
 }
 
-/* Points of the exact graph at its jumps, which stand there twice, and at the instants of the run. */
+/* Points of the exact graph at its jumps, twice each, and at the instants of the run. */
 static saltus_graph graph_on_grid(const saltusi_reference* reference, const saltusi_trajectory* run,
                                   int i, int which, int count, convergence_bench* b) {
   int used = 0;

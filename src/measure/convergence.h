@@ -27,7 +27,7 @@ typedef struct saltusi_trajectory {
 typedef struct saltusi_reference {
   int nq, nv;
   bool samples; /* defined at some instants only: no graphs */
-  /* The motion just after t; false where it is undefined. */
+  /* State just after t; false where it is undefined. */
   bool (*at)(const void* self, double t, double* q, double* v);
   /* Filled-in graph of a coordinate (which = 0) or velocity (1), as saltus_known_motion_graph; NULL: none. */
   int (*graph)(const void* self, int coordinate, int which, double t_end, double dt, double* points,
@@ -37,19 +37,18 @@ typedef struct saltusi_reference {
 
 saltusi_reference saltusi_reference_problem(const saltus_known_motion* problem);
 
-/* A stored motion as reference: known at its instants alone (within 1e-9 of its length), never interpolated. The struct has to
- * outlive the reference. */
+/* A stored motion as reference. It is defined at its instants alone (within 1e-9 of its length) and not
+ * interpolated. The struct has to outlive the reference. */
 typedef struct saltusi_stored_motion {
   saltusi_trajectory motion;
   int nq, nv;
-  bool
-      dense; /* a run: it has graphs, and instants of a grid that it does not contain are an error */
+  bool dense; /* a run: it has graphs; instants of a grid that it does not contain are an error */
 } saltusi_stored_motion;
 
 saltusi_reference saltusi_reference_motion(const saltusi_stored_motion* stored);
 
-/* The polyline of one of n components (which = 0: of q, 1: of v) through the first `count` instants and both sides of known
- * jumps. Writes at most `capacity` pairs (t, x) and returns how many there are. */
+/* Polyline of one of n components (which = 0: of q, 1: of v) through the first `count` instants and both sides of
+ * known jumps. Writes at most `capacity` pairs (t, x); returns their number. */
 int saltusi_trajectory_graph(const saltusi_trajectory* motion, int n, int component, int which,
                              int count, double* points, int capacity);
 
@@ -62,22 +61,21 @@ typedef struct saltusi_errors {
   saltusi_error_norms q, v;
 } saltusi_errors;
 
-/* Graphs of a run without known jumps: q is the polyline through (t_k, q_k), v the step function v_(k+1) on (t_k, t_(k+1)] with
- * filled jumps, the exact graph has four points per mean step. With known jumps both graphs are polylines through the
- * instants of the run and both sides of the jumps, of q and of v: corners are not cut, and the distance has the order of
- * the scheme.
+/* Graphs of a run without known jumps: q is the polyline through (t_k, q_k), v the step function v_(k+1) on (t_k,
+ * t_(k+1)] with filled jumps, the exact graph has four points per mean step. With known jumps both graphs are
+ * polylines through the instants of the run and both sides of the jumps, of q and of v: corners are kept, and the
+ * distance has the order of the scheme.
  *
- * A motion known at samples is compared at those samples that fall on a grid point, with the
- * distance between them as weight; its Hausdorff distances are NaN. Where nothing can be compared
- * (motion unknown, or not known to the end of the trajectory) everything is NaN.
- * SALTUS_ERR_MEMORY; SALTUS_ERR_RANGE for fewer than two points, times that do not ascend or values
- * that are not finite. */
+ * A motion given by samples is compared at the samples on grid points, with the distance between them as weight;
+ * its Hausdorff distances are NaN. If no comparison is possible (no reference solution, or none up to the end of
+ * the trajectory), all errors are NaN. SALTUS_ERR_MEMORY; SALTUS_ERR_RANGE for fewer than two points, times that
+ * do not ascend or values that are not finite. */
 saltus_status saltusi_errors_against(const saltusi_reference* reference,
                                      const saltusi_trajectory* run,
                                      saltus_graph_tolerance tolerance,
                                      const saltus_allocator* allocator, saltusi_errors* errors);
 
-/* The same against a reference problem. */
+/* Likewise against a reference problem. */
 saltus_status saltusi_errors_of(const saltus_known_motion* problem, const saltusi_trajectory* run,
                                 saltus_graph_tolerance tolerance, const saltus_allocator* allocator,
                                 saltusi_errors* errors);

@@ -52,8 +52,8 @@ saltusi_jacobi saltusi_jacobi_of(double u, double mc) {
   return j;
 }
 
-/* Largest distance of the arguments from their mean, as a part of it: the remainder of the series below is
- * of its sixth power. */
+/* Largest deviation of the arguments from their mean, relative to it; the remainder of the series below is of its
+ * sixth power. */
 static const double near_mean = 1e-3;
 
 static double carlson_f(double x, double y, double z) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * elliptic.h - elliptic functions and integrals, in which the motions of pendulums and tops are written.
+ * elliptic.h - elliptic functions and integrals, for the analytic solutions of pendulums and tops.
  *
  *   K = int_0^(pi/2) d / sqrt(1 - m sin^2)        Pi(n; a) = int_0^a d / ((1 - n sin^2) sqrt(1 - m sin^2))
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * experiment.c - runs a simulation and keeps every state.
+ * experiment.c - runs a simulation and stores every state.
  */
 #include "measure/experiment.h"
 
@@ -25,7 +25,7 @@ typedef struct keeper {
   long long rejections;
 } keeper;
 
-/* States at the ends of steps, and on the two sides of jumps, one behind the other. */
+/* States at the ends of steps, and on both sides of jumps. */
 typedef struct keepers {
   keeper steps, jumps;
 } keepers;
@@ -54,7 +54,7 @@ static saltus_status keep_frame(void* user, const saltus_frame* frame) {
   return keep(k, frame->t, frame->q, frame->v);
 }
 
-/* Two frames at one time are the sides of a jump: the last one stays until the next has another time. */
+/* Two frames at one time are the sides of a jump. The last frame is stored until one with another time follows. */
 static saltus_status keep_jump(void* user, const saltus_frame* frame) {
   keeper* k = &((keepers*)user)->jumps;
   const bool alone = k->count % 2 == 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * falling_root.c - where a flight ends: safeguarded Newton iteration.
+ * falling_root.c - end of a flight, by a safeguarded Newton iteration.
  */
 #include "measure/falling_root.h"
 
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Bisection alone needs 53 turns from a bracket of the size of its root; a Newton step that
- * fails to halve the bracket is followed by a bisection, so twice that is enough. */
+/* Bisection alone needs 53 iterations from a bracket of the size of its root. A Newton step that does not halve
+ * the bracket is followed by a bisection, so twice that is enough. */
 enum { TURNS = 128 };
 
 double saltusi_falling_root(saltusi_flight flight, const void* data, double lo, double hi,

@@ -5,8 +5,8 @@
  *
  *   v' = -2 + 4 sin(pi t) + lambda,  q >= 0,  e = 1/2,  q(0) = v(0) = 0
  *
- * It rests until the force turns upward at t = 1/6. A flight from (t0, 0, v0) is, with s = t - t0,
- * a0 = -2 + 4 sin(pi t0), x = pi s,
+ * It rests until the total force changes sign at t = 1/6. A flight from (t0, 0, v0) is, with s = t - t0, a0 = -2 + 4
+ * sin(pi t0), x = pi s,
  *
  *   v = v0 + a0 s + 4/pi   [cos(pi t0) (1 - cos x) - sin(pi t0) (x - sin x)]
  *   q = v0 s + a0 s^2/2 + 4/pi^2 [cos(pi t0) (x - sin x) - sin(pi t0) (x^2/2 - 1 + cos x)]
@@ -34,7 +34,7 @@ static void force(const void* self, const saltus_point* at, double* F) {
   F[0] = steady + swing * sin(pi * at->t);
 }
 
-/* Of the steady part; the rest of the force does work on the system. */
+/* Potential of the constant part; the rest of the force is external. */
 static double potential(const void* self, const saltus_point* at) {
   (void)self;
   return -steady * at->q[0];
@@ -53,7 +53,7 @@ static const saltus_system_ops ops = {
 
 /* ---- motion ------------------------------------------------------------------------------ */
 
-/* x - sin x; the difference of the two loses digits below 1, the series does not. */
+/* x - sin x; below 1 by its series, since the difference suffers from cancellation. */
 static double sine_rest(double x) {
   if (fabs(x) > 1.0) {
     return x - sin(x);
@@ -85,7 +85,7 @@ static void fly(const void* data, double s, double x[2]) {
   x[1] = piece->v + a0 * s + swing / pi * (cosine * 2.0 * half * half - sine * third);
 }
 
-/* The next impact: march to the first point below the floor, then refine. */
+/* Time of the next impact: scan to the first point below the floor, then refine. */
 static double flight_time(const saltusi_flight_segment* piece) {
   double x[2];
   double s = scan;

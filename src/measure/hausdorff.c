@@ -11,15 +11,13 @@
  *   above   the distance to one segment s is convex, so on a segment [x, y] of A
  *             sup dist(., B) <= min_s max(dist(x, s), dist(y, s))
  *
- * The upper bound is exact when one s serves the whole piece, which the Lipschitz bound
- * (dist(x) + dist(y) + |x - y|) / 2 never is: equal graphs need no splitting at all, and a long
- * flat stretch is not cut down to the tolerance. A piece is split where a vertex of B projects onto
- * it, every second time in the middle so that lengths halve.
+ * The upper bound is exact if one s is the nearest segment of the whole part; the Lipschitz bound (dist(x) + dist(y)
+ * + |x - y|) / 2 never is. Equal graphs need no splitting, and a long flat part is not split down to the tolerance. A
+ * part is split where a vertex of B projects onto it, and every second time in the middle, so that lengths halve.
  *
- * Both minima over s are searches in a binary tree of bounding boxes over blocks of consecutive
- * segments. They start from the segment that served the neighbour and end as soon as the answer
- * cannot matter, so most take no step in the tree. Graphs that are far apart cost no more: a block
- * is left out by its whole box, not by its time alone.
+ * Both minima over s are searches in a binary tree of bounding boxes over blocks of consecutive segments. They start
+ * from the nearest segment of the neighbour and end as soon as the result cannot change the bounds, so most visit no
+ * node of the tree. Distant graphs cost no more: blocks are excluded by their whole boxes, not by time alone.
  */
 #include "saltus/measure.h"
 
@@ -44,13 +42,13 @@ typedef struct hausdorff_tree {
   int leaves; /* a power of two */
 } hausdorff_tree;
 
-/* The end points of a piece of the other graph; y NULL: a single point. */
+/* End points of a part of the other graph; y NULL: a single point. */
 typedef struct hausdorff_segment {
   const double* x;
   const double* y;
 } hausdorff_segment;
 
-/* A segment and the bound it gives. */
+/* A segment and its bound. */
 typedef struct hausdorff_result {
   double distance;
   int segment;
@@ -60,8 +58,8 @@ static const double* point_of(const hausdorff_tree* T, int i) {
   return T->points + (size_t)(i < T->count ? i : T->count - 1) * (size_t)T->width;
 }
 
-/* max_i |c_i + e_i u| and the slope of the largest term; among equal terms the one that matters for
- * moving in direction `side`. */
+/* max_i |c_i + e_i u| and the slope of the largest term; among equal terms the one that is largest in direction
+ * `side`. */
 static double envelope(int width, const double* c, const double* e, double u, int side,
                        double* slope) {
   double most = -1.0;
@@ -78,9 +76,9 @@ static double envelope(int width, const double* c, const double* e, double u, in
   return most;
 }
 
-/* Smallest d(p, a + u (b - a)) over 0 <= u <= 1 and the u that takes it. A convex piecewise linear
- * function of u: the falling line at the left and the rising line at the right are intersected,
- * the intersection replaces one of them. Every turn drops a line, so there are at most 2 width. */
+/* Smallest d(p, a + u (b - a)) over 0 <= u <= 1 and its u. The distance is convex and piecewise linear in u. The
+ * decreasing line at the left and the increasing line at the right are intersected; the intersection replaces one
+ * of them. Each iteration eliminates a line, so there are at most 2 width. */
 static double point_segment(int width, const double* p, const double* a, const double* b,
                             double* u_out) {
   double c[WIDTH];
@@ -133,7 +131,7 @@ static double point_segment(int width, const double* p, const double* a, const d
   return best;
 }
 
-/* max(dist(x, s), dist(y, s)) for segment s of T; larger than `enough` only means that. */
+/* max(dist(x, s), dist(y, s)) for segment s of T; a value above `enough` is only a lower bound. */
 static double piece_segment(const hausdorff_tree* T, hausdorff_segment P, int s, double enough) {
   double u;
   double d = point_segment(T->width, P.x, point_of(T, s), point_of(T, s + 1), &u);
@@ -165,7 +163,7 @@ static void search_leaf(const hausdorff_tree* T, hausdorff_segment P, int node,
   int first = (node - T->leaves) * BLOCK;
   int last = first + BLOCK < T->segments ? first + BLOCK : T->segments;
   for (int s = first; s < last; s++) {
-    /* the time alone often decides */
+    /* the difference in time is often sufficient */
     double early = point_of(T, s)[0] - P.x[0];
     double late = P.x[0] - point_of(T, s + 1)[0];
     if (early >= best->distance || late >= best->distance) {
@@ -179,7 +177,7 @@ static void search_leaf(const hausdorff_tree* T, hausdorff_segment P, int node,
   }
 }
 
-/* Improves `best` to the smallest bound over all segments, or to one not above `enough`. */
+/* Improves `best` to the smallest bound over all segments, or to the first one not above `enough`. */
 static void search(const hausdorff_tree* T, hausdorff_segment P, double enough,
                    hausdorff_result* best) {
   struct {
@@ -236,7 +234,7 @@ static int leaf_count(const saltus_graph* graph) {
 static void leaf_box(const hausdorff_tree* T, int leaf, double* box) {
   int width = T->width;
   for (int i = 0; i < width; i++) {
-    /* the empty box: nothing is near to it */
+    /* empty box, at infinite distance */
     box[i] = INFINITY;
     box[width + i] = -INFINITY;
   }
@@ -279,7 +277,7 @@ static hausdorff_tree build(const saltus_graph* graph, double* boxes) {
 typedef struct task {
   const hausdorff_tree* A;
   const hausdorff_tree* B;
-  int* near; /* [A count] a segment of B near to each vertex of A */
+  int* near; /* [A count] segment of B close to each vertex of A */
   double rtol, atol;
   double best; /* lower bound so far, of both directions */
 } task;
@@ -314,7 +312,7 @@ static void between(int width, const double* a, const double* b, double u, doubl
   }
 }
 
-/* Where to split: opposite a vertex of B between the two near segments if there is one. */
+/* Parameter of the split: at the projection of a vertex of B between the two nearest segments, if there is one. */
 static double split_at(const task* w, const hausdorff_part* p, const double* x, const double* y) {
   double middle = 0.5 * (p->u0 + p->u1);
   if (p->depth % 2 == 1 || p->near0 == p->near1) {
@@ -328,7 +326,7 @@ static double split_at(const task* w, const hausdorff_part* p, const double* x, 
   return u > p->u0 && u < p->u1 ? u : middle;
 }
 
-/* Raises the lower bound until the segment a-b of A cannot hold a point above the tolerance. */
+/* Raises the lower bound until the segment a-b of A has no point above it by more than the tolerance. */
 static void visit_segment(task* w, const double* a, const double* b, hausdorff_part whole) {
   int width = w->A->width;
   double x[WIDTH] = {0};
@@ -390,7 +388,7 @@ static bool valid(const saltus_graph* graph) {
   return true;
 }
 
-/* Everything a call needs, in one block. */
+/* Workspace of a call, in one block. */
 typedef struct hausdorff_layout {
   double* boxes[2];
   int* near[2];
@@ -427,7 +425,7 @@ saltus_status saltus_hausdorff(const saltus_graph* a, const saltus_graph* b,
   hausdorff_tree A = build(a, L.boxes[0]);
   hausdorff_tree B = build(b, L.boxes[1]);
 
-  /* vertices of both graphs first: the higher the lower bound, the less is split */
+  /* vertices of both graphs first: a higher lower bound saves splits */
   task ab = {&A, &B, L.near[0], tolerance.rtol, tolerance.atol, 0.0};
   visit_vertices(&ab);
   task ba = {&B, &A, L.near[1], tolerance.rtol, tolerance.atol, ab.best};

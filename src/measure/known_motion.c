@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * known_motion.c - the list of reference problems, and what is asked of their motions.
+ * known_motion.c - the list of reference problems, and queries of their motions.
  */
 #include "saltus/known_motion.h"
 
@@ -31,9 +31,9 @@ enum {
   TEXT = 32 /* bytes of a label */
 };
 
-/* Nearer to an accumulation than this, jumps are neither listed nor drawn. */
+/* Within this time of an accumulation, jumps are neither listed nor drawn. */
 static const double finest = 1e-12; /* s */
-/* A time this near to a sample is meant to be it. */
+/* Times within this distance of a sample are equal to it. */
 static const double same_time = 1e-9; /* s */
 
 int saltus_known_motion_count(void) {
@@ -251,7 +251,7 @@ int saltus_known_motion_samples(const saltus_known_motion* problem, const double
 
 /* ---- motion ------------------------------------------------------------------------------ */
 
-/* The last piece that starts at t or before. */
+/* The last segment that starts at t or before. */
 static const saltusi_flight_segment* piece_at(const saltus_known_motion* problem, double t) {
   int low = 0;
   int high = problem->piece_count;
@@ -319,7 +319,7 @@ int saltus_known_motion_jumps(const saltus_known_motion* problem, double t_end, 
   return count;
 }
 
-/* A graph being written; past the capacity it is only counted. */
+/* A graph during writing; points beyond the capacity are counted only. */
 typedef struct known_motion_pen {
   const saltus_known_motion* problem;
   int coordinate;
@@ -334,7 +334,7 @@ static void draw(known_motion_pen* p, const saltusi_flight_segment* piece, doubl
   bool straight = piece->t >= p->problem->rest ||
                   !p->problem->family->curved(p->problem, p->coordinate, p->which);
   double length = t_stop - piece->t;
-  /* a point more than needed does no harm, a point less does: hence the margin */
+  /* the margin avoids that rounding drops a point; an additional point does no harm */
   int spans = straight ? 1 : (int)ceil(length / p->dt * (1.0 - 1e-12));
   spans = spans > 1 ? spans : 1;
   for (int k = 0; k <= spans; k++, p->count++) {

@@ -5,15 +5,15 @@
  *
  *   e_q = q(t_k + h) - q_{k+1},    e_v = v(t_k + h) - v_{k+1}       (Acary 2009, section 4)
  *
- * Index sets of contacts: I_k those that the scheme took for active, I(t) those closed at an instant,
- * I_* those that impact within the step in the exact motion, given by the caller.
+ * Index sets of contacts: I_k those that are active in the scheme, I(t) those closed at an instant, I_* those that
+ * impact within the step in the exact motion, given by the caller.
  */
 #ifndef SALTUSI_LOCAL_ERROR_H
 #define SALTUSI_LOCAL_ERROR_H
 
 #include "saltus/scheme.h"
 
-enum { SALTUSI_LOCAL_MAX = 8 }; /* coordinates and contacts of a system under this instrument */
+enum { SALTUSI_LOCAL_MAX = 8 }; /* largest number of coordinates and contacts */
 
 typedef struct saltusi_local_def {
   const saltus_system* system;

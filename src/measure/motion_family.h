@@ -16,14 +16,14 @@
 
 typedef struct saltusi_flight_segment {
   double t;    /* s, start */
-  double q, v; /* just after t, of the coordinate that moves */
+  double q, v; /* just after t, of the moving coordinate */
   bool jump;   /* v jumps at t */
 } saltusi_flight_segment;
 
 typedef struct saltusi_motion_family {
   saltus_known_motion_info info;
-  int size, size_min, size_max; /* N when none is given, and its range; size_max 0: no size */
-  const void* data;             /* the family's own constants */
+  int size, size_min, size_max; /* default N and its range; size_max 0: no size */
+  const void* data;             /* constants of the family */
 
   const saltus_system_ops* ops; /* self is the saltus_known_motion */
   unsigned traits;
@@ -36,11 +36,11 @@ typedef struct saltusi_motion_family {
   int piece_capacity;
   /* Writes q0, v0, the segments and other values that differ from the defaults. */
   void (*setup)(saltus_known_motion* problem);
-  /* NULL if the motion is given by samples or not at all. x = q, v of one coordinate at t, which
-   * lies in the piece or at its end. */
+  /* NULL if the motion is given by samples or not at all. x = q, v of one coordinate at t, which is in the segment
+   * or at its end. */
   void (*at)(const saltus_known_motion* problem, const saltusi_flight_segment* piece, double t,
              int coordinate, double x[2]);
-  /* Whether the graph (which = 0 position, 1 velocity) needs points inside a piece. */
+  /* True if the graph (which = 0 position, 1 velocity) needs points inside of a segment. */
   bool (*curved)(const saltus_known_motion* problem, int coordinate, int which);
 } saltusi_motion_family;
 
@@ -55,7 +55,7 @@ struct saltus_known_motion {
 
   saltusi_flight_segment* pieces; /* [piece_count] */
   int piece_count;
-  double rest;        /* s, all is at rest from here: start of the last piece; else INFINITY */
+  double rest; /* s, start of the last segment if all is at rest from there on; else INFINITY */
   double known_until; /* s, INFINITY by default */
 
   int sample_count;
@@ -67,7 +67,7 @@ struct saltus_known_motion {
   size_t bytes;
 };
 
-/* Appends a piece; past the capacity it is dropped and the motion ends there. */
+/* Appends a segment; beyond the capacity it is dropped and the motion ends there. */
 void saltusi_motion_push(saltus_known_motion* problem, saltusi_flight_segment piece);
 
 extern const saltusi_motion_family saltusi_motion_ball;
@@ -80,7 +80,7 @@ extern const saltusi_motion_family saltusi_motion_column;
 extern const saltusi_motion_family saltusi_motion_stack;
 extern const saltusi_motion_family saltusi_motion_chain;
 
-/* The bouncing ball's motion, which the column of one and the stack share. */
+/* Motion of the bouncing ball, common to the column of one ball and the stack. */
 enum { SALTUSI_BALL_PIECES = 64 };
 void saltusi_ball_segments(saltus_known_motion* problem);
 void saltusi_ball_at(const saltusi_flight_segment* piece, double t, double x[2]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * norms.c - grid norms of errors and the order read off from them.
+ * norms.c - grid norms of errors and the order of convergence from their slope.
  *
  *   ||e||_p   = (sum_i h_i |e_i|^p)^(1/p),  h_i = t_i - t_{i-1}     (Acary 2009, (21))
  *   ||e||_inf = max_i |e_i|
@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* Largest absolute component. A NaN wins: a lost value must not look like a small error. */
+/* Largest absolute component; NaN if one is NaN, so that it does not count as a small error. */
 static double largest(size_t n, const double* e) {
   double most = 0.0;
   for (size_t i = 0; i < n; i++) {

@@ -10,11 +10,11 @@
  *   psi = e^(-z s) sin(w s) / w
  *   phi = integral of psi = (1 - e^(-z s) (cos w s + z/w sin w s)) / w0^2
  *
- * a flight from (q, v) is  q + v psi + b phi  with  b = f0 - k q. For short times phi comes from
- * its power series; flights of 1e-15 s are as accurate as long ones that way.
+ * a flight from (q, v) is  q + v psi + b phi  with  b = f0 - k q. For short times phi is evaluated by its power
+ * series; flights of 1e-15 s are then as accurate as long ones.
  *
- * Without preload impacts are half a period pi/w apart. With f0 < 0 they accumulate; the flight
- * times are summed with compensation until they no longer matter, the rest is a geometric series.
+ * Without preload impacts are half a period pi/w apart. With f0 < 0 they accumulate; the flight times are summed with
+ * compensation until they are below rounding; the rest is a geometric series.
  */
 #include "measure/falling_root.h"
 #include "measure/motion_family.h"
@@ -60,7 +60,7 @@ static double potential(const void* self, const saltus_point* at) {
   return (0.5 * stiffness() * at->q[0] - data_of(self)->f0) * at->q[0];
 }
 
-/* Of the damper. */
+/* Power of the damper. */
 static void power(const void* self, const saltus_point* at, double out[2]) {
   out[0] = -data_of(self)->c * at->v[0] * at->v[0];
   out[1] = 0.0;
@@ -116,12 +116,12 @@ static double flight_time(const oscillator_parameters* p, const oscillator_fligh
   if (p->f0 == 0.0) {
     return f->q == 0.0 ? pi / f->w : (0.5 * pi + atan(f->z / f->w)) / f->w;
   }
-  /* the apex, and half a period later, when it is surely over */
+  /* the apex, and half a period later, when the flight has ended */
   double apex = atan2(f->v * f->w, f->v * f->z - f->b) / f->w;
   return saltusi_falling_root(fly, f, apex, apex + pi / f->w, f->q == 0.0 ? 2.0 * apex : 0.0);
 }
 
-/* Bouncing without preload never ends; it is listed for this long. */
+/* Impacts without preload continue for ever; they are listed for this long. */
 static const double horizon = 100.0; /* s */
 /* Flights from slower rebounds last 1e-15 s, about the spacing of doubles at t_acc. */
 static const double slowest = 1e-14; /* m/s */

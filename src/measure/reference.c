@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * reference.c - what a run can be compared with: a reference problem or a stored motion.
+ * reference.c - references of a run: a reference problem or a stored motion.
  */
 #include "measure/convergence.h"
 
@@ -73,7 +73,8 @@ static int step_graph(const saltusi_stored_motion* stored, int velocity, int las
   return 2 * last + 1;
 }
 
-/* Positions as a polyline. Velocities as a polyline with filled jumps where these are known, as filled steps otherwise. */
+/* Positions as a polyline. Velocities as a polyline with filled jumps if these are known, otherwise as filled
+ * steps. */
 static int motion_graph(const void* self, int coordinate, int which, double t_end, double dt,
                         double* points, int capacity) {
   (void)dt;

@@ -14,7 +14,7 @@ double saltusi_unit_kinetic(const void* self, const saltus_point* at);
 /* No external forces and no prescribed motion. */
 void saltusi_no_power(const void* self, const saltus_point* at, double power[2]);
 
-/* Nothing depends on it: an nv x nv matrix or an nv vector of zeros. */
+/* Zero derivative: an nv x nv matrix or an nv vector of zeros. */
 void saltusi_zero_matrix(const void* self, const saltus_point* at, double* A);
 void saltusi_zero_vector(const void* self, const saltus_point* at, double* x);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * measure.c - see measure.h. Calls such as max(q) are cut out of the text, each becomes an item, and what is left is a formula
- * of the items: "max(q)/last(h)" is "item_0/item_1".
+ * measure.c - see measure.h. A call such as max(q) is replaced in the text by an item; the rest of the text is a
+ * formula of the items: "max(q)/last(h)" is "item_0/item_1".
  */
 #include "sweep/measure.h"
 
@@ -31,13 +31,13 @@ static const struct {
 
 enum { FOLDS = sizeof folds / sizeof folds[0], WEAR = FOLDS - 1 };
 
-/* One measure while it is read. */
+/* One measure during parsing. */
 typedef struct measure_reader {
   const char* text;
   saltusi_pool* pool;
   saltus_log log;
   saltusi_measures* out;
-  char* left; /* what is left of the text */
+  char* left; /* text with calls replaced by items */
   size_t left_length;
 } measure_reader;
 
@@ -47,7 +47,7 @@ static saltus_status refuse(const measure_reader* r, const char* why, const char
   return SALTUS_ERR_INPUT;
 }
 
-/* A copy without the spaces around it. */
+/* A copy without leading and trailing spaces. */
 static char* cut(saltusi_pool* pool, const char* from, size_t length) {
   while (length > 0 && from[0] == ' ') {
     from++;
@@ -63,7 +63,7 @@ static char* cut(saltusi_pool* pool, const char* from, size_t length) {
   return text;
 }
 
-/* "impact of floor": the word, and the name behind " of " or NULL. */
+/* "impact of floor": the word, and the name after " of ", or NULL. */
 static char* part_of(char* text, char** word) {
   *word = text;
   char* of = strstr(text, " of ");
@@ -111,7 +111,7 @@ static saltus_status read_events(const measure_reader* r, char* argument, const 
   return SALTUS_OK;
 }
 
-/* The item of one call: what stands between its parentheses. */
+/* Reads the item of one call from the text between its parentheses. */
 static saltus_status read_item(const measure_reader* r, int fold, char* argument,
                                const char* second, saltusi_item* item) {
   *item = (saltusi_item){.fold = folds[fold].fold, .place = -1, .output = -1};
@@ -167,7 +167,7 @@ static void keep(measure_reader* r, const char* text, size_t length) {
   r->left_length += length;
 }
 
-/* A call that is not an item, or a name: as it stands. */
+/* Index of the function of a call; -1: a name, or a call that is no item. */
 static int find_fold(const char* word, size_t length) {
   for (int i = 0; i < FOLDS; i++) {
     if (strlen(folds[i].word) == length && memcmp(folds[i].word, word, length) == 0) {
@@ -177,7 +177,7 @@ static int find_fold(const char* word, size_t length) {
   return -1;
 }
 
-/* The end of the parentheses that open here, and the first comma between them; NULL: they do not end. */
+/* End of the parentheses that open here, and the first comma between them; NULL: they do not close. */
 static const char* matching(const char* open, const char** comma, int* commas) {
   int depth = 0;
   *comma = NULL;
@@ -196,7 +196,7 @@ static const char* matching(const char* open, const char** comma, int* commas) {
   return NULL;
 }
 
-/* Takes a call out of the text, or keeps the word; returns what is behind it, NULL after a failure. */
+/* Replaces a call by an item, or copies the word. Returns the text after it, NULL after a failure. */
 static const char* take_word(measure_reader* r, const char* word, saltus_status* status) {
   size_t length = 0;
   while (in_word(word[length])) {
@@ -235,7 +235,7 @@ static const char* take_word(measure_reader* r, const char* word, saltus_status*
   return end + 1;
 }
 
-/* "NAME=FORMULA": what is behind the name. */
+/* "NAME=FORMULA": the text after the name. */
 static const char* take_name(measure_reader* r, const char** name) {
   const char* text = r->text + strspn(r->text, " ");
   size_t length = 0;
@@ -405,7 +405,7 @@ static double output_of(const saltus_scene_view* view, int place, const double* 
   return values[place];
 }
 
-/* A formula with forces of joints is not a number without them. */
+/* A formula with forces of joints is NaN without them. */
 static saltus_status find_load(saltusi_item* item, const saltus_scene_view* view, saltus_log log) {
   const saltus_observables* o = view->observables;
   char label[200];

@@ -31,11 +31,11 @@ saltusi_measure_monitor_needs saltusi_measure_monitor_wants(const saltusi_measur
     needs.events =
         needs.events || item->subject == SALTUSI_OF_EVENTS || item->subject == SALTUSI_OF_IMPULSE;
   }
-  needs.events = needs.events || needs.steps; /* impacts cut a step */
+  needs.events = needs.events || needs.steps; /* impacts divide a step */
   return needs;
 }
 
-/* The place of an item among the values. */
+/* Index of an item among the values. */
 static int place_of(const saltusi_measure_monitor* w, const saltusi_item* item) {
   const saltus_observables* o = w->view->observables;
   const int all = o != NULL ? o->output_count : 0;
@@ -117,13 +117,13 @@ void saltusi_measure_monitor_free(saltusi_measure_monitor* watch) {
 
 /* ---- formulas of the scene ---- */
 
-/* Whether an item is looked at inside of steps; otherwise at frames, with mean forces. */
+/* True if an item is evaluated inside of steps; otherwise at frames, with mean forces. */
 static bool is_seen(const saltusi_measure_monitor* w, const saltusi_item* item) {
   return saltusi_item_is_function(item) &&
          (!item->loaded || saltusi_scheme_knows_forces(w->sim->scheme));
 }
 
-/* All values at a state; forces NULL: those of joints are not known. */
+/* All values at a state; forces NULL: those of joints are not available. */
 static void evaluate_with(saltusi_measure_monitor* w, double t, const double* q, const double* v,
                           const double* forces, double* out) {
   const saltus_observables* o = w->view->observables;
@@ -139,14 +139,14 @@ static void evaluate_with(saltusi_measure_monitor* w, double t, const double* q,
   }
 }
 
-/* The same at the state that the run has reached. */
+/* Likewise at the present state of the run. */
 static void evaluate(saltusi_measure_monitor* w, double t, const double* q, const double* v,
                      double* out) {
   const bool known = w->loads && saltusi_sim_joint_forces(w->sim, NULL, w->forces);
   evaluate_with(w, t, q, v, known ? w->forces : NULL, out);
 }
 
-/* All values inside the last step; NaN where the scheme fails to say. */
+/* All values inside of the last step; NaN if the scheme fails to evaluate it. */
 static void sample(saltusi_measure_monitor* w, double t, saltus_side side, double* out) {
   const saltusi_dense_query query = {.t = t, .side = side, .q = w->q, .v = w->v};
   if (saltusi_scheme_dense(w->sim->scheme, 2, &query) == SALTUS_OK) {
@@ -174,7 +174,7 @@ static void see_values(saltusi_measure_monitor* w, const double* values) {
   }
 }
 
-/* The largest value of sign * y between a and b, where the middle is above both ends: golden section. */
+/* Maximum of sign * y between a and b if the value between them is above both: golden section. */
 static double seek(saltusi_measure_monitor* w, int output, double sign, double a, double b,
                    double best) {
   static const double golden = 0.38196601125010515;
@@ -204,13 +204,13 @@ static double seek(saltusi_measure_monitor* w, int output, double sign, double a
   return fmax(best, fmax(y1, y2));
 }
 
-/* Three samples one after the other. */
+/* Three consecutive samples. */
 typedef struct window {
   double a, middle, b; /* s */
   bool first, last;    /* of its part of a step */
 } window;
 
-/* An extreme between the edge of a part and the sample next to it, higher than both: values rise from the edge inwards. */
+/* Maximum between the edge of a part and the next sample, above both: values increase from the edge inwards. */
 static double seek_edge(saltusi_measure_monitor* w, int output, double sign, double edge,
                         double inner, double best) {
   sample(w, edge + 1e-3 * (inner - edge), SALTUS_RIGHT, w->at);
@@ -219,7 +219,7 @@ static double seek_edge(saltusi_measure_monitor* w, int output, double sign, dou
              : best;
 }
 
-/* An extreme may lie between the outer ones of three samples. */
+/* Updates the extremes if one may lie between the outer two of three samples. */
 static void see_turn(saltusi_measure_monitor* w, const window* at) {
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
@@ -230,7 +230,7 @@ static void see_turn(saltusi_measure_monitor* w, const window* at) {
     const int k = w->values[i];
     const double sign = most ? 1.0 : -1.0;
     const double low = sign * w->low[k], middle = sign * w->middle[k], high = sign * w->high[k];
-    /* what a parabola through the three may reach must be above what is known */
+    /* the parabola through the three samples must be able to exceed the present extreme */
     const double bend = fmax(fabs(middle - low), fabs(middle - high));
     if (middle >= low && middle >= high && middle + bend > sign * w->sums[i].value) {
       see_extreme(&w->sums[i], item->fold, sign * seek(w, k, sign, at->a, at->b, middle));
@@ -265,7 +265,7 @@ static void integrate(saltusi_measure_monitor* w, double a, double b) {
   }
 }
 
-/* One part of a step without impacts. */
+/* Processes a part of a step without impacts. */
 static void see_part(saltusi_measure_monitor* w, double a, double b) {
   sample(w, a, SALTUS_RIGHT, w->low);
   see_values(w, w->low);
@@ -312,7 +312,7 @@ static void see_first(saltusi_measure_monitor* w, const double* values) {
   }
 }
 
-/* A step whose inside nobody knows: trapezoidal rule, values at its ends. */
+/* Processes a step without dense output: trapezoidal rule, values at its ends. */
 static void see_ends(saltusi_measure_monitor* w, double dt) {
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
@@ -346,7 +346,7 @@ static saltus_status see_step(void* user, double t, const double* q, const doubl
       from = cut;
     }
     see_part(w, from, t);
-    evaluate(w, t, q, v, w->high); /* after a jump at the very end */
+    evaluate(w, t, q, v, w->high); /* after a jump at the end of the step */
     see_values(w, w->high);
   } else {
     evaluate(w, t, q, v, w->high);
@@ -422,7 +422,7 @@ static double joint_size(const saltusi_measure_monitor* w, int joint, const salt
   return sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
 }
 
-/* A number between two frames: forces are means there. */
+/* Processes a number between two frames: forces are means over this time. */
 static void see_mean(saltusi_measure_monitor_sum* sum, saltusi_fold fold, double t, double value) {
   const double dt = sum->count > 0 ? t - sum->weight : 0.0;
   const bool sums = fold == SALTUSI_FOLD_MEAN || fold == SALTUSI_FOLD_INTEGRAL;
@@ -487,7 +487,7 @@ static double value_of(saltusi_measure_monitor* w, int i, const double* last) {
   case SALTUSI_OF_FORCE:
     return item->fold == SALTUSI_FOLD_MEAN ? sum->value / span : sum->value;
   case SALTUSI_OF_WEAR:
-    return sum->value + 0.0; /* nothing is 0, not -0 */
+    return sum->value + 0.0; /* avoids -0 */
   default:
     break;
   }
@@ -510,10 +510,10 @@ static double value_of(saltusi_measure_monitor* w, int i, const double* last) {
   }
 }
 
-/* A function of time or a force that is not a number has no measure; SALTUS_ERR_RANGE after a message. */
+/* SALTUS_ERR_RANGE with a message if a function of time or a force is not a number. */
 static saltus_status check_item(const saltusi_item* item, double value, saltus_log log) {
   if (!isnan(value) || (item->subject != SALTUSI_OF_FORCE && !saltusi_item_is_function(item))) {
-    return SALTUS_OK; /* an event that did not happen is NaN */
+    return SALTUS_OK; /* NaN: the event did not occur */
   }
   saltusi_log(log, SALTUS_LEVEL_ERROR, "measure: %s%.80s is not a number",
               item->subject == SALTUSI_OF_FORCE ? "force of "

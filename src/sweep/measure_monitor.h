@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * measure_monitor.h - the numbers of one run, while it goes.
+ * measure_monitor.h - computes the numbers of one run during the run.
  *
- * Formulas of the scene are looked at inside every step, between its impacts, where the scheme knows the motion there:
- * extremes are sought between samples, integrals are sums by Gauss. Of other schemes the ends of steps count. Forces are means
- * between steps, so extremes are those of such means, and their means exact; impulses, counts and times are those of events.
- * Formulas with forces of joints are evaluated inside steps by schemes that know forces there, with those means by the others.
+ * Formulas of the scene are evaluated inside of every step, between its impacts, if the scheme has dense output:
+ * extremes are searched between samples, integrals use Gauss' rule. With other schemes the ends of steps are used.
+ * Forces are means over steps: their extremes are those of the means, and their time averages are exact. Impulses,
+ * counts and times are those of events. Formulas with forces of joints are evaluated inside of steps if the scheme
+ * has forces there, and with the means otherwise.
  */
 #ifndef SALTUSI_SWEEP_MEASURE_MONITOR_H
 #define SALTUSI_SWEEP_MEASURE_MONITOR_H
@@ -16,7 +17,7 @@
 #include "system/evaluate.h"
 
 typedef struct saltusi_measure_monitor_sum {
-  double value; /* of the item, as it builds up */
+  double value; /* of the item so far */
   double weight;
   long long count;
 } saltusi_measure_monitor_sum;
@@ -26,8 +27,8 @@ typedef struct saltusi_measure_monitor {
   const saltus_scene_view* view;
   saltus_sim* sim;
   saltusi_measure_monitor_sum* sums; /* [item_count] */
-  int* values;        /* [item_count] places among the outputs of the scene and the gaps */
-  int value_count;    /* outputs of the scene and, where requested, gaps */
+  int* values;        /* [item_count] indices among the outputs of the scene and the gaps */
+  int value_count;    /* outputs of the scene and, if requested, gaps */
   int function_count; /* items that are functions of time */
   bool gaps, loads;   /* of contacts; forces of joints */
   bool integrates;
@@ -40,11 +41,11 @@ typedef struct saltusi_measure_monitor {
   size_t cut_count, cut_room;
   double begin, t; /* s, of the run and of the last step */
   bool begun;
-  bool lost; /* no memory for the times of impacts */
+  bool lost; /* out of memory for the times of impacts */
   saltus_failure failure;
 } saltusi_measure_monitor;
 
-/* What recorders a run needs. */
+/* Recorders that a run needs. */
 typedef struct saltusi_measure_monitor_needs {
   bool steps, events, frames;
   bool every; /* frames of every step */
@@ -52,13 +53,13 @@ typedef struct saltusi_measure_monitor_needs {
 
 saltusi_measure_monitor_needs saltusi_measure_monitor_wants(const saltusi_measures* measures);
 
-/* Room from the pool; SALTUS_ERR_MEMORY. */
+/* Memory is from the pool; SALTUS_ERR_MEMORY. */
 saltus_status saltusi_measure_monitor_start(saltusi_measure_monitor* watch,
                                             const saltusi_measures* measures,
                                             const saltus_scene_view* view, saltusi_pool* pool);
 saltus_recorder saltusi_measure_monitor_recorder(saltusi_measure_monitor* watch);
 
-/* The measures, [count]. SALTUS_ERR_RANGE after a message where a formula, a gap or a force is not a number. */
+/* The measures, [count]. SALTUS_ERR_RANGE with a message if a formula, a gap or a force is not a number. */
 saltus_status saltusi_measure_monitor_end(saltusi_measure_monitor* watch, saltusi_pool* pool,
                                           saltus_log log, double* values);
 void saltusi_measure_monitor_free(saltusi_measure_monitor* watch);

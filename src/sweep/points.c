@@ -204,7 +204,7 @@ static double drawn_value(const saltusi_sweep_axis* axis, double u) {
   }
 }
 
-/* Number `sample` of an axis that is drawn, in (0, 1). */
+/* Random value number `sample` of an axis, in (0, 1). */
 static double draw(const saltusi_sweep_points* p, int drawn, uint64_t sample) {
   const uint32_t stream = 2U * (uint32_t)drawn;
   if (p->sampling == SALTUS_SAMPLING_SOBOL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * points.h - the axes of a sweep, from their text to the values of a run.
+ * points.h - the axes of a sweep: parsing, and the values of a run.
  */
 #ifndef SALTUSI_SWEEP_POINTS_H
 #define SALTUSI_SWEEP_POINTS_H
@@ -23,7 +23,7 @@ typedef struct saltusi_sweep_axis {
   saltusi_sweep_axis_kind kind;
   double a, b;
   const double* values; /* [count] of a list */
-  int count;            /* of a range or a list; 0: drawn */
+  int count;            /* of a range or a list; 0: random */
   bool log;             /* of a range */
 } saltusi_sweep_axis;
 
@@ -35,11 +35,11 @@ typedef struct saltusi_sweep_points {
   uint64_t seed;
 } saltusi_sweep_points;
 
-/* SALTUS_ERR_INPUT after a message that names the axis. */
+/* SALTUS_ERR_INPUT with a message that names the axis. */
 saltus_status saltusi_axis_parse(const char* text, saltusi_pool* pool, saltus_log log,
                                  saltusi_sweep_axis* axis);
 
-/* A constant formula; false, without a message: it is none. */
+/* Reads a constant formula; false, without a message, for other text. */
 bool saltusi_sweep_number(const char* text, size_t length, double* value);
 
 void saltusi_points_at(const saltusi_sweep_points* points, long long run, double* values);

@@ -42,8 +42,8 @@ double saltusi_random_unit(uint64_t bits) {
   return ((double)(bits >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Four rounds of Feistel's network on twice `half` bits; values beyond the count walk on until they are inside (Black and
- * Rogaway, CT-RSA 2002), at most four times as often as not on average. */
+/* Feistel network of four rounds on twice `half` bits. Values beyond the count are permuted again until they are
+ * inside (cycle walking; Black and Rogaway, CT-RSA 2002): at most four permutations on average. */
 uint64_t saltusi_random_place(uint64_t seed, uint32_t stream, uint64_t count, uint64_t i) {
   assert(i < count);
   unsigned half = 1;
@@ -68,7 +68,8 @@ uint64_t saltusi_random_place(uint64_t seed, uint32_t stream, uint64_t count, ui
   return x;
 }
 
-/* A start of four digits (Abramowitz and Stegun, 26.2.23), then Halley's method on the side where nothing cancels. */
+/* Initial value of four digits (Abramowitz and Stegun, 26.2.23), then Halley's method on the tail without
+ * cancellation. */
 double saltusi_normal_quantile(double p) {
   assert(p > 0.0 && p < 1.0);
   const double tail = p < 0.5 ? p : 1.0 - p;

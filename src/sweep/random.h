@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * random.h - random numbers as a function of a seed and a counter, so that number i does not depend on the caller.
+ * random.h - counter-based random numbers: number i is a function of seed and counter alone.
  */
 #ifndef SALTUSI_SWEEP_RANDOM_H
 #define SALTUSI_SWEEP_RANDOM_H
@@ -11,16 +11,16 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw, Parallel random numbers: as easy as 1, 2, 3, SC 2011). */
 void saltusi_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* 64 bits of stream `stream` at place `place`. */
+/* 64 bits of stream `stream` at index `place`. */
 uint64_t saltusi_random_bits(uint64_t seed, uint32_t stream, uint64_t place);
 
-/* In (0, 1), never an end: (k + 1/2) / 2^53. */
+/* Number in the open interval (0, 1): (k + 1/2) / 2^53. */
 double saltusi_random_unit(uint64_t bits);
 
-/* A permutation of 0 .. count - 1 without a table: place of i. count from 1 to 2^62. */
+/* Image of i under a permutation of 0 .. count - 1 that needs no table. count from 1 to 2^62. */
 uint64_t saltusi_random_place(uint64_t seed, uint32_t stream, uint64_t count, uint64_t i);
 
-/* The value below which a standard normal one lies with probability p, 0 < p < 1, to rounding. */
+/* Quantile of the standard normal distribution at 0 < p < 1, to rounding. */
 double saltusi_normal_quantile(double p);
 
 /* Coordinate `axis` (0 ..) of point i of Sobol's sequence, as 32 bits; direction numbers of Joe and Kuo, SIAM J. Sci. Comput.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep.c - the runs of a sweep. The text of the scene is read once; every run makes a scene like it with its own values, and
- * shares nothing else with others.
+ * sweep.c - the runs of a sweep. The text of the scene is parsed once. Every run has its own copy of the scene with
+ * its own values and shares nothing else with others.
  */
 #include "saltus/sweep.h"
 
@@ -24,18 +24,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs of one job: so few that the last jobs of a call end together, so many that asking for one costs nothing. */
+/* Runs of one job: few enough that the last jobs of a call end at about the same time, and many enough that
+ * scheduling costs nothing. */
 enum { CHUNK = 8, VALUE_TEXT = 32 };
 
 struct saltus_sweep {
-  saltusi_pool pool; /* owns everything but the scene, this struct too */
+  saltusi_pool pool; /* owns all data except the scene, this struct included */
   saltus_sweep_def def;
   saltus_run_def run;
   saltusi_sweep_points points;
   saltusi_measures measures;
   saltus_scene_output* outputs; /* [output_count] formulas of the measures */
   int output_count;
-  saltus_scene* scene; /* that all others are like */
+  saltus_scene* scene; /* template of the scenes of all runs */
   saltus_sweep_view view;
   saltusi_thread_pool* team;
 };
@@ -56,7 +57,7 @@ void saltus_sweep_point(const saltus_sweep* sweep, long long run, double* values
 
 /* ---- one run ---- */
 
-/* The first thing that a run complains about. */
+/* First error of a run. */
 typedef struct complaint {
   char* text; /* [SALTUS_SWEEP_REASON] */
 } complaint;
@@ -69,7 +70,7 @@ static void hear(void* user, saltus_level level, const char* text) {
   }
 }
 
-/* Ends a run that takes too long. */
+/* Time limit of a run. */
 typedef struct limit {
   double most; /* s of computing time of this thread */
   bool reached;
@@ -305,7 +306,7 @@ static saltus_status read_axes(saltus_sweep* s) {
   return SALTUS_OK;
 }
 
-/* Whether a text is the name of an output that bodies have without a formula, as momentum.x. */
+/* True for the name of an output that bodies have without a formula, such as momentum.x. */
 static bool is_of_bodies(const saltus_sweep* s, const char* text) {
   const saltus_observables* o = saltus_scene_get_view(s->scene)->observables;
   for (int i = 0; o != NULL && i < o->output_count && strchr(text, '.') != NULL; i++) {
@@ -346,7 +347,7 @@ static saltus_status open_scene(saltus_sweep* s) {
   return saltus_scene_create(&plain, &s->scene);
 }
 
-/* The scene with the values of the first run: whatever is wrong with axes, formulas and settings is seen here. */
+/* The scene with the values of the first run; errors in axes, formulas and settings are detected here. */
 static saltus_status read_scene(saltus_sweep* s) {
   const saltus_sweep_def* def = &s->def;
   double* values = SALTUSI_TAKE(&s->pool, double, def->axis_count + 1);
@@ -379,7 +380,7 @@ static uint64_t hash_text(uint64_t hash, const char* text) {
   return saltusi_hash(hash, text != NULL ? text : "", (text != NULL ? strlen(text) : 0) + 1);
 }
 
-/* Scene, axes, seed, measures and settings; not threads, limits and places of files. */
+/* Hash of scene, axes, seed, measures and settings; without threads, limits and paths of files. */
 static uint64_t fingerprint(const saltus_sweep* s) {
   const saltus_sweep_def* def = &s->def;
   uint64_t hash = hash_text(SALTUSI_HASH_START, saltus_scene_get_view(s->scene)->text);

@@ -3,9 +3,9 @@
  *
  * table.c - rows of a sweep in a file.
  *
- * A head of text lines, filled up to a multiple of 4096 bytes, and then row after row, each at the place of its run: check sum
- * (8 bytes), status (8), reason (160), values (8 each), in the byte order of the machine, which the head names. A row counts
- * when its check sum is that of its run and bytes. Places that were never written are holes.
+ * A head of text lines, padded to a multiple of 4096 bytes, is followed by the rows, each at the offset of its run:
+ * checksum (8 bytes), status (8), reason (160), values (8 each), in the byte order of the machine, which the head
+ * names. A row is valid if its checksum is that of its run and bytes. Offsets that were never written are holes.
  */
 #include "base/hash.h"
 #include "base/log.h"
@@ -31,7 +31,7 @@ enum { PAGE = 4096, HEAD_MOST = 1 << 24, FIXED = 16 + SALTUS_SWEEP_REASON, COLUM
 static const uint64_t order_mark = UINT64_C(0x0102030405060708);
 
 struct saltus_sweep_table {
-  saltusi_pool pool; /* everything, this struct too */
+  saltusi_pool pool; /* owns all data, this struct included */
   saltus_sweep_head head;
   char* path;
   int file;
@@ -68,7 +68,7 @@ static bool write_all(int file, const char* bytes, size_t count, off_t at) {
   return true;
 }
 
-/* How many bytes were there. */
+/* Number of bytes read. */
 static ssize_t read_all(int file, char* bytes, size_t count, off_t at) {
   size_t got = 0;
   while (got < count) {
@@ -190,7 +190,7 @@ static saltus_status read_columns(saltus_sweep_table* t, char* at) {
   if (names == NULL || counts == NULL || logs == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  long long grid = 1; /* never more than one above that of the head: h->grid / grid then is 0 */
+  long long grid = 1; /* at most one above that of the head: h->grid / grid is 0 then */
   bool drawn = false;
   for (int i = 0; i < columns; i++) {
     int log = 0;
@@ -260,8 +260,8 @@ static saltus_status read_head(saltus_sweep_table* t) {
 
 /* ---- life ---- */
 
-/* The head is written under a name of its own, in `name`, and gets that of the table when it is whole: a process that is killed in between leaves no table,
- * instead of one that is cut. */
+/* The head is written to a file of another name, in `name`, which is renamed to the table when complete. A process
+ * that is killed in between leaves no truncated table. */
 static saltus_status open_new(saltus_sweep_table* t, char** name) {
   const size_t room = strlen(t->path) + 32;
   *name = saltusi_pool_take(&t->pool, room, 1);
@@ -269,7 +269,7 @@ static saltus_status open_new(saltus_sweep_table* t, char** name) {
     return SALTUS_ERR_MEMORY;
   }
   enum { ATTEMPTS = 100 };
-  for (int i = 0; i < ATTEMPTS; i++) { /* a killed process may have had this number */
+  for (int i = 0; i < ATTEMPTS; i++) { /* a killed process may have used this number */
     snprintf(*name, room, "%s.%ld-%d.head", t->path, (long)getpid(), i);
     t->file = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (t->file >= 0 || errno != EEXIST) {
@@ -279,7 +279,7 @@ static saltus_status open_new(saltus_sweep_table* t, char** name) {
   return t->file < 0 ? fail(t->log, t->path, strerror(errno)) : SALTUS_OK;
 }
 
-/* False with errno when there is a table of this name. Where files have one name each it is taken from the new one. */
+/* False with errno if a table of this name exists. On file systems without hard links the new file is renamed. */
 static bool name_table(const char* name, const char* path) {
   if (link(name, path) == 0) {
     (void)unlink(name);
@@ -317,7 +317,7 @@ saltus_status saltus_sweep_table_create(const char* path, const saltus_sweep_vie
                ? fail(log, path, "another process writes it")
                : status;
   status = status == SALTUS_OK ? write_head(t, view, about) : status;
-  status = status == SALTUS_OK ? read_head(t) : status; /* names of its own */
+  status = status == SALTUS_OK ? read_head(t) : status; /* with its own names */
   status =
       status == SALTUS_OK && !name_table(name, path) ? fail(log, path, strerror(errno)) : status;
   if (status != SALTUS_OK) {
