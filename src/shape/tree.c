@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tree.c - see tree.h. Leaves are put where the sum of the areas of all boxes grows least (Goldsmith and Salmon, IEEE
- * Computer Graphics and Applications 7 (1987) 14-20).
+ * tree.c - see tree.h. A leaf is inserted at the node with the smallest increase of the sum of surface areas
+ * (Goldsmith and Salmon, IEEE Computer Graphics and Applications 7 (1987) 14-20).
  */
 #include "shape/tree.h"
 
@@ -18,7 +18,7 @@ static saltusi_bounds join(const saltusi_bounds* a, const saltusi_bounds* b) {
   return c;
 }
 
-/* Half of it. In the plane boxes have no depth, and this is their outline. */
+/* Half of the surface area. In the plane boxes have no depth, and this is half of their perimeter. */
 static double area(const saltusi_bounds* b) {
   const double x = b->high[0] - b->low[0], y = b->high[1] - b->low[1], z = b->high[2] - b->low[2];
   return x * y + y * z + z * x;
@@ -40,7 +40,7 @@ void saltusi_tree_clear(saltusi_tree* tree, int leaves) {
   }
 }
 
-/* Boxes from a node up to the root. */
+/* Updates the boxes from a node up to the root. */
 static void refit(saltusi_tree* tree, int from) {
   saltusi_tree_node* node = tree->node;
   for (int i = from; i >= 0; i = node[i].parent) {
@@ -48,12 +48,13 @@ static void refit(saltusi_tree* tree, int from) {
   }
 }
 
-/* Exchanges a child of node i with a child of its other child, where that makes the latter's box smaller: trees of boxes that
- * came in a row would be as deep as they are long (Kensler, IEEE Symposium on Interactive Ray Tracing (2008) 73-76). */
+/* Exchanges a child of node i with a child of its other child if that reduces the box of the latter. Without
+ * rotations a tree of boxes inserted in a row would degenerate to a list (Kensler, IEEE Symposium on Interactive
+ * Ray Tracing (2008) 73-76). */
 static void rotate(saltusi_tree* tree, int i) {
   saltusi_tree_node* node = tree->node;
   double best = 0.0;
-  int up = -1, down = -1; /* the grandchild and the child that change places: sides */
+  int up = -1, down = -1; /* sides of the grandchild and of the child to be exchanged */
   for (int side = 0; side < 2; side++) {
     const int inner = node[i].child[side], other = node[i].child[1 - side];
     for (int k = 0; k < 2 && !is_leaf(tree, inner); k++) {
@@ -78,7 +79,7 @@ static void rotate(saltusi_tree* tree, int i) {
   node[inner].box = join(&node[node[inner].child[0]].box, &node[node[inner].child[1]].box);
 }
 
-/* What it costs to have the box below a child. */
+/* Cost of the insertion of the box below a child. */
 static double cost_below(const saltusi_tree* tree, int child, const saltusi_bounds* box) {
   const saltusi_bounds with = join(&tree->node[child].box, box);
   return area(&with) - (is_leaf(tree, child) ? 0.0 : area(&tree->node[child].box));

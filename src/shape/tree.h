@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tree.h - boxes in a tree: which of them meet a box. Leaves hold boxes that are larger than what is in them, so that a
- * small movement changes nothing. The tree follows from the order of calls alone (ties go left); what it finds is
- * all that meets the box and possibly more, so a caller that tests what it found never sees how the tree was made.
+ * tree.h - bounding volume hierarchy: finds the boxes that overlap a box. The boxes of leaves have a margin, so that
+ * a small movement needs no update. The tree depends on the order of calls alone (ties go left). A query returns all
+ * items that overlap the box and possibly more; after a test of these by the caller the result does not depend on the
+ * tree.
  */
 #ifndef SALTUSI_TREE_H
 #define SALTUSI_TREE_H
@@ -15,7 +16,7 @@ typedef struct saltusi_bounds {
   double low[3], high[3]; /* m */
 } saltusi_bounds;
 
-/* Written so that a box with a NaN meets everything. */
+/* Comparisons are ordered such that a box with a NaN overlaps every box. */
 static inline bool saltusi_bounds_meet(const saltusi_bounds* a, const saltusi_bounds* b) {
   return !(a->low[0] > b->high[0] || b->low[0] > a->high[0] || a->low[1] > b->high[1] ||
            b->low[1] > a->high[1] || a->low[2] > b->high[2] || b->low[2] > a->high[2]);
@@ -28,29 +29,30 @@ typedef struct saltusi_tree_node {
 } saltusi_tree_node;
 
 typedef struct saltusi_tree {
-  int leaves;              /* most items; item i is leaf i */
+  int leaves;              /* capacity; item i is leaf i */
   int root;                /* -1: empty */
   int spare;               /* first free inner node, -1: none */
   saltusi_tree_node* node; /* [saltusi_tree_nodes(leaves)] */
-  int* stack;              /* the same, for queries */
+  int* stack;              /* of the same size, for queries */
 } saltusi_tree;
 
 static inline int saltusi_tree_nodes(int leaves) {
   return leaves > 0 ? 2 * leaves : 1;
 }
 
-/* Empty; node and stack have to be set. */
+/* An empty tree; node and stack have to be set. */
 void saltusi_tree_clear(saltusi_tree* tree, int leaves);
 void saltusi_tree_insert(saltusi_tree* tree, int item, const saltusi_bounds* box);
 void saltusi_tree_remove(saltusi_tree* tree, int item);
 
-/* The item's box again: nothing happens while its leaf holds it, else the leaf gets the box enlarged by `margin`. */
+/* Updates the box of an item: no change while its leaf contains the box, else the leaf becomes the box enlarged by
+ * `margin`. */
 void saltusi_tree_move(saltusi_tree* tree, int item, const saltusi_bounds* box, double margin);
 
-/* Whether the item's leaf is there and holds the box. */
+/* True if the leaf of the item is in the tree and contains the box. */
 bool saltusi_tree_holds(const saltusi_tree* tree, int item, const saltusi_bounds* box);
 
-/* Items above `after` whose leaves meet the box into found [leaves]; how many. Any order. */
+/* Items above `after` whose leaves overlap the box, into found [leaves], in any order; returns their number. */
 int saltusi_tree_find(const saltusi_tree* tree, const saltusi_bounds* box, int after, int* found);
 
 #endif

@@ -5,10 +5,10 @@
  *
  *   a pair comes within   reach + horizon |v_A - v_B| + slack_A + slack_B + turn_A arm_A + turn_B arm_B
  *   boxes grow by         reach / 2 + horizon |v| + slack + turn arm         (each side, |v_A - v_B| <= |v_A| + |v_B|)
- *   balls that hold two shapes are as far apart at most as these are
+ *   bounding balls        their distance is a lower bound of that of their shapes
  *   delta               = turn_A + turn_B + that distance / size
  *   within a horizon    = max(turn_A + turn_B, 8 (slack_A + slack_B) / size) + (reach + slack_A + slack_B) / size,
- *                         or the tilt of what is in each other where that is more
+ *                         or the tilt of interpenetrating shapes if that is larger
  */
 #include "shape/world.h"
 
@@ -19,19 +19,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Minima of a pair of curved features (circle and circle: a polynomial of degree 8). */
+/* Number of minima of a pair of curved features (circle and circle: a polynomial of degree 8). */
 enum { BRANCHES = 8 };
 
-/* Below this many instances every one is tested against every other. */
+/* With fewer instances all pairs are tested. */
 enum { ALL_PAIRS = 64 };
 
-/* Part of its radius by which the leaf of a shape is larger than its box: with less, leaves are put elsewhere more
- * often, with more, queries find more that is not near. */
+/* Margin of the leaf of a shape, relative to its radius. With a smaller one leaves are updated more often; with a
+ * larger one queries find more distant instances. */
 static const double leaf_margin = 0.1;
 
 /* ---- making ---- */
 
-/* Room for the pairs of features of two instances. */
+/* Capacity for the pairs of features of two instances. */
 static int candidates_of(const saltusi_world* world) {
   int most = 0, next = 0; /* features of the two largest */
   for (int i = 0; i < world->count; i++) {
@@ -71,7 +71,7 @@ static int compare(const saltusi_exception* x, const saltusi_exception* y) {
   return first != 0 ? first : (x->b > y->b) - (x->b < y->b);
 }
 
-/* Exceptions by instance instead of by tag, ascending, each pair once. */
+/* Sorts exceptions by instance instead of by tag, each pair once. */
 static saltus_status sort_exceptions(saltusi_world* world, saltusi_pool* pool) {
   int tags = 0;
   for (int i = 0; i < world->count; i++) {
@@ -145,7 +145,7 @@ static saltus_status number(saltusi_world* world, saltusi_pool* pool) {
   return SALTUS_OK;
 }
 
-/* Of a half-space or half-plane. */
+/* Side of a half-space or half-plane. */
 static saltusi_pair_side side_of(const saltusi_instance* at, const saltusi_body_pose* on) {
   const saltusi_feature* plane = &at->shape.feature[0];
   saltusi_pair_side side;
@@ -157,7 +157,7 @@ static saltusi_pair_side side_of(const saltusi_instance* at, const saltusi_body_
   return side;
 }
 
-/* The tree of what is fixed, and those without an end. */
+/* Builds the tree of fixed instances, and the list of unbounded ones. */
 static saltus_status plant(saltusi_world* world, const saltusi_body_pose* pose,
                            saltusi_pool* pool) {
   const int still = world->count - world->moving_count, nodes = saltusi_tree_nodes(still);
@@ -189,7 +189,7 @@ saltus_status saltusi_world_make(saltusi_world* world, const saltusi_body_pose* 
                                  saltusi_pool* pool) {
   assert(world != NULL && pose != NULL && pool != NULL);
   const double part =
-      0.01; /* of the smallest shape: larger than rounding, smaller than what matters */
+      0.01; /* relative to the smallest shape: larger than rounding, smaller than relevant lengths */
   saltus_status status = sort_instances(world, pool);
   status = status == SALTUS_OK ? sort_exceptions(world, pool) : status;
   status = status == SALTUS_OK ? number(world, pool) : status;
@@ -205,13 +205,13 @@ saltus_status saltusi_world_make(saltusi_world* world, const saltusi_body_pose* 
 
 /* ---- memory of a query ---- */
 
-/* At its start. */
+/* The struct at the start of the memory. */
 typedef struct memory {
-  uint64_t seal; /* not this number: all of it has to be made */
+  uint64_t seal; /* another number: the memory is not initialised */
   saltusi_broad_phase moving;
-  saltusi_bounds* box; /* [moving_count] grown */
-  double* grows;       /* [moving_count] by how much; NAN: the body is nowhere */
-  double (*ball)[4];   /* [moving_count] middle, in world axes, and radius */
+  saltusi_bounds* box; /* [moving_count] enlarged */
+  double* grows;     /* [moving_count] margin of the box; NAN: the pose of the body is undefined */
+  double (*ball)[4]; /* [moving_count] centre, in world axes, and radius */
   int *found, *stack;
   saltusi_feature_candidate* item;
 } memory;
@@ -222,7 +222,7 @@ static size_t rounded(size_t bytes) {
   return (bytes + SALTUS_ALIGNMENT - 1) / SALTUS_ALIGNMENT * SALTUS_ALIGNMENT;
 }
 
-/* Lays arrays out behind the struct; how many bytes. */
+/* Lays out arrays after the struct; returns the number of bytes. */
 static size_t lay_out(const saltusi_world* world, char* base, memory* m) {
   enum { PLACES = 9 };
   const size_t moving = (size_t)world->moving_count, all = (size_t)world->count + 1;
@@ -264,7 +264,7 @@ size_t saltusi_world_bytes(const saltusi_world* world) {
   return lay_out(world, NULL, NULL);
 }
 
-/* Pointers are set at every call: memory may have been moved. */
+/* Pointers are set at every call, since the memory may have been moved. */
 static memory* open_memory(const saltusi_world* world, void* base) {
   memory* m = base;
   const bool known = m->seal == seal && m->moving.tree.leaves == world->moving_count;
@@ -278,7 +278,7 @@ static memory* open_memory(const saltusi_world* world, void* base) {
 
 /* ---- queries ---- */
 
-/* The exception for two instances, a < b; NULL: there is none. */
+/* The exception for two instances, a < b; NULL: none. */
 static const saltusi_exception* exception_of(const saltusi_world* world, int a, int b) {
   const saltusi_exception wanted = {.a = a, .b = b};
   int from = 0, to = world->exception_count;
@@ -326,10 +326,10 @@ static bool is_somewhere(const saltusi_body_pose* at) {
   for (int k = 0; k < 9; k++) {
     sum += at->R[k] * 0.0;
   }
-  return sum == 0.0; /* NaN and infinity make it NaN */
+  return sum == 0.0; /* NaN and infinity give NaN */
 }
 
-/* Boxes of what moves. */
+/* Boxes of moving instances. */
 static void grow_boxes(const saltusi_world* world, const saltusi_world_query* query, memory* m) {
   for (int i = 0; i < world->moving_count; i++) {
     const saltusi_instance* at = &world->instance[i];
@@ -354,12 +354,14 @@ static void grow_boxes(const saltusi_world* world, const saltusi_world_query* qu
   }
 }
 
-/* Turning by forces within a horizon that is counted where bodies turn less, in parts of the way that they fall over their size. A box that
- * loses one of its supports turns by three of them, one that is pushed by others by more; what is listed where it has turned and not where it rests
- * would be found by every step anew. Of four piles of 1000 boxes with springs of 1e6 N/m one comes to rest with 1, all with 4; with 3e5 N/m two, and all with 8. */
+/* Lower bound of the rotation by forces within a horizon, in units of the fall (slack) over the size. A box that
+ * loses one of its supports rotates by three of them, one that is pushed by others by more. A contact that is
+ * listed in the rotated pose but not in the resting one would appear and vanish in every step. Of four piles of
+ * 1000 boxes with contact stiffness 1e6 N/m one comes to rest with a factor of 1, all with 4; with 3e5 N/m two,
+ * and all with 8. */
 static const double forced_turn = 8.0;
 
-/* How two instances may come near each other. */
+/* Bounds of the relative motion of two instances. */
 static saltusi_near_pair meeting_of(const saltusi_world* world, const saltusi_world_query* query,
                                     int i, int j) {
   const saltusi_instance *a = &world->instance[i], *b = &world->instance[j];
@@ -367,7 +369,7 @@ static saltusi_near_pair meeting_of(const saltusi_world* world, const saltusi_wo
   double d[3], arm = b->arm;
   saltusi_minus3(on_a->v, on_b->v, d);
   const double speed = query->horizon > 0.0 ? sqrt(saltusi_dot3(d, d)) : 0.0;
-  if (!isfinite(arm)) { /* of what has no end the points near the other turn with it */
+  if (!isfinite(arm)) { /* unbounded instance: its points close to the other one rotate with it */
     saltusi_minus3(on_a->x, on_b->x, d);
     arm = sqrt(saltusi_dot3(d, d)) + a->arm;
   }
@@ -377,8 +379,9 @@ static saltusi_near_pair meeting_of(const saltusi_world* world, const saltusi_wo
                      slack_of(query, b->carrier) + turn_a * a->arm + turn_b * arm;
   meeting.near.reach = query->reach + meeting.approach;
   const double size = isfinite(b->arm) ? fmin(a->shape.size, b->shape.size) : a->shape.size;
-  /* within a horizon contacts act along the normals of now: those that ways could make others of are not wanted, but what forces
-   * do alone turns bodies at rest by as much, and features that it brings out and in again would come and go with every step */
+  /* Within a horizon contacts act along the present normals; pairs that only a displacement brings into the cones
+   * of normals are excluded. Forces alone may rotate bodies at rest by as much; without this margin features at
+   * the limit would enter and leave the list in every step. */
   const bool ahead = query->horizon > 0.0;
   const double fall = slack_of(query, a->carrier) + slack_of(query, b->carrier);
   const double shift = ahead ? query->reach + fall : meeting.near.reach;
@@ -388,14 +391,14 @@ static saltusi_near_pair meeting_of(const saltusi_world* world, const saltusi_wo
   return meeting;
 }
 
-/* Sums of lengths are rounded: those of balls count as so much longer. */
+/* Relative margin for the rounding of sums of lengths, with bounding balls. */
 static const double ball_rounding = 64.0 * DBL_EPSILON;
 
 static double far_from_origin(const double p[3]) {
   return fabs(p[0]) + fabs(p[1]) + fabs(p[2]);
 }
 
-/* Whether two balls are farther apart than a reach. */
+/* True if the distance of two balls exceeds a reach. */
 static bool balls_apart(const double a[4], const double b[4], double reach) {
   double d[3];
   saltusi_minus3(a, b, d);
@@ -404,8 +407,8 @@ static bool balls_apart(const double a[4], const double b[4], double reach) {
   return saltusi_dot3(d, d) > more * more;
 }
 
-/* Whether the ball of instance i, which moves, is farther than a reach from instance j: from its ball, or from its side where
- * it is a half-space that is fixed. */
+/* True if the ball of moving instance i is farther than a reach from instance j: from its ball, or from the side
+ * of a fixed half-space. */
 static bool are_apart(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
                       int i, int j, double reach) {
   const double* p = m->ball[i];
@@ -440,7 +443,7 @@ static bool is_near(const saltusi_world* world, const saltusi_world_query* query
   return saltusi_bounds_meet(&m->box[i], &box);
 }
 
-/* Ascending; there are few. */
+/* Ascending; the lists are short. */
 static void sort(int count, int* x) {
   for (int i = 1; i < count; i++) {
     const int item = x[i];
@@ -452,7 +455,7 @@ static void sort(int count, int* x) {
   }
 }
 
-/* Fixed instances that the box may meet, behind those found; how many. */
+/* Appends fixed instances whose boxes overlap the box; returns the number of all found. */
 static int find_fixed(const saltusi_world* world, const saltusi_world_query* query, const memory* m,
                       int i, int* found) {
   if (world->fixed.root < 0) {
@@ -460,7 +463,7 @@ static int find_fixed(const saltusi_world* world, const saltusi_world_query* que
   }
   saltusi_tree fixed = world->fixed;
   saltusi_bounds box = m->box[i];
-  for (int k = 0; k < 3; k++) { /* more than half of it, which is_near asks for: sums are rounded */
+  for (int k = 0; k < 3; k++) { /* by more than half the reach of is_near, because of rounding */
     box.low[k] -= query->reach;
     box.high[k] += query->reach;
   }
@@ -472,7 +475,7 @@ static int find_fixed(const saltusi_world* world, const saltusi_world_query* que
   return count;
 }
 
-/* Instances above i whose boxes are near it, ascending in m->found. */
+/* Instances above i whose boxes are near to it, ascending in m->found. */
 static int partners_of(const saltusi_world* world, const saltusi_world_query* query, memory* m,
                        int i) {
   int count = 0, kept = 0;
@@ -486,14 +489,16 @@ static int partners_of(const saltusi_world* world, const saltusi_world_query* qu
   }
   for (int k = 0; k < count; k++) {
     const int j = m->found[k];
-    const bool endless = all && !isfinite(world->instance[j].arm); /* none is in a tree */
+    const bool endless =
+        all && !isfinite(world->instance[j].arm); /* no unbounded instance is in a tree */
     if (endless || is_near(world, query, m, i, j)) {
       m->found[kept++] = j;
     }
   }
   for (int k = 0; k < world->endless_count && !all; k++) {
     const int j = world->endless[k];
-    if (!are_apart(world, query, m, i, j, m->grows[i] + query->reach)) { /* more than half of it */
+    if (!are_apart(world, query, m, i, j,
+                   m->grows[i] + query->reach)) { /* more than half of the reach */
       m->found[kept++] = j;
     }
   }
@@ -501,7 +506,7 @@ static int partners_of(const saltusi_world* world, const saltusi_world_query* qu
   return kept;
 }
 
-/* Leaves of what moves: a few steps ahead of those who come fast. */
+/* Updates the leaves of moving instances, enlarged along fast motions by a few steps. */
 static void move_leaves(const saltusi_world* world, const saltusi_world_query* query, memory* m) {
   const double steps = 3.0;
   for (int i = 0; i < world->moving_count; i++) {
@@ -547,8 +552,8 @@ saltusi_candidates saltusi_world_pairs(const saltusi_world* world, const saltusi
   saltusi_candidates list = {.capacity = world->candidates, .item = m->item};
   (void)saltusi_shape_pairs(&a->shape, &query->carrier[a->carrier], &b->shape,
                             &query->carrier[b->carrier], &meeting->near, &list);
-  /* a side that carries less than the other, and that cones of normals leave out, would be found where a step leads without it
-   * and be gone where it leads with it */
+  /* Face contact with different loads: the side with the smaller load may be outside of the cones of normals. It
+   * would be listed after a step without it, and not listed after a step with it. */
   saltusi_near wider = meeting->near;
   wider.delta = query->horizon > 0.0 ? saltusi_shape_tilt(&a->shape, &b->shape, &list) : 0.0;
   if (wider.delta > meeting->near.delta) {
@@ -570,7 +575,7 @@ uint64_t saltusi_world_identity(const saltusi_world* world, int a, int b,
   return first << 32 | ((uint64_t)y->first + (uint64_t)pair->b);
 }
 
-/* The instance that a number belongs to. */
+/* Instance of a feature number. */
 static int instance_of(const saltusi_world* world, uint32_t wanted) {
   const uint32_t place = wanted / SALTUSI_OWNER_STEP;
   int i = world->owner[place < (uint32_t)world->owner_count ? place : 0];
@@ -589,13 +594,13 @@ void saltusi_world_decode(const saltusi_world* world, uint64_t identity, int* a,
   const saltusi_instance *x = &world->instance[*a], *y = &world->instance[*b];
   const uint32_t of_x = (uint32_t)x->shape.features, of_y = (uint32_t)y->shape.features;
   const uint32_t from_x = first - x->first, from_y = second - y->first;
-  const uint32_t branch = from_x < of_x ? 0 : from_x / of_x; /* divisions are slow */
+  const uint32_t branch = from_x < of_x ? 0 : from_x / of_x; /* avoids a slow division */
   pair->a = (int)(from_x - branch * of_x);
   pair->b = (int)(from_y < of_y ? from_y : from_y % of_y);
   pair->branch = (int)branch;
 }
 
-/* Numbers of features that are stored; those of meshes are made when they are asked for. */
+/* True for numbers of stored features; features of meshes are constructed on demand. */
 static bool has_feature(const saltusi_shape* shape, int number) {
   return number >= 1 && (shape->mesh != NULL ? number < shape->features : number <= shape->stored);
 }

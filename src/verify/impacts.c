@@ -9,8 +9,7 @@
  *   without friction  every law with e as its only parameter: U_N+ = -e U_N-
  *   Poisson           P_c with U_N = 0, then P_N = P_c + e P_c + x, 0 <= x perp U_N+ >= 0, Coulomb's law on U_T + e_T U_T-
  *                     in both; as printed, friction of the second part is at most mu x
- *   paths             dU_N/dp = a + b tau, dU_T/dp = b + c tau, tau = -mu sign U_T or sticking,
- *   until U_N = -e U_N-
+ *   paths             dU_N/dp = a + b tau, dU_T/dp = b + c tau, tau = -mu sign U_T or sticking, until U_N = -e U_N-
  *                     (Newton), p = (1 + e) p_c (Poisson), or the work of restitution is e^2 that of compression (Stronge)
  */
 #include "checker.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * hull.c - faces of a hull from its facets: facets in one plane (within 8 eps x size) become one face, points with
- * fewer than three faces are no corners, corners go around.
+ * hull.c - faces of a convex hull from its facets: coplanar facets (within 8 eps x size) are merged into one face;
+ * points with fewer than three faces are no vertices; vertices of a face are sorted counter-clockwise.
  */
 #include "math/rotation.h"
 #include "shape/polytope/polytope.h"
@@ -12,14 +12,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Facets with the face that each belongs to, and what is needed on the way. */
+/* Facets with the index of their face, and workspace. */
 typedef struct uniting {
   const double* points; /* of the definition */
   saltusi_facets facets;
-  double flat;  /* m, how far off a plane counts as in it */
+  double flat;  /* m, tolerance of coplanarity */
   int* face_of; /* [facets] */
   int faces;
-  int* uses; /* [points] faces at a point */
+  int* uses; /* [points] number of faces at a point */
   int* seen; /* [points] the last face that has counted it, plus one */
 } uniting;
 
@@ -59,7 +59,7 @@ static void unite(uniting* work) {
   }
 }
 
-/* How many faces each point has. */
+/* Counts the faces at each point. */
 static void count_uses(uniting* work) {
   for (int face = 0; face < work->faces; face++) {
     for (int one = 0; one < work->facets.count; one++) {
@@ -77,7 +77,8 @@ static void count_uses(uniting* work) {
   }
 }
 
-/* Corners of a face in turn, counter-clockwise about its normal, by insertion: the angle about their middle. */
+/* Sorts the vertices of a face counter-clockwise about its normal, by insertion: by the angle about their
+ * centroid. */
 static void go_around(const double* points, const double normal[3], int* corner, double* angle,
                       int count) {
   double middle[3] = {0.0, 0.0, 0.0};
@@ -102,7 +103,7 @@ static void go_around(const double* points, const double normal[3], int* corner,
   }
 }
 
-/* Writes the corners of one face; returns how many. */
+/* Writes the vertices of one face; returns their number. */
 static int corners_of(uniting* work, int face, int* corner, double* angle) {
   int count = 0;
   double normal[3] = {0.0, 0.0, 0.0};
@@ -125,7 +126,7 @@ static int corners_of(uniting* work, int face, int* corner, double* angle) {
   return count;
 }
 
-/* Points that are corners, in the order in which they were given. */
+/* Points that are vertices, in the order of the definition. */
 static bool number_points(const saltusi_making* making, const uniting* work, saltusi_solid* out,
                           int* loop, int corners) {
   const int given = making->def->point_count;
