@@ -78,13 +78,15 @@ static const char* mesh_file(saltusi_robot* robot, const saltusi_xml_node* node,
 
 static bool read_numbers(saltusi_robot* robot, const saltusi_xml_node* node, const char* owner,
                          const char* word, int count, double* out) {
+  const double least = 1e-12; /* m, rounding of positions of 1 km */
   bool good = saltusi_element_numbers(robot, node, word, count, out);
   for (int i = 0; i < count && good; i++) {
-    good = out[i] > 0.0;
+    good = out[i] >= least;
   }
   if (!good) {
-    saltusi_robot_refuse(robot, node->line, "%s: <collision>: <%s> needs %s=\"...\" above 0", owner,
-                         node->name, word);
+    saltusi_robot_refuse(robot, node->line,
+                         "%s: <collision>: <%s> needs %s=\"...\" above 0, at least %g m", owner,
+                         node->name, word, least);
   }
   return good;
 }

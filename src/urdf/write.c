@@ -286,6 +286,21 @@ static void write_joint(text* t, const saltusi_robot_joint* joint) {
   put(t, "\n");
 }
 
+/* Value of a joint at the start of the scene. An angle starts within half a turn, or on the nearest turn within its
+ * limits (add_limits of body/define_joints.c). */
+static double scene_start(const saltusi_robot_joint* joint) {
+  if (joint->kind != SALTUSI_ROBOT_REVOLUTE) {
+    return joint->start;
+  }
+  const double turn = 6.283185307179586476925, angle = remainder(joint->start, turn);
+  const double up = angle + turn * ceil((joint->lower - angle) / turn);
+  const double down = angle + turn * floor((joint->upper - angle) / turn);
+  if (joint->limited && angle < joint->lower) {
+    return up <= joint->upper ? up : angle;
+  }
+  return joint->limited && angle > joint->upper && down >= joint->lower ? down : angle;
+}
+
 /* value = multiplier x followed + offset; between an angle and a length it is a rack, whose first joint
  * turns, so that a turning joint that follows a sliding one is written the other way round. */
 static void write_mimic(text* t, const saltusi_robot_joint* joint) {
@@ -299,6 +314,7 @@ static void write_mimic(text* t, const saltusi_robot_joint* joint) {
     offset = -offset / ratio;
     ratio = 1.0 / ratio;
   }
+  offset += scene_start(pair[1]) - pair[1]->start - ratio * (scene_start(pair[0]) - pair[0]->start);
   put(t, "  - {name: %s, type: %s, joints: [%s, %s], %s: ", joint->mimic_label,
       rack ? "rack-and-pinion" : "gear", pair[0]->label, pair[1]->label, rack ? "radius" : "ratio");
   put_number(t, ratio);

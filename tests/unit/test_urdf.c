@@ -347,6 +347,7 @@ static void collision_parts_that_cannot_be_are_refused(void** state) {
   static const char* const bad[][2] = {
       {"<box size='1 1'/>", "size"},
       {"<box size='1 0 1'/>", "needs size=\"...\" above 0"},
+      {"<box size='1 1e-320 1'/>", "at least 1e-12 m"},
       {"<sphere/>", "needs radius"},
       {"<sphere radius='-1'/>", "above 0"},
       {"<cylinder radius='1'/>", "needs length"},
