@@ -27,7 +27,9 @@ typedef struct saltus_start_def {
   double tolerance;                  /* largest violation that is corrected */
   saltus_log log;                    /* gets a warning when something moved */
   const saltus_allocator* allocator; /* NULL: the C library */
-  SALTUS_RESERVED(4);
+  double*
+      impulses; /* [nj] N s of joints that change v: M (v+ - v-) = G P; NULL: not requested. Untouched where v is */
+  SALTUS_RESERVED(3);
 } saltus_start_def;
 
 /* How far the values were off, and how far they moved; zero where nothing had to. */

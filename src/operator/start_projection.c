@@ -175,6 +175,9 @@ static saltus_status move_velocities(projection* p, saltus_start_move* move) {
   saltus_status status = correct(p, 0);
   if (status == SALTUS_OK) {
     saltusi_add_scaled(p->eval.sys.dims.nv, 1.0, p->delta, p->v);
+    if (p->def->impulses != NULL) {
+      memcpy(p->def->impulses, p->op.P, (size_t)p->eval.sys.dims.nj * sizeof(double));
+    }
     double left;
     look_rates(p, &left); /* what depends on each other and disagrees stays */
     double rounding = rate_rounding * saltusi_max_abs(p->eval.sys.dims.nv, p->v);

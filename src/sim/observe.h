@@ -43,6 +43,7 @@ typedef struct saltusi_observe_workspace {
   bool noise_known;         /* it is that of the present part */
   saltusi_bracket* bracket; /* [event_count] */
   double* joints;           /* [4 nj] values and rates of joints before and after a switch */
+  bool gaps_known;          /* gaps[].at[0] are those before a change by the caller */
 } saltusi_observe_workspace;
 
 /* Search for the zeros of one step, in order of time. */
@@ -88,9 +89,9 @@ void saltusi_switch_meet(saltus_sim* sim, int event, double sign);
 void saltusi_switch_note(saltus_sim* sim, const saltus_event* event);
 /* Executes pending switches at the present state, and those that they cause. */
 saltus_status saltusi_switch_all(saltus_sim* sim);
-/* The caller may change the system between steps: _keep stores the values of joints at the end of a step, _outside
- * returns an error if a joint that the change has closed is violated. */
-void saltusi_switch_keep(saltus_sim* sim);
+/* The caller may change the system between steps: _keep stores joints and gaps at the end of a step, _outside
+ * returns an error if a joint or contact that the change has closed is violated. */
+saltus_status saltusi_switch_keep(saltus_sim* sim);
 saltus_status saltusi_switch_outside(saltus_sim* sim);
 /* Inputs at the start: initial values, then the past events of the definition. */
 void saltusi_switch_past(saltus_sim* sim);

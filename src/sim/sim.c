@@ -348,7 +348,7 @@ static inline saltus_status advance_fixed(saltus_sim* sim) {
 
 /* One step of any kind, not beyond t_end if its length is variable. */
 static inline saltus_status advance(saltus_sim* sim, double t_end) {
-  const bool can_change = sim->def.changes != NULL && sim->sys.dims.nj > 0;
+  const bool can_change = sim->def.changes != NULL && sim->sys.dims.nj + sim->sys.dims.nc > 0;
   if (sim->def.changes != NULL && *sim->def.changes != sim->changes) {
     const saltus_status status = can_change ? saltusi_switch_outside(sim) : SALTUS_OK;
     if (status != SALTUS_OK) {
@@ -360,10 +360,7 @@ static inline saltus_status advance(saltus_sim* sim, double t_end) {
   const saltus_status status = sim->control != NULL ? saltusi_sim_controlled(sim, t_end)
                                : sim->chosen        ? saltusi_sim_chosen(sim, t_end)
                                                     : advance_fixed(sim);
-  if (can_change) {
-    saltusi_switch_keep(sim);
-  }
-  return status;
+  return can_change && status == SALTUS_OK ? saltusi_switch_keep(sim) : status;
 }
 
 /* Reports the initial frame, once. */

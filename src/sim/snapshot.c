@@ -220,6 +220,7 @@ saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_
   sim->step = head.step;
   sim->now.t = head.t;
   saltusi_switch_restore(sim);
+  sim->observe.gaps_known = false;
   saltusi_scheme_forget(sim->scheme);
   saltusi_observer_resume(sim);
   if (sim->control != NULL) {

@@ -139,25 +139,12 @@ static bool is_refused(saltus_sim* sim, int j, double before, double after) {
   return true;
 }
 
-/* Error if a joint or contact that the switch changed is violated; *off: one has to be corrected. */
-static saltus_status check_after(saltus_sim* sim, bool* off) {
-  const int nj = sim->sys.dims.nj;
-  const double* before = sim->observe.joints;
-  double* after = sim->observe.joints + 2 * (size_t)nj;
-  const double most = tolerance_of(sim);
-  look_joints(sim, after);
-  *off = false;
-  for (int j = 0; j < nj; j++) {
-    const bool changed = after[j] != before[j] || after[nj + j] != before[nj + j];
-    if (is_refused(sim, j, before[j], after[j])) {
-      return SALTUS_ERR_CONTRADICTION;
-    }
-    *off = *off || (changed && (fabs(after[j]) > consistent || fabs(after[nj + j]) > consistent));
-  }
+/* Error if a contact that the switch changed is violated. */
+static saltus_status check_gaps(saltus_sim* sim) {
   saltus_status status = look_gaps(sim, 1);
   for (int key = 0; key < sim->sys.dims.nc && status == SALTUS_OK; key++) {
     const double* gap = sim->gaps[key].at;
-    if (gap[1] < -most && gap[1] < gap[0]) {
+    if (gap[1] < -tolerance_of(sim) && gap[1] < gap[0]) {
       const bool by_key = saltusi_laws_by_key(&sim->sys);
       const char* name =
           sim->sys.laws[by_key || !sim->changing ? key : sim->keys.table.law[key]].name;
@@ -167,9 +154,28 @@ static saltus_status check_after(saltus_sim* sim, bool* off) {
   return status;
 }
 
-void saltusi_switch_keep(saltus_sim* sim) {
+/* Error if a joint or contact that the switch changed is violated; *off: one has to be corrected. */
+static saltus_status check_after(saltus_sim* sim, bool* off) {
+  const int nj = sim->sys.dims.nj;
+  const double* before = sim->observe.joints;
+  double* after = sim->observe.joints + 2 * (size_t)nj;
+  look_joints(sim, after);
+  *off = false;
+  for (int j = 0; j < nj; j++) {
+    const bool changed = after[j] != before[j] || after[nj + j] != before[nj + j];
+    if (is_refused(sim, j, before[j], after[j])) {
+      return SALTUS_ERR_CONTRADICTION;
+    }
+    *off = *off || (changed && (fabs(after[j]) > consistent || fabs(after[nj + j]) > consistent));
+  }
+  return check_gaps(sim);
+}
+
+saltus_status saltusi_switch_keep(saltus_sim* sim) {
   assert(sim != NULL);
   joint_values(sim, sim->observe.joints);
+  sim->observe.gaps_known = true;
+  return look_gaps(sim, 0);
 }
 
 saltus_status saltusi_switch_outside(saltus_sim* sim) {
@@ -182,7 +188,7 @@ saltus_status saltusi_switch_outside(saltus_sim* sim) {
       return SALTUS_ERR_CONTRADICTION;
     }
   }
-  return SALTUS_OK;
+  return sim->observe.gaps_known ? check_gaps(sim) : SALTUS_OK;
 }
 
 /* Joints that are switched on act as an inelastic impact: smallest change of velocities in the metric of the mass
@@ -194,12 +200,16 @@ static saltus_status close_joints(saltus_sim* sim) {
   memcpy(sim->next.q, sim->now.q, (size_t)sim->sys.dims.nq * sizeof(double));
   memcpy(sim->next.v, sim->now.v, (size_t)sim->sys.dims.nv * sizeof(double));
   sim->next.t = sim->now.t;
+  const int nj = sim->sys.dims.nj;
+  double* impulses = sim->observe.joints; /* values before the switch are compared already */
+  memset(impulses, 0, (size_t)nj * sizeof *impulses);
   const saltus_start_def def = {.system = &joints,
                                 .t = sim->now.t,
                                 .q = sim->next.q,
                                 .v = sim->next.v,
                                 .tolerance = INFINITY,
-                                .allocator = &sim->memory};
+                                .allocator = &sim->memory,
+                                .impulses = impulses};
   saltus_start_move move;
   saltus_status status = saltus_start_project(&def, &move);
   if (status != SALTUS_OK) {
@@ -214,6 +224,9 @@ static saltus_status close_joints(saltus_sim* sim) {
                 "simulation: joints that are switched on at t = %.10g s are off by %.3g; "
                 "positions are moved by up to %.3g",
                 sim->now.t, move.joint, move.q_moved);
+  }
+  for (int j = 0; j < nj; j++) {
+    sim->joint_sums[nj + j] += impulses[j];
   }
   saltusi_ledger_capture(sim->ledger, &sim->ledger_room, &sim->now, &sim->next);
   memcpy(sim->now.q, sim->next.q, (size_t)sim->sys.dims.nq * sizeof(double));
