@@ -18,7 +18,7 @@ static saltusi_bounds join(const saltusi_bounds* a, const saltusi_bounds* b) {
   return c;
 }
 
-/* Half of the surface area. In the plane boxes have no depth, and this is half of their perimeter. */
+/* Half of the surface area. In the plane boxes have no depth, and this is their area. */
 static double area(const saltusi_bounds* b) {
   const double x = b->high[0] - b->low[0], y = b->high[1] - b->low[1], z = b->high[2] - b->low[2];
   return x * y + y * z + z * x;
