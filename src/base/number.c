@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounding of a decimal number depends on at most 767 significant digits. Of the digits after DIGITS_MOST only one
- * fact counts: whether one of them is not 0. */
+/* Rounding of a decimal number depends on at most 767 significant digits. Digits after DIGITS_MOST are represented by
+ * one flag: whether any of them is nonzero. */
 enum { DIGITS_MOST = 800, EXPONENT_MOST = 100000, NUMBER_TEXT = 512, CONVERSION_TEXT = 48 };
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ void* saltusi_pool_take(saltusi_pool* pool, size_t count, size_t item) {
   }
   void* piece = (unsigned char*)b + b->used;
   b->used += bytes;
-  memset(piece, 0, bytes); /* only the part in use: blocks are larger */
+  memset(piece, 0, bytes); /* only the part in use; the block is larger */
   return piece;
 }
 

@@ -49,7 +49,7 @@ const char* saltusi_suggest(const char* word, const char* const* candidates, int
     return NULL;
   }
 
-  /* one-letter words are near to every word; only the same letter in another case is meant */
+  /* a one-letter name matches only the same letter in the other case: every word is near to it */
   int best = length == 1 ? 1 : 1 + (length < 3 ? 1 : (int)(length / 3));
   const char* nearest = NULL;
   for (int i = 0; i < count; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * assemble.c - the start brought onto its joints.
+ * assemble.c - projection of the initial positions onto the joints.
  *
- * The least movement in the metric of masses is that of saltus_start_project. When no movement closes all joints,
- * the least sum of squares shows which one stays open, by Levenberg's and Marquardt's damped steps
+ * saltus_start_project computes the least displacement in the mass metric. If no displacement closes all joints, a
+ * least-squares solution identifies the joint that stays open, by damped steps of Levenberg and Marquardt
  *
  *   (G G^T + mu D) d = -G g,      D = the diagonal of G G^T
  */
@@ -17,24 +17,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Mechanisms up to this many velocities are looked at for the joint that stays open. */
+/* Largest number of velocities for which the joint that stays open is identified. */
 enum { SEARCHED_MOST = 600, ITERATIONS = 200 };
 
-/* Marquardt's damping (J. SIAM 11 (1963) 431-441) with his factors of ten, from a thousandth on; its end, where steps are
- * 1e-12 of undamped ones; and the part of the largest diagonal entry that coordinates without a
- * row get: they do not move, any positive one serves. */
+/* Marquardt's damping (J. SIAM 11 (1963) 431-441): factors of ten from 1e-3 on; the largest damping, at which steps
+ * are 1e-12 of undamped ones; and the diagonal entry of coordinates without a row, relative to the largest entry.
+ * These coordinates do not move, so any positive value serves. */
 static const double damping_first = 1e-3;
 static const double damping_most = 1e12;
 static const double damping_rise = 10.0;
 static const double damping_fall = 0.1;
 static const double idle_part = 1e-12;
-/* A sum of squares that shrinks by less than this part, 5000 eps, has settled. */
+/* The iteration ends when the sum of squares decreases by less than this fraction (5000 eps). */
 static const double settled_part = 1e-12;
 /* A joint whose defect stays above this fraction of the initial defects is reported: least squares
  * close consistent joints to rounding, some eps over that fraction. */
 static const double open_part = 1e-9;
 
-/* The joint that is open the most, and by how much; in rad when `radians`. */
+/* The joint with the largest defect, and the defect: in rad if `radians`, else in m. */
 static int worst_joint(const saltus_mechanism* m, const double* q, double* gap, bool* radians) {
   int worst = -1;
   *gap = 0.0;
@@ -142,7 +142,7 @@ static void least_squares(assemble_search* s) {
   }
 }
 
-/* Where the joints are closed as well as they can be: in q. False without memory or for large mechanisms. */
+/* Least-squares positions of the joints, written to q. False without memory and for large mechanisms. */
 static bool best(const saltus_mechanism* m, double* q) {
   const saltus_dims* dims = &m->system.dims;
   const size_t n = (size_t)dims->nv;
@@ -229,7 +229,7 @@ saltus_status saltus_mechanism_assemble(saltus_mechanism* mechanism, double tole
   bool radians;
   *assembly = (saltus_assembly){.moved_body = -1, .joint = -1};
   if (dims->nv == 0) {
-    return SALTUS_OK; /* a joint needs a free body: there is none to close */
+    return SALTUS_OK; /* no free body, so no joint to close */
   }
   int worst = worst_joint(m, m->q0, &assembly->defect_before, &radians);
   if (assembly->defect_before > tolerance) {

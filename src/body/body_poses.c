@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_poses.c - where the bodies of shapes are, and the memory of an evaluation of their contacts.
+ * body_poses.c - poses of the bodies with shapes, and the workspace for evaluating their contacts.
  */
 #include "body/contacts.h"
 
@@ -31,15 +31,15 @@ static size_t rounded(size_t bytes) {
   return (bytes + SALTUS_ALIGNMENT - 1) / SALTUS_ALIGNMENT * SALTUS_ALIGNMENT;
 }
 
-/* Where a free body was when its carrier was made, bit by bit. */
+/* Coordinates of a free body at which its cached pose was computed; compared bitwise. */
 struct saltusi_shapes_carried {
   double q[7], v[6];
-  uint64_t seal; /* another number: the cache is empty */
+  uint64_t seal; /* any other value: the cache is empty */
 };
 
 static const uint64_t seal = 0x73616c7475733139U;
 
-/* The carriers of a scratch, and where they were made. */
+/* Cached poses of a workspace, and the coordinates at which they were computed. */
 static saltusi_body_pose* carriers_in(const saltus_mechanism* m, void* scratch,
                                       saltusi_shapes_carried** made) {
   const size_t n = (size_t)m->body_count + 1;
@@ -48,7 +48,7 @@ static saltusi_body_pose* carriers_in(const saltus_mechanism* m, void* scratch,
   return (saltusi_body_pose*)(void*)base;
 }
 
-/* Whether numbers are the same, bit by bit; so few that a call would cost more. */
+/* Bitwise comparison of a few numbers; inline, since a call of memcmp costs more. */
 static inline bool are_same(int count, const double* x, const double* y) {
   uint64_t off = 0;
   for (int k = 0; k < count; k++) {
@@ -60,7 +60,7 @@ static inline bool are_same(int count, const double* x, const double* y) {
   return off == 0;
 }
 
-/* Makes a carrier, if it is not the one of the last time. */
+/* Computes the pose of a body unless the cached one is valid. */
 static void carry(const saltus_mechanism* m, int body, const saltus_point* at,
                   saltusi_body_pose* carrier, saltusi_shapes_carried* made) {
   const saltusi_body* b = &m->bodies[body];

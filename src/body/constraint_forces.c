@@ -76,7 +76,7 @@ static void act_in_plane(const saltusi_hold* h, const held_end* a, const held_en
   const double rb[2] = {Rb[0] * r[0] + Rb[1] * r[1], Rb[3] * r[0] + Rb[4] * r[1]};
   const double d[2] = {b->pose->x[0] + rb[0] - a->pose->x[0],
                        b->pose->x[1] + rb[1] - a->pose->x[1]};
-  /* the point of b against that of a which is there now */
+  /* position of the point of b relative to the coincident point of a */
   const double u[2] = {b->v[0] - b->v[2] * rb[1] - a->v[0] + a->v[2] * d[1],
                        b->v[1] + b->v[2] * rb[0] - a->v[1] - a->v[2] * d[0]};
   double f[2] = {0.0, 0.0};
@@ -146,7 +146,7 @@ static void act_in_space(const saltusi_hold* h, const held_end* a, const held_en
   }
 }
 
-/* Driven bodies and drives have a b. */
+/* b is nonzero for driven bodies and drives. */
 static bool is_plain(const saltus_mechanism* m, const saltusi_joint* j) {
   for (int k = 0; k < 2; k++) {
     if (m->bodies[m->markers[j->link.marker[0][k]].body].kind == SALTUS_BODY_DRIVEN) {
@@ -187,7 +187,7 @@ void saltusi_mechanism_joints_act(const void* self, const saltus_point* at, cons
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && P != NULL && F != NULL && U != NULL);
   saltusi_pose* poses = at->scratch;
-  int known = 0; /* poses; those that a joint needs are found just before */
+  int known = 0; /* number of poses computed so far; those of a joint are computed just before it */
   for (int i = 0; i < m->joint_count; i++) {
     const saltusi_hold* h = &m->holds[i];
     const action by = {P + h->row, U + h->row};

@@ -29,7 +29,7 @@
 
 enum { WIDTH_MOST = 24 };
 
-/* Which rows a joint that holds a point has behind those of the point. */
+/* Rows of a point joint that follow those of the point. */
 typedef enum holding { NO_POINT, POINT, HINGE, LOCKED } holding;
 
 static holding holding_of(const saltus_mechanism* m, const saltusi_joint* j) {
@@ -46,7 +46,7 @@ static holding holding_of(const saltus_mechanism* m, const saltusi_joint* j) {
   return j->rows == point + (m->plane ? 0 : 2) ? HINGE : LOCKED; /* driven */
 }
 
-/* Six entries about a body into one row over the columns of a link. */
+/* Adds six entries of a body to one row over the columns of a link. */
 static void put(const saltus_mechanism* m, const double G[6], double weight, double* to) {
   if (m->plane) {
     to[0] += weight * G[0];
@@ -59,7 +59,7 @@ static void put(const saltus_mechanism* m, const double G[6], double weight, dou
   }
 }
 
-/* ---- any row, by its rates ---- */
+/* ---- general rows, by their rates ---- */
 
 static void any_velocity(const saltus_mechanism* m, const saltusi_link* link,
                          const saltusi_term* term, const saltusi_end end[4],
@@ -81,7 +81,7 @@ static void any_velocity(const saltus_mechanism* m, const saltusi_link* link,
   }
 }
 
-/* The column of K along entry c of the six of the body at `place`. */
+/* Column of K along entry c (0..5) of the body at position `place`. */
 static void any_column(const saltus_mechanism* m, const saltusi_joint* j, const saltusi_end end[4],
                        int place, int c, const double* P, double column[WIDTH_MOST]) {
   saltusi_end_motion along[4];
@@ -126,9 +126,9 @@ static void any_stiffness(const saltus_mechanism* m, const saltusi_joint* j,
   }
 }
 
-/* ---- joints that hold a point ---- */
+/* ---- point joints ---- */
 
-/* Common data of its rows: a and b are the bodies, s_i the axes of the marker on a, s_j those of the one on b. */
+/* Common data of the rows: a and b are the bodies, s_i the axes of the marker on a, s_j those of the one on b. */
 typedef struct held {
   const saltusi_marker *a, *b;
   saltusi_pose at_a, at_b;
@@ -213,7 +213,7 @@ static void held_stiffness(const saltus_mechanism* m, const saltusi_marker* mark
   const double *r = marker->r, *f = by->f, *t = by->t;
   const double sign = by->sign;
   const double along = saltusi_dot3(r, f);
-  if (m->plane) { /* third row and column of the block; T has none of it */
+  if (m->plane) { /* third row and column of the block; T has no part in them */
     K[2 * width + 2] -= sign * along;
     return;
   }
@@ -281,7 +281,7 @@ static void rows_by_rates(const saltus_mechanism* m, const saltusi_joint* j, con
   }
 }
 
-/* Rows of points and directions come first; how many there are. */
+/* Number of rows of points and directions, which come first. */
 static int held_rows(const saltus_mechanism* m, const saltusi_joint* j, held* h, double* U_q) {
   int r = 0;
   for (; r < j->rows; r++) {

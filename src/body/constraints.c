@@ -39,12 +39,12 @@ double saltusi_row_value(const saltus_mechanism* m, const saltusi_joint_row* row
     double target[3];
     saltusi_target_at(m, row, t, target);
     value -= target[0];
-    /* an angle that has no coordinate of its own is meant on the branch of its target */
+    /* an angle without a coordinate of its own is taken on the branch of its target */
     if (row->term[0].kind == SALTUSI_TERM_ANGLE && row->term[0].q < 0) {
       value -= turn * nearbyint(value / turn);
     }
   }
-  /* that of a screw is one of them: it holds at every turn */
+  /* a screw is such a joint: its row holds at every revolution */
   const saltusi_term* last = &row->term[row->terms - 1];
   if (row->terms == 2 && last->kind == SALTUSI_TERM_ANGLE && last->q < 0 &&
       last->link == row->term[0].link) {
@@ -122,7 +122,7 @@ static void add_term(const saltus_mechanism* m, const saltusi_link* link, const 
   }
 }
 
-/* The places of a link in the rows. */
+/* Positions of the columns of a link in the rows. */
 static void set_columns(const saltusi_link* link, saltus_rows* rows) {
   if (rows->column != NULL) {
     rows->width = link->width;
@@ -130,14 +130,14 @@ static void set_columns(const saltusi_link* link, saltus_rows* rows) {
   }
 }
 
-/* The usual case by itself: rows of one term along or between axes in space, without c, no body driven. Everything
- * that rows share is computed once. */
+/* Fast path: rows of one term along or between axes in space, without c and without driven bodies. Common data of the
+ * rows are computed once. */
 typedef struct constraints_view {
   const saltusi_marker *a, *b;
   double C[9], y[3]; /* the second origin in the body of the first */
   double n[3][3];    /* axes of the first marker in the world, */
   double nb[3][3];   /* and in the body of the second */
-  int first, second; /* places of bodies in the row; -1: none */
+  int first, second; /* positions of the bodies in the row; -1: none */
 } constraints_view;
 
 static void plain_row(const saltusi_term* term, const constraints_view* s, double* row) {
@@ -176,7 +176,7 @@ static bool is_plain(const saltusi_joint_row* row) {
          (row->term[0].kind == SALTUSI_TERM_ALONG || row->term[0].kind == SALTUSI_TERM_DOT);
 }
 
-/* How many of the first rows are done. */
+/* Returns how many of the first rows were computed. */
 static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const saltus_point* at,
                       saltus_rows* rows) {
   const saltusi_link* link = &j->link;
@@ -233,7 +233,7 @@ void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint
   }
 }
 
-/* How many of the first rows are done. */
+/* Returns how many of the first rows were computed. */
 static int plain_values(const saltus_mechanism* m, const saltusi_joint* j,
                         const saltusi_pose* poses, double* g) {
   if (m->plane || j->link.links != 1) {
@@ -333,7 +333,7 @@ void saltusi_mechanism_dry(const void* self, const saltus_point* at, int i, salt
   }
 }
 
-/* An angle against a driven body on the branch that both bodies have turned to. */
+/* Angle relative to a driven body, on the branch of the rotations of both bodies. */
 static double on_its_turn(const saltus_mechanism* m, const saltusi_link* link, int turned,
                           const saltus_point* at, double angle) {
   const int a = link->marker[0][0], b = link->marker[0][1];

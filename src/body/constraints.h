@@ -24,10 +24,10 @@ double saltusi_limit_gap(const saltus_mechanism* m, const saltus_point* at, int 
 /* The ends of a link: [2 x links]. poses: of all bodies, or NULL. */
 void saltusi_link_ends(const saltus_mechanism* m, const saltusi_link* link, double t,
                        const double* q, const saltusi_pose* poses, saltusi_end end[4]);
-/* The value of a row, target included. */
+/* Value of a row minus its target. */
 double saltusi_row_value(const saltus_mechanism* m, const saltusi_joint_row* row,
                          const saltusi_end end[4], double t, const double* q);
-/* Value and rate, target left out. */
+/* Value and rate of a row without its target. */
 void saltusi_row_motion(const saltus_mechanism* m, const saltusi_link* link,
                         const saltusi_joint_row* row, const saltus_point* at, double* value,
                         double* rate);

@@ -3,8 +3,9 @@
  *
  * contacts.c - contacts of a mechanism with shapes.
  *
- *   U = G_A (v_A, w_A) + G_B (v_B, w_B),   b: the part of bodies that are driven,   c: theirs with their accelerations
- *   within h a body comes   h |v| + h^2/2 |gravity|   and turns by   h |w| + h^2/2 |w|^2
+ *   U = G_A (v_A, w_A) + G_B (v_B, w_B),   b: contribution of driven bodies, c: convective terms and accelerations of
+ * driven bodies
+ *   within h a body translates by at most h |v| + h^2/2 |gravity| and rotates by at most h |w| + h^2/2 |w|^2
  */
 #include "body/contacts.h"
 
@@ -29,7 +30,7 @@ typedef struct contacts_listing {
   bool crowded; /* a pair of shapes exceeds the capacity */
 } contacts_listing;
 
-/* The contacts of one instance by identity; the pairs of earlier ones have smaller ones. */
+/* Sorts the contacts of one instance by identity; pairs of earlier instances have smaller identities. */
 static void sort_from(saltus_contact_list* list, int first, int end) {
   for (int i = first + 1; i < end; i++) {
     const uint64_t identity = list->identity[i];
@@ -76,7 +77,7 @@ static void add_entry(contacts_listing* l, const saltusi_near_pair* meeting,
   l->count++;
 }
 
-/* One function for two shapes: how far they are apart. */
+/* Separation monitor: one gap function for two shapes. */
 static void add_watch(contacts_listing* l, const saltusi_near_pair* meeting) {
   const saltusi_instance* a = &l->m->world->instance[meeting->a];
   const saltusi_instance* b = &l->m->world->instance[meeting->b];
@@ -113,7 +114,7 @@ static bool list_meeting(void* user, const saltusi_near_pair* meeting) {
   return !l->crowded;
 }
 
-/* Limits behind the pairs of features, which have smaller identities. */
+/* Appends limits after the feature pairs, whose identities are smaller. */
 static saltus_status add_limits(const saltus_mechanism* m, const saltus_point* at, int count,
                                 saltus_contact_list* list) {
   list->count = count + m->limit_count;
@@ -142,7 +143,7 @@ saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point*
   saltusi_world_meet(m->world, query, list_meeting, &l);
   finish_instance(&l);
   if (l.crowded && over != NULL) {
-    return SALTUS_RETRY_SMALLER; /* fewer pairs can come to touch within a shorter time */
+    return SALTUS_RETRY_SMALLER; /* fewer pairs can touch within a shorter time */
   }
   if (l.crowded) {
     saltus_fail(at, "two shapes have more than %d contacts at t = %.10g s", m->world->candidates,
@@ -172,7 +173,7 @@ saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus
                                .memory = room->world};
 }
 
-/* Whether the kept list was made at the point, with the same bits, for this reach and horizon. */
+/* Whether the cached list belongs to bitwise the same point, reach and horizon. */
 static bool is_listed(const saltus_mechanism* m, const saltus_point* at,
                       const saltus_contact_list* list, double reach,
                       const saltusi_shapes_listed* kept) {
@@ -183,7 +184,7 @@ static bool is_listed(const saltus_mechanism* m, const saltus_point* at,
          memcmp(kept->v, at->v, (size_t)d->nv * sizeof(double)) == 0;
 }
 
-/* Keeps the contacts of shapes in a list. */
+/* Stores the contacts of shapes in the cached list. */
 static void keep_list(const saltus_mechanism* m, const saltus_point* at,
                       const saltus_contact_list* list, double reach, saltusi_shapes_listed* kept) {
   const saltus_dims* d = &m->system.dims;
@@ -239,10 +240,10 @@ saltus_status saltusi_shapes_contacts(const void* self, const saltus_point* at,
 
 /* ---- rows ---- */
 
-/* A pair of features by its identity, with the bodies where they are. */
+/* A feature pair by its identity, with the poses of its bodies. */
 typedef struct contacts_data {
   int body[2];
-  saltusi_body_pose own[2]; /* where there is no scratch */
+  saltusi_body_pose own[2]; /* used without a workspace */
   const saltusi_body_pose* on[2];
   const saltusi_shape* shape[2];
   saltusi_feature_candidate numbers;
@@ -268,7 +269,7 @@ static void pair_of(const contacts_data* k, saltusi_pair* pair) {
   saltusi_shape_pair(k->shape[0], k->on[0], k->shape[1], k->on[1], &k->numbers, pair);
 }
 
-/* Rows of one body, where its velocities lie; -1: nowhere. */
+/* Rows of one body; `at` is the index of its first velocity, -1: not free. */
 static void put(const saltus_mechanism* m, int count, double (*from)[6], int place,
                 const saltus_rows* rows, int first) {
   if (place < 0) {
@@ -290,7 +291,7 @@ static double six(const double G[6], const double v[3], const double w[3]) {
   return saltusi_dot3(G, v) + saltusi_dot3(G + 3, w);
 }
 
-/* Columns of a body, behind those that are written. */
+/* Appends the columns of a body. */
 static int add_columns(const saltus_mechanism* m, int v, saltus_rows* rows) {
   if (v < 0) {
     return -1;
@@ -309,7 +310,7 @@ static int add_columns(const saltus_mechanism* m, int v, saltus_rows* rows) {
   return place;
 }
 
-/* Where the velocities of the two bodies lie in a row, -1: nowhere; columns are written. */
+/* Positions of the velocities of the two bodies in a row, -1: not free; writes the columns. */
 static void set_columns(const saltus_mechanism* m, const contacts_data* k, saltus_rows* rows,
                         int place[2]) {
   const int v[2] = {m->bodies[k->body[0]].v, m->bodies[k->body[1]].v};
@@ -358,8 +359,8 @@ static void put_all(const saltus_mechanism* m, const saltus_point* at, const con
   }
 }
 
-/* Rows behind those of slip: the relative angular velocity along axes of the contact, in the plane about z, in space
- * along the surface where there are two or three of them, about the normal where there are one or three. */
+/* Rows after those of slip: relative angular velocity along contact axes. In the plane it is about z. In space two
+ * rows are tangential, one row is about the normal, and three rows are both. */
 static void put_twists(const saltus_mechanism* m, const saltus_point* at, const contacts_data* k,
                        const int place[2], const saltusi_pair_rows* found, saltus_rows* rows) {
   static const int axes[][3] = {{2, 0, 0}, {0, 0, 0}, {1, 2, 0}, {1, 2, 0}};
@@ -413,7 +414,7 @@ void saltusi_shapes_contact(const void* self, const saltus_point* at, uint64_t i
   }
 }
 
-/* Zero, or NaN where a pose is none. */
+/* Zero, or NaN for a pose that is not finite. */
 static double unplaced(const saltusi_body_pose* on) {
   double sum = 0.0;
   for (int c = 0; c < 9; c++) {
@@ -444,7 +445,7 @@ saltus_status saltusi_shapes_gaps(const void* self, const saltus_point* at, int 
     saltusi_pair pair;
     pair_of(&k, &pair);
     saltusi_closest closest;
-    /* where no points are closest, as of parallel edges, other features touch */
+    /* without unique closest points, as for parallel edges, other features touch */
     gap[i] = saltusi_pair_closest(&pair, &closest)
                  ? closest.gap
                  : INFINITY + unplaced(k.on[0]) + unplaced(k.on[1]);

@@ -24,21 +24,21 @@ saltus_status saltusi_shapes_swept_query(const void* self, const saltus_box* ove
 int saltusi_shapes_guards(const void* self, const saltus_point* at, uint64_t identity,
                           double guard[SALTUS_GUARDS]);
 
-/* The last list, of a mechanism without driven bodies: schemes with a predictor request it twice. */
+/* Cached last list of a mechanism without driven bodies; schemes with a predictor request it twice. */
 typedef struct saltusi_shapes_listed {
   bool known;
   double horizon, reach;
   bool concise;
   int count;
-  double *q, *v; /* [nq], [nv] where it was made */
+  double *q, *v; /* [nq], [nv] state at which it was computed */
   uint64_t* identity;
   double* gap;
-  int* law; /* all three as long as the longest list that is kept */
+  int* law; /* all three with the capacity of the longest cached list */
 } saltusi_shapes_listed;
 
 typedef struct saltusi_shapes_carried saltusi_shapes_carried;
 
-/* The memory of an evaluation, in saltus_point.scratch behind the poses of joints. */
+/* Workspace of an evaluation, in saltus_point.scratch after the poses of joints. */
 typedef struct saltusi_shapes_memory {
   saltusi_body_pose* carrier; /* [body_count + 1], as are the next three */
   saltusi_shapes_carried* made;
@@ -48,17 +48,17 @@ typedef struct saltusi_shapes_memory {
   void* world; /* of a query */
 } saltusi_shapes_memory;
 
-/* Contacts of the longest list that is kept. */
+/* Largest number of contacts of a cached list. */
 size_t saltusi_shapes_listed_most(const saltus_mechanism* m);
 
 /* Bytes of scratch. */
 size_t saltusi_shapes_lay_out(const saltus_mechanism* m, void* scratch, saltusi_shapes_memory* to);
 
-/* Pose and motion of a body as shapes need them; v NULL: free ones at rest. */
+/* Pose and motion of a body for its shapes; v NULL: free bodies at rest. */
 void saltusi_shapes_body_pose(const saltus_mechanism* m, int body, const saltus_point* at,
                               saltusi_body_pose* out);
 
-/* The same in the memory of an evaluation, which caches it until the body moves. */
+/* The same, cached in the workspace until the body moves. */
 void saltusi_shapes_transfer(const saltus_mechanism* m, int body, const saltus_point* at,
                              const saltusi_shapes_memory* room);
 
@@ -69,8 +69,8 @@ const saltusi_body_pose* saltusi_shapes_carried_in(const saltus_mechanism* m, in
 saltusi_world_query saltusi_shapes_ahead(const saltus_mechanism* m, const saltus_point* at,
                                          double horizon, const saltusi_shapes_memory* room);
 
-/* Writes pairs of features that a query finds, and limits. With a box: of two shapes without a closed contact the watch
- * alone, of others all pairs of features. */
+/* Writes the feature pairs of a query, and limits. With a box, two shapes without a closed contact have only their
+ * separation monitor; others have all feature pairs. */
 saltus_status saltusi_shapes_list(const saltus_mechanism* m, const saltus_point* at,
                                   const saltusi_world_query* query, const saltus_box* over,
                                   saltus_contact_list* list);

@@ -6,10 +6,10 @@
  *   quaternion   p' = p (0, w) / 2          p(h) = p exp(h w / 2), w constant in body axes
  *   angle        of the second marker about z of the first, on its present branch
  *
- * Angles of space are functions of the poses up to full turns, so they are never integrated: each new value
- * is computed from the poses and put on the nearest branch. Against a driven body the coordinate is the integral
- * of the free one's angular velocity about the axis that the joint keeps: with the rotation of the driven one it
- * selects the branch of the angle of the poses.
+ * Angles in space are functions of the poses up to full revolutions, so they are not integrated: each new value is
+ * computed from the poses on the nearest branch. Relative to a driven body, the coordinate is the integral of the
+ * angular velocity of the free body about the joint axis. Together with the rotation of the driven body it selects the
+ * branch of the angle.
  */
 #include "body/mechanism.h"
 #include "body/terms.h"
@@ -58,7 +58,7 @@ static void turn_scaled(const double p[4], double sign, const double x[3], doubl
 static double angle_of(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q) {
   const saltusi_marker *a = &m->markers[angle->marker[0]], *b = &m->markers[angle->marker[1]];
   const saltusi_body *first = &m->bodies[a->body], *second = &m->bodies[b->body];
-  double x[3], inside[3]; /* x of the second in axes of the body of the first */
+  double x[3], inside[3]; /* x axis of the second marker in body axes of the first */
   if (second->kind == SALTUS_BODY_FREE) {
     turn_scaled(q + second->q + 3, 1.0, b->axis[0], x);
   } else {
@@ -76,8 +76,8 @@ static double angle_of(const saltus_mechanism* m, const saltusi_unwrapped* angle
   return atan2(saltusi_dot3(a->axis[1], inside), saltusi_dot3(a->axis[0], inside));
 }
 
-/* Rate of an angle, to select its branch: where a joint keeps z axes parallel, the difference of the
- * angular velocities about them, in body axes. */
+/* Rate of an angle, to select its branch. If a joint keeps the z axes parallel, it is the difference of the angular
+ * velocities about them, in body axes. */
 static double turning(const saltus_mechanism* m, const saltusi_unwrapped* angle, const double* q,
                       const double* v) {
   if (!angle->parallel) {
@@ -182,7 +182,7 @@ void saltusi_mechanism_normalise(const void* self, double* q) {
   }
 }
 
-/* (1 - (a/2) cot(a/2)) / a^2 of a square a^2; its series for small turns. */
+/* (1 - (a/2) cot(a/2)) / a^2 as a function of a^2; by its series for small angles. */
 static double shortening(double square) {
   const double small = 1e-3; /* the next term, square^4 / 4.8e7, is 2e-19 of the first there */
   if (square < small) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * define.c - names, signals and orientations of a definition; making and ending a mechanism.
+ * define.c - names, signals and orientations of a definition; creation and destruction of a mechanism.
  */
 #include "body/define.h"
 

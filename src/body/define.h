@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * define.h - reading a definition: what the files that do it share.
+ * define.h - shared functions for reading the definition of a mechanism.
  */
 #ifndef SALTUSI_DEFINE_H
 #define SALTUSI_DEFINE_H
@@ -21,10 +21,10 @@ saltus_status saltusi_define_refuse(const saltusi_definition* d, const char* par
 #endif
     ;
 
-/* The name copied and put into the index: there, not empty, and once only. */
+/* Copies a name and adds it to the index; missing, empty and duplicate names are errors. */
 saltus_status saltusi_define_name(const saltusi_definition* d, const char* part, const char* name,
                                   saltusi_index* index, const char** copy);
-/* The place of a name that another part uses; a message with a suggestion when there is none. */
+/* Index of a referenced name; a message with a suggestion if it does not exist. */
 saltus_status saltusi_define_find(const saltusi_definition* d, const char* part, const char* name,
                                   const saltusi_index* index, const char* kind, const char* wanted,
                                   int* place);
@@ -40,8 +40,8 @@ saltus_status saltusi_define_orientation(const saltusi_definition* d, const char
 /* The markers that a joint or spring connects, and the velocities of their bodies. */
 saltus_status saltusi_define_link(const saltusi_definition* d, const char* part, const char* name,
                                   const char* const between[2], saltusi_link* link);
-/* A coordinate for the angle about z in space, at its value of the start; -1: none is needed, or none is
- * possible against a driven body. */
+/* Adds a coordinate for the angle about z in space, with its initial value; -1: not needed, or not possible relative
+ * to a driven body. */
 int saltusi_define_angle(const saltusi_definition* d, const char* name, const saltusi_link* link);
 
 /* Mass and inertia of a free body. */

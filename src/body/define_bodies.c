@@ -155,7 +155,7 @@ static saltus_status driven_of(const saltusi_definition* d, const saltus_body_de
   return status;
 }
 
-/* By its shapes: without inertia, or with a density. */
+/* Whether mass and inertia follow from shapes: no inertia is given, or a density is. */
 static bool is_weighed(const saltus_body_def* def) {
   bool without = true;
   for (int k = 0; k < 6; k++) {
@@ -220,7 +220,7 @@ static void start_of(const saltusi_definition* d, const saltus_body_def* def,
   }
   memcpy(q, body->pose.x, 3 * sizeof(double));
   saltusi_matrix_quaternion(body->pose.R, q + 3);
-  if (def->orientation.kind == SALTUS_ORIENTATION_QUATERNION) { /* as it was written, sign too */
+  if (def->orientation.kind == SALTUS_ORIENTATION_QUATERNION) { /* as given, with its sign */
     memcpy(q + 3, def->orientation.value, 4 * sizeof(double));
     saltusi_quaternion_normalise(q + 3);
   }
@@ -238,7 +238,7 @@ saltus_status saltusi_define_bodies(const saltusi_definition* d) {
   m->body_count = def->body_count;
   m->bodies = SALTUSI_TAKE(&m->pool, saltusi_body, def->body_count + 1);
   m->free_bodies = SALTUSI_TAKE(&m->pool, int, def->body_count);
-  /* angles of joints and springs lie behind the bodies */
+  /* angles of joints and springs follow the bodies */
   const int angles = def->joint_count + def->spring_count;
   m->q0 = SALTUSI_TAKE(&m->pool, double, 7 * def->body_count + angles);
   m->v0 = SALTUSI_TAKE(&m->pool, double, 6 * def->body_count);
@@ -269,7 +269,7 @@ saltus_status saltusi_define_bodies(const saltusi_definition* d) {
 
 /* ---- markers ---- */
 
-/* Where a marker is in its body; parents first. */
+/* Position and axes of a marker in its body; parents first. */
 static saltus_status place_marker(const saltusi_definition* d, int i, const int* parent) {
   const saltus_marker_def* def = &d->def->markers[i];
   saltus_mechanism* m = d->m;
@@ -330,7 +330,7 @@ static saltus_status marker_of(const saltusi_definition* d, int i, int* parent) 
   return status;
 }
 
-/* Parents before children; the rest belongs to a cycle. */
+/* Orders parents before children; markers that remain are part of a cycle. */
 static saltus_status place_markers(const saltusi_definition* d, const int* parent, int* chain,
                                    bool* placed) {
   for (int i = 0; i < d->m->marker_count; i++) {

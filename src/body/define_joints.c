@@ -3,7 +3,7 @@
  *
  * define_joints.c - joints of a definition as rows: tables by type, drives, limits.
  *
- * a_k and b_k are the axes of the two markers, d the way from the first origin to the second, and phi a small
+ * a_k and b_k are the axes of the two markers, d the vector from the first origin to the second, and phi a small
  * rotation of the second against the first in the axes of the first. Rows are chosen so that at closed joints the
  * multipliers of d . a_k are forces along a_k, and those of the others torques about a_k:
  *
@@ -43,7 +43,7 @@ typedef struct shape {
 
 typedef struct type {
   const char* name;
-  shape plane, space; /* without rows: not there */
+  shape plane, space; /* without rows: not available */
   bool angle, position;
   bool couples; /* two joints */
 } type;
@@ -326,7 +326,7 @@ static saltus_status add_drive(const saltusi_definition* d, saltusi_joint* joint
     saltusi_target_at(m, row, d->def->t0, target);
     near(&m->q0[row->term[0].turned], target[0]);
   } else if (which == 0 && m->plane && !row->by_speed) {
-    /* the angle is the difference of two coordinates: it stays on the turn where it starts */
+    /* the angle is the difference of two coordinates and keeps its initial branch */
     row->offset = turn * nearbyint(start_value(d, &joint->link, row) / turn);
   }
   return SALTUS_OK;
@@ -357,7 +357,7 @@ static void add_limits(const saltusi_definition* d, saltusi_joint* joint, int wh
   if (which != 0 || joint->angle_q < 0 || !c->limited || c->drive != SALTUS_DRIVE_NONE) {
     return;
   }
-  double* angle = &m->q0[joint->angle_q]; /* the first turn that is within the limits, if one is */
+  double* angle = &m->q0[joint->angle_q]; /* the first branch within the limits, if there is one */
   const double up = ceil((c->lower - *angle) / turn), down = floor((c->upper - *angle) / turn);
   if (*angle < c->lower && *angle + up * turn <= c->upper) {
     *angle += up * turn;
@@ -366,7 +366,7 @@ static void add_limits(const saltusi_definition* d, saltusi_joint* joint, int wh
   }
 }
 
-/* Rows of a joint that are forces: those that keep origins together come first. */
+/* Number of rows whose multipliers are forces; rows of the origins come first. */
 static int force_rows(const saltusi_definition* d, const saltus_joint_def* def) {
   const bool plane = d->m->plane;
   switch (def->type) {
@@ -427,7 +427,7 @@ static saltus_status add_coordinate(const saltusi_definition* d, const saltus_jo
 
 /* ---- joints ---- */
 
-/* Axes that should be parallel and start antiparallel satisfy the rows the wrong way round. */
+/* Antiparallel initial axes satisfy the rows of parallel axes as well. */
 static saltus_status check_axes(const saltusi_definition* d, const saltus_joint_def* def,
                                 const saltusi_joint* joint) {
   const bool z = types[def->type].angle || def->type == SALTUS_JOINT_PLANAR;
@@ -452,7 +452,7 @@ static saltus_status set_own_rows(const saltusi_definition* d, const saltus_join
   for (int r = 0; r < rows->rows; r++) {
     saltusi_joint_row* row = &m->rows[joint->row + r];
     *row = (saltusi_joint_row){.terms = 1, .term = {rows->row[r]}};
-    if (row->term[0].kind == SALTUSI_TERM_PLANE) { /* full turns keep axes parallel */
+    if (row->term[0].kind == SALTUSI_TERM_PLANE) { /* full revolutions keep axes parallel */
       row->offset = turn * nearbyint(start_value(d, &joint->link, row) / turn);
     }
   }
@@ -560,7 +560,8 @@ static saltus_status define_coupling(const saltusi_definition* d, int i) {
   }
   set_link_columns(m, &joint->link);
   const bool open = pair[1]->driven[0] < 0 && pair[1]->limits[0] < 0 && pair[1]->limits[1] < 0;
-  if (row->term[1].kind == SALTUSI_TERM_ANGLE && open) { /* the turn on which the gear holds */
+  if (row->term[1].kind == SALTUSI_TERM_ANGLE &&
+      open) { /* the branch on which the gear ratio holds */
     const double g = start_value(d, &joint->link, row);
     double* angle = &m->q0[pair[1]->angle_q];
     near(angle, *angle - g);
@@ -568,7 +569,7 @@ static saltus_status define_coupling(const saltusi_definition* d, int i) {
   return SALTUS_OK;
 }
 
-/* Names, and the place of every row. */
+/* Names, and the index of every row. */
 static saltus_status count_rows(const saltusi_definition* d, int* rows) {
   const saltus_mechanism_def* def = d->def;
   saltus_mechanism* m = d->m;
@@ -630,7 +631,7 @@ saltus_status saltusi_define_joints(const saltusi_definition* d) {
       m->joint_of[m->joints[i].row + r] = i;
     }
   }
-  for (int couplings = 0; couplings < 2; couplings++) { /* these need the others */
+  for (int couplings = 0; couplings < 2; couplings++) { /* these require the others */
     for (int i = 0; status == SALTUS_OK && i < n; i++) {
       if (types[def->joints[i].type].couples == (couplings == 1)) {
         status = couplings == 1 ? define_coupling(d, i) : define_joint(d, i);

@@ -3,8 +3,8 @@
  *
  * define_springs.c - springs and dampers between markers, as forces along rows; loads at markers.
  *
- *   linear      along the distance; without a length at rest along x, y and z of the world instead, where
- *               the distance has no direction at its zero
+ *   linear along the distance; with rest length zero along x, y and z of the world, since the distance has no
+ * direction at zero
  *   torsional   along the angle about z
  *   bushing     d . a_k, and rotations (a_z . b_y - a_y . b_z) / 2 and so on: sin(angle) times the axis of
  *               the rotation, in the axes of the first marker
@@ -14,7 +14,7 @@
 
 #include <assert.h>
 
-/* A force along a row of its own. */
+/* A force along its own row. */
 static saltusi_joint_row* add(const saltusi_definition* d, const saltusi_link* link,
                               double stiffness, double damping, double rest) {
   saltus_mechanism* m = d->m;

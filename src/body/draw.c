@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * draw.c - shapes of a mechanism as one sees them.
+ * draw.c - visible shapes of a mechanism.
  */
 #include "body/contacts.h"
 
@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Instances are in an order of their own. */
+/* The order of instances differs from that of the definition. */
 static const saltusi_instance* shape_at(const saltus_mechanism* m, int shape) {
   assert(m->world != NULL && shape >= 0 && shape < m->world->count);
   int i = 0;

@@ -19,7 +19,7 @@ static void between(const saltusi_motion_segment* p, const saltusi_end_segment e
 
 /* ---- terms: value, rate, gradient ---- */
 
-/* Made of the way between the origins. */
+/* Whether the term depends on the vector between the origins. */
 static bool is_way(const saltusi_term* term) {
   return term->kind == SALTUSI_TERM_ALONG || term->kind == SALTUSI_TERM_WORLD ||
          term->kind == SALTUSI_TERM_DISTANCE;
@@ -131,7 +131,7 @@ static void push(const saltusi_motion_segment* p, const saltusi_end_segment* end
   saltusi_taylor3_cross(p, &r, &inside, moment);
 }
 
-/* s x R^T n of a vector s of the body. */
+/* s x R^T n for a vector s fixed in the body. */
 static void twist(const saltusi_motion_segment* p, const saltusi_end_segment* end,
                   const saltusi_taylor3* s, const saltusi_taylor3* n, saltusi_taylor3* moment) {
   saltusi_taylor3 inside;
@@ -139,7 +139,7 @@ static void twist(const saltusi_motion_segment* p, const saltusi_end_segment* en
   saltusi_taylor3_cross(p, s, &inside, moment);
 }
 
-/* The gradient of a distance's or a world's term is a force u on the second end, -u on the first. */
+/* The gradient of a distance or world-axis term is a force u on the second end and -u on the first. */
 static void direction(const saltusi_motion_segment* p, const saltusi_term* term,
                       const saltusi_end_segment end[2], saltusi_taylor3* u) {
   saltusi_taylor square, length;
@@ -253,13 +253,13 @@ static void row_rate(const saltusi_motion_segment* p, const saltusi_joint_row* r
   }
 }
 
-/* ---- angles against driven bodies, which joint rows take from the branch on which they hold ---- */
+/* ---- angles relative to driven bodies, on the branch of their joint row ---- */
 
 static double middle(const saltusi_taylor* x) {
   return 0.5 * (x->c[0].lo + x->c[0].hi);
 }
 
-/* The angle term of a row that is defined between -pi and pi only; NULL: none. */
+/* The angle term of a row that is defined only between -pi and pi; NULL: none. */
 static const saltusi_term* branch_term(const saltusi_joint_row* row) {
   const saltusi_term* last = &row->term[row->terms - 1];
   return last->kind == SALTUSI_TERM_ANGLE && last->q < 0 ? last : NULL;
@@ -517,7 +517,7 @@ static unsigned row_depends(const saltus_mechanism* m, const saltusi_link* link,
                             const saltusi_joint_row* row) {
   unsigned depends = SALTUS_ON_Q;
   bool affine = true, moves = on_driven(m, link);
-  /* products of axes and ways are polynomials of degree 4 in quaternions of length 1 */
+  /* products of axes and vectors are polynomials of degree 4 in unit quaternions */
   bool polynomial = !m->plane;
   for (int i = 0; i < row->terms; i++) {
     const saltusi_term* term = &row->term[i];
@@ -536,8 +536,8 @@ static unsigned row_depends(const saltus_mechanism* m, const saltusi_link* link,
   return depends;
 }
 
-/* Where a joint keeps z axes parallel, the gradient of the angle is constant in body axes. Powers of
- * quaternions beyond the fourth hide nothing either; 1 / |d| does, and so do signals. */
+/* If a joint keeps the z axes parallel, the gradient of the angle is constant in body axes. Polynomials of quaternions
+ * have no Taylor remainder; 1 / |d| and signals have one. */
 static unsigned force_along_depends(const saltus_mechanism* m, const saltusi_force_along* f) {
   const saltusi_term* term = &f->row->term[0];
   unsigned depends = row_depends(m, f->link, f->row) | SALTUS_ON_V;
@@ -551,7 +551,7 @@ static unsigned force_along_depends(const saltus_mechanism* m, const saltusi_for
   return depends;
 }
 
-/* In space polynomials of quaternions as long as its signals are constant. */
+/* In space a polynomial of quaternions if its signals are constant. */
 static unsigned load_depends(const saltus_mechanism* m, const saltusi_load* load) {
   bool given = m->plane;
   for (int k = 0; k < 3; k++) {
@@ -589,7 +589,7 @@ static unsigned depends(const void* self, saltus_quantity what, int index) {
   const saltusi_link* link = &m->joints[limit->joint].link;
   unsigned on = row_depends(m, link, limit->row);
   if (what == SALTUS_QUANTITY_VELOCITY) {
-    /* of the plane's angles alone it is affine in v */
+    /* in the plane, with angles only, it is affine in v */
     on = limit->row->term[0].kind == SALTUSI_TERM_PLANE && !on_driven(m, link)
              ? SALTUS_ON_V
              : on | SALTUS_ON_V | SALTUS_NOT_AFFINE | SALTUS_NOT_POLYNOMIAL;
@@ -597,7 +597,7 @@ static unsigned depends(const void* self, saltus_quantity what, int index) {
   return on;
 }
 
-/* A list of places that may be too short. */
+/* A list of indices of limited capacity. */
 typedef struct enclosure_listing {
   int room, count;
   int* place;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * enclosure.h - bounds of a mechanism's functions along a piece of a motion.
+ * enclosure.h - bounds of the functions of a mechanism over a trajectory segment.
  */
 #ifndef SALTUSI_BODY_ENCLOSURE_H
 #define SALTUSI_BODY_ENCLOSURE_H
@@ -21,10 +21,10 @@ void saltusi_mechanism_taylor_remainder(const void* self, const saltus_course* c
 unsigned saltusi_pair_depends(const saltus_mechanism* m, saltus_quantity what, uint64_t identity);
 void saltusi_pair_along(const struct saltusi_motion_segment* p, uint64_t identity,
                         saltus_interval* out);
-/* The two bodies of a pair or watch. */
+/* The two bodies of a feature pair or separation monitor. */
 void saltusi_pair_bodies(const saltus_mechanism* m, uint64_t identity, int body[2]);
 
-/* Watches: saltus_enclosure_ops.contact_clear. */
+/* Separation monitors: saltus_enclosure_ops.contact_clear. */
 void saltusi_shapes_clear(const void* self, const saltus_course* over, const saltus_course* middle,
                           double span, uint64_t identity, double margin, saltus_clearance* out);
 

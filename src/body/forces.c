@@ -62,7 +62,7 @@ static void add_body(const saltus_mechanism* m, const saltusi_body* body, const 
 
 /* ---- forces along rows ---- */
 
-/* One of them at a state. */
+/* One force at a state. */
 typedef struct pull {
   saltusi_end end[2];
   saltusi_end_motion motion[2];
@@ -106,8 +106,8 @@ static void pull_at(const saltus_mechanism* m, const saltusi_force_along* f, con
   p->force = p->actuator - f->stiffness * (p->value - f->rest) - f->damping * p->rate;
 }
 
-/* Places of the twelve entries of G in a vector of velocities, -1: not free; in the plane the fourth and
- * fifth of six and the third have none. */
+/* Indices of the twelve entries of G in a vector of velocities, -1: not free. In the plane the third, fourth and fifth
+ * of each six have none. */
 static void places(const saltus_mechanism* m, const pull* p, int place[12]) {
   for (int k = 0; k < 2; k++) {
     const int v = m->bodies[p->end[k].marker->body].v;
@@ -217,7 +217,7 @@ void saltusi_mechanism_force(const void* self, const saltus_point* at, double* F
 
 enum { SPRINGS_ALONE = 1, WITHOUT_CURVATURE = 2 };
 
-/* fv F_v + fq F_q, or their springs alone; dense. */
+/* fv F_v + fq F_q as a dense matrix, or only the part of springs. */
 static void slopes(const saltus_mechanism* m, const saltus_point* at, const double factor[2],
                    unsigned which, double* J) {
   const size_t n = (size_t)m->system.dims.nv;

@@ -55,7 +55,7 @@ static saltus_status solve(joint_forces_work* w, const saltus_point* at, const d
   return status;
 }
 
-/* With so much room, which may turn out to be too little. */
+/* Tries a workspace of this size, which can be too small. */
 static saltus_status attempt(const saltus_mechanism* m, saltusi_step_capacity* room,
                              const saltus_point* given, const double* applied, double* lambda) {
   const saltus_allocator* memory = &m->pool.allocator;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * loads.c - forces and torques at markers. With f and m in world axes on a marker at r of a body turned by R:
+ * loads.c - forces and torques at markers. With f and m in world axes on a marker at r of a body with rotation R:
  *
  *   F = (f; r x R^T f + R^T m)
  *   given in the world:    D_j R^T f = -e_j x R^T f, along the j-th axis of the body
@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* f and m of a load in the axes that they are given in. */
+/* f and m of a load in the axes of its definition. */
 static void given_at(const saltus_mechanism* m, const saltusi_load* load, double t, double f[3],
                      double about[3]) {
   for (int k = 0; k < 3; k++) {
@@ -78,7 +78,7 @@ void saltusi_loads_add(const saltus_mechanism* m, const saltus_point* at, double
   }
 }
 
-/* Column of F_q along the turn about the j-th axis: force, then torque. */
+/* Column of F_q along the rotation about the j-th axis: force, then torque. */
 static void bend(const saltusi_load* load, const pushed* p, int j, double H[6]) {
   const double axis[3] = {j == 0, j == 1, j == 2};
   double turned[3], moment[3], other[3];

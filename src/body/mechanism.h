@@ -3,8 +3,8 @@
  *
  * mechanism.h - a mechanism after its definition was read: flat arrays of bodies, markers, rows and forces.
  *
- * Every joint row, limit, drive and spring is made of one kind of thing: a row, a sum of at most two terms,
- * each a scalar function of two marker frames (terms.c). The coordinate of a joint is such a row too.
+ * Every joint row, limit, drive and spring is a row: a sum of at most two terms, each a scalar function of two marker
+ * frames (terms.c). The coordinate of a joint is a row as well.
  */
 #ifndef SALTUSI_MECHANISM_H
 #define SALTUSI_MECHANISM_H
@@ -14,11 +14,11 @@
 #include "math/rotation.h"
 #include "saltus/mechanism.h"
 
-/* Identities of contacts that are listed always have this bit, which no pair of features has: limit i of a joint is
- * SALTUSI_LISTED + i, formulas come behind (src/model). Others are those of shape/world.h. */
+/* Bit of the identities of fixed contacts, which feature pairs do not have: limit i of a joint is SALTUSI_LISTED + i,
+ * formulas follow (src/model). For feature pairs see shape/world.h. */
 #define SALTUSI_LISTED ((uint64_t)1 << 63)
 
-/* A signal with its input found. */
+/* A signal with the index of its input. */
 typedef struct saltusi_signal {
   saltus_signal given;
   int input; /* -1: none */
@@ -30,7 +30,7 @@ typedef struct saltusi_pose {
   double angle; /* rad, of the plane */
 } saltusi_pose;
 
-/* Velocities of a body, and of a driven one their rates; zero otherwise. */
+/* Velocities of a body, and accelerations of a driven one; zero otherwise. */
 typedef struct saltusi_body_motion {
   double v[3], w[3];  /* world axes; body axes */
   double a[3], dw[3]; /* the same */
@@ -43,11 +43,11 @@ typedef struct saltusi_body {
   double mass;
   double I[9];       /* in body axes; in the plane I[8] alone */
   bool round;        /* I is a multiple of the unit matrix: no gyroscopic torque */
-  saltusi_pose pose; /* at the start; of a driven body its R is the part behind R(t) */
+  saltusi_pose pose; /* initial pose; for a driven body R is the constant factor after R(t) */
   saltusi_signal position[3], rotation[3]; /* of a driven body */
   double axis[3];                          /* of length 1, or zero: roll, pitch, yaw */
   bool by_shapes;                          /* mass and inertia are those of its shapes */
-  double origin[3]; /* m, from where shapes and markers are given: its centre of mass */
+  double origin[3]; /* m, centre of mass in the axes in which shapes and markers are given */
 } saltusi_body;
 
 typedef struct saltusi_marker {
@@ -72,7 +72,7 @@ typedef struct saltusi_term {
   int link; /* 0 or 1: which pair of markers */
   int i, j;
   int q;
-  int turned; /* of an angle against a driven body: coordinate that counts its turns; 0: none */
+  int turned; /* for an angle relative to a driven body: coordinate that counts revolutions; 0: none */
   double weight;
 } saltusi_term;
 
@@ -91,7 +91,7 @@ typedef struct saltusi_link {
   int marker[2][2];
   int width;
   int column[24];  /* ascending */
-  int place[2][2]; /* of the first velocity of each body in `column`; -1: it has none */
+  int place[2][2]; /* index of the first velocity of each body in `column`; -1: none */
 } saltusi_link;
 
 typedef struct saltusi_joint {
@@ -99,7 +99,7 @@ typedef struct saltusi_joint {
   saltus_joint_type type;
   int between[2];
   saltusi_link link;
-  int row, rows; /* first of the system; rows of `m->rows` have the same places */
+  int row, rows; /* first row of the system; rows of `m->rows` have the same indices */
   bool has_angle, has_position;
   saltusi_joint_row angle, position; /* coordinates */
   int angle_q;                       /* -1: none */
@@ -112,7 +112,7 @@ typedef struct saltusi_hold {
   int body[2];
   int v[2]; /* first velocity of each body; -1: none */
   int row, rows;
-  int i[3];           /* rows behind those of the point, in the plane one at most: axis of a, */
+  int i[3];           /* rows after those of the point, in the plane at most one: axis of a, */
   bool plain;         /* false: another joint type, or a prescribed motion */
   double r[3];        /* the point in body axes of b */
   double axis[3][3];  /* of a */
@@ -152,8 +152,8 @@ typedef struct saltusi_load {
   bool turns; /* with the marker */
 } saltusi_load;
 
-/* An angle of space: coordinate q. Against a driven body the part of the free one, since q' = N(q) v
- * does not depend on t. */
+/* An angle in space: coordinate q. Relative to a driven body it is the part of the free body, since q' = N(q) v does
+ * not depend on t. */
 typedef struct saltusi_unwrapped {
   const char* name; /* of the joint or spring */
   int marker[2];
@@ -183,7 +183,7 @@ struct saltus_mechanism {
   int* joint_of;           /* [nj] */
   saltusi_limit* limits;
   saltusi_joint_friction* dries; /* [dry_count] */
-  saltus_dry_friction* dry;      /* the same as the system has them */
+  saltus_dry_friction* dry;      /* in the form of saltus_system */
   saltus_contact_law* laws;      /* [law_count] those of limits first */
   int law_count;
   struct saltusi_world* world; /* NULL: no shapes */
@@ -191,7 +191,7 @@ struct saltus_mechanism {
   int* material_law;           /* of the world */
   saltusi_force_along* forces;
   saltusi_load* loads;
-  int* pull_start; /* [free_count + 1] forces on each free body: where they start in pulls */
+  int* pull_start; /* [free_count + 1] first entry in `pulls` of the forces on each free body */
   int* pulls;      /* [2 force_count] */
   int* load_first; /* [free_count] first load on each free body; -1: none */
   int* load_next;  /* [load_count] the next on the same body */
@@ -208,13 +208,12 @@ struct saltus_mechanism {
 /* Value, first and second derivative. */
 void saltusi_signal_at(const saltus_mechanism* m, const saltusi_signal* signal, double t,
                        double out[3]);
-/* The same of a row's target: of a speed its integral. */
+/* The same for the target of a row; for a speed, its integral. */
 void saltusi_target_at(const saltus_mechanism* m, const saltusi_joint_row* row, double t,
                        double out[3]);
-/* How far a driven body has turned about z of one of its markers since the start, rad. */
+/* Rotation of a driven body about z of one of its markers since the start, rad. */
 double saltusi_driven_turn(const saltus_mechanism* m, int marker, double t);
-/* The signal of the rotation about `axis`, of the world, where it is the only one that moves; -1: there is none,
- * they are several. */
+/* Signal of the rotation about the world axis `axis` if it is the only rotation; -1: none or several. */
 int saltusi_driven_axis(const saltus_mechanism* m, int body, double axis[3]);
 void saltusi_pose_at(const saltus_mechanism* m, int body, double t, const double* q,
                      saltusi_pose* pose);
@@ -226,7 +225,7 @@ void saltusi_motion_at(const saltus_mechanism* m, int body, double t, const doub
 void saltusi_mechanism_rate(const void* self, const double* q, const double* v, double* dq);
 void saltusi_mechanism_advance(const void* self, const double* q, const double* v, double h,
                                double* q1);
-/* The same, without angles: where no joint and no force reads one. */
+/* The same without angles, for mechanisms whose joints and forces use none. */
 void saltusi_mechanism_advance_bodies(const void* self, const double* q, const double* v, double h,
                                       double* q1);
 void saltusi_mechanism_difference(const void* self, const double* q0, const double* q1, double* d);

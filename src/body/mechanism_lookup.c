@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mechanism_lookup.c - where things of a mechanism are: names, places in the state, poses, inputs.
+ * mechanism_lookup.c - lookup of parts of a mechanism: names, indices in the state, poses, inputs.
  */
 #include "body/terms.h"
 #include "shape/world.h"

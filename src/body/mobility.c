@@ -17,8 +17,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Pivots below this part of the first count as zero: assembled positions are accurate to 1e-12, and so
- * are the pivots of dependent rows; chosen four digits above that. */
+/* Pivots below this fraction of the first count as zero. Assembled positions, and so the pivots of dependent rows, are
+ * accurate to 1e-12; the limit is four digits larger. */
 static const double negligible = 1e-8;
 
 typedef struct mobility_tree {
@@ -140,7 +140,7 @@ static void grow(mobility_tree* w) {
   w->order[0] = 0;
   w->parent[0] = -1;
   for (int root = 1, done = 0; done < nodes; done++) {
-    if (done == listed) { /* bodies that nothing connects with the ground */
+    if (done == listed) { /* bodies without a connection to the ground */
       while (w->seen[root]) {
         root++;
       }
@@ -158,7 +158,7 @@ static void grow(mobility_tree* w) {
   }
 }
 
-/* A force and a torque about the axes of a body, from it down to the ground, into a row of etas. */
+/* Propagates a force and a torque in axes of a body down to the ground, into a row over eta. */
 static void carry(const mobility_tree* w, int node, const double* G, double* row) {
   double f[3] = {G[0], G[1], 0.0}, about[3] = {0.0, 0.0, 0.0};
   if (w->m->plane) {
@@ -205,7 +205,7 @@ static void close_loops(mobility_tree* w) {
   }
 }
 
-/* Rank of the rows by Gram and Schmidt with pivoting, each made of length 1 first: twice, since once loses
+/* Rank of the rows by Gram and Schmidt with pivoting, normalised first; orthogonalised twice, since one pass loses
  * orthogonality. */
 static int rank_of(int rows, int n, double* A) {
   for (int i = 0; i < rows; i++) {

@@ -115,8 +115,7 @@ static bool look_through(void* user, const saltusi_near_pair* meeting) {
   return false;
 }
 
-/* No approach exceeds half of the smallest thickness: the usual case, without a search
- * and without memory. */
+/* Fast path without search and memory: no approach exceeds half of the smallest thickness. */
 static bool is_slow(const saltus_mechanism* m, const saltus_point* at, double h) {
   const double fall = 0.5 * h * h * sqrt(saltusi_dot3(m->gravity, m->gravity));
   double thinnest = INFINITY, least = INFINITY, way = 0.0, next = 0.0;
@@ -167,7 +166,7 @@ typedef struct counting {
   saltus_costs* costs;
 } counting;
 
-/* The entry of two kinds; NULL: there is no room for it. */
+/* The entry of two kinds; NULL: capacity exceeded. */
 static saltus_pair_cost* entry_of(saltus_costs* c, saltus_shape_kind first,
                                   saltus_shape_kind second) {
   const char* kinds[2] = {saltus_shape_kind_name(first < second ? first : second),
@@ -184,7 +183,7 @@ static saltus_pair_cost* entry_of(saltus_costs* c, saltus_shape_kind first,
   return &c->kinds[c->kind_count++];
 }
 
-/* The entry of two bodies, which are kept in order; NULL: there is no room for it. The world is the last. */
+/* The entry of two bodies, the smaller index first; NULL: capacity exceeded. The world is the last body. */
 static saltus_body_cost* bodies_of(const saltus_mechanism* m, saltus_costs* c, int a, int b) {
   const int first = a < b ? a : b, second = a < b ? b : a, world = m->body_count;
   int from = 0, to = c->body_count;
@@ -277,7 +276,7 @@ static double share_of(const saltus_mechanism* m, int body) {
   return at != NULL && at->kind == SALTUS_BODY_FREE ? 1.0 / at->mass : 0.0;
 }
 
-/* By how much two bodies come apart along an overlap that moves by the way [nv]. */
+/* Separation of two bodies along an overlap for a displacement [nv]. */
 static double parted(const saltus_mechanism* m, const saltus_overlap* o, const double* way) {
   double by = 0.0;
   for (int side = 0; side < 2; side++) {
@@ -306,8 +305,7 @@ static void part_all(const saltus_mechanism* m, const saltus_overlap* list, int 
                      double margin, double* impulse, double* way) {
   const long most = 200L + 4L * count * count, work = 5000000L / count;
   const long sweeps = most < work ? most : work;
-  const double further =
-      1.8; /* of each correction: below 2 sweeps converge, and long columns do so sooner */
+  const double further = 1.8; /* over-relaxation: converges below 2, faster for long columns */
   memset(impulse, 0, (size_t)count * sizeof(double));
   memset(way, 0, (size_t)m->system.dims.nv * sizeof(double));
   double worst = INFINITY;

@@ -18,7 +18,7 @@
 #include <float.h>
 #include <string.h>
 
-/* A pair by its identity, its shapes where their bodies have no part in it. */
+/* A feature pair by its identity, without the poses of its bodies. */
 typedef struct pair_enclosure_data {
   int body[2];
   const saltusi_shape* shape[2];
@@ -38,7 +38,7 @@ static void recognise(const saltus_mechanism* m, uint64_t identity, pair_enclosu
   }
 }
 
-/* The pair with one body's axes as given and the other's zero: the part of `side` in body axes. */
+/* The pair with the axes of one body as given and those of the other zero: the part of `side` in body axes. */
 static saltusi_pair pair_with(const pair_enclosure_data* k, int which) {
   static const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   saltusi_body_pose on[2] = {{{0.0}, {0.0}, {0.0}, {0.0}}, {{0.0}, {0.0}, {0.0}, {0.0}}};
@@ -50,7 +50,7 @@ static saltusi_pair pair_with(const pair_enclosure_data* k, int which) {
 
 typedef enum form { NONE, POINTS, POINT_LINE, POINT_PLANE, LINES } form;
 
-/* Which formula, with the feature that it names last at `second`. */
+/* The formula of the pair; `second` is the feature that it names last. */
 static form form_of(const pair_enclosure_data* k, int* second) {
   const saltusi_feature *A = k->feature[0], *B = k->feature[1];
   *second = 1;
@@ -112,7 +112,7 @@ static void root_of(const saltusi_motion_segment* p, saltusi_taylor* x) {
   saltusi_taylor_apply(p, x, SALTUSI_SQRT, &square);
 }
 
-/* -1, 1, or 0 where it is open. */
+/* -1, 1, or 0 if undecided. */
 static double sign_of(const saltusi_taylor* x) {
   return x->c[0].lo > 0.0 ? 1.0 : x->c[0].hi < 0.0 ? -1.0 : 0.0;
 }
@@ -159,7 +159,7 @@ static double lines(const saltusi_motion_segment* p, const pair_enclosure_data* 
 
 /* Parallel edges: their guard excludes contact, and shapes_gaps() returns INFINITY. */
 static bool are_parallel(const saltusi_motion_segment* p, const pair_enclosure_data* k) {
-  const double parallel = 3e-6; /* as guards have it: docs/theory/contact-polytopes.md */
+  const double parallel = 3e-6; /* as for guards: docs/theory/contact-polytopes.md */
   saltusi_body_segment at[2];
   saltusi_taylor3 a, b, across;
   saltusi_taylor square;
@@ -173,7 +173,7 @@ static bool are_parallel(const saltusi_motion_segment* p, const pair_enclosure_d
   return square.c[0].hi < parallel * parallel;
 }
 
-/* The distance of the skeletons; false: its sign is open. */
+/* The distance of the skeletons; false: its sign is undecided. */
 static bool apart(const saltusi_motion_segment* p, const pair_enclosure_data* k, form f, int second,
                   saltusi_taylor* to) {
   const double rho = k->feature[0]->rho + k->feature[1]->rho;

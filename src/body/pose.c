@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pose.c - signals, and where bodies are and how they move.
+ * pose.c - signals, poses and motions of bodies.
  *
- * A driven body in space turns by R(t) = Rz(yaw) Ry(pitch) Rx(roll), angular velocity in world axes
+ * A driven body in space rotates by R(t) = Rz(yaw) Ry(pitch) Rx(roll), angular velocity in world axes
  *
  *   w = yaw' z + Rz (pitch' y + Ry (roll' x)),      w' = R_body^T dw_world, since w x w = 0
  *
@@ -37,7 +37,7 @@ static void turn_about(int axis, double angle, double x[3]) {
   x[j] = xj;
 }
 
-/* R(t) of a driven body, without the rest of its orientation. */
+/* R(t) of a driven body, without the constant factor of its orientation. */
 static void driven_matrix(const saltusi_body* body, double roll, double pitch, double yaw,
                           double R[9]) {
   if (saltusi_dot3(body->axis, body->axis) > 0.0) {

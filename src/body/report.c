@@ -75,7 +75,7 @@ void saltus_mechanism_joint_load(const saltus_mechanism* mechanism, int joint, d
   }
 }
 
-/* Rows in rad: those of axes and angles; of a coupling its second joint decides. */
+/* Whether a row is in rad: those of axes and angles; for a coupling, by its second joint. */
 static bool is_angular(const saltusi_joint_row* row) {
   const saltusi_term_kind kind = row->terms == 2 && row->term[0].link != row->term[1].link
                                      ? row->term[1].kind

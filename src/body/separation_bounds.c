@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * separation_bounds.c - how near two shapes can come over a piece of a motion: saltus_enclosure_ops.contact_clear. Of each of the two
- * bodies around the middle of the piece, with p its quaternion and primes for d/ds:
+ * separation_bounds.c - lower bound of the gap of two shapes over a trajectory segment:
+ * saltus_enclosure_ops.contact_clear. For each of the two bodies around the middle of the segment, with p its
+ * quaternion and primes for d/ds:
  *
- *   origin   x'' / 2 from the course
+ *   origin   x'' / 2 from the trajectory enclosure
  *   space    W = 2 Im(p' p^-1),  R' = [W] R,  |W| <= 2 |p'| / |p|,  |R''| <= |W|^2 + |W'|,
  *            W' = 2 Im(p'' p^-1 - (p' p^-1)^2),  |p| >= |p(m)| - span |p'|
  *   plane    |R''| <= a'^2 + |a''|
@@ -26,7 +27,7 @@ static double magnitude(saltus_interval x) {
   return fmax(fabs(x.lo), fabs(x.hi));
 }
 
-/* Of coefficient k of some coordinates. */
+/* Norm of coefficient k of some coordinates. */
 static double norm_of(const saltus_interval* q, int count, int stride, int k) {
   double sum = 0.0;
   for (int i = 0; i < count; i++) {
@@ -36,7 +37,7 @@ static double norm_of(const saltus_interval* q, int count, int stride, int k) {
   return sqrt(sum);
 }
 
-/* A piece: all of it and its middle, order 2 both. */
+/* A trajectory segment: enclosures over all of it and at its middle, both of order 2. */
 typedef struct separation_bounds_stretch {
   saltusi_motion_segment over, middle;
   double span;
@@ -91,7 +92,7 @@ static void turning_in_space(const separation_bounds_stretch* st, int q, saltusi
   out->twist = 2.0 * rate * rate + (2.0 * second / least + rate * rate);
 }
 
-/* Coefficients 0, 1 at the middle, and the size of 1 and 2 over the piece, of some numbers. */
+/* Taylor coefficients 0 and 1 at the middle, and bounds of coefficients 1 and 2 over the segment. */
 static void spread(const separation_bounds_stretch* st, const saltusi_taylor* all,
                    const saltusi_taylor* mid, int count, double* first, double size[3]) {
   size[1] = size[2] = 0.0;

@@ -3,15 +3,15 @@
  *
  * shape_mass.c - shapes of each body, and their mass properties.
  *
- * A body whose mass follows from its shapes has its origin at their common centre of mass: positions given from another
- * origin are shifted. Overlapping parts count twice.
+ * A body whose mass follows from its shapes has its origin at their common centre of mass: positions relative to
+ * another origin are shifted. Overlapping volumes count twice.
  */
 #include "body/define.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Sums over the shapes of a body, about the origin that they are given from. */
+/* Sums over the shapes of a body, about the origin of their definition. */
 typedef struct weight {
   int shapes;
   double volume;

@@ -60,7 +60,8 @@ static void set_friction(const saltus_mechanism* m, const saltus_friction_law* f
   const bool needs_mu = friction != NULL && (friction->across > 0.0 || friction->sliding[0] > 0.0 ||
                                              friction->curve != SALTUS_CURVE_CONSTANT ||
                                              friction->patch != SALTUS_PATCH_NONE);
-  if (friction != NULL && (law->mu > 0.0 || !needs_mu)) { /* a smooth partner takes these away */
+  if (friction != NULL &&
+      (law->mu > 0.0 || !needs_mu)) { /* without these for a frictionless partner */
     law->friction = friction;
     law->tangents = m->plane ? 1 : 2;
   }
@@ -105,7 +106,7 @@ static bool are_same(const saltus_friction_law* a, const saltus_friction_law* b)
          a->rebinds == b->rebinds && a->adhesion == b->adhesion && a->shear == b->shear;
 }
 
-/* Two friction laws have no mean either. */
+/* Two different friction laws cannot be combined either. */
 static saltus_status check_frictions(const saltusi_definition* d) {
   const saltus_material_def* first = NULL;
   for (int i = 0; i < d->def->material_count; i++) {
@@ -128,7 +129,7 @@ static saltus_status check_frictions(const saltusi_definition* d) {
   return SALTUS_OK;
 }
 
-/* Two laws that are not Newton's have no mean. */
+/* Two different impact laws other than Newton's cannot be combined. */
 static saltus_status check_impacts(const saltusi_definition* d) {
   const saltus_material_def* first = NULL;
   for (int i = 0; i < d->def->material_count; i++) {
@@ -152,7 +153,7 @@ static const char* pair_name(saltus_mechanism* m, const char* a, const char* b) 
   return first != NULL ? saltusi_pool_join(&m->pool, first, b) : NULL;
 }
 
-/* One law for every two materials, behind those of limits. */
+/* One law for each pair of materials, after those of limits. */
 static saltus_status mix_materials(const saltusi_definition* d) {
   saltus_mechanism* m = d->m;
   saltusi_world* world = m->world;
@@ -193,7 +194,7 @@ enum { MODELS = 8 };
 
 typedef struct shapes_reading {
   saltusi_index materials, shapes, groups;
-  saltus_shape_def model[MODELS]; /* the last definitions that differ, in axes of their bodies */
+  saltus_shape_def model[MODELS]; /* the last distinct definitions, in body axes */
   const saltusi_shape* made[MODELS];
   int models; /* so far */
 } shapes_reading;
@@ -235,7 +236,8 @@ static saltusi_mobility mobility_of(const saltusi_body* body) {
                                             : SALTUSI_MOBILITY_FIXED;
 }
 
-/* The least distance of two parallel lines or planes along a side or face that a convex solid lies between. */
+/* Width of a convex solid: least distance of two parallel lines or planes that enclose it, one of them along a side or
+ * face. */
 static double width(const saltus_shape_def* def, const saltusi_shape* made) {
   double least = INFINITY;
   const saltusi_polytope* p = made->polytope;
@@ -259,7 +261,7 @@ static double width(const saltus_shape_def* def, const saltusi_shape* made) {
   return least + 2.0 * def->radius;
 }
 
-/* m, of the thinnest part of a solid; surfaces have none, and unbounded solids cannot be passed. */
+/* Thickness of the thinnest part of a solid, m. Surfaces have none, and unbounded solids cannot be passed through. */
 static double thickness(const saltus_shape_def* def, const saltusi_shape* made) {
   switch (def->kind) {
   case SALTUS_SHAPE_CIRCLE:
@@ -290,7 +292,7 @@ static double thickness(const saltus_shape_def* def, const saltusi_shape* made) 
   return 0.0;
 }
 
-/* Makes a shape, or repeats one of the last that is alike. */
+/* Creates a shape, or reuses one of the last with an equal definition. */
 static saltus_status make_shape(const saltusi_definition* d, const saltus_shape_def* def,
                                 shapes_reading* r, saltusi_shape* out) {
   for (int k = 0; k < MODELS && k < r->models; k++) {
@@ -369,7 +371,7 @@ static saltus_status make_shapes(const saltusi_definition* d, shapes_reading* r)
 
 /* ---- exceptions ---- */
 
-/* Whether a name of an exception means an instance. */
+/* Whether a name of an exception matches an instance. */
 static bool means(const saltusi_definition* d, const shapes_reading* r, const saltusi_instance* at,
                   const char* name) {
   const saltus_mechanism* m = d->m;
@@ -396,7 +398,7 @@ static saltus_status unknown_name(const saltusi_definition* d, const shapes_read
   return SALTUS_ERR_NAME;
 }
 
-/* Adds an exception for all instances that two names mean; only counts without a list. */
+/* Adds an exception for all instances that two names match; only counts if `list` is NULL. */
 static int add_exceptions(const saltusi_definition* d, const shapes_reading* r,
                           const saltus_contact_pair_def* pair, int law, saltusi_exception* list,
                           int count) {
@@ -485,7 +487,7 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
   return SALTUS_OK;
 }
 
-/* A material of an instance that the name means. */
+/* A material of an instance that matches the name. */
 static int material_meant(const saltusi_definition* d, const shapes_reading* r, const char* name) {
   const int place = saltusi_index_find(&r->materials, name);
   for (int i = 0; place < 0 && i < d->m->world->count; i++) {
@@ -554,7 +556,7 @@ static saltus_status except(const saltusi_definition* d, const shapes_reading* r
 
 /* ---- the whole ---- */
 
-/* Kinds of shapes as they are treated: sharp, rounded, or the inside of something hollow. */
+/* Classes of shapes in contact: sharp, rounded, or hollow (contact from inside). */
 enum { CLASSES = 64 };
 static int class_of(const saltusi_shape* shape) {
   static_assert(3 * SALTUS_SHAPE_HEIGHTFIELD + 2 < CLASSES, "every kind has three classes");
@@ -570,7 +572,7 @@ static bool is_known(const bool known[CLASSES], const bool there[CLASSES]) {
   return all;
 }
 
-/* Pairs of kinds that no one can treat are refused before they meet. */
+/* Rejects unsupported pairs of shape kinds at creation. */
 static saltus_status check_kinds(const saltusi_definition* d) {
   const saltusi_world* world = d->m->world;
   bool known[CLASSES][CLASSES] = {{false}}, there[CLASSES] = {false};
@@ -598,7 +600,7 @@ static saltus_status check_kinds(const saltusi_definition* d) {
   return SALTUS_OK;
 }
 
-/* Laws for which contacts that follow from others change nothing. */
+/* Whether a law permits the removal of redundant contacts. */
 static saltus_status find_smooth(const saltusi_definition* d) {
   saltus_mechanism* m = d->m;
   bool* smooth = SALTUSI_TAKE(&m->pool, bool, m->law_count);

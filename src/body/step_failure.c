@@ -13,7 +13,7 @@
 
 static const double turn = 6.283185307179586476925;
 
-/* A spring along a distance has no direction where that is zero. */
+/* A spring along a distance has no direction at distance zero. */
 static bool find_spring(const saltus_mechanism* m, const saltus_point* at, char* text,
                         size_t size) {
   for (int i = 0; i < m->force_count; i++) {
@@ -46,7 +46,7 @@ static double room(const saltus_mechanism* m, const saltusi_joint_row* drive,
   return limit->sign * (value - limit->at);
 }
 
-/* The first time in a step at which the drive is at the limit that it then leaves; NaN: none. */
+/* First time in a step at which the drive crosses the limit; NaN: none. */
 static double meeting(const saltus_mechanism* m, const saltusi_joint_row* drive,
                       const saltusi_limit* limit, double t, double h) {
   enum { SAMPLES = 64 };
@@ -88,6 +88,7 @@ bool saltusi_mechanism_step_failure(const void* self, const saltus_point* at, do
                                     size_t size) {
   const saltus_mechanism* m = self;
   assert(m != NULL && at != NULL && at->q != NULL && text != NULL && size > 0);
-  /* two steps: one that ends at the limit fails too, it has to end there with the velocity of the drive */
+  /* two steps: a step that ends at the limit fails as well, since it would have to end with the velocity of the drive
+   * */
   return find_spring(m, at, text, size) || (h > 0.0 && find_drive(m, at->t, 2.0 * h, text, size));
 }

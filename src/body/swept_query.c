@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * swept_query.c - shapes that can touch over a box of configurations (docs/theory/events.md, 4). From the middle of the
- * box every point of a body at distance r from its origin comes no farther than slack + turn r.
+ * swept_query.c - shapes that can touch over a box of configurations (docs/theory/events.md, 4). A point of a body at
+ * distance r from its origin moves by at most slack + turn r from the middle of the box.
  *
  *   slack    half the diagonal of the box of its position
- *   turn     in the plane half the width of its angle. In space quaternions of the box differ from the middle p by e in
- *            norm at most; brought to length 1 they differ by 2 e / |p|, and |p_1 - p_2| = 2 sin(angle / 4)
+ *   turn     in the plane half the width of its angle. In space quaternions of the box differ from the middle p by at
+ * most e; normalised, they differ by 2 e / |p|, and |p_1 - p_2| = 2 sin(angle / 4)
  */
 #include "body/contacts.h"
 
@@ -15,7 +15,7 @@
 
 static const double half_turn = 3.14159265358979323846;
 
-/* Half the width of a range, a little more for rounding. */
+/* Half the width of a range, rounded up. */
 static double half(double low, double high) {
   return 0.5 * (high - low) * (1.0 + 4.0 * DBL_EPSILON);
 }
@@ -43,7 +43,7 @@ static void free_body(const saltus_mechanism* m, const saltusi_body* body, const
   *turn = off < 2.0 ? fmin(half_turn, 4.0 * asin(0.5 * off)) : half_turn;
 }
 
-/* How far a signal is from its value in the middle. */
+/* Largest deviation of a signal from its value in the middle. */
 static double signal_slack(const saltusi_signal* signal, double t0, double t1, double middle) {
   if (signal->given.evaluate == NULL) {
     return 0.0;

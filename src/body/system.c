@@ -95,7 +95,7 @@ static saltus_status list_pulls(saltus_mechanism* m) {
   return SALTUS_OK;
 }
 
-/* Loads by body, each in their order. */
+/* Sorts loads by body; order is kept within a body. */
 static saltus_status list_loads(saltus_mechanism* m) {
   m->load_first = SALTUSI_TAKE(&m->pool, int, m->free_count);
   m->load_next = SALTUSI_TAKE(&m->pool, int, m->load_count);
@@ -115,7 +115,7 @@ static saltus_status list_loads(saltus_mechanism* m) {
   return SALTUS_OK;
 }
 
-/* The pair of two blocks, found among those there are or added. */
+/* Index of the pair of two blocks; added if missing. */
 static int pair_of(saltus_structure* s, int* pair, int i, int j) {
   const int low = i < j ? i : j, high = i < j ? j : i;
   for (int k = s->pairs - 1; k >= 0; k--) {

@@ -3,8 +3,8 @@
  *
  * target.c - prescribed value of a row: a signal, or the integral of a speed.
  *
- * The integral is a function of time alone, so that a joint that is driven by speed is as holonomic as any other:
- * nothing is carried from step to step. Callbacks without an integral are integrated from the start
+ * The integral is a function of time alone, so a joint driven by speed is holonomic: it has no state between steps.
+ * Callbacks without an integral are integrated from the start
  * each time, by Gauss-Kronrod rules with 7 and 15 points (Piessens et al., QUADPACK, 1983) on subintervals that
  * are bisected until both agree.
  */
@@ -28,7 +28,8 @@ static const double gauss[4] = {
     0.129484966168869693270611432679082, 0.279705391489276667901467771423780,
     0.381830050505118944950369775488975, 0.417959183673469387755102040816327};
 
-/* The polynomial through all 15 values at the end of a piece: factors of the nodes on its side and on the other. */
+/* Value at an end of a subinterval of the polynomial through all 15 nodes: factors of the nodes on the near and the
+ * far side. */
 static const double near_end[8] = {
     1.453983731103312418, -0.706673993404573769, 0.420047199720882905, -0.291418695919990601,
     0.221175970224892715, -0.174570351562241320, 0.139783431782908377, -0.112929172918981484};
@@ -36,8 +37,8 @@ static const double far_end[8] = {
     0.006238528645340283, -0.018451577046963430, 0.030438309530367933, -0.043250815978173977,
     0.057719118618911435, -0.073778979644262451, 0.091687296848570966, -0.112929172918981484};
 
-/* Both rules on a subinterval: the better one, and their difference. Neither evaluates beyond its last node, where
- * a jump would be missed: the values at the ends have to match the polynomial. */
+/* Both rules on a subinterval: the better one, and their difference. Neither rule has nodes at the ends, so jumps
+ * there are detected by comparing the end values with the polynomial. */
 static double rule(const saltus_signal* s, double a, double b, double* apart, double* size) {
   const double middle = 0.5 * (a + b), half = 0.5 * (b - a);
   double fine = 0.0, coarse = 0.0, sum = 0.0, out[3];
@@ -62,7 +63,8 @@ static double rule(const saltus_signal* s, double a, double b, double* apart, do
   return half * fine;
 }
 
-/* Jumps are cut out to 2^-40 of a range: pieces that wait are each half as long as the one before it. */
+/* Depth of the bisection: jumps are isolated to 2^-40 of a range, each pending subinterval is half as long as the one
+ * before. */
 enum { HALVINGS = 40 };
 
 static double integrate(const saltus_signal* s, double t0, double t1) {
@@ -76,8 +78,8 @@ static double integrate(const saltus_signal* s, double t0, double t1) {
     const double to = end[pieces - 1], middle = 0.5 * (from + to);
     const double value = rule(s, from, to, &apart, &size);
     whole = fmax(whole, size);
-    /* the error of the coarse rule; that of the fine one is much smaller. The tolerance refers to the whole: on short
-     * subintervals of a fast oscillation the rounding of its phase exceeds a local one. */
+    /* the error of the coarse rule; that of the fine one is much smaller. The tolerance is global: on short
+     * subintervals of a fast oscillation, rounding of the phase exceeds a local tolerance. */
     if (!(apart > 64.0 * DBL_EPSILON * whole) || !(fabs(to - from) > least) || middle == from ||
         middle == to) {
       total += value;
@@ -130,7 +132,7 @@ int saltusi_driven_axis(const saltus_mechanism* m, int body, double axis[3]) {
       count++;
     }
   }
-  /* R = Rz(yaw) Ry(pitch) Rx(roll): the axis of one is turned by those outside of it */
+  /* R = Rz(yaw) Ry(pitch) Rx(roll): each axis is rotated by the outer rotations */
   const double cp = cos(angle[1]), cy = cos(angle[2]), sy = sin(angle[2]);
   const double of[3][3] = {{cy * cp, sy * cp, -sin(angle[1])}, {-sy, cy, 0.0}, {0.0, 0.0, 1.0}};
   memcpy(axis, of[which], 3 * sizeof(double));

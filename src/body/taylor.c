@@ -24,7 +24,7 @@ void saltusi_segment_signal(const saltusi_motion_segment* p, const saltusi_signa
   saltusi_taylor_set_given(p, to, c);
 }
 
-/* ds/dt: (k + 1) s_(k+1) (dt)^k, with t = t_0 + dt x over the piece. */
+/* ds/dt: (k + 1) s_(k+1) (dt)^k, with t = t_0 + dt x over the segment. */
 static void signal_rate(const saltusi_motion_segment* p, const saltusi_signal* s,
                         saltusi_taylor* to) {
   saltusi_taylor_set(p, to, 0.0);
@@ -183,7 +183,7 @@ static void driven_spin(const saltusi_motion_segment* p, const saltusi_body* bod
   }
   turn_about(p, 1, &angle[1], &R);
   turn_about(p, 2, &angle[2], &R);
-  for (int k = 0; k < 3; k++) { /* x turned by pitch and yaw */
+  for (int k = 0; k < 3; k++) { /* x rotated by pitch and yaw */
     saltusi_taylor_add_product(p, &w->k[k], &rate[0], &R.k[3 * k], 1);
   }
 }
@@ -252,7 +252,7 @@ void saltusi_segment_pose(const saltusi_motion_segment* p, int body, saltusi_bod
 
 /* ---- ends ---- */
 
-/* R x and R (w x x) of a vector in body axes, whose zeros cost nothing. */
+/* R x and R (w x x) of a vector in body axes; zero components are skipped. */
 static void carry(const saltusi_motion_segment* p, const saltusi_body_segment* body,
                   const double x[3], bool moves, saltusi_taylor3* to, saltusi_taylor3* rate) {
   for (int i = 0; i < 3; i++) {

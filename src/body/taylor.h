@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * taylor.h - Taylor polynomials with intervals as coefficients: numbers, vectors, poses and ends of markers along a
- * piece of a motion. formula/jet.h does the arithmetic.
+ * taylor.h - Taylor polynomials with intervals as coefficients: numbers, vectors, poses and markers over a trajectory
+ * segment. The arithmetic is in formula/jet.h.
  */
 #ifndef SALTUSI_TAYLOR_H
 #define SALTUSI_TAYLOR_H
@@ -22,7 +22,7 @@ typedef struct saltusi_taylor3 {
   saltusi_taylor k[3];
 } saltusi_taylor3;
 
-/* A piece of a motion of a mechanism. */
+/* A trajectory segment of a mechanism. */
 typedef struct saltusi_motion_segment {
   const saltus_mechanism* m;
   const saltus_course* course;
@@ -138,7 +138,7 @@ static inline void saltusi_taylor3_dot(const saltusi_motion_segment* p, const sa
   }
 }
 
-/* to = x x y; to is neither */
+/* to = x x y; `to` differs from x and y */
 static inline void saltusi_taylor3_cross(const saltusi_motion_segment* p, const saltusi_taylor3* x,
                                          const saltusi_taylor3* y, saltusi_taylor3* to) {
   for (int k = 0; k < 3; k++) {
@@ -196,7 +196,7 @@ void saltusi_segment_signal(const saltusi_motion_segment* p, const saltusi_signa
                             saltusi_taylor* to);
 /* Where a body is. */
 void saltusi_segment_pose(const saltusi_motion_segment* p, int body, saltusi_body_segment* at);
-/* The ends of a link as far as a row looks at them, with their velocities when `moves`. */
+/* The ends of a link with the data that a row uses, and their velocities if `moves`. */
 void saltusi_segment_ends(const saltusi_motion_segment* p, const saltusi_link* link,
                           const saltusi_joint_row* row, bool moves, saltusi_end_segment end[4]);
 

@@ -18,7 +18,7 @@
 
 #include <assert.h>
 
-/* Bounds of something, of its rate, and of how far it is from a polynomial, with the rate of that. */
+/* Bounds of a quantity, of its rate, of its distance from a polynomial, and of the rate of this distance. */
 typedef struct near_polynomial {
   double size, rate, off, off_rate;
 } near_polynomial;
@@ -92,7 +92,7 @@ static saltus_interval centre(const saltusi_motion_segment* p, const saltusi_bod
   return moves ? position(p, body->q + k)[0] : saltusi_exactly(body->pose.x[k]);
 }
 
-/* A link over the piece: its markers and bodies, their rotations, and the way between the markers. */
+/* A link over the segment: its markers and bodies, their rotations, and the vector between the markers. */
 typedef struct ends {
   const saltusi_marker* marker[2];
   const saltusi_body* body[2];
@@ -122,7 +122,7 @@ static ends ends_of(const saltusi_motion_segment* p, const saltusi_link* link, i
   return e;
 }
 
-/* The rate of the way by velocities. */
+/* Rate of the vector between the markers, from velocities. */
 static near_polynomial way_rate(const saltusi_motion_segment* p, const ends* e) {
   near_polynomial x = {0};
   for (int k = 0; k < 2; k++) {
@@ -340,7 +340,7 @@ static void add_force(const saltusi_motion_segment* p, const saltusi_force_along
   }
 }
 
-/* Of a constant load; in the plane it turns or is turned. */
+/* Remainder of a constant load; in the plane the load or the lever arm rotates. */
 static void add_load(const saltusi_motion_segment* p, const saltusi_load* load, double* out) {
   const saltus_mechanism* m = p->m;
   const saltusi_marker* marker = &m->markers[load->marker];

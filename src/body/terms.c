@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Origin and axes, from the pose that is there. */
+/* Origin and axes from the given pose. */
 static void place(const saltusi_marker* marker, saltusi_end* end) {
   end->marker = marker;
   saltusi_turn(end->pose.R, marker->r, end->p);

@@ -11,7 +11,7 @@
 
 #include "body/mechanism.h"
 
-/* A marker with its body where it is. */
+/* A marker with the pose of its body. */
 typedef struct saltusi_end {
   const saltusi_marker* marker;
   saltusi_pose pose; /* of the body */
@@ -49,10 +49,10 @@ static inline void saltusi_seen_from(const saltusi_pose* a, const saltusi_pose* 
   saltusi_turn_back(a->R, d, y);
 }
 
-/* Of x of the second in the xy plane of the first, -pi to pi. */
+/* Angle of the x axis of the second marker in the xy plane of the first, -pi to pi. */
 double saltusi_angle_between(const saltusi_end* a, const saltusi_end* b);
 
-/* The term without its weight; q gives angles of space their branch. */
+/* The term without its weight; q selects the branch of angles in space. */
 double saltusi_term_value(const saltusi_term* term, const saltusi_end end[2], const double* q);
 void saltusi_term_gradient(const saltusi_term* term, const saltusi_end end[2], double G[12]);
 /* d/dt of the gradient along a motion of both ends. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * compare.c - see compare.h: what can be compared, and the life of a comparison.
+ * compare.c - see compare.h: checks of comparability, creation and destruction of a comparison.
  */
 #include "base/log.h"
 #include "base/reserved.h"
@@ -31,7 +31,7 @@ static const char* next_line(const char* text, size_t* length) {
   return text;
 }
 
-/* Whether two scenes are the same but for values of parameters that were replaced. */
+/* Whether two scenes differ only in values of replaced parameters. */
 static bool same_scenes(const char* a, const char* b) {
   for (;;) {
     size_t na, nb;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * compare_state.h - what the parts of a comparison share.
+ * compare_state.h - shared state of a comparison.
  */
 #ifndef SALTUSI_COMPARE_STATE_H
 #define SALTUSI_COMPARE_STATE_H
@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "saltus/compare.h"
 
-/* The public part is inside, so that one pointer serves both. */
+/* The public part is a member, so that one pointer serves both. */
 typedef struct saltusi_comparison {
   saltus_comparison out;
   saltusi_pool pool;

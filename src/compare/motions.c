@@ -17,16 +17,16 @@
 #include <math.h>
 #include <string.h>
 
-/* From as many instants that both have, those alone count. */
+/* With at least this many common instants, only these are compared. */
 enum { ENOUGH = 20 };
 
-/* A recording that is read along. */
+/* A recording that is read in order of time. */
 typedef struct motions_reader {
   const saltus_recording_data* data;
   long long at;     /* last frame that is not after the instant */
   double* position; /* [nq] there */
   double* rates;    /* [2 nq] of the ends */
-  bool between;     /* the instant is no frame's */
+  bool between;     /* the instant is between frames */
 } motions_reader;
 
 static bool same(double a, double b) {
@@ -72,7 +72,7 @@ static void read_at(const saltusi_comparison* c, motions_reader* r, double t) {
   }
 }
 
-/* Instants within the common time: of both recordings, or those that they share, into t. */
+/* Writes to t the instants within the common time: those of both recordings, or only common ones. */
 static long long list_instants(const saltusi_comparison* c, bool shared, double* t) {
   const saltus_recording_data* a = c->def.a;
   const saltus_recording_data* b = c->def.b;
@@ -134,7 +134,7 @@ static void compare_at(saltusi_comparison* c, const double* instants, double* di
 
 /* --- graphs ----------------------------------------------------------------------------------------- */
 
-/* Points (t, x) of one column within the common time; how many. */
+/* Points (t, x) of one column within the common time; returns their number. */
 static int draw(const saltusi_comparison* c, const saltus_recording_data* d, const double* x,
                 int width, int column, double* points) {
   int count = 0;

@@ -96,7 +96,7 @@ static void match(saltusi_comparison* c, const listed* a, long long na, const li
   while (i < na || j < nb) {
     bool both = i < na && j < nb && alike(&a[i], &b[j]);
     bool near = both && fabs(a[i].event->t - b[j].event->t) <= reach;
-    bool first = i < na; /* the one that is alone */
+    bool first = i < na; /* the unmatched one */
     if (both) {
       first = a[i].event->t <= b[j].event->t;
       near = near && !(first ? next_is_nearer(a, i, na, &b[j]) : next_is_nearer(b, j, nb, &a[i]));
@@ -129,7 +129,8 @@ static void note_worst(saltusi_comparison* c) {
       worst->a = p->a;
       worst->b = p->b;
     }
-    worst->u_before = fmax(worst->u_before, fabs(p->u_before)); /* fmax: NaN is no number yet */
+    worst->u_before =
+        fmax(worst->u_before, fabs(p->u_before)); /* fmax ignores NaN, the initial value */
     worst->u_after = fmax(worst->u_after, fabs(p->u_after));
     worst->impulse = fmax(worst->impulse, p->impulse);
     worst->energy = fmax(worst->energy, fabs(p->energy));
