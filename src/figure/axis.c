@@ -4,8 +4,8 @@
  * axis.c - nice ticks.
  *
  * Linear: multiples of the smallest step in {1, 2, 5} 10^k that gives no more ticks than requested.
- * Log: powers of ten, every n-th when there are many; 1-2-5 below two decades, and linear ticks at
- * log places when even those are too few.
+ * Log: powers of ten, every n-th when there are many; 1-2-5 below two decades, and linear ticks at logarithmic
+ * positions when even those are too few.
  */
 #include "figure/axis.h"
 
@@ -20,9 +20,9 @@
 #define MINUS "\xe2\x88\x92" /* U+2212, as wide as a digit */
 #define TIMES "\xc3\x97"
 
-/* Differences and tenfolds of anything below this are finite, so the arithmetic needs no care. */
+/* Differences and tenfolds of values below this limit are finite, so no overflow has to be handled. */
 static const double LARGEST = 1e300;
-/* Steps of anything above this are normal numbers. */
+/* Steps of ranges above this limit are normal numbers. */
 static const double SMALLEST = 1e-280;
 /* Ticks closer than this to an end count as on it; far above rounding, far below a pixel. */
 static const double SLACK = 1e-9;

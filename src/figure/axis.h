@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * axis.h - the range of an axis, its ticks and their labels; knows numbers and text, no drawing.
+ * axis.h - the range of an axis, its ticks and their labels; computes numbers and text, draws nothing.
  */
 #ifndef SALTUSI_FIGURE_AXIS_H
 #define SALTUSI_FIGURE_AXIS_H
@@ -18,8 +18,8 @@ typedef struct saltusi_range {
 
 typedef struct saltusi_axis_request {
   bool log;
-  double pad_low, pad_high; /* room beyond the data, as part of its extent */
-  int ticks;                /* about as many; at least 3 are assumed */
+  double pad_low, pad_high; /* margin beyond the data, relative to its extent */
+  int ticks;                /* approximate number; at least 3 */
 } saltusi_axis_request;
 
 typedef struct saltusi_plot_axis {
@@ -48,7 +48,7 @@ bool saltusi_axis_shows(bool log, double value);
 
 saltusi_plot_axis saltusi_axis_fit(saltusi_range data, saltusi_axis_request request);
 
-/* 0 at the low end, 1 at the high end. */
+/* Position on the axis: 0 at the low end, 1 at the high end. */
 double saltusi_axis_place(const saltusi_plot_axis* axis, double value);
 
 /* The label of tick i and the note that belongs to all of them ("×10^{6}", "+ 1000", or empty). */

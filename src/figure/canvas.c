@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * canvas.c - from a drawing to a file: surfaces, writing aside and renaming.
+ * canvas.c - writes a drawing to a file: surfaces, temporary file and renaming.
  */
 #include "figure/canvas.h"
 
@@ -25,7 +25,7 @@ static const double PNG_SCALE = 200.0 / 72.0; /* pixels per point: 200 dpi */
 
 typedef enum format { FORMAT_NONE, FORMAT_SVG, FORMAT_PDF, FORMAT_PNG } format;
 
-/* ending is in lower case */
+/* the extension is in lower case */
 static bool same_ending(const char* text, const char* ending) {
   size_t length = strlen(ending);
   for (size_t i = 0; i <= length; i++) {
@@ -70,10 +70,10 @@ static cairo_status_t write_plain(void* closure, const unsigned char* data, unsi
 }
 
 /* cairo numbers its surfaces through the life of the process and writes the number into SVG files.
- * Dropping it makes equal figures equal files. */
+ * Without the number, equal figures give equal files. */
 typedef struct svg_sink {
   FILE* file;
-  int matched; /* bytes of the pattern matched so far; all of them: digits are being dropped */
+  int matched; /* bytes of the pattern matched so far; if all, digits are being removed */
 } svg_sink;
 
 static cairo_status_t write_svg(void* closure, const unsigned char* data, unsigned int length) {
@@ -88,7 +88,7 @@ static cairo_status_t write_svg(void* closure, const unsigned char* data, unsign
       }
       sink->matched = 0;
     }
-    /* no byte of the pattern but its first is an i, so a mismatch restarts simply */
+    /* only the first byte of the pattern is an i, so a mismatch restarts at the pattern's start */
     sink->matched = c == pattern[sink->matched] ? sink->matched + 1 : c == pattern[0] ? 1 : 0;
     if (fputc(c, sink->file) == EOF) {
       return CAIRO_STATUS_WRITE_ERROR;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * canvas.h - a drawing of known size into a file; the ending of its name is the format.
+ * canvas.h - writes a drawing of given size to a file; the extension of the name selects the format.
  */
 #ifndef SALTUSI_FIGURE_CANVAS_H
 #define SALTUSI_FIGURE_CANVAS_H
@@ -18,8 +18,8 @@ typedef struct saltusi_canvas {
   void (*draw)(cairo_t* cairo, const void* what);
 } saltusi_canvas;
 
-/* Writes aside and renames: a failure (SALTUS_ERR_INPUT, SALTUS_ERR_IO, with a message) leaves no half
- * file, and an older file stays as it was. */
+/* Writes a temporary file and renames it: after a failure (SALTUS_ERR_INPUT, SALTUS_ERR_IO, with a message) there is
+ * no partial file, and an older file is unchanged. */
 saltus_status saltusi_canvas_write(const saltusi_canvas* canvas, const char* path, saltus_log log);
 
 /* Reports that a file cannot be written; SALTUS_ERR_IO. */

@@ -204,7 +204,7 @@ void saltusi_figure_draw(cairo_t* cairo, const saltusi_figure* figure,
                          const saltusi_layout* layout) {
   assert(figure != NULL && layout != NULL);
   cairo_set_source_rgb(cairo, 1.0, 1.0, 1.0);
-  cairo_paint(cairo); /* all of it: a PNG is rounded up to whole pixels */
+  cairo_paint(cairo); /* the whole surface: a PNG is rounded up to whole pixels */
   for (int k = 0; k < figure->panel_count; k++) {
     draw_panel(cairo, figure, layout, k);
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * figure.c - from a figure to a file.
+ * figure.c - writes a figure to a file.
  */
 #include "figure/figure.h"
 
@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-static const double LARGEST_CM = 200.0; /* a poster; a PNG of it is still in reach */
+static const double LARGEST_CM = 200.0; /* size of a poster, still feasible as PNG */
 
 static bool size_allowed(double cm) {
   return cm >= 0.0 && cm <= LARGEST_CM;

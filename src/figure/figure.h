@@ -3,17 +3,17 @@
  *
  * figure.h - figures for papers and reports, as SVG, PDF or PNG.
  *
- * A figure is plain data: panels stacked above one shared x axis, each with its series. Members left
- * zero take good defaults, so a designated initialiser names only the others:
+ * A figure is plain data: panels stacked above one shared x axis, each with its series. Members that are zero take
+ * defaults, so a designated initialiser contains only the others:
  *
  *   saltusi_plot_series height = {.label = "exact", .count = n, .x = t, .y = q};
  *   saltusi_panel panel = {.y_label = "height [m]", .series_count = 1, .series = &height};
  *   saltusi_figure figure = {.x_label = "time [s]", .panel_count = 1, .panels = &panel};
  *   saltusi_figure_write(&figure, "ball.svg", log);
  *
- * Texts are UTF-8. In them x^2, s^-1 and 10^{-3} raise, q_{n} lowers; any other ^ or _ is itself.
+ * Texts are UTF-8. In them x^2, s^-1 and 10^{-3} raise, q_{n} lowers; any other ^ or _ is printed as such.
  * Samples that cannot be drawn (NaN, infinite, beyond 1e300, not positive on a log axis) are gaps.
- * The figure owns nothing and nothing is kept after the call; the same figure gives the same bytes.
+ * The figure owns no memory, and no pointer is kept after the call; equal figures give identical bytes.
  */
 #ifndef SALTUSI_FIGURE_H
 #define SALTUSI_FIGURE_H
@@ -32,7 +32,7 @@ typedef enum saltusi_series_kind {
   SALTUSI_SERIES_STEMS,   /* impulses: a vertical line from zero with a dot */
   SALTUSI_SERIES_MARKERS, /* a thin line with a marker at each sample: convergence studies */
   SALTUSI_SERIES_POINTS,  /* markers without a line */
-  SALTUSI_SERIES_DOTS,    /* every sample a small dot, however many: maps, clouds */
+  SALTUSI_SERIES_DOTS,    /* every sample a small dot, for any number of samples: maps, clouds */
   SALTUSI_SERIES_AREA     /* a curve filled down to zero, or to the bottom of a log axis */
 } saltusi_series_kind;
 
@@ -57,11 +57,11 @@ typedef struct saltusi_plot_series {
   const double* y; /* [count] */
   saltusi_colour colour;
   bool dashed; /* for a reference beside a computed curve */
-  bool path;   /* goes to and fro in x, as in a phase plane: room around it, its turns are kept */
+  bool path;   /* not monotonic in x, as in a phase plane: with a margin, extrema are kept */
 } saltusi_plot_series;
 
-/* A vertical line through all panels, its label above the first. Labels that would overlap move up,
- * those that still would are left out; give marks in ascending x. */
+/* A vertical line through all panels, its label above the first. Overlapping labels are moved up, or left out if they
+ * still overlap; marks have to be in ascending x. */
 typedef struct saltusi_plot_mark {
   double x;
   const char* label; /* NULL: line only */
@@ -78,8 +78,7 @@ typedef struct saltusi_slope {
 typedef struct saltusi_panel {
   const char* y_label; /* with its unit: "velocity [m/s]" */
   bool log_y;
-  bool
-      whole_y; /* y counts something: ticks at whole numbers only, room around the first and last */
+  bool whole_y; /* y is a count: ticks at integers only, with a margin around the first and last */
   const char* const* y_names; /* [y_name_count] in place of the numbers 1, 2, ... of whole_y */
   int y_name_count;
   int series_count;
@@ -91,7 +90,7 @@ typedef struct saltusi_panel {
 
 typedef struct saltusi_figure {
   const char* title;    /* any of the texts may be NULL */
-  const char* subtitle; /* one quiet sentence below the title */
+  const char* subtitle; /* one sentence below the title */
   const char* footnote; /* small, below everything: where the numbers come from */
   const char* x_label;
   bool log_x;
@@ -107,9 +106,9 @@ typedef struct saltusi_figure {
  * before a long computation. */
 saltus_status saltusi_figure_path_check(const char* path, saltus_log log);
 
-/* Draws the figure into the file named by path; the extension is the format. Writes beside it first
- * and renames, so a failure (SALTUS_ERR_INPUT, SALTUS_ERR_IO, with a message) leaves no half file
- * and an older file stays as it was. */
+/* Draws the figure into the file named by path; the extension is the format. Writes a temporary file and renames it:
+ * after a failure (SALTUS_ERR_INPUT, SALTUS_ERR_IO, with a message) there is no partial file, and an older file is
+ * unchanged. */
 saltus_status saltusi_figure_write(const saltusi_figure* figure, const char* path, saltus_log log);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * heat.h - values over two axes as colours, with a colour bar. Colours rise in lightness, so that
- * they stay in order in print and for colour-blind readers. Values that are not finite are left white.
+ * heat.h - values over two axes as colours, with a colour bar. Lightness of the colours increases, so their order is
+ * visible in print and to colour-blind readers. Values that are not finite are left white.
  */
 #ifndef SALTUSI_FIGURE_HEAT_H
 #define SALTUSI_FIGURE_HEAT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * layout.c - measures every text first, then gives the rest to the panels.
+ * layout.c - measures every text first; the panels take the remaining space.
  *
  * From top to bottom: title, subtitle; per panel its row of axis note and legend, above the first
  * also the labels of marks, then the panel; tick labels and name of the x axis, footnote.
@@ -147,7 +147,7 @@ static double note_width(cairo_t* cairo, const saltusi_plot_axis* axis) {
   return saltusi_text_width(cairo, text, SALTUSI_SIZE_TICK, false);
 }
 
-/* As many x ticks as have room for their labels. */
+/* Number of x ticks whose labels fit. */
 static saltusi_plot_axis fit_x_labels(cairo_t* cairo, const saltusi_figure* figure, double width) {
   int ticks = (int)fmin(width / X_TICK_EVERY, SALTUSI_TICKS_MAX);
   saltusi_plot_axis axis = fit_x(figure, ticks);
@@ -174,8 +174,8 @@ static void draw_mark_label(cairo_t* cairo, const saltusi_panel_view* view, doub
   saltusi_text_draw(cairo, left, y, text, style);
 }
 
-/* The lowest lane with room from `left` on, LANES_MAX for none. The leader of a label at x passes
- * the lanes below it, so these have to be free there, and are taken up to it. */
+/* The lowest lane that is free from `left` on; LANES_MAX: none. The leader of a label at x crosses the lanes below,
+ * which have to be free there and are then occupied up to x. */
 static int free_lane(double used[LANES_MAX], double x, double left) {
   int lane = 0;
   while (lane < LANES_MAX && left < used[lane]) {
@@ -286,7 +286,7 @@ static double weight_of(const saltusi_panel* panel) {
   return panel->weight > 0.0 ? panel->weight : 1.0;
 }
 
-/* Tops and heights; `room` is the total height of the panels, without the spaces between. */
+/* Tops and heights of panels; `room` is their total height, without the spaces between. */
 static void place_panels(cairo_t* cairo, const saltusi_figure* figure, saltusi_layout* layout,
                          double room) {
   double weights = 0.0;
@@ -341,7 +341,7 @@ void saltusi_layout_make(cairo_t* cairo, const saltusi_figure* figure, saltusi_l
   }
   place_panels(cairo, figure, layout, room);
 
-  /* ticks need heights, heights need the texts of ticks: twice is enough, texts hardly change */
+  /* ticks depend on heights and heights on the texts of ticks: two iterations suffice, texts hardly change */
   for (int pass = 0; pass < 2; pass++) {
     place_sides(cairo, figure, layout);
     layout->lanes = saltusi_marks_labels(cairo, figure, &layout->panel[0].view,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * layout.h - where everything of a figure stands, in points (1/72 inch) from the top left corner.
+ * layout.h - positions of all parts of a figure, in points (1/72 inch) from the top left corner.
  */
 #ifndef SALTUSI_FIGURE_LAYOUT_H
 #define SALTUSI_FIGURE_LAYOUT_H
@@ -49,12 +49,12 @@ typedef struct saltusi_layout {
 /* Measures texts with the fonts of the surface. */
 void saltusi_layout_make(cairo_t* cairo, const saltusi_figure* figure, saltusi_layout* layout);
 
-/* Labels of marks in rows above the view, none beyond right_end; returns the number of rows. draw
- * false only counts. */
+/* Labels of marks in rows above the view, none beyond right_end; returns the number of rows. With draw = false it only
+ * counts. */
 int saltusi_marks_labels(cairo_t* cairo, const saltusi_figure* figure,
                          const saltusi_panel_view* view, double right_end, bool draw);
 
-/* From data to points; the value has to be one the axis shows. */
+/* Data to points; the axis has to be able to show the value. */
 double saltusi_view_x(const saltusi_panel_view* view, double x);
 double saltusi_view_y(const saltusi_panel_view* view, double y);
 

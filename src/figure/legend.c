@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <math.h>
 
-static const double SAMPLE = 18.0; /* points: the piece of line before a name */
+static const double SAMPLE = 18.0; /* points, length of the line before a name */
 static const double GAP = 4.0;     /* between line and name */
 static const double SPACE = 14.0;  /* between entries */
 

@@ -19,8 +19,8 @@ double saltusi_legend_width(cairo_t* cairo, const saltusi_panel* panel);
 /* Height of one row. */
 double saltusi_legend_row(void);
 
-/* Entries from the top left corner x, y side by side in rows within `room`; a room of one entry
- * gives a column. Returns the number of rows. draw false only counts. */
+/* Entries in rows of width `room` from the top left corner x, y; the width of one entry gives a column. Returns the
+ * number of rows. With draw = false it only counts. */
 int saltusi_legend_flow(cairo_t* cairo, const saltusi_panel* panel, double x, double y, double room,
                         bool draw);
 

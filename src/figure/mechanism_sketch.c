@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const double pi = 3.14159265358979323846;
-static const double TURN_RADIUS = 1.3; /* mm, of joints that turn */
+static const double TURN_RADIUS = 1.3; /* mm, of revolute joints */
 static const double CENTRE_RADIUS =
     2.0; /* mm: visible as a ring around a joint at the same point */
 
@@ -31,9 +31,9 @@ typedef struct view {
 /* A marker on paper. */
 typedef struct spot {
   double at[2];     /* m */
-  double way[3][2]; /* its axes, shortened by the projection */
+  double way[3][2]; /* its axes, as projected */
   int body;         /* -1: the world */
-  bool held;        /* by the ground: the world, or a fixed body */
+  bool held;        /* fixed to the ground: the world, or a fixed body */
 } spot;
 
 static void project(const view* v, const double x[3], double out[2]) {
@@ -77,7 +77,7 @@ static int colour_of(const view* v, int body) {
   return saltus_mechanism_body(v->m, body).kind == SALTUS_BODY_FIXED ? SALTUSI_SKETCH_GREY : body;
 }
 
-/* ---- pieces of symbols, in mm around a place ---- */
+/* ---- parts of symbols, in mm around a point ---- */
 
 static void symbol(const view* v, saltusi_sketch_style style, const double at[2],
                    const double* points, int count) {
@@ -125,14 +125,14 @@ static void ground(const view* v, const double at[2], const double u[2], double 
   }
 }
 
-/* The direction of the paper's four that leads away from a way: down when there is none. */
+/* The one of four directions on paper that leads away from a direction; down without one. */
 static void away_from(const double way[2], double u[2]) {
   const bool level = fabs(way[0]) > 1.2 * fabs(way[1]);
   u[0] = level ? (way[0] > 0.0 ? -1.0 : 1.0) : 0.0;
   u[1] = level ? 0.0 : way[1] >= 0.0 ? -1.0 : 1.0;
 }
 
-/* A support under a place: a triangle on hatched ground. */
+/* A support under a point: a triangle on hatched ground. */
 static void support(const view* v, const double at[2], const double way[2]) {
   double u[2];
   away_from(way, u);
@@ -159,7 +159,7 @@ static void arrow_head(const view* v, const double at[2], double x, double y, co
   symbol(v, SALTUSI_SKETCH_SOLID, at, points, 3);
 }
 
-/* An angle that is driven: an arrow round the place. */
+/* A driven angle: an arrow around the point. */
 static void turning(const view* v, const double at[2]) {
   enum { POINTS = 16 };
   double points[2 * POINTS];
@@ -194,7 +194,7 @@ static void sort(double* points, int count) {
   }
 }
 
-/* The convex outline of points into hull, counterclockwise (Andrew's chains); returns its corners. */
+/* Convex hull of points, counterclockwise (Andrew's monotone chains); returns the number of corners. */
 static int outline(double* points, int count, double* hull) {
   sort(points, count);
   int n = 0;
@@ -210,7 +210,7 @@ static int outline(double* points, int count, double* hull) {
       hull[2 * n + 1] = p[1];
       n++;
     }
-    n--; /* the last is the first of the other chain */
+    n--; /* the last point is the first of the other chain */
   }
   return n > 0 ? n : 1;
 }
@@ -238,7 +238,7 @@ static bool has_shapes(const view* v, int body) {
   return false;
 }
 
-/* Room for the outline of a body with all markers of the mechanism: points, then the hull. */
+/* Workspace for the outline of a body with all markers of the mechanism: points, then the hull. */
 static void draw_body(const view* v, int body, double* room) {
   const saltus_body_place place = saltus_mechanism_body(v->m, body);
   double x[3], axes[9];
@@ -252,7 +252,7 @@ static void draw_body(const view* v, int body, double* room) {
     }
   }
   if (count == 1 && has_shapes(v, body)) {
-    return; /* its shapes show where it is */
+    return; /* its shapes are drawn instead */
   }
   double* hull = room + 2 * ((size_t)v->size.markers + 1);
   const saltusi_sketch_path path = {.style = SALTUSI_SKETCH_BODY,
@@ -279,7 +279,7 @@ typedef struct setting {
   spot a, b;
   double u[2];    /* of length 1: its axis on paper */
   double size;    /* projected length of the unit axis, 0 .. 1 */
-  double away[2]; /* from the place to the middle of the body that moves */
+  double away[2]; /* from the joint to the middle of the moving body */
 } setting;
 
 static void middle(const view* v, const setting* s, double way[2]) {
@@ -336,20 +336,19 @@ static void draw_turning(const view* v, const setting* s) {
   }
 }
 
-/* A line in m from one place to another. */
+/* A line from one point to another, m. */
 static void between(const view* v, saltusi_sketch_style style, const double a[2],
                     const double b[2]) {
   const double points[4] = {a[0], a[1], b[0], b[1]};
   saltusi_sketch_draw(v->sketch, (saltusi_sketch_path){.style = style}, points, 2);
 }
 
-/* Guides on both sides, hatched on the one away from the body where they are the ground's. */
+/* Guides on both sides; those of the ground are hatched on the side away from the body. */
 static void rails(const view* v, const setting* s, double off, double half) {
   const double* u = s->u;
   const double across = u[0] * s->away[1] - u[1] * s->away[0];
   const bool beside = fabs(across) > 1e-6 * hypot(s->away[0], s->away[1]);
-  const double side =
-      (beside ? across : u[0]) > 0.0 ? -1.0 : 1.0; /* below when the body is on it */
+  const double side = (beside ? across : u[0]) > 0.0 ? -1.0 : 1.0; /* below if the body is on top */
   if (on_ground(s)) {
     ground(v, s->b.at, u, side * off, half);
   } else {
@@ -426,7 +425,7 @@ static void draw_rod(const view* v, const setting* s) {
   end_of(v, &s->b, &s->a);
 }
 
-/* Of a gear or a rack: a line between the joints that it couples. */
+/* A gear or rack: a line between the coupled joints. */
 static void draw_coupling(const view* v, const saltus_joint_place* place) {
   const spot a = spot_of(v, saltus_mechanism_joint(v->m, place->between[0]).between[1]);
   const spot b = spot_of(v, saltus_mechanism_joint(v->m, place->between[1]).between[1]);
@@ -539,7 +538,7 @@ void saltusi_sketch_mechanism(saltusi_sketch* sketch, const saltus_mechanism* me
   for (int i = 0; i < v.size.bodies; i++) {
     mark_body(&v, i);
   }
-  for (int i = 0; i < v.size.joints; i++) { /* revolute joints above prismatic ones */
+  for (int i = 0; i < v.size.joints; i++) { /* revolute joints are drawn over prismatic ones */
     if (is_round(saltus_mechanism_joint(mechanism, i).type)) {
       draw_joint(&v, i);
     }

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * mechanism_sketch.h - a mechanism at one instant as a sketch: bodies as outlines around their markers,
- * joints and springs as the usual symbols, hatching where something is held by the ground.
+ * joints and springs as the usual symbols, hatching at fixed parts.
  */
 #ifndef SALTUSI_FIGURE_MECHANISM_SKETCH_H
 #define SALTUSI_FIGURE_MECHANISM_SKETCH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * In place of the drawing when the program is built without cairo: refuses.
+ * Replacement of the drawing in builds without cairo: returns an error.
  */
 #include "base/log.h"
 #include "figure/figure.h"

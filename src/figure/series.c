@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* In points unless noted. */
-static const double COLUMN = 0.5; /* thinner than any line, so thinning is invisible */
+static const double COLUMN = 0.5; /* narrower than any line, so thinning is invisible */
 static const double THICK = 1.25; /* curves */
 static const double THIN = 0.9;   /* lines between markers, stems */
 static const double HAIR = 0.6;   /* jumps */
@@ -19,9 +19,9 @@ static const double WASH = 0.22;  /* opacity of areas */
 
 enum {
   TRACE_MAX = 20000,  /* points a curve may have before columns are widened */
-  MARKERS_MAX = 4000, /* samples with a marker each; beyond, one curve looks like a band anyway */
+  MARKERS_MAX = 4000, /* largest number of samples with markers; more of them look like a band */
   STEMS_WITH_DOT = 800,
-  STROKE_MAX = 400 /* long strokes cost cairo more than their length */
+  STROKE_MAX = 400 /* cairo's cost grows faster than the length of a stroke */
 };
 
 /* --- colours -------------------------------------------------------------------------------- */
@@ -111,8 +111,8 @@ bool saltusi_trace_next(saltusi_trace* trace, saltusi_point* p) {
   return true;
 }
 
-/* The column that keeps a curve below TRACE_MAX points. Curves that go to and fro in x need wider
- * ones; two points is the most that still looks like the curve. */
+/* The column that keeps a curve below TRACE_MAX points. Curves that are not monotonic in x need wider ones, up to two
+ * points, at which the curve still looks the same. */
 static double column_for(const saltusi_plot_series* series, const saltusi_panel_view* view) {
   if (series->path && series->count <= TRACE_MAX) {
     return 0.0;
@@ -157,7 +157,7 @@ static void draw_curve(cairo_t* cairo, saltusi_trace trace, bool dashed) {
     if (p.start) {
       cairo_move_to(cairo, p.x, p.y);
     }
-    /* also after move_to, which alone draws nothing */
+    /* also after move_to, which draws nothing by itself */
     cairo_line_to(cairo, p.x, p.y);
     before = p;
     length++;
@@ -198,7 +198,7 @@ static void draw_jumps(cairo_t* cairo, saltusi_trace trace) {
   cairo_stroke(cairo);
 }
 
-/* Where stems and areas stand on. */
+/* Base line of stems and areas. */
 static double base_line(const saltusi_panel_view* view) {
   return saltusi_view_y(view, view->y.log ? view->y.low : 0.0);
 }
@@ -252,7 +252,7 @@ static void draw_stems(cairo_t* cairo, saltusi_trace trace) {
 
 /* --- markers -------------------------------------------------------------------------------- */
 
-/* Shapes of about equal weight, one per place in the panel. */
+/* Marker shapes of about equal weight, by position of the series in the panel. */
 static void marker_path(cairo_t* cairo, int shape, double x, double y) {
   static const struct {
     int corners;  /* 0: a circle */

@@ -18,7 +18,7 @@ typedef struct saltusi_trace {
   const saltusi_panel_view* view;
   int at;               /* next sample */
   bool gap;             /* the sample before could not be drawn */
-  bool held;            /* the second point of a step waits in `before` */
+  bool held;            /* the second point of a step is pending in `before` */
   saltusi_point before; /* the point read last */
   saltusi_thin thin;    /* width 0: every point */
   saltusi_point out[SALTUSI_THIN_OUT];

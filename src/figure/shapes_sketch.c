@@ -94,7 +94,7 @@ static double nearness(const shapes_sketch_pen* p, const saltus_mechanism* m, in
   return x[0] * to[0] + x[1] * to[1] + x[2] * to[2];
 }
 
-/* The places of shapes from far to near: each is put before the first that is nearer. */
+/* Indices of shapes from far to near, by insertion. */
 static void order_of(const shapes_sketch_pen* p, const saltus_mechanism* m, double t,
                      const double* q, int shapes, double* depth, int* order) {
   for (int i = 0; i < shapes; i++) {

@@ -9,7 +9,8 @@
 #include "figure/sketch.h"
 #include "saltus/mechanism.h"
 
-/* Those of the world and of fixed bodies, or those that move. `axes`: directions right and up of the paper in the world. */
+/* Shapes of the world and of fixed bodies, or of moving ones. `axes`: directions right and up of the paper in the
+ * world. */
 void saltusi_sketch_shapes(saltusi_sketch* sketch, const saltus_mechanism* mechanism, double t,
                            const double* q, const double axes[2][3], bool moving);
 

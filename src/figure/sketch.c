@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sketch.c - what a sketch consists of; sketch_draw.c draws it.
+ * sketch.c - contents of a sketch; sketch_draw.c draws it.
  */
 #include "figure/sketch.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sketch.h - line drawings in a plane, to scale, with symbols of fixed size and labels that find room.
+ * sketch.h - line drawings in a plane, to scale, with symbols of fixed size and labels.
  *
- * A path is in m, or a symbol in mm around a place that is in m. Things are drawn in the order in which
- * they were added, labels last: each beside its place, as near as it overlaps no other label, and away
- * from symbols and lines where that is possible. Labels without room are left out and counted below the
- * title. The same sketch gives the same bytes.
+ * A path is in m; a symbol is in mm around a point in m. Parts are drawn in the order of their addition, labels last:
+ * each as near to its point as possible without overlap of other labels, and away from symbols and lines if possible.
+ * Labels that do not fit are left out and counted below the title. Equal sketches give identical bytes.
  */
 #ifndef SALTUSI_FIGURE_SKETCH_H
 #define SALTUSI_FIGURE_SKETCH_H
@@ -41,14 +40,14 @@ typedef struct saltusi_sketch_path {
 } saltusi_sketch_path;
 
 typedef struct saltusi_sketch_label {
-  const char* text; /* as long as the sketch */
+  const char* text; /* valid as long as the sketch */
   int colour;       /* of a body; SALTUSI_SKETCH_GREY: black */
   double at[2];     /* m */
 } saltusi_sketch_label;
 
 typedef struct saltusi_sketch_arrow {
   const char* name;
-  double way[2]; /* of a length of 1 in the drawing */
+  double way[2]; /* unit vector in the drawing */
 } saltusi_sketch_arrow;
 
 typedef struct saltusi_sketch {
@@ -76,8 +75,8 @@ void saltusi_sketch_draw(saltusi_sketch* sketch, saltusi_sketch_path path, const
                          int count);
 void saltusi_sketch_name(saltusi_sketch* sketch, const char* text, int colour, const double at[2]);
 
-/* Where labels that find room come to stand: left, top, right, bottom, points from the top left corner of the
- * paper. Returns how many there are; the first `room` are written. */
+/* Boxes of the placed labels: left, top, right, bottom, points from the top left corner of the paper. Returns their
+ * number; the first `room` are written. */
 int saltusi_sketch_label_boxes(const saltusi_sketch* sketch, double (*boxes)[4], int room);
 
 /* As saltusi_figure_write; SALTUS_ERR_MEMORY when something could not be added. */

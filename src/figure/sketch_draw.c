@@ -4,9 +4,8 @@
  * sketch_draw.c - a sketch on paper: one scale for both directions, symbols, labels, a bar for the scale
  * and the directions of axes and gravity below.
  *
- * A label is tried at distances and in directions around its place; of places where it overlaps no other
- * label and lies on the paper the one with the least cost is taken: distance, lines and symbols that it
- * covers.
+ * Candidate positions of a label have several distances and directions from its point. Of those on the paper without
+ * overlap of other labels, the one of least cost is taken: distance, plus covered lines and symbols.
  */
 #include "base/log.h"
 #include "base/number.h"
@@ -27,7 +26,7 @@ static const double FOOT = 17.0;                               /* mm, for axes a
 static const double BODY_RADIUS = 1.9;                         /* mm, of rounded outlines */
 static const double LINE_WIDTH = 0.7, THIN = 0.5, THICK = 1.8; /* points */
 static const double ZIGZAG_HEIGHT = 1.6;                       /* mm */
-enum { LABELS_MOST = 300 }; /* beyond it nothing would be readable */
+enum { LABELS_MOST = 300 };                                    /* more would be unreadable */
 
 typedef struct box {
   double left, top, right, bottom; /* points */
@@ -195,7 +194,7 @@ static bool crosses(box b, const double x[2], const double y[2]) {
   return from < to;
 }
 
-/* Costs of covering, in mm of distance: a symbol is worth a longer way than the edge of a body. */
+/* Costs of covering, in mm of distance: a symbol costs more than the edge of a body. */
 static double cost_of(const saltusi_sketch_path* path) {
   return path->style == SALTUSI_SKETCH_FACE || path->style == SALTUSI_SKETCH_EDGE ? 3.0
          : path->style == SALTUSI_SKETCH_BODY                                     ? 6.0
@@ -203,7 +202,7 @@ static double cost_of(const saltusi_sketch_path* path) {
                                                                                   : 8.0;
 }
 
-/* How far around its points a path reaches, mm. */
+/* Extent of a path around its points, mm. */
 static double reach_of(const saltusi_sketch_path* path) {
   return path->style == SALTUSI_SKETCH_BODY     ? BODY_RADIUS + 0.2
          : path->style == SALTUSI_SKETCH_ZIGZAG ? ZIGZAG_HEIGHT
@@ -232,7 +231,7 @@ static double covered(const paper* p, box b) {
   return cost;
 }
 
-/* Where a leader from a place ends at its label. */
+/* End of a leader at its label. */
 static void leader_end(const double at[2], box b, double end[2]) {
   end[0] = fmin(fmax(at[0], b.left), b.right);
   end[1] = fmin(fmax(at[1], b.top), b.bottom);
@@ -243,7 +242,7 @@ typedef struct placed_label {
   double at[2];
 } placed_label;
 
-/* Leaders that would run through labels, and labels that would stand on leaders. */
+/* Number of leaders that would cross labels, and of labels that would cover leaders. */
 static double tangled(const double at[2], box b, const placed_label* placed, int count) {
   double cost = 0.0, end[2], other[2];
   leader_end(at, b, end);
@@ -258,7 +257,7 @@ static double tangled(const double at[2], box b, const placed_label* placed, int
 static box place_at(const double at[2], double width, double height, double far, int direction) {
   const double angle = 0.25 * 3.14159265358979323846 * direction;
   const double x = at[0] + far * cos(angle), y = at[1] - far * sin(angle);
-  const double part[3] = {1.0, 0.5, 0.0}; /* of the width left of x, by the sign of cos */
+  const double part[3] = {1.0, 0.5, 0.0}; /* fraction of the width left of x, by the sign of cos */
   const int side = direction % 4 == 2 ? 1 : direction < 2 || direction > 6 ? 2 : 0;
   const double left = x - part[side] * width;
   return (box){left, y - 0.5 * height, left + width, y + 0.5 * height};
@@ -277,7 +276,7 @@ static bool is_free(const paper* p, box b, const placed_label* placed, int count
   return true;
 }
 
-/* The best place of a label; false: it finds none. */
+/* The best position of a label; false: none. */
 static bool find_place(const paper* p, const double at[2], double width, const placed_label* placed,
                        int count, box* best) {
   static const double distances[] = {3.2, 5.0, 7.5, 11.0, 16.0, 23.0, 32.0, 44.0};
@@ -299,7 +298,7 @@ static bool find_place(const paper* p, const double at[2], double width, const p
   return isfinite(least);
 }
 
-/* A thin line from the place to a label that stands far from it. */
+/* A thin line from the point to a distant label. */
 static void draw_leader(cairo_t* cairo, const double at[2], box b) {
   double end[2];
   leader_end(at, b, end);
@@ -443,7 +442,7 @@ static void draw_all(cairo_t* cairo, const void* what) {
   draw_head(cairo, p, p->sketch->label_count - place_labels(cairo, p, true, placed));
 }
 
-/* The part of the plane that has something on it, m. */
+/* Extent of the contents of the sketch, m. */
 static box extent_of(const saltusi_sketch* s) {
   box e = {INFINITY, INFINITY, -INFINITY, -INFINITY};
   for (int k = 0; k < s->path_count; k++) {
@@ -464,7 +463,7 @@ static paper lay_out(const saltusi_sketch* s) {
   }
   double wide = e.right - e.left, high = e.bottom - e.top;
   if (fmax(wide, high) <= 1e-9 * fmax(fabs(e.left) + fabs(e.right), fabs(e.top) + fabs(e.bottom))) {
-    wide = high = 1.0; /* a point: any scale shows it */
+    wide = high = 1.0; /* a point: any scale serves */
   }
   paper p = {.sketch = s, .width = WIDTH * MM, .head = 16.0 * MM};
   const double room = (WIDTH - 2.0 * MARGIN) * MM;

@@ -5,8 +5,7 @@
  *
  *   g = - p (height / ln(y_high / y_low)) / (width / ln(x_high / x_low))
  *
- * on the page, whose y points down. A coarse map of cells that hold something finds room for
- * triangles and labels.
+ * on the page, whose y points down. A coarse grid of occupied cells gives free space for triangles and labels.
  */
 #include "figure/slope.h"
 
@@ -69,7 +68,7 @@ static void take_series(map* m, const saltusi_panel* panel) {
   }
 }
 
-/* How much of a box is taken or outside: its lower left corner, turned by angle. */
+/* Occupied or outside part of a box, given by its lower left corner and rotation angle. */
 static int crowding(map* m, saltusi_point corner, double width, double height, double angle) {
   int crowd = 0;
   double c = cos(angle);
@@ -93,8 +92,8 @@ static double page_gradient(const saltusi_panel_view* view, double order) {
   return -order * up / across;
 }
 
-/* Least-squares gradient of a series on the page, its middle, and how far down it reaches when a
- * line of gradient g is slid under it; false with fewer than two places in x. */
+/* Least-squares gradient of a series on the page, its middle, and the lowest intercept of a line of gradient g through
+ * a point of the series; false with fewer than two distinct x. */
 static bool fit_series(const saltusi_plot_series* series, const saltusi_panel_view* view, double g,
                        double* gradient, saltusi_point* middle, double* intercept) {
   double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
@@ -120,8 +119,8 @@ static bool fit_series(const saltusi_plot_series* series, const saltusi_panel_vi
   return true;
 }
 
-/* The line under the series whose slope is nearest to g; through the middle of the panel without
- * any. Steep lines differ little in gradient but much in angle, so angles are compared. */
+/* The line under the series with the slope nearest to g; without series, through the middle of the panel. Steep lines
+ * differ little in gradient but much in angle, so angles are compared. */
 static double place_under(const saltusi_panel* panel, const saltusi_panel_view* view, double g,
                           saltusi_point* middle) {
   double best = HUGE_VAL;
@@ -160,7 +159,7 @@ static void order_text(const saltusi_slope* slope, const char* before, char text
   }
 }
 
-/* Along the line, below it, where it covers least. */
+/* Label along the line, below it, at the position that covers least. */
 static void label_line(cairo_t* cairo, map* m, const line* l, const char* text) {
   double width = saltusi_text_width(cairo, text, SALTUSI_SIZE_SMALL, false);
   double height = saltusi_text_capital(SALTUSI_SIZE_SMALL);
@@ -222,7 +221,7 @@ static void draw_line(cairo_t* cairo, map* m, const saltusi_panel* panel,
 
 /* --- triangles ------------------------------------------------------------------------------ */
 
-/* The free place for a box that is nearest to `request`; false when there is none. */
+/* The free position of a box nearest to `request`; false: none. */
 static bool find_room(map* m, double width, double height, saltusi_point request,
                       saltusi_point* corner) {
   const saltusi_panel_view* view = m->view;

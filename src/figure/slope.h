@@ -11,7 +11,7 @@
 
 #include <cairo.h>
 
-/* Draws all slopes of the panel where the series leave room. Both axes have to be log ones. */
+/* Draws all slopes of the panel in free space. Both axes have to be logarithmic. */
 void saltusi_slopes_draw(cairo_t* cairo, const saltusi_panel* panel,
                          const saltusi_panel_view* view);
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A stretch of text on one level. */
+/* A run of text on one level. */
 typedef struct text_run {
   char text[256];
   int level; /* +1 raised, -1 lowered */
@@ -42,13 +42,13 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/* Bytes of the character at s, 0 if it cannot be drawn: cairo refuses the whole drawing for one bad
- * byte, and a scene file may hold any. */
+/* Bytes of the character at s, 0 if it cannot be drawn: cairo rejects the whole drawing for one invalid byte, and
+ * scene files can contain any byte. */
 static int character_bytes(const char* s) {
   return (int)saltusi_visible(s, strnlen(s, 4));
 }
 
-/* The level that starts at s and how its end is found: a closing brace, or digits ending. */
+/* The level that starts at s, and its end: a closing brace, or the end of the digits. */
 static int level_at(const char* s, bool* braced) {
   *braced = s[0] != '\0' && s[1] == '{' && strchr(s, '}') != NULL;
   if (s[0] == '^') {
@@ -99,7 +99,7 @@ static const char* read_run(const char* s, const char* end, text_run* r) {
   return s;
 }
 
-/* Walks the text from s to end; draws at the origin of the present transformation if requested. */
+/* Measures the text from s to end; draws it at the origin of the current transformation if requested. */
 static double walk(cairo_t* cairo, const char* s, const char* end, const saltusi_text_style* style,
                    bool draw) {
   double x = 0.0;

@@ -13,8 +13,8 @@
 typedef struct saltusi_text_style {
   double size;  /* points */
   double grey;  /* 0 black .. 1 white */
-  double align; /* part of the width left of x: 0 left, 0.5 centred, 1 right */
-  double angle; /* radians, positive turns up */
+  double align; /* fraction of the width left of x: 0 left, 0.5 centred, 1 right */
+  double angle; /* rad, positive upwards */
   double room;  /* text wider than this is drawn smaller; 0: no limit */
   bool bold;
 } saltusi_text_style;
@@ -29,8 +29,8 @@ double saltusi_text_width(cairo_t* cairo, const char* text, double size, bool bo
 void saltusi_text_draw(cairo_t* cairo, double x, double y, const char* text,
                        saltusi_text_style style);
 
-/* Breaks at spaces to lines within style.room, the first with its baseline at y; returns the number
- * of lines. draw false only counts. */
+/* Breaks at spaces into lines of width style.room, the first with its baseline at y; returns the number of lines. With
+ * draw = false it only counts. */
 int saltusi_text_lines(cairo_t* cairo, double x, double y, const char* text,
                        saltusi_text_style style, bool draw);
 

@@ -37,7 +37,7 @@ int saltusi_thin_flush(saltusi_thin* thin, saltusi_point out[SALTUSI_THIN_OUT]) 
     if (thin->index[slot] > before) {
       before = thin->index[slot];
       out[n] = thin->point[slot];
-      /* a gap classified as invisible must not reappear */
+      /* a gap that was classified as invisible stays so */
       out[n].start = out[n].start && slot == FIRST;
       n++;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * build.h - the document of a run, and the page of the viewer that it goes into.
+ * build.h - the document of a run, and the page of the viewer that contains it.
  */
 #ifndef SALTUSI_REPORT_BUILD_H
 #define SALTUSI_REPORT_BUILD_H
@@ -19,7 +19,7 @@ typedef struct saltusi_viewer_page {
   size_t before_bytes, behind_bytes;
 } saltusi_viewer_page;
 
-/* Written when the viewer is bundled (viewer/build.mjs); without it viewer_none.c, NULL. */
+/* Generated when the viewer is bundled (viewer/build.mjs); NULL in builds without it (viewer_none.c). */
 const saltusi_viewer_page* saltusi_viewer(void);
 
 #endif

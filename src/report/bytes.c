@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bytes.c - see bytes.h. Bytes of a text that are no UTF-8 become U+FFFD: a recording may hold anything.
+ * bytes.c - see bytes.h. Invalid UTF-8 bytes become U+FFFD, since a recording may contain any bytes.
  */
 #include "report/bytes.h"
 

@@ -22,15 +22,15 @@ typedef struct saltusi_bytes {
 
 void saltusi_bytes_add(saltusi_bytes* b, const void* bytes, size_t count);
 void saltusi_bytes_text(saltusi_bytes* b, const char* text);
-/* The lowest `count` bytes, lowest first, whatever the order of the machine is. */
+/* The lowest `count` bytes in little-endian order, on any machine. */
 void saltusi_bytes_little(saltusi_bytes* b, uint64_t bits, size_t count);
 void saltusi_bytes_free(saltusi_bytes* b);
 
-/* Base64 of `count` bytes, of which all but the last piece of a text are a multiple of 3; `text` has room for 4 (count + 2) / 3
- * characters. How many were written. */
+/* Base64 of `count` bytes; `count` is a multiple of 3 except in the last call. `text` has a capacity of 4 (count + 2)
+ * / 3 characters. Returns the number of characters. */
 size_t saltusi_base64(const unsigned char* bytes, size_t count, char* text);
 
-/* JSON; name NULL: a member of an array, or the whole. Values that are not finite become null. */
+/* JSON; name NULL: an element of an array, or the root. Values that are not finite become null. */
 void saltusi_json_open(saltusi_bytes* b, const char* name, char bracket);
 void saltusi_json_close(saltusi_bytes* b, char bracket);
 void saltusi_json_number(saltusi_bytes* b, const char* name, double value);

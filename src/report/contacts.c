@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * contacts.c - contacts of the frames that are shown. A frame stands for those left out before it: forces are means over
- * time, impulses sums.
+ * contacts.c - contacts of the frames that are shown. A shown frame represents the omitted frames before it: forces
+ * are means over time, impulses are sums.
  */
 #include "report/rows.h"
 
@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------ a fixed set, by contact --- */
 
-/* Mean over time of frames first .. last of a column with `stride`; where no time passes the last value. */
+/* Mean over time of frames first .. last of a column with `stride`; for zero duration, the last value. */
 static double mean(const saltus_recording_data* data, const double* values, long long stride,
                    long long first, long long last) {
   double sum = 0.0, time = 0.0;

@@ -64,7 +64,7 @@ void saltusi_put_all(saltusi_document* d, const double* values, long long count)
   }
 }
 
-/* One or several columns of the frames that are shown; nothing where the recording has none. */
+/* One or several columns of the shown frames; empty if the recording has none. */
 static void write_columns(saltusi_document* d, const char* name, const double* values, int width) {
   if (values == NULL || width == 0) {
     return;
@@ -191,7 +191,7 @@ static void write_events(saltusi_document* d) {
   for (long long i = 0; i < data->event_count; i++) {
     saltusi_put(d, data->events[i].kind);
   }
-  /* place in contact_names, or of a rise or fall in event_names */
+  /* index in contact_names; for a rise or fall, in event_names */
   saltusi_array(d, "event_contact", SALTUSI_I32, data->event_count, 1, 0);
   for (long long i = 0; i < data->event_count; i++) {
     const saltus_event* e = &data->events[i];
@@ -241,7 +241,7 @@ static void write_series(saltusi_document* d) {
   }
 }
 
-/* Bytes of a frame with numbers of 8 bytes, about. */
+/* Approximate bytes of a frame with numbers of 8 bytes. */
 static double frame_bytes(const saltusi_document* d) {
   const saltus_recording_data* data = d->data;
   double numbers = data->nq + data->nv + data->output_count + data->nj + 8.0 * data->nc + 12.0;

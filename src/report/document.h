@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * document.h - the document that crosses the border to a page: a head in JSON and arrays of numbers behind it
- * (docs/viewer.md), while it is made.
+ * document.h - construction of the document for a page: a head in JSON, then arrays of numbers (docs/viewer.md).
  */
 #ifndef SALTUSI_REPORT_DOCUMENT_H
 #define SALTUSI_REPORT_DOCUMENT_H
@@ -22,14 +21,14 @@ typedef struct saltusi_document {
   saltusi_pool pool;
   saltusi_bytes head, list, numbers; /* JSON; JSON of the arrays; their numbers */
   saltusi_number type;               /* of the array that is being written */
-  saltusi_number real;               /* of numbers that are no times */
-  long long* frames;                 /* [count] that are shown, rising */
+  saltusi_number real;               /* of numbers other than times */
+  long long* frames;                 /* [count] shown frames, ascending */
   long long count;
   bool events_shown;
 } saltusi_document;
 
-/* A recording with its scene; SALTUS_ERR_INPUT after a message when they do not belong together. The pool is to be freed
- * after success. */
+/* A recording with its scene; SALTUS_ERR_INPUT after a message if they do not match. The caller frees the pool after
+ * success. */
 saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_document* d);
 
 /* Starts an array of rows x width (x depth when above 0). */
@@ -40,9 +39,9 @@ void saltusi_put_all(saltusi_document* d, const double* values, long long count)
 
 /* ---- frames.c ---- */
 
-/* Which frames are shown: all, or those beside events and others evenly in time, `most` at most where that can be. */
+/* Selects the shown frames: all, or those next to events and others evenly in time, if possible at most `most`. */
 saltus_status saltusi_choose_frames(saltusi_document* d, double most);
-/* Frames that frame k of those shown stands for are first .. frames[k]. */
+/* First frame that shown frame k represents; the last is frames[k]. */
 long long saltusi_first_of(const saltusi_document* d, long long k);
 
 /* ---- scene_objects.c ---- */
@@ -55,11 +54,12 @@ void saltusi_write_poses(saltusi_document* d);
 
 /* Forces and impulses of a fixed set of contacts, by contact. */
 void saltusi_write_contacts(saltusi_document* d);
-/* Of contact i of a fixed set over the frames represented by shown frame k: mean force, sum of impulses, normal first. */
+/* Of contact i of a fixed set over the frames represented by shown frame k: mean force, sum of impulses, normal first.
+ * */
 void saltusi_contact_force(const saltusi_document* d, long long k, int contact, double force[3]);
 void saltusi_contact_impulse(const saltusi_document* d, long long k, int contact,
                              double impulse[3]);
-/* Of bodies: rows with places and with forces in the axes of the world. */
+/* Contacts of bodies: rows with points and forces in world axes. */
 saltus_status saltusi_write_rows(saltusi_document* d);
 
 /* ---- drawing.c ---- */
@@ -70,7 +70,7 @@ typedef struct saltusi_drawer {
   const saltus_system* system;
   const saltus_recording_data* data;
   double* q;
-  double* values[2]; /* room for two sets of them */
+  double* values[2]; /* workspace for two sets of values */
   void* scratch;
 } saltusi_drawer;
 saltus_status saltusi_drawer_start(saltusi_document* d, saltusi_drawer* e);

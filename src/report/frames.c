@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * frames.c - which states of a long recording are shown. Those on both sides of events come first, then others, evenly
- * in time. Forces of a shown frame are means and impulses sums over the frames that it represents.
+ * frames.c - selects the shown states of a long recording: first those on both sides of events, then others evenly in
+ * time. Forces of a shown frame are means and impulses sums over the frames that it represents.
  */
 #include "report/document.h"
 
@@ -36,14 +36,14 @@ static void mark_event(const saltus_recording_data* data, double t, bool* keep) 
   }
 }
 
-/* Fills up evenly: the first frame of every piece of time that has none. */
+/* Adds frames evenly: the first frame of every time interval without one. */
 static void fill(const saltus_recording_data* data, long long pieces, bool* keep) {
   const double start = data->t[0], span = data->t[data->count - 1] - start;
   long long last = -1;
   for (long long i = 0; i < data->count && span > 0.0; i++) {
     const double part = (data->t[i] - start) / span;
     if (!(part >= 0.0 && part <= 1.0)) {
-      continue; /* no time of this run */
+      continue; /* not within this run */
     }
     const long long piece = (long long)(part * (double)pieces);
     if (piece != last && piece < pieces) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * page.c - the page: the viewer with the document in base64 between its parts. Base64 has no character that HTML reads.
+ * page.c - the page: the viewer with the document in base64 between its parts. Base64 contains no characters with a
+ * meaning in HTML.
  */
 #include "base/log.h"
 #include "report/build.h"

@@ -33,7 +33,7 @@ static bool acts(const double force[3], const double impulse[3]) {
   return false;
 }
 
-/* The rows of a frame as recorded, appended to the list. */
+/* Appends the recorded rows of a frame to the list. */
 static bool read_frame(saltusi_rows* r, long long f) {
   const saltus_recording_data* data = r->d->data;
   const saltus_recorded_contacts* table = &data->table;
@@ -86,7 +86,7 @@ static int by_identity(const void* a, const void* b) {
   return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-/* Rows of one contact over several frames become one. */
+/* Merges the rows of one contact over several frames. */
 static void merge(saltusi_rows* r, double span) {
   size_t count = 0;
   qsort(r->list, r->count, sizeof *r->list, by_identity);
@@ -181,7 +181,7 @@ static void place_on_line(const saltusi_document* d, const saltus_point* at, int
   }
 }
 
-/* A free body in the rows; the one at the tip of the normal, if that is given. */
+/* A free body of the rows; the one that the normal points to, if a normal is given. */
 static int choose_body(const saltusi_rows* r, const saltus_rows* G,
                        const saltusi_drawn_contact_row* one) {
   int found = -1;
@@ -220,7 +220,7 @@ static void locate(const saltusi_rows* r, const saltus_point* at, saltusi_drawn_
   saltus_contact_place place;
   if (system->ops->place != NULL &&
       system->ops->place(system->self, at, one->identity, &place) == SALTUS_ERR_RANGE) {
-    return; /* none of the scene */
+    return; /* not a contact of the scene */
   }
   system->ops->contact(system->self, at, one->identity, &G);
   const int body = choose_body(r, &G, one);

@@ -17,7 +17,7 @@ typedef struct saltusi_drawn_contact_row {
   double gap;
   double force[3], impulse[3]; /* normal first */
   double push[3], kick[3];     /* N, N s on the first body, axes of the world */
-  double time;                 /* s that the force is a mean of */
+  double time;                 /* s, averaging time of the force */
 } saltusi_drawn_contact_row;
 
 typedef struct saltusi_rows {
@@ -33,7 +33,7 @@ typedef struct saltusi_rows {
 /* Whether the recording has contacts of bodies. */
 bool saltusi_rows_known(const saltusi_document* d);
 saltus_status saltusi_rows_start(saltusi_document* d, saltusi_rows* r);
-/* The list becomes that of frame k of those shown. */
+/* Replaces the list by that of shown frame k. */
 saltus_status saltusi_rows_of(saltusi_rows* r, long long k);
 void saltusi_rows_end(saltusi_rows* r);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scene_objects.c - bodies, shapes, markers, joints and springs, and where bodies are in every frame.
+ * scene_objects.c - bodies, shapes, markers, joints and springs, and poses of bodies in every frame.
  */
 #include "report/document.h"
 

@@ -21,7 +21,8 @@ static int add_own(saltusi_surface* s, saltusi_axes at, double x, double y, doub
                                    at.x[2] + R[6] * x + R[7] * y + R[8] * z);
 }
 
-/* A profile (distance from the axis, height) turned about z, scaled along x and y. Its points at the axis are one point. */
+/* Surface of revolution of a profile (distance from the axis, height) about z, scaled along x and y. Points on the
+ * axis are merged. */
 typedef struct profile {
   double (*point)[2];
   int count;
@@ -125,7 +126,7 @@ void saltusi_add_torus(saltusi_surface* s, saltusi_axes at, double large, double
 
 static void face_normal(const double (*corner)[3], const int* place, int count, double normal[3]) {
   normal[0] = normal[1] = normal[2] = 0.0;
-  for (int i = 0; i < count; i++) { /* Newell's sums: of any planar loop */
+  for (int i = 0; i < count; i++) { /* Newell's sums, for any planar loop */
     const double* a = corner[place[i]];
     const double* b = corner[place[(i + 1) % count]];
     for (int k = 0; k < 3; k++) {
@@ -171,8 +172,8 @@ static void add_tube(saltusi_surface* s, const double a[3], const double b[3], d
   add_turned(s, (saltusi_axes){a, R}, &p, round_scale);
 }
 
-/* A face with corners in body axes, moved outwards by the radius, with tubes along its edges (each once: from the face in
- * which it runs upwards). */
+/* A face with corners in body axes, offset outwards by the radius, with tubes along its edges (each once: from the
+ * face with ascending vertex indices). */
 static void add_face(saltusi_surface* s, const double (*corner)[3], const int* place, int count,
                      double radius) {
   double normal[3];

@@ -181,7 +181,7 @@ static void drawn_place(const double* values, int dimension, int i, double out[3
   }
 }
 
-/* A circle or a box of the plane about its place, turned by its angle. */
+/* A circle or a box in the plane at its position, rotated by its angle. */
 static void add_flat(saltusi_surface* s, const saltus_drawn* thing, const double* values) {
   double point[SALTUSI_MOST_AROUND][3];
   const bool box = thing->type == SALTUS_DRAWN_BOX;
@@ -198,7 +198,7 @@ static void add_flat(saltusi_surface* s, const saltus_drawn* thing, const double
   add_polyline(s, (const double(*)[3])point, count, true, thing->filled);
 }
 
-/* A point, or the pieces of a line or spring. */
+/* A point, or the segments of a line or spring. */
 static void add_places(saltusi_surface* s, const saltus_drawn* thing, int dimension,
                        const double* values) {
   for (int i = 0; i < thing->places; i++) {

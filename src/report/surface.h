@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * surface.h - points, lines and polygons of shapes and of drawn things. Points lie in the axes of their body.
+ * surface.h - points, lines and polygons of shapes and of drawn objects, in body axes.
  */
 #ifndef SALTUSI_REPORT_SURFACE_H
 #define SALTUSI_REPORT_SURFACE_H
@@ -48,16 +48,16 @@ typedef struct saltusi_surface {
   bool failed; /* no memory */
 } saltusi_surface;
 
-/* Place of the point. */
+/* Adds a point; returns its index. */
 int saltusi_surface_point_add(saltusi_surface* s, double x, double y, double z);
 void saltusi_surface_cell_add(saltusi_surface* s, saltusi_cell_kind kind, const int* corner,
                               int count);
-/* A cell of points that follow each other; closed: it ends with the first again. */
+/* A cell of consecutive points; closed: the first point is repeated at the end. */
 void saltusi_surface_run_add(saltusi_surface* s, saltusi_cell_kind kind, int first, int count,
                              bool closed);
 void saltusi_surface_free(saltusi_surface* s);
 
-/* How much there is, and back to it. */
+/* Present sizes, and truncation to earlier sizes. */
 typedef struct saltusi_surface_mark {
   size_t points, count[SALTUSI_CELL_KINDS], corners[SALTUSI_CELL_KINDS];
 } saltusi_surface_mark;
@@ -68,7 +68,7 @@ void saltusi_surface_back(saltusi_surface* s, const saltusi_surface_mark* mark);
 void saltusi_surface_shape(saltusi_surface* s, const saltus_mechanism* mechanism, int shape,
                            const double middle[3], double far);
 
-/* A thing of the section `view` in the axes of the world; contacts and texts have no surface. */
+/* An object of the section `view` in world axes; contacts and texts have no surface. */
 void saltusi_surface_drawn(saltusi_surface* s, const saltus_drawn* thing, int dimension,
                            const double* values);
 

@@ -31,7 +31,7 @@ static saltus_status hand_over(saltusi_vtk_job* job, const char* name, const sal
   return job->def->write(job->def->user, name, bytes->at, bytes->count);
 }
 
-/* Both sides of a jump have one time; readers take times as names of states, so the second is later by a rounding. */
+/* Both sides of a jump have one time. Readers identify states by their times, so the second time is one ulp later. */
 static void list_state(saltusi_vtk_job* job, int which, double t, const char* name) {
   char text[128];
   saltusi_print(text, sizeof text,

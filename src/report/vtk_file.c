@@ -26,7 +26,7 @@ void saltusi_vtk_begin(saltusi_vtk_file* f, double t) {
   saltusi_bytes_text(&f->text, text);
 }
 
-/* Texts are lists of the numbers of their bytes, each with a 0 behind it: nothing in them is read as XML. */
+/* Texts are lists of byte values, each text ended by 0, so that no byte is interpreted as XML. */
 void saltusi_vtk_names(saltusi_vtk_file* f, const char* name, const char* const* names, int count) {
   assert(f != NULL && name != NULL && (names != NULL || count == 0));
   char text[128];

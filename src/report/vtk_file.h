@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * vtk_file.h - one file of VTK's XML format for points with lines and polygons (PolyData, .vtp) while it is made. Arrays
- * stand in base64 behind their length in bytes.
+ * vtk_file.h - one file of VTK's XML format for points with lines and polygons (PolyData, .vtp) during its
+ * construction. Arrays are in base64, preceded by their length in bytes.
  */
 #ifndef SALTUSI_REPORT_VTK_FILE_H
 #define SALTUSI_REPORT_VTK_FILE_H
@@ -24,9 +24,9 @@ typedef struct saltusi_vtk_file {
 } saltusi_vtk_file;
 
 void saltusi_vtk_begin(saltusi_vtk_file* f, double t);
-/* A list of names beside the data; before the piece. */
+/* A list of names besides the data; before the element `Piece`. */
 void saltusi_vtk_names(saltusi_vtk_file* f, const char* name, const char* const* names, int count);
-/* How many points and cells of each kind follow. */
+/* Numbers of points and of cells of each kind that follow. */
 void saltusi_vtk_piece(saltusi_vtk_file* f, size_t points, const size_t cells[SALTUSI_CELL_KINDS]);
 void saltusi_vtk_end(saltusi_vtk_file* f);
 
@@ -34,7 +34,8 @@ void saltusi_vtk_end(saltusi_vtk_file* f);
 void saltusi_vtk_open(saltusi_vtk_file* f, const char* element);
 void saltusi_vtk_close(saltusi_vtk_file* f, const char* element);
 
-/* An array of tuples of `width`, its numbers, its end. Values that are not finite become 0, since VTK cannot represent them. */
+/* An array of tuples of `width`, its numbers, its end. Values that are not finite become 0, since VTK cannot represent
+ * them. */
 void saltusi_vtk_array(saltusi_vtk_file* f, const char* name, saltusi_vtk_type type, int width);
 void saltusi_vtk_number(saltusi_vtk_file* f, double value);
 void saltusi_vtk_vector(saltusi_vtk_file* f, const double value[3]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * vtk_job.h - the export of a recording for VTK while it goes on.
+ * vtk_job.h - state of the export of a recording for VTK.
  */
 #ifndef SALTUSI_REPORT_VTK_JOB_H
 #define SALTUSI_REPORT_VTK_JOB_H
@@ -10,7 +10,7 @@
 #include "report/vtk_file.h"
 #include "saltus/vtk.h"
 
-/* Where a body is, and how it moves. */
+/* Pose and motion of a body. */
 typedef struct saltusi_placed {
   double x[3], R[9];
   double v[3], w[3]; /* m/s, rad/s in the axes of the world; of free bodies */
@@ -35,8 +35,8 @@ typedef struct saltusi_vtk_job {
   saltusi_placed* body; /* [bodies] */
   const char** names;   /* [bodies] */
   double middle[3], far;
-  size_t of_bodies; /* points of the surface of bodies; those of drawn things follow */
-  double step;      /* s, of differences of drawn things */
+  size_t of_bodies; /* points of the surface of bodies; those of drawn objects follow */
+  double step;      /* s, step of differences of drawn objects */
   saltusi_drawn_contact_row* contact; /* of one state */
   size_t contacts, contact_room;
   saltusi_surface points; /* of contacts */
@@ -57,7 +57,7 @@ void saltusi_vtk_write_surface(saltusi_vtk_job* job, const saltusi_surface* s, d
 
 /* ---- vtk_contacts.c ---- */
 
-/* The contacts of frame k of those shown in job->contact. */
+/* Contacts of shown frame k, into job->contact. */
 saltus_status saltusi_vtk_find_contacts(saltusi_vtk_job* job, long long k);
 void saltusi_vtk_write_contacts(saltusi_vtk_job* job, double t);
 

@@ -22,7 +22,7 @@ static double reach_of(const saltus_shape_form* form) {
   return reach;
 }
 
-/* Around where and how far things are: half-spaces are drawn that large. */
+/* Centre and extent of the scene: size of drawn half-spaces. */
 static void find_extent(saltusi_vtk_job* job) {
   const saltusi_document* d = &job->d;
   const saltus_mechanism_size size = saltus_mechanism_sizes(d->mechanism);
@@ -59,7 +59,7 @@ static int name_thing(saltusi_vtk_job* job, const char* name, const char* otherw
   return job->thing_count++;
 }
 
-/* The middle of things in the axes of a body, as it is in the first state. */
+/* Centre of the scene in body axes, in the first state. */
 static void middle_in(const saltusi_vtk_job* job, int body, double out[3]) {
   memcpy(out, job->middle, 3 * sizeof *out);
   if (body < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * vtk_surface.c - surfaces in one state: where their points are and how fast they move.
+ * vtk_surface.c - surfaces in one state: positions and velocities of their points.
  */
 #include "report/vtk_job.h"
 
@@ -61,7 +61,7 @@ static void place_point(const saltusi_vtk_job* job, const saltusi_surface_point*
   }
 }
 
-/* Cells of drawn things beside those of bodies. */
+/* Cells of drawn objects, after those of bodies. */
 static void append_drawn(saltusi_surface* s, const saltusi_surface* drawn) {
   const int first = (int)s->points;
   s->body = -1;
@@ -117,7 +117,7 @@ static void write_cell_data(saltusi_vtk_job* job, const saltusi_surface* s) {
   saltusi_vtk_close(&job->file, "CellData");
 }
 
-/* Point i of a surface, and its rate: of a drawn one by differences. */
+/* Point i of a surface and its velocity; by differences for drawn objects. */
 static void point_now(const saltusi_vtk_job* job, const saltusi_surface* s, size_t i, double x[3],
                       double rate[3]) {
   if (s != &job->moving || i < job->of_bodies) {
