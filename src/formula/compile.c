@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * compile.c - a set of expressions becomes a program: nodes in order of age, each value in its
- * output slot or in a register that is reused after its last reader.
+ * compile.c - compiles expressions to a program: nodes in order of age, each value in its output slot or in a register
+ * that is reused after its last use.
  */
 #include "formula/instructions.h"
 #include "formula/program.h"
 
 #include <assert.h>
 
-/* A product that its only reader computes itself; stands in `home` of its mark. */
+/* Value of `home` for a product that is fused into its only user. */
 static const unsigned FUSED = ~0U;
 
 typedef struct compiler {
   saltusi_graph* g;
   saltusi_instruction* code;
   double* constants;
-  int* spare; /* registers free to be used again */
+  int* spare; /* free registers */
   int spare_count, registers, length, constant_count;
 } compiler;
 
@@ -24,7 +24,7 @@ static unsigned place(unsigned array, int index) {
   return SALTUSI_ARRAYS * (unsigned)index + array;
 }
 
-/* Marks everything the outputs are made of and counts the readers of each node. */
+/* Marks all nodes of the outputs and counts the users of each node. */
 static size_t list_nodes(saltusi_graph* g, const saltusi_output* outputs, int count) {
   size_t listed = 0;
   if (!saltusi_graph_walk(g)) {
@@ -46,7 +46,7 @@ static size_t list_nodes(saltusi_graph* g, const saltusi_output* outputs, int co
   return listed;
 }
 
-/* Constants and variables have a home at once; products that fuse are marked. */
+/* Assigns the locations of constants and variables; marks products that are fused. */
 static int settle(compiler* c, size_t listed) {
   saltusi_graph* g = c->g;
   int constants = 0;
@@ -62,7 +62,7 @@ static int settle(compiler* c, size_t listed) {
                    : n->a <= nq + nv ? place(SALTUSI_IN_VELOCITIES, n->a - 1 - nq)
                                      : place(SALTUSI_IN_INPUTS, n->a - 1 - nq - nv);
     } else if (n->op == SALTUSI_ADD || n->op == SALTUSI_SUB) {
-      /* one operand at most; outputs count as readers, so a requested product never fuses */
+      /* at most one operand; outputs count as users, so a requested product is never fused */
       saltusi_expr product =
           g->nodes[n->b].op == SALTUSI_MUL && g->marks[n->b].adjoint == 1 ? n->b : n->a;
       if (g->nodes[product].op == SALTUSI_MUL && g->marks[product].adjoint == 1) {
@@ -73,7 +73,7 @@ static int settle(compiler* c, size_t listed) {
   return constants;
 }
 
-/* First output of a node is its home; `home` of the others stays 0 until they are computed. */
+/* The location of an output node is its first output; `home` of the others is 0 until they are computed. */
 static unsigned output_home(const saltusi_output* outputs, const int* first_output, size_t i) {
   return first_output[i] < 0 ? 0 : place(SALTUSI_IN_OUTPUT, outputs[first_output[i]].place);
 }
@@ -123,7 +123,7 @@ static void emit(compiler* c, saltusi_expr e, unsigned wanted) {
     i.c = operands > 2 ? marks[n.c].home : 0;
   }
 
-  /* operands are read before the result is written, so it may take the place of one */
+  /* operands are read before the result is written, so it may overwrite one */
   for (int k = 0; k < operands; k++) {
     if (fuse && marks[saltusi_operand(&n, k)].home == FUSED) {
       read_done(c, c->g->nodes[saltusi_operand(&n, k)].a);
@@ -187,7 +187,7 @@ saltus_status saltusi_compile(saltusi_graph* g, const saltusi_output* outputs, i
   }
   int constants = settle(&c, listed);
 
-  /* working arrays go back at the end; code is exact but for copies, at most one per output */
+  /* working arrays are freed at the end; the size of the code is exact except for copies, at most one per output */
   saltus_allocator a = g->allocator;
   size_t work_room = 0;
   int* work = NULL;

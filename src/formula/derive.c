@@ -9,8 +9,8 @@
  *   along     D_j e = sum_k e_{q_k} N_kj
  *
  * A branching node y = c ? a : b enters the backward sweep as one function of the variables, with
- * the gradient c ? a_x : b_x. Adjoints masked by the condition would be wrong: outside its domain
- * the branch that is not taken gives 0 * inf.
+ * the gradient c ? a_x : b_x. Masking adjoints by the condition would be wrong: the inactive branch can give 0 * inf
+ * outside its domain.
  */
 #include "formula/derive.h"
 
@@ -160,8 +160,8 @@ static size_t collect(saltusi_graph* g, saltusi_expr e, unsigned wanted, bool th
   return listed;
 }
 
-/* Adds to the adjoint of e. Variables may be met for the first time here, through the gradient of a
- * branching node; they join the list's end, where nothing is read any more. */
+/* Adds to the adjoint of e. Variables that appear first in the gradient of a branching node are appended to the list,
+ * at an end that is not read any more. */
 static void gather(saltusi_graph* g, saltusi_expr e, saltusi_expr s, size_t* listed) {
   if (g->marks[e].stamp != g->stamp) {
     saltusi_graph_visit(g, e, listed);
@@ -248,7 +248,7 @@ static void note_branch(saltusi_graph* g, saltusi_expr e) {
   g->spans[g->span_count++] = span;
 }
 
-/* Gradients of all branching nodes below e, the oldest first, so that each finds those it needs. */
+/* Gradients of all branching nodes below e, oldest first, since each uses those below it. */
 static void note_branches(saltusi_graph* g, saltusi_expr e) {
   if (!g->nodes[e].branches) {
     return;

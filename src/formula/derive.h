@@ -15,11 +15,11 @@
  * one reverse pass over the expression: the work is its size, not size times variables. */
 saltusi_graph_span saltusi_gradient(saltusi_graph* graph, saltusi_expr e, unsigned wanted);
 
-/* Position i moves by an expression that is linear in the velocities. */
+/* Sets the rate of position i to an expression that is linear in the velocities. */
 void saltusi_graph_move(saltusi_graph* graph, int position, saltusi_expr rate);
 
 /* The same derivatives by positions as derivatives along the velocities, D_j e = sum_k e_{q_k} N_kj: entries
- * by velocity variable. `gradient` may have other variables; they are left aside. */
+ * by velocity variable. Other variables of `gradient` are ignored. */
 saltusi_graph_span saltusi_slopes_from(saltusi_graph* graph, saltusi_graph_span gradient);
 /* D_j e for all velocities. */
 saltusi_graph_span saltusi_slopes(saltusi_graph* graph, saltusi_expr e);

@@ -3,11 +3,10 @@
  *
  * enclose.c - the loop that executes a program over jets of intervals.
  *
- * Conditions are true, false or open: 1, 0 or 0..1. Where one is open, or the ends of abs, min and max
- * can change places, the result is a hull. abs, min and max are continuous: their first coefficient
- * lies in the hull of both sides, so the mean value theorem holds; higher ones are unbounded. Behind
- * sign and piecewise all but the value are unbounded. A range that only touches such a place counts
- * as lying on one side of it.
+ * Conditions are true, false or open: 1, 0 or 0..1. If a condition is open, or the order of the arguments of abs, min
+ * and max is undecided, the result is a hull. abs, min and max are continuous: their first coefficient
+ * lies in the hull of both sides, so the mean value theorem holds; higher ones are unbounded. After sign and piecewise
+ * all coefficients but the value are unbounded. A range that only touches a switching point lies on one side of it.
  */
 #include "formula/enclose.h"
 
@@ -45,7 +44,7 @@ static size_t stride_of(const saltus_course* course) {
   return (size_t)(course->stride > 0 ? course->stride : course->order + 1);
 }
 
-/* A constant is put into `room`. */
+/* Operand as a jet; a constant is stored in `room`. */
 static saltusi_jet load(const enclose_frame* f, unsigned place, saltus_interval* room) {
   const size_t index = place / SALTUSI_ARRAYS;
   const int order = f->course->order;

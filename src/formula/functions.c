@@ -6,7 +6,7 @@
  *   smoothstep(a, b, x) = u^3 (10 - 15 u + 6 u^2),  u = (x - a)/(b - a) held in 0..1
  *   step(x)             = 0 <= x ? 1 : 0
  *   lookup(x, x1, y1, ...) = y1 + sum of (y_i+1 - y_i)/d_i min(max(x - x_i, 0), d_i),  d_i = x_i+1 - x_i;
- *   in gaps y1 + max(0, convex kinks) + min(0, concave kinks), which splits into contacts without inward corners
+ *   in gaps y1 + max(0, convex kinks) + min(0, concave kinks), which splits into contacts without reflex corners
  */
 #include "formula/functions.h"
 

@@ -8,7 +8,7 @@
 
 #include "formula/graph.h"
 
-/* Functions that are no single operation. */
+/* Functions that consist of several operations. */
 enum { SALTUSI_SMOOTHSTEP = SALTUSI_OP_COUNT, SALTUSI_STEP, SALTUSI_PIECEWISE, SALTUSI_TABLE };
 
 typedef struct saltusi_function {
@@ -26,14 +26,14 @@ const saltusi_function* saltusi_function_at(int i); /* NULL past the end */
 saltusi_expr saltusi_function_call(saltusi_graph* graph, const saltusi_function* function,
                                    const saltusi_expr* arguments, int count);
 
-/* Functions whose arguments are names of things: dist(a, b). Their names are free for other uses. */
+/* Functions whose arguments are names of objects: dist(a, b). Their names are not reserved. */
 enum {
   SALTUSI_THING_DIST,
   SALTUSI_THING_ANGLE,
   SALTUSI_THING_X, /* of the second in the axes of the first; y and z follow */
   SALTUSI_THING_Y,
   SALTUSI_THING_Z,
-  SALTUSI_THING_WX, /* angular velocity of the second against the first, in the axes of the first */
+  SALTUSI_THING_WX, /* angular velocity of the second relative to the first, in the axes of the first */
   SALTUSI_THING_WY,
   SALTUSI_THING_WZ,
   SALTUSI_THING_XX, /* x axis of the second in the axes of the first, then y, then z */
@@ -49,7 +49,7 @@ enum {
 };
 int saltusi_scene_object_function_find(const char* name); /* -1: none */
 
-/* A word of the language that is no function: t, pi, and, or, not. */
+/* Whether the word is reserved without being a function: t, pi, and, or, not. */
 bool saltusi_word_reserved(const char* name);
 
 #endif

@@ -211,7 +211,7 @@ static int ascending(const void* x, const void* y) {
 
 void saltusi_sort_ascending(int* items, size_t count) {
   assert(items != NULL || count == 0);
-  /* short lists are the rule: a gap between two bodies has a handful of nodes */
+  /* lists are short: a gap between two bodies has a few nodes */
   if (count > 16) {
     qsort(items, count, sizeof *items, ascending);
     return;

@@ -5,14 +5,14 @@
  *
  * A node is an operation and the indices of its operands; equal nodes exist once (hash-consing), so
  * common subexpressions are found by construction and an expression is an int. Operands are always
- * older than the node: traversing indices upwards evaluates, downwards propagates adjoints, and nothing
- * here recurses over an expression.
+ * older than the node: traversing indices upwards evaluates, downwards propagates adjoints, and no function recurses
+ * over an expression.
  *
  * Variables: 0 is t, then come nq positions, nv velocities and the inputs, which are constant in a step; the
- * node of a variable has the variable's number. Positions move by q' = N(q) v: each has a rate, by default a velocity
- * alone. A failure (memory, too many nodes) is kept in `status`, the constructors return
- * zero from then on, and the caller checks once at the end. Age decides the order of operations, so a
- * call has at most one constructor among its arguments: C leaves their order to the compiler.
+ * node of a variable has the variable's number. Positions obey q' = N(q) v: each has a rate, by default one velocity.
+ * A failure (memory, too many nodes) is stored in `status`; constructors then return zero, and the caller checks once
+ * at the end. The order of operations follows the age of nodes. A call has at most one constructor among its
+ * arguments, since C does not define their order of evaluation.
  */
 #ifndef SALTUSI_GRAPH_H
 #define SALTUSI_GRAPH_H
@@ -39,7 +39,7 @@ typedef struct saltusi_graph_node {
   int a, b, c;            /* operands, 0 when there are fewer; POWI: b is the exponent */
   int next;               /* chain of equal hashes, -1 at its end */
   int rate;               /* derive.c: time derivative once computed, else -1 */
-  int gradient;           /* derive.c: place in spans of a branching node, else -1 */
+  int gradient;           /* derive.c: index in `spans` of a branching node, else -1 */
   unsigned char op;       /* saltusi_op */
   unsigned char depends;  /* SALTUSI_ON_... */
   unsigned char branches; /* 1: min, max or select at or below this node */
@@ -58,11 +58,11 @@ typedef struct saltusi_graph_span {
   int first, count;
 } saltusi_graph_span;
 
-/* Per node, for whichever walk is under way; valid when the stamp is the walk's. */
+/* Data per node of the current traversal; valid if the stamp is that of the traversal. */
 typedef struct saltusi_graph_mark {
   unsigned stamp;
   int adjoint;   /* derive.c, also the rebuilt node; compile.c: uses */
-  unsigned home; /* compile.c: where the value is */
+  unsigned home; /* compile.c: location of the value */
 } saltusi_graph_mark;
 
 /* The variables of a graph. */
@@ -71,7 +71,7 @@ typedef struct saltusi_graph_sizes {
   const double* input_values; /* [inputs] read whenever a program runs; belongs to the caller */
 } saltusi_graph_sizes;
 
-/* How a position moves: expr = sum of N_j v_j. */
+/* Rate of a position: expr = sum of N_j v_j. */
 typedef struct saltusi_rate_of {
   saltusi_expr expr;
   saltusi_graph_span N; /* by velocity variable; count 0: expr is a velocity */
@@ -84,7 +84,7 @@ typedef struct saltusi_graph {
   saltusi_rate_of* rates; /* [positions] */
   size_t rate_room;
   saltusi_expr zero, one;
-  bool splits; /* what is parsed is split into its smallest parts: a gap */
+  bool splits; /* parsed expressions are split into their smallest parts (gaps) */
 
   saltusi_graph_node* nodes;
   size_t count, node_room;
@@ -96,16 +96,16 @@ typedef struct saltusi_graph {
   saltusi_graph_span* spans;
   size_t span_count, span_room;
 
-  saltusi_graph_mark* marks; /* [mark_room], as many as nodes when a walk starts */
+  saltusi_graph_mark* marks; /* [mark_room], one per node when a traversal starts */
   size_t mark_room;
-  int* list; /* nodes of the walk */
+  int* list; /* nodes of the traversal */
   size_t list_room;
   int* branches; /* branching nodes still without a gradient */
   size_t branch_room;
   unsigned stamp;
 } saltusi_graph;
 
-/* Position i has the rate of velocity i as far as there is one; others need saltusi_graph_move. */
+/* The rate of position i is velocity i, if it exists; others are set by saltusi_graph_move. */
 saltus_status saltusi_graph_start(saltusi_graph* graph, const saltusi_graph_sizes* sizes,
                                   const saltus_allocator* allocator);
 void saltusi_graph_free(saltusi_graph* graph);
@@ -113,9 +113,9 @@ void saltusi_graph_free(saltusi_graph* graph);
 /* The node as given, without simplification; found if it exists. */
 saltusi_expr saltusi_graph_intern(saltusi_graph* graph, saltusi_graph_node node);
 
-/* Starts a walk: marks and list have room for every node of now. False when there is no memory. */
+/* Starts a traversal: marks and list have capacity for all present nodes. False without memory. */
 bool saltusi_graph_walk(saltusi_graph* graph);
-/* Puts a node on the list once; the marks' other members start at zero. */
+/* Adds a node to the list once; the other members of its mark are zero. */
 void saltusi_graph_visit(saltusi_graph* graph, saltusi_expr e, size_t* listed);
 void saltusi_sort_ascending(int* items, size_t count);
 
@@ -154,9 +154,9 @@ static inline bool saltusi_is_constant(const saltusi_graph* graph, saltusi_expr 
   return graph->nodes[e].op == SALTUSI_CONSTANT;
 }
 
-/* Constructors that simplify where that is exact, or differs by round-off only: neutral elements,
- * constants folded and gathered in front of products, signs pulled out, c*x + d*x, even and odd
- * functions. x*0 is 0, also where x would not be finite. */
+/* Constructors with simplifications that are exact or differ by rounding: neutral elements, folding of constants,
+ * constants in front of products, signs outside, c*x + d*x, even and odd functions. x*0 is 0, also if x is not finite.
+ * */
 saltusi_expr saltusi_constant(saltusi_graph* graph, double value);
 saltusi_expr saltusi_add(saltusi_graph* graph, saltusi_expr a, saltusi_expr b);
 saltusi_expr saltusi_sub(saltusi_graph* graph, saltusi_expr a, saltusi_expr b);
@@ -167,7 +167,7 @@ saltusi_expr saltusi_pow(saltusi_graph* graph, saltusi_expr a, saltusi_expr b);
 saltusi_expr saltusi_powi(saltusi_graph* graph, saltusi_expr a, int n); /* n >= 0 */
 saltusi_expr saltusi_select(saltusi_graph* graph, saltusi_expr condition, saltusi_expr a,
                             saltusi_expr b);
-/* Any operation but constants, variables and integer powers. */
+/* Any operation except constants, variables and integer powers. */
 saltusi_expr saltusi_apply(saltusi_graph* graph, int op, saltusi_expr a, saltusi_expr b,
                            saltusi_expr c);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * instructions.h - what compile.c and run.c agree on.
+ * instructions.h - instructions shared by compile.c and run.c.
  */
 #ifndef SALTUSI_INSTRUCTIONS_H
 #define SALTUSI_INSTRUCTIONS_H
 
 #include "formula/ops.h"
 
-/* Operations that only programs have. A product used once by a sum is done with it, rounded in
- * between as if it were not: half the instructions of a polynomial, the same bits. */
+/* Operations that only programs have. A product with one use in a sum is fused with it and rounded separately:
+ * polynomials need half the instructions, with bitwise identical results. */
 enum {
   SALTUSI_COPY = SALTUSI_OP_COUNT, /* a */
   SALTUSI_SQUARE,                  /* a*a */

@@ -3,19 +3,19 @@
  *
  * interval.c - rare cases of interval arithmetic, and ranges of functions.
  *
- * Monotone functions take their ends at the ends. Turning points of sin and cos and poles of tan are
- * the integers in x 2/pi, looked for with room for the rounding of that product.
+ * Monotone functions take their ends at the ends. Extrema of sin and cos and poles of tan are the integers in x 2/pi,
+ * searched with a margin for the rounding of that product.
  */
 #include "formula/interval.h"
 
 #include <assert.h>
 
-/* Functions of the C library are right to 2^-50 of their value. */
+/* Relative error bound of functions of the C library: 2^-50. */
 #define LIBRARY 0x1p-50
 #define PI_ABOVE 0x1.921fb54442d19p+1
 #define HALF_PI_ABOVE 0x1.921fb54442d19p+0
 
-/* Rounded down, whatever x is. */
+/* Rounds down for every x. */
 static double below(double x, double part) {
   if (isnan(x)) {
     return -INFINITY;
@@ -37,8 +37,8 @@ saltus_interval saltusi_outward_rare(double lo, double hi, double part) {
   return (saltus_interval){below(lo, part), above(hi, part)};
 }
 
-/* 0 times an infinite end is 0: the end is a bound of numbers. 0 times everything is everything:
- * there may be no number. A product that underflows to zero keeps its side of zero. */
+/* 0 times an infinite end is 0, since the end bounds finite numbers. 0 times the entire line is the entire line, since
+ * the value may be undefined. A product that underflows to zero keeps its sign. */
 saltus_interval saltusi_matrix_free_rare(saltus_interval x, saltus_interval y) {
   const saltus_interval all = saltusi_everything;
   if ((x.lo == all.lo && x.hi == all.hi) || (y.lo == all.lo && y.hi == all.hi)) {
@@ -65,7 +65,7 @@ saltus_interval saltusi_matrix_free_rare(saltus_interval x, saltus_interval y) {
   return (saltus_interval){lo, hi};
 }
 
-/* Where the quotient of two numbers underflows, its sign is determined: y does not contain 0. */
+/* The sign of a quotient that underflows is determined, since y does not contain 0. */
 saltus_interval saltusi_quotient(saltus_interval x, saltus_interval y) {
   if (!(y.lo > 0.0 || y.hi < 0.0)) {
     return saltusi_everything;
@@ -91,7 +91,7 @@ saltus_interval saltusi_square(saltus_interval x) {
   return saltusi_outward(least * least, never_zero(most * most, most == 0.0), SALTUSI_UNIT);
 }
 
-/* x^n of a number, to nearest but for n roundings; underflow as 0 */
+/* x^n of a number with n roundings to nearest; underflow gives 0 */
 static double whole(double x, int n) {
   double power = 1.0;
   for (double square = x; n > 0; n /= 2) {
@@ -143,7 +143,7 @@ saltus_interval saltusi_range_log10(saltus_interval x) {
 }
 
 /* Which remainders modulo 4 the integers in x 2/pi have, as bits: sin has its tops at 1 and bottoms
- * at 3, cos at 0 and 2; tan has poles at 1 and 3. All of them where x is too large for a decision. */
+ * at 3, cos at 0 and 2; tan has poles at 1 and 3. All bits if x is too large to decide. */
 static unsigned turns(saltus_interval x) {
   const double two_over_pi = 0x1.45f306dc9c883p-1;
   const double size = saltusi_magnitude(x);
@@ -239,7 +239,7 @@ saltus_interval saltusi_range_hypot(saltus_interval x, saltus_interval y) {
   return saltusi_outward(hypot(saltusi_distance(x), saltusi_distance(y)), hypot(a, b), LIBRARY);
 }
 
-/* The error of p moves x^p by |ln x| as much. */
+/* The relative error of x^p is |ln x| times the error of p. */
 static double root(double x, double p, double error, double* part) {
   *part = fmax(*part, LIBRARY + (error > 0.0 ? 2.0 * error * fabs(log(x > 0.0 ? x : 1.0)) : 0.0));
   return pow(x, p);
@@ -258,8 +258,7 @@ saltus_interval saltusi_range_root(saltus_interval x, double p, double error) {
   return saltusi_outward(least, never_zero(most, p > 0.0 && x.hi == 0.0), part);
 }
 
-/* x^y with y ln x at a corner. For x = 0 and y > 0 the power is 0; x < 0 has a power for some y only,
- * and is left out unless y is one whole number. */
+/* x^y with y ln x at a corner. For x = 0 and y > 0 the power is 0. x < 0 is excluded unless y is a single integer. */
 saltus_interval saltusi_range_pow(saltus_interval x, saltus_interval y) {
   if (x.lo < 0.0 || x.hi <= 0.0 || (x.lo == 0.0 && y.lo <= 0.0) || !saltusi_bounded(y)) {
     return saltusi_is_zero(x) && y.lo > 0.0 ? x : saltusi_everything;

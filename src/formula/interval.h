@@ -47,7 +47,7 @@ static inline saltus_interval saltusi_hull(saltus_interval x, saltus_interval y)
   return (saltus_interval){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
 }
 
-/* Two enclosures of the same thing. */
+/* Intersection of two enclosures of one quantity. */
 static inline saltus_interval saltusi_both(saltus_interval x, saltus_interval y) {
   return (saltus_interval){x.lo > y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
 }
@@ -61,10 +61,10 @@ static inline double saltusi_distance(saltus_interval x) {
   return x.lo > 0.0 ? x.lo : x.hi < 0.0 ? -x.hi : 0.0;
 }
 
-/* Ends that are zero, tiny, infinite or NaN; `part` of the others. */
+/* Rare case of widening: ends that are zero, tiny, infinite or NaN; other ends are moved by `part`. */
 saltus_interval saltusi_outward_rare(double lo, double hi, double part);
 
-/* Ends moved out by `part` of themselves. Zeros are exact, or have the sign of the underflowed value. */
+/* Moves the ends outwards by the fraction `part`. Zeros are exact, or have the sign of the underflowed value. */
 static inline saltus_interval saltusi_outward(double lo, double hi, double part) {
   const double a = fabs(lo), b = fabs(hi);
   if (a >= SALTUSI_TINY && a <= 0x1p1020 && b >= SALTUSI_TINY && b <= 0x1p1020) {
@@ -144,7 +144,7 @@ static inline saltus_interval saltusi_dot_value(const saltusi_dot* dot) {
   return (saltus_interval){dot->lo - error, dot->hi + error};
 }
 
-/* Ranges of functions over the part of x where they are defined; everything where there is none. */
+/* Ranges of functions over the part of x in their domain; the entire line if x is outside of it. */
 saltus_interval saltusi_range_sqrt(saltus_interval x);
 saltus_interval saltusi_range_exp(saltus_interval x);
 saltus_interval saltusi_range_log(saltus_interval x);
@@ -166,7 +166,7 @@ saltus_interval saltusi_range_root(saltus_interval x, double p, double error);
 /* x^y */
 saltus_interval saltusi_range_pow(saltus_interval x, saltus_interval y);
 
-/* False where the cut y = 0, x <= 0 is met: then the range is -pi..pi, and the angle jumps. */
+/* False if the branch cut y = 0, x <= 0 is met: the range is then -pi..pi, and the angle jumps. */
 bool saltusi_range_atan2(saltus_interval y, saltus_interval x, saltus_interval* range);
 
 #endif

@@ -11,13 +11,13 @@
  * instead of the usual recurrence in the coefficients of the result, because each f_j is enclosed as
  * a whole and even powers of d are squares: narrower, and for orders up to 6 not more work.
  *
- *   sin, cos, exp, sinh, cosh     f_j by themselves
+ *   sin, cos, exp, sinh, cosh     f_j directly
  *   log, 1/x, sqrt, x^n, x^p      f_j = binomial x^(p - j)
  *   tan, tanh                     f' = 1 +- f^2, so (k + 1) f_(k+1) = +- sum f_i f_(k-i)
  *   asin, acos                    (1 - x^2) y'' = x y', differentiated n times
  *   atan                          (1 + x^2) y' = 1, differentiated n times; |f_j| <= (1 + x^2)^(-j/2) / j
  *
- * Coefficients are computed from the highest down, so a result may take the place of an operand.
+ * Coefficients are computed from the highest down, so a result may overwrite an operand.
  */
 #include "formula/jet.h"
 
@@ -429,7 +429,7 @@ static saltus_interval expand(int op, saltus_interval x, int order, saltus_inter
   return f[0];
 }
 
-/* How many coefficients of a function are worth computing. */
+/* Number of coefficients of a function that have to be computed. */
 static int wanted(saltusi_jet_place to, saltusi_jet x) {
   return x.extent.degree == 0 ? 0 : smaller(to.order, x.extent.open - 1);
 }
@@ -523,7 +523,7 @@ static void constant_power(saltusi_jet_place to, saltusi_jet x, double p) {
     f[j] = whole                                       ? whole_power(X, left)
            : X.lo < 0.0 || (X.lo == 0.0 && left < 0.0) ? saltusi_everything
                                                        : saltusi_range_root(X, left, error);
-    /* beyond 2^53 there are no odd numbers left to subtract from */
+    /* beyond 2^53 all numbers are even */
     f[j] = fabs(p) < 0x1p52 ? saltusi_matrix_free(binomial, f[j]) : saltusi_everything;
   }
   if (!saltusi_bounded(value) && x.extent.degree > 0) {
@@ -545,7 +545,7 @@ void saltusi_jet_pow(saltusi_jet_place to, saltusi_jet x, saltusi_jet y) {
     describe(to, to.order, 1);
     return;
   }
-  /* exp(y log x); the value is that of the power itself, which exp(y log x) misses in digits */
+  /* exp(y log x), except for the value, which is that of the power: exp(y log x) loses digits */
   saltus_interval log_c[MOST], f[MOST];
   saltusi_extent extent;
   const saltusi_jet_place log_place = {log_c, &extent, to.order};

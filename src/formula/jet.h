@@ -30,9 +30,9 @@ typedef struct saltusi_jet_place {
   int order;
 } saltusi_jet_place;
 
-/* A jet that was given from outside, with its zeros and infinities found. */
+/* A jet from coefficients; detects zeros and infinities. */
 saltusi_jet saltusi_jet_given(const saltus_interval* c, int order);
-/* All coefficients, zeros and infinities written. */
+/* Writes all coefficients, including zeros and infinities. */
 void saltusi_jet_write(saltusi_jet x, int order, saltus_interval* out);
 
 void saltusi_jet_copy(saltusi_jet_place to, saltusi_jet x);
@@ -52,8 +52,7 @@ void saltusi_jet_hypot(saltusi_jet_place to, saltusi_jet x, saltusi_jet y);
 /* One of SALTUSI_SIN .. SALTUSI_SQRT */
 void saltusi_jet_function(saltusi_jet_place to, int op, saltusi_jet x);
 
-/* Union of x and y: the value is one of them; where they meet continuously
- * (joined) so is the first coefficient. */
+/* Union of x and y: the value is one of them. If they join continuously (joined), so is the first coefficient. */
 void saltusi_jet_either(saltusi_jet_place to, saltusi_jet x, saltusi_jet y, saltus_interval value,
                         bool joined);
 

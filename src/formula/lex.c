@@ -59,7 +59,7 @@ static const char* read_exponent(const char* s, int* exponent) {
   bool negative = *d == '-';
   d += *d == '-' || *d == '+';
   if (!digit(*d)) {
-    return s; /* "2 e" is a missing operator, not half a number */
+    return s; /* "2 e" is a missing operator, not an incomplete number */
   }
   int value = 0;
   for (; digit(*d); d++) {

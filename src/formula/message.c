@@ -3,8 +3,7 @@
  *
  * message.c - position in the file, subject, and the line with a caret under it.
  *
- * Columns count characters, not bytes: bytes that continue a UTF-8 character do not count. A long
- * line is shown in part.
+ * Columns count characters, not bytes: bytes that continue a UTF-8 character do not count. A long line is truncated.
  */
 #include "formula/message.h"
 

@@ -26,7 +26,7 @@ typedef struct parser {
   const saltusi_scope* scope;
   const saltus_formula_text* formula;
   unsigned allowed;
-  size_t next; /* where the token after `token` is read */
+  size_t next; /* offset of the token after `token` */
   saltusi_token token;
   int nesting;
   bool failed;
@@ -45,7 +45,7 @@ static void advance(parser* p) {
   p->token = saltusi_lex(p->formula->text, &p->next);
 }
 
-/* The first error is reported, the others follow from it. */
+/* Reports the first error only; later ones are consequences. */
 static void fail(parser* p, size_t offset, const char* format, ...) SALTUSI_PRINTF(3, 4);
 static void fail(parser* p, size_t offset, const char* format, ...) {
   char text[400];
@@ -60,7 +60,7 @@ static void fail(parser* p, size_t offset, const char* format, ...) {
   p->failed = true;
 }
 
-/* A character that no formula has. */
+/* Reports a character that is not allowed. */
 static void unexpected_character(parser* p, size_t offset, const char* text) {
   if (*text > ' ' && *text < 127) {
     fail(p, offset, "unexpected character \"%c\"%s", *text,
@@ -76,7 +76,7 @@ static void unexpected_character(parser* p, size_t offset, const char* text) {
   }
 }
 
-/* A token that does not fit where it stands. */
+/* Reports an unexpected token. */
 static void unexpected(parser* p) {
   const saltusi_token* t = &p->token;
   const char* text = p->formula->text + t->offset;
@@ -114,10 +114,10 @@ static saltusi_expr condition_of(parser* p, operand x) {
   return x.expr;
 }
 
-/* The nearest of all names and functions, functions only for a call; own names win a tie. */
+/* The nearest of all names and functions, of functions only for a call; names of the model are preferred at a tie. */
 static const char* nearest(const parser* p, const char* name, bool call) {
   const saltusi_names* names = p->scope->names;
-  const char* pair[2] = {NULL, NULL}; /* the best so far and the next: no list to build */
+  const char* pair[2] = {NULL, NULL}; /* the best candidate so far and the next one */
   for (int i = 0; !call && i < names->count; i++) {
     pair[1] = names->items[i].text;
     pair[0] = saltusi_suggest(name, pair, 2);
@@ -167,7 +167,7 @@ static const char* list_parts(const parser* p, int thing, char* text, size_t byt
   return text;
 }
 
-/* The thing that a name begins with, up to its first point; NULL after a message. */
+/* The object named before the first point; NULL after a message. */
 static const saltusi_name* find_thing(parser* p, const saltusi_token* t) {
   saltusi_token first = *t;
   first.name[strcspn(first.name, ".")] = '\0';
@@ -324,7 +324,7 @@ static void check_count(parser* p, const saltusi_token* name, const saltusi_func
   }
 }
 
-/* After name and "(": the two things that dist, angle and x_in take; with a prime its rate. */
+/* After name and "(": the two objects of dist, angle and x_in; with a prime, the rate. */
 static saltusi_expr thing_call(parser* p, const saltusi_token* name, int function, size_t open) {
   const saltusi_scene_objects* things = p->scope->things;
   int which[2] = {0, 0};
@@ -523,7 +523,7 @@ static operand combine(parser* p, const saltusi_token* sign, operand a, operand 
   return (operand){combine_numbers(g, sign->kind, left, right), level == LEVEL_COMPARE, a.offset};
 }
 
-/* Everything that binds at least as strongly as `level`. */
+/* Parses operators of precedence `level` and above. */
 static operand parse_level(parser* p, int level) {
   if (++p->nesting > SALTUSI_NESTING_MOST) {
     fail(p, p->token.offset, "nested too deeply, more than %d levels", SALTUSI_NESTING_MOST);

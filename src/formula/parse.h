@@ -39,11 +39,11 @@ typedef struct saltusi_names {
   size_t slot_count;
 } saltusi_names;
 
-/* Room for `most` names in the pool. */
+/* Reserves capacity for `most` names in the pool. */
 saltus_status saltusi_names_start(saltusi_names* names, int most, saltusi_pool* pool);
 /* The name found, or NULL. */
 saltusi_name* saltusi_names_find(const saltusi_names* names, const char* text);
-/* Adds; there must be room and the name must be new. The text is not copied. */
+/* Adds a new name; the capacity has to suffice. The text is not copied. */
 void saltusi_names_add(saltusi_names* names, saltusi_name name);
 
 /* Kind of a part of an object. */
@@ -51,7 +51,7 @@ typedef enum saltusi_part_kind {
   SALTUSI_PART_NONE,     /* there is no such part */
   SALTUSI_PART_POSITION, /* may have a prime: its rate */
   SALTUSI_PART_VELOCITY, /* may not */
-  SALTUSI_PART_RESULT    /* of the motion, such as a force: for outputs alone */
+  SALTUSI_PART_RESULT    /* of the motion, such as a force: for outputs only */
 } saltusi_part_kind;
 
 /* Names with parts, such as bodies and markers. Expressions are built on request. */
@@ -59,11 +59,11 @@ typedef struct saltusi_scene_objects {
   const char* (*kind)(const void* self, int thing); /* "body" */
   /* Names of the parts, NULL past the end. */
   const char* (*part_at)(const void* self, int thing, int i);
-  /* Why it lacks a part that others of its kind have; NULL: there is no reason. */
+  /* Reason for a missing part that other objects of its kind have; NULL: none. */
   const char* (*lacks)(const void* self, int thing, const char* part);
   saltusi_part_kind (*part)(const void* self, saltusi_graph* graph, int thing, const char* part,
                             saltusi_expr* out);
-  /* dist(a, b) and angle(a, b), by their place in saltusi_scene_object_functions; -1: not of these things. */
+  /* dist(a, b) and angle(a, b) by index in saltusi_scene_object_functions; -1: not defined for these objects. */
   saltusi_expr (*call)(const void* self, saltusi_graph* graph, int function, const int things[2]);
   const void* self;
 } saltusi_scene_objects;
@@ -73,8 +73,8 @@ typedef struct saltusi_scope {
   const saltusi_names* names;
   const saltusi_scene_objects* things; /* NULL: none */
   bool results;                        /* parts that are results may occur */
-  const char* without_things;          /* why none may occur; NULL: they may */
-  const char* without_inputs;          /* why none may occur; NULL: they may */
+  const char* without_things;          /* reason why they are not allowed; NULL: allowed */
+  const char* without_inputs;          /* reason why they are not allowed; NULL: allowed */
   saltus_log log;
 } saltusi_scope;
 

@@ -15,8 +15,8 @@
 
 typedef struct saltusi_instruction {
   unsigned op;      /* saltusi_op, or one of those only programs have */
-  unsigned to;      /* place of the result */
-  unsigned a, b, c; /* places of the operands; POWI: b is the exponent */
+  unsigned to;      /* location of the result */
+  unsigned a, b, c; /* locations of the operands; POWI: b is the exponent */
 } saltusi_instruction;
 
 typedef struct saltusi_program {

@@ -5,8 +5,8 @@
  *
  * Normal form: a product has its constant in front (c*x, where x is neither a product with a
  * constant nor negated), signs stand outside products and quotients, commutative operands are
- * ordered by age. Every rule strips a layer that a normal operand has at most once, so the mutual
- * calls end after a few steps. Derivatives written naively become small by these rules alone.
+ * ordered by age. Every rule removes a layer that an operand in normal form has at most once, so the recursion ends
+ * after a few calls. These rules suffice to keep derivatives small.
  */
 #include "formula/graph.h"
 
@@ -25,7 +25,7 @@ static bool equals(const saltusi_graph* g, saltusi_expr e, double value) {
   return g->nodes[e].op == SALTUSI_CONSTANT && g->nodes[e].value == value;
 }
 
-/* e = c*x with a constant c: true and the parts. */
+/* Whether e = c*x with a constant c; returns the factors. */
 static bool scaled(const saltusi_graph* g, saltusi_expr e, double* c, saltusi_expr* x) {
   const saltusi_graph_node* n = at(g, e);
   if (n->op != SALTUSI_MUL || !saltusi_is_constant(g, n->a)) {
@@ -36,7 +36,7 @@ static bool scaled(const saltusi_graph* g, saltusi_expr e, double* c, saltusi_ex
   return true;
 }
 
-/* Constants are joined only while the result is an ordinary number: 1e200*(1e200*x) stays. */
+/* Constants are combined only if the result is a normal number: 1e200*(1e200*x) stays. */
 static bool ordinary(double c) {
   return isnormal(c) != 0;
 }
@@ -342,7 +342,7 @@ saltusi_expr saltusi_select(saltusi_graph* g, saltusi_expr condition, saltusi_ex
       g, (saltusi_graph_node){.op = SALTUSI_SELECT, .a = condition, .b = a, .c = b});
 }
 
-/* -1 odd, 1 even, 0 neither. The C library's functions are so to the bit. */
+/* -1 odd, 1 even, 0 neither. Functions of the C library have these symmetries exactly. */
 static int parity(int op) {
   switch (op) {
   case SALTUSI_COS:
@@ -362,8 +362,7 @@ static int parity(int op) {
   }
 }
 
-/* f(x) of one argument; f(-x) and f(b - a) are turned round, so that cos(p - q) and cos(q - p) are
- * one node. */
+/* f(x) of one argument; f(-x) and f(b - a) are normalised, so that cos(p - q) and cos(q - p) are one node. */
 static saltusi_expr call(saltusi_graph* g, int op, saltusi_expr a) {
   const saltusi_graph_node n = *at(g, a);
   if (n.op == SALTUSI_CONSTANT) {

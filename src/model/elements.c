@@ -12,11 +12,11 @@
  *             also h + c -+ Z_k, with slips X_k' and the one across
  *   stop      gap Y - R                         slip X' + R theta'
  *   rope      gap (L^2 - d^2) / (2 L)
- *   rolling   joints Y - R = 0, X + R theta = constant; in space Z - R = 0 and no velocity where it touches
+ *   rolling   joints Y - R = 0, X + R theta = constant; in space Z - R = 0 and zero velocity at the point of contact
  *   gears     elements_gear.c
  *   spring    the gap of a stop, potential F Y + k Y^2/2
  *   ratchet   elements_ratchet.c
- *   latch     a stop; like all contacts with an input that holds them 1e6 m away while that is 0
+ *   latch     a stop; like all contacts with an input: the gap is 1e6 m while the input is 0
  */
 #include "model/elements.h"
 
@@ -31,7 +31,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONTACTS_MOST = 16, JOINTS_MOST = 3 }; /* of one element; a ratchet has a contact a tooth */
+enum {
+  CONTACTS_MOST = 16,
+  JOINTS_MOST = 3
+}; /* of one element; a ratchet has one contact per tooth */
 
 static const char* const type_names[] = {"journal",        "guide",   "stop",      "rope",
                                          "wheel",          "rolling", "gear-pair", "cam",
@@ -91,7 +94,7 @@ void saltusi_machine_contact(saltusi_machine_maker* m, const char* part, const c
   assert(m != NULL);
   const saltus_element_def* e = m->element;
   const char* name = part != NULL ? saltusi_machine_text(m, "%s.%s", e->name, part) : e->name;
-  if (e->held != NULL) { /* far away while it is not held */
+  if (e->held != NULL) { /* far away while it is switched off */
     gap = saltusi_machine_text(m, "%s + 1e6*(1 - %s)", gap, e->held);
   }
   saltus_formula_rates* rates = NULL;
@@ -313,7 +316,7 @@ static void start_of(const saltusi_machine_maker* m, const char* const between[2
   *theta = angle[1] - angle[0];
 }
 
-/* A ball or a wheel that rolls without slip in space: a joint and two rows that hold a velocity alone. */
+/* A ball or a wheel that rolls without slip in space: a joint and two nonholonomic rows. */
 static void roll_in_space(saltusi_machine_maker* m, bool wheel) {
   const char* slip[2];
   touching_slips(m, wheel, slip);
@@ -379,7 +382,7 @@ static void (*const makers[TYPES])(saltusi_machine_maker*) = {journal,
 
 /* ---- all of them ---- */
 
-/* Numbers that every element has, and that its names are there. */
+/* Checks the numbers of every element, and that its names exist. */
 static void check(saltusi_machine_maker* m) {
   const saltus_element_def* e = m->element;
   const saltus_mechanism* mechanism = m->def->mechanism;
@@ -423,7 +426,7 @@ static void check(saltusi_machine_maker* m) {
   }
 }
 
-/* Names of contacts and joints that a message can point at. */
+/* Unique names of contacts and joints, for messages. */
 static void label(saltusi_machine_maker* m, int contacts, int joints) {
   for (int i = contacts; i < m->def->contact_count; i++) {
     m->contacts[i].gap.what = saltusi_machine_text(m, "element \"%s\"", m->element->name);

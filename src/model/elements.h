@@ -9,10 +9,10 @@
 #include "base/pool.h"
 #include "saltus/formula.h"
 
-/* While elements are turned into formulas. */
+/* State of the conversion of elements to formulas. */
 typedef struct saltusi_machine_maker {
   saltusi_pool* pool;
-  saltus_formula_def* def; /* a copy, with room behind its contacts and joints */
+  saltus_formula_def* def; /* a copy, with capacity for further contacts and joints */
   saltus_formula_contact* contacts;
   saltus_formula_joint* joints;
   const saltus_element_def* element; /* the present one */
@@ -25,10 +25,10 @@ const char* saltusi_machine_text(saltusi_machine_maker* maker, const char* forma
 /* Reports element "NAME": ... */
 void saltusi_machine_fail(saltusi_machine_maker* maker, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
-/* One more contact; part NULL: with the name of the element. slip NULL: there is none. */
+/* Adds a contact; part NULL: with the name of the element. slip NULL: without slip. */
 void saltusi_machine_contact(saltusi_machine_maker* maker, const char* part, const char* gap,
                              const char* slip);
-/* The second slip of the last contact, in space; there is none without friction. */
+/* Adds the second slip of the last contact, in space; omitted without friction. */
 void saltusi_machine_second_slip(saltusi_machine_maker* maker, const char* slip);
 /* Whether the element has friction of some kind. */
 bool saltusi_machine_rubs(const saltusi_machine_maker* maker);
@@ -40,8 +40,8 @@ enum { SALTUSI_TEETH_MOST = 60 };
 void saltusi_machine_ratchet(saltusi_machine_maker* maker);
 void saltusi_machine_gear_pair(saltusi_machine_maker* maker);
 
-/* The definition with its elements as contacts and joints behind the others; def->elements NULL: as it is. Everything
- * that is new lies in the pool. */
+/* The definition with its elements as contacts and joints after the others; unchanged if def->elements is NULL. New
+ * data are in the pool. */
 saltus_status saltusi_elements_expand(const saltus_formula_def* def, saltusi_pool* pool,
                                       saltus_formula_def* out);
 

@@ -69,9 +69,9 @@ static double least_radius(const saltus_cam_profile* p) {
   return least;
 }
 
-/* When an arc is the one: the direction of P - C, or of the face, is within half its span of its middle. P is also not
- * on the far side of the cam, where a ray from an outer centre enters it: a convex profile whose least radius is r is at
- * least 2 r thick along its normals. */
+/* Condition of an arc: the direction of P - C, or of the face, is within half its span of its middle. P must not be on
+ * the far side of the cam, where a ray from an outer centre enters it: a convex profile of least radius r has a
+ * thickness of at least 2 r along its normals. */
 static const char* when_arc(saltusi_machine_maker* m, int i, bool flat) {
   const saltus_cam_profile* p = m->element->profile;
   const saltus_cam_arc* arc = &p->arcs[i];
@@ -88,7 +88,7 @@ static const char* when_arc(saltusi_machine_maker* m, int i, bool flat) {
       x, sin(middle), y, reach, x, y, x, y, arc->radius - least_radius(p));
 }
 
-/* "piecewise(condition 1, piece 1, ..., last piece)" */
+/* "piecewise(condition 1, value 1, ..., last value)" */
 static const char* by_arc(saltusi_machine_maker* m, piece_text piece, bool flat, rates of) {
   const saltus_cam_profile* p = m->element->profile;
   const int last = p->arc_count - 1;

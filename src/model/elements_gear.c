@@ -5,8 +5,9 @@
  *
  *   gap B/2 -+ s + d . (u1 - u2),   s = r1 x1 + r2 x2 - offset
  *
- * u_k is the displacement of wheel k in its bearing, zero while the joint holds, and d the force on the first wheel for 1 N of the
- * mesh: bearings bear the load of the mesh, at the pressure angle cos(alpha) = |r1 + r2| / distance of the axes. With m from the
+ * u_k is the displacement of wheel k in its bearing (zero while the joint is closed), and d the force on the first
+ * wheel per 1 N of the mesh, so that bearings bear its load. The pressure angle is cos(alpha) = |r1 + r2| / distance
+ * of the axes. With m from the
  * first axis to the mesh, t = z x m,
  *
  *   d = -+ sign(r1) cos(alpha) t - sin(alpha) m   (+ m where the first wheel is the ring)
@@ -31,7 +32,7 @@ static const saltusi_marker* marker_of(const saltusi_machine_maker* m, const sal
   return &m->def->mechanism->markers[joint->between[k]];
 }
 
-/* What is across from loads in bearings; NULL: they are known. */
+/* Reason why bearing loads are undefined; NULL: they are defined. */
 static const char* read_mesh(const saltusi_machine_maker* m, mesh* g, double distance[3],
                              double* length) {
   const saltus_mechanism* mechanism = m->def->mechanism;
@@ -100,7 +101,7 @@ static const char* load_text(saltusi_machine_maker* m, const mesh* g, int wheel,
                               part[1], a, b);
 }
 
-/* What the gap has beside angles, so that bearings bear the force of the mesh. */
+/* Terms of the gap besides angles, so that bearings bear the force of the mesh. */
 static void find_loads(saltusi_machine_maker* m, const char* text[2][2]) {
   const saltus_mechanism* mechanism = m->def->mechanism;
   mesh g;

@@ -11,9 +11,9 @@
  *   slip  n_y X' - n_x Y' + R theta',  n the gradient of D; in space, where teeth are prisms along z and the nose is a
  *         ball, n_y X' - n_x Y' + R w_z and Z' - R (n_y w_x - n_x w_y)
  *
- * D has a gradient everywhere outside of the wedge, also round the tip. A wedge goes on below the wheel: behind the root of
- * its ramp, where the next tooth begins, the gap is at least the distance from that radius, which no nose in front of the
- * next flank reaches.
+ * D has a gradient everywhere outside of the wedge, also around the tip. A wedge extends below the wheel. Behind the
+ * root of its ramp, where the next tooth begins, the gap is at least the distance from that radius, which a nose in
+ * front of the next flank cannot reach.
  */
 #include "model/elements.h"
 
@@ -53,7 +53,8 @@ static const char* times(saltusi_machine_maker* m, const double n[2], const char
   return saltusi_machine_text(m, "((%.17g)*%s + (%.17g)*%s)", n[0], x, n[1], y);
 }
 
-/* n_y U - n_x V of two functions of velocities; x, y: from the tip, round: whether it is the tip that is near. */
+/* n_y U - n_x V of two functions of velocities; x, y: position relative to the tip; round: condition that the tip is
+ * nearest. */
 static const char* slip_of(saltusi_machine_maker* m, const tooth* t, const char* const at[2],
                            const char* where, const char* const rates[2]) {
   const saltus_element_def* e = m->element;

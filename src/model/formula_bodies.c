@@ -160,7 +160,8 @@ static saltusi_expr signal_of(saltusi_formula_builder* b, const saltusi_signal* 
     const saltus_formula_text text = saltusi_formula_signal_text(signal->given.self);
     if (saltusi_parse(&b->scope, &text, SALTUSI_ON_TIME, &e) != SALTUS_OK &&
         g->status == SALTUS_OK) {
-      g->status = SALTUS_ERR_INPUT; /* it was read before: only memory can be the reason */
+      g->status =
+          SALTUS_ERR_INPUT; /* the text was valid before, so only memory can be the reason */
     }
   }
   return e;
@@ -271,7 +272,7 @@ static saltusi_expr distance(saltusi_graph* g, const saltusi_formula_frame* a,
   return saltusi_apply(g, SALTUSI_SQRT, product_sum(g, d, 1, d, 1), 0, 0);
 }
 
-/* A callback moves it: no formula. */
+/* Its motion is a callback: no formula. */
 static bool opaque(const saltusi_body* body) {
   bool any = false;
   for (int k = 0; k < 6 && body->kind == SALTUS_BODY_DRIVEN; k++) {
@@ -282,8 +283,8 @@ static bool opaque(const saltusi_body* body) {
   return any;
 }
 
-/* A driven body that turns about one axis does so by a function of time; about several, by an integral, which is no
- * formula. */
+/* The rotation of a driven body about one axis is a function of time; about several axes it is an integral, which is
+ * not a formula. */
 static bool counts_turns(const saltus_mechanism* m, const int marker[2]) {
   bool any = true;
   for (int k = 0; k < 2; k++) {
@@ -328,8 +329,9 @@ static saltusi_expr turned_by_both(saltusi_formula_builder* b, const int marker[
   return saltusi_add(g, by[0], by[1]);
 }
 
-/* The angle between two markers in space. Unwrapped it is a position whose rate is that of the angle that the
- * poses give; beside a driven body it has no coordinate, q < 0, but one that counts turns if it is one of a joint. */
+/* The angle between two markers in space. Unwrapped, it is a position with the rate of the angle of the poses.
+ * Relative to a driven body it has no coordinate (q < 0); if it is the angle of a joint, a coordinate counts
+ * revolutions. */
 static saltusi_expr angle_of(saltusi_formula_builder* b, const int marker[2], int q, int turned) {
   saltusi_graph* g = &b->graph;
   const int position = b->def->coordinate_count + q;

@@ -3,7 +3,7 @@
  *
  * formula_bodies.h - bodies, markers and joints of a mechanism as expressions.
  *
- * Positions of the mechanism follow the coordinates by formula, velocities too. Expressions are built
+ * Positions and velocities of the mechanism follow those by formula. Expressions are built
  * when a formula refers to them: a mechanism without references has no cost here.
  */
 #ifndef SALTUSI_FORMULA_BODIES_H
@@ -30,7 +30,7 @@ typedef struct saltusi_formula_bodies {
   bool named_results; /* a formula refers to the force of a joint */
 } saltusi_formula_bodies;
 
-/* How many positions, velocities and names a mechanism adds; zero without one. */
+/* Numbers of positions, velocities and names of a mechanism; zero without one. */
 typedef struct saltusi_formula_bodies_size {
   int nq, nv, names;
 } saltusi_formula_bodies_size;
@@ -49,13 +49,13 @@ bool saltusi_formula_bodies_plane(const struct saltusi_formula_builder* builder)
 const saltusi_formula_frame* saltusi_formula_body_frame(struct saltusi_formula_builder* builder,
                                                         int body);
 
-/* Angular velocity of the second body against the first along an axis of a frame, formula_turning.c. */
+/* Angular velocity of the second body relative to the first along an axis of a frame, formula_turning.c. */
 saltusi_expr saltusi_formula_turning(struct saltusi_formula_builder* builder, const int bodies[2],
                                      const saltusi_formula_frame* axes, int axis);
-/* A joint row with a formula in it; false: there is none. */
+/* A joint row that contains a formula; false: none. */
 bool saltusi_formula_moved_row(struct saltusi_formula_builder* builder, int row, saltusi_expr* g);
-/* Forces of the mechanism added to those by formula, F [nv], where there is one or an actuator by formula, so
- * that bounds cover all. bounded [nv]: false where nothing is to be bounded, or nothing can be. */
+/* Adds forces of the mechanism to those by formula, F [nv], so that bounds cover all forces on a coordinate. bounded
+ * [nv]: false if a force has no formula, or no bound. */
 saltus_status saltusi_formula_bodies_forces(struct saltusi_formula_builder* builder,
                                             saltusi_expr* F, bool* bounded);
 /* The gap of a limit. */

@@ -136,7 +136,7 @@ static void force_q(const void* self, const saltus_point* at, double* F_q) {
   dense(self, at, (const double[3]){0.0, 0.0, 1.0}, F_q);
 }
 
-/* The mechanism's own matrix is the lower right corner, written first without room between its rows. */
+/* The matrix of the mechanism is the lower right corner; it is first written contiguously. */
 static void add_springs(const saltus_formula_model* m, const saltus_point* at,
                         const saltusi_program* program, bool damping, double* K) {
   const saltusi_formula_inner* in = &m->inner;
@@ -242,7 +242,7 @@ static void dry(const void* self, const saltus_point* at, int i, saltus_rows* ro
   take_back(in, &part, rows);
 }
 
-/* Joints are those of the mechanism alone where this is there. */
+/* Used if all joints belong to the mechanism. */
 static bool joint_bend(const void* self, const saltus_point* at, int i, const double* P, double* K,
                        double* U_q) {
   const saltusi_formula_inner* in = inner_of(self);
@@ -266,7 +266,7 @@ static bool is_changing(const saltusi_formula_inner* in) {
   return (in->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
 }
 
-/* The number of a gap by formula, or -1: the mechanism's own contact. */
+/* Index of a gap by formula; -1: a contact of the mechanism. */
 static int own_contact(const saltusi_formula_inner* in, uint64_t identity) {
   const uint64_t limits = (uint64_t)in->system->dims.nc;
   const uint64_t first = is_changing(in) ? SALTUSI_LISTED + limits : limits;
@@ -415,7 +415,7 @@ static void advance(const void* self, const double* q, const double* v, double h
   asked(in)->advance(in->system->self, q + in->first, v + in->first, h, q1 + in->first);
 }
 
-/* Where no force by formula reads anything. */
+/* Used if no force by formula depends on the state. */
 static void advance_within(const void* self, const double* q, const double* v, double h,
                            double* q1) {
   const saltusi_formula_inner* in = inner_of(self);
@@ -524,7 +524,7 @@ static const saltus_enclosure_ops* inner_enclosure(const saltusi_formula_inner* 
   return in->system->ops->enclosure;
 }
 
-/* Formulas count behind the limits, as in bound_of(). */
+/* Indices of formulas follow those of limits, as in bound_of(). */
 static int formula_index(const saltusi_formula_inner* in, uint64_t identity) {
   const int own = own_contact(in, identity);
   return own >= 0 ? in->system->dims.nc + own : -1;

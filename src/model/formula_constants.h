@@ -12,7 +12,7 @@ struct saltusi_formula_builder;
 
 typedef struct saltusi_formula_constants saltusi_formula_constants;
 
-/* Parameters, inputs and log of a definition, which have to stay. SALTUS_ERR_INPUT after a message. */
+/* Parameters, inputs and log of a definition, which have to outlive it. SALTUS_ERR_INPUT after a message. */
 saltus_status saltusi_formula_constants_open(const saltus_formula_def* def,
                                              saltusi_formula_constants** out);
 saltus_status saltusi_formula_constants_value(saltusi_formula_constants* constants,

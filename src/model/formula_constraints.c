@@ -125,7 +125,7 @@ static void make_rows(saltusi_formula_builder* b, const row_source* sources,
   saltusi_formula_make(b, all + count, &rows->program);
   b->constant_rows = b->constant_rows && constant;
 
-  /* a row that never changes is computed now; t, q and v are not read */
+  /* a constant row is computed now; t, q and v are not used */
   double* fixed = constant ? SALTUSI_TAKE(&m->pool, double, all + count) : NULL;
   double t_register[1];
   if (fixed != NULL && g->status == SALTUS_OK) {
@@ -145,7 +145,7 @@ static void make_rows(saltusi_formula_builder* b, const row_source* sources,
   m->buffer = all + count > m->buffer ? all + count : m->buffer;
 }
 
-/* A velocity by formula: of velocities when one occurs in it, else the rate of a position. */
+/* A velocity by formula: the formula itself if it contains a velocity, else the rate of a position. */
 static saltus_status make_rate(saltusi_formula_builder* b, const saltus_formula_text* text,
                                const char* kind, const char* name, row_source* source) {
   saltus_formula_text f = saltusi_formula_called(b, text, kind, name);
@@ -186,7 +186,7 @@ static saltus_status make_joint(saltusi_formula_builder* b, int i, saltusi_expr*
   return b->graph.status;
 }
 
-/* Tangents of contact i and the rates of its friction law, behind the normal; how many rows there are. */
+/* Tangents of contact i and the rates of its friction law, after the normal; returns the number of rows. */
 static int make_tangents(saltusi_formula_builder* b, int i, row_source* sources,
                          saltus_status* status) {
   const saltus_formula_contact* contact = &b->def->contacts[i];
@@ -370,7 +370,7 @@ static saltus_status make_dry(saltusi_formula_builder* b) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < count && status == SALTUS_OK; i++) {
     row_source source;
-    const bool constant = b->constant_rows; /* which is a property of contacts and joints */
+    const bool constant = b->constant_rows; /* for contacts and joints only */
     status = make_rate(b, &def[i].rate, "rate of dry friction", def[i].name, &source);
     if (status != SALTUS_OK) {
       return status;
@@ -396,7 +396,7 @@ static saltus_status make_dry(saltusi_formula_builder* b) {
   return status;
 }
 
-/* Sparse rows pay when they are much narrower than dense ones. */
+/* Sparse rows are faster if they are much narrower than dense ones. */
 static int choose_row_width(const saltus_formula_model* m, int nv) {
   enum { SMALL = 8 };
   int widest = 1;

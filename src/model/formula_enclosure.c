@@ -26,7 +26,7 @@ void saltusi_formula_root(saltusi_formula_builder* b, saltusi_expr e) {
   b->roots[b->root_count++] = e;
 }
 
-/* Everything that e is made of, ascending. */
+/* All nodes of e, ascending. */
 static size_t list_parts(saltusi_graph* g, const saltusi_expr* roots, size_t count) {
   size_t listed = 0;
   if (!saltusi_graph_walk(g)) {
@@ -51,7 +51,8 @@ enum { NO_POLYNOMIAL = 5 };
 
 static int degree_of(const saltusi_graph* g, const saltusi_graph_node* n) {
   const int a = g->marks[n->a].adjoint;
-  const int b = n->op == SALTUSI_POWI ? 0 : g->marks[n->b].adjoint; /* there it is the exponent */
+  const int b =
+      n->op == SALTUSI_POWI ? 0 : g->marks[n->b].adjoint; /* for POWI, b is the exponent */
   switch (n->op) {
   case SALTUSI_ADD:
   case SALTUSI_SUB:
@@ -81,7 +82,7 @@ static int degree(saltusi_graph* g, saltusi_expr e) {
   return g->status == SALTUS_OK ? g->marks[e].adjoint : NO_POLYNOMIAL;
 }
 
-/* Which positions and velocities the values are made of. */
+/* Positions and velocities that the values depend on. */
 static void list_reads(saltusi_formula_builder* b, const saltusi_expr* values, int count,
                        saltusi_formula_bound* bound) {
   saltusi_graph* g = &b->graph;

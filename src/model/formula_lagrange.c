@@ -7,8 +7,8 @@
  *   M = p_v                        must not depend on v
  *   F = Q + D T - D V - p_q v - p_t    D = N^T d/dq: derivatives along the velocities
  *
- * T may have parts that are linear in v or free of it, as moving frames give. Only derivatives that
- * are not zero by structure are ever made.
+ * T may have terms that are linear in v or independent of it, as in moving frames. Only derivatives that are not
+ * structurally zero are formed.
  */
 #include "formula/derive.h"
 #include "formula/lex.h"
@@ -90,8 +90,8 @@ static void sample(double* x, int n, unsigned* seed) {
   }
 }
 
-/* Formulas such as (v + 1)^3 - v^3 - 3*v^2 have derivatives that vanish without looking so. They
- * are tried at a few points; round-off is all that may be left. */
+/* Derivatives of formulas such as (v + 1)^3 - v^3 - 3*v^2 vanish, but not structurally. They are evaluated at a few
+ * points and have to be within rounding. */
 bool saltusi_formula_velocity_free(saltusi_formula_builder* b, saltusi_expr* e) {
   assert(b != NULL && e != NULL);
   enum { POINTS = 3 };
@@ -173,7 +173,7 @@ static saltus_status report_kinked(saltusi_formula_builder* b) {
   return SALTUS_ERR_INPUT;
 }
 
-/* The lower triangle of M; the upper one is its mirror image, to the bit. */
+/* The lower triangle of M; the upper one is bitwise symmetric. */
 static saltus_status derive_mass(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   saltusi_graph* g = &b->graph;
   if ((saltusi_kinks(g, m->T) & SALTUSI_ON_VELOCITY) != 0) {
@@ -204,7 +204,7 @@ static saltus_status derive_mass(saltusi_formula_builder* b, formula_lagrange_mo
   return g->status;
 }
 
-/* Forces beyond the potential. */
+/* Forces other than those of the potential. */
 static saltus_status derive_given(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   saltusi_graph* g = &b->graph;
   for (int i = 0; i < m->n; i++) {
@@ -273,7 +273,7 @@ static void derive_momentum(saltusi_formula_builder* b, formula_lagrange_motion*
   for (size_t k = 0; k < m->M_count && g->status == SALTUS_OK; k++) {
     const saltusi_formula_entry e = m->M[k];
     if ((saltusi_depends(g, e.expr) & SALTUSI_ON_POSITION) == 0) {
-      continue; /* no part of the derivative */
+      continue; /* no contribution to the derivative */
     }
     saltusi_expr x = saltusi_mul(g, e.expr, saltusi_velocity(g, e.column));
     m->Mv[e.row] = saltusi_add(g, m->Mv[e.row], x);
@@ -284,7 +284,7 @@ static void derive_momentum(saltusi_formula_builder* b, formula_lagrange_motion*
   }
 }
 
-/* With bodies matrices are made by blocks: dense ones would have no end. */
+/* With bodies, matrices are stored by blocks; dense ones would be too large. */
 static void make_matrices(saltusi_formula_builder* b, formula_lagrange_motion* m) {
   const size_t n = (size_t)m->n;
   const bool dense = b->def->mechanism == NULL;
@@ -354,7 +354,7 @@ static void make_vectors(saltusi_formula_builder* b, const formula_lagrange_moti
   saltusi_formula_make(b, 1, &b->model->potential);
 }
 
-/* sign(x) has derivative zero and is not constant: kinks invalidate conclusions from derivatives. */
+/* sign(x) has derivative zero but is not constant, so derivatives of formulas with kinks prove nothing. */
 static unsigned find_traits(const saltusi_graph* g, const formula_lagrange_motion* m) {
   const unsigned motion_kinds = SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY;
   bool fixed = true, affine = true, free_of_state = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * formula_model.c - a definition in text becomes a system: names, equations of motion, rows, start.
+ * formula_model.c - creates a system from a definition in text: names, equations of motion, rows, initial state.
  */
 #include "model/formula_model.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* nv x nv places must be ints. */
+/* nv x nv indices must fit in int. */
 enum { COORDINATES_MOST = 20000 };
 
 static saltus_status read_start(saltusi_formula_builder* b) {
@@ -90,7 +90,7 @@ static void finish(saltusi_formula_builder* b) {
   s->dims.scratch = ((size_t)m->registers + m->buffer) * sizeof(double);
 }
 
-/* Room for later versions. */
+/* Reserved for later versions. */
 static saltus_status check_reserved(const saltus_formula_def* def) {
   saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_formula_def", def->log);
   for (int i = 0; i < def->coordinate_count && status == SALTUS_OK; i++) {

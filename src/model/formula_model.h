@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * formula_model.h - what the files of the formula model share.
+ * formula_model.h - shared declarations of the formula model.
  */
 #ifndef SALTUSI_FORMULA_MODEL_H
 #define SALTUSI_FORMULA_MODEL_H
@@ -13,7 +13,7 @@
 
 typedef struct saltusi_formula_builder saltusi_formula_builder;
 
-/* A quantity for itself, for its enclosures. */
+/* Program of one quantity, for its enclosures. */
 typedef struct saltusi_formula_bound {
   saltusi_program program;
   unsigned depends; /* SALTUS_ON_T and the like */
@@ -36,19 +36,20 @@ typedef struct saltusi_formula_rows {
 
 /* The mechanism inside a model. */
 typedef struct saltusi_formula_inner {
-  const saltus_system* system;   /* NULL: none */
-  int first;                     /* coordinate and velocity */
-  int joints;                    /* in its system; rows are dims.nj */
-  bool alone;                    /* nothing is added by formula: its system is the model's */
-  bool same_blocks;              /* its values on the structure are the model's */
-  size_t values;                 /* of its own structure */
-  size_t diagonal, diagonal_at;  /* how many are on the diagonal, and where in the model's values */
-  size_t* pair_at;               /* [pairs] where in the model's values */
-  size_t scratch;                /* bytes before its scratch */
-  size_t dense;                  /* doubles before the values that dense matrices are made from */
+  const saltus_system* system; /* NULL: none */
+  int first;                   /* coordinate and velocity */
+  int joints;                  /* in its system; rows are dims.nj */
+  bool alone;                  /* no formulas: its system is that of the model */
+  bool same_blocks;            /* its values on the structure are those of the model */
+  size_t values;               /* of its own structure */
+  size_t diagonal,
+      diagonal_at; /* number of diagonal values, and their offset in the values of the model */
+  size_t* pair_at; /* [pairs] offsets in the values of the model */
+  size_t scratch;  /* offset of its workspace, bytes */
+  size_t dense;    /* offset of the values from which dense matrices are assembled, doubles */
   saltus_system_ops ops;         /* of the formulas alone */
   saltusi_formula_bound* limits; /* [2 nc] gap and rate of each limit */
-  saltusi_formula_bound* rows;   /* [nj] of those that formulas move; else without a program */
+  saltusi_formula_bound* rows;   /* [nj] of rows with formulas; others have no program */
 } saltusi_formula_inner;
 
 struct saltus_formula_model {
@@ -62,15 +63,15 @@ struct saltus_formula_model {
   saltusi_program power, frame_energy;                         /* [2], [1] */
   saltusi_program gaps, constraints;
   saltusi_formula_rows* contacts;  /* [nc] */
-  int* contact_of;                 /* [nc] place among the contacts of the definition */
-  int written_contacts;            /* of the definition; those of elements are behind them */
+  int* contact_of;                 /* [nc] index among the contacts of the definition */
+  int written_contacts;            /* of the definition; those of elements follow */
   saltusi_formula_rows* joints;    /* [nj] */
   saltusi_formula_rows* dry_rows;  /* [dry_count] of formulas */
   saltusi_formula_bound* forces;   /* [nv] */
   saltusi_formula_bound* switches; /* [switch_count] */
   int switch_count;
   size_t bound_bytes; /* scratch of the largest bound */
-  int registers;      /* the most any program needs; scratch beyond is a buffer */
+  int registers;      /* maximum over all programs; further scratch is a buffer */
   size_t buffer;      /* doubles */
   saltusi_formula_inner inner;
   double* q0;               /* [nq] */
@@ -84,7 +85,7 @@ struct saltus_formula_model {
   const char** joint_texts; /* [nj] */
 };
 
-/* The formulas whose smallest one a gap is. */
+/* Formulas whose minimum is a gap. */
 enum { SALTUSI_FORMULA_PARTS_MOST = 64 };
 typedef struct saltusi_formula_parts {
   int count;
@@ -98,7 +99,7 @@ typedef struct saltusi_formula_spring {
   saltusi_expr force; /* zero: none */
 } saltusi_formula_spring;
 
-/* While a model is made. */
+/* State of the construction of a model. */
 struct saltusi_formula_builder {
   const saltus_formula_def* def;
   saltus_formula_model* model;
@@ -110,14 +111,14 @@ struct saltusi_formula_builder {
   saltusi_formula_bodies bodies;
   saltusi_output* outputs; /* of the program being made; grows */
   size_t output_count, output_room;
-  saltusi_expr* roots; /* formulas in which something switches; grows */
+  saltusi_expr* roots; /* formulas with switching functions; grows */
   size_t root_count, root_room;
   const saltusi_formula_spring* springs; /* [def->spring_count] */
   bool constant_rows;                    /* all G and b so far */
 };
 
 /* Names and graph, which models, observables and constants share. */
-/* results: how many values of the motion formulas may name, beside inputs. */
+/* results: number of results of the motion that formulas may use, besides inputs. */
 saltus_status saltusi_formula_builder_start(saltusi_formula_builder* builder,
                                             const saltus_formula_def* def, int results);
 void saltusi_formula_builder_free(saltusi_formula_builder* builder);
@@ -160,7 +161,7 @@ saltus_status saltusi_formula_springs_read(saltusi_formula_builder* builder);
 saltusi_expr saltusi_formula_springs_potential(saltusi_formula_builder* builder);
 void saltusi_formula_springs_force(saltusi_formula_builder* builder, saltusi_expr* Q);
 saltus_status saltusi_formula_springs_make(saltusi_formula_builder* builder);
-/* Power that moving ends give to dampers, d phi' phi_t; the remaining power of dampers is -d phi'^2. */
+/* Power that moving ends transfer to dampers, d phi' phi_t; the remaining power of dampers is -d phi'^2. */
 saltusi_expr saltusi_formula_springs_drive(saltusi_formula_builder* builder);
 
 /* Changes of formulas of time that move the mechanism. */
@@ -189,19 +190,18 @@ saltus_status saltusi_formula_number(saltusi_formula_builder* builder,
 /* Programs and laws of joints and contacts. */
 saltus_status saltusi_formula_constraints(saltusi_formula_builder* builder);
 
-/* The parts of a gap, at least one. Refuses more than the most. */
+/* The parts of a gap, at least one. More than the maximum are an error. */
 saltus_status saltusi_formula_split(saltusi_formula_builder* builder,
                                     const saltus_formula_text* formula, saltusi_expr e,
                                     saltusi_formula_parts* parts);
 
-/* An output of the next program; zero is left out. */
+/* Adds an output of the next program; zero is omitted. */
 void saltusi_formula_put(saltusi_formula_builder* builder, size_t place, saltusi_expr e);
 /* Compiles the collected expressions for an output array of the given length, and clears them. */
 void saltusi_formula_make(saltusi_formula_builder* builder, size_t length,
                           saltusi_program* program);
 
-/* True when e does not depend on velocities. One that only looks as if it did is replaced by its
- * value at rest. */
+/* True if e does not depend on velocities. A dependence that is only structural is replaced by the value at rest. */
 bool saltusi_formula_velocity_free(saltusi_formula_builder* builder, saltusi_expr* e);
 
 /* The name of velocity i, with its prime. */
@@ -215,7 +215,7 @@ void saltusi_formula_bound_make(saltusi_formula_builder* builder, const saltusi_
                                 int count, saltusi_formula_bound* bound);
 /* Registers a formula whose switching functions are required. */
 void saltusi_formula_root(saltusi_formula_builder* builder, saltusi_expr e);
-/* Makes the switching functions of all that was noted, each once. */
+/* Creates the switching functions of all registered formulas, each once. */
 saltus_status saltusi_formula_switches(saltusi_formula_builder* builder);
 extern const saltus_enclosure_ops saltusi_formula_enclosure;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * formula_names.c - the names of a formula model, and parameters in the order of their needs.
+ * formula_names.c - the names of a formula model, and parameters in the order of their dependences.
  *
- * Parameters are visited depth first with a stack of our own: a long chain of definitions must not
- * become a deep chain of calls.
+ * Parameters are visited depth first with an explicit stack, so that long chains of definitions cause no deep
+ * recursion.
  */
 #include "formula/functions.h"
 #include "formula/lex.h"
@@ -31,7 +31,7 @@ saltus_formula_text saltusi_formula_called(saltusi_formula_builder* b,
 static saltus_status complain(saltusi_formula_builder* b, const saltus_formula_text* formula,
                               const char* kind, const char* name, const char* trouble) {
   saltus_formula_text f = *formula;
-  f.what = NULL; /* the trouble is the name, not the formula beside it */
+  f.what = NULL; /* the error is in the name, not in the formula */
   f = saltusi_formula_called(b, &f, kind, name != NULL ? name : "");
   saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f, "%s", trouble);
   return SALTUS_ERR_INPUT;
@@ -71,7 +71,7 @@ static saltus_status add_name(saltusi_formula_builder* b, const saltus_formula_t
 
 typedef struct visit {
   int parameter;
-  size_t offset; /* how far its formula has been looked through */
+  size_t offset; /* scanned bytes of its formula */
 } visit;
 
 typedef enum visit_state { UNSEEN, OPEN, DONE } visit_state;
@@ -101,7 +101,7 @@ static saltus_status evaluate(saltusi_formula_builder* b, int i) {
   return saltusi_parse_constant(&b->scope, &f, &saltusi_names_find(&b->names, p->name)->value);
 }
 
-/* The next parameter that this one needs, and where it is named; -1 when there is none left. */
+/* The next parameter that this one depends on, and its position in the text; -1: none left. */
 static int next_need(const saltusi_formula_builder* b, visit* v, size_t* where) {
   const char* text = b->def->parameters[v->parameter].value.text;
   while (text != NULL) {

@@ -116,13 +116,13 @@ static saltus_status check_name(saltusi_formula_builder* b, const saltus_formula
     return SALTUS_OK;
   }
   saltus_formula_text f = *formula;
-  f.what = NULL; /* the trouble is the name, not the formula */
+  f.what = NULL; /* the error is in the name, not in the formula */
   f = saltusi_formula_called(b, &f, kind, name);
   saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f, "%s", trouble);
   return SALTUS_ERR_INPUT;
 }
 
-/* Parses one formula into the next place of the program being made. */
+/* Parses one formula into the next output of the program. */
 static saltus_status put_formula(saltusi_formula_builder* b, size_t place, const char* kind,
                                  const char* name, const saltus_formula_text* formula) {
   saltus_status status = check_name(b, formula, kind, name);

@@ -101,7 +101,7 @@ static void joints(const void* self, const saltus_point* at, double* g) {
   run(&model_of(self)->constraints, at, g);
 }
 
-/* The caller may request fewer rows: the normal one alone. */
+/* The caller may request fewer rows: only the normal. */
 static void write_rows(const saltus_formula_model* m, const saltusi_formula_rows* r,
                        const saltus_point* at, saltus_rows* out) {
   double* buffer = (double*)at->scratch + m->registers;

@@ -7,7 +7,7 @@
  *   drive    V_t - T_t, and the power of moving ends of dampers
  *   frame    2 T - v . p  =  2 T(v = 0) + v . p(v = 0)
  *
- * Zero by structure where nothing is given and nothing moves: then the numbers are zero, too.
+ * Structurally zero without external forces and prescribed motion.
  */
 #include "formula/derive.h"
 #include "model/formula_model.h"

@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* Signals are evaluated inside other callbacks, which have no room for them: on the stack. */
+/* Signals are evaluated inside other callbacks, which provide no workspace: it is on the stack. */
 enum { REGISTERS_MOST = 512, ENCLOSE_BYTES = 32 * 1024 };
 
 typedef struct signal {

@@ -10,8 +10,8 @@
 #include "model/formula_constants.h"
 #include "saltus/mechanism.h"
 
-/* Where a signal moves something an input would make it jump: it is refused there.
- * A constant formula becomes a constant. Its data are in the pool; the text must outlive it.
+/* Inputs are rejected in signals of prescribed motions, since they would cause jumps. A constant formula becomes a
+ * constant. Data are in the pool; the text has to outlive it.
  * SALTUS_ERR_INPUT after a message. */
 saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
                                           const saltus_formula_text* formula, bool moves,

@@ -10,7 +10,7 @@
  *   s(c a)   = c s(a), c l(a) for c < 0      s(min(a, b)) = s(a), s(b)
  *   l the same with max for min              l(abs(a)) = l(a), -s(a)
  *
- * Anything else has itself as its only part: max(a, b) >= 0 is one contact that switches.
+ * Any other node is its own only part: max(a, b) >= 0 is one contact that switches.
  */
 #include "formula/message.h"
 #include "model/formula_model.h"
@@ -37,7 +37,7 @@ static bool listed(const saltusi_graph* g, saltusi_expr e) {
   return g->marks[e].stamp == g->stamp;
 }
 
-/* An operand that its node hands its order to: the place, and whether it is turned round. */
+/* An operand through which the node is monotone: its index, and whether it is decreasing. */
 static int order_of(const saltusi_graph* g, const saltusi_graph_node* n, int k) {
   switch (n->op) {
   case SALTUSI_ADD:
@@ -84,7 +84,7 @@ static size_t list_nodes(saltusi_graph* g, saltusi_expr e) {
   return count;
 }
 
-/* From the root down: which parts of which nodes are needed. Bits of `adjoint`. */
+/* Determines from the root down which parts of which nodes are required, as bits of `adjoint`. */
 static void spread_wants(saltusi_graph* g, size_t count) {
   for (size_t i = count; i-- > 0;) {
     const saltusi_graph_node* n = &g->nodes[g->list[i]];
@@ -145,7 +145,7 @@ static void join(const splitter* s, const saltusi_graph_node* n, formula_split_p
   p->count = x.count == MANY || y.count == MANY ? MANY : p->count;
 }
 
-/* The parts of an operand as parts of its node, with the sign turned or not. */
+/* The parts of an operand as parts of its node, with reversed sign or not. */
 static void take_over(const splitter* s, saltusi_expr x, int side, bool turned,
                       formula_split_parts* p) {
   const formula_split_parts of = parts_of(s, &x, side);
@@ -170,7 +170,7 @@ static void find_parts(const splitter* s, saltusi_expr e, int side, formula_spli
   } else if (n.op == SALTUSI_NEG) {
     take_over(s, n.a, other, true, p);
   } else {
-    /* a constant factor is its own part on either side */
+    /* a constant is its own smallest and largest part */
     saltusi_expr a = n.a, b = n.b;
     const formula_split_parts x = parts_of(s, &a, order_of(g, &n, 0) < 0 ? other : side);
     const formula_split_parts y = parts_of(s, &b, order_of(g, &n, 1) < 0 ? other : side);
@@ -182,7 +182,7 @@ static void find_parts(const splitter* s, saltusi_expr e, int side, formula_spli
   }
 }
 
-/* A part that is a positive number never touches. */
+/* A part that is a positive constant never touches. */
 static bool never(const saltusi_graph* g, saltusi_expr e) {
   return saltusi_is_constant(g, e) && g->nodes[e].value > 0.0;
 }

@@ -6,9 +6,9 @@
  *   potential   k phi^2 / 2
  *   force       (f - d phi') D phi,            phi' = D phi . v + phi_t,  f a formula: a motor
  *
- * They could as well be written into the potential and the forces. As springs, the model also provides the
+ * They are equivalent to terms of the potential and the forces. As springs, the model also provides the
  * Gauss-Newton parts of F_q and F_v, without the curvature of phi: -k D phi D phi^T and -d D phi D phi^T
- * are negative semidefinite whatever the motion (Potra et al. 2006, (10.13) and (10.14)).
+ * are negative semidefinite for every motion (Potra et al. 2006, (10.13) and (10.14)).
  */
 #include "formula/derive.h"
 #include "model/formula_model.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * formula_structure.c - which coordinates the formulas couple, and A = m M + fv F_v + fq F_q on that.
+ * formula_structure.c - sparsity structure of the formulas, and A = m M + fv F_v + fq F_q on it.
  *
- * Derivatives that are zero by structure were never made, so the entries of M, F_q and F_v are the graph.
- * Neighbouring coordinates that M connects are a block, as those of a body; every other entry is in the
- * block of a pair. Springs count with all coordinates of their elongation: their Gauss-Newton derivatives
- * fill that even where the exact ones cancel.
+ * Structurally zero derivatives are not formed, so the entries of M, F_q and F_v are the graph. Consecutive
+ * coordinates coupled by M form a block, as those of a body; every other entry is in the block of a pair. Springs
+ * couple all coordinates of their elongation, since their Gauss-Newton derivatives are full even if the exact ones
+ * cancel.
  */
 #include "formula/derive.h"
 #include "model/formula_model.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to so many coordinates a dense matrix is as fast. Measured for chains with springs, assembled, factored
+/* Up to this number of coordinates a dense matrix is as fast. Measured for chains with springs, assembled, factored
  * and solved: 16 coordinates 2.3 us dense, 2.8 us by blocks of one; 24 coordinates 4.9 and 4.2 us. */
 enum { SMALL = 16 };
 /* Velocities of a body in space. */
@@ -27,11 +27,11 @@ typedef struct formula_structure_maker {
   const saltusi_formula_entries* e;
   int* block_of; /* [n] */
   int* start;    /* [blocks + 1] */
-  size_t* at;    /* [blocks] place of each diagonal block */
+  size_t* at;    /* [blocks] index of each diagonal block */
   int blocks;
   int (*pairs)[2]; /* grows; then ascending */
   size_t pair_count, pair_room;
-  size_t* pair_at; /* [pair_count] place of the block in the row of the first */
+  size_t* pair_at; /* [pair_count] index of the block in the row of the first */
   size_t values;
 } formula_structure_maker;
 
@@ -48,7 +48,7 @@ static int first_of(int* set, int i) {
   return i;
 }
 
-/* Runs of coordinates that M connects, then the blocks of the mechanism. */
+/* Runs of coordinates coupled by M, then the blocks of the mechanism. */
 static bool find_blocks(formula_structure_maker* k) {
   const int n = k->e->n, own = k->b->def->coordinate_count;
   int* set = SALTUSI_TAKE(&k->b->work, int, n);
@@ -202,7 +202,7 @@ static void make_programs(formula_structure_maker* k) {
   model->buffer = k->values > model->buffer ? k->values : model->buffer;
 }
 
-/* Where the values of the mechanism's own structure go. */
+/* Offsets of the values of the structure of the mechanism. */
 static saltus_status find_inner_places(formula_structure_maker* k) {
   const saltus_structure* s = inner_structure(k);
   saltusi_formula_inner* inner = &k->b->model->inner;
@@ -231,7 +231,7 @@ static saltus_status find_inner_places(formula_structure_maker* k) {
   return k->b->graph.status;
 }
 
-/* A structure that leaves out less than half of the matrix is not worth having. */
+/* A structure that omits less than half of the matrix is not used. */
 static saltus_status make(formula_structure_maker* k) {
   saltus_formula_model* model = k->b->model;
   const size_t square = (size_t)k->e->n * (size_t)k->e->n;

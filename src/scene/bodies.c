@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bodies.c - the sections world, bodies and markers, and the mechanism that they make.
+ * bodies.c - the sections world, bodies and markers, and the mechanism that they define.
  */
 #include "base/log.h"
 #include "math/rotation.h"
@@ -228,7 +228,7 @@ static void read_velocity(saltusi_scene_builder* b, const saltusi_yaml_node* ite
   const saltusi_yaml_node* frame = saltusi_yaml_find(item, "frame");
   saltusi_scene_point(b, item, "velocity", "velocity", body->velocity);
   read_turning(b, item, "angular_velocity", "angular_velocity", body->angular_velocity);
-  if (frame != NULL) { /* without one each is where it is usual */
+  if (frame != NULL) { /* without one, default axes */
     const int in_body = saltusi_scene_word(b, frame, "frame", frames);
     body->velocity_in_body = in_body == 1;
     body->angular_in_world = in_body == 0;
@@ -358,7 +358,7 @@ static const saltusi_yaml_node* find_item(const saltusi_yaml_node* section, cons
   return NULL;
 }
 
-/* The value of a key of the item that the message speaks of. */
+/* The value of a key of the item that the message names. */
 static const saltusi_yaml_node* find_key(const saltusi_yaml_node* item, const char* text) {
   for (int i = 0; item != NULL && item->kind == SALTUSI_YAML_MAPPING && i < item->count; i++) {
     const char* key = item->keys[i].text;
@@ -370,7 +370,7 @@ static const saltusi_yaml_node* find_key(const saltusi_yaml_node* item, const ch
   return item;
 }
 
-/* The shape of that name, which lies in a body or in the world. */
+/* The shape of that name, in a body or in the world. */
 static const saltusi_yaml_node* find_shape(const saltusi_scene_builder* b, const char* name,
                                            size_t length) {
   for (int i = 0; b->shape_nodes != NULL && i < b->mechanism.shape_count; i++) {
@@ -382,7 +382,7 @@ static const saltusi_yaml_node* find_shape(const saltusi_scene_builder* b, const
   return NULL;
 }
 
-/* The node of a shape named in a message, behind "shape ": NAME: ... or "NAME": ... */
+/* The node of a shape that a message names after "shape ": NAME: ... or "NAME": ... */
 static const saltusi_yaml_node* place_of_shape(const saltusi_scene_builder* b, const char* text) {
   const bool quoted = text[0] == '"';
   const char* name = quoted ? text + 1 : text;

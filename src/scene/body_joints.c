@@ -16,7 +16,7 @@ static const char* const types[] = {"fixed",           "revolute",  "prismatic",
                                     "point-in-plane",  "distance",  "screw",     "gear",
                                     "rack-and-pinion", NULL};
 
-/* Which coordinates a joint has. */
+/* Coordinates of a joint. */
 typedef struct freedom {
   bool angle, position;
 } freedom;
@@ -189,7 +189,7 @@ static void read_coordinates(saltusi_scene_builder* b, const saltusi_yaml_node* 
   }
 }
 
-/* A number that some types need and the others do not have. */
+/* A number that some types require and others do not have. */
 static double read_measure(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* key,
                            const saltus_joint_def* joint, bool needed) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, key);
@@ -250,7 +250,7 @@ void saltusi_scene_body_joint(saltusi_scene_builder* b, const saltusi_yaml_node*
   read_coordinates(b, item, joint);
 }
 
-/* A number, of a bushing a list of six, in the plane of three: along x, y, about z. */
+/* A number; for a bushing a list of six, in the plane of three: along x, along y, about z. */
 static void read_stiffness(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* key,
                            bool bushing, double out[6]) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * builder.h - a scene while it is read, and what the files that read its sections share.
+ * builder.h - state of the reader of a scene, and shared functions of its sections.
  */
 #ifndef SALTUSI_SCENE_BUILDER_H
 #define SALTUSI_SCENE_BUILDER_H
@@ -14,7 +14,7 @@
 /* Assignment of an event to an input. */
 typedef struct saltusi_scene_set {
   int event, input;
-  double value, start; /* start: of the input as written */
+  double value, start; /* start: initial value of the input */
 } saltusi_scene_set;
 
 typedef struct saltusi_scene_switches {
@@ -26,7 +26,7 @@ typedef struct saltusi_scene_switches {
 
 typedef struct saltusi_scene_drawing {
   saltus_drawing view;
-  saltus_formula_observer* observer; /* NULL: nothing is drawn */
+  saltus_formula_observer* observer; /* NULL: no drawn objects */
 } saltusi_scene_drawing;
 
 struct saltus_scene {
@@ -52,22 +52,22 @@ typedef struct saltusi_scene_builder {
   saltus_formula_def model;
   saltus_mechanism_def mechanism;        /* dimension 0: no bodies */
   const saltusi_yaml_node** shape_nodes; /* [mechanism.shape_count] */
-  saltusi_formula_constants* constants;  /* parameters with their values, made at the first use */
+  saltusi_formula_constants* constants;  /* parameters with their values, created at first use */
   saltus_scene* scene;
   saltus_formula_contact* contacts;         /* of the model */
   saltus_formula_spring* springs;           /* of the model, with capacity for motors of joints */
   const saltusi_yaml_node* matrix_contacts; /* names of impacts.matrix; NULL: none */
-  int* matrix_places;                       /* numbers of these contacts */
+  int* matrix_places;                       /* indices of these contacts */
 } saltusi_scene_builder;
 
 /* ---- values (values.c) ---- */
 
-/* A section of the scene; NULL: not there. */
+/* A section of the scene; NULL: missing. */
 const saltusi_yaml_node* saltusi_scene_get(const saltusi_scene_builder* builder, const char* key);
-/* "gap of contact "wall"", kept in the pool */
+/* Text such as "gap of contact "wall"", in the pool */
 const char* saltusi_scene_describe(saltusi_scene_builder* builder, const char* what, const char* of,
                                    const char* name);
-/* Text that may be missing: "". */
+/* Optional text; "" if missing. */
 const char* saltusi_scene_text(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                                const char* what);
 /* Parameters with their values; NULL after a failure. */
@@ -78,13 +78,13 @@ double saltusi_scene_number(saltusi_scene_builder* builder, const saltusi_yaml_n
 /* The same of a key. */
 double saltusi_scene_constant(saltusi_scene_builder* builder, const saltusi_yaml_node* section,
                               const char* key, double fallback);
-/* A list of constants; its length, which has to be one of least and most. Nothing when node is NULL. */
+/* A list of constants; returns its length, which has to be `least` or `most`. Empty if node is NULL. */
 int saltusi_scene_numbers(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                           const char* what, const int lengths[2], double* out);
-/* A formula of time; 0 when the node is NULL. Of one that acts instead of moving, inputs may be part. */
+/* A formula of time; 0 if the node is NULL. Inputs are allowed in forces, but not in prescribed motions. */
 saltus_signal saltusi_scene_signal(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                                    const char* what);
-/* False: it is a formula of the motion, and *motion has it. */
+/* False: the formula depends on the motion and is stored in *motion. */
 bool saltusi_scene_actuator(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                             const char* what, saltus_signal* signal, saltus_formula_text* motion);
 /* true or false; false when the node is NULL. */
@@ -93,9 +93,9 @@ bool saltusi_scene_flag(saltusi_scene_builder* builder, const saltusi_yaml_node*
 /* Index of a word in a NULL-terminated list, or -1 after a message. */
 int saltusi_scene_word(saltusi_scene_builder* builder, const saltusi_yaml_node* node,
                        const char* what, const char* const* words);
-/* An empty list when the section is not there. */
+/* An empty list if the section is missing. */
 const saltusi_yaml_node* saltusi_scene_list(saltusi_scene_builder* builder, const char* key);
-/* An empty mapping when the section is not there. */
+/* An empty mapping if the section is missing. */
 const saltusi_yaml_node* saltusi_scene_mapping(saltusi_scene_builder* builder, const char* key);
 /* A name, or "contact 3" when there is none. */
 const char* saltusi_scene_item_name(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
@@ -115,11 +115,11 @@ void saltusi_overrides_starts(saltusi_scene_builder* builder,
 
 /* ---- sections ---- */
 
-/* The friction law of a contact, a pair or a material; *law stays where there is nothing beyond a number. True: the
- * coefficient is in *mu, and `friction` is no number. */
+/* The friction law of a contact, a pair or a material; *law is unchanged for a plain coefficient. True: the
+ * coefficient is in *mu, and `friction` is not a number. */
 bool saltusi_scene_friction(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                             const saltus_friction_law** law, double* mu);
-/* All of it for a contact by formula, whose slip has been read. */
+/* The complete friction law of a contact by formula, after its slip was read. */
 void saltusi_scene_contact_friction(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                                     saltus_formula_contact* contact);
 /* Whether a law needs slip: adhesion does not. */
@@ -156,7 +156,7 @@ saltus_orientation saltusi_scene_orientation(saltusi_scene_builder* builder,
 /* The section `view`, after the model is complete. */
 void saltusi_scene_view_section(saltusi_scene_builder* builder);
 
-/* Events that set inputs, after observables and inputs are there. */
+/* Events that set inputs; called after observables and inputs were read. */
 void saltusi_scene_switching(saltusi_scene_builder* builder);
 
 /* An item of `joints` that has a type, and one of `springs` with markers. */
@@ -164,7 +164,8 @@ void saltusi_scene_body_joint(saltusi_scene_builder* builder, const saltusi_yaml
                               const char* name, saltus_joint_def* joint);
 void saltusi_scene_body_spring(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                                const char* name, saltus_spring_def* spring);
-/* An item of `joints` with a type and `while`: how many rows by formula it has, written to out [SALTUSI_SCENE_ROWS_MOST]. */
+/* An item of `joints` with a type and `while`: its rows by formula, written to out [SALTUSI_SCENE_ROWS_MOST]; returns
+ * their number. */
 enum { SALTUSI_SCENE_ROWS_MOST = 6 };
 int saltusi_scene_open_joint(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
                              const char* name, saltus_formula_joint* out);
@@ -175,7 +176,7 @@ void saltusi_scene_pair(saltusi_scene_builder* builder, const saltusi_yaml_node*
 /* A log that adds file and line to messages about a body, a marker and the like. */
 saltus_log saltusi_scene_finder(saltusi_scene_builder* builder);
 
-/* Makes the mechanism; messages have the line of the object that they name. */
+/* Creates the mechanism; messages have the line of the object that they name. */
 saltus_status saltusi_scene_mechanism(saltusi_scene_builder* builder);
 
 #endif

@@ -19,7 +19,7 @@ enum { TYPES = sizeof types / sizeof types[0] - 1 };
 #define ROLLS (OF(ROLLING) | OF(ROLLING_WHEEL))
 #define SMOOTH (ROLLS | OF(ROPE) | OF(GEAR_PAIR)) /* they have no friction */
 
-/* A number, where it goes, and whose it is; needed ones have no default. */
+/* A number, its member, and the types that have it; required numbers have no default. */
 typedef struct measure {
   const char* key;
   size_t offset;
@@ -46,7 +46,7 @@ static const measure measures[] = {
     MEASURE(tangential_restitution, ~SMOOTH, 0),
 };
 
-/* A coefficient, or a law as of contacts. */
+/* A coefficient, or a friction law as for contacts. */
 static void read_friction(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                           saltus_element_def* e) {
   static const char* const words[] = {"friction", "viscous", "rolling", "adhesion"};
@@ -62,7 +62,7 @@ static void read_friction(saltusi_scene_builder* b, const saltusi_yaml_node* ite
   }
 }
 
-/* Whether a key belongs to the type and is there when it is needed, after a message if not. */
+/* Whether a key is allowed for the type, and present if required; a message if not. */
 static bool belongs(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                     const saltus_element_def* e, const measure* of) {
   const saltusi_yaml_node* node = saltusi_yaml_find(item, of->key);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A curve that a formula of s is. */
+/* A friction curve given by a formula of s. */
 typedef struct friction_curve {
   saltus_own_curve own;
   saltus_signal signal; /* with the speed as its time argument */
@@ -110,7 +110,7 @@ static void check_range(saltusi_scene_builder* b, const saltusi_yaml_node* node,
   }
 }
 
-/* Coefficients of a mapping; the one of sticking along the first tangent is returned. */
+/* Reads the coefficients of a mapping; returns that of sticking along the first tangent. */
 static double read_coefficients(saltusi_scene_builder* b, const saltusi_yaml_node* node,
                                 saltus_friction_law* law) {
   const char* wrong = NULL;
@@ -154,7 +154,7 @@ static double read_coefficients(saltusi_scene_builder* b, const saltusi_yaml_nod
   return mu;
 }
 
-/* A part of the law that a mapping with `key`, or that number alone, describes. */
+/* A part of the law: a mapping with `key`, or a number. */
 static const saltusi_yaml_node* part(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                                      const char* name, const char* section, const char* key,
                                      double* value) {

@@ -139,7 +139,7 @@ void saltusi_scene_impacts(saltusi_scene_builder* b) {
   b->model.impacts = rule;
 }
 
-/* Contacts have numbers once the model is made. */
+/* Indices of contacts are available after the creation of the model. */
 void saltusi_scene_matrix(saltusi_scene_builder* b, const saltus_system* system) {
   assert(b != NULL && system != NULL);
   const saltusi_yaml_node* names = b->matrix_contacts;

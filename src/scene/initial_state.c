@@ -58,8 +58,8 @@ static int first_bad_block(const saltus_system* sys, const saltus_point* at, dou
   return -1;
 }
 
-/* With its own linear algebra a system answers by solving: M^-1 1 shows a zero or negative mass of
- * the diagonal matrices that have one so far. */
+/* For a system with its own linear algebra, the mass matrix is tested by M^-1 1, which reveals zero and negative
+ * masses of diagonal matrices. */
 static int first_bad_mass(const saltus_system* sys, const saltus_point* at,
                           saltusi_reader* reader) {
   int nv = sys->dims.nv;
@@ -116,7 +116,7 @@ static const saltusi_yaml_node* find_named(const saltusi_yaml_node* root, const 
       return formula != NULL ? formula : &list->children[i];
     }
   }
-  /* names that the reader gave: "joint 3" */
+  /* default names of the reader: "joint 3" */
   int number = 0;
   const bool counted = list != NULL && sscanf(name, "joint %d", &number) == 1;
   if (counted && number >= 1 && number <= list->count) {
@@ -174,7 +174,8 @@ static void check_force(saltusi_reader* reader, const saltus_scene_view* view,
   }
 }
 
-/* The joint whose limit, or the element whose contact, has this name: up to a point that one of them ends at. */
+/* The joint of a limit, or the element of a contact, with this name; the part up to a point is the name of the joint
+ * or element. */
 static const saltusi_yaml_node* find_owner(const saltusi_yaml_node* root, const char* name) {
   const saltusi_yaml_node* list = saltusi_yaml_find(root, "elements");
   const size_t whole = strlen(name), first = strcspn(name, ".");
@@ -249,10 +250,10 @@ static bool has_entries(const saltus_system* sys, const saltusi_row_block* rows,
   return any;
 }
 
-/* A row that is zero because of the values of inputs is a joint that is open at the start: with other values it has entries. */
+/* A row that is zero for the present inputs but not for others belongs to a joint that is open at the start. */
 static bool is_open(saltusi_reader* reader, const saltus_scene_view* view, double* inputs,
                     const saltus_point* at, int j, saltusi_row_block* rows) {
-  const double generic = 0.6180339887498949; /* no value that a formula would compare with */
+  const double generic = 0.6180339887498949; /* a value that no formula compares with */
   const size_t bytes = (size_t)view->input_count * sizeof(double);
   double* kept = bytes > 0 ? saltusi_reader_take(reader, bytes, 1) : NULL;
   if (kept == NULL) {
@@ -269,7 +270,7 @@ static bool is_open(saltusi_reader* reader, const saltus_scene_view* view, doubl
   return open;
 }
 
-/* One joint: its value g, and its row among all. */
+/* One joint: its value g and its row index. */
 static void check_joint(saltusi_reader* reader, const saltus_scene_view* view, int j, double g,
                         const saltusi_row_block* rows, const saltusi_yaml_node* where) {
   const char* name = view->joint_names[j];
@@ -324,7 +325,7 @@ static void check_joints(saltusi_reader* reader, const saltus_scene_view* view, 
   }
 }
 
-/* Joints that cannot hold together, whatever the start. */
+/* Inconsistent joints, independent of the initial state. */
 static void check_agreement(saltusi_reader* reader, const saltus_scene_view* view,
                             const saltus_point* at, const saltusi_yaml_node* root) {
   saltusi_eval eval = {.sys = *view->system};
@@ -406,7 +407,7 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
   return reader->status;
 }
 
-/* Warnings go on at once, an error is kept: there may be a better one. */
+/* Passes warnings on and stores the error, since a more specific one may follow. */
 typedef struct error_keeper {
   saltus_log log;
   char text[1024];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * initial_state.h - can a scene start? Mass, contacts and joints at the first instant.
+ * initial_state.h - checks of the initial state of a scene: mass, contacts and joints.
  */
 #ifndef SALTUSI_INITIAL_STATE_H
 #define SALTUSI_INITIAL_STATE_H

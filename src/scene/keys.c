@@ -450,7 +450,7 @@ int saltusi_scene_section(const char* section, const char** names, int most) {
   assert(section != NULL && names != NULL);
   int count = 0;
   for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
-    const char* last = NULL; /* keys of a section follow each other: its name is compared once */
+    const char* last = NULL; /* keys of a section are consecutive: its name is compared once */
     bool same = false;
     for (int i = 0; i < tables[k].count && count < most; i++) {
       const saltus_scene_key* at = &tables[k].keys[i];

@@ -86,7 +86,7 @@ static bool is_same(const double a[3], const double b[3]) {
   return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-/* Corners that are equal become one point: open addressing by the bits. */
+/* Merges equal corners: open addressing by their bits. */
 static saltus_status weld(const source* s, const double* corner, int corners,
                           saltusi_mesh_file* out) {
   size_t slots = 16;
@@ -149,7 +149,7 @@ static const char* skip_blanks(const char* at) {
   return at;
 }
 
-/* Three numbers in one line; where they end, NULL: not three. */
+/* Three numbers in one line; returns their end. NULL: not three numbers. */
 static const char* three(const char* at, double x[3]) {
   for (int k = 0; k < 3; k++) {
     at = skip_blanks(at);
@@ -168,7 +168,7 @@ static const char* next_line(const char* at) {
   return end != NULL ? end + 1 : at + strlen(at);
 }
 
-/* A line of STL: how it begins, and which number of corners of the present triangle it needs and leaves. */
+/* A line of STL: its keyword, and the number of corners of the triangle before and after it. */
 static const struct {
   const char* words;
   int needs, leaves; /* -1: outside of triangles */
@@ -182,7 +182,7 @@ static bool begins_with(const char* at, const char* words) {
   return strncmp(at, words, n) == 0 && (at[n] == '\0' || isspace((unsigned char)at[n]));
 }
 
-/* The line that fits; -1: none. */
+/* The matching kind of line; -1: none. */
 static int stl_line(const char* at, int corners) {
   for (int k = 0; k < STL_LINES; k++) {
     if (stl_lines[k].needs == corners && begins_with(at, stl_lines[k].words)) {
@@ -273,7 +273,7 @@ typedef struct obj {
   int points, triangles;
 } obj;
 
-/* A face, cut into a fan. */
+/* A face, triangulated as a fan. */
 static saltus_status take_face(const source* s, const char* line, obj* o) {
   enum { CORNERS = 256 };
   int corner[CORNERS];

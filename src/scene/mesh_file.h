@@ -17,8 +17,8 @@ typedef struct saltusi_mesh_file {
   int triangles;
 } saltusi_mesh_file;
 
-/* `path` is relative to the folder of `beside`. Corners of STL that are equal to the bit become one point. Faces of OBJ with
- * more corners are cut into fans. SALTUS_ERR_IO or SALTUS_ERR_INPUT with a message. */
+/* `path` is relative to the folder of `beside`. Bitwise equal corners of STL are merged. Faces of OBJ with more than
+ * three corners are triangulated as fans. SALTUS_ERR_IO or SALTUS_ERR_INPUT with a message. */
 saltus_status saltusi_mesh_read(const char* path, const char* beside, saltusi_pool* pool,
                                 saltus_log log, saltusi_mesh_file* out);
 

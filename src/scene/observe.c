@@ -94,8 +94,8 @@ static const saltus_formula_output* find_output(const saltus_formula_output* out
   return NULL;
 }
 
-/* A formula with the names of outputs replaced by their formulas, into text; its length. text
- * NULL: the length alone. */
+/* A formula with the names of outputs replaced by their formulas, into text; its length. text NULL: only the length.
+ * */
 static size_t put_outputs(const saltus_formula_def* model, const saltus_formula_output* outputs,
                           int count, const char* formula, char* text) {
   static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.'";

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A coordinate of a joint or its rate, where the state does not have it. */
+/* A coordinate of a joint or its rate, if it is not part of the state. */
 typedef struct joint_output {
   int joint;
   bool angle, rate;
@@ -99,7 +99,7 @@ static void event_errors(const void* self, const saltus_point* at, const double*
 
 /* ---- coordinates of joints ---- */
 
-/* Angles and positions of joints with their rates; in space an angle is a coordinate of the state already. Names of
+/* Angles and positions of joints with their rates; in space angles are already coordinates of the state. Names of
  * outputs by formula have no dot, joints and bodies have different names: all are unique. */
 static void add_joints(saltusi_reader* reader, both* b, saltus_label* labels) {
   static const char* const ends[2][2] = {{".position", ".position'"}, {".angle", ".angle'"}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * observe_bodies.h - outputs of every scene with bodies, behind those of the file: momentum,
+ * observe_bodies.h - outputs of every scene with bodies, after those of the file: momentum,
  * angular momentum about the origin, and the largest violation of a joint.
  */
 #ifndef SALTUSI_OBSERVE_BODIES_H

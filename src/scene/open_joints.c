@@ -16,7 +16,7 @@ enum { ROWS_MOST = SALTUSI_SCENE_ROWS_MOST };
 
 typedef struct rows {
   saltus_joint_type type;
-  const char* plane[ROWS_MOST]; /* NULL past the end; none: not of the plane */
+  const char* plane[ROWS_MOST]; /* NULL past the end; empty: not available in the plane */
   const char* space[ROWS_MOST];
 } rows;
 
@@ -45,7 +45,8 @@ static const char* join(saltusi_scene_builder* b, const char* x, const char* y, 
   return all != NULL ? all : "";
 }
 
-/* The input, after a message if there is none; and that nothing acts along a coordinate, which such a joint does not have. */
+/* The input of `while`; a message if it does not exist, or if the joint has a drive, limit or spring along a
+ * coordinate, which such a joint does not have. */
 static const char* read_input(saltusi_scene_builder* b, const saltusi_yaml_node* item,
                               const char* name) {
   static const char* const refused[] = {"drive",    "limits",  "restitution",

@@ -22,7 +22,7 @@ static const char* next_mark(const char* text) {
   return *text != '\0' ? text : NULL;
 }
 
-/* Overrides of a recorded text; their number. list NULL: counts alone. */
+/* Overrides of a recorded text; returns their number. list NULL: only counts. */
 static int read_recorded(saltusi_scene_builder* b, const char* text, saltus_override* list) {
   int count = 0;
   for (const char* line = next_mark(text); line != NULL;) {

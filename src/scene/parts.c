@@ -171,7 +171,7 @@ void saltusi_scene_forces(saltusi_scene_builder* b) {
   }
 }
 
-/* A formula of a spring or a contact, and where it goes. */
+/* A formula of a spring or a contact, and its member. */
 typedef struct item_formula {
   const char* key;
   saltus_formula_text* into;

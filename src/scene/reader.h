@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * reader.h - reading a tree of keys and values with messages that say where and what.
+ * reader.h - reading a tree of keys and values, with positions in messages.
  */
 #ifndef SALTUSI_READER_H
 #define SALTUSI_READER_H
@@ -15,7 +15,7 @@ typedef struct saltusi_reader {
   saltusi_pool* pool;
   saltus_log log;
   saltus_status status; /* of the first failure */
-  bool known;           /* all keys have been checked before */
+  bool known;           /* all keys have already been checked */
 } saltusi_reader;
 
 /* Limit for a quotation of the file in a message. */
@@ -25,14 +25,14 @@ typedef struct saltusi_reader {
 void saltusi_reader_fail(saltusi_reader* reader, const saltusi_yaml_node* where, const char* format,
                          ...) __attribute__((format(printf, 3, 4)));
 
-/* Memory from the pool; NULL marks the reader failed, the message is up to the caller. */
+/* Memory from the pool; NULL: the reader is marked as failed, and the caller reports it. */
 void* saltusi_reader_take(saltusi_reader* reader, size_t count, size_t item);
 
 /* True when the node is of the kind; else the message contains the argument `what`. */
 bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node,
                            saltusi_yaml_kind kind, const char* what);
 
-/* keys.c: names of the keys of a section, at most so many; how many. */
+/* keys.c: names of the keys of a section, at most `most`; returns their number. */
 int saltusi_scene_section(const char* section, const char** names, int most);
 
 /* True when the node is a mapping with keys of this section only (saltus_scene_key_at); the last

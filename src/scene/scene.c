@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scene.c - from the tree of a scene file to a model and the way to run it.
+ * scene.c - creates a model and its run settings from the tree of a scene file.
  */
 #include "saltus/scene.h"
 
@@ -23,11 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scene larger than this is not a scene; it also bounds the work of reading hostile files. */
+/* Largest size of a scene file; bounds the cost of reading hostile files. */
 static const long largest_file = 64L << 20;
 
-/* Violations at the start up to this are corrected: inputs rounded to three digits, not a wrong
- * sign. */
+/* Initial violations up to this size are corrected: numbers rounded to three digits, but not a wrong sign. */
 static const double start_tolerance = 1e-2;
 
 static void read_version(saltusi_scene_builder* b) {
@@ -71,7 +70,7 @@ static void read_coordinate(saltusi_scene_builder* b, const char* name,
   coordinate->start = (saltus_formula_text){
       .what = start, .file = b->reader.file, .line = node->line, .column = node->column};
   coordinate->velocity.what = saltusi_scene_describe(b, "velocity", "coordinate", name);
-  if (node->absent) { /* x: alone starts at zero */
+  if (node->absent) { /* `x:` without a value starts at zero */
     return;
   }
   if (node->kind == SALTUSI_YAML_SCALAR) { /* x: 1.5 is short for x: {start: 1.5} */
@@ -93,7 +92,7 @@ static void read_coordinate(saltusi_scene_builder* b, const char* name,
   coordinate->unit = saltusi_scene_text(b, saltusi_yaml_find(node, "unit"), "unit");
 }
 
-/* Absolute tolerances of the coordinates; arrays are made when the first one is given. */
+/* Absolute tolerances of the coordinates; arrays are allocated for the first one. */
 static void read_tolerances(saltusi_scene_builder* b, const char* key, const double** into) {
   const saltusi_yaml_node* list = saltusi_scene_get(b, "coordinates");
   double* values = NULL;
@@ -225,7 +224,7 @@ static void read_scheme(saltusi_scene_builder* b, const saltusi_yaml_node* secti
   }
 }
 
-/* tol without a controller: of the scheme that is named, or else of adaptive. Whether it was. */
+/* tol without a controller: for the named scheme, else for adaptive. Returns whether tol was used so. */
 static bool read_scheme_tol(saltusi_scene_builder* b, const saltusi_yaml_node* section) {
   saltus_scene_view* view = &b->scene->view;
   const char* name = view->scheme != NULL ? view->scheme : "adaptive";
@@ -402,7 +401,7 @@ static void read_all(saltusi_scene_builder* b) {
   }
 }
 
-/* Tolerances are given for coordinates; bodies behind them have those of the scheme. */
+/* Tolerances are given for coordinates by formula; bodies have those of the scheme. */
 static const double* widen(saltusi_scene_builder* b, const double* given) {
   const saltus_dims* d = &b->scene->view.system->dims;
   const int own = b->model.coordinate_count, room = d->nq > d->nv ? d->nq : d->nv;
@@ -416,7 +415,8 @@ static const double* widen(saltusi_scene_builder* b, const double* given) {
   return values;
 }
 
-/* A system has a coordinate. Where all bodies are fixed or driven, one that rests and that nothing touches. */
+/* A system needs at least one coordinate. If all bodies are fixed or driven, a decoupled coordinate at rest is added.
+ * */
 static void add_inert_coordinate(saltusi_scene_builder* b) {
   static const saltus_formula_coordinate inert = {.name = "inert_coordinate", .unit = "1"};
   if (b->scene->mechanism == NULL || b->model.coordinate_count > 0 ||

@@ -352,7 +352,7 @@ saltus_status saltusi_scene_overlaps(saltusi_scene_builder* b) {
     }
     memcpy(apart, view->q0, (size_t)view->system->dims.nq * sizeof(double));
     const double settled =
-        1e-9; /* of the smallest shape would do: it is moved out by the start's correction */
+        1e-9; /* fraction of the smallest shape; removed by the correction of the initial state */
     b->reader.status = saltus_mechanism_separate(scene->mechanism, view->start, settled,
                                                  apart + b->model.coordinate_count, &count);
     view->q0 = apart;

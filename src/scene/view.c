@@ -35,7 +35,7 @@ typedef struct view_reading {
 
 /* One more value; text NULL: 0. */
 static void add_value(view_reading* r, saltus_formula_text formula) {
-  if (r->count >= r->room) { /* counted before: cannot be */
+  if (r->count >= r->room) { /* cannot occur: values were counted before */
     r->b->reader.status = SALTUS_ERR_MEMORY;
     return;
   }
@@ -70,7 +70,7 @@ static void add_place(view_reading* r, const saltusi_yaml_node* node, const char
   }
 }
 
-/* A position by its key; needed: it is required, else zeros. */
+/* A position by its key; zeros if missing and not `needed`. */
 static void read_place(view_reading* r, const char* key, bool needed) {
   const saltusi_yaml_node* node = saltusi_yaml_find(r->item, key);
   if (node != NULL) {
@@ -96,7 +96,7 @@ static void read_formula(view_reading* r, const char* key, bool needed) {
   add_value(r, saltusi_reader_formula(&r->b->reader, node, describe(r, key)));
 }
 
-/* `points` of a line or a spring; how many. */
+/* `points` of a line or a spring; returns their number. */
 static int read_points(view_reading* r, saltus_drawn_type type) {
   saltusi_scene_builder* b = r->b;
   const saltusi_yaml_node* node = saltusi_yaml_find(r->item, "points");
@@ -206,7 +206,7 @@ static void read_item(view_reading* r, int i, saltus_drawn* thing) {
   thing->count = r->count - thing->first;
 }
 
-/* Scalars below a node: no section has more values, beside those that are filled in. */
+/* Number of scalars below a node: upper bound of its values, except defaults. */
 static int scalars(const saltusi_yaml_node* node) {
   int count = node->kind == SALTUSI_YAML_SCALAR;
   for (int i = 0; node->kind != SALTUSI_YAML_SCALAR && i < node->count; i++) {
@@ -215,7 +215,7 @@ static int scalars(const saltusi_yaml_node* node) {
   return count;
 }
 
-/* The plane or space: that of the bodies, else of the first position. */
+/* Plane or space: that of the bodies, else that of the first position. */
 static int dimension_of(const saltusi_scene_builder* b, const saltusi_yaml_node* list) {
   if (b->scene->mechanism != NULL) {
     return saltus_mechanism_sizes(b->scene->mechanism).dimension;

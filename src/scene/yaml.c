@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * yaml.c - looking at the tree.
+ * yaml.c - queries of the tree.
  */
 #include "scene/yaml.h"
 

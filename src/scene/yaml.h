@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * yaml.h - a YAML text as a plain tree with places, so that only one file knows libfyaml.
+ * yaml.h - a YAML text as a plain tree with positions, so that only one file depends on libfyaml.
  */
 #ifndef SALTUSI_YAML_H
 #define SALTUSI_YAML_H
@@ -22,7 +22,7 @@ typedef struct saltusi_yaml_node {
   saltusi_yaml_kind kind;
   int line, column; /* from 1 */
   const char* text; /* of a scalar; "" otherwise */
-  bool absent;      /* a key with nothing behind it, not even quotes: a scalar with text "" */
+  bool absent;      /* a key without a value, not even quotes: a scalar with text "" */
   bool folded;      /* text over several lines: offsets in it are not columns of the file */
   int count;        /* children */
   struct saltusi_yaml_node* children;

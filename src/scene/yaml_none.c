@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * In place of yaml_parse.c when the library is built without libfyaml: refuses.
+ * Replacement of yaml_parse.c in builds without libfyaml: returns an error.
  */
 #include "base/log.h"
 #include "scene/yaml.h"

@@ -133,7 +133,7 @@ static void build_sequence(yaml_parse_builder* b, struct fy_node* from, saltusi_
 static void build(yaml_parse_builder* b, struct fy_node* from, saltusi_yaml_node* to) {
   to->text = "";
   place(from, to);
-  if (from == NULL) { /* "key:" with nothing behind it */
+  if (from == NULL) { /* "key:" without a value */
     to->absent = true;
     return;
   }
@@ -218,13 +218,13 @@ static const char* line_start(const char* text, int line) {
   return text != NULL ? text : "";
 }
 
-/* The parser's words for a tab in the indentation speak of something else. */
+/* The message of the parser for a tab in the indentation is misleading. */
 static bool tab_indents(const char* line) {
   line += strspn(line, " ");
   return *line == '\t' && line[strspn(line, " \t\r\n")] != '\0';
 }
 
-/* A complaint with the line that it is about. */
+/* An error message with the line that it concerns. */
 static void refuse_yaml(yaml_parse_builder* b, int line, int column, const char* what) {
   const char* start = line_start(b->text, line);
   int shown = (int)strcspn(start, "\r\n");
