@@ -54,7 +54,7 @@ saltus_status saltusi_rows_workspace(saltusi_row_batch* rows, saltusi_pool* pool
     size_t item = ITEM * (size_t)saltusi_row_columns[c].components;
     void* larger = saltusi_pool_take(pool, room, item);
     if (larger == NULL) {
-      return SALTUS_ERR_MEMORY; /* columns that are larger already do no harm */
+      return SALTUS_ERR_MEMORY; /* columns that have grown already stay */
     }
     if (rows->count > 0) {
       memcpy(larger, rows->column[c], rows->count * item);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * contact_rows.h - contacts of a changing set: rows that follow each other, frame by frame. One list
- * of columns makes memory, both writers and both readers.
+ * contact_rows.h - contacts of a time-varying set: consecutive rows, frame by frame. One list of columns defines
+ * memory, both writers and both readers.
  */
 #ifndef SALTUSI_CONTACT_ROWS_H
 #define SALTUSI_CONTACT_ROWS_H

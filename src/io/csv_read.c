@@ -80,7 +80,7 @@ static saltus_status make_array(csv_reader* in, int s) {
   return SALTUS_OK;
 }
 
-/* Values of one column of the table into entry `place` of every frame. */
+/* Copies one column of the table to entry `place` of every frame. */
 static void fill_column(const csv_reader* in, int s, int table_column, size_t place) {
   const saltusi_series* series = &saltusi_series_list[s];
   size_t width = saltusi_series_width(series, in->data);
@@ -147,7 +147,7 @@ static bool take_vector(csv_reader* in, int s, size_t contact, const char* const
                                                 take(in, s, 3 * contact + 2, parts[2]) || true);
 }
 
-/* A column that the first recordings do not have: without it there is no such series. */
+/* An optional column, absent in the first recordings; without it the series does not exist. */
 static bool take_later(csv_reader* in, int s, size_t place, const char* part) {
   bool there = saltusi_series_get(&saltusi_series_list[s], in->data) != NULL;
   const char* former = saltusi_series_list[s].former_column;
@@ -260,7 +260,7 @@ static saltus_status read_ours(csv_reader* in) {
   for (int i = 0; i < 5; i++) {
     const char* at = strstr(text, keys[i]);
     long size = at ? strtol(at + 3, NULL, 10) : i < 4 ? -1 : 0; /* most scenes have no outputs */
-    /* each of them has a column at least, so the table bounds them */
+    /* each has at least one column, so the size of the table bounds their number */
     if (size < 0 || size > in->table->columns) {
       return refuse(in, "the comment line \"sizes\" is missing or does not fit the columns");
     }
@@ -324,7 +324,7 @@ static bool primed(const char* name, const char* prime) {
   return unprimed(prime) == length && strncmp(name, prime, length) == 0;
 }
 
-/* Where a foreign column belongs, or -1. */
+/* Series of a foreign column, or -1. */
 static int place_of(const saltus_table* table, int column) {
   const char* name = table->labels[column].name;
   if (strcmp(name, "t") == 0) {
@@ -401,8 +401,8 @@ static saltus_status read_foreign(csv_reader* in) {
   return status;
 }
 
-/* Time, kind, contact and its name, then the numbers of an event, then identity and law in a changing
- * set; the first recordings have fewer. */
+/* Time, kind, contact and its name, then the numbers of an event, then identity and law in a time-varying set; the
+ * first recordings have fewer columns. */
 static bool read_event(char* line, const saltus_recording_data* data, saltus_event* event) {
   enum { HEAD = 4, TAIL = 2, MOST = HEAD + SALTUSI_EVENT_FIELDS + TAIL };
   char* cells[MOST];
@@ -491,7 +491,7 @@ static saltus_status read_rows(const csv_reader* in) {
 static saltus_status read_events(csv_reader* in) {
   char* path = path_beside(in, ".events.csv");
   if (!path || access(path, F_OK) != 0) {
-    return path ? SALTUS_OK : SALTUS_ERR_MEMORY; /* somebody moved the table alone */
+    return path ? SALTUS_OK : SALTUS_ERR_MEMORY; /* the recording was moved without this table */
   }
   saltusi_pool scratch = saltusi_pool_over(&in->pool->allocator);
   saltusi_lines lines;

@@ -30,7 +30,7 @@ static saltus_status refuse(const csv_rows_parsing* p, const char* why) {
   return SALTUS_ERR_INPUT;
 }
 
-/* A double would lose the last digits. */
+/* Identities as integers; a double would lose the last digits. */
 bool saltusi_cell_identity(const char* cell, uint64_t* value) {
   assert(cell != NULL && value != NULL);
   size_t length = strspn(cell, "0123456789");
@@ -68,7 +68,7 @@ static bool fill(const saltus_recorded_contacts* table, int column, long long ro
   return good;
 }
 
-/* A line of the frame that is due; false: not a row. */
+/* Reads a row of the current frame; false: not a row. */
 static bool read_row(csv_rows_parsing* p, char* line, long long* frame) {
   char* cells[CELLS_MOST];
   double t;
@@ -79,7 +79,7 @@ static bool read_row(csv_rows_parsing* p, char* line, long long* frame) {
   }
   saltus_recorded_contacts* table = &p->in->data->table;
   if (p->row >= table->count) {
-    return true; /* of a frame that did not reach the disk */
+    return true; /* of a frame that was not written to disk */
   }
   int cell = HEAD;
   for (int c = 0; c < SALTUSI_ROW_COLUMNS; c++) {
@@ -128,7 +128,7 @@ static saltus_status parse(csv_rows_parsing* p) {
   return SALTUS_OK;
 }
 
-/* The end of a run that was interrupted: frames from number `count` on lack rows. */
+/* End of an interrupted run: frames from number `count` on lack rows. */
 static saltus_status cut(const saltusi_rows_reading* in, const char* path, long long count) {
   saltus_recording_data* data = in->data;
   if (strcmp(data->status, "running") != 0) {
@@ -149,7 +149,7 @@ static saltus_status cut(const saltusi_rows_reading* in, const char* path, long 
   return SALTUS_OK;
 }
 
-/* After the last row: as many as the frames have? */
+/* Checks after the last row that the number of rows is that of the frames. */
 static saltus_status end(const csv_rows_parsing* p) {
   const saltus_recording_data* data = p->in->data;
   long long count = data->count;

@@ -8,7 +8,7 @@
 
 #include "io/contact_rows.h"
 
-/* A recording whose frames are read; table.start has the number of rows of each of them. */
+/* A recording after its frames were read; table.start has the number of rows of each frame. */
 typedef struct saltusi_rows_reading {
   const char* path; /* of the recording */
   saltus_log log;

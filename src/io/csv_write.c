@@ -28,7 +28,7 @@ typedef struct text_file {
   const char* path;
   int file;        /* -1: closed */
   bool regular;    /* not a device or a pipe */
-  bool made;       /* it was not there before */
+  bool made;       /* the file did not exist before */
   bool ours;       /* locked, and to be removed when nothing could be kept */
   off_t written;   /* bytes on disk */
   off_t whole;     /* of these, up to the last whole line */
@@ -40,7 +40,7 @@ typedef struct text_file {
   char* buffer;    /* [BUFFER_BYTES] */
 } text_file;
 
-/* In the order in which they are written: a frame is there when its contacts are. */
+/* In the order of writing: contacts before their frame. */
 enum { CONTACTS, FRAMES, EVENTS, TABLES };
 
 typedef struct tables {
@@ -124,8 +124,7 @@ static void add_real(text_file* f, double value) {
   }
 }
 
-/* Bytes that would steer a terminal are written as \\x1b; tabs and the return of a line that ends so
- * belong to the text. */
+/* Control bytes are escaped as \\x1b, except tabs and the carriage return of a line end. */
 static void add_visible(text_file* f, const char* text, size_t length) {
   while (length > 0) {
     size_t count = saltusi_visible(text, length);
@@ -138,7 +137,7 @@ static void add_visible(text_file* f, const char* text, size_t length) {
   }
 }
 
-/* Lines of a text after the first are marked so that they can be put together again. */
+/* Continuation lines of a text are marked, so that the reader can join them. */
 static void add_comment(text_file* f, const char* key, const char* text) {
   addf(f, "# %s: ", key);
   for (;;) {
@@ -153,7 +152,7 @@ static void add_comment(text_file* f, const char* key, const char* text) {
   }
 }
 
-/* One cell of the header: name, part after a dot, unit; in quotes where it needs them. */
+/* One cell of the header: name, part after a dot, unit; in quotes if necessary. */
 static void add_head(text_file* f, const char* name, const char* part, const char* unit) {
   bool quoted = strpbrk(name, ",\"") || strpbrk(unit, ",\"");
   if (quoted) {
@@ -241,7 +240,7 @@ static void put_head(text_file* f, const saltus_recording* r, int s, int column,
   add_head(f, saltusi_series_column_name(series, &r->head, column), part, unit);
 }
 
-/* The first row of a frame in the batch; of the one after the last: how many there are. */
+/* First row of a frame in the batch; for the frame after the last, the number of rows. */
 static size_t row_of(const saltusi_batch* batch, int frame) {
   const long long* start = batch->column[SALTUSI_CONTACT_START];
   return frame < batch->frames ? (size_t)(start[frame] - batch->rows.first) : batch->rows.count;
@@ -406,7 +405,7 @@ static int settle(text_file* f, bool sync) {
   return 0;
 }
 
-/* Begins like a table of this kind, or is empty. */
+/* Whether the file begins like a table of this kind, or is empty. */
 static bool is_table(int file, const char* what) {
   char start[64];
   char expected[64];

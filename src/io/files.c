@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Left free for others when the disk runs full. */
+/* Bytes that stay free on a nearly full disk, for other programs. */
 enum { ROOM_MARGIN = 64 << 10, COPY_BYTES = 16 << 10 };
 
 static int close_with(int file, int error) {
@@ -57,7 +57,7 @@ int saltusi_file_copy(const char* from, const char* to) {
   if (source < 0) {
     return errno;
   }
-  /* a new inode: somebody may still read the old one */
+  /* a new inode, since the old one may still be read */
   unlink(to);
   int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (target < 0) {
@@ -84,10 +84,10 @@ int saltusi_file_reserve(const char* path, size_t bytes) {
   if (fstat(file, &before) != 0) {
     return close_with(file, errno);
   }
-  /* statvfs promises nothing to quotas and to others who write; this does */
+  /* statvfs ignores quotas and concurrent writers; posix_fallocate does not */
   int error = posix_fallocate(file, before.st_size, (off_t)bytes);
   if (error != ENOSPC && error != EDQUOT && error != EFBIG) {
-    return close_with(file, 0); /* file systems that cannot reserve find out while writing */
+    return close_with(file, 0); /* without reservation, a full disk is detected while writing */
   }
   if (ftruncate(file, before.st_size) != 0) {
     return close_with(file, errno);
@@ -103,7 +103,7 @@ int saltusi_file_sync(const char* path) {
   }
   int error = fsync(file) == 0 ? 0 : errno;
   if (error == EINVAL || error == ENOSYS) {
-    error = 0; /* nothing to wait for on this file system */
+    error = 0; /* the file system does not support fsync */
   }
   return close_with(file, error);
 }
@@ -156,7 +156,7 @@ int saltusi_file_lock(const char* path, int* lock) {
     struct stat mine;
     struct stat named;
     if (fstat(file, &mine) == 0 && mine.st_size > 0) {
-      return close_with(file, EEXIST); /* locks are empty: this file is foreign, and stays */
+      return close_with(file, EEXIST); /* lock files are empty: this file is foreign and stays */
     }
     if (fstat(file, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino &&
         mine.st_dev == named.st_dev) {

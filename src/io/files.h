@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * files.h - operations on whole files. All return 0 or an errno value and say nothing.
+ * files.h - operations on whole files. All return 0 or an errno value, without messages.
  */
 #ifndef SALTUSI_FILES_H
 #define SALTUSI_FILES_H

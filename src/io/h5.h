@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * h5.h - what the HDF5 writer and reader share.
+ * h5.h - shared declarations of the HDF5 writer and reader.
  */
 #ifndef SALTUSI_H5_H
 #define SALTUSI_H5_H
@@ -19,7 +19,7 @@ enum {
   SALTUSI_H5_CHUNK_ROWS = 2048 /* 330 kB over all columns */
 };
 
-/* An event as it lies in the file and in numpy. */
+/* Layout of an event in the file and in numpy. */
 typedef struct saltusi_h5_event {
   char kind[SALTUSI_H5_KIND];
   double t, t_accuracy;
@@ -32,7 +32,7 @@ typedef struct saltusi_h5_event {
 /* Whether a file is a recording; no messages. */
 bool saltusi_h5_is_recording(const char* path);
 
-/* HDF5 prints errors by itself; between hush and unhush it does not. */
+/* Between hush and unhush, HDF5 prints no errors. */
 typedef struct saltusi_h5_voice {
   H5E_auto2_t print;
   void* user;
@@ -54,12 +54,12 @@ hid_t saltusi_h5_text_type(size_t bytes);
 /* A text as attribute of an object. */
 bool saltusi_h5_text_put(hid_t object, const char* name, const char* text);
 
-/* A dataset without rows; chunk has the sizes of all dimensions, the first of them grows. Negative on
+/* Creates a dataset without rows; chunk has the sizes of all dimensions, of which the first grows. Negative on
  * failure. */
 hid_t saltusi_h5_dataset_create(hid_t file, const char* path, hid_t type, int rank,
                                 const hsize_t* chunk);
 
-/* Rows of a dataset, which is made as long as they need it. */
+/* Writes rows of a dataset, which is extended as necessary. */
 typedef struct saltusi_h5_items {
   hid_t dataset, type;
   int rank;
@@ -76,7 +76,7 @@ bool saltusi_h5_rows_open(hid_t file, hid_t datasets[SALTUSI_ROW_COLUMNS]);
 bool saltusi_h5_rows_write(const hid_t datasets[SALTUSI_ROW_COLUMNS], const saltusi_row_batch* rows,
                            size_t from, size_t to);
 
-/* How our files are opened; negative on failure. */
+/* Access properties of the files; negative on failure. */
 hid_t saltusi_h5_access(void);
 
 /* The head of a new file. */
@@ -85,7 +85,7 @@ saltus_status saltusi_h5_create(const char* path, const saltus_recording* record
 /* Frames per chunk, the same for all series. */
 int saltusi_h5_chunk_frames(const saltus_recording_data* head);
 
-/* Bytes the file grows by at most when the batches are appended. */
+/* Upper bound of the growth of the file in bytes when the batches are appended. */
 size_t saltusi_h5_growth(const saltus_recording* recording, const saltusi_batch* old);
 
 typedef struct saltusi_h5_append {

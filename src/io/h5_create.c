@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * The head of an HDF5 recording. Three choices make files bitwise reproducible and safe to read
- * when damaged: no time stamps; chunks are allocated in the file on creation, without the pooling
- * of small blocks that depends on when a file was open; and the format of HDF5 1.10, whose metadata
+ * when damaged: no time stamps; chunks are allocated in the file on creation, without pooling of small blocks, which
+ * depends on when the file was open; and the format of HDF5 1.10, whose metadata
  * carry checksums, with a checksum (fletcher32) on every chunk. Texts have a fixed length because
  * those of variable length live in a heap without checksums.
  */
@@ -44,7 +44,7 @@ size_t saltusi_h5_growth(const saltus_recording* r, const saltusi_batch* old) {
   size_t chunk = (size_t)saltusi_h5_chunk_frames(&r->head);
   size_t frames = (size_t)r->fresh.frames + (size_t)old->frames;
   size_t events = (size_t)r->fresh.events + (size_t)old->events;
-  /* one chunk more than the count fills, because neither end lies on a boundary */
+  /* one more chunk than the count fills, since both ends can be inside of chunks */
   size_t frame_chunks = frames / chunk + 2;
   size_t event_chunks = events / SALTUSI_H5_CHUNK_EVENTS + 2;
   size_t row_chunks = 0;

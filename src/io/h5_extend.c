@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Appending to an HDF5 recording. Chunks are brought into being in the order in which their first
- * frame or event arrived, so that the file does not depend on when it was flushed.
+ * Appending to an HDF5 recording. Chunks are allocated in the order in which their first frame or event arrived, so
+ * that the file does not depend on the times of flushes.
  */
 #include "io/h5.h"
 
@@ -79,7 +79,7 @@ bool saltusi_h5_items_write(const saltusi_h5_items* w) {
   return good;
 }
 
-/* The first row of a frame in the batch; of the one after the last: how many there are. */
+/* First row of a frame in the batch; for the frame after the last, the number of rows. */
 static size_t row_of(const saltusi_batch* batch, int frame) {
   const long long* start = batch->column[SALTUSI_CONTACT_START];
   return frame < batch->frames ? (size_t)(start[frame] - batch->rows.first) : batch->rows.count;
@@ -151,8 +151,8 @@ static bool begins_chunk(long long from, long long to, long long chunk) {
   return (from + chunk - 1) / chunk * chunk < to;
 }
 
-/* Frames are written together until one of them, its contacts or the events before it begin a chunk:
- * then everything that arrived before goes first. */
+/* Frames are written together until a frame, its contacts or the events before it begin a chunk; then all earlier data
+ * are written first. */
 static bool write_batch(const open_file* o, const saltusi_batch* batch) {
   const saltusi_row_batch* rows = &batch->rows;
   bool changing = o->recording->head.changing;

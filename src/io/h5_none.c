@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * In place of the HDF5 files when the library is built without HDF5.
+ * Replacement of the HDF5 sources in builds without HDF5.
  */
 #include "base/log.h"
 #include "io/wide_table.h"

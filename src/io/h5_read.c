@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Reading an HDF5 recording. The file may be anything: every type, rank and size is checked before
+ * Reading an HDF5 recording. The file is untrusted: every type, rank and size is checked before
  * memory is allocated, and sizes are bounded by the bytes in the file.
  */
 #include "base/log.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* No text of a recording is longer; more is a damaged file. */
+/* Longest text of a recording; a longer one indicates a damaged file. */
 enum { TEXT_MAX = 64 << 20 };
 
 typedef saltusi_h5_reading h5_reader;
@@ -121,7 +121,7 @@ static saltus_status read_sizes(const h5_reader* in) {
     if (status != SALTUS_OK) {
       return status;
     }
-    /* a quarter: three components of every contact still count in int */
+    /* a quarter, so that three components of every contact fit in int */
     if (size < 0 || size > INT_MAX / 4) {
       return saltusi_h5_refuse(in, names[i], "size is negative or too large");
     }
@@ -261,7 +261,7 @@ static saltus_status read_opened_series(const h5_reader* in, const saltusi_serie
   return SALTUS_OK;
 }
 
-/* Names come with the first series of each kind. */
+/* Names are attributes of the first series of each kind. */
 static saltus_status read_names(const h5_reader* in, const saltusi_series* series, hid_t dataset) {
   saltus_recording_data* data = in->data;
   int count = saltusi_series_columns(series, data);
@@ -292,7 +292,7 @@ static saltus_status read_names(const h5_reader* in, const saltusi_series* serie
   return status;
 }
 
-/* The path that a series has in this file: the present one, or that of older recordings. */
+/* Path of a series in this file: the current one, or that of older recordings. */
 static const char* path_of(const h5_reader* in, const saltusi_series* series) {
   bool former = series->former_path != NULL &&
                 H5Lexists(in->file, series->path, H5P_DEFAULT) <= 0 &&
@@ -355,7 +355,7 @@ static saltus_status unpack_events(const h5_reader* in, const saltusi_h5_event* 
   return SALTUS_OK;
 }
 
-/* How many numbers the events of this dataset have; 0: it does not hold events. */
+/* Number of numbers per event of this dataset; 0: it does not contain events. */
 static int count_event_fields(hid_t dataset, bool changing) {
   static const int known[] = {SALTUSI_EVENT_FIELDS, SALTUSI_EVENT_FIELDS_FIRST};
   hid_t stored = H5Dget_type(dataset);
@@ -413,7 +413,7 @@ static saltus_status read_events(const h5_reader* in) {
   return status;
 }
 
-/* How many texts an attribute has; 0: it is not there. */
+/* Number of texts of an attribute; 0: it does not exist. */
 static long long count_texts(const h5_reader* in, const char* name) {
   if (H5Aexists(in->file, name) <= 0) {
     return 0;
@@ -497,9 +497,8 @@ static void hush_at_exit(void) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* HDF5 1.10 loses some memory when it meets damaged metadata and complains on stderr, as the very
- * last words of the program, that it cannot tidy up. Handlers run in reverse order, so this one
- * takes its voice before that. Failing to register it costs those words only. */
+/* After damaged metadata HDF5 1.10 leaks memory and prints an error at exit. Exit handlers run in reverse order, so
+ * this one disables the output of HDF5 before that. If it cannot be registered, the error is printed. */
 static void expect_no_last_words(void) {
   (void)!atexit(hush_at_exit);
 }
@@ -552,7 +551,7 @@ saltus_status saltusi_h5_read(const char* path, saltus_log log, saltusi_data* in
   char reported[SALTUSI_H5_TEXT] = "HDF5 cannot open files here";
   if (access >= 0) {
     in.file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    saltusi_h5_reason(reported); /* before another call of HDF5 forgets it */
+    saltusi_h5_reason(reported); /* before another call of HDF5 clears it */
     H5Pclose(access);
   }
   saltus_status status = SALTUS_ERR_INPUT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * h5_reading.h - what the sources of the HDF5 reader share.
+ * h5_reading.h - shared declarations of the HDF5 reader.
  */
 #ifndef SALTUSI_H5_READING_H
 #define SALTUSI_H5_READING_H

@@ -85,7 +85,8 @@ static saltus_status read_opened(const saltusi_h5_reading* in, int c, hid_t data
     return SALTUS_ERR_INPUT;
   }
   saltus_recorded_contacts* table = &in->data->table;
-  if (c == 0) { /* the file backs the size of the first one, and the others have to agree */
+  if (c ==
+      0) { /* the size of the first is checked against the file, the others against the first */
     saltus_status status = saltusi_rows_take(table, count, in->pool);
     if (status != SALTUS_OK) {
       return status;

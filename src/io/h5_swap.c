@@ -3,8 +3,8 @@
  *
  * The HDF5 format of a recording. HDF5 modifies many blocks of a file when it appends, so a file
  * that is being extended is not readable after a kill. Hence two files: `front` has the name the
- * user gave and is never open for writing; `back` lags one flush behind. A flush brings back up to
- * date (the batch of the last flush, then the new one), closes it and exchanges the two names.
+ * user gave and is never open for writing; `back` lags one flush behind. A flush updates `back` (the batch of the last
+ * flush, then the new one), closes it and exchanges the two names.
  * Every frame is written twice, and a recording needs twice its size on disk until it is closed.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
@@ -23,8 +23,8 @@
 
 typedef struct two_files {
   const char *front, *back, *spare, *lock_path;
-  int lock;        /* from the first access to the files to the last; -1: none */
-  bool back_whole; /* back is front without the batch `old` */
+  int lock;        /* held from the first access to the files to the last; -1: none */
+  bool back_whole; /* `back` equals `front` without the batch `old` */
   saltusi_batch old;
 } two_files;
 
@@ -45,7 +45,7 @@ static saltus_status fail_with(const saltus_recording* r, const char* what, int 
   return fail(r, full ? "disk full" : what, strerror(error));
 }
 
-/* A recording through a link goes to where the link points. */
+/* A recording through a link is written to the target of the link. */
 static char* resolve(saltus_recording* r) {
   char* real = realpath(r->path, NULL);
   char* path = saltusi_pool_text(&r->pool, real ? real : r->path);
@@ -84,7 +84,7 @@ static int remove_remains(const char* path) {
   return !ours ? EEXIST : unlink(path) == 0 ? 0 : errno;
 }
 
-/* An empty back with the mode that front has. */
+/* Creates an empty `back` with the mode of `front`. */
 static int open_back(const two_files* f) {
   int error = remove_remains(f->back);
   error = error == 0 ? remove_remains(f->spare) : error;
@@ -101,7 +101,7 @@ static int open_back(const two_files* f) {
   return close(file) == 0 ? error : errno;
 }
 
-/* An empty file has nothing to lose. */
+/* An empty file may be replaced. */
 static bool is_foreign(const two_files* f) {
   struct stat there;
   return stat(f->front, &there) == 0 && there.st_size > 0 && !saltusi_h5_is_recording(f->front);
@@ -176,8 +176,7 @@ static saltus_status copy_front(const saltus_recording* r, two_files* f) {
   return SALTUS_OK;
 }
 
-/* Brings back up to date. A back that does not open (a reader holds it, somebody removed it) is
- * made again from front. */
+/* Updates `back`. If it cannot be opened (locked by a reader, or removed), it is copied again from `front`. */
 static saltus_status extend(saltus_recording* r, two_files* f,
                             const saltus_recording_summary* final) {
   char text[SALTUSI_H5_TEXT] = "";
@@ -236,7 +235,7 @@ static saltus_status flush(saltus_recording* r, const saltus_recording_summary* 
   return SALTUS_OK;
 }
 
-/* After a failure the disk space of back may suffice for a copy of front with the failure. */
+/* After a failure, the disk space of `back` may suffice for a copy of `front` with the reason of the failure. */
 static void say_failure(saltus_recording* r, const two_files* f, const char* failure) {
   unlink(f->back);
   unlink(f->spare);

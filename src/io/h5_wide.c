@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* One row as it lies in the file: number, values, status, reason. */
+/* Layout of a row in the file: number, values, status, reason. */
 typedef struct h5_wide_writer {
   const saltusi_wide_table* table;
   size_t bytes; /* of a row */
@@ -57,7 +57,7 @@ static void pack(const h5_wide_writer* w, int count) {
   }
 }
 
-/* False: HDF5 failed; *asked is -1 when `next` failed. */
+/* False: HDF5 failed; *asked is -1 if `next` failed. */
 static bool write_rows(h5_wide_writer* w, int* asked) {
   hsize_t first = 0;
   while ((*asked = w->table->next(w->table->user, &w->block)) > 0) {

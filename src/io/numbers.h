@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * numbers.h - numbers as text with a decimal point, whatever the program's locale is.
+ * numbers.h - numbers as text with a decimal point, independent of the locale.
  */
 #ifndef SALTUSI_NUMBERS_H
 #define SALTUSI_NUMBERS_H

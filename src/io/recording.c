@@ -16,7 +16,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Memory of one batch; a full batch is flushed before its time. */
+/* Memory of one batch; a full batch is flushed early. */
 enum {
   BATCH_BYTES = 4 << 20,
   BATCH_FRAMES_MIN = 16,
@@ -27,7 +27,7 @@ enum {
   BATCH_ROWS = 16384
 };
 
-/* A flush may cost at most one part in this many of the run's time. */
+/* A flush takes at most one part in this many of the time of the run. */
 static const double flush_share = 20;
 
 static const saltusi_format* const formats[] = {&saltusi_format_hdf5, &saltusi_format_csv};
@@ -386,12 +386,12 @@ static void put(const saltus_recording* r, int series, int frame, const void* it
       bytes > 0 ? (unsigned char*)r->fresh.column[series] + (size_t)frame * bytes : NULL;
   if (bytes > 0 && items != NULL) {
     memcpy(to, items, bytes);
-  } else if (bytes > 0) { /* a frame of the caller's own without these numbers */
+  } else if (bytes > 0) { /* a frame of the caller without these numbers */
     memset(to, 0, bytes);
   }
 }
 
-/* Contacts beyond the frame's count do not exist now: gap NaN, no force. */
+/* Contacts beyond the count of the frame do not exist: gap NaN, no force. */
 static void put_contacts(const saltus_recording* r, int frame, const saltus_frame* f) {
   int nc = r->head.nc;
   double* gap = r->fresh.column[SALTUSI_GAP];
@@ -604,7 +604,7 @@ saltus_status saltus_recording_read(const char* path, saltus_log log,
     return SALTUS_ERR_NAME;
   }
   struct stat about;
-  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) { /* a pipe would be waited for */
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) { /* opening a pipe would block */
     saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: cannot be read: it is no regular file", path);
     return SALTUS_ERR_IO;
   }

@@ -64,7 +64,7 @@ const saltusi_series saltusi_series_list[SALTUSI_SERIES_COUNT] = {
 
 #define MEMBER(member) offsetof(saltus_event, member)
 
-/* The first four are those of the first recordings; their order stays. */
+/* The first four are those of the first recordings, in their order. */
 const saltusi_event_field saltusi_event_fields[SALTUSI_EVENT_FIELDS] = {
     {"t_accuracy", "s", MEMBER(t_accuracy)},
     {"u_before", "m/s", MEMBER(u_before)},

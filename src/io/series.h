@@ -44,7 +44,7 @@ enum {
   SALTUSI_CONTROL_ERROR,
   SALTUSI_CONTROL_ORDER,
   SALTUSI_CONTROL_REJECTIONS,
-  SALTUSI_CONTACT_START, /* of a changing set; a text table has numbers of rows instead */
+  SALTUSI_CONTACT_START, /* of a time-varying set; a text table has numbers of rows instead */
   SALTUSI_SERIES_COUNT
 };
 
@@ -66,8 +66,8 @@ typedef struct saltusi_series {
   int components; /* 1, or 3 with the normal first */
   bool integer;
   size_t member; /* of the pointer in saltus_recording_data */
-  bool later;    /* absent in the first recordings, which are read all the same */
-  /* names of the same thing in older recordings; NULL: it always had this one */
+  bool later;    /* absent in the first recordings, which can still be read */
+  /* former names of the series; NULL: none */
   const char *former_path, *former_column;
 } saltusi_series;
 
@@ -118,10 +118,10 @@ double* saltusi_event_number(saltus_event* event, int field);
 /* Computes energy_change, which the first format of recordings lacks. */
 void saltusi_event_complete(saltus_event* event);
 
-/* Whether the number of the contact or function exists, of a changing set that of the law. */
+/* Whether the index of the contact or function exists; in a time-varying set, the index of the law. */
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape);
 
-/* Name of the contact or function, of a changing set of its law; "" for one that does not exist. */
+/* Name of the contact or function; in a time-varying set, of its law. "" if it does not exist. */
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape);
 
 /* A saltus_event_kind, or -1 for another text. */

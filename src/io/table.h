@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * table.h - a text table and the pool it lives in.
+ * table.h - a text table and its pool.
  */
 #ifndef SALTUSI_TABLE_H
 #define SALTUSI_TABLE_H
@@ -14,7 +14,7 @@ typedef struct saltusi_table {
   saltusi_pool pool;
 } saltusi_table;
 
-/* Whether Saltus wrote the table: then a last line without its end is an unfinished one. */
+/* Whether Saltus wrote the table; then a last line without line end is incomplete. */
 bool saltusi_table_ours(const saltus_table* table);
 
 #endif

@@ -86,7 +86,7 @@ char* saltusi_lines_next(saltusi_lines* lines) {
   lines->at = stop ? stop + 1 : lines->end;
   stop = stop ? stop : lines->end; /* the buffer has one byte more for the final zero */
   *stop = 0;
-  /* comments keep their bytes, but not where the whole file was given such line ends */
+  /* a carriage return in a comment is kept unless all lines of the file end with one */
   bool returned = stop > line && stop[-1] == '\r';
   lines->number++;
   lines->returns = lines->number == 1 ? returned : lines->returns;

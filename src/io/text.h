@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * text.h - a text file in memory, cut into lines and cells in place.
+ * text.h - a text file in memory, split into lines and cells in place.
  */
 #ifndef SALTUSI_TEXT_H
 #define SALTUSI_TEXT_H
@@ -25,8 +25,8 @@ saltus_status saltusi_text_load(const char* path, saltus_log log, saltusi_pool* 
 /* The next line, ended by a zero; NULL after the last one. */
 char* saltusi_lines_next(saltusi_lines* lines);
 
-/* Cuts a line at commas outside quotes and takes the quotes off. Returns how many cells there are;
- * cells beyond `most` are counted, not stored. -1: a quote is not closed. */
+/* Splits a line at commas outside quotes and removes the quotes. Returns the number of cells; cells beyond `most` are
+ * counted, not stored. -1: a quote is not closed. */
 int saltusi_cells_cut(char* line, char** cells, int most);
 
 /* A number and nothing else. */

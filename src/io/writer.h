@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * writer.h - what the two output formats share: the recording, its buffers, the table of formats.
+ * writer.h - shared declarations of the two output formats: the recording, its buffers, the table of formats.
  */
 #ifndef SALTUSI_WRITER_H
 #define SALTUSI_WRITER_H
@@ -29,12 +29,12 @@ struct saltus_recording {
   int* contact_components;    /* [nc] components a text table shows */
   const char* path;
   saltus_log log;
-  saltusi_batch fresh; /* in no file yet */
+  saltusi_batch fresh; /* not yet in a file */
   int frame_capacity;
   int contact_guess; /* contacts of a frame, as the system announced them */
   double flush_interval;
   double next_flush; /* s on the monotonic clock */
-  double next_sync;  /* likewise: a full buffer is flushed early but not waited for */
+  double next_sync;  /* likewise; an early flush of a full buffer does not wait for the disk */
   bool sync;         /* this flush waits for the disk */
   double t_kept;     /* time of the last frame on disk */
   long long kept;    /* frames on disk */
@@ -58,7 +58,7 @@ typedef struct saltusi_format {
 extern const saltusi_format saltusi_format_hdf5;
 extern const saltusi_format saltusi_format_csv;
 
-/* Arrays of a batch, those of events and rows to begin with; SALTUS_ERR_MEMORY. */
+/* Arrays of a batch; those of events and rows with their initial capacity. SALTUS_ERR_MEMORY. */
 saltus_status saltusi_batch_take(saltus_recording* recording, saltusi_batch* batch);
 
 /* Empties the batch; the next one starts after its last frame and event. */

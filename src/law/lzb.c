@@ -275,7 +275,7 @@ static void release(const springs* p, const double* y) {
       p->s->probe[i] = !slides ? 0.0 : F[r + 1] > 0.0 && !is_spatial(p, i) ? -1.0 : 1.0;
     }
   }
-  for (int i = 0; i < p->n; i++) { /* all from the same forces */
+  for (int i = 0; i < p->n; i++) { /* all with the same forces */
     p->s->bound[i] = has_friction(p, i) && p->s->sign[i] == 0.0 ? p->s->probe[i] : 0.0;
   }
 }

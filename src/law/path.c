@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Slip, stick or reversed slip, in compression and restitution: at most three phases and one more each. */
+/* Slip, stick or reversed slip, in compression and restitution: at most three phases each, with a reserve of one. */
 enum { PHASES_MAX = 6 };
 
 typedef struct path_state {

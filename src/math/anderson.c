@@ -21,7 +21,7 @@ void saltusi_anderson_layout(saltusi_anderson* m, int n, int measured, saltus_ar
   m->df = SALTUS_PUSH2(arena, double, SALTUSI_MIXED, n);
 }
 
-/* The newest difference into place `at`, and the products of all. */
+/* Stores the newest difference in slot `at` and updates the products. */
 static void remember(saltusi_anderson* m, int at, const double* f, const double* z) {
   double* df = m->df + (size_t)at * (size_t)m->n;
   double* dz = m->dz + (size_t)at * (size_t)m->n;
@@ -37,7 +37,7 @@ static void remember(saltusi_anderson* m, int at, const double* f, const double*
   }
 }
 
-/* gamma by the normal equations, zero where nothing new is left. */
+/* gamma by the normal equations; zero for linearly dependent differences. */
 static void weigh(const saltusi_anderson* m, const double* f, double* gamma) {
   const double nothing = 1e-14; /* of a diagonal entry: rounding of the products */
   double L[SALTUSI_MIXED][SALTUSI_MIXED] = {{0.0}};

@@ -13,22 +13,22 @@
 
 #include "saltus/memory.h"
 
-/* Corrections that are mixed. A chain of 100 links at the crack of its whip, where 8 need hundreds of
- * iterations, takes 60 with 16; elsewhere 12 to 20 with either. */
+/* Number of corrections in the acceleration. At the crack of a whip of 100 links 8 corrections need hundreds of
+ * iterations, 16 need 60; elsewhere both need 12 to 20. */
 enum { SALTUSI_MIXED = 16 };
 
 typedef struct saltusi_anderson {
   int n;                                     /* unknowns */
-  int measured;                              /* the first ones, whose f is made small */
+  int measured;                              /* number of first components whose f is minimised */
   double *last_z, *last_f;                   /* [n] */
-  double *dz, *df;                           /* [SALTUSI_MIXED x n] dz with df in it */
+  double *dz, *df;                           /* [SALTUSI_MIXED x n] dz includes df */
   double gram[SALTUSI_MIXED][SALTUSI_MIXED]; /* products of df */
   int kept;
 } saltusi_anderson;
 
 void saltusi_anderson_layout(saltusi_anderson* m, int n, int measured, saltus_arena* arena);
 
-/* z after iteration k = 0, 1, ..., which found the correction f. */
+/* Accelerated z after iteration k = 0, 1, ..., which computed the correction f. */
 void saltusi_mix(saltusi_anderson* m, int k, const double* f, double* z);
 
 #endif

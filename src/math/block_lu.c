@@ -6,8 +6,8 @@
  *   for each k in row i of L, ascending:  L_ik = A_ik D_k^-1,   A_ij -= L_ik U_kj  for j in row k of U
  *   D_i = A_ii,   U_ij = A_ij for j > i
  *
- * Duff, Erisman & Reid, Direct Methods for Sparse Matrices, chapter 10, with blocks for numbers. All
- * units of the same two or three rows get kernels of constant size; others share general ones.
+ * Duff, Erisman & Reid, Direct Methods for Sparse Matrices, chapter 10, with blocks in place of numbers. Blocks of
+ * two, three or six rows have kernels of constant size; others use general ones.
  */
 #include "math/block_lu.h"
 
@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Determinants below this have lost digits, or 1 / det is not finite: 1e28 times the least normal number. It is about
- * the range of numbers, not about rank, and so does not scale: blocks of 1e-93 are refused. A singular matrix is detected by
- * the residual of the solve. */
+/* Determinants below this limit, 1e28 times the least normal number, have lost digits, or 1 / det overflows. The limit
+ * concerns the range of numbers, not the rank, and is absolute: blocks of size 1e-93 are rejected. A singular matrix
+ * is detected by the residual of the solve. */
 static const double determinant_least = 1e-280;
 
 static inline bool invert3(const double* a, double* b) {
@@ -75,7 +75,7 @@ static bool invert_general(saltusi_block_lu* lu, int d, const double* a, double*
   return true;
 }
 
-/* Rows of the largest units with loops of their own: bodies. */
+/* Rows of the largest blocks with specialised loops: bodies. */
 enum { WIDE = 6 };
 
 /* The inverse of a block of bodies, after Gauss and Jordan with pivots by columns. False when it is singular. */
@@ -119,7 +119,7 @@ static bool invert_wide(const double* a, double* b) {
   return true;
 }
 
-/* C -= A B with A [m x k], B [k x n]; constant sizes where inlined so. */
+/* C -= A B with A [m x k], B [k x n]; sizes are constants where inlined. */
 static inline void subtract_product(const int m, const int k, const int n, const double* restrict A,
                                     const double* restrict B, double* restrict C) {
   for (int a = 0; a < m; a++) {
@@ -322,7 +322,7 @@ static inline void substitute_uniform(const saltusi_block_lu* lu, const int d, c
   }
 }
 
-/* Positions `at`, ascending, that the others do not meet; NULL: all. */
+/* Substitution for the positions `at`, ascending, which are decoupled from the others; NULL: all. */
 static void substitute_general(const saltusi_block_lu* lu, int count, const int* at,
                                const double* b, double* x) {
   size_t square = (size_t)lu->unit_max * (size_t)lu->unit_max;
@@ -416,12 +416,12 @@ void saltusi_block_lu_times(const saltusi_block_lu* lu, const double* values, co
   }
 }
 
-/* Relative residuals that end refinement, 45 eps, and that call for pivoting: seven digits are lost then. Refinement
- * also ends where a step keeps `hardly` of it. The last two are chosen. */
+/* Relative residual that ends refinement (45 eps), and the one that requires pivoting (seven digits lost). Refinement
+ * also ends if a step reduces the residual by a factor above `hardly`. The last two are empirical. */
 static const double fine = 1e-14;
 static const double coarse = 1e-9;
 static const double hardly = 0.9;
-/* After so many failures without pivoting it is not tried first any more. */
+/* After this many failures, factorisation without pivoting is no longer tried first. */
 enum { STALL_LIMIT = 2, REFINEMENTS = 3 };
 
 bool saltusi_block_lu_factor(saltusi_block_lu* lu) {
@@ -446,7 +446,7 @@ static double find_rest(const saltusi_block_lu* lu, const double* b, const doubl
   return sqrt(saltusi_long_dot(lu->rows, lu->rest, lu->rest));
 }
 
-/* x and the norm of its residual, with iterative refinement while that decreases. */
+/* Solves for x with iterative refinement while the residual decreases; returns its norm. */
 static double solve_refined(const saltusi_block_lu* lu, double size, const double* b, double* x) {
   substitute(lu, b, x);
   double left = find_rest(lu, b, x);
@@ -480,8 +480,8 @@ double saltusi_block_lu_solve(saltusi_block_lu* lu, const double* b, double* x) 
   return left / size;
 }
 
-/* For a symmetric positive definite matrix the product of a diagonal entry and that of its inverted pivot
- * is at least 1, whatever the units, and grows to infinity as the matrix becomes singular. */
+/* For a symmetric positive definite matrix, a diagonal entry times that of the inverted pivot is at least 1 in any
+ * units; it tends to infinity as the matrix becomes singular. */
 static bool pivots_above(const saltusi_block_lu* lu, double tiny) {
   for (int i = 0; i < lu->units; i++) {
     int unit = lu->order[i];

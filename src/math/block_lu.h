@@ -16,11 +16,11 @@
 
 #include <stdbool.h>
 
-/* Rows of blocks: units of `offset` rows, and the units that each one meets, ascending. */
+/* Sparsity pattern by block rows: first row of each unit, and its coupled units, ascending. */
 typedef struct saltusi_block_pattern {
   int units, rows, blocks;
-  int uniform;  /* 2, 3 or 6: every unit has so many rows, blocks one after the other; else 0 */
-  int unit_max; /* rows of the largest unit */
+  int uniform;       /* 2, 3 or 6: rows of every unit, blocks contiguous; else 0 */
+  int unit_max;      /* rows of the largest unit */
   const int* offset; /* [units + 1] */
   const int* start;  /* [units + 1] */
   const int* unit;   /* [blocks] */
@@ -33,7 +33,7 @@ typedef struct saltusi_pivoted_lu {
   int* lower_step;     /* earlier steps of each row */
   int* upper_column;
   double* lower;
-  double* upper;    /* rows divided by their pivot, which is left out */
+  double* upper;    /* rows divided by their pivot, without the pivot */
   double* pivot;    /* [rows] */
   int* column_at;   /* [rows] pivot column of each step */
   int* step_of;     /* [rows] step of each pivot column, -1: not yet */
@@ -52,7 +52,7 @@ typedef struct saltusi_block_lu {
   /* the matrix: pattern of W united with its transpose, and the diagonal */
   int* start;     /* [units + 1] */
   int* unit;      /* [start[units]] ascending within a row */
-  int* source;    /* [start[units]] block of W, -1: not there */
+  int* source;    /* [start[units]] block of W; -1: none */
   int* diagonal;  /* [units] */
   size_t* place;  /* [start[units] + 1] */
   double* values; /* [place[start[units]]] filled by the caller before each factorisation */
@@ -102,7 +102,7 @@ typedef struct saltusi_block_lu {
 void saltusi_block_lu_layout(saltusi_block_lu* lu, int units, int rows, int unit_max,
                              saltus_arena* arena);
 
-/* The order and the size of the factors; fills cost and allocates for the graph only. */
+/* Computes the order and the size of the factors, and `cost`; allocates memory for the graph only. */
 saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
                                        const saltus_allocator* memory);
 
@@ -116,28 +116,28 @@ bool saltusi_block_lu_factor(saltusi_block_lu* lu);
 /* A x = b; returns |b - A x| / |b|. */
 double saltusi_block_lu_solve(saltusi_block_lu* lu, const double* b, double* x);
 
-/* For a matrix that many right-hand sides are solved with. Memory for one pattern, which is analysed while
- * counting too (in memory of the C library) and for good when there is an arena. */
+/* For one matrix and many right-hand sides. Memory for one pattern, which is analysed in the counting pass as well
+ * (with temporary memory of the C library). */
 saltus_status saltusi_block_lu_plan(saltusi_block_lu* lu, const saltusi_block_pattern* pattern,
                                     saltus_arena* arena);
-/* Factors, tries the factors on one right-hand side and pivots when they are not accurate. False when the
- * matrix is singular: a pivot is below `tiny` times its diagonal entry, or nothing solves the trial.
- * trial: [2 rows] scratch. */
+/* Factors the matrix, verifies the factors on one right-hand side and pivots if they are inaccurate. False for a
+ * singular matrix: a pivot is below `tiny` times its diagonal entry, or the verification fails. trial: [2 rows]
+ * scratch. */
 bool saltusi_block_lu_prepare(saltusi_block_lu* lu, double tiny, double* trial);
 /* x <- A^-1 x */
 void saltusi_block_lu_apply(const saltusi_block_lu* lu, double* x);
-/* Positions of one component of the graph can be solved for alone. */
+/* Whether the components of the graph can be solved separately. */
 static inline bool saltusi_block_lu_separable(const saltusi_block_lu* lu) {
   return !lu->use_pivoted && !lu->refined;
 }
-/* The same where separable, for the units at some positions of the order: those of whole components,
- * ascending. The rest of x is not touched. */
+/* The same, if separable, for given positions of the order: whole components, ascending. The rest of x is unchanged.
+ * */
 void saltusi_block_lu_apply_some(const saltusi_block_lu* lu, int count, const int* position,
                                  double* x);
 
-/* The pivoted factors of values; false when singular or when they need more room than there is. */
+/* Pivoted factors of `values`; false if singular or if the capacity is exceeded. */
 bool saltusi_pivoted_lu_factor(saltusi_block_lu* lu);
-/* A pivot is below `tiny` times the largest entry of its row. */
+/* Whether a pivot is below `tiny` times the largest entry of its row. */
 bool saltusi_pivoted_lu_singular(const saltusi_block_lu* lu, double tiny);
 void saltusi_pivoted_lu_substitute(const saltusi_block_lu* lu, const double* b, double* x);
 void saltusi_pivoted_lu_layout(saltusi_pivoted_lu* pivoted, int rows, size_t room,

@@ -5,8 +5,8 @@
  *
  * Order: math/ordering.h.
  * Fill: row i of L holds every unit on the paths of the elimination tree from the neighbours of i
- * before it up to i (Davis, ACM TOMS 31 (2005) 587-591). The first walk counts, the second fills;
- * filling columns in the order of i leaves them sorted, and their transpose too.
+ * before it up to i (Davis, ACM TOMS 31 (2005) 587-591). The first traversal counts, the second stores; storing
+ * columns in the order of i leaves them and their transpose sorted.
  */
 #include "math/block_lu.h"
 
@@ -57,7 +57,7 @@ static void transpose(const saltusi_block_pattern* pattern, int* start, int* uni
   }
 }
 
-/* W, its transpose and the diagonal merged; the transpose waits in the last part of lu->source. */
+/* Merges W, its transpose and the diagonal; the transpose is in the last part of lu->source. */
 static void unite(saltusi_block_lu* lu, const saltusi_block_pattern* pattern) {
   int n = pattern->units;
   int* turned_start = lu->count;
@@ -95,7 +95,7 @@ static void unite(saltusi_block_lu* lu, const saltusi_block_pattern* pattern) {
   lu->start[n] = used;
 }
 
-/* Calls for every entry k < i of row i of L; parent is built on the way. */
+/* Calls a function for every entry k < i of row i of L; computes `parent`. */
 static int walk_row(saltusi_block_lu* lu, int i, int* found) {
   int length = 0;
   int unit = lu->order[i];
@@ -116,7 +116,7 @@ static int walk_row(saltusi_block_lu* lu, int i, int* found) {
 static void count_fill(saltusi_block_lu* lu) {
   int n = lu->units;
   int* found = lu->count;
-  int* upper_rows = lu->lower_start; /* scalar rows below each pivot, borrowed until the end */
+  int* upper_rows = lu->lower_start; /* scalar rows below each pivot; temporary use of this array */
   memset(lu->upper_start, 0, (size_t)(n + 1) * sizeof(int));
   memset(upper_rows, 0, (size_t)(n + 1) * sizeof(int));
   for (int i = 0; i < n; i++) {
@@ -169,8 +169,8 @@ saltus_status saltusi_block_lu_analyse(saltusi_block_lu* lu, const saltusi_block
   return SALTUS_OK;
 }
 
-/* Pivoting fills in more: three times as much, but never more than a full triangle, and not more
- * than a quarter of a gigabyte; a fifth of that where pivoting is the exception, not the rule. */
+/* Capacity for the fill of pivoting: three times that of the block factors, at most a full triangle and a quarter of a
+ * gigabyte; a fifth of that if pivoting is rare. */
 static size_t pivoted_room(const saltusi_block_lu* lu, size_t scalars) {
   const size_t most = lu->planned ? 2000000 : 10000000;
   size_t full = (size_t)lu->rows * ((size_t)lu->rows + 1) / 2;
@@ -201,7 +201,7 @@ static void factor_layout(saltusi_block_lu* lu, size_t values, size_t entries, s
   saltusi_pivoted_lu_layout(&lu->pivoted, lu->rows, pivoted_room(lu, scalars), arena);
 }
 
-/* Second walk: columns of L, that is rows of U, then their transpose. */
+/* Second traversal: columns of L, that is rows of U, then their transpose. */
 static void fill(saltusi_block_lu* lu) {
   int n = lu->units;
   int* found = lu->lower_unit; /* free until the transpose; a row has fewer entries than L */

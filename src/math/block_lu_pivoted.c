@@ -4,11 +4,11 @@
  * block_lu_pivoted.c - scalar sparse LU with column pivoting for the matrices the block factors fail
  * on, after Gilbert & Peierls (SIAM J. Sci. Stat. Comput. 9 (1988) 862-874), by rows:
  *
- *   x = row k of A;  for each earlier step j that x meets, in topological order:  x -= x_j U_j
- *   L_kj = x_j,  pivot: the diagonal when it is not small beside the largest entry, else that one
+ *   x = row k of A;  for each earlier step j in the pattern of x, in topological order:  x -= x_j U_j
+ *   L_kj = x_j,  pivot: the diagonal unless it is small relative to the largest entry, else the largest
  *   U_k = x / pivot over the columns without a step yet
  *
- * The room for the factors is limited; a matrix that fills in more counts as singular.
+ * The capacity of the factors is limited; a matrix with more fill counts as singular.
  */
 #include "math/block_lu.h"
 
@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The diagonal is kept as pivot down to this part of the largest entry: less fill, and entries grow by
- * up to a hundred in a step, which refinement takes back (thresholds between 0.1 and 0.01 are usual: Duff, Erisman &
+/* The diagonal is the pivot down to this fraction of the largest entry. This reduces fill; entries grow by up to a
+ * factor of 100 in a step, which refinement corrects (thresholds between 0.1 and 0.01 are usual: Duff, Erisman &
  * Reid, Direct Methods for Sparse Matrices (2017), chapter 5). */
 static const double diagonal_threshold = 0.01;
 
@@ -41,7 +41,7 @@ void saltusi_pivoted_lu_layout(saltusi_pivoted_lu* pivoted, int rows, size_t roo
   pivoted->room = room;
 }
 
-/* Depth first from a column; finished columns are put before `top` in `reached`. */
+/* Depth-first search from a column; finished columns are stored before `top` in `reached`. */
 static int visit(saltusi_pivoted_lu* p, int column, int row, int top) {
   int depth = 0;
   p->stack[0] = column;
@@ -70,7 +70,7 @@ static int visit(saltusi_pivoted_lu* p, int column, int row, int top) {
   return top;
 }
 
-/* Scatters row `local` of a unit into dense; reached[top..] are the columns met, in order. */
+/* Scatters row `local` of a unit into dense; reached[top..] are its columns, in topological order. */
 static int scatter(saltusi_block_lu* lu, int unit, int local, int row) {
   saltusi_pivoted_lu* p = &lu->pivoted;
   int top = lu->rows;
@@ -94,7 +94,7 @@ static int scatter(saltusi_block_lu* lu, int unit, int local, int row) {
   return top;
 }
 
-/* Takes the earlier steps out of the row and stores its part of L; false when there is no room. */
+/* Eliminates earlier steps from the row and stores its part of L; false if the capacity is exceeded. */
 static bool eliminate(saltusi_block_lu* lu, int row, int top) {
   saltusi_pivoted_lu* p = &lu->pivoted;
   size_t used = p->lower_start[row];
@@ -118,7 +118,7 @@ static bool eliminate(saltusi_block_lu* lu, int row, int top) {
   return true;
 }
 
-/* Chooses the pivot and stores the row of U; false when there is none or no room. */
+/* Selects the pivot and stores the row of U; false without a pivot or if the capacity is exceeded. */
 static bool choose_pivot(saltusi_block_lu* lu, int row, int diagonal, int top) {
   saltusi_pivoted_lu* p = &lu->pivoted;
   int best = -1;

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Householder's reflection I - 2 w w^T / w^T w that takes x [m] to a multiple of its first unit vector; 0: nothing to do. */
+/* Householder's reflection I - 2 w w^T / w^T w that takes x [m] to a multiple of its first unit vector; 0: the
+ * identity. */
 static double reflector(int m, const double* x, double* w) {
   double length = 0.0;
   for (int i = 0; i < m; i++) {
@@ -28,7 +29,7 @@ static double reflector(int m, const double* x, double* w) {
   return square > 0.0 ? 2.0 / square : 0.0;
 }
 
-/* Rows k .. k + m - 1 of A from the left, columns from `from` on. */
+/* Applies it from the left to rows k .. k + m - 1 of A, columns from `from` on. */
 static void from_left(double* A, int n, int k, int m, int from, const double* w, double beta) {
   for (int j = from; j < n; j++) {
     double sum = 0.0;
@@ -41,7 +42,7 @@ static void from_left(double* A, int n, int k, int m, int from, const double* w,
   }
 }
 
-/* Columns k .. k + m - 1 from the right, rows up to `to`. */
+/* Applies it from the right to columns k .. k + m - 1, rows up to `to`. */
 static void from_right(double* A, int n, int k, int m, int to, const double* w, double beta) {
   for (int i = 0; i <= to; i++) {
     double sum = 0.0;

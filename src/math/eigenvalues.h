@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* Of A [n x n], row major, which is overwritten: Hessenberg form, then QR steps with Francis' double shift (Golub and Van Loan,
+/* Eigenvalues of A [n x n], row major, which is overwritten: Hessenberg form, then QR steps with Francis' double shift
+ * (Golub and Van Loan,
  * Matrix Computations, 7.5). Largest first. False: it did not converge. */
 bool saltusi_eigenvalues(double* A, int n, double* re, double* im);
 

@@ -15,13 +15,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* A pivot of a joint that is smaller than this part of its W is not used: the joint closes a loop then.
- * The far part of a straight chain of n links that hinges hold against bending has 4 n^3 times the inertia of one:
- * 1300 links are below. */
+/* A joint whose pivot is smaller than this fraction of its W is treated as closing a loop. A straight chain of n
+ * hinged links has 4 n^3 times the inertia of one link: chains of up to 1300 links are above the limit. */
 static const double weak = 1e-10;
 
-/* The call, with constants `m` and `n` for the sizes of bodies, hinges, balls and rods, in space and in the plane, which leaves inlined
- * functions without loops; else the other one. */
+/* Calls the kernel with constant m and n for the sizes of bodies, hinges, balls and rods, so that inlined loops are
+ * unrolled; else the general kernel. */
 #define BY_SIZES(rows, columns, call, other)                                                       \
   switch (16 * (rows) + (columns)) {                                                               \
     SIZES(6, 5, call)                                                                              \
@@ -49,7 +48,7 @@ static const double weak = 1e-10;
     break;                                                                                         \
   }
 
-/* Sums of so many columns stay in registers. */
+/* Number of columns whose sums are kept in registers. */
 enum { TOGETHER = 6 };
 
 /* C -= A B, A [m x k] column by column, B [k x n], rows of C `stride` apart; n is TOGETHER at most. */
@@ -182,7 +181,7 @@ static inline bool invert(const int n, double* restrict A, int* restrict pivot,
       A[k * n + c] = room[c];
     }
   }
-  for (int k = n - 1; k >= 0; k--) { /* exchanged rows are exchanged columns of the inverse */
+  for (int k = n - 1; k >= 0; k--) { /* row exchanges are column exchanges of the inverse */
     for (int i = 0; i < n && pivot[k] != k; i++) {
       double kept = A[i * n + k];
       A[i * n + k] = A[i * n + pivot[k]];
@@ -257,7 +256,7 @@ static bool invert_pivot(saltusi_kkt_factor* s, int k) {
   return true;
 }
 
-/* Everything that position k changes. */
+/* All updates by position k. */
 static void eliminate(saltusi_kkt_factor* s, int k, int loops, int stride) {
   int n = s->size[k];
   const double* D = s->values + s->diagonal[k];
@@ -365,7 +364,7 @@ static void times_block(int size, const double* A, double* x, double* room) {
   BY_SIZES(size, size, multiply_columns(m, A, x), multiply_any_columns(size, A, x, room))
 }
 
-/* Position order forwards, from y as it is. */
+/* Forward substitution in the order of positions, in place. */
 static void forward(const saltusi_kkt_factor* s, int c) {
   for (int k = s->component_at[c]; k < s->loop_at[c]; k++) {
     const double* yk = s->y + s->first[k];
@@ -388,7 +387,7 @@ static void backward(const saltusi_kkt_factor* s, int c) {
   }
 }
 
-/* Removes from x the part along the vectors that were kept, in the metric of the weights. */
+/* Removes from x its component along the stored vectors, in the metric of the weights. */
 static void remove_null(const saltusi_kkt_factor* s, int c, int count, double* x) {
   int begin = s->first[s->component_at[c]];
   int scalars = s->first[s->component_at[c + 1]] - begin;
@@ -441,7 +440,7 @@ static bool find_null(saltusi_kkt_factor* s, int c) {
 static saltusi_kkt_factor_outcome factor_component(saltusi_kkt_factor* s, int c) {
   int loops = s->loop_at[c];
   int stride = saltusi_kkt_factor_loop_rows(s, c);
-  if (!s->open[s->component_at[c + 1] - 1]) { /* all paths end there: nothing is open */
+  if (!s->open[s->component_at[c + 1] - 1]) { /* all paths end there, so no position is open */
     return SALTUSI_SADDLE_FACTORED;
   }
   for (int k = s->component_at[c]; k < loops; k++) {

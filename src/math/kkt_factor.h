@@ -7,9 +7,9 @@
  *       [ H^T  0 ]        G, H: joints, blocks of a joint and each of its bodies
  *
  * in an order in which trees of bodies have no fill, so that n bodies cost O(n) (Baraff, Linear-time
- * dynamics using Lagrange multipliers, SIGGRAPH 1996). Every joint that can is eliminated right after a
- * body of its own, where its pivot -H^T A^-1 G is regular; the pairs of body and joint are ordered by
- * minimum degree. Joints that close loops have no body of their own: they come last, as one dense matrix
+ * dynamics using Lagrange multipliers, SIGGRAPH 1996). A joint is eliminated right after a body assigned to it, if its
+ * pivot -H^T A^-1 G is regular; the pairs of body and joint are ordered by
+ * minimum degree. Joints that close loops have no assigned body: they come last, as one dense matrix
  * for each component, which reveals the rank (rank_revealing.h). There
  *
  *   n with G n = 0       linearly dependent rows, one null-space vector for each redundant row
@@ -22,26 +22,26 @@
 #include "base/buffer.h"
 #include "math/rank_revealing.h"
 
-/* Which bodies and joints there are. Rows of a joint share their columns. */
+/* Pattern of bodies and joints. Rows of a joint share their columns. */
 typedef struct saltusi_kkt_factor_shape {
   int bodies, joints;
   const int* body_start; /* [bodies + 1] */
   const int* velocity;   /* [body_start[bodies]] velocities of each body */
   const int* body_of;    /* by velocity */
-  const int* local;      /* by velocity: its place in the body */
+  const int* local;      /* by velocity: its index in the body */
   int pairs;
   const int* pair;   /* [2 pairs] bodies that A couples, each pair once */
   const int* row;    /* [joints] first row */
   const int* rows;   /* [joints] how many */
-  const int* at;     /* [joints + 1] columns of a joint: where they start */
+  const int* at;     /* [joints + 1] first column of each joint */
   const int* column; /* [at[joints]] velocities, at least one for each joint */
 } saltusi_kkt_factor_shape;
 
-/* Nodes are bodies and joints; a position is a place in the order of elimination. */
+/* Nodes are bodies and joints; a position is an index in the order of elimination. */
 typedef struct saltusi_kkt_factor {
   saltusi_buffer memory;
-  size_t wanted; /* bytes that the last plan lacked; 0: it had enough */
-  int heavy;     /* component that had too many loops in the last plan */
+  size_t wanted; /* missing bytes of the last plan; 0: sufficient */
+  int heavy;     /* component with too many loops in the last plan */
   bool planned;
   bool repeat; /* joints were demoted since the plan */
 
@@ -55,21 +55,21 @@ typedef struct saltusi_kkt_factor {
   int* index;        /* [scalars] velocity, or -1 - row */
   int* component_at; /* [components + 1] first position */
   int* loop_at;      /* [components] first position of a joint that closes a loop */
-  int* later_start;  /* [nodes + 1] by position: later nodes that it meets */
+  int* later_start;  /* [nodes + 1] by position: later nodes that it couples to */
   int* later;
-  int* upper;        /* places of their blocks in values: U, row of the earlier one, */
+  int* upper;        /* indices of their blocks in values: U, row of the earlier one, */
   int* lower;        /* and L, row of the later one */
-  int* diagonal;     /* [nodes] by position; of loops: none */
-  int* dense;        /* [components] place of the matrix of loops */
-  size_t* target_at; /* [nodes + 1] by position: places that it changes, */
+  int* diagonal;     /* [nodes] by position; none for loops */
+  int* dense;        /* [components] index of the matrix of loops */
+  size_t* target_at; /* [nodes + 1] by position: indices that it updates, */
   int* target;       /* for each two of its later nodes */
-  int* G_place;      /* [columns] of each joint and column, entry by entry: places in values */
+  int* G_place;      /* [columns] indices in values of each joint and column, entry by entry */
   int* H_place;
-  int* H_step;     /* [columns] between rows; of G it is 1 */
+  int* H_step;     /* [columns] stride between rows in values; that of G is 1 */
   int* pair_place; /* [2 pairs] of A_ij and A_ji */
   size_t entries;
   double* values; /* [entries] K, then its factors */
-  double* weight; /* [scalars] of rows: size of W_ii, by the caller between load and factor */
+  double* weight; /* [scalars] for rows: size of W_ii, set by the caller between load and factor */
   double* y;      /* [scalars] */
   double* part;   /* [widest^2] */
   double* spare;  /* [2 scalars] */
@@ -82,8 +82,8 @@ typedef struct saltusi_kkt_factor {
   int* joint_row;
   int* joint_rows;
   int* columns;  /* copy of the planned pattern, for comparison */
-  bool* demoted; /* [joints] treated as closing a loop: its own pivot is singular */
-  bool* open;    /* [nodes] by position: written and factored next */
+  bool* demoted; /* [joints] treated as closing a loop, since its pivot is singular */
+  bool* open;    /* [nodes] by position: to be written and factored */
   size_t used;   /* bytes of the plan */
 
   saltusi_rank_revealing* loops; /* [components] */
@@ -92,24 +92,24 @@ typedef struct saltusi_kkt_factor {
   size_t null_used;              /* bytes */
 } saltusi_kkt_factor;
 
-/* Bytes that suffice for trees of so many bodies, joints and rows. */
+/* Sufficient bytes for trees with these numbers of bodies, joints and rows. */
 size_t saltusi_kkt_factor_bytes(int bodies, int joints, int rows, int columns);
 
 /* Symbolic factorisation, unless the pattern is that of the last plan. False when memory is short: then
  * `wanted` is the required amount; or when the loops of a component, `heavy`, have more rows than
- * loops_most. After SALTUSI_SADDLE_AGAIN it is a plan without the joints that were demoted. */
+ * loops_most. After SALTUSI_SADDLE_AGAIN the plan treats demoted joints as loops. */
 bool saltusi_kkt_factor_plan(saltusi_kkt_factor* s, const saltusi_kkt_factor_shape* shape,
                              int loops_most);
 
-/* Every position open or closed. */
+/* Sets every position open or closed. */
 void saltusi_kkt_factor_open(saltusi_kkt_factor* s, bool open);
 
-/* Opens all that depends on positions that are open, and returns their share of all scalars. Where there are loops a
- * component is open as a whole. */
+/* Opens all positions that depend on open ones, and returns their fraction of all scalars. A component with loops is
+ * opened as a whole. */
 double saltusi_kkt_factor_open_later(saltusi_kkt_factor* s);
 
-/* All values of open positions zero. The caller then writes A, through `diagonal` and `pair_place`, G, H and weight:
- * each block where the earlier of its two positions is open. */
+/* Sets the values of open positions to zero. The caller then writes A (through `diagonal` and `pair_place`), G, H and
+ * weight: each block whose earlier position is open. */
 void saltusi_kkt_factor_clear(saltusi_kkt_factor* s);
 
 typedef enum saltusi_kkt_factor_outcome {
@@ -119,7 +119,7 @@ typedef enum saltusi_kkt_factor_outcome {
   SALTUSI_SADDLE_BROKEN /* A is singular, or something is not finite */
 } saltusi_kkt_factor_outcome;
 
-/* Open positions, those that are closed as they were factored last. */
+/* Factors open positions; closed ones keep their last factors. */
 saltusi_kkt_factor_outcome saltusi_kkt_factor_compute(saltusi_kkt_factor* s);
 
 /* K [x; y] = [f; g] for one component: f and x by velocity, g and y by row; NULL: zero, and not requested.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * kkt_factor_plan.c - order, fill and places of kkt_factor.h.
+ * kkt_factor_plan.c - order, fill and indices of kkt_factor.h.
  *
- * A walk over bodies, from the ground where joints hold them to it, gives every joint the body that it
- * leads to; a joint that leads to none closes a loop. Bodies, each with its joint, and loops are ordered
- * by minimum degree, loops last. Fill: later nodes of k are those whose paths in the elimination tree pass
- * k (Davis, ACM TOMS 31 (2005) 587-591), as in block_lu_analysis.c; loops end all paths.
+ * A traversal of the bodies from the ground assigns to every joint the body that it leads to; a joint without one
+ * closes a loop. Bodies, each with its joint, and loops are ordered
+ * by minimum degree, loops last. Fill: later nodes of k are those whose paths in the elimination tree contain k
+ * (Davis, ACM TOMS 31 (2005) 587-591), as in block_lu_analysis.c; loops end all paths.
  */
 #include "math/kkt_factor.h"
 
@@ -118,7 +118,7 @@ static void fill_layout(saltusi_kkt_factor* s, size_t later, size_t targets, siz
 }
 
 size_t saltusi_kkt_factor_bytes(int bodies, int joints, int rows, int columns) {
-  /* A tree: each joint meets two bodies, every block is there twice, and half as much again. */
+  /* Estimate for a tree: each joint connects two bodies, every block is stored twice, plus half. */
   size_t nodes = (size_t)bodies + (size_t)joints;
   size_t each = rows > 0 && joints > 0 ? (size_t)(rows / joints + 1) : 1;
   size_t values = 3 * (size_t)columns * each + 8 * ((size_t)columns + (size_t)rows * each);
@@ -170,7 +170,7 @@ static void find_meetings(sketch* k) {
   }
 }
 
-/* The body that a joint leads to: not reached yet, and wide enough for its rows. */
+/* The body that a joint leads to: not yet reached, with enough velocities for its rows. */
 static int leads_to(const sketch* k, int j) {
   int node = k->shape->bodies + j;
   for (int e = k->meet_start[node]; e < k->meet_start[node + 1]; e++) {
@@ -182,7 +182,7 @@ static int leads_to(const sketch* k, int j) {
   return -1;
 }
 
-/* Joint j is taken: with the body that it leads to, or as closing a loop. */
+/* Assigns joint j to the body that it leads to, or as closing a loop. */
 static void take(sketch* k, const bool* demoted, int j, int* used) {
   int b = demoted[j] ? -1 : leads_to(k, j);
   k->mark[k->shape->bodies + j] = 1;
@@ -254,7 +254,7 @@ static int find_components(sketch* k) {
   return count;
 }
 
-/* Whom a node belongs to in the graph that is ordered: a body with its joint is one. */
+/* Vertex of a node in the ordered graph: a body and its joint are one vertex. */
 static int vertex_of(const sketch* k, int node) {
   int bodies = k->shape->bodies;
   int owner = node >= bodies ? k->owner[node - bodies] : node;
@@ -324,7 +324,7 @@ static void place_nodes(saltusi_kkt_factor* s, sketch* k) {
   s->scalars = s->first[s->nodes];
 }
 
-/* Earlier nodes that position i becomes later to, into found; the elimination tree grows on the way. */
+/* Earlier nodes whose lists contain position i, into `found`; extends the elimination tree. */
 static int walk(const saltusi_kkt_factor* s, sketch* k, int i, int loops, int* found) {
   int node = s->node[i];
   int length = 0;
@@ -345,7 +345,7 @@ typedef struct fill_size {
   size_t later, targets, values;
 } fill_size;
 
-/* Walks over all rows; with `later` the lists are written too. */
+/* Traverses all rows; writes the lists if `later` is given. */
 static void walk_all(saltusi_kkt_factor* s, sketch* k, bool write) {
   for (int i = 0; i < s->nodes; i++) {
     k->mark[i] = -1;
@@ -389,7 +389,7 @@ static fill_size count_fill(saltusi_kkt_factor* s, sketch* k) {
   return size;
 }
 
-/* Values of the blocks off the diagonal: the same walk, with sizes. */
+/* Number of values of off-diagonal blocks, by the same traversal. */
 static size_t count_blocks(const saltusi_kkt_factor* s, sketch* k) {
   size_t values = 0;
   for (int i = 0; i < s->nodes; i++) {
@@ -406,7 +406,7 @@ static size_t count_blocks(const saltusi_kkt_factor* s, sketch* k) {
   return values;
 }
 
-/* Places of all blocks, each position's together. */
+/* Indices of all blocks, contiguous for each position. */
 static void place_blocks(saltusi_kkt_factor* s) {
   int used = 0;
   for (int c = 0; c < s->components; c++) {
@@ -428,7 +428,7 @@ static void place_blocks(saltusi_kkt_factor* s) {
   s->entries = (size_t)used;
 }
 
-/* Place of the block in row i and column j of component c; slot: entries of the earlier one's list. */
+/* Index of the block in row i and column j of component c; slot: entry in the list of the earlier one. */
 static int place_of(const saltusi_kkt_factor* s, int c, const int* slot, int i, int j) {
   int loops = s->loop_at[c];
   if (i >= loops && j >= loops) {
@@ -478,7 +478,7 @@ static int entry_of(const saltusi_kkt_factor* s, int a, int b) {
   return low;
 }
 
-/* Where the caller writes rows and A. */
+/* Indices at which the caller writes rows and A. */
 static void place_input(saltusi_kkt_factor* s, const saltusi_kkt_factor_shape* shape) {
   for (int j = 0; j < shape->joints; j++) {
     int own = s->position[shape->bodies + j];
@@ -515,7 +515,7 @@ static bool same(const int* a, const int* b, int count) {
   return count == 0 || memcmp(a, b, (size_t)count * sizeof(int)) == 0;
 }
 
-/* Whether the present plan is one for this shape, with its demoted joints. */
+/* Whether the present plan is valid for this shape and its demoted joints. */
 static bool is_known(const saltusi_kkt_factor* s, const saltusi_kkt_factor_shape* shape) {
   int joints = shape->joints;
   return s->planned && s->bodies == shape->bodies && s->joints == joints &&
@@ -596,7 +596,7 @@ static bool make_plan(saltusi_kkt_factor* s, const saltusi_kkt_factor_shape* sha
   counting.used = begin;
   fill_layout(s, size.later, size.targets, size.values, &counting);
   if (size.values > INT_MAX || size.later > INT_MAX) {
-    s->heavy = 0; /* places are int: one component has to go */
+    s->heavy = 0; /* indices are int: one component has to be excluded */
     return false;
   }
   if (lacks(s, counting.used) > 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * matrix.c - LU with partial pivoting (Golub & Van Loan, Matrix Computations, algorithm 3.4.1), for
- * matrices so small that a call into LAPACK costs more than the work.
+ * matrix.c - LU with partial pivoting (Golub & Van Loan, Matrix Computations, algorithm 3.4.1), for matrices so small
+ * that the call overhead of LAPACK dominates.
  */
 #include "math/matrix.h"
 
@@ -26,8 +26,8 @@ static void swap_rows(int n, double* A, int a, int b) {
   }
 }
 
-/* Largest entry of column k of the partly factored matrix: rows above hold U, so this stands for
- * the size of the column in A without a copy of it. */
+/* Largest entry of column k of the partly factored matrix: rows above hold U, so it estimates the size of the column
+ * of A without a copy. */
 static double column_size(int n, const double* A, int k) {
   double largest = 0.0;
   for (int i = 0; i < n; i++) {
@@ -76,7 +76,7 @@ static inline bool lu_factor(const int n, double* A, int* pivot, double tiny) {
   return true;
 }
 
-enum { BODY = 6 }; /* velocities of a body in space: most blocks of many */
+enum { BODY = 6 }; /* velocities of a body in space, the most common block size */
 
 bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
   assert(n >= 0);
@@ -113,7 +113,7 @@ static void swap(double* a, double* b) {
   *b = kept;
 }
 
-/* Place of the largest entry of the trailing block; false when one is not finite. */
+/* Indices of the largest entry of the trailing block; false if one is not finite. */
 static bool largest_entry(int n, const double* A, int k, int* row, int* column, double* size) {
   *row = k;
   *column = k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * matrix.h - small dense kernels: row major, sums in index order so that the bits never change.
+ * matrix.h - small dense kernels: row major, sums in index order, so that results are bitwise reproducible.
  */
 #ifndef SALTUSI_MATRIX_H
 #define SALTUSI_MATRIX_H
@@ -18,8 +18,8 @@ static inline double saltusi_dot(int n, const double* a, const double* b) {
   return sum;
 }
 
-/* The same for long vectors: four sums side by side, so that the next product need not wait for the
- * last sum. The order is fixed, and with it the bits. */
+/* The same for long vectors: four partial sums, which removes the dependency between consecutive products. The order
+ * is fixed, so results are bitwise reproducible. */
 static inline double saltusi_long_dot(int n, const double* a, const double* b) {
   double sum[4] = {0.0};
   int i = 0;
@@ -41,7 +41,7 @@ static inline void saltusi_add_scaled(int n, double s, const double* x, double* 
   }
 }
 
-/* z = a x + b y; z is neither of them, so that short vectors need no look at where they are. */
+/* z = a x + b y; z differs from both, so short vectors need no aliasing checks. */
 static inline void saltusi_mean(int n, double a, const double* x, double b, const double* y,
                                 double* restrict z) {
   for (int i = 0; i < n; i++) {
@@ -49,12 +49,12 @@ static inline void saltusi_mean(int n, double a, const double* x, double b, cons
   }
 }
 
-/* The larger of two; NaN when one of them is. */
+/* The larger of two; NaN if one is NaN. */
 static inline double saltusi_larger(double a, double b) {
   return b > a || b != b ? b : a;
 }
 
-/* NaN when one of them is. */
+/* NaN if one is NaN. */
 static inline double saltusi_max_abs(int n, const double* x) {
   double largest = 0.0;
   for (int i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ static inline double saltusi_max_abs(int n, const double* x) {
   return largest;
 }
 
-/* The same for long vectors, four side by side. */
+/* The same for long vectors, four partial results. */
 static inline double saltusi_long_max_abs(int n, const double* x) {
   double most[4] = {0.0}, zero[4] = {0.0}; /* 0 x is NaN if x is not finite */
   int i = 0;

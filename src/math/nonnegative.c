@@ -14,7 +14,7 @@
 
 enum { WIDTH = SALTUSI_NONNEGATIVE_WIDTH };
 
-/* Part of a vector that is rounding. */
+/* Fraction of a vector that counts as rounding. */
 static const double rounding = 1e-12;
 
 /* The columns in use. */
@@ -61,7 +61,8 @@ static void solve(const nonnegative_basis* b, const double* target, double* a) {
   }
 }
 
-/* Takes columns out of the basis whose factor would be negative, going from `a` towards the solution as far as it goes. */
+/* Moves from `a` towards the solution up to the first zero factor, and removes that column from the basis; repeats
+ * until no factor is negative. */
 static void retreat(nonnegative_basis* b, const double* target, double* a) {
   for (int tries = 0; tries < WIDTH; tries++) {
     double to[WIDTH], way = 1.0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * nonnegative.h - a vector as a sum of others with factors that are not negative, as nearly as can be.
+ * nonnegative.h - nonnegative least squares: approximation of a vector by others with nonnegative factors.
  */
 #ifndef SALTUSI_NONNEGATIVE_H
 #define SALTUSI_NONNEGATIVE_H
@@ -12,7 +12,7 @@
 enum { SALTUSI_NONNEGATIVE_WIDTH = 12 };
 
 typedef struct saltusi_nonnegative {
-  int count; /* columns with a factor: linearly independent, so width of them at most */
+  int count; /* columns with a nonzero factor: linearly independent, so at most `width` */
   int column[SALTUSI_NONNEGATIVE_WIDTH];
   double a[SALTUSI_NONNEGATIVE_WIDTH];
   double left; /* norm of the residual */

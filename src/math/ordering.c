@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ordering.c - the pattern as lists that an algorithm may destroy.
+ * ordering.c - the pattern as lists that the algorithm may overwrite.
  */
 #include "math/ordering.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ordering.h - orders of elimination that leave little fill in a factorisation of a symmetric pattern.
+ * ordering.h - fill-reducing orders of elimination of a symmetric pattern.
  */
 #ifndef SALTUSI_ORDERING_H
 #define SALTUSI_ORDERING_H
@@ -12,9 +12,9 @@
 /* Integers of scratch for a pattern of n rows with this many entries. */
 size_t saltusi_ordering_workspace(size_t entries, int n);
 
-/* order[k] is the row that is eliminated as k-th. Rows hold their neighbours, both halves, in any order;
- * the diagonal and repeated entries do not count. Rows with `later` come after all others; NULL: none
- * does. Same input, same order. */
+/* order[k] is the row that is eliminated as k-th. Rows contain their neighbours, both halves, in any order; the
+ * diagonal and repeated entries are ignored. Rows with `later` come after all others; NULL: none. Equal input gives
+ * equal order. */
 void saltusi_ordering(int n, const int* start, const int* column, const bool* later, int* order,
                       int* room);
 
@@ -22,7 +22,7 @@ void saltusi_ordering(int n, const int* start, const int* column, const bool* la
 
 enum { SALTUSI_ORDERING_ARRAYS = 9 };
 
-/* Neighbours of each row, without itself and once each; destroyed by the algorithm. */
+/* Distinct neighbours of each row, without itself; overwritten by the algorithm. */
 typedef struct saltusi_ordering_graph {
   int n;
   int *begin, *length;                 /* [n] of each list */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ordering_amd.c - Amestoy, Davis & Duff, SIAM J. Matrix Anal. Appl. 17 (1996) 886-905, by the libraries
- * AMD and CAMD of SuiteSparse, in memory that is there already.
+ * ordering_amd.c - Amestoy, Davis & Duff, SIAM J. Matrix Anal. Appl. 17 (1996) 886-905, by the libraries AMD and CAMD
+ * of SuiteSparse, in given memory.
  */
 #include "math/ordering.h"
 

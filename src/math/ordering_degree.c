@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * ordering_degree.c - minimum degree on the quotient graph, where there is no AMD.
+ * ordering_degree.c - minimum degree on the quotient graph, for builds without AMD.
  *
  * Rows are variables until they are eliminated and elements afterwards. A variable i has adjacent
  * elements E_i and variables A_i; an element e has the variables L_e that its elimination connected.
@@ -12,7 +12,7 @@
  *   i in L_p:  A_i loses L_p and p,  E_i loses E_p and gains p
  *              degree(i) = |A_i| + |L_p \ i| + sum over the other e in E_i of |L_e \ L_p|, at most
  *              its old one plus |L_p \ i|
- *   e with L_e inside L_p is absorbed too;  i with nothing left but p follows p at once
+ *   e with L_e inside L_p is absorbed too;  i adjacent to p only is eliminated right after p
  *
  * Lists of variables never grow, because p replaces the elements that it absorbs, and |L_p| is at most
  * the freed length; so the lists fit into their initial memory plus one list of n during construction.
@@ -31,7 +31,7 @@ typedef struct quotient {
   int *mark, stamp;            /* [n] variables of L_p; elements whose outside is counted */
   int* outside;                /* [n] |L_e \ L_p| */
   int least;                   /* no variable in the heads has a smaller degree */
-  int left;                    /* variables that are left */
+  int left;                    /* remaining variables */
   int *order, placed;
 } quotient;
 
@@ -161,7 +161,7 @@ static int prune(quotient* s, int p, int i) {
       degree++;
     }
   }
-  /* p goes between elements and variables; at least one entry was left out */
+  /* p is stored between elements and variables; at least one entry was removed */
   assert(kept < g->length[i]);
   list[kept] = list[elements];
   list[elements] = p;
@@ -170,7 +170,7 @@ static int prune(quotient* s, int p, int i) {
   return degree;
 }
 
-/* The neighbours of p after its elimination. Variables that are not due yet have no place in the heads. */
+/* The neighbours of p after its elimination. Variables that come later are not in the lists of degrees. */
 static void update(quotient* s, int p, bool last_group) {
   saltusi_ordering_graph* g = s->g;
   int count = g->length[p];
@@ -183,7 +183,7 @@ static void update(quotient* s, int p, bool last_group) {
       take_out(s, i);
     }
     int degree = prune(s, p, i);
-    if (due && degree == 0) { /* nothing but p: it follows without fill */
+    if (due && degree == 0) { /* adjacent to p only: eliminated next, without fill */
       s->elements[i] = DEAD;
       s->order[s->placed++] = i;
       s->left--;

@@ -121,7 +121,7 @@ bool saltusi_rank_revealing_factor(saltusi_rank_revealing* d, int n, const doubl
   return true;
 }
 
-/* x into the order of the pivots, or back. */
+/* Permutes x into the order of the pivots, or back. */
 static void permute(const saltusi_rank_revealing* d, const int* pivot, bool back, double* x) {
   for (int i = 0; i < d->rank; i++) {
     int k = back ? d->rank - 1 - i : i;
@@ -131,8 +131,7 @@ static void permute(const saltusi_rank_revealing* d, const int* pivot, bool back
 
 bool saltusi_rank_revealing_factor_beside(saltusi_rank_revealing* d, int n, const double* A,
                                           const double* size) {
-  /* pivots so far above nothing that exchanges of columns could not make more of them:
-   * five digits above SALTUSI_DEPENDENT */
+  /* pivots large enough that column exchanges are not needed: five digits above SALTUSI_DEPENDENT */
   const double clear = 1e-4;
   assert(d != NULL && n >= 0);
   d->n = n;
@@ -184,7 +183,7 @@ void saltusi_rank_revealing_null(const saltusi_rank_revealing* d, int k, double*
   }
 }
 
-/* Coefficients of the part of b in the left null space, into its last places; b is permuted. */
+/* Coefficients of the component of b in the left null space, into its last entries; b is permuted. */
 static void left_part(const saltusi_rank_revealing* d, double* b) {
   int r = d->rank;
   for (int c = r; c < d->n; c++) {
@@ -193,7 +192,7 @@ static void left_part(const saltusi_rank_revealing* d, double* b) {
   cholesky_solve(d->n - r, d->gram, d->n - r, b + r);
 }
 
-/* x without its part in the right null space, from x whose last places are zero or meant to be. */
+/* Removes from x its component in the right null space; its last entries are zero or count as zero. */
 static void leave_right(const saltusi_rank_revealing* d, double* x) {
   int n = d->n;
   int r = d->rank;
@@ -272,7 +271,7 @@ void saltusi_rank_revealing_spread(const saltusi_rank_revealing* d, double* x) {
     x[i] /= d->scale[i];
   }
   permute(d, d->pivot + n, false, x);
-  for (int i = 0; i < d->rank; i++) { /* another vector that differs by the null space */
+  for (int i = 0; i < d->rank; i++) { /* differs from x by a null-space vector */
     x[i] -= saltusi_dot(n - d->rank, d->LU + i * n + d->rank, x + d->rank);
   }
   leave_right(d, x);
@@ -282,7 +281,7 @@ void saltusi_rank_revealing_spread(const saltusi_rank_revealing* d, double* x) {
   }
 }
 
-/* Where place k of the pivoted order came from. */
+/* Original index of entry k of the pivoted order. */
 static int origin(const saltusi_rank_revealing* d, const int* pivot, int k) {
   for (int i = d->rank - 1; i >= 0; i--) {
     k = k == i ? pivot[i] : k == pivot[i] ? i : k;

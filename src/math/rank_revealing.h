@@ -20,7 +20,7 @@
 typedef struct saltusi_rank_revealing {
   int n;         /* rows of the last matrix */
   int rank;      /* n: the rows are linearly independent */
-  bool regular;  /* so clearly that rows alone were exchanged, without scales */
+  bool regular;  /* well conditioned: partial pivoting, without scaling */
   double* LU;    /* [n x n] */
   int* pivot;    /* [2 n] rows, then columns */
   double* scale; /* [n] D */
@@ -46,7 +46,7 @@ void saltusi_rank_revealing_null(const saltusi_rank_revealing* d, int k, double*
 /* b <- x. */
 void saltusi_rank_revealing_solve(const saltusi_rank_revealing* d, double* b);
 
-/* b <- its part in the left null space, zero but for contradictions. */
+/* b <- its component in the left null space, nonzero for inconsistent rows. */
 void saltusi_rank_revealing_miss(const saltusi_rank_revealing* d, double* b);
 
 /* x <- x without its part in the right null space. */

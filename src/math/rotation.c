@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * rotation.c - what of rotations is too long for a header.
+ * rotation.c - longer functions of rotation.h.
  */
 #include "math/rotation.h"
 

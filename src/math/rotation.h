@@ -61,8 +61,8 @@ static inline void saltusi_matrix3_product(const double A[9], const double B[9],
   }
 }
 
-/* The rotation of a quaternion, whatever its length: at the stages of a step it is not quite 1, and R' = R [w]x
- * has to hold there too. */
+/* The rotation of a quaternion of any length: at stages of a step it is not exactly 1, and R' = R [w]x has to hold
+ * there as well. */
 static inline void saltusi_quaternion_matrix(const double p[4], double R[9]) {
   const double w = p[0], x = p[1], y = p[2], z = p[3];
   const double twice = 2.0 / (w * w + x * x + y * y + z * z);
@@ -96,11 +96,12 @@ static inline double saltusi_quaternion_length(const double p[4]) {
   return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
 }
 
-/* To length 1; left as it is when its length is zero or not finite. */
+/* Normalises; unchanged if the length is zero or not finite. */
 static inline void saltusi_quaternion_normalise(double p[4]) {
   const double off = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3] - 1.0;
-  double scale = 1.0 - 0.5 * off; /* 1 / sqrt(1 + off), beneath rounding from 3/8 off^2 on */
-  if (!(fabs(off) < 1e-8)) {      /* 3/8 of its square is 4e-17 */
+  double scale =
+      1.0 - 0.5 * off;       /* 1 / sqrt(1 + off); the next term, 3/8 off^2, is below rounding */
+  if (!(fabs(off) < 1e-8)) { /* 3/8 of its square is 4e-17 */
     const double length = saltusi_quaternion_length(p);
     scale = length > 0.0 && length < INFINITY ? 1.0 / length : 1.0;
   }
@@ -113,7 +114,7 @@ static inline void saltusi_quaternion_normalise(double p[4]) {
 static inline void saltusi_quaternion_exp(const double d[3], double out[4]) {
   const double square = 0.25 * saltusi_dot3(d, d); /* of the half angle */
   double part;                                     /* sin(half) / angle */
-  if (square < 0.01) { /* steps of a motion: Taylor's series, the next terms are below 1e-17 */
+  if (square < 0.01) { /* small rotations: Taylor series, the next terms are below 1e-17 */
     part = 0.5 * (1.0 - square * (1.0 / 6.0) *
                             (1.0 - square * (1.0 / 20.0) *
                                        (1.0 - square * (1.0 / 42.0) *
@@ -135,7 +136,7 @@ static inline void saltusi_quaternion_exp(const double d[3], double out[4]) {
   }
 }
 
-/* The vector of the rotation, of length pi at most. */
+/* The rotation vector, of length at most pi. */
 static inline void saltusi_quaternion_log(const double p[4], double d[3]) {
   const double sine = sqrt(p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
   const double sign = p[0] < 0.0 ? -1.0 : 1.0;
@@ -148,7 +149,7 @@ static inline void saltusi_quaternion_log(const double p[4], double d[3]) {
 /* The quaternion of a rotation, by its largest component (Shepperd 1978). */
 void saltusi_matrix_quaternion(const double R[9], double p[4]);
 
-/* R of an orientation as a user writes it; false: numbers that are not finite, an axis or a quaternion of length zero. */
+/* R of an orientation of a definition; false: numbers that are not finite, an axis or a quaternion of length zero. */
 bool saltusi_orientation_matrix(const saltus_orientation* given, double R[9]);
 
 #endif

@@ -56,7 +56,7 @@ static const saltusi_motion_family* find(const char* name, size_t length) {
   return NULL;
 }
 
-/* Decimal digits only; -1 for anything else or more than an int holds. */
+/* Decimal digits only; -1 for other texts and for numbers beyond the range of int. */
 static int read_size(const char* text) {
   int value = 0;
   for (const char* s = text; *s; s++) {
@@ -334,7 +334,7 @@ static void draw(known_motion_pen* p, const saltusi_flight_segment* piece, doubl
   bool straight = piece->t >= p->problem->rest ||
                   !p->problem->family->curved(p->problem, p->coordinate, p->which);
   double length = t_stop - piece->t;
-  /* the margin avoids that rounding drops a point; an additional point does no harm */
+  /* a margin, so that rounding drops no point; an additional point is harmless */
   int spans = straight ? 1 : (int)ceil(length / p->dt * (1.0 - 1e-12));
   spans = spans > 1 ? spans : 1;
   for (int k = 0; k <= spans; k++, p->count++) {

@@ -16,7 +16,7 @@ bool saltusi_entries_workspace(saltusi_matrix_entries* e, size_t count, saltusi_
   return e->row != NULL && e->column != NULL && e->value != NULL;
 }
 
-/* order <- positions sorted by key, equal keys in the order in which they come */
+/* order <- positions sorted by key (stable) */
 static void sort_by(const int* key, int keys, size_t count, const int* from, int* start,
                     int* order) {
   memset(start, 0, ((size_t)keys + 1) * sizeof(int));
@@ -81,8 +81,8 @@ static int by_value(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* Unit columns of block row R, ascending, into list; mark[u] = R + 1 for those found. The diagonal
- * block is always there: solvers start from it. */
+/* Unit columns of block row R, ascending, into list; mark[u] = R + 1 for those found. The diagonal block always
+ * exists, since solvers use it. */
 static int block_columns(const saltus_csr* csr, int size, int R, int* mark, int* list) {
   int count = 1;
   list[0] = R;

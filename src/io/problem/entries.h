@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * entries.h - a matrix as a list of entries in any order, and what can be made of it.
+ * entries.h - a matrix as a list of entries in any order, and conversions to other formats.
  */
 #ifndef SALTUSI_ENTRIES_H
 #define SALTUSI_ENTRIES_H
@@ -28,17 +28,16 @@ static inline void saltusi_entries_add(saltusi_matrix_entries* e, int row, int c
   e->count++;
 }
 
-/* Entries with equal indices are added in the order of the list. All make their arrays in the
- * pool; SALTUS_ERR_MEMORY. Fewer than INT_MAX entries. */
+/* Entries with equal indices are added in the order of the list. Arrays are allocated in the pool; SALTUS_ERR_MEMORY.
+ * There are fewer than INT_MAX entries. */
 saltus_status saltusi_entries_csr(const saltusi_matrix_entries* e, saltusi_pool* pool,
                                   saltus_csr* out);
 
-/* Square, units of `size` rows each; the blocks on the diagonal and those that hold at
- * least one entry. */
+/* Square block matrix, blocks of `size` rows; contains the diagonal blocks and all blocks with an entry. */
 saltus_status saltusi_csr_blocks(const saltus_csr* csr, int size, saltusi_pool* pool,
                                  saltus_block_matrix* out);
 
-/* Dense when at least a quarter of the entries is there, else sparse. */
+/* Dense if at least a quarter of the entries is given, else sparse. */
 saltus_status saltusi_csr_lcp(const saltus_csr* csr, saltusi_pool* pool, saltus_lcp* out);
 
 #endif

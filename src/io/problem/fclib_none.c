@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * In place of the FCLIB files when the library is built without HDF5.
+ * Replacement of the FCLIB sources in builds without HDF5.
  */
 #include "base/log.h"
 #include "io/problem/formats.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * fclib_read.c - FCLIB problems (Acary et al., INRIA report 0444, 2014). One of the groups fclib_local
- * and fclib_global is there; a matrix is a group with m, n, nz, nzmax, p, i, x, where nz gives the storage:
+ * fclib_read.c - FCLIB problems (Acary et al., INRIA report 0444, 2014). The file has one of the groups fclib_local
+ * and fclib_global; a matrix is a group with m, n, nz, nzmax, p, i, x, where nz gives the storage:
  *
  *   nz >= 0   entries: row i, column p      nz = -1   columns: p [n + 1]      nz = -2   rows: p [m + 1]
  *
@@ -74,7 +74,7 @@ static const char* fault_of(hid_t dataset, H5T_class_t wanted, size_t* count) {
   return NULL;
 }
 
-/* All items of a dataset in the pool; *count is how many. */
+/* All items of a dataset, in the pool; *count is their number. */
 static saltus_status read_items(const fclib_reader* in, const char* place, bool whole,
                                 saltusi_pool* pool, size_t* count, void** out) {
   if (!exists(in, place)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * formats.h - what the readers and writers of problem files share.
+ * formats.h - shared declarations of the readers and writers of problem files.
  */
 #ifndef SALTUSI_FORMATS_H
 #define SALTUSI_FORMATS_H
@@ -10,7 +10,7 @@
 #include "io/problem/entries.h"
 #include "saltus/problem_file.h"
 
-/* A problem with the memory that it lies in. */
+/* A problem with its memory. */
 typedef struct saltusi_contact_problem {
   saltus_problem_file file; /* first: the caller's pointer is this one */
   saltusi_pool pool;
@@ -29,7 +29,7 @@ saltus_status saltusi_fclib_write_global(const char* path,
                                          const saltus_global_friction_problem* problem,
                                          saltus_log log);
 
-/* The friction views from matrices and vectors, which have to lie in into->pool. */
+/* Friction views of matrices and vectors, which have to be in into->pool. */
 saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into, int dimension,
                                                    const saltus_csr* W);
 

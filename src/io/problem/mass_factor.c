@@ -8,8 +8,8 @@
  *   otherwise                           P M Q = L U
  *
  * A body is a component of the graph of M, that is a tree of the elimination forest. A Cholesky solve
- * visits only the trees that the right-hand side touches, so the cost of W grows with its blocks. All
- * of such a tree is solved for: M^-1 b fills the component even where b does not reach in L.
+ * visits only the trees that the right-hand side touches, so the cost of W grows with its blocks. The whole tree is
+ * solved, since M^-1 b is full in the component.
  */
 #include "io/problem/mass_factor.h"
 
@@ -25,7 +25,7 @@
 enum { ORDER_CHOLESKY = 1, ORDER_LU = 2 };
 
 static bool is_symmetric(const saltus_csr* M) {
-  /* walks the matrix and its transpose side by side: entry (i, j) is met in the order of j */
+  /* traverses the matrix and its transpose in parallel: entries (i, j) come in the order of j */
   bool same = true;
   int* at = malloc(((size_t)M->rows + 1) * sizeof(int));
   if (at == NULL) {
@@ -71,7 +71,7 @@ static void find_components(saltusi_mass_factor* f) {
   for (int c = 0; c < components; c++) {
     f->component_start[c + 1] += f->component_start[c];
   }
-  for (int j = n - 1; j >= 0; j--) { /* from the back: each end moves down to its start */
+  for (int j = n - 1; j >= 0; j--) { /* backwards: each end is moved to its start */
     f->member[--f->component_start[f->component_of[j] + 1]] = j;
   }
   for (int c = 0; c < components; c++) {

@@ -27,11 +27,11 @@ typedef struct saltusi_mass_factor {
   int solves;
   double* work;    /* [n] in positions */
   double* x;       /* [n] the last solution, valid in `rows` */
-  int* rows;       /* [n] where the last solution may not be zero */
+  int* rows;       /* [n] rows in which the last solution can be nonzero */
   int solved_rows; /* how many */
 } saltusi_mass_factor;
 
-/* SALTUS_ERR_SINGULAR, SALTUS_ERR_MEMORY. Close is right in any case. M has to stay. */
+/* SALTUS_ERR_SINGULAR, SALTUS_ERR_MEMORY. Close may be called in any case. M has to stay valid. */
 saltus_status saltusi_mass_factor_open(saltusi_mass_factor* factor, const saltus_csr* M);
 void saltusi_mass_factor_close(saltusi_mass_factor* factor);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * In place of mass_factor.c when the library is built without CXSparse: refuses.
+ * Replacement of mass_factor.c in builds without CXSparse: returns an error.
  */
 #include "io/problem/mass_factor.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * problem_file.c - which reader a file needs, and the life of what it gives.
+ * problem_file.c - selects the reader of a file; creation and destruction of problems.
  */
 #include "base/log.h"
 #include "base/regular.h"
@@ -37,7 +37,7 @@ static bool starts_with(const char* text, const char* word) {
 
 saltus_problem_kind saltus_problem_kind_of_name(const char* path) {
   assert(path != NULL);
-  /* longer names than this do not exist in the usual file systems */
+  /* usual file systems have no longer names */
   enum { NAME = 256 };
   size_t folder = folder_length(path);
   char name[NAME] = {0};
@@ -87,7 +87,7 @@ saltus_status saltusi_contact_problem_set_friction(saltusi_contact_problem* into
   return saltusi_csr_blocks(W, dimension, &into->pool, &into->file.friction.W);
 }
 
-/* HDF5 files start with a signature of eight bytes, whatever their name. */
+/* HDF5 files are detected by their signature of eight bytes. */
 static bool is_hdf5(const char* path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char head[8] = {0};

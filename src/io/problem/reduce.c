@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * reduce.c - from the global to the local problem, column by column of H:
+ * reduce.c - reduction of the global to the local problem, column by column of H:
  *
  *   M x = H e_j,   W e_j = H^T x,   and once   M x = f,   q = H^T x + w
  *

@@ -9,7 +9,7 @@
 #include "io/problem/entries.h"
 #include "io/problem/tokens.h"
 
-/* The matrix in the pool; a fault is in t->status. `name` is for messages: "W". */
+/* The matrix, in the pool; an error is stored in t->status. `name` is for messages: "W". */
 void saltusi_siconos_matrix(saltusi_tokens* t, const char* name, saltusi_pool* pool,
                             saltus_csr* out);
 

@@ -117,7 +117,7 @@ static void read_lcp(siconos_reader* in) {
   }
 }
 
-/* row[i]: where row i of the file goes, so that the bilateral rows come first. */
+/* row[i]: new index of row i of the file; bilateral rows come first. */
 static int* read_groups(siconos_reader* in, int equalities, int total) {
   int* ends = SALTUSI_TAKE(in->pool, int, (size_t)total + 3);
   int* row = SALTUSI_TAKE(in->pool, int, total);
@@ -177,7 +177,7 @@ static void read_grouped(siconos_reader* in, int equalities, int total) {
   saltusi_pool_free(&scratch);
 }
 
-/* A block of the second storage, by rows, into the entries. */
+/* Adds a block of the second storage, given by rows, to the entries. */
 static void read_part(siconos_reader* in, saltusi_matrix_entries* e, const int* corner, int rows,
                       int columns) {
   for (int i = 0; i < rows; i++) {

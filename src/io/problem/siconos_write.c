@@ -114,7 +114,7 @@ static saltus_status refuse(const char* path, saltus_log log, const char* why) {
   return SALTUS_ERR_UNSUPPORTED;
 }
 
-/* A file that would be read as something else is not written. */
+/* Rejects problems whose file would be read as another kind. */
 static saltus_status check_name(const char* path, saltus_problem_kind kind, saltus_log log) {
   saltus_problem_kind read_as = saltus_problem_kind_of_name(path);
   if (read_as == kind) {
@@ -130,7 +130,7 @@ static saltus_status check_name(const char* path, saltus_problem_kind kind, salt
   return SALTUS_ERR_NAME;
 }
 
-/* Rows of every unit, or 0 when they differ or one is bilateral. */
+/* Number of rows of every constraint block; 0: they differ, or one is bilateral. */
 static int common_size(const saltus_friction_problem* problem) {
   int size = problem->W.units > 0 ? problem->W.offset[1] : 3;
   for (int i = 0; i < problem->W.units; i++) {

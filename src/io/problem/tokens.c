@@ -147,7 +147,7 @@ void saltusi_tokens_line(saltusi_tokens* t, char* text, size_t bytes) {
 
 bool saltusi_tokens_can_hold(saltusi_tokens* t, const char* what, unsigned long long count) {
   assert(t != NULL);
-  /* a token is one letter and one blank at least */
+  /* a token takes at least one letter and one blank */
   unsigned long long most = (unsigned long long)(t->end - t->at) / 2 + 1;
   if (t->status == SALTUS_OK && count > most) {
     saltusi_tokens_refuse(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tokens.h - numbers and words of a text, one after the other. After the first fault every call
- * returns zero and does nothing, so that a reader checks the status once per array, not per number.
+ * tokens.h - sequential reading of numbers and words of a text. After the first error every call returns zero and has
+ * no effect, so that a reader checks the status once per array, not per number.
  */
 #ifndef SALTUSI_TOKENS_H
 #define SALTUSI_TOKENS_H
@@ -23,7 +23,7 @@ typedef struct saltusi_tokens {
 saltus_status saltusi_tokens_load(const char* path, saltus_log log, saltusi_pool* pool,
                                   saltusi_tokens* tokens);
 
-/* "path:line: token 7: ..." and SALTUS_ERR_INPUT, unless there was a fault before. */
+/* "path:line: token 7: ..." and SALTUS_ERR_INPUT, unless there was an error before. */
 void saltusi_tokens_refuse(saltusi_tokens* t, const char* format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
