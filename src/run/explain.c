@@ -88,7 +88,7 @@ static const struct {
 
 enum { OTHERS = sizeof others / sizeof others[0] };
 
-/* Causes are numbered: errors of positions, of velocities, of impulses, others. How many steps cause k limited. */
+/* Causes are numbered: errors of positions, of velocities, of impulses, others. Number of steps limited by cause k. */
 static long long cause_steps(const saltus_dims* d, const saltus_tally* tally, int k) {
   return k < d->nv               ? tally->position_limits[k]
          : k < 2 * d->nv         ? tally->velocity_limits[k - d->nv]
@@ -114,7 +114,7 @@ static void add_cause(page* p, const saltus_system* sys, int k) {
 
 static void add_limits(page* p, const saltus_system* sys, const saltus_tally* tally) {
   const int count = 2 * sys->dims.nv + sys->dims.nc + OTHERS;
-  int shown[CAUSES_SHOWN + 1], n = 0; /* one more: whether there are others */
+  int shown[CAUSES_SHOWN + 1], n = 0; /* one more, to detect further causes */
   for (; n <= CAUSES_SHOWN; n++) {
     int most = -1;
     for (int k = 0; k < count; k++) {
@@ -139,8 +139,8 @@ static void add_limits(page* p, const saltus_system* sys, const saltus_tally* ta
   add(p, "%s.\n", n > CAUSES_SHOWN ? ", and others" : "");
 }
 
-/* Where something may come to touch that formulas do not name, or is only looked for at places; dry friction of joints,
- * which has no events of contacts. */
+/* Whether contacts can close that have no formula or are searched only at samples, or joints have dry friction, whose
+ * events are not those of contacts. */
 static void add_searches(page* p, const saltus_system* sys, const saltus_tally* tally) {
   const bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   if (tally->sampled > 0) {

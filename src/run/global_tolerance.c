@@ -34,19 +34,20 @@
 
 enum {
   INSTANTS = 500,       /* at which motions are compared, beside those that are recorded */
-  MOST_INSTANTS = 10000 /* of all; of more that are recorded some */
+  MOST_INSTANTS = 10000 /* largest total number; more recorded instants are thinned */
 };
 
 static const double step_down = 0.1;  /* of the tolerance, from run to run */
 static const double leap_down = 1e-4; /* smallest ratio of consecutive fractions */
 static const double safety = 2.0;
 static const double least_rate =
-    0.5; /* at which distances fall with parts, where one is extrapolated */
-static const double uncertain_rate = 0.1; /* that it may be off */
-static const double near_barred = 1.5;    /* parts that fail like the one that did */
-static const double far_apart = 30.0;     /* parts that are not extrapolated over */
-static const double aim = 0.25;           /* error of the run that is looked for */
-static const double unremarkable = 0.05;  /* distances that need not fall */
+    0.5; /* least rate of decrease of distances with fractions, for extrapolation */
+static const double uncertain_rate = 0.1; /* uncertainty of the rate */
+static const double near_barred =
+    1.5; /* ratio of fractions that are expected to fail like a failed one */
+static const double far_apart = 30.0;    /* largest ratio of fractions for extrapolation */
+static const double aim = 0.25;          /* target error of the next run, relative to the request */
+static const double unremarkable = 0.05; /* distances that are not required to decrease */
 
 /* One repetition. */
 typedef struct trial {
@@ -64,13 +65,13 @@ typedef struct global_tolerance_search {
   double* times; /* [count] s */
   int count;
   double* room;    /* [2 nv] */
-  double* profile; /* [count] of two that are not neighbours */
-  double least;    /* part that the scheme still allows */
-  double barred;   /* the largest one that it did not manage; 0: none */
+  double* profile; /* [count] of two runs that are not neighbours */
+  double least;    /* smallest fraction that the scheme permits */
+  double barred;   /* largest failed fraction; 0: none */
   trial trials[SALTUS_RUN_TRIALS];
   int tried;
-  int failed;                  /* trials with parts that the scheme does not manage */
-  saltus_kept_message failure; /* of the last of them */
+  int failed;                  /* number of failed trials */
+  saltus_kept_message failure; /* of the last failed trial */
   long long last_steps;        /* of the last trial */
   int kept;                    /* -1: none yet */
   saltusi_pool pool;
@@ -93,7 +94,7 @@ static const double* scaled(saltusi_pool* pool, const double* atol, int n, doubl
   return copy;
 }
 
-/* The definition of the run with a part of its tolerances, of steps; false: no memory. */
+/* Definition of the run with a fraction of its local tolerances; false: no memory. */
 static bool make_tight(const saltus_run* run, double part, saltusi_pool* pool,
                        saltus_run_def* def) {
   const saltus_run_settings* s = &run->settings;
@@ -132,7 +133,7 @@ static saltus_status refuse_memory(const saltus_run* run) {
   return SALTUS_ERR_MEMORY;
 }
 
-/* Unseen by recorders; its warnings are those of the run that is kept. */
+/* A run without recorders and warnings; the accepted run reports its own warnings. */
 static saltus_status go(global_tolerance_search* s, trial* t) {
   saltus_run_def def;
   if (!saltusi_trajectory_samples_start(&t->track, s->asked.sys, s->times, s->count, &s->pool) ||
@@ -175,7 +176,7 @@ static int by_time(const void* a, const void* b) {
   return *x < *y ? -1 : *x > *y;
 }
 
-/* Equal times, those that are recorded, and the end. */
+/* Instants of comparison: equidistant ones, recorded ones, and the end. */
 static bool choose_instants(global_tolerance_search* s) {
   const saltus_run_settings* set = &s->run->settings;
   const saltus_run_def* def = &s->run->def;
@@ -211,7 +212,7 @@ static bool choose_instants(global_tolerance_search* s) {
 
 /* ---- the search -------------------------------------------------------------------------------- */
 
-/* The largest distance of two trials, and where it is. */
+/* The largest distance of two trials and its instant. */
 static double compare(const global_tolerance_search* s, int a, int b, double* profile, int* where) {
   double largest = 0.0;
   saltusi_trajectory_samples_compare(&s->asked, &s->trials[a].track, &s->trials[b].track, s->room,
@@ -237,15 +238,15 @@ static double error_of(const trial* coarse, const trial* fine, double distance) 
   return distance / (1.0 - fine->part / coarse->part);
 }
 
-/* Whether errors fell with tolerances over all trials up to k. Where they do not it is rounding that is compared, and
- * three runs agree by chance. */
+/* Whether errors fell with tolerances over all trials up to k. Otherwise rounding is compared, and three runs can
+ * agree by chance. */
 static bool falls_until(const global_tolerance_search* s, int k) {
   enum { SEVERAL = 3 };
   const trial *a = s->trials, *b = &s->trials[k];
   return k < SEVERAL || b->distance <= a->distance * pow(b->part / a->part, 0.5 * least_rate);
 }
 
-/* Whether the last three trials show that one of them can be kept. */
+/* Whether one of the last three trials is accepted. */
 static void judge(global_tolerance_search* s) {
   int n = s->tried;
   const trial *a = &s->trials[n - 3], *b = &s->trials[n - 2], *c = &s->trials[n - 1];
@@ -271,7 +272,7 @@ static double rounded(double part) {
   return saltusi_number_read(text, NULL);
 }
 
-/* The part to be tried next; 0: there is no smaller one. */
+/* The next fraction; 0: there is no smaller one. */
 static double next_part(const global_tolerance_search* s) {
   int n = s->tried;
   if (n == 0) {
@@ -290,12 +291,12 @@ static double next_part(const global_tolerance_search* s) {
                : 0.0;
   }
   if (part < s->least) {
-    part = last > 3.0 * s->least ? 1.05 * s->least : 0.0; /* rounded, it stays above */
+    part = last > 3.0 * s->least ? 1.05 * s->least : 0.0; /* above the limit after rounding */
   }
   return n < SALTUS_RUN_TRIALS ? rounded(part) : 0.0;
 }
 
-/* Whether the last trial can be kept, with nothing finer to compare it with. */
+/* Whether the last trial is accepted without a finer one. */
 static void extrapolate(global_tolerance_search* s) {
   int n = s->tried;
   if (n < 3) {
@@ -340,7 +341,7 @@ static saltus_status report_failure(const global_tolerance_search* s, double par
   return status;
 }
 
-/* A run of this part at its place among the others; not there when it is too small. */
+/* Runs a trial with this fraction and inserts it in order; omitted if the fraction is too small. */
 static saltus_status try_part(global_tolerance_search* s, double part) {
   const uint64_t* changes = s->run->def.scene->input_changes;
   uint64_t before = changes != NULL ? *changes : 0;
@@ -396,7 +397,7 @@ static saltus_status find(global_tolerance_search* s) {
   return s->kept < 0 ? SALTUS_ERR_ACCURACY : SALTUS_OK;
 }
 
-/* Up to which instant the two finest trials are near enough. */
+/* Last instant up to which the two finest trials agree. */
 static int known_until(const global_tolerance_search* s) {
   const trial* a = &s->trials[s->tried - 2];
   int first = 0;
@@ -425,7 +426,7 @@ static void explain(global_tolerance_search* s) {
   }
   const trial *a = &s->trials[s->tried - 2], *b = &s->trials[s->tried - 1];
   int first = known_until(s);
-  if (first == s->count) { /* near enough, but not nearer than those before */
+  if (first == s->count) { /* they agree, but not better than those before */
     saltusi_log(log, SALTUS_LEVEL_ERROR,
                 "run: that the motion is known to %g cannot be shown: runs whose steps have the "
                 "tolerances %.2g and %.2g differ by %.2g of it, no less than those with larger "
@@ -451,7 +452,7 @@ static void explain(global_tolerance_search* s) {
               reach);
 }
 
-/* Gives the run the tolerance of the trial that is kept. */
+/* Sets the tolerance of the run to that of the accepted trial. */
 static saltus_status apply(global_tolerance_search* s) {
   saltus_run* run = s->run;
   double part = s->trials[s->kept].part;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * run.c - the life of a run. The simulation has one recorder, which gathers the result and hands frames
- * and events on, so that recorders can come after the simulation was made.
+ * run.c - creation, execution and destruction of a run. The simulation has one recorder, which collects the result and
+ * passes frames and events on, so that recorders can be added after the simulation was created.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -162,7 +162,7 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
   return status;
 }
 
-/* The simulation finds the contacts of frames where somebody looks at them. */
+/* The simulation computes contacts of frames only if a recorder uses them. */
 static void show_contacts(const saltus_run* run) {
   bool seen = false;
   for (size_t i = 0; i < run->recorder_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * run_state.h - the inside of a run, shared by its life and its snapshots.
+ * run_state.h - internal state of a run, shared by run.c and snapshots.
  */
 #ifndef SALTUSI_RUN_STATE_H
 #define SALTUSI_RUN_STATE_H
@@ -10,7 +10,7 @@
 #include "run/settings.h"
 
 struct saltus_run {
-  saltusi_pool pool; /* everything but the simulation and the recorders, itself included */
+  saltusi_pool pool; /* all memory except the simulation and the recorders, this struct included */
   saltus_run_def def;
   saltus_run_settings settings;
   saltus_run_result result;
@@ -19,10 +19,10 @@ struct saltus_run {
   size_t recorder_count, recorder_room;
   char reason[256];
   saltus_sim* sim;
-  bool tightened; /* or there is nothing to tighten */
+  bool tightened; /* or no global tolerance is requested */
 };
 
-/* The state and the costs of the simulation as it is now, into the result. */
+/* Copies the present state and costs of the simulation to the result. */
 void saltusi_run_read_state(saltus_run* run, saltus_status status);
 
 /* The simulation of the definition and the settings. */

@@ -18,21 +18,21 @@
 /* Default number of recorded states, of schemes with long steps. */
 enum { USUAL_STATES = 500, NAME = 32 };
 
-/* The answers so far. */
+/* Settings resolved so far. */
 typedef struct resolution {
   const saltus_run_def* def;
   const saltus_scene_view* scene;
   saltusi_pool* pool;
   saltus_run_settings* out;
   double tol;   /* that of the overrides, or else of the scene; NaN: none */
-  bool stepped; /* the caller brings the steps */
+  bool stepped; /* the caller supplies the steps */
 } resolution;
 
 static bool given(double value) {
   return !isnan(value);
 }
 
-/* An override as its giver calls it: "tol", or "--tol". */
+/* Name of an override for messages: "tol", or "--tol". */
 static const char* called(const resolution* r, const char* name, char text[NAME]) {
   snprintf(text, NAME, "%s%s", r->def->mark != NULL ? r->def->mark : "", name);
   return text;
@@ -48,14 +48,14 @@ static saltus_status refuse_number(const resolution* r, const char* name, double
 
 /* ---- scheme -------------------------------------------------------------------------------- */
 
-/* A scheme with an error estimate of its own, across impacts too. */
+/* Whether the scheme has its own error estimate, also across impacts. */
 static bool has_estimate(const saltus_scheme_info* scheme) {
   return scheme != NULL &&
          (scheme->chooses_step || (scheme->embedded_order > 0 && scheme->locates_events));
 }
 
-/* The override, else with a tolerance a scheme that supports one, else the scene's; a model
- * with neither scheme nor step is integrated to a tolerance. */
+/* The scheme: that of the override; else, with a tolerance, one that supports it; else that of the scene. A model with
+ * neither scheme nor step is integrated to a tolerance. */
 static const char* choose_scheme(const resolution* r) {
   const saltus_run_def* def = r->def;
   if (def->scheme != NULL) {
@@ -124,7 +124,7 @@ static saltus_status set_tolerances(const resolution* r, void* options) {
     return SALTUS_OK;
   }
   saltus_status status = SALTUS_OK;
-  /* the scene's own tolerance is in the options of its own scheme already */
+  /* the tolerance of the scene is already in the options of its scheme */
   if (given(r->tol) && (given(def->tol) || !r->out->own)) {
     snprintf(call, sizeof call, "run: %s", called(r, "tol", text));
     status = saltusi_tol_set_options(scheme, options, r->tol, call, def->log);
@@ -164,7 +164,7 @@ static double real_option(const saltus_run_settings* out, const char* name) {
   return value;
 }
 
-/* Defaults or the scene's, then tolerances, then options by name. */
+/* Options: defaults or those of the scene, then tolerances, then options by name. */
 static saltus_status resolve_options(resolution* r) {
   saltus_run_settings* out = r->out;
   const saltus_scheme_info* scheme = out->scheme;
@@ -226,7 +226,7 @@ static saltus_status choose_control(const resolution* r, const char** name) {
                 saltusi_tol_refusal(scheme), called(r, "step", text[0]), called(r, "tol", text[1]));
     return SALTUS_ERR_UNSUPPORTED;
   }
-  /* a controller that the scene's tolerance took for its own scheme may not suit another one */
+  /* the controller implied by the tolerance of the scene may not suit another scheme */
   bool taken = given(r->scene->tol) && !r->out->own;
   *name = r->scene->control != NULL && !taken ? r->scene->control : usual;
   return SALTUS_OK;
@@ -271,7 +271,7 @@ static saltus_status resolve_times(resolution* r) {
   char text[2][NAME];
   out->start = given(def->start) ? def->start : r->scene->start;
   out->until = given(def->until) ? def->until : r->scene->until;
-  /* the step of another scheme is not the longest one of this */
+  /* the step of another scheme does not limit the steps of this one */
   out->step = out->scheme->chooses_step && !out->own ? NAN : r->scene->step;
   out->step = given(def->step) ? def->step : out->step;
   if (given(def->step) && !(def->step > 0.0 && def->step <= 1e300)) {
@@ -300,7 +300,7 @@ static saltus_status resolve_times(resolution* r) {
   } else if (out->control == NULL && given(out->step)) {
     out->steps = saltus_sim_step_count(out->start, out->until, out->step, &out->h);
     if (def->resume != NULL) {
-      out->h = def->resume->h; /* bit for bit that of the first part */
+      out->h = def->resume->h; /* bitwise that of the first part */
     }
   }
   return SALTUS_OK;
@@ -364,7 +364,7 @@ static saltus_status resolve_global(resolution* r) {
   return SALTUS_OK;
 }
 
-/* A snapshot brings how the run was made. */
+/* Settings from a snapshot. */
 static saltus_status check_resume(const resolution* r) {
   const saltus_run_def* def = r->def;
   const saltus_run_snapshot* kept = def->resume;
@@ -389,7 +389,7 @@ static saltus_status check_resume(const resolution* r) {
   return SALTUS_OK;
 }
 
-/* The overrides that a snapshot stands for. */
+/* Overrides that reproduce the settings of a snapshot. */
 static saltus_run_def resumed(const saltus_run_def* def) {
   const saltus_run_snapshot* kept = def->resume;
   saltus_run_def all = *def;
@@ -418,7 +418,7 @@ saltus_status saltusi_run_resolve(const saltus_run_def* def, bool stepped, saltu
     all = resumed(def);
     r.def = &all;
   }
-  /* a step that is given takes the place of the scene's tolerance */
+  /* a given step replaces the tolerance of the scene */
   r.tol = given(def->tol) || given(r.def->step) ? def->tol : def->scene->tol;
   saltus_status (*const questions[])(resolution*) = {
       find_scheme, resolve_options, resolve_control, resolve_times, resolve_record, resolve_global};

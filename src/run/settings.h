@@ -9,8 +9,8 @@
 #include "base/pool.h"
 #include "saltus/run.h"
 
-/* The settings of a run; texts and options lie in the pool. stepped: the caller brings the steps
- * itself, so that none has to be given (studies of convergence). Every refusal is logged once. */
+/* The settings of a run; texts and options are in the pool. stepped: the caller supplies the steps, so the scene need
+ * not specify one (convergence studies). Every error is logged once. */
 saltus_status saltusi_run_resolve(const saltus_run_def* def, bool stepped, saltusi_pool* pool,
                                   saltus_run_settings* settings);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * snapshot.c - runs that are kept. Lines `key: value`, then the text of the scene and the bytes of
+ * snapshot.c - snapshots of runs. Lines `key: value`, then the text of the scene and the bytes of
  * saltus_sim_snapshot_save, each after a line with its length:
  *
  *   saltus-snapshot 2
@@ -10,7 +10,7 @@
  *   scheme: moreau-jean
  *   option: theta=0.5                  one line each
  *   control: variable-order            with lines control-option: ..., under step control
- *   start, h, until, t: 0x1.4p+2       numbers in base 16, exactly
+ *   start, h, until, t: 0x1.4p+2       hexadecimal numbers, exact
  *   scene: 312
  *   ...
  *   state: 1288
@@ -29,13 +29,13 @@
 
 static const char magic[] = "saltus-snapshot 2\n";
 
-/* Stands where the check sum goes. */
+/* Placeholder of the check sum. */
 static const char no_sum[SALTUSI_SHA256_TEXT] =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Bytes one after the other; only counted when there is no place for them. */
+/* Appends bytes; only counts without a buffer. */
 typedef struct snapshot_writer {
   char* to; /* NULL: counts */
   size_t used;
@@ -115,7 +115,7 @@ size_t saltus_run_snapshot_save(const saltus_run* run, const char* target, const
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* A snapshot with the memory that it lies in. */
+/* A snapshot with its memory. */
 typedef struct kept {
   saltus_run_snapshot snapshot; /* first: the handle */
   saltusi_pool pool;
@@ -149,7 +149,7 @@ static char* take_line(snapshot_reading* in, const char* key) {
   return value;
 }
 
-/* A block behind a line with its length; NULL when it is not there. */
+/* A block after a line with its length; NULL: missing. */
 static char* take_block(snapshot_reading* in, const char* key, size_t* bytes) {
   const char* text = take_line(in, key);
   bool digits = text != NULL && *text != '\0' && strspn(text, "0123456789") == strlen(text);
@@ -169,7 +169,7 @@ static bool take_number(snapshot_reading* in, const char* key, double* value) {
   return isfinite(*value) && *rest == '\0';
 }
 
-/* Lines `option: name=value` into a list; values are looked at when a run is made of them. */
+/* Reads lines `option: name=value` into a list; values are checked when a run is created. */
 static saltus_status take_options(snapshot_reading* in, const char* key,
                                   const saltus_field_table* table, const saltus_override** list,
                                   int* count) {

@@ -103,17 +103,17 @@ saltus_recorder saltusi_trajectory_samples_recorder(saltusi_trajectory_samples* 
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/* Jumps before an instant that are looked at, and after it; of more than that in an accumulation the largest are far
- * enough to count and near enough to be among them. */
+/* Number of jumps considered before and after an instant. In an accumulation with more jumps, those that matter are
+ * among them: smaller ones are closer to its end. */
 enum { BESIDE = 16 };
 
-/* A jump near an instant, and from which distance on it may have moved across it. */
+/* A jump near an instant, and the distance from which on it may have moved across the instant. */
 typedef struct near_jump {
   const double* change; /* [nv] of v */
   double reach;
 } near_jump;
 
-/* One instant of two motions. */
+/* Comparison of two motions at one instant. */
 typedef struct instant {
   const saltusi_asked* asked;
   double t;
@@ -181,8 +181,8 @@ static bool velocities_fit(const instant* at, double distance) {
   return true;
 }
 
-/* The smallest distance that fits, to a hundredth: by bisection of its logarithm between that of the positions and that
- * without any jump moved. */
+/* The smallest admissible distance to a hundredth, by bisection of its logarithm between the distance of the positions
+ * and the distance without moved jumps. */
 static double distance_of(instant* at, const saltusi_trajectory_samples* a,
                           const saltusi_trajectory_samples* b) {
   int nv = at->asked->sys->dims.nv;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * trajectory_samples.h - the motion of a run at chosen instants with the jumps of its velocities, and how far two of them are apart.
+ * trajectory_samples.h - the motion of a run at given instants with the jumps of its velocities, and the distance of
+ * two motions.
  *
- * Positions are compared at each instant along the way from one to the other (m, rad), velocities component by
- * component. An impact that comes a little earlier in one motion is no error of the size of the velocity: moving a jump J
- * by s in time moves positions by s J, so where positions may differ by w a jump may be s = w / |J| away. The distance
+ * Positions are compared at each instant by their displacement (m, rad), velocities by components. An impact that is
+ * slightly earlier in one motion is not an error of the size of the velocity. Moving a jump J by s in time changes
+ * positions by s J, so if positions may differ by w, a jump may be moved by s = w / |J|. The distance
  * of two motions at an instant t, in tolerances, is the smallest x with
  *
  *   |q_a - q_b|_i <= x w_q,i      |v_a - v_b|_i <= x w_v,i + sum_j |J_j,i|
@@ -23,8 +24,8 @@
 typedef struct saltusi_asked {
   const saltus_system* sys;
   double rtol, atol, atol_velocity;
-  const double* atol_q; /* [nv] over atol where not 0; NULL: nowhere */
-  const double* atol_v; /* [nv] over atol_velocity, likewise */
+  const double* atol_q; /* [nv] replaces atol where not 0; NULL: none */
+  const double* atol_v; /* [nv] replaces atol_velocity, likewise */
   saltusi_displacement_map ways;
 } saltusi_asked;
 
@@ -41,7 +42,7 @@ typedef struct saltusi_trajectory_samples {
   size_t jump_count, jump_room;
 } saltusi_trajectory_samples;
 
-/* False: no memory. Everything but the jumps lies in the pool. */
+/* False: no memory. All data except the jumps are in the pool. */
 bool saltusi_asked_start(saltusi_asked* asked, const double* q0, saltusi_pool* pool);
 bool saltusi_trajectory_samples_start(saltusi_trajectory_samples* track, const saltus_system* sys,
                                       const double* times, int count, saltusi_pool* pool);
@@ -50,8 +51,8 @@ void saltusi_trajectory_samples_end(saltusi_trajectory_samples* track);
 /* Takes frames at the instants and on both sides of impacts. */
 saltus_recorder saltusi_trajectory_samples_recorder(saltusi_trajectory_samples* track);
 
-/* Distances of two motions at their instants, into profile [count]; sizes are those of b. The workspace is 2 nv doubles. The
- * distance of NaN is infinite. */
+/* Distances of two motions at their instants, into profile [count]; sizes are those of b. The workspace is 2 nv
+ * doubles. The distance is infinite for NaN. */
 void saltusi_trajectory_samples_compare(const saltusi_asked* asked,
                                         const saltusi_trajectory_samples* a,
                                         const saltusi_trajectory_samples* b, double* room,

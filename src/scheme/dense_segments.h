@@ -36,7 +36,7 @@ typedef struct saltusi_dense_segment {
   const double* v1;    /* [nv] */
   const bool* held;    /* [nc] contacts that are closed in it; NULL: none */
   const double* marks; /* [nc x marks] further data of the contacts; NULL: none */
-  const double* a0;    /* [nv] accelerations, of a segment that was queried */
+  const double* a0;    /* [nv] accelerations, valid after a query of the segment */
   const double* a1;
 } saltusi_dense_segment;
 
@@ -61,7 +61,7 @@ void saltusi_dense_segments_transfer(const saltus_dims* dims, int marks,
 void saltusi_dense_segments_clear(const saltusi_dense_segments* pieces);
 void saltusi_dense_segments_add(const saltusi_dense_segments* pieces,
                                 const saltusi_dense_segment* piece);
-/* The state after everything that happens at the end of the step. */
+/* The state after all events at the end of the step. */
 void saltusi_dense_segments_end(const saltusi_dense_segments* pieces, const double* q,
                                 const double* v);
 

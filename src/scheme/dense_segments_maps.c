@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dense_segments_maps.c - a smooth piece of a motion with maps q' = N(q) v.
+ * dense_segments_maps.c - a smooth segment of a motion with maps q' = N(q) v.
  *
- * The polynomial of degree 5 of dense_segments.h is taken of the way d(s) from q0, so that q0 advanced along d for 1 s is the
- * position. At its start d' = v0 and d'' = a0. At its end they are those of the way from q0 to q1 advanced along
- * v1 + x a1 / 2 for x, at x = 0, by differences of fourth order. The velocity is the way between positions shortly
- * before and after, over the time between them, by differences of fourth order too.
+ * The polynomial of degree 5 of dense_segments.h interpolates the displacement d(s) from q0; the position is q0
+ * advanced along d for 1 s. At its start d' = v0 and d'' = a0. At its end, d' and d'' are the derivatives at x = 0 of
+ * the displacement from q0 to q1 advanced along v1 + x a1 / 2 for x, by differences of fourth order. The velocity is
+ * computed by differences of fourth order of positions around s.
  */
 #include "math/matrix.h"
 #include "scheme/dense_segments.h"
@@ -88,7 +88,7 @@ void saltusi_dense_segment_turned(const saltus_system* sys, const saltusi_dense_
   assert(sys != NULL && piece != NULL && piece->h > 0.0 && room != NULL);
   assert(q != NULL && v != NULL);
   const double part =
-      3e-3; /* rad in a step of the differences: fourth order leaves 1e-10 of it, rounding 1e-11 */
+      3e-3; /* rad in a step of the differences: relative truncation error 1e-10, rounding 1e-11 */
   size_t nv = (size_t)sys->dims.nv;
   double speed = fmax(saltusi_max_abs((int)nv, piece->v0), saltusi_max_abs((int)nv, piece->v1));
   double x = speed > 0.0 ? fmin(0.125 * piece->h, part / speed) : 0.125 * piece->h;

@@ -52,7 +52,7 @@ static bool gained(const impact* b) {
   return b->impact && b->work > SALTUS_ENERGY_CREATED * b->size;
 }
 
-/* Turns the event with the largest work into the remark on an impact. */
+/* Converts the event with the largest work to the remark on an impact. */
 static void make_remark(const impact* b, saltus_event* remark) {
   remark->kind = SALTUS_EVENT_ENERGY_GAIN;
   remark->energy_change = b->work;

@@ -27,7 +27,7 @@ static inline int saltusi_island_joint_rows(const saltusi_law_island* in) {
   return in->joints > 0 ? in->offset[in->joints] - in->offset[0] : 0;
 }
 
-/* W [rows x rows] and u [rows] of its contacts; false when the joints are not numbers. */
+/* W [rows x rows] and u [rows] of its contacts; false if the terms of the joints are not finite. */
 bool saltusi_island_joints_hold(saltusi_island_joints* joints, const saltusi_law_island* in,
                                 double* W, double* u);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * newton_end.h - when Newton's iteration on the velocity at the end of a step has arrived.
+ * newton_end.h - convergence test of Newton's iteration on the velocity at the end of a step.
  */
 #ifndef SALTUSI_NEWTON_END_H
 #define SALTUSI_NEWTON_END_H
@@ -23,7 +23,7 @@ typedef struct saltusi_newton_end {
   double tol;    /* relative change of the velocity */
   double change; /* of the last iteration; infinite before the first */
   double before; /* that of the iteration before */
-  double part;   /* of the change that is taken */
+  double part;   /* fraction of the change that is applied */
 } saltusi_newton_end;
 
 /* Velocities that differ by less lead to the same positions up to rounding, and so to the same

@@ -85,7 +85,7 @@ static void write_rows(saltusi_planar* work, const saltusi_planar_problem* probl
     spread(work, problem, tangent, -1.0, work->A + (size_t)minus * (size_t)n);
     work->b[plus] = problem->rhs[tangent];
     work->b[minus] = -problem->rhs[tangent];
-    /* in units of sqrt(W_TT), so that the solvers' scaling to a unit diagonal scales it as well */
+    /* in units of sqrt(W_TT), so that scaling to a unit diagonal includes it */
     double unit = sqrt(fabs(problem->W[(size_t)tangent * (size_t)(problem->rows + 1)]));
     unit = unit > 0.0 ? unit : 1.0;
     work->A[plus * n + speed] = unit;

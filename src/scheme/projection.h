@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * projection.h - positions at the end of a step back onto the joints, for schemes that hold joints by their
+ * projection.h - projection of positions at the end of a step onto the joints, for schemes that enforce joints on
  * velocities and therefore drift (option project_joints).
  *
  *   g(q_{k+1}) = 0 with the least (d, M d):    d = M^-1 G lambda,   G^T d = -g,   q_{k+1} <- q_{k+1} advanced by d
  *
  * repeated, with the same matrices as long as g shrinks fast, until g is rounding.
  *
- * And velocities, for schemes that hold joints by the mean velocity of a step: G^T (v_k + v_{k+1}) = 0 lets the
- * part of v off the joints change its sign from step to step, and where the joints turn it grows with the angle,
- * whatever the step.
+ * And velocities, for schemes that hold joints by the mean velocity of a step: G^T (v_k + v_{k+1}) = 0 makes the part
+ * of v that violates the joints alternate in sign, and with rotating joints it grows with the angle for any step size.
  *
  *   G^T v + b = 0 with the least (d, M d):    d = M^-1 G lambda,   v <- v + d
  *

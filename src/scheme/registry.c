@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * registry.c - every scheme there is, by name.
+ * registry.c - all schemes by name.
  */
 #include "base/log.h"
 #include "scheme/scheme_internal.h"

@@ -108,7 +108,7 @@ static void name_contacts(const saltus_scheme* scheme, saltus_step_report* repor
   report->events = list->items;
   report->event_count = list->count < list->room ? list->count : list->room;
   if (scheme->eval.keys == NULL &&
-      report->event_count == 0) { /* identities of a fixed set are keys */
+      report->event_count == 0) { /* in a fixed set the identities are the keys */
     for (int i = 0; i < report->active; i++) {
       scheme->contacts[i].identity = (uint64_t)scheme->contacts[i].key;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scheme_internal.h - the inside of a scheme's driver, shared by its sources.
+ * scheme_internal.h - internal state of the driver of a scheme, shared by its sources.
  */
 #ifndef SALTUSI_SCHEME_INTERNAL_H
 #define SALTUSI_SCHEME_INTERNAL_H
@@ -84,7 +84,7 @@ struct saltus_scheme {
       joints; /* NULL: fewer than two rows. Distinguishes inconsistent from redundant joints */
   saltusi_contradiction disagreement;
   bool stops_at_gain;            /* an impact that creates energy ends the run */
-  saltus_event gain;             /* of the last trial step that it ended */
+  saltus_event gain;             /* event of the last trial step that was ended so */
   saltusi_event_list events;     /* of the last trial step; a separate block, which grows */
   saltusi_async_islands* clocks; /* NULL: all islands step together */
   const saltus_contact_law* own; /* laws of the system */

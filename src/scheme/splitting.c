@@ -186,7 +186,7 @@ static saltus_status accelerate(splitting_work* w, const saltusi_step* s, const 
             weight * saltusi_friction_mode_drag(grip, k) * grip->slip[k];
       }
       bool sticks = !grip->slips;
-      if (stage == 0) { /* slip that reverses is continued smoothly */
+      if (stage == 0) { /* contacts whose slip reverses keep their friction direction */
         w->grips.of[w->keys[c]].keeps = turns(w, s, c, a);
         w->still[c] = sticks || w->grips.of[w->keys[c]].keeps;
       }

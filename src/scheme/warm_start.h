@@ -10,10 +10,9 @@
  * The solvers start from the guess or from zero, whichever has the smaller residual: right after an
  * impact that is zero. The impulses are part of the scheme's memory: a step that is undone,
  * repeated or resumed finds those of the last accepted one. Contacts are distinguished by their keys;
- * one that opens loses its impulses. Tangents belong to a contact and turn with it, so P is kept in
- * its own axes.
+ * one that opens loses its impulses. Tangents rotate with their contact, so P is stored in contact axes.
  *
- * Systems of one or two contacts are solved exactly or nearly so, and have no warm start.
+ * Systems of one or two contacts are solved directly, without a warm start.
  */
 #ifndef SALTUSI_WARM_START_H
 #define SALTUSI_WARM_START_H

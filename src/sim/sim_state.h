@@ -101,7 +101,7 @@ struct saltus_sim {
   double* joint_parts;                 /* [2 nj] N s, likewise */
   saltus_state shown;                  /* state of a frame inside of a step */
   double* lasting; /* [3 nc + nj] N s, of the step up to a frame, if the scheme reports them */
-  double* lasting_taken; /* [3 nc + nj] N s, of the step and in the sums already */
+  double* lasting_taken; /* [3 nc + nj] N s, part of the array above that is already in the sums */
 
   long long* seen; /* [nc] number of the last report in which a contact was active */
   long long reports;

@@ -11,7 +11,7 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw, Parallel random numbers: as easy as 1, 2, 3, SC 2011). */
 void saltusi_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* 64 bits of stream `stream` at index `place`. */
+/* 64 random bits of stream `stream` at index `place`. */
 uint64_t saltusi_random_bits(uint64_t seed, uint32_t stream, uint64_t place);
 
 /* Number in the open interval (0, 1): (k + 1/2) / 2^53. */

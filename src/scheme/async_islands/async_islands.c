@@ -331,8 +331,7 @@ static saltus_status fill(saltusi_async_islands* c, saltusi_async_island* clock,
   return stops ? status : SALTUS_OK;
 }
 
-/* Brings the kept steps in line with the memory: drops those before it, or recomputes all of
- * them. */
+/* Synchronises the kept steps with the memory: drops those before it, or recomputes all of them. */
 static saltus_status follow_memory(saltusi_async_islands* c, saltusi_async_island* clock,
                                    const double* memory, saltus_work* work) {
   const double* m = memory + clock->memory_at;
@@ -663,7 +662,7 @@ saltus_status saltusi_async_islands_step(saltusi_async_islands* clocks, const sa
   clocks->failed = -1;
   saltus_status status = take_up(clocks, step, &anew);
   double end = step->t + step->h;
-  double before = step->memory0[END]; /* the same end, as it was added up from another time */
+  double before = step->memory0[END]; /* the same end, summed from another start */
   if (!anew && fabs(end - before) <= saltusi_async_island_slack(end)) {
     end = before;
   }

@@ -25,7 +25,7 @@ enum { SALTUSI_CLOCK_KEPT = 4 };
 typedef struct saltusi_async_island_step {
   double t0, t1; /* s */
   double end;    /* s, requested end of the step */
-  double* q;     /* [nv] at its start, as the next two */
+  double* q;     /* [nv] at its start, like the next two */
   double* v;     /* [nv] */
   double* memory;
   double* joints;  /* [nj] N s, non-impulsive impulses of joints */
@@ -45,11 +45,11 @@ typedef struct saltusi_async_island {
   double* shown;       /* [2 nv] */
   bool valid;          /* the kept steps follow from the memory */
   long long number;    /* steps before those that are kept */
-  int first, count;    /* of them, in a ring */
+  int first, count;    /* of the kept steps, in a ring buffer */
   size_t memory_at;    /* its offset in the common memory */
   size_t memory_count; /* doubles of its scheme */
   size_t dense_count;
-  saltus_status failed; /* why there is no next step, */
+  saltus_status failed; /* reason why there is no next step, */
   double failed_end;    /* s, up to here */
   saltusi_async_island_step step[SALTUSI_CLOCK_KEPT];
 } saltusi_async_island;
@@ -63,7 +63,7 @@ typedef struct saltusi_async_islands {
   size_t memory_count, dense_count;
   bool rests;                   /* the views hold the rest positions of the others */
   int failed;                   /* the island that failed last; -1: none */
-  saltus_contact_step* contact; /* [nc] of the step at hand */
+  saltus_contact_step* contact; /* [nc] of the current step */
   bool* acts;                   /* [nc] */
   double* lasting;              /* [2 nj] */
   double* by_island;            /* [3 nc + nj] */
@@ -87,7 +87,7 @@ void saltusi_async_islands_count(const saltusi_async_islands* clocks, const doub
 /* Checks that counters in memory from outside are in range, and that the scheme of each island
  * accepts its part. */
 bool saltusi_async_islands_memory_valid(const saltusi_async_islands* clocks, const double* memory);
-/* Memory or system were changed from outside: discards the kept steps. */
+/* Discards the kept steps after an external change of memory or system. */
 void saltusi_async_islands_forget(saltusi_async_islands* clocks);
 void saltusi_async_islands_effort(saltusi_async_islands* clocks, saltusi_effort effort);
 void saltusi_async_islands_poll(saltusi_async_islands* clocks, bool (*poll)(void* who), void* who);

@@ -3,7 +3,7 @@
  *
  * async_islands_dense.c - the motion inside a common step, from those of the steps of islands:
  *
- *   t | for each island its place below | for each island: steps | for each of them t0, t1, impulses of joints,
+ *   t | for each island its offset below | for each island: steps | for each of them t0, t1, impulses of joints,
  *   its motion
  */
 #include "scheme/async_islands/async_islands.h"
@@ -74,8 +74,7 @@ static async_islands_dense_segment piece_at(const saltusi_async_islands* c, doub
   return (async_islands_dense_segment){at[0], at[1], at + 2, at + 2 + clock->view->system.dims.nj};
 }
 
-/* Kept step of an island that contains the time of a query; at a border of two steps the side of
- * the query decides. */
+/* Kept step of an island that contains the time of a query; at the boundary of two steps, by the side of the query. */
 static int find(const saltusi_async_islands* c, const saltusi_dense_query* query, int i) {
   int count = piece_count(query->data, i);
   double slack = saltusi_async_island_slack(query->t);

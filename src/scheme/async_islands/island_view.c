@@ -96,7 +96,7 @@ static saltus_status gaps(const void* self, const saltus_point* at, int count,
   return status;
 }
 
-/* Rows of the whole into those of the island. */
+/* Copies rows of the whole system to those of the island. */
 static void take_rows(const saltusi_island_view* view, const saltus_point* at, const char* what,
                       int index, saltus_rows* rows) {
   const saltusi_views* all = view->all;
@@ -173,7 +173,7 @@ static void joints(const void* self, const saltus_point* at, double* g) {
   }
 }
 
-/* Values of the island out of those of the whole. */
+/* Copies the values of the island from those of the whole system. */
 static void take_values(const saltusi_island_view* view, const double* whole, double m,
                         double* values) {
   const saltus_structure* s = &view->structure;
@@ -192,7 +192,7 @@ static void take_values(const saltusi_island_view* view, const double* whole, do
   }
 }
 
-/* M alone: schemes with error control request nothing else. */
+/* Only M: schemes with error control request no other matrix. */
 static void blocks(const void* self, const saltus_point* at, double m, double fv, double fq,
                    double* values) {
   const saltusi_island_view* view = self;

@@ -51,7 +51,7 @@ struct saltusi_views {
   int* local_contact;
   int* local_row;
   double* mass;   /* values of a constant M */
-  double* values; /* the same, of one that is not */
+  double* values; /* the same, if M is not constant */
   double* rest;   /* [nq] positions of the other islands */
   double* q;      /* [nq] the same, with those of the current island */
   double* v;      /* [nv] zero, with those of the current island */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * island_view_create.c - arrays of views: who is in which island, under which number.
+ * island_view_create.c - arrays of views: islands and local indices of velocities, contacts and joints.
  */
 #include "scheme/async_islands/island_view.h"
 #include "system/structure.h"
@@ -14,7 +14,7 @@ static int switches_of(const saltus_system* sys) {
   return ops != NULL && ops->switches != NULL ? ops->switches(sys->self) : 0;
 }
 
-/* Blocks of M: those of the structure, or every velocity for itself. */
+/* Blocks of M: those of the structure, or one per velocity. */
 static int block_count(const saltus_system* sys) {
   return sys->structure != NULL ? sys->structure->blocks : sys->dims.nv;
 }
@@ -23,7 +23,7 @@ static int block_start(const saltus_system* sys, int block) {
   return sys->structure != NULL ? sys->structure->start[block] : block;
 }
 
-/* How much every island has, into the sizes of its system and structure. */
+/* Counts the contents of every island into the sizes of its system and structure. */
 static void count(saltusi_views* all, const saltusi_apart* apart) {
   const saltus_system* sys = &all->sys;
   const saltus_structure* s = sys->structure;

@@ -57,7 +57,7 @@ typedef struct saltusi_dg_start {
   double impulse[3];              /* N s; 0: it did not */
 } saltusi_dg_start;
 
-/* The row paired with the force of one stage: u = G(place) . sum_m weight[m] a_m + ... */
+/* Velocity or gap row paired with the force of one stage: u = G(place) . sum_m weight[m] a_m + ... */
 typedef struct saltusi_dg_pair {
   int place;                           /* stage whose G is taken */
   int level;                           /* saltus_dg_closure of the normal row */
@@ -144,8 +144,8 @@ typedef struct saltusi_dg {
   double* pushed;                    /* [n x nv] b_k */
   double* sums;                      /* [2 nv] */
   saltusi_planar_item* island_items; /* [n x item_max] */
-  saltusi_eval* solving;             /* of the solve at hand, */
-  bool softens;                      /* whether it may shift diagonals */
+  saltusi_eval* solving;             /* of the current solve, */
+  bool softens;                      /* whether the solve may shift diagonals */
   double island_residual;            /* of the last one; of all pairs: */
   double stage_residual;
   double lightest; /* 1/kg, largest response to an impulse */

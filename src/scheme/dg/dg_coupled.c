@@ -24,7 +24,7 @@
  * cost some milliseconds. */
 enum { DENSE_MOST = 200 };
 
-/* Of the iteration; with a contraction worse than a half the step size is reduced. */
+/* Largest number of iterations; with a contraction factor above 1/2 the step size is reduced. */
 enum { ITERATIONS = 60 };
 static const double contracts = 0.5;
 
@@ -313,7 +313,7 @@ static saltus_status find_islands(saltusi_dg* w, const saltusi_step* s, int* isl
   for (int i = 0; i < w->held; i++) {
     w->sorted[w->island_at[w->row_island[w->items[i].row]]++] = i;
   }
-  for (int k = *islands; k > 0; k--) { /* the starts moved to the ends: back */
+  for (int k = *islands; k > 0; k--) { /* restores the starts, which were moved to the ends */
     w->island_at[k] = w->island_at[k - 1];
   }
   w->island_at[0] = 0;

@@ -122,7 +122,7 @@ saltus_status saltusi_dg_solve_planar(saltusi_dg* w, saltusi_planar_problem* pro
   return solved ? SALTUS_OK : SALTUS_RETRY_SMALLER;
 }
 
-/* softens: where supports are linearly dependent. */
+/* softens: supports are linearly dependent. */
 static saltus_status solve_impact(saltusi_dg* w, const saltusi_step* s, int node, int items,
                                   bool softens) {
   saltusi_planar_problem problem = {

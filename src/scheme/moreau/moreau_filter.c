@@ -6,8 +6,9 @@
  *   redundant     g_i = sum a_j g_j,  a_j >= 0   (normal rows)   and   sum a_j s_j <= s_i,   s = term of its law added to U
  *
  * Then U_i + s_i >= 0 follows from the others, and an impulse at i is one at the others: without friction velocities
- * do not change. With friction this holds of contacts with one normal and one law inside of the hull of others, but
- * for bodies that slide and turn: friction of those inside points elsewhere. That is the criterion of Potra, Anitescu,
+ * do not change. With friction this holds of contacts with one normal and one law inside of the hull of others, except
+ * for bodies that slide and rotate, where friction of inner contacts has another direction. That is the criterion of
+ * Potra, Anitescu,
  * Gavrea and Trinkle (International Journal for Numerical Methods in Engineering 66 (2006) 1079-1124, 10.4) for flat
  * faces, and a choice of the model.
  *

@@ -210,7 +210,7 @@ static saltus_status add_unexpected(saltusi_moreau* w, const saltus_moreau_jean_
   activate_near(w, o, s, i, false, pushed_by(w, row));
   w->list.gap[i] = there;
   s->contacts[w->op.contacts - 1].gap = fmax(here, 0.0); /* not listed there: not closed */
-  for (; row < w->op.count; row++) { /* the impulses of the others were found without it */
+  for (; row < w->op.count; row++) { /* the impulses of the others were computed without it */
     w->op.P[row] = 0.0;
     w->held[row] = 0.0;
   }

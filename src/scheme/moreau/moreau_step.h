@@ -85,7 +85,7 @@ struct saltusi_moreau {
   double* q_end;   /* [nq] positions at the end of a speculative step */
   double* v_end;   /* [nv] */
   int body_width;  /* velocities of a body where all have as many, else 0 */
-  bool linearized; /* v_free is that of v_{k+1} = v_k already */
+  bool linearized; /* v_free already belongs to v_{k+1} = v_k */
   bool exact;      /* one iteration solves a step */
   bool rows_stay;  /* rows at q_k are used for the whole step */
   saltusi_moreau_joints kept;

@@ -45,13 +45,13 @@ typedef struct saltusi_trapezoid_end {
 
 typedef struct saltusi_trapezoid {
   const saltus_trapezoidal_options* o;
-  const saltusi_step* s; /* the step at hand */
+  const saltusi_step* s; /* the current step */
   bool mean;             /* the law constrains the mean velocity, else the end velocity */
   saltus_system_ops approximate_ops;
   saltusi_eval approximate; /* the system with Gauss-Newton Jacobians, if requested */
   saltusi_eval* eval;
   saltusi_linear effective; /* A */
-  saltusi_linear doubled;   /* A of twice the length: systems that are constant factor both once */
+  saltusi_linear doubled;   /* A of twice the length: constant systems factor both once */
   saltusi_linear mass;      /* M of impacts */
   saltusi_projection end;   /* joints at the end of a step, of the mean velocity */
   saltusi_polyhedral_rows law;
@@ -73,7 +73,7 @@ typedef struct saltusi_trapezoid {
   double* push;                          /* [nv] h M^-1 F */
   double push_size;                      /* m/s, rad/s: its largest entry */
   bool struck;                           /* there was a collision in this step */
-  bool measured;                         /* it belongs to this step */
+  bool measured;                         /* push is that of this step */
   double* F_q;         /* [nv x nv], or the values of the blocks that the system writes */
   double* scratch;     /* [nv x nv] where there are no blocks */
   double* joint_gap;   /* [nj] */
@@ -94,7 +94,7 @@ typedef struct saltusi_trapezoid {
   int* hit_count;               /* [nc] collisions in this step */
   bool* active;                 /* [nc] */
   bool* hit;                    /* [nc] takes part in the next collision */
-  double* hit_at;               /* [nc] where in the substep */
+  double* hit_at;               /* [nc] position in the substep, 0 to 1 */
   saltusi_mode* mode;           /* [nc] at the end of the last substep; unknown after an impact */
   saltusi_mode* reported_mode;  /* [nc] as far as events were reported */
   bool* paradox;                /* [nc] in the region of Painleve */

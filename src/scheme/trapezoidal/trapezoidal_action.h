@@ -13,8 +13,8 @@
  * With maps q' = N(q) v the step goes along constant velocity, q_{k+1} = q_k advanced along u, and the mean momentum
  * 1/2 [M + M] u is multiplied by E of system/displacement.h: the discrete Euler-Lagrange equations of the same action on a
  * group, whose variations of u are h du = T(h u)^-1 eta_{k+1} - T(-h u)^-1 eta_k. F has the gyroscopic force
- * ad_u^T M u, which T_q + f has not; half of it before and after the step is the odd part of T^-1. This needs M to be
- * constant along turns, as that of rigid bodies is.
+ * ad_u^T M u, which T_q + f has not; half of it before and after the step is the odd part of T^-1. This requires M to
+ * be constant under rotations, as for rigid bodies.
  */
 #ifndef SALTUSI_TRAPEZOIDAL_ACTION_H
 #define SALTUSI_TRAPEZOIDAL_ACTION_H

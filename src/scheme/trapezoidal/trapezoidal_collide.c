@@ -6,8 +6,8 @@
  * The gap is interpolated by the cubic through its values and rates at both ends, the state by the
  * polynomial through both ends. That is a quadratic: q1 - q = x (v + v1)/2 makes the cubic term vanish.
  *
- * After an impact in the same step stiff dampers may leave a velocity that the step does not resolve; the
- * quadratic then swings out by O(x v), while a step of the method does not. So later collisions of a
+ * After an impact in the same step stiff dampers may leave a velocity that the step does not resolve; the quadratic
+ * then overshoots by O(x v), while a step of the method does not. So later collisions of a
  * step are found by steps of the method of several lengths.
  */
 #include "scheme/trapezoidal/trapezoidal.h"

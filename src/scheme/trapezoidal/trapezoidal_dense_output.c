@@ -6,8 +6,8 @@
  *
  *   v(s) = v0 + s (v1 - v0),     q(s) = q advanced by s x along (v0 + v(s))/2,     0 <= s <= 1.
  *
- * Data: the number of pieces, then for each t, x, q, v0, v1. When there is no more room the last piece
- * grows over the rest of the step.
+ * Data: the number of segments, then for each t, x, q, v0, v1. Beyond the capacity the last segment covers the rest of
+ * the step.
  */
 #include "scheme/trapezoidal/trapezoidal.h"
 

@@ -104,7 +104,7 @@ static double value_at(saltusi_trapezoid* w, const saltusi_substep_observation* 
   return read_value(w, item, length);
 }
 
-/* Root between a and b with f(a) > 0 > f(b): regula falsi, made to shrink from both sides. */
+/* Root between a and b with f(a) > 0 > f(b): regula falsi that shrinks the bracket from both sides. */
 static double root(saltusi_trapezoid* w, const saltusi_substep_observation* item, double a,
                    double b, double fa, double fb) {
   double tiny = 1e-15 * w->s->h;
