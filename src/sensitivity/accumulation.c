@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * accumulation.c - accumulations of impacts as one map (docs/theory/sensitivity.md, 5). One bounce of a contact with separation
- * velocity U takes the time 2 U / -U' and leaves with rho U; times and changes of velocity of those behind it are a geometric
- * series with this ratio:
+ * velocity U takes the time 2 U / -U' and leaves with rho U; times and velocity changes of later bounces are a
+ * geometric series with this ratio:
  *
  *   tau = 2 U / (-U' (1 - rho)),   v_inf = v + (v_1 - v) / (1 - rho),   q_inf = q advanced by tau (v + a 2 U / (-2 U'))
  *
@@ -19,10 +19,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Separation velocities below this part of the fastest velocity, times 1 - rho, begin the map: its error is of second order, and
- * rounding of earlier impacts divided by it of order 1e-11. */
+/* The map begins at separation velocities below this fraction of the fastest velocity, times 1 - rho: its error is of
+ * second order, and amplified rounding of earlier impacts is of order 1e-11. */
 static const double slow = 1e-5;
-/* Of the time over which the motion is smooth: no longer is a series geometric. */
+/* Largest duration of a geometric series, relative to the time scale of the smooth motion. */
 static const double brief = 1e-3;
 
 /* A number of bounces, or all. */
@@ -43,7 +43,8 @@ static void advance(const saltus_system* sys, int nq, const saltusi_phase_point*
   }
 }
 
-/* Changes of q and v [n], and the time, of the bounces behind an impact, right after which `at` is. */
+/* Changes of q and v [n] by the bounces after an impact, and their duration; `at` is the state right after the impact.
+ * */
 static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at,
                     const void* user, double* out) {
   const rest* r = user;
@@ -93,7 +94,7 @@ static saltusi_phase_point last_of(const saltus_sensitivity* s, int contact) {
   return (saltusi_phase_point){.t = l->t, .q = l->z, .v = l->z + s->vary.nq};
 }
 
-/* Derivatives of the rest along direction j, into s->hdot [n + 1]. */
+/* Derivatives of the remaining series along direction j, into s->hdot [n + 1]. */
 static bool vary_rest(saltus_sensitivity* s, const rest* r, int j) {
   const saltusi_last_impact* l = &s->last[r->contact];
   const saltusi_along along = {.at = last_of(s, r->contact),
@@ -103,7 +104,7 @@ static bool vary_rest(saltus_sensitivity* s, const rest* r, int j) {
   return saltusi_vary_slope(&s->vary, rest_of, r, &along, s->vary.n + 1, s->hdot);
 }
 
-/* The contact that bounces and those that are closed take part in its impacts. */
+/* Contacts of the impacts: the bouncing contact and the closed ones. */
 static void gather_set(saltus_sensitivity* s, int contact) {
   const saltusi_phase* mode = &s->vary.mode;
   s->series_count = 0;
@@ -164,7 +165,7 @@ saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t,
   return SALTUS_OK;
 }
 
-/* Whether the series ends where the run does. */
+/* Whether the series ends at the end of the run. */
 static bool fits(const saltus_sensitivity* s, const saltusi_phase_point* at, const double* change) {
   const saltusi_vary* v = &s->vary;
   double most = 0.0;
@@ -189,7 +190,7 @@ saltus_status saltusi_sensitivity_accumulation(saltus_sensitivity* s, double t, 
     return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                     "an accumulation whose impacts were not seen");
   }
-  for (int i = 0; i < v->mode.count; i++) { /* the rest may be shown as closed */
+  for (int i = 0; i < v->mode.count; i++) { /* the contact may already be reported as closed */
     if (v->mode.held[i].contact == contact) {
       v->mode.held[i--] = v->mode.held[--v->mode.count];
     }

@@ -64,7 +64,7 @@ static saltus_status check(const saltus_sensitivity_def* def) {
   return SALTUS_OK;
 }
 
-/* Where a run of a system starts: joints and closed contacts may have to be brought together first. */
+/* Initial state of a run: projected onto joints and closed contacts if necessary. */
 static saltus_status start_of(const saltus_sensitivity* s, const saltus_system* system,
                               const double* q, const double* v, double* z) {
   const saltus_integrator_def run = {.system = system,
@@ -80,7 +80,7 @@ static saltus_status start_of(const saltus_sensitivity* s, const saltus_system* 
     return status;
   }
   const double soon =
-      s->def.t0 + 1e-9 * (s->def.until - s->def.t0); /* its first step is as long as it likes */
+      s->def.t0 + 1e-9 * (s->def.until - s->def.t0); /* the length of the first step is free */
   status = saltus_integrator_advance(it, soon, SALTUS_STOP_NEVER, NULL);
   if (status == SALTUS_OK) {
     status = saltus_integrator_dense(it, s->def.t0, SALTUS_RIGHT, z, z + s->vary.nq);
@@ -89,7 +89,7 @@ static saltus_status start_of(const saltus_sensitivity* s, const saltus_system* 
   return status;
 }
 
-/* How the start moves along a direction; `corrected`: starts are not those that were given. */
+/* Derivative of the initial state along a direction; `corrected`: the initial states were projected. */
 static saltus_status vary_start(saltus_sensitivity* s, int j, bool corrected, double* column) {
   const saltus_direction* d = &s->def.directions[j];
   static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
@@ -189,7 +189,7 @@ static saltus_status begin(saltus_sensitivity* s) {
   }
   saltusi_sensitivity_grow(s, s->y);
   double* z = v->rates;
-  /* scales of the motion are not available yet: accelerations at the start give the first ones */
+  /* scales of the motion are not available yet: initial ones follow from accelerations at the start */
   const saltusi_phase_point at = {.t = def->t0, .q = s->y, .v = s->y + v->nq};
   if (saltusi_vary_rates(v, def->system, at, NULL, z)) {
     double a = 0.0;

@@ -83,7 +83,7 @@ static double look(saltus_sensitivity* s, double t, int k) {
   return s->extreme_now[k];
 }
 
-/* Vertex of parabolas through three values, closer and closer. */
+/* Vertex of parabolas through three values, iterated. */
 static double refine(saltus_sensitivity* s, double a, double b, int k) {
   double t = 0.5 * (a + b), h = 0.25 * (b - a);
   for (int i = 0; i < ROUNDS; i++) {
@@ -111,7 +111,7 @@ static double turn_of(saltus_sensitivity* s, double from, double to, int k, int 
   }
   const double value = s->sampled[best * m + k];
   double a = from + step * (best - 1), b = from + step * (best + 1);
-  if (best == 0 || best == SAMPLES) { /* at an edge: only if values grow away from it */
+  if (best == 0 || best == SAMPLES) { /* at an end: only if values increase towards the interior */
     const double edge = best == 0 ? from : to, inner = best == 0 ? edge + step : edge - step;
     if (!(sign * look(s, edge + 1e-3 * (inner - edge), k) > sign * value)) {
       return (double)NAN;

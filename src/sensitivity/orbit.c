@@ -5,8 +5,8 @@
  *
  *   P(z) - z = 0,   z <- z - (DP - 1)^-1 (P(z) - z)
  *
- * over all coordinates but those that drift. At a section DP is that of states at their own times, s + f dt, which takes the
- * direction of the flow to nothing.
+ * over all coordinates but those that drift. At a section DP is that of states at their own crossing times, s + f dt;
+ * the direction of the flow is in its null space.
  */
 #include "saltus/orbit.h"
 
@@ -103,7 +103,7 @@ static double scale_of(const saltus_orbit* o, int i) {
   return i < o->nq ? o->length : o->speed;
 }
 
-/* P and DP at z; the residual. */
+/* P and DP at z; returns the residual. */
 static saltus_status evaluate(saltus_orbit* o, const double* z, saltus_log log) {
   const saltus_orbit_def* def = &o->def;
   const bool timed = def->period > 0.0;

@@ -62,7 +62,7 @@ static double dot(const double* x, const double* y, int n) {
   return sum;
 }
 
-/* M from the blocks of a structure: the diagonal ones, then two for each pair. */
+/* Dense M from the blocks of a structure: the diagonal blocks, then two for each pair. */
 static void mass_by_blocks(saltusi_phase_workspace* r, const saltus_system* sys,
                            const saltus_point* at) {
   const saltus_structure* s = sys->structure;
@@ -229,7 +229,7 @@ static void solve(saltusi_phase_workspace* r, int n) {
   memcpy(r->x, y, (size_t)n * sizeof *y);
 }
 
-/* Friction over the pressure of a contact that slides, against its slip. */
+/* Friction per normal force of a sliding contact, opposite to its slip. */
 static void slide(const saltusi_phase_workspace* r, const saltusi_phase_contact* m, int tangents,
                   double mu, int first, const double* v, double s[2]) {
   s[0] = s[1] = 0.0;
@@ -247,7 +247,7 @@ static void slide(const saltusi_phase_workspace* r, const saltusi_phase_contact*
   }
 }
 
-/* One more unknown: its generalized force direction and its constraint row. */
+/* Adds an unknown: its generalized force direction and its constraint row. */
 static void add_unknown(saltusi_phase_workspace* r, int* count, int row, const double* direction) {
   memcpy(r->D + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
   memcpy(r->MD + (ptrdiff_t)*count * r->nv, direction, (size_t)r->nv * sizeof(double));
@@ -255,7 +255,8 @@ static void add_unknown(saltusi_phase_workspace* r, int* count, int row, const d
   r->row_of[(*count)++] = row;
 }
 
-/* M, rows and directions of a mode, and A = G M^-1 D; how many unknowns, -1: M is not positive definite. */
+/* M, rows and directions of a mode, and A = G M^-1 D; returns the number of unknowns, -1: M is not positive definite.
+ * */
 static int assemble(saltusi_phase_workspace* r, const saltus_system* system, saltusi_phase_point at,
                     const saltusi_phase* mode) {
   const saltus_point p = point(r, at);

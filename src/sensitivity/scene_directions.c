@@ -21,7 +21,7 @@ struct saltus_scene_directions {
   int count;
 };
 
-/* Of a parameter that is about 1; truncation is its fourth power. */
+/* Difference step for a parameter of size 1; the truncation error is its fourth power. */
 static const double part = 1e-3;
 
 void saltus_scene_directions_destroy(saltus_scene_directions* directions) {
@@ -49,7 +49,7 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
                 "sensitivity: the scene has no parameter, coordinate or velocity \"%.80s\"", name);
     return status;
   }
-  /* a power of two: p + k step is exact up to its last bit, and so is the step */
+  /* a power of two, so that p + k step has no rounding error */
   const double size = fabs(value) > 0.0 ? fabs(value) : 1.0;
   const double step = exp2(floor(log2(part * size)));
   saltus_direction* direction = &d->list[i];

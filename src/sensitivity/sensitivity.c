@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Approaches below this part of the fastest velocity are grazing. */
+/* Approach velocities below this fraction of the fastest velocity are grazing. */
 static const double grazing = 1e-7;
 
-enum { LOOKS = 8 }; /* at the motion between two events */
+enum { LOOKS = 8 }; /* samples of the motion between two events */
 
 saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_status status, double t,
                                        const char* why) {
@@ -35,7 +35,7 @@ static const char* contact_name(const saltus_sensitivity* s, int contact) {
 
 /* ---- modes ---- */
 
-/* How large coordinates and velocities become. */
+/* Updates the largest sizes of coordinates and velocities. */
 void saltusi_sensitivity_grow(saltus_sensitivity* s, const double* z) {
   assert(s != NULL && z != NULL);
   saltusi_vary* v = &s->vary;
@@ -59,7 +59,7 @@ static bool is_held(const saltusi_phase* mode, int contact) {
   return false;
 }
 
-/* The mode between two events, as the run shows it in the middle. */
+/* The mode between two events, from the run at their middle. */
 static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
   saltusi_vary* v = &s->vary;
   const saltus_system* sys = s->def.system;
@@ -67,7 +67,7 @@ static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
   const double known = fmin(fmax(from, saltus_integrator_dense_from(s->run)), to);
   const double middle = 0.5 * (known + to);
   double* z = v->rates;
-  for (int k = 1; k < LOOKS; k++) { /* how far it goes between events */
+  for (int k = 1; k < LOOKS; k++) { /* extent of the motion between events */
     if (saltus_integrator_dense(s->run, known + (to - known) * k / LOOKS, SALTUS_RIGHT, z,
                                 z + v->nq) == SALTUS_OK) {
       saltusi_sensitivity_grow(s, z);
@@ -211,7 +211,7 @@ static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_b
                                       "the law of an impact has no derivative here");
     }
     memcpy(s->total + (ptrdiff_t)j * n, moved, (size_t)n * sizeof *moved);
-    /* positions do not jump, whatever differences of them leave */
+    /* positions do not jump; their differences are rounding */
     memcpy(s->total + (ptrdiff_t)j * n, along_z, (size_t)v->nq * sizeof *moved);
   }
   return SALTUS_OK;
@@ -313,13 +313,14 @@ static saltus_status change(saltus_sensitivity* s, double t, const saltus_event*
   }
   if (!own && !is_held(&v->mode, e->contact) && g.kind != GUARD_GAP) {
     memset(s->dt, 0,
-           (size_t)v->count * sizeof *s->dt); /* status after a jump, not an event of the motion */
+           (size_t)v->count *
+               sizeof *s->dt); /* a status after a jump, not an event of the motion */
   } else if (!times_of(s, t, &g, s->dt)) {
     if (!own || saltusi_sensitivity_switches(s, e) || saltusi_sensitivity_is_section(s, e)) {
       return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                       "an event whose time has no derivative");
     }
-    memset(s->dt, 0, (size_t)v->count * sizeof *s->dt); /* the motion does not notice it */
+    memset(s->dt, 0, (size_t)v->count * sizeof *s->dt); /* without effect on the motion */
     *known = false;
   }
   for (int j = 0; j < v->count; j++) {
@@ -356,8 +357,8 @@ static void see_before(saltus_sensitivity* s, double t) {
   saltusi_sensitivity_extremes_see(s, t, s->y, s->moved, s->dt);
 }
 
-/* Whether an event that switches would come at another time than the rest of its group with other parameters; dt is that of the
- * group. An event that a jump brings about comes with it. */
+/* Whether a switching event and the rest of its group have different time derivatives; dt is that of the group. An
+ * event that is caused by a jump has the time of the jump. */
 static bool apart(saltus_sensitivity* s, double t, const double* dt) {
   bool differ = false;
   for (int i = 0; i < s->group_count && !differ; i++) {
@@ -405,7 +406,7 @@ static deciding sort_group(const saltus_sensitivity* s) {
  * mode there. */
 static saltus_status cross(saltus_sensitivity* s, double t) {
   const deciding by = sort_group(s);
-  if (by.change == NULL) { /* remarks alone: the motion goes on as it was */
+  if (by.change == NULL) { /* only remarks: the motion does not change */
     memset(s->dt, 0, (size_t)s->vary.count * sizeof *s->dt);
     memcpy(s->total, s->y + s->vary.n,
            (size_t)s->vary.n * (size_t)s->vary.count * sizeof *s->total);
@@ -415,7 +416,7 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   const double* dt = s->dt;
   bool known = true;
   saltus_status status;
-  const bool inside = s->series >= 0; /* outputs before it are those of its first impact */
+  const bool inside = s->series >= 0; /* outputs before the series are those of its first impact */
   if (!inside) {
     saltusi_sensitivity_integral_jump(s, t, s->y, 1.0);
   }
@@ -442,7 +443,7 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
     if (!keep_event(s, &s->group[i], what, dt)) {
       status = SALTUS_ERR_MEMORY;
     }
-    /* one at the very start is where it comes from */
+    /* a section at the start is the initial one */
     const bool section = saltusi_sensitivity_is_section(s, &s->group[i]) &&
                          t > s->def.t0 + 1e-12 * fmax(1.0, fabs(s->def.t0));
     s->sections += section;
@@ -474,7 +475,7 @@ static saltus_status leave(saltus_sensitivity* s, double t) {
   return SALTUS_OK;
 }
 
-/* From here to t in the mode of the run; its state there is that of the run. */
+/* Advances to t in the mode of the run; the state at t is that of the run. */
 static saltus_status follow(saltus_sensitivity* s, double from, double t) {
   saltusi_vary* v = &s->vary;
   double* z = v->rates;
@@ -513,7 +514,7 @@ static saltus_status follow(saltus_sensitivity* s, double from, double t) {
   return SALTUS_OK;
 }
 
-/* Events that are one instant with t are so near. */
+/* Events within this distance of t are simultaneous. */
 static double instant(double t) {
   return 64.0 * DBL_EPSILON * fabs(t);
 }
@@ -564,8 +565,8 @@ static saltus_status gather(saltus_sensitivity* s, const saltus_event* next) {
   return status;
 }
 
-/* The events of one instant; again: at the instant of events that switched. A run restarts after
- * a switch and may report closed contacts again: these are not events of the motion. */
+/* Crosses the events of one instant; again: at the instant of a switch. A run restarts after a switch and may report
+ * closed contacts again, which are not events of the motion. */
 static saltus_status meet(saltus_sensitivity* s, const saltus_event* next, bool again) {
   const saltusi_vary* v = &s->vary;
   const double t = next->t;
@@ -606,15 +607,15 @@ static saltus_status end_run(saltus_sensitivity* s, double here, bool pending) {
   return finish(s, end);
 }
 
-/* Whether an event at the start is but rounding of a start with closed contacts: a gap of 1e-15 m is closed by an impact with the
- * root of it. */
+/* Whether an event at the start is rounding of a start with closed contacts: a gap of 1e-15 m closes by an impact with
+ * a velocity of order sqrt(1e-15). */
 static bool is_settling(const saltus_sensitivity* s, const saltus_event* e) {
   const double since = e->t - s->def.t0, part = 3e-6;
   const bool slow = e->kind != SALTUS_EVENT_IMPACT || fabs(e->u_before) <= part * s->vary.speed;
   return slow && !saltus_event_is_own(e->kind) && since <= part * (s->def.until - s->def.t0);
 }
 
-/* Contacts that are closed at the start but for rounding are so from the start on. */
+/* Contacts that are closed at the start up to rounding count as closed from the start on. */
 static saltus_status settle_start(saltus_sensitivity* s, double* here, const saltus_event** next) {
   const saltusi_vary* v = &s->vary;
   saltus_status status = saltusi_sensitivity_next(s, s->def.until, next);
@@ -630,8 +631,8 @@ static saltus_status settle_start(saltus_sensitivity* s, double* here, const sal
   return status;
 }
 
-/* An accumulation before the next event, at t, or the end of the run: it may have ended with its last impact, that of *closed. One
- * that begins with the last impact of the run or of the section is none. */
+/* An accumulation before the next event, at t, or the end of the run: it may have ended with its last impact, that of
+ * *closed. A series that begins with the last impact of the run or of the section does not count. */
 static saltus_status check_series(saltus_sensitivity* s, double here, double t, bool more,
                                   int* closed) {
   *closed = -1;
@@ -653,7 +654,8 @@ static saltus_status check_series(saltus_sensitivity* s, double here, double t, 
   return SALTUS_OK;
 }
 
-/* From here to t, or to the section that is met here; pending: the events here are crossed but not left. */
+/* Advances to t, or to the section at the present time; pending: the events at the present time are crossed, but the
+ * mode after them is not determined. */
 static saltus_status pass(saltus_sensitivity* s, double here, double t, bool pending, int closed) {
   saltus_status status = read_mode(s, here, t);
   if (status == SALTUS_OK && closed >= 0 && !is_held(&s->vary.mode, closed)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sensitivity_state.h - the inside of a sensitivity.
+ * sensitivity_state.h - internal state of a sensitivity.
  */
 #ifndef SALTUSI_SENSITIVITY_STATE_H
 #define SALTUSI_SENSITIVITY_STATE_H
@@ -20,7 +20,7 @@ typedef struct saltusi_last_impact {
   double* dt;    /* [directions] */
 } saltusi_last_impact;
 
-/* An event of a function of the scene, as a simulation found it. */
+/* An event of a function of the scene, located by a simulation. */
 typedef struct saltusi_own_event {
   saltus_event event;
   bool jumps; /* an impact took the function across zero */
@@ -33,45 +33,46 @@ struct saltus_sensitivity {
   saltus_integrator* run;
   saltusi_vary vary;
   double* y;                 /* [size] state and derivatives now */
-  double* after;             /* [n] state after the event at hand */
+  double* after;             /* [n] state after the current event */
   double* total;             /* [directions x n] its derivatives at the time of the event */
   double* dt;                /* [directions] of that event */
   double* moved;             /* [directions x n] */
   double *rates, *hdot;      /* [n + 4], [n + directions + 4] */
   double* force;             /* [3 nc] */
-  double* largest;           /* [n] that the motion came to */
+  double* largest;           /* [n] largest absolute values along the motion */
   int* set;                  /* [nc] contacts of an impact */
   saltusi_last_impact* last; /* [nc] */
-  /* an accumulation whose impacts are not followed any more */
+  /* an accumulation that is treated as one map */
   int series;                      /* its contact; -1: none */
-  int series_impacts;              /* behind the last that was followed */
+  int series_impacts;              /* after the last impact that was crossed individually */
   int series_count;                /* contacts that take part, in `set` */
-  double series_limit, series_end; /* s, where it ends, and when it is over in any case */
+  double series_limit, series_end; /* s, its end, and an upper bound of it */
   double* bounce;                  /* [3 nv + nq] */
   saltus_event group[SALTUSI_GROUP_MOST];
-  bool group_jumps[SALTUSI_GROUP_MOST]; /* it came with a jump of v */
+  bool group_jumps[SALTUSI_GROUP_MOST]; /* it was caused by a jump of v */
   bool switched;                        /* by the last group */
-  bool own_jumps;                       /* so did the event at hand */
+  bool own_jumps;                       /* likewise the current event */
   int group_count;
   long long sections; /* that were met */
-  bool met;           /* the requested one, in this group */
+  bool met;           /* the requested section is in this group */
   saltus_sensitive_event* events;
   size_t event_count, event_room;
   double* output_values; /* [output_count] */
-  double* output_jump;   /* [output_count] from before to after the event at hand */
+  double* output_jump;   /* [output_count] jumps at the current event */
   double* own_values;    /* [event_count] */
   double* extreme
       [2]; /* [(2 + directions) x output_count] highest, lowest: values, times, derivatives */
   double *extreme_now, *extreme_slope, *extreme_moved; /* [output_count] twice, [n] */
   double *sampled, *turns;                             /* of outputs between two events */
-  bool extremes_lost;                                  /* a part of the motion was not remembered */
-  saltusi_own_event* own; /* [own_count] in order; the next one that is due */
+  bool extremes_lost;     /* a part of the motion is outside of the stored dense output */
+  saltusi_own_event* own; /* [own_count] in order of time; index of the next one */
   size_t own_count, own_room, own_next;
   double last_impact; /* s */
   void* output_scratch;
 };
 
-/* Outputs at the end t and their derivatives, into the view; NaN where one has none, as the force of a joint. False: no memory. */
+/* Outputs at the end t and their derivatives, into the view; NaN for outputs without derivatives, such as joint
+ * forces. False: no memory. */
 bool saltusi_sensitivity_outputs(saltus_sensitivity* s, double t);
 
 /* All outputs at a state; `user` is the sensitivity. */
@@ -84,7 +85,8 @@ void saltusi_sensitivity_integral_jump(saltus_sensitivity* s, double t, const do
 /* ---- extremes of outputs ---- */
 
 bool saltusi_sensitivity_extremes_make(saltus_sensitivity* s);
-/* A state that counts; columns [directions x n] are its derivatives, of a state at a moving time with dt [directions], or NULL. */
+/* Considers a state for the extremes; columns [directions x n] are its derivatives, and dt [directions] those of its
+ * time (NULL: fixed time). */
 void saltusi_sensitivity_extremes_see(saltus_sensitivity* s, double t, const double* z,
                                       const double* columns, const double* dt);
 /* Times of stationary points of outputs between two events of the run into s->turns; returns
@@ -93,14 +95,15 @@ int saltusi_sensitivity_turns(saltus_sensitivity* s, double from, double to);
 
 /* ---- accumulations ---- */
 
-/* An impact of a contact that has bounced before, with its approach: from now on its impacts are one map, if they are slow. */
+/* An impact of a contact that has bounced before, with its approach velocity; slow impacts are treated as one map from
+ * now on. */
 void saltusi_sensitivity_series_begin(saltus_sensitivity* s, int contact, double approach);
-/* dt [directions] of the group of events inside it; an error where another event interrupts it. */
+/* dt [directions] of the group of events inside of the series; an error if another event interrupts it. */
 saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t, double* dt);
 /* The end: derivatives of the state and dt there. */
 saltus_status saltusi_sensitivity_accumulation(saltus_sensitivity* s, double t, int contact);
 
-/* Everything up to the end, or to the section. */
+/* Advances to the end, or to the section. */
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s);
 void saltusi_sensitivity_grow(saltus_sensitivity* s, const double* z);
 /* The status, after a message. */
@@ -109,13 +112,13 @@ saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_statu
 
 /* Workspace for outputs and event functions; false: no memory. */
 bool saltusi_sensitivity_scratch(saltus_sensitivity* s);
-/* The observables that belong to a system: its own, or those with another parameter. */
+/* The observables of a system: the unperturbed ones, or those with a varied parameter. */
 const saltus_observables* saltusi_sensitivity_observables(const saltus_sensitivity* s,
                                                           const saltus_system* sys);
 
 /* ---- events of the scene's own functions ---- */
 
-/* Finds them; inputs that they switch are back at the start afterwards. */
+/* Locates them; inputs are reset to their initial values afterwards. */
 saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s);
 /* The next event of contacts or functions up to a time, NULL: none; the run is advanced to it. */
 saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,
@@ -123,11 +126,11 @@ saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,
 bool saltusi_sensitivity_own_value(const saltus_sensitivity* s, const saltus_system* sys,
                                    saltusi_phase_point at, int event, double* out);
 bool saltusi_sensitivity_switches(const saltus_sensitivity* s, const saltus_event* e);
-/* Applies the switches of the group's events to all systems; whether there are any. And back to
- * the start. */
+/* Applies the switches of the events of a group to all systems; returns whether there are any. The second function
+ * resets them. */
 bool saltusi_sensitivity_fire(const saltus_sensitivity* s);
 void saltusi_sensitivity_reset(const saltus_sensitivity* s);
-/* Whether it is one of the events that the run is to come back to. */
+/* Whether the event is one of the section. */
 bool saltusi_sensitivity_is_section(const saltus_sensitivity* s, const saltus_event* e);
 
 #endif

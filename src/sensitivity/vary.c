@@ -190,7 +190,7 @@ static double small(const saltusi_vary* vary, int direction) {
   return 1e-2 * (d->system[0] != NULL ? part / d->step : 1.0 / fmax(vary->length, vary->speed));
 }
 
-/* Of each column by itself: a derivative may be any size. */
+/* Error of each column relative to its own size, since derivatives have any size. */
 static double error_of(const saltusi_vary* vary, const double* a, const double* b) {
   double worst = 0.0;
   for (int j = 0; j <= vary->count; j++) {
@@ -208,7 +208,7 @@ static double error_of(const saltusi_vary* vary, const double* a, const double* 
   return worst;
 }
 
-/* One step of the extrapolation; *columns: how many were needed, 0: it did not converge. */
+/* One step of the extrapolation; *columns: number of columns, 0: no convergence. */
 static bool extrapolate(saltusi_vary* vary, double t, double H, double* y, int* columns) {
   const int size = vary->size;
   *columns = 0;
@@ -218,11 +218,11 @@ static bool extrapolate(saltusi_vary* vary, double t, double H, double* y, int* 
   }
   double best = INFINITY;
   for (int k = 0; k < COLUMNS; k++) {
-    double* row = vary->table + (ptrdiff_t)k * size; /* T_k0, then T_kk moves down */
+    double* row = vary->table + (ptrdiff_t)k * size; /* T_k0, then T_k1 to T_kk */
     if (!midpoint(vary, t, H, 2 * (k + 1), row)) {
       return false;
     }
-    /* table[j] holds T_{k-1,k-1-j}... kept as a column: newest first */
+    /* table[j] holds T_{k-1,k-1-j}, newest first */
     for (int j = k - 1; j >= 0; j--) {
       const double ratio = (double)(k + 1) / (double)(j + 1);
       const double f = 1.0 / (ratio * ratio - 1.0);

@@ -22,7 +22,7 @@ typedef struct saltusi_vary {
   double* table;           /* of the extrapolation: [columns x size] and more */
   double *y0, *y1, *y2, *dy, *before;
   int size; /* (n + integrands) (1 + count) */
-  /* functions whose integrals over time go along: behind state and derivatives y has theirs, and derivatives of these */
+  /* functions that are integrated over time: y has their integrals and derivatives after state and derivatives */
   bool (*integrand)(struct saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                     const void* user, double* out);
   const void* integrand_user;
@@ -38,12 +38,13 @@ void saltusi_vary_free(saltusi_vary* vary);
 typedef bool saltusi_smooth(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                             const void* user, double* out);
 
-/* d out [many] along (tau, s) and, of direction >= 0, along its parameter as well; many at most n + 4 + integrands. */
+/* Derivative of out [many] along (tau, s) and, for direction >= 0, also along its parameter; many is at most n + 4 +
+ * integrands. */
 typedef struct saltusi_along {
   saltusi_phase_point at;
   const double* s; /* [n]; NULL: 0 */
   double tau;
-  int direction; /* whose parameter moves; -1: none */
+  int direction; /* direction whose parameter varies; -1: none */
 } saltusi_along;
 
 bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,

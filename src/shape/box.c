@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * box.c - boxes in world axes that hold shapes, from the features of which their surfaces are made.
+ * box.c - bounding boxes of shapes in world axes, from the features of their surfaces.
  */
 #include "math/rotation.h"
 #include "shape/mesh/mesh.h"

@@ -20,7 +20,7 @@ typedef struct saltusi_broad_phase {
   int* found; /* [leaves] scratch */
 } saltusi_broad_phase;
 
-/* Empties it; all arrays have to be set before, those of the tree too. */
+/* Clears it; all arrays, also those of the tree, have to be set before. */
 void saltusi_broad_phase_clear(saltusi_broad_phase* n, int leaves);
 
 /* Updates the box of an item. No effect while its leaf contains the box. Otherwise the leaf becomes the box

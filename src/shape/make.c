@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * make.c - shapes from their definitions: what all kinds share.
+ * make.c - shapes from their definitions: common parts of all kinds.
  */
 #include "base/log.h"
 #include "base/number.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * narrow_phase.c - which family treats a pair of shapes.
+ * narrow_phase.c - selects the family of a pair of shapes.
  */
 #include "shape/narrow_phase.h"
 

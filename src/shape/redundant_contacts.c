@@ -3,11 +3,11 @@
  *
  * redundant_contacts.c - contacts that follow from others of the same two bodies (docs/theory/contact-geometry.md, 9).
  *
- *   p_i = sum a_j p_j,  a_j >= 0,  sum a_j = 1,  rho_j >= rho_i      points of one body, once for ever
- *   on a plane   g_i >= sum a_j g_j,   G_i = sum a_j G_j             whatever moves, for normal rows
+ *   p_i = sum a_j p_j,  a_j >= 0,  sum a_j = 1,  rho_j >= rho_i      points of one body, computed once
+ *   on a plane g_i >= sum a_j g_j, G_i = sum a_j G_j for any motion, for normal rows
  *
- * So a body that all j keep off a plane keeps off with i, and where a law without friction holds of all j it holds of i.
- * On a face, which ends, that is so while all p_j are over it.
+ * So if no p_j penetrates a plane, p_i does not either, and a frictionless law that holds for all j holds for i. On a
+ * bounded face this is valid while all p_j are over it.
  */
 #include "math/nonnegative.h"
 #include "math/rotation.h"
@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Points of one body that are looked at together; of more none is left out. */
+/* Largest number of points of one body; with more points no contact is omitted. */
 enum { MOST = 256, WIDTH = SALTUSI_NONNEGATIVE_WIDTH };
 
 /* Points of one body and material. */
@@ -54,8 +54,8 @@ static bool same_kin(const saltusi_instance* x, const saltusi_instance* y) {
   return x->carrier == y->carrier && x->material == y->material && x->groups == y->groups;
 }
 
-/* Points of instance i and of those of its body behind it that are of its kin; false: too many, or those of i alone, which are the
- * corners of a hull. */
+/* Points of instance i and of later instances of its body with the same material; false: too many, or only those of i,
+ * which are the vertices of a hull. */
 static bool gather(const saltusi_world* world, const int* next, int i, cloud* c) {
   int instances = 0;
   c->count = 0;
@@ -101,7 +101,8 @@ static void scale(const saltusi_world* world, cloud* c) {
   }
 }
 
-/* Who of the cloud is a mean of others, from the last down: what a mean needs is kept, or is a mean of what is kept. */
+/* Points of the set that are means of others, from the last down: the points of a mean are kept, or are means of kept
+ * points. */
 static saltus_status find_means(saltusi_world* world, const cloud* c, saltusi_pool* pool) {
   const double rounding = 1e-12;
   bool gone[MOST] = {false}, unused[MOST];
@@ -164,7 +165,7 @@ saltus_status saltusi_world_find_means(saltusi_world* world, saltusi_pool* pool)
   return status;
 }
 
-/* Whether a point (world) is over a face: what is below is nearer to it than to any side, and to the far end. */
+/* Whether a point (world) is over a face: its depth is less than the distance to any side, and to the far end. */
 static bool is_over(const saltusi_instance* at, const saltusi_body_pose* on, int number,
                     const double world_point[3]) {
   const saltusi_shape* shape = &at->shape;
@@ -185,7 +186,7 @@ static bool is_over(const saltusi_instance* at, const saltusi_body_pose* on, int
   return shape->outline != NULL && u >= depth && u <= plane->size[0] - depth;
 }
 
-/* Whether the point of one side follows on the plane of the other. */
+/* Whether the contact of a point of one body on a plane of the other is redundant. */
 static bool follows(const saltusi_world* world, const saltusi_world_query* query, int instance,
                     int number, int plane, int plane_number) {
   const saltusi_instance *at = &world->instance[instance], *on = &world->instance[plane];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * curved_separation.c - how far curved shapes are apart, or the least movement that parts them.
+ * curved_separation.c - distance of curved shapes, or the least translation that separates them.
  */
 #include "math/rotation.h"
 #include "shape/curved/curved.h"

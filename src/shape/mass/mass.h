@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mass.h - what shapes weigh, and several together.
+ * mass.h - mass properties of shapes and of their unions.
  */
 #ifndef SALTUSI_MASS_H
 #define SALTUSI_MASS_H
@@ -9,7 +9,7 @@
 #include "shape/shape.h"
 
 /* Parts with densities as one body, by the parallel axis theorem: `volume` of the result is the mass, kg,
- * `inertia` in kg m^2 about the common centre. Overlapping parts both count. The mass has to be above zero. */
+ * `inertia` in kg m^2 about the common centre. Overlapping volumes count twice. The mass has to be positive. */
 void saltusi_mass_combine(const saltus_shape_mass* part, const double* density, int count,
                           int dimension, saltus_shape_mass* whole);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pair_system.c - how fast the parameters of closest points change. d = apart n, V = V_A - V_B of the material there.
+ * pair_system.c - rates of the parameters of closest points. d = apart n, V = V_A - V_B of the material there.
  *
  * Points and curves: T^T d = 0 of both, in time
  *

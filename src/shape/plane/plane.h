@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * plane.h - what pairs and separations of planar shapes share: one shape in the axes of the other.
+ * plane.h - shared by pairs and separations of planar shapes: one shape in the axes of the other.
  */
 #ifndef SALTUSI_SHAPE_PLANE_H
 #define SALTUSI_SHAPE_PLANE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * hull_none.c - no hulls of points in a build without qhull.
+ * hull_none.c - builds without qhull: hulls of points are an error.
  */
 #include "shape/polytope/polytope.h"
 

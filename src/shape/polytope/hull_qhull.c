@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * hull_qhull.c - facets of the hull of points, by qhull (Barber, Dobkin, Huhdanpaa 1996), reentrant. It says what is
- * wrong to a buffer of ours; nothing is printed.
+ * hull_qhull.c - facets of the hull of points, by qhull (Barber, Dobkin, Huhdanpaa 1996), reentrant. Errors are
+ * written to a buffer; nothing is printed.
  */
 #include "shape/polytope/polytope.h"
 
@@ -40,7 +40,7 @@ static bool read_facets(qhT* qh, saltusi_pool* pool, saltusi_facets* out) {
   return true;
 }
 
-/* The first line of what qhull said. */
+/* The first line of the error message of qhull. */
 static void first_line(char* text) {
   char* end = strpbrk(text, "\r\n");
   if (end != NULL) {

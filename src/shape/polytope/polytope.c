@@ -27,7 +27,7 @@ static void unit(double a[3]) {
 
 /* ------------------------------------------------------------------------------------ assembly --- */
 
-/* What assembly writes; the polytope sees it as constant. */
+/* Arrays written by the assembly; constant members of the polytope. */
 typedef struct assembly {
   double (*vertex)[3];
   saltusi_edge* edge;
@@ -107,7 +107,7 @@ static void make_edge(assembly* parts, int number, const saltusi_face_side* forw
   memcpy(parts->into[backward->place], edge->into[1], sizeof edge->into[1]);
 }
 
-/* False: an edge that does not have one face on each side, or no length. */
+/* False: an edge of length zero, or without exactly one face on each side. */
 static bool make_edges(const saltusi_making* making, const saltusi_solid* solid, assembly* parts) {
   saltusi_face_side* sides = SALTUSI_TAKE(making->pool, saltusi_face_side, parts->corners);
   if (sides == NULL || parts->corners % 2 != 0) {
@@ -148,7 +148,7 @@ static void make_stars(const saltusi_solid* solid, assembly* parts) {
   for (int v = 0; v < solid->points; v++) {
     parts->star_first[v + 1] += parts->star_first[v];
   }
-  /* each end is written at the front of its range, which moves; the ranges are put back after */
+  /* each end is written at the front of its range, which advances; the ranges are restored afterwards */
   for (int e = 0; e < edges; e++) {
     const int ends[2] = {parts->edge[e].from, parts->edge[e].to};
     for (int k = 0; k < 2; k++) {
@@ -199,7 +199,7 @@ bool saltusi_polytope_assemble(const saltusi_making* making, const saltusi_solid
 int saltusi_polytope_support(const saltusi_polytope* polytope, const double direction[3],
                              int start) {
   assert(polytope != NULL && direction != NULL && start >= 0 && start < polytope->vertices);
-  enum { SCAN = 24 }; /* up to here looking at all is faster than walking */
+  enum { SCAN = 24 }; /* up to this number of vertices a full search is faster than hill climbing */
   int best = start;
   double most = saltusi_dot3(direction, polytope->vertex[start]);
   if (polytope->vertices <= SCAN) {
@@ -212,8 +212,7 @@ int saltusi_polytope_support(const saltusi_polytope* polytope, const double dire
     }
     return best;
   }
-  for (int at = -1;
-       at != best;) { /* on a convex body a vertex without a better neighbour is best */
+  for (int at = -1; at != best;) { /* on a convex body a local maximum is global */
     at = best;
     for (int k = polytope->star_first[at]; k < polytope->star_first[at + 1]; k++) {
       const double value = saltusi_dot3(direction, polytope->vertex[polytope->star[k]]);

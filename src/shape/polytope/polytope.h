@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope.h - boxes and hulls in body axes: vertices, edges, faces, and who is next to whom.
+ * polytope.h - boxes and hulls in body axes: vertices, edges, faces and their adjacency.
  *
  * Numbers of features: vertices from 1, then edges, then faces. A half-space has the number 1, its plane, and no
  * polytope of its own. Loops of faces run counter-clockwise seen from outside; an edge runs from -> to in the loop of
@@ -21,7 +21,7 @@ typedef struct saltusi_edge {
 } saltusi_edge;
 
 typedef struct saltusi_face {
-  int first, count; /* places in loop, loop_edge and into */
+  int first, count; /* indices in loop, loop_edge and into */
   double normal[3];
   double offset; /* m, normal . p of the plane */
 } saltusi_face;
@@ -31,7 +31,7 @@ typedef struct saltusi_polytope {
   const double (*vertex)[3];
   const saltusi_edge* edge;
   const saltusi_face* face;
-  const int* loop;         /* vertices of the faces, one face after the other */
+  const int* loop;         /* vertices of the faces, face by face */
   const int* loop_edge;    /* from loop[k] to the next of the face */
   const double (*into)[3]; /* of that edge, into the face */
   const int* star_first;   /* [vertices + 1] */
@@ -54,7 +54,7 @@ static inline int saltusi_face_number(const saltusi_polytope* polytope, int face
   return 1 + polytope->vertices + polytope->edges + face;
 }
 
-/* What a polytope is made from: points in the shape's own axes and loops of faces. */
+/* Input of a polytope: points in axes of the shape, and loops of faces. */
 typedef struct saltusi_solid {
   const double (*point)[3];
   int points;
@@ -63,23 +63,23 @@ typedef struct saltusi_solid {
   int faces;
 } saltusi_solid;
 
-/* False: no memory, or loops that do not close; *closed says which. */
+/* False: no memory (*closed true), or loops that are not closed (*closed false). */
 bool saltusi_polytope_assemble(const saltusi_making* making, const saltusi_solid* solid,
                                saltusi_polytope* out, bool* closed);
 
-/* The corners and faces of the hull of the points of a definition, coplanar faces united. */
+/* Vertices and faces of the hull of the points of a definition; coplanar facets are merged. */
 saltus_status saltusi_hull_solid(const saltusi_making* making, saltusi_solid* out);
 
-/* Facets of a hull as they come: sets of points in any order. hull_qhull.c, or hull_none.c without that part. */
+/* Unordered facets of a hull: sets of points in any order. hull_qhull.c, or hull_none.c in builds without qhull. */
 typedef struct saltusi_facets {
   int count;
-  int* first;          /* [count + 1] places in `point` */
-  int* point;          /* places of given points */
+  int* first;          /* [count + 1] indices in `point` */
+  int* point;          /* indices of given points */
   double (*normal)[3]; /* outward */
 } saltusi_facets;
 saltus_status saltusi_hull_facets(const saltusi_making* making, saltusi_facets* out);
 
-/* Far end in a direction (body axes): the vertex with the largest product. `start`: where the walk begins. */
+/* Support vertex in a direction (body axes). `start`: first vertex of the hill climbing. */
 int saltusi_polytope_support(const saltusi_polytope* polytope, const double direction[3],
                              int start);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_all.c - every pair of features of two polytopes that can come to touch while they move by no more than `reach`
- * and turn by no more than `delta`: extents are widened by the one, cones of normals by the other, and nothing is chosen
- * at corners. What searches for events over a step looks at these.
+ * polytope_all.c - all feature pairs of two polytopes that can touch while the bodies translate by at most `reach` and
+ * rotate by at most `delta`: extents are widened by reach, normal cones by delta, and pairs at corners are not reduced
+ * to one. Used by the search for events over a step.
  */
 #include "math/rotation.h"
 #include "shape/polytope/polytope_closest.h"
@@ -17,7 +17,7 @@ typedef struct polytope_all_query {
   const saltusi_two* two;
   saltusi_polytope_view view[2];
   double reach; /* m, of skeletons */
-  double wide;  /* m, by which extents are widened */
+  double wide;  /* m, widening of extents */
   double sine;
   saltusi_candidates* out;
 } polytope_all_query;
@@ -75,14 +75,14 @@ static void vertices(const polytope_all_query* ask, int side) {
   }
 }
 
-/* Whether first + slope u, u in 0 .. length, comes to zero when it moves by no more than `wide`. */
+/* Whether first + slope u, u in 0 .. length, has a zero after a change by at most `wide`. */
 static bool within(double first, double slope, double length, double wide) {
   const double last = first + slope * length;
   return fmin(first, last) <= wide && fmax(first, last) >= -wide;
 }
 
 static void edge_pair(const polytope_all_query* ask, int i, int j) {
-  const double PARALLEL = 3e-6; /* as in lists of what is near */
+  const double PARALLEL = 3e-6; /* as in lists of near pairs */
   const saltusi_polytope_view* view = &ask->view[0];
   const saltusi_edge* x = &view->X->edge[i];
   const saltusi_edge* y = &view->Y->edge[j];
@@ -103,7 +103,7 @@ static void edge_pair(const polytope_all_query* ask, int i, int j) {
     n[k] *= scale;
     up[k] *= scale;
   }
-  const double wide = ask->sine / sine; /* as much as the common normal turns */
+  const double wide = ask->sine / sine; /* rotation of the common normal */
   for (int k = 0; k < 2; k++) {
     if (!(saltusi_dot3(n, y->into[k]) <= wide && saltusi_dot3(up, x->into[k]) >= -wide)) {
       return;
@@ -124,8 +124,8 @@ static void edge_pair(const polytope_all_query* ask, int i, int j) {
   }
 }
 
-/* Round bodies touch with vertices and edges as well: a vertex of X, or an edge of X and a vertex of Y, at d from Y to
- * X. The cone of d is as much wider as d turns. */
+/* Rounded bodies touch with vertices and edges as well: a vertex of X, or an edge of X and a vertex of Y, at d from Y
+ * to X. The cone of d is widened by the rotation of d. */
 static bool in_edge_cone(const saltusi_edge* edge, const double n[3], double sine) {
   return saltusi_dot3(n, edge->into[0]) <= sine && saltusi_dot3(n, edge->into[1]) <= sine;
 }

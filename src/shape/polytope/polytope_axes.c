@@ -91,8 +91,8 @@ typedef struct seen_edge {
   double direction[3], left[3], right[3], point[3];
 } seen_edge;
 
-/* The axis of two edges whose arcs cross; false: it is no axis, or they are nearly parallel and what it gives is
- * rounding: the faces beside them are as good to length x angle. */
+/* The axis of two edges whose arcs cross; false: not an axis, or the edges are nearly parallel and the axis is
+ * dominated by rounding. The adjacent faces then give the same value to length x angle. */
 static bool edge_axis(const saltusi_polytope_view* view, const seen_edge* x, const saltusi_edge* y,
                       double normal[3], double* value) {
   const double PARALLEL = 1e-9;
@@ -101,7 +101,7 @@ static bool edge_axis(const saltusi_polytope_view* view, const seen_edge* x, con
   if (!(sine > PARALLEL)) {
     return false;
   }
-  /* away from both faces, which holds for a triangle by itself as well: front and back are two faces then */
+  /* away from both faces; also for a single triangle, whose front and back are two faces */
   const double inward = saltusi_dot3(normal, y->into[0]) + saltusi_dot3(normal, y->into[1]);
   const double scale = inward < 0.0 ? 1.0 / sine : -1.0 / sine;
   double between[3];

@@ -6,7 +6,7 @@
  *   face i of B                     |t_i| - h_Bi - sum_j h_Aj |C_ij|
  *   face j of A                     |(C^T t)_j| - h_Aj - sum_i h_Bi |C_ij|
  *   edges i, j, n = e_Bi x (C e_Aj)  (|t.n| - sum_k h_Bk |n_k| - sum_k h_Ak |(C^T n)_k|) / |n|
- * Each of the nine is a face of the difference of the two, whatever the signs, since a box has edges for all of them.
+ * Each of the nine is a face of the Minkowski difference for all signs, since a box has edges of both signs.
  */
 #include "shape/polytope/polytope_box.h"
 
@@ -51,7 +51,7 @@ void saltusi_boxes_of(const saltusi_two* two, saltusi_boxes* out) {
   }
 }
 
-/* The axis +-n, whichever has A on its positive side. */
+/* The axis n or -n, with A on its positive side. */
 static void keep(saltusi_box_axis* best, double value, const double n[3], double scale) {
   best->value = value;
   for (int k = 0; k < 3; k++) {
@@ -110,7 +110,7 @@ static inline bool edges_of_B(const saltusi_boxes* two, const double size[9], in
     const double along = t[i2] * c1 - t[i1] * c2;
     const double value = fabs(along) - (hB[i1] * size[3 * i2 + j] + hB[i2] * size[3 * i1 + j] +
                                         hA[j1] * size[3 * i + j2] + hA[j2] * size[3 * i + j1]);
-    /* value / |n| against the best by squares with their signs: no root for most */
+    /* compares value / |n| with the best by signed squares, which avoids most square roots */
     const double square = c1 * c1 + c2 * c2, least = best->value + rounding;
     if (!(value * fabs(value) > least * fabs(least) * square) || !(square > PARALLEL * PARALLEL)) {
       continue;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_box.h - two boxes: the same answers as for any two polytopes, by
- * their symmetry.
+ * polytope_box.h - two boxes: the same results as for general polytopes, by their symmetry.
  */
 #ifndef SALTUSI_POLYTOPE_BOX_H
 #define SALTUSI_POLYTOPE_BOX_H
@@ -26,7 +25,7 @@ typedef struct saltusi_box_axis {
 } saltusi_box_axis;
 bool saltusi_boxes_axis(const saltusi_boxes* boxes, double limit, saltusi_box_axis* best);
 
-/* Lists as saltusi_polytope_near does; false: this position is left to that. */
+/* Lists pairs as saltusi_polytope_near does; false: this case is left to that function. */
 bool saltusi_boxes_near(const saltusi_two* two, const saltusi_near* near, saltusi_candidates* out);
 
 #endif

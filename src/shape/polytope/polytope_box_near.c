@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_box_near.c - features of two boxes near their best axis n: a side k of a box is a vertex's sign where |n_k| is
- * large, and both where it is small.
+ * polytope_box_near.c - features of two boxes near their best axis n: along axis k the sign of n_k selects one end
+ * where |n_k| is large; both ends are near where it is small.
  */
 #include "math/rotation.h"
 #include "shape/polytope/polytope_box.h"
@@ -17,11 +17,11 @@
 
 /* Corners are numbers of three bits: 4, 2, 1 for the positive ends of the axes 0, 1, 2. */
 
-/* What shows where both ends of some axes (the bits of the place in the table) do: corners from the least, in the order of
- * their numbers, always four, of one edge or corner again and again. */
+/* Near feature of a box if both ends of some axes are near (bits of the index in the table): four corners from the
+ * smallest in ascending order; those of an edge or corner are repeated. */
 typedef struct sides {
   int free;    /* how many axes */
-  int axis[2]; /* which: the later one first */
+  int axis[2]; /* the free axes, the later one first */
   int face;    /* the other axis when free = 2 */
   int more[4]; /* bits added to those of the least corner */
   int row[3];  /* of the signs along the axes */
@@ -37,11 +37,11 @@ static const sides sides_of[8] = {
     {.free = 2, .axis = {1, 0}, .face = 2, .more = {0, 2, 4, 6}, .row = {2, 1, 0}},
     {.free = 3}};
 
-/* Of the four corners, those of the last one being 1. */
+/* Signs of the four corners; those of the last are 1. */
 static const double signs[3][4] = {{1, 1, 1, 1}, {-1, 1, -1, 1}, {-1, -1, 1, 1}};
 
-/* The edges of a face in the order of their numbers: which of the two axes they are along, and the places of their ends
- * among the corners of the face, the smaller first. Of one edge alone the first. */
+/* The edges of a face in the order of their numbers: the axis of each, and the indices of its ends among the corners
+ * of the face, the smaller first. For a single edge only the first entry is used. */
 enum { EDGES = 4 };
 static const int edge_way[EDGES] = {0, 1, 1, 0};
 static const int edge_from[EDGES] = {0, 0, 1, 2}, edge_to[EDGES] = {1, 2, 3, 3};
@@ -58,7 +58,7 @@ static int face_number(int axis, bool positive) {
   return 21 + 2 * axis + positive;
 }
 
-/* What a box shows along an axis. */
+/* Near feature of a box along an axis. */
 typedef struct shown {
   const sides* sides;
   int corners, corner[4];
@@ -67,8 +67,8 @@ typedef struct shown {
   bool positive; /* which of the two faces */
 } shown;
 
-/* `towards` the other box. The face is looked at when its normal is near: `cosine` is that of 2 delta, as for other
- * polytopes. False: nothing can be said. */
+/* `towards`: direction to the other box. The face is included if its normal is near: `cosine` is that of 2 delta, as
+ * for other polytopes. False: undecided. */
 static bool show(const double towards[3], double wide, double cosine, shown* out) {
   int both = 0, positive = 0;
   for (int k = 0; k < 3; k++) {
@@ -93,7 +93,7 @@ static bool show(const double towards[3], double wide, double cosine, shown* out
 static const double ends[8][3] = {{-1, -1, -1}, {-1, -1, 1}, {-1, 1, -1}, {-1, 1, 1},
                                   {1, -1, -1},  {1, -1, 1},  {1, 1, -1},  {1, 1, 1}};
 
-/* Four at once, by axes: compilers make vectors of that. */
+/* Four values at once, by axes, which compilers vectorise. */
 typedef double four[4];
 
 static void corners_of(const shown* at, const double half[3], four c[3]) {
@@ -106,7 +106,7 @@ static void corners_of(const shown* at, const double half[3], four c[3]) {
   }
 }
 
-/* The corners, as bits, whose edges lead up along n of the same axes, or down by less than the sine. */
+/* Corners, as bits, whose edges ascend along n, or descend by less than the sine. */
 static unsigned in_cone(const double n[3], double sine) {
   static const unsigned negative[3] = {0x0f, 0x33, 0x55};
   unsigned in = 0xff;
@@ -120,21 +120,21 @@ static unsigned in_cone(const double n[3], double sine) {
 
 static const int next[3] = {1, 2, 0}; /* axis after axis */
 
-/* What edges of A along a and of B along b = e_j share. The common normal n has no part along j; parts along the axes after
- * j, cyclically, have the numbers 1 and 2. Across the edge of B lies n x b = (0, n2, -n1), across that of A
- * n x a = (-slope, a0 n2, -a0 n1). */
+/* Common data of edges of A along a and of B along b = e_j. The common normal n has no component along j; components
+ * along the next axes, cyclically, have the indices 1 and 2. The direction across the edge of B is n x b = (0, n2,
+ * -n1), across that of A n x a = (-slope, a0 n2, -a0 n1). */
 typedef struct cross {
   int i, j, j1, j2;
   bool near;
   double a0, n1, n2;
-  double slope; /* (n x b).a: distances change so along the edges */
+  double slope; /* (n x b).a: rate of the distances along the edges */
   double wide;
 } cross;
 
 /* Corners and the face of the other box. */
 typedef struct over {
   four gap; /* m */
-  /* bits: 1 << e above the line of its edge e for certain, 16 << e below, 256: over the face */
+  /* bits: 1 << e: certainly above the line of edge e; 16 << e: certainly below; 256: over the face */
   int side[4];
 } over;
 
@@ -142,7 +142,7 @@ typedef struct polytope_box_near_query {
   const saltusi_boxes* boxes;
   saltusi_candidates* out;
   double reach, sine, touch;
-  double most; /* by which normals of edges may leave their cones */
+  double most; /* largest deviation of normals of edges from their cones */
   double axis[3];
   shown A, B;
   four p[3];       /* corners of A in axes of B */
@@ -150,11 +150,11 @@ typedef struct polytope_box_near_query {
   four own[3];     /* those in axes of A */
   over A_on_B;     /* where B shows a face */
   over B_on_A;     /* where A does */
-  unsigned listed; /* corners of A, by bits of their place */
+  unsigned listed; /* corners of A, as bits of their indices */
   cross across[2][2];
 } polytope_box_near_query;
 
-/* Takes a point of B's box to the world. */
+/* Transforms a point from axes of the box of B to world axes. */
 static inline void list(const polytope_box_near_query* ask, int a, int b, double gap,
                         const double world_normal[3], const double point[3]) {
   if (ask->out->count++ >= ask->out->capacity) {
@@ -170,8 +170,9 @@ static inline void list(const polytope_box_near_query* ask, int a, int b, double
   saltusi_along(1.0, ask->boxes->middle, item->point, item->point);
 }
 
-/* Corners x of the other box, in axes of the one that shows a face. Within `slack` of a line a corner is on no side of it:
- * may_cross says why. Sums of powers of two stand for bits, since compilers make no vectors of doubles and integers. */
+/* Corners x of the other box, in axes of the one with a near face. Within `slack` of a line the side of a corner is
+ * undecided (see may_cross). Sums of powers of two replace bits, since compilers do not vectorise mixed doubles and
+ * integers. */
 static void look_over(const shown* face, const double half[3], double reach, double touch,
                       four x[3], over* restrict out) {
   const int k = face->sides->face, k0 = face->sides->axis[0], k1 = face->sides->axis[1];
@@ -194,7 +195,7 @@ static void look_over(const shown* face, const double half[3], double reach, dou
   }
 }
 
-/* Corners of both in axes of B, and of A where it shows a face. */
+/* Corners of both in axes of B, and in axes of A if it has a near face. */
 static void place_corners(polytope_box_near_query* ask) {
   const saltusi_boxes* two = ask->boxes;
   const double *C = two->C, *t = two->t;
@@ -239,7 +240,7 @@ static void corners_on_B(polytope_box_near_query* ask) {
   }
 }
 
-/* Whether corner b of B, over the face of A, is on a corner that is listed. */
+/* Whether corner b of B, over the face of A, coincides with a listed corner. */
 static bool on_listed_corner(const polytope_box_near_query* ask, int b) {
   const double* half = ask->boxes->half_A;
   const int k0 = ask->A.sides->axis[0], k1 = ask->A.sides->axis[1];
@@ -278,16 +279,16 @@ static void corners_on_A(const polytope_box_near_query* ask) {
 
 /* ------------------------------------------------------------------------------------ edges --- */
 
-/* Place of the lowest of sixteen bits: the parts of de Bruijn's word that it shifts out are all different. */
+/* Index of the lowest of sixteen bits, by a de Bruijn sequence. */
 static int lowest(unsigned bits) {
   static const int place[16] = {0, 1, 2, 5, 3, 9, 6, 11, 15, 4, 8, 10, 14, 7, 13, 12};
   return place[((bits & (0u - bits)) * 0x09afu & 0xffffu) >> 12];
 }
 
-/* The pairs of edges of two faces that may cross, by bits of 4 x place in A + place in B: neither has both ends on one side
- * of the other. Edges cross as seen along their common normal, at most 30 degrees from the axis, and this is at most 30
- * degrees from the normals of the faces: distances from lines differ from those within the face by less than tan 60 times
- * the height above it, and are at least cos 60 as long. Hence the slack. */
+/* Pairs of edges of two faces that may cross, as bits 4 x index in A + index in B: neither has both ends on one side
+ * of the other. Edges cross in the projection along their common normal, which is within 30 degrees of the axis, and
+ * the axis is within 30 degrees of the normals of the faces. So distances from lines differ from those within the face
+ * by less than tan 60 times the height above it, and are at least cos 60 as long. This gives the slack. */
 static unsigned may_cross(const polytope_box_near_query* ask) {
   static const unsigned down[16] = {0x0000, 0x0001, 0x0010, 0x0011, 0x0100, 0x0101, 0x0110, 0x0111,
                                     0x1000, 0x1001, 0x1010, 0x1011, 0x1100, 0x1101, 0x1110, 0x1111};
@@ -301,7 +302,7 @@ static unsigned may_cross(const polytope_box_near_query* ask) {
   return ~not_across & 0xffffu;
 }
 
-/* n is outward of both edges: from each of their faces, by no less than -wide, and by their sum. */
+/* Whether n is outward of both edges: relative to each of their faces by at least -wide, and to their sum. */
 static bool is_outward(const polytope_box_near_query* ask, const cross* at, int from_A,
                        int from_B) {
   const int i1 = next[at->i], i2 = next[i1];
@@ -314,7 +315,7 @@ static bool is_outward(const polytope_box_near_query* ask, const cross* at, int 
          of_B1 + of_B2 + of_A1 + of_A2 > SALTUSI_OUTWARD;
 }
 
-/* Whether two distances are on both sides of zero; `end`: one of them is on it. */
+/* Whether two distances have opposite signs; `end`: one of them is zero. */
 static bool straddle(double first, double second, double touch, bool* end) {
   const bool on0 = fabs(first) <= touch, on1 = fabs(second) <= touch;
   *end = on0 || on1;
@@ -339,7 +340,7 @@ static void cross_of(const polytope_box_near_query* ask, int i, int j, cross* ou
   *out = (cross){i, j, j1, j2, near, a0, n1, n2, n2 * a1 - n1 * a2, wide};
 }
 
-/* False: an edge meets a corner that no face carries. */
+/* False: an edge meets a corner that belongs to no near face. */
 static bool edge_pair(const polytope_box_near_query* ask, int ea, int eb) {
   const saltusi_boxes* two = ask->boxes;
   const cross* at = &ask->across[edge_way[ea]][edge_way[eb]];
@@ -364,7 +365,7 @@ static bool edge_pair(const polytope_box_near_query* ask, int ea, int eb) {
       !(gap <= ask->reach) || !is_outward(ask, at, from_A, from_B)) {
     return true;
   }
-  if (end_A || end_B) { /* the corner is over a face, or it is for the general way to say */
+  if (end_A || end_B) { /* the corner is over a face, or the general function decides */
     return ask->A.flat && ask->B.flat;
   }
   double normal[3], point[3] = {ask->q[0][b], ask->q[1][b], ask->q[2][b]};
@@ -380,7 +381,8 @@ static bool edges_across(polytope_box_near_query* ask) {
   static const unsigned rows[3] = {0, 0x000f, 0xffff}, columns[3] = {0, 0x1111, 0xffff};
   const double STEEP = 0.87; /* 30 degrees */
   const sides *A = ask->A.sides, *B = ask->B.sides;
-  for (int x = 0; x < A->free; x++) { /* roots take long: before it is known which are needed */
+  for (int x = 0; x < A->free;
+       x++) { /* square roots are slow: computed early, before their use is decided */
     for (int y = 0; y < B->free; y++) {
       cross_of(ask, A->axis[x], B->axis[y], &ask->across[x][y]);
     }
@@ -406,12 +408,13 @@ bool saltusi_boxes_near(const saltusi_two* two, const saltusi_near* near, saltus
   if (!saltusi_boxes_axis(&boxes, near->reach, &axis)) {
     return true;
   }
-  const double delta = saltusi_bounded_delta(near->delta); /* for its sine, a little wider */
+  const double delta =
+      saltusi_bounded_delta(near->delta); /* in place of its sine, slightly larger */
   const double cosine = saltusi_near_cosine(delta), wide = delta + 2.0 * delta;
   double own[3];
   saltusi_turn_back(boxes.C, axis.normal, own);
   const double down[3] = {-own[0], -own[1], -own[2]};
-  polytope_box_near_query ask; /* filled where it is needed */
+  polytope_box_near_query ask; /* initialised on demand */
   if (!show(down, wide, cosine, &ask.A) || !show(axis.normal, wide, cosine, &ask.B)) {
     return false;
   }
@@ -438,5 +441,5 @@ bool saltusi_boxes_near(const saltusi_two* two, const saltusi_near* near, saltus
   if (ask.A.flat) {
     corners_on_A(&ask);
   }
-  return out->count > first; /* nothing: the general way looks closer */
+  return out->count > first; /* no pair: the general function decides */
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_closest.c - closest points by looking at every pair of features: vertex and face, vertex and edge, vertex and
- * vertex, edge and edge. No tolerance decides: each pair gives a distance of two points of the bodies, the least wins.
+ * polytope_closest.c - closest points by enumeration of all feature pairs: vertex and face, vertex and edge, vertex
+ * and vertex, edge and edge. Without tolerances: each pair gives a distance of two points of the bodies, and the least
+ * is taken.
  */
 #include "shape/polytope/polytope_closest.h"
 
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Two points, one of each skeleton; kept when they are closer than before. */
+/* Two points, one of each skeleton; stored if they are closer than the best so far. */
 static void offer(saltusi_skeletons* best, const double on_X[3], const double on_Y[3], int x,
                   int y) {
   double d[3];
@@ -35,8 +36,8 @@ static void see(const saltusi_polytope_view* view, int vertex, double p[3]) {
   saltusi_along(1.0, view->t, p, p);
 }
 
-/* A point of X, found in axes of Y, against faces, edges and vertices of Y. `turned`: X is the B of the caller, whose
- * answers are in axes of X. */
+/* A point of X, found in axes of Y, against faces, edges and vertices of Y. `turned`: X is B of the caller, and
+ * results are in axes of X. */
 static void vertex_against(const saltusi_polytope_view* view, int v, bool turned,
                            saltusi_skeletons* best) {
   const saltusi_polytope* Y = view->Y;
@@ -90,7 +91,7 @@ static void vertex_against(const saltusi_polytope_view* view, int v, bool turned
 }
 
 static void edges_against(const saltusi_polytope_view* view, saltusi_skeletons* best) {
-  const double PARALLEL = 1e-9; /* the ends of such edges have the distance to rounding */
+  const double PARALLEL = 1e-9; /* for such edges the ends give the distance to rounding */
   for (int i = 0; i < view->X->edges; i++) {
     const saltusi_edge* x = &view->X->edge[i];
     double a[3], p[3];

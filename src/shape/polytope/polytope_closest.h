@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_closest.h - closest points of two polytopes that are apart, and the features they are on.
+ * polytope_closest.h - closest points of two separated polytopes, and their features.
  */
 #ifndef SALTUSI_POLYTOPE_CLOSEST_H
 #define SALTUSI_POLYTOPE_CLOSEST_H

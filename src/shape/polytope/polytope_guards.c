@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_guards.c - how long the features of a contact are those that touch: a vertex over its face, closest points
- * within their edges (docs/theory/contact-polytopes.md).
+ * polytope_guards.c - validity of the features of a closed contact: a vertex over its face, closest points within
+ * their edges (docs/theory/contact-polytopes.md).
  *
- * Bodies that are stacked exactly touch with vertices on vertices: each guard is moved outward by more than lists are, so
- * that it is positive there and falls where the list names the neighbour.
+ * Exactly stacked bodies touch with vertices on vertices. Each guard has a larger margin than the lists, so that it is
+ * positive there and becomes negative where the list contains the neighbour.
  */
 #include "math/rotation.h"
 #include "shape/polytope/polytope_axes.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A point of X seen from Y. */
+/* A point of X in axes of Y. */
 static void see(const saltusi_polytope_view* view, int vertex, double p[3]) {
   saltusi_turn(view->R, view->X->vertex[vertex], p);
   saltusi_along(1.0, view->t, p, p);
@@ -25,7 +25,7 @@ static int over_face(const saltusi_polytope_view* view, int vertex, int f, doubl
                      double guard[SALTUSI_GUARDS]) {
   const saltusi_polytope* Y = view->Y;
   const saltusi_face* face = &Y->face[f];
-  const bool one = face->count > SALTUSI_GUARDS; /* the least of them is as good, with kinks */
+  const bool one = face->count > SALTUSI_GUARDS; /* the minimum replaces them, with kinks */
   double p[3];
   see(view, vertex, p);
   guard[0] = INFINITY;
@@ -42,8 +42,8 @@ static int over_face(const saltusi_polytope_view* view, int vertex, int f, doubl
   return one ? 1 : face->count;
 }
 
-/* The least of d . (edge away from the vertex) over its edges, d in axes of the body: at least zero while the vertex is
- * the nearest of its body to what lies behind d. */
+/* The least of d . (edge away from the vertex) over its edges, d in axes of the body: nonnegative while the vertex is
+ * the closest of its body in the direction -d. */
 static double least_rise(const saltusi_polytope* body, int vertex, const double d[3]) {
   double least = INFINITY;
   for (int k = body->star_first[vertex]; k < body->star_first[vertex + 1]; k++) {
@@ -123,7 +123,7 @@ int saltusi_polytope_guards(const saltusi_two* two, const saltusi_feature_candid
                             double guard[SALTUSI_GUARDS]) {
   assert(two != NULL && numbers != NULL && guard != NULL);
   if (two->A->polytope == NULL || two->B->polytope == NULL) {
-    return 0; /* a half-space is under everything */
+    return 0; /* a half-space has no borders */
   }
   saltusi_polytope_view view;
   saltusi_view_of(two, &view);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * polytope_near.c - vertices over faces and edges that cross, near the best axis (polytope_pairs.c says which).
+ * polytope_near.c - vertices over faces and crossing edges near the best axis (selection: polytope_pairs.c).
  */
 #include "shape/polytope/polytope_near.h"
 
@@ -63,8 +63,8 @@ static void see_vertex(const saltusi_polytope_view* view, int vertex, double p[3
   saltusi_along(1.0, view->t, p, p);
 }
 
-/* The face of Y near the axis that a vertex of X is over, the one with the largest gap where there are several; false:
- * none within reach. */
+/* The face of Y near the axis below a vertex of X, of several the one with the largest gap; false: none within reach.
+ * */
 static bool face_under(const polytope_near_query* ask, int side, int vertex, over_face* found) {
   const saltusi_polytope_view* view = &ask->view[side];
   const saltusi_polytope* Y = view->Y;
@@ -92,7 +92,7 @@ static bool face_under(const polytope_near_query* ask, int side, int vertex, ove
   return found->face >= 0;
 }
 
-/* Takes normal and a point of the skeleton of B, both in axes of B, to the world. */
+/* Transforms the normal and a point of the skeleton of B from axes of B to world axes. */
 static void list(const polytope_near_query* ask, int a, int b, double gap, const double normal[3],
                  const double point[3]) {
   const saltusi_skeletons at = {.distance = gap,
@@ -121,7 +121,7 @@ static void list_vertex(const polytope_near_query* ask, int side, int vertex, co
   }
 }
 
-/* Whether a vertex of B over a face of A is on a corner of it that is listed itself. */
+/* Whether a vertex of B over a face of A coincides with a corner that is listed itself. */
 static bool on_listed_corner(const polytope_near_query* ask, int vertex, const over_face* at) {
   const saltusi_polytope_view* view = &ask->view[1];
   const saltusi_face* face = &view->Y->face[at->face];
@@ -157,7 +157,7 @@ static void list_vertices(const polytope_near_query* ask, int side) {
 
 /* ------------------------------------------------------------------------------ edge over edge --- */
 
-/* Two edges that cross, and how. */
+/* Two crossing edges and their crossing. */
 typedef struct polytope_near_crossing {
   double gap;
   double normal[3]; /* axes of B */
@@ -165,7 +165,7 @@ typedef struct polytope_near_crossing {
   int end_A, end_B; /* -1, or the vertex at which they cross */
 } polytope_near_crossing;
 
-/* Below this sine edges count as parallel and are left to their ends, which miss the gap by (length x sine)^2. */
+/* Below this sine edges count as parallel: their ends represent them, with an error of the gap of (length x sine)^2. */
 static const double PARALLEL = 3e-6;
 
 /* The edge of A in axes of B. */
@@ -200,8 +200,8 @@ static bool edge_near_B(const polytope_near_query* ask, const saltusi_edge* edge
          saltusi_dot3(edge->into[1], ask->axis[0]) <= wide;
 }
 
-/* Whether two signed distances are on both sides of zero; `end`: 0 or 1 when that one is on it, else -1. A negative
- * `touch` lets both be on one side by as much. */
+/* Whether two signed distances have opposite signs; `end`: 0 or 1 if that one is zero, else -1. A negative `touch`
+ * allows both on one side by that amount. */
 static bool straddle(double first, double second, double touch, int* end) {
   if (touch < 0.0) {
     *end = -1;
@@ -212,7 +212,7 @@ static bool straddle(double first, double second, double touch, int* end) {
   return *end >= 0 ? on[0] != on[1] : first * second < 0.0;
 }
 
-/* Which way n points, by the faces of both edges, as the equations of the pair have it. */
+/* Orientation of n by the faces of both edges, as in the equations of the pair. */
 static double outward_of(const polytope_near_query* ask, const saltusi_edge* a,
                          const saltusi_edge* b, const double n[3]) {
   const saltusi_polytope_view* view = &ask->view[0];
@@ -237,10 +237,10 @@ static bool cross(const polytope_near_query* ask, const edge_seen* a, const salt
   for (int k = 0; k < 3; k++) {
     n[k] *= scale;
   }
-  /* bodies that turn by delta turn the common normal by delta / sine; beyond four times delta the edges are so nearly
-   * parallel that the corner is all but on the line of its neighbours */
+  /* a rotation of the bodies by delta rotates the common normal by delta / sine; beyond four times delta the edges are
+   * nearly parallel, and the corner is almost on the line of its neighbours */
   const double wide = fmin(ask->sine / sine, fmin(4.0 * ask->sine, SALTUSI_WIDEST));
-  /* edges that are nearly parallel have their common normal anywhere, a quarter turn from the axis too */
+  /* the common normal of nearly parallel edges is undetermined, and can be orthogonal to the axis */
   const double along = saltusi_dot3(n, ask->axis[0]);
   if (!saltusi_crossing_near(along, wide)) {
     return false;
@@ -341,9 +341,8 @@ void saltusi_candidates_sort(saltusi_candidates* list_of, int first) {
   }
 }
 
-/* Nothing is over anything, yet the bodies are near: a vertex over the ridge of two faces that both are near the axis, a
- * vertex on a vertex. The features of the axis stand for it when they miss each other by no more than the gap times
- * the angle. */
+/* Near bodies without a listed pair: a vertex over the ridge of two faces near the axis, or a vertex on a vertex. The
+ * features of the axis are listed if they miss each other by at most the gap times the angle. */
 static void list_axis(const polytope_near_query* ask, const saltusi_separating_axis* axis) {
   const double slack = fmax(ask->touch, fmax(axis->value, 0.0) * ask->near_sine);
   if (axis->kind == SALTUSI_AXIS_EDGES) {
@@ -372,7 +371,7 @@ static void prepare(polytope_near_query* ask, const saltusi_near* near, const do
   const double delta = saltusi_bounded_delta(near->delta);
   const saltusi_two* two = ask->two;
   ask->reach = near->reach + two->A->rho + two->B->rho;
-  ask->sine = delta; /* angles for their sines, a little wider */
+  ask->sine = delta; /* angles in place of their sines, slightly larger */
   ask->near_sine = 2.0 * delta;
   ask->near_cosine = saltusi_near_cosine(delta);
   ask->touch =
@@ -441,7 +440,7 @@ static void boxes_apart(const saltusi_two* two, saltusi_separation* out) {
     axis = (saltusi_box_axis){.value = NAN, .normal = {NAN, NAN, NAN}};
   }
   double corner[3];
-  for (int k = 0; k < 3; k++) { /* the middle of what B shows along the axis */
+  for (int k = 0; k < 3; k++) { /* centre of the near feature of B */
     corner[k] = axis.normal[k] > 1e-6    ? boxes.half_B[k]
                 : axis.normal[k] < -1e-6 ? -boxes.half_B[k]
                                          : 0.0;

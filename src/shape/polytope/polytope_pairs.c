@@ -3,13 +3,13 @@
  *
  * polytope_pairs.c - pairs of features of boxes, hulls and half-spaces (docs/theory/contact-polytopes.md).
  *
- * Two convex bodies are apart when one axis parts them, so one axis is chosen, the best (the largest least height);
- * along it every vertex has to stay outside. Listed are, among the features whose cones of normals come within 2 delta
- * of that axis, vertices over faces, both ways, and edges that cross, each with its own normal and gap. Where faces lie
- * on each other these are the corners of the common area, each once:
+ * Two convex bodies are separated if one axis separates them, so the axis of largest separation is selected, and every
+ * vertex has to stay outside along it. Listed are, among the features whose normal cones are within 2 delta of that
+ * axis, vertices over faces (of both bodies) and crossing edges, each with its own normal and gap. In face contact
+ * these are the corners of the common area, each once:
  *   a vertex is over a face when it is not further than `touch` outside of any side of it
  *   edges cross when the ends of each are more than `touch` on different sides of the other
- *   a vertex on a vertex counts as that of A; a vertex on an edge of a body that shows no face there as two edges
+ *   a vertex on a vertex counts as that of A; a vertex on an edge without a near face counts as two edges
  */
 #include "math/rotation.h"
 #include "shape/polytope/polytope_axes.h"
@@ -29,7 +29,7 @@ static bool treats(const saltusi_shape* A, const saltusi_shape* B) {
 
 /* ------------------------------------------------------------------------------------ half-space --- */
 
-/* A plane in axes of the body that lies on it. */
+/* A plane in axes of the body in contact with it. */
 typedef struct ground {
   const saltusi_shape* body;
   const saltusi_body_pose* at;

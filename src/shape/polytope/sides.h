@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sides.h - sides of faces sorted by their ends, so that the two that make an edge are neighbours.
+ * sides.h - sides of faces sorted by their ends, so that the two sides of an edge are adjacent.
  */
 #ifndef SALTUSI_SIDES_H
 #define SALTUSI_SIDES_H
