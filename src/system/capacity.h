@@ -20,7 +20,7 @@ typedef enum saltusi_capacity_kind {
   SALTUSI_CAPACITY_BLOCKS,      /* of W */
   SALTUSI_CAPACITY_FILL,        /* entries of factors */
   SALTUSI_CAPACITY_JOINTS,      /* bytes of sparse factors of joints */
-  SALTUSI_CAPACITY_NEWTON_KKT,  /* the same of all bodies with all joints */
+  SALTUSI_CAPACITY_NEWTON_KKT,  /* likewise, of all bodies with all joints */
   SALTUSI_CAPACITY_MATRIX_FREE, /* 1: for solving without W */
   SALTUSI_CAPACITY_ROWS,        /* of contact problems that are solved at once */
   SALTUSI_CAPACITY_UNKNOWNS,    /* of laws that are solved by pivoting */
@@ -32,8 +32,8 @@ typedef enum saltusi_capacity_kind {
 } saltusi_capacity_kind;
 
 typedef struct saltusi_step_capacity {
-  size_t have[SALTUSI_CAPACITY_KINDS];   /* 0: as the layout likes */
-  size_t wanted[SALTUSI_CAPACITY_KINDS]; /* by the last try; 0: there was enough */
+  size_t have[SALTUSI_CAPACITY_KINDS];   /* 0: default of the layout */
+  size_t wanted[SALTUSI_CAPACITY_KINDS]; /* required by the last trial step; 0: sufficient */
   bool lacks;                            /* a larger capacity is required */
 } saltusi_step_capacity;
 

@@ -41,8 +41,8 @@ typedef struct check_state {
   double* vector;     /* [nv] */
   int size;           /* largest length of a function */
   double* slopes;     /* [STEPS x constraints] of all gaps or joints */
-  int* keys;          /* [nc] of the contacts at the point */
-  int contacts;       /* how many these are */
+  int* keys;          /* [nc] keys of the contacts at the point */
+  int contacts;       /* number of contacts at the point */
   int* row_count;     /* [nc] by key */
   int direction;      /* column under test; -1: along v */
   bool joints;        /* joints are under test, not contacts */
@@ -127,7 +127,7 @@ static void constraints_at(check_state* c, const saltus_point* at, double* value
   for (int i = 0; i < sys->dims.nc; i++) {
     value[i] = NAN;
   }
-  if (at->keys != NULL && sys->ops->gaps != NULL) { /* also where they are not listed */
+  if (at->keys != NULL && sys->ops->gaps != NULL) { /* also for contacts that are not listed */
     (void)saltusi_keys_gaps(at->keys, sys, at, c->keys, c->contacts, value);
     return;
   }
@@ -157,7 +157,7 @@ static void rows_at(check_state* c, const saltus_point* at) {
   }
 }
 
-/* How many rows the subject has, and how many of them are derivatives of gaps or joints. */
+/* Number of rows of the subject, and how many of them are derivatives of gaps or joints. */
 static int rows_of(const check_state* c) {
   return c->joints ? saltusi_joint_rows(c->sys, c->subject) : c->row_count[c->subject];
 }
@@ -251,7 +251,7 @@ static double normalise_error(check_state* c, const double* q) {
   return saltusi_max_abs(nq, c->q_other) / (1.0 + saltusi_max_abs(nq, q));
 }
 
-/* Momenta over the way from start to c->q, which is `way` times v; any momentum will do. */
+/* Momenta over the displacement from start to c->q, which is `way` times v; any momentum serves. */
 static double turn_error(check_state* c, const double* start, double way) {
   const int nv = c->sys->dims.nv;
   double* said = c->exact;
@@ -283,7 +283,7 @@ static void check_maps(check_state* c, saltus_system_check_result* result) {
     saltusi_add_scaled(nv, side == 0 ? -way : way, c->at.v, c->vector);
     result->difference = larger(result->difference, saltusi_max_abs(nv, c->vector) / way);
   }
-  if (ops->turn_momentum != NULL && result->difference < 1e-6) { /* judged by differences of it */
+  if (ops->turn_momentum != NULL && result->difference < 1e-6) { /* verified by its differences */
     result->turn_momentum = turn_error(c, start, way);
   }
   if (ops->normalise != NULL) {
@@ -318,8 +318,8 @@ static double slope_error(const check_state* c, int count, int r, double exact) 
   return best / (1.0 + fabs(exact));
 }
 
-/* Rows of the contacts that are listed, or of all joints. Each constraint is evaluated with all
- * others, so the others are looked at too: a direction costs one evaluation, not one for each. */
+/* Rows of the contacts that are listed, or of all joints. All constraints are evaluated together, so a direction costs
+ * one evaluation instead of one per constraint. */
 static void check_rows(check_state* c, int count, const int* keys,
                        saltus_system_check_result* result) {
   const int all = c->joints ? c->sys->dims.nj : c->sys->dims.nc;
@@ -440,7 +440,7 @@ static void check_power(check_state* c, saltus_system_check_result* result) {
   double size = 1.0 + fabs(saltusi_dot(c->sys->dims.nv, c->vector, c->at.v));
   result->power = INFINITY;
   static const double scales[STEPS] = {10.0, 1.0, 0.1};
-  for (int k = 0; k < STEPS; k++) { /* the best of three, as for all slopes */
+  for (int k = 0; k < STEPS; k++) { /* the smallest of three, as for all slopes */
     double found[2];
     saltusi_power_by_differences(c->sys, &c->at, scales[k], &c->power, found);
     result->power = fmin(result->power, fabs(said[0] + said[1] - found[0] - found[1]) / size);
@@ -458,7 +458,7 @@ static bool obstacles_are_still(check_state* c) {
   return still;
 }
 
-/* Traits are promises: moves the point and looks whether M, F_q and F_v stay. */
+/* Verifies traits: moves the point and tests whether M, F_q and F_v are constant. */
 static bool traits_hold(check_state* c) {
   const saltus_system_ops* ops = c->sys->ops;
   int nv = c->sys->dims.nv;

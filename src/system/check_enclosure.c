@@ -12,7 +12,7 @@
 
 enum { POINTS = 8, VALUES = 6 }; /* rows of a contact: normal, tangents, rolling, spin */
 
-/* Values are computed with a few roundings, and may lie that much outside. */
+/* Tolerance for the rounding of computed values. */
 static const double rounding = 1e-14;
 
 typedef struct check_enclosure_checker {
@@ -85,7 +85,7 @@ static bool contact_along(const check_enclosure_checker* c, saltus_quantity what
   return known;
 }
 
-/* The quantities at one point inside. */
+/* Quantities at one point of the box. */
 static void look_at_point(check_enclosure_checker* c, const saltus_point* at) {
   const saltus_system* sys = c->sys;
   const saltus_enclosure_ops* ops = sys->ops->enclosure;
@@ -168,7 +168,7 @@ static void look_at_rates(check_enclosure_checker* c) {
   }
   for (int j = 0; ops->along != NULL && j < d->nj; j++) {
     if (sys->rate_rows != NULL && sys->rate_rows[j]) {
-      continue; /* g is 0, and its rate is not that of the row */
+      continue; /* g is constant 0, and its rate is not that of the row */
     }
     ops->along(sys->self, &c->course, SALTUS_QUANTITY_JOINT, j, bound);
     const int r = saltusi_rows_joint_with(sys, &c->at, j, &c->rows);
@@ -184,7 +184,7 @@ static void look_at_rates(check_enclosure_checker* c) {
   }
 }
 
-/* A quantity over the course, whose contacts are listed; its values are as many as the rows of a contact. */
+/* A quantity over the trajectory segment, for listed contacts; it has as many values as a contact has rows. */
 static void bound_of(const check_enclosure_checker* c, saltus_quantity what, int i,
                      saltus_interval* bound) {
   if (what == SALTUS_QUANTITY_GAP || what == SALTUS_QUANTITY_VELOCITY) {

@@ -4,7 +4,7 @@
  * check_hessian.c - see check_hessian.h.
  *
  *   d(G P)/dq, d(G^T v + b)/dq    by differences of sixth order along each velocity in the rows
- *   Q (K - d(G P)/dq) Q = 0,      Q = 1 - the part along the rows of the joint
+ *   Q (K - d(G P)/dq) Q = 0,      Q = 1 - projection onto the rows of the joint
  */
 #include "system/check_hessian.h"
 
@@ -18,7 +18,7 @@ enum { NODES = 6, STEPS = 3 };
 static const double node[NODES] = {-3, -2, -1, 1, 2, 3};
 static const double weight[NODES] = {-1, 9, -45, 45, -9, 1};
 static const double lengths[STEPS] = {1e-2, 1e-3, 1e-4};
-/* K of a joint with a larger defect is not checked: differences of length 1e-2 are as inaccurate. */
+/* Largest defect of a joint whose K is checked; differences of length 1e-2 have the same error. */
 static const double closed = 1e-10;
 
 typedef struct bend {
@@ -67,7 +67,7 @@ static void move(bend* b, int k, double s) {
   saltusi_rows_joint(b->sys, &at, b->joint, &b->moved, 0);
 }
 
-/* Orthonormal rows of the joint, those that depend on others left out. */
+/* Orthonormal rows of the joint, without linearly dependent ones. */
 static void find_basis(bend* b) {
   for (int r = 0; r < b->count; r++) {
     double* own = b->basis + r * b->width;

@@ -98,7 +98,7 @@ static saltus_status check_list(const saltus_point* at, const saltus_contact_lis
   return SALTUS_OK;
 }
 
-/* One contact of a list, before it has a key; a sweep has watches besides. */
+/* Checks one contact of a list before it has a key; lists of swept queries also contain separation monitors. */
 static saltus_status check_contact(const saltusi_contact_keys* keys, const saltus_system* sys,
                                    const saltus_point* at, int i, bool swept) {
   if (swept && keys->law[i] == saltusi_measure_monitor_law(sys)) {
@@ -117,7 +117,7 @@ static saltus_status check_contact(const saltusi_contact_keys* keys, const saltu
   return SALTUS_OK;
 }
 
-/* The same with its key. */
+/* The same for a contact with a key. */
 static saltus_status check_key(const saltusi_contact_keys* keys, const saltus_point* at, int i,
                                int key) {
   if (keys->table.law[key] != keys->law[i]) {
@@ -132,7 +132,7 @@ static saltus_status check_key(const saltusi_contact_keys* keys, const saltus_po
   return SALTUS_OK;
 }
 
-/* *last: the key of the contact before it in the list, then its own. */
+/* *last: key of the previous contact in the list; replaced by its own. */
 static saltus_status take(saltusi_contact_keys* keys, const saltus_system* sys,
                           const saltus_point* at, int i, bool swept, int* last) {
   saltusi_contact_table* table = &keys->table;
@@ -152,7 +152,7 @@ static saltus_status take(saltusi_contact_keys* keys, const saltus_system* sys,
   return status;
 }
 
-/* Contacts of a list of `count` that have no key, after the table is full. */
+/* Number of contacts without a key in a list of `count`, after the table is full. */
 static size_t count_unknown(const saltusi_contact_keys* keys, int from, int count) {
   size_t unknown = 0;
   for (int i = from; i < count; i++) {
@@ -161,7 +161,7 @@ static size_t count_unknown(const saltusi_contact_keys* keys, int from, int coun
   return unknown;
 }
 
-/* In the order of keys. */
+/* Sorts by key. */
 static void write_list(saltusi_contact_keys* keys, saltusi_contact_list* list) {
   list->count = 0;
   for (int key = 0; key < keys->table.capacity; key++) {
@@ -175,7 +175,7 @@ static void write_list(saltusi_contact_keys* keys, saltusi_contact_list* list) {
   }
 }
 
-/* Contacts that a system has listed, with their keys in keys->place. */
+/* Checks the listed contacts and assigns keys, into keys->place. */
 static saltus_status take_all(saltusi_contact_keys* keys, const saltus_system* sys,
                               const saltus_point* at, saltus_status status,
                               const saltus_contact_list* said, bool swept) {

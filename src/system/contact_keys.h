@@ -4,7 +4,7 @@
  * contact_keys.h - validates the list of a time-varying contact set and maps identities to keys.
  *
  * Lists are untrusted: a duplicate identity, a law that does not exist or that
- * changes, a gap that is no number, a count beyond the capacity and a negative reach are failures of the
+ * changes, a gap that is NaN, a count beyond the capacity and a negative reach are failures of the
  * system (saltus_fail) that name contact and time.
  */
 #ifndef SALTUSI_CONTACT_KEYS_H
@@ -17,16 +17,16 @@
 typedef struct saltusi_contact_keys {
   saltusi_contact_table table;
   saltusi_step_capacity* room;
-  double* gap;        /* [capacity] as the system lists them */
+  double* gap;        /* [capacity] as listed by the system */
   uint64_t* identity; /* [capacity] */
   int* law;           /* [capacity] */
-  int* place;         /* [capacity] by key: 1 + place in the list that is being made, 0: none */
+  int* place;         /* [capacity] by key: 1 + index in the current list, 0: none */
   double horizon;     /* s, lower bound for every list: the step of a fixed-step scheme */
   bool concise;       /* lists may omit contacts implied by others */
 } saltusi_contact_keys;
 
-/* The same system with room for the contacts that it lists at a point, with some to spare; of a fixed set
- * as it is. For those who look at a system outside of a scheme. */
+/* The system with capacity for the contacts that it lists at a point, plus a reserve; unchanged for a fixed set. For
+ * evaluations of a system outside of a scheme. */
 saltus_status saltusi_keys_fit(const saltus_system* sys, const saltus_point* at,
                                const saltus_allocator* memory, saltus_system* fit);
 
@@ -35,17 +35,17 @@ void saltusi_keys_clear(saltusi_contact_keys* keys);
 
 struct saltusi_contact_list;
 
-/* The law of watches in the table, where negative ones mean free keys: one beyond those of contacts. */
+/* Law index of separation monitors in the table: one beyond those of contacts, since negative values mean free keys. */
 static inline int saltusi_measure_monitor_law(const saltus_system* sys) {
   return sys->law_count;
 }
 
-/* Contacts at a point, ascending in their keys; those that are new get one. SALTUS_RETRY_CAPACITY when there
- * are more than keys, SALTUS_ERR_SYSTEM for a list that cannot be. */
+/* Contacts at a point, sorted by key; new contacts get a key. SALTUS_RETRY_CAPACITY if there are more contacts than
+ * keys, SALTUS_ERR_SYSTEM for an invalid list. */
 saltus_status saltusi_keys_list(saltusi_contact_keys* keys, const saltus_system* sys,
                                 const saltus_point* at, struct saltusi_contact_list* list);
 
-/* Gives keys to every contact whose gap can be up to `reach` in a box; `at` is for failures. */
+/* Assigns keys to all contacts whose gap can be up to `reach` in a box; `at` is used in messages. */
 saltus_status saltusi_keys_sweep(saltusi_contact_keys* keys, const saltus_system* sys,
                                  const saltus_point* at, const saltus_box* over, double reach);
 

@@ -51,8 +51,8 @@ void saltusi_table_clear(saltusi_contact_table* table) {
   table->tries = 1;
 }
 
-/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every bit of an identity, often made of
- * two numbers of features, moves all bits of the slot. */
+/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every bit of an identity (often two feature numbers)
+ * affects all bits of the slot. */
 static uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -157,7 +157,7 @@ int saltusi_table_settle(saltusi_contact_table* table, int* freed) {
   return count;
 }
 
-/* The contact of a key into the table that copies another. */
+/* Copies the contact of a key into another table. */
 static void copy_key(saltusi_contact_table* to, const saltusi_contact_table* from, int key) {
   enter(to, key, from->identity[key], from->law[key]);
   to->used[key] = from->used[key];
@@ -167,7 +167,7 @@ void saltusi_table_copy(saltusi_contact_table* to, const saltusi_contact_table* 
   assert(to->capacity >= saltusi_table_least(from));
   saltusi_table_clear(to);
   to->tries = from->tries;
-  /* keys that the try added enter last, so that they can be taken back */
+  /* keys of the present trial step enter last, so that they can be revoked */
   for (int i = 0; i < from->added_count; i++) {
     to->used[from->added[i]] = -1;
   }

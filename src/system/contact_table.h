@@ -17,12 +17,12 @@
 
 typedef struct saltusi_contact_table {
   int capacity;       /* keys */
-  int count;          /* of them in use */
+  int count;          /* keys in use */
   uint64_t* identity; /* [capacity] by key */
   int* law;           /* [capacity] by key; -1: the key is free */
-  long long* used;    /* [capacity] by key: number of the try that used it last */
-  long long tries;    /* number of the present one */
-  int* added;         /* [capacity] keys that this try gave, in their order */
+  long long* used;    /* [capacity] by key: number of the last trial step that used it */
+  long long tries;    /* number of the present trial step */
+  int* added;         /* [capacity] keys assigned by this trial step, in order */
   int added_count;
   int lowest; /* no key below it is free */
   int slots;  /* a power of two, at least twice the capacity */
@@ -33,32 +33,33 @@ typedef struct saltusi_contact_table {
 
 void saltusi_table_layout(saltusi_contact_table* table, int capacity, saltus_arena* arena);
 
-/* Empty; after the layout. */
+/* Clears the table; after the layout. */
 void saltusi_table_clear(saltusi_contact_table* table);
 
 /* The key of a contact, or -1. */
 int saltusi_table_find(const saltusi_contact_table* table, uint64_t identity);
 
-/* The same of a contact that follows another in a list, after -1 of the first. Lists hardly change from step to step: the
+/* The same for a contact that follows contact `after` in a list (-1: the first). Lists hardly change from step to
+ * step: the
  * previous successor is tried before the slots. */
 int saltusi_table_follow(saltusi_contact_table* table, int after, uint64_t identity);
 
-/* Gives a contact that has none the lowest free key; -1: the table is full. */
+/* Assigns the lowest free key to a new contact; -1: the table is full. */
 int saltusi_table_add(saltusi_contact_table* table, uint64_t identity, int law);
 
-/* Gives a contact a certain free key, for good. */
+/* Assigns a given free key to a contact permanently. */
 void saltusi_table_put(saltusi_contact_table* table, int key, uint64_t identity, int law);
 
-/* The contact with a key takes part in this try. */
+/* Marks a key as used in this trial step. */
 static inline void saltusi_table_use(saltusi_contact_table* table, int key) {
   table->used[key] = table->tries;
 }
 
-/* A try begins: keys given by one that was not settled are taken back. */
+/* Begins a trial step: keys of an unsettled one are revoked. */
 void saltusi_table_begin(saltusi_contact_table* table);
 
-/* The try is committed: its keys stay, and those that it did not use become free, ascending in
- * freed[capacity]; returns how many. */
+/* Commits the trial step: its keys stay, and unused keys become free, ascending in freed[capacity]; returns their
+ * number. */
 int saltusi_table_settle(saltusi_contact_table* table, int* freed);
 
 /* The same contacts with the same keys in a table of another capacity, which has to hold its largest key. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * diagnose.c - see diagnose.h. Energies come first: they are what a user wrote, forces follow from them.
+ * diagnose.c - see diagnose.h. Energies come first: they are user input, and forces follow from them.
  */
 #include "system/diagnose.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Formulas longer than this are cut in messages; a mass matrix larger than this is not looked at. */
+/* Formulas longer than this are truncated in messages; larger mass matrices are not examined. */
 enum { FORMULA_MOST = 120, MATRIX_MOST = 1000, SHOWN_MOST = 6 };
 
 typedef struct diagnosis {
@@ -63,7 +63,7 @@ static void add_value(diagnosis* d, const saltus_label* labels, char letter, int
   }
 }
 
-/* The state; of many coordinates those near the one in question. */
+/* The state; of many coordinates only those near the relevant one. */
 static void add_state(diagnosis* d, int coordinate) {
   const saltus_dims* dims = &d->sys->dims;
   add(d, " at t = %.9g s", d->at.t);
@@ -137,8 +137,8 @@ static saltus_status check_energies(diagnosis* d) {
   return SALTUS_OK;
 }
 
-/* The first coordinate at which a mass matrix is not positive definite, with its pivot; -1: none. M = L D L^T takes the
- * place of M. A pivot of zero, of a coordinate without mass, ends the search: schemes report it. */
+/* The first coordinate at which a mass matrix is not positive definite, with its pivot; -1: none. M is overwritten by
+ * L D L^T. A zero pivot (a coordinate without mass) ends the search: schemes report it. */
 static int first_negative(int n, double* M, double* pivot) {
   for (int j = 0; j < n; j++) {
     const double size = fabs(M[j * n + j]);
@@ -298,7 +298,7 @@ saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* 
   status = status == SALTUS_OK ? check_joints(&d) : status;
   status = status == SALTUS_OK ? check_motion(&d) : status;
   memory.free(block, bytes, memory.user);
-  if (failure.status != SALTUS_OK) { /* values that are not finite follow from it */
+  if (failure.status != SALTUS_OK) { /* values that are not finite are a consequence */
     snprintf(text, size, "a callback of the system failed: %s", failure.text);
     return SALTUS_ERR_SYSTEM;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * diagnose.h - which value of a system is not finite, and where.
+ * diagnose.h - finds the value of a system that is not finite, and its arguments.
  */
 #ifndef SALTUSI_DIAGNOSE_H
 #define SALTUSI_DIAGNOSE_H
@@ -9,12 +9,12 @@
 #include "saltus/memory.h"
 #include "saltus/system.h"
 
-/* saltus_system_diagnose with an allocator; all_rows: those of open contacts count too. */
+/* saltus_system_diagnose with an allocator; all_rows: includes rows of open contacts. */
 saltus_status saltusi_diagnose(const saltus_system* system, const saltus_point* at, bool all_rows,
                                const saltus_allocator* allocator, char* text, size_t size);
 
-/* The same at states ahead of `at`, along its velocity and up to h later, the nearest ones first; q is
- * room for [nq]. */
+/* The same at states ahead of `at`, along its velocity and up to h later, the nearest ones first; q [nq] is workspace.
+ * */
 saltus_status saltusi_diagnose_ahead(const saltus_system* system, const saltus_point* at, double h,
                                      double* q, const saltus_allocator* allocator, char* text,
                                      size_t size);

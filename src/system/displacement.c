@@ -22,7 +22,7 @@ void saltusi_displacement_layout(saltusi_displacement_map* w, const saltus_syste
   w->slope = SALTUS_PUSH(arena, double, nv);
 }
 
-/* Velocities that name themselves: dq_k = i + 1/2 and again with other numbers shows that q_k' = v_i. */
+/* Test velocities v_i = i + 1/2, then other numbers: dq_k = v_i in both shows that q_k' = v_i. */
 static void probe(saltusi_displacement_map* w, const saltus_system* sys, const double* q,
                   bool again) {
   int nv = sys->dims.nv;
@@ -63,7 +63,7 @@ void saltusi_displacement_find_own(saltusi_displacement_map* w, const saltus_sys
   for (int i = 0; i < sys->dims.nv; i++) {
     w->own[i] = -1;
   }
-  for (int k = sys->dims.nq - 1; k >= 0; k--) { /* the first one that claims it */
+  for (int k = sys->dims.nq - 1; k >= 0; k--) { /* the first one is taken */
     if (w->named[k] >= 0) {
       w->own[w->named[k]] = k;
     }
@@ -72,8 +72,8 @@ void saltusi_displacement_find_own(saltusi_displacement_map* w, const saltus_sys
   w->own_known = true;
 }
 
-/* Changes are stretched or shrunk to 2^-10 before the difference is taken: small enough for it to be linear to
- * 1e-6, large enough for the rounding of q. */
+/* Changes are scaled to 2^-10 before the difference is computed: small enough for linearity to 1e-6, large enough
+ * relative to the rounding of q. */
 void saltusi_displacement_of_change(const saltusi_displacement_map* w, const saltus_system* sys,
                                     const double* q, double* x) {
   assert(w != NULL && sys != NULL && q != NULL && x != NULL);
@@ -81,7 +81,7 @@ void saltusi_displacement_of_change(const saltusi_displacement_map* w, const sal
     return;
   }
   double size = saltusi_max_abs(sys->dims.nq, x);
-  if (!(size > 1e-200) || !isfinite(size)) { /* nothing, or no step at all */
+  if (!(size > 1e-200) || !isfinite(size)) { /* zero, or not finite */
     return;
   }
   double stretch = ldexp(1.0, -10 - ilogb(size));
@@ -94,7 +94,7 @@ void saltusi_displacement_of_change(const saltusi_displacement_map* w, const sal
   }
 }
 
-/* Which velocities are moved together: the j-th of every block, where it turns. */
+/* Velocities that are varied together: the j-th of every block with rotations. */
 static bool choose(const saltusi_displacement_map* w, const saltus_system* sys, int j,
                    double* unit) {
   const saltus_structure* s = sys->structure;
@@ -112,10 +112,10 @@ static bool choose(const saltusi_displacement_map* w, const saltus_system* sys, 
   return any;
 }
 
-/* slope += the derivative of the way from one position by the other moved along the unit vector. */
+/* slope += derivative of the displacement between two positions, one of which moves along the unit vector. */
 static void add_slope(const saltusi_displacement_map* w, const saltus_system* sys,
                       const double* from, const double* to, const double* unit) {
-  /* rad; truncation is of its fourth power and of the square of the turn of the step, rounding 1e-14 */
+  /* rad; the truncation error is of its fourth power and of the square of the rotation in the step, rounding 1e-14 */
   const double s = 0.02;
   static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
   static const double place[4] = {-2.0, -1.0, 1.0, 2.0};

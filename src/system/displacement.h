@@ -11,11 +11,11 @@
 #include "system/evaluate.h"
 
 typedef struct saltusi_displacement_map {
-  bool maps;      /* q' = N(q) v; without maps nothing below is there */
+  bool maps;      /* q' = N(q) v; the members below are used with maps only */
   bool own_known; /* own is filled */
   int* own;       /* [nv] the coordinate that is the integral of this velocity; -1: none */
-  int* named;     /* [nq] room to find that */
-  double* beside; /* [nq] positions close by */
+  int* named;     /* [nq] workspace of the search */
+  double* beside; /* [nq] perturbed positions */
   double* rate;   /* [nq] */
   double* apart;  /* [nv] */
   double* slope;  /* [nv] */
@@ -46,7 +46,7 @@ static inline double saltusi_displacement_tolerance(const saltusi_displacement_m
   return saltusi_displacement_turns(w, i) ? fmax(atol, rtol) : atol + rtol * size;
 }
 
-/* A small change x of q [nq] becomes the way [nv] that it is, in its first places. */
+/* Converts a small change x of q [nq] to a displacement [nv], in place. */
 void saltusi_displacement_of_change(const saltusi_displacement_map* w, const saltus_system* sys,
                                     const double* q, double* x);
 
@@ -66,7 +66,7 @@ typedef struct saltusi_displacement {
 } saltusi_displacement;
 void saltusi_displacement_momentum(saltusi_displacement_map* w, const saltus_system* sys,
                                    const saltusi_displacement* way, const double* p, double* y);
-/* The same by differences in any case; `own` is given. */
+/* The same, always by differences; `own` is given. */
 void saltusi_displacement_momentum_by_differences(const saltusi_displacement_map* w,
                                                   const saltus_system* sys,
                                                   const saltusi_displacement* way, const double* p,

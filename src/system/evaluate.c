@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * evaluate.c - calls into a system, with fallbacks where it says nothing.
+ * evaluate.c - calls of a system, with fallbacks for missing callbacks.
  */
 #include "system/evaluate.h"
 
@@ -229,7 +229,7 @@ static inline saltus_rows open_rows(saltusi_row_block* block, int first, int cou
 /* All rows of one joint or contact share the columns that the system wrote for the first. */
 static void close_rows(saltusi_row_block* block, int first, const saltus_rows* rows) {
   if (block->column == NULL) {
-    return; /* all entries count, from the layout on */
+    return; /* all entries are used, from the layout on */
   }
   for (int r = 0; r < rows->count; r++) {
     block->entries[first + r] = rows->width;
@@ -291,11 +291,11 @@ void saltusi_rows_refuse(const saltus_system* sys, const saltus_point* at, int k
   if (failure == NULL || failure->status != SALTUS_OK) {
     return;
   }
-  if (!isfinite(size)) { /* a shorter step may stay where it is defined */
+  if (!isfinite(size)) { /* a shorter step may stay in the domain */
     failure->status = SALTUS_RETRY_NAN;
     return;
   }
-  /* rows of formulas and of shapes may be zero: between bodies that are driven, where a derivative vanishes */
+  /* rows of formulas and of shapes may be zero: between driven bodies, or if a derivative vanishes */
   const bool own = sys->ops->formula != NULL || sys->ops->obstacle != NULL;
   if (!own && block->b[row] == 0.0) {
     saltus_fail(at,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * evaluate.h - a system with its scratch memory, fallbacks and counters: what schemes call.
+ * evaluate.h - a system with its workspace, fallbacks and counters: the interface for schemes.
  */
 #ifndef SALTUSI_EVALUATE_H
 #define SALTUSI_EVALUATE_H
@@ -16,8 +16,8 @@
 
 typedef enum saltusi_bound_kind {
   SALTUSI_BOUND_COUNT,
-  SALTUSI_BOUND_PAINLEVE, /* no forces obey Coulomb's law */
-  SALTUSI_BOUND_LAW       /* forces of the step disobey it */
+  SALTUSI_BOUND_PAINLEVE, /* no forces satisfy Coulomb's law */
+  SALTUSI_BOUND_LAW       /* forces of the step violate it */
 } saltusi_bound_kind;
 
 /* A bound that a step reached, for the message when it fails. */
@@ -25,14 +25,14 @@ typedef struct saltusi_bound {
   const char* what; /* is counted; NULL: no bound was reached */
   long long count;
   int key;  /* of the contact; -1: of none */
-  double t; /* s, how far it came */
+  double t; /* s, time that was reached */
   saltusi_bound_kind kind;
   double
-      value; /* of Painleve's paradox: 1/kg, acceleration of the gap by a normal force with its friction; of the law: N, */
-  double limit; /* N, which Coulomb's law allows */
+      value; /* Painleve's paradox: 1/kg, acceleration of the gap per normal force with its friction; law: N, */
+  double limit; /* N, bound of Coulomb's law */
 } saltusi_bound;
 
-/* Numbers that velocities, contacts and rows of joints have for those who read messages. */
+/* Indices of velocities, contacts and joint rows for messages. */
 typedef struct saltusi_numbers {
   const int* velocity; /* [nv] */
   const int* contact;  /* [nc] */
@@ -52,9 +52,9 @@ static inline int saltusi_number(const int* numbers, int i) {
 typedef struct saltusi_eval {
   saltus_system sys;
   saltus_work work;
-  int threads;                /* that may share a contact problem; 0: 1 */
-  const volatile int* cancel; /* NULL, or not 0 once the caller cancels */
-  bool (*poll)(void* who);    /* NULL, or the same as a question */
+  int threads;                /* for one contact problem; 0: 1 */
+  const volatile int* cancel; /* NULL, or nonzero after a cancellation by the caller */
+  bool (*poll)(void* who);    /* NULL, or a callback that returns true after a cancellation */
   void* who;
   void* scratch;
   double* q_shifted;          /* [nq] for differences */
@@ -62,19 +62,18 @@ typedef struct saltusi_eval {
   double* F_minus;            /* [nv] */
   double* F_plus;             /* [nv] */
   saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
-  saltusi_step_capacity room; /* how much a step may meet */
+  saltusi_step_capacity room; /* capacities of a step */
   saltus_failure* failure;    /* messages of the callbacks of a step */
   saltusi_bound bound;        /* of the last step */
   const saltus_contact_law*
-      curves;                     /* [law_count] laws with the curves of friction that sys.laws are
-                                     * without; NULL: there are none */
+      curves; /* [law_count] laws including friction curves, which sys.laws omit; NULL: no curves */
   const saltusi_numbers* numbers; /* NULL: their own */
   saltusi_effort effort;
-  bool overflow;  /* a finite force whose square overflows, in this step */
+  bool overflow;  /* a finite force of this step has a square that overflows */
   bool dependent; /* linearly dependent joints occurred; set by their solver */
 } saltusi_eval;
 
-/* A contact, if key is one, was in a problem of so many iterations, or in a linear system: that is one. */
+/* Counts the iterations of a problem for a contact (if key is one); a linear system counts as one iteration. */
 static inline void saltusi_effort_tell(const saltusi_eval* eval, int key, long long iterations) {
   if (eval->effort.tell != NULL && key >= 0) {
     const int* numbers = eval->numbers != NULL ? eval->numbers->contact : NULL;
@@ -111,7 +110,7 @@ static inline bool saltusi_stopped(const saltusi_eval* eval) {
          (eval->poll != NULL && eval->poll(eval->who));
 }
 
-/* The same, or a callback failed: what iterates ends with SALTUS_ERR_STOPPED. */
+/* The same, or a callback failed: iterations end with SALTUS_ERR_STOPPED. */
 static inline bool saltusi_cancelled(const saltusi_eval* eval) {
   return saltusi_failed(eval) || saltusi_stopped(eval);
 }
@@ -153,7 +152,7 @@ static inline void saltusi_advance(const saltus_system* sys, const double* q, co
   }
 }
 
-/* The same inside a step, for forces and joints alone. */
+/* The same inside of a step, for forces and joints only. */
 static inline void saltusi_advance_within(const saltus_system* sys, const double* q,
                                           const double* v, double h, double* q1) {
   if (sys->ops->advance_within != NULL) {
@@ -192,7 +191,7 @@ static inline void saltusi_difference(const saltus_system* sys, const double* q0
   }
 }
 
-/* Quaternions of length 1 and the like, after positions were added to. */
+/* Normalises quaternions and the like after additions to positions. */
 static inline void saltusi_normalise(const saltus_system* sys, double* q) {
   if (sys->ops->normalise != NULL) {
     sys->ops->normalise(sys->self, q);
@@ -213,16 +212,16 @@ double saltusi_potential(const saltus_system* sys, const saltus_point* at);
 typedef struct saltusi_contact_list {
   int count;
   int capacity;
-  double requested;         /* m, in: gaps up to this are requested; infinite after the layout */
-  double reach;             /* m, out: contacts that are not listed have larger gaps */
-  double* gap;              /* [capacity] m */
-  int* key;                 /* [capacity] ascending */
-  int* law;                 /* [capacity] */
-  uint64_t* identity;       /* [capacity] */
-  saltus_contact_list said; /* the arrays as the system writes them */
+  double requested;   /* m, in: requests contacts with gaps up to this; infinite after the layout */
+  double reach;       /* m, out: contacts that are not listed have larger gaps */
+  double* gap;        /* [capacity] m */
+  int* key;           /* [capacity] ascending */
+  int* law;           /* [capacity] */
+  uint64_t* identity; /* [capacity] */
+  saltus_contact_list said; /* the arrays written by the system */
 } saltusi_contact_list;
 
-/* Whether the law of a contact has its number. */
+/* Whether the law index of a contact is its own index. */
 static inline bool saltusi_laws_by_key(const saltus_system* sys) {
   return sys->law_count == sys->dims.nc && (sys->traits & SALTUS_CHANGING_CONTACTS) == 0;
 }
@@ -234,7 +233,7 @@ void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* 
  * evaluated by identity. */
 saltus_status saltusi_contacts_listed(const saltus_system* sys, const saltus_point* at,
                                       saltusi_contact_list* list);
-/* Of a fixed set that listed more or others: fails with a text. */
+/* Error for a fixed set that lists more or other contacts. */
 saltus_status saltusi_contacts_refuse(const saltus_system* sys, const saltus_point* at);
 
 /* Contacts at a point, of any set. */
@@ -256,7 +255,7 @@ static inline saltus_status saltusi_contacts(const saltus_system* sys, const sal
   return all ? status : saltusi_contacts_refuse(sys, at);
 }
 
-/* Rows of several joints and contacts, one after the other. */
+/* Consecutive rows of several joints and contacts. */
 typedef struct saltusi_row_block {
   int stride;   /* room of a row */
   double* G;    /* [rows x stride] */
@@ -309,11 +308,11 @@ static inline void saltusi_rows_contact(const saltus_system* sys, const saltus_p
     saltusi_rows_keyed(sys, at, key, count, block, first, true);
   }
 }
-/* Ends the step at a normal row that is not finite, or that is zero in a system of the caller: no force along it could
- * keep the gap, and bodies would go through each other. */
+/* Fails the step if a normal row is not finite, or zero in a user-defined system: no force along it could prevent
+ * penetration. */
 void saltusi_rows_refuse(const saltus_system* sys, const saltus_point* at, int key,
                          const saltusi_row_block* block, int row);
-/* The same without the contact being kept for that: of contacts that are only looked at. */
+/* The same without marking the contact as used, for contacts that are only examined. */
 static inline void saltusi_rows_peek(const saltus_system* sys, const saltus_point* at, int key,
                                      int count, saltusi_row_block* block, int first) {
   if (at->keys == NULL) {
@@ -336,7 +335,7 @@ static inline void saltusi_rows_joints(const saltus_system* sys, const saltus_po
 /* The row of dry friction i. */
 void saltusi_rows_dry(const saltus_system* sys, const saltus_point* at, int i,
                       saltusi_row_block* block, int first);
-/* The joint that a row belongs to, from row 0 of the block on; returns where the row is. */
+/* The joint of row `row` of the block; returns the index of the row in its joint. */
 int saltusi_rows_joint_with(const saltus_system* sys, const saltus_point* at, int row,
                             saltusi_row_block* block);
 
@@ -357,7 +356,7 @@ static inline double saltusi_row_dot(const saltusi_row_block* block, int row, co
   return sum;
 }
 
-/* |G_row|^T |x|: how large G_row^T x could be without cancellation */
+/* |G_row|^T |x|: size of G_row^T x without cancellation */
 static inline double saltusi_row_size(const saltusi_row_block* block, int row, const double* x) {
   const double* G = block->G + (size_t)row * (size_t)block->stride;
   const int* column =
@@ -381,7 +380,7 @@ static inline double saltusi_row_sum(const saltusi_row_block* block, int row) {
   return sum;
 }
 
-/* Refuses a normal row of a contact that is used, if it has to be. */
+/* Rejects the normal row of a used contact if it is zero or not finite. */
 static inline void saltusi_rows_check(const saltus_system* sys, const saltus_point* at, int key,
                                       const saltusi_row_block* block, int row) {
   const double size = saltusi_row_sum(block, row);

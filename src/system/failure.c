@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * failure.c - callbacks that cannot give an answer.
+ * failure.c - failures of callbacks.
  */
 #include "saltus/system.h"
 

@@ -19,7 +19,7 @@
 /* Of saltus_system.traits, inside the library: rows of contacts are scaled. */
 enum { SALTUSI_SCALED_ROWS = 1 << 30 };
 
-/* SALTUS_ERR_RANGE after a message when friction laws of contacts or `dry` are none. */
+/* SALTUS_ERR_RANGE after a message for invalid friction laws of contacts or of `dry`. */
 saltus_status saltusi_frictions_validate(const saltus_system* system, saltus_log log);
 
 /* Scale of the second tangent row; 1: none. Velocities along it are scaled with it. */
@@ -31,11 +31,12 @@ static inline double saltusi_friction_scale(const saltus_contact_law* law) {
   return f->across / law->mu;
 }
 
-/* Whether a contact has a law that scaled rows do not make Coulomb's. */
+/* Whether the friction law of a contact differs from Coulomb's also with scaled rows. */
 bool saltusi_friction_is_special(const saltus_contact_law* law);
-/* Whether it has one beyond a coefficient that depends on the speed of slip, viscous friction and a bond without a shear of its own. */
+/* Whether the law has more than a slip-dependent coefficient, viscous friction and a bond without separate shear
+ * strength. */
 bool saltusi_friction_is_more_than_curve(const saltus_contact_law* law);
-/* Whether a contact of the system has one, or there is dry friction elsewhere. */
+/* Whether a contact of the system has such a law, or joints have dry friction. */
 bool saltusi_frictions_special(const saltus_system* system);
 /* Whether a contact has a second tangent row that is scaled. */
 bool saltusi_frictions_scaled(const saltus_system* system);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * linear.c - dense effective mass, and the switch to that by blocks and to a system's own.
+ * linear.c - dense effective mass, and dispatch to the block form and to user-defined linear algebra.
  */
 #include "system/linear.h"
 
@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-/* A pivot below this part of its column is rounding noise: the mass matrix counts as singular. */
+/* A pivot below this fraction of its column is rounding: the mass matrix counts as singular. */
 static const double singular_pivot = 1e-14;
 
 void saltusi_linear_layout(saltusi_linear* linear, const saltus_system* sys, saltus_arena* arena) {
@@ -72,8 +72,8 @@ static void add_jacobians(saltusi_eval* eval, saltusi_linear* linear, const salt
   }
 }
 
-/* Jacobians by differences are constant up to rounding only: kept, they would make the bits of a run
- * depend on where it was started or resumed. */
+/* Jacobians by differences are constant only up to rounding: if they were reused, results would depend on where a run
+ * was started or resumed. */
 static bool same_for_all_points(const saltus_system* sys, const saltusi_linear* linear) {
   bool exact = sys->ops->blocks != NULL || ((linear->fv == 0.0 || sys->ops->force_v != NULL) &&
                                             (linear->fq == 0.0 || sys->ops->force_q != NULL));
@@ -100,7 +100,7 @@ static saltus_status assemble_dense(saltusi_eval* eval, saltusi_linear* linear,
   }
   add_jacobians(eval, linear, at);
   if (!isfinite(saltusi_max_abs(nv * nv, linear->A))) {
-    /* forces that are not numbers are not a fault of the mass matrix */
+    /* forces that are NaN are not an error of the mass matrix */
     bool mass = isfinite(saltusi_max_abs(nv * nv, linear->M));
     return mass ? SALTUS_RETRY_NAN : SALTUS_ERR_SINGULAR;
   }

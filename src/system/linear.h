@@ -9,7 +9,7 @@
 
 #include "system/linear_blocks.h"
 
-/* Who keeps the matrix. */
+/* Storage of the matrix. */
 typedef enum saltusi_linear_kind {
   SALTUSI_LINEAR_DENSE,
   SALTUSI_LINEAR_BLOCKS, /* by the structure of the system */
@@ -23,10 +23,10 @@ typedef struct saltusi_linear {
   double* J;       /* [nv x nv] F_q or F_v */
   int* pivot;      /* [nv] */
   void* own;       /* memory of the system's own linear algebra */
-  double* inverse; /* [nv] of a diagonal matrix of its own */
+  double* inverse; /* [nv] inverse of a diagonal matrix of the system */
   saltusi_linear_blocks blocks;
   bool diagonal;
-  bool kept; /* A holds for these coefficients, whatever the point */
+  bool kept; /* A is valid for these coefficients at every point */
   double m, fv, fq;
 } saltusi_linear;
 
@@ -55,9 +55,9 @@ bool saltusi_linear_diagonal(const saltusi_eval* eval, const saltusi_linear* lin
  * pairs join, or all where there is no structure. */
 bool saltusi_linear_coupled(const saltusi_linear* linear);
 
-/* A^-1 times a row with `width` entries in ascending columns; NULL: one entry for each velocity. Writes the
- * columns, ascending, and the values of all that need not be zero, by the structure: the blocks that the
- * row meets, with all that pairs connect them to. Returns how many, at most saltusi_linear_row_workspace. */
+/* A^-1 times a row with `width` entries in ascending columns; NULL: one entry for each velocity. Writes the columns,
+ * ascending, and the values of all structurally nonzero entries: the blocks of the row and all blocks coupled to them
+ * by pairs. Returns their number, at most saltusi_linear_row_workspace. */
 int saltusi_linear_solve_row(const saltusi_eval* eval, const saltusi_linear* linear, int width,
                              const int* column, const double* entries, int* out_column,
                              double* out);

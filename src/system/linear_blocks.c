@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in linear.c: a pivot below this part of its column is rounding noise. */
+/* As in linear.c: a pivot below this fraction of its column is rounding. */
 static const double singular_pivot = 1e-14;
 
 /* Velocities of one half of a body in space: of its centre, and angular ones. */
 enum { HALF = 3 };
 
-/* A block in its row: its column of blocks and its place among the values. */
+/* A block of a row: its block column and its offset in the values. */
 typedef struct linear_blocks_entry {
   size_t from;
   int unit;
@@ -102,7 +102,7 @@ static int largest_component(linear_blocks_graph* g, const saltus_structure* s) 
   return most;
 }
 
-/* 2 or 3 when all blocks have so many rows: the factorisation has kernels of these sizes. */
+/* 2 or 3 if all blocks have this number of rows, for which the factorisation has kernels; else 0. */
 static int common_size(const saltus_structure* s) {
   const int size = saltusi_block_size(s, 0);
   for (int i = 1; i < s->blocks; i++) {
@@ -113,13 +113,13 @@ static int common_size(const saltus_structure* s) {
   return size == 2 || size == 3 ? size : 0;
 }
 
-/* A creation that cannot even be measured has to fail: no allocator gives this. */
+/* Size that no allocator provides: creation fails if the sizes cannot be computed. */
 static void push_too_much(saltus_arena* arena) {
   saltus_arena_push(arena, SIZE_MAX / 4, 1, 1);
 }
 
-/* The order and the fill decide how much memory the factors take, so they are found while counting too,
- * in memory of their own. */
+/* The memory of the factors depends on order and fill, so these are computed in the counting pass as well, in
+ * temporary memory. */
 static void factor_layout(saltusi_linear_blocks* b, saltus_arena* arena) {
   const saltus_structure* s = b->structure;
   const saltus_allocator memory = saltus_allocator_default();
@@ -245,7 +245,7 @@ static void add(size_t count, double s, const double* x, double* y) {
   }
 }
 
-/* Values of A, and of M beside them. coefficients: of M, F_v and F_q. */
+/* Values of A and of M. coefficients: of M, F_v and F_q. */
 static void evaluate(saltusi_linear_blocks* b, saltusi_eval* eval, const saltus_point* at,
                      const double coefficients[3]) {
   const saltus_system* sys = &eval->sys;
@@ -318,7 +318,7 @@ static double length3(const double* a) {
   return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
-/* X = A^-1 of three rows by minors, A with this stride; false: it is not regular, or nearly so. */
+/* X = A^-1 of three rows by minors, A with this stride; false: singular or nearly singular. */
 static bool invert_half(const double* A, int stride, double* X) {
   const double *a = A, *b = A + stride, *c = A + 2 * (size_t)stride;
   const double x = b[1] * c[2] - b[2] * c[1], y = b[2] * c[0] - b[0] * c[2];
@@ -332,7 +332,7 @@ static bool invert_half(const double* A, int stride, double* X) {
   return isnormal(det) && fabs(det) > regular_half * length3(a) * length3(b) * length3(c);
 }
 
-/* The inverse of a block whose halves do not meet. */
+/* The inverse of a block whose halves are uncoupled. */
 static bool invert_halves(int n, const double* A, double* X) {
   if (n != 2 * HALF) {
     return false;
@@ -347,7 +347,7 @@ static bool invert_halves(int n, const double* A, double* X) {
          invert_half(A + HALF * (n + 1), n, X + (size_t)HALF * HALF);
 }
 
-/* Blocks whose halves meet are factored, and those that come out singular. */
+/* Factors blocks with coupled halves, and those whose inverse failed. */
 static bool factor_apart(saltusi_linear_blocks* b) {
   const saltus_structure* s = b->structure;
   for (int i = 0; i < s->blocks; i++) {
@@ -380,7 +380,7 @@ saltus_status saltusi_linear_blocks_assemble(saltusi_linear_blocks* b, saltusi_e
   assert(b != NULL && eval != NULL && at != NULL);
   evaluate(b, eval, at, coefficients);
   if (!isfinite(largest(b->values, b->A))) {
-    /* forces that are not numbers are not a fault of the mass matrix */
+    /* forces that are NaN are not an error of the mass matrix */
     return isfinite(largest(b->values, b->M)) ? SALTUS_RETRY_NAN : SALTUS_ERR_SINGULAR;
   }
   b->form = form_of(b);
@@ -390,7 +390,7 @@ saltus_status saltusi_linear_blocks_assemble(saltusi_linear_blocks* b, saltusi_e
   return sound ? SALTUS_OK : SALTUS_ERR_SINGULAR;
 }
 
-/* The mean of a square block and its transpose is definite. */
+/* Whether the symmetric part of a square block is positive definite. */
 static bool block_is_definite(saltusi_linear_blocks* b, int n, const double* block) {
   for (int i = 0; i < n; i++) {
     for (int j = 0; j <= i; j++) {
@@ -400,7 +400,7 @@ static bool block_is_definite(saltusi_linear_blocks* b, int n, const double* blo
   return saltusi_is_definite(n, b->own);
 }
 
-/* The symmetric part of A among the values of the factorisation. */
+/* Writes the symmetric part of A to the values of the factorisation. */
 static void symmetrise(saltusi_linear_blocks* b) {
   saltusi_block_lu* lu = &b->lu;
   const saltus_structure* s = b->structure;
@@ -432,8 +432,8 @@ static void symmetrise(saltusi_linear_blocks* b) {
   }
 }
 
-/* S is definite when every diagonal block is where it is eliminated, and so are their inverses. Afterwards the
- * factors are those of A again. */
+/* S is positive definite if all diagonal blocks are so at their elimination. Afterwards the factors of A are restored.
+ * */
 static bool coupled_is_definite(saltusi_linear_blocks* b) {
   saltusi_block_lu* lu = &b->lu;
   const bool kept = lu->no_pivoting;
@@ -495,14 +495,15 @@ void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x) {
   } else {
     for (int i = 0; i < s->blocks; i++) {
       const int n = saltusi_block_size(s, i);
-      if (saltusi_max_abs(n, x + s->start[i]) != 0.0) { /* a row moves one or two bodies of many */
+      if (saltusi_max_abs(n, x + s->start[i]) !=
+          0.0) { /* a row has entries for one or two of many bodies */
         solve_block(b, i, x + s->start[i]);
       }
     }
   }
 }
 
-/* The blocks that a row meets, one after the other. */
+/* Solves the blocks of a row one by one. */
 static int solve_row_apart(const saltusi_linear_blocks* b, int width, const int* column,
                            const double* entries, int* out_column, double* out) {
   const saltus_structure* s = b->structure;
@@ -523,7 +524,7 @@ static int solve_row_apart(const saltusi_linear_blocks* b, int width, const int*
   return used;
 }
 
-/* The components that a row meets, into b->met; their part of b->x becomes the row. */
+/* Components of a row, into b->met; copies the row to their part of b->x. */
 static int meet(const saltusi_linear_blocks* b, int width, const int* column,
                 const double* entries) {
   const saltus_structure* s = b->structure;
@@ -559,11 +560,11 @@ static int copy_block(const saltusi_linear_blocks* b, int i, int used, int* out_
   return used;
 }
 
-/* The solution on the components that were met, columns ascending. */
+/* The solution on the components of the row, columns ascending. */
 static int collect(const saltusi_linear_blocks* b, int count, int* out_column, double* out) {
   enum { FEW = 8 };
   int head[FEW], used = 0;
-  if (count > FEW) { /* rows that meet many components are rare: all blocks are looked at */
+  if (count > FEW) { /* rows with many components are rare: all blocks are searched */
     for (int m = 0; m < count; m++) {
       b->marked[b->met[m]] = 1;
     }

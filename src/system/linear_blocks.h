@@ -4,8 +4,8 @@
  * linear_blocks.h - A = m M + fv F_v + fq F_q on the blocks that a system declares.
  *
  * The structure of A at a point selects the factorisation: diagonal, block-diagonal when no pair couples (springs
- * do not while fq and fv are 0), else sparse by blocks in an order of minimum degree. The symbolic part is
- * made once, with the memory.
+ * do not while fq and fv are 0), else sparse by blocks in an order of minimum degree. The symbolic factorisation is
+ * computed once, at layout.
  */
 #ifndef SALTUSI_LINEAR_BLOCKS_H
 #define SALTUSI_LINEAR_BLOCKS_H
@@ -32,22 +32,23 @@ typedef struct saltusi_linear_blocks {
   double* dense; /* [nv x nv] source of the gather */
   double* diagonal; /* [nv] of a diagonal A */
   double* own;      /* [block_max^2] one block */
-  double* inverse; /* [blocks x 18] of blocks of six that fall into two of three: bodies in space */
-  unsigned char* halved; /* [blocks] it has one */
+  double*
+      inverse; /* [blocks x 18] inverses of blocks of six with uncoupled halves: bodies in space */
+  unsigned char* halved; /* [blocks] the block has an inverse */
   int* pivot;            /* [nv] */
   int* block_of;         /* [nv] */
-  size_t* at;            /* [blocks] place of each diagonal block */
-  bool mass_kept;        /* M holds at every point */
+  size_t* at;            /* [blocks] offset of each diagonal block */
+  bool mass_kept;        /* M is valid at every point */
 
   /* only with pairs */
   saltusi_block_lu lu;
-  size_t* from;          /* [entries of lu] place of each block of lu in A */
+  size_t* from;          /* [entries of lu] offset of each block of lu in A */
   int components;        /* of the graph of blocks and pairs */
   int component_max;     /* velocities of the largest one */
   int* component;        /* [blocks] */
   int* component_start;  /* [components + 1] */
   int* component_block;  /* [blocks] ascending within a component */
-  int* position;         /* [blocks] places in the order of lu, ascending within a component */
+  int* position;         /* [blocks] positions in the order of lu, ascending within a component */
   unsigned char* marked; /* [components] */
   int* met;              /* [components] */
   double* x;             /* [nv] */
@@ -72,7 +73,7 @@ void saltusi_linear_blocks_solve(const saltusi_linear_blocks* b, double* x);
 int saltusi_linear_blocks_solve_row(const saltusi_linear_blocks* b, int width, const int* column,
                                     const double* entries, int* out_column, double* out);
 
-/* The most entries of such a solution. */
+/* Largest number of entries of such a solution. */
 int saltusi_linear_blocks_row_workspace(const saltusi_linear_blocks* b, int width);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * names.h - names of coordinates, velocities and contacts for messages; generated where the system has none.
+ * names.h - names of coordinates, velocities and contacts for messages; generated if the system has none.
  */
 #ifndef SALTUSI_SYSTEM_NAMES_H
 #define SALTUSI_SYSTEM_NAMES_H
@@ -25,7 +25,7 @@ enum { SALTUSI_CONTACT_TEXT = 160 };
 const char* saltusi_key_label(const saltusi_eval* eval, int key, int law,
                               char text[SALTUSI_CONTACT_TEXT]);
 
-/* The position along velocity i: its coordinate, or where positions are made of something else the velocity. */
+/* Name of the position along velocity i: its coordinate, or the velocity for other parametrisations. */
 const char* saltusi_along_name(const saltus_system* sys, int i, char* text, size_t bytes);
 
 #endif

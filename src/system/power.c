@@ -28,7 +28,7 @@ void saltusi_power_layout(saltusi_power_workspace* room, const saltus_system* sy
       SALTUS_PUSH(arena, double, sys->ops->kinetic == NULL ? saltusi_mass_workspace(sys) : 0);
 }
 
-/* Which of the arguments move. */
+/* Arguments that vary. */
 typedef struct course {
   bool time, place;
   bool kinetic; /* the kinetic energy, else the potential one */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * power.h - at what rate external forces and drives change the energy of a system.
+ * power.h - power of external forces and drives.
  */
 #ifndef SALTUSI_POWER_H
 #define SALTUSI_POWER_H
@@ -18,7 +18,8 @@ void saltusi_power_layout(saltusi_power_workspace* room, const saltus_system* sy
                           saltus_arena* arena);
 
 /* The power of F, and the rates of T at fixed v and of V at fixed t, belong to external forces; the rate of
- * V at fixed q is that of a drive. `scale` lengthens the differences. The sum is right, whatever moves; T_t is not distinguished. */
+ * V at fixed q is that of a drive. `scale` lengthens the differences. The sum is right in all cases; T_t is not
+ * separated. */
 void saltusi_power_by_differences(const saltus_system* sys, const saltus_point* at, double scale,
                                   saltusi_power_workspace* room, double power[2]);
 

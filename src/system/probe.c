@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * probe.c - see diagnose.h: callbacks that pass on what the inner ones give, and look at it.
+ * probe.c - see diagnose.h: callbacks that forward to those of the system and check the results.
  */
 #include "system/diagnose.h"
 

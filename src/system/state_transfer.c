@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Copies some doubles and goes on by as many as there are on either side. */
+/* Copies some doubles and advances both sides by their counts. */
 static void walk(saltusi_state_transfer* carry, size_t copied, size_t there, size_t here) {
   if (carry->from != NULL && carry->to != NULL && copied > 0) {
     memcpy(carry->to, carry->from, copied * sizeof(double));

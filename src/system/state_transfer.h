@@ -14,8 +14,8 @@
 #include <stddef.h>
 
 typedef struct saltusi_state_transfer {
-  const double* from; /* NULL: nothing is copied */
-  double* to;         /* NULL: it is only counted */
+  const double* from; /* NULL: no copy */
+  double* to;         /* NULL: only counts */
   int contacts_from, contacts_to;
   const bool* forgotten; /* [contacts_to] keys whose doubles in `to` become zero; NULL: none */
   size_t count;          /* doubles of `to` so far */

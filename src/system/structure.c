@@ -124,7 +124,7 @@ void saltusi_structure_spread(const saltus_structure* s, const double* values, d
   }
 }
 
-/* The first block of a component stands for it; paths are halved on the way. */
+/* Representative of a component: its first block. Paths are halved (union-find). */
 static int first_of(int* component, int i) {
   while (component[i] != i) {
     component[i] = component[component[i]];

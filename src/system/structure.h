@@ -3,7 +3,7 @@
  *
  * structure.h - matrices on the blocks that a system declares (saltus_structure).
  *
- * Values stand as `blocks` writes them: the diagonal blocks in order, then for each pair (i, j) its block
+ * Values have the order of the callback `blocks`: the diagonal blocks in order, then for each pair (i, j) its block
  * in row i and its block in row j, every block row major.
  */
 #ifndef SALTUSI_STRUCTURE_H
@@ -16,7 +16,7 @@ static inline int saltusi_block_size(const saltus_structure* s, int i) {
   return s->start[i + 1] - s->start[i];
 }
 
-/* How many values there are, and how many of them the diagonal blocks have. */
+/* Number of all values, and of those in diagonal blocks. */
 size_t saltusi_structure_values(const saltus_structure* s);
 size_t saltusi_structure_diagonal_values(const saltus_structure* s);
 
@@ -26,12 +26,12 @@ int saltusi_structure_block_max(const saltus_structure* s);
 void saltusi_structure_times(const saltus_structure* s, const double* values, const double* x,
                              double* y);
 
-/* Values out of a dense matrix [nv x nv], and a dense matrix from values. */
+/* Values from a dense matrix [nv x nv], and a dense matrix from values. */
 void saltusi_structure_gather(const saltus_structure* s, const double* A, double* values);
 void saltusi_structure_spread(const saltus_structure* s, const double* values, double* A);
 
-/* component[i]: number of the component of block i when pairs connect blocks, counted in the order of
- * their first blocks. Returns how many there are. */
+/* component[i]: component of block i in the graph of pairs, numbered in the order of their first blocks. Returns the
+ * number of components. */
 int saltusi_structure_components(const saltus_structure* s, int* component);
 
 /* SALTUS_ERR_RANGE with a message unless the structure partitions nv velocities and its pairs are

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * validate.c - is a system complete? Every fault is named with its value.
+ * validate.c - checks that a system is complete; every error is reported with its value.
  */
 #include "saltus/system.h"
 
@@ -169,7 +169,7 @@ static saltus_status check_law(const saltus_contact_law* law, int i, saltus_log 
   return SALTUS_ERR_RANGE;
 }
 
-/* Room for later versions in all tables of a system. */
+/* Members reserved for later versions in all tables of a system. */
 static saltus_status check_reserved(const saltus_system* system, saltus_log log) {
   const saltus_system_ops* ops = system->ops;
   saltus_status status = SALTUSI_RESERVED_CHECK(system, "saltus_system", log);

@@ -109,7 +109,7 @@ static bool has_value(const saltusi_robot_joint* joint) {
   return joint->kind == SALTUSI_ROBOT_REVOLUTE || joint->kind == SALTUSI_ROBOT_PRISMATIC;
 }
 
-/* The end of the chain of mimics, with this joint's value as a part of that one's. */
+/* The end of the chain of mimics, and the value of this joint as a function of that one. */
 static const saltusi_robot_joint* leader(saltusi_robot* robot, int i, double* factor,
                                          double* shift) {
   const saltusi_robot_joint* joint = &robot->joints[i];
@@ -180,7 +180,7 @@ static saltusi_urdf_frame motion(const saltusi_robot_joint* joint) {
   return moved;
 }
 
-/* A joint that has one value only is a fixed joint there. */
+/* A joint with a single allowed value becomes a fixed joint. */
 static void settle_rigid(saltusi_robot* robot) {
   bool* rigid = SALTUSI_TAKE(robot->pool, bool, robot->joint_count);
   if (rigid == NULL) {
@@ -228,7 +228,7 @@ static void place_link(saltusi_robot* robot, saltusi_robot_link* link) {
   }
 }
 
-/* How far apart the frames of a loop are at the start; the scene closes it, or is refused. */
+/* Distance of the frames of a loop at the start; the scene closes the loop, or is rejected. */
 static void look_at_loops(saltusi_robot* robot) {
   for (int i = 0; i < robot->joint_count; i++) {
     const saltusi_robot_joint* joint = &robot->joints[i];

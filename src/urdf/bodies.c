@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Takes b, given in `frame`, into a. */
+/* Adds b, given in `frame`, to a. */
 static void join_masses(saltusi_robot_mass* a, const saltusi_robot_mass* b,
                         const saltusi_urdf_frame* frame) {
   if (b->mass == 0.0) {
@@ -54,8 +54,8 @@ static double middle_invariant(const double* I) {
 
 /* Positive definite, and no principal moment larger than the sum of the others: then 1 tr(I)/2 - I, the
  * second moments of the mass, is positive semidefinite. Invariants of both decide it without eigenvalues.
- * Nine digits in a file may leave a flat body a little beyond flat; a moment that is rounding beside the others
- * is none. */
+ * With nine digits in a file a flat body can violate this slightly; a moment at the rounding of the others counts as
+ * zero. */
 static bool inertia_possible(const double* I) {
   double trace = I[0] + I[4] + I[8];
   double scale = fabs(I[0]) + fabs(I[4]) + fabs(I[8]);
@@ -103,7 +103,7 @@ static void check_body(saltusi_robot* robot, const saltusi_robot_body* body) {
   }
 }
 
-/* Link i belongs to `body` from here on. */
+/* Assigns link i to `body`. */
 static void join_body(saltusi_robot* robot, saltusi_robot_link* link, int body) {
   link->body = body;
   if (body >= 0) {
@@ -165,7 +165,7 @@ static void decide_base(saltusi_robot* robot, saltus_urdf_base base) {
   }
 }
 
-/* A loop inside one body holds nothing, or contradicts it. */
+/* A loop inside of one body is redundant or inconsistent. */
 static void check_loops(saltusi_robot* robot) {
   for (int i = 0; i < robot->joint_count; i++) {
     const saltusi_robot_joint* joint = &robot->joints[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * convert.c - from a file to the text of a scene, step by step; the robot is gone afterwards.
+ * convert.c - converts a file to the text of a scene; the robot is freed afterwards.
  */
 #include "base/reserved.h"
 #include "io/text.h"

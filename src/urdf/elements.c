@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger numbers are no masses, lengths or inertias in SI units; products of a few of them stay finite. */
+/* Largest mass, length or inertia in SI units; products of a few of them are finite. */
 static const double largest = 1e30;
 /* Positions in m: rounding errors stay below 1 um. */
 static const double largest_position = 1e9;

@@ -36,7 +36,7 @@ const char* saltusi_element_name(saltusi_robot* robot, const saltusi_xml_node* n
 const saltusi_xml_node* saltusi_element_child(saltusi_robot* robot, const saltusi_xml_node* node,
                                               const char* name);
 
-/* Exactly `count` numbers; out is left alone and false returned when there is no such attribute. Numbers
+/* Exactly `count` numbers; false, with out unchanged, if the attribute is missing. Numbers
  * that are not finite, or so large that squares of them are not, are refused. */
 bool saltusi_element_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
                              const char* attribute, int count, double* out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * frame.h - places and rotations of frames, from fixed-axis roll, pitch, yaw as URDF has them.
+ * frame.h - positions and rotations of frames, from fixed-axis roll, pitch, yaw as in URDF.
  */
 #ifndef SALTUSI_FRAME_H
 #define SALTUSI_FRAME_H
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* p: the origin [m]; R: columns are its axes, row major; both in the frame that it is given in. */
+/* p: the origin [m]; R: columns are its axes, row major; both in the reference frame. */
 typedef struct saltusi_urdf_frame {
   double p[3];
   double R[9];
@@ -117,7 +117,7 @@ static inline void saltusi_matrix3_z_to(const double* a, double* R) {
   memcpy(R, turned, sizeof turned);
 }
 
-/* The same for x (axis 0), y (1) or z (2): z_to after the axes were renamed in a circle. */
+/* The same for x (axis 0), y (1) or z (2), by cyclic permutation of the axes. */
 static inline void saltusi_matrix3_axis_to(int axis, const double* a, double* R) {
   double z_to[9];
   saltusi_matrix3_z_to(a, z_to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * names.c - names that formulas can speak of. URDF allows any text, and the same one for a link and a joint;
+ * names.c - names that are valid in formulas. URDF allows any text, and the same one for a link and a joint;
  * in a scene bodies, markers and joints share one list of words.
  */
 #include "urdf/robot.h"
@@ -31,7 +31,7 @@ static bool word_taken(const naming* n, const char* word) {
          saltusi_word_reserved(word) || strcmp(word, "world") == 0;
 }
 
-/* name + ending as a word that nothing else has; numbers never start again, so few are tried. */
+/* name + ending as a unique word; numbering is continued, so few candidates are tried. */
 static const char* take_word(naming* n, const char* name, const char* ending) {
   char word[64];
   int used = 0;

@@ -370,7 +370,7 @@ static int count_children(const saltusi_xml_node* root, const char* name) {
   return count;
 }
 
-/* A name that is there already is refused with both lines. */
+/* A duplicate name is rejected with both lines. */
 static void add_name(saltusi_robot* robot, saltusi_index* index, const char* kind, const char* name,
                      int line, const int* lines) {
   if (robot->status == SALTUS_OK && saltusi_index_add(index, name) < 0) {

@@ -104,7 +104,7 @@ typedef struct saltusi_robot {
   saltusi_robot_body* bodies;
   int* order; /* [link_count] parents before children */
   bool grounded;
-  bool shaped; /* something of it touches */
+  bool shaped; /* a link has a collision shape */
   saltus_urdf_note* notes;
   int note_count;
   size_t note_room;
@@ -114,7 +114,7 @@ typedef struct saltusi_robot {
 void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ...)
     SALTUSI_PRINTF(3, 4);
 
-/* Something of the file that the scene does not have, or that was chosen for it. */
+/* Lists a part of the file that the scene omits, or a default that was chosen. */
 void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
     SALTUSI_PRINTF(3, 4);
 

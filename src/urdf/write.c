@@ -6,7 +6,7 @@
  *
  *   parent: origin Q    child: Q        where Q takes z to the axis
  *
- * so that the coordinate of the joint is 0 where URDF has it 0.
+ * so that the coordinate of the joint is 0 where that of URDF is 0.
  */
 #include "urdf/robot.h"
 
@@ -58,7 +58,7 @@ static void put_number(text* t, double value) {
   put(t, "%s", digits);
 }
 
-/* Numbers that are rounding beside `scale` are 0: cosines of right angles are 6e-17. */
+/* Numbers at the rounding of `scale` are 0: cosines of right angles are 6e-17. */
 static void put_list(text* t, const double* values, int count, double scale) {
   for (int i = 0; i < count; i++) {
     put(t, i == 0 ? "[" : ", ");
@@ -81,7 +81,7 @@ static bool is_zero(const double* x) {
   return x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0;
 }
 
-/* A text from outside behind a hash: one line, nothing that steers a terminal. */
+/* An external text as a comment: one line, without control characters. */
 static void put_comment(text* t, const char* from) {
   char shown[700];
   put(t, "%s\n", saltusi_visible_text(from, shown, sizeof shown));
@@ -97,7 +97,7 @@ static void put_quoted(text* t, const char* from) {
   put(t, "\"");
 }
 
-/* Of a path nothing may be cut or changed. */
+/* A path may not be truncated or changed. */
 static void put_path(text* t, const char* path) {
   put(t, "\"");
   for (const char* c = path; *c != '\0'; c++) {
@@ -168,7 +168,8 @@ static bool has_shapes(const saltusi_robot* robot, int body) {
   return false;
 }
 
-/* Contacts between a link and the ground to which a joint connects it are disabled; between bodies scenes do so by default. */
+/* Contacts between a link and the ground to which a joint connects it are disabled; between bodies scenes do so by
+ * default. */
 static void write_contact_pairs(text* t) {
   const saltusi_robot* robot = t->robot;
   int count = 0;
@@ -301,8 +302,8 @@ static double scene_start(const saltusi_robot_joint* joint) {
   return joint->limited && angle > joint->upper && down >= joint->lower ? down : angle;
 }
 
-/* value = multiplier x followed + offset; between an angle and a length it is a rack, whose first joint
- * turns, so that a turning joint that follows a sliding one is written the other way round. */
+/* value = multiplier x followed + offset; between an angle and a length it is a rack, whose first joint is revolute,
+ * so a revolute joint that follows a prismatic one is written in inverse order. */
 static void write_mimic(text* t, const saltusi_robot_joint* joint) {
   const saltusi_robot_joint* followed = &t->robot->joints[joint->mimic];
   const saltusi_robot_joint* pair[2] = {followed, joint};
@@ -374,7 +375,7 @@ static void write_joints(text* t) {
   }
 }
 
-/* By line; those of one line by text, so that the order is always the same. */
+/* Sorts by line, then by text, so that the order is unique. */
 static int compare_notes(const void* a, const void* b) {
   const saltus_urdf_note* x = a;
   const saltus_urdf_note* y = b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * xml.h - an XML text as a plain tree with lines, so that only one file knows expat.
+ * xml.h - an XML text as a plain tree with lines, so that only one file depends on expat.
  */
 #ifndef SALTUSI_XML_H
 #define SALTUSI_XML_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * In place of xml_parse.c when the library is built without expat: refuses.
+ * Replacement of xml_parse.c in builds without expat: returns an error.
  */
 #include "base/log.h"
 #include "urdf/xml.h"

@@ -23,7 +23,7 @@ typedef struct xml_parse_builder {
   saltus_status status;
   XML_Parser parser;
   saltusi_xml_node* root;
-  saltusi_xml_node* open[SALTUSI_XML_DEPTH]; /* the elements that we are in */
+  saltusi_xml_node* open[SALTUSI_XML_DEPTH]; /* enclosing elements */
   int depth;
 } xml_parse_builder;
 

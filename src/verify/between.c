@@ -96,11 +96,11 @@ typedef struct target {
   uint64_t identity;
   int law;
   bool watch;    /* a distance of two shapes, or of two features with guards */
-  double margin; /* m, depth that is no contact */
+  double margin; /* m, depth that does not count as contact */
   double deepest, at;
 } target;
 
-/* Gap at a point of the polynomial; NaN: its features are not those that touch there. */
+/* Gap at a point of the polynomial; NaN: its features are not in contact there. */
 static double gap_at(saltusi_checker* c, const target* x, double s) {
   const saltus_system_ops* ops = c->system->ops;
   double* q = c->between.q;
@@ -204,7 +204,7 @@ static bool exclude(saltusi_checker* c, target* x, double m, double r, int depth
 
 /* --- lists ------------------------------------------------------------------------------------------ */
 
-/* A list of contacts in c->listed, at a point or over a box; false: there is none. */
+/* Lists contacts at a point or over a box in c->listed; false: not available. */
 static bool fill_list(saltusi_checker* c, const saltus_point* at, const saltus_box* over,
                       double reach) {
   const saltus_system_ops* ops = c->system->ops;
@@ -308,7 +308,7 @@ static bool same_bodies(saltusi_checker* c, const saltus_point* at, uint64_t x, 
          (p.bodies[0] == q.bodies[1] && p.bodies[1] == q.bodies[0]);
 }
 
-/* Whether a contact, or another one of its bodies, acts from the frame before the interval to three steps behind it:
+/* Whether a contact, or another one of its bodies, acts from the frame before the interval to three steps after it:
  * schemes with fixed steps find a contact by its penetration. */
 static bool acts_nearby(saltusi_checker* c, const saltus_point* at, uint64_t identity) {
   const saltus_recording_data* d = c->data;
@@ -326,13 +326,13 @@ static bool acts_nearby(saltusi_checker* c, const saltus_point* at, uint64_t ide
   return false;
 }
 
-/* A gap that is negative between the frames. Whether the recording has the contact. */
+/* Whether the recording contains the contact of a gap that is negative between the frames. */
 static bool settle(saltusi_checker* c, const target* x) {
   const saltusi_between* w = &c->between;
   saltusi_checked_contacts found = {.identity = x->identity, .law = x->watch ? 0 : x->law};
   if (!c->to_tolerance) {
     if (gap_at(c, x, 0.0) < 0.0) {
-      return true; /* checked where it closed */
+      return true; /* already checked where it closed */
     }
     path_at(c, x->at, w->q);
     saltus_point at = saltusi_point_at(c, w->a.t + x->at * (w->b.t - w->a.t), w->q, NULL);
@@ -351,7 +351,7 @@ static bool settle(saltusi_checker* c, const target* x) {
   return false;
 }
 
-/* One function over the interval; false: it is not excluded. */
+/* Tests one gap function over the interval; false: a contact is not excluded. */
 static bool check_target(saltusi_checker* c, uint64_t identity, int law, double margin) {
   target x = {
       .identity = identity, .law = law, .watch = law == SALTUS_WATCH, .margin = margin, .at = 0.5};
@@ -405,7 +405,7 @@ static bool check_changing(saltusi_checker* c, double margin) {
     return false;
   }
   int count = 0;
-  uint64_t* kept = c->listed.kept; /* a longer list has another array */
+  uint64_t* kept = c->listed.kept; /* a longer list is reallocated */
   int* kept_law = c->listed.kept_law;
   for (int i = 0; i < c->listed.count; i++) {
     bool feature = c->listed.law[i] != SALTUS_WATCH && c->listed.identity[i] >> 63 == 0;

@@ -16,7 +16,7 @@
 typedef struct saltusi_checked_contacts {
   uint64_t identity;
   int law;
-  double gap, velocity; /* NaN: it does not exist any more */
+  double gap, velocity; /* NaN: no longer exists */
   double force[3], impulse[3];
 } saltusi_checked_contacts;
 
@@ -27,7 +27,7 @@ typedef struct saltusi_checked_frame {
   const double *q, *v;
 } saltusi_checked_frame;
 
-/* Part of the hardest impulse of a run that sums of impulses round away. */
+/* Rounding of sums of impulses, relative to the largest impulse of a run. */
 #define SALTUSI_LOST_IN_SUMS 1e-13
 
 /* Rows of a contact: normal, tangents, as many of rolling, spin. */
@@ -42,13 +42,13 @@ typedef struct saltusi_checked_constraints {
   double bond;                /* N, adhesive force */
   double direction[2];        /* of the slip; in space, for slip speeds near zero */
   double roll[2], spin;       /* the same of rolling and spin */
-  double turn; /* rad, by which tolerances of the slip leave that direction open in space */
+  double turn; /* rad, uncertainty of that direction in space, by tolerances of the slip */
 } saltusi_checked_constraints;
 
 /* Dry friction beside contacts over an interval. */
 typedef struct saltusi_checked_joint_friction {
   bool holds;
-  double sign; /* of its rate where it does not */
+  double sign; /* sign of its rate if it slides */
 } saltusi_checked_joint_friction;
 
 /* Limit of a force that is not recorded. */
@@ -83,7 +83,7 @@ typedef struct saltusi_listed {
 typedef struct saltusi_between {
   saltusi_checked_frame a, b;
   double* power;          /* [nq x 4] */
-  double off;             /* m, rad: how far the motion is from the polynomial, estimated */
+  double off;             /* m, rad: estimated distance of the motion from the polynomial */
   double bent;            /* m, rad: deviation of the motion from a straight line */
   double *q, *low, *high; /* [nq] */
   saltus_interval* range; /* [2 x nq x 3] */
@@ -123,7 +123,7 @@ typedef struct saltusi_booked {
   double* of_step;              /* [nc x 2] */
   bool contacts;                /* of_step is valid */
   double round;                 /* of simultaneous impacts */
-  double gained;                /* by events before the frame at hand */
+  double gained;                /* by events before the current frame */
   long long gains;              /* one past the last of these events */
 } saltusi_booked;
 
@@ -137,18 +137,18 @@ typedef struct saltusi_checker {
   bool to_tolerance;
   double fastest;  /* largest velocity of the run */
   bool moments;    /* friction acts that is not recorded: of joints, of rolling and spin */
-  bool quiet;      /* nothing happens between the two frames at hand, by the table of events */
+  bool quiet;      /* no event between the two current frames, by the table of events */
   bool every;      /* the recording has all ends of steps */
-  bool sure;       /* failures are certain, whatever happened between frames */
+  bool sure;       /* failures are certain, independent of the motion between frames */
   long long fired; /* events that have switched */
   double hardest;  /* largest impulse of a contact between two frames */
   double* bend;    /* [nj] m/s^2, largest convective acceleration of each joint row */
-  double slack;    /* of the first step, where the start had to be corrected */
+  double slack;    /* of the first step, after a correction of the start */
   void* scratch;
   saltus_failure failure;
   saltusi_checked_contacts *acting,
       *before;        /* [acting_room] of a frame, and of the one before it */
-  double shown_t;     /* s, of the last frame behind an impact */
+  double shown_t;     /* s, of the last frame after an impact */
   long long shown_to; /* one past its events */
   int acting_room;
   saltusi_checked_constraints* held;   /* [acting_room] */
@@ -158,16 +158,16 @@ typedef struct saltusi_checker {
   double* unseen_x;                    /* [3 x at.rows] N s, in the balances of a step */
   /* of the last step: momentum, joint impulses, external and drive power, rotation of joint rows */
   double spread[5];
-  int rows_at_hand;          /* joints and forces that are not recorded, of the last balance */
-  const double* joint_force; /* [nj] N, recorded with the step at hand; NULL: not */
+  int rows_at_hand; /* rows of joints and of forces that are not recorded, in the last balance */
+  const double* joint_force; /* [nj] N, recorded with the current step; NULL: not recorded */
   bool* lost;                /* [nc] broken bonds */
   saltusi_equations at;
   double *weight_q, *weight_v; /* [nv] tolerances at the present state */
-  int* coordinate;             /* [nv] that a velocity is the rate of; -1: none alone */
+  int* coordinate;             /* [nv] coordinate whose rate is this velocity; -1: none */
   double *work_q, *work_v;     /* [4 x nq], [12 x nv] */
   double* table;               /* of follow.c */
   double* step_sum;            /* [nj] N s, the same over all frames of a step */
-  long long step_pairs;        /* intervals between frames that are in it */
+  long long step_pairs;        /* number of intervals between frames in the sum */
   double* impact_sum;          /* [nj] N s, errors of joint impulses over the impacts of a step */
   double* follow_error;        /* [nj] N s, of the impulses of joints along the recomputed motion */
   int* column;                 /* [nv] of sparse rows */
@@ -196,12 +196,12 @@ typedef struct saltusi_hit {
 
 /* --- verify.c --------------------------------------------------------------------------------------- */
 
-/* Where a value was found; identity is of a contact when acting is not NULL. */
+/* Location of a value; identity is that of a contact if acting is not NULL. */
 typedef struct saltusi_where {
   long long frame;
   long long place;
   const saltusi_checked_contacts* contact;
-  bool certain; /* whatever happened between frames */
+  bool certain; /* independent of the motion between frames */
 } saltusi_where;
 
 /* Records a value of an item with its limit. A value that is not finite fails. */
@@ -212,11 +212,11 @@ void saltusi_skip(saltusi_checker* c, saltus_verify_item item);
 /* --- frames.c --------------------------------------------------------------------------------------- */
 
 saltusi_checked_frame saltusi_frame_at(const saltusi_checker* c, long long number);
-/* The first frame that is not before a time; the last one where none is. */
+/* The first frame not before a time; the last frame if there is none. */
 long long saltusi_frame_of(const saltusi_checker* c, double t);
 /* Whether a frame lies inside of a step: dense output is less accurate than the ends of steps. */
 bool saltusi_is_inside(const saltusi_checker* c, long long i);
-/* The contacts of a frame; how many. */
+/* The contacts of a frame; returns their number. */
 int saltusi_frame_contacts(const saltusi_checker* c, long long number,
                            saltusi_checked_contacts* list);
 /* [nj] N, mean forces of joints over the step to a frame; NULL: not recorded. */
@@ -304,12 +304,13 @@ void saltusi_check_rounds(saltusi_checker* c, const saltusi_checked_frame* a,
 
 /* --- smooth.c, steps.c, jumps.c, values.c ----------------------------------------------------------- */
 
-/* part: by how much limits of forces are wider than between the ends of a step: dense output splits their impulses. */
+/* part: factor by which limits of forces are widened relative to ends of steps, since dense output splits their
+ * impulses. */
 void saltusi_check_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
                           const saltusi_checked_frame* b, double part);
 void saltusi_check_step(saltusi_checker* c, const saltusi_checked_frame* a,
                         const saltusi_checked_frame* b);
-/* The same of a scheme whose velocities are differences of positions. */
+/* The same for a scheme whose velocities are differences of positions. */
 void saltusi_check_differences(saltusi_checker* c, const saltusi_checked_frame* a,
                                const saltusi_checked_frame* b);
 void saltusi_check_friction(saltusi_checker* c, const saltusi_checked_frame* a,
@@ -352,7 +353,7 @@ double saltusi_spread(saltusi_checker* c, int kind, double spread);
 
 /* --- reactions.c ------------------------------------------------------------------------------------ */
 
-/* y [nv] N s: impulses of joints that the balance at hand requires (at.x) minus the recorded ones of frame b, as
+/* y [nv] N s: impulses of joints required by the current balance (at.x) minus the recorded ones of frame b, as
  * generalized impulses: redundant joints are compared by their sum. h: s, 0 at an impact. */
 void saltusi_reaction_error(const saltusi_checker* c, const saltusi_checked_frame* b, double h,
                             double* y);
@@ -370,7 +371,7 @@ void saltusi_add_reactions(saltusi_checker* c, const saltusi_checked_frame* b, d
 /* That sum, of a step over an accumulation of impacts. */
 void saltusi_check_step_reactions(saltusi_checker* c, const saltusi_checked_frame* a,
                                   const saltusi_checked_frame* b);
-/* Joint impulses of an impact whose balance is at hand. unique: its rows are independent. */
+/* Joint impulses of an impact with the current balance. unique: its rows are linearly independent. */
 void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_checked_frame* b, bool unique);
 /* Work of drives at that impact. */
 void saltusi_book_drives(saltusi_checker* c, const saltusi_checked_frame* a,
@@ -384,7 +385,7 @@ void saltusi_check_created(saltusi_checker* c, const saltusi_checked_frame* b);
 /* --- observed.c ------------------------------------------------------------------------------------- */
 
 bool saltusi_observed_workspace(saltusi_checker* c);
-/* Outputs of a frame that take no forces of joints. */
+/* Outputs of a frame that do not depend on joint forces. */
 void saltusi_check_outputs(saltusi_checker* c, const saltusi_checked_frame* f);
 /* Outputs of joint forces, from forces [nj] at the time of the frame with error bound spread
  * [nj]. */
@@ -395,14 +396,14 @@ void saltusi_check_passages(saltusi_checker* c, const saltusi_checked_frame* a,
                             const saltusi_checked_frame* b);
 /* Events of contacts against the frames around them. */
 void saltusi_check_kinds(saltusi_checker* c);
-/* Begin and end of non-impulsive forces and of friction between two frames have their events. */
+/* Checks that the begin and end of non-impulsive forces and of friction between two frames have events. */
 void saltusi_check_statuses(saltusi_checker* c, const saltusi_checked_frame* a,
                             const saltusi_checked_frame* b);
 
 /* --- between.c -------------------------------------------------------------------------------------- */
 
 bool saltusi_between_workspace(saltusi_checker* c);
-/* Contacts of a frame that are not recorded with it. limit: m, of penetration. */
+/* Checks for contacts of a frame that are not recorded. limit: m, of penetration. */
 void saltusi_check_unlisted(saltusi_checker* c, const saltusi_checked_frame* f, double limit);
 /* Contacts between two frames. limit: m, error limit of positions. */
 void saltusi_check_between(saltusi_checker* c, const saltusi_checked_frame* a,

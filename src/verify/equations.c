@@ -29,7 +29,7 @@ static double dot(const double* x, const double* y, int n) {
 static void mass_by_blocks(saltusi_checker* c, const saltus_point* at) {
   const saltus_structure* s = c->system->structure;
   int n = c->nv;
-  double* values = c->at.factor; /* M has no more entries than its blocks */
+  double* values = c->at.factor; /* workspace: M has at least as many entries as its blocks */
   c->system->ops->blocks(c->system->self, at, 1.0, 0.0, 0.0, values);
   memset(c->at.M, 0, (size_t)n * (size_t)n * sizeof *c->at.M);
   for (int k = 0; k < s->blocks + 2 * s->pairs; k++) {
@@ -300,7 +300,7 @@ static void add_contact(saltusi_checker* c, evaluation* e, int i) {
   }
 }
 
-/* |R| of the joint whose force dry friction i goes by, of forces of joints. */
+/* |R| of the joint of dry friction i, from forces of joints. */
 static double reaction(const saltusi_checker* c, int i, const double* forces) {
   const saltus_dry_friction* d = &c->system->dry[i];
   if (!(d->arm > 0.0)) {
@@ -336,7 +336,7 @@ static void recorded_forces(saltusi_checker* c, const evaluation* e) {
   }
 }
 
-/* A x = b of the unknowns; x of dry friction that slides by the reactions of the solution before. */
+/* A x = b of the unknowns; sliding dry friction uses the reactions of the previous solution. */
 static bool solve_forces(saltusi_checker* c, const evaluation* e) {
   saltusi_equations* s = &c->at;
   int nv = c->nv;
@@ -361,10 +361,10 @@ static bool solve_forces(saltusi_checker* c, const evaluation* e) {
   for (int i = 0; i < n; i++) {
     s->x[i] += s->recorded[i];
   }
-  return left <= 1e-6 * scale; /* else another status than it seems */
+  return left <= 1e-6 * scale; /* otherwise the assumed friction mode is wrong */
 }
 
-/* Dry friction that slides is as large as the reactions that it makes: a fixed point. */
+/* Sliding dry friction depends on the reactions that it causes: fixed-point iteration. */
 static bool solve_with_dry(saltusi_checker* c, const evaluation* e, int dry_rows) {
   enum { MOST = 100 };
   double* limit = c->dry_limit;
@@ -449,7 +449,7 @@ bool saltusi_acceleration(saltusi_checker* c, const saltus_point* at, int count,
   return true;
 }
 
-/* Rolling and spin of a contact behind the rows that there are. */
+/* Appends the rows of rolling and spin of a contact. */
 static int unseen_of(saltusi_checker* c, const saltus_point* at,
                      const saltusi_checked_contacts* acting, double h, int rows) {
   const saltus_contact_law* law = &c->system->laws[acting->law];

@@ -13,7 +13,8 @@
 
 static const double allowance = 10.0;
 
-/* Sorted by time; ends of accumulations are extrapolated, and lie behind events that the table has after them. */
+/* Sorted by time; ends of accumulations are extrapolated and can be later than the events that follow them in the
+ * table. */
 void saltusi_sort_events(saltusi_checker* c) {
   assert(c != NULL);
   const saltus_event* from = c->data->events;
@@ -121,7 +122,7 @@ static void check_group(saltusi_checker* c, const group* g) {
                    (saltusi_where){.frame = f, .place = -1, .contact = contact});
     }
   }
-  double terms = 1.0; /* of the sum, each off by as much */
+  double terms = 1.0; /* terms of the sum, each with this error */
   for (long long k = g->event_first; k < g->event_last; k++) {
     const saltus_event* e = &c->events[k];
     terms += strikes(e) ? 1.0 : 0.0;
@@ -135,7 +136,7 @@ static void check_group(saltusi_checker* c, const group* g) {
   }
 }
 
-/* Schemes that do not locate impacts spread them over steps: their sums agree but for the last ones. */
+/* Schemes that do not locate impacts spread them over steps: their sums agree except for the last impacts. */
 static void check_sums(saltusi_checker* c) {
   double sum = 0.0;
   double size = 0.0;
@@ -159,7 +160,8 @@ static void check_sums(saltusi_checker* c) {
 static void check_energies(saltusi_checker* c) {
   for (long long k = 0; k < c->data->event_count; k++) {
     const saltus_event* e = &c->events[k];
-    if (e->kind == SALTUS_EVENT_IMPACT && !c->def->by_differences) { /* else it lasts two steps */
+    if (e->kind == SALTUS_EVENT_IMPACT &&
+        !c->def->by_differences) { /* otherwise it takes two steps */
       double size = fabs(e->impulse[0] * e->u_before) + fabs(e->impulse[0] * e->u_after);
       for (int i = 0; i < 2; i++) {
         size += fabs(e->impulse[1 + i]) * (fabs(e->slip_before[i]) + fabs(e->slip_after[i]));
@@ -173,7 +175,8 @@ static void check_energies(saltusi_checker* c) {
   }
 }
 
-/* Whether an impact at the time of a single frame acts behind it: a step that begins with an impact has its impulse. */
+/* Whether an impact at the time of a single frame acts after it: the impulse then belongs to the step that begins
+ * there. */
 static bool is_behind(saltusi_checker* c, const group* g, const saltus_event* e) {
   const saltus_recording_data* d = c->data;
   double t = d->t[g->first];
@@ -223,7 +226,7 @@ void saltusi_check_events(saltusi_checker* c) {
 typedef struct saltusi_sphere_kernel {
   long long first, last;
   int count;    /* contacts with an impulse */
-  bool moments; /* that are not recorded act, too */
+  bool moments; /* moments that are not recorded act as well */
 } saltusi_sphere_kernel;
 
 static bool strikes_at(const saltus_event* e, double t) {
@@ -256,7 +259,7 @@ static void check_event(saltusi_checker* c, const saltus_event* e, const saltusi
   const saltus_contact_law* law = &c->system->laws[h->contact->law];
   for (int k = 0; k < law->tangents && law->mu > 0.0;
        k++) { /* slip is not recorded without friction */
-    /* beside an accumulation slip is less accurate */
+    /* slip is less accurate during an accumulation of impacts */
     off = fmax(off, 0.1 * fabs(e->slip_before[k] - h->before[1 + k]));
     off = fmax(off, 0.1 * fabs(e->slip_after[k] - h->after[1 + k]));
     work += 0.5 * P[1 + k] * (h->before[1 + k] + h->after[1 + k]);
@@ -330,7 +333,7 @@ static saltusi_hit hit_of(saltusi_checker* c, const saltus_point* at,
   return h;
 }
 
-/* m/s, by which the normal velocities of the events of a round are off those of v0 and v1. */
+/* m/s, deviation of the normal velocities of the events of a round from those of v0 and v1. */
 static double round_off(saltusi_checker* c, const saltus_point* at, const saltusi_checked_frame* b,
                         saltusi_sphere_kernel r, const double* v0, const double* v1) {
   double off = 0.0;
@@ -370,7 +373,7 @@ static saltusi_sphere_kernel next_round(saltusi_checker* c, const saltus_point* 
   return r;
 }
 
-/* Whether the rounds up to v are those of a frame, and others of the same time belong to the next one. */
+/* Whether the rounds up to v belong to a frame, and later rounds of the same time to the next frame. */
 static bool is_shown(const saltusi_checker* c, const saltusi_checked_frame* b, const double* v) {
   bool same = b->number + 1 < c->data->count && c->data->t[b->number + 1] == b->t;
   for (int i = 0; i < c->nv && same; i++) {

@@ -87,7 +87,7 @@ static bool agree(const saltusi_checker* c, const span* s, const double* x, cons
   for (int i = 0; i < s->size; i++) {
     int k = i - c->nq;
     double w = k < 0 ? least : k < c->nv ? c->weight_v[k] : INFINITY;
-    /* rounding of some hundred evaluations is no disagreement */
+    /* differences at the rounding of some hundred evaluations are ignored */
     if (!(fabs(x[i] - y[i]) <= 0.02 * w + 1e-13 * fabs(x[i]))) {
       return false;
     }
@@ -95,7 +95,7 @@ static bool agree(const saltusi_checker* c, const span* s, const double* x, cons
   return true;
 }
 
-/* One span, y is replaced by its end. */
+/* Integrates one span; y is replaced by its end value. */
 static bool extrapolate(saltusi_checker* c, const span* s, double* y) {
   int size = s->size;
   double* table =

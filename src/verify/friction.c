@@ -59,7 +59,7 @@ double saltusi_bond_shear(const saltus_contact_law* law, double bond) {
                                     : law->mu * bond;
 }
 
-/* The disc of slip alone, of a direction and a speed. */
+/* Friction of slip without spin, by direction and speed. */
 static void slip_part(const saltus_contact_law* law, const double d[2], double speed, double s[2]) {
   const saltus_friction_law* f = law->friction;
   double mu = saltusi_coefficient(law, speed);
@@ -84,7 +84,7 @@ static double cube(double x) {
   return x * x * x;
 }
 
-/* By the trapezoidal rule over a period, which converges geometrically but near d = 1. */
+/* By the trapezoidal rule over a period, which converges geometrically except near d = 1. */
 static void uniform_load(double d, double* f, double* m) {
   int n = fabs(d - 1.0) < 0.1 ? 4096 : 128;
   double sums[2] = {0.0, 0.0};
@@ -106,7 +106,7 @@ static void uniform_load(double d, double* f, double* m) {
   *m = d <= 1.0 ? 2.0 / (3.0 * n) * sums[1] : 2.0 / (3.0 * d * n) * sums[1];
 }
 
-/* Closed forms near d = 1, where x = d sin t; farther off, where they cancel, sums over x. */
+/* Closed forms near d = 1, with x = d sin t; sums over x elsewhere, where the closed forms cancel. */
 static void hertz_load(double d, double* f, double* m) {
   if (d <= 1.0) {
     *f = 3.0 * pi * d / 8.0 * (1.0 - 0.25 * d * d);

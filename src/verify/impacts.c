@@ -27,7 +27,7 @@ typedef struct impacts_plane {
   double mu, bound;
 } impacts_plane;
 
-/* The case that one assumption makes, and whether it holds: sense 0 sticks, +-1 slips. */
+/* The solution for one assumption, and whether it is consistent: sense 0 sticks, +-1 slips. */
 static bool try_case(const impacts_plane* p, bool presses, int sense, double P[2]) {
   double a = p->W[0];
   double b = p->W[1];
@@ -56,7 +56,7 @@ static bool try_case(const impacts_plane* p, bool presses, int sense, double P[2
   return normal && friction;
 }
 
-/* The answer, when all cases that hold agree. */
+/* The solution, if all consistent cases agree. */
 static bool solve_plane(const impacts_plane* p, double P[2]) {
   bool found = false;
   double size = 0.0;
@@ -117,7 +117,7 @@ typedef struct impacts_path {
   bool compressed;
 } impacts_path;
 
-/* The rest of the impulse to its end, while U_N grows by rate. */
+/* The remaining impulse to the end, with U_N growing by rate. */
 static double to_end(const impacts_path* p, double rate) {
   const saltus_contact_law* law = p->law;
   if (law->impact == SALTUS_IMPACT_PATH_NEWTON) {
@@ -186,7 +186,7 @@ static bool follow_path(const saltus_contact_law* law, const double W[4], const 
 
 /* --- which law -------------------------------------------------------------------------------------- */
 
-/* A user's own law of this contact. */
+/* Whether this contact has a user-defined law. */
 static bool own_law(const saltus_contact_law* law, int rows, const double* W, const double* U,
                     double* P) {
   const saltus_impact_contact contact = {.name = law->name,
@@ -202,7 +202,7 @@ static bool own_law(const saltus_contact_law* law, int rows, const double* W, co
   return law->own != NULL && law->own->apply(law->own->self, &impact, P) == SALTUS_OK;
 }
 
-/* With the coefficient that the law has now. */
+/* With the current coefficient. */
 static bool strike(const saltus_contact_law* law, const double* W, const double* U, double* P) {
   int rows = 1 + law->tangents;
   P[0] = P[1] = P[2] = 0.0;

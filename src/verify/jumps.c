@@ -11,7 +11,7 @@
 
 static const double allowance = 10.0;
 
-/* Whether an event of this kind is noted at a time. */
+/* Whether the table has an event of this kind at a time. */
 static const saltus_event* find_event(const saltusi_checker* c, double t, saltus_event_kind kind) {
   long long last = 0;
   for (long long i = saltusi_events_from(c, t, t, &last); i < last; i++) {
@@ -64,7 +64,7 @@ static void check_friction_law(saltusi_checker* c, const saltusi_hit* h, double 
   double most = law->mu * P[0];
   bool patched = law->friction != NULL && law->friction->patch != SALTUS_PATCH_NONE;
   if (!(speed > 0.0) || !(most > 0.0) || patched) {
-    return; /* the cone has to do */
+    return; /* only the cone is checked */
   }
   saltusi_checked_constraints held = {.rule = law,
                                       .tangents = law->tangents,
@@ -118,7 +118,8 @@ static bool law_is_sound(const saltus_contact_law* law, const saltusi_hit* h) {
   return work <= 0.0;
 }
 
-/* Whether friction can press a contact more than its normal force lifts it, and it does not approach (Painleve). */
+/* Whether friction can increase the load of a contact more than its normal force reduces it, without an approach
+ * (Painleve). */
 static bool can_wedge(const saltus_contact_law* law, const saltusi_hit* h) {
   if (law->tangents == 0 || !(law->mu > 0.0) || !isfinite(h->W[0])) {
     return law->tangents > 0 && law->mu > 0.0;
@@ -127,7 +128,7 @@ static bool can_wedge(const saltus_contact_law* law, const saltusi_hit* h) {
   return h->before[0] >= -h->limit && h->W[0] <= (1.0 + 1e-6) * law->mu * across;
 }
 
-/* Remarks of the run that take an impact out of its law, as far as they can be right. */
+/* Remarks of the run that exempt an impact from its law, if they are plausible. */
 static bool is_exempt(saltusi_checker* c, const saltusi_hit* h) {
   const saltus_contact_law* law = &c->system->laws[h->contact->law];
   double t = h->frame->t;
@@ -154,7 +155,7 @@ void saltusi_check_law(saltusi_checker* c, const saltusi_hit* h) {
   }
   double e_N = moreau ? all->restitution : law->e_N;
   double expected = h->before[0] < 0.0 ? -e_N * h->before[0] : 0.0;
-  /* a contact that leaves faster has no impulse but for rounding */
+  /* a contact that separates faster has no impulse except rounding */
   double over = h->after[0] - expected;
   double off = over > 0.0 ? fmin(over, h->W[0] * fabs(h->contact->impulse[0])) : -over;
   saltusi_note(c, SALTUS_VERIFY_IMPACT_LAW, off, h->limit, place_of(h));

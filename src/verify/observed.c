@@ -17,7 +17,7 @@ bool saltusi_observed_workspace(saltusi_checker* c) {
   saltusi_pool* p = &c->pool;
   double* open = SALTUSI_TAKE(p, double, c->gap_room + 1);
   for (int i = 0; i < c->gap_room && open != NULL; i++) {
-    open[i] = -INFINITY; /* the start may be corrected: the first step decides */
+    open[i] = -INFINITY; /* the start may be corrected: the first step is used */
   }
   c->observed.open = open;
   if (o == NULL) {
@@ -106,7 +106,7 @@ void saltusi_check_force_outputs(saltusi_checker* c, const saltusi_checked_frame
 
 /* --- events of the scene ---------------------------------------------------------------------------- */
 
-/* Passages of function i between two frames, by the table; rising and falling. */
+/* Events of function i between two frames in the table; rising and falling. */
 static void passages(const saltusi_checker* c, int i, double from, double to, int count[2]) {
   long long last = 0;
   count[0] = count[1] = 0;
@@ -135,7 +135,7 @@ static void check_passage(saltusi_checker* c, int i, const saltusi_checked_frame
                (saltusi_where){.frame = b->number, .place = i, .certain = true});
 }
 
-/* An event at the time of a frame is where its function is zero. */
+/* At an event at the time of a frame its function is zero. */
 static void check_zeros(saltusi_checker* c, const saltusi_checked_frame* f, double tolerance) {
   const saltus_observables* o = c->def->observables;
   long long last = 0;
@@ -204,7 +204,7 @@ static double slip_limit(const saltusi_checker* c) {
   return 30.0 * (c->def->atol + c->def->rtol * fmax(1.0, c->fastest));
 }
 
-/* Time of the next event of the same contact; the end of the run where there is none. */
+/* Time of the next event of the same contact; the end of the run if there is none. */
 static double next_of(const saltusi_checker* c, long long number) {
   const saltus_event* e = &c->events[number];
   for (long long k = number + 1; k < c->data->event_count; k++) {

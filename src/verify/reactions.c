@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double allowance = 8.0; /* as of the momentum in a step */
+static const double allowance = 8.0; /* as for the momentum in a step */
 
 double saltusi_spread(saltusi_checker* c, int kind, double spread) {
   assert(c != NULL && kind >= 0 && kind < 5);
@@ -42,7 +42,7 @@ void saltusi_reaction_error(const saltusi_checker* c, const saltusi_checked_fram
   }
 }
 
-/* y [nv] = G^T x of the joint rows at hand. */
+/* y [nv] = G^T x of the current joint rows. */
 static void generalized(const saltusi_checker* c, const double* x, double* y) {
   memset(y, 0, (size_t)c->nv * sizeof *y);
   for (int j = 0; j < c->nj; j++) {
@@ -68,7 +68,7 @@ void saltusi_end_rotation(saltusi_checker* c, const double* x, double* y) {
   generalized(c, c->at.x, y);
 }
 
-/* N s in coordinate i of the errors that velocities are granted. */
+/* N s in coordinate i of the admissible errors of velocities. */
 static double worth(const saltusi_checker* c, int i) {
   double sum = 0.0;
   double left = c->to_tolerance ? 1e-12 * c->fastest : 1e-6 * c->fastest; /* by solvers */
@@ -116,7 +116,7 @@ static bool accumulates(const saltusi_checker* c, const saltusi_checked_frame* b
   return false;
 }
 
-/* Whether an impact of the same step is shown before frame `number`, or behind it. */
+/* Whether an impact of the same step is recorded before frame `number`, or after it. */
 static bool has_impact(const saltus_recording_data* d, long long number, int by) {
   for (long long i = number + by; i > 0 && i < d->count && d->step[i] == d->step[number]; i += by) {
     if (d->t[i] == d->t[i - 1]) {
@@ -178,7 +178,7 @@ void saltusi_check_joint_impulses(saltusi_checker* c, const saltusi_checked_fram
     saltusi_add_reactions(c, b, 0.0, c->at.x);
   }
   if (accumulates(c, b)) {
-    return; /* the step as a whole */
+    return; /* compared for the whole step */
   }
   bool first = !has_impact(d, b->number, -1);
   bool last = !has_impact(d, b->number, 1);
@@ -314,7 +314,7 @@ void saltusi_check_created(saltusi_checker* c, const saltusi_checked_frame* b) {
     const saltus_event* e = &c->events[w->gains];
     w->gained += e->kind == SALTUS_EVENT_ENERGY_GAIN ? e->energy_change : 0.0;
   }
-  double most = w->gained; /* with those of the instant, which are before or after the frame */
+  double most = w->gained; /* including events of the instant, before or after the frame */
   for (long long k = w->gains; k < d->event_count && c->events[k].t <= b->t; k++) {
     most += c->events[k].kind == SALTUS_EVENT_ENERGY_GAIN ? c->events[k].energy_change : 0.0;
   }

@@ -29,7 +29,7 @@ static void rows_at(saltusi_checker* c, const saltusi_checked_frame* f,
   }
 }
 
-/* The direction that the rates of both ends have; whether there is one. */
+/* The common direction of the rates at both ends; false: none. */
 static bool between(const double* a, const double* b, int n, double slow, double d[2]) {
   double sum[2] = {a[0] + b[0], n > 1 ? a[1] + b[1] : 0.0};
   double size = hypot(sum[0], sum[1]);
@@ -79,7 +79,7 @@ static void set_status(saltusi_checker* c, const saltusi_checked_frame* a,
   double ends[2] = {speed_of(ua + 1, t), speed_of(ub + 1, t)};
   double friction = saltusi_gauge(law, acting->force + 1);
   double most = law->mu * acting->force[0] + saltusi_bond_shear(law, held->bond);
-  /* a short step makes a force of the roundings of sums */
+  /* in a short step, rounding of sums appears as a force */
   double rounding = SALTUSI_LOST_IN_SUMS * c->hardest / (b->t - a->t);
   held->sticks = ends[0] + ends[1] <= slow && friction + rounding < full * most;
   if (!between(ua + 1, ub + 1, t, slow, held->direction) && friction > 0.0) {
@@ -155,8 +155,8 @@ static int hold(saltusi_checker* c, const saltusi_checked_frame* a, const saltus
     const saltus_contact_law* law = &c->system->laws[acting->law];
     double P = fabs(acting->force[0]) * (b->t - a->t);
     double bond = bond_of(c, acting);
-    bool closed = bond > 0.0 && fabs(acting->gap) <= 1e-9; /* it may hold without a force */
-    /* rounding of sums, of which a short step makes a force */
+    bool closed = bond > 0.0 && fabs(acting->gap) <= 1e-9; /* it may be active without a force */
+    /* rounding of sums, which appears as a force in a short step */
     if (!known || (!closed && (P <= SALTUSI_LOST_IN_SUMS * c->hardest ||
                                P <= no_force * largest * (b->t - a->t) ||
                                !matters(c, a, acting, b->t - a->t)))) {
@@ -262,7 +262,7 @@ static void check_force_outputs(saltusi_checker* c, const saltusi_checked_frame*
   saltusi_check_force_outputs(c, b, forces, spread);
 }
 
-/* An estimate of zero at the end of a step is one of a motion without an error. */
+/* A zero estimate at the end of a step means a motion without error. */
 static void check_estimate(saltusi_checker* c, const saltusi_checked_frame* b, double off) {
   const saltus_recording_data* d = c->data;
   bool ends = b->number + 1 >= d->count || d->step[b->number + 1] != d->step[b->number];
@@ -313,7 +313,7 @@ void saltusi_check_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
         fmax(off, fmax(fabs(d[i]) / c->weight_q[i], fabs(y[c->nq + i] - b->v[i]) / c->weight_v[i]));
     saltusi_where where = {.frame = b->number, .place = i};
     saltusi_note(c, SALTUS_VERIFY_POSITIONS, fabs(d[i]), allowance * c->weight_q[i], where);
-    /* constraints carry errors from one velocity to others */
+    /* constraints propagate errors between velocities */
     double carried = held + c->nj > 0 ? 3.0 : 1.0;
     saltusi_note(c, SALTUS_VERIFY_MOMENTUM, fabs(y[c->nq + i] - b->v[i]),
                  carried * allowance * c->weight_v[i], where);

@@ -194,8 +194,8 @@ void saltusi_check_step(saltusi_checker* c, const saltusi_checked_frame* a,
 
 /* --- velocities that are differences of positions --------------------------------------------------- */
 
-/* Rows of all contacts that act from two frames before `number` to two behind, and of dry friction, behind those of
- * joints; how many. */
+/* Rows of all contacts that act from two frames before `number` to two after it, and of dry friction, after those of
+ * joints; returns their number. */
 static int rows_nearby(saltusi_checker* c, const saltus_point* at, long long number) {
   int rows = c->nj;
   saltusi_joint_rows(c, at, false);
@@ -315,7 +315,7 @@ static double turn_beside(saltusi_checker* c, const saltusi_checked_frame* at, l
   double w[2] = {0.0, 0.0};
   slip_of(c, &beside, acting, 2, w);
   double inner = (u[0] * w[0] + u[1] * w[1]) / (hypot(u[0], u[1]) * hypot(w[0], w[1]));
-  bool turns = apart > 0.0 && inner > 0.8; /* else it stops or begins there */
+  bool turns = apart > 0.0 && inner > 0.8; /* otherwise slip stops or begins there */
   return turns ? acos(fmin(inner, 1.0)) * h / apart : 0.0;
 }
 
@@ -391,7 +391,7 @@ static void allow(saltusi_checker* c, const saltusi_checked_frame* a,
   }
 }
 
-/* N s, by which an impulse is outside of its cone. */
+/* N s, distance of an impulse from its cone. */
 static double outside(const saltus_contact_law* law, const double P[3], const double room[2]) {
   double mu = law->tangents > 0 ? law->mu : 0.0;
   double over = law->tangents > 0 ? saltusi_gauge(law, P + 1) - mu * P[0] - room[1] : 0.0;
@@ -409,7 +409,7 @@ static void check_residual(saltusi_checker* c, const saltusi_checked_frame* a,
   }
   double declared = d->residual_impulse[b->number];
   if (declared == 0.0 && d->residual_velocity[b->number] > 0.0) {
-    return; /* of a scheme that reports velocities alone */
+    return; /* a scheme that reports only velocities */
   }
   saltusi_note(c, SALTUS_VERIFY_CONTROL, least, 2.0 * declared + 1e-7 * c->hardest, where);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * values.c - one frame by itself: joints, gaps, energies, and the ledger (docs/theory/certificate.md, 1 and 5).
+ * values.c - checks of single frames: joints, gaps, energies, and the ledger (docs/theory/certificate.md, 1 and 5).
  */
 #include "checker.h"
 
@@ -59,7 +59,7 @@ static void check_joints(saltusi_checker* c, const saltusi_checked_frame* f) {
 static bool is_before_jump(const saltusi_checker* c, const saltusi_checked_frame* f, double u,
                            double depth) {
   if (f->number + 1 == c->data->count) {
-    return true; /* the run ends at the impact; a contact that was closed before is the matter of `momentum` */
+    return true; /* the run ends at the impact; a contact that was closed before is checked by `momentum` */
   }
   return f->number + 1 < c->data->count && -u * (c->data->t[f->number + 1] - f->t) <= depth;
 }
@@ -95,7 +95,7 @@ static void check_contact(saltusi_checker* c, const saltusi_checked_frame* f,
   }
 }
 
-/* A contact of a changing set that does not exist any more is open. */
+/* A contact of a time-varying set that no longer exists is open. */
 static void check_gone(saltusi_checker* c, const saltusi_checked_frame* f,
                        const saltusi_checked_contacts* acting) {
   saltus_point at = saltusi_point_at(c, f->t, f->q, f->v);
@@ -110,7 +110,7 @@ static void check_gone(saltusi_checker* c, const saltusi_checked_frame* f,
                            SALTUS_LIES_DOWN
                      : 0;
     for (int i = 0; i < guards; i++) {
-      gap = guard[i] > 0.0 ? gap : INFINITY; /* other features are there now */
+      gap = guard[i] > 0.0 ? gap : INFINITY; /* other features are in contact */
     }
     saltusi_note(c, SALTUS_VERIFY_PENETRATION, fmax(0.0, -gap), reach + 1e-12,
                  (saltusi_where){.frame = f->number, .place = -1, .contact = acting});
@@ -246,7 +246,7 @@ void saltusi_check_ledger(saltusi_checker* c) {
     return;
   }
   double size = c->energy;
-  /* a start that was corrected moved the energy before the first step */
+  /* a correction of the start changed the energy before the first step */
   double moved = c->slack > 0.0 && d->count > 1 ? fabs(d->energy_remainder[1]) : 0.0;
   for (long long i = 0; i < d->count; i++) {
     double change = d->kinetic[i] + d->potential[i] - d->kinetic[0] - d->potential[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * verify.c - a certificate: the items, the frames one after the other, and what is refused.
+ * verify.c - a certificate: its items, the loop over frames, and rejected recordings.
  */
 #include "base/log.h"
 #include "base/number.h"
@@ -152,7 +152,7 @@ static bool has_step_numbers(const saltus_recording_data* d) {
   return good;
 }
 
-/* Every number that indexes something is in its range. */
+/* Checks that all indices are in range. */
 static const char* find_bad_contacts(const saltus_system* s, const saltus_recording_data* d) {
   for (long long r = 0; d->changing && r < d->table.count; r++) {
     if (d->table.law[r] < 0 || d->table.law[r] >= s->law_count) {
@@ -210,7 +210,7 @@ static saltus_status check_sizes(const saltus_verify_def* def) {
 
 /* --- workspace -------------------------------------------------------------------------------------- */
 
-/* Which coordinate a velocity alone is the rate of. */
+/* The coordinate whose rate is a single velocity. */
 static void find_coordinates(saltusi_checker* c) {
   double* unit = c->work_v;
   double* dq = c->work_q;
@@ -302,7 +302,7 @@ static bool take_room(saltusi_checker* c) {
 /* Whether a recording has most of its steps, and a state in the middle of most of them. */
 typedef struct beat {
   bool every, middles;
-  bool full; /* the same of middles, also of the shortest runs */
+  bool full; /* the same for midpoints, also for the shortest runs */
 } beat;
 
 /* The first frame after i that ends a step; step numbers repeat inside one. */
@@ -404,7 +404,7 @@ static void check_beat(saltusi_checker* c, beat known, long long last, long long
   }
 }
 
-/* Whether a frame has the numbers of the one before it: an instant has several frames where something happens. */
+/* Whether a frame equals the one before it: an instant with an event has several frames. */
 static bool is_repeated(const saltusi_checker* c, long long i) {
   const saltus_recording_data* d = c->data;
   long long last = 0;
@@ -418,7 +418,7 @@ static bool is_repeated(const saltusi_checker* c, long long i) {
          memcmp(d->v + i * d->nv, d->v + (i - 1) * d->nv, nv) == 0;
 }
 
-/* Steps are missing where most frames are one step apart and some are not. */
+/* Steps are missing if most frames are one step apart and some are not. */
 static void check_time(saltusi_checker* c) {
   const saltus_recording_data* d = c->data;
   beat known = find_beat(d);
@@ -489,7 +489,7 @@ static bool has_impulse(saltusi_checker* c, const saltusi_checked_frame* b) {
   return false;
 }
 
-/* Whether the table has an event between two frames of a recording without all ends of steps, where these lie. */
+/* Whether the table has an event between two frames of a recording without all ends of steps. */
 static bool is_quiet(const saltusi_checker* c, const saltusi_checked_frame* a,
                      const saltusi_checked_frame* b) {
   long long last = 0;
@@ -576,7 +576,7 @@ static void find_slack(saltusi_checker* c) {
   clear_items(c->out);
 }
 
-/* Scales of limits where a tolerance gives none. */
+/* Scales of limits without a tolerance. */
 static void find_scales(saltusi_checker* c) {
   const saltus_recording_data* d = c->data;
   for (long long i = 0; i < d->count * c->nv; i++) {
@@ -598,7 +598,7 @@ static void find_scales(saltusi_checker* c) {
   }
 }
 
-/* The text of the scene has the fingerprint that was taken of it before the run; NULL: the run was never stored. */
+/* Checks the fingerprint of the text of the scene, taken before the run; NULL: the run was not stored. */
 static void check_provenance(saltusi_checker* c) {
   const saltus_recording_data* d = c->data;
   if (d->scene == NULL || d->scene[0] == '\0' || d->scene_sha256 == NULL) {
@@ -617,7 +617,7 @@ static saltus_status go(saltusi_checker* c) {
   }
   find_coordinates(c);
   c->energy = saltusi_largest_energy(c->data);
-  const beat known = find_beat(c->data); /* steps of a run to a tolerance have their middles, too */
+  const beat known = find_beat(c->data); /* steps of a run to a tolerance also have midpoints */
   c->every = known.every && (known.full || !c->to_tolerance);
   c->moments = c->system->dry_count > 0;
   for (int i = 0; i < c->system->law_count; i++) {

@@ -78,7 +78,7 @@ void saltusi_book_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
                          const saltusi_checked_frame* b, int count, const double* sums) {
   assert(c != NULL && a != NULL && b != NULL && sums != NULL);
   saltusi_booked* w = &c->booked;
-  bool seen = true; /* all friction is that of tangents */
+  bool seen = true; /* all friction is tangential */
   for (int i = 0; i < count; i++) {
     w->step[SALTUSI_FRICTION] += sums[c->nj + i];
     seen = seen && c->held[i].rows == 1 + c->held[i].tangents;
@@ -95,7 +95,7 @@ void saltusi_book_smooth(saltusi_checker* c, const saltusi_checked_frame* a,
   w->contacts = seen;
 }
 
-/* Whether something jumps in the step of a frame, or where it begins. */
+/* Whether a jump occurs in the step of a frame, or at its start. */
 static bool has_jump(const saltus_recording_data* d, long long frame) {
   long long i = frame;
   for (; i > 0 && d->step[i] == d->step[frame]; i--) {
@@ -118,7 +118,7 @@ void saltusi_compare_joints(saltusi_checker* c, const saltusi_checked_frame* a,
     return;
   }
   part *=
-      jumps ? 100.0 : 1.0; /* the mean behind an impact contains the projection of its velocities */
+      jumps ? 100.0 : 1.0; /* the mean after an impact contains the projection of its velocities */
   saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
   saltusi_joint_rows(c, &at, false);
   for (int i = 0; recorded != NULL && i < c->nv; i++) {
@@ -196,7 +196,7 @@ static void range_of(saltusi_checker* c, long long frame, const saltusi_checked_
   }
 }
 
-/* N s, by which the normal impulse of a contact differs from those of the steps beside it: contacts that open or close act
+/* N s, difference of the normal impulse of a contact from those of the adjacent steps: contacts that open or close act
  * in a part of a step. */
 static double unevenness(saltusi_checker* c, const saltusi_checked_frame* b,
                          const saltusi_checked_contacts* x) {
@@ -238,7 +238,7 @@ void saltusi_check_step_works(saltusi_checker* c, const saltusi_checked_frame* a
     }
     const saltus_contact_law* law = &c->system->laws[x->law];
     if (saltus_contact_rows(law) > 1 + law->tangents) {
-      continue; /* rolling and spin do work, too, and are not recorded */
+      continue; /* rolling and spin do work as well and are not recorded */
     }
     int rows = 1 + law->tangents;
     double W[9] = {0.0}; /* Delassus block: velocities that impulses create and cancel within a
@@ -303,7 +303,7 @@ static void check_sums(saltusi_checker* c, long long frame, const double* const*
   double limit = 1e-11 * c->energy + 1e-300;
   for (int k = 0; k < 2; k++) {
     if (k == 0 && c->moments) {
-      continue; /* dry friction of joints, rolling and spin are in the column alone */
+      continue; /* dry friction of joints, rolling and spin are only in the column */
     }
     const double* x = column[k == 0 ? SALTUSI_FRICTION : SALTUSI_IMPACT];
     double wanted = x[frame] - (d->changing && frame > 0 ? x[frame - 1] : 0.0);
