@@ -24,7 +24,7 @@ typedef struct bench_job {
   bench_race races[RACES];
   bench_siconos* siconos; /* NULL: not requested */
   int read, refused;
-  double clock; /* s, taken off every time */
+  double clock; /* s, subtracted from every time */
 } bench_job;
 
 static bool is_problem(const char* name) {
@@ -67,7 +67,7 @@ static char** list_files(const char* folder, int* count) {
   return names;
 }
 
-/* Ours: the chosen ones, or all; the portfolio first. */
+/* Solvers of Saltus: the selected ones, or all; the portfolio first. */
 static void enter_ours(const cli_args* args, bench_job* job) {
   for (int kind = 0; kind < RACES; kind++) {
     bench_race* race = &job->races[kind];
@@ -117,7 +117,7 @@ static double clock_cost(void) {
   return bench_least(seconds, BENCH_REPEATS);
 }
 
-/* Least time of one of our solvers; INFINITY when the answer does not hold. */
+/* Least time of a solver of Saltus; INFINITY if its solution is not accurate. */
 static double time_ours(problem_job* j, const char* solver, double tol) {
   double seconds[BENCH_REPEATS];
   double spent = 0.0;
@@ -168,8 +168,7 @@ static void run_problem(bench_job* job, const char* folder, const char* name) {
                          ? bench_siconos_time(job->siconos, entrant, &j, job->tol, row[0])
                          : time_ours(&j, entrant->name, job->tol);
       row[e] = fmax(taken - job->clock, 1e-9);
-      /* the best of many rivals has many chances at a quiet moment of the machine: so has the
-       * portfolio */
+      /* the portfolio is timed as often as all rivals together, so that the least times are comparable */
       if (entrant->siconos != 0 && isfinite(taken)) {
         row[0] = fmin(row[0], fmax(time_ours(&j, "auto", job->tol) - job->clock, 1e-9));
       }

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * bench.h - saltus bench solvers: times of solvers on a collection of problems, as performance
- * profiles (Dolan & More, Math. Program. 91 (2002) 201-213): the part of the problems that a solver
- * solves within tau times the time of the fastest one.
+ * profiles (Dolan & More, Math. Program. 91 (2002) 201-213): the fraction of problems that a solver solves within tau
+ * times the time of the fastest one.
  */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
@@ -13,20 +13,20 @@
 
 enum { BENCH_ENTRANTS = 48, BENCH_TAUS = 6 };
 
-/* A time is the least of so many calls, or of those that fit into so many seconds. */
+/* A time is the least of this many calls, or of those within this many seconds. */
 enum { BENCH_REPEATS = 2000 };
 #define BENCH_SECONDS 0.03
 
-/* The time that one call in twenty is shorter than, the smallest of fewer than twenty: the kernel's
- * account of CPU time jumps now and then, and the smallest of many would be such a jump. Sorts. */
+/* 5 % quantile of the times; the minimum of fewer than twenty. CPU times of the kernel jump occasionally, and the
+ * minimum of many would be such a jump. Sorts the array. */
 double bench_least(double* seconds, int count);
 
-/* A solver of ours or of Siconos. */
+/* A solver of Saltus or of Siconos. */
 typedef struct bench_entrant {
   const char* name; /* as printed: "siconos nsgs" */
-  int siconos;      /* its number there; 0: one of ours */
-  int rows;         /* Siconos: 2, 3: contacts of so many rows only; complementarity: 1, 2 mixed */
-  int inner;        /* Siconos: number of the solver inside; 0: the default one */
+  int siconos;      /* its number in Siconos; 0: a solver of Saltus */
+  int rows; /* Siconos: 2, 3: only contacts with this number of rows; complementarity: 1, 2 mixed */
+  int inner; /* Siconos: number of the solver inside; 0: the default one */
   struct {
     int at, value;
   } integer[2]; /* Siconos: integer parameters; at = 0: none */
@@ -49,7 +49,7 @@ typedef struct bench_race {
 
 void bench_print(const bench_race* race);
 
-/* Ours against the best of Siconos, problem by problem. */
+/* Saltus against the best solver of Siconos, problem by problem. */
 void bench_print_ratios(const bench_race* race);
 
 /* Both races as panels of one figure. CLI exit code. */
@@ -63,12 +63,12 @@ void bench_siconos_close(bench_siconos* siconos);
 /* Entrants of Siconos appended to the races. */
 void bench_siconos_enter(bench_race* friction, bench_race* complementarity);
 
-/* Hands a problem over, through a file; the next times are of it. */
+/* Passes a problem by a file; the next times are those of this problem. */
 void bench_siconos_load(bench_siconos* siconos, const problem_job* j);
 
-/* Seconds of the fastest of many calls that bring the residual, measured by us, to tol; INFINITY
- * when none does. Its own tolerance is tightened until it does. ours: the time of the portfolio, which
- * bounds the time of the others to 2 s and a hundred times that, at most 10 s. */
+/* Seconds of the fastest of many calls that bring the residual, measured by Saltus, to tol; INFINITY if none does. The
+ * tolerance of the solver is tightened until it does. ours: time of the portfolio; the others may take 2 s plus a
+ * hundred times that, at most 10 s. */
 double bench_siconos_time(bench_siconos* siconos, const bench_entrant* entrant,
                           const problem_job* j, double tol, double ours);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bench_profile.c - what is printed and drawn of the times.
+ * bench_profile.c - tables and figures of the times.
  */
 #include "bench.h"
 #include "cli.h"
@@ -22,7 +22,7 @@ static double fastest(const bench_race* race, int p) {
   return best;
 }
 
-/* Part of the problems that entrant e solves within tau times the fastest; tau INFINITY: at all. */
+/* Fraction of problems that entrant e solves within tau times the fastest; tau INFINITY: without a limit. */
 static double profile(const bench_race* race, int e, double tau) {
   int within = 0;
   for (int p = 0; p < race->problems; p++) {

@@ -28,7 +28,7 @@ bench_siconos* bench_siconos_open(void) {
     return NULL;
   }
   s->library = dlopen("libsiconos_numerics.so.7", RTLD_NOW | RTLD_LOCAL);
-  /* functions come as object pointers from dlsym: POSIX has them copied */
+  /* dlsym returns functions as object pointers; POSIX specifies this copy */
   const struct {
     const char* name;
     void* to;
@@ -167,7 +167,7 @@ static void load_friction(bench_siconos* s, const problem_job* j) {
     s->free_problem = s->free_friction;
   }
   siconos_file_drop(&file);
-  /* which storage suits a solver of Siconos differs: they may have both */
+  /* solvers of Siconos differ in the best storage: both are available */
   size_t length = strlen(j->path);
   bool text = length > 4 && strcmp(j->path + length - 4, ".dat") == 0;
   if (s->problem != NULL && text && j->file->kind == SALTUS_PROBLEM_FRICTION) {
@@ -204,7 +204,7 @@ static double call_friction(bench_siconos* s, const bench_entrant* entrant, cons
   return residual;
 }
 
-/* Tightens its tolerance until ours is met; the least time of many calls then. */
+/* Tightens the tolerance of the solver until that of Saltus is met; then the least time of many calls. */
 static double time_in_child(bench_siconos* s, const bench_entrant* entrant, const problem_job* j,
                             double tol) {
   siconos_call* call = problem_is_lcp(j) ? siconos_lcp_call : call_friction;

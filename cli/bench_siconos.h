@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bench_siconos.h - what the two kinds of problems share of Siconos numerics.
+ * bench_siconos.h - shared declarations of both kinds of problems for Siconos numerics.
  */
 #ifndef CLI_BENCH_SICONOS_H
 #define CLI_BENCH_SICONOS_H
@@ -42,10 +42,10 @@ struct bench_siconos {
   siconos_driver* mixed;
   siconos_around* mixed_init;
   siconos_around* mixed_reset;
-  /* the problem that was loaded last, and how to get rid of it */
+  /* the last loaded problem, and its destructor */
   void* problem;
   void*
-      stored; /* friction: the same as the file stores it, dense or sparse; NULL: in blocks only */
+      stored; /* friction: the problem in the storage of the file, dense or sparse; NULL: only in blocks */
   void (*free_problem)(void* problem);
 };
 
@@ -53,7 +53,7 @@ struct bench_siconos {
 siconos_options* siconos_options_of(const bench_siconos* siconos, const bench_entrant* entrant,
                                     double own);
 
-/* One call of an entrant with its own tolerance; the residual by our measure. */
+/* One call of an entrant with its own tolerance; returns the residual as measured by Saltus. */
 typedef double siconos_call(bench_siconos* siconos, const bench_entrant* entrant,
                             const problem_job* j, double own, double* seconds);
 

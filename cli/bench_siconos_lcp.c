@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bench_siconos_lcp.c - complementarity problems for Siconos numerics. Plain ones are handed over
- * dense, because most of its solvers take nothing else; mixed ones as the file that was read, which
- * may hold them in both of its two forms.
+ * bench_siconos_lcp.c - complementarity problems for Siconos numerics. Plain problems are passed as dense matrices,
+ * since most of its solvers accept no other storage; mixed ones as the file that was read, which can contain both
+ * forms.
  */
 #include "bench_siconos.h"
 
@@ -14,7 +14,7 @@
 
 /* The third member of an entrant distinguishes the two kinds. */
 enum { PLAIN = 1, MIXED = 2 };
-/* Numbers of its enumerations, which visit 2^rows cases, and how many rows they get. */
+/* Numbers of its enumerative solvers, which visit 2^rows cases, and their largest number of rows. */
 enum { ENUM = 213, MIXED_ENUM = 105, MIXED_DIRECT_ENUM = 107, ENUMERATED = 20 };
 
 void siconos_lcp_enter(bench_race* race) {
@@ -60,7 +60,7 @@ bool siconos_lcp_fits(const bench_entrant* entrant, const problem_job* j) {
          (!enumerates || j->contacts <= ENUMERATED);
 }
 
-/* Row major, whatever the storage was; the caller frees it. */
+/* Row major for any storage; the caller frees it. */
 static double* dense_copy(const saltus_lcp* lcp) {
   size_t n = (size_t)lcp->n;
   double* M = calloc(n * n + 1, sizeof(double));
@@ -122,7 +122,7 @@ void siconos_lcp_load(bench_siconos* s, const problem_job* j) {
   }
 }
 
-/* Its answer may be in the order of the file or with the equalities first: the better one counts. */
+/* Its solution may be in the order of the file or with the equalities first: the better one counts. */
 static double judge(const problem_job* j, const double* z, double* ordered, double* w) {
   const saltus_lcp* lcp = &j->file->lcp;
   double residual = saltus_lcp_residual(lcp, z, w).normalised;
@@ -143,7 +143,7 @@ double siconos_lcp_call(bench_siconos* s, const bench_entrant* entrant, const pr
   double residual = INFINITY;
   if (z != NULL && options != NULL) {
     bool mixed = is_mixed(j);
-    if (mixed) { /* its memory is not part of the time, as ours is not */
+    if (mixed) { /* allocation is not timed, as for Saltus */
       s->mixed_init(s->problem, options);
     }
     double start = saltusi_clock_cpu();

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "model.h"
 
-/* Of a model with bodies. Print an exit code other than CLI_DONE only where memory is short. */
+/* For models with bodies. The exit code differs from CLI_DONE only without memory. */
 int check_bodies_print(const cli_model* model);
 int check_bodies_json(json* j, const cli_model* model);
 

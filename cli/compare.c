@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * compare.c - saltus compare: two recordings of one scene beside each other, as a table, as JSON and as a figure.
+ * compare.c - saltus compare: comparison of two recordings of one scene, as a table, as JSON and as a figure.
  */
 #include "saltus/compare.h"
 #include "cli.h"
@@ -36,7 +36,7 @@ static const char* unit_of(const saltus_label* labels, int i) {
   return labels != NULL ? labels[i].unit : "";
 }
 
-/* Whose an event is. */
+/* Contact or function of an event. */
 static const char* owner(const compare_job* j, const saltus_event* e, char* text, size_t bytes) {
   const saltus_recording_data* d = j->data[0];
   if (saltus_event_is_own(e->kind)) {
@@ -227,7 +227,7 @@ static bool draw_column(const compare_job* j, const double* const x[2], int widt
   return good;
 }
 
-/* The largest difference of positions at each instant; where there is none the log axis has a gap. */
+/* The largest difference of positions at each instant; zero is a gap on the log axis. */
 static double* draw_differences(const saltus_comparison* c) {
   double* y = calloc((size_t)c->instants + 1, sizeof *y);
   for (long long i = 0; y != NULL && i < c->instants; i++) {

@@ -53,7 +53,7 @@ static void add_row(cli_contact* c, const saltus_recording_data* data, const pla
   double force = table->force[3 * p->row];
   c->rows++;
   c->last = data->t[p->frame];
-  c->gap = fmin(c->gap, table->gap[p->row]); /* of a number and a NaN the number */
+  c->gap = fmin(c->gap, table->gap[p->row]); /* fmin ignores NaN */
   c->impulse += table->impulse[3 * p->row];
   c->force = fmax(c->force, force);
   c->momentum += fabs(table->impulse[3 * p->row]) + fabs(force) * elapsed;
@@ -158,7 +158,7 @@ static void write_json(const saltus_recording_data* data) {
       json_open(&j, NULL, '{');
       json_integer(&j, "frame", frame);
       json_number(&j, "t", data->t[frame]);
-      json_text(&j, "identity", identity); /* more digits than a number of JSON has to keep */
+      json_text(&j, "identity", identity); /* as text: JSON numbers may lose digits */
       json_text(&j, "law", data->law_names[table->law[row]]);
       json_integer(&j, "body_a", table->bodies[2 * row]);
       json_integer(&j, "body_b", table->bodies[2 * row + 1]);
@@ -185,8 +185,7 @@ void cli_contacts_write(cli_events_format format, const saltus_recording_data* d
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* Number of the next one to draw: a requested one, else the one with the largest force; -1:
- * none. */
+/* Index of the next contact to draw: a requested one, else the one with the largest force; -1: none. */
 static long long next_strongest(const cli_contact* list, long long count, const bool* taken,
                                 const bool* wanted) {
   long long best = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * contacts.h - contacts of a recording with a changing set: one by one, as a table, and as columns.
+ * contacts.h - contacts of a recording with a time-varying set: single contacts, a table, and columns.
  */
 #ifndef CLI_CONTACTS_H
 #define CLI_CONTACTS_H
@@ -28,8 +28,8 @@ cli_contact* cli_contacts_find(const saltus_recording_data* data, long long* cou
 /* The rows as a table, as CSV or as JSON, on the standard output. */
 void cli_contacts_write(cli_events_format format, const saltus_recording_data* data);
 
-/* The contacts with the largest forces, at most `most` of them and the requested ones first, as
- * columns of a view: then it has nc, contact_names, force and impulse like one of a fixed set.
+/* The contacts with the largest forces as columns of a view, at most `most` of them, requested ones first. The view
+ * has nc, contact_names, force and impulse as for a fixed set.
  * Returns the number of contacts that acted; -1 without memory. */
 typedef struct cli_spread {
   const char* names[16];

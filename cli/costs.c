@@ -34,7 +34,7 @@ static int by_bodies(const int a[2], const int b[2]) {
   return a[0] != b[0] ? a[0] - b[0] : second;
 }
 
-/* Where the effort of two bodies is, or belongs. */
+/* Index of the effort of two bodies, or its insertion point. */
 static int place_of(const cli_costs* c, const int bodies[2]) {
   int from = 0, to = c->effort_count;
   while (from < to) {
@@ -108,7 +108,7 @@ typedef struct pair_parts {
   double finding, solving; /* 0..1 */
 } pair_parts;
 
-/* The dearest first; those that are as dear stay in the order of their bodies. */
+/* Most expensive first; equal ones in the order of bodies. */
 static int by_parts(const void* a, const void* b) {
   const pair_parts *x = a, *y = b;
   const double dear[2] = {x->finding + x->solving, y->finding + y->solving};
@@ -142,7 +142,7 @@ static void add_missing(cli_costs* c) {
   }
 }
 
-/* Sums over the sampled steps become means of a step, and seconds of all steps. */
+/* Converts sums over the sampled steps to means per step, and to seconds of all steps. */
 static double scale(cli_costs* c) {
   const double steps = (double)(c->steps - 1), weights = c->weights > 0.0 ? c->weights : 1.0;
   saltus_pair_cost* kind = c->costs.kinds;
@@ -166,7 +166,7 @@ static double part_of(double part, double all) {
   return all > 0.0 ? part / all : 0.0;
 }
 
-/* The dearest kinds and bodies first. */
+/* Most expensive kinds and bodies first. */
 static cost_table tabulate(cli_costs* c) {
   add_missing(c);
   cost_table table = {.finding = scale(c), .solving = (double)c->others};

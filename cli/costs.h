@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * costs.h - which shapes and which pairs of bodies a run spends its work on, --costs: time for finding contacts, which
- * is measured in some steps, and iterations of contact problems, which are counted in all of them.
+ * costs.h - cost of a run by shapes and pairs of bodies, --costs: time of contact detection, measured in some steps,
+ * and iterations of contact problems, counted in all steps.
  */
 #ifndef CLI_COSTS_H
 #define CLI_COSTS_H

@@ -167,8 +167,7 @@ static double turns_of(const cli_joint_answer* a) {
   return isnan(a->angle) ? 0.0 : fabs(a->angle - a->start) / turn;
 }
 
-/* Of all contacts, per revolution of the joint with the most revolutions; NaN: less than one
- * revolution. */
+/* Dissipation of all contacts per revolution of the joint with the most revolutions; NaN: less than one revolution. */
 static double impacts_per_turn(const cli_design* d) {
   double most = 0.0;
   long long impacts = 0;
@@ -190,7 +189,7 @@ static const char* contact_name(const cli_design* d, int i, char* text, size_t s
   return cli_one_line(name, text, size);
 }
 
-/* How many contacts from the i-th on are sides of one element, NAME.SIDE; *stem: the length of its name. */
+/* Number of contacts from the i-th on that are sides of one element, NAME.SIDE; *stem: length of its name. */
 static int sides_of(const cli_design* d, int i, size_t* stem) {
   const char* name = d->view->system->laws[i].name;
   const char* point = name != NULL ? strrchr(name, '.') : NULL;

@@ -56,7 +56,7 @@ void cli_design_free(cli_design* design);
 /* The frames and events of a recording of the same scene, as a run has them. */
 void cli_design_replay(cli_design* design, const saltus_recording_data* data);
 
-/* A line for each thing, "Joint crank: ...". */
+/* A line for each joint, contact and event: "Joint crank: ...". */
 void cli_design_print(const cli_design* design, FILE* out);
 void cli_design_json(json* out, const cli_design* design);
 

@@ -37,7 +37,7 @@ static const char* contact_name(const cli_events* list, const saltus_event* even
   return name != NULL ? name : "?";
 }
 
-/* A slip in one direction keeps its sign, one in two becomes a speed. */
+/* Slip in one direction keeps its sign; in two directions it is a speed. */
 static double slip(const double u[2]) {
   return u[1] == 0.0 ? u[0] : hypot(u[0], u[1]);
 }
@@ -132,7 +132,7 @@ static void write_json(FILE* file, const cli_events* list) {
     json_integer(&j, "contact", e.contact);
     char name[NAME];
     json_text(&j, "contact_name", contact_name(list, &e, name));
-    if (list->changing) { /* more digits than a number of JSON has to keep */
+    if (list->changing) { /* as text: JSON numbers may lose digits */
       char identity[24];
       snprintf(identity, sizeof identity, "%" PRIu64, e.identity);
       json_text(&j, "identity", identity);

@@ -23,7 +23,7 @@ static const cli_option* force_of(const cli_command* command) {
 int cli_output_check(const cli_args* args, const char* path) {
   struct stat there;
   if (stat(path, &there) != 0) {
-    return CLI_DONE; /* a name that cannot be written is refused where it is opened */
+    return CLI_DONE; /* a name that cannot be written is rejected when it is opened */
   }
   const cli_option* force = force_of(args->command);
   if (!S_ISREG(there.st_mode)) {

@@ -135,7 +135,7 @@ static bool make_again(const cli_track* first, const saltus_run_def* def, again*
   return true;
 }
 
-/* A tenth of the tolerances, by name; how many. */
+/* A tenth of the tolerances, by name; returns their number. */
 static int tighten(again* a, const saltus_run_settings* s) {
   static const char* const names[] = {"rtol", "atol", "atol_velocity"};
   bool controlled = s->control != NULL;
@@ -167,7 +167,7 @@ static saltus_status run_again(cli_global_error* global, const saltus_run_def* f
   def.options_line = settings->options_text;
   def.option_count = 0;
   if (settings->control != NULL) {
-    /* those of the command line first, the tolerances over them */
+    /* options of the command line first, then the tolerances */
     int given = first->control_option_count;
     memcpy(all, first->control_options, (size_t)given * sizeof *all);
     memcpy(all + given, a->tolerances, (size_t)count * sizeof *all);
@@ -291,7 +291,7 @@ static double asked(const cli_global_error* g, const saltus_scene_view* scene,
                     const saltus_run_settings* s, int i) {
   int nq = g->first.nq;
   bool velocity = i >= nq;
-  /* tolerances of positions are by velocity; with nq != nv most coordinates have no tolerance */
+  /* tolerances of positions belong to velocities; with nq != nv most coordinates have none */
   const double* own = velocity ? scene->atol_v : nq == g->first.nv ? scene->atol_q : NULL;
   double given = own != NULL ? own[velocity ? i - nq : i] : 0.0;
   bool controlled = s->control != NULL;

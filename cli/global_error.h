@@ -35,7 +35,7 @@ typedef struct cli_global_error {
 /* Whether a second run is possible; CLI_USAGE and a message when not. */
 int cli_global_error_check(const cli_args* args, const saltus_run_settings* settings);
 
-/* To be handed to the first run. */
+/* Recorder of the first run. */
 saltus_recorder cli_global_error_recorder(cli_global_error* global, const saltus_system* sys);
 
 /* The second run, and the comparison; first is the definition of the first run. An exit code. */

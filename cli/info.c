@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * info.c - saltus info: what a recording holds.
+ * info.c - saltus info: contents of a recording.
  */
 #include "cli.h"
 #include "contacts.h"
@@ -44,7 +44,7 @@ static void count_events(const saltus_recording_data* data, long long counts[SAL
   }
 }
 
-/* Energy that impacts took, J: that of the ledger, or of the events in recordings without one. */
+/* Energy dissipated by impacts, J: from the ledger, or from the events in recordings without one. */
 static double lost_energy(const saltus_recording_data* data) {
   double lost = 0.0;
   if (data->energy_impact != NULL && data->count > 0) {
@@ -67,7 +67,7 @@ static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
   }
 }
 
-/* How often the i-th event of the scene was met. */
+/* Number of occurrences of the i-th event of the scene. */
 static long long count_own(const saltus_recording_data* data, int i) {
   long long count = 0;
   for (long long k = 0; k < data->event_count; k++) {
@@ -181,7 +181,8 @@ static void json_ledger(json* j, const saltus_recording_data* data) {
   json_close(j, '}');
 }
 
-/* Of the scene in the recording; 0: it has none, or cannot be read again (as without its mesh files). */
+/* Value from the scene in the recording; 0: no scene, or one that cannot be read again (for example without its mesh
+ * files). */
 static int shapes_of(const saltus_recording_data* data) {
   saltus_scene* scene = NULL;
   int shapes = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * json.h - writes JSON as it goes. Numbers keep all their digits; what is not finite becomes null.
+ * json.h - sequential writer of JSON. Numbers keep all digits; numbers that are not finite become null.
  */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H

@@ -25,7 +25,7 @@ static void point_views(lab_case* c, int count, int rows) {
       (saltus_impact){.count = count, .rows = rows, .contact = c->contact, .W = c->W, .u = c->u};
 }
 
-/* Numbers behind an option, separated by commas or spaces; how many, -1 after a message. */
+/* Numbers of an option, separated by commas or spaces; returns their number, -1 after a message. */
 static int read_numbers(const cli_args* args, const char* option, int most, double* values) {
   const char* text = cli_value(args, option);
   int count = 0;
@@ -203,7 +203,7 @@ typedef struct lab_law {
   const char* name;
   saltus_impact_law law;
   saltus_impacts rule;
-  bool several; /* only where there are several contacts */
+  bool several; /* only for several contacts */
 } lab_law;
 
 static const lab_law laws[] = {
@@ -283,7 +283,7 @@ const char* lab_phases(const lab_answer* answer, char* text, size_t bytes) {
   return text;
 }
 
-/* Without a sign where 12 digits are zeros. */
+/* Zero without a sign if 12 digits are zero. */
 static double plain(double x) {
   return fabs(x) < 5e-13 ? 0.0 : x;
 }

@@ -7,8 +7,8 @@
  *   line of sticking     U_T- + W_TN P_N + W_TT P_T = 0
  *   end of compression   U_N- + W_NN P_N + W_NT P_T = 0
  *
- * with the path of an impact, which friction keeps on the cone's directions and then on the line of sticking or beside
- * it, and the point where each law ends.
+ * with the path of an impact, along the directions of the cone and then along the line of sticking or beside it, and
+ * the end point of each law.
  */
 #include "figure/figure.h"
 #include "lab.h"
@@ -18,7 +18,7 @@
 
 enum { POINTS = SALTUS_PHASES + 2 };
 
-/* The part of the line a + b P_N + c P_T = 0 within P_N 0..high and |P_T| <= wide; how many points. */
+/* The part of the line a + b P_N + c P_T = 0 within P_N 0..high and |P_T| <= wide; returns the number of points. */
 static int clip_line(double a, double b, double c, double high, double wide, double* x, double* y) {
   int count = 0;
   for (int k = 0; k <= 400 && count < 2; k++) { /* first and last point inside */
@@ -110,7 +110,7 @@ saltus_status lab_draw(const lab_case* c, const lab_answer* answers, int count, 
                                       .colour = SALTUSI_COLOUR_GREY,
                                       .dashed = true,
                                       .path = true};
-  int longest = -1; /* of the laws along the path, which end on it one after the other */
+  int longest = -1; /* longest of the paths, which coincide up to their ends */
   for (int i = 0; i < count; i++) {
     bool along = answers[i].status == SALTUS_OK && answers[i].result.phase_count > 0;
     longest = along && (longest < 0 || answers[i].P[0] > answers[longest].P[0]) ? i : longest;

@@ -154,7 +154,7 @@ static void json_all(const subject* of) {
   json_close(&j, '}');
 }
 
-/* words: of a law that was given in words; NULL: of a scene. */
+/* words: a law given in words; NULL: a law of a scene. */
 static saltus_status draw(const subject* of, const char* words, const char* path) {
   static double x[CURVE], y[CURVE], d[CURVE], force[CURVE], moment[CURVE];
   const saltus_friction_law* f = of->law->friction;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * list.c - saltus list: what there is.
+ * list.c - saltus list: schemes, solvers, laws, options and the like.
  */
 #include "cli.h"
 #include "json.h"
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One thing with its description, in the same shape for every list. */
+/* One entry with its description, in the same form for every list. */
 typedef struct entry {
   const char *name, *summary, *source;
   const char* kind;                  /* "friction" of a solver; "" where a list has one kind */

@@ -53,7 +53,7 @@ static int run_command(const cli_command* command, int argc, char** argv) {
   int code = cli_parse(command, argc, argv, &args);
   code = code == CLI_DONE ? cli_outputs_check(&args) : code;
   code = code == CLI_DONE ? command->run(&args) : code;
-  const int caught = cli_signals_caught(); /* whatever the command made of it */
+  const int caught = cli_signals_caught(); /* independent of the result of the command */
   return caught != 0 ? CLI_SIGNAL + caught : code;
 }
 

@@ -29,7 +29,7 @@ typedef struct map_job {
   /* rows that were kept */
   double* values; /* [count x (2 + nq + nv)] */
   size_t count, room;
-  /* of the run that goes on */
+  /* of the present run */
   double parameter;
   long long seen;
   double start;
@@ -67,7 +67,7 @@ static bool keep(void* user, double t, const double* q, const double* v) {
   return !enough(j);
 }
 
-/* One motion after the other: the next one starts where this one ends. */
+/* Consecutive motions: each starts at the end of the one before. */
 static int run_one(map_job* j) {
   saltus_scene* scene = NULL;
   int code = orbit_scene(&j->model, &j->axis, j->parameter, &j->section, &scene);
@@ -95,7 +95,7 @@ static int run_one(map_job* j) {
     code = orbit_visit(&visits, saltus_scene_get_view(scene), &reached);
     cli_signals_release();
   }
-  /* the phase of a forced motion goes on with whole periods */
+  /* the phase of a forced motion is continued by whole periods */
   j->start = j->section.period > 0.0 ? j->start : reached;
   saltus_scene_destroy(scene);
   return j->failed ? CLI_FAILED : code;

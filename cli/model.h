@@ -41,10 +41,11 @@ bool cli_bonds(const saltus_system* system);
 /* "3 contacts", or "contacts between 5 shapes" of a set that changes. */
 void cli_print_contacts(const cli_model* model);
 
-/* Joints behind constraint rows: rows of one joint have its name and follow each other. names NULL: the rows. */
+/* Number of joints of constraint rows: rows of one joint are consecutive and have its name. names NULL: number of
+ * rows. */
 int cli_joint_count(const char* const* names, int rows);
 
-/* Where overrides of a run lie. */
+/* Memory of the overrides of a run. */
 typedef struct cli_overrides {
   saltus_override options[CLI_MOST], control_options[CLI_MOST];
   char* copies[2 * CLI_MOST]; /* "name=value", cut; malloc'd */
@@ -54,7 +55,7 @@ typedef struct cli_overrides {
 /* The run of a model with the settings of the command line. Returns an exit code. */
 int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* overrides,
                 saltus_run_def* def);
-/* Every NAME=VALUE of an option, in list[CLI_MOST]; texts are in `room`. Returns an exit code. */
+/* Every NAME=VALUE of an option, into list[CLI_MOST]; texts are in `room`. Returns an exit code. */
 int cli_read_pairs(const cli_args* args, const char* option, cli_overrides* room,
                    saltus_override* list, int* count);
 void cli_overrides_free(cli_overrides* overrides);

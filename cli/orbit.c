@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * orbit.c - saltus orbit: a periodic orbit, its multipliers, and where it goes when a parameter changes.
+ * orbit.c - saltus orbit: a periodic orbit, its multipliers, and its continuation in a parameter.
  */
 #include "orbit.h"
 
@@ -197,7 +197,7 @@ static void print_stop(orbit_job* j, const char* what, double parameter, double 
   }
 }
 
-/* Where a test changes its sign between two points: false position with the Illinois rule. */
+/* Zero of a test function between two points: false position with the Illinois rule. */
 static int locate(orbit_job* j, const orbit_test* test, double a, double fa, double b, double fb) {
   int code = CLI_DONE;
   double was = b;
@@ -230,7 +230,8 @@ static int locate(orbit_job* j, const orbit_test* test, double a, double fa, dou
   return code;
 }
 
-/* The slowest impact, m/s, in one return that starts on the orbit where it ended, a little beyond; INFINITY: there is none. */
+/* Slowest impact, m/s, in one return from the last orbit, slightly beyond the end of the branch; INFINITY: no impact.
+ * */
 static double slowest_beyond(orbit_job* j, double parameter, double span) {
   saltus_scene* scene = NULL;
   double slowest = INFINITY;
@@ -268,11 +269,11 @@ static double nearest_one(const saltus_orbit_view* o) {
   return least;
 }
 
-/* How far the orbit can be followed from one that is there to one that is not. */
+/* End of the branch between a parameter with an orbit and one without. */
 static void find_end(orbit_job* j, const orbit_point* last, double bad) {
   const saltus_orbit_view* before = saltus_orbit_look(last->orbit);
   double good = last->parameter, closest = before->closest, span = before->period;
-  double one = INFINITY; /* how near a multiplier is to 1 */
+  double one = INFINITY; /* least distance of a multiplier from 1 */
   const double width = fabs(bad - good), side = bad > good ? 1.0 : -1.0;
   for (int i = 0; i < 40 && fabs(bad - good) > 1e-12 * fabs(good); i++) {
     const double middle = 0.5 * (good + bad);
@@ -338,7 +339,7 @@ static bool first_visit(void* user, double t, const double* q, const double* v) 
   return false;
 }
 
-/* The start of the scene, or where a motion is after --after s and at its next section. */
+/* The start of the scene, or the state at the first section after --after s. */
 static int first_guess(orbit_job* j) {
   const saltus_dims* d = &j->model->view.system->dims;
   saltus_scene* scene = NULL;

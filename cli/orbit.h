@@ -21,7 +21,7 @@ typedef struct orbit_section {
 /* --period FORMULA or --section "KIND of CONTACT", "EVENT". Returns an exit code. */
 int orbit_section_read(const cli_args* args, const cli_model* model, orbit_section* section);
 
-/* One value after the other of an axis NAME=FROM:TO:COUNT. */
+/* Consecutive values of an axis NAME=FROM:TO:COUNT. */
 typedef struct orbit_axis {
   char name[80];
   double from, to;
@@ -40,15 +40,16 @@ int orbit_scene(const cli_model* model, const orbit_axis* axis, double value,
 typedef struct orbit_visits {
   const char* who; /* command, for messages */
   const orbit_section* section;
-  double t0, from; /* s; sections before `from` are passed by */
+  double t0, from; /* s; sections before `from` are ignored */
   double tol;
-  double *q, *v; /* [nq], [nv] start; then the state at the last section that was met */
+  double *q, *v; /* [nq], [nv] initial state; afterwards the state at the last section */
   bool (*take)(void* user, double t, const double* q, const double* v); /* false: enough */
   void* user;
   const volatile int* cancel;
 } orbit_visits;
 
-/* Until `take` has enough; *reached is the time of the last section, as it was without one. Returns an exit code. */
+/* Runs until `take` returns false; *reached is the time of the last section, unchanged without one. Returns an exit
+ * code. */
 int orbit_visit(const orbit_visits* visits, const saltus_scene_view* view, double* reached);
 
 #endif

@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A motion that does not come to its section for so long does not come any more. */
+/* Longest time without a section; beyond it the motion counts as never returning. */
 static const double patience = 1000.0; /* s */
 
 /* A motion between sections. */
 typedef struct visit {
   const orbit_visits* of;
   saltus_sim* sim;
-  double* times; /* of sections in the step at hand */
+  double* times; /* of sections in the current step */
   size_t count, room;
   double reached; /* s, the last section */
   bool enough, lost;
@@ -34,7 +34,7 @@ static bool wanted(const orbit_section* section, const saltus_event* e) {
   return same && (section->contact < 0 || e->contact == section->contact);
 }
 
-/* Events come before the step that they are in. */
+/* Events are reported before their step. */
 static saltus_status see_event(void* user, const saltus_event* e) {
   visit* w = user;
   if (w->of->section->period > 0.0 || e->t < w->of->from || !wanted(w->of->section, e)) {

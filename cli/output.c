@@ -19,7 +19,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Characters that a write cut in two wait here. */
+/* Buffer for incomplete characters at the end of a write. */
 typedef struct filter {
   char cut[4];
   size_t held;
@@ -37,8 +37,8 @@ static bool write_all(const char* bytes, size_t count) {
   return true;
 }
 
-/* The visible form of some bytes; lines and tabs stay. Returns how many bytes were read: the beginning
- * of a character at their end is left. */
+/* The visible form of some bytes; line ends and tabs stay. Returns the number of bytes read: an incomplete character
+ * at the end is left. */
 static size_t show(const char* text, size_t bytes, char* out, size_t* used) {
   size_t at = 0;
   while (at < bytes) {
@@ -93,7 +93,7 @@ void cli_output_start(void) {
   FILE* file = f != NULL ? fopencookie(f, "w", io) : NULL;
   if (file == NULL) {
     free(f);
-    return; /* rather raw than nothing */
+    return; /* unfiltered output is better than none */
   }
   setvbuf(file, NULL, isatty(STDOUT_FILENO) != 0 ? _IOLBF : _IOFBF, BUFSIZ);
   stdout = file;
@@ -102,7 +102,7 @@ void cli_output_start(void) {
 void cli_output_exact(const char* text) {
   bool exact = isatty(STDOUT_FILENO) == 0 && fflush(stdout) == 0;
   if (!exact || !write_all(text, strlen(text))) {
-    fputs(text, stdout); /* where writing failed it fails again, and is reported at the end */
+    fputs(text, stdout); /* a write error occurs again and is reported at the end */
   }
 }
 

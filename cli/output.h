@@ -12,10 +12,10 @@
 /* From here on everything that is printed to stdout goes through the filter. */
 void cli_output_start(void);
 
-/* A text as it is, to a file or a pipe; a terminal gets it through the filter. */
+/* Prints a text unchanged to a file or a pipe, filtered to a terminal. */
 void cli_output_exact(const char* text);
 
-/* A name on one line: one with line breaks comes escaped in text[bytes]. */
+/* A name on one line; line breaks are escaped in text[bytes]. */
 const char* cli_one_line(const char* name, char* text, size_t bytes);
 
 #endif

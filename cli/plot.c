@@ -31,7 +31,7 @@ typedef struct plot {
   void* blocks[MOST_PANELS * MOST_LINES * 2]; /* arrays to free */
   int block_count;
   const char* rows[MOST_ROWS]; /* of the panel of events: contacts, then the scene's own */
-  int row_of[MOST_ROWS];       /* its contact, or -1 - number of the scene's event */
+  int row_of[MOST_ROWS];       /* contact of a row, or -1 - index of the event of the scene */
   int row_count;
   char note[160]; /* contacts of a time-varying set that are not drawn; empty: none */
   bool cut;       /* more lines than fit */
@@ -291,7 +291,7 @@ static void add_kind(plot* p, saltusi_panel* panel, saltus_event_kind kind) {
       y[at++] = row_of(p, &data->events[i]) + 1;
     }
   }
-  /* a kind keeps its colour, whichever others there are */
+  /* a kind has the same colour in all figures */
   add_series(p, panel,
              (saltusi_plot_series){.label = saltus_event_kind_name(kind),
                                    .kind = SALTUSI_SERIES_POINTS,
@@ -302,8 +302,8 @@ static void add_kind(plot* p, saltusi_panel* panel, saltus_event_kind kind) {
                                                               (int)kind % SALTUSI_COLOUR_GREY)});
 }
 
-/* A panel of events by kind and contact, and lines where impacts accumulate and where friction has no
- * or several forces. */
+/* A panel of events by kind and contact, and lines at accumulations of impacts and at friction without a unique force.
+ * */
 static void add_events(plot* p) {
   const saltus_recording_data* data = p->data;
   if (data->event_count == 0 || !plot_chosen(p->choice, "events", "events")) {
@@ -357,7 +357,7 @@ static void add_energy(plot* p) {
   }
 }
 
-/* Where the energy went since the start; terms that stay zero are left out. */
+/* Energy balance since the start; terms that stay zero are omitted. */
 static void add_ledger(plot* p) {
   const saltus_recording_data* data = p->data;
   const struct {
@@ -433,7 +433,7 @@ static int draw_series(plot* p, const char* path) {
   return write_figure(p, figure, path);
 }
 
-/* One column over another; jumps at impacts are drawn light. */
+/* One column over another; jumps at impacts are drawn in a light colour. */
 static int draw_phase(plot* p, const plot_column pair[2], const char* path) {
   char x_label[128];
   const char* unit = pair[0].label->unit;
@@ -464,7 +464,7 @@ static bool wants_contact(const void* who, const char* identity) {
                                plot_contact_chosen(choice, identity, "impulse", ""));
 }
 
-/* Contacts of a changing set that gave most, as if they were always there. */
+/* Contacts of a time-varying set with the largest forces, as a fixed set. */
 static void spread_contacts(plot* p, saltus_recording_data* view, const plot_choice* choice,
                             cli_spread* room) {
   long long acted = cli_contacts_spread(view, MOST_LINES, wants_contact, choice, room);

@@ -56,7 +56,8 @@ static bool is_contact_series(const saltus_recording_data* data, const char* nam
   if (dot == NULL || (strcmp(dot + 1, parts[0]) != 0 && strcmp(dot + 1, parts[1]) != 0)) {
     return false;
   }
-  for (long long row = 0; row < data->table.count; row++) { /* of a changing set by identity */
+  for (long long row = 0; row < data->table.count;
+       row++) { /* contacts of a time-varying set by identity */
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, data->table.identity[row]);
     if (length == (int)(dot - name) && strncmp(digits, name, (size_t)length) == 0) {

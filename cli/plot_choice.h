@@ -32,7 +32,7 @@ bool plot_contact_chosen(const plot_choice* choice, const char* contact, const c
 int plot_window(const cli_args* args, const saltus_recording_data* data,
                 saltus_recording_data* view);
 
-/* A coordinate, velocity or output by name; x NULL when there is none such. */
+/* A coordinate, velocity or output by name; x NULL: not found. */
 typedef struct plot_column {
   const double* x; /* first value; the next ones lie `stride` apart */
   int stride;

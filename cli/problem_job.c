@@ -55,7 +55,7 @@ static saltus_status make_options(const problem_job* j, const char* solver, void
       lcp ? saltus_lcp_solver_find(name) : saltus_friction_solver_find(name);
   *options = NULL;
   if (info == NULL || (threads == NULL && j->given_count == 0)) {
-    return SALTUS_OK; /* an unknown name is refused when the solver is made */
+    return SALTUS_OK; /* an unknown name is rejected when the solver is created */
   }
   *options = calloc(1, info->options.size + 1);
   if (*options == NULL) {

@@ -15,7 +15,7 @@ typedef struct problem_job {
   saltus_problem_file* file;
   saltus_problem_file* local; /* of a global problem; NULL otherwise */
   int contacts, unknowns;
-  const char* threads;      /* of a friction solver that has this option; NULL: its default */
+  const char* threads;      /* option of friction solvers; NULL: default */
   const char* const* given; /* [given_count] "name=value", options of the solver */
   int given_count;
   saltus_solve_result result;
@@ -27,7 +27,7 @@ bool problem_is_lcp(const problem_job* j);
 /* The local friction problem, reduced where the file has the global one. */
 const saltus_friction_problem* problem_friction(const problem_job* j);
 
-/* Reads j->path; close is right in any case. */
+/* Reads j->path; close may be called in any case. */
 saltus_status problem_open(problem_job* j);
 void problem_close(problem_job* j);
 

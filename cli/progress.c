@@ -13,7 +13,7 @@
 
 /* Variables of the signal handler; the only file-scope variables of the program. */
 static volatile int caught;         /* number of the first signal during a run; else 0 */
-static volatile sig_atomic_t holds; /* a run goes on that ends itself */
+static volatile sig_atomic_t holds; /* a run is in progress that polls the flag */
 
 /* Exit code 128 + number, the convention of shells. */
 static void on_signal(int number) {
@@ -35,7 +35,7 @@ void cli_signals_start(void) {
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) { /* nohup */
     sigaction(SIGHUP, &action, NULL);
   }
-  /* a file that grows beyond its limit is a failed write, with a message */
+  /* a file beyond its size limit is a write error, with a message */
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigaction(SIGXFSZ, &ignore, NULL);
 }

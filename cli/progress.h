@@ -18,7 +18,7 @@ typedef struct cli_progress {
   double t0;    /* s, simulated then */
 } cli_progress;
 
-/* For a run that is to be made; begun when it goes. */
+/* For a planned run; started with it. */
 saltus_progress cli_progress_make(cli_progress* progress);
 void cli_progress_begin(cli_progress* progress, double t0);
 void cli_progress_end(cli_progress* progress); /* wipes the bar */

@@ -19,7 +19,7 @@ static saltus_status write_bytes(void* user, const void* bytes, size_t size) {
   return fwrite(bytes, 1, size, user) == size ? SALTUS_OK : SALTUS_ERR_IO;
 }
 
-/* A page of ours begins like this; any other file is not replaced without --force. */
+/* Beginning of a page written by Saltus; other files are replaced only with --force. */
 static bool may_replace(const char* path, bool force) {
   static const char mark[] = "<!doctype html><!-- saltus report -->";
   char begin[sizeof mark] = "";

@@ -200,7 +200,7 @@ static int take_state(const saltus_recording_data* data, const cli_model* model,
   }
   const saltus_scheme_info* scheme = saltus_scheme_find(r->scheme);
   if (scheme == NULL || scheme->chooses_step) {
-    return CLI_DONE; /* a scheme that is not there is refused where the run is made */
+    return CLI_DONE; /* an unknown scheme is rejected when the run is created */
   }
   r->step = data->h != NULL && data->h[last] > 0.0 ? data->h[last] : model->view.step;
   if (data->error != NULL && data->error[last] > 0.0) {

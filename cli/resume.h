@@ -11,10 +11,10 @@
 #include "model.h"
 
 typedef struct cli_resumption {
-  const char* path;              /* NULL: the run starts at its start */
+  const char* path;              /* NULL: no continuation */
   saltus_run_snapshot* snapshot; /* NULL: from a recording */
-  double t;                      /* s, where it goes on */
-  bool cut;                      /* the last step before t ended there because the run did */
+  double t;                      /* s, time of the continuation */
+  bool cut;                      /* the last step before t was shortened by the end of the run */
   char* target;                  /* of the model; malloc'd */
   char *scheme, *options;        /* of a recording; malloc'd */
   double step;                   /* s, of a recording; NaN: not available */
@@ -23,7 +23,7 @@ typedef struct cli_resumption {
   int past_count;
 } cli_resumption;
 
-/* Opens a snapshot or recording: the model, and where and how it goes on. An exit code. */
+/* Opens a snapshot or recording: the model, and the state and settings of the continuation. An exit code. */
 int cli_resumption_open(const cli_args* args, cli_model* model, cli_resumption* resumption);
 void cli_resumption_close(cli_resumption* resumption);
 

@@ -157,7 +157,7 @@ static int save_events(const run_job* j) {
   return code;
 }
 
-/* Once per run: shapes that could pass through each other unseen in a step of fixed length. */
+/* Warns once per run of shapes that can pass through each other within a fixed step. */
 static saltus_status watch_steps(void* user, double t, const double* q, const double* v) {
   run_job* j = user;
   const saltus_mechanism* m = j->model.view.mechanism;
@@ -184,8 +184,7 @@ static saltus_status watch_steps(void* user, double t, const double* q, const do
   return SALTUS_OK;
 }
 
-/* Recorders that the run gets after it was accepted: a refused run leaves no file and does not replace
- * an older one. */
+/* Recorders are added after the run was accepted: a rejected run creates no file and replaces none. */
 static int add_recorders(run_job* j) {
   int code = open_recording(j);
   if (code == CLI_DONE && j->events != NULL) {
@@ -215,7 +214,7 @@ static int add_recorders(run_job* j) {
   return code;
 }
 
-/* Solves to a tolerance of the motion before a file is made: a failure leaves no file. */
+/* Solves to a tolerance of the motion before a file is created: a failure leaves no file. */
 static int tighten(run_job* j, const saltus_run_def* def) {
   cli_progress_begin(def->progress.user, saltus_run_outcome(j->run)->t);
   saltus_status status = saltus_run_tighten(j->run);
@@ -276,7 +275,7 @@ static int simulate(run_job* j, const saltus_run_def* def) {
   return status == SALTUS_OK ? code : CLI_FAILED;
 }
 
-/* Where the events go. */
+/* Destination of the events. */
 static int read_events(const run_job* j) {
   if (j->events == NULL) {
     return CLI_DONE;
@@ -296,7 +295,7 @@ static int read_events(const run_job* j) {
   return cli_events_path_check(j->events);
 }
 
-/* A certificate is one of a recording with every step. */
+/* A certificate requires a recording of every step. */
 static int check_certify(const cli_args* args, const run_job* j) {
   if (!j->certify) {
     return CLI_DONE;
@@ -375,7 +374,7 @@ static int run(const cli_args* args, bool resumes) {
     code = resumes ? cli_resumption_open(args, &j.model, &j.resumption)
                    : cli_model_open(args, args->positional[0], &j.model);
   }
-  j.model.view.global = j.model.view.global && !resumes; /* steps keep the tolerance they have */
+  j.model.view.global = j.model.view.global && !resumes; /* steps keep their tolerance */
   code = code == CLI_DONE ? go(args, &j) : code;
   saltus_run_destroy(j.run);
   saltus_recording_destroy(j.recording);

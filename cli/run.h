@@ -29,8 +29,8 @@ typedef struct run_job {
   saltus_run* run;
   saltus_recording* recording;
   const char* path;     /* of the recording; NULL: none */
-  const char* events;   /* where the events go; NULL: nowhere */
-  const char* snapshot; /* where the state at the end goes; NULL: nowhere */
+  const char* events;   /* destination of the events; NULL: none */
+  const char* snapshot; /* destination of the final state; NULL: none */
   run_list list;
   cli_global_error global;
   cli_costs costs;
@@ -38,7 +38,7 @@ typedef struct run_job {
   bool force;   /* --force */
   bool certify; /* verify the recording */
   cli_certificate certificate;
-  bool warned;   /* of shapes that may pass through each other */
+  bool warned;   /* a warning of shapes that can pass through each other was printed */
   bool recorded; /* the recording holds the whole run */
   bool machine;  /* --json */
   bool verbose;  /* --verbose */

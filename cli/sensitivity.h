@@ -9,8 +9,7 @@
 #include "json.h"
 #include "model.h"
 
-/* Prints derivatives of a run up to `until`. Returns an exit code; nothing
- * happens where no --sensitivity is given. */
+/* Prints derivatives of a run up to `until`. Returns an exit code; no effect without --sensitivity. */
 int cli_sensitivity(const cli_args* args, const cli_model* model, double until, double tol);
 
 #endif

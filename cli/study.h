@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * study.h - studies: runs that are measured, and claims that hold or do not.
+ * study.h - studies: measured runs, and claims about them.
  *
  * A study fills a report with rows (one run each) and claims. The command prints it as tables, as
  * JSON or as a figure, and exits with 0 only when every claim holds. Studies live in studies/; to
@@ -37,7 +37,7 @@ typedef struct study_claim {
   bool holds;
   bool only_measured;
   bool number; /* compares with a number from elsewhere: of the literature, exact or independent */
-  double least, most; /* where the measured number has to lie; -inf and inf: anywhere */
+  double least, most; /* allowed range of the measured number; -inf and inf: no limit */
   double accepted;    /* the number it is compared with; NAN: none */
 } study_claim;
 
@@ -94,7 +94,7 @@ typedef struct study_plan {
   const double* q0;
   const double* v0;
   const saltusi_reference* reference;
-  /* or one for each grid, which stays until the next; NULL: `reference` for all. Returns an exit code */
+  /* or one for each grid, valid until the next call; NULL: `reference` for all. Returns an exit code */
   int (*reference_of)(void* user, long long steps, const saltusi_reference** out);
   void* user;
   bool jumps; /* graphs with jumps inside of steps, of schemes that locate them */
@@ -132,12 +132,11 @@ int study_run_controlled(study_report* report, const study_controlled* what);
 void study_add_series(study_report* report, const char* label, int count, const double* h,
                       const double* e_q, const double* e_v);
 
-/* Cost of a run. The rows of study_add_series take the costs of the last `count` runs, so that
- * one reports every run of a series in the order of its rows, then adds the series of its
- * quantities. */
+/* Cost of a run. The rows of study_add_series take the costs of the last `count` runs: report every run of a series in
+ * the order of its rows, then add the series of its quantities. */
 void study_note_run(study_report* report, long long steps, saltus_work work);
 
-/* Adds to the run reported last: rows that are means over several runs. */
+/* Adds to the last reported run, for rows that are means over several runs. */
 void study_add_to_run(study_report* report, long long steps, saltus_work work);
 
 /* A series whose rows are added one by one. */
@@ -163,7 +162,7 @@ void study_claim_error(study_report* report, const char* id, double error, doubl
 /* A number without a claim, for lack of an independent reference. */
 void study_measure(study_report* report, const char* id, double measured);
 
-/* Picks that many studies claim about. */
+/* Quantities that several studies make claims about. */
 double study_q_inf(const study_row* row);
 double study_q_l1(const study_row* row);
 double study_q_l2(const study_row* row);

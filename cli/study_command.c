@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * study_command.c - saltus study: runs a study and shows its report.
+ * study_command.c - saltus study: runs a study and prints its report.
  */
 #include "figure/figure.h"
 #include "files.h"

@@ -36,7 +36,7 @@ static saltusi_plot_series line_of(const drawing* d, int s, const double* y, con
                                .colour = (saltusi_colour)(1 + colour % COLOURS)};
 }
 
-/* The different texts among the rows' problems or schemes: how many, and the first few in `text`. */
+/* The distinct problems or schemes of the rows: their number, and the first few in `text`. */
 static int list_different(const study_report* report, bool schemes, char* text, size_t bytes) {
   enum { NAMED = 4 };
   int count = 0;
@@ -173,7 +173,7 @@ static int draw_many(drawing* d, const char* path) {
   const study_report* report = d->report;
   saltusi_panel panels[SALTUSI_FIGURE_PANELS_MAX] = {{.y_label = NULL}};
   int at = 0;
-  /* panels one after the other, so that the series of each lie side by side */
+  /* panel by panel, so that the series of each are contiguous */
   for (int s = 0; s < report->series_count; s++) {
     panel_of(d, &report->series[s]);
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep.c - saltus sweep and saltus merge: runs into a table, and tables into one.
+ * sweep.c - saltus sweep and saltus merge: computes a table of runs, and merges tables.
  */
 #include "sweep.h"
 
@@ -50,7 +50,7 @@ void sweep_block_free(sweep_block* block) {
   *block = (sweep_block){0};
 }
 
-/* A sweep while it is computed. */
+/* State of a sweep in progress. */
 typedef struct sweep_job {
   const cli_args* args;
   saltus_sweep* sweep;
@@ -58,10 +58,10 @@ typedef struct sweep_job {
   saltus_sweep_table* table; /* NULL: kept by another rank */
   long long shard, shards;
   long long next;          /* run to check next */
-  long long done, already; /* rows that are there; of them before this command */
+  long long done, already; /* existing rows; those from before this command */
   long long all;           /* runs of this shard */
   long long failed;
-  sweep_block seen; /* of the table, to find runs that are missing */
+  sweep_block seen; /* block of the table, to find missing runs */
   long long seen_first;
   int seen_count;
   bool shown;
@@ -377,7 +377,7 @@ static int finish(sweep_job* j, int code, const char* path) {
 static int lead(sweep_job* j, const cli_model* model, bool mpi) {
   char* path = sweep_table_path(j->args);
   char own[64];
-  if (path == NULL) { /* nothing is to be kept */
+  if (path == NULL) { /* no table is written */
     snprintf(own, sizeof own, "/tmp/saltus-sweep-%ld.runs", (long)getpid());
     path = strdup(own);
   }
@@ -396,7 +396,7 @@ static int lead(sweep_job* j, const cli_model* model, bool mpi) {
         mpi ? sweep_mpi_lead(j->sweep, next_runs, take_rows, j, cancel) : compute_alone(j, cancel);
     code = finish(j, code, path);
     cli_signals_release();
-  } else if (mpi) { /* others wait for word */
+  } else if (mpi) { /* the other ranks wait for a message */
     j->next = j->view->runs;
     (void)sweep_mpi_lead(j->sweep, next_runs, take_rows, j, NULL);
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep.h - what saltus sweep and saltus merge share: tables into files, figures and a summary.
+ * sweep.h - shared by saltus sweep and saltus merge: tables as files, figures and a summary.
  */
 #ifndef CLI_SWEEP_H
 #define CLI_SWEEP_H
@@ -19,19 +19,19 @@ typedef struct sweep_block {
 bool sweep_block_make(sweep_block* block, int room, int columns);
 void sweep_block_free(sweep_block* block);
 
-/* Which files are to be made of a finished table, checked before anything is computed. Returns an exit code. */
+/* Checks the requested output files of a table before the computation. Returns an exit code. */
 int sweep_files_check(const cli_args* args);
 
-/* The table that a command works on: the -o that ends in .runs, or the first -o with .runs behind it; NULL: no -o. malloc'd. */
+/* The table of a command: the -o that ends in .runs, or the first -o with .runs appended; NULL: no -o. malloc'd. */
 char* sweep_table_path(const cli_args* args);
 
-/* Writes every -o and --figure of a table, and removes a table that was only for that. Returns an exit code. */
+/* Writes every -o and --figure of a table, and removes a temporary table. Returns an exit code. */
 int sweep_files_write(const cli_args* args, saltus_sweep_table* table, const char* path);
 
 /* Prints the results. */
 int sweep_summary(const cli_args* args, saltus_sweep_table* table);
 
-/* The value below which a part of sorted values lies, between neighbours in proportion. */
+/* Quantile of sorted values, by linear interpolation. */
 double sweep_quantile(const double* sorted, long long count, double part);
 
 /* Draws measures over the axes of the grid. Returns an exit code. */
@@ -39,18 +39,19 @@ int sweep_figure(saltus_sweep_table* table, const char* path);
 
 /* ---- many machines (sweep_mpi.c, or sweep_alone.c in a program without MPI) ---- */
 
-/* Whether the program was started by mpirun or a scheduler: then it has a rank, and the others. */
+/* Whether the program was started by mpirun or a scheduler; then there are several ranks. */
 bool sweep_mpi_start(void);
 int sweep_mpi_rank(void);
 void sweep_mpi_end(void);
 
-/* Requests the next runs, fills runs[room] and returns how many; 0: end. */
+/* Requests the next runs into runs[room] and returns their number; 0: end. */
 typedef int (*sweep_next)(void* user, long long* runs, int room);
 /* Takes rows that are done. An exit code. */
 typedef int (*sweep_take)(void* user, const long long* runs, int count,
                           const saltus_sweep_rows* rows);
 
-/* Rank 0 hands out runs and takes rows until there are no more, and computes some itself; others compute. An exit code. */
+/* Rank 0 distributes runs, collects rows until the end, and computes runs itself; the other ranks compute. An exit
+ * code. */
 int sweep_mpi_lead(saltus_sweep* sweep, sweep_next next, sweep_take take, void* user,
                    const volatile int* cancel);
 int sweep_mpi_follow(saltus_sweep* sweep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep_alone.c - in place of sweep_mpi.c in a program without MPI.
+ * sweep_alone.c - replacement of sweep_mpi.c in builds without MPI.
  */
 #include "sweep.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep_figure.c - measures over the axes of a sweep. One axis with several points is the abscissa of curves, with median and
- * quantiles where values are drawn; two make a map of the first measure; without one, measures are points over the first axis
- * that is drawn. Further axes of the grid count as samples.
+ * sweep_figure.c - measures over the axes of a sweep. One axis with several points is the abscissa of curves, with
+ * median and quantiles for random axes; two axes give a map of the first measure; without a grid axis, measures are
+ * points over the first random axis. Further axes of the grid count as samples.
  */
 #include "figure/figure.h"
 #include "figure/heat.h"
@@ -59,7 +59,7 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* How many runs one step of a grid axis takes. */
+/* Number of runs of one step of a grid axis. */
 static long long stride(const saltus_sweep_head* head, int axis) {
   long long n = 1;
   for (int i = 0; i < axis; i++) {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * sweep_files.c - a finished table as CSV, HDF5, figure and summary. Rows are read block by block, so that memory does not grow
- * with them; only quantiles of a summary and figures hold columns, of as many runs as stated here.
+ * with them; only quantiles of a summary and figures store columns, up to the number of runs defined here.
  */
 #include "figure/figure.h"
 #include "files.h"
@@ -81,7 +81,7 @@ static bool reader_open(reader* r, saltus_sweep_table* table) {
   return sweep_block_make(&r->block, READ, r->head->axes + r->head->measures);
 }
 
-/* How many rows; 0 at the end, -1 after a failure. Rows that are missing stay in it. */
+/* Number of rows; 0 at the end, -1 after a failure. Missing rows are included. */
 static int reader_next(reader* r) {
   const long long left = saltus_sweep_table_held(r->table) - r->next;
   const int count = left < READ ? (int)left : READ;
@@ -195,7 +195,7 @@ static int write_h5(saltus_sweep_table* table, const char* path) {
   return cli_exit_code(status);
 }
 
-/* HDF5 writes to a name: that of the file beside, which is there and empty. */
+/* HDF5 writes to a name: that of the temporary file, which exists and is empty. */
 static int write_h5_beside(saltus_sweep_table* table, const char* path) {
   saltusi_replacement out;
   int code = cli_file_open(&out, path);
@@ -241,7 +241,7 @@ int sweep_files_write(const cli_args* args, saltus_sweep_table* table, const cha
 /* ---- summary ---- */
 
 typedef struct column {
-  double* values; /* finite ones, as far as they are kept */
+  double* values; /* finite values, up to the capacity */
   long long count, kept;
   double least, most, mean, spread; /* spread: sum of squares about the mean */
 } column;

@@ -86,7 +86,7 @@ static int unpack(const char* from, const sweep_block* block, int columns) {
   return (int)count;
 }
 
-/* Rank 0 while the sweep goes. */
+/* State of rank 0 during the sweep. */
 typedef struct leader {
   sweep_next next;
   sweep_take take;
@@ -105,7 +105,7 @@ static int ask_next(leader* l, long long* runs, int room) {
   return count;
 }
 
-/* Takes the rows of one other rank, and gives it runs or the word that there are no more (an empty list). */
+/* Receives the rows of another rank and sends it runs; an empty list means the end. */
 static void serve(leader* l) {
   MPI_Status from;
   MPI_Recv(l->message, (int)message_bytes(l->columns), MPI_BYTE, MPI_ANY_SOURCE, TAG_ROWS,

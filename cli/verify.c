@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * verify.c - saltus verify: a recording judged without the code that made it.
+ * verify.c - saltus verify: verification of a recording, independent of the code that computed it.
  */
 #include "verify.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the worst value of an item is, in words: "of y at t = 0.2 s". */
+/* Location of the worst value of an item as text: "of y at t = 0.2 s". */
 static void print_place(const saltus_verify_result* r, const saltus_recording_data* data) {
   char line[256];
   if (r->has_contact && data->changing) {
@@ -50,7 +50,7 @@ static void print_item(const saltus_verify_result* r, const cli_certificate* mad
   printf("\n");
 }
 
-/* A recording of a run that failed or was stopped may hold, and is still no whole run. */
+/* A recording of a failed or stopped run can be valid, but is not complete. */
 static bool is_whole(const saltus_recording_data* data) {
   return strcmp(data->status, "complete") == 0;
 }

@@ -17,14 +17,14 @@ typedef struct cli_certificate {
   saltus_certificate certificate;
   double tol;      /* granted; 0: that of the recording, up to SALTUS_VERIFY_LARGEST_TOLERANCE */
   bool known;      /* certificate holds */
-  bool every_step; /* all steps are recorded: without, the time between frames is not verified */
+  bool every_step; /* all steps are recorded; otherwise the time between frames is not verified */
 } cli_certificate;
 
-/* Verifies a recording of a scene; another code than CLI_DONE: it could not be read or does not belong to it. */
+/* Verifies a recording of a scene; codes other than CLI_DONE: it cannot be read, or does not belong to the scene. */
 int cli_certificate_make(const char* path, const saltus_scene_view* view, cli_certificate* made);
 void cli_certificate_print(const cli_certificate* made);
 void cli_certificate_json(json* j, const char* key, const cli_certificate* made);
-/* Whether a whole run passes; all: and all of its time was verified. */
+/* Whether a complete run passes; all: its whole time was verified. */
 bool cli_certificate_good(const cli_certificate* made, bool all);
 void cli_certificate_free(cli_certificate* made);
 

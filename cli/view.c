@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * view.c - saltus view: runs a scene where it is one, makes the report, and opens it in a browser.
+ * view.c - saltus view: runs a scene if the target is one, writes the report, and opens it in a browser.
  */
 #include "report.h"
 
@@ -78,7 +78,7 @@ static void open_page(const char* path) {
   }
 }
 
-/* Where the page goes: -o, or a new folder for files that do not last. */
+/* Path of the page: -o, or a new temporary folder. */
 static int choose_paths(const cli_args* args, char* page, char* recording) {
   char folder[PATH / 4], stem[PATH / 8];
   const char* temporary = getenv("TMPDIR");

@@ -30,7 +30,7 @@ static saltus_status write_file(void* user, const char* name, const void* bytes,
   return written ? SALTUS_OK : SALTUS_ERR_IO;
 }
 
-/* Files of an earlier export with more states would be taken for states of this one. */
+/* Files of an earlier export with more states would be read as states of this one. */
 static int make_folder(const char* path, bool force, bool* made) {
   *made = mkdir(path, 0777) == 0;
   if (*made) {

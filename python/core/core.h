@@ -18,7 +18,7 @@
 
 #include "track.h"
 
-/* Of one import of the module. */
+/* State of one import of the module. */
 typedef struct core_state {
   PyTypeObject* array_type;
   PyTypeObject* data_type;
@@ -34,7 +34,7 @@ typedef struct core_state {
 
 core_state* core_state_of(PyObject* module);
 
-/* Messages of the library, kept until Python can have them: written without the interpreter lock. */
+/* Messages of the library, stored until they can be passed to Python: written without the interpreter lock. */
 typedef struct core_messages {
   char* error; /* the first one; NULL: none */
   char** warnings;
@@ -44,10 +44,10 @@ typedef struct core_messages {
 saltus_log core_messages_log(core_messages* messages);
 void core_messages_free(core_messages* messages);
 
-/* Sets the exception of a status with the kept error; the messages are forgotten. Returns NULL. */
+/* Sets the exception of a status with the stored error and clears the messages. Returns NULL. */
 PyObject* core_raise(const core_state* state, saltus_status status, core_messages* messages);
 
-/* Hands warnings to Python's; -1: one became an exception. */
+/* Passes warnings to Python; -1: one became an exception. */
 int core_warn(const core_state* state, core_messages* messages);
 
 /* An array on memory owned by `owner`. format: 'd', 'q', 'Q', 'i' or 'B' (bytes). */
@@ -176,7 +176,7 @@ PyObject* core_text(const char* text);
 PyObject* core_labels(const saltus_scene_view* view, const saltus_recording_data* file,
                       PyObject* args);
 
-/* dict[key] = value, which is given away; -1 on failure, also when value is NULL. */
+/* dict[key] = value, whose reference is taken over; -1 on failure, also if value is NULL. */
 int core_put(PyObject* dict, const char* key, PyObject* value);
 
 #endif

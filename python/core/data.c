@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * data.c - frames and events of a run or of a file: arrays that look at them, names of their columns.
+ * data.c - frames and events of a run or of a file: arrays over their memory, names of their columns.
  */
 #include "core.h"
 
@@ -124,7 +124,7 @@ static saltus_label label_of_view(const saltus_scene_view* view, char kind, int 
   }
 }
 
-/* How many there are, in the order of LABEL_KINDS. */
+/* Numbers of labels, in the order of LABEL_KINDS. */
 #define LABEL_KINDS "qvocjle"
 enum { LABEL_KIND_COUNT = sizeof LABEL_KINDS - 1 };
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which functions there are, in the order of the tuple from Python. */
+/* Functions in the order of the tuple from Python. */
 static const struct {
   const char* name;
   bool takes_v;
@@ -177,7 +177,7 @@ static void joints(const void* self, const saltus_point* at, double* g) {
   evaluate(self, CORE_JOINT, at, g);
 }
 
-/* The two sets of rows: functions, and how many rows there are in all. */
+/* The two sets of rows: functions, and total number of rows. */
 typedef struct row_set {
   int value, rows, drift, convective;
   size_t count;
@@ -193,7 +193,8 @@ static row_set joint_rows(const core_functions* f) {
                    (size_t)f->system.dims.nj};
 }
 
-/* Doubles of the scratch: t, q, then room: G of a set, b, two vectors of rows, and two states. Kept while t and q stay. */
+/* Doubles of the workspace: t, q, then G of a set, b, two vectors of rows, and two states. Cached while t and q are
+ * unchanged. */
 typedef struct room {
   double *key, *G, *b, *up, *down, *q, *v;
 } room;
@@ -242,7 +243,7 @@ static void differ(const core_functions* f, const row_set* set, const saltus_poi
   }
 }
 
-/* b by differences of values in time, where G is one too; else 0. */
+/* b by differences of values in time if G is a difference as well; else 0. */
 static void differ_time(const core_functions* f, const row_set* set, const saltus_point* at,
                         room* r, double* b) {
   size_t rows = f->function[set->value].count;
@@ -305,7 +306,7 @@ static void velocities(const core_functions* f, const row_set* set, const saltus
   }
 }
 
-/* c: the rate of U along q' = v. Of values by differences it is their second difference. */
+/* c: the rate of U along q' = v. For rows by differences it is a second difference of values. */
 static void find_convective(const core_functions* f, const row_set* set, const saltus_point* at,
                             double* c, double* scratch) {
   size_t nv = (size_t)f->system.dims.nv, count = set->count;

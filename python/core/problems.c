@@ -57,7 +57,7 @@ static const saltus_solver_info* find_solver(const saltus_solver_info* info, con
   return info;
 }
 
-/* An answer and its counterpart as new arrays: (x, y, result). */
+/* A solution and its complementary variable as new arrays: (x, y, result). */
 static PyObject* answer_object(const core_state* state, const double* x, Py_ssize_t n,
                                const saltus_solve_result* result) {
   PyObject* a = core_array_copy(state, x, n);
@@ -71,7 +71,7 @@ static PyObject* answer_object(const core_state* state, const double* x, Py_ssiz
   return Py_BuildValue("NNN", a, b, r);
 }
 
-/* Room for an answer and its counterpart; the first half starts as the guess. */
+/* Memory for a solution and its complementary variable; the first half is the initial guess. */
 static double* start_answer(const core_reals* guess, Py_ssize_t n) {
   double* x = calloc(2 * (size_t)n + 1, sizeof *x);
   if (x == NULL) {
@@ -82,7 +82,7 @@ static double* start_answer(const core_reals* guess, Py_ssize_t n) {
   return x;
 }
 
-/* Compressed rows that a solver can trust. */
+/* Validates compressed rows. */
 static bool rows_hold(const core_ints* start, const core_ints* column, int rows, int columns) {
   const int* s = start->data;
   bool good = start->count == (Py_ssize_t)rows + 1 && s[0] == 0 && s[rows] == column->count;
@@ -383,7 +383,7 @@ PyObject* core_read_problem(PyObject* module, PyObject* args) {
   return (PyObject*)self;
 }
 
-/* One array over memory of the file into a dict. */
+/* Adds an array over memory of the file to a dict. */
 static int put_array(PyObject* dict, PyObject* self, const char* key, char format, const void* data,
                      Py_ssize_t count) {
   return core_put(dict, key,
@@ -436,7 +436,7 @@ static int put_lcp(PyObject* d, PyObject* self, const saltus_lcp* p) {
              : -1;
 }
 
-/* data(): kind, dimension and the arrays of it. */
+/* data(): kind, dimension and arrays. */
 static PyObject* problem_data(PyObject* object, PyObject* unused) {
   (void)unused;
   const saltus_problem_file* f = ((problem_object*)object)->file;

@@ -126,7 +126,7 @@ static void describe(core_data* self, const char* scheme) {
   d->status = result->status == SALTUS_OK ? "complete" : result->reason;
 }
 
-/* Makes the run and goes to its end, without the lock. */
+/* Creates and executes the run, without the lock. */
 static saltus_status go(core_data* self, const saltus_run_def* def) {
   core_watch_begin(&self->watch);
   saltus_status status = saltus_run_create(def, &self->run);

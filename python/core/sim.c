@@ -14,13 +14,13 @@
 
 typedef struct sim_object {
   PyObject_HEAD core_scene* scene;
-  saltus_run* settled; /* answers which scheme, options and tolerances; never goes */
+  saltus_run* settled; /* resolves scheme, options and tolerances; is never executed */
   saltus_integrator* it;
   saltus_sim* sim; /* either of the two */
   double t0;       /* s, of the simulation */
   double *q0, *v0; /* its start */
   double duration; /* s; 0: no limit */
-  int dense_steps; /* that dense output remembers; 0: as the library does */
+  int dense_steps; /* stored for dense output; 0: default of the library */
   core_track* track;
   core_messages messages;
   core_watch watch;
@@ -56,7 +56,7 @@ static const saltus_dims* dims_of(const sim_object* self) {
   return &self->scene->view.system->dims;
 }
 
-/* Events of a simulation: kept, and where one is waited for the run ends after its step. */
+/* Stores events of a simulation; at a requested event the run ends after its step. */
 static saltus_status on_event(void* user, const saltus_event* event) {
   sim_object* self = user;
   const saltus_recorder keep = core_track_recorder(self->track);
@@ -223,7 +223,7 @@ static PyObject* sim_new(PyTypeObject* type, PyObject* args, PyObject* keywords)
   return (PyObject*)self;
 }
 
-/* One at a time; false with an exception. */
+/* Excludes concurrent calls; false with an exception. */
 static bool enter(sim_object* self) {
   if (self->busy) {
     PyErr_SetString(PyExc_RuntimeError, "the simulation is going on in another call");
@@ -441,7 +441,7 @@ static PyObject* sim_set_state(PyObject* object, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-/* Before the bytes of a simulation stand its start, which it has to have again. */
+/* The bytes of a simulation are preceded by its initial state, which has to be the same at loading. */
 static size_t start_bytes(const sim_object* self) {
   return (1 + (size_t)dims_of(self)->nq + (size_t)dims_of(self)->nv) * sizeof(double);
 }

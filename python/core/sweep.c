@@ -114,7 +114,7 @@ static PyObject* failures_object(const sweep_room* room, long long count) {
   return failures;
 }
 
-/* The values go over to the table. */
+/* The table takes over the values. */
 static PyObject* table_object(const core_state* state, sweep_room* room, bool stopped) {
   const saltus_sweep_view* view = saltus_sweep_look(room->sweep);
   const int width = view->axes + view->measures;

@@ -40,14 +40,14 @@ int core_functions_visit(core_functions* f, visitproc visit, void* arg) {
   return 0;
 }
 
-/* `raised` stays: a function that is gone is reported there. */
+/* `raised` stays, since deleted functions are reported there. */
 void core_functions_clear(core_functions* f) {
   for (int i = 0; f != NULL && i < CORE_FUNCTIONS; i++) {
     Py_CLEAR(f->function[i].object);
   }
 }
 
-/* A function: None, an int (an address), an object that is called, or doubles that never change. */
+/* A function: None, an int (address), a callable object, or constant doubles. */
 static int take_function(core_functions* f, int kind, PyObject* given, size_t count) {
   core_function* to = &f->function[kind];
   if (given == Py_None) {

@@ -127,7 +127,7 @@ void core_track_destroy(core_track* track) {
   free(track);
 }
 
-/* Series of frames (rows false) or of the table of contacts get room for so many. */
+/* Ensures the capacity of series of frames (rows false) or of the table of contacts. */
 static saltus_status grow(core_track* track, long long room, bool rows) {
   for (int i = 0; i < core_series_count; i++) {
     const core_series* series = &core_series_list[i];

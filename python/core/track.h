@@ -17,7 +17,7 @@ typedef enum core_per {
   CORE_PER_CONTACT,
   CORE_PER_JOINT,
   CORE_PER_OUTPUT,
-  CORE_PER_START, /* one more than frames, of a changing set */
+  CORE_PER_START, /* one more than frames, for a time-varying set */
   CORE_PER_ROW    /* of the table of contacts of a changing set */
 } core_per;
 
@@ -40,7 +40,7 @@ void* core_series_get(const core_series* series, const saltus_recording_data* da
 typedef struct core_track {
   saltus_recording_data data; /* q_labels and the like are those of the system, or NULL */
   long long room, event_room, row_room;
-  long long* frames_before; /* [event_count] how many frames came before each event */
+  long long* frames_before; /* [event_count] number of frames before each event */
   bool contacts;            /* whether contacts are kept */
 } core_track;
 
@@ -49,7 +49,7 @@ core_track* core_track_create(const saltus_scene_view* scene, bool contacts);
 void core_track_destroy(core_track* track);
 saltus_recorder core_track_recorder(core_track* track);
 
-/* Frame i as a recorder would get it, with room for its contacts. */
+/* Frame i as passed to a recorder, with memory for its contacts. */
 
 void core_track_frame(const saltus_recording_data* data, long long i,
                       saltus_contact_frame* contacts, saltus_frame* frame);

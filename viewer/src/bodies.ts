@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// Bodies: where they are, and their shapes in as few draw calls as there are kinds of shapes.
+// Poses and shapes of bodies, with one draw call per kind of shape.
 
 import * as THREE from 'three';
 import type { Mechanism, RunDocument, Shape } from './document';
@@ -172,7 +172,7 @@ export class Bodies {
     to.needsUpdate = true;
   }
 
-  /** Which body is under the ray; -1: none. */
+  /** Index of the body hit by the ray; -1: none. */
   pick(ray: THREE.Raycaster): { body: number; distance: number } | undefined {
     const meshes = this.groups.filter((group) => group.mesh instanceof THREE.InstancedMesh);
     const hits = ray.intersectObjects(meshes.map((group) => group.mesh), false);

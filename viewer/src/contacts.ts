@@ -11,7 +11,7 @@ import { smooth, type Piece } from './motion';
 
 /** A contact at one instant, in the axes of the world. */
 export interface Contact {
-  key: string; // the same from frame to frame
+  key: string; // constant over frames
   name: string;
   point: THREE.Vector3;
   normal: THREE.Vector3;
@@ -251,7 +251,7 @@ export class Contacts {
     for (const list of [this.shafts, this.tips, this.points, this.cones]) list.end();
   }
 
-  /** How many arrows, points and cones are drawn. */
+  /** Numbers of drawn arrows, points and cones. */
   get drawn(): { arrows: number; points: number; cones: number } {
     return { arrows: this.shafts.count, points: this.points.count, cones: this.cones.count };
   }

@@ -214,7 +214,7 @@ export class RunDocument {
   }
 }
 
-/** The last place of rising numbers with value <= x; 0 when there is none. */
+/** The last index of ascending numbers with value <= x; 0 if there is none. */
 export function lastAtMost(values: Numbers, x: number): number {
   let low = 0;
   let high = values.length - 1;

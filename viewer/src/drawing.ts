@@ -19,7 +19,7 @@ interface Drawn {
   where: () => number[]; // x, y, z, x ... of its places, as they stand in the scene graph
 }
 
-/** Where an object of the scene graph stands. */
+/** Position of an object of the scene graph. */
 function stands(object: THREE.Object3D): number[] {
   object.updateWorldMatrix(true, false);
   return new THREE.Vector3().setFromMatrixPosition(object.matrixWorld).toArray();
@@ -257,7 +257,7 @@ export class Drawing {
     for (const { item, move } of this.drawn) move((column) => smooth(values, rates, width, item.first + column, at));
   }
 
-  /** Where everything is drawn now. */
+  /** Current positions of all drawn objects. */
   places(): { type: string; points: number[] }[] {
     return this.drawn.map(({ item, where }) => ({ type: item.type, points: where() }));
   }

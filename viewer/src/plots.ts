@@ -388,7 +388,7 @@ export class Plots {
     pen.strokeStyle = curveColour(0);
     pen.beginPath();
     for (let k = 0; k < n; k++) {
-      if (k > 0 && this.run.t[k] === this.run.t[k - 1]) pen.moveTo(px(at(a, k)), py(at(b, k))); // a jump is no way
+      if (k > 0 && this.run.t[k] === this.run.t[k - 1]) pen.moveTo(px(at(a, k)), py(at(b, k))); // no line across a jump
       else pen.lineTo(px(at(a, k)), py(at(b, k)));
     }
     pen.stroke();

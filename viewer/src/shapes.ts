@@ -9,7 +9,7 @@ import { ConvexGeometry } from 'three/addons/geometries/ConvexGeometry.js';
 import { RoundedBoxGeometry } from 'three/addons/geometries/RoundedBoxGeometry.js';
 import type { RunDocument, Shape } from './document';
 
-/** A geometry with its key and how an instance of it lies in the axes of its body. */
+/** A geometry with its key and the pose of an instance in body axes. */
 export interface Form {
   key: string;
   make: (many: boolean) => THREE.BufferGeometry; // many: hundreds of them, with fewer triangles each
@@ -120,7 +120,7 @@ function hullOf(run: RunDocument, shape: Shape): THREE.BufferGeometry {
   return new ConvexGeometry(corners);
 }
 
-/** The surface of a shape in space; none of a half-space, which has no end. */
+/** The surface of a shape in space; none for a half-space, which is unbounded. */
 export function spatialForm(run: RunDocument, shape: Shape): Form | undefined {
   const r = shape.radius;
   const l = shape.length;

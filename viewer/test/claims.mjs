@@ -60,7 +60,7 @@ export async function standsWhereItSays(browser, scene, options) {
   await page.close();
 }
 
-/** How far a matrix (by columns) is from position and attitude of a recording. */
+/** Distance of a matrix (by columns) from the recorded position and attitude. */
 function poseError(m, part) {
   const off = ['x', 'y', 'z'].map((axis, k) => (part(axis) === undefined ? 0 : Math.abs(part(axis) - m[12 + k])));
   const angle = part('angle');
@@ -223,7 +223,7 @@ simulate: {until: 2, step: 0.01, scheme: moreau-jean}
   const found = await page.evaluate(() => ({ hacked: window.hacked, title: document.querySelector('h1').textContent, images: document.images.length, scripts: document.scripts.length }));
   claim(found.hacked === undefined && found.images === 0 && found.scripts === 2, 'no script of a name runs');
   claim(found.title === HOSTILE, 'the name is shown as it is');
-  // even a script that came into the page would not run: its hash is not allowed
+  // an injected script would not run: its hash is not allowed
   await page.evaluate(() => {
     const script = document.createElement('script');
     script.textContent = 'window.hacked = 3';
@@ -233,7 +233,7 @@ simulate: {until: 2, step: 0.01, scheme: moreau-jean}
   await page.close();
 }
 
-/** A document that was tampered with is refused with words. */
+/** A modified document is rejected with a message. */
 export async function damageIsRefused(browser, scene) {
   const { writeFileSync } = await import('node:fs');
   const report = makeReport(scene);

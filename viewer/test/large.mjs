@@ -20,7 +20,7 @@ function packedBalls() {
 /** A thousand balls and their contacts take few draw calls, with everything that can be shown. */
 export async function manyAreCheap(browser) {
   const report = makeReport(packedBalls());
-  const page = await openPage(browser, report.html, { width: 500, height: 400 }); // small: it is drawn without a graphics card
+  const page = await openPage(browser, report.html, { width: 500, height: 400 }); // small, since it is rendered in software
   const look = () => page.evaluate(() => {
     const { stage, clock, run } = window.saltusViewer;
     clock.setFrame(run.count - 1);

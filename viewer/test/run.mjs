@@ -12,7 +12,7 @@ import { longIsThinned, manyAreCheap } from './large.mjs';
 
 const what = process.argv[2] ?? 'short';
 const scene = (name) => join(source, 'scenes', `${name}.yaml`);
-// scenes that take long are shortened: the page does not care
+// long scenes are shortened; the page does not depend on it
 const options = { 'column-10': ['--until', '8'], 'spring-pendulum': ['--until', '10'], 'bodies-flyball': ['--until', '2'], galton: ['--until', '0.4'], 'spheres-in-box': ['--until', '0.3'], jacks: ['--until', '0.4'], dominoes: ['--until', '0.3'] };
 export const pictures = [
   ['woodpecker', 0.06], ['machine-breaker', 0.46], ['machine-slider-crank', 0.5], ['machine-four-bar', 0.3], ['machine-dominoes', 0.6],
