@@ -12,8 +12,8 @@
 SALTUS_BEGIN_DECLS
 
 /* "adaptive", "adaptive-dopri5", "adaptive-dop853", "adaptive-radau5". The local error of positions,
- * velocities and contact impulses stays below atol + rtol |x| in every step: positions follow at all
- * times, velocities as graphs with their jumps. */
+ * velocities and contact impulses stays below atol + rtol |x| in every step: positions hold at all times, velocities
+ * as graphs including their jumps. */
 typedef struct saltus_adaptive_options {
   double rtol;
   double atol;          /* positions */

@@ -24,8 +24,8 @@
 #define SALTUS_END_DECLS
 #endif
 
-/* Room for members of later versions, so that a struct keeps its size; docs/abi.md. Zero: an initialiser
- * that names members leaves it so, and everything that takes such a struct refuses another value. */
+/* Reserved for members of later versions, so that a struct keeps its size (docs/abi.md). It has to be zero, as after a
+ * designated initialiser; functions reject other values. */
 #define SALTUS_RESERVED(count) uint64_t reserved[count]
 
 #endif

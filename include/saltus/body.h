@@ -8,10 +8,10 @@
  *   body in space       q = x, y, z, qw, qx, qy, qz           v = x', y', z' in world axes,
  *                                                                 wx, wy, wz in body axes
  *
- * x, y, z is the centre of mass, the quaternion turns body axes into world axes. Joints connect markers: points
+ * x, y, z is the centre of mass, the quaternion rotates body axes into world axes. Joints connect markers: points
  * with axes on a body, or in the world. The axis of a joint is z of its markers; a prismatic joint in the plane
- * moves along x of the first one. In space the angle of a joint is a coordinate of its own behind those of all
- * bodies, unwrapped over any number of turns; it has no velocity. docs/bodies.md has rows, frames and signs.
+ * moves along x of the first one. In space the angle of a joint is a separate coordinate after those of all bodies,
+ * unwrapped over any number of revolutions; it has no velocity. docs/bodies.md has rows, frames and signs.
  *
  * Everything is referred to by name. A definition is read during creation; data of signals must
  * outlive the mechanism.
@@ -47,14 +47,14 @@ typedef struct saltus_signal {
 
 typedef enum saltus_body_kind {
   SALTUS_BODY_FREE,
-  SALTUS_BODY_FIXED, /* no coordinates; stays where it starts */
+  SALTUS_BODY_FIXED, /* no coordinates; keeps its initial pose */
   SALTUS_BODY_DRIVEN /* no coordinates; motion prescribed by its signals */
 } saltus_body_kind;
 
 /* The pose of a driven body: R(t) times the orientation of its definition. */
 typedef struct saltus_driven_pose {
   saltus_signal position[3]; /* m */
-  saltus_signal rotation[3]; /* rad; in the plane the first alone */
+  saltus_signal rotation[3]; /* rad; in the plane only the first */
   double axis[3];            /* in space: of rotation[0]; zero: roll, pitch and yaw */
   SALTUS_RESERVED(2);
 } saltus_driven_pose;
@@ -62,20 +62,19 @@ typedef struct saltus_driven_pose {
 typedef struct saltus_body_def {
   const char* name;
   saltus_body_kind kind;
-  double mass;                            /* kg */
-  double inertia[6];                      /* kg m^2 about the centre of mass: xx, yy, zz, xy, xz, yz
-                                           * (entries of the matrix); in the plane the first alone */
+  double mass; /* kg */
+  double inertia
+      [6]; /* kg m^2 about the centre of mass: xx, yy, zz, xy, xz, yz (entries of the matrix); in the plane only the first */
   saltus_orientation inertia_orientation; /* of the axes of `inertia` in the body */
   double position[3];                     /* m, of the centre of mass */
   saltus_orientation orientation;
   double velocity[3];         /* m/s in world axes */
-  double angular_velocity[3]; /* rad/s in body axes; in the plane the first alone */
+  double angular_velocity[3]; /* rad/s in body axes; in the plane only the first */
   bool velocity_in_body;      /* velocity is in body axes instead */
   bool angular_in_world;      /* angular_velocity is in world axes instead */
   saltus_driven_pose* driven; /* of a driven body */
   double
-      density; /* kg/m^3, in the plane kg/m^2: mass and inertia are those of its shapes; 0: they are given, or the
-                   * mass alone is and inertia follows from the shapes. Where shapes weigh, `position` and those of its
+      density; /* kg/m^3, in the plane kg/m^2: mass and inertia follow from the shapes; 0: they are given, or only the mass is given and the inertia follows from the shapes. Where shapes weigh, `position` and those of its
                    * markers and shapes are meant from the origin that shapes are given from, not from the centre of
                    * mass */
   SALTUS_RESERVED(3);
@@ -110,23 +109,23 @@ typedef struct saltus_coordinate_def {
   double damping;       /* N m s/rad or N s/m */
   saltus_signal force;  /* actuator: N m or N */
   double dry;           /* N m or N, limit of dry friction against the rate of the coordinate */
-  double dry_arm; /* the same over the force of the joint: coefficient times radius of a pin, m,
-                         * or the coefficient of a guide */
+  double
+      dry_arm; /* dry friction per joint force: coefficient times radius of a pin, m, or the coefficient of a guide */
   SALTUS_RESERVED(2);
 } saltus_coordinate_def;
 
 typedef enum saltus_joint_type {
   SALTUS_JOINT_FIXED,
-  SALTUS_JOINT_REVOLUTE,      /* turns about z */
-  SALTUS_JOINT_PRISMATIC,     /* moves along z; in the plane along x of the first marker */
-  SALTUS_JOINT_CYLINDRICAL,   /* both; space */
-  SALTUS_JOINT_SPHERICAL,     /* origins coincide; space */
-  SALTUS_JOINT_UNIVERSAL,     /* and x of the first stays perpendicular to y of the second; space */
-  SALTUS_JOINT_PLANAR,        /* second origin in the xy plane of the first, z parallel; space */
-  SALTUS_JOINT_POINT_ON_LINE, /* second origin on z of the first; in the plane on x of the first */
+  SALTUS_JOINT_REVOLUTE,    /* turns about z */
+  SALTUS_JOINT_PRISMATIC,   /* moves along z; in the plane along x of the first marker */
+  SALTUS_JOINT_CYLINDRICAL, /* both; space */
+  SALTUS_JOINT_SPHERICAL,   /* origins coincide; space */
+  SALTUS_JOINT_UNIVERSAL, /* origins coincide, x of the first perpendicular to y of the second; space */
+  SALTUS_JOINT_PLANAR,         /* second origin in the xy plane of the first, z parallel; space */
+  SALTUS_JOINT_POINT_ON_LINE,  /* second origin on z of the first; in the plane on x of the first */
   SALTUS_JOINT_POINT_IN_PLANE, /* second origin in the xy plane of the first; space */
   SALTUS_JOINT_DISTANCE,       /* origins are `length` apart */
-  SALTUS_JOINT_SCREW,          /* cylindrical, moves by `ratio` m in a turn; space */
+  SALTUS_JOINT_SCREW,          /* cylindrical, moves by `ratio` m per revolution; space */
   SALTUS_JOINT_GEAR, /* coordinate of the second joint = ratio x that of the first + offset */
   SALTUS_JOINT_RACK_AND_PINION /* position of the second joint = ratio x angle of the first + offset */
 } saltus_joint_type;
@@ -134,10 +133,10 @@ typedef enum saltus_joint_type {
 typedef struct saltus_joint_def {
   const char* name;
   saltus_joint_type type;
-  const char* between[2]; /* markers; of a gear and a rack earlier joints */
+  const char* between[2]; /* markers; for a gear or rack, earlier joints */
   saltus_signal length;   /* m, of a distance, above zero */
-  double ratio;           /* of a gear; radius of a pinion in m; pitch of a screw in m per turn */
-  double offset;          /* rad or m, of a gear or rack */
+  double ratio;  /* of a gear; radius of a pinion in m; pitch of a screw in m per revolution */
+  double offset; /* rad or m, of a gear or rack */
   saltus_coordinate_def angle;    /* revolute, cylindrical, screw */
   saltus_coordinate_def position; /* prismatic, cylindrical, screw */
   SALTUS_RESERVED(4);
@@ -153,7 +152,7 @@ typedef struct saltus_spring_def {
   const char* name;
   saltus_spring_type type;
   const char* between[2]; /* markers */
-  double stiffness[6];    /* the first alone, but of a bushing: along x, y, z, about x, y, z */
+  double stiffness[6];    /* only the first; for a bushing along x, y, z, about x, y, z */
   double damping[6];      /* the same */
   double rest;            /* m or rad: length or angle without force; 0 for a bushing */
   SALTUS_RESERVED(4);
@@ -164,7 +163,7 @@ typedef struct saltus_load_def {
   const char* name;
   const char* marker;
   saltus_signal force[3];  /* N; in the plane the first two */
-  saltus_signal torque[3]; /* N m; in the plane the first alone, about z */
+  saltus_signal torque[3]; /* N m; in the plane only the first, about z */
   bool turns;              /* in the axes of the marker; else of the world */
   SALTUS_RESERVED(2);
 } saltus_load_def;
@@ -180,15 +179,17 @@ typedef struct saltus_material_def {
   double friction;               /* coefficient, >= 0 */
   double restitution;            /* 0..1 */
   double tangential_restitution; /* -1..1 */
-  saltus_impact_law impact; /* of two materials the one that is not Newton's; others must agree */
-  const saltus_friction_law* law; /* beyond the coefficient, the same; outlives the mechanism */
+  saltus_impact_law
+      impact; /* for two materials the one other than Newton's; two such laws have to be equal */
+  const saltus_friction_law*
+      law; /* friction other than the coefficient; combined likewise; has to outlive the mechanism */
   SALTUS_RESERVED(2);
 } saltus_material_def;
 
-/* A shape of a body or of the world. Of two materials the law has the geometric mean of their coefficients of friction and
- * the larger of their restitutions. */
+/* A shape of a body or of the world. The law of two materials has the geometric mean of their friction coefficients
+ * and the larger restitution. */
 typedef struct saltus_body_shape_def {
-  saltus_shape_def shape; /* its name may be missing: "BODY.1" and so on */
+  saltus_shape_def shape; /* default names: "BODY.1" and so on */
   const char* body;       /* NULL: the world */
   const char* material;   /* NULL: "default"; without such a material no friction, no restitution */
   const char* const* groups; /* shapes with a group in common do not touch */
@@ -197,13 +198,14 @@ typedef struct saltus_body_shape_def {
 } saltus_body_shape_def;
 
 typedef enum saltus_touch {
-  SALTUS_TOUCH_LAW,   /* by the numbers given, those that are NaN by the materials */
+  SALTUS_TOUCH_LAW,   /* by the given numbers; NaN: by the materials */
   SALTUS_TOUCH_NEVER, /* contacts of the pair are disabled */
-  SALTUS_TOUCH_ALWAYS /* although a joint connects them or they have a group in common */
+  SALTUS_TOUCH_ALWAYS /* also for bodies connected by a joint or shapes with a common group */
 } saltus_touch;
 
-/* An exception for the contacts between two names, each of a shape, a body ("world" too), a group or a material. Later ones
- * take precedence. Contacts between bodies connected by a joint are disabled by default, except with the world. */
+/* An exception for the contacts between two names, each the name of a shape, a body (or "world"), a group or a
+ * material. Later exceptions take precedence. Contacts between bodies connected by a joint are disabled by default,
+ * except with the world. */
 typedef struct saltus_contact_pair_def {
   const char* between[2];
   saltus_touch touch;
@@ -217,7 +219,7 @@ typedef struct saltus_contact_pair_def {
 typedef struct saltus_mechanism_def {
   int dimension;     /* 2 or 3 */
   double gravity[3]; /* m/s^2 */
-  double t0;         /* s, when it starts: speeds of drives are integrated from here */
+  double t0;         /* s, start time, from which speeds of drives are integrated */
   const saltus_body_def* bodies;
   int body_count;
   const saltus_marker_def* markers;
@@ -246,7 +248,7 @@ SALTUS_API saltus_status saltus_mechanism_create(const saltus_mechanism_def* def
                                                  saltus_mechanism** out);
 SALTUS_API void saltus_mechanism_destroy(saltus_mechanism* mechanism);
 
-/* Lives as long as the mechanism. */
+/* Valid as long as the mechanism. */
 SALTUS_API const saltus_system* saltus_mechanism_system(const saltus_mechanism* mechanism);
 SALTUS_API const double* saltus_mechanism_q0(const saltus_mechanism* mechanism); /* [nq] */
 SALTUS_API const double* saltus_mechanism_v0(const saltus_mechanism* mechanism); /* [nv] */

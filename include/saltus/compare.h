@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * compare.h - two recordings of one scene beside each other: how far their motions are apart, and which events of one are
- * those of the other.
+ * compare.h - comparison of two recordings of one scene: distance of their motions, and matching of their events.
  *
  *   saltus_compare_def def = saltus_compare_def_default();
  *   def.a = a, def.b = b;                               of saltus_recording_read
@@ -11,10 +10,11 @@
  *   ... c->positions.value, c->velocity_graph.value, c->pairs[0].dt
  *   saltus_comparison_destroy(c);
  *
- * Positions are compared at the instants of both recordings, or at those that both have where there are many; between frames
- * they are cubics through positions and their rates, apart at impacts. Velocities jump, at slightly different times: they
- * are compared by the Hausdorff distance of their graphs in the metric max(|dt|, |dv|), a coordinate at a time.
- * docs/compare.md.
+ * Positions are compared at the instants of both recordings, or only at common instants if there are many. Between
+ * frames they are cubics through positions and their rates, with kinks at impacts. Velocities jump, at slightly
+ * different times: they
+ * are compared by the Hausdorff distance of their graphs in the metric max(|dt|, |dv|), for each coordinate
+ * separately. docs/compare.md.
  */
 #ifndef SALTUS_COMPARE_H
 #define SALTUS_COMPARE_H
@@ -25,17 +25,17 @@
 
 SALTUS_BEGIN_DECLS
 
-/* A largest difference and where it is. */
+/* A largest difference and its location. */
 typedef struct saltus_difference {
   double value; /* NaN: nothing was compared */
-  double t;     /* s; NaN where it has no instant, as of a graph */
+  double t;     /* s; NaN if it has no instant, as for graphs */
   int column;   /* coordinate or velocity */
 } saltus_difference;
 
-/* Events of both recordings that are one, or an event of one alone. */
+/* Matched events of both recordings, or an event of one recording. */
 typedef struct saltus_event_pair {
-  long long a, b;  /* places in their tables; -1: that one has no such event */
-  double dt;       /* s, b minus a; NaN for one alone, as all that follows */
+  long long a, b;  /* indices in their tables; -1: no such event */
+  double dt;       /* s, b minus a; NaN without a match, like all that follows */
   double u_before; /* m/s, likewise */
   double u_after;  /* m/s */
   double impulse;  /* N s, length of the difference */
@@ -46,7 +46,7 @@ typedef struct saltus_comparison {
   double start, end;                /* s, time that both cover */
   long long instants;               /* at which positions were compared */
   bool interpolated;                /* one of them had no frame there, at least once */
-  saltus_difference positions;      /* by the coordinate's own unit */
+  saltus_difference positions;      /* in units of the coordinate */
   saltus_difference position_graph; /* Hausdorff */
   saltus_difference velocity_graph;
   int nq, nv;
@@ -68,10 +68,10 @@ typedef struct saltus_compare_def {
   const saltus_recording_data* a;
   const saltus_recording_data* b;
   const saltus_system*
-      system; /* how positions follow from velocities; NULL: q' = v where nq = nv, else straight lines */
+      system; /* relation of positions and velocities; NULL: q' = v if nq = nv, else straight lines */
   double
-      match; /* s; events of one contact farther apart than this are different ones; 0: a hundredth of the time */
-  bool any;  /* also recordings of different scenes, when their coordinates have the same names */
+      match; /* s, largest distance of matched events of one contact; 0: a hundredth of the time */
+  bool any;  /* also recordings of different scenes whose coordinates have the same names */
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
   SALTUS_RESERVED(6);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * cone.h - contact problems with products of balls: slip, rolling and drilling friction side by side, dry friction with a
+ * cone.h - contact problems with products of balls: slip, rolling and drilling friction together, dry friction with a
  * given limit, elliptic cones and ellipsoids by scaled rows.
  *
  *   u = W r + q
@@ -26,7 +26,7 @@ typedef struct saltus_cone {
   int rows[SALTUS_BALLS]; /* 1 to 3 */
   double mu[SALTUS_BALLS];
   double held[SALTUS_BALLS]; /* N s */
-  bool dry;                  /* no normal row: mu plays no part */
+  bool dry;                  /* no normal row: mu is not used */
 } saltus_cone;
 
 typedef struct saltus_cone_problem {
@@ -40,19 +40,20 @@ typedef struct saltus_cone_problem {
 /* Number of rows of a cone: 1 for the normal, and those of its balls. */
 SALTUS_API int saltus_cone_rows(const saltus_cone* cone);
 
-/* F_N = r_N - max(0, r_N - rho u_N) and F_k = r_k - P(r_k - rho u_k), P onto the ball of the r_N at hand, rho from the
+/* F_N = r_N - max(0, r_N - rho u_N) and F_k = r_k - P(r_k - rho u_k), P the projection onto the ball of the current
+ * r_N, rho from the
  * diagonal of W; members as in contact.h. u [rows] is recomputed from r. */
 SALTUS_API saltus_residual saltus_cone_residual(const saltus_cone_problem* problem, const double* r,
                                                 double* u);
 
 typedef struct saltus_cone_solver saltus_cone_solver;
-/* A solver with memory for problems of up to so many units and rows. SALTUS_ERR_MEMORY; *out is NULL then. */
+/* A solver with capacity for this number of units and rows. SALTUS_ERR_MEMORY; *out is NULL then. */
 SALTUS_API saltus_status saltus_cone_solver_create(int units, int rows,
                                                    const saltus_allocator* allocator,
                                                    saltus_cone_solver** out);
 SALTUS_API void saltus_cone_solver_destroy(saltus_cone_solver* solver);
 
-/* r holds the first guess (zeros: none) and the answer; u is written. tol: normalised residual. */
+/* r holds the initial guess (zeros: none) and the solution; u is written. tol: normalised residual. */
 SALTUS_API saltus_status saltus_cone_solve(saltus_cone_solver* solver,
                                            const saltus_cone_problem* problem, double tol,
                                            double* r, double* u, saltus_solve_result* result);

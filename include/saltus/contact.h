@@ -72,9 +72,9 @@ typedef struct saltus_lcp {
   const double* q;   /* [n] */
 } saltus_lcp;
 
-/* How far an answer is from a solution: F_i = r_i - P_K(r_i - rho_i uh_i), uh = u + mu |u_T| n, the
- * natural map; rho_i u_i for bilateral rows. rho_i = d / trace W_ii; where the trace is not positive
- * the largest of all units stands in. Without q (|q| = 0) `normalised` is in m/s. */
+/* Residuals of a computed solution: F_i = r_i - P_K(r_i - rho_i uh_i), uh = u + mu |u_T| n, the
+ * natural map; rho_i u_i for bilateral rows. rho_i = d / trace W_ii; if the trace is not positive, the largest of all
+ * units is used. Without q (|q| = 0) `normalised` is in m/s. */
 typedef struct saltus_residual {
   double normalised; /* sqrt(sum |F_i / rho_i|^2) / |q| */
   double velocity;   /* m/s, largest |F_i| / rho_i */
@@ -94,7 +94,7 @@ SALTUS_API saltus_residual saltus_lcp_residual(const saltus_lcp* problem, const 
 typedef enum saltus_solve_outcome {
   SALTUS_SOLVED,      /* the residual is at or below the tolerance */
   SALTUS_NO_SOLUTION, /* shown to have none */
-  SALTUS_UNSOLVED     /* the best answer found is returned with its residual */
+  SALTUS_UNSOLVED     /* the best computed solution is returned with its residual */
 } saltus_solve_outcome;
 
 typedef struct saltus_solve_result {
@@ -121,28 +121,29 @@ SALTUS_API const saltus_solver_info* saltus_friction_solver_find(const char* nam
 
 /* "auto" */
 typedef struct saltus_friction_auto_options {
-  double work; /* 1e9 operations at most, counted and not timed; 0: by the size of the problem */
-  int threads; /* 1 to 64, all with the same bits; problems below 1000 units start none */
+  double
+      work; /* largest number of operations in 1e9, counted and not timed; 0: by the size of the problem */
+  int threads; /* 1 to 64, with bitwise identical results; problems below 1000 units use one */
 } saltus_friction_auto_options;
 
 /* "gauss-seidel" */
 typedef struct saltus_gauss_seidel_options {
   int sweeps;
-  int order;    /* 0 forward, 1 shuffled, 2 symmetric; only forward sweeps are accelerated */
+  int order;    /* 0 forward, 1 shuffled, 2 symmetric; only forward iterations are accelerated */
   int anderson; /* 1: accelerated */
 } saltus_gauss_seidel_options;
 
 /* "interior-point", finished by at most `polish` steps of "semismooth-newton" */
 typedef struct saltus_interior_point_options {
   int iterations;
-  double start; /* first point, in units of the typical impulse */
+  double start; /* initial guess, in units of the typical impulse */
   int polish;
 } saltus_interior_point_options;
 
 /* "momentum-sweeps" */
 typedef struct saltus_momentum_sweeps_options {
   int sweeps;
-  double pressure; /* first point, in units of the typical impulse; 0: the guess */
+  double pressure; /* initial guess, in units of the typical impulse; 0: the given guess */
 } saltus_momentum_sweeps_options;
 
 /* "semismooth-newton", "proximal", "prox-fixed-point", "projected-gradient" */
@@ -170,9 +171,9 @@ SALTUS_API saltus_status saltus_friction_solver_create(const saltus_solver_def* 
                                                        saltus_friction_solver** out);
 SALTUS_API void saltus_friction_solver_destroy(saltus_friction_solver* solver);
 
-/* Everything for problems with this pattern of W: memory, the order and the fill of factors. After it
- * nothing is allocated for problems of the same pattern. Solving another pattern sets up again by
- * itself, and then makes factors only when a stage needs them. */
+/* Prepares a solver for problems with this pattern of W: memory, order and fill of factors. Later problems of the same
+ * pattern allocate nothing. A problem of another pattern repeats the setup, with factors only if a stage needs them.
+ * */
 SALTUS_API saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
                                                       const saltus_friction_problem* problem);
 
@@ -188,16 +189,16 @@ SALTUS_API const saltus_solver_info* saltus_lcp_solver_at(int i);
 SALTUS_API const saltus_solver_info* saltus_lcp_solver_find(const char* name);
 
 typedef struct saltus_lemke_options {
-  int pivots_per_row; /* pivots at most, times the number of rows */
+  int pivots_per_row; /* largest number of pivots, relative to the number of rows */
 } saltus_lemke_options;
 
 typedef struct saltus_principal_pivoting_options {
-  int stall_limit; /* exchanges of all violated rows without progress before single ones */
-  int iterations;  /* factorisations at most */
+  int stall_limit; /* exchanges of all violated rows without progress before single rows are exchanged */
+  int iterations; /* factorisations at most */
 } saltus_principal_pivoting_options;
 
 typedef struct saltus_active_set_options {
-  int iterations; /* before the variant that cannot cycle takes over */
+  int iterations; /* before the variant without cycling is used */
 } saltus_active_set_options;
 
 typedef struct saltus_lcp_interior_point_options {

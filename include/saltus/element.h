@@ -6,7 +6,7 @@
  *
  *   X, Y, theta   of the second marker in the axes of the first;   U = G^T v + b,  U' = G^T v' + c
  *
- * They stand in a saltus_formula_def beside the mechanism (formula.h). docs/elements.md has the gaps, the
+ * They are part of a saltus_formula_def with a mechanism (formula.h). docs/elements.md has the gaps, the
  * names of the contacts and the directions of slip.
  */
 #ifndef SALTUS_ELEMENT_H
@@ -24,11 +24,11 @@ typedef enum saltus_element_type {
   SALTUS_ELEMENT_STOP, /* point or disc (second) above y = 0 of the first; in space above z = 0 */
   SALTUS_ELEMENT_ROPE, /* origins at most `length` apart */
   SALTUS_ELEMENT_WHEEL, /* disc (second) on y = 0 of the first, with traction; in space about z of the second, on z = 0 */
-  SALTUS_ELEMENT_ROLLING, /* the same as a joint: it rolls without slip and stays on; in space a ball on z = 0 */
+  SALTUS_ELEMENT_ROLLING, /* the same as a joint: rolls without slip and does not lift off; in space a ball on z = 0 */
   SALTUS_ELEMENT_GEAR_PAIR, /* two joints whose wheels mesh with backlash */
   SALTUS_ELEMENT_CAM, /* follower (second) on a profile (first); in space a cylinder along z */
-  SALTUS_ELEMENT_SPRING_CONTACT, /* a stop that a preloaded spring presses closed */
-  SALTUS_ELEMENT_LATCH,          /* a stop that is there while an input holds it */
+  SALTUS_ELEMENT_SPRING_CONTACT, /* a stop closed by a preloaded spring */
+  SALTUS_ELEMENT_LATCH,          /* a stop that is active while an input is 1 */
   SALTUS_ELEMENT_RATCHET, /* nose of a pawl (second) on a wheel with saw teeth (first), in space about z */
   SALTUS_ELEMENT_ROLLING_WHEEL /* a wheel as a joint: its rim rolls without slip */
 } saltus_element_type;
@@ -39,7 +39,7 @@ typedef enum saltus_follower {
   SALTUS_FOLLOWER_FLAT    /* the line along its x, the cam below; plane */
 } saltus_follower;
 
-/* A piece of a closed convex profile: an arc whose outward normals begin at the direction `from`, up to that
+/* A segment of a closed convex profile: an arc whose outward normals begin at the direction `from`, up to that
  * of the next. Neighbours have to touch smoothly. */
 typedef struct saltus_cam_arc {
   double centre[2]; /* m, in the axes of the cam */
@@ -47,14 +47,14 @@ typedef struct saltus_cam_arc {
   double from;      /* rad, ascending */
 } saltus_cam_arc;
 
-/* A periodic cubic spline over the polar angle: radius of the cam under a knife, of the way of the centre of a
- * roller, distance of the face of a flat follower. */
+/* A periodic cubic spline over the polar angle: radius of the cam for a knife, of the path of the centre for a roller,
+ * distance of the face for a flat follower. */
 typedef struct saltus_cam_point {
-  double angle;  /* rad, ascending within one turn */
+  double angle;  /* rad, ascending within one revolution */
   double radius; /* m */
 } saltus_cam_point;
 
-/* One of the three. */
+/* One of the three profiles. */
 typedef struct saltus_cam_profile {
   const saltus_cam_arc* arcs;
   const saltus_cam_point* points;
@@ -67,14 +67,14 @@ typedef struct saltus_element_def {
   const char* name;
   saltus_element_type type;
   saltus_follower follower;
-  const char* between[2]; /* markers; of a gear pair joints with an angle or a position */
+  const char* between[2]; /* markers; for a gear pair, joints with an angle or a position */
   double clearance;       /* m: radial of a journal, on each side of a guide */
   double radius;          /* m: of journal, wheel, roller, nose, or of a disc at a stop */
   double length;          /* m: of a rope; of the block along a guide */
   double width;           /* m: of the block across it */
   double radii
-      [2]; /* m: base circles of a gear pair, 1 where the joint slides; roots and tips of a ratchet */
-  double backlash;           /* m: along the line of action, in all */
+      [2]; /* m: base circles of a gear pair, 1 for a prismatic joint; roots and tips of a ratchet */
+  double backlash;           /* m: total, along the line of action */
   double offset;             /* m: of the middle of the backlash */
   double stiffness, preload; /* N/m, N: of the spring of a spring contact, at gap 0 */
   const saltus_cam_profile* profile;
@@ -82,11 +82,10 @@ typedef struct saltus_element_def {
   saltus_impact_law impact;
   double contact_stiffness; /* ratio to other contacts; 0: 1 */
   const char*
-      held;     /* an input: contacts are there while it is 1, away while it is 0; NULL: always */
+      held; /* an input: contacts are active while it is 1, absent while it is 0; NULL: always active */
   double teeth; /* of a ratchet, a whole number; negative: the wheel is free clockwise */
   const saltus_friction_law*
-      law; /* beyond the coefficient `friction`; outlives the model. In the plane rolling is against
-                                   * the angle between the markers; no drilling, no patch. NULL: none */
+      law; /* friction other than the coefficient `friction`; has to outlive the model. In the plane rolling opposes the rate of the angle between the markers; no drilling, no patch. NULL: none */
   double height; /* m: of the block of a guide in space, along z */
   SALTUS_RESERVED(3);
 } saltus_element_def;

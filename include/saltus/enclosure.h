@@ -26,13 +26,13 @@ typedef struct saltus_interval {
 
 enum { SALTUS_JET_ORDER = 6 };
 
-/* A piece of a motion, x = sum_k x_k s^k around any point of a range of s. */
+/* A trajectory segment, x = sum_k x_k s^k around any point of a range of s. */
 typedef struct saltus_course {
   int order;                /* highest coefficient, 0 .. SALTUS_JET_ORDER */
   int stride;               /* between coordinates, order + 1 or more; 0: order + 1 */
   const saltus_interval* t; /* [order + 1] */
   const saltus_interval* q; /* [nq x stride]; coefficient k of q_i at i stride + k */
-  const saltus_interval* v; /* [nv x stride]; NULL where velocities play no part */
+  const saltus_interval* v; /* [nv x stride]; NULL: velocities are not used */
   void* scratch;            /* of `bytes` bytes, aligned to SALTUS_ALIGNMENT */
 } saltus_course;
 
@@ -50,9 +50,10 @@ enum {
   SALTUS_ON_T = 1,
   SALTUS_ON_Q = 2,
   SALTUS_ON_V = 4,
-  SALTUS_NOT_AFFINE = 8,      /* clear: affine in (t,q,v) with constant coefficients */
-  SALTUS_NOT_POLYNOMIAL = 16, /* clear: a polynomial of degree 4 at most, nothing narrow can hide */
-  SALTUS_NOT_ENCLOSED = 32    /* of a contact by identity: without `contact_along`, it is sampled */
+  SALTUS_NOT_AFFINE = 8, /* clear: affine in (t,q,v) with constant coefficients */
+  SALTUS_NOT_POLYNOMIAL =
+      16, /* clear: a polynomial of degree at most 4, without unresolved features */
+  SALTUS_NOT_ENCLOSED = 32 /* of a contact by identity: without `contact_along`, it is sampled */
 };
 
 /* Bounds of a gap around the midpoint m of a trajectory segment. */
@@ -60,20 +61,20 @@ typedef struct saltus_clearance {
   double value;    /* m, at m; the other members are undefined where it is not positive */
   double lowest;   /* m; positive: nowhere zero; else nowhere below; -INFINITY: no bound */
   double clear[2]; /* from m - clear[0] to m + clear[1] it is above the margin; at most the span */
-  bool exact;      /* of two features: value is their gap */
-  double rate;     /* of two features: bound of the rates of their guards, 1/s; INFINITY: none */
+  bool exact;      /* for two features: value is their gap */
+  double rate;     /* for two features: bound of the rates of their guards, 1/s; INFINITY: none */
 } saltus_clearance;
 
-/* Entries marked ? may be NULL. Of a set of contacts that changes, gaps and velocities are enclosed by identity
- * with the last two; `depends` and `along` may then both be NULL, when forces and joints are not enclosed. */
+/* Entries marked ? may be NULL. For a time-varying contact set, gaps and velocities are enclosed by identity with the
+ * last two; `depends` and `along` may then both be NULL, when forces and joints are not enclosed. */
 typedef struct saltus_enclosure_ops {
   size_t (*bytes)(const void* self); /* of scratch, for any quantity at SALTUS_JET_ORDER */
 
   /* SALTUS_ON_T and the like; 0: constant */
   unsigned (*depends)(const void* self, saltus_quantity what, int index);
 
-  /* out [values x (order + 1)]: contains the k-th Taylor coefficient of the quantity at every point
-   * of the course. Unbounded where it is not defined or not differentiable. */
+  /* out [values x (order + 1)]: contains the k-th Taylor coefficient of the quantity at every point of the segment.
+   * Unbounded where it is not defined or not differentiable. */
   void (*along)(const void* self, const saltus_course* course, saltus_quantity what, int index,
                 saltus_interval* out);
 
@@ -81,12 +82,12 @@ typedef struct saltus_enclosure_ops {
    * a range without a zero of any of them the functions are smooth, up to their own singularities. */
   int (*switches)(const void* self); /* ? none */
 
-  /* ? all. The positions and velocities that a quantity reads, on any course: i for q_i, nq + i for v_i, in
-   * place[room]; how many, and more than room when they are not listed. Others are not written before `along`.
-   * index of a contact is its identity. */
+  /* ? all. Positions and velocities that a quantity depends on, on any segment: i for q_i, nq + i for v_i, in
+   * place[room]. Returns their number; more than room: not listed. Others are not set before `along`. The index of a
+   * contact is its identity. */
   int (*reads)(const void* self, saltus_quantity what, uint64_t index, int room, int* place);
 
-  /* ? contacts of a set that changes are sampled. `depends` and `along` of its gaps and velocities; both or
+  /* ? contacts of a time-varying set are sampled. `depends` and `along` of its gaps and velocities; both or
    * none. */
   unsigned (*contact_depends)(const void* self, saltus_quantity what, uint64_t identity);
   void (*contact_along)(const void* self, const saltus_course* course, saltus_quantity what,

@@ -33,9 +33,9 @@ typedef enum saltus_event_kind {
   SALTUS_EVENT_SLIP,         /* sticking ends */
   SALTUS_EVENT_STICK,        /* sliding ends, the contact sticks */
   SALTUS_EVENT_REVERSAL,     /* the sliding velocity passes through zero without sticking */
-  SALTUS_EVENT_PAINLEVE,     /* a warning: no or several forces obey Coulomb's law here */
+  SALTUS_EVENT_PAINLEVE,     /* a warning: no force or several forces satisfy Coulomb's law */
   SALTUS_EVENT_ENERGY_GAIN,  /* a warning: the law of an impact created energy; reported after it */
-  SALTUS_EVENT_LAW_REPLACED, /* a warning: another law than the contact's own decided an impact */
+  SALTUS_EVENT_LAW_REPLACED, /* a warning: an impact was solved by another law than that of the contact */
   SALTUS_EVENT_RISE, /* a function of the scene passes through zero from below, see observe.h */
   SALTUS_EVENT_FALL  /* from above */
 } saltus_event_kind;
@@ -50,23 +50,23 @@ SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
  * excluded from sums of energy, and it has no impulse. */
 SALTUS_API bool saltus_event_is_remark(saltus_event_kind kind);
 
-/* Whether it is an event of the scene's own functions; all others are events of contacts. */
+/* Whether it is an event of a function of the scene; all others are events of contacts. */
 SALTUS_API bool saltus_event_is_own(saltus_event_kind kind);
 
 typedef struct saltus_event {
   saltus_event_kind kind;
   double t;                 /* s */
-  double t_accuracy;        /* s, it happened within this time before t */
-  int contact;              /* key; of a rise or fall the number of the function */
+  double t_accuracy;        /* s, the event is within this time before t */
+  int contact;              /* key; for a rise or fall the index of the function */
   double u_before, u_after; /* m/s, normal */
   double slip_before[2];    /* m/s, tangential; 0 without friction */
   double slip_after[2];     /* m/s */
-  double impulse[3];        /* N s, normal first; 0 but for impacts */
-  double energy_change;     /* J, negative for a loss; 0 but for impacts and remarks on them */
-  uint64_t identity;        /* of the contact, for ever; of a rise or fall 0 */
-  int law;                  /* of the contact, place in the laws of the system */
-  double slip_work[2];      /* J, of a gain of energy over all contacts: P_T . U_T+ / 2 and
-                             * P_T . U_T- / 2; normals have the rest. 0 otherwise */
+  double impulse[3];        /* N s, normal first; 0 except for impacts */
+  double energy_change;     /* J, negative for a loss; 0 except for impacts and remarks on them */
+  uint64_t identity;        /* permanent identity of the contact; 0 for a rise or fall */
+  int law;                  /* of the contact, index in the laws of the system */
+  double slip_work
+      [2]; /* J, for an energy gain, over all contacts: P_T . U_T+ / 2 and P_T . U_T- / 2; the rest is normal work. 0 otherwise */
 } saltus_event;
 
 /* P . (U- + U+) / 2 of an event, see above. */

@@ -17,9 +17,9 @@
  *
  *   or    and    not    < <= > >=    + -    * /    unary -    ^ (from the right, so -x^2 = -(x^2))
  *
- * Conditions stand in piecewise(condition, value, ..., otherwise) only. min, max and piecewise have
+ * Conditions are allowed only in piecewise(condition, value, ..., otherwise). min, max and piecewise have
  * the derivative of the active branch, abs has sign; they are not differentiable where branches
- * meet. Integer powers up to 16 are multiplied out, x^2 gives the bits of x*x. A formula has at most
+ * meet. Integer powers up to 16 are products: x^2 is bitwise x*x. A formula has at most
  * 2^20 bytes and 200 levels of nesting.
  */
 #ifndef SALTUS_FORMULA_H
@@ -56,14 +56,14 @@ typedef struct saltus_formula_coordinate {
   const char* unit;             /* of the coordinate; NULL: "" */
   saltus_formula_text start;    /* constant formula; text NULL: 0 */
   saltus_formula_text velocity; /* constant formula; text NULL: 0 */
-  saltus_formula_text force;    /* generalized force beyond the potential; text NULL: 0 */
+  saltus_formula_text force;    /* generalized force without a potential; text NULL: 0 */
   SALTUS_RESERVED(2);
 } saltus_formula_coordinate;
 
 typedef struct saltus_formula_joint {
   const char* name;
   saltus_formula_text constraint; /* g(t,q) = 0 */
-  bool rate; /* the constraint is a velocity, as the slip of a contact: U = 0, not holonomic */
+  bool rate; /* the constraint is a velocity, like the slip of a contact: U = 0, nonholonomic */
   SALTUS_RESERVED(1);
 } saltus_formula_joint;
 
@@ -73,12 +73,11 @@ typedef struct saltus_formula_spring {
   saltus_formula_text elongation;
   saltus_formula_text stiffness; /* constant formulas >= 0; text NULL: 0 */
   saltus_formula_text damping;
-  const saltus_formula_text* force; /* f, of anything that moves: motors; NULL: none */
+  const saltus_formula_text* force; /* f, any formula of the motion, for motors; NULL: none */
   SALTUS_RESERVED(1);
 } saltus_formula_spring;
 
-/* Angular velocities of bodies against each other at a contact, as the slip: formulas that are linear in velocities, or
- * angles. */
+/* Relative angular velocities of bodies at a contact, like the slip: formulas linear in velocities, or angles. */
 typedef struct saltus_formula_rates {
   saltus_formula_text rolling, rolling2; /* along the surface: one in the plane, two in space */
   saltus_formula_text spin;              /* about the normal */
@@ -95,9 +94,10 @@ typedef struct saltus_formula_contact {
   saltus_formula_text restitution;
   saltus_formula_text tangential_restitution;
   saltus_impact_law impact;
-  double stiffness;                  /* ratio to other contacts; 0: 1 */
-  const saltus_friction_law* law;    /* beyond a coefficient; has to outlive the model */
-  const saltus_formula_rates* rates; /* that its rolling and spin need; NULL: none */
+  double stiffness; /* ratio to other contacts; 0: 1 */
+  const saltus_friction_law*
+      law; /* friction other than the coefficient; has to outlive the model */
+  const saltus_formula_rates* rates; /* rates for rolling and spin; NULL: none */
   SALTUS_RESERVED(1);
 } saltus_formula_contact;
 
@@ -110,13 +110,13 @@ typedef struct saltus_formula_dry {
   SALTUS_RESERVED(2);
 } saltus_formula_dry;
 
-/* A force and a torque on the body of a marker, at the marker; formulas of anything that moves. */
+/* A force and a torque on the body of a marker, at the marker; any formulas of the motion. */
 typedef struct saltus_formula_force {
   const char* name;
   const char* at;                /* a marker of the mechanism, or a body: its centre of mass */
   saltus_formula_text force[3];  /* N; text NULL: 0; in the plane the first two */
-  saltus_formula_text torque[3]; /* N m; text NULL: 0; in the plane the third alone */
-  bool in_marker;                /* in the axes of the marker instead of the world's */
+  saltus_formula_text torque[3]; /* N m; text NULL: 0; in the plane only the third */
+  bool in_marker;                /* in marker axes instead of world axes */
   SALTUS_RESERVED(2);
 } saltus_formula_force;
 
@@ -135,16 +135,16 @@ typedef struct saltus_formula_def {
   int contact_count;
   saltus_log log;
   const saltus_allocator* allocator;
-  /* Bodies beside the coordinates; NULL: none. They keep their own equations of motion, formulas add to
-   * them. Has to outlive the model, as the values of inputs have to. */
+  /* Bodies besides the coordinates; NULL: none. They keep their equations of motion, to which formulas add terms. The
+   * mechanism and the values of inputs have to outlive the model. */
   const saltus_mechanism* mechanism;
   const saltus_formula_force* forces;
   const char* const* input_names; /* [input_count] */
   const double* input_values;     /* [input_count] read at every evaluation */
   int force_count, input_count;
-  const saltus_impacts* impacts;   /* of the system; has to outlive the model; NULL: at once */
+  const saltus_impacts* impacts;   /* of the system; has to outlive the model; NULL: simultaneous */
   const saltus_elements* elements; /* machine elements of the mechanism; NULL: none */
-  const saltus_formula_dry* dry;   /* NULL, or a list that an entry without a rate ends */
+  const saltus_formula_dry* dry;   /* NULL, or a list terminated by an entry without a rate */
   SALTUS_RESERVED(1);
 } saltus_formula_def;
 
@@ -157,15 +157,16 @@ SALTUS_API saltus_status saltus_formula_model_create(const saltus_formula_def* d
                                                      saltus_formula_model** out);
 SALTUS_API void saltus_formula_model_destroy(saltus_formula_model* model);
 
-/* The system, with traits, labels (velocity names carry a prime) and laws filled in. Coordinates by formula
+/* The system, with traits, labels (velocity names have a prime) and laws. Coordinates by formula
  * come first, then those of the mechanism; joints and limits of the mechanism come before those by formula. */
 SALTUS_API const saltus_system* saltus_formula_model_system(const saltus_formula_model* model);
 SALTUS_API const double* saltus_formula_model_q0(const saltus_formula_model* model);
 SALTUS_API const double* saltus_formula_model_v0(const saltus_formula_model* model);
 SALTUS_API const char* saltus_formula_model_joint_name(const saltus_formula_model* model, int j);
 
-/* The contact of the definition that a contact of the system belongs to, -1 for a limit of the mechanism or an element. A gap that is the smallest
- * of several, min(a, b) or y - abs(x), is as many contacts, called NAME[1], NAME[2] and so on. */
+/* The contact of the definition that a contact of the system belongs to, -1 for a limit of the mechanism or an
+ * element. A gap that is a minimum, min(a, b) or y - abs(x), is split into several contacts, called NAME[1], NAME[2]
+ * and so on. */
 SALTUS_API int saltus_formula_model_contact(const saltus_formula_model* model, int key);
 
 /* Outputs and events as formulas over the coordinates, velocities and parameters of a model. */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_law.h - friction of a contact beyond Coulomb's |P_T| <= mu P_N, and dry friction elsewhere.
+ * friction_law.h - friction laws of a contact other than Coulomb's |P_T| <= mu P_N, and dry friction of joints.
  *
  *   elliptic     |M^-1 P_T| <= P_N, M = diag(mu, across); sliding P_T = -P_N N^2 U / |M^-1 N^2 U|, N = diag(sliding)
  *   curve        sticks up to mu, slides with mu(|U_T|) <= mu
- *   viscous      -viscous U_T while the contact is closed, beside the dry part
+ *   viscous      -viscous U_T while the contact is closed, in addition to the dry part
  *   rolling      |M_R| <= rolling P_N against the angular velocity along the surface
  *   drilling     |M_S| <= drilling P_N against the angular velocity about the normal
  *   patch        slip and spin share the friction of a disc (Coulomb and Contensou)
  *   adhesion     P_N >= -adhesion, |P_T| <= mu (P_N + adhesion) while bonded
  *
- * All zero is Coulomb's law. Parts go together: an elliptic cone may have a curve (then mu(s) / mu scales both axes),
+ * All zero is Coulomb's law. Parts can be combined: an elliptic cone may have a curve (then mu(s) / mu scales both
+ * axes),
  * rolling resistance and adhesion. docs/laws.md has sources and the support by each scheme.
  *
  * Rows of a contact: normal, `tangents` of slip, then as many of rolling [rad/s] where `rolling` is not 0, then one of
@@ -40,8 +41,8 @@ typedef enum saltus_patch {
   SALTUS_PATCH_HERTZ
 } saltus_patch;
 
-/* A user's own curve: mu(s) for s > 0, at most the mu of sticking as s goes to 0; slope [s/m] is its derivative. Belongs
- * to the caller and outlives everything made from it. */
+/* A user-defined curve: mu(s) for s > 0, at most the mu of sticking for s -> 0; slope [s/m] is its derivative. Owned
+ * by the caller; has to outlive all objects that use it. */
 typedef struct saltus_own_curve {
   const char* name;
   double (*coefficient)(const void* self, double speed, double* slope);
@@ -50,9 +51,8 @@ typedef struct saltus_own_curve {
 } saltus_own_curve;
 
 typedef struct saltus_friction_law {
-  double across; /* coefficient along the second tangent; 0: mu */
-  double sliding
-      [2]; /* nu; 0: those of sticking, the associated rule; equal: straight against the slip */
+  double across;     /* coefficient along the second tangent; 0: mu */
+  double sliding[2]; /* nu; 0: those of sticking (associated rule); equal: opposite to the slip */
   saltus_friction_curve curve;
   double kinetic;
   double speed;    /* m/s, of Stribeck's curve */
@@ -70,13 +70,13 @@ typedef struct saltus_friction_law {
   SALTUS_RESERVED(6);
 } saltus_friction_law;
 
-/* Dry friction of a velocity U = G^T v + b that is no contact's slip, as in a joint:
+/* Dry friction of a velocity U = G^T v + b other than contact slip, as in a joint:
  * |P| <= h (force + arm |R|) against U, R the first `reaction_rows` forces of a joint. */
 typedef struct saltus_dry_friction {
   const char* name;  /* for messages and recordings; NULL is allowed */
   double force;      /* N or N m, >= 0 */
   double arm;        /* coefficient times radius [m], or coefficient; >= 0 */
-  int joint;         /* whose reaction `arm` multiplies; not read where arm is 0 */
+  int joint;         /* whose reaction `arm` multiplies; not used if arm is 0 */
   int reaction_rows; /* 0: all of the joint */
   SALTUS_RESERVED(4);
 } saltus_dry_friction;
@@ -113,7 +113,7 @@ SALTUS_API double saltus_friction_ratio(const saltus_friction_law* law, double m
 SALTUS_API void saltus_patch_load(saltus_patch patch, double d, double* f, double* m);
 /* m(0): the moment of pure spin over mu N a: 2/3, or 3 pi / 16. */
 SALTUS_API double saltus_patch_spin(saltus_patch patch);
-/* Gauge of a force F and a moment M about the normal over mu N and mu N a: at most 1 where the patch can hold them. */
+/* Gauge of a force F and a moment M about the normal over mu N and mu N a: at most 1 if the patch can sustain them. */
 SALTUS_API double saltus_patch_gauge(saltus_patch patch, double F, double M);
 
 SALTUS_END_DECLS

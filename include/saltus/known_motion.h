@@ -41,8 +41,7 @@ SALTUS_API saltus_status saltus_known_motion_create(const char* name, saltus_log
                                                     saltus_known_motion** out);
 SALTUS_API void saltus_known_motion_destroy(saltus_known_motion* problem);
 
-/* As in the list, but the name contains the size, and `known` is that of this size: "column:1"
- * is exact. */
+/* As in the list, with the size in the name and `known` for this size: "column:1" is exact. */
 SALTUS_API const saltus_known_motion_info*
 saltus_known_motion_about(const saltus_known_motion* problem);
 SALTUS_API const saltus_system* saltus_known_motion_system(const saltus_known_motion* problem);
@@ -57,8 +56,8 @@ SALTUS_API bool saltus_known_motion_exact(const saltus_known_motion* problem, do
 SALTUS_API int saltus_known_motion_samples(const saltus_known_motion* problem,
                                            const double** times);
 
-/* Instants up to t_end at which v jumps, at most `capacity`; returns how many there are. Near an
- * accumulation those closer than 1e-12 s to it are left out. */
+/* Instants up to t_end at which v jumps, at most `capacity`; returns their number. Jumps closer than 1e-12 s to an
+ * accumulation are omitted. */
 SALTUS_API int saltus_known_motion_jumps(const saltus_known_motion* problem, double t_end,
                                          double* times, int capacity);
 

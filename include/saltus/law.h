@@ -3,7 +3,8 @@
  *
  * law.h - impact laws: velocities after an impact from those before it.
  *
- *   U+ = U- + W P,   W = G^T M^-1 G with joints active,   gaps and P_N positive when apart and pushing
+ *   U+ = U- + W P,   W = G^T M^-1 G with joints active; gaps are positive for separated bodies, P_N is positive in
+ * compression
  *
  * A law is a function from W and U- to P; those of the library are entries of one table, and a user-defined law is one
  * more function of the same type. Some laws apply to one contact (Newton, Poisson, Stronge), others to all
@@ -23,12 +24,12 @@
 
 SALTUS_BEGIN_DECLS
 
-/* The law of one contact: how e_N is meant. */
+/* The law of one contact: meaning of e_N. */
 typedef enum saltus_impact_law {
-  SALTUS_IMPACT_NEWTON,          /* U_N+ = -e U_N- */
-  SALTUS_IMPACT_POISSON,         /* e times the impulse of compression comes back, with friction */
+  SALTUS_IMPACT_NEWTON,  /* U_N+ = -e U_N- */
+  SALTUS_IMPACT_POISSON, /* e times the impulse of compression is restituted, with friction */
   SALTUS_IMPACT_POISSON_PRINTED, /* the same, without friction in the expansion phase */
-  SALTUS_IMPACT_ENERGETIC,       /* e^2 times the work of compression comes back (Stronge) */
+  SALTUS_IMPACT_ENERGETIC,       /* e^2 times the work of compression is restituted (Stronge) */
   SALTUS_IMPACT_PATH_NEWTON, /* friction along the path of the impact, terminated by Newton's law */
   SALTUS_IMPACT_PATH_POISSON, /* the same with Poisson's law */
   SALTUS_IMPACT_OWN           /* saltus_contact_law.own */
@@ -36,14 +37,14 @@ typedef enum saltus_impact_law {
 
 /* Several contacts in one impact. */
 typedef enum saltus_impact_order {
-  SALTUS_ORDER_SIMULTANEOUS, /* all at once; one after the other where a law has no such form */
-  SALTUS_ORDER_SEQUENTIAL,   /* one after the other, each by its own law */
-  SALTUS_ORDER_LZB, /* springs side by side (Liu, Zhao, Brogliato), e_N as Stronge means it */
+  SALTUS_ORDER_SIMULTANEOUS, /* simultaneous; sequential if a law has no simultaneous form */
+  SALTUS_ORDER_SEQUENTIAL,   /* sequential, each contact by its own law */
+  SALTUS_ORDER_LZB,          /* parallel springs (Liu, Zhao, Brogliato), e_N as in Stronge's law */
   SALTUS_ORDER_MOREAU, /* one e for normals and tangents of all contacts: v+ = (1 + e) prox v- - e v- */
   SALTUS_ORDER_OWN     /* saltus_impacts.own */
 } saltus_impact_order;
 
-/* Which contact is next in a sequence. */
+/* Next contact in a sequence. */
 typedef enum saltus_impact_pick {
   SALTUS_PICK_FASTEST, /* that approaches fastest */
   SALTUS_PICK_FIRST,   /* in the order of contacts */
@@ -55,12 +56,12 @@ typedef enum saltus_impact_pick {
 /* Response to an impact whose law creates energy, as Newton's can with friction. It is reported
  * in any case. */
 typedef enum saltus_energy_gain {
-  SALTUS_GAIN_REPORT,    /* the law is obeyed */
-  SALTUS_GAIN_CAP,       /* restitution is reduced until nothing is gained */
+  SALTUS_GAIN_REPORT,    /* the law is applied */
+  SALTUS_GAIN_CAP,       /* restitution is reduced until no energy is created */
   SALTUS_GAIN_POISSON,   /* Poisson's law decides */
-  SALTUS_GAIN_ENERGETIC, /* Stronge's law decides, contact after contact */
+  SALTUS_GAIN_ENERGETIC, /* Stronge's law replaces it, contact by contact */
   SALTUS_GAIN_STOP,      /* the run ends with an error */
-  SALTUS_GAIN_TANGENTIAL /* the law decides with e_T = 1 */
+  SALTUS_GAIN_TANGENTIAL /* the law is applied with e_T = 1 */
 } saltus_energy_gain;
 
 typedef struct saltus_own_impact saltus_own_impact;
@@ -75,11 +76,11 @@ typedef struct saltus_contact_law {
   saltus_impact_law impact;            /* how e_N is meant */
   double stiffness;                    /* ratio to other contacts, for SALTUS_ORDER_LZB; 0: 1 */
   const saltus_own_impact* own;        /* of SALTUS_IMPACT_OWN */
-  const saltus_friction_law* friction; /* beyond Coulomb's law; NULL: nothing */
+  const saltus_friction_law* friction; /* friction other than Coulomb's law; NULL: none */
   SALTUS_RESERVED(1);
 } saltus_contact_law;
 
-/* Rows that friction of a contact has: normal, tangents, rolling, spin. */
+/* Number of rows of a contact with friction: normal, tangents, rolling, spin. */
 static inline int saltus_contact_rows(const saltus_contact_law* law) {
   const saltus_friction_law* f = law->friction;
   const int slips = 1 + law->tangents;
@@ -92,14 +93,14 @@ static inline int saltus_contact_rows(const saltus_contact_law* law) {
 typedef struct saltus_impact_contact {
   const char* name; /* NULL is allowed */
   int tangents;     /* 0, 1 or 2; it has 1 + tangents rows */
-  double mu; /* friction coefficient; of sticking where it has a curve, at hand for own laws */
-  double e_N, e_T;          /* restitution: 0..1 and -1..1 */
-  double stiffness;         /* ratio to the other contacts; 0: 1 */
+  double mu;        /* friction coefficient; with a curve that of sticking, for user-defined laws */
+  double e_N, e_T;  /* restitution: 0..1 and -1..1 */
+  double stiffness; /* ratio to the other contacts; 0: 1 */
   saltus_impact_law impact; /* its own law */
   const saltus_own_impact* own;
   bool struck; /* its gap has just closed */
-  int law;     /* for saltus_impacts.matrix: which contact of the system this is */
-  const saltus_friction_law* friction; /* its curve: mu by the slip at the end; NULL: none */
+  int law;     /* for saltus_impacts.matrix: index of the contact in the system */
+  const saltus_friction_law* friction; /* its curve: mu at the final slip; NULL: none */
   SALTUS_RESERVED(1);
 } saltus_impact_contact;
 
@@ -109,15 +110,16 @@ typedef struct saltus_impact {
   const saltus_impact_contact* contact; /* [count] */
   const double* W;                      /* [rows x rows] kg^-1, symmetric */
   const double* u;                      /* [rows] m/s, U- */
-  double rounding; /* m/s, approaches below this are none; 0: 1e-14 of the largest velocity */
+  double
+      rounding; /* m/s, smaller approach velocities count as zero; 0: 1e-14 of the largest velocity */
 } saltus_impact;
 
 typedef enum saltus_impact_motion {
   SALTUS_MOTION_STICK,
-  SALTUS_MOTION_SLIP,    /* on as before the impact */
-  SALTUS_MOTION_REVERSE, /* the other way, or from rest */
-  SALTUS_MOTION_JAM,     /* slips, and friction presses more than the normal impulse lifts */
-  SALTUS_MOTION_WITHOUT  /* no friction */
+  SALTUS_MOTION_SLIP,    /* in the direction before the impact */
+  SALTUS_MOTION_REVERSE, /* in the opposite direction, or from rest */
+  SALTUS_MOTION_JAM, /* slips, and friction increases the approach more than the normal impulse reduces it */
+  SALTUS_MOTION_WITHOUT /* no friction */
 } saltus_impact_motion;
 
 /* A part of the path of one contact in its normal impulse. */
@@ -130,7 +132,7 @@ typedef struct saltus_path_phase {
 
 enum { SALTUS_PHASES = 24 };
 
-/* P and u are the caller's; all else is written. Energies in J:
+/* P and u are arrays of the caller; all other members are written. Energies in J:
  *
  *   gain = P . (U- + U+) / 2 = normal + end_slip + first_slip
  *   normal = sum P_N (U_N- + U_N+) / 2,   end_slip = sum P_T . (U_T+ + e_T U_T-) / 2,
@@ -142,20 +144,20 @@ typedef struct saltus_impact_result {
   double* u; /* [rows] m/s, U+ */
   double gain, normal, end_slip, first_slip;
   double of_law;   /* J, energy that the law would have created where another was applied */
-  int giver;       /* contact that gave most; -1: nothing was gained */
+  int giver;       /* contact with the largest contribution; -1: no energy was created */
   int hits;        /* single impacts of a sequence, events of springs, problems otherwise */
-  bool replaced;   /* another law than the contacts' own decided */
+  bool replaced;   /* solved by another law than that of the contacts */
   bool unfinished; /* a sequence without end was finished with e = 0 */
-  double part;     /* of the restitution that was used: below 1 where it was capped */
-  int phase_count; /* those of the first SALTUS_PHASES are there */
+  double part;     /* fraction of the restitution that was applied; below 1 if it was reduced */
+  int phase_count; /* at most SALTUS_PHASES are stored */
   saltus_path_phase phase[SALTUS_PHASES];
 } saltus_impact_result;
 
-/* Writes P [rows] for an impact; U+ follows from it. Contacts that leave (U_N- > 0) are not among them where the law
- * is that of one contact. Another status than SALTUS_OK: there is no P. */
+/* Writes P [rows] for an impact; U+ follows from it. Laws of one contact are not called for separating contacts (U_N-
+ * > 0). A status other than SALTUS_OK: no P. */
 typedef saltus_status saltus_impact_fn(const void* self, const saltus_impact* impact, double* P);
 
-/* A user's own law. Belongs to the caller and outlives everything made from it. */
+/* A user-defined law. Owned by the caller; has to outlive all objects that use it. */
 struct saltus_own_impact {
   const char* name;
   saltus_impact_fn* apply;
@@ -170,9 +172,9 @@ typedef struct saltus_impacts {
   double exponent;    /* of springs, force = stiffness overlap^exponent: 1 to 3; 0: 1 */
   double restitution; /* of SALTUS_ORDER_MOREAU */
   saltus_energy_gain energy;
-  int matrix_count;          /* contacts with an impact matrix when all of them touch: U+ = -E U- */
-  const int* matrix_contact; /* [matrix_count] of the system */
-  const double* matrix;      /* [matrix_count x matrix_count] E */
+  int matrix_count; /* contacts with an impact matrix, applied if all of them are closed: U+ = -E U- */
+  const int* matrix_contact;    /* [matrix_count] of the system */
+  const double* matrix;         /* [matrix_count x matrix_count] E */
   const saltus_own_impact* own; /* of SALTUS_ORDER_OWN */
   SALTUS_RESERVED(6);
 } saltus_impacts;
@@ -182,7 +184,7 @@ typedef struct saltus_impact_info {
   const char* name; /* "newton", "lzb" */
   const char* summary;
   const char* source;
-  const char* gains; /* where it can create energy; NULL: nowhere */
+  const char* gains; /* conditions under which it can create energy; NULL: never */
   bool several;
 } saltus_impact_info;
 
@@ -194,21 +196,22 @@ SALTUS_API const char* saltus_impact_law_name(saltus_impact_law law);
 SALTUS_API int saltus_impact_law_find(const char* name);
 SALTUS_API int saltus_impact_order_find(const char* name);
 
-/* Solves impacts of up to so many contacts and rows. */
+/* Solves impacts with up to this number of contacts and rows. */
 typedef struct saltus_impact_solver saltus_impact_solver;
 SALTUS_API saltus_status saltus_impact_solver_create(int contacts, int rows,
                                                      const saltus_allocator* allocator,
                                                      saltus_impact_solver** out);
 SALTUS_API void saltus_impact_solver_destroy(saltus_impact_solver* solver);
 
-/* rule NULL: all at once. SALTUS_ERR_UNSUPPORTED, _RANGE: the law cannot take these contacts; SALTUS_RETRY_SMALLER:
+/* rule NULL: simultaneous. SALTUS_ERR_UNSUPPORTED, _RANGE: the law does not support these contacts;
+ * SALTUS_RETRY_SMALLER:
  * it has no solution; SALTUS_ERR_LAW: it creates energy and the rule is stop. Messages go to log. */
 SALTUS_API saltus_status saltus_impact_solve(saltus_impact_solver* solver,
                                              const saltus_impacts* rule,
                                              const saltus_impact* impact, saltus_log log,
                                              saltus_impact_result* result);
 
-/* Whether a law can create energy with these contacts, whatever W and U- (docs/laws.md): NULL: it cannot; else why. */
+/* Whether a law can create energy with these contacts for some W and U- (docs/laws.md): NULL: no; else the reason. */
 SALTUS_API const char* saltus_impact_can_gain(const saltus_impacts* rule, int count,
                                               const saltus_impact_contact* contact);
 

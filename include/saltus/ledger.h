@@ -14,9 +14,9 @@
  *              the change of 2 T - v . T_v
  *   friction   work of tangential forces, the integral of lambda_T . U_T, and P_T . (U_T- + U_T+) / 2
  *   impact     work of normal impulses,   P_N (U_N- + U_N+) / 2
- *   remainder  the rest: errors of the scheme and later projections, and nothing else
+ *   remainder errors of the scheme and of later projections only
  *
- * Each term but the remainder is a sum of works, none a difference of energies. Integrals use
+ * Each term except the remainder is a sum of works, not a difference of energies. Integrals use
  * the dense output of a scheme that has it for forces (adaptive), and the straight line between the
  * ends of a step otherwise. docs/ledger.md derives the terms.
  */
@@ -34,13 +34,13 @@ typedef struct saltus_energy {
   double friction;  /* J, negative for a loss */
   double impact;    /* J, negative for a loss */
   double remainder; /* J */
-  double created;   /* J that contacts created in steps with an impact; 0: none did */
+  double created;   /* J, energy created by contacts in steps with an impact; 0: none */
   double start;     /* J, part of external: projection of the start onto its constraints */
   SALTUS_RESERVED(1);
 } saltus_energy;
 
-/* Contacts of an impact create energy when the sum of their work is positive by more than this part
- * of the sum of |P . U-| + |P . U+|. */
+/* Contacts of an impact create energy when the sum of their work is positive by more than this fraction of the sum of
+ * |P . U-| + |P . U+|. */
 #define SALTUS_ENERGY_CREATED 1e-9
 
 SALTUS_END_DECLS

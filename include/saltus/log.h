@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * log.h - messages in plain words. The library never prints: it passes each message to the caller's
+ * log.h - messages. The library never prints: it passes each message to the caller's
  * function, if there is one. A message names the error, its place, the value, and the allowed range.
  */
 #ifndef SALTUS_LOG_H
@@ -22,7 +22,7 @@ typedef struct saltus_log {
   void* user;
 } saltus_log;
 
-/* Keeps the first error, or the last message while there is none. */
+/* Stores the first error, or the last message if there is no error. */
 typedef struct saltus_kept_message {
   saltus_level level;
   char text[1024]; /* empty: no message */

@@ -18,7 +18,7 @@ SALTUS_BEGIN_DECLS
 
 /* Errors on a grid t[0..count-1] with t[0] the start; e is count x n row major, component errors
  * are combined by the largest. L_p weighs point i >= 1 with t[i] - t[i-1]. p = INFINITY: largest
- * over all points. NaN when an error that counts is. */
+ * over all points. NaN if an error at such a point is NaN. */
 SALTUS_API double saltus_norm(int count, int n, const double* t, const double* e, double p);
 
 /* A graph: points (t, x_1..x_n) row-wise, t not decreasing; equal times are filled jumps. A
@@ -39,7 +39,7 @@ typedef struct saltus_graph_tolerance {
 
 SALTUS_API saltus_graph_tolerance saltus_graph_tolerance_default(void); /* 1e-3, 1e-8 */
 
-/* Writes the distance, in a time of about (count a + count b) log count. SALTUS_ERR_RANGE for an
+/* Writes the distance; the cost is about (count a + count b) log count. SALTUS_ERR_RANGE for an
  * empty or unsorted graph, values that are not finite, different component counts or a tolerance
  * out of range; SALTUS_ERR_MEMORY. NULL allocator: the C library. Nothing is written on failure. */
 SALTUS_API saltus_status saltus_hausdorff(const saltus_graph* a, const saltus_graph* b,

@@ -11,7 +11,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* How many there are of each. */
+/* Numbers of parts. */
 typedef struct saltus_mechanism_size {
   int dimension; /* 2 or 3 */
   int bodies, markers, joints, springs, inputs;
@@ -20,13 +20,13 @@ typedef struct saltus_mechanism_size {
 } saltus_mechanism_size;
 SALTUS_API saltus_mechanism_size saltus_mechanism_sizes(const saltus_mechanism* mechanism);
 
-/* Places of names; -1: no such name. */
+/* Indices of names; -1: not found. */
 SALTUS_API int saltus_mechanism_find_body(const saltus_mechanism* mechanism, const char* name);
 SALTUS_API int saltus_mechanism_find_marker(const saltus_mechanism* mechanism, const char* name);
 SALTUS_API int saltus_mechanism_find_joint(const saltus_mechanism* mechanism, const char* name);
 SALTUS_API int saltus_mechanism_find_input(const saltus_mechanism* mechanism, const char* name);
 
-/* Between steps; every evaluation from then on has the new value. */
+/* To be called between steps; later evaluations use the new value. */
 SALTUS_API void saltus_mechanism_set_input(saltus_mechanism* mechanism, int input, double value);
 SALTUS_API double saltus_mechanism_input(const saltus_mechanism* mechanism, int input);
 
@@ -35,7 +35,7 @@ typedef struct saltus_body_place {
   saltus_body_kind kind;
   int q, v; /* first coordinate and velocity; -1: none */
   double mass;
-  double inertia[6]; /* in body axes; in the plane the first alone */
+  double inertia[6]; /* in body axes; in the plane only the first */
 } saltus_body_place;
 
 typedef struct saltus_marker_place {
@@ -78,23 +78,23 @@ SALTUS_API saltus_joint_place saltus_mechanism_joint(const saltus_mechanism* mec
 SALTUS_API saltus_spring_place saltus_mechanism_spring(const saltus_mechanism* mechanism, int i);
 SALTUS_API saltus_shape_place saltus_mechanism_shape(const saltus_mechanism* mechanism, int i);
 
-/* Where a body is at (t, q): its centre of mass, and its axes as columns, row major. */
+/* Pose of a body at (t, q): its centre of mass, and its axes as columns, row major. */
 SALTUS_API void saltus_mechanism_pose(const saltus_mechanism* mechanism, int body, double t,
                                       const double* q, double position[3], double axes[9]);
 /* Where a marker is. */
 SALTUS_API void saltus_mechanism_frame(const saltus_mechanism* mechanism, int marker, double t,
                                        const double* q, double position[3], double axes[9]);
 
-/* From where shapes are looked at: far away along right x up. Lines are silhouettes and edges on the near side. */
+/* View of shapes, from infinity along right x up. Lines are silhouettes and visible edges. */
 typedef struct saltus_shape_view {
   double right[3], up[3]; /* of length 1, normal to each other */
-  double middle[3];       /* m: half-spaces and half-planes are drawn around here, */
+  double middle[3];       /* m: centre of drawn half-spaces and half-planes, */
   double far;             /* m: this far */
   /* [count][3] m, world; closed: an area, else a line */
   void (*line)(void* user, bool closed, const double (*point)[3], int count);
   void* user;
 } saltus_shape_view;
-/* Draws a shape as it is at (t, q). */
+/* Draws a shape in its pose at (t, q). */
 SALTUS_API void saltus_mechanism_draw_shape(const saltus_mechanism* mechanism, int shape, double t,
                                             const double* q, const saltus_shape_view* view);
 
@@ -114,14 +114,15 @@ SALTUS_API saltus_shape_form saltus_mechanism_shape_form(const saltus_mechanism*
  * last face. */
 SALTUS_API int saltus_mechanism_hull_face(const saltus_mechanism* mechanism, int shape, int face,
                                           const int** corner);
-/* Draws a planar shape in the axes of its body, whatever the state; right and up are not read. */
+/* Draws a planar shape in body axes, independent of the state; right and up are not used. */
 SALTUS_API void saltus_mechanism_outline(const saltus_mechanism* mechanism, int shape,
                                          const saltus_shape_view* view);
 
 /* Coordinate of a joint and its rate. */
 typedef struct saltus_joint_motion {
-  double angle, angle_rate;       /* rad, rad/s; NaN where the joint has none */
-  double position, position_rate; /* m, m/s; NaN where the joint has none; length of a distance */
+  double angle, angle_rate; /* rad, rad/s; NaN if the joint has none */
+  double position,
+      position_rate; /* m, m/s; NaN if the joint has none; length of a distance joint */
 } saltus_joint_motion;
 SALTUS_API saltus_joint_motion saltus_mechanism_joint_motion(const saltus_mechanism* mechanism,
                                                              int joint, double t, const double* q,
@@ -141,17 +142,17 @@ SALTUS_API void saltus_mechanism_joint_load(const saltus_mechanism* mechanism, i
                                             const double* q, const double* lambda, double force[3],
                                             double torque[3]);
 
-/* How far a joint is from holding, its drives included: in m, and in rad. */
+/* Violation of a joint including its drives: in m, and in rad. */
 SALTUS_API void saltus_mechanism_joint_defect(const saltus_mechanism* mechanism, int joint,
                                               double t, const double* q, double* metres,
                                               double* radians);
 
 typedef struct saltus_mechanism_state {
-  double mass;        /* kg, of free bodies, as all below */
+  double mass;        /* kg, of free bodies, like all below */
   double centre[3];   /* m, centre of mass; zero without free bodies */
   double momentum[3]; /* kg m/s */
-  double angular_momentum
-      [3]; /* kg m^2/s about the origin of the world; in the plane the third alone */
+  double
+      angular_momentum[3]; /* kg m^2/s about the origin of the world; in the plane only the third */
   double kinetic, potential;                     /* J; potential of gravity and springs */
   double defect_metres, defect_radians;          /* of the worst joints */
   int defect_metres_joint, defect_radians_joint; /* which; -1: none */
@@ -165,7 +166,7 @@ typedef struct saltus_mobility {
   int velocities; /* nv */
   int rows;       /* of joints and drives */
   int rank;       /* of these rows */
-  int mobility;   /* velocities - rank: degrees of freedom that are left */
+  int mobility;   /* velocities - rank: remaining degrees of freedom */
   int redundant;  /* rows - rank */
 } saltus_mobility;
 /* Counts degrees of freedom at (t, q) by the rank of the constraint Jacobian. SALTUS_ERR_MEMORY. */
@@ -174,29 +175,30 @@ SALTUS_API saltus_status saltus_mechanism_mobility(const saltus_mechanism* mecha
 
 typedef struct saltus_assembly {
   double defect_before; /* largest joint row before, m or rad */
-  double moved;         /* m or rad, largest movement of a body */
+  double moved;         /* m or rad, largest displacement of a body */
   int moved_body;       /* which; -1: none moved */
-  int joint;            /* that stays open when it cannot be closed; -1: all hold */
-  double gap;           /* m or rad that it leaves open */
+  int joint;            /* joint that stays open; -1: all are closed */
+  double gap;           /* m or rad, its remaining defect */
 } saltus_assembly;
 
-/* Brings q0 and v0 onto the joints at t0 by the least movement in the metric of masses. SALTUS_ERR_INPUT or
- * SALTUS_ERR_CONTRADICTION, with a message and q0 and v0 as they were, when no motion closes a joint, or it
- * is open by more than the tolerance (m and rad). */
+/* Projects q0 and v0 onto the joints at t0 by the least displacement in the mass metric. SALTUS_ERR_INPUT or
+ * SALTUS_ERR_CONTRADICTION with a message, q0 and v0 unchanged, if no displacement closes a joint, or if it is open by
+ * more than the tolerance (m and rad). */
 SALTUS_API saltus_status saltus_mechanism_assemble(saltus_mechanism* mechanism, double tolerance,
                                                    saltus_log log, saltus_assembly* assembly);
 
 /* Two shapes that overlap. */
 typedef struct saltus_overlap {
   const char* shapes[2];
-  int bodies[2];       /* -1: the world */
-  double depth;        /* m, least way that parts them */
-  double direction[3]; /* of length 1: of the first shape along it, or of the second against it */
-  double point[3];     /* m, near where */
+  int bodies[2]; /* -1: the world */
+  double depth;  /* m, least translation that separates them */
+  double direction
+      [3]; /* unit vector: translation of the first shape along it, or of the second in the opposite direction */
+  double point[3]; /* m, near where */
 } saltus_overlap;
 
 /* Two shapes that may pass through each other within a step: they approach by `approach`, more than half of their
- * combined thickness, beyond which separation is shorter through the far side. */
+ * combined thickness, beyond which the shortest separation is through the far side. */
 typedef struct saltus_passage {
   const char* shapes[2];
   int bodies[2];    /* -1: the world */
@@ -214,12 +216,12 @@ typedef struct saltus_pair_cost {
   const char* kinds[2]; /* in the order of saltus_shape_kind */
   double pairs;         /* of shapes near each other, examined for contacts */
   double contacts;      /* that were found */
-  double seconds;       /* that it took, by the clock of the machine */
+  double seconds;       /* wall-clock time */
 } saltus_pair_cost;
 
 /* The same between two bodies. */
 typedef struct saltus_body_cost {
-  int bodies[2];   /* ascending, but for -1, the world, which is the second */
+  int bodies[2];   /* ascending; -1, the world, comes second */
   double pairs;    /* of their shapes near each other */
   double contacts; /* that were found */
   double seconds;  /* that it took */
@@ -238,8 +240,8 @@ SALTUS_API saltus_status saltus_mechanism_costs(const saltus_mechanism* mechanis
                                                 const saltus_point* at, double h, double weight,
                                                 saltus_costs* costs);
 
-/* The bodies of a contact of shapes, ascending, but for -1, the world, which is the second; false: another contact, as
- * the limit of a joint. */
+/* The bodies of a contact of shapes, ascending; -1, the world, comes second. False: another contact, such as a joint
+ * limit. */
 SALTUS_API bool saltus_mechanism_contact_bodies(const saltus_mechanism* mechanism,
                                                 uint64_t identity, int bodies[2]);
 

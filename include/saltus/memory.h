@@ -39,12 +39,12 @@ typedef struct saltus_arena {
   size_t used;
 } saltus_arena;
 
-/* An arena that counts only, and one over a block of so many bytes. */
+/* An arena that only counts, and one over a block of this size. */
 SALTUS_API saltus_arena saltus_arena_counting(void);
 SALTUS_API saltus_arena saltus_arena_over(void* block, size_t bytes);
 
-/* Room for count items, zero when the block was; NULL while counting. Pushing past the capacity is
- * a fault of the layout function and asserted. */
+/* Memory for count items, zero if the block was; NULL while counting. Exceeding the capacity is an error of the layout
+ * function and asserted. */
 SALTUS_API void* saltus_arena_push(saltus_arena* arena, size_t count, size_t item, size_t align);
 
 #define SALTUS_PUSH(arena, type, count)                                                            \

@@ -53,7 +53,7 @@ SALTUS_API void saltus_options_defaults(const saltus_field_table* table, void* o
 SALTUS_API const saltus_field* saltus_options_find(const saltus_field_table* table,
                                                    const char* name);
 
-/* SALTUS_ERR_RANGE, with a message that names member and value, when one is out of range. */
+/* SALTUS_ERR_RANGE, with a message that names member and value, if a value is out of range. */
 SALTUS_API saltus_status saltus_options_check(const saltus_field_table* table, const void* options,
                                               const char* owner, saltus_log log);
 
@@ -63,8 +63,7 @@ SALTUS_API saltus_status saltus_options_set(const saltus_field_table* table, voi
                                             const char* owner, const char* name, const char* text,
                                             saltus_log log);
 
-/* Sets members from one text, "theta=0.5 gamma=1"; NULL: none. Stops at the first that fails: those
- * before it are set. */
+/* Sets members from one text, "theta=0.5 gamma=1"; NULL: none. Stops at the first error; earlier members are set. */
 SALTUS_API saltus_status saltus_options_set_line(const saltus_field_table* table, void* options,
                                                  const char* owner, const char* line,
                                                  saltus_log log);

@@ -14,7 +14,7 @@ SALTUS_BEGIN_DECLS
 typedef struct saltus_orbit_def {
   const saltus_system* system; /* without joints, q' = v */
   double t0;                   /* s */
-  const double* q0;            /* guess: a state that comes back near itself */
+  const double* q0;            /* initial guess of a periodic state */
   const double* v0;
   /* The return: after this time, or right after the count-th event of a kind and contact. */
   double period;       /* s; 0: by section */
@@ -23,21 +23,21 @@ typedef struct saltus_orbit_def {
   int section_count;   /* 0: 1 */
   double longest;      /* s, no section after this time is an error; 0: 100 */
   const bool*
-      drifts; /* [nq] coordinates that move on by the same in every period and matter in no other way; NULL: none */
+      drifts; /* [nq] coordinates with a constant increment per period, on which the motion does not depend otherwise; NULL: none */
   double tol; /* of runs, rtol = atol; 0: 1e-11 */
   double accuracy; /* of the orbit, relative to the largest position and velocity; 0: 1e-9 */
   int iterations;  /* most; 0: 30 */
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  const saltus_observables* observables; /* ? none. Whose functions sections are; none may switch */
+  const saltus_observables* observables; /* ? none. source of section functions; none may switch */
   SALTUS_RESERVED(3);
 } saltus_orbit_def;
 
 SALTUS_API saltus_orbit_def saltus_orbit_def_default(void);
 
 typedef struct saltus_orbit_view {
-  const double *q, *v; /* where it starts and comes back to */
+  const double *q, *v; /* state of the orbit at the section */
   double period;       /* s */
   const double* drift; /* [nq] increments of drifting coordinates per period; 0 for the others */
   const double*
@@ -45,19 +45,19 @@ typedef struct saltus_orbit_view {
   const double *re, *im; /* [size] multipliers, largest first */
   int size;
   bool
-      stable; /* all of them lie inside the unit circle; of an orbit that is not forced but for one that is 0 */
+      stable; /* all multipliers are inside the unit circle; for autonomous systems except one that is 0 */
   double residual; /* of the return, relative */
   int iterations;
   long long impacts; /* in a period */
-  double closest;    /* m/s, slowest approach of an impact: grazing is near where it is small */
+  double closest;    /* m/s, slowest approach of an impact; small near grazing */
   saltus_derivative derivative;
   SALTUS_RESERVED(2);
 } saltus_orbit_view;
 
 typedef struct saltus_orbit saltus_orbit;
 
-/* SALTUS_ERR_BOUND when Newton's method finds no orbit near the guess, SALTUS_ERR_UNSUPPORTED for joints and the like; the
- * log has the reason, and *out is NULL. */
+/* SALTUS_ERR_BOUND if Newton's method does not converge from the guess, SALTUS_ERR_UNSUPPORTED for systems with joints
+ * and other unsupported features; the log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_orbit_create(const saltus_orbit_def* def, saltus_orbit** out);
 SALTUS_API void saltus_orbit_destroy(saltus_orbit* orbit);
 SALTUS_API const saltus_orbit_view* saltus_orbit_look(const saltus_orbit* orbit);

@@ -9,8 +9,8 @@
 typedef enum saltus_orientation_kind {
   SALTUS_ORIENTATION_NONE,       /* axes coincide */
   SALTUS_ORIENTATION_ANGLE,      /* value[0] rad about z: the only one in the plane */
-  SALTUS_ORIENTATION_QUATERNION, /* w, x, y, z; any length but zero */
-  SALTUS_ORIENTATION_AXIS,       /* x, y, z of an axis of any length but zero, then rad */
+  SALTUS_ORIENTATION_QUATERNION, /* w, x, y, z; any nonzero length */
+  SALTUS_ORIENTATION_AXIS,       /* x, y, z of an axis of any nonzero length, then rad */
   SALTUS_ORIENTATION_RPY         /* roll, pitch, yaw, rad, about fixed x, then y, then z */
 } saltus_orientation_kind;
 

@@ -42,7 +42,7 @@ typedef struct saltus_problem_file {
   saltus_global_friction_problem global;
   saltus_lcp lcp;      /* dense when at least a quarter of the entries is not zero, else sparse */
   const int* file_row; /* [lcp.n] row in the file of each row here: bilateral rows come first */
-  const double* guess; /* [rows] impulses to start from; NULL: the file has none */
+  const double* guess; /* [rows] initial guess of impulses; NULL: none in the file */
 } saltus_problem_file;
 
 /* A constant word for messages: "friction", "global friction", ... */

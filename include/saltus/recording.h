@@ -3,10 +3,10 @@
  *
  * recording.h - runs on disk: HDF5 (.h5) and text tables (.csv), written during the run, read back.
  *
- * At any moment of the run, kill -9 included, the file under its name is whole and holds everything
- * up to the last flush. The HDF5 writer gets there by keeping two files: one under the name, closed
- * and at rest, and one beside it (name + ".back") that is extended, closed and then renamed over
- * the first. The same run gives the same bytes, however its flushes fell.
+ * At any time of the run, also after kill -9, the file under its name is complete and contains all data up to the last
+ * flush. The HDF5 writer keeps two files for this: a closed one under the name, and a second one (name + ".back") that
+ * is extended, closed and then renamed to the first. Equal runs give identical bytes, independent of the times of
+ * flushes.
  *
  * HDF5 layout, N frames, all numbers little-endian doubles unless stated otherwise:
  *
@@ -48,7 +48,7 @@ SALTUS_BEGIN_DECLS
 
 typedef struct saltus_recording_def {
   const char* path;               /* ends in .h5 or .csv; a recording of that name is replaced */
-  bool force;                     /* also a file that is no recording */
+  bool force;                     /* also replaces files that are not recordings */
   const saltus_system* system;    /* sizes, labels, names of contacts; copied */
   const char* const* joint_names; /* [nj] or NULL */
   const saltus_observables* observables; /* outputs and events of the scene; NULL: none */
@@ -58,7 +58,7 @@ typedef struct saltus_recording_def {
   const char* scene;                     /* full text of the scene */
   const char* version;                   /* of the program; NULL: saltus_version() */
   double flush_interval;                 /* s between flushes, >= 0 */
-  saltus_log log;                        /* gets the reason of every failure, once */
+  saltus_log log;                        /* receives the reason of every failure, once */
   const saltus_allocator* allocator;     /* NULL: the C library */
   const char* accuracy; /* estimated accuracy of the motion, "error=0.4 ..."; NULL: not available */
   double until;         /* s, end of the run as requested; 0: not available */
@@ -68,56 +68,56 @@ typedef struct saltus_recording_def {
 /* A flush every second. */
 SALTUS_API saltus_recording_def saltus_recording_def_default(void);
 
-/* How the run ended, for the file. */
+/* End of the run, for the file. */
 typedef struct saltus_recording_summary {
   const char* failure; /* NULL: status "complete"; else the status is "failed: " and this text */
   long long steps;
-  double cpu_seconds; /* NaN where the bytes shall not depend on the machine's mood */
+  double cpu_seconds; /* NaN: not stored, so that the bytes are reproducible */
 } saltus_recording_summary;
 
 typedef struct saltus_recording saltus_recording;
 
 /* Writes the head of the file at once, so that a path that cannot be written fails before the run:
- * SALTUS_ERR_NAME for another extension, SALTUS_ERR_IO also for a file that another run is writing or
- * that is no recording, SALTUS_ERR_RANGE for a member of the definition. On failure *out is NULL
+ * SALTUS_ERR_NAME for another extension, SALTUS_ERR_IO also for a file that another run is writing or that is not a
+ * recording, SALTUS_ERR_RANGE for a member of the definition. On failure *out is NULL
  * and the log has the reason. */
 SALTUS_API saltus_status saltus_recording_create(const saltus_recording_def* def,
                                                  saltus_recording** out);
 
-/* To be handed to the simulation; valid until close. After a failed write every call returns the
+/* Recorder for the simulation; valid until close. After a failed write every call returns the
  * first error, so the run stops. */
 SALTUS_API saltus_recorder saltus_recording_recorder(saltus_recording* recording);
 
-/* Frames on disk, and the time of the last; t may be NULL. After a failed write those that stayed: a
- * table that could not keep one is removed. */
+/* Number of frames on disk, and the time of the last; t may be NULL. After a failed write, the frames that were kept:
+ * a table without any is removed. */
 SALTUS_API long long saltus_recording_kept(const saltus_recording* recording, double* t);
 
-/* About how many bytes a frame takes in the file. */
+/* Approximate bytes of a frame in the file. */
 SALTUS_API double saltus_recording_frame_bytes(const saltus_recording* recording);
-/* Whether it takes twice its room while it is written. */
+/* Whether it takes twice its size on disk while it is written. */
 SALTUS_API bool saltus_recording_doubles(const saltus_recording* recording);
 
-/* Puts everything received so far on disk. */
+/* Writes all received data to disk. */
 SALTUS_API saltus_status saltus_recording_flush(saltus_recording* recording);
 
 /* The text of saltus_run_explain: requested accuracy and limits of the steps; copied. Written when
  * the file is closed. */
 SALTUS_API saltus_status saltus_recording_explain(saltus_recording* recording, const char* text);
 
-/* Flushes, writes the summary and ends the recording. Returns the first error of its whole life. */
+/* Flushes, writes the summary and ends the recording. Returns the first error of the recording. */
 SALTUS_API saltus_status saltus_recording_close(saltus_recording* recording,
                                                 const saltus_recording_summary* summary);
 
-/* Without a close before it the file stays as of the last flush, with status "running". */
+/* Without a previous close the file stays as after the last flush, with status "running". */
 SALTUS_API void saltus_recording_destroy(saltus_recording* recording);
 
-/* Contacts of a changing set: rows start[i] .. start[i + 1] - 1 are those of frame i, by rising
- * identity. A contact that acted since the frame before and does not exist any more has gap NaN. */
+/* Contacts of a time-varying set: rows start[i] .. start[i + 1] - 1 are those of frame i, by ascending identity. A
+ * contact that acted since the frame before and no longer exists has gap NaN. */
 typedef struct saltus_recorded_contacts {
   long long count;                     /* rows */
   long long* start;                    /* [frames + 1] */
   uint64_t* identity;                  /* [count] */
-  long long* law;                      /* [count] place in law_names */
+  long long* law;                      /* [count] index in law_names */
   long long* bodies;                   /* [count x 2] -1: none, or not available */
   double* point;                       /* [count x 3] m; NaN: not available */
   double* normal;                      /* [count x 3] */
@@ -148,7 +148,7 @@ typedef struct saltus_recording_data {
   /* [count] J since the start, the terms of ledger.h; NULL in the first recordings, like the two
    * above */
   double *energy_external, *energy_friction, *energy_impact, *energy_remainder, *energy_created;
-  double* energy_drive;      /* the same; NULL in the first ones, whose `given` has both */
+  double* energy_drive; /* the same; NULL in the first recordings, whose `given` contains both */
   double* residual_velocity; /* [count] m/s */
   double* residual_impulse;  /* [count] N s */
   double* penetration;       /* [count] m, deepest since the frame before */
@@ -169,7 +169,7 @@ typedef struct saltus_recording_data {
   long long steps;    /* -1 while running */
   double cpu_seconds; /* NaN: not available */
 
-  bool changing; /* the set of contacts changes: nc is 0 and they are in the table */
+  bool changing; /* time-varying contact set: nc is 0 and contacts are in the table */
   saltus_recorded_contacts table; /* empty for a fixed set */
   const char** law_names;         /* [law_count] of a changing set */
   int law_count;
@@ -182,17 +182,17 @@ typedef struct saltus_recording_data {
   double until; /* s, end of the run as requested; NaN: not available */
 } saltus_recording_data;
 
-/* Either format. Other files, damaged ones included, are refused with SALTUS_ERR_INPUT and a
- * message that names the file and the place; SALTUS_ERR_IO when the file cannot be read at all. A
- * .csv that Saltus did not write is taken when it has a column t; columns q1, q2, ... and v1, v2,
- * ... (or y with y' or y_dot, any name) fill q and v, others are left out with a note. */
+/* Either format. Other files, including damaged ones, are rejected with SALTUS_ERR_INPUT and a message that names the
+ * file and the position; SALTUS_ERR_IO when the file cannot be read at all. A .csv of another program is accepted if
+ * it has a column t; columns q1, q2, ... and v1, v2,
+ * ... (or y with y' or y_dot, any name) fill q and v, others are omitted with a note. */
 SALTUS_API saltus_status saltus_recording_read(const char* path, saltus_log log,
                                                const saltus_allocator* allocator,
                                                saltus_recording_data** out);
 SALTUS_API void saltus_recording_data_destroy(saltus_recording_data* data);
 
-/* A text table: comment lines with #, one header line, then numbers separated by commas. A column t is
- * time and does not run backwards. */
+/* A text table: comment lines with #, one header line, then numbers separated by commas. A column t is time and must
+ * not decrease. */
 typedef struct saltus_table {
   long long rows;
   int columns;

@@ -9,8 +9,8 @@
  *   def.write = ...; def.user = ...;              gets the bytes of the page in order
  *   saltus_status status = saltus_report_page(&def, NULL);
  *
- * The page needs nothing beside itself: no network, no files. Texts of the recording cross the border to the page
- * inside of base64 and are data there, never HTML. docs/viewer.md has the layout of the document in it.
+ * The page is self-contained: no network, no other files. Texts of the recording are embedded in base64 as data, never
+ * as HTML. docs/viewer.md has the layout of the document in it.
  */
 #ifndef SALTUS_REPORT_H
 #define SALTUS_REPORT_H
@@ -23,7 +23,7 @@ SALTUS_BEGIN_DECLS
 
 typedef struct saltus_report_def {
   const saltus_recording_data* data;     /* with a state at least */
-  const saltus_scene_view* scene;        /* it was made from; NULL: curves and events alone */
+  const saltus_scene_view* scene;        /* scene of the recording; NULL: only curves and events */
   const saltus_certificate* certificate; /* NULL: none */
   const char* explanation;               /* limits of the step size, in words; NULL: as recorded */
   double most; /* bytes of the document; a longer recording is thinned. 0: 12e6 */
@@ -38,7 +38,7 @@ typedef struct saltus_report_def {
 /* Contents of the report. */
 typedef struct saltus_report_about {
   long long recorded, shown; /* states */
-  bool events_shown;         /* the states beside every event are among them */
+  bool events_shown;         /* includes the states next to every event */
   double bytes;              /* of the document */
 } saltus_report_about;
 
@@ -51,7 +51,7 @@ SALTUS_API bool saltus_report_has_viewer(void);
  * SALTUS_ERR_UNSUPPORTED without a viewer, or the status of `write`. */
 SALTUS_API saltus_status saltus_report_page(const saltus_report_def* def,
                                             saltus_report_about* about);
-/* The document alone, for pages that have a viewer. */
+/* Only the document, for pages with a viewer. */
 SALTUS_API saltus_status saltus_report_document(const saltus_report_def* def,
                                                 saltus_report_about* about);
 

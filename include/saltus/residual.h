@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * residual.h - how well a run obeys its equations, in physical units: the worst of all steps, with time and contact.
+ * residual.h - residuals of the equations of a run in physical units: the largest of all steps, with time and contact.
  *
  * Evaluated in every step of every scheme from its report; docs/run.md defines each, docs/ledger.md the energies.
  * A certificate (verify.h) recomputes them independently.
@@ -18,14 +18,14 @@ SALTUS_BEGIN_DECLS
 
 typedef enum saltus_residual_kind {
   SALTUS_RESIDUAL_PENETRATION, /* m, of gaps */
-  SALTUS_RESIDUAL_APPROACH,    /* m/s, of contacts after their law has decided */
+  SALTUS_RESIDUAL_APPROACH,    /* m/s, approach of contacts after their law was applied */
   SALTUS_RESIDUAL_OPEN,        /* N, of contacts that cannot have closed in the step */
   SALTUS_RESIDUAL_CONE,        /* N, violation of the friction cone */
   SALTUS_RESIDUAL_ANGLE,       /* rad, between friction and the opposite of slip */
   SALTUS_RESIDUAL_JOINTS,      /* m or rad, of joints */
   SALTUS_RESIDUAL_JOINT_RATES, /* m/s or rad/s, at recorded states */
   SALTUS_RESIDUAL_REMAINDER,   /* J, of the energy ledger */
-  SALTUS_RESIDUAL_PROJECTION,  /* m, by which positions were moved back in a step */
+  SALTUS_RESIDUAL_PROJECTION,  /* m, displacement by projection in a step */
   SALTUS_RESIDUAL_SOLVER       /* m/s, of the contact problems */
 } saltus_residual_kind;
 

@@ -25,7 +25,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* A run that was kept: how it was made, and the state of its simulation. */
+/* Snapshot of a run: its settings, and the state of its simulation. */
 typedef struct saltus_run_snapshot {
   const char* target; /* name of the model, as given by the caller */
   const char* scene;  /* text of the scene; "" for a system without one */
@@ -36,7 +36,7 @@ typedef struct saltus_run_snapshot {
   const saltus_override* control_options;
   int control_option_count;
   double start, until; /* s */
-  double t;            /* s, where it was kept */
+  double t;            /* s, time of the snapshot */
   double h;            /* s, exact step; 0: chosen by the scheme */
   const void* state;   /* of saltus_sim_snapshot_save */
   size_t state_bytes;
@@ -48,15 +48,15 @@ typedef struct saltus_run_exact {
   const void* self;
 } saltus_run_exact;
 
-/* Numbers that are NaN, counts that are 0 and pointers that are NULL are not given: the scene decides. */
+/* Members that are NaN, 0 (counts) or NULL are not given: the values of the scene are used. */
 typedef struct saltus_run_def {
   const saltus_scene_view* scene; /* of a scene, or of saltus_run_system; outlives the run */
 
   const char* scheme;
   const saltus_override*
-      options; /* of the scheme, by name; over the scene's when it is its scheme */
+      options; /* of the scheme, by name; override those of the scene for the same scheme */
   int option_count;
-  const char* options_line; /* the same in one text, before those: "theta=0.5 gamma=1" */
+  const char* options_line; /* the same in one text, applied first: "theta=0.5 gamma=1" */
   const char* control;      /* step-size controller */
   const saltus_override* control_options;
   int control_option_count;
@@ -65,11 +65,11 @@ typedef struct saltus_run_def {
   double rtol, atol; /* one of them alone, of a scheme that chooses its steps */
   double until;      /* s */
 
-  double start; /* s; another start than the scene's, with its state: */
+  double start; /* s; another initial time, with its state: */
   const double* q0;
   const double* v0;
-  const saltus_run_snapshot* resume; /* goes on there, with everything the scheme remembers; its
-                                      * scheme, options, controller and step, none given beside */
+  const saltus_run_snapshot*
+      resume; /* continues a snapshot with its scheme memory; scheme, options, controller and step are those of the snapshot and must not be given */
 
   long long record_every; /* steps between recorded states */
   double record_dt;       /* s between recorded states instead */
@@ -85,7 +85,7 @@ typedef struct saltus_run_def {
   const volatile int* cancel; /* as in saltus_sim_def */
   const char*
       mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */
-  saltus_log log;                    /* gets why something is refused or fails */
+  saltus_log log;                    /* receives the reasons of errors */
   const saltus_allocator* allocator; /* NULL: the C library */
   bool global;              /* tolerances are of the motion, not of a step: saltus_run_tighten */
   bool record_middles;      /* also the middle of every step of a scheme that chooses them */
@@ -104,7 +104,7 @@ SALTUS_API saltus_scene_view saltus_run_system(const saltus_system* system, cons
 /* Resolved settings of a run. Valid as long as the run. */
 typedef struct saltus_run_settings {
   const saltus_scheme_info* scheme;
-  bool own;                 /* it is the scheme that the scene names */
+  bool own;                 /* it is the scheme of the scene */
   const void* options;      /* of the scheme */
   const char* options_text; /* "theta=0.5 gamma=1" */
   const char* control;      /* step-size controller; NULL: none */
@@ -113,17 +113,18 @@ typedef struct saltus_run_settings {
   double start, until;              /* s */
   double step;                      /* s, as requested; NaN: not given */
   double h;                         /* s, exact; 0: chosen, or controlled */
-  long long steps;                  /* in all; 0: they differ in length */
+  long long steps;                  /* total number; 0: variable length */
   long long record_every;
   double record_dt; /* s; 0: by steps, or at given times */
   bool record_jumps;
-  bool global; /* tolerances are of the motion; those above of its steps, once it is tightened */
+  bool
+      global; /* tolerances are of the motion; those above are of its steps after saltus_run_tighten */
   bool record_middles;
 } saltus_run_settings;
 
 enum { SALTUS_RUN_FIRST = 4 };
 
-/* Events of one kind; `last` and `worst` (by the energy it brought) hold when there is one. */
+/* Events of one kind; `last` and `worst` (by its energy) are valid if there is one. */
 typedef struct saltus_run_events {
   long long count;
   saltus_event first[SALTUS_RUN_FIRST]; /* as many as there are */
@@ -152,7 +153,7 @@ typedef struct saltus_run_accuracy {
 /* Results. Valid until the run is destroyed; updated while it proceeds. */
 typedef struct saltus_run_result {
   saltus_status status; /* how it ended */
-  const char* reason;   /* "complete", or the status in words with its time */
+  const char* reason;   /* "complete", or the status as text with its time */
   double t;             /* s, where it ended */
   const double* q;      /* [nq] there */
   const double* v;      /* [nv] */
@@ -174,10 +175,10 @@ typedef struct saltus_run_result {
   double first_creation;           /* s; NaN: none */
 
   double penetration;       /* m, deepest */
-  double residual_velocity; /* m/s, how well the contact law holds */
+  double residual_velocity; /* m/s, largest residual of the contact law */
   double residual_impulse;  /* N s */
   double joint_drift;
-  double projection; /* m, largest movement back onto constraints in a step */
+  double projection; /* m, largest displacement by projection in a step */
 
   long long compared; /* states at which the reference was defined */
   double error;       /* of positions, largest; NaN: nothing was compared */
@@ -220,8 +221,8 @@ SALTUS_API saltus_status saltus_run_execute(saltus_run* run);
 /* Results so far; valid until the run is destroyed. */
 SALTUS_API const saltus_run_result* saltus_run_outcome(const saltus_run* run);
 
-/* Requested accuracy, steps and their limits in plain words, one sentence a line; "" before the
- * first step. As snprintf: writes at most bytes, returns the full length. */
+/* Requested accuracy, steps and their limits as text, one sentence per line; "" before the first step. As snprintf:
+ * writes at most bytes, returns the full length. */
 SALTUS_API size_t saltus_run_explain(const saltus_run* run, char* text, size_t bytes);
 
 /* The run as bytes that saltus_run_snapshot_create reads: lines of text, the scene, the state. target
@@ -229,7 +230,7 @@ SALTUS_API size_t saltus_run_explain(const saltus_run* run, char* text, size_t b
 SALTUS_API size_t saltus_run_snapshot_save(const saltus_run* run, const char* target,
                                            const char* scene, void* bytes);
 
-/* path names the file in messages. SALTUS_ERR_INPUT for bytes that are no snapshot, or an unknown scheme or
+/* path names the file in messages. SALTUS_ERR_INPUT for bytes that are not a snapshot, or an unknown scheme or
  * controller; *out is NULL then and the log has the reason. */
 SALTUS_API saltus_status saltus_run_snapshot_create(const char* path, const void* bytes,
                                                     size_t size, saltus_log log,

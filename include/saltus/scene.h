@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scene.h - a scene file: a system written as formulas, its start, and how to simulate it.
+ * scene.h - a scene file: a system by formulas and bodies, its initial state, and simulation settings.
  *
  *   saltus: 1
  *   name: spring pendulum against a wall
@@ -36,7 +36,7 @@ typedef struct saltus_override {
   const char* value; /* a constant formula */
 } saltus_override;
 
-/* One more output than the scene has. Its formula may name outputs of the scene. */
+/* An additional output. Its formula may contain outputs of the scene. */
 typedef struct saltus_scene_output {
   const char* name;
   const char* formula;
@@ -47,7 +47,7 @@ typedef struct saltus_scene saltus_scene;
 
 typedef struct saltus_scene_def {
   const char* path; /* read when text is NULL; names the file in messages */
-  const char* text; /* or the scene itself */
+  const char* text; /* or the text of the scene */
   const saltus_override* overrides;
   int override_count;
   saltus_log log;
@@ -57,8 +57,7 @@ typedef struct saltus_scene_def {
   int output_count;
   const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
   const saltus_scene*
-      like; /* ? none. Of the same text, which is not read again; path and text stay away. Its overrides
-                             * apply before those of this one. It is not changed and has to outlive this one; the new one has no drawing */
+      like; /* ? none. A scene with the same text, which is not parsed again; path and text are NULL. Its overrides apply before those of this definition. It is not changed and has to outlive the new scene, which has no drawing */
   const char* mark; /* precedes names of overrides in messages, as "--set "; NULL: "override " */
   SALTUS_RESERVED(4);
 } saltus_scene_def;
@@ -84,7 +83,7 @@ typedef struct saltus_scene_view {
   const double* atol_q;           /* [nv] absolute tolerances of positions along each velocity, 0
                                    * where not given; NULL: none is */
   const double* atol_v;           /* [nv] the same for velocities */
-  double start_tolerance;         /* how much was corrected at the start at most */
+  double start_tolerance;         /* largest correction of the initial state */
   long long record_every;         /* steps */
   bool record_given;              /* the scene selects the states to record */
   double record_dt;               /* s between recorded states; 0: by steps */
@@ -93,13 +92,13 @@ typedef struct saltus_scene_view {
   const saltus_mechanism* mechanism;     /* the bodies; NULL: none */
   const char* const* input_names;        /* [input_count] */
   int input_count;
-  const uint64_t* input_changes; /* how often one was set; for `changes` of simulations */
+  const uint64_t* input_changes; /* counter of changes; for `changes` of simulations */
   bool global;                   /* the tolerance is of the motion, not of a step */
-  const saltus_drawing* drawing; /* for reports; NULL: nothing by formulas */
+  const saltus_drawing* drawing; /* for reports; NULL: no section `view` */
   SALTUS_RESERVED(2);
 } saltus_scene_view;
 
-/* SALTUS_ERR_INPUT for anything wrong in the scene, SALTUS_ERR_IO when it cannot be read. On
+/* SALTUS_ERR_INPUT for errors in the scene, SALTUS_ERR_IO if it cannot be read. On
  * failure *out is NULL and the log has the reason, once. */
 SALTUS_API saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out);
 SALTUS_API void saltus_scene_destroy(saltus_scene* scene);
@@ -110,9 +109,9 @@ SALTUS_API const saltus_scene_view* saltus_scene_get_view(const saltus_scene* sc
 SALTUS_API saltus_status saltus_scene_value(const saltus_scene* scene, const char* formula,
                                             saltus_log log, double* value);
 
-/* Values from outside, by the names that the scene gives under `inputs`: between steps; every evaluation from
- * then on has the new value. Runs notice it; saltus_sim_def and saltus_integrator_def take input_changes of the
- * view. SALTUS_ERR_NAME when there is no such input, SALTUS_ERR_RANGE when the
+/* Sets or returns an input of the section `inputs`, between steps; later evaluations use the new value. Runs restart
+ * their scheme; for saltus_sim_def and saltus_integrator_def pass input_changes of the view. SALTUS_ERR_NAME when
+ * there is no such input, SALTUS_ERR_RANGE when the
  * value is not finite. */
 SALTUS_API saltus_status saltus_scene_set_input(saltus_scene* scene, const char* name,
                                                 double value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scheme.h - time-stepping schemes: one registry, one way to take a step.
+ * scheme.h - time-stepping schemes: one registry, one step function.
  *
  * A step is a transaction: it either succeeds and moves the state from t to t + h, or returns
  * another status and leaves state and scheme exactly as they were.
@@ -43,10 +43,10 @@ typedef struct saltus_scheme_info {
   int embedded_order;  /* of the embedded method that estimates errors; 0: none */
   bool locates_events; /* reports events with times inside the step */
   bool dense;          /* has dense output within a step */
-  bool chooses_step;   /* takes steps of its own length; h is the most it may advance */
+  bool chooses_step;   /* chooses its step sizes; h is the largest allowed step */
   bool stops;          /* at accumulations of impacts, with its default options */
   bool pyramids;       /* spatial friction cones are polyhedra */
-  bool penetrates;     /* a body at rest on a contact does not stay; kept for comparison */
+  bool penetrates;     /* a resting body penetrates; kept for comparison */
   bool strikes_at_end; /* impulses of impacts act at the end of a step, else in its mean */
   unsigned treats;
   saltus_field_table options;
@@ -59,11 +59,11 @@ SALTUS_API const saltus_scheme_info* saltus_scheme_find(const char* name); /* NU
 /* A scheme may need several steps for one impact. */
 typedef enum saltus_impact_phase {
   SALTUS_IMPACT_WHOLE,   /* the impact of the step is one of its own */
-  SALTUS_IMPACT_GOES_ON, /* it began here or before, and more follows in the next step */
-  SALTUS_IMPACT_ENDS     /* this is the last step of it */
+  SALTUS_IMPACT_GOES_ON, /* it continues in the next step */
+  SALTUS_IMPACT_ENDS     /* this is its last step */
 } saltus_impact_phase;
 
-/* An impact over several steps as one. */
+/* An impact over several steps, combined. */
 typedef struct saltus_whole_impact {
   double before[3], after[3]; /* m/s, normal first */
   double impulse[3];          /* N s */
@@ -71,7 +71,7 @@ typedef struct saltus_whole_impact {
   double steps;               /* that it took */
 } saltus_whole_impact;
 
-/* How one contact went through one step. */
+/* Report of one contact in one step. */
 typedef struct saltus_contact_step {
   int key;
   int law;
@@ -81,11 +81,11 @@ typedef struct saltus_contact_step {
   double slip_before[2], slip_after[2]; /* m/s, tangential; 0 where the contact has no friction */
   double impulse[3];                    /* N s over the step, normal first */
   bool impact;       /* the impulse stops an approach; else it is a force times h */
-  bool replaced;     /* another law than its own decided an impact of the step */
+  bool replaced;     /* an impact of the step was solved by another law */
   double lasting[3]; /* N s, non-impulsive part of the impulse of an impact */
   saltus_impact_phase part;
   saltus_whole_impact whole_impact; /* of a part that ends an impact */
-  uint64_t identity;                /* the same for ever; of a fixed set the key */
+  uint64_t identity;                /* permanent; in a fixed set the key */
   double twist_work;                /* J, of its rolling and drilling friction over the step */
   double slip_work;    /* J, of non-impulsive friction, lambda_T . U_T over the step; or 0 */
   double surface_work; /* J, of non-impulsive forces on prescribed motions, lambda . b; the same */
@@ -98,19 +98,19 @@ typedef struct saltus_step_report {
   const double* joint_impulses;        /* [nj] N s over the step, valid until the next step */
   double residual_velocity;            /* m/s, largest violation of the contact law */
   double residual_impulse;             /* N s, the same violation as an impulse */
-  double projection; /* m, largest movement of a position back onto joints and contacts; 0: none */
+  double projection; /* m, largest displacement by projection onto joints and contacts; 0: none */
   int newton_iterations;
   bool indefinite_mass;       /* the effective mass of an implicit step is not positive definite */
   const saltus_event* events; /* [event_count] of a scheme that locates them inside its step */
   int event_count;
-  int dry_events; /* times at which dry friction beside contacts began to slip, stuck or turned */
+  int dry_events; /* events of dry friction of joints: begin of slip, stick or reversal */
   double h;       /* s, length; set by a scheme that chooses it */
   /* of a step with error control: */
   double error;    /* estimate, in tolerances */
-  int error_order; /* of the local error that the controller saw */
-  int rejections;  /* attempts before this one */
+  int error_order; /* of the local error, as used by the controller */
+  int rejections;  /* rejected trial steps */
   /* of a scheme that chooses its steps: */
-  const char* method;      /* that took the step: "dopri5"; NULL: the only one */
+  const char* method;      /* method of the step: "dopri5"; NULL: the only one */
   saltus_step_limit limit; /* limit of the step size */
   int limit_index;         /* the position (along that velocity), velocity or contact */
   int proven, sampled;     /* searches for events, as in saltus_tally */
@@ -134,10 +134,9 @@ typedef struct saltus_scheme_def {
                          * NULL: all of them; copied */
   const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;
-  int threads; /* that share contact problems of 1000 units and more, with the same bits; 0: 1 */
-  const volatile int* cancel; /* anything but 0 there ends a step with SALTUS_ERR_STOPPED as soon as
-                               * it looks, without a trace; may be set from a signal handler or
-                               * another thread; NULL: never */
+  int threads; /* for contact problems of 1000 units and more, with bitwise identical results; 0: 1 */
+  const volatile int*
+      cancel; /* a nonzero value ends a step as soon as possible with SALTUS_ERR_STOPPED, without changes; may be set from a signal handler or another thread; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
   SALTUS_RESERVED(8);
@@ -153,7 +152,7 @@ SALTUS_API void saltus_scheme_destroy(saltus_scheme* scheme);
 SALTUS_API saltus_status saltus_scheme_step(saltus_scheme* scheme, double h, saltus_state* state,
                                             saltus_step_report* report);
 
-/* Which velocity is meant at the time of a jump. */
+/* Side of a jump. */
 typedef enum saltus_side { SALTUS_LEFT, SALTUS_RIGHT } saltus_side;
 
 /* The state at a time t within the last step taken, both ends included; costs no step. q or v may be
@@ -195,7 +194,7 @@ typedef enum saltus_jump_reading {
   SALTUS_JUMP_START     /* U_k = G(q_k)^T v_k */
 } saltus_jump_reading;
 
-/* On which velocity joints are imposed. */
+/* Velocity on which joints are imposed. */
 typedef enum saltus_joint_level {
   SALTUS_JOINTS_MEAN, /* v_theta: no drift of quadratic constraints with theta = 1/2, order 2 */
   SALTUS_JOINTS_END   /* v_{k+1}: order 1, damps inconsistent velocities */
@@ -207,23 +206,23 @@ typedef enum saltus_warm_start { SALTUS_WARM_START_YES, SALTUS_WARM_START_NO } s
 /* Which redundant contacts between two bodies are removed from the problem. */
 typedef enum saltus_contact_filter {
   SALTUS_FILTER_NO,
-  SALTUS_FILTER_EXACT, /* of those without friction: velocities do not change */
-  SALTUS_FILTER_FLAT   /* those with friction too, inside of flat patches */
+  SALTUS_FILTER_EXACT, /* contacts without friction: velocities do not change */
+  SALTUS_FILTER_FLAT   /* also contacts with friction, inside of flat patches */
 } saltus_contact_filter;
 
 typedef struct saltus_moreau_jean_options {
   double theta;      /* weight of the end of the step in forces and positions */
-  double gamma;      /* how far ahead contacts are looked for, in steps */
+  double gamma;      /* horizon of contact detection, in steps */
   int jump;          /* saltus_jump_reading */
   int joints;        /* saltus_joint_level */
   double newton_tol; /* relative change of the velocity that ends Newton's iteration */
   int newton_max;
   int warm_start;     /* saltus_warm_start */
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
+  int on_energy_gain; /* 0: warning, 1: error */
   double contact_tol; /* residual of contact problems over the size of their data; 0: rounding */
-  int project_joints; /* 1: positions are moved back onto the joints */
-  int iterate;        /* 0: until the velocity has settled; 1: once */
-  int speculative;    /* 1: contacts that the step can close take part with their gap */
+  int project_joints; /* 1: positions are projected onto the joints */
+  int iterate;        /* 0: until the velocity has converged; 1: once */
+  int speculative;    /* 1: contacts that can close within the step are included, with their gap */
   int filter;         /* saltus_contact_filter */
   double stiffness;   /* N/m of speculative contacts; 0: rigid */
 } saltus_moreau_jean_options;
@@ -235,11 +234,11 @@ typedef struct saltus_moreau_projected_options {
   double theta, gamma;
   int jump;       /* saltus_jump_reading */
   int joints;     /* saltus_joint_level */
-  int activation; /* 0: contacts that would penetrate join; 1: the forecast alone, as printed */
+  int activation; /* 0: contacts that would penetrate are added; 1: only the forecast, as printed */
   double newton_tol;
   int newton_max;
   int warm_start;     /* saltus_warm_start */
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
+  int on_energy_gain; /* 0: warning, 1: error */
 } saltus_moreau_projected_options;
 
 SALTUS_API saltus_moreau_projected_options saltus_moreau_projected_options_default(void);
@@ -250,8 +249,8 @@ typedef struct saltus_moreau_midpoint_options {
   double newton_tol;
   int newton_max;
   int warm_start;     /* saltus_warm_start */
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
-  int project_joints; /* 1: positions are moved back onto the joints */
+  int on_energy_gain; /* 0: warning, 1: error */
+  int project_joints; /* 1: positions are projected onto the joints */
 } saltus_moreau_midpoint_options;
 
 SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default(void);
@@ -261,17 +260,17 @@ typedef struct saltus_variational_options {
   double newton_tol;
   int newton_max;
   int warm_start;     /* saltus_warm_start */
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
+  int on_energy_gain; /* 0: warning, 1: error */
 } saltus_variational_options;
 
 SALTUS_API saltus_variational_options saltus_variational_options_default(void);
 
-/* rattle: the same with contacts and joints held at position and velocity level. */
+/* rattle: the same with contacts and joints enforced on positions and velocities. */
 typedef struct saltus_rattle_options {
   double newton_tol;
   int newton_max;
   int warm_start;     /* saltus_warm_start */
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
+  int on_energy_gain; /* 0: warning, 1: error */
 } saltus_rattle_options;
 
 SALTUS_API saltus_rattle_options saltus_rattle_options_default(void);
@@ -282,15 +281,15 @@ typedef struct saltus_schatzman_paoli_options {
   double newton_tol;
   int newton_max;
   int warm_start;     /* saltus_warm_start */
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
+  int on_energy_gain; /* 0: warning, 1: error */
 } saltus_schatzman_paoli_options;
 
 SALTUS_API saltus_schatzman_paoli_options saltus_schatzman_paoli_options_default(void);
 
 /* splitting-rkf45 and splitting-rkf45-contact. */
 typedef struct saltus_splitting_options {
-  double rebound_height; /* m; a contact that would rebound less closes; 0: judged by the step */
-  int project_joints;    /* 1: positions are moved back onto the joints */
+  double rebound_height; /* m; contacts with a smaller rebound close; 0: determined by the step */
+  int project_joints;    /* 1: positions are projected onto the joints */
 } saltus_splitting_options;
 
 SALTUS_API saltus_splitting_options saltus_splitting_options_default(void);

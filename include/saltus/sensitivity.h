@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sensitivity.h - how a motion and its events change with parameters and start values: variational equations along a run to a
+ * sensitivity.h - derivatives of a motion and its events by parameters and initial values: variational equations along
+ * a run to a
  * tolerance, with saltation at every impact, slip, stick and opening (docs/theory/sensitivity.md).
  *
  *   saltus_direction d = {.dq0 = dq0, .dv0 = dv0};
@@ -21,7 +22,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* Direction of a derivative: a start, a parameter, or both together. */
+/* Direction of a derivative: an initial state, a parameter, or both. */
 typedef struct saltus_direction {
   const double* dq0; /* [nq] change of the start; NULL: none, or that of the systems below */
   const double* dv0; /* [nv] */
@@ -51,8 +52,8 @@ typedef struct saltus_sensitivity_def {
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  /* ? none. Whose outputs are differentiated at the end, and whose events are located; those that switch do so, here and in the
-   * systems of the directions, and all are back at the start when this ends */
+  /* ? none. Outputs are differentiated at the end, and events are located. Switching events change the inputs, also in
+   * the systems of the directions; inputs are reset at the end */
   const saltus_observables* observables;
   const uint64_t* changes; /* ? never. As in saltus_sim_def; needed where events switch */
   SALTUS_RESERVED(2);
@@ -63,35 +64,34 @@ SALTUS_API saltus_sensitivity_def saltus_sensitivity_def_default(void);
 /* Existence of a derivative. */
 typedef enum saltus_derivative {
   SALTUS_DERIVATIVE_EXISTS,
-  SALTUS_DERIVATIVE_GRAZING,      /* an impact without an approach: it is not bounded */
+  SALTUS_DERIVATIVE_GRAZING,      /* an impact without approach: the derivative is unbounded */
   SALTUS_DERIVATIVE_SIMULTANEOUS, /* several impacts at one instant: the derivative depends on
                                      their order */
-  SALTUS_DERIVATIVE_LIMIT /* through an accumulation: a limit, to the size of the impacts that were left out */
+  SALTUS_DERIVATIVE_LIMIT /* through an accumulation: a limit, accurate to the size of the omitted impacts */
 } saltus_derivative;
 
 typedef struct saltus_sensitive_event {
   saltus_event event;
-  const double* dt; /* [directions] s, of its time; NaN: this event has none of its own */
+  const double* dt; /* [directions] s, derivative of its time; NaN: none for this event */
   saltus_derivative derivative;
 } saltus_sensitive_event;
 
 typedef struct saltus_sensitivity_view {
   double t;                 /* s, where it ended */
-  const double *q, *v;      /* the motion there; at a section right after its event */
+  const double *q, *v;      /* the final state; at a section, right after its event */
   const double *dq, *dv;    /* [directions x nq], [directions x nv] at this fixed time */
   const double *q_rate, *a; /* [nq], [nv] rates there */
   bool at_section;
   const double* section_dt; /* [directions] of the time of the section; NULL: not at one */
   const saltus_sensitive_event* events;
   long long event_count;
-  saltus_derivative derivative; /* the worst that was met */
-  double derivative_t;          /* s, where that was first; NaN: nowhere */
+  saltus_derivative derivative; /* the worst case along the run */
+  double derivative_t;          /* s, its first time; NaN: none */
   double closest;               /* m/s, slowest approach of an impact */
   const double* outputs;        /* [output_count] of the observables at the end; NULL: none */
   const double* doutputs;       /* [directions x output_count] */
   int output_count;
-  const double*
-      largest; /* [nq + nv] sizes of coordinates and velocities that were met, by samples */
+  const double* largest; /* [nq + nv] largest absolute coordinates and velocities, by samples */
   /* [(1 + directions) x output_count] over time, then their derivatives; NULL: none, or at a section */
   const double* integrals;
   /* [(2 + directions) x output_count] extremes: values, times, derivatives of the values; NULL: none, at a section, or more
@@ -103,8 +103,8 @@ typedef struct saltus_sensitivity_view {
 typedef struct saltus_sensitivity saltus_sensitivity;
 
 /* SALTUS_ERR_UNSUPPORTED for systems with a time-varying contact set and friction laws beyond
- * Coulomb's, SALTUS_ERR_ACCURACY when the motion that the variational equations are solved along is
- * not that of the run; the log has the reason, and *out is NULL. */
+ * Coulomb's, SALTUS_ERR_ACCURACY if the motion of the variational equations differs from that of the run; the log has
+ * the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
                                                    saltus_sensitivity** out);
 SALTUS_API void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity);
@@ -113,10 +113,12 @@ saltus_sensitivity_look(const saltus_sensitivity* sensitivity);
 
 /* ---- of scenes ---- */
 
-/* Directions of parameters and start values of a scene, by name: a parameter, or the start x or velocity x' of a coordinate. */
+/* Directions of parameters and start values of a scene, by name: a parameter, or the start x or velocity x' of a
+ * coordinate. */
 typedef struct saltus_scene_directions saltus_scene_directions;
 
-/* scene is that of the run and outlives the directions, which have its overrides. SALTUS_ERR_INPUT after a message. */
+/* scene is that of the run and has to outlive the directions, which have its overrides. SALTUS_ERR_INPUT after a
+ * message. */
 SALTUS_API saltus_status saltus_scene_directions_create(const saltus_scene* scene,
                                                         const char* const* names, int count,
                                                         saltus_log log,

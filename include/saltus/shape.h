@@ -3,8 +3,8 @@
  *
  * shape.h - shapes of bodies: geometry, mass properties and surface features.
  *
- * Curved shapes are exact, without facets. A shape may be rounded: `radius` is then added all around.
- * docs/shapes.md has a picture and the numbers of each.
+ * Curved shapes are exact, without facets. A shape may be rounded: `radius` is then added on all sides. docs/shapes.md
+ * has a picture and the feature numbers of each.
  */
 #ifndef SALTUS_SHAPE_H
 #define SALTUS_SHAPE_H
@@ -24,7 +24,7 @@ typedef enum saltus_shape_kind {
   SALTUS_SHAPE_CIRCLE, /* radius; hollow: the inside of a ring */
   SALTUS_SHAPE_SEGMENT, /* two points; one-sided: free on the left of first -> second; radius: two-sided, a bar */
   SALTUS_SHAPE_POLYGON, /* points counter-clockwise, convex or simple; radius: rounded by it (convex ones) */
-  SALTUS_SHAPE_HALF_PLANE, /* all below y = 0 of its own axes */
+  SALTUS_SHAPE_HALF_PLANE, /* the side y < 0 of its own axes */
   SALTUS_SHAPE_CHAIN, /* segments and arcs (`bulges`), open or closed, one-sided: free on the left */
   /* plane and space */
   SALTUS_SHAPE_CAPSULE, /* radius, length between the centres of its ends; along x in the plane, z in space */
@@ -35,7 +35,7 @@ typedef enum saltus_shape_kind {
   SALTUS_SHAPE_CONE,     /* radius of the base, length; along z, base at z = 0, tip at z = length */
   SALTUS_SHAPE_ELLIPSOID,  /* size: semi-axes */
   SALTUS_SHAPE_TORUS,      /* size[0]: radius of the circle about z, radius: of the tube */
-  SALTUS_SHAPE_HALF_SPACE, /* all below z = 0 of its own axes */
+  SALTUS_SHAPE_HALF_SPACE, /* the side z < 0 of its own axes */
   SALTUS_SHAPE_HULL,       /* convex hull of the points; radius: rounded by it */
   SALTUS_SHAPE_MESH, /* points and triangles, counter-clockwise from outside; closed, or open: one-sided */
   SALTUS_SHAPE_HEIGHTFIELD /* heights over a grid, free above; cells are cut from (i,j) to (i+1,j+1) */
@@ -55,7 +55,7 @@ typedef struct saltus_shape_def {
   int point_count;
   const double*
       bulges; /* chain: [segments] tan(angle / 4) of the arc, 0: straight; NULL: all straight */
-  const int* triangles; /* [3 triangle_count] places of points */
+  const int* triangles; /* [3 triangle_count] indices of points */
   int triangle_count;
   const double* heights; /* [columns x rows] m, row by row; the origin is the first */
   int columns, rows;     /* points along x and y */
@@ -71,8 +71,7 @@ typedef struct saltus_shape_mass {
   double volume;    /* m^3; of the plane m^2 */
   double centre[3]; /* m, in body axes */
   double inertia
-      [6]; /* m^5 about the centre in body axes: xx, yy, zz, xy, xz, yz (entries of the matrix); of the
-                      * plane m^4, the first alone */
+      [6]; /* m^5 about the centre in body axes: xx, yy, zz, xy, xz, yz (entries of the matrix); in the plane m^4, only the first */
 } saltus_shape_mass;
 
 /* SALTUS_ERR_INPUT with a message for shapes without a volume (half-spaces, chains, heightfields, open meshes) and

@@ -3,8 +3,9 @@
  *
  * sim.h - a simulation: a system, a scheme, a state and observers.
  *
- * With fixed steps time is t = t0 + n h, not a running sum. The new state is checked before it replaces the old, so a
- * NaN never gets in. A snapshot resumed on the same build gives the same bits as going on.
+ * With fixed steps time is t = t0 + n h, not a running sum. A new state is checked before it replaces the old one, so
+ * states are always finite. A run that is resumed from a snapshot on the same build is bitwise identical to an
+ * uninterrupted one.
  */
 #ifndef SALTUS_SIM_H
 #define SALTUS_SIM_H
@@ -17,19 +18,19 @@
 
 SALTUS_BEGIN_DECLS
 
-/* A contact since the last recorded frame. Force and impulses apart: the sum of impulse plus the
- * time integral of force is the momentum that went through the contact, whatever is recorded. Of a
- * changing set those that exist now, and those that acted since the last frame and are gone. */
+/* A contact since the last recorded frame. Force and impulses are separate: impulses plus the time integral of the
+ * force are the total momentum transfer, for any recording interval. For a time-varying set: contacts that exist now,
+ * and contacts that acted since the last frame. */
 typedef struct saltus_contact_frame {
-  double gap; /* m, now; NaN for a contact that does not exist now, open by more than rounding */
+  double gap;        /* m, now; NaN for a contact that no longer exists */
   double velocity;   /* m/s, normal relative velocity now */
   double force[3];   /* N, mean since the last frame, without impacts; normal first */
   double impulse[3]; /* N s, sum of the impacts since the last frame */
-  double friction;   /* J, work of its friction since the start, negative for a loss; of a
-                      * changing set since the last frame */
+  double
+      friction; /* J, work of its friction since the start, negative for a loss; in a time-varying set since the last frame */
   double impact;     /* J, work of its normal impulses, likewise */
-  uint64_t identity; /* the same for ever; of a fixed set the key */
-  int law;           /* place in the laws of the system */
+  uint64_t identity; /* permanent; in a fixed set the key */
+  int law;           /* index in the laws of the system */
   int bodies[2];     /* -1: none, or unknown */
   double point[3];   /* m; NaN: not provided by the system */
   double normal[3];  /* of length 1, towards the first body; NaN likewise */
@@ -47,7 +48,7 @@ typedef struct saltus_frame {
   double kinetic, potential; /* J; NaN if not provided by the system */
   saltus_energy energy;      /* J since the start, up to the end of the present step */
   long long creations;       /* steps since the start in which impacts created energy */
-  /* [contact_count] by key; of a changing set by rising identity, and as many as there are */
+  /* [contact_count] by key; in a time-varying set all present contacts, by ascending identity */
   const saltus_contact_frame* contacts;
   int contact_count;
   const double* joint_forces; /* [nj] N, mean since the last frame, without impacts */
@@ -55,11 +56,11 @@ typedef struct saltus_frame {
   double residual_impulse;    /* N s, largest since the last frame */
   double penetration;         /* m, deepest since the last frame; 0: none */
   double joint_drift;         /* largest |g| of joints at the ends of steps since the last frame */
-  double projection;          /* m, largest movement by projection since the last frame; 0: none */
-  double h;                   /* s, length of the last step */
-  double error;               /* largest error estimate since the last frame, in tolerances */
-  int error_order;            /* of the local error that a controller saw in the last step */
-  long long rejections;       /* attempts that a controller rejected since the last frame */
+  double projection;    /* m, largest displacement by projection since the last frame; 0: none */
+  double h;             /* s, length of the last step */
+  double error;         /* largest error estimate since the last frame, in tolerances */
+  int error_order;      /* of the local error in the last step, as used by a controller */
+  long long rejections; /* trial steps rejected by a controller since the last frame */
   const double* joint_impulses; /* [nj] N s, sum of those at impacts since the last frame */
 } saltus_frame;
 
@@ -68,25 +69,24 @@ typedef struct saltus_recorder {
   saltus_status (*frame)(void* user, const saltus_frame* frame); /* NULL: not interested */
   saltus_status (*event)(void* user, const saltus_event* event); /* NULL: not interested */
   void* user;
-  /* the state at the start and after every step, recorded or not; NULL: not interested */
+  /* the state at the start and after every step, recorded or not; NULL: not requested */
   saltus_status (*step)(void* user, double t, const double* q, const double* v);
-  int contacts_unseen; /* 1: it does not look at the contacts of frames, which then need not be found */
-  int ledger_unseen; /* 1: nor energies; if no recorder has `frame` and all set this, there is no ledger */
-  /* A contact that was part of a contact problem, with how many iterations it took, at least 1; linear systems count
-   * one. Called inside of steps, also for attempts that are taken back and by one thread; NULL: not interested */
+  int contacts_unseen; /* 1: contacts of frames are not used and need not be computed */
+  int ledger_unseen; /* 1: energies are not used; if no recorder has `frame` and all set this, there is no ledger */
+  /* A contact of a contact problem, with the number of iterations of the problem, at least 1; linear systems count
+   * one. Called inside of steps by one thread, also for rejected trial steps; NULL: not requested */
   void (*effort)(void* user, uint64_t identity, long long iterations);
   SALTUS_RESERVED(1);
 } saltus_recorder;
 
-/* Called by the clock, between steps, attempts of a step and frames inside one, with `changes` between steps alone: it
- * may set inputs, which the next step then has. A status other than
- * SALTUS_OK stops the run as soon as possible with SALTUS_ERR_STOPPED, after a frame of the state it has
- * reached. */
+/* Called at intervals of the clock, between steps, trial steps and frames inside of a step; with `changes` only
+ * between steps, where it may set inputs for the next step. A status other than SALTUS_OK stops the run as soon as
+ * possible with SALTUS_ERR_STOPPED, after a frame of the present state. */
 typedef struct saltus_progress {
   saltus_status (*report)(void* user, double t, double t_end, long long step);
   void* user;
-  double interval;             /* s between two calls at least; 0: 0.1 */
-  double (*clock)(void* user); /* s, never backwards; NULL: that of the machine */
+  double interval;             /* s, least time between two calls; 0: 0.1 */
+  double (*clock)(void* user); /* s, monotonic; NULL: clock of the machine */
   SALTUS_RESERVED(2);
 } saltus_progress;
 
@@ -114,17 +114,16 @@ typedef struct saltus_sim_def {
   bool record_jumps; /* also a frame on each side of every impact, of schemes with dense output */
   const saltus_observables* observables; /* reported to recorders; NULL: none */
   saltus_progress progress;
-  int threads;                /* as in saltus_scheme_def */
-  const volatile int* cancel; /* anything but 0 there stops the run as soon as possible, between
-                               * frames or inside a step, with a frame of the state it has reached
-                               * and SALTUS_ERR_STOPPED; NULL: never */
+  int threads; /* as in saltus_scheme_def */
+  const volatile int*
+      cancel; /* a nonzero value stops the run as soon as possible, between frames or inside of a step, with a frame of the present state and SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;
   const saltus_allocator* allocator;
-  /* ? never. Counts how often the system was changed from outside, as by an input of a scene: the memory
-   * of the scheme is discarded after a change. */
+  /* ? never. Counter of external changes of the system, as by an input of a scene: the memory of the scheme is
+   * discarded after a change. */
   const uint64_t* changes;
   bool record_middles; /* also a frame in the middle of every step, of schemes with dense output */
-  /* ? none. Events of the motion before t0, by time: those that switch have switched; read at creation. */
+  /* ? none. Events of the motion before t0, by time; their switches are applied at creation. */
   const saltus_event* past;
   int past_count;
   SALTUS_RESERVED(4);
@@ -139,19 +138,19 @@ SALTUS_API void saltus_sim_destroy(saltus_sim* sim);
 /* One step. On failure the state is untouched. */
 SALTUS_API saltus_status saltus_sim_step(saltus_sim* sim);
 
-/* Whether a run up to t_end can be refused: SALTUS_ERR_RANGE when t_end is before the start, when steps
+/* Checks the end of a run: SALTUS_ERR_RANGE if t_end is before the start, when steps
  * or frames are shorter than the resolution of time there, or when a scheme that chooses its steps has
  * less than 1e-12 s. The functions below do the same. */
 SALTUS_API saltus_status saltus_sim_check_end(const saltus_sim* sim, double t_end);
 
-/* Steps until step number `steps`, with the recorders' first and last frames; fixed steps only. */
+/* Runs up to step number `steps`, with the first and last frames of recorders; fixed steps only. */
 SALTUS_API saltus_status saltus_sim_run(saltus_sim* sim, long long steps);
 
-/* Steps until t_end: with fixed steps to the first t0 + n h not before it, else exactly there. */
+/* Runs to t_end: with fixed steps to the first t0 + n h not before it, else exactly. */
 SALTUS_API saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end);
 
-/* How many steps of about h lead from t0 to t_end, and the exact step for that; h_out may be NULL. As
- * many as there are numbers, if the true count is larger. */
+/* Number of steps of about h from t0 to t_end, and the exact step size; h_out may be NULL. Saturates at the largest
+ * number. */
 SALTUS_API long long saltus_sim_step_count(double t0, double t_end, double h, double* h_out);
 
 /* Accepted steps, time [s], state q [nq] and v [nv], counters. Pointers are valid until the next step. */
@@ -162,10 +161,10 @@ SALTUS_API const double* saltus_sim_v(const saltus_sim* sim);
 SALTUS_API saltus_work saltus_sim_work(const saltus_sim* sim);
 SALTUS_API const saltus_tally* saltus_sim_tally(const saltus_sim* sim);
 
-/* [SALTUS_RESIDUALS] worst so far, since the start or the last load of a snapshot; kept only while somebody records. */
+/* [SALTUS_RESIDUALS] largest residuals since the start or the last load of a snapshot; computed only with recorders. */
 SALTUS_API const saltus_worst* saltus_sim_residuals(const saltus_sim* sim);
 
-/* The energy of the last step and of all steps; kept only while somebody records. */
+/* Energy balance of the last step and of all steps; computed only with recorders. */
 SALTUS_API saltus_energy saltus_sim_energy_step(const saltus_sim* sim);
 SALTUS_API saltus_energy saltus_sim_energy_total(const saltus_sim* sim);
 
@@ -175,8 +174,8 @@ SALTUS_API long long saltus_sim_energy_creations(const saltus_sim* sim, double* 
 /* Report of the last step taken. */
 SALTUS_API const saltus_step_report* saltus_sim_report(const saltus_sim* sim);
 
-/* Snapshot of everything the future depends on. Loading refuses bytes of another scheme, size or
- * step with SALTUS_ERR_INPUT and changes nothing. */
+/* Snapshot of the complete state. Loading rejects bytes of another scheme, size or step with SALTUS_ERR_INPUT, without
+ * changes. */
 SALTUS_API size_t saltus_sim_snapshot_bytes(const saltus_sim* sim);
 SALTUS_API void saltus_sim_snapshot_save(const saltus_sim* sim, void* bytes);
 SALTUS_API saltus_status saltus_sim_snapshot_load(saltus_sim* sim, const void* bytes, size_t size);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * start.h - initial values put onto joints and out of contacts, by the least change in the metric of
- * the mass matrix:
+ * start.h - projection of initial values onto joints and out of penetration, by the least change in the metric of the
+ * mass matrix:
  *
  *   q <- q + dq,  dq = -M^-1 G (G^T M^-1 G)^-1 g        joints, and contacts with g < 0, until g = 0
- *   v <- v - M^-1 G (G^T M^-1 G)^-1 (G^T v + b)         joints: the velocity after they are put on
+ *   v <- v - M^-1 G (G^T M^-1 G)^-1 (G^T v + b)         joints: the velocity after they are closed
  *
- * A contact that touches and approaches is not inconsistent: it is an impact at the first instant.
+ * A closed contact that approaches is not inconsistent: it is an impact at the first instant.
  */
 #ifndef SALTUS_START_H
 #define SALTUS_START_H
@@ -25,14 +25,14 @@ typedef struct saltus_start_def {
   double* q;                         /* [nq] in and out */
   double* v;                         /* [nv] in and out */
   double tolerance;                  /* largest violation that is corrected */
-  saltus_log log;                    /* gets a warning when something moved */
+  saltus_log log;                    /* receives a warning if values changed */
   const saltus_allocator* allocator; /* NULL: the C library */
   double*
-      impulses; /* [nj] N s of joints that change v: M (v+ - v-) = G P; NULL: not requested. Untouched where v is */
+      impulses; /* [nj] N s of joints that change v: M (v+ - v-) = G P; NULL: not requested. Unchanged if v is */
   SALTUS_RESERVED(3);
 } saltus_start_def;
 
-/* How far the values were off, and how far they moved; zero where nothing had to. */
+/* Violations before the projection, and changes of the values; zero without a correction. */
 typedef struct saltus_start_move {
   double joint;       /* largest |g| of a joint before */
   double rate;        /* largest |G^T v + b| of a joint before */
@@ -42,10 +42,10 @@ typedef struct saltus_start_move {
   int q_most, v_most; /* which */
 } saltus_start_move;
 
-/* Joints that hold to 1e-12 and contacts that overlap by up to 1e-6 are left as they are, to the bit. SALTUS_ERR_INPUT, with q and v
- * untouched and a message, when a violation is larger than the tolerance (of a rate: also than the
- * tolerance times the terms that should cancel), or nothing can move the constraint;
- * SALTUS_ERR_CONTRADICTION, with the names of the joints, when they cannot hold together;
+/* Joint violations up to 1e-12 and penetrations up to 1e-6 are left unchanged. SALTUS_ERR_INPUT with a message, q and
+ * v unchanged, if a violation exceeds the tolerance (for rates also the tolerance times the size of their terms), or
+ * if no coordinate can change the constraint; SALTUS_ERR_CONTRADICTION, with the names of the joints, if they are
+ * inconsistent;
  * SALTUS_ERR_MEMORY without a message. */
 SALTUS_API saltus_status saltus_start_project(const saltus_start_def* def, saltus_start_move* move);
 

@@ -5,7 +5,7 @@
  *
  *   < 0  nothing was done; the caller has to change something before trying again
  *   = 0  done
- *   > 0  undone, the state is as before; a smaller step or more room may succeed
+ *   > 0  undone, the state is as before; a smaller step or a larger capacity may succeed
  */
 #ifndef SALTUS_STATUS_H
 #define SALTUS_STATUS_H
@@ -14,7 +14,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* The one list of outcomes: the enum and the texts are made from it. */
+/* The list of status codes, from which the enum and the texts are made. */
 #define SALTUS_STATUS_LIST(X)                                                                      \
   X(SALTUS_ERR_ACCURACY, -16, "the motion cannot be known as well as was asked")                   \
   X(SALTUS_ERR_BOUND, -15, "a bound of the scheme was reached")                                    \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * sweep.h - one scene many times: over ranges, lists and random values of parameters and start values, with measures of every
- * run in place of its recording. docs/sweep.md is the reference.
+ * sweep.h - parameter sweeps of a scene: ranges, lists and random values of parameters and initial values, with
+ * measures of every run in place of its recording. docs/sweep.md is the reference.
  *
  *   const char* axes[] = {"e=0.1:0.9:81", "h0~normal(1, 0.01)"};
  *   const char* measures[] = {"t=time(accumulation of floor)", "max(q)"};
@@ -13,8 +13,8 @@
  *   ... saltus_sweep_compute(sweep, runs, count, &rows);
  *   saltus_sweep_destroy(sweep);
  *
- * Run i is the same on every number of threads, in every order and on every machine that computes alike: its values are a
- * function of the definition, the seed and i alone.
+ * Run i does not depend on the number of threads, the order or the machine (with equal arithmetic): its values are a
+ * function of the definition, the seed and i.
  */
 #ifndef SALTUS_SWEEP_H
 #define SALTUS_SWEEP_H
@@ -23,7 +23,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* How random axes are drawn. */
+/* Sampling of random axes. */
 typedef enum saltus_sampling {
   SALTUS_SAMPLING_RANDOM, /* independent */
   SALTUS_SAMPLING_LATIN, /* one sample in each of as many strata of every axis as there are samples */
@@ -40,7 +40,7 @@ typedef struct saltus_sweep_def {
   const saltus_run_def*
       run; /* scheme, options, control, step, tolerances, until; the rest is ignored. NULL: from the
                               * scene */
-  /* NAME=A:B:N, NAME=A:B:N log, NAME=A,B,C form a grid, the first one changes fastest; NAME~uniform(A, B),
+  /* NAME=A:B:N, NAME=A:B:N log, NAME=A,B,C form a grid, whose first axis changes fastest; NAME~uniform(A, B),
    * NAME~loguniform(A, B), NAME~normal(MEAN, DEVIATION), NAME~lognormal(MEDIAN, DEVIATION of the logarithm) are drawn
    * `samples` times, the same for every point of the grid. NAME is a parameter, or the start x or velocity x' of a
    * coordinate. */
@@ -68,13 +68,13 @@ typedef struct saltus_sweep_view {
   const char* const* columns; /* [axes + measures] names */
   const int* counts;          /* [axes] points of a range or a list; 0: drawn */
   const bool* logarithmic;    /* [axes] steps of a range are factors */
-  uint64_t fingerprint;       /* of everything that results depend on but the program */
+  uint64_t fingerprint;       /* of all data that results depend on, except the program */
   SALTUS_RESERVED(2);
 } saltus_sweep_view;
 
 typedef struct saltus_sweep saltus_sweep;
 
-/* SALTUS_ERR_INPUT for a scene, an axis or a measure that is wrong, SALTUS_ERR_RANGE, SALTUS_ERR_UNSUPPORTED,
+/* SALTUS_ERR_INPUT for an invalid scene, axis or measure, SALTUS_ERR_RANGE, SALTUS_ERR_UNSUPPORTED,
  * SALTUS_ERR_MEMORY; the log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_sweep_create(const saltus_sweep_def* def, saltus_sweep** out);
 SALTUS_API void saltus_sweep_destroy(saltus_sweep* sweep);
@@ -91,15 +91,16 @@ typedef struct saltus_sweep_rows {
   bool* done;                           /* [count] false: it was stopped before its end */
 } saltus_sweep_rows;
 
-/* Computes the runs that are named, in any order. A failed run is marked in its row and is no failure of the sweep.
- * SALTUS_ERR_STOPPED when the flag `cancel` was set: rows that are not done are to be computed again. SALTUS_ERR_MEMORY. */
+/* Computes the given runs, in any order. A failed run is marked in its row and does not end the sweep.
+ * SALTUS_ERR_STOPPED if the flag `cancel` was set: rows that are not done have to be computed again.
+ * SALTUS_ERR_MEMORY. */
 SALTUS_API saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, int count,
                                               const saltus_sweep_rows* rows);
 
-/* ---- tables: rows in a file that may be cut at any instant ----
+/* ---- tables: rows in a file that stays valid after an interruption ----
  *
- * Every row has its place and its check sum, so that rows come in any order, a program that was killed leaves only whole
- * rows and rows that do not count, and tables of parts of a sweep are merged by copying. */
+ * Every row has a fixed position and a check sum. So rows can be written in any order, a killed program leaves
+ * complete rows and invalid ones, and tables of parts of a sweep are merged by copying. */
 
 typedef struct saltus_sweep_table saltus_sweep_table;
 
@@ -110,22 +111,22 @@ typedef struct saltus_sweep_head {
   const int* counts;       /* [axes] */
   const bool* logarithmic; /* [axes] */
   uint64_t fingerprint;
-  const char* about; /* how the sweep was made, lines of text */
+  const char* about; /* description of the sweep, lines of text */
 } saltus_sweep_head;
 
-/* A new table; `about` is kept beside it. The file must not be there. SALTUS_ERR_IO. */
+/* Creates a table; `about` is stored with it. The file must not exist. SALTUS_ERR_IO. */
 SALTUS_API saltus_status saltus_sweep_table_create(const char* path, const saltus_sweep_view* view,
                                                    const char* about, saltus_log log,
                                                    saltus_sweep_table** out);
-/* SALTUS_ERR_INPUT for a file that is none, or damaged. */
+/* SALTUS_ERR_INPUT for other and damaged files. */
 SALTUS_API saltus_status saltus_sweep_table_open(const char* path, bool writing, saltus_log log,
                                                  saltus_sweep_table** out);
 SALTUS_API const saltus_sweep_head* saltus_sweep_table_head(const saltus_sweep_table* table);
-/* Runs from this one on are not in the file, whatever number of runs the head states. */
+/* First run that is not in the file, independent of the number of runs in the head. */
 SALTUS_API long long saltus_sweep_table_held(const saltus_sweep_table* table);
 /* NULL: nothing to do. SALTUS_ERR_IO if buffered data could not be written to disk. */
 SALTUS_API saltus_status saltus_sweep_table_close(saltus_sweep_table* table);
-/* One row, of columns of rows at place i. SALTUS_ERR_IO, a full disk for instance: rows before it are there. */
+/* Writes one row from index i of `rows`. SALTUS_ERR_IO, for instance for a full disk: earlier rows are kept. */
 SALTUS_API saltus_status saltus_sweep_table_write(saltus_sweep_table* table, long long run,
                                                   const saltus_sweep_rows* rows, int i);
 /* count rows from `first` on; rows.done marks the computed ones. */

@@ -17,17 +17,17 @@ typedef struct saltus_system_check_result {
   double rate;                             /* rate against advance */
   double normal_G, normal_b, convective_c; /* over contacts and joints */
   double
-      blocks; /* against mass, force_q and force_v; entries outside the structure too; force_some */
+      blocks; /* against mass, force_q and force_v; also entries outside of the structure, and force_some */
   double mass_symmetry;
-  double enclosure; /* how far values lie outside their enclosures; 0: all inside */
+  double enclosure; /* largest distance of values from their enclosures; 0: all inside */
   double power;     /* sum of `power` against the power of F and the rates of the energies */
   bool traits_hold;
-  double worst;         /* of all above and below */
-  const char* where;    /* name of the worst */
+  double worst;         /* largest of all members */
+  const char* where;    /* name of the largest */
   double difference;    /* against advance */
   double normalise;     /* change of a q that is already normalised */
   double turn_momentum; /* against differences of difference and advance */
-  double joint_bend;    /* against differences of rows; joints_act too */
+  double joint_bend;    /* against differences of rows; also joints_act */
 } saltus_system_check_result;
 
 /* Compares derivatives, rows and traits of a system at (t, q, v) with differences; *result has the largest relative

@@ -17,14 +17,14 @@ SALTUS_BEGIN_DECLS
  * forces and velocities. */
 typedef enum saltus_dg_closure {
   SALTUS_DG_VELOCITY,     /* no approach at the next stage */
-  SALTUS_DG_ACCELERATION, /* no acceleration into the contact, end velocity put back */
-  SALTUS_DG_POSITION      /* no penetration at the next stage; dg-minus alone */
+  SALTUS_DG_ACCELERATION, /* no acceleration into the contact, end velocity projected */
+  SALTUS_DG_POSITION      /* no penetration at the next stage; only dg-minus */
 } saltus_dg_closure;
 
 /* How the stage equations are solved. */
 typedef enum saltus_dg_iteration {
-  SALTUS_DG_AUTOMATIC,   /* fixed point, and Newton where that converges slowly or not */
-  SALTUS_DG_FIXED_POINT, /* the mass matrix alone; needs h c/m and h^2 k/m small */
+  SALTUS_DG_AUTOMATIC,   /* fixed point, and Newton if that converges slowly or not at all */
+  SALTUS_DG_FIXED_POINT, /* only the mass matrix; requires small h c/m and h^2 k/m */
   SALTUS_DG_NEWTON       /* with F_v and F_q at the start of the step */
 } saltus_dg_iteration;
 
@@ -33,11 +33,11 @@ typedef struct saltus_dg_options {
   int closure;         /* saltus_dg_closure */
   int iteration;       /* saltus_dg_iteration */
   double gap_tol;      /* m, a gap up to this is closed */
-  double velocity_tol; /* part of the velocities below which a contact stays closed */
-  double sweep_tol;    /* part of the velocities that ends the iteration */
+  double velocity_tol; /* fraction of the velocities below which a contact stays closed */
+  double sweep_tol;    /* fraction of the velocities that ends the iteration */
   int sweep_max;
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
-  int project_joints; /* 1: positions are moved back onto the joints */
+  int on_energy_gain; /* 0: warning, 1: error */
+  int project_joints; /* 1: positions are projected onto the joints */
 } saltus_dg_options;
 
 SALTUS_API saltus_dg_options saltus_dg_minus_options_default(void);

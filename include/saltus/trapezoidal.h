@@ -15,28 +15,29 @@ SALTUS_BEGIN_DECLS
 
 typedef enum saltus_trapezoidal_jacobians {
   SALTUS_JACOBIANS_EXACT,
-  SALTUS_JACOBIANS_GAUSS_NEWTON /* of the springs and dampers that the system names */
+  SALTUS_JACOBIANS_GAUSS_NEWTON /* of the springs and dampers declared by the system */
 } saltus_trapezoidal_jacobians;
 
-/* Friction that the restituted part of Poisson's impulse brings along. */
+/* Friction of the restituted part of Poisson's impulse. */
 typedef enum saltus_decompression_friction {
   SALTUS_DECOMPRESSION_COULOMB, /* the cone of the whole normal impulse of the phase */
-  SALTUS_DECOMPRESSION_PRINTED  /* the cone of the unknown part alone, (7.9) to the letter */
+  SALTUS_DECOMPRESSION_PRINTED  /* the cone of only the unknown part, (7.9) as printed */
 } saltus_decompression_friction;
 
 typedef struct saltus_trapezoidal_options {
   int jacobians;     /* saltus_trapezoidal_jacobians */
   int joints;        /* 0: eliminated; 1: kept in the mixed problem */
-  int stabilisation; /* 1: joints are drawn back to g = 0 */
+  int stabilisation; /* 1: joints are stabilised towards g = 0 */
   int gradients;     /* of the end scheme: 0: velocity rows at the end; 1: in the middle, printed */
   int force_term;    /* 0: h F_q v; 1: (h/2) F_q v, as printed: order 1, unstable */
   int direction_pairs; /* pairs of opposite friction directions of a spatial contact */
   int decompression;   /* saltus_decompression_friction */
   int detection;       /* 1: sticking, slipping and taking off are located inside the step */
-  int events_max;      /* of these in one step */
+  int events_max;      /* largest number in one step */
   double contact_gap;  /* m, contacts with smaller gaps are active */
-  double rest; /* active contacts slower than this many times the forces' work in a step stop */
-  int on_energy_gain; /* 0: a warning, 1: the run ends */
+  double
+      rest; /* active contacts slower than this multiple of the velocity change by forces in a step stop */
+  int on_energy_gain; /* 0: warning, 1: error */
 } saltus_trapezoidal_options;
 
 SALTUS_API saltus_trapezoidal_options saltus_trapezoidal_options_default(void);

@@ -22,17 +22,17 @@ SALTUS_BEGIN_DECLS
 
 /* Support of the root link. */
 typedef enum saltus_urdf_base {
-  SALTUS_URDF_BASE_DEFAULT, /* fixed when it is called world or has no inertial, else free */
+  SALTUS_URDF_BASE_DEFAULT, /* fixed if it is called world or has no inertial, else free */
   SALTUS_URDF_BASE_FIXED,   /* the ground */
-  SALTUS_URDF_BASE_FREE     /* nothing: it is a body of its own */
+  SALTUS_URDF_BASE_FREE     /* no support: it is a free body */
 } saltus_urdf_base;
 
 typedef struct saltus_urdf_def {
   const char* path; /* read when text is NULL; names the file in messages */
-  const char* text; /* or the robot itself */
+  const char* text; /* or the text of the robot */
   size_t length;    /* bytes of text; 0: up to its zero byte */
   saltus_urdf_base base;
-  bool merge; /* links that fixed joints hold together become one body */
+  bool merge; /* links connected by fixed joints become one body */
   saltus_log log;
   const saltus_allocator* allocator;
   SALTUS_RESERVED(4);
@@ -55,7 +55,7 @@ typedef struct saltus_urdf_view {
 
 typedef struct saltus_urdf saltus_urdf;
 
-/* SALTUS_ERR_INPUT for anything wrong in the file, SALTUS_ERR_IO when it cannot be read,
+/* SALTUS_ERR_INPUT for errors in the file, SALTUS_ERR_IO if it cannot be read,
  * SALTUS_ERR_UNSUPPORTED without expat. On failure *out is NULL and the log has the reason, once. */
 SALTUS_API saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out);
 SALTUS_API void saltus_urdf_destroy(saltus_urdf* urdf);

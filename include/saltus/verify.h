@@ -32,13 +32,13 @@ typedef enum saltus_verify_item {
   SALTUS_VERIFY_APPROACH,    /* no closed contact approaches */
   SALTUS_VERIFY_OPEN,        /* contacts that are open do not push */
   SALTUS_VERIFY_PULL,        /* contacts do not pull */
-  SALTUS_VERIFY_CONE,        /* friction is not larger than mu allows */
-  SALTUS_VERIFY_SLIP, /* where a contact slips friction is as large as mu allows, against the slip */
+  SALTUS_VERIFY_CONE,        /* friction is within its bound */
+  SALTUS_VERIFY_SLIP, /* friction of a slipping contact is at its bound, opposite to the slip */
   SALTUS_VERIFY_POSITIONS,       /* positions follow from velocities */
   SALTUS_VERIFY_MOMENTUM,        /* velocities follow from forces */
   SALTUS_VERIFY_FORCES,          /* recorded contact forces are those of the motion */
   SALTUS_VERIFY_IMPACT_MOMENTUM, /* jumps of velocities follow from impulses */
-  SALTUS_VERIFY_IMPACT_LAW,      /* impacts obey their law */
+  SALTUS_VERIFY_IMPACT_LAW,      /* impacts satisfy their law */
   SALTUS_VERIFY_IMPACT_ENERGY,   /* and create no energy that was not reported */
   SALTUS_VERIFY_EVENTS,     /* the impacts of the table of events are the jumps of the motion */
   SALTUS_VERIFY_LEDGER,     /* the energies of the ledger add up */
@@ -48,46 +48,46 @@ typedef enum saltus_verify_item {
   SALTUS_VERIFY_WORKS,   /* works of contacts and columns of the ledger are those of the motion */
   SALTUS_VERIFY_JOINT_FORCES, /* recorded joint forces are those of the motion */
   SALTUS_VERIFY_EVENT_VALUES, /* velocities and energies of impacts in the table of events */
-  SALTUS_VERIFY_EVENT_KINDS,  /* events happen where the motion has them, and none is missing */
+  SALTUS_VERIFY_EVENT_KINDS,  /* events agree with the motion, and none is missing */
   SALTUS_VERIFY_CONTROL       /* error estimates and residuals are not below those of the frames */
 } saltus_verify_item;
 
 enum { SALTUS_VERIFY_ITEMS = SALTUS_VERIFY_CONTROL + 1 };
 
-/* The largest tolerance that a recording is granted by its own word. */
+/* The largest tolerance of a recording that is accepted without a setting of the caller. */
 #define SALTUS_VERIFY_LARGEST_TOLERANCE 1e-3
 
-/* One item: at how many places it was looked at, and the worst of them, by its value in limits. */
+/* One item: number of checks, and the worst of them relative to its limit. */
 typedef struct saltus_verify_result {
   const char* name; /* "impact momentum" */
   const char* unit; /* of value and limit */
   const char* doc;
   long long checked;
   long long skipped;  /* instances that cannot be evaluated */
-  long long failures; /* places beyond their limit */
+  long long failures; /* checks beyond their limit */
   bool passed;        /* none is */
   double value, limit;
-  double t;        /* s; NaN: nothing was looked at */
+  double t;        /* s; NaN: no checks */
   long long frame; /* where that is */
   long long place; /* coordinate, joint row or event by item; -1: a contact, or none */
   bool has_contact;
   uint64_t identity; /* of the contact */
   int law;           /* of the contact */
-  long long certain; /* failures that hold whatever happened between frames */
+  long long certain; /* failures that are independent of the motion between frames */
   SALTUS_RESERVED(1);
 } saltus_verify_result;
 
 typedef struct saltus_certificate {
   saltus_verify_result items[SALTUS_VERIFY_ITEMS];
   bool passed;            /* all items */
-  bool complete;          /* momentum and positions were looked at all of the time */
+  bool complete;          /* momentum and positions were checked over the whole time */
   double span;            /* s, from the first to the last frame */
   double followed;        /* s of it over which the motion was recomputed */
   double balanced;        /* s of it over which only sums of forces and impulses were compared */
-  const char* unfollowed; /* why the rest was not; "" when there is none */
+  const char* unfollowed; /* reason why the rest was not recomputed; "" if there is none */
   double clear;           /* s of it over which no missed contact of separated shapes is possible */
-  double claimed[2];      /* rtol and atol by the word of the recording; 0: fixed steps */
-  double granted[2];      /* rtol and atol that limits were made of */
+  double claimed[2];      /* rtol and atol claimed by the recording; 0: fixed steps */
+  double granted[2];      /* rtol and atol used for the limits */
   long long exempt;       /* impacts whose law was not compared, with a reason that was verified */
   SALTUS_RESERVED(4);
 } saltus_certificate;
@@ -98,27 +98,27 @@ typedef struct saltus_verify_def {
   const double* q0;       /* [nq] start of the scene; NULL: not compared */
   const double* v0;       /* [nv] */
   double start;           /* s, of the scene */
-  double start_tolerance; /* how much was corrected at the start at most */
+  double start_tolerance; /* largest correction of the initial state */
   double rtol,
-      atol; /* granted to the run; 0: it had fixed steps, and limits follow from their length */
+      atol; /* accepted tolerances of the run; 0: fixed steps, and limits follow from their length */
   const double* atol_q; /* [nv] as in saltus_scene_view; NULL: none */
   const double* atol_v; /* [nv] */
   bool
       by_differences; /* velocities are differences of positions: momentum is not compared step by step */
-  double cone_angle; /* rad, by which friction of a pyramid may be off the slip; 0: a cone */
+  double cone_angle; /* rad, largest angle between friction of a pyramid and slip; 0: a cone */
   const saltus_switching* switching; /* of the scene: its events are fired again; NULL: none */
   saltus_log log;
   const saltus_allocator* allocator;     /* NULL: the C library */
   const saltus_observables* observables; /* of the scene: outputs and events; NULL: not compared */
-  double claimed[2]; /* rtol and atol of the recording, for the certificate alone */
+  double claimed[2]; /* rtol and atol of the recording, only for the certificate */
   SALTUS_RESERVED(3);
 } saltus_verify_def;
 
 SALTUS_API saltus_verify_def saltus_verify_def_default(void);
 
 /* Settings of a scene and the options of a recording; log and allocator are left to the caller.
- * Tolerances of the recording are granted up to SALTUS_VERIFY_LARGEST_TOLERANCE: a caller that
- * allows others sets rtol and atol. */
+ * Tolerances of the recording are accepted up to SALTUS_VERIFY_LARGEST_TOLERANCE; a caller that accepts larger ones
+ * sets rtol and atol. */
 SALTUS_API saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene,
                                                   const saltus_recording_data* data);
 
@@ -136,7 +136,7 @@ SALTUS_API bool saltus_verify_has_steps(const saltus_recording_data* data, bool 
  * case, as schemes with dense output do. */
 SALTUS_API void saltus_certificate_without_steps(saltus_certificate* certificate, bool impacts);
 
-/* "rtol" or "atol" in the options of a recording, "rtol=1e-08 atol=1e-08 ..."; 0 when it is not there. */
+/* "rtol" or "atol" in the options of a recording, "rtol=1e-08 atol=1e-08 ..."; 0 if missing. */
 SALTUS_API double saltus_verify_tolerance(const char* options, const char* name);
 
 SALTUS_END_DECLS

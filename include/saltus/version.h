@@ -14,13 +14,13 @@
 #define SALTUS_VERSION_MINOR 9
 #define SALTUS_VERSION_PATCH 0
 
-/* Of these headers: 900 for 0.9.0, 10203 for 1.2.3. */
+/* Version of these headers: 900 for 0.9.0, 10203 for 1.2.3. */
 #define SALTUS_VERSION_NUMBER                                                                      \
   (10000 * SALTUS_VERSION_MAJOR + 100 * SALTUS_VERSION_MINOR + SALTUS_VERSION_PATCH)
 
 SALTUS_BEGIN_DECLS
 
-/* "0.9.0" of the library that is linked. */
+/* Version of the linked library: "0.9.0". */
 SALTUS_API const char* saltus_version(void);
 
 /* SALTUS_VERSION_NUMBER of the library that is linked, to compare with that of the headers. */

@@ -6,7 +6,7 @@
  *   saltus_vtk_def def = saltus_vtk_def_default();
  *   def.data = data;                              of saltus_recording_read
  *   def.scene = saltus_scene_get_view(scene);         of the text in the recording
- *   def.write = ...; def.user = ...;              gets every file, whole
+ *   def.write = ...; def.user = ...;              receives every complete file
  *   saltus_status status = saltus_vtk_export(&def, NULL);
  *
  * docs/vtk.md describes the files.
@@ -21,7 +21,7 @@ SALTUS_BEGIN_DECLS
 
 typedef struct saltus_vtk_def {
   const saltus_recording_data* data; /* with a state at least */
-  const saltus_scene_view* scene;    /* it was made from, with bodies or a section `view` */
+  const saltus_scene_view* scene;    /* scene of the recording, with bodies or a section `view` */
   long long most;                    /* states; a longer recording is thinned. 0: 500 */
   int around;                        /* corners of a circle, 8 to 256. 0: 24 */
   /* A file by its name, without a folder. */
@@ -34,7 +34,7 @@ typedef struct saltus_vtk_def {
 
 typedef struct saltus_vtk_about {
   long long recorded, shown; /* states */
-  bool events_shown;         /* the states beside every event are among them */
+  bool events_shown;         /* includes the states next to every event */
   long long files;
   double bytes;       /* of all files */
   long long unplaced; /* omitted forces of contacts without a point of application */

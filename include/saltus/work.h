@@ -13,7 +13,7 @@ SALTUS_BEGIN_DECLS
 typedef struct saltus_work {
   long long steps; /* attempted */
   long long force_evaluations, contact_solves, newton_iterations, factorizations;
-  long long contact_iterations; /* of the contact solvers: sweeps, pivots, factorisations */
+  long long contact_iterations; /* of the contact solvers: iterations, pivots, factorisations */
   SALTUS_RESERVED(4);
 } saltus_work;
 
@@ -23,10 +23,10 @@ typedef enum saltus_step_limit {
   SALTUS_LIMIT_POSITION, /* the error of a position */
   SALTUS_LIMIT_VELOCITY, /* of a velocity */
   SALTUS_LIMIT_IMPULSE,  /* of the impulse of a contact */
-  SALTUS_LIMIT_EVENT,    /* it ended at an event, or a contact was about to come back */
-  SALTUS_LIMIT_GROWTH,   /* a step is at most so many times as long as the one before */
-  SALTUS_LIMIT_LONGEST,  /* the longest step that is allowed */
-  SALTUS_LIMIT_END       /* the time to go */
+  SALTUS_LIMIT_EVENT,    /* it ended at an event, or a contact was about to close again */
+  SALTUS_LIMIT_GROWTH,   /* bound on the ratio to the step before */
+  SALTUS_LIMIT_LONGEST,  /* the longest allowed step */
+  SALTUS_LIMIT_END       /* the remaining time */
 } saltus_step_limit;
 
 enum { SALTUS_LIMITS = SALTUS_LIMIT_END + 1, SALTUS_METHODS_MAX = 4 };
@@ -39,15 +39,14 @@ typedef struct saltus_tally {
   long long steps, rejections;
   double h_least, h_most; /* s; 0 before the first step */
   long long limits[SALTUS_LIMITS];
-  const char*
-      methods[SALTUS_METHODS_MAX]; /* names in the order of their first step; NULL: no more */
+  const char* methods[SALTUS_METHODS_MAX]; /* names in the order of their first step; NULL: end */
   long long method_steps[SALTUS_METHODS_MAX];
   const long long*
-      position_limits; /* [nv] steps that the error of a position along each velocity limited */
+      position_limits; /* [nv] steps limited by the error of a position along each velocity */
   const long long* velocity_limits; /* [nv] */
   const long long* impulse_limits;  /* [nc] by contact */
-  long long proven, sampled; /* searches for events: by bounds that hold all along, and at places */
-  long long dry_events;      /* dry friction beside contacts began to slip, stuck or turned */
+  long long proven, sampled;        /* searches for events: by rigorous bounds, and by samples */
+  long long dry_events; /* events of dry friction of joints: begin of slip, stick or reversal */
 } saltus_tally;
 
 SALTUS_END_DECLS
