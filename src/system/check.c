@@ -427,8 +427,8 @@ static void check_blocks(check_state* c, saltus_system_check_result* result) {
   }
 }
 
-/* The power of external forces and drives together against that of all forces and the rates of the
- * energies, over the size of the power of all forces. */
+/* Total power of external forces and drives, compared with the power of all forces and the rates of the energies;
+ * relative to the power of all forces. */
 static void check_power(check_state* c, saltus_system_check_result* result) {
   const saltus_system_ops* ops = c->sys->ops;
   if (ops->power == NULL || ops->potential == NULL) {

@@ -62,7 +62,7 @@ export class Links {
     }
   }
 
-  /** Bodies without shapes are drawn by the way from their centre to their markers that something holds. */
+  /** Bodies without shapes are drawn as rods from their centre of mass to the markers of joints and springs. */
   private addRods(): void {
     const shaped = new Set(this.mechanism.shapes.map((shape) => shape.body));
     const used = new Set<number>();
