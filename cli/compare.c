@@ -39,7 +39,7 @@ static const char* unit_of(const saltus_label* labels, int i) {
 /* Contact or function of an event. */
 static const char* owner(const compare_job* j, const saltus_event* e, char* text, size_t bytes) {
   const saltus_recording_data* d = j->data[0];
-  if (saltus_event_is_own(e->kind)) {
+  if (saltus_event_is_user_defined(e->kind)) {
     bool known = e->contact >= 0 && e->contact < d->event_name_count;
     return known ? cli_one_line(d->event_names[e->contact], text, bytes) : "?";
   }

@@ -91,7 +91,7 @@ int cli_convert(const cli_args* args) {
   if (status != SALTUS_OK) {
     return status == SALTUS_ERR_MEMORY ? CLI_FAILED : CLI_USAGE;
   }
-  const saltus_urdf_view* view = saltus_urdf_look(urdf);
+  const saltus_urdf_view* view = saltus_urdf_get_view(urdf);
   if (scene != NULL) {
     code = write_scene(scene, view->scene);
   }

@@ -82,11 +82,11 @@ static saltus_status see_frame(void* user, const saltus_frame* frame) {
 
 static saltus_status see_event(void* user, const saltus_event* event) {
   cli_design* d = user;
-  if (saltus_event_is_own(event->kind) &&
+  if (saltus_event_is_user_defined(event->kind) &&
       (event->contact < 0 || event->contact >= d->event_count)) {
     return SALTUS_OK; /* of a recording: the scene has no such event */
   }
-  if (saltus_event_is_own(event->kind)) {
+  if (saltus_event_is_user_defined(event->kind)) {
     cli_event_answer* a = &d->events[event->contact];
     a->first = a->count++ == 0 ? event->t : a->first;
     a->last = event->t;

@@ -21,7 +21,7 @@ enum { NAME = 160 };
 
 /* room[NAME]: workspace for names that are composed. */
 static const char* contact_name(const cli_events* list, const saltus_event* event, char* room) {
-  bool own = saltus_event_is_own(event->kind);
+  bool own = saltus_event_is_user_defined(event->kind);
   room[0] = '\0';
   if (!own && list->changing && list->system != NULL && list->system->ops->contact_text != NULL) {
     list->system->ops->contact_text(list->system->self, event->identity, room, NAME);
@@ -79,7 +79,7 @@ static void write_table(FILE* file, const cli_events* list) {
       fprintf(file, " %12.5g", slip(e->impulse + 1));
     }
     fprintf(file, "  %12.5g", e->energy_change);
-    if (list->changing && !saltus_event_is_own(e->kind)) {
+    if (list->changing && !saltus_event_is_user_defined(e->kind)) {
       fprintf(file, "  %" PRIu64, e->identity);
     }
     fputc('\n', file);

@@ -60,7 +60,7 @@ static double lost_energy(const saltus_recording_data* data) {
 /* Kinds that occur in some runs only are printed when there are any. */
 static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
   for (int kind = SALTUS_EVENT_ACCUMULATION + 1; kind < SALTUS_EVENT_KINDS; kind++) {
-    if (counts[kind] > 0 && !saltus_event_is_own((saltus_event_kind)kind)) {
+    if (counts[kind] > 0 && !saltus_event_is_user_defined((saltus_event_kind)kind)) {
       printf(", %lld time%s %s", counts[kind], cli_plural(counts[kind]),
              saltus_event_kind_name((saltus_event_kind)kind));
     }
@@ -71,7 +71,7 @@ static void print_other_kinds(const long long counts[SALTUS_EVENT_KINDS]) {
 static long long count_own(const saltus_recording_data* data, int i) {
   long long count = 0;
   for (long long k = 0; k < data->event_count; k++) {
-    count += saltus_event_is_own(data->events[k].kind) && data->events[k].contact == i;
+    count += saltus_event_is_user_defined(data->events[k].kind) && data->events[k].contact == i;
   }
   return count;
 }

@@ -158,7 +158,7 @@ static int open_problem(const cli_args* args, const char* target, cli_model* mod
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
-  const saltus_known_motion_info* info = saltus_known_motion_about(model->problem);
+  const saltus_known_motion_info* info = saltus_known_motion_get_info(model->problem);
   model->name = info->name;
   model->view = saltus_run_system(saltus_known_motion_system(model->problem),
                                   saltus_known_motion_q0(model->problem),
@@ -442,7 +442,7 @@ int cli_reference_open(const cli_model* model, const char* name, cli_reference* 
               model->view.system->dims.nq);
     return CLI_USAGE;
   }
-  reference->known = saltus_known_motion_about(reference->problem)->known != SALTUS_KNOWN_NOT;
+  reference->known = saltus_known_motion_get_info(reference->problem)->known != SALTUS_KNOWN_NOT;
   return CLI_DONE;
 }
 

@@ -70,13 +70,13 @@ static int make_point(orbit_job* j, double parameter, bool loud, orbit_point* p)
 }
 
 static void keep_guess(orbit_job* j, const orbit_point* p) {
-  const saltus_orbit_view* o = saltus_orbit_look(p->orbit);
+  const saltus_orbit_view* o = saltus_orbit_get_view(p->orbit);
   memcpy(j->q, o->q, (size_t)j->model->view.system->dims.nq * sizeof(double));
   memcpy(j->v, o->v, (size_t)j->model->view.system->dims.nv * sizeof(double));
 }
 
 static void print_point(orbit_job* j, const orbit_point* p) {
-  const saltus_orbit_view* o = saltus_orbit_look(p->orbit);
+  const saltus_orbit_view* o = saltus_orbit_get_view(p->orbit);
   const saltus_system* sys = j->model->view.system;
   if (j->out.file != NULL) {
     json* out = &j->out;
@@ -181,7 +181,7 @@ typedef struct orbit_test {
 static const orbit_test tests[] = {{"period doubling", -1.0}, {"fold", 1.0}, {"torus", NAN}};
 
 static double test_value(const orbit_test* test, const orbit_point* p) {
-  const saltus_orbit_view* o = saltus_orbit_look(p->orbit);
+  const saltus_orbit_view* o = saltus_orbit_get_view(p->orbit);
   return isnan(test->at) ? pair_size(o) : distance_from(o, test->at);
 }
 
@@ -271,7 +271,7 @@ static double nearest_one(const saltus_orbit_view* o) {
 
 /* End of the branch between a parameter with an orbit and one without. */
 static void find_end(orbit_job* j, const orbit_point* last, double bad) {
-  const saltus_orbit_view* before = saltus_orbit_look(last->orbit);
+  const saltus_orbit_view* before = saltus_orbit_get_view(last->orbit);
   double good = last->parameter, closest = before->closest, span = before->period;
   double one = INFINITY; /* least distance of a multiplier from 1 */
   const double width = fabs(bad - good), side = bad > good ? 1.0 : -1.0;
@@ -279,11 +279,11 @@ static void find_end(orbit_job* j, const orbit_point* last, double bad) {
     const double middle = 0.5 * (good + bad);
     orbit_point p;
     if (make_point(j, middle, false, &p) == CLI_DONE &&
-        saltus_orbit_look(p.orbit)->impacts == before->impacts) {
+        saltus_orbit_get_view(p.orbit)->impacts == before->impacts) {
       keep_guess(j, &p);
-      span = saltus_orbit_look(p.orbit)->period;
-      closest = saltus_orbit_look(p.orbit)->closest;
-      one = nearest_one(saltus_orbit_look(p.orbit));
+      span = saltus_orbit_get_view(p.orbit)->period;
+      closest = saltus_orbit_get_view(p.orbit)->closest;
+      one = nearest_one(saltus_orbit_get_view(p.orbit));
       good = middle;
     } else {
       bad = middle;
@@ -306,7 +306,8 @@ static int follow(orbit_job* j) {
   long long impacts = -1;
   for (int i = 0; i < j->axis.count && code == CLI_DONE; i++) {
     code = make_point(j, orbit_axis_at(&j->axis, i), i == 0, &now);
-    if (code != CLI_DONE || (impacts >= 0 && saltus_orbit_look(now.orbit)->impacts != impacts)) {
+    if (code != CLI_DONE ||
+        (impacts >= 0 && saltus_orbit_get_view(now.orbit)->impacts != impacts)) {
       if (i > 0) {
         find_end(j, &last, now.parameter);
         code = CLI_DONE;
@@ -314,7 +315,7 @@ static int follow(orbit_job* j) {
       point_free(&now);
       break;
     }
-    impacts = saltus_orbit_look(now.orbit)->impacts;
+    impacts = saltus_orbit_get_view(now.orbit)->impacts;
     keep_guess(j, &now);
     for (size_t k = 0; i > 0 && k < sizeof tests / sizeof tests[0] && code == CLI_DONE; k++) {
       const double a = test_value(&tests[k], &last), b = test_value(&tests[k], &now);

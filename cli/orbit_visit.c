@@ -30,7 +30,7 @@ typedef struct visit {
 
 static bool wanted(const orbit_section* section, const saltus_event* e) {
   const bool own = section->kind == SALTUS_EVENT_RISE;
-  const bool same = own ? saltus_event_is_own(e->kind) : (int)e->kind == section->kind;
+  const bool same = own ? saltus_event_is_user_defined(e->kind) : (int)e->kind == section->kind;
   return same && (section->contact < 0 || e->contact == section->contact);
 }
 

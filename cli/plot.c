@@ -236,9 +236,9 @@ static void add_forces(plot* p) {
 
 /* The row of an event; -1: none yet. */
 static int row_of(const plot* p, const saltus_event* event) {
-  int what = saltus_event_is_own(event->kind) ? -1 - event->contact
-             : p->data->changing              ? event->law
-                                              : event->contact;
+  int what = saltus_event_is_user_defined(event->kind) ? -1 - event->contact
+             : p->data->changing                       ? event->law
+                                                       : event->contact;
   for (int i = 0; i < p->row_count; i++) {
     if (p->row_of[i] == what) {
       return i;
@@ -261,7 +261,7 @@ static void make_rows(plot* p) {
       for (long long i = 0; i < data->event_count && !any; i++) {
         const saltus_event* event = &data->events[i];
         any = (laws ? event->law : event->contact) == k &&
-              saltus_event_is_own(event->kind) == (own == 1);
+              saltus_event_is_user_defined(event->kind) == (own == 1);
       }
       if (any && p->row_count < MOST_ROWS) {
         p->rows[p->row_count] = names[k];

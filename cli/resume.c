@@ -166,7 +166,7 @@ static int take_events(const saltus_recording_data* data, const cli_model* model
     return CLI_FAILED;
   }
   for (long long i = 0; i < data->event_count; i++) {
-    if (saltus_event_is_own(data->events[i].kind)) {
+    if (saltus_event_is_user_defined(data->events[i].kind)) {
       r->past[r->past_count++] = data->events[i];
     }
   }

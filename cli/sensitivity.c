@@ -29,8 +29,9 @@ static void print_events(const saltus_sensitivity_view* v, const cli_model* mode
       }
       continue;
     }
-    const char* name = saltus_event_is_own(e->event.kind) ? o->event_names[e->event.contact]
-                                                          : sys->laws[e->event.contact].name;
+    const char* name = saltus_event_is_user_defined(e->event.kind)
+                           ? o->event_names[e->event.contact]
+                           : sys->laws[e->event.contact].name;
     printf("  %-13s %-16s t = %-18.12g dt:", saltus_event_kind_name(e->event.kind),
            name != NULL ? cli_one_line(name, line, sizeof line) : "", e->event.t);
     for (int j = 0; j < count; j++) {
@@ -136,7 +137,7 @@ int cli_sensitivity(const cli_args* args, const cli_model* model, double until, 
     def.v0 = model->view.v0;
     def.until = until;
     def.tol = fmin(tol > 0.0 ? tol : 1e-11, 1e-9);
-    def.directions = saltus_scene_directions_look(directions);
+    def.directions = saltus_scene_directions_get_view(directions);
     def.direction_count = count;
     def.observables = model->view.observables;
     def.changes = model->view.input_changes;
@@ -146,7 +147,7 @@ int cli_sensitivity(const cli_args* args, const cli_model* model, double until, 
     cli_signals_release();
   }
   if (code == CLI_DONE) {
-    print_all(saltus_sensitivity_look(s), model, names, count);
+    print_all(saltus_sensitivity_get_view(s), model, names, count);
   }
   saltus_sensitivity_destroy(s);
   saltus_scene_directions_destroy(directions);

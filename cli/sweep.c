@@ -442,7 +442,7 @@ int cli_sweep(const cli_args* args) {
     code = cli_exit_code(saltus_sweep_create(&def, &j.sweep));
   }
   if (code == CLI_DONE) {
-    j.view = saltus_sweep_look(j.sweep);
+    j.view = saltus_sweep_get_view(j.sweep);
     code = mpi && sweep_mpi_rank() > 0 ? sweep_mpi_follow(j.sweep) : lead(&j, &model, mpi);
   }
   saltus_sweep_destroy(j.sweep);

@@ -122,7 +122,7 @@ static void serve(leader* l) {
 
 int sweep_mpi_lead(saltus_sweep* sweep, sweep_next next, sweep_take take, void* user,
                    const volatile int* cancel) {
-  const saltus_sweep_view* view = saltus_sweep_look(sweep);
+  const saltus_sweep_view* view = saltus_sweep_get_view(sweep);
   leader l = {.next = next,
               .take = take,
               .user = user,
@@ -158,7 +158,7 @@ int sweep_mpi_lead(saltus_sweep* sweep, sweep_next next, sweep_take take, void* 
 }
 
 int sweep_mpi_follow(saltus_sweep* sweep) {
-  const saltus_sweep_view* view = saltus_sweep_look(sweep);
+  const saltus_sweep_view* view = saltus_sweep_get_view(sweep);
   const int columns = view->axes + view->measures;
   sweep_block block;
   char* message = malloc(message_bytes(columns));

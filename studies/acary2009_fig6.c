@@ -154,7 +154,7 @@ static int column_error(const saltus_known_motion* problem, const saltusi_experi
                                       .q0 = saltus_known_motion_q0(problem),
                                       .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "radau-iia-3",
-                                      .t_end = saltus_known_motion_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_get_info(problem)->t_end,
                                       .steps = steps,
                                       .log = cli_log()};
   saltusi_experiment run;
@@ -185,7 +185,7 @@ static int claim_column(study_report* report, const char* name) {
                                       .q0 = saltus_known_motion_q0(problem),
                                       .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "gauss-6",
-                                      .t_end = saltus_known_motion_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_get_info(problem)->t_end,
                                       .steps = 2560,
                                       .log = cli_log()};
   saltusi_experiment fine;

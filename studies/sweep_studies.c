@@ -59,7 +59,7 @@ static int compute(const saltus_sweep_def* def, table* out) {
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
-  const saltus_sweep_view* view = saltus_sweep_look(sweep);
+  const saltus_sweep_view* view = saltus_sweep_get_view(sweep);
   const size_t runs = (size_t)view->runs;
   out->runs = view->runs;
   out->columns = view->axes + view->measures;
@@ -124,7 +124,7 @@ static int derive(const char* text, const char* const* names, int count, double 
     def.v0 = view->v0;
     def.until = until;
     def.tol = 1e-12;
-    def.directions = saltus_scene_directions_look(d->directions);
+    def.directions = saltus_scene_directions_get_view(d->directions);
     def.direction_count = count;
     def.log = cli_log();
     status = saltus_sensitivity_create(&def, &d->of);
@@ -168,8 +168,9 @@ static int run_ball(const cli_args* args, study_report* report) {
   const char* names[] = {"h0", "e"};
   derived d;
   code = derive(ball, names, 2, 4.0, &d);
-  for (long long i = 0; code == CLI_DONE && i < saltus_sensitivity_look(d.of)->event_count; i++) {
-    const saltus_sensitive_event* e = &saltus_sensitivity_look(d.of)->events[i];
+  for (long long i = 0; code == CLI_DONE && i < saltus_sensitivity_get_view(d.of)->event_count;
+       i++) {
+    const saltus_sensitive_event* e = &saltus_sensitivity_get_view(d.of)->events[i];
     if (e->event.kind == SALTUS_EVENT_ACCUMULATION) {
       study_claim_near(report, "d(t_inf)/dh at h = 1, e = 1/2", e->dt[0], 1.5, 1e-10);
       study_claim_near(report, "d(t_inf)/de", e->dt[1], 8.0, 1e-10);
@@ -187,7 +188,7 @@ static int run_ball(const cli_args* args, study_report* report) {
     if (code == CLI_DONE) {
       char id[96];
       snprintf(id, sizeof id, "d(height after %d impact%s)/dh", n, n == 1 ? "" : "s");
-      study_claim_near(report, id, saltus_sensitivity_look(d.of)->dq[0], pow(0.25, n), 1e-10);
+      study_claim_near(report, id, saltus_sensitivity_get_view(d.of)->dq[0], pow(0.25, n), 1e-10);
     }
     derived_free(&d);
   }
@@ -229,7 +230,7 @@ static int limit_test(double G, double at, double* value) {
   saltus_orbit* orbit = NULL;
   const int code = shaken_orbit(G, &scene, &orbit);
   if (code == CLI_DONE) {
-    const saltus_orbit_view* o = saltus_orbit_look(orbit);
+    const saltus_orbit_view* o = saltus_orbit_get_view(orbit);
     *value = (o->re[0] - at) * (o->re[1] - at) - o->im[0] * o->im[1];
   }
   saltus_orbit_destroy(orbit);
@@ -249,7 +250,7 @@ static int run_shaken(const cli_args* args, study_report* report) {
     saltus_orbit* orbit = NULL;
     code = shaken_orbit(G, &scene, &orbit);
     if (code == CLI_DONE) {
-      const saltus_orbit_view* o = saltus_orbit_look(orbit);
+      const saltus_orbit_view* o = saltus_orbit_get_view(orbit);
       const double sine = sqrt(1.0 - first * first / (G * G));
       sum_error = fmax(
           sum_error, fabs(o->re[0] + o->re[1] - (1.0 + e * e - (1.0 + e) * (1.0 + e) * G * sine)));
@@ -452,7 +453,7 @@ static int run_woodpecker(const cli_args* args, study_report* report) {
     saltus_orbit* orbit = NULL;
     status = saltus_orbit_create(&d, &orbit);
     if (status == SALTUS_OK) {
-      const saltus_orbit_view* o = saltus_orbit_look(orbit);
+      const saltus_orbit_view* o = saltus_orbit_get_view(orbit);
       period[k] = o->period;
       drift[k] = o->drift[0];
       largest[k] = o->re[0];

@@ -51,7 +51,7 @@ SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
 SALTUS_API bool saltus_event_is_remark(saltus_event_kind kind);
 
 /* Whether it is an event of a function of the scene; all others are events of contacts. */
-SALTUS_API bool saltus_event_is_own(saltus_event_kind kind);
+SALTUS_API bool saltus_event_is_user_defined(saltus_event_kind kind);
 
 typedef struct saltus_event {
   saltus_event_kind kind;

@@ -43,7 +43,7 @@ SALTUS_API void saltus_known_motion_destroy(saltus_known_motion* problem);
 
 /* As in the list, with the size in the name and `known` for this size: "column:1" is exact. */
 SALTUS_API const saltus_known_motion_info*
-saltus_known_motion_about(const saltus_known_motion* problem);
+saltus_known_motion_get_info(const saltus_known_motion* problem);
 SALTUS_API const saltus_system* saltus_known_motion_system(const saltus_known_motion* problem);
 SALTUS_API const double* saltus_known_motion_q0(const saltus_known_motion* problem);
 SALTUS_API const double* saltus_known_motion_v0(const saltus_known_motion* problem);

@@ -60,7 +60,7 @@ typedef struct saltus_orbit saltus_orbit;
  * and other unsupported features; the log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_orbit_create(const saltus_orbit_def* def, saltus_orbit** out);
 SALTUS_API void saltus_orbit_destroy(saltus_orbit* orbit);
-SALTUS_API const saltus_orbit_view* saltus_orbit_look(const saltus_orbit* orbit);
+SALTUS_API const saltus_orbit_view* saltus_orbit_get_view(const saltus_orbit* orbit);
 
 SALTUS_END_DECLS
 

@@ -47,7 +47,7 @@ typedef struct saltus_scheme_info {
   bool stops;          /* at accumulations of impacts, with its default options */
   bool pyramids;       /* spatial friction cones are polyhedra */
   bool penetrates;     /* a resting body penetrates; kept for comparison */
-  bool strikes_at_end; /* impulses of impacts act at the end of a step, else in its mean */
+  bool impacts_at_end; /* impulses of impacts act at the end of a step, else in its mean */
   unsigned treats;
   saltus_field_table options;
 } saltus_scheme_info;

@@ -10,7 +10,7 @@
  *   def.system = &system; def.q0 = q0; def.v0 = v0; def.until = 2.0; def.directions = &d; def.direction_count = 1;
  *   saltus_sensitivity* s;
  *   saltus_status status = saltus_sensitivity_create(&def, &s);
- *   ... saltus_sensitivity_look(s)->dq, ->dv, ->events
+ *   ... saltus_sensitivity_get_view(s)->dq, ->dv, ->events
  *   saltus_sensitivity_destroy(s);
  */
 #ifndef SALTUS_SENSITIVITY_H
@@ -109,7 +109,7 @@ SALTUS_API saltus_status saltus_sensitivity_create(const saltus_sensitivity_def*
                                                    saltus_sensitivity** out);
 SALTUS_API void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity);
 SALTUS_API const saltus_sensitivity_view*
-saltus_sensitivity_look(const saltus_sensitivity* sensitivity);
+saltus_sensitivity_get_view(const saltus_sensitivity* sensitivity);
 
 /* ---- of scenes ---- */
 
@@ -126,7 +126,7 @@ SALTUS_API saltus_status saltus_scene_directions_create(const saltus_scene* scen
 SALTUS_API void saltus_scene_directions_destroy(saltus_scene_directions* directions);
 /* [count] */
 SALTUS_API const saltus_direction*
-saltus_scene_directions_look(const saltus_scene_directions* directions);
+saltus_scene_directions_get_view(const saltus_scene_directions* directions);
 
 SALTUS_END_DECLS
 

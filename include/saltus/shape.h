@@ -76,8 +76,8 @@ typedef struct saltus_shape_mass {
 
 /* SALTUS_ERR_INPUT with a message for shapes without a volume (half-spaces, chains, heightfields, open meshes) and
  * for invalid shapes. */
-SALTUS_API saltus_status saltus_shape_weigh(const saltus_shape_def* def, int dimension,
-                                            saltus_log log, saltus_shape_mass* mass);
+SALTUS_API saltus_status saltus_shape_mass_properties(const saltus_shape_def* def, int dimension,
+                                                      saltus_log log, saltus_shape_mass* mass);
 
 SALTUS_END_DECLS
 

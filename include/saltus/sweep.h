@@ -78,7 +78,7 @@ typedef struct saltus_sweep saltus_sweep;
  * SALTUS_ERR_MEMORY; the log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_sweep_create(const saltus_sweep_def* def, saltus_sweep** out);
 SALTUS_API void saltus_sweep_destroy(saltus_sweep* sweep);
-SALTUS_API const saltus_sweep_view* saltus_sweep_look(const saltus_sweep* sweep);
+SALTUS_API const saltus_sweep_view* saltus_sweep_get_view(const saltus_sweep* sweep);
 
 /* The values of the axes in a run, [axes]. */
 SALTUS_API void saltus_sweep_point(const saltus_sweep* sweep, long long run, double* values);

@@ -229,8 +229,8 @@ typedef struct saltus_system_ops {
    * d(G P)/dq at multipliers P [rows], of a closed joint on its null space: y^T K x where G^T x = G^T y = 0.
    * U_q [rows x width] = d(G^T v + b)/dq at fixed v. Returns whether K couples blocks of the structure, the same
    * for all states; with K and U_q NULL it only returns this. docs/structure.md. */
-  bool (*joint_bend)(const void* self, const saltus_point* at, int joint, const double* P,
-                     double* K, double* U_q);
+  bool (*joint_hessian)(const void* self, const saltus_point* at, int joint, const double* P,
+                        double* K, double* U_q);
   /* ? contacts are valid wherever their gap is zero. Guards: values that are positive while the features of a contact
    * are in contact; returns their number, -1: always valid. Requires `gaps`, `sweep` and `place`. */
   int (*guards)(const void* self, const saltus_point* at, uint64_t identity,

@@ -27,7 +27,7 @@ typedef struct saltus_system_check_result {
   double difference;    /* against advance */
   double normalise;     /* change of a q that is already normalised */
   double turn_momentum; /* against differences of difference and advance */
-  double joint_bend;    /* against differences of rows; also joints_act */
+  double joint_hessian; /* against differences of rows; also joints_act */
 } saltus_system_check_result;
 
 /* Compares derivatives, rows and traits of a system at (t, q, v) with differences; *result has the largest relative

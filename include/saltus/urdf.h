@@ -59,7 +59,7 @@ typedef struct saltus_urdf saltus_urdf;
  * SALTUS_ERR_UNSUPPORTED without expat. On failure *out is NULL and the log has the reason, once. */
 SALTUS_API saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out);
 SALTUS_API void saltus_urdf_destroy(saltus_urdf* urdf);
-SALTUS_API const saltus_urdf_view* saltus_urdf_look(const saltus_urdf* urdf);
+SALTUS_API const saltus_urdf_view* saltus_urdf_get_view(const saltus_urdf* urdf);
 
 SALTUS_END_DECLS
 

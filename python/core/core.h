@@ -16,7 +16,7 @@
 
 #include "saltus/saltus.h"
 
-#include "track.h"
+#include "frame_store.h"
 
 /* State of one import of the module. */
 typedef struct core_state {
@@ -109,7 +109,7 @@ typedef struct core_watch {
 typedef struct core_data {
   PyObject_HEAD const saltus_recording_data* data;
   saltus_recording_data* read; /* of a file; else NULL */
-  core_track* track;           /* of a run; else NULL */
+  core_frame_store* track;     /* of a run; else NULL */
   saltus_run* run;             /* the same */
   core_scene* scene;           /* of a run: keeps its system alive */
   core_flag* flag;             /* that could stop it; may be NULL */

@@ -14,7 +14,7 @@ static void data_free(PyObject* object) {
   core_data* self = (core_data*)object;
   PyTypeObject* type = Py_TYPE(object);
   saltus_run_destroy(self->run);
-  core_track_destroy(self->track);
+  core_frame_store_destroy(self->track);
   saltus_recording_data_destroy(self->read);
   core_messages_free(&self->messages);
   Py_XDECREF(self->watch.type);

@@ -123,9 +123,9 @@ static const char* accuracy_text(const saltus_run_accuracy* a, char* text, size_
 }
 
 /* Passes frames and events in their original order to the recorder of a file, for identical bytes. */
-static saltus_status replay(const core_track* track, saltus_recorder to) {
+static saltus_status replay(const core_frame_store* track, saltus_recorder to) {
   const saltus_recording_data* d = &track->data;
-  size_t most = (size_t)core_track_contacts(d);
+  size_t most = (size_t)core_frame_store_contacts(d);
   saltus_contact_frame* contacts = calloc(most + 1, sizeof *contacts);
   saltus_status status = contacts != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
   long long event = 0;
@@ -136,7 +136,7 @@ static saltus_status replay(const core_track* track, saltus_recorder to) {
     }
     if (i < d->count && status == SALTUS_OK) {
       saltus_frame frame;
-      core_track_frame(d, i, contacts, &frame);
+      core_frame_store_frame(d, i, contacts, &frame);
       status = to.frame(to.user, &frame);
     }
   }

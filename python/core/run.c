@@ -131,7 +131,7 @@ static saltus_status go(core_data* self, const saltus_run_def* def) {
   core_watch_begin(&self->watch);
   saltus_status status = saltus_run_create(def, &self->run);
   if (status == SALTUS_OK) {
-    status = saltus_run_record(self->run, core_track_recorder(self->track));
+    status = saltus_run_record(self->run, core_frame_store_recorder(self->track));
   }
   if (status == SALTUS_OK) {
     status = saltus_run_execute(self->run);
@@ -146,7 +146,7 @@ static core_data* make_data(const core_state* state, const run_args* a) {
   if (self == NULL) {
     return NULL;
   }
-  self->track = core_track_create(&a->scene->view, a->contacts != 0);
+  self->track = core_frame_store_create(&a->scene->view, a->contacts != 0);
   if (self->track == NULL) {
     Py_DECREF((PyObject*)self);
     PyErr_NoMemory();

@@ -45,7 +45,7 @@ static PyObject* events_of(const core_state* state, const saltus_sensitivity_vie
     const saltus_sensitive_event* e = &v->events[i];
     PyObject* item =
         Py_BuildValue("siNdNs", saltus_event_kind_name(e->event.kind), e->event.contact,
-                      PyBool_FromLong(saltus_event_is_own(e->event.kind)), e->event.t,
+                      PyBool_FromLong(saltus_event_is_user_defined(e->event.kind)), e->event.t,
                       core_array_copy(state, e->dt, count), word_of(e->derivative));
     if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) != 0) {
       Py_CLEAR(list);
@@ -135,7 +135,7 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
     def.v0 = scene->view.v0;
     def.until = until;
     def.tol = tol;
-    def.directions = saltus_scene_directions_look(directions);
+    def.directions = saltus_scene_directions_get_view(directions);
     def.direction_count = (int)count;
     def.observables = scene->view.observables;
     def.changes = scene->view.input_changes;
@@ -148,7 +148,7 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   if (status != SALTUS_OK) {
     core_raise(state, status, &messages);
   } else if (core_warn(state, &messages) == 0) {
-    result = answer(state, saltus_sensitivity_look(s), &scene->view.system->dims, (int)count);
+    result = answer(state, saltus_sensitivity_get_view(s), &scene->view.system->dims, (int)count);
   }
   core_messages_free(&messages);
   saltus_sensitivity_destroy(s);

@@ -21,7 +21,7 @@ typedef struct sim_object {
   double *q0, *v0; /* its start */
   double duration; /* s; 0: no limit */
   int dense_steps; /* stored for dense output; 0: default of the library */
-  core_track* track;
+  core_frame_store* track;
   core_messages messages;
   core_watch watch;
   double piece; /* s of motion between two tests for signals */
@@ -40,7 +40,7 @@ static void sim_free(PyObject* object) {
   saltus_integrator_destroy(self->it);
   saltus_sim_destroy(self->sim);
   saltus_run_destroy(self->settled);
-  core_track_destroy(self->track);
+  core_frame_store_destroy(self->track);
   core_messages_free(&self->messages);
   free(self->q0);
   Py_XDECREF(self->watch.type);
@@ -59,7 +59,7 @@ static const saltus_dims* dims_of(const sim_object* self) {
 /* Stores events of a simulation; at a requested event the run ends after its step. */
 static saltus_status on_event(void* user, const saltus_event* event) {
   sim_object* self = user;
-  const saltus_recorder keep = core_track_recorder(self->track);
+  const saltus_recorder keep = core_frame_store_recorder(self->track);
   saltus_status status = keep.event(keep.user, event);
   if (status == SALTUS_OK && (self->stop & SALTUS_STOP(event->kind)) != 0U) {
     self->stopped = 1; /* not by a status: switching events are processed first */
@@ -144,7 +144,7 @@ static saltus_status settle(sim_object* self, saltus_run_def* def) {
   def->until = start + 1e6; /* beyond any requested time; steps keep their length */
   saltus_status status = saltus_run_create(def, &self->settled);
   if (status == SALTUS_OK) {
-    core_track* track = core_track_create(&self->scene->view, false);
+    core_frame_store* track = core_frame_store_create(&self->scene->view, false);
     self->track = track;
     self->t0 = start;
     status = track != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;

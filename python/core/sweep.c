@@ -116,7 +116,7 @@ static PyObject* failures_object(const sweep_room* room, long long count) {
 
 /* The table takes over the values. */
 static PyObject* table_object(const core_state* state, sweep_room* room, bool stopped) {
-  const saltus_sweep_view* view = saltus_sweep_look(room->sweep);
+  const saltus_sweep_view* view = saltus_sweep_get_view(room->sweep);
   const int width = view->axes + view->measures;
   PyObject* values = core_array_give(state, room->rows.values, (Py_ssize_t)view->runs * width);
   room->rows.values = NULL;
@@ -178,7 +178,7 @@ static PyObject* compute(const core_state* state, saltus_sweep_def* def, sweep_r
   if (status != SALTUS_OK) {
     return core_raise(state, status, &messages);
   }
-  const saltus_sweep_view* view = saltus_sweep_look(room->sweep);
+  const saltus_sweep_view* view = saltus_sweep_get_view(room->sweep);
   if (take_rows(view, room) != 0) {
     core_messages_free(&messages);
     return NULL;

@@ -15,7 +15,7 @@ from support import LONG, ROOT, SHORT, not_sanitized, not_short, scene
 
 SOURCE = r"""
 #include "saltus/saltus.h"
-#include "track.h"
+#include "frame_store.h"
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -29,17 +29,17 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3000; i++) {
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
-    core_track* track = core_track_create(saltus_scene_get_view(scene), true); /* keeps the same numbers */
+    core_frame_store* track = core_frame_store_create(saltus_scene_get_view(scene), true); /* keeps the same numbers */
     saltus_run_def def = saltus_run_def_default();
     def.scene = saltus_scene_get_view(scene);
     def.scheme = "adaptive"; def.tol = 1e-6; def.until = 1.5; def.record_dt = 0.1; def.record_jumps = true;
     def.progress = (saltus_progress){.report = go_on, .interval = 0.05};
     saltus_run* run;
     if (saltus_run_create(&def, &run) != SALTUS_OK) return 1;
-    saltus_run_record(run, core_track_recorder(track));
+    saltus_run_record(run, core_frame_store_recorder(track));
     if (saltus_run_execute(run) != SALTUS_OK) return 1;
     saltus_run_destroy(run);
-    core_track_destroy(track);
+    core_frame_store_destroy(track);
     clock_gettime(CLOCK_MONOTONIC, &b);
     double took = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
     best = fmin(best, took);
@@ -66,7 +66,7 @@ class Cost(unittest.TestCase):
             source = pathlib.Path(folder, "beside.c")
             source.write_text(SOURCE)
             made = subprocess.run(["cc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-O2", f"-I{ROOT}/include",
-                                   f"-I{ROOT}/python/core", f"{ROOT}/python/core/track.c", "-o",
+                                   f"-I{ROOT}/python/core", f"{ROOT}/python/core/frame_store.c", "-o",
                                    f"{folder}/beside", str(source), f"-L{ROOT}/build/lib", "-lsaltus", "-lm",
                                    f"-Wl,-rpath,{ROOT}/build/lib"], capture_output=True, text=True)
             self.assertEqual(made.returncode, 0, made.stderr)

@@ -313,14 +313,14 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
 
 /* One contact inside a step: lasting force [3] N, its impulse and that of impacts since the start of the
  * step [3] N s, all zero before the call. */
-typedef struct saltusi_inside {
+typedef struct saltusi_contact_dense_output {
   double* force;
   double* lasting;
   double* impulse;
-} saltusi_inside;
+} saltusi_contact_dense_output;
 
 void saltusi_adaptive_dense_contact(const saltusi_layout_tables* o, const double* data,
-                                    saltusi_moment at, int key, saltusi_inside into);
+                                    saltusi_moment at, int key, saltusi_contact_dense_output into);
 /* W of friction in rows that are no slip of a contact, and of what moves by itself in them. */
 void saltusi_adaptive_dense_power(const saltusi_layout_tables* o, const double* data, double t,
                                   double power[2]);

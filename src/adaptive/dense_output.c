@@ -262,7 +262,7 @@ static double bounced(const dense_output_head* d, double t, bool right) {
 }
 
 void saltusi_adaptive_dense_contact(const saltusi_layout_tables* o, const double* data,
-                                    saltusi_moment at, int key, saltusi_inside into) {
+                                    saltusi_moment at, int key, saltusi_contact_dense_output into) {
   assert(o != NULL && key >= 0);
   const dense_output_head* d = (const dense_output_head*)(const void*)data;
   double t = at.t;

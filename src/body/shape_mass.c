@@ -108,7 +108,7 @@ saltus_status saltusi_define_shape_mass(const saltusi_definition* d) {
     }
     saltus_shape_mass mass = {0};
     if (status == SALTUS_OK && m->bodies[m->shape_body[i]].by_shapes) {
-      status = saltus_shape_weigh(&shape->shape, def->dimension, def->log, &mass);
+      status = saltus_shape_mass_properties(&shape->shape, def->dimension, def->log, &mass);
       add(m->plane, &mass, &sums[m->shape_body[i]]);
     }
   }

@@ -239,7 +239,7 @@ static void set_ops(saltus_mechanism* m) {
   if (m->joint_count > 0) {
     m->ops.joints = saltusi_mechanism_joints;
     m->ops.joint = saltusi_mechanism_joint;
-    m->ops.joint_bend = saltusi_mechanism_joint_hessian;
+    m->ops.joint_hessian = saltusi_mechanism_joint_hessian;
     m->ops.joints_act = saltusi_mechanism_joints_act;
   }
   if (!m->plane) {

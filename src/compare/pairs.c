@@ -42,7 +42,7 @@ static long long list_events(const saltusi_comparison* c, const saltus_recording
   long long count = 0;
   for (long long i = 0; i < d->event_count; i++) {
     const saltus_event* e = &d->events[i];
-    bool own = saltus_event_is_own(e->kind);
+    bool own = saltus_event_is_user_defined(e->kind);
     if (e->t >= c->out.start && e->t <= c->out.end) {
       uint64_t who = d->changing && !own ? e->identity : (uint64_t)(int64_t)e->contact;
       list[count++] = (listed){.event = e, .place = i, .who = who};

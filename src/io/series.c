@@ -216,7 +216,7 @@ saltus_status saltusi_data_name_workspace(saltus_recording_data* data, saltusi_p
 
 bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* shape) {
   assert(event != NULL && shape != NULL);
-  bool own = saltus_event_is_own(event->kind);
+  bool own = saltus_event_is_user_defined(event->kind);
   if (shape->changing && !own) { /* keys of a time-varying set are not stored */
     return event->law >= 0 && event->law < shape->law_count;
   }
@@ -225,7 +225,7 @@ bool saltusi_event_fits(const saltus_event* event, const saltus_recording_data* 
 
 const char* saltusi_event_name(const saltus_event* event, const saltus_recording_data* shape) {
   assert(event != NULL && shape != NULL);
-  bool own = saltus_event_is_own(event->kind);
+  bool own = saltus_event_is_user_defined(event->kind);
   bool law = shape->changing && !own;
   const char* const* names = own   ? shape->event_names
                              : law ? shape->law_names

@@ -221,7 +221,7 @@ void saltusi_motion_push(saltus_known_motion* problem, saltusi_flight_segment pi
 
 /* ---- access ------------------------------------------------------------------------------ */
 
-const saltus_known_motion_info* saltus_known_motion_about(const saltus_known_motion* problem) {
+const saltus_known_motion_info* saltus_known_motion_get_info(const saltus_known_motion* problem) {
   assert(problem != NULL);
   return &problem->info;
 }

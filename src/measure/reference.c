@@ -24,7 +24,7 @@ saltusi_reference saltusi_reference_problem(const saltus_known_motion* problem) 
   return (saltusi_reference){
       .nq = dims->nq,
       .nv = dims->nv,
-      .samples = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_SAMPLES,
+      .samples = saltus_known_motion_get_info(problem)->known == SALTUS_KNOWN_SAMPLES,
       .at = problem_at,
       .graph = problem_graph,
       .self = problem,

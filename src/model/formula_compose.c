@@ -243,14 +243,14 @@ static void dry(const void* self, const saltus_point* at, int i, saltus_rows* ro
 }
 
 /* Used if all joints belong to the mechanism. */
-static bool joint_bend(const void* self, const saltus_point* at, int i, const double* P, double* K,
-                       double* U_q) {
+static bool joint_hessian(const void* self, const saltus_point* at, int i, const double* P,
+                          double* K, double* U_q) {
   const saltusi_formula_inner* in = inner_of(self);
   if (K == NULL) {
-    return asked(in)->joint_bend(in->system->self, NULL, i, P, NULL, NULL);
+    return asked(in)->joint_hessian(in->system->self, NULL, i, P, NULL, NULL);
   }
   const saltus_point point = inside(in, at);
-  return asked(in)->joint_bend(in->system->self, &point, i, P, K, U_q);
+  return asked(in)->joint_hessian(in->system->self, &point, i, P, K, U_q);
 }
 
 static void joints_act(const void* self, const saltus_point* at, const double* P, double* F,
@@ -594,7 +594,7 @@ static void join_ops(saltus_formula_model* m) {
   const saltus_dims* d = &m->system.dims;
   const bool own_mass = m->inner.first > 0, changing = is_changing(&m->inner);
   const bool own_gaps = m->gaps.outputs == 0 || m->ops.gaps != NULL;
-  const bool bends = d->nj == m->inner.system->dims.nj && in->joint_bend != NULL;
+  const bool bends = d->nj == m->inner.system->dims.nj && in->joint_hessian != NULL;
   const bool within = bends && m->force.length == 0 && in->advance_within != NULL;
   m->inner.ops = m->ops;
   m->ops = (saltus_system_ops){
@@ -615,7 +615,7 @@ static void join_ops(saltus_formula_model* m) {
       .joints = d->nj > 0 ? joints : NULL,
       .joint = d->nj > 0 ? joint : NULL,
       .dry = m->system.dry_count > 0 ? dry : NULL,
-      .joint_bend = bends ? joint_bend : NULL,
+      .joint_hessian = bends ? joint_hessian : NULL,
       .joints_act = bends ? joints_act : NULL,
       .contacts = d->nc > 0 || changing ? contacts : NULL,
       .contact = d->nc > 0 || changing ? contact : NULL,

@@ -26,7 +26,7 @@ static int pairs_most(const saltus_system* sys) {
   const int own = sys->structure->pairs;
   int coupled = 0;
   for (int j = 0; j < saltusi_joint_count(sys); j++) {
-    coupled += sys->ops->joint_bend(sys->self, NULL, j, NULL, NULL, NULL) ? 1 : 0;
+    coupled += sys->ops->joint_hessian(sys->self, NULL, j, NULL, NULL, NULL) ? 1 : 0;
   }
   return own + coupled * JOINT_BODIES * (JOINT_BODIES - 1) / 2;
 }
@@ -35,7 +35,7 @@ bool saltusi_newton_kkt_serves(const saltus_system* sys) {
   assert(sys != NULL);
   const saltus_system_ops* ops = sys->ops;
   return sys->dims.nj > LINKAGE_FROM && sys->dims.row_width > 0 && sys->structure != NULL &&
-         ops->joint_bend != NULL && ops->blocks != NULL && ops->linear == NULL;
+         ops->joint_hessian != NULL && ops->blocks != NULL && ops->linear == NULL;
 }
 
 void saltusi_newton_kkt_layout(saltusi_newton_kkt* l, const saltusi_eval* eval,
@@ -124,7 +124,7 @@ static void list_joints(saltusi_newton_kkt* l, const saltus_system* sys,
   l->known = saltusi_joint_count(sys);
   for (int j = 0; j < l->known; j++) {
     const int end = saltusi_joint_first(sys, j + 1);
-    l->couples[j] = sys->ops->joint_bend(sys->self, NULL, j, NULL, NULL, NULL);
+    l->couples[j] = sys->ops->joint_hessian(sys->self, NULL, j, NULL, NULL, NULL);
     for (int r = saltusi_joint_first(sys, j); r < end;) {
       const int* column = rows->column + (size_t)r * (size_t)rows->stride;
       const int width = rows->entries[r], at = l->joint_at[l->joints];
@@ -421,7 +421,7 @@ static bool write_matrix(saltusi_newton_kkt* l, const saltus_system* sys,
     const int width = rows->entries[first];
     memset(l->K, 0, (size_t)(width * width) * sizeof(double));
     memset(l->U_q, 0, (size_t)(count * width) * sizeof(double));
-    sys->ops->joint_bend(sys->self, at->joints, j, at->P + first, l->K, l->U_q);
+    sys->ops->joint_hessian(sys->self, at->joints, j, at->P + first, l->K, l->U_q);
     write_bending(l, sys->structure, at->reach, piece, l->couples[j]);
     for (; piece < end; piece++) {
       if (l->saddle.open[l->saddle.position[l->saddle.bodies + piece]]) {

@@ -9,7 +9,7 @@
  *   [ A - reach K           -G ]              K   = d(G P)/dq
  *   [ G^T + measured U_q     0 ]              U_q = d(G^T v + b)/dq
  *
- * For systems that say how joints bend, by blocks (saltus_system_ops.joint_bend, .blocks).
+ * For systems that say how joints bend, by blocks (saltus_system_ops.joint_hessian, .blocks).
  */
 #ifndef SALTUSI_NEWTON_KKT_H
 #define SALTUSI_NEWTON_KKT_H

@@ -195,7 +195,7 @@ static void write_events(saltusi_document* d) {
   saltusi_array(d, "event_contact", SALTUSI_I32, data->event_count, 1, 0);
   for (long long i = 0; i < data->event_count; i++) {
     const saltus_event* e = &data->events[i];
-    saltusi_put(d, data->changing && !saltus_event_is_own(e->kind) ? e->law : e->contact);
+    saltusi_put(d, data->changing && !saltus_event_is_user_defined(e->kind) ? e->law : e->contact);
   }
   saltusi_array(d, "event_numbers", SALTUSI_F64, data->event_count, NUMBERS, 0);
   for (long long i = 0; i < data->event_count; i++) {

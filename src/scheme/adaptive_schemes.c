@@ -153,7 +153,7 @@ static void dense_contact(void* work, const void* options, const saltusi_dense_q
   const saltusi_adaptive* w = work;
   (void)options;
   *contact = (saltus_contact_inside){.force = {0.0}};
-  const saltusi_inside into = {contact->force, contact->lasting, contact->impulse};
+  const saltusi_contact_dense_output into = {contact->force, contact->lasting, contact->impulse};
   saltusi_adaptive_dense_contact(&w->o, query->data, moment_of(query), key, into);
   double scale = saltusi_friction_scale(w->o.law[key]); /* rows were scaled */
   contact->force[2] *= scale;

@@ -32,7 +32,7 @@ bool saltus_event_is_remark(saltus_event_kind kind) {
   return kind == SALTUS_EVENT_ENERGY_GAIN || kind == SALTUS_EVENT_LAW_REPLACED;
 }
 
-bool saltus_event_is_own(saltus_event_kind kind) {
+bool saltus_event_is_user_defined(saltus_event_kind kind) {
   return kind == SALTUS_EVENT_RISE || kind == SALTUS_EVENT_FALL;
 }
 

@@ -145,7 +145,7 @@ saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t,
   bool impact = false;
   for (int i = 0; i < s->group_count; i++) {
     const saltus_event* e = &s->group[i];
-    foreign = foreign || saltus_event_is_own(e->kind) || e->contact != s->series;
+    foreign = foreign || saltus_event_is_user_defined(e->kind) || e->contact != s->series;
     impact = impact || e->kind == SALTUS_EVENT_IMPACT;
   }
   if (foreign) {

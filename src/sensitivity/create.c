@@ -18,7 +18,7 @@ saltus_sensitivity_def saltus_sensitivity_def_default(void) {
   return (saltus_sensitivity_def){.tol = 1e-11, .section_kind = -1, .section_contact = -1};
 }
 
-const saltus_sensitivity_view* saltus_sensitivity_look(const saltus_sensitivity* sensitivity) {
+const saltus_sensitivity_view* saltus_sensitivity_get_view(const saltus_sensitivity* sensitivity) {
   assert(sensitivity != NULL);
   return &sensitivity->view;
 }

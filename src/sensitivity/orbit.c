@@ -49,7 +49,7 @@ saltus_orbit_def saltus_orbit_def_default(void) {
                             .iterations = 30};
 }
 
-const saltus_orbit_view* saltus_orbit_look(const saltus_orbit* orbit) {
+const saltus_orbit_view* saltus_orbit_get_view(const saltus_orbit* orbit) {
   assert(orbit != NULL);
   return &orbit->view;
 }
@@ -128,7 +128,7 @@ static saltus_status evaluate(saltus_orbit* o, const double* z, saltus_log log) 
   if (status != SALTUS_OK) {
     return status;
   }
-  const saltus_sensitivity_view* v = saltus_sensitivity_look(run);
+  const saltus_sensitivity_view* v = saltus_sensitivity_get_view(run);
   if (!timed && !v->at_section) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "orbit: it does not come back to its section within %g s",
                 s.until - s.t0);

@@ -71,7 +71,7 @@ static const saltus_switching* switching_of(const saltus_observables* o) {
 bool saltusi_sensitivity_switches(const saltus_sensitivity* s, const saltus_event* e) {
   assert(s != NULL && e != NULL);
   const saltus_switching* w = switching_of(s->def.observables);
-  return saltus_event_is_own(e->kind) && w != NULL && w->fires[e->contact];
+  return saltus_event_is_user_defined(e->kind) && w != NULL && w->fires[e->contact];
 }
 
 /* The same for the system and for all those with other parameters; event -1: back to the start. */
@@ -109,8 +109,8 @@ bool saltusi_sensitivity_fire(const saltus_sensitivity* s) {
 bool saltusi_sensitivity_is_section(const saltus_sensitivity* s, const saltus_event* e) {
   assert(s != NULL && e != NULL);
   const int kind = s->def.section_kind;
-  const bool own = kind >= 0 && saltus_event_is_own((saltus_event_kind)kind);
-  const bool same = own ? saltus_event_is_own(e->kind) : (int)e->kind == kind;
+  const bool own = kind >= 0 && saltus_event_is_user_defined((saltus_event_kind)kind);
+  const bool same = own ? saltus_event_is_user_defined(e->kind) : (int)e->kind == kind;
   return same && (s->def.section_contact < 0 || s->def.section_contact == e->contact);
 }
 
@@ -154,7 +154,7 @@ static saltus_status see(void* user, const saltus_event* e) {
   own_events_search* f = user;
   saltus_sensitivity* s = f->s;
   f->impact = e->kind == SALTUS_EVENT_IMPACT ? e->t : f->impact;
-  if (saltus_event_is_own(e->kind)) {
+  if (saltus_event_is_user_defined(e->kind)) {
     if (!saltusi_grow(&s->pool.allocator, (void**)&s->own, &s->own_room, s->own_count + 1,
                       sizeof *s->own)) {
       f->lost = true;

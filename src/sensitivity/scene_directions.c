@@ -34,7 +34,8 @@ void saltus_scene_directions_destroy(saltus_scene_directions* directions) {
   }
 }
 
-const saltus_direction* saltus_scene_directions_look(const saltus_scene_directions* directions) {
+const saltus_direction*
+saltus_scene_directions_get_view(const saltus_scene_directions* directions) {
   assert(directions != NULL);
   return directions->list;
 }

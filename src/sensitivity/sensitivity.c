@@ -281,7 +281,7 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
 static saltus_status change(saltus_sensitivity* s, double t, const saltus_event* e, bool* known) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
-  const bool own = saltus_event_is_own(e->kind);
+  const bool own = saltus_event_is_user_defined(e->kind);
   const bool spatial = !own && s->def.system->laws[e->contact].tangents == 2;
   guard g = {.contact = e->contact, .s = s};
   switch (e->kind) {
@@ -612,7 +612,8 @@ static saltus_status end_run(saltus_sensitivity* s, double here, bool pending) {
 static bool is_settling(const saltus_sensitivity* s, const saltus_event* e) {
   const double since = e->t - s->def.t0, part = 3e-6;
   const bool slow = e->kind != SALTUS_EVENT_IMPACT || fabs(e->u_before) <= part * s->vary.speed;
-  return slow && !saltus_event_is_own(e->kind) && since <= part * (s->def.until - s->def.t0);
+  return slow && !saltus_event_is_user_defined(e->kind) &&
+         since <= part * (s->def.until - s->def.t0);
 }
 
 /* Contacts that are closed at the start up to rounding count as closed from the start on. */

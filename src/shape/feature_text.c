@@ -6,7 +6,7 @@
  */
 #include "shape/curved/curved.h"
 #include "shape/mesh/mesh.h"
-#include "shape/plane/outline.h"
+#include "shape/plane/planar_outline.h"
 #include "shape/polytope/polytope.h"
 
 #include <assert.h>

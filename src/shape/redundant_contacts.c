@@ -11,7 +11,7 @@
  */
 #include "math/nonnegative.h"
 #include "math/rotation.h"
-#include "shape/plane/outline.h"
+#include "shape/plane/planar_outline.h"
 #include "shape/polytope/polytope_near.h"
 #include "shape/world.h"
 

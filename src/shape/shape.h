@@ -18,9 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct saltusi_polytope;       /* box, hull: faces, edges, loops (polytope.h) */
-struct saltusi_mesh;           /* mesh, heightfield (mesh.h) */
-struct saltusi_planar_outline; /* polygon, chain: neighbours, convexity of vertices (outline.h) */
+struct saltusi_polytope; /* box, hull: faces, edges, loops (polytope.h) */
+struct saltusi_mesh;     /* mesh, heightfield (mesh.h) */
+struct
+    saltusi_planar_outline; /* polygon, chain: neighbours, convexity of vertices (planar_outline.h) */
 
 /* The definition, for drawing; columns of R are the axes of the shape in those of the body. */
 typedef struct saltusi_form {

@@ -33,7 +33,7 @@ bool saltusi_sim_switches(const saltus_sim* sim) {
 void saltusi_switch_note(saltus_sim* sim, const saltus_event* event) {
   assert(sim != NULL && event != NULL);
   const saltus_switching* s = switching_of(sim);
-  if (s != NULL && saltus_event_is_own(event->kind) && s->fires[event->contact]) {
+  if (s != NULL && saltus_event_is_user_defined(event->kind) && s->fires[event->contact]) {
     sim->observe.pending[event->contact] = event->kind == SALTUS_EVENT_RISE ? 1 : -1;
   }
 }
@@ -276,7 +276,7 @@ void saltusi_switch_past(saltus_sim* sim) {
   s->reset(s->self);
   for (int k = 0; k < sim->def.past_count; k++) {
     const saltus_event* e = &sim->def.past[k];
-    if (saltus_event_is_own(e->kind) && e->contact < sim->def.observables->event_count &&
+    if (saltus_event_is_user_defined(e->kind) && e->contact < sim->def.observables->event_count &&
         s->fires[e->contact]) {
       sim->crossings[e->contact].rank = k + 1.0;
       s->fire(s->self, e->contact, e->kind == SALTUS_EVENT_RISE);

@@ -378,7 +378,7 @@ static void see_impulse(saltusi_measure_monitor_sum* sum, saltusi_fold fold, dou
 
 static saltus_status see_event(void* user, const saltus_event* event) {
   saltusi_measure_monitor* w = user;
-  const bool own = saltus_event_is_own(event->kind);
+  const bool own = saltus_event_is_user_defined(event->kind);
   for (int i = 0; i < w->measures->item_count; i++) {
     const saltusi_item* item = &w->measures->items[i];
     saltusi_measure_monitor_sum* sum = &w->sums[i];

@@ -45,7 +45,7 @@ saltus_sweep_def saltus_sweep_def_default(void) {
   return (saltus_sweep_def){.samples = 1, .threads = 1};
 }
 
-const saltus_sweep_view* saltus_sweep_look(const saltus_sweep* sweep) {
+const saltus_sweep_view* saltus_sweep_get_view(const saltus_sweep* sweep) {
   assert(sweep != NULL);
   return &sweep->view;
 }

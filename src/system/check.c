@@ -507,7 +507,7 @@ static void find_worst(saltus_system_check_result* result) {
       {"rows G", result->normal_G},
       {"rows b", result->normal_b},
       {"rows c", result->convective_c},
-      {"joint_bend", result->joint_bend},
+      {"joint_hessian", result->joint_hessian},
       {"blocks", result->blocks},
       {"symmetry of the mass matrix", result->mass_symmetry},
       {"enclosures", result->enclosure},
@@ -597,7 +597,7 @@ saltus_status saltus_system_check(const saltus_system* system, double t, const d
   status = check_constraints(&c, result);
   result->traits_hold = traits_hold(&c);
   if (status == SALTUS_OK) {
-    status = saltusi_check_hessian(&fit, &c.at, &result->joint_bend);
+    status = saltusi_check_hessian(&fit, &c.at, &result->joint_hessian);
   }
   if (status == SALTUS_OK) {
     status = saltusi_check_enclosures(&fit, &c.at, &result->enclosure);

@@ -164,7 +164,7 @@ static double check_joint(bend* b, int joint) {
   }
   memset(b->K, 0, (size_t)(n * n) * sizeof(double));
   memset(b->U_q, 0, (size_t)(b->count * n) * sizeof(double));
-  const bool couples = b->sys->ops->joint_bend(b->sys->self, b->at, joint, b->P, b->K, b->U_q);
+  const bool couples = b->sys->ops->joint_hessian(b->sys->self, b->at, joint, b->P, b->K, b->U_q);
   const double size =
       1.0 + fmax(saltusi_max_abs(n * n, b->K), saltusi_max_abs(b->count * n, b->U_q));
   const double denied = couples ? 0.0 : between_blocks(b);
@@ -205,7 +205,7 @@ static double check_act(bend* b) {
 saltus_status saltusi_check_hessian(const saltus_system* sys, const saltus_point* at,
                                     double* worst) {
   assert(sys != NULL && at != NULL && worst != NULL);
-  if (sys->ops->joint_bend == NULL || saltusi_joint_rows_most(sys) > 64) {
+  if (sys->ops->joint_hessian == NULL || saltusi_joint_rows_most(sys) > 64) {
     return SALTUS_OK;
   }
   saltus_allocator memory = saltus_allocator_default();

@@ -171,10 +171,10 @@ static void dry(const void* self, const saltus_point* at, int i, saltus_rows* ro
   look_rows(p, at, "the rate of dry friction", rows);
 }
 
-static bool joint_bend(const void* self, const saltus_point* at, int i, const double* P, double* K,
-                       double* U_q) {
+static bool joint_hessian(const void* self, const saltus_point* at, int i, const double* P,
+                          double* K, double* U_q) {
   const saltusi_probe* p = self;
-  return p->inner.ops->joint_bend(p->inner.self, at, i, P, K, U_q);
+  return p->inner.ops->joint_hessian(p->inner.self, at, i, P, K, U_q);
 }
 
 static void turn_momentum(const void* self, const double* d, const double* p, double* y) {
@@ -292,7 +292,7 @@ saltus_system saltusi_probe_over(saltusi_probe* p, const saltus_system* inner,
       .joints = o->joints != NULL ? joints : NULL,
       .joint = o->joint != NULL ? joint : NULL,
       .dry = o->dry != NULL ? dry : NULL,
-      .joint_bend = o->joint_bend != NULL ? joint_bend : NULL,
+      .joint_hessian = o->joint_hessian != NULL ? joint_hessian : NULL,
       .force_q = o->force_q != NULL ? force_q : NULL,
       .force_v = o->force_v != NULL ? force_v : NULL,
       .blocks = o->blocks != NULL ? blocks : NULL,

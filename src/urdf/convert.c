@@ -102,7 +102,7 @@ void saltus_urdf_destroy(saltus_urdf* urdf) {
   }
 }
 
-const saltus_urdf_view* saltus_urdf_look(const saltus_urdf* urdf) {
+const saltus_urdf_view* saltus_urdf_get_view(const saltus_urdf* urdf) {
   assert(urdf != NULL);
   return &urdf->view;
 }

@@ -112,7 +112,7 @@ static void passages(const saltusi_checker* c, int i, double from, double to, in
   count[0] = count[1] = 0;
   for (long long k = saltusi_events_from(c, from, to, &last); k < last; k++) {
     const saltus_event* e = &c->events[k];
-    if (saltus_event_is_own(e->kind) && e->contact == i) {
+    if (saltus_event_is_user_defined(e->kind) && e->contact == i) {
       count[e->kind == SALTUS_EVENT_FALL]++;
     }
   }
@@ -143,8 +143,8 @@ static void check_zeros(saltusi_checker* c, const saltusi_checked_frame* f, doub
     const saltus_event* e = &c->events[k];
     bool jumps = (f->number > 0 && c->data->t[f->number - 1] == f->t) ||
                  (f->number + 1 < c->data->count && c->data->t[f->number + 1] == f->t);
-    if (!saltus_event_is_own(e->kind) || e->contact < 0 || e->contact >= o->event_count || jumps ||
-        !c->to_tolerance) {
+    if (!saltus_event_is_user_defined(e->kind) || e->contact < 0 || e->contact >= o->event_count ||
+        jumps || !c->to_tolerance) {
       continue;
     }
     double limit = 1e-3 * c->observed.g_most[e->contact] + tolerance;
@@ -210,7 +210,7 @@ static double next_of(const saltusi_checker* c, long long number) {
   for (long long k = number + 1; k < c->data->event_count; k++) {
     const saltus_event* x = &c->events[k];
     bool same = c->data->changing ? x->identity == e->identity : x->contact == e->contact;
-    if (same && !saltus_event_is_own(x->kind)) {
+    if (same && !saltus_event_is_user_defined(x->kind)) {
       return x->t;
     }
   }
@@ -240,7 +240,7 @@ void saltusi_check_kinds(saltusi_checker* c) {
   for (long long k = 0; c->to_tolerance && k < d->event_count; k++) {
     const saltus_event* e = &c->events[k];
     long long i = saltusi_frame_of(c, e->t);
-    if (saltus_event_is_own(e->kind) || saltus_event_is_remark(e->kind)) {
+    if (saltus_event_is_user_defined(e->kind) || saltus_event_is_remark(e->kind)) {
       continue;
     }
     bool wrong = false;
@@ -272,7 +272,8 @@ static bool has_kind(const saltusi_checker* c, const saltusi_checked_contacts* x
   long long last = 0;
   for (long long k = saltusi_events_from(c, from, to, &last); k < last; k++) {
     const saltus_event* e = &c->events[k];
-    if (!saltus_event_is_own(e->kind) && (kinds >> e->kind & 1U) != 0 && saltusi_is_of(c, e, x)) {
+    if (!saltus_event_is_user_defined(e->kind) && (kinds >> e->kind & 1U) != 0 &&
+        saltusi_is_of(c, e, x)) {
       return true;
     }
   }

@@ -164,10 +164,11 @@ static const char* find_bad_contacts(const saltus_system* s, const saltus_record
     if (!isfinite(e->t)) {
       return "the time of an event is no number";
     }
-    if (d->changing && !saltus_event_is_own(e->kind) && (e->law < 0 || e->law >= s->law_count)) {
+    if (d->changing && !saltus_event_is_user_defined(e->kind) &&
+        (e->law < 0 || e->law >= s->law_count)) {
       return "an event has a law that the scene does not have";
     }
-    if (!d->changing && !saltus_event_is_own(d->events[i].kind) &&
+    if (!d->changing && !saltus_event_is_user_defined(d->events[i].kind) &&
         (d->events[i].contact < 0 || d->events[i].contact >= d->nc)) {
       return "an event has a contact that the scene does not have";
     }
@@ -543,7 +544,7 @@ static void check_pair(saltusi_checker* c, const saltusi_checked_frame* a,
 /* Events of the scene that switch something, up to a time. */
 static bool switches(const saltusi_checker* c, const saltus_event* e) {
   const saltus_switching* s = c->def->switching;
-  return s != NULL && saltus_event_is_own(e->kind) && e->contact >= 0 &&
+  return s != NULL && saltus_event_is_user_defined(e->kind) && e->contact >= 0 &&
          e->contact < c->data->event_name_count && s->fires[e->contact];
 }
 
@@ -691,7 +692,7 @@ static saltus_status check_identities(saltusi_checker* c) {
   }
   for (long long i = 0; known && i < c->data->event_count; i++) {
     const saltus_event* e = &c->data->events[i];
-    if (!saltus_event_is_own(e->kind) &&
+    if (!saltus_event_is_user_defined(e->kind) &&
         ops->place(c->system->self, &at, e->identity, &place) == SALTUS_ERR_RANGE) {
       return refuse(c->def, "an event has a contact that the scene does not have");
     }

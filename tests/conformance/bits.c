@@ -21,7 +21,7 @@ static uint64_t run(const char* problem_name, const char* scheme, long long step
   const saltus_system* sys = saltus_known_motion_system(problem);
   const saltus_sim_def def = {.system = sys,
                               .scheme = scheme,
-                              .h = saltus_known_motion_about(problem)->t_end / (double)steps,
+                              .h = saltus_known_motion_get_info(problem)->t_end / (double)steps,
                               .q0 = saltus_known_motion_q0(problem),
                               .v0 = saltus_known_motion_v0(problem)};
   saltus_sim* sim;

@@ -154,12 +154,12 @@ static double block_at(double t) {
 
 /* A body at rest sinks, and what presses it there comes in jolts. */
 static bool sinks(const saltus_scheme_info* info) {
-  return info->penetrates && info->strikes_at_end;
+  return info->penetrates && info->impacts_at_end;
 }
 
 /* Slip that turns within a step is none at its end: first order, with twice the constant of Moreau's scheme. */
 static bool is_split(const saltus_scheme_info* info) {
-  return info->strikes_at_end && info->embedded_order > 0;
+  return info->impacts_at_end && info->embedded_order > 0;
 }
 
 /* Largest error of the block over two seconds. */

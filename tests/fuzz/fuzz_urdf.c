@@ -100,9 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     saltus_status status = saltus_urdf_create(&def, &urdf);
     if (status == SALTUS_OK) {
       demand(said.errors == 0, "an accepted robot has no errors");
-      look_at(saltus_urdf_look(urdf));
+      look_at(saltus_urdf_get_view(urdf));
       if (saltus_has("yaml")) {
-        read_back(saltus_urdf_look(urdf), text);
+        read_back(saltus_urdf_get_view(urdf), text);
       }
     } else {
       demand(status == SALTUS_ERR_INPUT, "bytes are refused as input");

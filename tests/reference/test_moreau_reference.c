@@ -23,7 +23,7 @@ static saltusi_experiment run_reading(const saltus_known_motion* problem, double
                                       .v0 = saltus_known_motion_v0(problem),
                                       .scheme = "moreau-jean",
                                       .options = &options,
-                                      .t_end = saltus_known_motion_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_get_info(problem)->t_end,
                                       .steps = steps};
   saltusi_experiment result;
   assert_int_equal(saltusi_experiment_run(&def, &result), SALTUS_OK);

@@ -12,7 +12,7 @@ static double error_of(const char* scheme, const saltus_known_motion* problem, l
                                       .q0 = saltus_known_motion_q0(problem),
                                       .v0 = saltus_known_motion_v0(problem),
                                       .scheme = scheme,
-                                      .t_end = saltus_known_motion_about(problem)->t_end,
+                                      .t_end = saltus_known_motion_get_info(problem)->t_end,
                                       .steps = steps};
   saltusi_experiment run;
   assert_int_equal(saltusi_experiment_run(&def, &run), SALTUS_OK);

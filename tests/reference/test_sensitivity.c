@@ -100,10 +100,10 @@ static saltus_status vary(const char* text, const char* const* names, int count,
   d.v0 = view->v0;
   d.until = until;
   d.tol = tol;
-  d.directions = saltus_scene_directions_look(v->directions);
+  d.directions = saltus_scene_directions_get_view(v->directions);
   d.direction_count = count;
   const saltus_status status = saltus_sensitivity_create(&d, &v->of);
-  v->view = status == SALTUS_OK ? saltus_sensitivity_look(v->of) : NULL;
+  v->view = status == SALTUS_OK ? saltus_sensitivity_get_view(v->of) : NULL;
   return status;
 }
 
@@ -250,10 +250,10 @@ static void compare(const char* file, const char* name, double value, double ste
   d.v0 = view->v0;
   d.until = until;
   d.tol = 1e-12;
-  d.directions = saltus_scene_directions_look(v.directions);
+  d.directions = saltus_scene_directions_get_view(v.directions);
   d.direction_count = 1;
   assert_int_equal(saltus_sensitivity_create(&d, &v.of), SALTUS_OK);
-  v.view = saltus_sensitivity_look(v.of);
+  v.view = saltus_sensitivity_get_view(v.of);
   assert_true(v.view->event_count > 2);
   differences(path, name, value, step, until, by_runs);
   const int nq = view->system->dims.nq, nv = view->system->dims.nv;
@@ -297,7 +297,7 @@ static void a_box_that_bounces_on_a_corner_with_friction_has_its_derivatives(voi
   d.v0 = view->v0;
   d.until = 0.1556315;
   d.tol = 1e-10;
-  d.directions = saltus_scene_directions_look(directions);
+  d.directions = saltus_scene_directions_get_view(directions);
   d.direction_count = 1;
   d.log = saltus_log_keep(&kept);
   saltus_sensitivity* of;
@@ -329,10 +329,10 @@ static void a_walker_has_the_derivatives_of_differences_of_runs(void** state) {
     d.tol = (const double[]){1e-9, 1e-10, 3e-11, 1e-12}[k];
     d.observables = view->observables;
     d.changes = view->input_changes;
-    d.directions = saltus_scene_directions_look(directions);
+    d.directions = saltus_scene_directions_get_view(directions);
     d.direction_count = 1;
     assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
-    const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+    const saltus_sensitivity_view* v = saltus_sensitivity_get_view(s);
     /* (q(0.00900001) - q(0.00899999)) / 2e-8, with saltus run --tol 1e-12 */
     const double want[4] = {21.16, 1.270, -18.79, -7.10};
     for (int i = 0; i < 4; i++) {
@@ -376,10 +376,10 @@ static void outputs_have_their_derivatives(void** state) {
   d.v0 = view->v0;
   d.until = 2.2;
   d.observables = view->observables;
-  d.directions = saltus_scene_directions_look(directions);
+  d.directions = saltus_scene_directions_get_view(directions);
   d.direction_count = 2;
   assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
-  const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+  const saltus_sensitivity_view* v = saltus_sensitivity_get_view(s);
   assert_int_equal(v->output_count, 2);
   assert_true(fabs(v->doutputs[0] - (3.0 * v->dq[0] + 2.0 * 0.5)) < 1e-9);
   assert_true(fabs(v->doutputs[2] - 3.0 * v->dq[1]) < 1e-9);
@@ -442,10 +442,10 @@ static void events_that_switch_have_their_derivatives(void** state) {
   d.tol = 1e-12;
   d.observables = view->observables;
   d.changes = view->input_changes;
-  d.directions = saltus_scene_directions_look(directions);
+  d.directions = saltus_scene_directions_get_view(directions);
   d.direction_count = 1;
   assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
-  const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+  const saltus_sensitivity_view* v = saltus_sensitivity_get_view(s);
   double off = 0.0, again = 0.0, slope_off = 0.0, slope_again = 0.0;
   for (int i = 0; i < 4; i++) {
     static const double at[4] = {-2.0, -1.0, 1.0, 2.0}, weight[4] = {1.0, -8.0, 8.0, -1.0};
@@ -497,10 +497,10 @@ static void extremes_of_outputs_have_their_derivatives(void** state) {
   d.until = 2.0;
   d.tol = 1e-12;
   d.observables = view->observables;
-  d.directions = saltus_scene_directions_look(directions);
+  d.directions = saltus_scene_directions_get_view(directions);
   d.direction_count = 3;
   assert_int_equal(saltus_sensitivity_create(&d, &s), SALTUS_OK);
-  const saltus_sensitivity_view* v = saltus_sensitivity_look(s);
+  const saltus_sensitivity_view* v = saltus_sensitivity_get_view(s);
   const double h = 1.0, u = 0.3, e = 0.6, top = h + u * u / 4.0, root = sqrt(top);
   assert_non_null(v->highest);
   const double highest[10] = {
@@ -563,7 +563,7 @@ static void the_shaken_ball_has_its_multipliers(void** state) {
     d.period = T;
     saltus_orbit* orbit;
     assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
-    const saltus_orbit_view* o = saltus_orbit_look(orbit);
+    const saltus_orbit_view* o = saltus_orbit_get_view(orbit);
     assert_true(fabs(o->q[0] - q0) < 1e-9 && fabs(o->v[0] - v0) < 1e-9);
     assert_int_equal(o->impacts, 1);
     const double sum = 1.0 + e * e - (1.0 + e) * (1.0 + e) * sine * G;
@@ -609,7 +609,7 @@ static void an_orbit_with_an_accumulation_has_its_multipliers(void** state) {
     d.tol = pow(10.0, -8.0 - 2.0 * k);
     saltus_orbit* orbit;
     assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
-    const saltus_orbit_view* o = saltus_orbit_look(orbit);
+    const saltus_orbit_view* o = saltus_orbit_get_view(orbit);
     assert_true(o->stable);
     double map[2][2], at[2];
     for (int i = 0; i < 2; i++) {
@@ -652,7 +652,7 @@ static void a_section_by_a_function_finds_a_limit_cycle(void** state) {
   d.section_contact = 0;
   saltus_orbit* orbit;
   assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
-  const saltus_orbit_view* o = saltus_orbit_look(orbit);
+  const saltus_orbit_view* o = saltus_orbit_get_view(orbit);
   assert_true(fabs(o->period - 6.6632868593231302) < 1e-9);
   assert_true(o->stable && fabs(o->re[1]) < 1e-9);
   const saltus_integrator_def run = {
@@ -763,7 +763,7 @@ static void the_woodpecker_is_found_from_ten_starts(void** state) {
     d.section_contact = 0;
     saltus_orbit* orbit;
     assert_int_equal(saltus_orbit_create(&d, &orbit), SALTUS_OK);
-    const saltus_orbit_view* o = saltus_orbit_look(orbit);
+    const saltus_orbit_view* o = saltus_orbit_get_view(orbit);
     assert_int_equal(o->impacts, 5);
     assert_true(o->stable);
     const double now[6] = {o->q[1], o->v[0], o->v[1], o->v[2], o->period, o->drift[0]};

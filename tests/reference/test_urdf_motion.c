@@ -94,7 +94,7 @@ static void run_robot(const char* name, bool merge, const char* gravity, const c
   const saltus_urdf_def def = {.path = path, .merge = merge, .log = saltus_log_keep(&message)};
   saltus_urdf* urdf;
   assert_int_equal(saltus_urdf_create(&def, &urdf), SALTUS_OK);
-  const char* scene = saltus_urdf_look(urdf)->scene;
+  const char* scene = saltus_urdf_get_view(urdf)->scene;
   static const char usual[] = "gravity: [0, 0, -9.81]";
   const char* at = strstr(scene, usual);
   assert_non_null(at);

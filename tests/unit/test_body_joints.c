@@ -193,8 +193,8 @@ static void check_closed(saltus_mechanism* m, const char* what) {
     saltus_system_check_result result;
     assert_true(saltus_system_check(sys, 0.0, saltus_mechanism_q0(m), v, (saltus_log){0},
                                     &result) == SALTUS_OK);
-    if (!(result.joint_bend < 1e-9)) { /* differences as below */
-      fail_msg("%s, closed: joint_bend is off by %g", what, result.joint_bend);
+    if (!(result.joint_hessian < 1e-9)) { /* differences as below */
+      fail_msg("%s, closed: joint_hessian is off by %g", what, result.joint_hessian);
     }
     for (int i = 0; i < sys->dims.nv; i++) {
       v[i] = any(1.0);

@@ -232,7 +232,7 @@ static void add_robot(digest* d) {
                          .log = {.write = keep_message, .user = d}};
   saltus_urdf* robot = NULL;
   assert_int_equal(saltus_urdf_create(&def, &robot), SALTUS_OK);
-  add(d, saltus_urdf_look(robot)->scene);
+  add(d, saltus_urdf_get_view(robot)->scene);
   saltus_urdf_destroy(robot);
 }
 

@@ -105,7 +105,8 @@ static void a_soup_of_triangles_becomes_a_cube(void** state) {
   assert_int_equal(kinds[SALTUSI_EDGE_CONVEX], 12);
   saltus_shape_mass mass;
   saltus_kept_message message = {.text = ""};
-  assert_int_equal(saltus_shape_weigh(&def, 3, saltus_log_keep(&message), &mass), SALTUS_OK);
+  assert_int_equal(saltus_shape_mass_properties(&def, 3, saltus_log_keep(&message), &mass),
+                   SALTUS_OK);
   assert_near(mass.volume, 8.0, 1e-14);
   assert_near(mass.inertia[0], 8.0 * 8.0 / 12.0, 1e-14);
   saltusi_pool_free(&pool);

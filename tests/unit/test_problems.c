@@ -55,7 +55,8 @@ static void every_listed_problem_can_be_made(void** state) {
     const saltus_known_motion_info* info = saltus_known_motion_at(i);
     saltus_known_motion* problem = open_problem(info->name);
     assert_true(strlen(info->summary) > 0 && strlen(info->source) > 0 && info->t_end > 0.0);
-    assert_memory_equal(saltus_known_motion_about(problem)->name, info->name, strlen(info->name));
+    assert_memory_equal(saltus_known_motion_get_info(problem)->name, info->name,
+                        strlen(info->name));
     saltus_known_motion_destroy(problem);
   }
   assert_null(saltus_known_motion_at(-1));
@@ -115,7 +116,7 @@ static void labels_and_contacts_are_named(void** state) {
   system = saltus_known_motion_system(column);
   assert_string_equal(system->laws[0].name, "floor");
   assert_string_equal(system->laws[3].name, "balls 3-4");
-  assert_string_equal(saltus_known_motion_about(column)->name, "column:4");
+  assert_string_equal(saltus_known_motion_get_info(column)->name, "column:4");
   saltus_known_motion_destroy(column);
   saltus_known_motion* chain = open_problem("chain");
   assert_string_equal(saltus_known_motion_system(chain)->laws[0].name, "balls 1-2");
@@ -366,11 +367,11 @@ static void exact_motions_obey_their_equations_between_jumps(void** state) {
   (void)state;
   for (int k = 0; k < NAMES; k++) {
     saltus_known_motion* problem = open_problem(names[k]);
-    double t_end = saltus_known_motion_about(problem)->t_end;
+    double t_end = saltus_known_motion_get_info(problem)->t_end;
     for (int i = 1; i < 400; i++) {
       double t = t_end * i / 400.0;
       bool lift_off = strcmp(names[k], "forced-ball") == 0 && fabs(t - 1.0 / 6.0) < 1e-4;
-      bool exact = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_EXACT;
+      bool exact = saltus_known_motion_get_info(problem)->known == SALTUS_KNOWN_EXACT;
       if (exact && !lift_off && !jumps_within(problem, t - 1e-4, t + 1e-4)) {
         check_equation(problem, t);
       }
@@ -411,8 +412,8 @@ static void exact_motions_obey_the_impact_law_and_are_continuous(void** state) {
     saltus_known_motion* problem = open_problem(names[k]);
     double times[64];
     int count =
-        saltus_known_motion_jumps(problem, saltus_known_motion_about(problem)->t_end, times, 64);
-    bool exact = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_EXACT;
+        saltus_known_motion_jumps(problem, saltus_known_motion_get_info(problem)->t_end, times, 64);
+    bool exact = saltus_known_motion_get_info(problem)->known == SALTUS_KNOWN_EXACT;
     assert_true(exact ? count > 0 && count <= 64 : count == 0);
     for (int i = 0; i < count; i++) {
       check_jump(problem, times[i]);
@@ -428,7 +429,7 @@ static void exact_motions_start_from_the_initial_state(void** state) {
     saltus_known_motion* problem = open_problem(names[k]);
     double q[MOST], v[MOST];
     bool known = saltus_known_motion_exact(problem, 0.0, q, v);
-    assert_int_equal(known, saltus_known_motion_about(problem)->known != SALTUS_KNOWN_NOT);
+    assert_int_equal(known, saltus_known_motion_get_info(problem)->known != SALTUS_KNOWN_NOT);
     for (int i = 0; known && i < size_of(problem); i++) {
       near_to(q[i], saltus_known_motion_q0(problem)[i], 0.0);
       near_to(v[i], saltus_known_motion_v0(problem)[i], 0.0);
@@ -612,7 +613,7 @@ static void graphs_are_filled_sorted_and_dense(void** state) {
     saltus_known_motion* problem = open_problem(names[k]);
     double points[2000];
     int count = saltus_known_motion_graph(problem, 0, 0, 2.0, 0.01, points, 1000);
-    bool exact = saltus_known_motion_about(problem)->known == SALTUS_KNOWN_EXACT;
+    bool exact = saltus_known_motion_get_info(problem)->known == SALTUS_KNOWN_EXACT;
     assert_true(exact ? count > 1 && count <= 1000 : count == 0);
     if (exact) {
       near_to(points[0], 0.0, 0.0);

@@ -16,7 +16,7 @@ static const double PI = 3.14159265358979323846;
 static saltus_shape_mass weigh(const saltus_shape_def* def, int dimension) {
   saltus_kept_message message = {.text = ""};
   saltus_shape_mass mass = {.volume = NAN};
-  if (saltus_shape_weigh(def, dimension, saltus_log_keep(&message), &mass) != SALTUS_OK) {
+  if (saltus_shape_mass_properties(def, dimension, saltus_log_keep(&message), &mass) != SALTUS_OK) {
     fail_msg("%s", message.text);
   }
   return mass;
@@ -288,16 +288,16 @@ static void shapes_without_volume_are_refused(void** state) {
   saltus_kept_message message = {.text = ""};
   saltus_shape_mass mass = {.volume = 7.0};
   const saltus_shape_def ground = {.name = "ground", .kind = SALTUS_SHAPE_HALF_SPACE};
-  assert_int_equal(saltus_shape_weigh(&ground, 3, saltus_log_keep(&message), &mass),
+  assert_int_equal(saltus_shape_mass_properties(&ground, 3, saltus_log_keep(&message), &mass),
                    SALTUS_ERR_INPUT);
   assert_says(message, "shape ground: a half-space has no volume: give mass");
   assert_near(mass.volume, 7.0, 0.0);
   const saltus_shape_def wrong = {.name = "w", .kind = SALTUS_SHAPE_BOX, .size = {1.0, 0.0, 1.0}};
-  assert_int_equal(saltus_shape_weigh(&wrong, 3, saltus_log_keep(&message), &mass),
+  assert_int_equal(saltus_shape_mass_properties(&wrong, 3, saltus_log_keep(&message), &mass),
                    SALTUS_ERR_INPUT);
   const saltus_shape_def ring = {
       .name = "ring", .kind = SALTUS_SHAPE_CIRCLE, .radius = 1.0, .hollow = true};
-  assert_int_equal(saltus_shape_weigh(&ring, 2, saltus_log_keep(&message), &mass),
+  assert_int_equal(saltus_shape_mass_properties(&ring, 2, saltus_log_keep(&message), &mass),
                    SALTUS_ERR_INPUT);
   assert_says(message, "a hollow circle has no area");
 }

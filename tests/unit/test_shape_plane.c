@@ -6,7 +6,7 @@
  */
 #include "saltus_test.h"
 #include "shape/narrow_phase.h"
-#include "shape/plane/outline.h"
+#include "shape/plane/planar_outline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -157,7 +157,7 @@ static void points_of_a_grid_and_samples(void** state) {
   def.sampling = SALTUS_SAMPLING_LATIN;
   saltus_sweep* sweep;
   assert_int_equal(saltus_sweep_create(&def, &sweep), SALTUS_OK);
-  const saltus_sweep_view* view = saltus_sweep_look(sweep);
+  const saltus_sweep_view* view = saltus_sweep_get_view(sweep);
   assert_int_equal(view->runs, 5 * 3 * 3 * 7);
   assert_int_equal(view->grid, 45);
   double v[4];
@@ -412,11 +412,13 @@ static void a_table_keeps_whole_rows_and_no_others(void** state) {
   close(made);
   const saltus_log log = {.write = listen};
   saltus_sweep_table* table;
-  assert_int_equal(saltus_sweep_table_create(path, saltus_sweep_look(sweep), "text\n", log, &table),
-                   SALTUS_ERR_IO); /* a file is there */
+  assert_int_equal(
+      saltus_sweep_table_create(path, saltus_sweep_get_view(sweep), "text\n", log, &table),
+      SALTUS_ERR_IO); /* a file is there */
   unlink(path);
-  assert_int_equal(saltus_sweep_table_create(path, saltus_sweep_look(sweep), "text\n", log, &table),
-                   SALTUS_OK);
+  assert_int_equal(
+      saltus_sweep_table_create(path, saltus_sweep_get_view(sweep), "text\n", log, &table),
+      SALTUS_OK);
   for (int i = RUNS - 1; i >= 0; i -= 2) { /* every other one, the last first */
     assert_int_equal(saltus_sweep_table_write(table, i, &r, i), SALTUS_OK);
   }
@@ -431,7 +433,7 @@ static void a_table_keeps_whole_rows_and_no_others(void** state) {
   assert_string_equal(head->columns[1], "h0");
   assert_string_equal(head->columns[2], "a");
   assert_string_equal(head->about, "text\n");
-  assert_true(head->fingerprint == saltus_sweep_look(sweep)->fingerprint);
+  assert_true(head->fingerprint == saltus_sweep_get_view(sweep)->fingerprint);
   assert_int_equal(saltus_sweep_table_read(table, 0, RUNS, &back), SALTUS_OK);
   for (int i = 0; i < RUNS; i++) {
     assert_int_equal(back.done[i], i % 2 == 0);

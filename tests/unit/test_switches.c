@@ -128,7 +128,7 @@ static void a_walker_switches_its_floor_once_a_step(void** unused) {
                                  12.0);
     int own[4] = {0};
     for (int i = 0; i < out.heard.count; i++) {
-      if (saltus_event_is_own(out.heard.event[i].kind)) {
+      if (saltus_event_is_user_defined(out.heard.event[i].kind)) {
         own[out.heard.event[i].contact]++;
       }
     }

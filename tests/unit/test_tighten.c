@@ -100,7 +100,7 @@ static void errors_against_closed_forms_are_below_the_tolerance(void** state) {
     saltus_scene_view view =
         saltus_run_system(saltus_known_motion_system(problem), saltus_known_motion_q0(problem),
                           saltus_known_motion_v0(problem));
-    view.until = saltus_known_motion_about(problem)->t_end;
+    view.until = saltus_known_motion_get_info(problem)->t_end;
     check_accuracy(&view, (known){.problem = problem}, names[i]);
     saltus_known_motion_destroy(problem);
   }

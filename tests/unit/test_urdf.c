@@ -42,7 +42,7 @@ static saltus_urdf* of_file(const char* name) {
 }
 
 static void expect_text(const saltus_urdf* urdf, const char* part) {
-  const char* scene = saltus_urdf_look(urdf)->scene;
+  const char* scene = saltus_urdf_get_view(urdf)->scene;
   if (strstr(scene, part) == NULL) {
     print_error("not in the scene: %s\n%s\n", part, scene);
     fail();
@@ -50,7 +50,7 @@ static void expect_text(const saltus_urdf* urdf, const char* part) {
 }
 
 static void expect_note(const saltus_urdf* urdf, int line, const char* part) {
-  const saltus_urdf_view* view = saltus_urdf_look(urdf);
+  const saltus_urdf_view* view = saltus_urdf_get_view(urdf);
   for (int i = 0; i < view->note_count; i++) {
     if (view->notes[i].line == line && strstr(view->notes[i].text, part) != NULL) {
       return;
@@ -65,7 +65,7 @@ static void numbers_of(const saltus_urdf* urdf, const char* name, const char* ke
                        double* out) {
   char start[80];
   snprintf(start, sizeof start, "\n  %s: {", name);
-  const char* line = strstr(saltus_urdf_look(urdf)->scene, start);
+  const char* line = strstr(saltus_urdf_get_view(urdf)->scene, start);
   assert_non_null(line);
   snprintf(start, sizeof start, "%s: [", key);
   const char* at = strstr(line + 1, start);
@@ -92,7 +92,7 @@ static void numbers_of(const saltus_urdf* urdf, const char* name, const char* ke
 static void every_element_of_the_arm_is_in_the_scene_or_listed(void** state) {
   (void)state;
   saltus_urdf* urdf = of_file("serial-arm");
-  const saltus_urdf_view* view = saltus_urdf_look(urdf);
+  const saltus_urdf_view* view = saltus_urdf_get_view(urdf);
   assert_int_equal(view->links, 5);
   assert_int_equal(view->joints, 4);
   assert_int_equal(view->bodies, 3);
@@ -125,7 +125,7 @@ static void collision_parts_become_shapes_or_are_listed(void** state) {
   /* a neighbour of the ground; the ball is nobody's */
   expect_text(urdf, "{between: [block, world_shape], collide: false}");
   expect_text(urdf, "{between: [block, world_shape_2], collide: false}");
-  assert_null(strstr(saltus_urdf_look(urdf)->scene, "between: [ball"));
+  assert_null(strstr(saltus_urdf_get_view(urdf)->scene, "between: [ball"));
   expect_note(urdf, 11, "neither an STL nor an OBJ file: not used");
   expect_note(urdf, 12, "the scale 1 1 2");
   expect_note(urdf, 13, "<torus>: not known, not used");
@@ -143,7 +143,7 @@ static void links_whose_parts_are_not_used_are_in_no_pair(void** state) {
       "<child link='b'/><axis xyz='0 0 1'/></joint></robot>",
       SALTUS_URDF_BASE_DEFAULT, false);
   expect_text(urdf, "name: world_shape");
-  assert_null(strstr(saltus_urdf_look(urdf)->scene, "contact_pairs"));
+  assert_null(strstr(saltus_urdf_get_view(urdf)->scene, "contact_pairs"));
   saltus_urdf_destroy(urdf);
 }
 
@@ -199,7 +199,7 @@ static void merged_links_have_the_mass_properties_of_both(void** state) {
       "</inertial></link>\n" JOINT("weld", "fixed", "a", "b",
                                    "<origin xyz='2 0 0' rpy='0 0 1.5707963267948966'/>") "</robot>";
   saltus_urdf* urdf = converted(text, SALTUS_URDF_BASE_DEFAULT, true);
-  assert_int_equal(saltus_urdf_look(urdf)->bodies, 1);
+  assert_int_equal(saltus_urdf_get_view(urdf)->bodies, 1);
   double I[6], centre[3];
   numbers_of(urdf, "a", "inertia", 6, I);
   numbers_of(urdf, "a", "position", 3, centre);
@@ -211,7 +211,7 @@ static void merged_links_have_the_mass_properties_of_both(void** state) {
   expect_text(urdf, "b_frame: {body: a, point: [0.5, 0, 0], orientation");
   saltus_urdf_destroy(urdf);
   urdf = converted(text, SALTUS_URDF_BASE_DEFAULT, false);
-  assert_int_equal(saltus_urdf_look(urdf)->bodies, 2);
+  assert_int_equal(saltus_urdf_get_view(urdf)->bodies, 2);
   expect_text(urdf, "{name: weld, type: fixed, between: [weld_parent, weld_child]}");
   saltus_urdf_destroy(urdf);
 }
@@ -225,7 +225,7 @@ static void a_link_without_mass_belongs_to_what_it_is_fixed_to(void** state) {
                                     JOINT("k", "fixed", "arm", "sensor", "<origin xyz='1 0 0'/>")
                                         JOINT("l", "fixed", "sensor", "cover", "") "</robot>",
                                 SALTUS_URDF_BASE_FREE, false);
-  assert_int_equal(saltus_urdf_look(urdf)->bodies, 1);
+  assert_int_equal(saltus_urdf_get_view(urdf)->bodies, 1);
   expect_text(urdf, "footprint: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 1]}");
   expect_text(urdf, "footprint_frame: {body: footprint, point: [0, 0, -1]}");
   expect_text(urdf, "cover_frame: {body: footprint, point: [1, 0, 0]}");
@@ -237,11 +237,11 @@ static void the_base_is_the_ground_or_free_as_asked(void** state) {
   static const char two[] = "<robot><link name='base'>" INERTIAL("2", "0.2") "</link>" ARM JOINT(
       "j", "continuous", "base", "arm", "") "</robot>";
   saltus_urdf* urdf = converted(two, SALTUS_URDF_BASE_DEFAULT, false);
-  assert_int_equal(saltus_urdf_look(urdf)->bodies, 2);
+  assert_int_equal(saltus_urdf_get_view(urdf)->bodies, 2);
   expect_note(urdf, 1, "is free, because it has an <inertial>");
   saltus_urdf_destroy(urdf);
   urdf = converted(two, SALTUS_URDF_BASE_FIXED, false);
-  assert_int_equal(saltus_urdf_look(urdf)->bodies, 1);
+  assert_int_equal(saltus_urdf_get_view(urdf)->bodies, 1);
   expect_note(urdf, 1, "its mass of 2 kg is that of the ground");
   saltus_urdf_destroy(urdf);
 }

@@ -108,7 +108,7 @@ enum {
 
 /* Common part of the two families. */
 #define OF_BOTH                                                                                    \
-  .order = 1, .smooth_order = 2, .dense = true, .strikes_at_end = true, .treats = TREATS
+  .order = 1, .smooth_order = 2, .dense = true, .impacts_at_end = true, .treats = TREATS
 #define CALLS_OF_BOTH                                                                              \
   .work_size = sizeof(saltusi_dg), .memory_count = memory_count, .carry_memory = carry_memory,     \
   .step = step, .dense_count = dense_count, .carry_dense = carry_dense, .dense = dense,            \

@@ -303,7 +303,7 @@ const saltusi_scheme_ops saltusi_rattle = {
             .source = "Andersen 1983; Capobianco, Harsch, Eugster & Leine 2021",
             .order = 1,
             .smooth_order = 2,
-            .strikes_at_end = true,
+            .impacts_at_end = true,
             .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },

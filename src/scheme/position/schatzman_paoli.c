@@ -697,7 +697,7 @@ const saltusi_scheme_ops saltusi_schatzman_paoli = {
             .source = "Schatzman 1978; Paoli 1993; Acary 2009, equations (22)-(24)",
             .order = 1,
             .smooth_order = 2,
-            .strikes_at_end = true,
+            .impacts_at_end = true,
             .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },

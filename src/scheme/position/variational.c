@@ -321,7 +321,7 @@ const saltusi_scheme_ops saltusi_variational = {
             .source = "Capobianco & Eugster 2018, equation (8) corrected",
             .order = 1,
             .smooth_order = 2,
-            .strikes_at_end = true,
+            .impacts_at_end = true,
             .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_FRICTION_LAWS,
             .options = TABLE,
         },

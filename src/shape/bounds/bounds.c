@@ -12,7 +12,7 @@
 #include "shape/bounds/bounds.h"
 #include "math/rotation.h"
 #include "shape/mesh/mesh.h"
-#include "shape/plane/outline.h"
+#include "shape/plane/planar_outline.h"
 #include "shape/polytope/polytope.h"
 
 #include <assert.h>

@@ -203,8 +203,8 @@ static saltus_status weigh_space(const saltusi_making* making, const saltusi_sha
   return no_volume(making, 3);
 }
 
-saltus_status saltus_shape_weigh(const saltus_shape_def* def, int dimension, saltus_log log,
-                                 saltus_shape_mass* mass) {
+saltus_status saltus_shape_mass_properties(const saltus_shape_def* def, int dimension,
+                                           saltus_log log, saltus_shape_mass* mass) {
   assert(def != NULL && mass != NULL && (dimension == 2 || dimension == 3));
   saltusi_pool pool = saltusi_pool_over(NULL);
   saltusi_making making = {.def = def, .pool = &pool, .log = log};

@@ -7,7 +7,7 @@
 #define SALTUSI_SHAPE_PLANE_H
 
 #include "shape/narrow_phase.h"
-#include "shape/plane/outline.h"
+#include "shape/plane/planar_outline.h"
 
 #include <math.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * plane_make.c - planar shapes from their definitions. All become an outline (outline.h).
+ * plane_make.c - planar shapes from their definitions. All become an outline (planar_outline.h).
  *
  * Arc of bulge b = tan(angle / 4) over the chord from p to q of length L, counter-clockwise for b > 0:
  *   radius L (1 + b^2) / (4 |b|),   centre (p + q)/2 + (1 - b^2)/(4 b) J (q - p)
  * so with the free side on the left, b > 0 is hollow and b < 0 convex.
  */
 #include "shape/narrow_phase.h"
-#include "shape/plane/outline.h"
+#include "shape/plane/planar_outline.h"
 
 #include <assert.h>
 #include <float.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * track.c - see track.h. Arrays grow by doubling; realloc moves pages of large arrays without copying.
+ * frame_store.c - see frame_store.h. Arrays grow by doubling; realloc moves pages of large arrays without copying.
  */
-#include "track.h"
+#include "frame_store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,8 +89,8 @@ void* core_series_get(const core_series* series, const saltus_recording_data* da
   return *place(series, data);
 }
 
-core_track* core_track_create(const saltus_scene_view* scene, bool contacts) {
-  core_track* track = calloc(1, sizeof *track);
+core_frame_store* core_frame_store_create(const saltus_scene_view* scene, bool contacts) {
+  core_frame_store* track = calloc(1, sizeof *track);
   if (track == NULL) {
     return NULL;
   }
@@ -115,7 +115,7 @@ core_track* core_track_create(const saltus_scene_view* scene, bool contacts) {
   return track;
 }
 
-void core_track_destroy(core_track* track) {
+void core_frame_store_destroy(core_frame_store* track) {
   if (track == NULL) {
     return;
   }
@@ -128,7 +128,7 @@ void core_track_destroy(core_track* track) {
 }
 
 /* Ensures the capacity of series of frames (rows false) or of the table of contacts. */
-static saltus_status grow(core_track* track, long long room, bool rows) {
+static saltus_status grow(core_frame_store* track, long long room, bool rows) {
   for (int i = 0; i < core_series_count; i++) {
     const core_series* series = &core_series_list[i];
     size_t width = core_series_width(series, &track->data);
@@ -181,7 +181,7 @@ static void put_row(saltus_recorded_contacts* table, const saltus_contact_frame*
   }
 }
 
-static saltus_status put_changing(core_track* track, const saltus_frame* frame, size_t i) {
+static saltus_status put_changing(core_frame_store* track, const saltus_frame* frame, size_t i) {
   saltus_recorded_contacts* table = &track->data.table;
   table->start[i] = table->count;
   int count = track->contacts ? frame->contact_count : 0;
@@ -231,7 +231,7 @@ static void put_numbers(saltus_recording_data* d, const saltus_frame* frame, siz
 }
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
-  core_track* track = user;
+  core_frame_store* track = user;
   saltus_recording_data* d = &track->data;
   if (d->count == track->room) {
     saltus_status status = grow(track, track->room > 0 ? 2 * track->room : FIRST_ROOM, false);
@@ -254,7 +254,7 @@ static saltus_status on_frame(void* user, const saltus_frame* frame) {
 }
 
 static saltus_status on_event(void* user, const saltus_event* event) {
-  core_track* track = user;
+  core_frame_store* track = user;
   saltus_recording_data* d = &track->data;
   if (d->event_count == track->event_room) {
     long long room = track->event_room > 0 ? 2 * track->event_room : FIRST_ROOM;
@@ -275,14 +275,14 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   return SALTUS_OK;
 }
 
-saltus_recorder core_track_recorder(core_track* track) {
+saltus_recorder core_frame_store_recorder(core_frame_store* track) {
   return (saltus_recorder){.frame = on_frame,
                            .event = on_event,
                            .user = track,
                            .contacts_unseen = track->contacts ? 0 : 1};
 }
 
-long long core_track_contacts(const saltus_recording_data* data) {
+long long core_frame_store_contacts(const saltus_recording_data* data) {
   long long most = data->nc;
   for (long long i = 0; data->changing && i < data->count; i++) {
     long long here = data->table.start[i + 1] - data->table.start[i];
@@ -326,8 +326,8 @@ static void get_fixed(const saltus_recording_data* d, size_t at, size_t c,
   }
 }
 
-void core_track_frame(const saltus_recording_data* d, long long frame,
-                      saltus_contact_frame* contacts, saltus_frame* out) {
+void core_frame_store_frame(const saltus_recording_data* d, long long frame,
+                            saltus_contact_frame* contacts, saltus_frame* out) {
   size_t i = (size_t)frame;
   *out = (saltus_frame){.step = d->step[i],
                         .t = d->t[i],

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * track.h - frames and events of a run in memory, in the arrays of a recording: the same layout for computed and
+ * frame_store.h - frames and events of a run in memory, in the arrays of a recording: the same layout for computed and
  * recorded runs. Independent of Python.
  */
-#ifndef SALTUS_PYTHON_TRACK_H
-#define SALTUS_PYTHON_TRACK_H
+#ifndef SALTUS_PYTHON_FRAME_STORE_H
+#define SALTUS_PYTHON_FRAME_STORE_H
 
 #include "saltus/recording.h"
 #include "saltus/scene.h"
@@ -37,23 +37,23 @@ extern const int core_series_count;
 size_t core_series_width(const core_series* series, const saltus_recording_data* data);
 void* core_series_get(const core_series* series, const saltus_recording_data* data);
 
-typedef struct core_track {
+typedef struct core_frame_store {
   saltus_recording_data data; /* q_labels and the like are those of the system, or NULL */
   long long room, event_room, row_room;
   long long* frames_before; /* [event_count] number of frames before each event */
   bool contacts;            /* whether contacts are kept */
-} core_track;
+} core_frame_store;
 
 /* Empty, for runs of this scene; NULL: no memory. */
-core_track* core_track_create(const saltus_scene_view* scene, bool contacts);
-void core_track_destroy(core_track* track);
-saltus_recorder core_track_recorder(core_track* track);
+core_frame_store* core_frame_store_create(const saltus_scene_view* scene, bool contacts);
+void core_frame_store_destroy(core_frame_store* track);
+saltus_recorder core_frame_store_recorder(core_frame_store* track);
 
 /* Frame i as passed to a recorder, with memory for its contacts. */
 
-void core_track_frame(const saltus_recording_data* data, long long i,
-                      saltus_contact_frame* contacts, saltus_frame* frame);
+void core_frame_store_frame(const saltus_recording_data* data, long long i,
+                            saltus_contact_frame* contacts, saltus_frame* frame);
 /* Most contacts of a frame. */
-long long core_track_contacts(const saltus_recording_data* data);
+long long core_frame_store_contacts(const saltus_recording_data* data);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * outline.h - common representation of planar shapes: a sequence of points with straight edges or arcs between them.
+ * planar_outline.h - common representation of planar shapes: a sequence of points with straight edges or arcs between them.
  * Number k of a feature is point k - 1, or edge k - 1 - points; edge k goes from point k to point k + 1.
  *
  * A circle is one point without edges, a capsule two points and two edges, a half-plane one unbounded edge. A
  * straight edge is a PLANE, every other feature a POINT with rho: the radius of an arc, negative where it is hollow.
  */
-#ifndef SALTUSI_SHAPE_OUTLINE_H
-#define SALTUSI_SHAPE_OUTLINE_H
+#ifndef SALTUSI_SHAPE_PLANAR_OUTLINE_H
+#define SALTUSI_SHAPE_PLANAR_OUTLINE_H
 
 #include <stdbool.h>
 
