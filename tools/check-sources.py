@@ -84,13 +84,18 @@ TYPEDEF = re.compile(r'^typedef\s+(?:(?:struct|union|enum)\b[^;{]*\{(?:[^\n]*|.*
 
 
 def check_types():
-    """No name of a type is defined in two files of src, also not by types of one file only."""
+    """No name of a type is defined in two files of src, also not by types of one file only; none is a term of the dialect."""
     defined = {}
     for path in tracked('src/*.c') + tracked('src/*.h'):
         text = re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m.group(0)), path.read_text(), flags=re.S)
         for found in TYPEDEF.finditer(text):
             name = next(n for n in found.groups() if n)
             defined.setdefault(name, []).append((path, text.count('\n', 0, found.start()) + 1))
+    named = {path.stem: path for folder in ('src', 'include', 'cli', 'python') for path in tracked(folder + '/*')
+             if path.suffix in ('.c', '.h')}
+    for name, term in prose.read_terms()['files'].items():
+        if name in named or f'saltusi_{name}' in defined:
+            faults.append(f'{named.get(name, "src")}: {name} is a name of tools/terms.txt: {term}')
     twice = {name: places for name, places in defined.items() if len({path for path, _ in places}) > 1}
     allowed = prose.read_terms()['allow-types']
     if len(twice) > allowed:

@@ -29,7 +29,7 @@ def tracked(root=ROOT):
 
 
 def read_terms(path=ROOT / 'tools' / 'terms.txt'):
-    terms = {'phrases': [], 'rates': [], 'except': [], 'allow': {}, 'allow-rate': {}, 'width': 0, 'allow-width': 0, 'allow-types': 0}
+    terms = {'phrases': [], 'files': {}, 'rates': [], 'except': [], 'allow': {}, 'allow-rate': {}, 'width': 0, 'allow-width': 0, 'allow-types': 0}
     for line in path.read_text().splitlines():
         word, _, rest = line.partition(' ')
         if not line or line.startswith('#'):
@@ -40,6 +40,9 @@ def read_terms(path=ROOT / 'tools' / 'terms.txt'):
             terms['rates'].append((float(limit), pattern, term))
         elif word == 'except':
             terms['except'].append(rest)
+        elif word == 'file':
+            name, _, term = rest.partition(' -> ')
+            terms['files'][name] = term
         elif word == 'allow':
             folder, count = rest.split()
             terms['allow'][folder] = int(count)
