@@ -72,6 +72,9 @@ function(saltus_cold target)
   endif()
 endfunction()
 
+# Layers that take little of the run time: with sanitizers they are compiled as cold code is.
+set(SALTUS_COLD_LAYERS compare figure io report run scene sweep urdf)
+
 # saltus_layer(name SOURCES ... USES ...): one object library per folder of src/. A layer sees its
 # own headers, the public ones and those of the layers in USES; any other include does not compile,
 # because each layer's headers are reached through a folder that holds a link to that layer only.
@@ -80,6 +83,9 @@ function(saltus_layer name)
   list(TRANSFORM L_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/src/${name}/)
   add_library(saltus_${name} OBJECT ${L_SOURCES})
   saltus_flags(saltus_${name})
+  if(SALTUS_SANITIZE AND name IN_LIST SALTUS_COLD_LAYERS)
+    target_compile_options(saltus_${name} PRIVATE -O0)
+  endif()
   # libm's long double, clock_gettime and the like: POSIX 2008 names, no GNU ones
   target_compile_definitions(saltus_${name} PRIVATE _POSIX_C_SOURCE=200809L
                                                     ${SALTUS_PART_DEFINITIONS})
@@ -149,6 +155,9 @@ function(saltus_test name)
   endif()
   set(environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0")
   # a test takes 30 s of processor time at most: eight times slower and three others beside it
+  if("unit" IN_LIST T_LABELS)
+    add_dependencies(saltus_unit test_${name})
+  endif()
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 1000 LABELS "${T_LABELS}" ENVIRONMENT
                                                                 "${environment}")

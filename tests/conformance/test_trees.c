@@ -77,6 +77,9 @@ static const links_def shapes[] = {
 static void sparse_factors_move_as_dense_ones(void** state) {
   (void)state;
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    if (!saltus_test_takes((int)k)) {
+      continue;
+    }
     saltus_mechanism* made = links_create(&shapes[k]);
     assert_non_null(made);
     saltus_system dense = *saltus_mechanism_system(made);

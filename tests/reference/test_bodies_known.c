@@ -29,6 +29,9 @@ static void mechanisms_move_as_they_should_to_ten_tolerances(void** state) {
     const bodies_case* of = bodies_case_find(known[i]);
     assert_non_null(of);
     for (int k = 4; k <= 10; k++) {
+      if (!saltus_test_takes((int)i + k)) {
+        continue;
+      }
       const double tol = pow(10.0, -k);
       assert_near(error_of(of, tol), 0.0, 10.0 * tol);
     }

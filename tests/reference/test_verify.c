@@ -39,6 +39,9 @@ static void runs_to_a_tolerance_pass(void** state) {
   static const double tolerances[] = {1e-4, 1e-6, 1e-8, 1e-10};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     for (int k = 0; k < 4; k++) {
+      if (!saltus_test_takes((int)i + k)) {
+        continue;
+      }
       recorded r = record(names[i], (way){.scheme = "adaptive", .tol = tolerances[k]});
       saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
       say_failures(&c, names[i]);
@@ -57,6 +60,9 @@ static void runs_with_fixed_steps_pass(void** state) {
   static const char* const schemes[] = {"moreau-jean", "variational", "dg-minus"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     for (size_t k = 0; k < sizeof schemes / sizeof schemes[0]; k++) {
+      if (!saltus_test_takes((int)(i + k))) {
+        continue;
+      }
       recorded r = record(names[i], (way){.scheme = schemes[k], .step = 1e-3, .until = 0.5});
       saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
       say_failures(&c, schemes[k]);
@@ -224,6 +230,9 @@ static const struct {
 static void lies_are_found(void** state) {
   (void)state;
   for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+    if (!saltus_test_takes((int)i)) {
+      continue;
+    }
     recorded r = record(lies[i].scene, (way){.scheme = "adaptive", .tol = 1e-6});
     saltus_certificate c = verify(&r, saltus_scene_get_view(r.scene));
     assert_true(c.passed);
@@ -353,6 +362,9 @@ static saltus_certificate verify_file(recorded* r) {
 static void lies_on_disk_are_found(void** state) {
   (void)state;
   for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+    if (!saltus_test_takes((int)i + 1)) {
+      continue;
+    }
     recorded r = record(lies[i].scene, (way){.scheme = "adaptive", .tol = 1e-6, .hdf5 = true});
     assert_true(verify_file(&r).passed);
     lies[i].tell(r.data);

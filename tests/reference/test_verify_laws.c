@@ -19,6 +19,9 @@ static void friction_laws_pass(void** state) {
   const friction_case* one;
   for (int i = 0; (one = friction_case_at(i)) != NULL; i++) {
     for (int k = 0; k < 3; k++) {
+      if (!saltus_test_takes(i + k)) {
+        continue;
+      }
       way w = ways[k];
       w.until = fmin(one->until, 12.0);
       recorded r = record_text(one->scene, w);
@@ -77,6 +80,9 @@ static void other_coefficients_are_found(void** state) {
     const friction_case* one = case_of(cases[i].label);
     char* text = edited(one->scene, cases[i].from, cases[i].to);
     for (int k = 0; k < (cases[i].with_fixed_steps ? 2 : 1); k++) {
+      if (!saltus_test_takes((int)i + k)) {
+        continue;
+      }
       way w = {.scheme = k == 0 ? "adaptive" : "moreau-jean", .until = fmin(one->until, 8.0)};
       w.tol = k == 0 ? 1e-6 : 0.0;
       w.step = k == 0 ? 0.0 : 1e-3;

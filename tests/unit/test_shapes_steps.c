@@ -315,6 +315,9 @@ static void what_carries_is_listed_at_rest(void** state) {
        "[0, ", 0.05, 100.0, 0.1, 1, 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    if (!saltus_test_takes((int)i)) {
+      continue;
+    }
     const leaning* c = &cases[i];
     char text[1500];
     double q[7];
