@@ -9,6 +9,9 @@
 #include "saltus/log.h"
 #include "saltus/status.h"
 
+/* Largest violation of a joint or contact that a change of inputs activates, unless the definition has one. */
+static const double saltusi_switch_tolerance = 1e-2;
+
 /* SALTUS_ERR_RANGE with the message "who: member is value, must be allowed". */
 saltus_status saltusi_def_refuse(saltus_log log, const char* who, const char* member, double value,
                                  const char* allowed);

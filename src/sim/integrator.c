@@ -4,6 +4,7 @@
  * integrator.c - see saltus/integrator.h. The scheme is at the front, the end of its last step; the caller is at a
  * time not after it. Events of the last step are queued until the caller reaches them.
  */
+#include "saltus/start.h"
 #include "sim/integrator_state.h"
 
 #include "base/log.h"
@@ -181,6 +182,7 @@ saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_
   saltus_integrator head = {
       .memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default(),
       .log = def->log,
+      .system = *def->system,
       .dims = def->system->dims,
       .changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0,
       .options = saltus_adaptive_options_default(),
@@ -492,10 +494,37 @@ static const saltus_event* pass_event(saltus_integrator* it) {
   return kept;
 }
 
+/* Error if joints or contacts are violated at the present state by more than a start may be: the restart would move bodies. */
+static saltus_status check_changed(saltus_integrator* it) {
+  put(it, &it->next, it->now.t, it->now.q, it->now.v);
+  const saltus_start_def def = {.system = &it->system,
+                                .t = it->now.t,
+                                .q = it->next.q,
+                                .v = it->next.v,
+                                .tolerance = INFINITY,
+                                .log = it->log,
+                                .allocator = &it->memory};
+  saltus_start_move move;
+  const saltus_status status = saltus_start_project(&def, &move);
+  if (status == SALTUS_OK && fmax(move.joint, move.penetration) > saltusi_switch_tolerance) {
+    saltusi_log(it->log, SALTUS_LEVEL_ERROR,
+                "integrator: after a change of the system at t = %.10g s joints are off by %.6g "
+                "and contacts overlap by "
+                "%.6g m; allowed is %g",
+                it->now.t, move.joint, move.penetration, saltusi_switch_tolerance);
+    return SALTUS_ERR_CONTRADICTION;
+  }
+  return status;
+}
+
 /* The system was changed by the caller: the motion after the present time is discarded. */
-static void notice_changes(saltus_integrator* it) {
+static saltus_status notice_changes(saltus_integrator* it) {
   if (it->changes == NULL || *it->changes == it->known) {
-    return;
+    return SALTUS_OK;
+  }
+  const saltus_status status = check_changed(it);
+  if (status != SALTUS_OK) {
+    return status;
   }
   it->known = *it->changes;
   saltusi_scheme_restart(it->scheme);
@@ -504,6 +533,7 @@ static void notice_changes(saltus_integrator* it) {
   it->steps = 0;
   it->report = (saltus_step_report){.event_count = 0};
   it->reported = 0;
+  return SALTUS_OK;
 }
 
 saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigned stop,
@@ -518,7 +548,10 @@ saltus_status saltus_integrator_advance(saltus_integrator* it, double t, unsigne
                 t > it->t_last ? "the duration is over before" : "give a later time");
     return SALTUS_ERR_RANGE;
   }
-  notice_changes(it);
+  const saltus_status changed = notice_changes(it);
+  if (changed != SALTUS_OK) {
+    return changed;
+  }
   for (;;) {
     while (has_event(it, t)) {
       saltus_status room = make_event_room(it);

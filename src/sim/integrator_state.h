@@ -27,6 +27,7 @@ struct saltus_integrator {
   saltus_log log;
   const uint64_t* changes; /* counter of changes of the system; NULL: none */
   uint64_t known;          /* its value at the last restart of the scheme */
+  saltus_system system;
   saltus_dims dims;
   saltus_scheme* scheme;
   saltus_adaptive_options options;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "saltus/start.h"
 #include "scheme/scheme_ops.h"
+#include "sim/def_check.h"
 #include "sim/observe.h"
 #include "sim/sim_state.h"
 
@@ -16,8 +17,6 @@
 
 enum { ROUNDS = 64 };
 
-/* Largest violation of a joint or contact that is switched on, unless the definition has one. */
-static const double default_tolerance = 1e-2;
 /* Values and rates of joints up to this count as consistent, as in start_projection.c. */
 static const double consistent = 1e-12;
 
@@ -77,7 +76,7 @@ static bool fire_pending(saltus_sim* sim) {
 static double tolerance_of(const saltus_sim* sim) {
   const saltus_observables* o = sim->def.observables;
   const double given = o != NULL ? o->switch_tolerance : 0.0;
-  return given > 0.0 ? given : default_tolerance;
+  return given > 0.0 ? given : saltusi_switch_tolerance;
 }
 
 static void joint_values(saltus_sim* sim, double* values) {

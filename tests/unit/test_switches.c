@@ -461,6 +461,41 @@ static void an_input_from_outside_closes_nothing_that_is_open(void** unused) {
   }
 }
 
+/* The same with the integrator. The latch opens and closes again with its body in place, which is allowed. */
+static void an_integrator_closes_nothing_that_is_open(void** unused) {
+  (void)unused;
+  static const char* const says[] = {"joints are off by 0.09", "contacts overlap by 0.4",
+                                     "contacts overlap by 0.4"};
+  for (size_t k = 0; k < sizeof back_on / sizeof back_on[0]; k++) {
+    saltus_scene* scene = scene_open_text(back_on[k]);
+    const saltus_scene_view* view = saltus_scene_get_view(scene);
+    saltus_kept_message kept;
+    const saltus_integrator_def def = {.system = view->system,
+                                       .q0 = view->q0,
+                                       .v0 = view->v0,
+                                       .log = saltus_log_keep(&kept),
+                                       .changes = view->input_changes};
+    saltus_integrator* it;
+    assert_int_equal(saltus_integrator_create(&def, &it), SALTUS_OK);
+    for (int on = 0; on < 2; on++) {
+      assert_int_equal(saltus_scene_set_input(scene, "held", on), SALTUS_OK);
+      assert_int_equal(saltus_integrator_advance(it, 0.01 * on, SALTUS_STOP_NEVER, NULL),
+                       SALTUS_OK);
+    }
+    assert_int_equal(saltus_scene_set_input(scene, "held", 0.0), SALTUS_OK);
+    assert_int_equal(saltus_integrator_advance(it, 0.3, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+    const double y = saltus_integrator_q(it)[1];
+    assert_int_equal(saltus_scene_set_input(scene, "held", 1.0), SALTUS_OK);
+    assert_int_equal(saltus_integrator_advance(it, 0.4, SALTUS_STOP_NEVER, NULL),
+                     SALTUS_ERR_CONTRADICTION);
+    assert_says(kept, says[k]);
+    assert_says(kept, "after a change of the system at t = 0.3");
+    assert_true(saltus_integrator_time(it) == 0.3 && saltus_integrator_q(it)[1] == y);
+    saltus_integrator_destroy(it);
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* A rope of 1 m is cut at 0.2 s and would be caught again where its length comes back to 1 m: it does not before 1 s. While the rope
  * holds, and at the cut, the formula is zero but for rounding and errors of the state. */
 static void what_is_zero_by_a_joint_does_not_switch(void** unused) {
@@ -584,6 +619,7 @@ int main(void) {
       cmocka_unit_test(a_rod_that_is_open_at_the_start_catches_a_body),
       cmocka_unit_test(a_rod_that_closes_has_its_impulse_in_a_column),
       cmocka_unit_test(an_input_from_outside_closes_nothing_that_is_open),
+      cmocka_unit_test(an_integrator_closes_nothing_that_is_open),
       cmocka_unit_test(what_is_zero_by_a_joint_does_not_switch),
       cmocka_unit_test(what_is_zero_by_contacts_is_no_event),
       cmocka_unit_test(small_thresholds_are_events),
