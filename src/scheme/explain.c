@@ -30,9 +30,12 @@ static bool find_undefined(saltus_scheme* scheme, char* text, size_t size) {
   memcpy(record->v, tried.from->v, (size_t)sys.dims.nv * sizeof(double));
   saltusi_probe probe;
   saltus_step_report report;
+  const saltus_log log = scheme->log;
   scheme->eval.sys = saltusi_probe_over(&probe, &sys, record);
+  scheme->log = (saltus_log){0}; /* the first trial has logged its messages */
   saltusi_scheme_try(scheme, tried.t, tried.h, tried.from, tried.to, &report);
   scheme->eval.sys = sys;
+  scheme->log = log;
   if (record->what == NULL) {
     const saltus_point from = {.t = tried.t, .q = tried.from->q, .v = tried.from->v};
     return saltusi_diagnose_ahead(&sys, &from, tried.h, record->q, &scheme->memory, text, size) ==

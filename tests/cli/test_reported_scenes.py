@@ -43,6 +43,7 @@ REFUSED = (
     ('latch-back-on', (), 1, 'contact l does not hold where it is switched on'),
     ('joint-back-on', (), 1, 'joint s.dist does not hold where it is switched on'),
     ('slider-crank-limit', ('--tol', '1e-9'), 1, 'time does not advance at t = 0.64'),
+    ('torus-on-cone', ('--tol', '1e-8'), 1, 'events cannot be excluded: contact 2, b.1 circle on world.1 side'),
     ('certificate-between-frames', ('--scheme', 'variational', '--step', '1e-3', '--certify'), 1, ''),
     ('certificate-tunnelling', ('--scheme', 'rk4', '--step', '1e-3', '--certify'), 1, ''),
 )
@@ -70,9 +71,11 @@ class ReportedScenes(test_cli.Cli):
     def test_runs_that_cannot_be_right_end_with_their_reason(self):
         for scene, words, status, reason in test_cli.some(REFUSED):
             with self.subTest(scene=scene, words=words):
-                done = saltus('run', SCENES / f'{scene}.yaml', *self.certified(words), timeout=60)
+                done = saltus('run', SCENES / f'{scene}.yaml', *self.certified(words), timeout=600)
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(reason, done.stderr)
+                lines = done.stderr.splitlines()
+                self.assertEqual(len(lines), len(set(lines)), done.stderr)
 
     def test_a_resumed_recording_keeps_switches_and_bonds(self):
         for scene, until, end, x in (('resume-switch', 1, 2, -1.375), ('resume-bond', 0.5, 3, 0.8719)):
@@ -153,7 +156,7 @@ class ReportedScenes(test_cli.Cli):
     def test_runs_that_crawl_end(self):
         for scene, words in (('cart-four-wheels', ()), ('stack-of-six-boxes', ()), ('two-bodies-pile', ()),
                              ('tree-in-space', ('--tol', '1e-9')),
-                             ('two-hulls-chatter', ('--tol', '1e-7')), ('torus-on-cone', ('--tol', '1e-8'))):
+                             ('two-hulls-chatter', ('--tol', '1e-7'))):
             with self.subTest(scene=scene):
                 done = saltus('run', SCENES / f'{scene}.yaml', '--json', *words, timeout=900)
                 self.assertIn(done.returncode, (0, 1))

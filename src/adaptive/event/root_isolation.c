@@ -24,6 +24,9 @@ static const double smallest_quadrature = 1e-9;
 
 /* Enclosures of one search; beyond it the step is halved. */
 enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 9 };
+/* Pieces of a flight whose U is not a polynomial: some 20 evaluations each. Where U is noise, as that of two features that
+ * coincide, halving does not help. */
+enum { FLIGHT_MAX = 500 };
 
 double saltusi_close_in(saltusi_scalar_function f, void* context, const double x[2],
                         const double fx[2], double width) {
@@ -745,6 +748,7 @@ double saltusi_isolation_flight(saltusi_root_isolation* s, double end) {
                                  fmax(32.0 * DBL_EPSILON * speed * search->step->h, D.hi - D.lo),
                              .qs = search->size};
   begin(&left, 0.0, end);
+  s->most = s->most > 0 || s->affine ? s->most : FLIGHT_MAX;
   while (next(s, &left, &p)) {
     bool found = f.over ? search_piece(s, &left, p, &root) : fly_piece(&f, &left, p, &root);
     if (found) {
