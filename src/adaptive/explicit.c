@@ -140,7 +140,7 @@ static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
   dense5(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
   saltus_status status =
       saltusi_mode_rate(&w->mode, w->step.t + 0.5 * h, w->step.y_try, w->step.rate_mid);
-  saltusi_defect(w, dense_rate5, h);
+  saltusi_defect(w, dense_rate5, 0.5, h);
   const double least = *error / defect_weight;
   *error = saltusi_larger(*error, defect_weight * saltusi_in_tolerances(w, w->step.y_try, least));
   return status;

@@ -27,10 +27,10 @@ void saltusi_shift_along(saltusi_adaptive* w, double* y, const double* rate, dou
   memcpy(y, w->step.beside, (size_t)w->o.nq * sizeof(double));
 }
 
-void saltusi_defect(saltusi_adaptive* w, saltusi_dense_rate dense_rate, double h) {
+void saltusi_defect(saltusi_adaptive* w, saltusi_dense_rate dense_rate, double theta, double h) {
   assert(w != NULL && dense_rate != NULL && h > 0.0);
   memcpy(w->step.along, w->step.y_try, (size_t)w->o.nq * sizeof(double));
-  dense_rate(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
+  dense_rate(&w->step.motion, theta, 0, w->o.ny, w->step.y_try);
   for (int i = 0; i < w->o.ny; i++) {
     w->step.y_try[i] = h * (w->step.rate_mid[i] - w->step.y_try[i]);
   }

@@ -22,10 +22,10 @@ static inline void saltusi_change_to_displacement(const saltusi_adaptive* w, con
   saltusi_displacement_of_change(&w->step.ways, w->sys, q, x);
 }
 
-/* h (y' - that of the dense output) at the middle of a step, into y_try, which is the state there; y' is in
+/* h (y' - that of the dense output) at a place of a step, into y_try, which is the state there; y' is in
  * rate_mid. */
 typedef void (*saltusi_dense_rate)(const saltusi_trial_motion*, double, int, int, double*);
-void saltusi_defect(saltusi_adaptive* w, saltusi_dense_rate dense_rate, double h);
+void saltusi_defect(saltusi_adaptive* w, saltusi_dense_rate dense_rate, double theta, double h);
 
 /* q and v of a state go on for s with their rate, which is too short for more than an acceleration. */
 void saltusi_shift_along(saltusi_adaptive* w, double* y, const double* rate, double s);

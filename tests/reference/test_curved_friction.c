@@ -134,6 +134,13 @@ static void friction_of_closed_contacts_at_an_impact_is_booked(void** state) {
   }
 }
 
+static void judge(adversarial_case* c, double tol) {
+  const case_verdict v = case_judge(c, "adaptive", tol, 30.0);
+  if (v.status != SALTUS_OK || v.wrong || !(v.remainder <= CASE_ALLOWED)) {
+    fail_msg("%s:%d, tol %g, remainder %g: %s", c->family, c->number, tol, v.remainder, v.reason);
+  }
+}
+
 /* Some scenes of each family of `study curved-friction`, against its reference. */
 static void random_bodies_on_spheres(void** state) {
   (void)state;
@@ -146,16 +153,23 @@ static void random_bodies_on_spheres(void** state) {
       if (family->make(&c, number)) {
         made++;
         for (double tol = 1e-4; tol > 1e-9; tol *= 1e-2) {
-          const case_verdict v = case_judge(&c, "adaptive", tol, 30.0);
-          if (v.status != SALTUS_OK || v.wrong || !(v.remainder <= CASE_ALLOWED)) {
-            fail_msg("%s:%d, tol %g, remainder %g: %s", family->name, number, tol, v.remainder,
-                     v.reason);
-          }
+          judge(&c, tol);
         }
       }
       case_destroy(&c);
     }
   }
+}
+
+/* A ball that rolls, in one step of 0.08 s: its dense output was off by 10.6 tolerances at theta = 0.8. */
+static void dense_output_of_a_long_step(void** state) {
+  (void)state;
+  adversarial_case c = {.text = calloc(1, CASE_TEXT), .family = case_curved->name, .number = 1210};
+  assert_non_null(c.text);
+  assert_string_equal(c.family, "ball");
+  assert_true(case_curved->make(&c, c.number));
+  judge(&c, 1e-10);
+  case_destroy(&c);
 }
 
 int main(void) {
@@ -166,6 +180,7 @@ int main(void) {
       cmocka_unit_test(slip_of_two_bodies_does_not_jump),
       cmocka_unit_test(friction_of_closed_contacts_at_an_impact_is_booked),
       cmocka_unit_test(random_bodies_on_spheres),
+      cmocka_unit_test(dense_output_of_a_long_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
