@@ -48,7 +48,9 @@ typedef struct saltus_integrator_def {
       cancel; /* a nonzero value ends an advance as soon as possible with SALTUS_ERR_STOPPED; NULL: never */
   saltus_log log;                    /* receives the reasons of errors */
   const saltus_allocator* allocator; /* NULL: the C library */
-  const uint64_t* changes;           /* as in saltus_sim_def; dense output restarts as well */
+  const uint64_t*
+      changes; /* as in saltus_sim_def; dense output restarts as well. SALTUS_ERR_CONTRADICTION
+                                      * if a change violates a joint or contact by more than 0.01 */
   SALTUS_RESERVED(7);
 } saltus_integrator_def;
 

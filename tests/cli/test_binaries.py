@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Every program and library of the build: no relative run path, and hardened as Debian's packages are."""
+"""Every program and library of the build: no foreign run path, and hardened as Debian's packages are."""
+import functools
 import os
 import pathlib
 import re
@@ -26,19 +27,33 @@ def binaries():
                         yield path
 
 
+@functools.cache
+def known():
+    """Libraries that the loader finds without a run path."""
+    program = shutil.which('ldconfig') or '/sbin/ldconfig'
+    listed = subprocess.run([program, '-p'], capture_output=True, text=True).stdout if os.path.exists(program) else ''
+    return {line.split()[0] for line in listed.splitlines() if '=>' in line}
+
+
 def readelf(*words):
     return subprocess.run(['readelf', '-W', *map(str, words)], capture_output=True, text=True, check=True).stdout
 
 
 @unittest.skipUnless(shutil.which('readelf'), 'no readelf')
 class Binaries(unittest.TestCase):
-    def test_run_paths_have_absolute_elements_only(self):
+    def test_run_paths_are_absolute_folders_of_the_build(self):
+        """Others only where a library is found by nothing else."""
         seen = 0
         for path in binaries():
             seen += 1
-            for value in re.findall(r'\(R(?:UN)?PATH\).*\[(.*)\]', readelf('-d', path)):
+            text = readelf('-d', path)
+            needed = re.findall(r'\(NEEDED\).*\[(.*)\]', text)
+            for value in re.findall(r'\(R(?:UN)?PATH\).*\[(.*)\]', text):
                 for element in value.split(':'):
                     self.assertTrue(element.startswith('/'), f'{path}: element "{element}" of run path "{value}"')
+                    own = pathlib.Path(element).is_relative_to(BUILD)
+                    alone = [name for name in needed if (pathlib.Path(element) / name).exists() and name not in known()]
+                    self.assertTrue(own or alone, f'{path}: element "{element}" of run path "{value}"')
         self.assertGreater(seen, 10)
 
     @unittest.skipUnless(HARDENED, 'a sanitizer build or no ELF platform')
