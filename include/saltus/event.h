@@ -42,6 +42,11 @@ typedef enum saltus_event_kind {
 
 enum { SALTUS_EVENT_KINDS = SALTUS_EVENT_FALL + 1 };
 
+/* Kinds of events to stop at, joined by |. */
+#define SALTUS_STOP(kind) (1U << (unsigned)(kind))
+#define SALTUS_STOP_NEVER 0U
+#define SALTUS_STOP_ALWAYS (~0U)
+
 /* Name as in recordings: "impact", "close", ..., "fall". */
 SALTUS_API const char* saltus_event_kind_name(saltus_event_kind kind);
 

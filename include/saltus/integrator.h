@@ -76,11 +76,6 @@ SALTUS_API saltus_status saltus_integrator_set_tolerances_each(saltus_integrator
 SALTUS_API saltus_status saltus_integrator_restart(saltus_integrator* it, double t0,
                                                    const double* q0, const double* v0);
 
-/* Kinds of events to stop at, joined by |. */
-#define SALTUS_STOP(kind) (1U << (unsigned)(kind))
-#define SALTUS_STOP_NEVER 0U
-#define SALTUS_STOP_ALWAYS (~0U)
-
 /* Advances to the time t, or to the first event before it whose kind is in `stop`. *event is then that event and the
  * state is the one right after it; otherwise *event is NULL (event may be NULL). Simultaneous events are returned one
  * by one. A time before the present one, not finite or beyond the duration is an error. If a step fails, the

@@ -91,7 +91,9 @@ typedef struct saltus_run_def {
   bool record_middles;      /* also the middle of every step of a scheme that chooses them */
   const saltus_event* past; /* as in saltus_sim_def, of another start */
   int past_count;
-  SALTUS_RESERVED(5);
+  bool stepping; /* advanced by saltus_run_advance; without recorders of frames and energy balance. `until` may
+                  * be infinite then: no end */
+  SALTUS_RESERVED(4);
 } saltus_run_def;
 
 /* Nothing is given. */
@@ -217,6 +219,38 @@ SALTUS_API saltus_status saltus_run_tighten(saltus_run* run);
  * received the last state, and another call continues to the same end. Any other status
  * than SALTUS_OK: the state is that before the failed step, and the log has the reason. */
 SALTUS_API saltus_status saltus_run_execute(saltus_run* run);
+
+/* Of a run with `stepping`: advances to the time t, or to the first event before it whose kind is among stop
+ * (SALTUS_STOP). *event then is that event, else NULL; event may be NULL. Events of one instant stop one after the
+ * other. Steps of schemes that choose them by dense output do not depend on these times; the states are bitwise those
+ * of saltus_run_execute. With fixed steps t has to be a whole number of them from the start, and no event stops them.
+ * Inputs of the scene may be set between two calls. SALTUS_ERR_RANGE for other times, with a message; after any
+ * other error the run is at the start of the failed step. */
+SALTUS_API saltus_status saltus_run_advance(saltus_run* run, double t, unsigned stop,
+                                            const saltus_event** event);
+
+/* State of a run with `stepping`. Pointers are valid until it is destroyed, values until the next advance. */
+typedef struct saltus_run_instant {
+  double t;        /* s */
+  const double* q; /* [nq] after the events at t */
+  const double* v; /* [nv] */
+  /* left limit at the event of the last advance that stopped at one */
+  const double* q_left;
+  const double* v_left;
+} saltus_run_instant;
+
+SALTUS_API saltus_run_instant saltus_run_present(const saltus_run* run);
+
+/* Outputs of the scene [output_count] at the present state or its left limit, with forces of joints where the scheme
+ * has them; NaN for those outputs where it has not. */
+SALTUS_API saltus_status saltus_run_outputs(saltus_run* run, saltus_side side, double* outputs);
+
+/* The state of a run with `stepping` as bytes, at any time inside a step. A run of the same scene and settings that
+ * loads it continues with the same bits; inputs are set to those of the saved run before. Equal runs have equal bytes.
+ * SALTUS_ERR_INPUT for other bytes: nothing has changed then. */
+SALTUS_API size_t saltus_run_state_bytes(const saltus_run* run);
+SALTUS_API void saltus_run_state_save(const saltus_run* run, void* bytes);
+SALTUS_API saltus_status saltus_run_state_load(saltus_run* run, const void* bytes, size_t size);
 
 /* Results so far; valid until the run is destroyed. */
 SALTUS_API const saltus_run_result* saltus_run_outcome(const saltus_run* run);

@@ -10,6 +10,7 @@
 #include "base/reserved.h"
 #include "run/run_state.h"
 #include "sim/observe.h"
+#include "sim/stepping.h"
 
 #include <assert.h>
 #include <math.h>
@@ -110,12 +111,14 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
   const saltus_run_def* def = &run->def;
   const saltus_scene_view* scene = def->scene;
   const saltus_run_settings* s = &run->settings;
-  const saltus_recorder recorder = {.frame = on_frame,
-                                    .event = on_event,
-                                    .user = run,
-                                    .step = on_step,
-                                    .contacts_unseen = 1,
-                                    .effort = on_effort};
+  const saltus_recorder framed = {.frame = on_frame,
+                                  .event = on_event,
+                                  .user = run,
+                                  .step = on_step,
+                                  .contacts_unseen = 1,
+                                  .effort = on_effort};
+  const saltus_recorder unframed = {.contacts_unseen = 1, .ledger_unseen = 1};
+  const saltus_recorder recorder = def->stepping ? unframed : framed;
   const saltus_sim_def sim = {
       .system = scene->system,
       .scheme = s->scheme->name,
@@ -193,6 +196,8 @@ static saltus_status check(const saltus_run_def* def) {
                def->recorder_count >= 0 && (def->recorder_count == 0 || def->recorders != NULL);
   const saltus_scene_view* scene = def->scene;
   const char* what = scene == NULL || scene->system == NULL ? "no scene given"
+                     : def->stepping && (def->recorder_count > 0 || def->resume != NULL)
+                         ? "one that is advanced by the caller has no recorders and no snapshot"
                      : !lists ? "a count is not the length of its list"
                      : (def->q0 == NULL) != (def->v0 == NULL) ? "another start needs q0 and v0"
                                                               : NULL;
@@ -234,6 +239,9 @@ saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
   if (status == SALTUS_OK) {
     show_contacts(run);
   }
+  if (status == SALTUS_OK && def->stepping) {
+    status = saltusi_stepping_start(run->sim, run->settings.steps > 0 ? HUGE_VAL : run->settings.until);
+  }
   if (status != SALTUS_OK) {
     saltus_run_destroy(run);
     return status;
@@ -259,8 +267,42 @@ const saltus_run_settings* saltus_run_get_settings(const saltus_run* run) {
   return &run->settings;
 }
 
+saltus_status saltus_run_advance(saltus_run* run, double t, unsigned stop,
+                                 const saltus_event** event) {
+  assert(run != NULL && run->def.stepping);
+  const saltus_event* unasked;
+  return saltusi_stepping_advance(run->sim, t, stop, event != NULL ? event : &unasked);
+}
+
+saltus_run_instant saltus_run_present(const saltus_run* run) {
+  assert(run != NULL && run->def.stepping);
+  saltus_state now, left;
+  saltusi_stepping_present(run->sim, &now, &left);
+  return (saltus_run_instant){now.t, now.q, now.v, left.q, left.v};
+}
+
+saltus_status saltus_run_outputs(saltus_run* run, saltus_side side, double* outputs) {
+  assert(run != NULL && run->def.stepping && outputs != NULL);
+  return saltusi_stepping_outputs(run->sim, side == SALTUS_LEFT, outputs);
+}
+
+size_t saltus_run_state_bytes(const saltus_run* run) {
+  assert(run != NULL && run->def.stepping);
+  return saltusi_stepping_bytes(run->sim);
+}
+
+void saltus_run_state_save(const saltus_run* run, void* bytes) {
+  assert(run != NULL && run->def.stepping && bytes != NULL);
+  saltusi_stepping_save(run->sim, bytes);
+}
+
+saltus_status saltus_run_state_load(saltus_run* run, const void* bytes, size_t size) {
+  assert(run != NULL && run->def.stepping && bytes != NULL);
+  return saltusi_stepping_load(run->sim, bytes, size);
+}
+
 saltus_status saltus_run_execute(saltus_run* run) {
-  assert(run->sim != NULL);
+  assert(run->sim != NULL && !run->def.stepping);
   const saltus_run_settings* s = &run->settings;
   saltus_status status = saltus_run_tighten(run);
   if (status != SALTUS_OK) {

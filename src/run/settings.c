@@ -277,13 +277,20 @@ static saltus_status resolve_times(resolution* r) {
   if (given(def->step) && !(def->step > 0.0 && def->step <= 1e300)) {
     return refuse_number(r, "step", def->step, "positive and finite");
   }
+  if (def->stepping && (!given(out->until) || out->until == HUGE_VAL)) {
+    out->until = HUGE_VAL; /* the caller decides */
+    if (!out->scheme->chooses_step && out->control == NULL && given(out->step)) {
+      out->h = out->step;
+      return SALTUS_OK;
+    }
+  }
   if (!given(out->until)) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
                 "run: no end; give %s T or simulate: {until: T} in the scene",
                 called(r, "until", text[0]));
     return SALTUS_ERR_INPUT;
   }
-  if (!(out->until > out->start) || !isfinite(out->until)) {
+  if (!(out->until > out->start) || !(isfinite(out->until) || def->stepping)) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "run: the end %g s is not after the start %g s",
                 out->until, out->start);
     return SALTUS_ERR_RANGE;
@@ -332,6 +339,11 @@ static saltus_status resolve_record(resolution* r) {
                                                 : 1;
   out->record_dt = given(def->record_dt) ? def->record_dt : asked ? 0.0 : scene->record_dt;
   bool dense = out->scheme->chooses_step && out->scheme->dense;
+  if (def->stepping) { /* no frames */
+    out->record_every = 1;
+    out->record_dt = 0.0;
+    return SALTUS_OK;
+  }
   out->record_jumps = def->record_jumps && dense;
   out->record_middles = def->record_middles && dense;
   /* with long steps states are recorded at equal times */
@@ -358,6 +370,12 @@ static saltus_status resolve_global(resolution* r) {
                 "%s without a scheme, or take adaptive",
                 called(r, "global", text[0]), scheme->name, called(r, "tol", text[1]));
     return SALTUS_ERR_UNSUPPORTED;
+  }
+  if (def->stepping && (def->global || (r->scene->global && possible))) {
+    saltusi_log(def->log, def->global ? SALTUS_LEVEL_ERROR : SALTUS_LEVEL_WARNING,
+                "run: tolerances of the motion need runs that can be repeated; of a run advanced by "
+                "the caller they are those of its steps");
+    return def->global ? SALTUS_ERR_UNSUPPORTED : SALTUS_OK;
   }
   r->out->global =
       def->global || (r->scene->global && possible && def->resume == NULL && !r->stepped);

@@ -29,6 +29,26 @@ void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data) {
   memcpy(data, scheme->dense[1].data, scheme->dense_count * sizeof(double));
 }
 
+const double* saltusi_scheme_dense_data(const saltus_scheme* scheme) {
+  assert(scheme != NULL);
+  return scheme->dense[1].data;
+}
+
+void saltusi_scheme_dense_span(const saltus_scheme* scheme, double* t, double* h) {
+  assert(scheme != NULL && t != NULL && h != NULL);
+  *t = scheme->dense[1].t;
+  *h = scheme->dense_count > 0 ? scheme->dense[1].h : 0.0;
+}
+
+void saltusi_scheme_dense_restore(saltus_scheme* scheme, double t, double h, int contacts,
+                                  const double* data) {
+  assert(scheme != NULL && data != NULL && scheme->dense_count > 0);
+  saltusi_scheme_forget(scheme);
+  saltusi_scheme_dense_transfer(scheme, contacts, data, scheme->dense[1].data);
+  scheme->dense[1].t = t;
+  scheme->dense[1].h = h;
+}
+
 saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
                                        const saltusi_dense_query* at) {
   assert(scheme != NULL && at != NULL);

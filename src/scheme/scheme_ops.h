@@ -232,12 +232,18 @@ saltus_status saltusi_scheme_retune(saltus_scheme* scheme, const void* options,
 /* Dense output of the last committed step as plain doubles, for later queries. */
 size_t saltusi_scheme_dense_count(const saltus_scheme* scheme);
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data);
-/* The same doubles from a layout with another contact capacity, in the present layout. */
+const double* saltusi_scheme_dense_data(const saltus_scheme* scheme);
+/* Times of that step; h is 0 if there is none. */
+void saltusi_scheme_dense_span(const saltus_scheme* scheme, double* t, double* h);
+/* Restores it from doubles laid out for a number of contacts. */
+void saltusi_scheme_dense_restore(saltus_scheme* scheme, double t, double h, int contacts,
+                                  const double* data);
 /* SALTUS_ERR_INPUT after a message where bytes for saltus_scheme_memory_load name contacts that do not exist at a state. */
 saltus_status saltusi_scheme_memory_check(saltus_scheme* scheme, const saltus_state* state,
                                           const void* bytes, size_t size);
 /* Doubles of the motion of one step, laid out for a number of contacts. */
 size_t saltusi_scheme_dense_count_for(const saltus_scheme* scheme, int contacts);
+/* The same doubles from a layout with another contact capacity, in the present layout. */
 void saltusi_scheme_dense_transfer(const saltus_scheme* scheme, int contacts, const double* from,
                                    double* to);
 saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,

@@ -118,6 +118,7 @@ saltus_status saltusi_integrator_fit(saltus_integrator* it) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR, "integrator: no memory for %zu bytes", bytes);
     return SALTUS_ERR_MEMORY;
   }
+  memset(data, 0, bytes); /* snapshots copy it whole */
   for (int i = 0; i < it->dense_steps; i++) {
     double* to = data + (size_t)i * count;
     saltusi_owner* owners = (saltusi_owner*)((char*)data + doubles) + (size_t)i * (size_t)contacts;
@@ -420,7 +421,7 @@ saltus_status saltus_integrator_contact_forces(saltus_integrator* it, double t,
   *count = 0;
   for (int key = 0; key < it->contacts; key++) {
     const saltusi_owner* who = &found->owners[key];
-    saltus_contact_force one = {.identity = who->identity, .law = who->law};
+    saltus_contact_force one = {.identity = who->identity, .law = (int)who->law};
     if (who->law < 0) {
       continue;
     }

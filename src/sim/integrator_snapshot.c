@@ -10,6 +10,7 @@
 #include "scheme/scheme_ops.h"
 #include "sim/integrator_state.h"
 #include "sim/sim_state.h"
+#include "sim/stepping.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -91,8 +92,8 @@ void saltus_integrator_snapshot_save(const saltus_integrator* it, void* bytes) {
     to = add(to, kept->data, (size_t)head.doubles * sizeof(double));
     to = add(to, kept->owners, (size_t)head.contacts * sizeof(saltusi_owner));
   }
-  if (head.events > 0) {
-    to = add(to, it->report.events + it->reported, (size_t)head.events * sizeof(saltus_event));
+  for (long long i = 0; i < head.events; i++, to += sizeof(saltus_event)) {
+    saltusi_event_copy(to, &it->report.events[it->reported + (int)i]);
   }
   saltus_scheme_memory_save(it->scheme, to);
   to += saltus_scheme_memory_bytes(it->scheme);
@@ -214,6 +215,7 @@ saltus_status saltus_integrator_snapshot_load(saltus_integrator* it, const void*
   it->steps = 0;
   it->reported = 0;
   it->event_count = 0;
+  it->known = it->changes != NULL ? *it->changes : 0; /* inputs set before the load belong to it */
   status = load_step(it, &head, from);
   size_t step =
       (size_t)head.doubles * sizeof(double) + (size_t)head.contacts * sizeof(saltusi_owner);

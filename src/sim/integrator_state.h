@@ -11,7 +11,7 @@
 /* Contact that had a key during a step. */
 typedef struct saltusi_owner {
   uint64_t identity;
-  int law; /* -1: none */
+  int64_t law; /* -1: none; as wide as identity, so that snapshots have no padding */
 } saltusi_owner;
 
 /* The motion of one step. */

@@ -10,6 +10,7 @@
 #include "scheme/scheme_ops.h"
 #include "sim/impulse_sums.h"
 #include "sim/sim_state.h"
+#include "sim/stepping.h"
 
 #include <assert.h>
 #include <float.h>
@@ -98,7 +99,7 @@ void saltusi_observer_resume(saltus_sim* sim) {
 }
 
 static saltus_status report_event(saltus_sim* sim, const saltus_event* event) {
-  saltus_status first = SALTUS_OK;
+  saltus_status first = saltusi_stepping_note(sim, event);
   saltusi_switch_note(sim, event);
   for (int i = 0; i < sim->def.recorder_count; i++) {
     const saltus_recorder* recorder = &sim->recorders[i];

@@ -5,6 +5,7 @@
  */
 #include "sim/def_check.h"
 #include "sim/sim_state.h"
+#include "sim/stepping.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -328,6 +329,7 @@ void saltus_sim_destroy(saltus_sim* sim) {
     }
     saltusi_contact_workspace_release(sim);
     saltusi_ledger_islands_release(&sim->islands, &memory);
+    saltusi_stepping_release(sim);
     memory.free(sim, sim->bytes, memory.user);
   }
 }
@@ -361,6 +363,11 @@ static inline saltus_status advance(saltus_sim* sim, double t_end) {
                                : sim->chosen        ? saltusi_sim_chosen(sim, t_end)
                                                     : advance_fixed(sim);
   return can_change && status == SALTUS_OK ? saltusi_switch_keep(sim) : status;
+}
+
+saltus_status saltusi_sim_advance(saltus_sim* sim, double t_end) {
+  assert(sim != NULL && sim->scheme != NULL);
+  return advance(sim, t_end);
 }
 
 /* Reports the initial frame, once. */
@@ -446,7 +453,8 @@ static saltus_status end_run(saltus_sim* sim, saltus_status status) {
   return status != SALTUS_OK ? status : SALTUS_ERR_STOPPED;
 }
 
-static bool has_fixed_steps(const saltus_sim* sim) {
+bool saltusi_sim_has_fixed_steps(const saltus_sim* sim) {
+  assert(sim != NULL && sim->scheme != NULL);
   return sim->control == NULL && !saltusi_scheme_info(sim->scheme)->chooses_step;
 }
 
@@ -463,7 +471,7 @@ saltus_status saltus_sim_check_end(const saltus_sim* sim, double t_end) {
   double t = fmax(fabs(t0), fabs(t_end));
   bool far = t > 1e300;
   double resolution = far ? t : nextafter(t, INFINITY) - t;
-  bool step = has_fixed_steps(sim) && sim->def.h < resolution;
+  bool step = saltusi_sim_has_fixed_steps(sim) && sim->def.h < resolution;
   if (step || (!far && sim->def.record_dt > 0.0 && sim->def.record_dt < resolution)) {
     saltusi_log(log, SALTUS_LEVEL_ERROR,
                 "simulation: the %s %g s is below the resolution of time at t = %.17g s, %g s",
@@ -485,7 +493,7 @@ saltus_status saltus_sim_check_end(const saltus_sim* sim, double t_end) {
 
 saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
   assert(sim != NULL && sim->scheme != NULL);
-  if (!has_fixed_steps(sim)) {
+  if (!saltusi_sim_has_fixed_steps(sim)) {
     saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
                 "simulation: with steps of variable length give the end, not the number of steps");
     return SALTUS_ERR_UNSUPPORTED;
@@ -511,7 +519,7 @@ saltus_status saltus_sim_run(saltus_sim* sim, long long steps) {
 saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
   assert(sim != NULL && sim->scheme != NULL);
   saltus_status status = saltus_sim_check_end(sim, t_end);
-  if (status == SALTUS_OK && has_fixed_steps(sim)) {
+  if (status == SALTUS_OK && saltusi_sim_has_fixed_steps(sim)) {
     return saltus_sim_run(sim, saltus_sim_step_count(sim->def.t0, t_end, sim->def.h, NULL));
   }
   begin_run(sim, t_end);

@@ -138,6 +138,8 @@ struct saltus_sim {
   size_t step_event_room;
   double* by_scheme; /* numbers with keys of the scheme */
   size_t by_scheme_room;
+
+  struct saltusi_stepping* stepping; /* NULL: runs go to their end */
 };
 
 enum {
@@ -223,6 +225,10 @@ static inline void saltusi_sim_exchange(saltus_sim* sim, double t) {
   sim->last_h = t - old.t;
   sim->now.t = t;
 }
+
+/* sim.c: one step of any kind, not beyond t_end if its length is variable. */
+saltus_status saltusi_sim_advance(saltus_sim* sim, double t_end);
+bool saltusi_sim_has_fixed_steps(const saltus_sim* sim);
 
 /* advance.c: a step of a scheme that chooses its length, at most up to t_end and at most of length def.h. */
 saltus_status saltusi_sim_chosen(saltus_sim* sim, double t_end);
