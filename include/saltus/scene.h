@@ -62,6 +62,24 @@ typedef struct saltus_scene_def {
   SALTUS_RESERVED(4);
 } saltus_scene_def;
 
+/* A number of a scene that a caller may set. */
+typedef struct saltus_scene_quantity {
+  const char* name; /* as in formulas and overrides: m, x, x' */
+  const char* unit; /* "" when not given */
+  const char* text; /* formula; "" when not given */
+  double value;     /* after all overrides */
+  bool number;      /* the text is a plain number and depends on nothing else */
+} saltus_scene_quantity;
+
+typedef struct saltus_scene_interface {
+  const saltus_scene_quantity* parameters; /* [parameter_count], overridden by name before creation */
+  int parameter_count;
+  const saltus_scene_quantity* inputs; /* [input_count], at the start; set during a run */
+  int input_count;
+  const saltus_scene_quantity* starts; /* [2 coordinate_count] x, then x', of coordinates by formula */
+  int coordinate_count;
+} saltus_scene_interface;
+
 /* Contents of a scene. Valid as long as the scene. */
 typedef struct saltus_scene_view {
   const char* name;        /* "" when not given */
@@ -95,7 +113,8 @@ typedef struct saltus_scene_view {
   const uint64_t* input_changes; /* counter of changes; for `changes` of simulations */
   bool global;                   /* the tolerance is of the motion, not of a step */
   const saltus_drawing* drawing; /* for reports; NULL: no section `view` */
-  SALTUS_RESERVED(2);
+  const saltus_scene_interface* interface; /* NULL: not of a scene */
+  SALTUS_RESERVED(1);
 } saltus_scene_view;
 
 /* SALTUS_ERR_INPUT for errors in the scene, SALTUS_ERR_IO if it cannot be read. On
@@ -117,6 +136,27 @@ SALTUS_API saltus_status saltus_scene_set_input(saltus_scene* scene, const char*
                                                 double value);
 SALTUS_API saltus_status saltus_scene_input(const saltus_scene* scene, const char* name,
                                             double* value);
+
+/* The same by index in input_names. A value that does not change is no change: nothing is restarted. SALTUS_ERR_RANGE,
+ * with nothing set, if one of the values is not finite. */
+SALTUS_API saltus_status saltus_scene_set_inputs(saltus_scene* scene, const double* values);
+SALTUS_API void saltus_scene_inputs(const saltus_scene* scene, double* values);
+
+/* Outputs [output_count] at a state; joint_forces [nj] N may be NULL: outputs that need them are NaN. SALTUS_ERR_SYSTEM
+ * when a callback fails. Not for two threads at a time. */
+SALTUS_API saltus_status saltus_scene_outputs(saltus_scene* scene, double t, const double* q,
+                                              const double* v, const double* joint_forces,
+                                              double* outputs);
+
+/* The scene with its overrides as text that saltus_scene_create reads without libfyaml, with the lines of the original
+ * in messages. Mesh files are named mesh-1.stl and so on, beside it. Returns the number of bytes; writes them unless bytes
+ * is NULL; there is no terminating zero. */
+SALTUS_API size_t saltus_scene_save(const saltus_scene* scene, char* bytes);
+
+/* Mesh file i of a scene: its path as written and its name in a saved scene, of at most 47 characters; false past the
+ * end. */
+SALTUS_API bool saltus_scene_file(const saltus_scene* scene, int i, const char** path,
+                                  char name[48]);
 
 /* The keys of a scene with section and meaning, for documentation and its tests; NULL past the
  * end. */

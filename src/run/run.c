@@ -240,7 +240,8 @@ saltus_status saltus_run_create(const saltus_run_def* def, saltus_run** out) {
     show_contacts(run);
   }
   if (status == SALTUS_OK && def->stepping) {
-    status = saltusi_stepping_start(run->sim, run->settings.steps > 0 ? HUGE_VAL : run->settings.until);
+    status =
+        saltusi_stepping_start(run->sim, run->settings.steps > 0 ? HUGE_VAL : run->settings.until);
   }
   if (status != SALTUS_OK) {
     saltus_run_destroy(run);

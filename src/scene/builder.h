@@ -42,6 +42,8 @@ struct saltus_scene {
   saltus_override* overrides;        /* [override_count] a later one replaces an earlier one */
   int override_count;
   saltusi_scene_drawing drawing;
+  saltus_scene_interface interface;
+  void* scratch; /* of saltus_scene_outputs */
   saltus_scene_view view;
 };
 
@@ -127,6 +129,12 @@ bool saltusi_scene_rubs(const saltus_friction_law* law);
 void saltusi_scene_dry(saltusi_scene_builder* builder);
 
 void saltusi_scene_inputs(saltusi_scene_builder* builder);
+/* The formula of an entry that is a formula or a mapping with it and a unit. */
+const saltusi_yaml_node* saltusi_scene_quantity(saltusi_scene_builder* builder,
+                                                const saltusi_yaml_node* node, const char* section,
+                                                const char* key, const char* what);
+/* Parameters, inputs and starts for the view, after the model is complete. */
+void saltusi_scene_interface(saltusi_scene_builder* builder);
 void saltusi_scene_forces(saltusi_scene_builder* builder);
 void saltusi_scene_springs(saltusi_scene_builder* builder);
 void saltusi_scene_joints(saltusi_scene_builder* builder);

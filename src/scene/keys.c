@@ -18,9 +18,9 @@ static const saltus_scene_key scene_keys[] = {
 };
 
 static const saltus_scene_key model_keys[] = {
-    {"", "parameters", "mapping of formulas", "named constants; may use each other and pi"},
+    {"", "parameters", "mapping", "named constants by formulas; may use each other and pi"},
     {"", "coordinates", "mapping", "generalized coordinates, in the order of the state"},
-    {"", "inputs", "mapping of formulas", "values set from outside between steps, at the start"},
+    {"", "inputs", "mapping", "values set from outside between steps, at the start"},
     {"", "kinetic", "formula", "kinetic energy [J], quadratic in the velocities (x')"},
     {"", "potential", "formula", "potential energy [J] of positions and time; default 0"},
     {"", "world", "mapping", "dimension and gravity of a scene with bodies"},
@@ -49,6 +49,10 @@ static const saltus_scene_key running_keys[] = {
 };
 
 static const saltus_scene_key coordinate_keys[] = {
+    {"parameters.NAME", "value", "formula", "the constant"},
+    {"parameters.NAME", "unit", "text", "unit, for exported models; default none"},
+    {"inputs.NAME", "start", "formula", "value at the start; default 0"},
+    {"inputs.NAME", "unit", "text", "unit, for exported models; default none"},
     {"coordinates.NAME", "start", "formula", "position at the start; default 0"},
     {"coordinates.NAME", "velocity", "formula", "velocity at the start; default 0"},
     {"coordinates.NAME", "unit", "text", "unit, for headers and axes; default none"},

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "scene/builder.h"
+#include "scene/tree.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ void saltusi_overrides_collect(saltusi_scene_builder* b) {
   assert(b != NULL && b->scene->view.text != NULL);
   const saltus_scene* like = b->def->like;
   const char* text = b->scene->view.text;
-  const bool recorded = like == NULL && b->def->recorded;
+  const bool recorded = like == NULL && (b->def->recorded || saltusi_tree_is(text));
   const int before = like != NULL ? like->override_count
                      : recorded   ? read_recorded(b, text, NULL)
                                   : 0;
@@ -165,16 +166,9 @@ saltus_status saltus_scene_value(const saltus_scene* scene, const char* formula,
   const saltus_scene_view* view = saltus_scene_get_view(with);
   const saltus_observables* o = view->observables;
   double* values = SALTUSI_TAKE(&with->pool, double, o->output_count);
-  void* scratch = saltusi_pool_take(&with->pool, o->scratch + 1, 1);
-  const bool good = values != NULL && scratch != NULL;
-  if (good) {
-    const saltus_point at = {.t = view->start, .q = view->q0, .v = view->v0, .scratch = scratch};
-    if (o->outputs_with != NULL) {
-      o->outputs_with(o->self, &at, NULL, values);
-    } else {
-      o->outputs(o->self, &at, values);
-    }
-  }
+  const bool good =
+      values != NULL &&
+      saltus_scene_outputs(with, view->start, view->q0, view->v0, NULL, values) == SALTUS_OK;
   for (int i = 0; i < o->output_count && good; i++) {
     if (strcmp(o->output_labels[i].name, output.name) == 0) {
       *value = values[i];

@@ -13,6 +13,7 @@
 #include "scene/initial_state.h"
 #include "scene/observe.h"
 #include "scene/observe_bodies.h"
+#include "scene/tree.h"
 #include "sim/tolerance.h"
 
 #include <assert.h>
@@ -56,7 +57,9 @@ static void read_parameters(saltusi_scene_builder* b) {
     snprintf(what, sizeof what, "parameter \"%.150s\"", name);
     const char* kept = saltusi_pool_text(b->reader.pool, what);
     parameters[i].name = name;
-    parameters[i].value = saltusi_reader_formula(&b->reader, &node->children[i], kept);
+    const saltusi_yaml_node* value =
+        saltusi_scene_quantity(b, &node->children[i], "parameters.NAME", "value", kept);
+    parameters[i].value = saltusi_reader_formula(&b->reader, value, kept);
   }
   b->model.parameters = parameters;
   b->model.parameter_count = count;
@@ -477,7 +480,10 @@ static saltus_status build_model(saltusi_scene_builder* b) {
       saltusi_start_check(&b->reader, view, scene->model, scene->inputs, b->root) != SALTUS_OK) {
     return b->reader.status;
   }
-  return saltusi_start_correct(&b->reader, view, scene->mechanism, b->root);
+  saltusi_scene_interface(b);
+  return b->reader.status == SALTUS_OK
+             ? saltusi_start_correct(&b->reader, view, scene->mechanism, b->root)
+             : b->reader.status;
 }
 
 /* The whole file in the pool, or NULL after a message; no message for SALTUS_ERR_MEMORY. */
@@ -535,7 +541,9 @@ static saltus_status read_scene(saltusi_scene_builder* b) {
   saltusi_overrides_collect(b);
   saltusi_yaml_node* root;
   saltus_status status =
-      saltusi_yaml_parse(text, length, b->reader.file, &scene->pool, b->def->log, &root);
+      saltusi_tree_is(text)
+          ? saltusi_tree_read(text, length, b->reader.file, &scene->pool, b->def->log, &root)
+          : saltusi_yaml_parse(text, length, b->reader.file, &scene->pool, b->def->log, &root);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -585,37 +593,6 @@ void saltus_scene_destroy(saltus_scene* scene) {
     saltusi_pool pool = scene->pool;
     saltusi_pool_free(&pool);
   }
-}
-
-/* Index of an input; -1: none. */
-static int find_input(const saltus_scene* scene, const char* name) {
-  for (int i = 0; i < scene->view.input_count; i++) {
-    if (strcmp(scene->view.input_names[i], name) == 0) {
-      return i;
-    }
-  }
-  return -1;
-}
-
-saltus_status saltus_scene_set_input(saltus_scene* scene, const char* name, double value) {
-  assert(scene != NULL && name != NULL);
-  const int place = find_input(scene, name);
-  if (place < 0 || !isfinite(value)) {
-    return place < 0 ? SALTUS_ERR_NAME : SALTUS_ERR_RANGE;
-  }
-  scene->inputs[place] = value;
-  scene->changes++;
-  return SALTUS_OK;
-}
-
-saltus_status saltus_scene_input(const saltus_scene* scene, const char* name, double* value) {
-  assert(scene != NULL && name != NULL && value != NULL);
-  const int place = find_input(scene, name);
-  if (place < 0) {
-    return SALTUS_ERR_NAME;
-  }
-  *value = scene->inputs[place];
-  return SALTUS_OK;
 }
 
 const saltus_scene_view* saltus_scene_get_view(const saltus_scene* scene) {

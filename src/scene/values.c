@@ -192,8 +192,10 @@ void saltusi_scene_inputs(saltusi_scene_builder* b) {
   for (int i = 0; i < b->model.input_count && b->reader.status == SALTUS_OK; i++) {
     char what[200];
     snprintf(what, sizeof what, "input \"%.150s\"", names[i]);
-    values[i] =
-        saltusi_scene_number(b, &node->children[i], saltusi_pool_text(b->reader.pool, what), 0.0);
+    const char* kept = saltusi_pool_text(b->reader.pool, what);
+    const saltusi_yaml_node* start =
+        saltusi_scene_quantity(b, &node->children[i], "inputs.NAME", "start", kept);
+    values[i] = saltusi_scene_number(b, start, kept, 0.0);
   }
   b->scene->inputs = values;
   b->scene->view.input_names = names;

@@ -170,8 +170,9 @@ static void notice_changes(saltus_sim* sim) {
 
 static saltus_status refuse_time(const saltus_sim* sim, double t) {
   const saltusi_stepping* s = sim->stepping;
-  saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "run: cannot advance to t = %.17g s from %.17g s; %s",
-              t, s->now.t, t > s->t_last ? "the run ends before" : "give a later time");
+  saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
+              "run: cannot advance to t = %.17g s from %.17g s; %s", t, s->now.t,
+              t > s->t_last ? "the run ends before" : "give a later time");
   return SALTUS_ERR_RANGE;
 }
 

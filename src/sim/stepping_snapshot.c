@@ -90,9 +90,10 @@ void saltusi_event_copy(void* to, const saltus_event* from) {
     size_t at, bytes;
   } members[] = {
 #define MEMBER(name) {offsetof(saltus_event, name), sizeof(((saltus_event*)0)->name)}
-      MEMBER(kind),        MEMBER(t),           MEMBER(t_accuracy), MEMBER(contact),
-      MEMBER(u_before),    MEMBER(u_after),     MEMBER(slip_before), MEMBER(slip_after),
-      MEMBER(impulse),     MEMBER(energy_change), MEMBER(identity), MEMBER(law),
+      MEMBER(kind),          MEMBER(t),          MEMBER(t_accuracy),
+      MEMBER(contact),       MEMBER(u_before),   MEMBER(u_after),
+      MEMBER(slip_before),   MEMBER(slip_after), MEMBER(impulse),
+      MEMBER(energy_change), MEMBER(identity),   MEMBER(law),
       MEMBER(slip_work)};
 #undef MEMBER
   memset(to, 0, sizeof *from);
@@ -149,8 +150,7 @@ static bool fits(const saltus_sim* sim, const void* bytes, size_t size, stepping
           (head->h > 0.0 ? saltusi_scheme_dense_count_for(sim->scheme, (int)head->contacts) : 0);
   const size_t rest = size - sizeof *head;
   const unsigned char* behind = (const unsigned char*)bytes + sizeof *head;
-  return sizes && count_bytes(sim, head) <= rest &&
-         hash_all(*head, behind, rest) == head->whole &&
+  return sizes && count_bytes(sim, head) <= rest && hash_all(*head, behind, rest) == head->whole &&
          saltusi_are_finite(behind, 2 * state_bytes(sim));
 }
 
@@ -217,7 +217,6 @@ saltus_status saltusi_stepping_load(saltus_sim* sim, const void* bytes, size_t s
   }
   status = load_motion(sim, &head, from);
   sim->changes = sim->def.changes != NULL ? *sim->def.changes : sim->changes;
-  return status == SALTUS_OK
-             ? load_events(sim, &head, from + (size_t)head.doubles * sizeof(double))
-             : status;
+  return status == SALTUS_OK ? load_events(sim, &head, from + (size_t)head.doubles * sizeof(double))
+                             : status;
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * instance.h - one instance of an exported scene, independent of the version of FMI.
+ */
+#ifndef SALTUSI_FMU_INSTANCE_H
+#define SALTUSI_FMU_INSTANCE_H
+
+#include "export/variables.h"
+#include "saltus/run.h"
+
+typedef struct saltusi_instance {
+  saltusi_pool pool;
+  char token[SALTUSI_TOKEN];
+  saltusi_export_settings settings;
+  saltus_log log;
+  saltus_scene* base;  /* as exported */
+  saltus_scene* scene; /* with all values that were set; may be base */
+  saltus_run* run;     /* NULL before the end of initialisation */
+  saltusi_variable* variables;
+  int count;
+  bool* given;     /* [count] set by the importer */
+  double* values;  /* [count] these values */
+  double* outputs; /* [output_count] */
+  double* inputs;  /* [input_count] */
+  bool dirty;      /* something was set since the scene was created */
+  bool outputs_known;
+  bool left;  /* values are left limits */
+  bool dense; /* the scheme chooses its steps, communication points are free */
+  double t0, stop, tol, t;
+} saltusi_instance;
+
+/* folder: that of the resources, ending with a separator. NULL after a message. */
+saltusi_instance* saltusi_instance_open(const char* folder, saltus_log log);
+void saltusi_instance_close(saltusi_instance* in); /* NULL: nothing */
+
+/* Start, end and tolerance of the importer; NaN: not given. */
+saltus_status saltusi_instance_experiment(saltusi_instance* in, double t0, double stop, double tol);
+/* Ends the initialisation. */
+saltus_status saltusi_instance_begin(saltusi_instance* in);
+/* Back to the state after opening. */
+saltus_status saltusi_instance_reset(saltusi_instance* in);
+
+saltus_status saltusi_instance_get(saltusi_instance* in, unsigned reference, double* value);
+saltus_status saltusi_instance_set(saltusi_instance* in, unsigned reference, double value);
+
+/* Advances to a time. early: returns at the first impact before it. sides: values are then left limits until
+ * saltusi_instance_update. *happened: an impact at the present time. */
+saltus_status saltusi_instance_step(saltusi_instance* in, double target, bool early, bool sides,
+                                    bool* happened);
+saltus_status saltusi_instance_update(saltusi_instance* in);
+
+/* State as bytes. */
+size_t saltusi_instance_bytes(const saltusi_instance* in);
+void saltusi_instance_save(const saltusi_instance* in, void* bytes);
+saltus_status saltusi_instance_load(saltusi_instance* in, const void* bytes, size_t size);
+
+#endif
