@@ -101,6 +101,7 @@ int cli_study(const cli_args* args);
 int cli_plot(const cli_args* args);
 int cli_solve(const cli_args* args);
 int cli_convert(const cli_args* args);
+int cli_export(const cli_args* args);
 int cli_bench(const cli_args* args);
 int cli_lab(const cli_args* args);
 int cli_verify(const cli_args* args);

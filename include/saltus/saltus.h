@@ -16,6 +16,7 @@
  *   results       recording.h, event.h, observe.h, ledger.h, residual.h, work.h, verify.h, compare.h, measure.h
  *   studies       sweep.h, orbit.h, sensitivity.h, known_motion.h, problem_file.h, cone.h, system_check.h
  *   pictures      drawing.h, report.h, vtk.h
+ *   other tools   export.h
  *   common types  api.h, version.h, status.h, log.h, memory.h, options.h
  */
 #ifndef SALTUS_SALTUS_H
@@ -32,6 +33,7 @@
 #include "saltus/element.h"
 #include "saltus/enclosure.h"
 #include "saltus/event.h"
+#include "saltus/export.h"
 #include "saltus/formula.h"
 #include "saltus/friction_law.h"
 #include "saltus/integrator.h"

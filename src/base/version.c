@@ -28,7 +28,7 @@ bool saltus_has(const char* part) {
       {"yaml", SALTUS_WITH_YAML},         {"hdf5", SALTUS_WITH_HDF5},
       {"expat", SALTUS_WITH_EXPAT},       {"qhull", SALTUS_WITH_QHULL},
       {"cxsparse", SALTUS_WITH_CXSPARSE}, {"amd", SALTUS_WITH_AMD},
-      {"threads", SALTUS_WITH_THREADS},
+      {"threads", SALTUS_WITH_THREADS},   {"zlib", SALTUS_WITH_ZLIB},
   };
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     if (strcmp(parts[i].name, part) == 0) {

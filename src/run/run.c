@@ -151,7 +151,7 @@ saltus_status saltusi_run_make_sim(saltus_run* run) {
   };
   saltus_status status = saltus_sim_create(&sim, &run->sim);
   if (status == SALTUS_OK) {
-    status = saltus_sim_check_end(run->sim, s->until);
+    status = isfinite(s->until) ? saltus_sim_check_end(run->sim, s->until) : SALTUS_OK;
   }
   if (status == SALTUS_OK && def->resume != NULL) {
     status = saltus_sim_snapshot_load(run->sim, def->resume->state, def->resume->state_bytes);

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_fmu.c - exported FMUs in an importer: values bitwise those of runs, events, states, refusals.
+ */
+#include "fmu_client.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- runs as references ---------------------------------------------------------------------- */
+
+enum { MOST = 64, WIDE = 512 };
+
+/* Recorded states and outputs at times. */
+typedef struct track {
+  int nq, nv, outputs, count;
+  double t[2 * MOST];
+  double* x; /* [MOST][WIDE] */
+} track;
+
+static saltus_status on_frame(void* user, const saltus_frame* frame) {
+  track* to = user;
+  assert_true(to->count < 2 * MOST && to->nq + to->nv + to->outputs < WIDE);
+  double* x = to->x + (size_t)to->count * WIDE;
+  to->t[to->count++] = frame->t;
+  memcpy(x, frame->q, (size_t)to->nq * sizeof *x);
+  memcpy(x + to->nq, frame->v, (size_t)to->nv * sizeof *x);
+  if (to->outputs > 0) {
+    memcpy(x + to->nq + to->nv, frame->outputs, (size_t)to->outputs * sizeof *x);
+  }
+  return SALTUS_OK;
+}
+
+/* The run of the program: to the end, with states at `count` times. */
+static saltus_status reference(const saltus_scene* scene, double tol, double until,
+                               const double* times, int count, track* to) {
+  saltus_kept_message kept;
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  *to = (track){.nq = view->system->dims.nq,
+                .nv = view->system->dims.nv,
+                .outputs = view->observables != NULL ? view->observables->output_count : 0,
+                .x = calloc((size_t)2 * MOST * WIDE, sizeof(double))};
+  const saltus_recorder recorder = {.frame = on_frame, .user = to};
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = view;
+  def.tol = tol;
+  def.until = until;
+  def.record_times = times;
+  def.record_time_count = count;
+  def.recorders = &recorder;
+  def.recorder_count = 1;
+  def.log = saltus_log_keep(&kept);
+  saltus_run* run;
+  saltus_status status = saltus_run_create(&def, &run);
+  if (status == SALTUS_OK) {
+    status = saltus_run_execute(run);
+    saltus_run_destroy(run);
+  }
+  if (status != SALTUS_OK) {
+    print_message("reference: %s\n", kept.text);
+  }
+  return status;
+}
+
+/* Largest difference of states and outputs of the FMU from a recorded state; NaN equals NaN. */
+static double difference(fmu_slave* slave, const track* from, int place) {
+  double most = 0.0;
+  const double* x = from->x + (size_t)place * WIDE;
+  for (int i = 0; i < from->nq + from->nv; i++) {
+    double value = NAN;
+    assert_int_equal(fmu_slave_get(slave, 1U + (unsigned)i, &value), 0);
+    most = fmax(most, fabs(value - x[i]) / fmax(1.0, fabs(x[i])));
+  }
+  return most;
+}
+
+static saltus_scene* open_scene(const char* path, const char* text) {
+  saltus_kept_message kept;
+  const saltus_scene_def def = {.path = path, .text = text, .log = saltus_log_keep(&kept)};
+  saltus_scene* scene;
+  if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  return scene;
+}
+
+static saltus_scene* named_scene(const char* name, char path[200]) {
+  snprintf(path, 200, "%s/%s.yaml", SALTUS_SCENES, name);
+  return open_scene(path, NULL);
+}
+
+/* Runs the FMU without events over equal steps; largest difference from the run of the program at those times that are
+ * at no impact. */
+static double compare(const char* path, const char* text, int version, double tol, double until,
+                      int steps) {
+  saltus_scene* scene = open_scene(path, text);
+  double times[MOST];
+  assert_true(steps < MOST);
+  for (int i = 0; i <= steps; i++) {
+    times[i] = i < steps ? until * i / steps : until;
+  }
+  track want;
+  assert_int_equal(reference(scene, tol, until, times, steps + 1, &want), SALTUS_OK);
+  assert_int_equal(want.count, steps + 1);
+  fmu_client client;
+  fmu_client_export(&client, scene, path, version, tol);
+  fmu_slave slave;
+  assert_true(fmu_slave_create(&slave, &client, client.token, false));
+  assert_int_equal(fmu_slave_initialise(&slave, 0.0, until, NAN), 0);
+  double most = difference(&slave, &want, 0);
+  for (int i = 0; i < steps; i++) {
+    double reached;
+    bool event;
+    if (fmu_slave_step(&slave, times[i], times[i + 1] - times[i], &reached, &event) != 0) {
+      fail_msg("%s: %s", path, slave.message);
+    }
+    most = fmax(most, difference(&slave, &want, i + 1));
+  }
+  fmu_slave_free(&slave);
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+  free(want.x);
+  return most;
+}
+
+/* ---- crank with an input ----------------------------------------------------------------------- */
+
+static const char crank[] =
+    "saltus: 1\n"
+    "parameters: {r: {value: 0.5, unit: m}, m: {value: 2, unit: kg}, l: 2*r, g: 9.81}\n"
+    "inputs: {torque: {start: 0, unit: N m}}\n"
+    "coordinates: {phi: {start: 0.3, unit: rad}, x: {start: l, unit: m}}\n"
+    "kinetic: m*r^2*phi'^2/2 + m*x'^2/2\n"
+    "potential: m*g*r*sin(phi) + 200*(x - l - r*cos(phi)/10)^2\n"
+    "forces: {phi: torque - 0.1*phi', x: -x'}\n"
+    "contacts: [{name: stop, gap: x - 0.98*l, restitution: 0.5}]\n"
+    "outputs: {height: {formula: r*sin(phi), unit: m}, power: torque*phi'}\n"
+    "simulate: {until: 3, tol: 1e-9}\n";
+
+/* ---- claims ------------------------------------------------------------------------------------ */
+
+static void equal_exports_have_equal_bytes(void** state) {
+  (void)state;
+  char path[200];
+  saltus_scene* scene = named_scene("ball", path);
+  unsigned char* bytes[2] = {malloc(1 << 23), malloc(1 << 23)};
+  size_t sizes[2];
+  for (int i = 0; i < 2; i++) {
+    saltus_export_fmu_def def = saltus_export_fmu_def_default();
+    def.scene = scene;
+    def.path = path;
+    def.binary = SALTUS_FMU_BINARY;
+    def.tol = 1e-9;
+    char file[] = "/tmp/saltus-fmu-XXXXXX";
+    assert_true(mkstemp(file) >= 0);
+    assert_int_equal(saltus_export_fmu(&def, file), SALTUS_OK);
+    FILE* in = fopen(file, "rb");
+    sizes[i] = fread(bytes[i], 1, 1 << 23, in);
+    fclose(in);
+    remove(file);
+  }
+  assert_int_equal(sizes[0], sizes[1]);
+  assert_memory_equal(bytes[0], bytes[1], sizes[0]);
+  free(bytes[0]);
+  free(bytes[1]);
+  saltus_scene_destroy(scene);
+}
+
+static void values_are_bitwise_those_of_a_run(void** state) {
+  (void)state;
+  static const char* const names[] = {
+      "ball",          "woodpecker", "machine-slider-crank", "spring-pendulum", "machine-breaker",
+      "machine-walker"};
+  static const double ends[] = {5.0, 1.0, 0.02, 2.0, 0.05, 0.5};
+  for (int i = 0; i < 6; i++) {
+    for (int version = 2; version <= 3; version++) {
+      char path[200];
+      snprintf(path, sizeof path, "%s/%s.yaml", SALTUS_SCENES, names[i]);
+      const double off = compare(path, NULL, version, 1e-9, ends[i], 37);
+      print_message("%s, FMI %d: %g\n", names[i], version, off);
+      assert_near(off, 0.0, 0.0);
+    }
+  }
+}
+
+/* The ball falls from 1 m with 2 m/s^2 and e = 1/2: impacts at 3 - 2^(1-n) s, at rest from 3 s on. */
+static double exact_height(double t) {
+  double start = 0.0, v = 0.0, h = 1.0, length = 1.0;
+  for (int n = 0; n < 60 && t >= start + length; n++) {
+    start = 3.0 - ldexp(2.0, -n);
+    v = ldexp(1.0, -n);
+    length = v;
+    h = 0.0;
+  }
+  const double s = t - start;
+  return t >= 3.0 ? 0.0 : h + v * s - s * s;
+}
+
+static void both_sides_of_impacts_are_shown_in_event_mode(void** state) {
+  (void)state;
+  char path[200];
+  saltus_scene* scene = named_scene("ball", path);
+  fmu_client client;
+  fmu_client_export(&client, scene, path, 3, 1e-9);
+  assert_true(client.event_mode && client.early && client.variable_steps);
+  fmu_slave slave;
+  assert_true(fmu_slave_create(&slave, &client, client.token, true));
+  assert_int_equal(fmu_slave_initialise(&slave, 0.0, 5.0, NAN), 0);
+  assert_int_equal(fmu_slave_update(&slave), 0);
+  assert_int_equal(fmu_slave_leave_events(&slave), 0);
+  const unsigned q = fmu_client_find(&client, "q"), v = fmu_client_find(&client, "der(q)");
+  int impacts = 0;
+  double t = 0.0, worst = 0.0, before, after, height;
+  for (int calls = 0; t < 5.0 && calls < 2000; calls++) {
+    bool event;
+    const double next = fmin(5.0, 0.01 * (floor(t / 0.01 + 1e-6) + 1.0));
+    assert_int_equal(fmu_slave_step(&slave, t, next - t, &t, &event), 0);
+    assert_int_equal(fmu_slave_get(&slave, q, &height), 0);
+    worst = fmax(worst, fabs(height - exact_height(t)));
+    if (event) {
+      assert_int_equal(fmu_slave_get(&slave, v, &before), 0);
+      assert_int_equal(fmu_slave_enter_events(&slave), 0);
+      assert_int_equal(fmu_slave_update(&slave), 0);
+      assert_int_equal(fmu_slave_get(&slave, v, &after), 0);
+      assert_int_equal(fmu_slave_leave_events(&slave), 0);
+      assert_near(after, -0.5 * before, 1e-14);
+      impacts++;
+    }
+  }
+  print_message("%d impacts, error of the height %g m\n", impacts, worst);
+  assert_true(t == 5.0 && impacts >= 30);
+  assert_near(worst, 0.0, 1e-14);
+  assert_near(height, 0.0, 0.0);
+  fmu_slave_free(&slave);
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+}
+
+static double at_end(fmu_slave* slave, int from, int to, double* torque) {
+  const double h = 0.01;
+  double value, reached;
+  bool event;
+  const unsigned input = fmu_client_find(slave->client, "torque");
+  for (int i = from; i < to; i++) {
+    if (torque != NULL) {
+      assert_int_equal(fmu_slave_set(slave, input, *torque * (i % 20 < 10 ? 1.0 : -1.0)), 0);
+    }
+    assert_int_equal(fmu_slave_step(slave, h * i, h, &reached, &event), 0);
+  }
+  assert_int_equal(fmu_slave_get(slave, fmu_client_find(slave->client, "phi"), &value), 0);
+  return value;
+}
+
+static void states_continue_with_the_same_bits(void** state) {
+  (void)state;
+  saltus_scene* scene = open_scene(NULL, crank);
+  for (int version = 2; version <= 3; version++) {
+    fmu_client client;
+    fmu_client_export(&client, scene, NULL, version, NAN);
+    fmu_slave a, b;
+    assert_true(fmu_slave_create(&a, &client, client.token, false));
+    assert_true(fmu_slave_create(&b, &client, client.token, false));
+    double torque = 3.0;
+    assert_int_equal(fmu_slave_initialise(&a, 0.0, 3.0, NAN), 0);
+    assert_int_equal(fmu_slave_initialise(&b, 0.0, 3.0, NAN), 0);
+    at_end(&a, 0, 77, &torque);
+    at_end(&b, 0, 77, &torque);
+    void *kept = NULL, *other = NULL, *read = NULL;
+    size_t sizes[2];
+    assert_int_equal(fmu_slave_state(&a, &kept), 0);
+    assert_int_equal(fmu_slave_state(&b, &other), 0);
+    unsigned char* bytes[2] = {fmu_slave_bytes(&a, kept, &sizes[0]),
+                               fmu_slave_bytes(&b, other, &sizes[1])};
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(bytes[0], bytes[1], sizes[0]);
+    const double straight = at_end(&a, 77, 200, &torque);
+    /* back in the same instance, after other inputs; another instance; one of bytes at another time */
+    double other_torque = -1.0;
+    assert_int_equal(fmu_slave_restore(&a, kept), 0);
+    at_end(&a, 77, 120, &other_torque);
+    assert_int_equal(fmu_slave_restore(&a, kept), 0);
+    assert_near(at_end(&a, 77, 200, &torque), straight, 0.0);
+    assert_int_equal(fmu_slave_reset(&b), 0);
+    assert_int_equal(fmu_slave_from_bytes(&b, bytes[0], sizes[0], &read), 0);
+    assert_int_equal(fmu_slave_restore(&b, read), 0);
+    assert_near(at_end(&b, 77, 200, &torque), straight, 0.0);
+    /* changed bytes are refused, and the instance goes on */
+    for (size_t i = 0; i < sizes[0]; i += 7) {
+      void* bad = NULL;
+      bytes[0][i] ^= 0x41;
+      if (fmu_slave_from_bytes(&b, bytes[0], sizes[0], &bad) == 0) {
+        (void)fmu_slave_restore(&b, bad);
+        fmu_slave_drop(&b, &bad);
+      }
+      bytes[0][i] ^= 0x41;
+    }
+    assert_int_equal(fmu_slave_restore(&b, read), 0);
+    assert_near(at_end(&b, 77, 200, &torque), straight, 0.0);
+    fmu_slave_drop(&b, &read);
+    fmu_slave_drop(&a, &kept);
+    fmu_slave_drop(&b, &other);
+    free(bytes[0]);
+    free(bytes[1]);
+    fmu_slave_free(&a);
+    fmu_slave_free(&b);
+    fmu_client_close(&client);
+  }
+  saltus_scene_destroy(scene);
+}
+
+static void parameters_and_starts_are_those_of_overrides(void** state) {
+  (void)state;
+  const saltus_override overrides[] = {{"r", "0.4"}, {"phi", "0.7"}};
+  saltus_kept_message kept;
+  const saltus_scene_def def = {
+      .text = crank, .overrides = overrides, .override_count = 2, .log = saltus_log_keep(&kept)};
+  saltus_scene *with, *scene = open_scene(NULL, crank);
+  assert_int_equal(saltus_scene_create(&def, &with), SALTUS_OK);
+  const double times[] = {0.0, 1.0};
+  track want;
+  assert_int_equal(reference(with, 1e-9, 1.0, times, 2, &want), SALTUS_OK);
+  fmu_client client;
+  fmu_client_export(&client, scene, NULL, 3, 1e-9);
+  fmu_slave slave;
+  assert_true(fmu_slave_create(&slave, &client, client.token, false));
+  const unsigned r = fmu_client_find(&client, "r"), l = fmu_client_find(&client, "l");
+  assert_string_equal(client.variables[r].unit, "m");
+  assert_string_equal(client.variables[l].causality, "calculatedParameter");
+  assert_string_equal(client.variables[fmu_client_find(&client, "torque")].unit, "N m");
+  assert_string_equal(client.variables[fmu_client_find(&client, "x")].initial, "calculated");
+  for (int round = 0; round < 2; round++) {
+    double value, reached;
+    bool event;
+    assert_int_equal(fmu_slave_set(&slave, r, 0.4), 0);
+    assert_int_equal(fmu_slave_set(&slave, fmu_client_find(&client, "phi"), 0.7), 0);
+    assert_int_equal(fmu_slave_get(&slave, l, &value), 0);
+    assert_near(value, 0.8, 0.0);
+    assert_int_equal(fmu_slave_initialise(&slave, 0.0, 1.0, NAN), 0);
+    assert_int_equal(fmu_slave_step(&slave, 0.0, 1.0, &reached, &event), 0);
+    assert_near(difference(&slave, &want, 1), 0.0, 0.0);
+    assert_int_equal(fmu_slave_get(&slave, fmu_client_find(&client, "height"), &value), 0);
+    assert_near(value, want.x[WIDE + want.nq + want.nv], 0.0);
+    assert_int_equal(fmu_slave_set(&slave, r, 0.5), 3);
+    assert_non_null(strstr(slave.message, "fixed after the initialisation"));
+    assert_int_equal(fmu_slave_reset(&slave), 0);
+  }
+  fmu_slave_free(&slave);
+  fmu_client_close(&client);
+  free(want.x);
+  saltus_scene_destroy(with);
+  saltus_scene_destroy(scene);
+}
+
+static void fixed_steps_go_from_grid_point_to_grid_point(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\ncoordinates: {q: 1}\nkinetic: q'^2/2\npotential: 2*q\n"
+                             "contacts: [{gap: q, restitution: 1/2}]\n"
+                             "simulate: {until: 2, scheme: moreau-jean, step: 0.01}\n";
+  saltus_scene* scene = open_scene(NULL, text);
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = saltus_scene_get_view(scene);
+  saltus_run* run;
+  assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
+  fmu_client client;
+  fmu_client_export(&client, scene, NULL, 3, NAN);
+  assert_false(client.event_mode || client.variable_steps);
+  assert_near(client.fixed_step, 0.01, 0.0);
+  fmu_slave slave;
+  double reached, value;
+  bool event;
+  if (!fmu_slave_create(&slave, &client, client.token, false)) {
+    fail_msg("%s", slave.message);
+  }
+  assert_int_equal(fmu_slave_initialise(&slave, 0.0, NAN, NAN), 0);
+  assert_int_equal(fmu_slave_step(&slave, 0.0, 0.015, &reached, &event), 3);
+  assert_non_null(strstr(slave.message, "0.01"));
+  for (int i = 0; i < 100; i++) {
+    assert_int_equal(fmu_slave_step(&slave, 0.02 * i, 0.02, &reached, &event), 0);
+  }
+  assert_int_equal(fmu_slave_get(&slave, 1, &value), 0);
+  assert_near(value, saltus_run_outcome(run)->q[0], 0.0);
+  saltus_run_destroy(run);
+  fmu_slave_free(&slave);
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+}
+
+static void wrong_calls_are_refused_with_the_reason(void** state) {
+  (void)state;
+  saltus_scene* scene = open_scene(NULL, crank);
+  fmu_client client;
+  fmu_client_export(&client, scene, NULL, 3, NAN);
+  fmu_slave slave;
+  assert_false(fmu_slave_create(&slave, &client, "{00000000-0000-0000-0000-000000000000}", false));
+  assert_non_null(strstr(slave.message, "token"));
+  assert_true(fmu_slave_create(&slave, &client, client.token, false));
+  double value, reached;
+  bool event;
+  assert_int_equal(fmu_slave_get(&slave, 9999, &value), 3);
+  assert_non_null(strstr(slave.message, "9999"));
+  assert_int_equal(fmu_slave_set(&slave, fmu_client_find(&client, "m"), -1.0), 0);
+  assert_int_equal(fmu_slave_initialise(&slave, 0.0, 3.0, NAN), 3);
+  assert_int_equal(fmu_slave_reset(&slave), 0);
+  assert_int_equal(fmu_slave_set(&slave, fmu_client_find(&client, "torque"), NAN), 3);
+  assert_int_equal(fmu_slave_initialise(&slave, NAN, 3.0, NAN), 3);
+  assert_int_equal(fmu_slave_initialise(&slave, 0.0, -3.0, NAN), 3);
+  assert_int_equal(fmu_slave_initialise(&slave, 0.0, 3.0, -1.0), 3);
+  assert_int_equal(fmu_slave_initialise(&slave, 0.0, 3.0, NAN), 0);
+  assert_int_equal(fmu_slave_step(&slave, 1.0, 0.1, &reached, &event), 3);
+  assert_int_equal(fmu_slave_step(&slave, 0.0, -0.1, &reached, &event), 3);
+  assert_int_equal(fmu_slave_step(&slave, 0.0, NAN, &reached, &event), 3);
+  assert_int_equal(fmu_slave_step(&slave, 0.0, 4.0, &reached, &event), 3);
+  assert_int_equal(fmu_slave_set(&slave, 0, 1.0), 3);
+  assert_int_equal(fmu_slave_enter_events(&slave), 3);
+  assert_int_equal(fmu_slave_step(&slave, 0.0, 0.1, &reached, &event), 0);
+  fmu_slave_free(&slave);
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+}
+
+/* Every damaged tree is refused, or is another scene with another token. */
+static void damaged_resources_are_refused(void** state) {
+  (void)state;
+  saltus_scene* scene = open_scene(NULL, crank);
+  fmu_client client;
+  fmu_client_export(&client, scene, NULL, 3, NAN);
+  char path[160];
+  snprintf(path, sizeof path, "%s/resources/scene.tree", client.folder);
+  const size_t size = saltus_scene_save(scene, NULL);
+  char *tree = malloc(size), *damaged = malloc(size + 1);
+  saltus_scene_save(scene, tree);
+  uint64_t random = 7;
+  const int draws = saltus_test_long() ? 20000 : saltus_test_draws(1000);
+  for (int i = 0; i < draws; i++) {
+    memcpy(damaged, tree, size);
+    size_t length = size;
+    const int changes = 1 + (int)(4 * saltus_test_random(&random));
+    for (int k = 0; k < changes; k++) {
+      const size_t at = (size_t)(saltus_test_random(&random) * (double)size);
+      const double kind = saltus_test_random(&random);
+      if (kind < 0.2) {
+        length = at;
+      } else if (kind < 0.6) {
+        damaged[at] = (char)(saltus_test_random(&random) * 256.0);
+      } else {
+        damaged[at] = (char)('0' + (int)(saltus_test_random(&random) * 10.0));
+      }
+    }
+    if (length == size && memcmp(damaged, tree, size) == 0) {
+      continue;
+    }
+    FILE* file = fopen(path, "wb");
+    fwrite(damaged, 1, length, file);
+    fclose(file);
+    fmu_slave slave;
+    assert_false(fmu_slave_create(&slave, &client, client.token, false));
+    assert_true(slave.message[0] != '\0');
+  }
+  free(tree);
+  free(damaged);
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+}
+
+typedef struct worker {
+  const fmu_client* client;
+  double value;
+} worker;
+
+static void* work(void* user) {
+  worker* w = user;
+  fmu_slave slave;
+  double torque = 2.0;
+  if (!fmu_slave_create(&slave, w->client, w->client->token, false) ||
+      fmu_slave_initialise(&slave, 0.0, 3.0, NAN) != 0) {
+    return NULL;
+  }
+  w->value = at_end(&slave, 0, 250, &torque);
+  fmu_slave_free(&slave);
+  return NULL;
+}
+
+static void eight_threads_have_the_same_bits(void** state) {
+  (void)state;
+  enum { THREADS = 8 };
+  saltus_scene* scene = open_scene(NULL, crank);
+  fmu_client client;
+  fmu_client_export(&client, scene, NULL, 3, NAN);
+  worker workers[THREADS];
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    workers[i] = (worker){.client = &client, .value = NAN};
+    assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    assert_true(workers[i].value == workers[0].value);
+  }
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+}
+
+/* All scenes against runs of the program, for up to 2 s. Long. */
+static void all_scenes_run_as_fmus(void** state) {
+  (void)state;
+  if (!saltus_test_long()) {
+    skip();
+  }
+  DIR* folder = opendir(SALTUS_SCENES);
+  assert_non_null(folder);
+  int faults = 0, count = 0;
+  for (struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+    const char* dot = strrchr(entry->d_name, '.');
+    if (dot == NULL || strcmp(dot, ".yaml") != 0) {
+      continue;
+    }
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", SALTUS_SCENES, entry->d_name);
+    saltus_scene* scene = open_scene(path, NULL);
+    const double until = saltus_scene_get_view(scene)->until;
+    saltus_scene_destroy(scene);
+    const double end = isnan(until) ? 1.0 : fmin(until, 2.0);
+    const double off = compare(path, NULL, 2 + count % 2, 1e-8, end, 40);
+    const bool column = strcmp(entry->d_name, "contact-column.yaml") == 0;
+    print_message("%-40s %g\n", entry->d_name, off);
+    faults += !(off <= (column ? 1e-7 : 1e-12));
+    count++;
+  }
+  closedir(folder);
+  assert_int_equal(faults, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equal_exports_have_equal_bytes),
+      cmocka_unit_test(values_are_bitwise_those_of_a_run),
+      cmocka_unit_test(both_sides_of_impacts_are_shown_in_event_mode),
+      cmocka_unit_test(states_continue_with_the_same_bits),
+      cmocka_unit_test(parameters_and_starts_are_those_of_overrides),
+      cmocka_unit_test(fixed_steps_go_from_grid_point_to_grid_point),
+      cmocka_unit_test(wrong_calls_are_refused_with_the_reason),
+      cmocka_unit_test(damaged_resources_are_refused),
+      cmocka_unit_test(eight_threads_have_the_same_bits),
+      cmocka_unit_test(all_scenes_run_as_fmus),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
