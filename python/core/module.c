@@ -133,6 +133,8 @@ static PyMethodDef functions[] = {
      "sensitivity(scene, parameters, names, until, tol, flag): derivatives of a run."},
     {"read_problem", core_read_problem, METH_VARARGS, "read_problem(path): a Problem."},
     {"page", core_page, METH_VARARGS, "page(data, scene): a page for browsers, bytes."},
+    {"export_fmu", core_export_fmu, METH_VARARGS,
+     "export_fmu(scene, file, path, binary, version, tol, step, scheme)"},
     {"sweep", core_sweep, METH_VARARGS, "One scene many times, as a dict."},
     {"lists", core_lists, METH_NOARGS, "Schemes, solvers and kinds of events."},
     {"event_fields", event_fields, METH_NOARGS, "Where the numbers of an event are."},
