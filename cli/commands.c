@@ -171,14 +171,16 @@ static const cli_option convert_options[] = {
 };
 
 static const cli_option export_options[] = {
-    {"-o", "FILE", "writes to FILE; default: the name of the scene with .fmu", CLI_WRITES},
+    {"-o", "FILE", "writes to FILE; default: the name of the scene with .fmu or .c", CLI_WRITES},
     {"--force", NULL, "lets -o replace a file that is there", false},
-    {"--fmi", "3|2", "version of FMI; default 3", false},
+    {"--fmi", "3|2", "fmu: version of FMI; default 3", false},
     {"--set", "NAME=VALUE", "replaces a parameter or a start", CLI_REPEATS},
-    {"--tol", "T", "tolerance of the exported model; default: that of the scene", false},
+    {"--tol", "T", "fmu: tolerance of the exported model; default: that of the scene", false},
     {"--scheme", "NAME", "scheme of the exported model; default: that of the scene", false},
     {"--step", "H", "step of the exported model [s]; default: that of the scene", false},
-    {"--binary", "FILE", "shared object of all FMUs; default: the installed saltus_fmu.so", false},
+    {"--prefix", "NAME", "c: begins all names; default model", false},
+    {"--binary", "FILE", "fmu: shared object of all FMUs; default: the installed saltus_fmu.so",
+     false},
     {"--help", NULL, "prints this text", false},
 };
 
@@ -424,8 +426,9 @@ static const cli_command commands[] = {
      "ROBOT is a URDF file. Everything of it that the scene does not have is listed with its line, "
      "at\nthe end of the scene too.",
      convert_options, COUNT(convert_options), 1, 1, cli_convert},
-    {"export", "fmu SCENE", "makes a model for other programs of a scene",
-     "fmu: a functional mock-up unit for co-simulation (FMI 3.0 or 2.0), with events at impacts.",
+    {"export", "fmu|c SCENE", "makes a model for other programs of a scene",
+     "fmu: a functional mock-up unit for co-simulation (FMI 3.0 or 2.0), with events at impacts.\n"
+     "c: C99 without library and allocation, of scenes by formulas with moreau-jean.",
      export_options, COUNT(export_options), 2, 2, cli_export},
     {"bench", "solvers DIR", "times solvers on the problem files of a folder",
      "Prints performance profiles: the part of the problems that a solver solves within tau times\n"

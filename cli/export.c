@@ -80,10 +80,28 @@ static int export_fmu(const cli_args* args, const cli_model* model) {
   return def.binary == NULL ? CLI_USAGE : cli_exit_code(saltus_export_fmu(&def, file));
 }
 
+static int export_c(const cli_args* args, const cli_model* model) {
+  saltus_export_c_def def = saltus_export_c_def_default();
+  def.scene = model->scene;
+  def.log = cli_log();
+  def.scheme = cli_value(args, "--scheme");
+  const char* prefix = cli_value(args, "--prefix");
+  def.prefix = prefix != NULL ? prefix : def.prefix;
+  char file[PATH];
+  int code = cli_real(args, "--step", &def.step);
+  code = code == CLI_DONE ? name_output(args, args->positional[1], ".c", file) : code;
+  if (code != CLI_DONE) {
+    return code;
+  }
+  const saltus_status status = saltus_export_c(&def, file);
+  return status == SALTUS_ERR_UNSUPPORTED ? CLI_USAGE : cli_exit_code(status);
+}
+
 int cli_export(const cli_args* args) {
   const char* kind = args->positional[0];
-  if (strcmp(kind, "fmu") != 0) {
-    cli_error("export: \"%s\" is not a kind of model; allowed: fmu", kind);
+  const bool fmu = strcmp(kind, "fmu") == 0;
+  if (!fmu && strcmp(kind, "c") != 0) {
+    cli_error("export: \"%s\" is not a kind of model; allowed: fmu, c", kind);
     return CLI_USAGE;
   }
   cli_model model;
@@ -92,7 +110,9 @@ int cli_export(const cli_args* args) {
     cli_error("export: %s is a reference problem, not a scene", args->positional[1]);
     code = CLI_USAGE;
   }
-  code = code == CLI_DONE ? export_fmu(args, &model) : code;
+  if (code == CLI_DONE) {
+    code = fmu ? export_fmu(args, &model) : export_c(args, &model);
+  }
   cli_model_close(&model);
   return code;
 }

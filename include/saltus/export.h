@@ -39,6 +39,24 @@ SALTUS_API saltus_export_fmu_def saltus_export_fmu_def_default(void);
  * shared object cannot run; the log has the reason. */
 SALTUS_API saltus_status saltus_export_fmu(const saltus_export_fmu_def* def, const char* file);
 
+typedef struct saltus_export_c_def {
+  const saltus_scene* scene;
+  const char* prefix; /* of all names, a C identifier */
+  double step;        /* s; NaN: that of the scene */
+  const char* scheme; /* NULL: that of the scene; has to be moreau-jean */
+  saltus_log log;
+  const saltus_allocator* allocator;
+  SALTUS_RESERVED(4);
+} saltus_export_c_def;
+
+/* Prefix "model", settings of the scene. */
+SALTUS_API saltus_export_c_def saltus_export_c_def_default(void);
+
+/* Writes C99 without library, allocation and static state: scenes by formulas without joints, moreau-jean with fixed
+ * steps, up to 20 contacts with Newton's impact law and Coulomb friction in the plane. SALTUS_ERR_UNSUPPORTED for
+ * other scenes; the log has the reason. */
+SALTUS_API saltus_status saltus_export_c(const saltus_export_c_def* def, const char* file);
+
 SALTUS_END_DECLS
 
 #endif

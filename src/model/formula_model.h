@@ -219,6 +219,9 @@ void saltusi_formula_root(saltusi_formula_builder* builder, saltusi_expr e);
 saltus_status saltusi_formula_switches(saltusi_formula_builder* builder);
 extern const saltus_enclosure_ops saltusi_formula_enclosure;
 
+/* formula_observe.c: the program of outputs; NULL: there are none. */
+const saltusi_program* saltusi_formula_observer_outputs(const saltus_formula_observer* observer);
+
 /* The table of callbacks of this model. */
 void saltusi_formula_ops(saltus_formula_model* model);
 

@@ -28,6 +28,11 @@ struct saltus_formula_observer {
   int nq, nv;
 };
 
+const saltusi_program* saltusi_formula_observer_outputs(const saltus_formula_observer* observer) {
+  assert(observer != NULL);
+  return observer->outputs.length > 0 || observer->outputs.outputs > 0 ? &observer->outputs : NULL;
+}
+
 /* Inputs, then force and torque of each joint by type; forces NULL: not available. */
 static void fill_values(const saltus_formula_observer* o, const saltus_point* at,
                         const double* forces, double* values) {

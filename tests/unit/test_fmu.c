@@ -18,8 +18,29 @@ enum { MOST = 64, WIDE = 512 };
 typedef struct track {
   int nq, nv, outputs, count;
   double t[2 * MOST];
-  double* x; /* [MOST][WIDE] */
+  double* x;           /* [2 MOST][WIDE] */
+  const double* times; /* asked for */
+  int time_count;
+  bool impact[MOST]; /* at that time, up to 1e-9 s: which side is shown depends on rounding */
 } track;
+
+static saltus_status on_event(void* user, const saltus_event* event) {
+  track* to = user;
+  for (int i = 0; i < to->time_count && event->kind == SALTUS_EVENT_IMPACT; i++) {
+    to->impact[i] = to->impact[i] || fabs(event->t - to->times[i]) <= 1e-9;
+  }
+  return SALTUS_OK;
+}
+
+/* The last recorded state at a time. */
+static int find_time(const track* from, double t) {
+  int place = -1;
+  for (int i = 0; i < from->count; i++) {
+    place = fabs(from->t[i] - t) <= 1e-9 ? i : place;
+  }
+  assert_true(place >= 0);
+  return place;
+}
 
 static saltus_status on_frame(void* user, const saltus_frame* frame) {
   track* to = user;
@@ -42,8 +63,10 @@ static saltus_status reference(const saltus_scene* scene, double tol, double unt
   *to = (track){.nq = view->system->dims.nq,
                 .nv = view->system->dims.nv,
                 .outputs = view->observables != NULL ? view->observables->output_count : 0,
-                .x = calloc((size_t)2 * MOST * WIDE, sizeof(double))};
-  const saltus_recorder recorder = {.frame = on_frame, .user = to};
+                .x = calloc((size_t)2 * MOST * WIDE, sizeof(double)),
+                .times = times,
+                .time_count = count};
+  const saltus_recorder recorder = {.frame = on_frame, .event = on_event, .user = to};
   saltus_run_def def = saltus_run_def_default();
   def.scene = view;
   def.tol = tol;
@@ -104,7 +127,6 @@ static double compare(const char* path, const char* text, int version, double to
   }
   track want;
   assert_int_equal(reference(scene, tol, until, times, steps + 1, &want), SALTUS_OK);
-  assert_int_equal(want.count, steps + 1);
   fmu_client client;
   fmu_client_export(&client, scene, path, version, tol);
   fmu_slave slave;
@@ -117,7 +139,9 @@ static double compare(const char* path, const char* text, int version, double to
     if (fmu_slave_step(&slave, times[i], times[i + 1] - times[i], &reached, &event) != 0) {
       fail_msg("%s: %s", path, slave.message);
     }
-    most = fmax(most, difference(&slave, &want, i + 1));
+    if (!want.impact[i + 1]) {
+      most = fmax(most, difference(&slave, &want, find_time(&want, times[i + 1])));
+    }
   }
   fmu_slave_free(&slave);
   fmu_client_close(&client);
@@ -526,7 +550,7 @@ static void all_scenes_run_as_fmus(void** state) {
     const double end = isnan(until) ? 1.0 : fmin(until, 2.0);
     const double off = compare(path, NULL, 2 + count % 2, 1e-8, end, 40);
     const bool column = strcmp(entry->d_name, "contact-column.yaml") == 0;
-    print_message("%-40s %g\n", entry->d_name, off);
+    print_message("%-40s %g%s\n", entry->d_name, off, off <= (column ? 1e-7 : 1e-12) ? "" : " !");
     faults += !(off <= (column ? 1e-7 : 1e-12));
     count++;
   }
