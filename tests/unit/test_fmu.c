@@ -121,9 +121,10 @@ static double compare(const char* path, const char* text, int version, double to
                       int steps) {
   saltus_scene* scene = open_scene(path, text);
   double times[MOST];
+  const double start = saltus_scene_get_view(scene)->start;
   assert_true(steps < MOST);
   for (int i = 0; i <= steps; i++) {
-    times[i] = i < steps ? until * i / steps : until;
+    times[i] = i < steps ? start + (until - start) * i / steps : until;
   }
   track want;
   assert_int_equal(reference(scene, tol, until, times, steps + 1, &want), SALTUS_OK);
@@ -131,7 +132,8 @@ static double compare(const char* path, const char* text, int version, double to
   fmu_client_export(&client, scene, path, version, tol);
   fmu_slave slave;
   assert_true(fmu_slave_create(&slave, &client, client.token, false));
-  assert_int_equal(fmu_slave_initialise(&slave, 0.0, until, NAN), 0);
+  assert_near(client.start, start, 0.0);
+  assert_int_equal(fmu_slave_initialise(&slave, start, until, NAN), 0);
   double most = difference(&slave, &want, 0);
   for (int i = 0; i < steps; i++) {
     double reached;
