@@ -91,7 +91,8 @@ typedef struct saltus_run_def {
   bool record_middles;      /* also the middle of every step of a scheme that chooses them */
   const saltus_event* past; /* as in saltus_sim_def, of another start */
   int past_count;
-  bool stepping; /* advanced by saltus_run_advance; without recorders of frames and energy balance. `until` may
+  bool
+      stepping; /* advanced by saltus_run_advance; without recorders of frames and energy balance. `until` may
                   * be infinite then: no end */
   SALTUS_RESERVED(4);
 } saltus_run_def;
@@ -239,6 +240,7 @@ typedef struct saltus_run_instant {
   const double* v_left;
 } saltus_run_instant;
 
+/* The present state of such a run. */
 SALTUS_API saltus_run_instant saltus_run_present(const saltus_run* run);
 
 /* Outputs of the scene [output_count] at the present state or its left limit, with forces of joints where the scheme

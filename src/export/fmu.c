@@ -134,6 +134,10 @@ static saltus_status gather(fmu_job* job) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_scene_save(def->scene, tree);
+  if (strstr(tree, " 4\nhull\nm ") != NULL) { /* the key of a shape, see src/scene/tree.c */
+    return refuse(job, SALTUS_ERR_UNSUPPORTED, "shapes of kind hull",
+                  "need qhull, which FMUs do not contain; give their triangles as mesh");
+  }
   const saltusi_export_settings settings = {
       .tol = def->tol, .step = def->step, .scheme = def->scheme};
   const size_t lines = saltusi_export_settings_write(&settings, job->lines);

@@ -62,7 +62,7 @@ fmi_instance* saltusi_fmi_create(const char* name, bool verbose) {
 
 void saltusi_fmi_destroy(fmi_instance* c) {
   if (c != NULL) {
-    saltusi_instance_close(c->model);
+    saltusi_fmu_instance_close(c->model);
     free(c->name);
     free(c);
   }
@@ -101,13 +101,13 @@ bool saltusi_fmi_open(fmi_instance* c, const char* token, const char* resources)
   char* folder = length == 0 ? find_resources()
                              : extend(resources, length, resources[length - 1] == '/' ? "" : "/");
   const saltus_log log = {.write = saltusi_fmi_log, .user = c};
-  c->model = folder != NULL ? saltusi_instance_open(folder, log) : NULL;
+  c->model = folder != NULL ? saltusi_fmu_instance_open(folder, log) : NULL;
   free(folder);
   if (c->model != NULL && (token == NULL || strcmp(token, c->model->token) != 0)) {
     saltusi_log(log, SALTUS_LEVEL_ERROR,
                 "the instantiation token \"%.60s\" is not that of the resources, %s",
                 token != NULL ? token : "", c->model->token);
-    saltusi_instance_close(c->model);
+    saltusi_fmu_instance_close(c->model);
     c->model = NULL;
   }
   if (c->model == NULL) {
@@ -120,6 +120,7 @@ bool saltusi_fmi_open(fmi_instance* c, const char* token, const char* resources)
 /* ---- modes ---- */
 
 fmi_status saltusi_fmi_check(const fmi_instance* c, unsigned modes, const char* function) {
+  assert(function != NULL);
   static const char* const names[] = {"after instantiation", "in initialization mode",
                                       "in step mode", "in event mode", "after termination"};
   if (c == NULL) {
@@ -139,17 +140,19 @@ fmi_status saltusi_fmi_answer(saltus_status status) {
 
 fmi_status saltusi_fmi_initialise(fmi_instance* c, const char* function, double start, double stop,
                                   double tol) {
+  assert(function != NULL);
   if (saltusi_fmi_check(c, FMI_IN(FMI_INSTANTIATED), function) != FMI_OK) {
     return FMI_ERROR;
   }
-  return saltusi_fmi_answer(saltusi_instance_experiment(c->model, start, stop, tol));
+  return saltusi_fmi_answer(saltusi_fmu_instance_experiment(c->model, start, stop, tol));
 }
 
 fmi_status saltusi_fmi_begin(fmi_instance* c, const char* function) {
+  assert(function != NULL);
   if (saltusi_fmi_check(c, FMI_IN(FMI_INITIALISING), function) != FMI_OK) {
     return FMI_ERROR;
   }
-  const saltus_status status = saltusi_instance_begin(c->model);
+  const saltus_status status = saltusi_fmu_instance_begin(c->model);
   c->mode = status != SALTUS_OK ? FMI_TERMINATED : c->event_mode ? FMI_EVENTS : FMI_STEPPING;
   return saltusi_fmi_answer(status);
 }
@@ -159,10 +162,11 @@ fmi_status saltusi_fmi_reset(fmi_instance* c) {
     return FMI_ERROR;
   }
   c->mode = FMI_INSTANTIATED;
-  return saltusi_fmi_answer(saltusi_instance_reset(c->model));
+  return saltusi_fmi_answer(saltusi_fmu_instance_reset(c->model));
 }
 
 fmi_status saltusi_fmi_terminate(fmi_instance* c, const char* function) {
+  assert(function != NULL);
   const fmi_status status =
       saltusi_fmi_check(c, FMI_IN(FMI_STEPPING) | FMI_IN(FMI_EVENTS), function);
   if (c != NULL) {
@@ -180,13 +184,14 @@ fmi_status saltusi_fmi_get(fmi_instance* c, const uint32_t* references, size_t c
   }
   saltus_status status = SALTUS_OK;
   for (size_t i = 0; i < count && status == SALTUS_OK; i++) {
-    status = saltusi_instance_get(c->model, references[i], &values[i]);
+    status = saltusi_fmu_instance_get(c->model, references[i], &values[i]);
   }
   return saltusi_fmi_answer(status);
 }
 
 fmi_status saltusi_fmi_set(fmi_instance* c, const uint32_t* references, size_t count,
                            const double* values) {
+  assert(c == NULL || c->model != NULL);
   const unsigned modes = FMI_IN(FMI_INSTANTIATED) | FMI_IN(FMI_INITIALISING) |
                          FMI_IN(FMI_STEPPING) | FMI_IN(FMI_EVENTS);
   if (saltusi_fmi_check(c, modes, "setting a variable") != FMI_OK ||
@@ -195,12 +200,13 @@ fmi_status saltusi_fmi_set(fmi_instance* c, const uint32_t* references, size_t c
   }
   saltus_status status = SALTUS_OK;
   for (size_t i = 0; i < count && status == SALTUS_OK; i++) {
-    status = saltusi_instance_set(c->model, references[i], values[i]);
+    status = saltusi_fmu_instance_set(c->model, references[i], values[i]);
   }
   return saltusi_fmi_answer(status);
 }
 
 fmi_status saltusi_fmi_no_type(const fmi_instance* c, const char* function, size_t count) {
+  assert(function != NULL);
   return c != NULL && count == 0 ? FMI_OK
          : c == NULL             ? FMI_ERROR
                      : saltusi_fmi_refuse(c, function, "all variables are 64-bit floating point");
@@ -222,7 +228,7 @@ fmi_status saltusi_fmi_step(fmi_instance* c, const char* function, double now, d
     return FMI_ERROR;
   }
   const saltus_status status =
-      saltusi_instance_step(c->model, now + size, c->early, c->event_mode, happened);
+      saltusi_fmu_instance_step(c->model, now + size, c->early, c->event_mode, happened);
   return saltusi_fmi_answer(status);
 }
 
@@ -240,7 +246,7 @@ fmi_status saltusi_fmi_state_get(fmi_instance* c, void** state) {
   if (c == NULL || state == NULL) {
     return FMI_ERROR;
   }
-  const size_t size = saltusi_instance_bytes(c->model);
+  const size_t size = saltusi_fmu_instance_bytes(c->model);
   fmi_state* old = *state;
   fmi_state* kept = old != NULL && old->size == size ? old : malloc(sizeof *kept + size);
   if (kept == NULL) {
@@ -252,17 +258,18 @@ fmi_status saltusi_fmi_state_get(fmi_instance* c, void** state) {
   kept->null = NULL;
   kept->size = size;
   kept->mode = (uint64_t)c->mode;
-  saltusi_instance_save(c->model, kept->bytes);
+  saltusi_fmu_instance_save(c->model, kept->bytes);
   *state = kept;
   return FMI_OK;
 }
 
 fmi_status saltusi_fmi_state_set(fmi_instance* c, const void* state) {
+  assert(c == NULL || c->model != NULL);
   const fmi_state* kept = state;
   if (c == NULL || kept == NULL || kept->mode > FMI_TERMINATED) {
     return c == NULL ? FMI_ERROR : saltusi_fmi_refuse(c, "state", "not a state of this FMU");
   }
-  const saltus_status status = saltusi_instance_load(c->model, kept->bytes, kept->size);
+  const saltus_status status = saltusi_fmu_instance_load(c->model, kept->bytes, kept->size);
   c->mode = status == SALTUS_OK ? (fmi_mode)kept->mode : c->mode;
   return saltusi_fmi_answer(status);
 }
@@ -277,6 +284,7 @@ fmi_status saltusi_fmi_state_free(fmi_instance* c, void** state) {
 }
 
 fmi_status saltusi_fmi_state_size(fmi_instance* c, const void* state, size_t* size) {
+  assert(c == NULL || c->model != NULL);
   const fmi_state* kept = state;
   if (c == NULL || kept == NULL || size == NULL) {
     return FMI_ERROR;
@@ -286,6 +294,7 @@ fmi_status saltusi_fmi_state_size(fmi_instance* c, const void* state, size_t* si
 }
 
 fmi_status saltusi_fmi_state_write(fmi_instance* c, const void* state, void* bytes, size_t size) {
+  assert(c == NULL || c->model != NULL);
   const fmi_state* kept = state;
   if (c == NULL || kept == NULL || bytes == NULL || size < sizeof *kept + kept->size) {
     return c == NULL ? FMI_ERROR : saltusi_fmi_refuse(c, "state", "too few bytes to write it");

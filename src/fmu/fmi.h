@@ -47,7 +47,7 @@ typedef enum fmi_mode {
 } fmi_mode;
 
 typedef struct fmi_instance {
-  saltusi_instance* model;
+  saltusi_fmu_instance* model;
   fmi_mode mode;
   char* name;
   bool verbose;    /* warnings and notes are logged */

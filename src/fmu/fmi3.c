@@ -97,7 +97,7 @@ FMI_EXPORT(fmi_status, fmi3EnterStepMode, fmi_instance* c) {
     return FMI_ERROR;
   }
   c->mode = FMI_STEPPING;
-  return saltusi_fmi_answer(saltusi_instance_update(c->model));
+  return saltusi_fmi_answer(saltusi_fmu_instance_update(c->model));
 }
 
 FMI_EXPORT(fmi_status, fmi3UpdateDiscreteStates, fmi_instance* c, bool* again, bool* end,
@@ -108,7 +108,7 @@ FMI_EXPORT(fmi_status, fmi3UpdateDiscreteStates, fmi_instance* c, bool* again, b
   *values = c->model->left;
   *again = *end = *nominals = *next_known = false;
   *next = 0.0;
-  return saltusi_fmi_answer(saltusi_instance_update(c->model));
+  return saltusi_fmi_answer(saltusi_fmu_instance_update(c->model));
 }
 
 FMI_EXPORT(fmi_status, fmi3EvaluateDiscreteStates, fmi_instance* c) {

@@ -26,7 +26,7 @@ static double slack(double t) {
 /* ---- opening ---- */
 
 /* A file of the resources with a terminating zero; NULL after a message. */
-static char* load(saltusi_instance* in, const char* folder, const char* name, size_t* size) {
+static char* load(saltusi_fmu_instance* in, const char* folder, const char* name, size_t* size) {
   char* path = saltusi_pool_join(&in->pool, folder, name);
   FILE* file = path != NULL ? saltusi_regular_stream(path) : NULL;
   const long bytes = file != NULL && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
@@ -45,7 +45,7 @@ static char* load(saltusi_instance* in, const char* folder, const char* name, si
 }
 
 /* The token of the resources, with meshes. */
-static saltus_status read_token(saltusi_instance* in, const char* folder,
+static saltus_status read_token(saltusi_fmu_instance* in, const char* folder,
                                 const saltusi_export_file first[2]) {
   enum { MOST = 4096 };
   const char* path;
@@ -71,7 +71,7 @@ static saltus_status read_token(saltusi_instance* in, const char* folder,
   return SALTUS_OK;
 }
 
-static saltus_status open_scene(saltusi_instance* in, const char* folder) {
+static saltus_status open_scene(saltusi_fmu_instance* in, const char* folder) {
   saltusi_export_file files[2] = {{.name = "scene.tree"}, {.name = "export.txt"}};
   char* texts[2];
   for (int i = 0; i < 2; i++) {
@@ -100,7 +100,7 @@ static saltus_status open_scene(saltusi_instance* in, const char* folder) {
   return status;
 }
 
-static saltus_status list_variables(saltusi_instance* in) {
+static saltus_status list_variables(saltusi_fmu_instance* in) {
   const saltus_scene_view* view = saltus_scene_get_view(in->base);
   saltus_status status = saltusi_variables_list(view, &in->pool, &in->variables, &in->count);
   const int outputs = view->observables != NULL ? view->observables->output_count : 0;
@@ -112,33 +112,33 @@ static saltus_status list_variables(saltusi_instance* in) {
   return in->pool.failed ? SALTUS_ERR_MEMORY : status;
 }
 
-saltusi_instance* saltusi_instance_open(const char* folder, saltus_log log) {
+saltusi_fmu_instance* saltusi_fmu_instance_open(const char* folder, saltus_log log) {
   assert(folder != NULL);
   saltusi_pool pool = saltusi_pool_over(NULL);
-  saltusi_instance* in = SALTUSI_TAKE(&pool, saltusi_instance, 1);
+  saltusi_fmu_instance* in = SALTUSI_TAKE(&pool, saltusi_fmu_instance, 1);
   if (in == NULL) {
     return NULL;
   }
-  *in = (saltusi_instance){.pool = pool, .log = log, .stop = NAN, .tol = NAN};
+  *in = (saltusi_fmu_instance){.pool = pool, .log = log, .stop = NAN, .tol = NAN};
   saltus_status status = open_scene(in, folder);
   status = status == SALTUS_OK ? list_variables(in) : status;
   if (status == SALTUS_ERR_MEMORY) {
     saltusi_log(log, SALTUS_LEVEL_ERROR, "no memory");
   }
   if (status == SALTUS_OK) { /* whether it can be run at all */
-    status = saltusi_instance_begin(in);
+    status = saltusi_fmu_instance_begin(in);
     saltus_run_destroy(in->run);
     in->run = NULL;
   }
   if (status != SALTUS_OK) {
-    saltusi_instance_close(in);
+    saltusi_fmu_instance_close(in);
     return NULL;
   }
   return in;
 }
 
 /* Drops the run and the scene with set values. */
-static void drop(saltusi_instance* in) {
+static void drop(saltusi_fmu_instance* in) {
   saltus_run_destroy(in->run);
   in->run = NULL;
   if (in->scene != in->base) {
@@ -147,7 +147,7 @@ static void drop(saltusi_instance* in) {
   in->scene = in->base;
 }
 
-void saltusi_instance_close(saltusi_instance* in) {
+void saltusi_fmu_instance_close(saltusi_fmu_instance* in) {
   if (in != NULL) {
     drop(in);
     saltus_scene_destroy(in->base);
@@ -159,7 +159,7 @@ void saltusi_instance_close(saltusi_instance* in) {
 /* ---- initialisation ---- */
 
 /* The scene with the values that were set; inputs as set or at their starts. */
-static saltus_status remake(saltusi_instance* in) {
+static saltus_status remake(saltusi_fmu_instance* in) {
   enum { TEXT = 32 };
   int count = 0;
   for (int i = 0; i < in->count; i++) {
@@ -197,8 +197,8 @@ static saltus_status remake(saltusi_instance* in) {
   return status == SALTUS_OK ? saltus_scene_set_inputs(in->scene, in->inputs) : status;
 }
 
-saltus_status saltusi_instance_experiment(saltusi_instance* in, double t0, double stop,
-                                          double tol) {
+saltus_status saltusi_fmu_instance_experiment(saltusi_fmu_instance* in, double t0, double stop,
+                                              double tol) {
   assert(in != NULL);
   const bool valid = isfinite(t0) && (isnan(stop) || (isfinite(stop) && stop > t0)) &&
                      (isnan(tol) || (isfinite(tol) && tol > 0.0));
@@ -215,7 +215,7 @@ saltus_status saltusi_instance_experiment(saltusi_instance* in, double t0, doubl
   return SALTUS_OK;
 }
 
-saltus_status saltusi_instance_begin(saltusi_instance* in) {
+saltus_status saltusi_fmu_instance_begin(saltusi_fmu_instance* in) {
   assert(in != NULL);
   saltus_status status = remake(in);
   if (status != SALTUS_OK) {
@@ -251,7 +251,7 @@ saltus_status saltusi_instance_begin(saltusi_instance* in) {
   return status;
 }
 
-saltus_status saltusi_instance_reset(saltusi_instance* in) {
+saltus_status saltusi_fmu_instance_reset(saltusi_fmu_instance* in) {
   assert(in != NULL);
   memset(in->given, 0, (size_t)in->count * sizeof *in->given);
   in->t0 = in->t = saltus_scene_get_view(in->base)->start;
@@ -262,13 +262,13 @@ saltus_status saltusi_instance_reset(saltusi_instance* in) {
 
 /* ---- values ---- */
 
-static saltus_status refuse(saltusi_instance* in, unsigned reference, const char* why) {
+static saltus_status refuse(saltusi_fmu_instance* in, unsigned reference, const char* why) {
   saltusi_log(in->log, SALTUS_LEVEL_ERROR, "value reference %u (%s) %s", reference,
               reference < (unsigned)in->count ? in->variables[reference].name : "unknown", why);
   return SALTUS_ERR_NAME;
 }
 
-static void look(const saltusi_instance* in, const double** q, const double** v) {
+static void look(const saltusi_fmu_instance* in, const double** q, const double** v) {
   const saltus_scene_view* view = saltus_scene_get_view(in->scene);
   *q = view->q0;
   *v = view->v0;
@@ -279,7 +279,7 @@ static void look(const saltusi_instance* in, const double** q, const double** v)
   }
 }
 
-static saltus_status compute_outputs(saltusi_instance* in) {
+static saltus_status compute_outputs(saltusi_fmu_instance* in) {
   if (in->outputs_known) {
     return SALTUS_OK;
   }
@@ -293,7 +293,8 @@ static saltus_status compute_outputs(saltusi_instance* in) {
   return status;
 }
 
-saltus_status saltusi_instance_get(saltusi_instance* in, unsigned reference, double* value) {
+saltus_status saltusi_fmu_instance_get(saltusi_fmu_instance* in, unsigned reference,
+                                       double* value) {
   assert(in != NULL && value != NULL);
   if (reference >= (unsigned)in->count) {
     return refuse(in, reference, "does not exist");
@@ -330,7 +331,7 @@ saltus_status saltusi_instance_get(saltusi_instance* in, unsigned reference, dou
   return status;
 }
 
-saltus_status saltusi_instance_set(saltusi_instance* in, unsigned reference, double value) {
+saltus_status saltusi_fmu_instance_set(saltusi_fmu_instance* in, unsigned reference, double value) {
   assert(in != NULL);
   if (reference >= (unsigned)in->count || !in->variables[reference].settable) {
     return refuse(in, reference, "cannot be set");
@@ -355,8 +356,8 @@ saltus_status saltusi_instance_set(saltusi_instance* in, unsigned reference, dou
 
 /* ---- steps ---- */
 
-saltus_status saltusi_instance_step(saltusi_instance* in, double target, bool early, bool sides,
-                                    bool* happened) {
+saltus_status saltusi_fmu_instance_step(saltusi_fmu_instance* in, double target, bool early,
+                                        bool sides, bool* happened) {
   assert(in != NULL && in->run != NULL && happened != NULL);
   *happened = false;
   in->outputs_known = false;
@@ -382,7 +383,7 @@ saltus_status saltusi_instance_step(saltusi_instance* in, double target, bool ea
   return status;
 }
 
-saltus_status saltusi_instance_update(saltusi_instance* in) {
+saltus_status saltusi_fmu_instance_update(saltusi_fmu_instance* in) {
   assert(in != NULL);
   in->left = false;
   in->outputs_known = false;
@@ -407,18 +408,18 @@ typedef struct instance_head {
   uint64_t run;
 } instance_head;
 
-static size_t fixed_bytes(const saltusi_instance* in) {
+static size_t fixed_bytes(const saltusi_fmu_instance* in) {
   const int inputs = saltus_scene_get_view(in->base)->input_count;
   return sizeof(instance_head) + (size_t)in->count * (sizeof(double) + 1) +
          (size_t)inputs * sizeof(double);
 }
 
-size_t saltusi_instance_bytes(const saltusi_instance* in) {
+size_t saltusi_fmu_instance_bytes(const saltusi_fmu_instance* in) {
   assert(in != NULL);
   return fixed_bytes(in) + (in->run != NULL ? saltus_run_state_bytes(in->run) : 0);
 }
 
-void saltusi_instance_save(const saltusi_instance* in, void* bytes) {
+void saltusi_fmu_instance_save(const saltusi_fmu_instance* in, void* bytes) {
   assert(in != NULL && bytes != NULL);
   instance_head head = {.t0 = in->t0,
                         .stop = in->stop,
@@ -453,7 +454,7 @@ static bool same(double a, double b) {
 }
 
 /* Takes over the values of the bytes; true if scene and run are those of the saved instance. */
-static bool take_values(saltusi_instance* in, const instance_head* head,
+static bool take_values(saltusi_fmu_instance* in, const instance_head* head,
                         const unsigned char* from) {
   const unsigned char* given = from + (size_t)in->count * sizeof(double);
   bool kept = head->t0 == in->t0 && same(head->stop, in->stop) && same(head->tol, in->tol) &&
@@ -474,7 +475,7 @@ static bool take_values(saltusi_instance* in, const instance_head* head,
   return kept;
 }
 
-saltus_status saltusi_instance_load(saltusi_instance* in, const void* bytes, size_t size) {
+saltus_status saltusi_fmu_instance_load(saltusi_fmu_instance* in, const void* bytes, size_t size) {
   assert(in != NULL && bytes != NULL);
   instance_head head = {.count = -1};
   if (size >= sizeof head) {
@@ -489,7 +490,7 @@ saltus_status saltusi_instance_load(saltusi_instance* in, const void* bytes, siz
   const unsigned char* from = (const unsigned char*)bytes + sizeof head;
   saltus_status status = SALTUS_OK;
   if (!take_values(in, &head, from)) {
-    status = head.running != 0 ? saltusi_instance_begin(in) : remake(in);
+    status = head.running != 0 ? saltusi_fmu_instance_begin(in) : remake(in);
   }
   from += (size_t)in->count * (sizeof(double) + 1);
   const size_t inputs = (size_t)saltus_scene_get_view(in->base)->input_count * sizeof(double);

@@ -9,7 +9,7 @@
 #include "export/variables.h"
 #include "saltus/run.h"
 
-typedef struct saltusi_instance {
+typedef struct saltusi_fmu_instance {
   saltusi_pool pool;
   char token[SALTUSI_TOKEN];
   saltusi_export_settings settings;
@@ -28,31 +28,32 @@ typedef struct saltusi_instance {
   bool left;  /* values are left limits */
   bool dense; /* the scheme chooses its steps, communication points are free */
   double t0, stop, tol, t;
-} saltusi_instance;
+} saltusi_fmu_instance;
 
 /* folder: that of the resources, ending with a separator. NULL after a message. */
-saltusi_instance* saltusi_instance_open(const char* folder, saltus_log log);
-void saltusi_instance_close(saltusi_instance* in); /* NULL: nothing */
+saltusi_fmu_instance* saltusi_fmu_instance_open(const char* folder, saltus_log log);
+void saltusi_fmu_instance_close(saltusi_fmu_instance* in); /* NULL: nothing */
 
 /* Start, end and tolerance of the importer; NaN: not given. */
-saltus_status saltusi_instance_experiment(saltusi_instance* in, double t0, double stop, double tol);
+saltus_status saltusi_fmu_instance_experiment(saltusi_fmu_instance* in, double t0, double stop,
+                                              double tol);
 /* Ends the initialisation. */
-saltus_status saltusi_instance_begin(saltusi_instance* in);
+saltus_status saltusi_fmu_instance_begin(saltusi_fmu_instance* in);
 /* Back to the state after opening. */
-saltus_status saltusi_instance_reset(saltusi_instance* in);
+saltus_status saltusi_fmu_instance_reset(saltusi_fmu_instance* in);
 
-saltus_status saltusi_instance_get(saltusi_instance* in, unsigned reference, double* value);
-saltus_status saltusi_instance_set(saltusi_instance* in, unsigned reference, double value);
+saltus_status saltusi_fmu_instance_get(saltusi_fmu_instance* in, unsigned reference, double* value);
+saltus_status saltusi_fmu_instance_set(saltusi_fmu_instance* in, unsigned reference, double value);
 
 /* Advances to a time. early: returns at the first impact before it. sides: values are then left limits until
- * saltusi_instance_update. *happened: an impact at the present time. */
-saltus_status saltusi_instance_step(saltusi_instance* in, double target, bool early, bool sides,
-                                    bool* happened);
-saltus_status saltusi_instance_update(saltusi_instance* in);
+ * saltusi_fmu_instance_update. *happened: an impact at the present time. */
+saltus_status saltusi_fmu_instance_step(saltusi_fmu_instance* in, double target, bool early,
+                                        bool sides, bool* happened);
+saltus_status saltusi_fmu_instance_update(saltusi_fmu_instance* in);
 
 /* State as bytes. */
-size_t saltusi_instance_bytes(const saltusi_instance* in);
-void saltusi_instance_save(const saltusi_instance* in, void* bytes);
-saltus_status saltusi_instance_load(saltusi_instance* in, const void* bytes, size_t size);
+size_t saltusi_fmu_instance_bytes(const saltusi_fmu_instance* in);
+void saltusi_fmu_instance_save(const saltusi_fmu_instance* in, void* bytes);
+saltus_status saltusi_fmu_instance_load(saltusi_fmu_instance* in, const void* bytes, size_t size);
 
 #endif
