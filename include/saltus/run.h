@@ -94,7 +94,7 @@ typedef struct saltus_run_def {
   bool
       stepping; /* advanced by saltus_run_advance; without recorders of frames and energy balance. `until` may
                   * be infinite then: no end */
-  SALTUS_RESERVED(4);
+  SALTUS_RESERVED(5);
 } saltus_run_def;
 
 /* Nothing is given. */

@@ -72,11 +72,13 @@ typedef struct saltus_scene_quantity {
 } saltus_scene_quantity;
 
 typedef struct saltus_scene_interface {
-  const saltus_scene_quantity* parameters; /* [parameter_count], overridden by name before creation */
+  const saltus_scene_quantity*
+      parameters; /* [parameter_count], overridden by name before creation */
   int parameter_count;
   const saltus_scene_quantity* inputs; /* [input_count], at the start; set during a run */
   int input_count;
-  const saltus_scene_quantity* starts; /* [2 coordinate_count] x, then x', of coordinates by formula */
+  const saltus_scene_quantity*
+      starts; /* [2 coordinate_count] x, then x', of coordinates by formula */
   int coordinate_count;
 } saltus_scene_interface;
 
@@ -110,9 +112,9 @@ typedef struct saltus_scene_view {
   const saltus_mechanism* mechanism;     /* the bodies; NULL: none */
   const char* const* input_names;        /* [input_count] */
   int input_count;
-  const uint64_t* input_changes; /* counter of changes; for `changes` of simulations */
-  bool global;                   /* the tolerance is of the motion, not of a step */
-  const saltus_drawing* drawing; /* for reports; NULL: no section `view` */
+  const uint64_t* input_changes;           /* counter of changes; for `changes` of simulations */
+  bool global;                             /* the tolerance is of the motion, not of a step */
+  const saltus_drawing* drawing;           /* for reports; NULL: no section `view` */
   const saltus_scene_interface* interface; /* NULL: not of a scene */
   SALTUS_RESERVED(1);
 } saltus_scene_view;
