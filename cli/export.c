@@ -57,6 +57,12 @@ static int name_output(const cli_args* args, const char* scene, const char* endi
   return given != NULL ? CLI_DONE : cli_output_check(args, path);
 }
 
+/* Files that cannot be read or written and scenes that cannot be exported are errors of the input. */
+static int code_of(saltus_status status) {
+  const bool input = status == SALTUS_ERR_UNSUPPORTED || status == SALTUS_ERR_IO;
+  return input ? CLI_USAGE : cli_exit_code(status);
+}
+
 static int export_fmu(const cli_args* args, const cli_model* model) {
   saltus_export_fmu_def def = saltus_export_fmu_def_default();
   def.scene = model->scene;
@@ -77,7 +83,7 @@ static int export_fmu(const cli_args* args, const cli_model* model) {
     return code;
   }
   def.binary = find_binary(args, binary);
-  return def.binary == NULL ? CLI_USAGE : cli_exit_code(saltus_export_fmu(&def, file));
+  return def.binary == NULL ? CLI_USAGE : code_of(saltus_export_fmu(&def, file));
 }
 
 static int export_c(const cli_args* args, const cli_model* model) {
@@ -93,8 +99,7 @@ static int export_c(const cli_args* args, const cli_model* model) {
   if (code != CLI_DONE) {
     return code;
   }
-  const saltus_status status = saltus_export_c(&def, file);
-  return status == SALTUS_ERR_UNSUPPORTED ? CLI_USAGE : cli_exit_code(status);
+  return code_of(saltus_export_c(&def, file));
 }
 
 int cli_export(const cli_args* args) {

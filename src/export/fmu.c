@@ -85,8 +85,8 @@ static const void* load(fmu_job* job, const char* path, size_t* size) {
   const bool read = text != NULL && fseek(file, 0, SEEK_SET) == 0 &&
                     fread(text, 1, (size_t)bytes, file) == (size_t)bytes;
   if (!read) {
-    refuse(job, SALTUS_ERR_IO, path,
-           file == NULL ? saltusi_regular_reason(errno) : "could not be read");
+    saltusi_log(job->def->log, SALTUS_LEVEL_ERROR, "export: %s: %s", path,
+                file == NULL ? saltusi_regular_reason(errno) : "could not be read");
   }
   if (file != NULL) {
     fclose(file);

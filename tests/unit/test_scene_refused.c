@@ -138,7 +138,7 @@ static const wrong bad_yaml[] = {
     {NULL, "saltus: 1\nname: *a\n",
      "s.yaml:2:8: aliases (*name) are not used in scenes; write the value"},
     {NULL, "saltus: 1\nparameters: {<<: {a: 1}}\n",
-     "s.yaml:2:19: parameter \"<<\" has to be a single value, not a mapping"},
+     "s.yaml:2:19: unknown key \"a\" in parameter \"<<\"; allowed: value, unit"},
 };
 
 static void text_that_is_not_one_yaml_mapping_is_refused(void** state) {

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Saltus developers
+"""saltus export: files, exit codes and refusals; FMUs in other importers where the folder SALTUS_FMI_CLIENTS has them.
+
+That folder contains `fmpy` (the sources of FMPy, with its packages) and `schema2`, `schema3` (modelDescription schemas of FMI)."""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import unittest
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from test_cli import SOURCE, Cli, saltus  # noqa: E402
+
+CLIENTS = os.environ.get('SALTUS_FMI_CLIENTS')
+BALL = SOURCE / 'scenes' / 'ball.yaml'
+MESH = """saltus: 1
+world: {dimension: 3, gravity: [0, 0, -9.81], shapes: [{mesh: {file: floor.stl}}]}
+bodies: {ball: {mass: 1, inertia: [0.4, 0.4, 0.4], position: [0.2, 0.1, 1], shapes: [{sphere: {radius: 0.1}}]}}
+simulate: {until: 0.4, tol: 1e-8}
+"""
+
+
+def stl(triangles):
+    """A binary STL file."""
+    body = b''.join(struct.pack('<12fH', 0, 0, 1, *[x for point in triangle for x in point], 0) for triangle in triangles)
+    return bytes(80) + struct.pack('<I', len(triangles)) + body
+
+
+class Export(Cli):
+    def test_the_archive_has_its_files_and_is_not_replaced(self):
+        path = self.folder / 'ball.fmu'
+        self.assertEqual(saltus('export', 'fmu', BALL, '-o', path, '--tol', '1e-9').returncode, 0)
+        names = zipfile.ZipFile(path).namelist()
+        self.assertEqual(names, ['modelDescription.xml', 'binaries/x86_64-linux/ball.so', 'resources/scene.tree',
+                                 'resources/export.txt', 'documentation/licenses/license.txt'])
+        self.assertIsNone(zipfile.ZipFile(path).testzip())
+        before = path.read_bytes()
+        self.refused('export', 'fmu', BALL, '-o', path, says='is there and is not replaced')
+        self.assertEqual(saltus('export', 'fmu', BALL, '-o', path, '--tol', '1e-9', '--force').returncode, 0)
+        self.assertEqual(path.read_bytes(), before)
+        self.assertLess(len(before), 3e6)
+
+    def test_meshes_are_resources(self):
+        (self.folder / 'floor.stl').write_bytes(stl([((-1, -1, 0), (1, -1, 0), (1, 1, 0)), ((-1, -1, 0), (1, 1, 0), (-1, 1, 0))]))
+        scene = self.folder / 'drop.yaml'
+        scene.write_text(MESH)
+        path = self.folder / 'drop.fmu'
+        result = saltus('export', 'fmu', scene, '-o', path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(zipfile.ZipFile(path).read('resources/mesh-1.stl'), (self.folder / 'floor.stl').read_bytes())
+
+    def test_wrong_requests_are_refused(self):
+        out = self.folder / 'x.fmu'
+        self.refused('export', 'mex', BALL, '-o', out, says='allowed: fmu, c')
+        self.refused('export', 'fmu', BALL, '-o', out, '--fmi', '4', says='must be 3 or 2')
+        self.refused('export', 'fmu', BALL, '-o', out, '--scheme', 'nonsense', says='no scheme "nonsense"')
+        self.refused('export', 'fmu', BALL, '-o', out, '--tol', '-1', says='tol')
+        self.refused('export', 'fmu', BALL, '-o', out, '--binary', self.folder / 'none.so', says='No such file')
+        self.refused('export', 'c', BALL, '-o', out, '--scheme', 'adaptive', says='moreau-jean')
+        self.refused('export', 'c', BALL, '-o', out, '--scheme', 'moreau-jean', '--step', '1e-3', '--prefix', '1x',
+                     says='not a C identifier')
+        hull = self.folder / 'hull.yaml'
+        hull.write_text(MESH.replace('mesh: {file: floor.stl}', 'hull: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1]]}'))
+        self.refused('export', 'fmu', hull, '-o', out, says='qhull')
+        self.assertFalse(out.exists())
+
+    @unittest.skipUnless(CLIENTS, 'SALTUS_FMI_CLIENTS names no folder with importers')
+    def test_schemas_hold(self):
+        for version in (2, 3):
+            path = self.folder / f'woodpecker{version}.fmu'
+            self.assertEqual(saltus('export', 'fmu', SOURCE / 'scenes' / 'woodpecker.yaml', '--fmi', str(version), '-o',
+                                    path).returncode, 0)
+            xml = self.folder / 'modelDescription.xml'
+            xml.write_bytes(zipfile.ZipFile(path).read('modelDescription.xml'))
+            schema = pathlib.Path(CLIENTS) / f'schema{version}' / f'fmi{version}ModelDescription.xsd'
+            done = subprocess.run(['xmllint', '--noout', '--schema', schema, xml], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(CLIENTS and (pathlib.Path(CLIENTS or '') / 'fmpy').exists(), 'SALTUS_FMI_CLIENTS has no FMPy')
+    def test_fmpy_has_the_values_of_the_program(self):
+        sys.path.insert(0, str(pathlib.Path(CLIENTS) / 'fmpy'))
+        import fmpy  # pylint: disable=import-error
+        from fmpy.validation import validate_fmu
+        path = self.folder / 'ball.fmu'
+        self.assertEqual(saltus('export', 'fmu', BALL, '--tol', '1e-9', '-o', path).returncode, 0)
+        self.assertEqual(validate_fmu(str(path)), [])
+        result = fmpy.simulate_fmu(str(path), stop_time=5.0, output_interval=0.01)
+        self.assertLess(abs(result['q'][-1]), 1e-14)
+
+
+if __name__ == '__main__':
+    unittest.main()
