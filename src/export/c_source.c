@@ -160,48 +160,54 @@ static int rows_of(const saltus_contact_law* law) {
   return law->mu > 0.0 ? 1 + law->tangents : 1;
 }
 
-/* Rows of a contact as dense rows G [2][nv] and rates b [2]. Zeros change no bit of a sum that starts at 0. */
+static const char row_arguments[] =
+    "double t, const double* q, const double* v, const double* u, double (*G)[@_nv], double* b";
+
+/* Row r: entries of all velocities, then the rate b. Zeros change no bit of a sum that starts at 0. */
+static void put_row(c_writer* w, const saltusi_formula_rows* rows, int r, int nv) {
+  int k = 0;
+  for (int i = 0; i <= nv; i++) {
+    const bool given = i == nv || (k < rows->width && rows->column[k] == i);
+    const int at = i == nv ? rows->count * rows->width + r : r * rows->width + k;
+    k += given && i < nv ? 1 : 0;
+    if (i < nv) {
+      put(w, "  G[%d][%d] = ", r, i);
+    } else {
+      put(w, "  b[%d] = ", r);
+    }
+    if (given && rows->fixed == NULL) {
+      put(w, "out[%d]", at);
+    } else {
+      put_number(w, given ? rows->fixed[at] : 0.0);
+    }
+    put(w, ";\n");
+  }
+}
+
+/* Rows of every contact as dense rows G [2][nv] and rates b [2]. */
 static void put_rows(c_writer* w, const saltus_system* sys, const saltus_formula_model* m) {
-  const int nc = sys->dims.nc, nv = sys->dims.nv;
-  static const char arguments[] =
-      "double t, const double* q, const double* v, const double* u, double (*G)[@_nv], double* b";
+  const int nc = sys->dims.nc;
   for (int c = 0; c < nc; c++) {
     const saltusi_formula_rows* rows = &m->contacts[c];
-    const int count = rows_of(&sys->laws[c]), all = rows->count * rows->width;
     char name[32];
     snprintf(name, sizeof name, "raw_%d", c);
     if (rows->fixed == NULL) {
       put_program(w, name, &rows->program);
     }
     put(w, "static void @_rows_%d(", c);
-    put_text(w, arguments);
+    put_text(w, row_arguments);
     put(w, ") {\n  (void)t, (void)q, (void)v, (void)u;\n");
     if (rows->fixed == NULL) {
-      put(w, "  double out[%d];\n  @_raw_%d(t, q, v, u, out);\n", all + rows->count, c);
+      put(w, "  double out[%d];\n  @_raw_%d(t, q, v, u, out);\n", rows->count * (rows->width + 1),
+          c);
     }
-    for (int r = 0; r < count; r++) {
-      int k = 0;
-      for (int i = 0; i <= nv; i++) { /* behind the entries the rate */
-        const bool given = i == nv || (k < rows->width && rows->column[k] == i);
-        const int at = i == nv ? all + r : r * rows->width + k;
-        k += given && i < nv ? 1 : 0;
-        if (i < nv) {
-          put(w, "  G[%d][%d] = ", r, i);
-        } else {
-          put(w, "  b[%d] = ", r);
-        }
-        if (given && rows->fixed == NULL) {
-          put(w, "out[%d]", at);
-        } else {
-          put_number(w, given ? rows->fixed[at] : 0.0);
-        }
-        put(w, ";\n");
-      }
+    for (int r = 0; r < rows_of(&sys->laws[c]); r++) {
+      put_row(w, rows, r, sys->dims.nv);
     }
     put(w, "}\n\n");
   }
   put(w, "static void @_rows(int contact, ");
-  put_text(w, arguments);
+  put_text(w, row_arguments);
   put(w, ") {\n  switch (contact) {\n");
   for (int c = 0; c < nc; c++) {
     put(w, "  case %d:\n    @_rows_%d(t, q, v, u, G, b);\n    break;\n", c, c);
