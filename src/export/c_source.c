@@ -359,11 +359,11 @@ static void put_bound(c_writer* w, const saltus_system* sys, bool once, int newt
   const long long contacts = (sys->dims.nc > 1 ? SWEEPS : 1) * (r * (2 * r + 40) + 4);
   const long long newton =
       w->operations + factor + solve + 8 * n * n + 24 * n + law + contacts + r * 2 * n;
+  const long long operations = k * newton + w->operations + 16 * n + r * 4 * n;
   put(w,
-      "/* At most %lld floating-point operations and %lld calls of libm in a step. */\n"
-      "const double @_operations_max = %lld.0;\n",
-      k * newton + w->operations + 16 * n + r * 4 * n, (k + 1) * w->calls,
-      k * newton + w->operations + 16 * n + r * 4 * n);
+      "/* At most so many floating-point operations and calls of libm in a step. */\n"
+      "const double @_operations_max = %lld.0, @_calls_max = %lld.0;\n",
+      operations, (k + 1) * w->calls);
 }
 
 saltus_export_c_def saltus_export_c_def_default(void) {

@@ -167,6 +167,29 @@ static void several_contacts_agree_to_rounding(void** state) {
   }
 }
 
+/* The most operations and calls of libm of 3000 steps are within the bounds that the source states. */
+static void operations_are_within_their_bound(void** state) {
+  (void)state;
+  static const char* const names[] = {"ball", "woodpecker", "triple-pendulum", "stack-5"};
+  if (!has("g++")) {
+    print_message("no g++\n");
+    skip();
+  }
+  for (int i = 0; i < 4; i++) {
+    char path[200], folder[] = "/tmp/saltus-c-XXXXXX", file[100], command[600];
+    saltus_scene* scene = open_scene(names[i], path);
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/s.c", folder);
+    saltus_kept_message kept;
+    assert_int_equal(export_scene(scene, file, &kept), SALTUS_OK);
+    snprintf(command, sizeof command,
+             "g++ -std=c++17 -w -I%s -o %s/count %s && %s/count; code=$?; rm -rf %s; exit $code",
+             folder, folder, SALTUS_COUNT_OPERATIONS, folder, folder);
+    assert_int_equal(system(command), 0);
+    saltus_scene_destroy(scene);
+  }
+}
+
 static void other_scenes_are_refused_with_the_reason(void** state) {
   (void)state;
   static const struct {
@@ -187,6 +210,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(single_contacts_have_the_same_bits),
       cmocka_unit_test(several_contacts_agree_to_rounding),
+      cmocka_unit_test(operations_are_within_their_bound),
       cmocka_unit_test(other_scenes_are_refused_with_the_reason),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
