@@ -14,9 +14,8 @@ from .model import Model, as_model
 
 def _find_binary() -> str:
     """The shared object of all FMUs: in the package, or where the program is installed."""
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "saltus_fmu.so")
     program = shutil.which("saltus")
-    places = [os.path.join(os.path.dirname(_core.__file__), "saltus_fmu.so"), here]
+    places = [os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "data", "saltus_fmu.so")]
     if program is not None:
         prefix = os.path.dirname(os.path.dirname(os.path.realpath(program)))
         machine = ("lib", os.path.join("lib", "x86_64-linux-gnu"), "lib64")
