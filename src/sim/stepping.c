@@ -148,7 +148,7 @@ static void restore_crossings(saltus_sim* sim) {
   memcpy(sim->crossings, s->crossings, (size_t)count * sizeof *sim->crossings);
   memset(sim->observe.pending, 0, (size_t)count * sizeof *sim->observe.pending);
   for (int i = 0; i < s->passed; i++) {
-    if (saltus_event_is_own(s->events[i].kind)) {
+    if (saltus_event_is_user_defined(s->events[i].kind)) {
       sim->crossings[s->events[i].contact].sign =
           s->events[i].kind == SALTUS_EVENT_RISE ? 1.0 : -1.0;
     }
