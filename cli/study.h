@@ -271,6 +271,15 @@ extern const study study_machine_ratchet;
 extern const study study_machine_dimer;
 extern const study study_machine_rolling_ball;
 
+extern const study study_flexible_bar;
+extern const study study_flexible_bar_gravity;
+extern const study study_flexible_two_bars;
+extern const study study_flexible_rough_floor;
+extern const study study_flexible_spin_up;
+extern const study study_flexible_slider_crank;
+extern const study study_flexible_cantilever;
+extern const study study_flexible_dropped;
+
 extern const study study_law_chains;
 extern const study study_law_columns;
 extern const study study_law_kane;

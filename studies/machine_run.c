@@ -39,6 +39,22 @@ static saltus_status keep_event(void* user, const saltus_event* event) {
   return SALTUS_OK;
 }
 
+static saltus_status keep_sample(void* user, const saltus_frame* frame) {
+  machine_run* run = user;
+  if (run->sample > 0.0 && frame->output_count > 0 && frame->t >= run->after) {
+    const double x = frame->outputs[0];
+    if (x < run->low) {
+      run->low = x;
+      run->low_t = frame->t;
+    }
+    if (x > run->high) {
+      run->high = x;
+      run->high_t = frame->t;
+    }
+  }
+  return SALTUS_OK;
+}
+
 static void keep_value(machine_run* run, const char* name, double value) {
   if (run->states < MACHINE_STATES) {
     snprintf(run->names[run->states], MACHINE_WORD, "%s", name);
@@ -48,14 +64,14 @@ static void keep_value(machine_run* run, const char* name, double value) {
 
 static void keep(machine_run* run, const saltus_scene_view* view, const saltus_run_result* out) {
   const saltus_system* sys = view->system;
+  for (int i = 0; view->observables != NULL && i < view->observables->output_count; i++) {
+    keep_value(run, view->observables->output_labels[i].name, out->outputs[i]);
+  }
   for (int i = 0; i < sys->dims.nq; i++) {
     keep_value(run, sys->q_labels[i].name, out->q[i]);
   }
   for (int i = 0; i < sys->dims.nv; i++) {
     keep_value(run, sys->v_labels[i].name, out->v[i]);
-  }
-  for (int i = 0; view->observables != NULL && i < view->observables->output_count; i++) {
-    keep_value(run, view->observables->output_labels[i].name, out->outputs[i]);
   }
   for (int i = 0; i < sys->law_count && i < MACHINE_CONTACTS; i++) {
     const char* name = sys->laws[i].name;
@@ -82,7 +98,12 @@ saltus_status machine_go(machine_run* run) {
   if (status != SALTUS_OK) {
     return status;
   }
-  const saltus_recorder recorder = {.event = keep_event, .user = run, .contacts_unseen = 1};
+  run->low = INFINITY;
+  run->high = -INFINITY;
+  const saltus_recorder recorder = {.frame = run->sample > 0.0 ? keep_sample : NULL,
+                                    .event = keep_event,
+                                    .user = run,
+                                    .contacts_unseen = 1};
   saltus_run_def def = saltus_run_def_default();
   def.scene = saltus_scene_get_view(scene);
   def.scheme = run->scheme;
@@ -93,7 +114,7 @@ saltus_status machine_go(machine_run* run) {
     def.tol = run->tol;
   }
   def.until = run->until > 0.0 ? run->until : def.until;
-  def.record_dt = run->mean ? run->until : def.record_dt;
+  def.record_dt = run->mean ? run->until : run->sample > 0.0 ? run->sample : def.record_dt;
   def.log = run->log;
   def.recorders = &recorder;
   def.recorder_count = 1;

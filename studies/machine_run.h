@@ -22,6 +22,7 @@ typedef struct machine_run {
   double until;        /* s */
   double least;        /* m/s: impacts that are slower are not counted */
   double after;        /* s: events before it are not counted */
+  double sample;       /* s: time between samples of the first output; 0: none */
   bool mean;           /* outputs that are means since the last record are means of the run */
   saltus_log log;
 
@@ -33,6 +34,7 @@ typedef struct machine_run {
   double values[MACHINE_STATES];
   int contacts;
   char contact_names[MACHINE_CONTACTS][MACHINE_WORD];
+  double low, high, low_t, high_t; /* of the samples behind `after`, and their times, s */
   saltus_energy ledger;
   double penetration;
   long long steps, creations;

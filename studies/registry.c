@@ -113,6 +113,14 @@ static const study* const registry[] = {
     &study_law_patch,
     &study_law_ball,
     &study_law_belt,
+    &study_flexible_bar,
+    &study_flexible_bar_gravity,
+    &study_flexible_two_bars,
+    &study_flexible_rough_floor,
+    &study_flexible_spin_up,
+    &study_flexible_slider_crank,
+    &study_flexible_cantilever,
+    &study_flexible_dropped,
 };
 
 const study* study_at(int i) {

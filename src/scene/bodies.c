@@ -17,7 +17,9 @@ static bool plane(const saltusi_scene_builder* b) {
 }
 
 /* A name that is valid in formulas. */
-static void check_name(saltusi_scene_builder* b, const saltusi_yaml_node* key, const char* kind) {
+void saltusi_scene_check_name(saltusi_scene_builder* b, const saltusi_yaml_node* key,
+                              const char* kind) {
+  assert(b != NULL && key != NULL);
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   static const char digits[] = "0123456789";
   size_t length = strspn(key->text, letters) > 0 ? 1 : 0;
@@ -240,7 +242,7 @@ static void read_body(saltusi_scene_builder* b, const saltusi_yaml_node* key,
   char what[200];
   snprintf(what, sizeof what, "body " SALTUSI_QUOTE, key->text);
   body->name = key->text;
-  check_name(b, key, "body");
+  saltusi_scene_check_name(b, key, "body");
   if (!saltusi_reader_keys(&b->reader, item, "bodies.NAME", what)) {
     return;
   }
@@ -275,7 +277,7 @@ static void read_marker(saltusi_scene_builder* b, const saltusi_yaml_node* key,
   char what[200];
   snprintf(what, sizeof what, "marker " SALTUSI_QUOTE, key->text);
   marker->name = key->text;
-  check_name(b, key, "marker");
+  saltusi_scene_check_name(b, key, "marker");
   if (!saltusi_reader_keys(&b->reader, item, "markers.NAME", what)) {
     return;
   }
@@ -306,8 +308,9 @@ static void read_world(saltusi_scene_builder* b) {
 
 void saltusi_scene_bodies(saltusi_scene_builder* b) {
   assert(b != NULL);
-  const saltusi_yaml_node* section = saltusi_reader_section(b->root, "bodies");
-  if (section == NULL || b->reader.status != SALTUS_OK) {
+  const bool bodies_given = saltusi_reader_section(b->root, "bodies") != NULL ||
+                            saltusi_reader_section(b->root, "beams") != NULL;
+  if (!bodies_given || b->reader.status != SALTUS_OK) {
     static const char* const needing[] = {"world", "markers", "materials", "contact_pairs"};
     for (int k = 0; k < 4 && b->reader.status == SALTUS_OK; k++) {
       const saltusi_yaml_node* node = saltusi_reader_section(b->root, needing[k]);

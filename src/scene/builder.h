@@ -148,6 +148,11 @@ bool saltusi_scene_impact_law(saltusi_scene_builder* builder, const saltusi_yaml
                               saltus_impact_law* law);
 /* world, bodies and markers */
 void saltusi_scene_bodies(saltusi_scene_builder* builder);
+/* A name that is valid in formulas, or a message. */
+void saltusi_scene_check_name(saltusi_scene_builder* builder, const saltusi_yaml_node* key,
+                              const char* kind);
+/* Links of beams behind bodies, markers, joints, springs and shapes, which have been read, as has `simulate`. */
+void saltusi_scene_beams(saltusi_scene_builder* builder);
 /* shapes of both, materials and contact_pairs */
 void saltusi_scene_shapes(saltusi_scene_builder* builder);
 

@@ -25,6 +25,7 @@ static const saltus_scene_key model_keys[] = {
     {"", "potential", "formula", "potential energy [J] of positions and time; default 0"},
     {"", "world", "mapping", "dimension and gravity of a scene with bodies"},
     {"", "bodies", "mapping", "rigid bodies"},
+    {"", "beams", "mapping", "flexible beams, belts and cables as chains of links"},
     {"", "markers", "mapping", "points with axes, on bodies or in the world"},
     {"", "materials", "mapping", "what shapes are made of"},
     {"", "contact_pairs", "list", "exceptions for contacts between shapes"},
@@ -191,6 +192,46 @@ static const saltus_scene_key marker_keys[] = {
      "from the centre of mass, in body axes [m]; default 0"},
     {"markers.NAME", "angle", "formula", "of its axes [rad], in the plane; default 0"},
     {"markers.NAME", "orientation", "mapping", "of its axes, in space; default the body's"},
+};
+
+static const saltus_scene_key beam_keys[] = {
+    {"beams.NAME", "between", "list of names", "markers of both ends; default both free"},
+    {"beams.NAME", "ends", "list of words", "clamped, pinned or free; default clamped at markers"},
+    {"beams.NAME", "points", "list of lists of formulas",
+     "stress-free shape as a polyline [m]; default straight between the markers"},
+    {"beams.NAME", "curve", "list of formulas of s", "the same as a curve over s = 0 to 1 [m]"},
+    {"beams.NAME", "start", "list of formulas of s", "shape at the start [m], where it differs"},
+    {"beams.NAME", "straight", "true or false", "stress-free is straight; default false"},
+    {"beams.NAME", "closed", "true or false", "the end is joined to the start; default false"},
+    {"beams.NAME", "normal", "list of formulas",
+     "direction of the first axis of the section at the start of the beam, in space"},
+    {"beams.NAME", "section", "mapping", "cross section"},
+    {"beams.NAME", "material", "mapping", "E, nu and density"},
+    {"beams.NAME", "elements", "whole number", "number of elements"},
+    {"beams.NAME", "kind", "links or nodes",
+     "rigid links between the nodes, or about them with half links at the ends; default links"},
+    {"beams.NAME", "stretch", "true or false", "springs EA/l along the axis; default false"},
+    {"beams.NAME", "damping", "formula", "damping over stiffness [s], Kelvin and Voigt; default 0"},
+    {"beams.NAME", "contact", "mapping", "shapes that touch; default capsules of the section"},
+    {"beams.NAME", "velocity", "list of formulas", "of the whole beam at the start [m/s]"},
+    {"beams.NAME", "angular_velocity", "formula, or list",
+     "about its first point at the start [rad/s], in space in world axes; default 0"},
+    {"beams.NAME.section", "circle", "formula", "radius [m]"},
+    {"beams.NAME.section", "tube", "list of formulas", "outer and inner radius [m]"},
+    {"beams.NAME.section", "rectangle", "list of formulas",
+     "along the first and second axis [m]; in the plane width and height"},
+    {"beams.NAME.section", "A", "formula", "area [m^2], instead of a shape"},
+    {"beams.NAME.section", "I", "formula", "second moment about the first axis [m^4]; default 0"},
+    {"beams.NAME.section", "I2", "formula", "about the second axis [m^4]; default I"},
+    {"beams.NAME.section", "J", "formula", "of torsion [m^4]; default I + I2"},
+    {"beams.NAME.material", "E", "formula", "Young's modulus [Pa]"},
+    {"beams.NAME.material", "nu", "formula", "Poisson's ratio; default 0.3"},
+    {"beams.NAME.material", "density", "formula", "[kg/m^3]"},
+    {"beams.NAME.contact", "at", "links, nodes, ends or none",
+     "capsules, or balls at nodes or ends; default links"},
+    {"beams.NAME.contact", "radius", "formula", "[m]; default that of the section; 0: none"},
+    {"beams.NAME.contact", "material", "text", "a name of materials; default \"default\""},
+    {"beams.NAME.contact", "self", "true or false", "the beam touches itself; default false"},
 };
 
 static const saltus_scene_key force_keys[] = {
@@ -437,7 +478,7 @@ static const keys_table tables[] = {
     TABLE(contact_keys),      TABLE(element_keys),     TABLE(friction_keys),
     TABLE(impact_keys),       TABLE(output_keys),      TABLE(event_keys),
     TABLE(view_keys),         TABLE(simulation_keys),  TABLE(record_keys),
-    TABLE(along_keys),
+    TABLE(along_keys),        TABLE(beam_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

@@ -399,6 +399,7 @@ static void read_all(saltusi_scene_builder* b) {
   saltusi_scene_impacts(b);
   read_simulate(b);
   read_record(b);
+  saltusi_scene_beams(b);
   if (b->reader.pool->failed && b->reader.status == SALTUS_OK) {
     b->reader.status = SALTUS_ERR_MEMORY; /* of a text for messages */
   }
