@@ -8,6 +8,7 @@
 
 #include "figure/mechanism_sketch.h"
 #include "output.h"
+#include "saltus/flexible.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ static placed place(const cli_model* model) {
                   .t = model->view.start,
                   .before = saltus_mechanism_q0(m),
                   .q = model->view.q0 + (all->nq - own->nq),
-                  .v = model->view.v0 + (all->nv - own->nv)};
+                  .v = model->view.flexible != NULL ? saltus_mechanism_v0(m)
+                                                    : model->view.v0 + (all->nv - own->nv)};
 }
 
 /* The displacement of a body from its start in the file: m, and rad of the rotation between two
@@ -153,6 +155,13 @@ int check_bodies_print(const cli_model* model) {
          "redundant\n",
          mobility.mobility, cli_plural(mobility.mobility), mobility.velocities, mobility.rows,
          mobility.rank, mobility.redundant);
+  for (int i = 0; model->view.flexible != NULL && model->view.flexible[i] != NULL; i++) {
+    const saltus_flexible* f = model->view.flexible[i];
+    printf("flexible body %d: %.9g kg, %d modes of %.6g to %.6g Hz, %d frames%s\n", i + 1, f->mass,
+           f->modes, f->modes > 0 ? f->omega[0] / 6.283185307179586 : 0.0,
+           f->modes > 0 ? f->omega[f->modes - 1] / 6.283185307179586 : 0.0, f->frames,
+           f->stiffen != NULL ? ", geometric stiffness" : "");
+  }
   if (!(state.mass > 0.0)) {
     printf("bodies: none is free to move\n");
     return CLI_DONE;

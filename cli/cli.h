@@ -113,5 +113,6 @@ int cli_sweep(const cli_args* args);
 int cli_merge(const cli_args* args);
 int cli_orbit(const cli_args* args);
 int cli_map(const cli_args* args);
+int cli_reduce(const cli_args* args);
 
 #endif

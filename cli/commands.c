@@ -93,6 +93,24 @@ static const cli_option check_options[] = {
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };
+static const cli_option reduce_options[] = {
+    {"--stiffness", "FILE", "stiffness matrix, .sti of CalculiX or .mtx; default NAME.sti", false},
+    {"--mass", "FILE", "mass matrix; default NAME.mas", false},
+    {"--dof", "FILE", "node and direction of each row; default NAME.dof", false},
+    {"--mesh", "FILE", "nodes and node sets, .inp of CalculiX or .msh of gmsh; default NAME.inp",
+     false},
+    {"--scale", "X", "m for each unit of the mesh; default 1", false},
+    {"--modes", "N", "fixed-interface modes; default 10", false},
+    {"--interface", "NAME=SET", "nodes that move as one rigid frame, for joints", true},
+    {"--contact", "NAME=SET", "contact nodes", true},
+    {"--damping", "Z", "damping ratio of all modes; default 0", false},
+    {"--stiffening", "FILE", "stiffness matrix of the body as it turns: geometric stiffness",
+     false},
+    {"--speed", "W", "its angular velocity, rad/s", false},
+    {"--axis", "X,Y,Z", "its axis; default 0,0,1", false},
+    {"-o", "FILE", "writes the body to FILE.h5, for the key flexible of bodies", CLI_WRITES},
+    {"--help", NULL, "prints this text", false},
+};
 static const cli_option info_options[] = {
     {"--scene", NULL, "prints the scene that the recording was made from", false},
     {"--events", NULL, "prints its events as a table, with --csv or --json in these formats",
@@ -371,6 +389,11 @@ static const cli_command commands[] = {
     {"info", "FILE", "says what a recording holds",
      "FILE is a recording (.h5 or .csv), also one that was interrupted.", info_options,
      COUNT(info_options), 1, 1, cli_info},
+    {"reduce", "NAME", "makes a flexible body from finite-element matrices",
+     "NAME.sti, NAME.mas, NAME.dof and NAME.inp are files of CalculiX (SOLVER=MATRIXSTORAGE); "
+     "others "
+     "by\noptions. Prints mass, frequencies, effective masses and what the modes leave out.",
+     reduce_options, COUNT(reduce_options), 1, 1, cli_reduce},
     {"sweep", "SCENE", "runs a scene many times and keeps measures of every run",
      "saltus sweep scenes/ball.yaml --axis 'q=0.5:2:31' --measure 't=time(accumulation)' --tol "
      "1e-8 -o heights.csv\n"

@@ -82,7 +82,10 @@ static saltus_status count_step(void* user, double t, const double* q, const dou
   const saltus_dims* all = &c->view->system->dims;
   const saltus_dims* own = &saltus_mechanism_system(m)->dims;
   const long long weight = 1 + c->next / EACH;
-  const saltus_point at = {.t = t, .q = q + (all->nq - own->nq), .v = v + (all->nv - own->nv)};
+  const bool flexible = c->view->flexible != NULL;
+  const saltus_point at = {.t = t,
+                           .q = q + (all->nq - own->nq),
+                           .v = flexible ? saltus_mechanism_v0(m) : v + (all->nv - own->nv)};
   c->next += weight;
   c->weights += (double)weight;
   return saltus_mechanism_costs(m, &at, c->h, (double)weight, &c->costs);

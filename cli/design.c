@@ -20,8 +20,10 @@ static double angle_of(const cli_design* d, int joint, const saltus_frame* frame
   const saltus_mechanism* m = d->view->mechanism;
   const saltus_dims* own = &saltus_mechanism_system(m)->dims;
   const saltus_dims* all = &d->view->system->dims;
-  const saltus_joint_motion motion = saltus_mechanism_joint_motion(
-      m, joint, frame->t, frame->q + (all->nq - own->nq), frame->v + (all->nv - own->nv));
+  const double* v = d->view->flexible != NULL ? saltus_mechanism_v0(m) /* not of the angle */
+                                              : frame->v + (all->nv - own->nv);
+  const saltus_joint_motion motion =
+      saltus_mechanism_joint_motion(m, joint, frame->t, frame->q + (all->nq - own->nq), v);
   return motion.angle;
 }
 

@@ -193,7 +193,7 @@ static int add_recorders(run_job* j) {
   }
   const saltus_mechanism* m = j->model.view.mechanism;
   if (code == CLI_DONE && !saltus_run_get_settings(j->run)->scheme->chooses_step && m != NULL &&
-      saltus_mechanism_sizes(m).shapes > 0) {
+      saltus_mechanism_sizes(m).shapes > 0 && j->model.view.flexible == NULL) {
     const saltus_recorder watch = {.step = watch_steps, .user = j};
     code = cli_exit_code(saltus_run_record(j->run, watch));
   }

@@ -77,7 +77,9 @@ typedef struct saltus_body_def {
       density; /* kg/m^3, in the plane kg/m^2: mass and inertia follow from the shapes; 0: they are given, or only the mass is given and the inertia follows from the shapes. Where shapes weigh, `position` and those of its
                    * markers and shapes are meant from the origin that shapes are given from, not from the centre of
                    * mass */
-  SALTUS_RESERVED(3);
+  bool
+      carried; /* a free body without mass, whose pose another system determines (flexible bodies); for the library alone */
+  SALTUS_RESERVED(2);
 } saltus_body_def;
 
 /* A point with axes: on a body, relative to another marker, or in the world. */

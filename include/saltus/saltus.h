@@ -34,6 +34,7 @@
 #include "saltus/enclosure.h"
 #include "saltus/event.h"
 #include "saltus/export.h"
+#include "saltus/flexible.h"
 #include "saltus/formula.h"
 #include "saltus/friction_law.h"
 #include "saltus/integrator.h"

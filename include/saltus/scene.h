@@ -116,7 +116,7 @@ typedef struct saltus_scene_view {
   bool global;                             /* the tolerance is of the motion, not of a step */
   const saltus_drawing* drawing;           /* for reports; NULL: no section `view` */
   const saltus_scene_interface* interface; /* NULL: not of a scene */
-  SALTUS_RESERVED(1);
+  const struct saltus_flexible* const* flexible; /* flexible bodies, the last NULL; NULL: none */
 } saltus_scene_view;
 
 /* SALTUS_ERR_INPUT for errors in the scene, SALTUS_ERR_IO if it cannot be read. On

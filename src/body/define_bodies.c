@@ -101,6 +101,11 @@ saltus_status saltusi_define_mass(const saltusi_definition* d, const saltus_body
                                   saltusi_body* body) {
   assert(d != NULL && def != NULL && body != NULL);
   body->mass = def->mass;
+  if (def->carried) {
+    body->mass = 0.0;
+    body->round = true;
+    return SALTUS_OK;
+  }
   if (!(def->mass > 0.0) || !isfinite(def->mass)) {
     return saltusi_define_refuse(d, "body", def->name, "its mass is %g kg, must be above 0",
                                  def->mass);

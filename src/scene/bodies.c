@@ -238,7 +238,7 @@ static void read_velocity(saltusi_scene_builder* b, const saltusi_yaml_node* ite
 }
 
 static void read_body(saltusi_scene_builder* b, const saltusi_yaml_node* key,
-                      const saltusi_yaml_node* item, saltus_body_def* body) {
+                      const saltusi_yaml_node* item, int place, saltus_body_def* body) {
   char what[200];
   snprintf(what, sizeof what, "body " SALTUSI_QUOTE, key->text);
   body->name = key->text;
@@ -252,7 +252,9 @@ static void read_body(saltusi_scene_builder* b, const saltusi_yaml_node* key,
   body->orientation = saltusi_scene_orientation(b, item);
   saltusi_scene_point(b, item, "position", "position", body->position);
   if (body->kind == SALTUS_BODY_FREE) {
-    read_inertia(b, item, body);
+    if (!saltusi_scene_flexible_body(b, item, body, place)) {
+      read_inertia(b, item, body);
+    }
     read_velocity(b, item, body);
     return;
   }
@@ -327,7 +329,7 @@ void saltusi_scene_bodies(saltusi_scene_builder* b) {
   saltus_marker_def* markers =
       saltusi_reader_take(&b->reader, (size_t)marks->count, sizeof *markers);
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
-    read_body(b, &list->keys[i], &list->children[i], &bodies[i]);
+    read_body(b, &list->keys[i], &list->children[i], i, &bodies[i]);
   }
   for (int i = 0; i < marks->count && b->reader.status == SALTUS_OK; i++) {
     read_marker(b, &marks->keys[i], &marks->children[i], &markers[i]);

@@ -7,6 +7,7 @@
 #define SALTUSI_SCENE_BUILDER_H
 
 #include "model/formula_constants.h"
+#include "saltus/flexible.h"
 #include "saltus/mechanism.h"
 #include "saltus/scene.h"
 #include "scene/reader.h"
@@ -29,6 +30,15 @@ typedef struct saltusi_scene_drawing {
   saltus_formula_observer* observer; /* NULL: no drawn objects */
 } saltusi_scene_drawing;
 
+/* A flexible body: its data, its body of the mechanism, and the first of those of its frames. */
+enum { SALTUSI_SCENE_FLEXIBLE_MOST = 16 };
+typedef struct saltusi_scene_flexible {
+  saltus_flexible* data;
+  int body, carried;
+  double radius; /* m, of balls at contact nodes; 0: none */
+  const char* surface;
+} saltusi_scene_flexible;
+
 struct saltus_scene {
   saltusi_pool pool; /* owns everything, this struct too */
   saltus_formula_model* model;
@@ -44,6 +54,9 @@ struct saltus_scene {
   saltusi_scene_drawing drawing;
   saltus_scene_interface interface;
   void* scratch; /* of saltus_scene_outputs */
+  saltusi_scene_flexible flexible[SALTUSI_SCENE_FLEXIBLE_MOST];
+  int flexible_count;
+  struct saltusi_flexible_system* over; /* NULL: no flexible bodies */
   saltus_scene_view view;
 };
 
@@ -153,6 +166,13 @@ void saltusi_scene_check_name(saltusi_scene_builder* builder, const saltusi_yaml
                               const char* kind);
 /* Links of beams behind bodies, markers, joints, springs and shapes, which have been read, as has `simulate`. */
 void saltusi_scene_beams(saltusi_scene_builder* builder);
+/* A body with the key flexible, number `place` of the mechanism: mass and inertia of its file. False: it is not. */
+bool saltusi_scene_flexible_body(saltusi_scene_builder* builder, const saltusi_yaml_node* item,
+                                 saltus_body_def* body, int place);
+/* Bodies of their frames, behind all others. */
+void saltusi_scene_flexible_frames(saltusi_scene_builder* builder);
+/* The system over that of the model, with its start. */
+saltus_status saltusi_scene_flexible_system(saltusi_scene_builder* builder);
 /* shapes of both, materials and contact_pairs */
 void saltusi_scene_shapes(saltusi_scene_builder* builder);
 

@@ -9,6 +9,7 @@
 #include "base/regular.h"
 #include "base/reserved.h"
 #include "base/suggest.h"
+#include "model/flexible_system.h"
 #include "scene/builder.h"
 #include "scene/initial_state.h"
 #include "scene/observe.h"
@@ -400,6 +401,7 @@ static void read_all(saltusi_scene_builder* b) {
   read_simulate(b);
   read_record(b);
   saltusi_scene_beams(b);
+  saltusi_scene_flexible_frames(b);
   if (b->reader.pool->failed && b->reader.status == SALTUS_OK) {
     b->reader.status = SALTUS_ERR_MEMORY; /* of a text for messages */
   }
@@ -452,6 +454,11 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   saltusi_scene_matrix(b, view->system);
   view->q0 = saltus_formula_model_q0(scene->model);
   view->v0 = saltus_formula_model_v0(scene->model);
+  const saltus_system* inner = view->system;
+  status = saltusi_scene_flexible_system(b);
+  if (status != SALTUS_OK) {
+    return status;
+  }
   int nj = view->system->dims.nj;
   const char** names = saltusi_reader_take(&b->reader, (size_t)nj + 1, sizeof *names);
   for (int j = 0; j < nj && names != NULL; j++) {
@@ -468,7 +475,10 @@ static saltus_status build_model(saltusi_scene_builder* b) {
       scene->observer != NULL ? saltus_formula_observer_view(scene->observer) : NULL;
   if (scene->mechanism != NULL) {
     view->observables =
-        saltusi_observe_bodies(&b->reader, view->observables, scene->mechanism, view->system);
+        saltusi_observe_bodies(&b->reader, view->observables, scene->mechanism, inner);
+    if (scene->over != NULL && view->observables != NULL) {
+      view->observables = saltusi_flexible_observables(scene->over, view->observables);
+    }
     if (view->observables == NULL) {
       return b->reader.status;
     }
@@ -591,6 +601,9 @@ void saltus_scene_destroy(saltus_scene* scene) {
     saltus_formula_observer_destroy(scene->observer);
     saltus_formula_observer_destroy(scene->drawing.observer);
     saltus_mechanism_destroy(scene->mechanism);
+    for (int i = 0; i < scene->flexible_count; i++) {
+      saltus_flexible_destroy(scene->flexible[i].data);
+    }
     saltusi_pool pool = scene->pool;
     saltusi_pool_free(&pool);
   }

@@ -343,7 +343,8 @@ saltus_status saltusi_scene_overlaps(saltusi_scene_builder* b) {
   }
   saltus_overlap worst;
   int count = 0;
-  const double* q = view->q0 + b->model.coordinate_count;
+  const int first = view->system->dims.nq - saltus_mechanism_system(scene->mechanism)->dims.nq;
+  const double* q = view->q0 + first;
   double deeper = view->start_tolerance;
   if (b->def->separate) {
     double* apart = saltusi_reader_take(&b->reader, (size_t)view->system->dims.nq, sizeof(double));
@@ -353,10 +354,10 @@ saltus_status saltusi_scene_overlaps(saltusi_scene_builder* b) {
     memcpy(apart, view->q0, (size_t)view->system->dims.nq * sizeof(double));
     const double settled =
         1e-9; /* fraction of the smallest shape; removed by the correction of the initial state */
-    b->reader.status = saltus_mechanism_separate(scene->mechanism, view->start, settled,
-                                                 apart + b->model.coordinate_count, &count);
+    b->reader.status =
+        saltus_mechanism_separate(scene->mechanism, view->start, settled, apart + first, &count);
     view->q0 = apart;
-    q = apart + b->model.coordinate_count;
+    q = apart + first;
   }
   if (b->reader.status == SALTUS_OK) {
     b->reader.status =

@@ -1,0 +1,819 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * reduce.c - Craig-Bampton reduction (AIAA J. 6, 1968) with rigid interfaces and contact nodes, then modes with mean axes.
+ *
+ *   u = T x          x: interior displacements, contact nodes, 6 numbers of each rigid interface
+ *   B = T [Psi Phi]  Psi = -K_ii^-1 K_ib,  K_ii Phi = M_ii Phi w^2 by subspace iteration (Bathe)
+ *   V                eigenvectors of K, M in B without its rigid part: B - R (R^T M R)^-1 R^T M B
+ *
+ * Where the boundary leaves K_ii singular, K + sigma M stands in its place, sigma a hundredth of an estimate of the first
+ * eigenvalue. Inertia: sum over nodes m_ab, exact, since M has no entries between directions.
+ */
+#include "base/log.h"
+#include "flexible/flexible.h"
+#include "math/rotation.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/cs.h>
+
+void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
+            double* work, const int* lwork, int* info);
+void dsygv_(const int* itype, const char* jobz, const char* uplo, const int* n, double* a,
+            const int* lda, double* b, const int* ldb, double* w, double* work, const int* lwork,
+            int* info);
+
+enum { ITERATIONS = 200, RIGID = 6 };
+
+typedef struct job {
+  const saltus_reduce_def* def;
+  saltusi_pool pool;
+  saltusi_fe_dof dof;
+  saltusi_fe_mesh mesh;
+  cs_di *K, *M; /* n x n */
+  int n;        /* rows */
+  int* row;     /* [3 nodes] row of each direction of a node; -1: none */
+  double mass, centre[3];
+  double* R; /* [n x 6], column major as all of these */
+  int boundary, interior;
+  cs_di* T;              /* n x (interior + boundary) */
+  double* effective;     /* [modes x 6] */
+  double *B, *V, *omega; /* B: n x (boundary + modes) */
+  int kept;
+} job;
+
+static saltus_status refuse(const job* j, const char* file, const char* text, double a, double b) {
+  saltusi_log(j->def->log, SALTUS_LEVEL_ERROR, "%s: %s (%g, %g)", file, text, a, b);
+  return SALTUS_ERR_INPUT;
+}
+
+/* ---- dense and sparse products ---- */
+
+static double dot(int n, const double* a, const double* b) {
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+/* Y = A X */
+static void times(const cs_di* A, int columns, const double* X, double* Y) {
+  memset(Y, 0, (size_t)A->m * (size_t)columns * sizeof *Y);
+  for (int c = 0; c < columns; c++) {
+    cs_di_gaxpy(A, X + (ptrdiff_t)c * A->n, Y + (ptrdiff_t)c * A->m);
+  }
+}
+
+/* C [a x b] = A^T B, column major */
+static void gram(int n, int a, const double* A, int b, const double* B, double* C) {
+  for (int k = 0; k < b; k++) {
+    for (int i = 0; i < a; i++) {
+      C[i + (ptrdiff_t)k * a] = dot(n, A + (ptrdiff_t)i * n, B + (ptrdiff_t)k * n);
+    }
+  }
+}
+
+/* Y [n x b] = A [n x a] C [a x b] */
+static void combine(int n, int a, const double* A, int b, const double* C, double* Y) {
+  memset(Y, 0, (size_t)n * (size_t)b * sizeof *Y);
+  for (int k = 0; k < b; k++) {
+    for (int i = 0; i < a; i++) {
+      const double c = C[i + (ptrdiff_t)k * a];
+      for (int r = 0; r < n; r++) {
+        Y[r + (ptrdiff_t)k * n] += c * A[r + (ptrdiff_t)i * n];
+      }
+    }
+  }
+}
+
+/* Eigenvalues ascending into w, vectors into A; with B the generalised problem. */
+static bool eigen(job* j, int n, double* A, double* B, double* w) {
+  const int one = 1, room = 34 * n + 64;
+  int info = 0;
+  double* work = SALTUSI_TAKE(&j->pool, double, room);
+  if (work == NULL || n == 0) {
+    return n == 0;
+  }
+  if (B != NULL) {
+    dsygv_(&one, "V", "U", &n, A, &n, B, &n, w, work, &room, &info);
+  } else {
+    dsyev_("V", "U", &n, A, &n, w, work, &room, &info);
+  }
+  return info == 0;
+}
+
+/* ---- reading and checks ---- */
+
+static cs_di* compress(const saltusi_entries* e) {
+  cs_di triplet = {.nzmax = e->count,
+                   .m = e->rows,
+                   .n = e->rows,
+                   .p = e->column,
+                   .i = e->row,
+                   .x = e->value,
+                   .nz = e->count};
+  cs_di* A = cs_di_compress(&triplet);
+  if (A != NULL) {
+    cs_di_dupl(A);
+  }
+  return A;
+}
+
+static saltus_status read_dof(job* j) {
+  const saltus_reduce_def* def = j->def;
+  j->row = SALTUSI_TAKE(&j->pool, int, 3 * j->mesh.count);
+  if (j->row == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < 3 * j->mesh.count; i++) {
+    j->row[i] = -1;
+  }
+  for (int r = 0; r < j->dof.rows; r++) {
+    const int node = saltusi_mesh_node(&j->mesh, j->dof.node[r]);
+    if (node < 0) {
+      return refuse(j, def->dof, "a node of a row is not in the mesh: row, node", r + 1,
+                    j->dof.node[r]);
+    }
+    int* at = &j->row[3 * node + j->dof.direction[r]];
+    if (*at >= 0) {
+      return refuse(j, def->dof, "a degree of freedom is there twice: rows", *at + 1, r + 1);
+    }
+    *at = r;
+  }
+  for (int i = 0; i < j->mesh.count; i++) {
+    const int* at = j->row + 3 * (ptrdiff_t)i;
+    const int have = (at[0] >= 0) + (at[1] >= 0) + (at[2] >= 0);
+    if (have != 0 && have != 3) {
+      return refuse(j, def->dof,
+                    "a node has fewer than three rows: node, rows; is it held by *BOUNDARY?",
+                    j->mesh.number[i], have);
+    }
+  }
+  return SALTUS_OK;
+}
+
+static saltus_status read_one(job* j, const char* path, cs_di** out) {
+  saltusi_entries e;
+  const saltus_status status = saltusi_read_matrix(path, &j->pool, j->def->log, &e);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (e.rows != j->dof.rows) {
+    return refuse(j, path, "rows of the matrix and of the dof file differ", e.rows, j->dof.rows);
+  }
+  *out = compress(&e);
+  return *out != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+}
+
+/* No entries between directions; the same mass along x, y and z; the centre. */
+static saltus_status check_mass(job* j) {
+  double most = 0.0, across = 0.0, mass[3] = {0.0}, first[3] = {0.0};
+  for (int c = 0; c < j->n; c++) {
+    const int node = saltusi_mesh_node(&j->mesh, j->dof.node[c]), k = j->dof.direction[c];
+    for (int p = j->M->p[c]; p < j->M->p[c + 1]; p++) {
+      const double m = j->M->x[p];
+      if (j->dof.direction[j->M->i[p]] != k) {
+        across = fmax(across, fabs(m));
+        continue;
+      }
+      most = fmax(most, fabs(m));
+      mass[k] += m;
+      first[k] += m * j->mesh.x[3 * node + k];
+    }
+  }
+  if (across > 1e-9 * most) {
+    return refuse(j, j->def->mass, "the mass matrix has entries between directions: largest, of",
+                  across, most);
+  }
+  j->mass = mass[0];
+  if (!(mass[0] > 0.0) || fabs(mass[1] - mass[0]) > 1e-8 * mass[0] ||
+      fabs(mass[2] - mass[0]) > 1e-8 * mass[0]) {
+    return refuse(j, j->def->mass, "masses along x and y differ or are not positive", mass[0],
+                  mass[1]);
+  }
+  for (int k = 0; k < 3; k++) {
+    j->centre[k] = first[k] / mass[k];
+  }
+  return SALTUS_OK;
+}
+
+/* Rigid displacements: three translations, three rotations about the centre of mass. */
+static saltus_status check_rigid(job* j) {
+  const int n = j->n;
+  j->R = SALTUSI_TAKE(&j->pool, double, RIGID* n);
+  double* KR = SALTUSI_TAKE(&j->pool, double, RIGID* n);
+  if (j->R == NULL || KR == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  double most = 0.0, arm = 0.0;
+  for (int r = 0; r < n; r++) {
+    const int node = saltusi_mesh_node(&j->mesh, j->dof.node[r]), k = j->dof.direction[r];
+    double s[3];
+    saltusi_minus3(j->mesh.x + 3 * (ptrdiff_t)node, j->centre, s);
+    arm = fmax(arm, sqrt(saltusi_dot3(s, s)));
+    j->R[r + (ptrdiff_t)k * n] = 1.0;
+    const int a = (k + 1) % 3, b = (k + 2) % 3; /* (e_a x s)_k = s_b, (e_b x s)_k = -s_a */
+    j->R[r + (ptrdiff_t)(3 + a) * n] = s[b];
+    j->R[r + (ptrdiff_t)(3 + b) * n] = -s[a];
+  }
+  for (int p = 0; p < j->K->p[n]; p++) {
+    most = fmax(most, fabs(j->K->x[p]));
+  }
+  times(j->K, RIGID, j->R, KR);
+  for (int i = 0; i < RIGID * n; i++) {
+    const double scale = most * (i / n < 3 ? 1.0 : arm);
+    if (!(fabs(KR[i]) <= 1e-8 * scale)) {
+      return refuse(j, j->def->stiffness,
+                    "a rigid displacement has elastic forces; is the body held by *BOUNDARY? "
+                    "largest force, of",
+                    KR[i], scale);
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* ---- boundary ---- */
+
+/* Members of a set, or one node by its number. */
+static saltus_status find_set(job* j, const saltus_reduce_frame* frame, saltusi_mesh_set* out) {
+  *out = (saltusi_mesh_set){.count = 0};
+  for (int i = 0; i < j->mesh.set_count; i++) {
+    if (strcmp(j->mesh.sets[i].name, frame->set) == 0) {
+      *out = j->mesh.sets[i];
+    }
+  }
+  if (out->count == 0 && atoi(frame->set) > 0) {
+    out->node = SALTUSI_TAKE(&j->pool, int, 1);
+    out->node[0] = atoi(frame->set);
+    out->count = 1;
+  }
+  for (int i = 0; i < out->count; i++) {
+    const int node = saltusi_mesh_node(&j->mesh, out->node[i]);
+    if (node < 0 || j->row[3 * node] < 0) {
+      saltusi_log(j->def->log, SALTUS_LEVEL_ERROR,
+                  "%s: node %d of \"%s\" has no rows of the matrix", j->def->mesh, out->node[i],
+                  frame->set);
+      return SALTUS_ERR_INPUT;
+    }
+  }
+  if (out->count == 0) {
+    saltusi_log(j->def->log, SALTUS_LEVEL_ERROR, "%s: no node set \"%s\"", j->def->mesh,
+                frame->set);
+    return SALTUS_ERR_INPUT;
+  }
+  return SALTUS_OK;
+}
+
+static void node_point(const job* j, int number, double s[3]) {
+  saltusi_minus3(j->mesh.x + 3 * (ptrdiff_t)saltusi_mesh_node(&j->mesh, number), j->centre, s);
+}
+
+/* Mean of the nodes, and the inverse of sum (r^2 - r r^T); false: collinear. */
+static bool set_frame(const job* j, const saltusi_mesh_set* set, double o[3], double inverse[9]) {
+  double J[9] = {0.0}, r[3], cross[3], size = 0.0;
+  memset(o, 0, 3 * sizeof *o);
+  for (int i = 0; i < set->count; i++) {
+    node_point(j, set->node[i], r);
+    saltusi_along(1.0 / set->count, r, o, o);
+  }
+  for (int i = 0; i < set->count; i++) {
+    node_point(j, set->node[i], r);
+    saltusi_minus3(r, o, r);
+    for (int k = 0; k < 9; k++) {
+      J[k] += (k % 4 == 0 ? saltusi_dot3(r, r) : 0.0) - r[k / 3] * r[k % 3];
+    }
+    size += saltusi_dot3(r, r);
+  }
+  saltusi_cross(J, J + 3, cross);
+  const double det = saltusi_dot3(cross, J + 6);
+  for (int k = 0; k < 3; k++) {
+    saltusi_cross(J + 3 * ((k + 1) % 3), J + 3 * ((k + 2) % 3), cross);
+    for (int i = 0; i < 3; i++) {
+      inverse[3 * i + k] = cross[i] / det;
+    }
+  }
+  return det > 1e-9 * size * size * size;
+}
+
+/* T: interior rows first, then contact nodes and interfaces. */
+static saltus_status lay_boundary(job* j) {
+  const int n = j->n;
+  int* owner = SALTUSI_TAKE(&j->pool, int, n); /* 1 + frame; 0: interior */
+  int* place = SALTUSI_TAKE(&j->pool, int, n);
+  cs_di* T = cs_di_spalloc(n, 1, 1, 1, 1);
+  if (owner == NULL || place == NULL || T == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_status status = SALTUS_OK;
+  for (int f = 0; f < j->def->frame_count && status == SALTUS_OK; f++) {
+    const saltus_reduce_frame* frame = &j->def->frames[f];
+    saltusi_mesh_set set;
+    status = find_set(j, frame, &set);
+    for (int i = 0; i < 3 * set.count && status == SALTUS_OK; i++) {
+      const int r = j->row[3 * saltusi_mesh_node(&j->mesh, set.node[i / 3]) + i % 3];
+      if (owner[r] != 0) {
+        status =
+            refuse(j, j->def->mesh, "a node is in two sets: node, set", set.node[i / 3], f + 1);
+      }
+      owner[r] = 1 + f;
+    }
+    double o[3], inverse[9];
+    if (status == SALTUS_OK && !frame->contact && !set_frame(j, &set, o, inverse)) {
+      status = refuse(j, j->def->mesh,
+                      "an interface needs three nodes that are not on a line: interface, nodes",
+                      f + 1, set.count);
+    }
+  }
+  for (int r = 0; r < n && status == SALTUS_OK; r++) {
+    if (owner[r] == 0) {
+      cs_di_entry(T, r, j->interior++, 1.0);
+    }
+  }
+  int column = j->interior;
+  for (int f = 0; f < j->def->frame_count && status == SALTUS_OK; f++) {
+    const saltus_reduce_frame* frame = &j->def->frames[f];
+    saltusi_mesh_set set;
+    double o[3], inverse[9], s[3];
+    status = find_set(j, frame, &set);
+    set_frame(j, &set, o, inverse);
+    for (int i = 0; i < 3 * set.count; i++) {
+      const int r = j->row[3 * saltusi_mesh_node(&j->mesh, set.node[i / 3]) + i % 3], k = i % 3;
+      if (frame->contact) {
+        cs_di_entry(T, r, column++, 1.0);
+        continue;
+      }
+      node_point(j, set.node[i / 3], s);
+      saltusi_minus3(s, o, s);
+      const int a = (k + 1) % 3, b = (k + 2) % 3;
+      cs_di_entry(T, r, column + k, 1.0);
+      cs_di_entry(T, r, column + 3 + a, s[b]);
+      cs_di_entry(T, r, column + 3 + b, -s[a]);
+    }
+    column += frame->contact ? 0 : RIGID;
+  }
+  T->n = column > 0 ? column : 1;
+  j->boundary = column - j->interior;
+  j->T = cs_di_compress(T);
+  cs_di_spfree(T);
+  return status == SALTUS_OK && j->T == NULL ? SALTUS_ERR_MEMORY : status;
+}
+
+/* ---- interior ---- */
+
+typedef struct factor {
+  cs_dis* symbolic;
+  cs_din* numeric;
+  int n;
+} factor;
+
+/* Cholesky; false: a pivot is zero to rounding. */
+static bool factor_make(const cs_di* A, factor* f) {
+  *f = (factor){.symbolic = cs_di_schol(1, A), .n = A->n};
+  f->numeric = f->symbolic != NULL ? cs_di_chol(A, f->symbolic) : NULL;
+  bool sound = f->numeric != NULL;
+  for (int c = 0; sound && c < A->n; c++) {
+    const cs_di* L = f->numeric->L;
+    const int k = f->symbolic->pinv[c]; /* position of column c */
+    double diagonal = 0.0;
+    for (int p = A->p[c]; p < A->p[c + 1]; p++) {
+      diagonal = A->i[p] == c ? A->x[p] : diagonal;
+    }
+    sound = L->x[L->p[k]] * L->x[L->p[k]] > 1e-13 * diagonal;
+  }
+  return sound;
+}
+
+static void factor_free(factor* f) {
+  cs_di_sfree(f->symbolic);
+  cs_di_nfree(f->numeric);
+  *f = (factor){.n = 0};
+}
+
+static void factor_solve(const factor* f, double* x, double* work) {
+  cs_di_ipvec(f->symbolic->pinv, x, work, f->n);
+  cs_di_lsolve(f->numeric->L, work);
+  cs_di_ltsolve(f->numeric->L, work);
+  cs_di_pvec(f->symbolic->pinv, work, x, f->n);
+}
+
+/* Rows and columns [0, rows) x [from, to) of A. */
+static cs_di* part(const cs_di* A, int rows, int from, int to) {
+  cs_di* P = cs_di_spalloc(rows, to - from > 0 ? to - from : 1, 1, 1, 1);
+  for (int c = from; P != NULL && c < to; c++) {
+    for (int p = A->p[c]; p < A->p[c + 1]; p++) {
+      if (A->i[p] < rows) {
+        cs_di_entry(P, A->i[p], c - from, A->x[p]);
+      }
+    }
+  }
+  cs_di* C = P != NULL ? cs_di_compress(P) : NULL;
+  cs_di_spfree(P);
+  return C;
+}
+
+/* The least Rayleigh quotient of displacements quadratic in one coordinate, without their rigid part. */
+static double estimate(job* j) {
+  const int n = j->n;
+  double* u = SALTUSI_TAKE(&j->pool, double, 3 * n);
+  double *Mu = u + n, *Ku = u + 2 * (ptrdiff_t)n, least = INFINITY;
+  for (int f = 0; f < 9; f++) {
+    for (int r = 0; r < n; r++) {
+      double s[3];
+      node_point(j, j->dof.node[r], s);
+      u[r] = j->dof.direction[r] == f / 3 ? s[f % 3] * s[f % 3] : 0.0;
+    }
+    for (int pass = 0; pass < 3; pass++) { /* Gauss-Seidel: R is not orthogonal in general */
+      for (int k = 0; k < RIGID; k++) {
+        const double* R = j->R + (ptrdiff_t)k * n;
+        times(j->M, 1, R, Mu);
+        const double part_of = dot(n, Mu, u) / dot(n, Mu, R);
+        for (int r = 0; r < n; r++) {
+          u[r] -= part_of * R[r];
+        }
+      }
+    }
+    times(j->M, 1, u, Mu);
+    times(j->K, 1, u, Ku);
+    const double T = dot(n, u, Mu);
+    least = T > 0.0 ? fmin(least, dot(n, u, Ku) / T) : least;
+  }
+  return least;
+}
+
+/* Fixed-interface modes Phi [ni x modes] of K X = M X lambda, by subspace iteration with the factor of K + sigma M. */
+static saltus_status subspace(job* j, const factor* f, const cs_di* K, const cs_di* M, int modes,
+                              double sigma, double* Phi) {
+  const int n = f->n, most = 2 * modes > modes + 8 ? 2 * modes : modes + 8, p = most < n ? most : n;
+  double* X = SALTUSI_TAKE(&j->pool, double, p* n);
+  double* Y = SALTUSI_TAKE(&j->pool, double, p* n);
+  double* A = SALTUSI_TAKE(&j->pool, double, 2 * p * p + 2 * p + n);
+  if (X == NULL || Y == NULL || A == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  double *B = A + p * p, *w = B + p * p, *before = w + p, *work = before + p;
+  unsigned seed = 1;
+  for (int i = 0; i < p * n; i++) {
+    seed = seed * 1664525U + 1013904223U;
+    X[i] = (double)(seed >> 8) / (double)(1U << 24) - 0.5;
+  }
+  double change = INFINITY;
+  for (int it = 0; it < ITERATIONS && change > 1e-13; it++) {
+    times(M, p, X, Y);
+    for (int c = 0; c < p; c++) {
+      factor_solve(f, Y + (ptrdiff_t)c * n, work);
+    }
+    times(K, p, Y, X);
+    gram(n, p, Y, p, X, A);
+    times(M, p, Y, X);
+    gram(n, p, Y, p, X, B);
+    if (!eigen(j, p, A, B, w)) {
+      return refuse(j, j->def->stiffness, "eigenvalues of the subspace do not converge", it, p);
+    }
+    combine(n, p, Y, p, A, X);
+    change = 0.0;
+    for (int k = 0; k < modes; k++) {
+      change = fmax(change, fabs(w[k] - before[k]) / (fabs(w[k]) + sigma + 1e-300));
+    }
+    memcpy(before, w, (size_t)p * sizeof *w);
+  }
+  if (change > 1e-9) {
+    return refuse(j, j->def->stiffness, "fixed-interface modes do not converge: change, modes",
+                  change, modes);
+  }
+  memcpy(Phi, X, (size_t)modes * (size_t)n * sizeof *X);
+  return SALTUS_OK;
+}
+
+/* B = T [Psi Phi] */
+static saltus_status make_basis(job* j) {
+  const int n = j->n, ni = j->interior, nb = j->boundary;
+  int modes = j->def->modes;
+  if (modes > ni) {
+    return refuse(j, j->def->stiffness, "more modes than interior rows", modes, ni);
+  }
+  cs_di* Tt = cs_di_transpose(j->T, 1);
+  cs_di* KT = cs_di_multiply(j->K, j->T);
+  cs_di* MT = cs_di_multiply(j->M, j->T);
+  cs_di* K = cs_di_multiply(Tt, KT);
+  cs_di* M = cs_di_multiply(Tt, MT);
+  cs_di *Kii = part(K, ni, 0, ni), *Mii = part(M, ni, 0, ni);
+  cs_di *Kib = part(K, ni, ni, ni + nb), *Mib = part(M, ni, ni, ni + nb);
+  factor f = {.n = 0};
+  double sigma = 0.0;
+  bool sound = nb >= RIGID && factor_make(Kii, &f);
+  if (!sound) {
+    factor_free(&f);
+    sigma = 0.01 * estimate(j);
+    cs_di* shifted = cs_di_add(Kii, Mii, 1.0, sigma);
+    sound = factor_make(shifted, &f);
+    cs_di_spfree(shifted);
+  }
+  saltus_status status = SALTUS_OK;
+  if (!sound) {
+    status = refuse(j, j->def->stiffness,
+                    "K + s M has a zero pivot: stiffness and mass have a common null space, as "
+                    "under-integrated elements (C3D20R, C3D8R) have; rows, s",
+                    ni, sigma);
+  }
+  const int all = nb + modes, width = ni + nb;
+  double* x = SALTUSI_TAKE(&j->pool, double, (all > 0 ? all : 1) * width);
+  double* Phi = SALTUSI_TAKE(&j->pool, double, modes* ni + ni);
+  j->B = SALTUSI_TAKE(&j->pool, double, (all > 0 ? all : 1) * n);
+  if (status == SALTUS_OK && (x == NULL || Phi == NULL || j->B == NULL)) {
+    status = SALTUS_ERR_MEMORY;
+  }
+  for (int b = 0; status == SALTUS_OK && b < nb; b++) {
+    double* column = x + (ptrdiff_t)b * width;
+    double* work = Phi + (ptrdiff_t)modes * ni;
+    for (int p = Kib->p[b]; p < Kib->p[b + 1]; p++) {
+      column[Kib->i[p]] -= Kib->x[p];
+    }
+    for (int p = Mib->p[b]; sigma > 0.0 && p < Mib->p[b + 1]; p++) {
+      column[Mib->i[p]] -= sigma * Mib->x[p];
+    }
+    factor_solve(&f, column, work);
+    column[ni + b] = 1.0;
+  }
+  if (status == SALTUS_OK && modes > 0) {
+    status = subspace(j, &f, Kii, Mii, modes, sigma, Phi);
+  }
+  for (int k = 0; status == SALTUS_OK && k < modes; k++) {
+    memcpy(x + (ptrdiff_t)(nb + k) * width, Phi + (ptrdiff_t)k * ni, (size_t)ni * sizeof *x);
+  }
+  if (status == SALTUS_OK) {
+    times(j->T, all, x, j->B);
+  }
+  factor_free(&f);
+  cs_di* used[] = {Tt, KT, MT, K, M, Kii, Mii, Kib, Mib};
+  for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+    cs_di_spfree(used[i]);
+  }
+  return status;
+}
+
+/* Effective masses (Phi^T M R)^2 of the fixed-interface modes; B without its rigid part; modes V of K in B. */
+static saltus_status make_modes(job* j) {
+  const int n = j->n, all = j->boundary + j->def->modes;
+  const int room = all > 0 ? all : 1;
+  double* MR = SALTUSI_TAKE(&j->pool, double, RIGID* n);
+  double* W = SALTUSI_TAKE(&j->pool, double, room* n);
+  double* A = SALTUSI_TAKE(&j->pool, double, 3 * room * room + 2 * room);
+  j->effective = SALTUSI_TAKE(&j->pool, double, RIGID*(j->def->modes + 1));
+  j->V = SALTUSI_TAKE(&j->pool, double, room* n);
+  j->omega = SALTUSI_TAKE(&j->pool, double, room);
+  if (MR == NULL || W == NULL || A == NULL || j->V == NULL || j->omega == NULL ||
+      j->effective == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  times(j->M, RIGID, j->R, MR);
+  for (int k = 0; k < j->def->modes * RIGID; k++) {
+    const double L =
+        dot(n, j->B + (ptrdiff_t)(j->boundary + k / RIGID) * n, MR + (ptrdiff_t)(k % RIGID) * n);
+    j->effective[k] = L * L;
+  }
+  for (int pass = 0; pass < 4;
+       pass++) { /* translations are orthogonal to rotations; these by Gauss-Seidel */
+    for (int c = 0; c < all * RIGID; c++) {
+      const int k = c % RIGID;
+      double* b = j->B + (ptrdiff_t)(c / RIGID) * n;
+      const double *R = j->R + (ptrdiff_t)k * n, *m = MR + (ptrdiff_t)k * n;
+      const double over = dot(n, m, b) / dot(n, m, R);
+      for (int r = 0; r < n; r++) {
+        b[r] -= over * R[r];
+      }
+    }
+  }
+  double *G = A, *U = A + room * room, *w = A + 3 * room * room, *scale = w + room;
+  times(j->M, all, j->B, W);
+  gram(n, all, j->B, all, W, G);
+  for (int k = 0; k < all; k++) {
+    scale[k] = G[k + k * all] > 0.0 ? 1.0 / sqrt(G[k + k * all]) : 0.0;
+  }
+  for (int k = 0; k < all * all; k++) {
+    G[k] *= scale[k % all] * scale[k / all];
+  }
+  if (!eigen(j, all, G, NULL, w)) {
+    return refuse(j, j->def->mass, "the basis has no eigenvalues: size", all, 0.0);
+  }
+  j->kept = 0;
+  for (int k = 0; k < all; k++) { /* rigid combinations have none left */
+    if (w[k] > 1e-9 * w[all - 1]) {
+      for (int i = 0; i < all; i++) {
+        U[i + j->kept * all] = scale[i] * G[i + k * all] / sqrt(w[k]);
+      }
+      j->kept++;
+    }
+  }
+  combine(n, all, j->B, j->kept, U, W);
+  times(j->K, j->kept, W, j->V);
+  gram(n, j->kept, W, j->kept, j->V, A);
+  if (!eigen(j, j->kept, A, NULL, w)) {
+    return refuse(j, j->def->stiffness, "the reduced stiffness has no eigenvalues: size", j->kept,
+                  0.0);
+  }
+  combine(n, j->kept, W, j->kept, A, j->V);
+  for (int k = 0; k < j->kept; k++) {
+    if (!(w[k] > 0.0)) {
+      return refuse(j, j->def->stiffness, "a mode has no stiffness: number, eigenvalue", k + 1,
+                    w[k]);
+    }
+    j->omega[k] = sqrt(w[k]);
+  }
+  return SALTUS_OK;
+}
+
+/* ---- the body ---- */
+
+/* sum m a b^T over nodes, Mb = M b */
+static void moment(const job* j, const double* a, const double* Mb, double C[9]) {
+  memset(C, 0, 9 * sizeof *C);
+  for (int i = 0; i < j->mesh.count; i++) {
+    const int* row = j->row + 3 * (ptrdiff_t)i;
+    for (int k = 0; row[0] >= 0 && k < 9; k++) {
+      C[k] += a[row[k / 3]] * Mb[row[k % 3]];
+    }
+  }
+}
+
+static void fill_inertia(const job* j, saltus_flexible* out, double* s, double* W) {
+  const int n = j->n;
+  for (int r = 0; r < n; r++) {
+    double x[3];
+    node_point(j, j->dof.node[r], x);
+    s[r] = x[j->dof.direction[r]];
+  }
+  times(j->M, 1, s, W);
+  moment(j, s, W, out->C0);
+  times(j->M, j->kept, j->V, W);
+  double *C1 = (double*)(uintptr_t)out->C1, *C2 = (double*)(uintptr_t)out->C2;
+  for (int b = 0; b < j->kept; b++) {
+    moment(j, s, W + (ptrdiff_t)b * n, C1 + 9 * (ptrdiff_t)b);
+    double* C = C1 + 9 * (ptrdiff_t)b; /* symmetric to rounding: mean axes */
+    for (int k = 0; k < 3; k++) {
+      const int x = (k + 1) % 3, y = (k + 2) % 3;
+      C[3 * x + y] = C[3 * y + x] = 0.5 * (C[3 * x + y] + C[3 * y + x]);
+    }
+    for (int a = 0; a < j->kept; a++) {
+      moment(j, j->V + (ptrdiff_t)a * n, W + (ptrdiff_t)b * n,
+             C2 + 9 * ((ptrdiff_t)a * j->kept + b));
+    }
+  }
+}
+
+static saltus_status fill_stiffening(job* j, saltus_flexible* out, double* W) {
+  const saltus_reduce_def* def = j->def;
+  const int k = j->kept;
+  cs_di* loaded = NULL;
+  double* G = SALTUSI_TAKE(&j->pool, double, k* k + 1);
+  saltus_status status = read_one(j, def->stiffening, &loaded);
+  if (status != SALTUS_OK || G == NULL) {
+    return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
+  }
+  const double length = sqrt(saltusi_dot3(def->axis, def->axis));
+  cs_di* difference = cs_di_add(loaded, j->K, 1.0, -1.0);
+  times(difference, k, j->V, W);
+  gram(j->n, k, j->V, k, W, G);
+  double* S = (double*)(uintptr_t)out->stiffen;
+  for (int c = 0; c < 3; c++) {
+    out->axis[c] = def->axis[c] / length;
+  }
+  for (int a = 0; a < k; a++) {
+    for (int b = 0; b < k; b++) { /* without spin softening, which the inertia has */
+      const double* C = out->C2 + 9 * ((ptrdiff_t)a * k + b);
+      double along[3];
+      saltusi_turn(C, out->axis, along);
+      S[a * k + b] = 0.5 * (G[a + b * k] + G[b + a * k]) / (def->speed * def->speed) + C[0] + C[4] +
+                     C[8] - saltusi_dot3(out->axis, along);
+    }
+  }
+  cs_di_spfree(loaded);
+  cs_di_spfree(difference);
+  return SALTUS_OK;
+}
+
+static int count_frames(job* j) {
+  int count = 0;
+  for (int f = 0; f < j->def->frame_count; f++) {
+    saltusi_mesh_set set;
+    const bool found = find_set(j, &j->def->frames[f], &set) == SALTUS_OK;
+    count += j->def->frames[f].contact && found ? set.count : 1;
+  }
+  return count;
+}
+
+/* Motion of a node, and of a rigid set: its mean and its rotation. */
+static void fill_frames(job* j, saltus_flexible* out) {
+  saltus_flexible_frame* frame = (saltus_flexible_frame*)(uintptr_t)out->frame;
+  double *phi = (double*)(uintptr_t)out->phi, *psi = (double*)(uintptr_t)out->psi;
+  const int k = j->kept;
+  int at = 0;
+  for (int f = 0; f < j->def->frame_count; f++) {
+    const saltus_reduce_frame* given = &j->def->frames[f];
+    saltusi_mesh_set set;
+    double o[3], inverse[9];
+    find_set(j, given, &set);
+    set_frame(j, &set, o, inverse);
+    for (int i = 0; i < set.count; i++) {
+      saltus_flexible_frame* to = &frame[at];
+      double s[3], r[3], turn[3], rotation[3];
+      node_point(j, set.node[i], s);
+      saltusi_minus3(s, o, r);
+      to->turns = !given->contact;
+      if (given->contact) {
+        snprintf(to->name, sizeof to->name, "%.50s_%d", given->name, i + 1);
+      } else {
+        snprintf(to->name, sizeof to->name, "%.63s", given->name);
+      }
+      memcpy(to->s, given->contact ? s : o, sizeof to->s);
+      const int* row = j->row + 3 * (ptrdiff_t)saltusi_mesh_node(&j->mesh, set.node[i]);
+      for (int m = 0; m < k; m++) {
+        const double* V = j->V + (ptrdiff_t)m * j->n;
+        const double u[3] = {V[row[0]], V[row[1]], V[row[2]]};
+        saltusi_cross(r, u, turn);
+        saltusi_turn(inverse, turn, rotation);
+        for (int c = 0; c < 3; c++) {
+          phi[(3 * at + c) * k + m] += given->contact ? u[c] : u[c] / set.count;
+          psi[(3 * at + c) * k + m] += given->contact ? 0.0 : rotation[c];
+        }
+      }
+      at += given->contact ? 1 : 0;
+    }
+    at += given->contact ? 0 : 1;
+  }
+}
+
+static saltus_status fill(job* j, saltus_flexible** out) {
+  const int k = j->kept;
+  int nodes = 0;
+  for (int i = 0; i < j->mesh.count; i++) {
+    nodes += j->row[3 * i] >= 0;
+  }
+  saltus_flexible* body =
+      saltusi_flexible_make(k, count_frames(j), nodes, j->def->stiffening != NULL);
+  double* W = SALTUSI_TAKE(&j->pool, double, (k + 1) * j->n);
+  double* s = SALTUSI_TAKE(&j->pool, double, j->n);
+  if (body == NULL || W == NULL || s == NULL) {
+    saltus_flexible_destroy(body);
+    return SALTUS_ERR_MEMORY;
+  }
+  body->mass = j->mass;
+  memcpy(body->centre, j->centre, sizeof body->centre);
+  fill_inertia(j, body, s, W);
+  fill_frames(j, body);
+  double *omega = (double*)(uintptr_t)body->omega, *zeta = (double*)(uintptr_t)body->zeta;
+  double* effective = (double*)(uintptr_t)body->effective;
+  for (int m = 0; m < k; m++) {
+    omega[m] = j->omega[m];
+    zeta[m] = j->def->damping;
+    for (int c = 0; c < RIGID && m < j->def->modes; c++) {
+      effective[RIGID * m + c] = j->effective[RIGID * m + c];
+    }
+  }
+  double *node = (double*)(uintptr_t)body->node, *shape = (double*)(uintptr_t)body->shape;
+  for (int i = 0, at = 0; i < j->mesh.count; i++) {
+    const int* row = j->row + 3 * (ptrdiff_t)i;
+    if (row[0] < 0) {
+      continue;
+    }
+    saltusi_minus3(j->mesh.x + 3 * (ptrdiff_t)i, j->centre, node + 3 * (ptrdiff_t)at);
+    for (int c = 0; c < 3 * k; c++) {
+      shape[(ptrdiff_t)at * 3 * k + c] = j->V[row[c / k] + (ptrdiff_t)(c % k) * j->n];
+    }
+    at++;
+  }
+  const saltus_status status = j->def->stiffening != NULL ? fill_stiffening(j, body, W) : SALTUS_OK;
+  if (status != SALTUS_OK) {
+    saltus_flexible_destroy(body);
+    return status;
+  }
+  *out = body;
+  return SALTUS_OK;
+}
+
+saltus_status saltus_flexible_reduce(const saltus_reduce_def* def, saltus_flexible** out) {
+  assert(def != NULL && out != NULL);
+  *out = NULL;
+  job j = {.def = def, .pool = saltusi_pool_over(NULL)};
+  const double scale = def->scale > 0.0 ? def->scale : 1.0;
+  saltus_status status = saltusi_read_mesh(def->mesh, scale, &j.pool, def->log, &j.mesh);
+  status = status == SALTUS_OK ? saltusi_read_dof(def->dof, &j.pool, def->log, &j.dof) : status;
+  j.n = j.dof.rows;
+  status = status == SALTUS_OK ? read_dof(&j) : status;
+  status = status == SALTUS_OK ? read_one(&j, def->stiffness, &j.K) : status;
+  status = status == SALTUS_OK ? read_one(&j, def->mass, &j.M) : status;
+  status = status == SALTUS_OK ? check_mass(&j) : status;
+  status = status == SALTUS_OK ? check_rigid(&j) : status;
+  status = status == SALTUS_OK ? lay_boundary(&j) : status;
+  status = status == SALTUS_OK ? make_basis(&j) : status;
+  status = status == SALTUS_OK ? make_modes(&j) : status;
+  status = status == SALTUS_OK ? fill(&j, out) : status;
+  cs_di_spfree(j.K);
+  cs_di_spfree(j.M);
+  cs_di_spfree(j.T);
+  saltusi_pool_free(&j.pool);
+  return status;
+}
