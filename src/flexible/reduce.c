@@ -575,6 +575,12 @@ static saltus_status make_modes(job* j) {
         dot(n, j->B + (ptrdiff_t)(j->boundary + k / RIGID) * n, MR + (ptrdiff_t)(k % RIGID) * n);
     j->effective[k] = L * L;
   }
+  double *G = A, *U = A + room * room, *w = A + 3 * room * room, *scale = w + room;
+  times(j->M, all, j->B, W);
+  for (int k = 0; k < all;
+       k++) { /* lengths with the rigid part: what is left of a rigid column stays small */
+    scale[k] = 1.0 / sqrt(dot(n, j->B + (ptrdiff_t)k * n, W + (ptrdiff_t)k * n));
+  }
   for (int pass = 0; pass < 4;
        pass++) { /* translations are orthogonal to rotations; these by Gauss-Seidel */
     for (int c = 0; c < all * RIGID; c++) {
@@ -587,12 +593,8 @@ static saltus_status make_modes(job* j) {
       }
     }
   }
-  double *G = A, *U = A + room * room, *w = A + 3 * room * room, *scale = w + room;
   times(j->M, all, j->B, W);
   gram(n, all, j->B, all, W, G);
-  for (int k = 0; k < all; k++) {
-    scale[k] = G[k + k * all] > 0.0 ? 1.0 / sqrt(G[k + k * all]) : 0.0;
-  }
   for (int k = 0; k < all * all; k++) {
     G[k] *= scale[k % all] * scale[k / all];
   }
