@@ -233,12 +233,14 @@ static void inertia_at(const saltus_flexible* d, const double* eta, double* E, d
   }
 }
 
-/* The inertia of the undeformed body. */
-static void rigid_inertia(const saltus_flexible* d, double J[9]) {
-  const double trace = d->C0[0] + d->C0[4] + d->C0[8];
-  for (int c = 0; c < 9; c++) {
-    J[c] = (c % 4 == 0 ? trace : 0.0) - d->C0[c];
+/* Modal coordinates far beyond the size of the body, as stages of a trial step that is too long have them: forces are then not
+ * numbers, which rejects the step, and the mass is that of the undeformed body. */
+static bool beyond(const saltus_flexible* d, const double* eta) {
+  double square = 0.0;
+  for (int j = 0; j < d->modes; j++) {
+    square += eta[j] * eta[j];
   }
+  return !(square < 100.0 * (d->C0[0] + d->C0[4] + d->C0[8]));
 }
 
 /* ---- scratch: that of the inner system, then velocities, forces and matrices ---- */
@@ -304,7 +306,14 @@ static void mass(const void* self, const saltus_point* at, double* M) {
   for (int i = 0; i < s->parts; i++) {
     const part* b = &s->part[i];
     double dJ[9];
+    const bool far = beyond(b->data, eta_of(s, b, at->q));
     inertia_at(b->data, eta_of(s, b, at->q), to.E, to.h, to.Sq, dJ);
+    for (int c = 0; c < 9; c++) {
+      dJ[c] = far ? 0.0 : dJ[c];
+    }
+    for (int j = 0; j < 3 * b->data->modes; j++) {
+      to.h[j] = far ? 0.0 : to.h[j];
+    }
     const int w = b->v + 3, e = b->eta;
     for (int c = 0; c < 9; c++) {
       M[(w + c / 3) * n + w + c % 3] += dJ[c];
@@ -325,9 +334,12 @@ static void part_force(const saltusi_flexible_system* s, const part* b, const sa
   const saltus_flexible* d = b->data;
   const int k = d->modes;
   const double *eta = eta_of(s, b, at->q), *rate = rate_of(s, b, at->v), *w = at->v + b->v + 3;
-  double dJ[9], J0[9], L[3], Jrate[9] = {0.0}, hrate[3] = {0.0}, spin[3], gyro[3], all[3] = {0.0};
+  double dJ[9], L[3], Jrate[9] = {0.0}, hrate[3] = {0.0}, spin[3], gyro[3], all[3] = {0.0};
+  if (beyond(d, eta)) {
+    F[b->eta] = (double)NAN;
+    return;
+  }
   inertia_at(d, eta, to->E, to->h, to->Sq, dJ);
-  rigid_inertia(d, J0);
   saltusi_turn(dJ, w, L); /* the inner system has w x J0 w */
   const double wa = saltusi_dot3(w, d->axis), ww = saltusi_dot3(w, w);
   double slope = 0.0;
