@@ -279,6 +279,7 @@ extern const study study_flexible_spin_up;
 extern const study study_flexible_slider_crank;
 extern const study study_flexible_cantilever;
 extern const study study_flexible_dropped;
+extern const study study_machine_valve_train;
 
 extern const study study_law_chains;
 extern const study study_law_columns;

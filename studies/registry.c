@@ -121,6 +121,7 @@ static const study* const registry[] = {
     &study_flexible_slider_crank,
     &study_flexible_cantilever,
     &study_flexible_dropped,
+    &study_machine_valve_train,
 };
 
 const study* study_at(int i) {

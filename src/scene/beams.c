@@ -725,7 +725,7 @@ static void add_ends(saltusi_scene_builder* b, const beam* of, parts* p) {
       return;
     }
     saltus_marker_def* held = &p->markers[p->marker++];
-    const double* x = of->rest + 3 * (ptrdiff_t)(k == 0 ? 0 : of->cells);
+    const double* x = of->start + 3 * (ptrdiff_t)(k == 0 ? 0 : of->cells);
     const double* R = of->rest_R + 9 * (ptrdiff_t)cell;
     double d[3], relative[9];
     saltusi_minus3(x, at.p, d);
