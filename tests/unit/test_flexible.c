@@ -355,8 +355,9 @@ static void derivatives_agree_with_differences(void** state) {
   double* way = calloc((size_t)nv, sizeof *way);
   uint64_t seed = 3;
   for (int i = 0; i < nv; i++) {
-    way[i] = 0.05 * (saltus_test_random(&seed) - 0.5);
-    v[i] = saltus_test_random(&seed) - 0.5;
+    /* modes little: elastic forces of 1e9 N would hide the others in the rounding of differences */
+    way[i] = (i < view->flexible[0]->modes ? 1e-3 : 0.5) * (saltus_test_random(&seed) - 0.5);
+    v[i] = 10.0 * (saltus_test_random(&seed) - 0.5);
   }
   system->ops->advance(system->self, view->q0, way, 1.0, q);
   saltus_kept_message kept;
