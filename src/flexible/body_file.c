@@ -261,12 +261,13 @@ saltus_status saltus_flexible_load(const char* path, saltus_log log, saltus_flex
 #else
 
 saltus_status saltus_flexible_save(const saltus_flexible* body, const char* path, saltus_log log) {
-  (void)body;
+  assert(body != NULL && path != NULL);
   saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: this build has no HDF5", path);
   return SALTUS_ERR_UNSUPPORTED;
 }
 
 saltus_status saltus_flexible_load(const char* path, saltus_log log, saltus_flexible** out) {
+  assert(path != NULL && out != NULL);
   *out = NULL;
   saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: this build has no HDF5", path);
   return SALTUS_ERR_UNSUPPORTED;

@@ -19,29 +19,29 @@
 
 enum { LINE = 4096, MOST_ROWS = 3000000 };
 
-typedef struct source {
+typedef struct fe_source {
   FILE* file;
   const char* path;
   int line;
   char text[LINE];
   saltusi_pool* pool;
   saltus_log log;
-} source;
+} fe_source;
 
-static saltus_status fault(const source* s, const char* format, ...)
+static saltus_status fault(const fe_source* s, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static saltus_status fault(const source* s, const char* format, ...) {
+static saltus_status fault(const fe_source* s, const char* format, ...) {
   char text[300];
   va_list list;
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  saltusi_print_list(text, sizeof text, format, list);
   va_end(list);
   saltusi_log(s->log, SALTUS_LEVEL_ERROR, "%s:%d: %s", s->path, s->line, text);
   return SALTUS_ERR_INPUT;
 }
 
-static saltus_status open_source(source* s) {
+static saltus_status open_source(fe_source* s) {
   s->file = saltusi_regular_stream(s->path);
   if (s->file == NULL) {
     saltusi_log(s->log, SALTUS_LEVEL_ERROR, "%s: %s", s->path, saltusi_regular_reason(errno));
@@ -50,7 +50,7 @@ static saltus_status open_source(source* s) {
   return SALTUS_OK;
 }
 
-static bool next_line(source* s) {
+static bool next_line(fe_source* s) {
   if (fgets(s->text, LINE, s->file) == NULL) {
     return false;
   }
@@ -108,7 +108,7 @@ static bool push(growing* g, int row, int column, double value) {
   return true;
 }
 
-static saltus_status keep(source* s, growing* g, saltusi_entries* out) {
+static saltus_status keep(fe_source* s, growing* g, saltusi_entries* out) {
   int* row = SALTUSI_TAKE(s->pool, int, g->count);
   int* column = SALTUSI_TAKE(s->pool, int, g->count);
   double* value = SALTUSI_TAKE(s->pool, double, g->count);
@@ -123,7 +123,7 @@ static saltus_status keep(source* s, growing* g, saltusi_entries* out) {
 }
 
 /* Header of Matrix Market: 1 read, 0 none, -1 after a message. */
-static int market_header(source* s, int* rows, double* entries) {
+static int market_header(fe_source* s, int* rows, double* entries) {
   if (strncmp(s->text, "%%MatrixMarket", 14) != 0) {
     return 0;
   }
@@ -144,7 +144,7 @@ static int market_header(source* s, int* rows, double* entries) {
 }
 
 /* Every entry once, of the upper (CalculiX) or lower triangle (Matrix Market). */
-static saltus_status read_entries(source* s, growing* g, saltusi_entries* out) {
+static saltus_status read_entries(fe_source* s, growing* g, saltusi_entries* out) {
   double x[3], expected = -1.0;
   int declared = MOST_ROWS, read = 0, last_row = 0, last_column = 0;
   if (!next_line(s)) {
@@ -195,7 +195,7 @@ static saltus_status read_entries(source* s, growing* g, saltusi_entries* out) {
 saltus_status saltusi_read_matrix(const char* path, saltusi_pool* pool, saltus_log log,
                                   saltusi_entries* out) {
   assert(path != NULL && pool != NULL && out != NULL);
-  source s = {.path = path, .pool = pool, .log = log};
+  fe_source s = {.path = path, .pool = pool, .log = log};
   growing g = {.count = 0};
   *out = (saltusi_entries){.rows = 0};
   saltus_status status = open_source(&s);
@@ -212,7 +212,7 @@ saltus_status saltusi_read_matrix(const char* path, saltusi_pool* pool, saltus_l
 saltus_status saltusi_read_dof(const char* path, saltusi_pool* pool, saltus_log log,
                                saltusi_fe_dof* out) {
   assert(path != NULL && pool != NULL && out != NULL);
-  source s = {.path = path, .pool = pool, .log = log};
+  fe_source s = {.path = path, .pool = pool, .log = log};
   growing g = {.count = 0};
   saltus_status status = open_source(&s);
   while (status == SALTUS_OK && next_line(&s)) {
@@ -257,7 +257,7 @@ int saltusi_mesh_node(const saltusi_fe_mesh* mesh, int number) {
 }
 
 typedef struct mesh_reader {
-  source s;
+  fe_source s;
   double scale;
   growing nodes; /* number, and x in three steps of `x` */
   growing x;
@@ -454,7 +454,7 @@ saltus_status saltusi_read_mesh(const char* path, double scale, saltusi_pool* po
   if (r == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  r->s = (source){.path = path, .pool = pool, .log = log};
+  r->s = (fe_source){.path = path, .pool = pool, .log = log};
   r->scale = scale;
   saltus_status status = open_source(&r->s);
   if (status == SALTUS_OK) {

@@ -12,23 +12,17 @@
  */
 #include "base/log.h"
 #include "flexible/flexible.h"
+#include "flexible/products.h"
 #include "math/rotation.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cs.h>
-
-void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
-            double* work, const int* lwork, int* info);
-void dsygv_(const int* itype, const char* jobz, const char* uplo, const int* n, double* a,
-            const int* lda, double* b, const int* ldb, double* w, double* work, const int* lwork,
-            int* info);
 
 enum { ITERATIONS = 200, RIGID = 6 };
 
-typedef struct job {
+typedef struct reduction {
   const saltus_reduce_def* def;
   saltusi_pool pool;
   saltusi_fe_dof dof;
@@ -43,67 +37,12 @@ typedef struct job {
   double* effective;     /* [modes x 6] */
   double *B, *V, *omega; /* B: n x (boundary + modes) */
   int kept;
-} job;
+} reduction;
 
-static saltus_status refuse(const job* j, const char* file, const char* text, double a, double b) {
+static saltus_status refuse(const reduction* j, const char* file, const char* text, double a,
+                            double b) {
   saltusi_log(j->def->log, SALTUS_LEVEL_ERROR, "%s: %s (%g, %g)", file, text, a, b);
   return SALTUS_ERR_INPUT;
-}
-
-/* ---- dense and sparse products ---- */
-
-static double dot(int n, const double* a, const double* b) {
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
-}
-
-/* Y = A X */
-static void times(const cs_di* A, int columns, const double* X, double* Y) {
-  memset(Y, 0, (size_t)A->m * (size_t)columns * sizeof *Y);
-  for (int c = 0; c < columns; c++) {
-    cs_di_gaxpy(A, X + (ptrdiff_t)c * A->n, Y + (ptrdiff_t)c * A->m);
-  }
-}
-
-/* C [a x b] = A^T B, column major */
-static void gram(int n, int a, const double* A, int b, const double* B, double* C) {
-  for (int k = 0; k < b; k++) {
-    for (int i = 0; i < a; i++) {
-      C[i + (ptrdiff_t)k * a] = dot(n, A + (ptrdiff_t)i * n, B + (ptrdiff_t)k * n);
-    }
-  }
-}
-
-/* Y [n x b] = A [n x a] C [a x b] */
-static void combine(int n, int a, const double* A, int b, const double* C, double* Y) {
-  memset(Y, 0, (size_t)n * (size_t)b * sizeof *Y);
-  for (int k = 0; k < b; k++) {
-    for (int i = 0; i < a; i++) {
-      const double c = C[i + (ptrdiff_t)k * a];
-      for (int r = 0; r < n; r++) {
-        Y[r + (ptrdiff_t)k * n] += c * A[r + (ptrdiff_t)i * n];
-      }
-    }
-  }
-}
-
-/* Eigenvalues ascending into w, vectors into A; with B the generalised problem. */
-static bool eigen(job* j, int n, double* A, double* B, double* w) {
-  const int one = 1, room = 34 * n + 64;
-  int info = 0;
-  double* work = SALTUSI_TAKE(&j->pool, double, room);
-  if (work == NULL || n == 0) {
-    return n == 0;
-  }
-  if (B != NULL) {
-    dsygv_(&one, "V", "U", &n, A, &n, B, &n, w, work, &room, &info);
-  } else {
-    dsyev_("V", "U", &n, A, &n, w, work, &room, &info);
-  }
-  return info == 0;
 }
 
 /* ---- reading and checks ---- */
@@ -123,7 +62,7 @@ static cs_di* compress(const saltusi_entries* e) {
   return A;
 }
 
-static saltus_status read_dof(job* j) {
+static saltus_status read_dof(reduction* j) {
   const saltus_reduce_def* def = j->def;
   j->row = SALTUSI_TAKE(&j->pool, int, 3 * j->mesh.count);
   if (j->row == NULL) {
@@ -156,7 +95,7 @@ static saltus_status read_dof(job* j) {
   return SALTUS_OK;
 }
 
-static saltus_status read_one(job* j, const char* path, cs_di** out) {
+static saltus_status read_one(reduction* j, const char* path, cs_di** out) {
   saltusi_entries e;
   const saltus_status status = saltusi_read_matrix(path, &j->pool, j->def->log, &e);
   if (status != SALTUS_OK) {
@@ -170,7 +109,7 @@ static saltus_status read_one(job* j, const char* path, cs_di** out) {
 }
 
 /* No entries between directions; the same mass along x, y and z; the centre. */
-static saltus_status check_mass(job* j) {
+static saltus_status check_mass(reduction* j) {
   double most = 0.0, across = 0.0, mass[3] = {0.0}, first[3] = {0.0};
   for (int c = 0; c < j->n; c++) {
     const int node = saltusi_mesh_node(&j->mesh, j->dof.node[c]), k = j->dof.direction[c];
@@ -202,7 +141,7 @@ static saltus_status check_mass(job* j) {
 }
 
 /* Rigid displacements: three translations, three rotations about the centre of mass. */
-static saltus_status check_rigid(job* j) {
+static saltus_status check_rigid(reduction* j) {
   const int n = j->n;
   j->R = SALTUSI_TAKE(&j->pool, double, RIGID* n);
   double* KR = SALTUSI_TAKE(&j->pool, double, RIGID* n);
@@ -223,7 +162,7 @@ static saltus_status check_rigid(job* j) {
   for (int p = 0; p < j->K->p[n]; p++) {
     most = fmax(most, fabs(j->K->x[p]));
   }
-  times(j->K, RIGID, j->R, KR);
+  saltusi_fe_times(j->K, RIGID, j->R, KR);
   for (int i = 0; i < RIGID * n; i++) {
     const double scale = most * (i / n < 3 ? 1.0 : arm);
     if (!(fabs(KR[i]) <= 1e-8 * scale)) {
@@ -239,7 +178,8 @@ static saltus_status check_rigid(job* j) {
 /* ---- boundary ---- */
 
 /* Members of a set, or one node by its number. */
-static saltus_status find_set(job* j, const saltus_reduce_frame* frame, saltusi_mesh_set* out) {
+static saltus_status find_set(reduction* j, const saltus_reduce_frame* frame,
+                              saltusi_mesh_set* out) {
   *out = (saltusi_mesh_set){.count = 0};
   for (int i = 0; i < j->mesh.set_count; i++) {
     if (strcmp(j->mesh.sets[i].name, frame->set) == 0) {
@@ -268,12 +208,13 @@ static saltus_status find_set(job* j, const saltus_reduce_frame* frame, saltusi_
   return SALTUS_OK;
 }
 
-static void node_point(const job* j, int number, double s[3]) {
+static void node_point(const reduction* j, int number, double s[3]) {
   saltusi_minus3(j->mesh.x + 3 * (ptrdiff_t)saltusi_mesh_node(&j->mesh, number), j->centre, s);
 }
 
 /* Mean of the nodes, and the inverse of sum (r^2 - r r^T); false: collinear. */
-static bool set_frame(const job* j, const saltusi_mesh_set* set, double o[3], double inverse[9]) {
+static bool set_frame(const reduction* j, const saltusi_mesh_set* set, double o[3],
+                      double inverse[9]) {
   double J[9] = {0.0}, r[3], cross[3], size = 0.0;
   memset(o, 0, 3 * sizeof *o);
   for (int i = 0; i < set->count; i++) {
@@ -300,7 +241,7 @@ static bool set_frame(const job* j, const saltusi_mesh_set* set, double o[3], do
 }
 
 /* T: interior rows first, then contact nodes and interfaces. */
-static saltus_status lay_boundary(job* j) {
+static saltus_status lay_boundary(reduction* j) {
   const int n = j->n;
   int* owner = SALTUSI_TAKE(&j->pool, int, n); /* 1 + frame; 0: interior */
   int* place = SALTUSI_TAKE(&j->pool, int, n);
@@ -364,42 +305,6 @@ static saltus_status lay_boundary(job* j) {
 
 /* ---- interior ---- */
 
-typedef struct factor {
-  cs_dis* symbolic;
-  cs_din* numeric;
-  int n;
-} factor;
-
-/* Cholesky; false: a pivot is zero to rounding. */
-static bool factor_make(const cs_di* A, factor* f) {
-  *f = (factor){.symbolic = cs_di_schol(1, A), .n = A->n};
-  f->numeric = f->symbolic != NULL ? cs_di_chol(A, f->symbolic) : NULL;
-  bool sound = f->numeric != NULL;
-  for (int c = 0; sound && c < A->n; c++) {
-    const cs_di* L = f->numeric->L;
-    const int k = f->symbolic->pinv[c]; /* position of column c */
-    double diagonal = 0.0;
-    for (int p = A->p[c]; p < A->p[c + 1]; p++) {
-      diagonal = A->i[p] == c ? A->x[p] : diagonal;
-    }
-    sound = L->x[L->p[k]] * L->x[L->p[k]] > 1e-13 * diagonal;
-  }
-  return sound;
-}
-
-static void factor_free(factor* f) {
-  cs_di_sfree(f->symbolic);
-  cs_di_nfree(f->numeric);
-  *f = (factor){.n = 0};
-}
-
-static void factor_solve(const factor* f, double* x, double* work) {
-  cs_di_ipvec(f->symbolic->pinv, x, work, f->n);
-  cs_di_lsolve(f->numeric->L, work);
-  cs_di_ltsolve(f->numeric->L, work);
-  cs_di_pvec(f->symbolic->pinv, work, x, f->n);
-}
-
 /* Rows and columns [0, rows) x [from, to) of A. */
 static cs_di* part(const cs_di* A, int rows, int from, int to) {
   cs_di* P = cs_di_spalloc(rows, to - from > 0 ? to - from : 1, 1, 1, 1);
@@ -416,7 +321,7 @@ static cs_di* part(const cs_di* A, int rows, int from, int to) {
 }
 
 /* The least Rayleigh quotient of displacements quadratic in one coordinate, without their rigid part. */
-static double estimate(job* j) {
+static double estimate(reduction* j) {
   const int n = j->n;
   double* u = SALTUSI_TAKE(&j->pool, double, 3 * n);
   double *Mu = u + n, *Ku = u + 2 * (ptrdiff_t)n, least = INFINITY;
@@ -429,24 +334,24 @@ static double estimate(job* j) {
     for (int pass = 0; pass < 3; pass++) { /* Gauss-Seidel: R is not orthogonal in general */
       for (int k = 0; k < RIGID; k++) {
         const double* R = j->R + (ptrdiff_t)k * n;
-        times(j->M, 1, R, Mu);
-        const double part_of = dot(n, Mu, u) / dot(n, Mu, R);
+        saltusi_fe_times(j->M, 1, R, Mu);
+        const double part_of = saltusi_fe_dot(n, Mu, u) / saltusi_fe_dot(n, Mu, R);
         for (int r = 0; r < n; r++) {
           u[r] -= part_of * R[r];
         }
       }
     }
-    times(j->M, 1, u, Mu);
-    times(j->K, 1, u, Ku);
-    const double T = dot(n, u, Mu);
-    least = T > 0.0 ? fmin(least, dot(n, u, Ku) / T) : least;
+    saltusi_fe_times(j->M, 1, u, Mu);
+    saltusi_fe_times(j->K, 1, u, Ku);
+    const double T = saltusi_fe_dot(n, u, Mu);
+    least = T > 0.0 ? fmin(least, saltusi_fe_dot(n, u, Ku) / T) : least;
   }
   return least;
 }
 
 /* Fixed-interface modes Phi [ni x modes] of K X = M X lambda, by subspace iteration with the factor of K + sigma M. */
-static saltus_status subspace(job* j, const factor* f, const cs_di* K, const cs_di* M, int modes,
-                              double sigma, double* Phi) {
+static saltus_status subspace(reduction* j, const saltusi_fe_factor* f, const cs_di* K,
+                              const cs_di* M, int modes, double sigma, double* Phi) {
   const int n = f->n, most = 2 * modes > modes + 8 ? 2 * modes : modes + 8, p = most < n ? most : n;
   double* X = SALTUSI_TAKE(&j->pool, double, p* n);
   double* Y = SALTUSI_TAKE(&j->pool, double, p* n);
@@ -462,18 +367,18 @@ static saltus_status subspace(job* j, const factor* f, const cs_di* K, const cs_
   }
   double change = INFINITY;
   for (int it = 0; it < ITERATIONS && change > 1e-13; it++) {
-    times(M, p, X, Y);
+    saltusi_fe_times(M, p, X, Y);
     for (int c = 0; c < p; c++) {
-      factor_solve(f, Y + (ptrdiff_t)c * n, work);
+      saltusi_fe_factor_solve(f, Y + (ptrdiff_t)c * n, work);
     }
-    times(K, p, Y, X);
-    gram(n, p, Y, p, X, A);
-    times(M, p, Y, X);
-    gram(n, p, Y, p, X, B);
-    if (!eigen(j, p, A, B, w)) {
+    saltusi_fe_times(K, p, Y, X);
+    saltusi_fe_gram(n, p, Y, p, X, A);
+    saltusi_fe_times(M, p, Y, X);
+    saltusi_fe_gram(n, p, Y, p, X, B);
+    if (!saltusi_fe_eigen(&j->pool, p, A, B, w)) {
       return refuse(j, j->def->stiffness, "eigenvalues of the subspace do not converge", it, p);
     }
-    combine(n, p, Y, p, A, X);
+    saltusi_fe_combine(n, p, Y, p, A, X);
     change = 0.0;
     for (int k = 0; k < modes; k++) {
       change = fmax(change, fabs(w[k] - before[k]) / (fabs(w[k]) + sigma + 1e-300));
@@ -489,7 +394,7 @@ static saltus_status subspace(job* j, const factor* f, const cs_di* K, const cs_
 }
 
 /* B = T [Psi Phi] */
-static saltus_status make_basis(job* j) {
+static saltus_status make_basis(reduction* j) {
   const int n = j->n, ni = j->interior, nb = j->boundary;
   int modes = j->def->modes;
   if (modes > ni) {
@@ -502,14 +407,14 @@ static saltus_status make_basis(job* j) {
   cs_di* M = cs_di_multiply(Tt, MT);
   cs_di *Kii = part(K, ni, 0, ni), *Mii = part(M, ni, 0, ni);
   cs_di *Kib = part(K, ni, ni, ni + nb), *Mib = part(M, ni, ni, ni + nb);
-  factor f = {.n = 0};
+  saltusi_fe_factor f = {.n = 0};
   double sigma = 0.0;
-  bool sound = nb >= RIGID && factor_make(Kii, &f);
+  bool sound = nb >= RIGID && saltusi_fe_factor_make(Kii, &f);
   if (!sound) {
-    factor_free(&f);
+    saltusi_fe_factor_free(&f);
     sigma = 0.01 * estimate(j);
     cs_di* shifted = cs_di_add(Kii, Mii, 1.0, sigma);
-    sound = factor_make(shifted, &f);
+    sound = saltusi_fe_factor_make(shifted, &f);
     cs_di_spfree(shifted);
   }
   saltus_status status = SALTUS_OK;
@@ -535,7 +440,7 @@ static saltus_status make_basis(job* j) {
     for (int p = Mib->p[b]; sigma > 0.0 && p < Mib->p[b + 1]; p++) {
       column[Mib->i[p]] -= sigma * Mib->x[p];
     }
-    factor_solve(&f, column, work);
+    saltusi_fe_factor_solve(&f, column, work);
     column[ni + b] = 1.0;
   }
   if (status == SALTUS_OK && modes > 0) {
@@ -545,9 +450,9 @@ static saltus_status make_basis(job* j) {
     memcpy(x + (ptrdiff_t)(nb + k) * width, Phi + (ptrdiff_t)k * ni, (size_t)ni * sizeof *x);
   }
   if (status == SALTUS_OK) {
-    times(j->T, all, x, j->B);
+    saltusi_fe_times(j->T, all, x, j->B);
   }
-  factor_free(&f);
+  saltusi_fe_factor_free(&f);
   cs_di* used[] = {Tt, KT, MT, K, M, Kii, Mii, Kib, Mib};
   for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
     cs_di_spfree(used[i]);
@@ -556,7 +461,7 @@ static saltus_status make_basis(job* j) {
 }
 
 /* Effective masses (Phi^T M R)^2 of the fixed-interface modes; B without its rigid part; modes V of K in B. */
-static saltus_status make_modes(job* j) {
+static saltus_status make_modes(reduction* j) {
   const int n = j->n, all = j->boundary + j->def->modes;
   const int room = all > 0 ? all : 1;
   double* MR = SALTUSI_TAKE(&j->pool, double, RIGID* n);
@@ -569,17 +474,17 @@ static saltus_status make_modes(job* j) {
       j->effective == NULL) {
     return SALTUS_ERR_MEMORY;
   }
-  times(j->M, RIGID, j->R, MR);
+  saltusi_fe_times(j->M, RIGID, j->R, MR);
   for (int k = 0; k < j->def->modes * RIGID; k++) {
-    const double L =
-        dot(n, j->B + (ptrdiff_t)(j->boundary + k / RIGID) * n, MR + (ptrdiff_t)(k % RIGID) * n);
+    const double L = saltusi_fe_dot(n, j->B + (ptrdiff_t)(j->boundary + k / RIGID) * n,
+                                    MR + (ptrdiff_t)(k % RIGID) * n);
     j->effective[k] = L * L;
   }
   double *G = A, *U = A + room * room, *w = A + 3 * room * room, *scale = w + room;
-  times(j->M, all, j->B, W);
+  saltusi_fe_times(j->M, all, j->B, W);
   for (int k = 0; k < all;
        k++) { /* lengths with the rigid part: what is left of a rigid column stays small */
-    scale[k] = 1.0 / sqrt(dot(n, j->B + (ptrdiff_t)k * n, W + (ptrdiff_t)k * n));
+    scale[k] = 1.0 / sqrt(saltusi_fe_dot(n, j->B + (ptrdiff_t)k * n, W + (ptrdiff_t)k * n));
   }
   for (int pass = 0; pass < 4;
        pass++) { /* translations are orthogonal to rotations; these by Gauss-Seidel */
@@ -587,18 +492,18 @@ static saltus_status make_modes(job* j) {
       const int k = c % RIGID;
       double* b = j->B + (ptrdiff_t)(c / RIGID) * n;
       const double *R = j->R + (ptrdiff_t)k * n, *m = MR + (ptrdiff_t)k * n;
-      const double over = dot(n, m, b) / dot(n, m, R);
+      const double over = saltusi_fe_dot(n, m, b) / saltusi_fe_dot(n, m, R);
       for (int r = 0; r < n; r++) {
         b[r] -= over * R[r];
       }
     }
   }
-  times(j->M, all, j->B, W);
-  gram(n, all, j->B, all, W, G);
+  saltusi_fe_times(j->M, all, j->B, W);
+  saltusi_fe_gram(n, all, j->B, all, W, G);
   for (int k = 0; k < all * all; k++) {
     G[k] *= scale[k % all] * scale[k / all];
   }
-  if (!eigen(j, all, G, NULL, w)) {
+  if (!saltusi_fe_eigen(&j->pool, all, G, NULL, w)) {
     return refuse(j, j->def->mass, "the basis has no eigenvalues: size", all, 0.0);
   }
   j->kept = 0;
@@ -610,14 +515,14 @@ static saltus_status make_modes(job* j) {
       j->kept++;
     }
   }
-  combine(n, all, j->B, j->kept, U, W);
-  times(j->K, j->kept, W, j->V);
-  gram(n, j->kept, W, j->kept, j->V, A);
-  if (!eigen(j, j->kept, A, NULL, w)) {
+  saltusi_fe_combine(n, all, j->B, j->kept, U, W);
+  saltusi_fe_times(j->K, j->kept, W, j->V);
+  saltusi_fe_gram(n, j->kept, W, j->kept, j->V, A);
+  if (!saltusi_fe_eigen(&j->pool, j->kept, A, NULL, w)) {
     return refuse(j, j->def->stiffness, "the reduced stiffness has no eigenvalues: size", j->kept,
                   0.0);
   }
-  combine(n, j->kept, W, j->kept, A, j->V);
+  saltusi_fe_combine(n, j->kept, W, j->kept, A, j->V);
   for (int k = 0; k < j->kept; k++) {
     if (!(w[k] > 0.0)) {
       return refuse(j, j->def->stiffness, "a mode has no stiffness: number, eigenvalue", k + 1,
@@ -631,7 +536,7 @@ static saltus_status make_modes(job* j) {
 /* ---- the body ---- */
 
 /* sum m a b^T over nodes, Mb = M b */
-static void moment(const job* j, const double* a, const double* Mb, double C[9]) {
+static void moment(const reduction* j, const double* a, const double* Mb, double C[9]) {
   memset(C, 0, 9 * sizeof *C);
   for (int i = 0; i < j->mesh.count; i++) {
     const int* row = j->row + 3 * (ptrdiff_t)i;
@@ -641,16 +546,16 @@ static void moment(const job* j, const double* a, const double* Mb, double C[9])
   }
 }
 
-static void fill_inertia(const job* j, saltus_flexible* out, double* s, double* W) {
+static void fill_inertia(const reduction* j, saltus_flexible* out, double* s, double* W) {
   const int n = j->n;
   for (int r = 0; r < n; r++) {
     double x[3];
     node_point(j, j->dof.node[r], x);
     s[r] = x[j->dof.direction[r]];
   }
-  times(j->M, 1, s, W);
+  saltusi_fe_times(j->M, 1, s, W);
   moment(j, s, W, out->C0);
-  times(j->M, j->kept, j->V, W);
+  saltusi_fe_times(j->M, j->kept, j->V, W);
   double *C1 = (double*)(uintptr_t)out->C1, *C2 = (double*)(uintptr_t)out->C2;
   for (int b = 0; b < j->kept; b++) {
     moment(j, s, W + (ptrdiff_t)b * n, C1 + 9 * (ptrdiff_t)b);
@@ -666,7 +571,7 @@ static void fill_inertia(const job* j, saltus_flexible* out, double* s, double* 
   }
 }
 
-static saltus_status fill_stiffening(job* j, saltus_flexible* out, double* W) {
+static saltus_status fill_stiffening(reduction* j, saltus_flexible* out, double* W) {
   const saltus_reduce_def* def = j->def;
   const int k = j->kept;
   cs_di* loaded = NULL;
@@ -677,8 +582,8 @@ static saltus_status fill_stiffening(job* j, saltus_flexible* out, double* W) {
   }
   const double length = sqrt(saltusi_dot3(def->axis, def->axis));
   cs_di* difference = cs_di_add(loaded, j->K, 1.0, -1.0);
-  times(difference, k, j->V, W);
-  gram(j->n, k, j->V, k, W, G);
+  saltusi_fe_times(difference, k, j->V, W);
+  saltusi_fe_gram(j->n, k, j->V, k, W, G);
   double* S = (double*)(uintptr_t)out->stiffen;
   for (int c = 0; c < 3; c++) {
     out->axis[c] = def->axis[c] / length;
@@ -697,7 +602,7 @@ static saltus_status fill_stiffening(job* j, saltus_flexible* out, double* W) {
   return SALTUS_OK;
 }
 
-static int count_frames(job* j) {
+static int count_frames(reduction* j) {
   int count = 0;
   for (int f = 0; f < j->def->frame_count; f++) {
     saltusi_mesh_set set;
@@ -708,7 +613,7 @@ static int count_frames(job* j) {
 }
 
 /* Motion of a node, and of a rigid set: its mean and its rotation. */
-static void fill_frames(job* j, saltus_flexible* out) {
+static void fill_frames(reduction* j, saltus_flexible* out) {
   saltus_flexible_frame* frame = (saltus_flexible_frame*)(uintptr_t)out->frame;
   double *phi = (double*)(uintptr_t)out->phi, *psi = (double*)(uintptr_t)out->psi;
   const int k = j->kept;
@@ -748,7 +653,7 @@ static void fill_frames(job* j, saltus_flexible* out) {
   }
 }
 
-static saltus_status fill(job* j, saltus_flexible** out) {
+static saltus_status fill(reduction* j, saltus_flexible** out) {
   const int k = j->kept;
   int nodes = 0;
   for (int i = 0; i < j->mesh.count; i++) {
@@ -799,7 +704,7 @@ static saltus_status fill(job* j, saltus_flexible** out) {
 saltus_status saltus_flexible_reduce(const saltus_reduce_def* def, saltus_flexible** out) {
   assert(def != NULL && out != NULL);
   *out = NULL;
-  job j = {.def = def, .pool = saltusi_pool_over(NULL)};
+  reduction j = {.def = def, .pool = saltusi_pool_over(NULL)};
   const double scale = def->scale > 0.0 ? def->scale : 1.0;
   saltus_status status = saltusi_read_mesh(def->mesh, scale, &j.pool, def->log, &j.mesh);
   status = status == SALTUS_OK ? saltusi_read_dof(def->dof, &j.pool, def->log, &j.dof) : status;

@@ -12,7 +12,7 @@
  * docs/beams.md.
  */
 #include "math/rotation.h"
-#include "scene/builder.h"
+#include "scene/beam_shape.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,27 +21,6 @@
 
 enum { MOST_ELEMENTS = 100000 };
 static const double pi = 3.14159265358979323846;
-typedef enum end_kind { END_CLAMPED, END_PINNED, END_FREE } end_kind;
-typedef enum contact_at { AT_LINKS, AT_NODES, AT_ENDS, AT_NONE } contact_at;
-
-typedef struct beam {
-  const char* name;
-  const saltusi_yaml_node* item;
-  int elements, cells;
-  bool by_nodes, stretch, closed, straight, plane;
-  end_kind end[2];
-  const char* marker[2]; /* NULL: none */
-  double E, G, density, A, I[2], J, damping;
-  double radius;
-  contact_at at;
-  const char* surface;
-  const char* const* groups;
-  double velocity[3], w[3];
-  double *rest_angle, *start_angle; /* [cells] rad, of the plane: continuous along the beam */
-  double *rest, *start;             /* [3 (cells + 1)] boundaries of the cells */
-  double *rest_R,
-      *start_R; /* [9 cells] axes of the cells to the world; the axis is x in the plane, z in space */
-} beam;
 
 static void grow(saltusi_scene_builder* b, const void** items, int count, int more, size_t size) {
   char* all = saltusi_reader_take(&b->reader, (size_t)count + (size_t)more, size);
@@ -51,7 +30,8 @@ static void grow(saltusi_scene_builder* b, const void** items, int count, int mo
   *items = all;
 }
 
-static const char* named(saltusi_scene_builder* b, const beam* of, int i, const char* what) {
+static const char* named(saltusi_scene_builder* b, const saltusi_beam* of, int i,
+                         const char* what) {
   char text[128];
   if (i >= 0) {
     snprintf(text, sizeof text, "%.63s_%d%s", of->name, i + 1, what);
@@ -59,256 +39,6 @@ static const char* named(saltusi_scene_builder* b, const beam* of, int i, const 
     snprintf(text, sizeof text, "%.63s%s", of->name, what);
   }
   return saltusi_pool_text(b->reader.pool, text);
-}
-
-/* ---- poses of markers at the start ---- */
-
-typedef struct frame {
-  double p[3], R[9];
-} frame;
-
-static double signal_value(const saltus_signal* s, double t) {
-  double out[3] = {s->value, 0.0, 0.0};
-  if (s->evaluate != NULL) {
-    s->evaluate(s->self, t, out);
-  }
-  return out[0];
-}
-
-static void body_frame(const saltusi_scene_builder* b, const saltus_body_def* body, frame* out) {
-  memcpy(out->p, body->position, sizeof out->p);
-  saltusi_orientation_matrix(&body->orientation, out->R);
-  if (body->driven == NULL) {
-    return;
-  }
-  const double t = b->scene->view.start;
-  const saltus_driven_pose* pose = body->driven;
-  double angle[3];
-  for (int k = 0; k < 3; k++) {
-    out->p[k] = signal_value(&pose->position[k], t);
-    angle[k] = signal_value(&pose->rotation[k], t);
-  }
-  const bool axis = saltusi_dot3(pose->axis, pose->axis) > 0.0;
-  saltus_orientation turn = {.kind = SALTUS_ORIENTATION_RPY,
-                             .value = {angle[0], angle[1], angle[2]}};
-  if (b->mechanism.dimension == 2 || axis) {
-    turn = (saltus_orientation){
-        .kind = axis ? SALTUS_ORIENTATION_AXIS : SALTUS_ORIENTATION_ANGLE,
-        .value = {axis ? pose->axis[0] : angle[0], pose->axis[1], pose->axis[2], angle[0]}};
-  }
-  double R[9], own[9];
-  memcpy(own, out->R, sizeof own);
-  if (saltusi_orientation_matrix(&turn, R)) {
-    saltusi_matrix3_product(R, own, out->R);
-  }
-}
-
-/* The frame of a marker; false: there is none of this name. Circular references are rejected by the mechanism. */
-static bool marker_frame(const saltusi_scene_builder* b, const char* name, int depth, frame* out) {
-  const saltus_mechanism_def* m = &b->mechanism;
-  const saltus_marker_def* marker = NULL;
-  for (int i = 0; i < m->marker_count; i++) {
-    marker = strcmp(m->markers[i].name, name) == 0 ? &m->markers[i] : marker;
-  }
-  *out = (frame){.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
-  bool found = marker != NULL && depth <= m->marker_count;
-  if (found && marker->marker != NULL) {
-    found = marker_frame(b, marker->marker, depth + 1, out);
-  }
-  for (int i = 0; found && marker->body != NULL && i < m->body_count; i++) {
-    if (strcmp(m->bodies[i].name, marker->body) == 0) {
-      body_frame(b, &m->bodies[i], out);
-    }
-  }
-  double own[9], from[3], parent[9];
-  if (!found || !saltusi_orientation_matrix(&marker->orientation, own)) {
-    return false;
-  }
-  memcpy(parent, out->R, sizeof parent);
-  saltusi_turn(parent, marker->position, from);
-  saltusi_along(1.0, from, out->p, out->p);
-  saltusi_matrix3_product(parent, own, out->R);
-  return true;
-}
-
-/* ---- curves ---- */
-
-/* The formula with its variable s as the variable t of signals: of the same length, so that columns agree. */
-static saltus_signal curve_signal(saltusi_scene_builder* b, const saltusi_yaml_node* node) {
-  saltusi_yaml_node own = *node;
-  char* text = saltusi_reader_take(&b->reader, strlen(node->text) + 1, 1);
-  if (text == NULL) {
-    return (saltus_signal){0};
-  }
-  static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.'";
-  for (size_t i = 0; node->text[i] != '\0';) {
-    const size_t length = strspn(node->text + i, word);
-    memcpy(text + i, node->text + i, length + 1);
-    if (length == 1 && node->text[i] == 't') {
-      saltusi_reader_fail(&b->reader, node, "a curve is a formula of s from 0 to 1, not of t");
-    }
-    text[i] = length == 1 && node->text[i] == 's' ? 't' : node->text[i];
-    i += length > 0 ? length : 1;
-  }
-  own.text = text;
-  return saltusi_scene_signal(b, &own, "curve");
-}
-
-/* n + 1 nodes at s = i/n. */
-static void read_curve(saltusi_scene_builder* b, const saltusi_yaml_node* node, int n, double* x) {
-  const int dimension = b->mechanism.dimension;
-  if (!saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, "curve") ||
-      node->count != dimension) {
-    saltusi_reader_fail(&b->reader, node, "a curve has %d formulas of s, must have %d", node->count,
-                        dimension);
-    return;
-  }
-  for (int k = 0; k < dimension && b->reader.status == SALTUS_OK; k++) {
-    const saltus_signal signal = curve_signal(b, &node->children[k]);
-    for (int i = 0; i <= n && b->reader.status == SALTUS_OK; i++) {
-      x[3 * i + k] = signal_value(&signal, (double)i / n);
-    }
-  }
-}
-
-/* Points as they are where there are n + 1 of them, else n + 1 nodes at equal lengths of the polyline. */
-static void read_points(saltusi_scene_builder* b, const saltusi_yaml_node* node, int n, double* x) {
-  if (!saltusi_reader_expect(&b->reader, node, SALTUSI_YAML_SEQUENCE, "points")) {
-    return;
-  }
-  const int count = node->count, dimension = b->mechanism.dimension;
-  double* p = saltusi_reader_take(&b->reader, 3 * (size_t)count, sizeof *p);
-  double* at = saltusi_reader_take(&b->reader, (size_t)count, sizeof *at);
-  if (count < 2) {
-    saltusi_reader_fail(&b->reader, node, "points has %d points, must have 2 or more", count);
-  }
-  for (int i = 0; i < count && b->reader.status == SALTUS_OK; i++) {
-    saltusi_scene_numbers(b, &node->children[i], "a point", (const int[2]){dimension, dimension},
-                          p + 3 * (ptrdiff_t)i);
-    double d[3] = {0.0};
-    saltusi_minus3(p + 3 * (ptrdiff_t)i, p + 3 * (ptrdiff_t)(i > 0 ? i - 1 : 0), d);
-    at[i] = (i > 0 ? at[i - 1] : 0.0) + sqrt(saltusi_dot3(d, d));
-  }
-  if (b->reader.status == SALTUS_OK && count == n + 1) {
-    memcpy(x, p, 3 * (size_t)count * sizeof *x);
-    return;
-  }
-  for (int i = 0, k = 0; i <= n && b->reader.status == SALTUS_OK; i++) {
-    const double s = at[count - 1] * i / n;
-    while (k < count - 2 && at[k + 1] < s) {
-      k++;
-    }
-    const double *from = p + 3 * (ptrdiff_t)k, length = at[k + 1] - at[k];
-    for (int c = 0; c < 3; c++) {
-      x[3 * i + c] =
-          from[c] + (length > 0.0 ? (s - at[k]) / length : 0.0) * (from[3 + c] - from[c]);
-    }
-  }
-}
-
-/* Boundaries of the cells from nodes: the nodes themselves, or ends and midpoints. */
-static double* boundaries(saltusi_scene_builder* b, const beam* of, const double* nodes) {
-  double* x = saltusi_reader_take(&b->reader, 3 * (size_t)(of->cells + 1), sizeof *x);
-  for (int i = 0; x != NULL && i <= of->cells; i++) {
-    const bool inner = of->by_nodes && i > 0 && i < of->cells;
-    const double* at = nodes + 3 * (ptrdiff_t)(i > of->elements ? of->elements : i);
-    for (int k = 0; k < 3; k++) {
-      x[3 * i + k] = inner ? 0.5 * (at[k - 3] + at[k]) : at[k];
-    }
-  }
-  return x;
-}
-
-/* The shortest rotation of the columns n and t of R that takes t to `to`; in the plane angles follow each other. */
-static void transport(const double R[9], bool plane, const double to[3], double out[9]) {
-  double t[3], n[3], third[3];
-  for (int k = 0; k < 3; k++) {
-    t[k] = R[3 * k + (plane ? 0 : 2)];
-    n[k] = R[3 * k + (plane ? 2 : 0)];
-  }
-  double axis[3];
-  saltusi_cross(t, to, axis);
-  const double c = saltusi_dot3(t, to);
-  double turned[3];
-  saltusi_cross(axis, n, turned);
-  const double along = saltusi_dot3(axis, n) / (1.0 + (c > -0.999999 ? c : -0.999999));
-  for (int k = 0; k < 3; k++) {
-    turned[k] += c * n[k] + along * axis[k];
-  }
-  const double off = saltusi_dot3(turned, to);
-  saltusi_along(-off, to, turned, turned);
-  const double length = sqrt(saltusi_dot3(turned, turned));
-  for (int k = 0; k < 3; k++) {
-    n[k] = turned[k] / length;
-  }
-  saltusi_cross(plane ? n : to, plane ? to : n, third);
-  for (int k = 0; k < 3; k++) {
-    out[3 * k + (plane ? 0 : 2)] = to[k];
-    out[3 * k + (plane ? 2 : 0)] = n[k];
-    out[3 * k + 1] = third[k];
-  }
-}
-
-/* Axes of the cells along the boundaries, the normal carried from cell to cell without twist. */
-static double* axes(saltusi_scene_builder* b, const beam* of, const double* x,
-                    const double* normal) {
-  double* R = saltusi_reader_take(&b->reader, 9 * (size_t)of->cells, sizeof *R);
-  double first[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-  for (int i = 0; R != NULL && i < of->cells; i++) {
-    double t[3];
-    saltusi_minus3(x + 3 * (ptrdiff_t)(i + 1), x + 3 * (ptrdiff_t)i, t);
-    const double length = sqrt(saltusi_dot3(t, t));
-    if (!(length > 0.0) || !isfinite(length)) {
-      saltusi_reader_fail(&b->reader, of->item,
-                          "beam " SALTUSI_QUOTE ": element %d has length %g m", of->name, i + 1,
-                          length);
-      return R;
-    }
-    for (int k = 0; k < 3; k++) {
-      t[k] /= length;
-    }
-    if (i == 0 && !of->plane) { /* the first normal: given, or across the smallest component */
-      double n[3] = {normal[0], normal[1], normal[2]};
-      if (saltusi_dot3(n, n) == 0.0) {
-        const int least = fabs(t[0]) <= fabs(t[1]) && fabs(t[0]) <= fabs(t[2]) ? 0
-                          : fabs(t[1]) <= fabs(t[2])                           ? 1
-                                                                               : 2;
-        n[least] = 1.0;
-      }
-      saltusi_along(-saltusi_dot3(n, t), t, n, n);
-      const double size = sqrt(saltusi_dot3(n, n));
-      if (!(size > 1e-9)) {
-        saltusi_reader_fail(&b->reader, of->item,
-                            "beam " SALTUSI_QUOTE ": its normal is along the beam", of->name);
-        return R;
-      }
-      double y[3];
-      for (int k = 0; k < 3; k++) {
-        n[k] /= size;
-      }
-      saltusi_cross(t, n, y);
-      for (int k = 0; k < 3; k++) {
-        first[3 * k] = n[k];
-        first[3 * k + 1] = y[k];
-        first[3 * k + 2] = t[k];
-      }
-    }
-    transport(i == 0 ? first : R + 9 * (ptrdiff_t)(i - 1), of->plane, t, R + 9 * (ptrdiff_t)i);
-  }
-  return R;
-}
-
-/* Angles of the cells in the plane, without jumps from cell to cell. */
-static double* angles(saltusi_scene_builder* b, const beam* of, const double* R) {
-  double* angle = saltusi_reader_take(&b->reader, (size_t)of->cells, sizeof *angle);
-  for (int i = 0; angle != NULL && i < of->cells; i++) {
-    const double* at = R + 9 * (ptrdiff_t)i;
-    angle[i] = atan2(at[3], at[0]);
-    if (i > 0) {
-      angle[i] = angle[i - 1] + remainder(angle[i] - angle[i - 1], 2.0 * pi);
-    }
-  }
-  return angle;
 }
 
 /* ---- reading ---- */
@@ -338,7 +68,7 @@ static double at_least_zero(saltusi_scene_builder* b, const saltusi_yaml_node* n
 }
 
 /* A, I about the first and second axis of the section, J of torsion (rectangle: Roark's formula, 0.5 %), radius. */
-static void read_section(saltusi_scene_builder* b, beam* of) {
+static void read_section(saltusi_scene_builder* b, saltusi_beam* of) {
   const saltusi_yaml_node* node = saltusi_yaml_find(of->item, "section");
   if (node == NULL) {
     saltusi_reader_fail(&b->reader, of->item, "beam " SALTUSI_QUOTE " has no section", of->name);
@@ -392,7 +122,7 @@ static void read_section(saltusi_scene_builder* b, beam* of) {
   of->radius = of->plane ? 0.5 * size[1] : 0.5 * c;
 }
 
-static void read_material(saltusi_scene_builder* b, beam* of) {
+static void read_material(saltusi_scene_builder* b, saltusi_beam* of) {
   const saltusi_yaml_node* node = saltusi_yaml_find(of->item, "material");
   if (node == NULL) {
     saltusi_reader_fail(&b->reader, of->item, "beam " SALTUSI_QUOTE " has no material", of->name);
@@ -411,11 +141,11 @@ static void read_material(saltusi_scene_builder* b, beam* of) {
   of->G = of->E / (2.0 * (1.0 + nu));
 }
 
-static void read_ends(saltusi_scene_builder* b, beam* of) {
+static void read_ends(saltusi_scene_builder* b, saltusi_beam* of) {
   static const char* const words[] = {"clamped", "pinned", "free", NULL};
   const saltusi_yaml_node* between = saltusi_yaml_find(of->item, "between");
   const saltusi_yaml_node* ends = saltusi_yaml_find(of->item, "ends");
-  of->end[0] = of->end[1] = between != NULL ? END_CLAMPED : END_FREE;
+  of->end[0] = of->end[1] = between != NULL ? SALTUSI_END_CLAMPED : SALTUSI_END_FREE;
   if (between != NULL) {
     saltusi_scene_pair(b, between, "between", of->marker);
   }
@@ -426,8 +156,8 @@ static void read_ends(saltusi_scene_builder* b, beam* of) {
   }
   for (int k = 0; ends != NULL && k < 2 && b->reader.status == SALTUS_OK; k++) {
     const int word = saltusi_scene_word(b, &ends->children[k], "an end", words);
-    of->end[k] = word >= 0 ? (end_kind)word : END_FREE;
-    if (of->end[k] != END_FREE && between == NULL) {
+    of->end[k] = word >= 0 ? (saltusi_beam_end)word : SALTUSI_END_FREE;
+    if (of->end[k] != SALTUSI_END_FREE && between == NULL) {
       saltusi_reader_fail(&b->reader, &ends->children[k],
                           "an end is %s: give the markers that hold the ends in \"between\"",
                           words[word]);
@@ -435,7 +165,7 @@ static void read_ends(saltusi_scene_builder* b, beam* of) {
   }
 }
 
-static void read_contact(saltusi_scene_builder* b, beam* of) {
+static void read_contact(saltusi_scene_builder* b, saltusi_beam* of) {
   static const char* const words[] = {"links", "nodes", "ends", "none", NULL};
   const saltusi_yaml_node* node = saltusi_yaml_find(of->item, "contact");
   const char** groups = saltusi_reader_take(&b->reader, 1, sizeof *groups);
@@ -448,7 +178,7 @@ static void read_contact(saltusi_scene_builder* b, beam* of) {
   }
   const saltusi_yaml_node* at = saltusi_yaml_find(node, "at");
   const int word = at != NULL ? saltusi_scene_word(b, at, "at", words) : 0;
-  of->at = word >= 0 ? (contact_at)word : AT_NONE;
+  of->at = word >= 0 ? (saltusi_beam_contact)word : SALTUSI_AT_NONE;
   of->radius = at_least_zero(b, node, "radius", of->radius);
   of->surface = saltusi_reader_text(&b->reader, saltusi_yaml_find(node, "material"), "material");
   if (saltusi_scene_flag(b, saltusi_yaml_find(node, "self"), "self")) {
@@ -457,7 +187,7 @@ static void read_contact(saltusi_scene_builder* b, beam* of) {
 }
 
 /* Nodes of the stress-free shape and of the start. */
-static void read_shape(saltusi_scene_builder* b, beam* of) {
+static void read_shape(saltusi_scene_builder* b, saltusi_beam* of) {
   const saltusi_yaml_node* curve = saltusi_yaml_find(of->item, "curve");
   const saltusi_yaml_node* points = saltusi_yaml_find(of->item, "points");
   const saltusi_yaml_node* start = saltusi_yaml_find(of->item, "start");
@@ -467,17 +197,17 @@ static void read_shape(saltusi_scene_builder* b, beam* of) {
     return;
   }
   if (curve != NULL) {
-    read_curve(b, curve, of->elements, x);
+    saltusi_beam_read_curve(b, curve, of->elements, x);
   } else if (points != NULL) {
-    read_points(b, points, of->elements, x);
+    saltusi_beam_read_points(b, points, of->elements, x);
   } else if (of->marker[0] == NULL) {
     saltusi_reader_fail(&b->reader, of->item,
                         "beam " SALTUSI_QUOTE " has no shape; give points, curve or between",
                         of->name);
   } else {
-    frame end[2];
+    saltusi_beam_frame end[2];
     for (int k = 0; k < 2 && b->reader.status == SALTUS_OK; k++) {
-      if (!marker_frame(b, of->marker[k], 0, &end[k])) {
+      if (!saltusi_beam_marker_frame(b, of->marker[k], 0, &end[k])) {
         saltusi_reader_fail(&b->reader, of->item,
                             "beam " SALTUSI_QUOTE ": no marker " SALTUSI_QUOTE, of->name,
                             of->marker[k]);
@@ -494,20 +224,20 @@ static void read_shape(saltusi_scene_builder* b, beam* of) {
   if (b->reader.status != SALTUS_OK) {
     return;
   }
-  of->rest = of->start = boundaries(b, of, x);
-  of->rest_R = of->start_R = of->rest != NULL ? axes(b, of, of->rest, normal) : NULL;
+  of->rest = of->start = saltusi_beam_boundaries(b, of, x);
+  of->rest_R = of->start_R = of->rest != NULL ? saltusi_beam_axes(b, of, of->rest, normal) : NULL;
   if (start != NULL && b->reader.status == SALTUS_OK) {
-    read_curve(b, start, of->elements, x);
-    of->start = boundaries(b, of, x);
-    of->start_R = of->start != NULL ? axes(b, of, of->start, normal) : NULL;
+    saltusi_beam_read_curve(b, start, of->elements, x);
+    of->start = saltusi_beam_boundaries(b, of, x);
+    of->start_R = of->start != NULL ? saltusi_beam_axes(b, of, of->start, normal) : NULL;
   }
   if (b->reader.status == SALTUS_OK) {
-    of->rest_angle = angles(b, of, of->rest_R);
-    of->start_angle = angles(b, of, of->start_R);
+    of->rest_angle = saltusi_beam_angles(b, of, of->rest_R);
+    of->start_angle = saltusi_beam_angles(b, of, of->start_R);
   }
 }
 
-static void read_beam(saltusi_scene_builder* b, beam* of) {
+static void read_beam(saltusi_scene_builder* b, saltusi_beam* of) {
   static const char* const kinds[] = {"links", "nodes", NULL};
   char what[200];
   snprintf(what, sizeof what, "beam " SALTUSI_QUOTE, of->name);
@@ -570,7 +300,7 @@ static double cell_length(const double* x, int i) {
   return sqrt(saltusi_dot3(d, d));
 }
 
-static saltus_orientation orientation_of(const beam* of, const double R[9], double angle) {
+static saltus_orientation orientation_of(const saltusi_beam* of, const double R[9], double angle) {
   saltus_orientation o = {.kind =
                               of->plane ? SALTUS_ORIENTATION_ANGLE : SALTUS_ORIENTATION_QUATERNION};
   o.value[0] = angle;
@@ -589,7 +319,7 @@ static void relative_axes(const double R[9], const double H[9], double out[9]) {
   }
 }
 
-static void add_body(saltusi_scene_builder* b, const beam* of, int i, parts* p) {
+static void add_body(saltusi_scene_builder* b, const saltusi_beam* of, int i, parts* p) {
   const double length = cell_length(of->rest, i), mass = of->density * of->A * length;
   const double transverse = mass * length * length / 12.0;
   saltus_body_def* body = &p->bodies[p->body++];
@@ -615,24 +345,30 @@ static void add_body(saltusi_scene_builder* b, const beam* of, int i, parts* p) 
   }
 }
 
+/* Axes in the world, in the plane with their angle. */
+typedef struct axes_at {
+  const double* R;
+  double angle;
+} axes_at;
+
 /* A marker at one end of a cell, with the axes H of the world in the stress-free shape, in the plane at `angle`. */
-static const char* add_marker(saltusi_scene_builder* b, const beam* of, int i, int side,
-                              const double H[9], double angle, const char* name, parts* p) {
+static const char* add_marker(saltusi_scene_builder* b, const saltusi_beam* of, int i, int side,
+                              const axes_at* H, const char* name, parts* p) {
   saltus_marker_def* marker = &p->markers[p->marker++];
   marker->name = name;
   marker->body = named(b, of, i, "");
   marker->position[of->plane ? 0 : 2] = (side == 0 ? -0.5 : 0.5) * cell_length(of->rest, i);
   if (H != NULL) {
     double relative[9];
-    relative_axes(of->rest_R + 9 * (ptrdiff_t)i, H, relative);
-    marker->orientation = orientation_of(of, relative, angle - of->rest_angle[i]);
+    relative_axes(of->rest_R + 9 * (ptrdiff_t)i, H->R, relative);
+    marker->orientation = orientation_of(of, relative, H->angle - of->rest_angle[i]);
   }
   return name;
 }
 
 /* Joint and springs of a hinge over the length l. */
-static void add_hinge(saltusi_scene_builder* b, const beam* of, const char* const between[2],
-                      double l, bool springs, int number, parts* p) {
+static void add_hinge(saltusi_scene_builder* b, const saltusi_beam* of,
+                      const char* const between[2], double l, bool springs, int number, parts* p) {
   const double bend[2] = {of->E * of->I[0] / l, of->E * of->I[1] / l};
   saltus_joint_def* joint = &p->joints[p->joint++];
   joint->name = named(b, of, number, "_joint");
@@ -665,7 +401,7 @@ static void add_hinge(saltusi_scene_builder* b, const beam* of, const char* cons
 }
 
 /* Axes halfway between those of two cells. */
-static void hinge_axes(const beam* of, int i, int j, double H[9]) {
+static void hinge_axes(const saltusi_beam* of, int i, int j, double H[9]) {
   const double *R = of->rest_R + 9 * (ptrdiff_t)i, *S = of->rest_R + 9 * (ptrdiff_t)j;
   const int c = of->plane ? 0 : 2;
   double t[3] = {R[c] + S[c], R[3 + c] + S[3 + c], R[6 + c] + S[6 + c]};
@@ -673,10 +409,10 @@ static void hinge_axes(const beam* of, int i, int j, double H[9]) {
   for (int k = 0; k < 3; k++) {
     t[k] = length > 1e-9 ? t[k] / length : R[3 * k + c];
   }
-  transport(R, of->plane, t, H);
+  saltusi_beam_transport(R, of->plane, t, H);
 }
 
-static void add_hinges(saltusi_scene_builder* b, const beam* of, parts* p) {
+static void add_hinges(saltusi_scene_builder* b, const saltusi_beam* of, parts* p) {
   const int hinges = of->closed ? of->cells : of->cells - 1;
   for (int j = 1; j <= hinges; j++) {
     const int next = j % of->cells;
@@ -689,37 +425,36 @@ static void add_hinges(saltusi_scene_builder* b, const beam* of, parts* p) {
       l = (j == 1 ? before : 0.5 * before) + (j == hinges ? after : 0.5 * after);
     }
     const double middle = 0.5 * (own + other + turns);
-    const double* first = of->straight ? of->rest_R + 9 * (ptrdiff_t)(j - 1) : H;
-    const double* second = of->straight ? of->rest_R + 9 * (ptrdiff_t)next : H;
-    const char* between[2] = {add_marker(b, of, j - 1, 1, first, of->straight ? own : middle,
-                                         named(b, of, j - 1, "_end"), p),
-                              add_marker(b, of, next, 0, second,
-                                         of->straight ? other + turns : middle,
-                                         named(b, of, next, "_start"), p)};
+    const axes_at first = {of->straight ? of->rest_R + 9 * (ptrdiff_t)(j - 1) : H,
+                           of->straight ? own : middle};
+    const axes_at second = {of->straight ? of->rest_R + 9 * (ptrdiff_t)next : H,
+                            of->straight ? other + turns : middle};
+    const char* between[2] = {add_marker(b, of, j - 1, 1, &first, named(b, of, j - 1, "_end"), p),
+                              add_marker(b, of, next, 0, &second, named(b, of, next, "_start"), p)};
     add_hinge(b, of, between, l, true, j - 1, p);
   }
 }
 
 /* The marker NAME_middle: at the end of a cell, or in the middle of one. */
-static void add_middle(saltusi_scene_builder* b, const beam* of, parts* p) {
-  add_marker(b, of, (of->cells - 1) / 2, 1, NULL, 0.0, named(b, of, -1, "_middle"), p);
+static void add_middle(saltusi_scene_builder* b, const saltusi_beam* of, parts* p) {
+  add_marker(b, of, (of->cells - 1) / 2, 1, NULL, named(b, of, -1, "_middle"), p);
   if (of->cells % 2 == 1) {
     memset(p->markers[p->marker - 1].position, 0, sizeof p->markers->position);
   }
 }
 
 /* Markers NAME_start and NAME_end, and what holds them. */
-static void add_ends(saltusi_scene_builder* b, const beam* of, parts* p) {
+static void add_ends(saltusi_scene_builder* b, const saltusi_beam* of, parts* p) {
   static const char* const words[2] = {"_start", "_end"};
   static const char* const holds[2] = {"_start_held", "_end_held"};
   for (int k = 0; k < 2 && b->reader.status == SALTUS_OK; k++) {
     const int cell = k == 0 ? 0 : of->cells - 1;
-    const char* own = add_marker(b, of, cell, k, NULL, 0.0, named(b, of, -1, words[k]), p);
-    if (of->marker[k] == NULL || of->end[k] == END_FREE) {
+    const char* own = add_marker(b, of, cell, k, NULL, named(b, of, -1, words[k]), p);
+    if (of->marker[k] == NULL || of->end[k] == SALTUSI_END_FREE) {
       continue;
     }
-    frame at;
-    if (!marker_frame(b, of->marker[k], 0, &at)) {
+    saltusi_beam_frame at;
+    if (!saltusi_beam_marker_frame(b, of->marker[k], 0, &at)) {
       saltusi_reader_fail(&b->reader, of->item, "beam " SALTUSI_QUOTE ": no marker " SALTUSI_QUOTE,
                           of->name, of->marker[k]);
       return;
@@ -735,23 +470,23 @@ static void add_ends(saltusi_scene_builder* b, const beam* of, parts* p) {
     relative_axes(at.R, R, relative);
     held->orientation = orientation_of(of, relative, atan2(relative[3], relative[0]));
     const char* between[2] = {held->name, own};
-    const bool springs = of->end[k] == END_CLAMPED && !of->by_nodes;
+    const bool springs = of->end[k] == SALTUSI_END_CLAMPED && !of->by_nodes;
     add_hinge(b, of, between, 0.5 * cell_length(of->rest, cell), springs, of->cells + k, p);
-    if (of->end[k] == END_CLAMPED && of->by_nodes) {
+    if (of->end[k] == SALTUSI_END_CLAMPED && of->by_nodes) {
       p->joints[p->joint - 1].type = SALTUS_JOINT_FIXED;
     }
   }
 }
 
-static void add_shapes(saltusi_scene_builder* b, const beam* of, parts* p) {
+static void add_shapes(saltusi_scene_builder* b, const saltusi_beam* of, parts* p) {
   const int along = of->plane ? 0 : 2;
-  for (int i = 0; of->at != AT_NONE && of->radius > 0.0 && i < of->cells; i++) {
+  for (int i = 0; of->at != SALTUSI_AT_NONE && of->radius > 0.0 && i < of->cells; i++) {
     const double length = cell_length(of->rest, i);
     const bool last = i == of->cells - 1;
-    const int balls = of->at == AT_LINKS   ? 0
-                      : of->at == AT_NODES ? 1 + (last && !of->by_nodes)
-                                           : (i == 0) + last;
-    for (int k = 0; k < (of->at == AT_LINKS ? 1 : balls); k++) {
+    const int balls = of->at == SALTUSI_AT_LINKS   ? 0
+                      : of->at == SALTUSI_AT_NODES ? 1 + (last && !of->by_nodes)
+                                                   : (i == 0) + last;
+    for (int k = 0; k < (of->at == SALTUSI_AT_LINKS ? 1 : balls); k++) {
       saltus_body_shape_def* shape = &p->shapes[p->shape++];
       char text[128];
       snprintf(text, sizeof text, "%.63s_%d.%d", of->name, i + 1, k + 1);
@@ -761,14 +496,15 @@ static void add_shapes(saltusi_scene_builder* b, const beam* of, parts* p) {
       shape->groups = of->groups;
       shape->group_count = of->groups != NULL;
       shape->shape.radius = of->radius;
-      shape->shape.kind = of->at == AT_LINKS ? SALTUS_SHAPE_CAPSULE
-                          : of->plane        ? SALTUS_SHAPE_CIRCLE
-                                             : SALTUS_SHAPE_SPHERE;
-      shape->shape.length = of->at == AT_LINKS ? length : 0.0;
-      if (of->at != AT_LINKS) { /* a node of kind nodes is the centre, of the end cells their end */
-        const bool inner = of->at == AT_NODES && of->by_nodes && i > 0 && !last;
+      shape->shape.kind = of->at == SALTUSI_AT_LINKS ? SALTUS_SHAPE_CAPSULE
+                          : of->plane                ? SALTUS_SHAPE_CIRCLE
+                                                     : SALTUS_SHAPE_SPHERE;
+      shape->shape.length = of->at == SALTUSI_AT_LINKS ? length : 0.0;
+      if (of->at !=
+          SALTUSI_AT_LINKS) { /* a node of kind nodes is the centre, of the end cells their end */
+        const bool inner = of->at == SALTUSI_AT_NODES && of->by_nodes && i > 0 && !last;
         const bool end =
-            k == 1 || (last && (i > 0 || k == 1) && (of->at == AT_ENDS || of->by_nodes));
+            k == 1 || (last && (i > 0 || k == 1) && (of->at == SALTUSI_AT_ENDS || of->by_nodes));
         shape->shape.position[along] = inner ? 0.0 : end ? 0.5 * length : -0.5 * length;
       }
     }
@@ -776,7 +512,7 @@ static void add_shapes(saltusi_scene_builder* b, const beam* of, parts* p) {
 }
 
 /* One beam behind the parts that there are. */
-static void add_beam(saltusi_scene_builder* b, const beam* of) {
+static void add_beam(saltusi_scene_builder* b, const saltusi_beam* of) {
   saltus_mechanism_def* m = &b->mechanism;
   const void* lists[5] = {m->bodies, m->markers, m->joints, m->springs, m->shapes};
   const int counts[5] = {m->body_count, m->marker_count, m->joint_count, m->spring_count,
@@ -831,7 +567,7 @@ void saltusi_scene_beams(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* list = saltusi_scene_mapping(b, "beams");
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
-    beam of = {.name = list->keys[i].text, .item = &list->children[i]};
+    saltusi_beam of = {.name = list->keys[i].text, .item = &list->children[i]};
     saltusi_scene_check_name(b, &list->keys[i], "beam");
     read_beam(b, &of);
     if (b->reader.status == SALTUS_OK) {
