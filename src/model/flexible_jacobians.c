@@ -255,9 +255,11 @@ static void jacobian(const void* self, const saltus_point* at, int which, double
 }
 
 void saltusi_flexible_force_q(const void* self, const saltus_point* at, double* A) {
+  assert(self != NULL && at != NULL && A != NULL);
   jacobian(self, at, 0, A);
 }
 
 void saltusi_flexible_force_v(const void* self, const saltus_point* at, double* A) {
+  assert(self != NULL && at != NULL && A != NULL);
   jacobian(self, at, 1, A);
 }

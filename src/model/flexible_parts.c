@@ -11,18 +11,21 @@
 
 const double* saltusi_flexible_eta_of(const saltusi_flexible_system* s,
                                       const saltusi_flexible_member* p, const double* q) {
+  assert(p != NULL && q != NULL);
   (void)s;
   return q + p->eta;
 }
 
 const double* saltusi_flexible_rate_of(const saltusi_flexible_system* s,
                                        const saltusi_flexible_member* p, const double* v) {
+  assert(p != NULL && v != NULL);
   (void)s;
   return v + p->eta;
 }
 
 /* out = rows [3 x modes] x */
 void saltusi_flexible_rows_times(int modes, const double* rows, const double* x, double out[3]) {
+  assert(modes >= 0);
   for (int c = 0; c < 3; c++) {
     double sum = 0.0;
     for (int k = 0; k < modes; k++) {
@@ -34,6 +37,7 @@ void saltusi_flexible_rows_times(int modes, const double* rows, const double* x,
 
 void saltusi_flexible_frame_at(const saltusi_flexible_system* s, const saltusi_carried* c,
                                const double* q, saltusi_frame_state* f) {
+  assert(s != NULL && c != NULL && q != NULL && f != NULL);
   const saltusi_flexible_member* p = &s->part[c->part];
   const int k = p->data->modes;
   const double* eta = saltusi_flexible_eta_of(s, p, q);
@@ -56,6 +60,7 @@ void saltusi_flexible_frame_at(const saltusi_flexible_system* s, const saltusi_c
 /* Velocities of the frame, and with `a` the convective part of its accelerations, both [6]. */
 void saltusi_flexible_frame_velocity(const saltusi_flexible_system* s, const saltusi_frame_state* f,
                                      const double* v, double out[6], double* a) {
+  assert(s != NULL && f != NULL && v != NULL && out != NULL);
   const saltusi_flexible_member* p = f->part;
   const int k = p->data->modes;
   const double *w = v + p->v + 3, *rate = saltusi_flexible_rate_of(s, p, v);
@@ -90,6 +95,7 @@ void saltusi_flexible_frame_velocity(const saltusi_flexible_system* s, const sal
 /* x [nv] += T^T g, g [6] forces on the frame. */
 void saltusi_flexible_frame_force(const saltusi_flexible_system* s, const saltusi_frame_state* f,
                                   const double g[6], double* x) {
+  assert(s != NULL && f != NULL && g != NULL && x != NULL);
   const saltusi_flexible_member* p = f->part;
   const int k = p->data->modes;
   double local[3], arm[3], torque[3], back[3] = {0.0};
@@ -117,6 +123,7 @@ void saltusi_flexible_frame_force(const saltusi_flexible_system* s, const saltus
 
 /* Poses of carried bodies from the floating frames. */
 void saltusi_flexible_place_frames(const saltusi_flexible_system* s, double* q) {
+  assert(s != NULL && q != NULL);
   for (int i = 0; i < s->frames; i++) {
     const saltusi_carried* c = &s->carried[i];
     saltusi_frame_state f;
@@ -147,6 +154,7 @@ void saltusi_flexible_expand(const saltusi_flexible_system* s, const double* q, 
 /* ---- inertia ---- */
 
 void saltusi_flexible_axial(const double D[9], double out[3]) {
+  assert(D != NULL && out != D);
   out[0] = D[5] - D[7];
   out[1] = D[6] - D[2];
   out[2] = D[1] - D[3];
@@ -155,6 +163,7 @@ void saltusi_flexible_axial(const double D[9], double out[3]) {
 /* E [modes x 9] = dY/dq_j, h [modes x 3], S q [modes]; J - J0 into dJ. */
 void saltusi_flexible_inertia_at(const saltus_flexible* d, const double* eta, double* E, double* h,
                                  double* Sq, double dJ[9]) {
+  assert(d != NULL && eta != NULL && E != NULL && h != NULL && Sq != NULL && dJ != NULL);
   const int k = d->modes;
   double Y[9] = {0.0}, square = 0.0;
   for (int j = 0; j < k; j++) {
@@ -189,6 +198,7 @@ void saltusi_flexible_inertia_at(const saltus_flexible* d, const double* eta, do
 /* Modal coordinates far beyond the size of the body, as stages of a trial step that is too long have them: forces are then not
  * numbers, which rejects the step, and the mass is that of the undeformed body. */
 bool saltusi_flexible_beyond(const saltus_flexible* d, const double* eta) {
+  assert(d->mass > 0.0 && d->modes >= 0);
   double square = 0.0;
   for (int j = 0; j < d->modes; j++) {
     square += eta[j] * eta[j];
@@ -208,6 +218,7 @@ static int most_modes(const saltusi_flexible_system* s) {
 
 size_t saltusi_flexible_lay_out(const saltusi_flexible_system* s, void* scratch,
                                 saltusi_flexible_space* to) {
+  assert(s->nv_free + 6 * s->frames == s->inner->dims.nv);
   const size_t n = (size_t)s->inner->dims.nv, k = (size_t)most_modes(s);
   const size_t align = sizeof(double) * 2,
                head = (s->inner->dims.scratch + align - 1) / align * align;
@@ -229,6 +240,7 @@ size_t saltusi_flexible_lay_out(const saltusi_flexible_system* s, void* scratch,
 /* The point of the inner system. */
 saltus_point saltusi_flexible_inside(const saltusi_flexible_system* s, const saltus_point* at,
                                      saltusi_flexible_space* to) {
+  assert(s->system.dims.nv == s->nv_free + s->modes);
   saltus_point p = *at;
   saltusi_flexible_lay_out(s, at->scratch, to);
   p.q = at->q + s->modes;
