@@ -188,6 +188,9 @@ static saltus_status find_set(reduction* j, const saltus_reduce_frame* frame,
   }
   if (out->count == 0 && atoi(frame->set) > 0) {
     out->node = SALTUSI_TAKE(&j->pool, int, 1);
+    if (out->node == NULL) {
+      return SALTUS_ERR_MEMORY;
+    }
     out->node[0] = atoi(frame->set);
     out->count = 1;
   }
