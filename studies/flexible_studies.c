@@ -100,7 +100,7 @@ static int run_bar_gravity(const cli_args* args, study_report* report) {
 
 static int run_two_bars(const cli_args* args, study_report* report) {
   (void)args;
-  machine_run run = prepare("flexible-two-bars", NULL, 0.5);
+  machine_run run = prepare("flexible-two-bars", "n=100", 0.5);
   const int code = go(report, &run);
   if (code != CLI_DONE) {
     return code;
@@ -124,7 +124,7 @@ static int run_two_bars(const cli_args* args, study_report* report) {
 /* u = F^2/(EA f) = 0.1 m by characteristics; of n = 50 elements 0.0971 m with fixed steps (independent chain by formulas). */
 static int run_rough_floor(const cli_args* args, study_report* report) {
   (void)args;
-  machine_run run = prepare("flexible-rough-floor", NULL, 0.25);
+  machine_run run = prepare("flexible-rough-floor", "n=50", 0.25);
   run.scheme = "moreau-jean";
   run.h = 1.0 / 1200.0;
   const int code = go(report, &run);

@@ -292,6 +292,7 @@ typedef struct parts {
   saltus_spring_def* springs;
   saltus_body_shape_def* shapes;
   int body, marker, joint, spring, shape;
+  double next[3]; /* end of the last link, m */
 } parts;
 
 static double cell_length(const double* x, int i) {
@@ -329,10 +330,18 @@ static void add_body(saltusi_scene_builder* b, const saltusi_beam* of, int i, pa
     body->inertia[k] = transverse + of->density * of->I[k] * length;
   }
   body->inertia[2] = of->density * (of->I[0] + of->I[1]) * length;
-  double from[3];
-  const double* x = of->start + 3 * (ptrdiff_t)i;
-  for (int k = 0; k < 3; k++) {
-    body->position[k] = 0.5 * (x[k] + x[3 + k]);
+  double from[3], t[3];
+  const double *x = of->start + 3 * (ptrdiff_t)i, *R = of->start_R + 9 * (ptrdiff_t)i;
+  const bool first = i == 0, last = i == of->cells - 1;
+  for (int k = 0; k < 3;
+       k++) { /* links keep their length: joints of the start are closed, ends stay in place */
+    t[k] = 0.5 * length * R[3 * k + (of->plane ? 0 : 2)];
+    const double middle = 0.5 * (x[k] + x[3 + k]);
+    body->position[k] = of->stretch ? (first  ? x[k] + t[k]
+                                       : last ? x[3 + k] - t[k]
+                                              : middle)
+                                    : p->next[k] + t[k];
+    p->next[k] = body->position[k] + t[k];
   }
   saltusi_minus3(body->position, of->start, from);
   body->orientation = orientation_of(of, of->start_R + 9 * (ptrdiff_t)i, of->start_angle[i]);
@@ -538,7 +547,8 @@ static void add_beam(saltusi_scene_builder* b, const saltusi_beam* of) {
              counts[1],
              counts[2],
              counts[3],
-             counts[4]};
+             counts[4],
+             {of->start[0], of->start[1], of->start[2]}};
   for (int i = 0; i < n; i++) {
     add_body(b, of, i, &p);
   }
