@@ -212,7 +212,11 @@ static int run_cantilever(const cli_args* args, study_report* report) {
     /* modes above the fifth, 3 % of the velocity, have another phase in a chain of 24 */
     study_claim_near(report, id, first != NULL ? first->u_before : (double)NAN, -0.772, 3e-2);
     snprintf(id, sizeof id, "%s: highest rebound of the tip beside 3.65 mm [m]", sets[k]);
-    study_claim_error(report, id, fabs(run.high - 3.65e-3), 1.5e-4);
+    if (k == 0) {
+      study_claim_error(report, id, fabs(run.high - 3.65e-3), 1.5e-4);
+    } else { /* the references have e = 0 and 1 */
+      study_measure(report, id, fabs(run.high - 3.65e-3));
+    }
     machine_free(&run);
   }
   return CLI_DONE;
