@@ -152,6 +152,19 @@ class ReportedScenes(test_cli.Cli):
         result = self.run_json('quadruped-clamped', '--until', '0.95', '--scheme', 'moreau-jean', '--step', '1e-3')
         self.assertEqual(result['status'], 'complete')
 
+    def test_four_wheels_share_their_load(self):
+        """Four wheels on a plane are statically indeterminate. A pivoting method put no load on one of them, which then spun at
+        25 rad/s. By symmetry the wheels roll alike: v = r w, and x = a t^2/2."""
+        wheels = (('cart-four-wheels.yaml', ('c.x', 'w1.wy', 'w2.wy', 'w3.wy', 'w4.wy'), 0.15625, 3.125),
+                  ('../../../scenes/shapes/rover.yaml', ('chassis.x', 'fl.wy', 'fr.wy', 'rl.wy', 'rr.wy'), 5 / 63, 100 / 63))
+        for file, names, x, rate in wheels:
+            for scheme in ('trapezoidal-implicit-mean', 'trapezoidal-implicit-end'):
+                with self.subTest(file=file, scheme=scheme):
+                    result = self.run_json(file[:-5], '--scheme', scheme, '--step', '2e-3', '--until', '0.5')
+                    self.assertAlmostEqual(result['q'][names[0]], x, delta=1e-6)
+                    for name in names[1:]:
+                        self.assertAlmostEqual(result['v'][name], rate, delta=1e-5)
+
     @unittest.skipUnless('SALTUS_LONG' in os.environ, 'minutes')
     def test_runs_that_crawl_end(self):
         for scene, words in (('cart-four-wheels', ()), ('stack-of-six-boxes', ()), ('two-bodies-pile', ()),

@@ -103,6 +103,7 @@ static bool take_island(saltusi_polyhedral_rows* law, const saltusi_law_island* 
   }
   saltusi_polyhedral* to = &law->island;
   saltusi_polyhedral_start(to, from->joints, law->keep_joints);
+  to->share_loads = true;
   for (int u = from->joints; u < from->units; u++) {
     int i = from->contact[u];
     const saltusi_polyhedral_contact* contact = &law->contacts[i];

@@ -29,6 +29,10 @@ static const double dependent_agree = 1e-6;
 static const double singular_pivot = 1e-13;
 static const double shared_soft = 1e-10;
 static const double shared_pivot = 1e-15;
+/* The same in the complementarity problem, as a part of the largest diagonal; normals whose pivot falls to dependent_pivot
+ * of their diagonal are linearly dependent. */
+static const double shared_compliance[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4};
+static const double dependent_pivot = 1e-9;
 /* Slip below this part of the largest rate is rounding of a solve with a condition of 5000. */
 static const double slip_rounding = 1e-12;
 
@@ -303,8 +307,7 @@ static void read_couplings(saltusi_polyhedral* law) {
   }
 }
 
-saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
-  assert(law != NULL);
+static saltus_status solve(saltusi_polyhedral* law) {
   law->residual = 0.0;
   law->pivots = 0;
   if (law->n == 0) {
@@ -340,6 +343,87 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
   memcpy(law->z, answer, (size_t)law->n * sizeof(double));
   read_answer(law);
   return law->residual <= accepted * size ? SALTUS_OK : SALTUS_RETRY_SMALLER;
+}
+
+/* Whether normals of closed contacts are linearly dependent, joints eliminated, and one of them has friction. */
+static bool is_indeterminate(saltusi_polyhedral* law) {
+  const size_t m = (size_t)(law->n - law->joints);
+  const double closed = accepted * saltusi_max_abs(law->n, law->b);
+  bool rough = false;
+  int count = 0;
+  for (int i = 0; i < law->count; i++) {
+    const saltusi_polyhedral_contact* contact = &law->contacts[i];
+    if (fabs(law->s[contact->first]) <= closed) {
+      law->basic[count++] = contact->first - law->joints;
+      rough = rough || contact->directions > 0;
+    }
+  }
+  double* L = law->block;
+  for (int i = 0; rough && i < count; i++) {
+    const double* row = law->mixed.reduced + (size_t)law->basic[i] * m;
+    double* to = L + (size_t)i * (size_t)count;
+    for (int j = 0; j <= i; j++) {
+      const double* other = L + (size_t)j * (size_t)count;
+      const double sum = row[law->basic[j]] - saltusi_dot(j, to, other);
+      if (j == i && !(sum > dependent_pivot * row[law->basic[i]])) {
+        return true;
+      }
+      to[j] = j < i ? sum / other[j] : sqrt(sum);
+    }
+  }
+  return false;
+}
+
+/* Adds a compliance to the rows of contacts, and subtracts its displacement by their impulses: a step of the proximal
+ * point iteration, whose fixed points are solutions of the rigid problem. */
+static void add_compliance(saltusi_polyhedral* law, double part, const double* diagonal,
+                           const double* rate) {
+  const double compliance = part * saltusi_max_abs(law->rows, diagonal);
+  for (int r = law->joints; r < law->rows; r++) {
+    law->W[(size_t)r * ((size_t)law->rows + 1)] = diagonal[r] + compliance;
+    law->rate[r] = rate[r] - compliance * law->P[r];
+  }
+}
+
+/* Solution of a statically indeterminate problem with the load distribution of an equal compliance; false: none found. */
+static bool share_loads(saltusi_polyhedral* law, double part) {
+  enum { ITERATIONS = 3 }; /* their error is the power of `part` */
+  const size_t rows = (size_t)law->rows;
+  double* diagonal = law->block; /* no part of a solve, at least two rows */
+  double* rate = law->block + rows;
+  for (size_t r = 0; r < rows; r++) {
+    diagonal[r] = (int)r < law->joints ? 0.0 : law->W[r * (rows + 1)];
+  }
+  memcpy(rate, law->rate, rows * sizeof(double));
+  memset(law->P, 0, rows * sizeof(double));
+  saltus_status status = SALTUS_OK;
+  for (int k = 0; k < ITERATIONS && status == SALTUS_OK; k++) {
+    add_compliance(law, part, diagonal, rate);
+    status = solve(law);
+  }
+  for (int r = law->joints; r < law->rows; r++) {
+    law->W[(size_t)r * (rows + 1)] = diagonal[r];
+  }
+  memcpy(law->rate, rate, rows * sizeof(double));
+  write_problem(law);
+  law->residual = violation(law, law->z);
+  read_answer(law);
+  return status == SALTUS_OK && law->residual <= accepted * saltusi_max_abs(law->n, law->b);
+}
+
+saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
+  assert(law != NULL);
+  const saltus_status status = solve(law);
+  if (!law->share_loads || status != SALTUS_OK || law->n == 0 || !is_indeterminate(law)) {
+    return status;
+  }
+  const size_t parts = sizeof shared_compliance / sizeof shared_compliance[0];
+  for (size_t k = 0; k < parts; k++) { /* pivots of the smallest can be lost in rounding */
+    if (share_loads(law, shared_compliance[k])) {
+      return SALTUS_OK;
+    }
+  }
+  return solve(law);
 }
 
 /* Unknowns that a mode lets differ from zero. Sticking has two independent directions of either

@@ -73,6 +73,8 @@ typedef struct saltusi_polyhedral {
   int rows;     /* in all */
   int n;        /* unknowns, joints first */
   bool keep_joints;
+  bool
+      share_loads; /* statically indeterminate contacts share their load, see saltusi_polyhedral_solve */
   saltusi_polyhedral_contact* contacts; /* [nc] */
   double* W;                            /* [rows x rows] */
   double* rate;                         /* [rows] m/s, U without impulses */
@@ -112,7 +114,10 @@ saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int 
 
 /* P from W, rate and slack. SALTUS_ERR_SINGULAR when the block of the joints is singular by other than joints
  * that say the same twice, and they are not kept,
- * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers. */
+ * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers.
+ * Loads of linearly dependent normals are not unique, and with friction neither are velocities: pivoting returns a
+ * vertex, in which one wheel of four bears no load and spins. With share_loads the load is then distributed as by an
+ * equal small compliance of all rows of contacts, by a proximal point iteration. */
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law);
 
 /* P with every contact in the given mode [count], whatever the signs; false: no such solution. */
