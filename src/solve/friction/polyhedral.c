@@ -345,21 +345,32 @@ static saltus_status solve(saltusi_polyhedral* law) {
   return law->residual <= accepted * size ? SALTUS_OK : SALTUS_RETRY_SMALLER;
 }
 
-/* Whether normals of closed contacts are linearly dependent, joints eliminated, and one of them has friction. */
+/* Whether a contact with friction slips in the last solution, faster than rounding. */
+static bool slips(const saltusi_polyhedral* law, const saltusi_polyhedral_contact* contact) {
+  const int lam = contact->first + contact->directions + 1;
+  const double rounding = slip_rounding * saltusi_max_abs(law->rows, law->rate) / contact->scale;
+  return contact->directions > 0 && law->z[lam] > fmax(law->s[lam], rounding);
+}
+
+/* Whether normals of closed contacts are linearly dependent, joints eliminated, and some of these contacts slip while
+ * others stick: then velocities depend on the distribution of loads. */
 static bool is_indeterminate(saltusi_polyhedral* law) {
   const size_t m = (size_t)(law->n - law->joints);
   const double closed = accepted * saltusi_max_abs(law->n, law->b);
-  bool rough = false;
+  bool slip = false;
+  bool stick = false;
   int count = 0;
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
     if (fabs(law->s[contact->first]) <= closed) {
+      const bool slides = slips(law, contact);
       law->basic[count++] = contact->first - law->joints;
-      rough = rough || contact->directions > 0;
+      slip = slip || slides;
+      stick = stick || (contact->directions > 0 && !slides);
     }
   }
   double* L = law->block;
-  for (int i = 0; rough && i < count; i++) {
+  for (int i = 0; slip && stick && i < count; i++) {
     const double* row = law->mixed.reduced + (size_t)law->basic[i] * m;
     double* to = L + (size_t)i * (size_t)count;
     for (int j = 0; j <= i; j++) {
@@ -526,9 +537,7 @@ saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
     return mode;
   }
   /* of several feet one may be at its limit without sliding: rounding is no slip */
-  int lam = contact->directions + 1;
-  double rounding = slip_rounding * saltusi_max_abs(law->rows, law->rate) / contact->scale;
-  if (contact->directions > 0 && !(z[lam] > fmax(s[lam], rounding))) {
+  if (contact->directions > 0 && !slips(law, contact)) {
     mode.kind = SALTUSI_MODE_STICK;
     return mode;
   }
