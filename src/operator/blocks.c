@@ -17,7 +17,7 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
                            saltus_arena* arena) {
   assert(op != NULL && dims != NULL && arena != NULL);
   int units = dims->nj + dims->nc;
-  int rows = dims->nj + dims->nc * each;
+  int rows = (dims->nj + dims->nc) * each;
   size_t nv = (size_t)dims->nv;
   op->inverse = SALTUS_PUSH(arena, double, nv);
   op->table_stride = each;
@@ -36,6 +36,7 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
   op->block_diagonal = SALTUS_PUSH(arena, int, units);
   op->unit_joint = SALTUS_PUSH(arena, unsigned char, units);
   op->island_start = SALTUS_PUSH(arena, int, units + 2);
+  op->island_thin = SALTUS_PUSH(arena, bool, units + 2);
   op->unit_mark = SALTUS_PUSH(arena, int, units);
   op->neighbour = SALTUS_PUSH(arena, int, units);
   op->list_start = SALTUS_PUSH(arena, int, nv + 1);
@@ -62,13 +63,16 @@ static void put_unit(saltusi_operator* op, int at, int row, int rows, int contac
   op->unit_contact[at] = contact;
   op->unit_rows[at] = rows;
   op->unit_joint[at] = (unsigned char)(contact < 0);
-  op->unit_mu[at] = contact < 0 ? 0.0 : op->mu[contact];
+  op->unit_mu[at] = contact < 0 ? SALTUSI_BILATERAL : op->mu[contact];
 }
 
+/* Rows of units in W: in body space three of each. */
 static void count_rows(saltusi_operator* op) {
   op->offset[0] = 0;
-  for (int u = 0; u < op->units; u++) {
-    op->offset[u + 1] = op->offset[u] + op->unit_rows[u];
+  for (int i = 0; i < op->islands; i++) {
+    for (int u = op->island_start[i]; u < op->island_start[i + 1]; u++) {
+      op->offset[u + 1] = op->offset[u] + (op->island_thin[i] ? 3 : op->unit_rows[u]);
+    }
   }
 }
 
@@ -87,10 +91,11 @@ static void list_units(saltusi_operator* op, const saltus_system* sys) {
   for (int i = 0; i < op->contacts && !op->held; i++) {
     put_unit(op, op->units++, op->first[i], op->first[i + 1] - op->first[i], i);
   }
-  count_rows(op);
   op->islands = op->units > 0 ? 1 : 0;
   op->island_start[0] = 0;
   op->island_start[1] = op->units;
+  op->island_thin[0] = false;
+  count_rows(op);
 }
 
 /* Whether a unit is seen by a group for the first time, with a stamp for each pass over the units. */
@@ -100,9 +105,14 @@ static inline bool first_time(saltusi_groups* g, int group, int stamp) {
   return fresh;
 }
 
-/* Whether an island is seen by its bodies. */
-static bool by_bodies(const saltusi_operator* op, int island) {
-  return op->thin && op->island_start[island + 1] - op->island_start[island] >= SALTUSI_BODIES_FROM;
+/* Whether an island is solved in body space. */
+static bool is_thin(const saltusi_operator* op, int island) {
+  const int first = op->island_start[island];
+  if (!op->thin || op->joints == 0) {
+    return op->thin && op->island_start[island + 1] - first >= SALTUSI_BODIES_FROM;
+  }
+  const saltusi_block_entries row = saltusi_row_entries(op, op->unit_row[first]);
+  return row.count > 0 && saltusi_operator_bodies_hold(op, row.column[0]);
 }
 
 /* Which units touch a group: counting sort by group, units ascending. Those of islands that are seen by their bodies are
@@ -128,7 +138,7 @@ static void sort_units(saltusi_operator* op, int nv) {
   }
   memcpy(next, op->list_start, (size_t)nv * sizeof(int));
   for (int i = 0; i < op->islands; i++) {
-    for (int u = op->island_start[i]; u < op->island_start[i + 1] && !by_bodies(op, i); u++) {
+    for (int u = op->island_start[i]; u < op->island_start[i + 1] && !op->island_thin[i]; u++) {
       const saltusi_block_entries row = saltusi_row_entries(op, op->unit_row[u]);
       for (int k = 0; k < row.count; k++) {
         int group = g->group[row.column[k]];
@@ -238,19 +248,26 @@ static void place_units(saltusi_operator* op, int nv) {
   op->island_start[op->islands] = next;
 }
 
-/* Units by islands. */
-static void order_units(saltusi_operator* op, int nv) {
-  find_islands(op, nv);
-  place_units(op, nv);
-  if (op->islands <= 1) {
-    return;
-  }
+/* Units of an island one after the other. */
+static void sort_by_islands(saltusi_operator* op) {
   int* row = op->neighbour;
   int* rows = op->block_diagonal; /* not needed yet */
   memcpy(row, op->unit_row, (size_t)op->units * sizeof(int));
   memcpy(rows, op->unit_rows, (size_t)op->units * sizeof(int));
   for (int u = 0; u < op->units; u++) { /* joints were listed first, contacts in their order */
     put_unit(op, op->unit_mark[u], row[u], rows[u], u < op->staying ? -1 : u - op->staying);
+  }
+}
+
+/* Units by islands. */
+static void order_units(saltusi_operator* op, int nv) {
+  find_islands(op, nv);
+  place_units(op, nv);
+  if (op->islands > 1) {
+    sort_by_islands(op);
+  }
+  for (int i = 0; i < op->islands; i++) {
+    op->island_thin[i] = is_thin(op, i);
   }
   count_rows(op);
 }
@@ -268,7 +285,7 @@ static size_t find_pattern(saltusi_operator* op) {
   for (int u = 0; u < op->units; u++) {
     for (; op->thin && u >= op->island_start[island + 1]; island++) {
     }
-    bool alone = by_bodies(op, island);
+    bool alone = op->island_thin[island];
     op->neighbour[0] = u;
     int count = alone ? 1 : find_neighbours(op, u);
     int rows = op->offset[u + 1] - op->offset[u];
@@ -458,7 +475,6 @@ static size_t arrange(saltusi_operator* op, const saltusi_eval* eval) {
   size_t blocks = 0;
   op->band = false;
   list_units(op, sys);
-  op->thin = !op->full && op->whole_offset == NULL && saltusi_operator_bodies_serve(op, eval);
   if (normal) {
     sort_units(op, nv);
     if (leave(op, most_blocks(op, nv))) {
@@ -495,8 +511,9 @@ static void form_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int
   }
 }
 
-/* Diagonal blocks of an island by bodies come with them (operator/bodies.c). */
-static size_t form(saltusi_operator* op, const saltusi_eval* eval) {
+/* Diagonal blocks of an island in body space come with its bodies (operator/bodies.c). */
+size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL);
   size_t blocks = arrange(op, eval);
   if (op->storage == SALTUSI_STORED_PRODUCT || leave(op, blocks)) {
     return 0;
@@ -510,26 +527,11 @@ static size_t form(saltusi_operator* op, const saltusi_eval* eval) {
   for (int u = 0; u < op->units; u++) {
     for (; op->thin && u >= op->island_start[island + 1]; island++) {
     }
-    if (!by_bodies(op, island)) {
+    if (!op->island_thin[island]) {
       form_unit(op, eval, u, next);
     }
   }
   return blocks;
-}
-
-size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval) {
-  assert(op != NULL && eval != NULL);
-  op->full = false;
-  return form(op, eval);
-}
-
-saltus_status saltusi_blocks_complete(saltusi_operator* op, saltusi_eval* eval) {
-  assert(op != NULL && eval != NULL && op->thin);
-  op->full = true;
-  size_t blocks = form(op, eval);
-  return blocks > op->friction.blocks_max
-             ? saltusi_capacity_lacks(&eval->room, SALTUSI_CAPACITY_BLOCKS, blocks)
-             : SALTUS_OK;
 }
 
 void saltusi_blocks_spread(saltusi_operator* op, int first, int last) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bodies.c - contacts of an island by the bodies that they touch (solve/body_space/bodies.h), where A is made of small
- * blocks of the structure that nothing couples: free bodies. Joints, springs between bodies and rows of two
- * configurations keep W alone.
+ * bodies.c - joints and contacts of an island by the bodies that they touch (solve/body_space/bodies.h), where A is made of
+ * small blocks of the structure that nothing couples. Springs between bodies and rows of two configurations keep W
+ * alone. Each unit has three rows: those of a joint of more are two units, and missing rows are filled up.
  */
 #include "operator/operator_internal.h"
 
@@ -15,27 +15,14 @@
 
 enum { WIDTH = SALTUSI_BODY_WIDTH };
 
-static bool apt(const saltusi_operator* op, const saltusi_eval* eval) {
-  const saltus_structure* s = eval->sys.structure;
-  if (s == NULL || op->bilateral > 0 || op->apart || op->tol < SALTUSI_BODIES_TOL ||
-      op->table_stride != 3) {
-    return false;
+/* Whether A has a small block for each body. */
+static bool has_bodies(const saltusi_operator* op, const saltus_structure* s) {
+  const bool own = op->A->kind == SALTUSI_LINEAR_BLOCKS && !saltusi_linear_coupled(op->A);
+  bool small = op->scalar || own;
+  for (int k = 0; k < s->blocks && small; k++) {
+    small = s->start[k + 1] - s->start[k] <= WIDTH;
   }
-  bool own = op->A->kind == SALTUSI_LINEAR_BLOCKS && !saltusi_linear_coupled(op->A);
-  if (!op->scalar && !own) {
-    return false;
-  }
-  for (int k = 0; k < s->blocks; k++) {
-    if (s->start[k + 1] - s->start[k] > WIDTH) {
-      return false;
-    }
-  }
-  for (int u = 0; u < op->units; u++) {
-    if (op->unit_rows[u] != 3) {
-      return false;
-    }
-  }
-  return true;
+  return small;
 }
 
 void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* eval, int each,
@@ -43,29 +30,89 @@ void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* ev
   assert(op != NULL && eval != NULL && arena != NULL);
   const saltus_structure* s = eval->sys.structure;
   const saltus_dims* d = &eval->sys.dims;
-  bool serves = s != NULL && d->nj == 0 && each == 3 && d->nc >= SALTUSI_BODIES_FROM;
+  bool serves = s != NULL && each == 3 && d->nc >= SALTUSI_BODIES_FROM;
   int blocks = serves ? s->blocks : 0;
-  saltusi_bodies_layout(&op->bodies, serves ? d->nc : 0, blocks, arena);
+  saltusi_bodies_layout(&op->bodies, serves ? d->nj + d->nc : 0, blocks, arena);
   op->bodies_most = blocks;
   op->body_of = SALTUS_PUSH(arena, int, serves ? d->nv : 0);
   op->body_number = SALTUS_PUSH(arena, int, blocks);
+  op->body_parent = SALTUS_PUSH(arena, int, blocks);
+  op->body_count = SALTUS_PUSH(arena, int, blocks);
 }
 
-bool saltusi_operator_bodies_serve(const saltusi_operator* op, const saltusi_eval* eval) {
-  assert(op != NULL && eval != NULL);
-  return op->bodies_most > 0 && op->units >= SALTUSI_BODIES_FROM && apt(op, eval);
+/* The entries of a row from e on that belong to one body, which are neighbours: the one behind them. */
+static int end_of_body(const saltusi_operator* op, const saltusi_block_entries* row, int e) {
+  const int block = op->body_of[row->column[e]];
+  int end = e + 1;
+  while (end < row->count && op->body_of[row->column[end]] == block) {
+    end++;
+  }
+  return end;
 }
 
-void saltusi_operator_bodies_open(saltusi_operator* op, const saltusi_eval* eval) {
+/* Unites the bodies of a row; returns how many there are. */
+static int unite_bodies(saltusi_operator* op, int r) {
+  const saltusi_block_entries row = saltusi_row_entries(op, r);
+  int count = 0;
+  for (int e = 0; e < row.count; e = end_of_body(op, &row, e)) {
+    saltusi_unite(op->body_parent, op->body_of[row.column[0]], op->body_of[row.column[e]]);
+    count++;
+  }
+  return count;
+}
+
+static int root_of(const saltusi_operator* op, int velocity) {
+  return saltusi_root(op->body_parent, op->body_of[velocity]);
+}
+
+/* Units of each tree of bodies that has contacts. Rows on more than two bodies, as of gears, are not for body space. */
+static void count_units(saltusi_operator* op, int blocks) {
+  enum { NEVER = -(1 << 30) };
+  for (int k = 0; k < blocks; k++) {
+    op->body_parent[k] = k;
+    op->body_count[k] = 0;
+  }
+  for (int r = 0; r < op->joints; r++) {
+    (void)unite_bodies(op, r);
+  }
+  for (int i = 0; i < op->contacts; i++) {
+    (void)unite_bodies(op, op->first[i]);
+  }
+  for (int i = 0; i < op->contacts; i++) {
+    const saltusi_block_entries row = saltusi_row_entries(op, op->first[i]);
+    if (row.count > 0) {
+      op->body_count[root_of(op, row.column[0])]++;
+    }
+  }
+  for (int r = 0; r < op->joints; r++) {
+    const saltusi_block_entries row = saltusi_row_entries(op, r);
+    int* count = row.count > 0 ? op->body_count + root_of(op, row.column[0]) : NULL;
+    if (count != NULL && *count != 0) {
+      *count = unite_bodies(op, r) > 2 ? NEVER : *count + (r % 3 == 0 ? 1 : 0);
+    }
+  }
+}
+
+void saltusi_operator_bodies_find(saltusi_operator* op, const saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   const saltus_structure* s = eval->sys.structure;
-  op->by_bodies = saltusi_operator_bodies_serve(op, eval);
-  for (int k = 0; op->by_bodies && k < s->blocks; k++) {
+  op->thin = op->bodies_most > 0 && !op->full && !op->held && !op->apart &&
+             op->contacts + op->joints / 3 >= SALTUSI_BODIES_FROM && op->contacts > 0 &&
+             op->tol >= SALTUSI_BODIES_TOL && has_bodies(op, s);
+  for (int k = 0; op->thin && k < s->blocks; k++) {
     op->body_number[k] = -1;
     for (int i = s->start[k]; i < s->start[k + 1]; i++) {
       op->body_of[i] = k;
     }
   }
+  if (op->thin && op->joints > 0) {
+    count_units(op, s->blocks);
+  }
+}
+
+bool saltusi_operator_bodies_hold(const saltusi_operator* op, int velocity) {
+  assert(op != NULL && op->joints > 0);
+  return op->thin && op->body_count[root_of(op, velocity)] >= SALTUSI_BODIES_FROM;
 }
 
 /* A^-1 of a body where it is known: a diagonal A, and bodies whose centre and turning A does not couple. */
@@ -129,29 +176,19 @@ static int number_of(saltusi_operator* op, const saltusi_eval* eval, int block) 
   return op->body_number[block];
 }
 
-/* The entries of a row from e on that belong to one body, which are neighbours: the one behind them. */
-static int end_of_body(const saltusi_operator* op, const saltusi_block_entries* row, int e) {
-  const int block = op->body_of[row->column[e]];
-  int end = e + 1;
-  while (end < row->count && op->body_of[row->column[end]] == block) {
-    end++;
-  }
-  return end;
-}
-
 /* Whether six entries of a row are all velocities of a body. */
 static bool is_whole(const saltusi_operator* op, const saltus_structure* s, const int* column) {
   const int start = s->start[op->body_of[column[0]]];
   return column[0] == start && column[WIDTH - 1] == start + WIDTH - 1;
 }
 
-/* A contact whose rows have all velocities of its bodies, one or two; false: it is another. */
-static bool copy_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row) {
+/* A unit of three rows with all velocities of its bodies, one or two; false: it is another. */
+static bool copy_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row, int rows) {
   const saltus_structure* s = eval->sys.structure;
   const saltusi_block_entries first = saltusi_row_entries(op, row);
   const int sides = first.count / WIDTH;
-  if (first.count % WIDTH != 0 || sides < 1 || sides > 2 || !is_whole(op, s, first.column) ||
-      (sides == 2 && !is_whole(op, s, first.column + WIDTH))) {
+  if (rows != 3 || first.count % WIDTH != 0 || sides < 1 || sides > 2 ||
+      !is_whole(op, s, first.column) || (sides == 2 && !is_whole(op, s, first.column + WIDTH))) {
     return false;
   }
   double* G = op->bodies.G + (size_t)i * SALTUSI_CONTACT_ROWS;
@@ -171,9 +208,9 @@ static bool copy_contact(saltusi_operator* op, const saltusi_eval* eval, int i, 
   return true;
 }
 
-/* False when it touches more than two bodies. */
-static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row) {
-  if (copy_contact(op, eval, i, row)) {
+/* Up to three rows of a contact or a joint; false when it touches more than two bodies. */
+static bool write_unit(saltusi_operator* op, const saltusi_eval* eval, int i, int row, int rows) {
+  if (copy_contact(op, eval, i, row, rows)) {
     return true;
   }
   saltusi_bodies* b = &op->bodies;
@@ -194,7 +231,7 @@ static bool write_contact(saltusi_operator* op, const saltusi_eval* eval, int i,
     body[side] = number;
     const int at = first.column[e] - s->start[block];
     const bool whole = end - e == WIDTH && first.column[end - 1] - first.column[e] == WIDTH - 1;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < rows; k++) {
       double* to = G + side * SALTUSI_BODY_ROWS + k * WIDTH + at;
       const double* from = op->rows.G + (size_t)(row + k) * (size_t)op->rows.stride + e;
       if (whole) {
@@ -226,33 +263,36 @@ SALTUSI_ALWAYS_INLINE void add_diagonal(const saltusi_bodies* b, int i, double* 
   }
 }
 
-/* The diagonal blocks of W of units first .. last - 1, with springs. */
+/* The diagonal blocks of W of units first .. last - 1, with compliance. Rows that fill a unit up to three have no
+ * velocities and the mean compliance of the others. */
 SALTUSI_FOR_MACHINES static void write_diagonals(saltusi_operator* op, int first, int last) {
   const saltusi_bodies* b = &op->bodies;
   for (int u = first; u < last; u++) {
-    double own[SALTUSI_CONTACT_ENTRIES] = {0.0};
+    double own[SALTUSI_CONTACT_ENTRIES] = {0.0}, sum = 0.0;
+    double* soft = b->soft + 3 * (size_t)(u - first);
+    const int rows = op->unit_rows[u];
     add_diagonal(b, u - first, own);
-    for (int k = 0; k < 3; k++) {
-      own[4 * k] += b->soft[3 * (u - first) + k];
+    for (int k = 0; k < rows; k++) {
+      own[4 * k] += soft[k];
+      sum += own[4 * k];
       op->diagonal[op->unit_row[u] + k] = own[4 * k];
+    }
+    for (int k = rows; k < 3; k++) {
+      own[4 * k] = soft[k] = sum > 0.0 ? sum / rows : 1.0;
     }
     memcpy(op->friction.values + op->block_place[op->block_diagonal[u]], own, sizeof own);
   }
 }
 
 static bool is_seen(const saltusi_bodies_seen* a, const saltusi_bodies_seen* b) {
-  return a->formed == b->formed && a->first == b->first && a->last == b->last && a->thin == b->thin;
+  return a->formed == b->formed && a->first == b->first && a->last == b->last;
 }
 
 saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
                                         int last) {
   assert(op != NULL && eval != NULL && first <= last);
   saltusi_bodies* b = &op->bodies;
-  if (!op->by_bodies || last - first < SALTUSI_BODIES_FROM) {
-    return NULL;
-  }
-  const saltusi_bodies_seen seen = {
-      .formed = op->formed, .first = first, .last = last, .thin = op->thin};
+  const saltusi_bodies_seen seen = {.formed = op->formed, .first = first, .last = last};
   if (is_seen(&op->bodies_seen, &seen)) { /* solved on from where the last solve got to */
     return b;
   }
@@ -261,24 +301,21 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
   b->units = last - first;
   b->bodies = 0;
   b->softens = op->softens;
-  for (int i = 0; i < b->units; i++) {
-    for (int k = 0; k < 3; k++) {
-      b->soft[3 * i + k] = op->softens ? op->soft[op->unit_row[first + i] + k] : 0.0;
-    }
-  }
   for (int u = first; u < last && served; u++) {
-    served = op->offset[u + 1] - op->offset[u] == 3 &&
-             write_contact(op, eval, u - first, op->unit_row[u]);
+    double* soft = b->soft + 3 * (size_t)(u - first);
+    for (int k = 0; k < 3; k++) {
+      const bool given = op->softens && k < op->unit_rows[u];
+      soft[k] = given ? op->soft[op->unit_row[u] + k] : 0.0;
+    }
+    served = write_unit(op, eval, u - first, op->unit_row[u], op->unit_rows[u]);
   }
   for (int k = 0; k < b->bodies; k++) {
     op->body_number[b->mark[k]] = -1;
   }
-  served = served && saltusi_bodies_prepare(b);
-  if (served && op->thin) {
-    write_diagonals(op, first, last);
+  if (!served || !saltusi_bodies_prepare(b)) {
+    return NULL;
   }
-  if (served) {
-    op->bodies_seen = seen;
-  }
-  return served ? b : NULL;
+  write_diagonals(op, first, last);
+  op->bodies_seen = seen;
+  return b;
 }

@@ -163,6 +163,13 @@ static void count_contacts(saltusi_operator* op, int nv) {
   }
 }
 
+/* Whether the joints of a component stay blocks of a problem in body space. */
+static bool stays(const saltusi_operator* op, int c) {
+  const saltusi_groups* g = &op->groups;
+  return op->thin && g->column_start[c + 1] > g->column_start[c] &&
+         saltusi_operator_bodies_hold(op, g->column[g->column_start[c]]);
+}
+
 /* Which components get sparse factors. */
 static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
   saltusi_groups* g = &op->groups;
@@ -180,7 +187,7 @@ static void choose_trees(saltusi_operator* op, saltusi_eval* eval) {
   for (;;) {
     bool some = false;
     for (int c = 0; c < g->components; c++) {
-      g->tree[c] = saltusi_tree_elimination_serve(op, c) ? c : -1;
+      g->tree[c] = saltusi_tree_elimination_serve(op, c) && !stays(op, c) ? c : -1;
       some = some || g->tree[c] >= 0;
     }
     op->trees.saddle.wanted = 0;
@@ -214,7 +221,7 @@ static void choose(saltusi_operator* op, int nv) {
                    ? rows <= ALONE
                    : rows <= BESIDE_CONTACTS &&
                          all <= MORE_BLOCKS * (g->blocks[c] + g->contacts[c] + rows);
-    g->eliminated[c] = few && used + square <= g->room;
+    g->eliminated[c] = few && used + square <= g->room && !stays(op, c);
     if (g->eliminated[c]) {
       g->factor[c] = (saltusi_rank_revealing){.LU = g->LU + used,
                                               .gram = g->gram + used,
@@ -236,6 +243,7 @@ bool saltusi_groups_find(saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   saltusi_groups* g = &op->groups;
   int nv = eval->sys.dims.nv;
+  op->thin = false;
   if (!saltusi_response_groups(op, eval, g->parent)) {
     return false;
   }
@@ -244,6 +252,7 @@ bool saltusi_groups_find(saltusi_operator* op, saltusi_eval* eval) {
   }
   g->any = false;
   g->components = 0;
+  saltusi_operator_bodies_find(op, eval);
   if (op->bilateral == 0) {
     for (int i = 0; i < nv; i++) {
       g->group[i] = saltusi_root(g->parent, i);

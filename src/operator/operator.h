@@ -38,6 +38,7 @@ typedef struct saltusi_warm {
   int each;             /* doubles kept of a contact; 0: every solve starts from zero */
   const double* memory; /* what was kept */
   double factor;        /* impulses of this step over those of the last; 0: there are none */
+  bool joints;          /* P of joints that are not eliminated is a guess as well */
 } saltusi_warm;
 
 /* What a user of the operator needs of it. */
@@ -141,7 +142,6 @@ typedef struct saltusi_matrix_free {
 typedef struct saltusi_bodies_seen {
   long long formed; /* number of the W; 0: none */
   int first, last;
-  bool thin;
 } saltusi_bodies_seen;
 
 typedef struct saltusi_operator {
@@ -204,12 +204,15 @@ typedef struct saltusi_operator {
   saltusi_friction_step friction; /* solvers of blocks */
   saltusi_bodies bodies;          /* the island at hand by its bodies */
   saltusi_bodies_seen bodies_seen;
-  bool by_bodies;    /* that is possible for the problem at hand */
-  bool full;         /* every block is asked for */
-  bool thin;         /* W has only the diagonal blocks of islands that are seen by their bodies */
-  int bodies_most;   /* blocks of the structure; 0: never */
-  int* body_of;      /* [nv] block of a velocity */
-  int* body_number;  /* [blocks] in the island, -1: none */
+  bool full;        /* every block of W is requested */
+  bool thin;        /* some islands are solved in body space: W has only their diagonal blocks */
+  int bodies_most;  /* blocks of the structure; 0: never */
+  int* body_of;     /* [nv] block of a velocity */
+  int* body_number; /* [blocks] in the island, -1: none */
+  int* body_parent; /* [blocks] forest of the bodies that joints and contacts connect */
+  int*
+      body_count; /* [blocks] units of a tree of it with contacts, by root; negative: not for body space */
+  bool* island_thin; /* [units + 1] islands in body space */
   double* unit_mu;   /* [units] */
   double* unit_slip; /* [units] */
   double* unit_rhs;  /* [rows_max] in the order of W */

@@ -111,9 +111,6 @@ void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval);
 void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int each,
                            saltus_arena* arena);
 size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval);
-/* The same with every block, after the bodies of a thin W did not lead to a solution; SALTUS_RETRY_CAPACITY when it has no
- * room. */
-saltus_status saltusi_blocks_complete(saltusi_operator* op, saltusi_eval* eval);
 /* All blocks there are. */
 static inline saltusi_step_blocks saltusi_blocks_of(const saltusi_operator* op) {
   return (saltusi_step_blocks){.offset = op->offset,
@@ -126,12 +123,14 @@ static inline saltusi_step_blocks saltusi_blocks_of(const saltusi_operator* op) 
 /* The blocks of the units first .. last - 1, which meet no others, as one dense matrix op->W. */
 void saltusi_blocks_spread(saltusi_operator* op, int first, int last);
 
-/* operator/bodies.c: room; whether islands can be seen by their bodies, after W is formed; the contacts first .. last - 1,
- * which meet no others, or NULL. */
+/* operator/bodies.c: memory. */
 void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* eval, int each,
                                     saltus_arena* arena);
-bool saltusi_operator_bodies_serve(const saltusi_operator* op, const saltusi_eval* eval);
-void saltusi_operator_bodies_open(saltusi_operator* op, const saltusi_eval* eval);
+/* Which islands are solved in body space, before joints are eliminated: op->thin, body_parent, body_count. */
+void saltusi_operator_bodies_find(saltusi_operator* op, const saltusi_eval* eval);
+/* Whether the island that contains a velocity is one of them, where there are joints. */
+bool saltusi_operator_bodies_hold(const saltusi_operator* op, int velocity);
+/* The units first .. last - 1 of an island in body space; NULL: its masses are singular. */
 saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
                                         int last);
 
@@ -147,6 +146,10 @@ void saltusi_matrix_free_add(const saltusi_operator* op, const saltusi_eval* eva
 
 /* dense.c */
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval);
+
+/* storage.c: W with every block and with small components of joints eliminated, after body space did not lead to a
+ * solution; SALTUS_RETRY_CAPACITY: there is no memory for it. */
+saltus_status saltusi_operator_complete(saltusi_operator* op, saltusi_eval* eval);
 
 /* solve.c: notes when the last solve wanted to factor more than it had room for. */
 void saltusi_operator_wants(const saltusi_operator* op, saltusi_eval* eval);

@@ -37,11 +37,14 @@ void saltusi_sparse_gather(saltusi_operator* op, const saltusi_eval* eval) {
   for (int u = 0; u < op->units; u++) {
     int at = op->offset[u];
     int contact = op->unit_contact[u];
-    for (int k = 0; k < op->offset[u + 1] - at; k++) {
+    for (int k = 0; k < op->unit_rows[u]; k++) {
       int r = op->unit_row[u] + k;
       double moved = op->groups.any ? saltusi_row_dot(H, r, op->moved) : 0.0;
       op->unit_rhs[at + k] = op->rhs[r] - moved;
-      op->unit_P[at + k] = contact < 0 ? 0.0 : op->P[r];
+      op->unit_P[at + k] = contact < 0 && !op->warm.joints ? 0.0 : op->P[r];
+    }
+    for (int k = at + op->unit_rows[u]; k < op->offset[u + 1]; k++) { /* filled up */
+      op->unit_rhs[k] = op->unit_P[k] = 0.0;
     }
     if (op->has_friction) {
       op->unit_slip[u] = contact < 0 ? 0.0 : op->slip[contact];
@@ -53,7 +56,7 @@ void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval) {
   assert(op != NULL && eval != NULL);
   for (int u = 0; u < op->units; u++) {
     int at = op->offset[u];
-    for (int k = 0; k < op->offset[u + 1] - at; k++) {
+    for (int k = 0; k < op->unit_rows[u]; k++) {
       op->P[op->unit_row[u] + k] = op->unit_P[at + k];
     }
     if (op->has_friction && op->unit_contact[u] >= 0) {
@@ -86,14 +89,16 @@ static bool solve_dense(saltusi_operator* op, solve_sparse_problem* p, int first
 }
 
 /* An island by sweeps and the like, or all of it as equalities. */
-static bool solve_blocks(saltusi_operator* op, solve_sparse_problem* p, int first, int last) {
+static bool solve_blocks(saltusi_operator* op, solve_sparse_problem* p, int island) {
+  const int first = op->island_start[island], last = op->island_start[island + 1];
+  const bool thin = op->thin && op->island_thin[island];
   saltusi_friction_step* step = &op->friction;
   const saltusi_step_blocks all = saltusi_blocks_of(op);
   int at = op->offset[first];
   saltusi_friction_step_load(step, &all, first, last);
   step->slip = p->slip != NULL ? p->slip + first : NULL;
-  step->bodies = saltusi_operator_bodies(op, p->eval, first, last);
-  step->thin = op->thin && last - first >= SALTUSI_BODIES_FROM;
+  step->bodies = thin ? saltusi_operator_bodies(op, p->eval, first, last) : NULL;
+  step->thin = thin;
   step->tol = op->tol;
   step->threads = p->threads;
   bool solved =
@@ -145,7 +150,8 @@ static bool has_joints(const saltusi_operator* op, int first, int last) {
   return false;
 }
 
-static bool solve_island(saltusi_operator* op, solve_sparse_problem* p, int first, int last) {
+static bool solve_island(saltusi_operator* op, solve_sparse_problem* p, int island) {
+  const int first = op->island_start[island], last = op->island_start[island + 1];
   if (last - first == 1 && solve_single(op, p, first)) {
     count(op, p, first, last, 0);
     return true;
@@ -153,7 +159,7 @@ static bool solve_island(saltusi_operator* op, solve_sparse_problem* p, int firs
   int n = last - first;
   bool pivoted = !op->has_friction && n <= op->dense_max && !has_joints(op, first, last);
   if ((pivoted && n <= PIVOTED_MAX && solve_dense(op, p, first, last)) ||
-      solve_blocks(op, p, first, last)) {
+      solve_blocks(op, p, island)) {
     return true;
   }
   if (pivoted && n > PIVOTED_MAX) {
@@ -168,7 +174,7 @@ static bool solve_units(saltusi_operator* op, solve_sparse_problem* p) {
     return true;
   }
   for (int i = 0; i < op->islands; i++) {
-    if (!solve_island(op, p, op->island_start[i], op->island_start[i + 1])) {
+    if (!solve_island(op, p, i)) {
       return false;
     }
   }
@@ -192,7 +198,7 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
     }
   }
   /* without joints, one island: the units are the contacts, in their order */
-  bool same = op->bilateral == 0 && op->islands <= 1;
+  bool same = op->bilateral == 0 && op->islands <= 1 && op->offset[op->units] == op->count;
   solve_sparse_problem p = {.mu = op->mu, .rhs = op->rhs, .P = op->P};
   if (!same) {
     saltusi_sparse_gather(op, eval);
@@ -200,7 +206,6 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
   }
   p.threads = eval->threads;
   p.eval = eval;
-  saltusi_operator_bodies_open(op, eval);
   p.slip = !op->has_friction ? NULL : same ? op->slip : op->unit_slip;
   bool solved = solve_units(op, &p);
   if (!solved && p.lacks && may_grow(op)) {
@@ -209,9 +214,12 @@ saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval) {
     return SALTUS_RETRY_CAPACITY;
   }
   if (!solved && op->thin) {
-    saltus_status status = saltusi_blocks_complete(op, eval);
+    saltus_status status = saltusi_operator_complete(op, eval);
     if (status != SALTUS_OK) {
       return status;
+    }
+    if (!same) {
+      saltusi_sparse_gather(op, eval);
     }
     solved = solve_units(op, &p);
   }

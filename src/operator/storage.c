@@ -53,7 +53,7 @@ static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int 
   const saltusi_step_sizes sizes = {
       .units = units,
       .rows_each = each,
-      .rows = sparse ? d->nj + d->nc * each : op->dense_max,
+      .rows = sparse ? (d->nj + d->nc) * each : op->dense_max,
       .blocks = blocks,
       .values = blocks * (size_t)each * (size_t)each,
       .factored = smaller(saltusi_capacity_of(&eval->room, SALTUSI_CAPACITY_FILL, FACTORED_FIRST),
@@ -206,6 +206,7 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
   op->A = linear;
   op->formed++;
   op->status = SALTUS_OK;
+  op->full = false;
   op->bilateral = op->held ? op->count : op->joints;
   if (op->laws.any) {
     op->storage = SALTUSI_STORED_DENSE;
@@ -231,6 +232,14 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
   } else if (op->storage == SALTUSI_STORED_PRODUCT) {
     op->status = saltusi_matrix_free_form(op, eval);
   }
+}
+
+saltus_status saltusi_operator_complete(saltusi_operator* op, saltusi_eval* eval) {
+  assert(op != NULL && eval != NULL && op->thin);
+  op->full = true;
+  op->trees.seen_rows = 0;
+  const bool blocks = form_blocks(op, eval) && op->storage == SALTUSI_STORED_BLOCKS;
+  return !blocks || op->broken ? SALTUS_RETRY_SMALLER : op->status;
 }
 
 void saltusi_operator_form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear* linear) {

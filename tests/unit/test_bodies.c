@@ -175,6 +175,60 @@ static void random_piles_are_solved_by_their_bodies(void** state) {
   discard(p);
 }
 
+/* Units without a cone, mu below zero, are joints: every fifth pair, rigid and beside compliant contacts. Their velocities and the laws of
+ * the others are recomputed from W. */
+static void joints_are_units_of_piles(void** state) {
+  (void)state;
+  pile* p = make();
+  for (int trial = 0; trial < 20; trial++) {
+    unsigned char joint[UNITS] = {0};
+    draw(p);
+    p->bodies.softens = trial % 2 == 1;
+    for (int i = 0; i < UNITS; i++) {
+      const bool first = i % EACH == 0 && i / EACH % 5 == 0;
+      joint[i] = first ? 1 : 0;
+      p->mu[i] = first ? SALTUSI_BILATERAL : p->mu[i];
+      for (int e = p->start[i]; e < p->start[i + 1]; e++) {
+        for (int k = 0; k < 3 && p->unit[e] == i && !first && p->bodies.softens; k++) {
+          p->bodies.soft[3 * i + k] = 0.1;
+          p->values[p->place[e] + 4 * k] += 0.1;
+        }
+      }
+    }
+    const saltusi_step_blocks all = {.offset = p->offset,
+                                     .bilateral = joint,
+                                     .start = p->start,
+                                     .unit = p->unit,
+                                     .place = p->place,
+                                     .values = p->values};
+    saltusi_friction_step_load(&p->step, &all, 0, UNITS);
+    assert_true(saltusi_bodies_prepare(&p->bodies));
+    p->step.bodies = &p->bodies;
+    p->step.tol = 1e-6;
+    assert_true(saltusi_friction_step_solve_blocks(&p->step, p->mu, p->q, p->r));
+    double sum = 0.0, size = 0.0;
+    for (int i = 0; i < UNITS; i++) {
+      double u[3] = {p->q[3 * i], p->q[3 * i + 1], p->q[3 * i + 2]}, trace = 0.0;
+      for (int e = p->start[i]; e < p->start[i + 1]; e++) {
+        for (int k = 0; k < 9; k++) {
+          const double entry_ = p->values[p->place[e] + k];
+          u[k / 3] += entry_ * p->r[3 * p->unit[e] + k % 3];
+          trace += p->unit[e] == i && k % 4 == 0 ? entry_ : 0.0;
+        }
+      }
+      sum += joint[i] != 0
+                 ? u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+                 : saltusi_natural_map2(3, p->mu[i], 3.0 / trace, p->r + 3 * (size_t)i, u);
+      for (int k = 0; k < 3; k++) {
+        size += p->q[3 * i + k] * p->q[3 * i + k];
+      }
+    }
+    assert_true(sqrt(sum / size) <= 1e-6 * (1.0 + 1e-6));
+    memset(p->bodies.soft, 0, sizeof(double) * ROWS);
+  }
+  discard(p);
+}
+
 /* The augmented Lagrangian alone, from zero, with four contacts for every two bodies that meet. */
 static void velocities_of_bodies_find_the_impulses(void** state) {
   (void)state;
@@ -438,6 +492,7 @@ static void the_interior_point_starts_near_a_guess(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_piles_are_solved_by_their_bodies),
+      cmocka_unit_test(joints_are_units_of_piles),
       cmocka_unit_test(velocities_of_bodies_find_the_impulses),
       cmocka_unit_test(a_solution_is_kept_as_it_is),
       cmocka_unit_test(bodies_need_the_diagonal_blocks_alone),

@@ -13,7 +13,7 @@
  *
  *   (C + E W) x = b,   C and E by contacts,     x = C^-1 (b - E G^T y),   (A + G C^-1 E G^T) y = G C^-1 b,
  *
- * are factored by bodies. Many contacts between the same two bodies, which make W large and singular, make
+ * are factored by bodies. Joints are units of three rows as contacts are, with u = 0 in place of the cone. Many contacts between the same two bodies, which make W large and singular, make
  * neither of the two more expensive.
  */
 #ifndef SALTUSI_BODIES_H
@@ -32,6 +32,8 @@ enum {
   SALTUSI_LANE_CAPACITY = 2      /* lanes a contact at most, likewise */
 };
 
+/* mu of joints: units without a cone. */
+#define SALTUSI_BILATERAL (-1.0)
 /* Contacts from which on bodies are worth their factors. */
 enum { SALTUSI_BODIES_FROM = 24 };
 /* Least tolerance: sweeps are slow below it. */

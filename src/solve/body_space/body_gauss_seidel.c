@@ -79,7 +79,7 @@ static double miss2(const saltusi_friction_case* in, const saltusi_group_points*
     double u[3] = {q[0], q[1], q[2]};
     saltusi_bodies_add(b, i, b->v, u);
     saltusi_bodies_add_compliance(b, i, p->r + 3 * (size_t)i, u);
-    sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], p->r + 3 * (size_t)i, u);
+    sum += saltusi_body_map2(in->mu[i], in->rho[i], p->r + 3 * (size_t)i, u);
   }
   return sum;
 }

@@ -131,7 +131,7 @@ SALTUSI_ALWAYS_INLINE void saltusi_group_momentum(saltusi_lanes* c, saltusi_lane
   }
 }
 
-/* saltusi_natural_map2 by lanes. */
+/* saltusi_body_map2 by lanes. */
 SALTUSI_ALWAYS_INLINE void saltusi_group_miss2(const saltusi_lanes* c, const saltusi_lanes* u,
                                                saltusi_lanes* miss2) {
   const saltusi_lanes *r = c + SALTUSI_GROUP_IMPULSE, zero = {0.0}, one = zero + 1.0;
@@ -153,7 +153,10 @@ SALTUSI_ALWAYS_INLINE void saltusi_group_miss2(const saltusi_lanes* c, const sal
   saltusi_choose(&inside, &one, &shrink, &shrink);
   const saltusi_lanes m0 = (r[0] - n) / rho, m1 = (r[1] - x1 * shrink) / rho;
   const saltusi_lanes m2 = (r[2] - x2 * shrink) / rho;
+  const saltusi_masks joint = (saltusi_masks)(mu < zero);
+  const saltusi_lanes size2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
   *miss2 = m0 * m0 + m1 * m1 + m2 * m2;
+  saltusi_choose(&joint, &size2, miss2, miss2);
 }
 
 #endif

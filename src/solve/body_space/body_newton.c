@@ -45,6 +45,13 @@ static void project(double mu, const double* x, double* p, double* D) {
   if (D != NULL) {
     memset(D, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
   }
+  if (mu < 0.0) { /* a joint */
+    memcpy(p, x, 3 * sizeof(double));
+    for (int k = 0; D != NULL && k < 3; k++) {
+      D[4 * k] = 1.0;
+    }
+    return;
+  }
   memset(p, 0, 3 * sizeof(double));
   if (!(x[0] > 0.0)) {
     return;
@@ -109,7 +116,8 @@ static void linearise(saltusi_newton_work* work, const saltusi_friction_case* in
     saltusi_bodies_add_compliance(in->bodies, i, ri, u);
     double x[3] = {ri[0] - rho * u[0], ri[1] - rho * u[1], ri[2] - rho * u[2]};
     project(in->mu[i], x, p, D);
-    double own = x[0] > 0.0 ? soft : 0.0;
+    const bool joint = in->mu[i] < 0.0;
+    double own = joint ? soft_sharp : x[0] > 0.0 ? soft : 0.0;
     for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
       C[k] = (k % 4 == 0 ? 1.0 + own : 0.0) - D[k] + rho * D[k] * in->bodies->soft[3 * i + k % 3];
     }

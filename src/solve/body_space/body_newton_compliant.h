@@ -26,10 +26,11 @@ saltus_status saltusi_compliant_reserve(saltusi_compliant_work* work, const salt
 typedef struct saltusi_compliant_settings {
   int steps;
   double tol;
-  double known; /* normalised residual of r; 0: to be found */
+  saltusi_block_lu* lu; /* complete factors, of problems with joints; NULL: incomplete ones */
+  double known;         /* normalised residual of r; 0: to be found */
 } saltusi_compliant_settings;
 
-/* On in->bodies from r, which gets the best point; S of every contact is above zero. Iterations are steps. */
+/* On in->bodies from r, which gets the best point; S of every contact is above zero; joints have none. Iterations are steps. */
 saltusi_stage saltusi_body_newton_compliant(saltusi_compliant_work* work,
                                             saltusi_gauss_seidel_work* sweep,
                                             saltusi_friction_case* in,

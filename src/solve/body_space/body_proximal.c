@@ -51,8 +51,10 @@ static const double failed_part = 0.1;
 static const double armijo = 1e-4;
 /* What the first steps have to leave at most. */
 static const double trial_part = 0.5;
-/* How far beyond the tolerance the factorisations that are allowed for that lead. */
+/* How far beyond the tolerance the factorisations that are allowed for that lead, where at most a part of the contacts slips: bodies at
+ * rest. In piles that move the next step profits nothing from them, and they are a fifth of all factorisations. */
 static const double deep_part = 0.05;
+static const double slipping_part = 0.02;
 
 /* The present inner problem. */
 typedef struct inner {
@@ -66,6 +68,13 @@ typedef struct inner {
 
 /* P(x) in a disc of the given radius, and D when wanted; follows: mu where the radius is that times the normal part. */
 static void project(double radius, double follows, const double* x, double* p, double* D) {
+  if (follows < 0.0) { /* a joint */
+    memcpy(p, x, 3 * sizeof(double));
+    for (int k = 0; D != NULL && k < SALTUSI_CONTACT_ENTRIES; k++) {
+      D[k] = k % 4 == 0 ? 1.0 : 0.0;
+    }
+    return;
+  }
   const double t = saltusi_tangent_norm(3, x);
   const double shrink = t > radius ? radius / t : 1.0;
   p[0] = x[0] > 0.0 ? x[0] : 0.0;
@@ -101,7 +110,7 @@ static void look(const inner* s, int i, const double* v, double* x, double* p, d
   }
   const double mu = s->in->mu[i];
   const double radius = s->frozen ? s->work->by_impulse[i] : mu * fmax(x[0], 0.0);
-  project(radius, s->frozen ? 0.0 : mu, x, p, D);
+  project(radius, s->frozen && mu > 0.0 ? 0.0 : mu, x, p, D);
 }
 
 /* G P - A v into bodies->right; returns its size in the metric of A^-1. */
@@ -208,6 +217,16 @@ static double next_stiffness(double stiff, int steps, double left) {
   return steps > HARD ? fmax(stiff_less * stiff, stiff_least) : stiff;
 }
 
+/* Whether hardly any contact slips. */
+static bool is_at_rest(const saltusi_friction_case* in, const double* r) {
+  int slips = 0;
+  for (int i = 0; i < in->pattern->units; i++) {
+    const double *ri = r + 3 * (size_t)i, radius = in->mu[i] * ri[0];
+    slips += radius > 0.0 && saltusi_tangent_norm(3, ri) >= (1.0 - 1e-9) * radius;
+  }
+  return slips <= slipping_part * in->pattern->units;
+}
+
 saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_gauss_seidel_work* sweep,
                                     saltusi_block_lu* lu, saltusi_friction_case* in,
                                     const saltusi_newton_settings* settings, double* r) {
@@ -221,9 +240,10 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_gauss_sei
   inner s = {.work = work, .in = in, .r = r, .stiff = near ? stiff_near : stiff_far};
   int frozen = near ? 0 : FROZEN, count = 0;
   memcpy(work->best, r, bytes);
-  while (count < settings->iterations &&
-         (best > settings->tol ||
-          (count < solved + settings->deeper && best > deep_part * settings->tol))) {
+  while (
+      count < settings->iterations &&
+      (best > settings->tol || (count < solved + settings->deeper &&
+                                best > deep_part * settings->tol && is_at_rest(in, work->best)))) {
     if (settings->trial > 0 && count >= settings->trial && best > trial_part * first) {
       break;
     }

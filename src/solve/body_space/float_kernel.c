@@ -355,8 +355,10 @@ SALTUSI_ALWAYS_INLINE void solve(saltusi_float_lanes* c, const saltusi_float_lan
   const saltusi_float_lanes n = r[0] + d0, t1 = r[1] + d1, t2 = r[2] + d2, radius = c[MU] * n;
   const saltusi_float_masks pressed = (saltusi_float_masks)(free_ > zero),
                             rough = (saltusi_float_masks)(c[MU] > zero);
-  const saltusi_float_masks sticks = pressed & (saltusi_float_masks)(n > zero) &
-                                     (saltusi_float_masks)(t1 * t1 + t2 * t2 <= radius * radius);
+  const saltusi_float_masks joint = (saltusi_float_masks)(c[MU] < zero);
+  const saltusi_float_masks sticks =
+      joint | (pressed & (saltusi_float_masks)(n > zero) &
+               (saltusi_float_masks)(t1 * t1 + t2 * t2 <= radius * radius));
   saltusi_float_lanes t[2] = {zero, zero}; /* of those that do not stick */
   *unsolved = pressed & ~sticks & rough;
   if (any(unsolved)) {
@@ -591,7 +593,9 @@ void saltusi_float_move(const saltusi_friction_case* in, const saltusi_group_poi
       for (int k = 0; k < 3; k++) {
         r[k] += impulse * from[k * LANES];
       }
-      saltusi_cone_project(3, in->mu[i], r);
+      if (in->mu[i] >= 0.0) {
+        saltusi_cone_project(3, in->mu[i], r);
+      }
     }
   }
   rebase(in, points->r);

@@ -23,6 +23,9 @@ enum { FIRST = 40, MOST = 4000 };
  * compliance of a hundredth of W takes a hundred, of a thousandth three hundred), have FIRST_SOFT before. */
 enum { FIRST_SOFT = 400, FEW_SOFT = 30, STEPS_SOFT = 30 };
 static const double soft_near = 1e-3;
+/* Sweeps before Newton's method where complete factors are cheap, and what they may cost for each block of bodies that meet. */
+enum { FEW_CHAINS = 10 };
+static const double block_cost = 2000.0;
 /* S / W of springs that are soft in this sense; others count as rigid. */
 static const double soft_least = 1e-3;
 /* Least tolerance that sweeps in single precision reach by themselves (float_kernel.c). */
@@ -62,12 +65,20 @@ enum { SHAKEN = sizeof shaken / sizeof shaken[0] };
 static const double hyperstatic = 3.0;
 static const double interior_tol = 1e-8;
 
+static bool has_joints(const saltusi_friction_work* work) {
+  bool any = false;
+  for (int i = 0; i < work->pattern.units && !any; i++) {
+    any = work->given.mu[i] < 0.0;
+  }
+  return any;
+}
+
 /* Whether springs of contacts are soft beside W: Newton's method then needs no other compliance. */
 static bool is_soft(const saltusi_friction_work* work) {
   const saltusi_bodies* b = work->given.bodies;
   double least = b->softens ? INFINITY : 0.0;
   for (int i = 0; i < b->units && least > soft_least; i++) {
-    least = fmin(least, b->soft[3 * i] * work->given.rho[i]);
+    least = work->given.mu[i] < 0.0 ? least : fmin(least, b->soft[3 * i] * work->given.rho[i]);
   }
   return least > soft_least;
 }
@@ -140,6 +151,9 @@ static bool proximal(saltusi_friction_run* run, int steps, int trial) {
 
 /* The interior point from work->point, moved so far into the cones, and then Newton's method. */
 static bool interior(saltusi_friction_run* run, double inside) {
+  if (run->joints) { /* cones alone */
+    return newton(run, FEW_STEPS);
+  }
   const saltusi_interior_settings settings = {.iterations = INTERIOR,
                                               .tol = fmax(run->tol, interior_tol),
                                               .start_z = inside,
@@ -252,25 +266,39 @@ static bool is_redundant(const saltusi_bodies* b) {
   return b->units > hyperstatic * b->bodies;
 }
 
+/* Complete factors that cost no more than the iterations with incomplete ones: chains and trees, bridges. */
+static bool has_cheap_factors(saltusi_friction_work* work) {
+  const saltusi_bodies* b = work->given.bodies;
+  return saltusi_friction_analyse(work) && work->lu.cost <= block_cost * b->start[b->bodies];
+}
+
 /* Contacts with soft springs. */
 static bool solve_soft(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   saltusi_bodies* bodies = work->given.bodies;
   choose_precision(run);
-  if (is_redundant(bodies) ? come_near(run, FEW_SOFT) : sweep(run, FIRST_SOFT)) {
+  const bool chains = run->joints && has_cheap_factors(work);
+  const int few = chains ? FEW_CHAINS : FEW_SOFT;
+  if (is_redundant(bodies) || run->joints ? come_near(run, few) : sweep(run, FIRST_SOFT)) {
     return true;
   }
-  run->standing = false;  /* contacts go on from there */
-  work->lu.ready = false; /* what factorises has to be laid out again */
+  if (chains && !saltusi_friction_reserve(work)) {
+    return false;
+  }
+  run->standing = false;   /* contacts go on from there */
+  work->lu.ready = chains; /* what factorises has to be laid out again */
   if (saltusi_compliant_reserve(&work->soft, bodies, &work->second_memory, &work->memory) !=
       SALTUS_OK) {
     return false;
   }
-  const saltusi_compliant_settings settings = {
-      .steps = STEPS_SOFT, .tol = run->tol, .known = isfinite(run->best) ? run->best : 0.0};
+  const saltusi_compliant_settings settings = {.steps = STEPS_SOFT,
+                                               .tol = run->tol,
+                                               .lu = chains ? &work->lu : NULL,
+                                               .known = isfinite(run->best) ? run->best : 0.0};
   saltusi_run_from_best(run);
   const saltusi_stage stage = saltusi_body_newton_compliant(&work->soft, &work->sweep, &work->given,
                                                             &settings, work->point);
+  work->lu.ready = false;
   return saltusi_run_note(run, "body-soft", stage);
 }
 
@@ -278,6 +306,7 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   assert(run != NULL && run->work->given.bodies != NULL);
   saltusi_friction_work* work = run->work;
   saltusi_bodies* bodies = work->given.bodies;
+  run->joints = has_joints(work);
   if (run->best <= run->tol || (is_soft(work) ? solve_soft(run) : sweep(run, FIRST))) {
     return true;
   }

@@ -234,8 +234,9 @@ SALTUSI_ALWAYS_INLINE void solve(saltusi_lanes* c, const saltusi_lanes* b, saltu
   const saltusi_lanes t2 = (c[S + 2] * c1 - c[S] * c2) * c[INVERSE_S];
   const saltusi_lanes normal = free_ - (c[W + 1] * t1 + c[W + 2] * t2) * c[INVERSE_N];
   const saltusi_lanes radius = c[MU] * normal;
-  const saltusi_masks sticks = pressed & (saltusi_masks)(normal > zero) &
-                               (saltusi_masks)(t1 * t1 + t2 * t2 <= radius * radius);
+  const saltusi_masks joint = (saltusi_masks)(c[MU] < zero);
+  const saltusi_masks sticks = joint | (pressed & (saltusi_masks)(normal > zero) &
+                                        (saltusi_masks)(t1 * t1 + t2 * t2 <= radius * radius));
   const saltusi_masks rough = (saltusi_masks)(c[MU] > zero);
   saltusi_lanes smooth;
   saltusi_choose(&pressed, &free_, &zero, &smooth);

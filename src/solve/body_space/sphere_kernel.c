@@ -85,7 +85,7 @@ static bool is_packable(const saltusi_friction_case* in, int i) {
   const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
   const int* body = b->body + 2 * (size_t)i;
   double frame[9];
-  if (body[0] < 0 || !is_round(W)) {
+  if (body[0] < 0 || in->mu[i] < 0.0 || !is_round(W)) {
     return false;
   }
   for (int k = 0; k < 3; k++) {

@@ -224,7 +224,7 @@ void saltusi_friction_case_prepare(saltusi_friction_case* in) {
     in->rho[i] = mean;
     in->slip[i] = 0.0;
     double* local = in->local + pattern->local_at[i];
-    if (pattern->bilateral[i] != 0) {
+    if (pattern->bilateral[i] != 0 && in->bodies == NULL) {
       invert_bilateral(in, d, block, local);
     } else {
       saltusi_one_contact_prepare(d, block, local);
@@ -350,7 +350,7 @@ double saltusi_friction_case_idle(const saltusi_friction_case* in) {
   static const double none[3] = {0.0};
   double sum = 0.0;
   for (int i = 0; i < in->pattern->units; i++) {
-    sum += saltusi_natural_map2(3, in->mu[i], in->rho[i], none, in->q + 3 * (size_t)i);
+    sum += saltusi_body_map2(in->mu[i], in->rho[i], none, in->q + 3 * (size_t)i);
   }
   return sqrt(sum) / in->velocity_unit;
 }

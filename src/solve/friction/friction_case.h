@@ -56,6 +56,12 @@ typedef struct saltusi_friction_case {
   double velocity_unit; /* |q| */
 } saltusi_friction_case;
 
+/* |F / rho|^2 of a unit in body space; mu below zero: a joint. */
+static inline double saltusi_body_map2(double mu, double rho, const double* r, const double* u) {
+  return mu < 0.0 ? u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+                  : saltusi_natural_map2(3, mu, rho, r, u);
+}
+
 static inline int saltusi_unit_rows(const saltusi_friction_pattern* pattern, int i) {
   return pattern->offset[i + 1] - pattern->offset[i];
 }

@@ -59,6 +59,7 @@ typedef struct saltusi_friction_run {
   double cost; /* multiply-adds spent */
   double cost_limit;
   double best;   /* residual of work->best */
+  bool joints;   /* of a problem in body space: there are some */
   bool standing; /* contacts are packed, and stand where work->best is */
   bool known;    /* all of it is in `residual`, and its velocities are in work->sweep.u */
   saltus_residual residual;

@@ -112,8 +112,8 @@ static void open_pattern(saltusi_friction_pattern* pattern, int units, const int
   for (int i = 0; i < units; i++) {
     int d = saltusi_unit_rows(pattern, i);
     bool equality = bilateral != NULL && bilateral[i] != 0;
-    int square = d * d;
-    int room = equality ? square : saltusi_one_contact_workspace(d);
+    int square = d * d; /* of joints in body space the data of contacts are prepared */
+    int room = equality && d < 3 ? square : saltusi_one_contact_workspace(d);
     pattern->bilateral[i] = equality ? 1 : 0;
     pattern->diagonal[i] = -1;
     pattern->local_at[i + 1] = pattern->local_at[i] + room;
@@ -334,43 +334,14 @@ static bool start(saltusi_friction_run* run, int n, const double* r, const doubl
   return finite;
 }
 
-static bool bodies_serve(const saltusi_friction_step* step) {
-  const saltusi_friction_pattern* pattern = &step->work.pattern;
-  return step->bodies != NULL && step->tol >= SALTUSI_BODIES_TOL && pattern->uniform == 3 &&
-         pattern->units >= SALTUSI_BODIES_FROM;
-}
-
-/* The analysis of factors belongs to W or to the bodies. */
-static void forget_factors(saltusi_friction_work* work) {
-  work->analysed = false;
-  work->refused = false;
-  work->lu.ready = false;
-}
-
-/* By bodies, and where that fails by W. */
-static bool solve_large(const saltusi_friction_step* step, saltusi_friction_run* run) {
-  saltusi_friction_work* work = run->work;
-  if (work->given.bodies == NULL) {
-    return !step->thin && solve_many(step, run);
-  }
-  if (saltusi_run_bodies(run)) {
-    return true;
-  }
-  if (step->thin) { /* the caller has to give the rest of W, or room */
-    return false;
-  }
-  work->given.bodies = NULL;
-  forget_factors(work);
-  saltusi_run_from_best(run);
-  return solve_many(step, run);
-}
-
 static void prepare(saltusi_friction_step* step, const double* mu, const double* q) {
   saltusi_friction_work* work = &step->work;
   step->lacks = false;
   work->memory = (saltus_allocator){.alloc = no_memory, .user = &step->lacks};
-  forget_factors(work);
-  work->given.bodies = bodies_serve(step) ? step->bodies : NULL;
+  work->analysed = false; /* it belongs to another W or to other bodies */
+  work->refused = false;
+  work->lu.ready = false;
+  work->given.bodies = step->bodies;
   work->given.pattern = &work->pattern;
   work->given.domains = saltusi_domains_of(&work->domains, &work->pattern);
   work->given.team = NULL;
@@ -490,7 +461,8 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
     return false;
   }
   saltusi_run_open_thread_pool(&run, step->threads);
-  bool solved = solve_large(step, &run);
+  bool solved =
+      step->bodies != NULL ? saltusi_run_bodies(&run) : !step->thin && solve_many(step, &run);
   saltusi_run_close_thread_pool(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
   if (step->slip != NULL) {

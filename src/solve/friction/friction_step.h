@@ -31,8 +31,8 @@ typedef struct saltusi_friction_step {
   const double* given; /* values of the problem at hand */
   double* slip; /* [units] of the caller: slip parameters of the one-contact problems, first guess
                    * and last values; NULL: from zero */
-  saltusi_bodies* bodies; /* of the caller: the problem at hand by its bodies; NULL: by W alone */
-  bool thin;              /* of the caller: W has its diagonal blocks alone, for solves by bodies */
+  saltusi_bodies* bodies; /* of the caller: the problem at hand in body space; NULL: by W alone */
+  bool thin;              /* of the caller: W has its diagonal blocks alone, for body space */
   int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
   double tol;     /* of the caller: residual relative to |q| that is enough; 0: rounding */
   int factored;   /* contacts of which every one meets every other that can be factored */

@@ -18,6 +18,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Places in the data of a spatial contact. */
@@ -218,8 +219,9 @@ static one_contact_slip_point find_slip(const double* data, double mu, const dou
 
 saltusi_contact_state saltusi_one_contact_spatial(const double* data, double mu, const double* b,
                                                   double* r, double* slip) {
-  assert(data != NULL && b != NULL && r != NULL && slip != NULL && mu >= 0.0);
-  if (!(b[0] < 0.0) || data[INV_NN] == 0.0) {
+  assert(data != NULL && b != NULL && r != NULL && slip != NULL);
+  const bool bilateral = mu < 0.0;
+  if ((!(b[0] < 0.0) && !bilateral) || data[INV_NN] == 0.0) {
     r[0] = r[1] = r[2] = 0.0;
     return SALTUSI_CONTACT_OPEN;
   }
@@ -228,7 +230,7 @@ saltusi_contact_state saltusi_one_contact_spatial(const double* data, double mu,
   double r2 = -(data[I21] * c[0] + data[I22] * c[1]);
   double rN = -(b[0] + data[N1] * r1 + data[N2] * r2) * data[INV_NN];
   double t2 = r1 * r1 + r2 * r2;
-  if (rN > 0.0 && t2 <= mu * mu * rN * rN) {
+  if ((rN > 0.0 && t2 <= mu * mu * rN * rN) || bilateral) {
     r[0] = rN;
     r[1] = r1;
     r[2] = r2;

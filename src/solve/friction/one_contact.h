@@ -28,7 +28,8 @@ typedef enum saltusi_contact_state {
 /* block [d x d] row major, NULL: zero. */
 void saltusi_one_contact_prepare(int d, const double* block, double* data);
 
-/* slip holds the multiplier of the last slip of this contact, 0 when there was none. */
+/* slip holds the multiplier of the last slip of this contact, 0 when there was none. mu below zero: a joint of three
+ * rows, u = 0. */
 saltusi_contact_state saltusi_one_contact_spatial(const double* data, double mu, const double* b,
                                                   double* r, double* slip);
 saltusi_contact_state saltusi_one_contact_planar(const double* data, double mu, const double* b,
