@@ -205,11 +205,45 @@ saltus_status saltusi_project_velocities(saltusi_projection* p, saltusi_eval* ev
   return status;
 }
 
+/* Whether the block of the mass matrix that contains a velocity has an impulse. */
+static bool has_impulse(const saltus_structure* s, int velocity, const double* impulse) {
+  int low = 0, high = s->blocks - 1;
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    low = s->start[middle] <= velocity ? middle : low;
+    high = s->start[middle] <= velocity ? high : middle - 1;
+  }
+  bool any = false;
+  for (int i = s->start[low]; i < s->start[low + 1] && !any; i++) {
+    any = impulse[i] != 0.0;
+  }
+  return any;
+}
+
+/* Whether impulses act on a body with joints. */
+static bool reaches_joints(const saltusi_projection* p, const saltus_system* sys,
+                           const double* impulse) {
+  const saltusi_row_block* rows = &p->op.rows;
+  const saltus_structure* s = sys->structure;
+  bool any = s == NULL || s->pairs > 0 || rows->column == NULL;
+  for (int j = 0; j < sys->dims.nj && !any; j++) {
+    const int* column = rows->column + (size_t)j * (size_t)rows->stride;
+    for (int e = 0; e < rows->entries[j] && !any; e++) {
+      any = has_impulse(s, column[e], impulse);
+    }
+  }
+  return any;
+}
+
 saltus_status saltusi_projection_answer(saltusi_projection* p, saltusi_eval* eval,
                                         const saltus_point* at, double* impulse, double* answer) {
   assert(p != NULL && eval != NULL && at != NULL && impulse != NULL && answer != NULL);
   const int nj = eval->sys.dims.nj;
   saltusi_operator_hold(&p->op, &eval->sys, at, NULL, 0);
+  if (!reaches_joints(p, &eval->sys, impulse)) {
+    memset(answer, 0, (size_t)nj * sizeof(double));
+    return SALTUS_OK;
+  }
   saltus_status status = saltusi_linear_assemble(eval, &p->mass, at, 1.0, 0.0, 0.0);
   if (status != SALTUS_OK) {
     return status;

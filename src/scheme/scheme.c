@@ -257,7 +257,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                &next, &scheme->gain)) {
     status = SALTUS_ERR_LAW;
   }
-  if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1) {
+  /* joints that a projection has closed are consistent */
+  if (status == SALTUS_OK && scheme->eval.dependent && dims->nj > 1 && !scheme->projects) {
     status = check_joints(scheme, t + report->h, to);
     if (status == SALTUS_RETRY_CAPACITY &&
         make_room(scheme, &status)) { /* repeated with more memory */

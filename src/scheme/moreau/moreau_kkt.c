@@ -293,6 +293,15 @@ saltus_status saltusi_moreau_linked_project(saltusi_moreau* w, const saltusi_ste
   return SALTUS_OK;
 }
 
+void saltusi_moreau_kkt_guess(saltusi_moreau* w, const saltusi_step* s) {
+  saltusi_moreau_kkt* j = &w->linked;
+  const saltus_dims* d = &s->eval->sys.dims;
+  assert(j->n > 0);
+  const saltusi_history_at at = {.nv = d->nv, .nj = d->nj, .h = s->h, .v0 = s->v0};
+  (void)saltusi_history_guess(w->past_before, &at, SALTUSI_GUESS_LAST, j->z);
+  memcpy(w->op.P, j->z + d->nv, (size_t)d->nj * sizeof(double));
+}
+
 void saltusi_moreau_kkt_keep(saltusi_moreau* w, const saltusi_step* s) {
   saltusi_moreau_kkt* j = &w->linked;
   const saltus_dims* d = &s->eval->sys.dims;

@@ -26,6 +26,9 @@ saltus_status saltusi_moreau_linked(saltusi_moreau* work, const saltus_moreau_je
  * SALTUS_RETRY_SMALLER when g does not shrink. */
 saltus_status saltusi_moreau_linked_project(saltusi_moreau* work, const saltusi_step* step);
 
+/* Impulses of the last step as those of joints in work->op.P. */
+void saltusi_moreau_kkt_guess(saltusi_moreau* w, const saltusi_step* s);
+
 /* Stores velocities and impulses of a step, by any method, in work->past_after. */
 void saltusi_moreau_kkt_keep(saltusi_moreau* work, const saltusi_step* step);
 
