@@ -5,7 +5,8 @@
 
 scenes.py SALTUS [SCENE ...] [--until T] [--runs N] [--stiffness K] [--peers DIR]
 
-Without scenes all of them: spheres125 spheres1000 spheres8000 boxes1000 stack1 stack100 wall dominoes. Prints for each scene steps a
+Without scenes all of them: spheres125 spheres1000 spheres8000 boxes1000 stack1 stack100 wall dominoes hinge1 hinge20 hinge300 hinge1000
+chains bridge. hingeN are N boxes and a pendulum beside them, boxesN the boxes alone. Prints for each scene steps a
 second of the CPU time of the run, from the start through the settling to the end (the best of N runs), contacts that carry a force at
 the end, iterations of contact problems a step, the largest penetration of all steps, the residual, and what became of the scene; below it
 what Bullet 3.24 and ODE 0.16.2 do on the same scene, as measured on two shared cores in November 2026, or anew with the programs
@@ -59,7 +60,7 @@ def spheres(n):
 
 
 def boxes(n):
-    side = 1.5 * (n / 1000) ** (1 / 3)
+    side = max(1.5 * (n / 1000) ** (1 / 3), 0.5)
     draw = random.Random(1)
     bodies = []
     for i in range(n):
@@ -74,6 +75,66 @@ def boxes(n):
 def stack(ratio):
     cube = "box: {size: [1, 1, 1]}"
     return FLOOR, 0.5, 10, [body(ratio if i == 49 else 1, cube, [0, 0, i + 0.5]) for i in range(50)]
+
+
+def hinge(n):
+    """A pile of boxes and a pendulum that has nothing to do with it."""
+    head, mu, end, bodies = boxes(n)
+    turn = "orientation: {axis: [1, 0, 0], angle: -pi/2}"
+    joints = (f"markers:\n  W0: {{point: [0, 0, 20], {turn}}}\n  P0: {{body: b{n}, point: [-0.5, 0, 0], {turn}}}\n"
+              "joints:\n  - {name: pin, type: revolute, between: [W0, P0]}\n")
+    return head, mu, end, bodies + ["{mass: 1, inertia: [2.7e-4, 0.0835, 0.0835], position: [0.5, 0, 20]}"], joints
+
+
+def link(pairs, kind, half, turn=""):
+    """Joints between the ends of neighbours, each `half` from the centre along an axis 0 or 1."""
+    marks, joints = "", ""
+    for i, j, axis in pairs:
+        ends = [[half * sign * (k == axis) for k in range(3)] for sign in (1, -1)]
+        marks += f"  A{i}: {{body: b{i}, point: {ends[0]}{turn}}}\n  B{j}: {{body: b{j}, point: {ends[1]}{turn}}}\n"
+        joints += f"  - {{name: j{j}, type: {kind}, between: [A{i}, B{j}]}}\n"
+    return marks, joints
+
+
+def chains():
+    """50 chains of 10 boxes, crosswise in layers of five, that fall into a heap."""
+    draw, bodies, pairs = random.Random(2), [], []
+    for c in range(50):
+        across, speed = c // 5 % 2, f", velocity: [{draw.uniform(-.5, .5):.3f}, {draw.uniform(-.5, .5):.3f}, 0]"
+        for i in range(10):
+            at = [0.12 * i - 0.54, (c % 5 - 2) * 0.2, 0.3 + c // 5 * 0.2]
+            at = [at[1], at[0], at[2]] if across else at
+            bodies.append(body(1000, "box: {size: [0.1, 0.1, 0.1]}", at, speed))
+            if i > 0:
+                pairs.append((10 * c + i - 1, 10 * c + i, across))
+    marks, joints = link(pairs, "spherical", 0.06)
+    return walls(1.4), 0.5, 2, bodies, f"markers:\n{marks}joints:\n{joints}"
+
+
+def bridge():
+    """100 planks with hinges between two fixed ends, an arc of 0.98 of their length, and 50 boxes that fall on them."""
+    draw, n, length, low, high = random.Random(3), 100, 0.2, 1e-6, math.pi / 100
+    for _ in range(100):
+        half = (low + high) / 2  # of the angle between two planks
+        low, high = (half, high) if math.sin(n * half) > 0.98 * n * math.sin(half) else (low, half)
+    radius = length / 2 / math.sin(half)
+    ends = [(radius * math.sin((2 * i - n) * half), 5 + radius * (math.cos(n * half) - math.cos((2 * i - n) * half))) for i in range(n + 1)]
+    bodies = []
+    for (x, z), (u, w) in zip(ends, ends[1:]):
+        more = f", orientation: {{axis: [0, 1, 0], angle: {-math.atan2(w - z, u - x):.15g}}}"
+        at = f"[{(x + u) / 2:.15g}, 0, {(z + w) / 2:.15g}]"
+        bodies.append(f"{{density: 600, shapes: [{{box: {{size: [0.19, 1, 0.05]}}}}], position: {at}{more}}}")
+    for i in range(50):
+        at = [0.38 * (i - 24.5), draw.uniform(-.2, .2), 5.3 + draw.uniform(0, .5)]
+        axis = ", ".join(f"{draw.gauss(0, 1):.6g}" for _ in range(3))
+        more = f", orientation: {{axis: [{axis}], angle: {draw.uniform(0, 3):.6g}}}"
+        bodies.append(body(500, "box: {size: [0.2, 0.2, 0.2]}", at, more))
+    turn = ", orientation: {axis: [1, 0, 0], angle: -pi/2}"
+    marks, joints = link([(i, i + 1, 0) for i in range(n - 1)], "revolute", length / 2, turn)
+    for name, end, b, at in (("W0", ends[0], 0, -length / 2), ("W1", ends[n], n - 1, length / 2)):
+        marks += f"  {name}: {{point: [{end[0]:.15g}, 0, {end[1]:.15g}]{turn}}}\n  {name}b: {{body: b{b}, point: [{at}, 0, 0]{turn}}}\n"
+        joints += f"  - {{name: end{name}, type: revolute, between: [{name}, {name}b]}}\n"
+    return FLOOR, 0.5, 2, bodies, f"markers:\n{marks}joints:\n{joints}"
 
 
 def wall():
@@ -96,7 +157,9 @@ def dominoes():
 
 SCENES = {"spheres125": lambda: spheres(125), "spheres1000": lambda: spheres(1000), "spheres8000": lambda: spheres(8000),
           "boxes1000": lambda: boxes(1000), "stack1": lambda: stack(1), "stack100": lambda: stack(100),
-          "wall": wall, "dominoes": dominoes}
+          "wall": wall, "dominoes": dominoes, "chains": chains, "bridge": bridge,
+          **{f"hinge{n}": lambda n=n: hinge(n) for n in (1, 20, 300, 1000)},
+          **{f"boxes{n}": lambda n=n: boxes(n) for n in (1, 20, 300)}}
 
 BULLET, ODE = "variant=si it=50 gbox=1", "variant=quick it=20"
 # scene of the peers' program with its arguments; steps a second, contacts, penetration in mm of Bullet and of ODE
@@ -108,6 +171,8 @@ PEERS = {"spheres125": ("spheres n=125", (1230, 339, 0.283), (2350, 321, 1.24)),
          "stack100": ("stack n=50 ratio=100", None, None),
          "wall": ("wall", (301, 2276, 0.024), (345, 1783, 1.26)),
          "dominoes": ("domino", (316, 2133, 1.07), (545, 1864, 2.26))}
+# steps a second of the engines where scenes of the same kind were run elsewhere
+NOTED = {"chains": "Bullet 137, ODE 259, Box3D 1108 steps/s; joints open by 1e-6 to 2e-2 m"}
 
 
 def tilt(q, b):
@@ -125,6 +190,8 @@ def outcome(name, q, starts):
         return f"height lost {1e3 * lost:.3g} mm, drift {1e3 * drift:.3g} mm"
     if name == "dominoes":
         return f"{sum(tilt(q, f'b{i}') > 0.5 for i in range(len(starts)))} fallen"
+    if "chains" in name or "bridge" in name:
+        return f"mean height {sum(q[f'b{i}.z'] for i in range(len(starts))) / len(starts):.3f} m"
     out = sum(q[f"b{i}.z"] < -0.2 for i in range(len(starts)))
     return f"{out} lost, mean height {sum(q[f'b{i}.z'] for i in range(len(starts))) / len(starts):.3f} m, {last} settled"
 
@@ -134,11 +201,12 @@ def place(text):
 
 
 def ours(saltus, name, until, runs, stiffness):
-    head, mu, end, bodies = SCENES[name]()
+    head, mu, end, bodies, *joints = SCENES[name]()
+    options = OPTIONS + (", project_joints: true" if name in ("chains", "bridge") else "")
     listed = "\n".join(f"  b{i}: {text}" for i, text in enumerate(bodies))
     scene = (f"saltus: 1\nname: {name}\n{head}materials: {{default: {{friction: {mu}}}}}\nbodies:\n{listed}\n"
-             f"simulate: {{until: {until or end}, scheme: moreau-jean, step: 1/240, "
-             f"options: {{{OPTIONS}, stiffness: {stiffness}}}}}\n")
+             f"{''.join(joints)}simulate: {{until: {until or end}, scheme: moreau-jean, step: 1/240, "
+             f"options: {{{options}, stiffness: {stiffness}}}}}\n")
     best = None
     for _ in range(runs):
         done = subprocess.run([saltus, "run", "-", "--json"], input=scene, capture_output=True, text=True, check=False)
@@ -179,8 +247,10 @@ def main():
     options = parser.parse_args()
     for name in options.scenes or SCENES:
         ours(options.saltus, name, options.until, options.runs, options.stiffness)
-        scene, bullet, ode = PEERS[name]
-        if options.peers:
+        scene, bullet, ode = PEERS.get(name, (None, None, None))
+        if name in NOTED:
+            print(f"{'':12} engines {NOTED[name]}", flush=True)
+        if options.peers and scene:
             bullet = theirs(options.peers, "bullet", scene, BULLET)
             ode = theirs(options.peers, "ode", scene, ODE)
         for engine, row in (("Bullet", bullet), ("ODE", ode)):
