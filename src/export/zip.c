@@ -93,7 +93,7 @@ void saltusi_zip_add(saltusi_zip* zip, const char* name, const void* bytes, size
 }
 
 bool saltusi_zip_finish(saltusi_zip* zip) {
-  assert(zip != NULL);
+  assert(zip != NULL && zip->count >= 0);
   const size_t offset = zip->out.count;
   saltusi_bytes_add(&zip->out, zip->directory.at, zip->directory.count);
   saltusi_bytes_little(&zip->out, 0x06054b50, 4);

@@ -243,7 +243,7 @@ saltus_status saltusi_read_dof(const char* path, saltusi_pool* pool, saltus_log 
 /* ---- meshes ---- */
 
 int saltusi_mesh_node(const saltusi_fe_mesh* mesh, int number) {
-  assert(mesh != NULL);
+  assert(mesh != NULL && mesh->count >= 0);
   int low = 0, high = mesh->count - 1;
   while (low <= high) {
     const int middle = low + (high - low) / 2;

@@ -24,7 +24,7 @@ double saltusi_fe_dot(int n, const double* a, const double* b) {
 
 /* Y = A X */
 void saltusi_fe_times(const cs_di* A, int columns, const double* X, double* Y) {
-  assert(A != NULL && X != NULL && Y != NULL);
+  assert(A != NULL && X != NULL && Y != NULL && columns >= 0);
   memset(Y, 0, (size_t)A->m * (size_t)columns * sizeof *Y);
   for (int c = 0; c < columns; c++) {
     cs_di_gaxpy(A, X + (ptrdiff_t)c * A->n, Y + (ptrdiff_t)c * A->m);
@@ -43,7 +43,7 @@ void saltusi_fe_gram(int n, int a, const double* A, int b, const double* B, doub
 
 /* Y [n x b] = A [n x a] C [a x b] */
 void saltusi_fe_combine(int n, int a, const double* A, int b, const double* C, double* Y) {
-  assert(A != NULL && C != NULL && Y != NULL);
+  assert(A != NULL && C != NULL && Y != NULL && n >= 0 && a >= 0 && b >= 0);
   memset(Y, 0, (size_t)n * (size_t)b * sizeof *Y);
   for (int k = 0; k < b; k++) {
     for (int i = 0; i < a; i++) {
@@ -74,7 +74,7 @@ bool saltusi_fe_eigen(saltusi_pool* pool, int n, double* A, double* B, double* w
 
 /* Cholesky; false: a pivot is zero to rounding. */
 bool saltusi_fe_factor_make(const cs_di* A, saltusi_fe_factor* f) {
-  assert(A != NULL && f != NULL);
+  assert(A != NULL && f != NULL && A->m == A->n);
   *f = (saltusi_fe_factor){.symbolic = cs_di_schol(1, A), .n = A->n};
   f->numeric = f->symbolic != NULL ? cs_di_chol(A, f->symbolic) : NULL;
   bool sound = f->numeric != NULL;
@@ -98,7 +98,7 @@ void saltusi_fe_factor_free(saltusi_fe_factor* f) {
 }
 
 void saltusi_fe_factor_solve(const saltusi_fe_factor* f, double* x, double* work) {
-  assert(f != NULL && x != NULL && work != NULL);
+  assert(f != NULL && x != NULL && work != NULL && f->n >= 0);
   cs_di_ipvec(f->symbolic->pinv, x, work, f->n);
   cs_di_lsolve(f->numeric->L, work);
   cs_di_ltsolve(f->numeric->L, work);

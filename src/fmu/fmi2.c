@@ -163,7 +163,7 @@ FMI_EXPORT(fmi_status, fmi2GetBooleanStatus, fmi_instance* c, int kind, int* val
     return saltusi_fmi_no_type(c, __func__, count);                                                \
   }                                                                                                \
   FMI_EXPORT(fmi_status, fmi2Set##name, fmi_instance* c, const uint32_t* references, size_t count, \
-             const type* values) {                                                                 \
+             type const* values) {                                                                 \
     return saltusi_fmi_no_type(c, __func__, count);                                                \
   }
 NO_TYPE(Integer, int)

@@ -185,7 +185,7 @@ FMI_EXPORT(fmi_status, fmi3DeserializeFMUState, fmi_instance* c, const uint8_t* 
     return saltusi_fmi_no_type(c, __func__, count);                                                \
   }                                                                                                \
   FMI_EXPORT(fmi_status, fmi3Set##name, fmi_instance* c, const uint32_t* references, size_t count, \
-             const type* values, size_t value_count) {                                             \
+             type const* values, size_t value_count) {                                             \
     return saltusi_fmi_no_type(c, __func__, count);                                                \
   }
 NO_TYPE(Float32, float)

@@ -295,7 +295,7 @@ static saltus_status compute_outputs(saltusi_fmu_instance* in) {
 
 saltus_status saltusi_fmu_instance_get(saltusi_fmu_instance* in, unsigned reference,
                                        double* value) {
-  assert(in != NULL && value != NULL);
+  assert(in != NULL && value != NULL && in->count >= 0);
   if (reference >= (unsigned)in->count) {
     return refuse(in, reference, "does not exist");
   }

@@ -372,9 +372,10 @@ static saltus_status resolve_global(resolution* r) {
     return SALTUS_ERR_UNSUPPORTED;
   }
   if (def->stepping && (def->global || (r->scene->global && possible))) {
-    saltusi_log(def->log, def->global ? SALTUS_LEVEL_ERROR : SALTUS_LEVEL_WARNING,
-                "run: tolerances of the motion need runs that can be repeated; of a run advanced by "
-                "the caller they are those of its steps");
+    saltusi_log(
+        def->log, def->global ? SALTUS_LEVEL_ERROR : SALTUS_LEVEL_WARNING,
+        "run: tolerances of the motion need runs that can be repeated; of a run advanced by "
+        "the caller they are those of its steps");
     return def->global ? SALTUS_ERR_UNSUPPORTED : SALTUS_OK;
   }
   r->out->global =

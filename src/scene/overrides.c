@@ -166,9 +166,8 @@ saltus_status saltus_scene_value(const saltus_scene* scene, const char* formula,
   const saltus_scene_view* view = saltus_scene_get_view(with);
   const saltus_observables* o = view->observables;
   double* values = SALTUSI_TAKE(&with->pool, double, o->output_count);
-  const bool good =
-      values != NULL &&
-      saltus_scene_outputs(with, view->start, view->q0, view->v0, NULL, values) == SALTUS_OK;
+  const bool good = values != NULL && saltus_scene_outputs(with, view->start, view->q0, view->v0,
+                                                           NULL, values) == SALTUS_OK;
   for (int i = 0; i < o->output_count && good; i++) {
     if (strcmp(o->output_labels[i].name, output.name) == 0) {
       *value = values[i];

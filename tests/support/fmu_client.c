@@ -427,7 +427,7 @@ static void log_3(void* environment, int status, const char* category, const cha
 }
 
 static void log_2(void* environment, const char* name, int status, const char* category,
-                 const char* text, ...) {
+                  const char* text, ...) {
   fmu_slave* s = environment;
   (void)name, (void)category;
   if (status >= 3) {
