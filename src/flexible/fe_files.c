@@ -289,6 +289,7 @@ static saltus_status add_node(mesh_reader* r, const double x[4]) {
 }
 
 /* *NODE and *NSET of CalculiX. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one line of the format each */
 static saltus_status read_inp(mesh_reader* r) {
   enum { NONE, NODES, SET, RANGE } what = NONE;
   int set = -1;
@@ -343,6 +344,7 @@ static saltus_status read_inp(mesh_reader* r) {
 }
 
 /* $PhysicalNames, $Nodes and $Elements of gmsh 2.2: sets are the nodes of physical groups. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one line of the format each */
 static saltus_status read_msh(mesh_reader* r) {
   char names[64][64] = {{0}};
   double x[64];

@@ -260,8 +260,8 @@ static saltus_status lay_boundary(reduction* j) {
     for (int i = 0; i < 3 * set.count && status == SALTUS_OK; i++) {
       const int r = j->row[3 * saltusi_mesh_node(&j->mesh, set.node[i / 3]) + i % 3];
       if (owner[r] != 0) {
-        status =
-            refuse(j, j->def->mesh, "a node is in two sets: node, set", set.node[i / 3], f + 1);
+        const int node = i / 3;
+        status = refuse(j, j->def->mesh, "a node is in two sets: node, set", set.node[node], f + 1);
       }
       owner[r] = 1 + f;
     }

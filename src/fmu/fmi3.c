@@ -36,6 +36,7 @@ FMI_EXPORT(void*, fmi3InstantiateModelExchange, const char* name, const char* to
   return refuse_kind(log, environment);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): parameters of the standard */
 FMI_EXPORT(void*, fmi3InstantiateScheduledExecution, const char* name, const char* token,
            const char* resources, bool visible, bool log_on, void* environment, fmi3_logger* log,
            void (*update)(void*), void (*lock)(void), void (*unlock)(void)) {
@@ -44,6 +45,7 @@ FMI_EXPORT(void*, fmi3InstantiateScheduledExecution, const char* name, const cha
   return refuse_kind(log, environment);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): parameters of the standard */
 FMI_EXPORT(void*, fmi3InstantiateCoSimulation, const char* name, const char* token,
            const char* resources, bool visible, bool log_on, bool event_mode, bool early,
            const uint32_t* required, size_t required_count, void* environment, fmi3_logger* log,
@@ -115,6 +117,7 @@ FMI_EXPORT(fmi_status, fmi3EvaluateDiscreteStates, fmi_instance* c) {
   return saltusi_fmi_check(c, FMI_IN(FMI_INITIALISING) | FMI_IN(FMI_EVENTS), __func__);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): parameters of the standard */
 FMI_EXPORT(fmi_status, fmi3DoStep, fmi_instance* c, double now, double size, bool no_return,
            bool* event, bool* end, bool* early, double* last) {
   (void)no_return;
@@ -224,9 +227,11 @@ FMI_EXPORT(fmi_status, fmi3SetClock, fmi_instance* c, const uint32_t* references
 NOT_SUPPORTED(fmi3GetNumberOfVariableDependencies, uint32_t reference, size_t* count)
 NOT_SUPPORTED(fmi3GetVariableDependencies, uint32_t dependent, size_t* elements,
               uint32_t* independents, size_t* their_elements, int* kinds, size_t count)
+/* NOLINTNEXTLINE(readability-function-size): parameters of the standard */
 NOT_SUPPORTED(fmi3GetDirectionalDerivative, const uint32_t* unknowns, size_t unknown_count,
               const uint32_t* knowns, size_t known_count, const double* seed, size_t seed_count,
               double* sensitivity, size_t sensitivity_count)
+/* NOLINTNEXTLINE(readability-function-size): parameters of the standard */
 NOT_SUPPORTED(fmi3GetAdjointDerivative, const uint32_t* unknowns, size_t unknown_count,
               const uint32_t* knowns, size_t known_count, const double* seed, size_t seed_count,
               double* sensitivity, size_t sensitivity_count)

@@ -205,6 +205,7 @@ static void project(const saltusi_flexible_system* s, const double* q,
   }
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size): blocks of one matrix */
 static void jacobian(const void* self, const saltus_point* at, int which, double* A) {
   const saltusi_flexible_system* s = self;
   const int n = s->system.dims.nv, inner = s->inner->dims.nv;

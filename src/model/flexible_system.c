@@ -480,6 +480,7 @@ static saltus_status label(saltusi_flexible_system* s) {
   return s->pool->failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): refusals in a row */
 saltus_status saltusi_flexible_system_create(const saltus_system* inner,
                                              const saltus_mechanism* mechanism,
                                              const saltusi_flexible_part* parts, int count,

@@ -206,6 +206,7 @@ void saltusi_beam_transport(const double R[9], bool plane, const double to[3], d
 }
 
 /* Axes of the cells along the boundaries, the normal carried from cell to cell without twist. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): transport along a curve */
 double* saltusi_beam_axes(saltusi_scene_builder* b, const saltusi_beam* of, const double* x,
                           const double* normal) {
   assert(b != NULL && of != NULL && x != NULL);

@@ -487,6 +487,7 @@ static void add_ends(saltusi_scene_builder* b, const saltusi_beam* of, parts* p)
   }
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): kinds of shapes */
 static void add_shapes(saltusi_scene_builder* b, const saltusi_beam* of, parts* p) {
   const int along = of->plane ? 0 : 2;
   for (int i = 0; of->at != SALTUSI_AT_NONE && of->radius > 0.0 && i < of->cells; i++) {

@@ -103,11 +103,11 @@ void saltusi_scene_flexible_frames(saltusi_scene_builder* b) {
     return;
   }
   saltus_body_def* bodies =
-      saltusi_reader_take(&b->reader, (size_t)(m->body_count + frames), sizeof *bodies);
+      saltusi_reader_take(&b->reader, (size_t)m->body_count + (size_t)frames, sizeof *bodies);
   saltus_body_shape_def* shapes =
-      saltusi_reader_take(&b->reader, (size_t)(m->shape_count + frames), sizeof *shapes);
+      saltusi_reader_take(&b->reader, (size_t)m->shape_count + (size_t)frames, sizeof *shapes);
   const saltusi_yaml_node** nodes =
-      saltusi_reader_take(&b->reader, (size_t)(m->shape_count + frames), sizeof(void*));
+      saltusi_reader_take(&b->reader, (size_t)m->shape_count + (size_t)frames, sizeof(void*));
   if (bodies == NULL || shapes == NULL || nodes == NULL) {
     return;
   }
@@ -190,7 +190,7 @@ saltus_status saltusi_scene_flexible_system(saltusi_scene_builder* b) {
   view->q0 = q;
   view->v0 = v;
   const saltus_flexible** list =
-      saltusi_reader_take(&b->reader, (size_t)scene->flexible_count + 1, sizeof *list);
+      saltusi_reader_take(&b->reader, (size_t)scene->flexible_count + 1, sizeof(void*));
   for (int i = 0; list != NULL && i < scene->flexible_count; i++) {
     list[i] = scene->flexible[i].data;
   }
