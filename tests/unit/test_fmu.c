@@ -471,7 +471,7 @@ static void damaged_resources_are_refused(void** state) {
       if (kind < 0.2) {
         length = at;
       } else if (kind < 0.6) {
-        damaged[at] = (char)(int)(saltus_test_random(&random) * 128.0);
+        damaged[at] = (char)(unsigned char)(saltus_test_random(&random) * 256.0);
       } else {
         damaged[at] = (char)('0' + (int)(saltus_test_random(&random) * 10.0));
       }
