@@ -82,7 +82,7 @@ static int run_bar_gravity(const cli_args* args, study_report* report) {
   (void)args;
   static const struct {
     double t, gap;
-  } points[] = {{2.0, 5.0 / 3.0}, {3.0, 4.44444}, {5.0, 4.44444}};
+  } points[] = {{2.0, 5.0 / 3.0}, {3.0, 4.44444}, {5.0, 4.44444}, {16.0 / 3.0, 5.0}};
   for (size_t k = 0; k < sizeof points / sizeof points[0]; k++) {
     machine_run run = prepare("flexible-bar-wall", "n=100 v0=0 g=10", points[k].t);
     run.tol = 1e-6;
@@ -92,7 +92,14 @@ static int run_bar_gravity(const cli_args* args, study_report* report) {
     }
     char id[96];
     snprintf(id, sizeof id, "gap at %.4g s beside %.6g m [m]", points[k].t, points[k].gap);
-    study_claim_error(report, id, fabs(machine_value(&run, "gap") - points[k].gap), 0.15);
+    const double gap = machine_value(&run, "gap");
+    if (k < 3) {
+      study_claim_error(report, id, fabs(gap - points[k].gap), 0.15);
+    } else { /* the exact chain of 100 masses, which formulas describe without beams; 4.89454 of 200 */
+      study_measure(report, id, fabs(gap - points[k].gap));
+      study_claim_near(report, "gap after a period beside the chain by formulas [m]", gap, 4.830703,
+                       1e-5);
+    }
     machine_free(&run);
   }
   return CLI_DONE;
@@ -194,7 +201,7 @@ static int run_slider_crank(const cli_args* args, study_report* report) {
 
 static int run_cantilever(const cli_args* args, study_report* report) {
   (void)args;
-  static const char* const sets[] = {"n=24 e=0", "n=24 e=0.5"};
+  static const char* const sets[] = {"n=32 e=0", "n=24 e=0.5"};
   for (int k = 0; k < 2; k++) {
     machine_run run = prepare("flexible-cantilever-stop", sets[k], 0.045);
     run.sample = 2e-5;
@@ -210,10 +217,11 @@ static int run_cantilever(const cli_args* args, study_report* report) {
     study_claim_near(report, id, first != NULL ? first->t : (double)NAN, 0.009807, 2e-3);
     snprintf(id, sizeof id, "%s: velocity of the tip [m/s]", sets[k]);
     /* modes above the fifth, 3 % of the velocity, have another phase in a chain of 24 */
-    study_claim_near(report, id, first != NULL ? first->u_before : (double)NAN, -0.772, 3e-2);
+    study_claim_near(report, id, first != NULL ? first->u_before : (double)NAN, -0.772,
+                     k == 0 ? 1e-2 : 3e-2);
     snprintf(id, sizeof id, "%s: highest rebound of the tip beside 3.65 mm [m]", sets[k]);
     if (k == 0) {
-      study_claim_error(report, id, fabs(run.high - 3.65e-3), 1.5e-4);
+      study_claim_error(report, id, fabs(run.high - 3.65e-3), 1e-4);
     } else { /* the references have e = 0 and 1 */
       study_measure(report, id, fabs(run.high - 3.65e-3));
     }
