@@ -352,9 +352,9 @@ static double estimate(reduction* j) {
   return least;
 }
 
-/* Fixed-interface modes Phi [ni x modes] of K X = M X lambda, by subspace iteration with the factor of K + sigma M. */
-static saltus_status subspace(reduction* j, const saltusi_fe_factor* f, const cs_di* K,
-                              const cs_di* M, int modes, double sigma, double* Phi) {
+/* Fixed-interface modes Phi [ni x modes] by subspace iteration with the factor of K + sigma M: w = lambda + sigma. */
+static saltus_status subspace(reduction* j, const saltusi_fe_factor* f, const cs_di* M, int modes,
+                              double* Phi) {
   const int n = f->n, most = 2 * modes > modes + 8 ? 2 * modes : modes + 8, p = most < n ? most : n;
   double* X = SALTUSI_TAKE(&j->pool, double, p* n);
   double* Y = SALTUSI_TAKE(&j->pool, double, p* n);
@@ -371,11 +371,11 @@ static saltus_status subspace(reduction* j, const saltusi_fe_factor* f, const cs
   double change = INFINITY;
   for (int it = 0; it < ITERATIONS && change > 1e-13; it++) {
     saltusi_fe_times(M, p, X, Y);
+    memcpy(X, Y, (size_t)p * (size_t)n * sizeof *X);
     for (int c = 0; c < p; c++) {
       saltusi_fe_factor_solve(f, Y + (ptrdiff_t)c * n, work);
     }
-    saltusi_fe_times(K, p, Y, X);
-    saltusi_fe_gram(n, p, Y, p, X, A);
+    saltusi_fe_gram(n, p, Y, p, X, A); /* Y^T (K + sigma M) Y without the rounding of K Y */
     saltusi_fe_times(M, p, Y, X);
     saltusi_fe_gram(n, p, Y, p, X, B);
     if (!saltusi_fe_eigen(&j->pool, p, A, B, w)) {
@@ -384,7 +384,7 @@ static saltus_status subspace(reduction* j, const saltusi_fe_factor* f, const cs
     saltusi_fe_combine(n, p, Y, p, A, X);
     change = 0.0;
     for (int k = 0; k < modes; k++) {
-      change = fmax(change, fabs(w[k] - before[k]) / (fabs(w[k]) + sigma + 1e-300));
+      change = fmax(change, fabs(w[k] - before[k]) / (fabs(w[k]) + 1e-300));
     }
     memcpy(before, w, (size_t)p * sizeof *w);
   }
@@ -447,7 +447,7 @@ static saltus_status make_basis(reduction* j) {
     column[ni + b] = 1.0;
   }
   if (status == SALTUS_OK && modes > 0) {
-    status = subspace(j, &f, Kii, Mii, modes, sigma, Phi);
+    status = subspace(j, &f, Mii, modes, Phi);
   }
   for (int k = 0; status == SALTUS_OK && k < modes; k++) {
     memcpy(x + (ptrdiff_t)(nb + k) * width, Phi + (ptrdiff_t)k * ni, (size_t)ni * sizeof *x);

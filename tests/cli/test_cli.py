@@ -267,6 +267,56 @@ class Check(Cli):
         self.assertEqual(lines[-1].index('^'), lines[-2].index('z'))
 
 
+@unittest.skipUnless(shutil.which('ccx') and shutil.which('gmsh'), 'CalculiX (ccx) and gmsh are not installed')
+class FiniteElements(Cli):
+    """Matrices of CalculiX on a mesh of gmsh: a steel bar of 1 m, 20 x 30 mm, of 20 elements with 20 nodes."""
+
+    GEO = """Mesh.ElementOrder = 2; Mesh.SecondOrderIncomplete = 1; Mesh.SaveGroupsOfNodes = 1;
+Point(1) = {0, -0.01, -0.015, 1};
+l[] = Extrude {0, 0.02, 0} { Point{1}; Layers{1}; };
+s[] = Extrude {0, 0, 0.03} { Line{l[1]}; Layers{1}; Recombine; };
+v[] = Extrude {1, 0, 0} { Surface{s[1]}; Layers{20}; Recombine; };
+Physical Volume("BODY", 1) = {v[1]};
+Physical Surface("ROOT", 2) = {s[1]};
+"""
+    STEEL = ('*MATERIAL, NAME=S\n*ELASTIC\n2.1e11, 0.3\n*DENSITY\n7850\n*SOLID SECTION, ELSET=Volume1, MATERIAL=S\n'
+             '*STEP\n*FREQUENCY%s\n16\n*END STEP\n')
+
+    def test_frequencies_are_those_of_calculix(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / 'bar.geo').write_text(self.GEO)
+
+            def call(*words):
+                subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               timeout=60)
+            call('gmsh', '-3', '-format', 'msh22', 'bar.geo', '-o', 'bar.msh')
+            call('gmsh', '-3', '-format', 'inp', 'bar.geo', '-o', 'mesh.inp')
+            # gmsh writes surfaces as plane elements, which CalculiX would count as parts of the body
+            blocks = re.split(r'^(?=\*)', (folder / 'mesh.inp').read_text(), flags=re.M)
+            mesh = ''.join(b for b in blocks if not b.startswith('*ELEMENT, type=CPS'))
+            (folder / 'bar.inp').write_text(mesh + self.STEEL % ', SOLVER=MATRIXSTORAGE')
+            (folder / 'whole.inp').write_text(mesh + self.STEEL % '')
+            call('ccx', '-i', 'bar')
+            call('ccx', '-i', 'whole')
+            expected = [float(x) for x in re.findall(r'^ +\d+(?: +\S+){2} +(\S+) +\S+$',
+                                                     (folder / 'whole.dat').read_text(), re.M)[6:16]]
+            self.assertEqual(len(expected), 10)
+            for mesh in ('bar.inp', 'bar.msh'):
+                result = saltus('reduce', folder / 'bar', '--mesh', folder / mesh, '--modes', '22')
+                self.assertEqual(result.returncode, 0, result.stderr)
+                found = [float(x) for x in re.findall(r'mode +\d+ +(\S+) Hz', result.stdout)]
+                for one, two in zip(found, expected):
+                    self.assertAlmostEqual(one / two, 1, delta=1e-6)
+                # a rigid face raises them; a slender body: its modes did not converge once
+                result = saltus('reduce', folder / 'bar', '--mesh', folder / mesh, '--modes', '16',
+                                '--interface', 'root=ROOT')
+                self.assertEqual(result.returncode, 0, result.stderr)
+                found = [float(x) for x in re.findall(r'mode +\d+ +(\S+) Hz', result.stdout)]
+                for one, two in zip(found[:4], expected):
+                    self.assertTrue(0 <= one / two - 1 < 1e-3, (one, two))
+
+
 class Tolerance(Cli):
     """Scenes run to a tolerance, as with solve_ivp."""
 
