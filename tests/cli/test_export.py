@@ -4,6 +4,7 @@
 """saltus export: files, exit codes and refusals; FMUs in other importers where the folder SALTUS_FMI_CLIENTS has them.
 
 That folder contains `fmpy` (the sources of FMPy, with its packages) and `schema2`, `schema3` (modelDescription schemas of FMI)."""
+import csv
 import os
 import pathlib
 import struct
@@ -16,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from test_cli import SANITIZED, SOURCE, Cli, saltus  # noqa: E402
 
 CLIENTS = os.environ.get('SALTUS_FMI_CLIENTS')
+FMPY = CLIENTS and (pathlib.Path(CLIENTS) / 'fmpy').exists()
 BALL = SOURCE / 'scenes' / 'ball.yaml'
 MESH = """saltus: 1
 world: {dimension: 3, gravity: [0, 0, -9.81], shapes: [{mesh: {file: floor.stl}}]}
@@ -81,16 +83,46 @@ class Export(Cli):
             done = subprocess.run(['xmllint', '--noout', '--schema', schema, xml], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
 
-    @unittest.skipUnless(CLIENTS and (pathlib.Path(CLIENTS or '') / 'fmpy').exists(), 'SALTUS_FMI_CLIENTS has no FMPy')
-    def test_fmpy_has_the_values_of_the_program(self):
+    def simulate(self, scene, version, stop, **options):
+        """The scene in FMPy, after its validation."""
         sys.path.insert(0, str(pathlib.Path(CLIENTS) / 'fmpy'))
         import fmpy  # pylint: disable=import-error
         from fmpy.validation import validate_fmu
-        path = self.folder / 'ball.fmu'
-        self.assertEqual(saltus('export', 'fmu', BALL, '--tol', '1e-9', '-o', path).returncode, 0)
+        path = self.folder / f'{scene}{version}.fmu'
+        done = saltus('export', 'fmu', SOURCE / 'scenes' / f'{scene}.yaml', '--tol', '1e-9', '--fmi', str(version), '-o', path,
+                      '--force')
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(validate_fmu(str(path)), [])
-        result = fmpy.simulate_fmu(str(path), stop_time=5.0, output_interval=0.01)
-        self.assertLess(abs(result['q'][-1]), 1e-14)
+        return fmpy.simulate_fmu(str(path), stop_time=stop, output_interval=0.01, **options)
+
+    @unittest.skipUnless(FMPY, 'SALTUS_FMI_CLIENTS has no FMPy')
+    def test_fmpy_has_the_positions_of_the_program_to_the_bit(self):
+        for scene, stop, names in (('ball', 5.0, ['q']), ('woodpecker', 1.0, ['y', 'phiM', 'phiS'])):
+            path = self.folder / f'{scene}.csv'
+            done = saltus('run', SOURCE / 'scenes' / f'{scene}.yaml', '--tol', '1e-9', '--until', stop, '--output-dt', '0.01', '-o',
+                          path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = list(csv.reader(line for line in path.read_text().splitlines() if not line.startswith('#')))
+            heads = [head.split(' ')[0] for head in rows[0]]
+            program = {round(100 * float(row[0])): dict(zip(heads, row)) for row in rows[1:]
+                       if abs(100 * float(row[0]) - round(100 * float(row[0]))) < 1e-7}  # others are impacts
+            for version in (2, 3):
+                result = self.simulate(scene, version, stop)
+                self.assertEqual(len(result), len(program))
+                for k, row in enumerate(result):
+                    for name in names:  # positions are continuous: both sides of an impact have the same ones
+                        self.assertEqual(row[name], float(program[k][name]), (scene, version, k, name))
+
+    @unittest.skipUnless(FMPY, 'SALTUS_FMI_CLIENTS has no FMPy')
+    def test_fmpy_has_both_sides_of_impacts_and_passes_the_zeno_point(self):
+        result = self.simulate('ball', 3, 5.0, use_event_mode=True, early_return_allowed=True)
+        t, v = result['time'], result['der(q)']
+        sides = [(v[i], v[i + 1]) for i in range(len(t) - 1) if t[i] == t[i + 1] and v[i] < 0]
+        self.assertGreaterEqual(len(sides), 20)  # 1 m/s halved until the Zeno point
+        for before, after in sides:
+            if after > 0:  # the last one ends the accumulation
+                self.assertLess(abs(after + before / 2), 1e-14)
+        self.assertEqual((result['q'][-1], v[-1]), (0.0, 0.0))
 
 
 if __name__ == '__main__':
