@@ -6,7 +6,8 @@
  * Integrals are evaluated by Gauss' rule with three points. A scheme that has forces inside of a step is integrated
  * along its own motion in four parts, since such steps may be long. Otherwise the rule is applied once, along the
  * straight line from q_0 to q_1 at the constant velocity u = (q_1 - q_0) / h. On this line Moreau's step with theta =
- * 1/2 satisfies M (v_1 - v_0) . u = T_1 - T_0, and the work of linear forces is that of the scheme.
+ * 1/2 satisfies M (v_1 - v_0) . u = T_1 - T_0, and the work of linear forces is that of the scheme. Steps of higher
+ * order without an impact follow the cubic with the positions and velocities of both ends instead (splitting-rkf45).
  */
 #include "sim/ledger.h"
 
@@ -253,21 +254,52 @@ static void frame_on_line(saltusi_ledger_workspace* room) {
       frame_energy(room, x1->t, x1->q, x1->v) - frame_energy(room, x0->t, x0->q, x0->v);
 }
 
-/* Work of external forces and of explicitly time-dependent energies along the line from x0 to x1 at room->u. */
+/* True if the motion of the step has no velocity jump and is of higher order than its chord. */
+static bool is_curved(const saltusi_ledger_step* step) {
+  bool curved = step->smooth_order > 2;
+  for (int i = 0; curved && i < step->report->active; i++) {
+    curved = !step->report->contacts[i].impact;
+  }
+  return curved;
+}
+
+/* State at the part s of the step on the cubic with the positions and velocities of both ends into room->q, room->v. */
+static void cubic_state(saltusi_ledger_workspace* room, double s) {
+  const double* v0 = room->step.x0->v;
+  const double* v1 = room->step.x1->v;
+  const int nv = room->eval.sys.dims.nv;
+  for (int i = 0; i < nv; i++) { /* mean velocity up to s */
+    const double excess = room->u[i] - 0.5 * (v0[i] + v1[i]);
+    room->v[i] = v0[i] + 0.5 * s * (v1[i] - v0[i]) + (3.0 - 2.0 * s) * s * excess;
+  }
+  saltusi_advance(&room->eval.sys, room->step.x0->q, room->v,
+                  s * (room->step.x1->t - room->step.x0->t), room->q);
+  for (int i = 0; i < nv; i++) {
+    const double excess = room->u[i] - 0.5 * (v0[i] + v1[i]);
+    room->v[i] = v0[i] + s * (v1[i] - v0[i]) + 6.0 * s * (1.0 - s) * excess;
+  }
+}
+
+/* Work of external forces and of explicitly time-dependent energies along the line from x0 to x1 at room->u, or
+ * along a cubic. */
 static void power_on_line(saltusi_ledger_workspace* room) {
   const saltus_system* sys = &room->eval.sys;
   const saltus_state* x0 = room->step.x0;
   const saltus_state* x1 = room->step.x1;
+  const bool curved = is_curved(&room->step);
   double h = x1->t - x0->t;
   for (int k = 0; k < 3; k++) {
-    if (sys->ops->advance == NULL) {
+    if (curved) {
+      cubic_state(room, gauss_node[k]);
+    } else if (sys->ops->advance == NULL) {
       for (int i = 0; i < sys->dims.nq; i++) {
         room->q[i] = x0->q[i] + gauss_node[k] * (x1->q[i] - x0->q[i]);
       }
     } else {
       saltusi_advance(sys, x0->q, room->u, gauss_node[k] * h, room->q);
     }
-    const saltus_point at = saltusi_at(&room->eval, x0->t + gauss_node[k] * h, room->q, room->u);
+    const saltus_point at =
+        saltusi_at(&room->eval, x0->t + gauss_node[k] * h, room->q, curved ? room->v : room->u);
     double power[2];
     saltusi_system_power(sys, &at, &room->power, power);
     room->left.external += gauss_weight[k] * h * power[0];

@@ -55,7 +55,8 @@ typedef struct saltusi_ledger_step {
   const saltus_state* x0;
   const saltus_state* x1;
   bool located;
-  bool at_end; /* impacts act at the end of the step; else in the middle */
+  bool at_end;      /* impacts act at the end of the step; else in the middle */
+  int smooth_order; /* of the position without impacts */
   const saltusi_ledger_inside* inside;
 } saltusi_ledger_step;
 

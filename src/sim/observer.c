@@ -539,6 +539,7 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
       .x1 = &sim->ends[1],
       .located = info->locates_events,
       .at_end = info->impacts_at_end,
+      .smooth_order = info->smooth_order,
       .inside = info->dense ? &sim->motion : NULL,
   };
   saltusi_ledger_open(sim->ledger, &sim->ledger_room, &step, t0 == sim->next.t);
