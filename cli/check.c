@@ -151,6 +151,9 @@ static void print_contacts(inspection* in) {
     if (law->tangents > 0) {
       printf(", friction %g with %d tangent%s", law->mu, law->tangents, cli_plural(law->tangents));
     }
+    if (law->impact_mu != 0.0) {
+      printf(", impact friction %g", saltus_contact_impact_mu(law));
+    }
     if (law->impact != SALTUS_IMPACT_NEWTON) {
       printf(", impact law %s", saltus_impact_law_name(law->impact));
     }
@@ -164,7 +167,7 @@ static const char* can_gain(const saltus_system* sys) {
   for (int i = 0; contact != NULL && i < sys->law_count; i++) {
     const saltus_contact_law* law = &sys->laws[i];
     contact[i] = (saltus_impact_contact){.tangents = law->tangents,
-                                         .mu = law->mu,
+                                         .mu = saltus_contact_impact_mu(law),
                                          .e_N = law->e_N,
                                          .e_T = law->e_T,
                                          .impact = law->impact};

@@ -112,7 +112,9 @@ static saltus_status take_impact(const void* self, const saltus_impact* impact, 
     for (int i = 0; i < impact->count; i++) {
       const char* name = impact->contact[i].name;
       c->contact[i] = impact->contact[i];
-      c->contact[i].mu = c->model.view.system->laws[impact->contact[i].law].mu; /* of sticking */
+      /* with a curve that of sticking */
+      c->contact[i].mu =
+          saltus_contact_impact_mu(&c->model.view.system->laws[impact->contact[i].law]);
       snprintf(c->name[i], sizeof c->name[i], "%s", name != NULL ? name : "");
       c->contact[i].name = c->name[i];
     }

@@ -185,7 +185,8 @@ typedef struct saltus_material_def {
       impact; /* for two materials the one other than Newton's; two such laws have to be equal */
   const saltus_friction_law*
       law; /* friction other than the coefficient; combined likewise; has to outlive the mechanism */
-  SALTUS_RESERVED(2);
+  double impact_friction; /* as saltus_contact_law.impact_mu; combined like friction */
+  SALTUS_RESERVED(1);
 } saltus_material_def;
 
 /* A shape of a body or of the world. The law of two materials has the geometric mean of their friction coefficients
@@ -215,7 +216,8 @@ typedef struct saltus_contact_pair_def {
   int impact;                     /* 1 + saltus_impact_law; 0: by the materials */
   double stiffness;               /* ratio to other contacts; 0: 1 */
   const saltus_friction_law* law; /* NULL: by the materials; outlives the mechanism */
-  SALTUS_RESERVED(1);
+  double
+      impact_friction; /* as saltus_contact_law.impact_mu; 0: by the materials, or `friction` where given */
 } saltus_contact_pair_def;
 
 typedef struct saltus_mechanism_def {

@@ -97,8 +97,8 @@ typedef struct saltus_formula_contact {
   double stiffness; /* ratio to other contacts; 0: 1 */
   const saltus_friction_law*
       law; /* friction other than the coefficient; has to outlive the model */
-  const saltus_formula_rates* rates; /* rates for rolling and spin; NULL: none */
-  SALTUS_RESERVED(1);
+  const saltus_formula_rates* rates;          /* rates for rolling and spin; NULL: none */
+  const saltus_formula_text* impact_friction; /* coefficient of impacts; NULL: `friction` */
 } saltus_formula_contact;
 
 /* Dry friction of a velocity, see saltus_dry_friction. */

@@ -77,8 +77,14 @@ typedef struct saltus_contact_law {
   double stiffness;                    /* ratio to other contacts, for SALTUS_ORDER_LZB; 0: 1 */
   const saltus_own_impact* own;        /* of SALTUS_IMPACT_OWN */
   const saltus_friction_law* friction; /* friction other than Coulomb's law; NULL: none */
-  SALTUS_RESERVED(1);
+  double
+      impact_mu; /* friction coefficient of impacts; 0: mu, or the curve of `friction`; negative: frictionless */
 } saltus_contact_law;
+
+/* Friction coefficient of a contact in impacts. */
+static inline double saltus_contact_impact_mu(const saltus_contact_law* law) {
+  return law->impact_mu > 0.0 ? law->impact_mu : law->impact_mu < 0.0 ? 0.0 : law->mu;
+}
 
 /* Number of rows of a contact with friction: normal, tangents, rolling, spin. */
 static inline int saltus_contact_rows(const saltus_contact_law* law) {

@@ -84,6 +84,11 @@ static double geometric_mean(double a, double b) {
   return product >= DBL_MIN && product <= DBL_MAX ? sqrt(product) : sqrt(a) * sqrt(b);
 }
 
+/* Friction coefficient of a material in impacts. */
+static double of_impacts(const saltus_material_def* m) {
+  return m->impact_friction != 0.0 ? fmax(m->impact_friction, 0.0) : m->friction;
+}
+
 /* The law that two materials have without an exception. */
 static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const char* name) {
   const saltus_material_def none = {0};
@@ -92,6 +97,10 @@ static saltus_contact_law mixed(const saltusi_definition* d, int i, int j, const
   saltus_contact_law law = law_of(d->m, name, geometric_mean(a->friction, b->friction),
                                   fmax(a->restitution, b->restitution),
                                   fmax(a->tangential_restitution, b->tangential_restitution));
+  if (law.mu > 0.0 && (a->impact_friction != 0.0 || b->impact_friction != 0.0)) {
+    const double mu = geometric_mean(of_impacts(a), of_impacts(b));
+    law.impact_mu = mu > 0.0 ? mu : -1.0;
+  }
   law.impact = a->impact != SALTUS_IMPACT_NEWTON ? a->impact : b->impact;
   set_friction(d->m, a->law != NULL ? a->law : b->law, &law);
   return law;
@@ -482,6 +491,9 @@ static saltus_status law_of_pair(const saltusi_definition* d, const saltus_conta
   m->laws[m->law_count].impact =
       pair->impact > 0 ? (saltus_impact_law)(pair->impact - 1) : usual.impact;
   m->laws[m->law_count].stiffness = pair->stiffness;
+  m->laws[m->law_count].impact_mu = pair->impact_friction != 0.0 ? pair->impact_friction
+                                    : isnan(pair->friction)      ? usual.impact_mu
+                                                                 : 0.0;
   set_friction(m, pair->law != NULL ? pair->law : usual.friction, &m->laws[m->law_count]);
   *law = m->law_count++;
   return SALTUS_OK;
@@ -505,7 +517,6 @@ static saltus_status read_pairs(const saltusi_definition* d, const shapes_readin
   for (int i = 0; status == SALTUS_OK && i < d->def->contact_pair_count; i++) {
     const saltus_contact_pair_def* pair = &d->def->contact_pairs[i];
     int material[2] = {-1, -1};
-    status = SALTUSI_RESERVED_CHECK(pair, "saltus_contact_pair_def", d->def->log);
     for (int k = 0; status == SALTUS_OK && k < 2; k++) {
       if (pair->between[k] == NULL) {
         return saltusi_define_refuse(d, "contact_pairs", "", "number %d has no two names", i + 1);

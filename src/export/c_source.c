@@ -272,7 +272,7 @@ static const char* find_reason(const saltus_scene_view* view, const saltus_run_s
   for (int i = 0; i < sys->dims.nc; i++) {
     const saltus_contact_law* law = &sys->laws[i];
     if ((law->mu > 0.0 && law->tangents > 1) || law->friction != NULL ||
-        law->impact != SALTUS_IMPACT_NEWTON) {
+        law->impact != SALTUS_IMPACT_NEWTON || law->impact_mu != 0.0) {
       return "C has Newton's impact law and Coulomb's friction in the plane";
     }
   }

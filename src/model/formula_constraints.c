@@ -293,6 +293,11 @@ static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_
   law->friction = c->law;
   saltus_status status =
       saltusi_formula_number(b, &c->friction, "friction of contact", c->name, 1e300, &law->mu);
+  if (status == SALTUS_OK && c->impact_friction != NULL) {
+    status = saltusi_formula_number(b, c->impact_friction, "impact_friction of contact", c->name,
+                                    1e300, &law->impact_mu);
+    law->impact_mu = law->impact_mu == 0.0 ? -1.0 : law->impact_mu;
+  }
   if (status == SALTUS_OK) {
     status = saltusi_formula_number(b, &c->restitution, "restitution of contact", c->name, 1.0,
                                     &law->e_N);

@@ -102,9 +102,6 @@ static saltus_status check_reserved(const saltus_formula_def* def) {
   for (int i = 0; i < def->spring_count && status == SALTUS_OK; i++) {
     status = SALTUSI_RESERVED_CHECK(&def->springs[i], "saltus_formula_spring", def->log);
   }
-  for (int i = 0; i < def->contact_count && status == SALTUS_OK; i++) {
-    status = SALTUSI_RESERVED_CHECK(&def->contacts[i], "saltus_formula_contact", def->log);
-  }
   return status;
 }
 

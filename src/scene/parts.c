@@ -307,20 +307,25 @@ void saltusi_scene_contacts(saltusi_scene_builder* b) {
   const saltusi_yaml_node* list = saltusi_scene_list(b, "contacts");
   saltus_formula_contact* contacts =
       saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *contacts);
+  saltus_formula_text* impacts =
+      saltusi_reader_take(&b->reader, (size_t)list->count, sizeof *impacts);
   for (int i = 0; i < list->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* item = &list->children[i];
     if (!saltusi_reader_keys(&b->reader, item, "contacts[]", "a contact")) {
       return;
     }
     saltus_formula_contact* contact = &contacts[i];
+    saltus_formula_text* impact = &impacts[i];
     contact->name = saltusi_scene_item_name(b, item, i, "contact");
     const item_formula formulas[] = {{"gap", &contact->gap},
                                      {"slip", &contact->slip},
                                      {"slip2", &contact->slip2},
+                                     {"impact_friction", impact},
                                      {"restitution", &contact->restitution},
                                      {"tangential_restitution", &contact->tangential_restitution}};
     read_formulas(b, item, "contact", contact->name, formulas,
                   sizeof formulas / sizeof formulas[0]);
+    contact->impact_friction = impact->text != NULL ? impact : NULL;
     saltusi_scene_contact_friction(b, item, contact);
     saltusi_scene_impact_law(b, item, &contact->impact);
     if (contact->gap.text == NULL) {

@@ -233,6 +233,16 @@ static const saltusi_yaml_node* shapes_of(saltusi_scene_builder* b, const saltus
   return list;
 }
 
+/* As in saltus_contact_law: 0 where it is not given, negative for a coefficient of 0. */
+static double impact_friction(saltusi_scene_builder* b, const saltusi_yaml_node* item) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(item, "impact_friction");
+  const double mu = saltusi_scene_constant(b, item, "impact_friction", 0.0);
+  if (b->reader.status == SALTUS_OK && !(mu >= 0.0 && mu <= 1e300)) {
+    saltusi_reader_fail(&b->reader, node, "impact_friction is %g, must be at least 0", mu);
+  }
+  return node != NULL && mu == 0.0 ? -1.0 : mu;
+}
+
 static void read_materials(saltusi_scene_builder* b) {
   const saltusi_yaml_node* section = saltusi_scene_mapping(b, "materials");
   saltus_material_def* materials =
@@ -248,6 +258,7 @@ static void read_materials(saltusi_scene_builder* b) {
     if (!saltusi_scene_friction(b, item, &materials[i].law, &materials[i].friction)) {
       materials[i].friction = saltusi_scene_constant(b, item, "friction", 0.0);
     }
+    materials[i].impact_friction = impact_friction(b, item);
     materials[i].restitution = saltusi_scene_constant(b, item, "restitution", 0.0);
     materials[i].tangential_restitution =
         saltusi_scene_constant(b, item, "tangential_restitution", 0.0);
@@ -271,6 +282,7 @@ static void read_contact_pairs(saltusi_scene_builder* b) {
     if (!saltusi_scene_friction(b, item, &pair->law, &pair->friction)) {
       pair->friction = saltusi_scene_constant(b, item, "friction", (double)NAN);
     }
+    pair->impact_friction = impact_friction(b, item);
     pair->restitution = saltusi_scene_constant(b, item, "restitution", (double)NAN);
     pair->tangential_restitution =
         saltusi_scene_constant(b, item, "tangential_restitution", (double)NAN);
@@ -280,14 +292,16 @@ static void read_contact_pairs(saltusi_scene_builder* b) {
     pair->stiffness = saltusi_scene_constant(b, item, "stiffness", 0.0);
     const bool numbers = !isnan(pair->friction) || !isnan(pair->restitution) ||
                          !isnan(pair->tangential_restitution) || pair->impact != 0 ||
-                         pair->stiffness != 0.0 || pair->law != NULL;
+                         pair->stiffness != 0.0 || pair->law != NULL ||
+                         pair->impact_friction != 0.0;
     const bool touches = saltusi_scene_flag(b, collide, "collide");
     if (collide != NULL && !touches && numbers) {
       saltusi_reader_fail(&b->reader, collide, "collide is false, so a law means nothing here");
     } else if (collide == NULL && !numbers) {
-      saltusi_reader_fail(&b->reader, item,
-                          "a contact pair says nothing; give friction, restitution, "
-                          "tangential_restitution, impact, stiffness or collide");
+      saltusi_reader_fail(
+          &b->reader, item,
+          "a contact pair says nothing; give friction, impact_friction, restitution, "
+          "tangential_restitution, impact, stiffness or collide");
     }
     pair->touch = numbers ? SALTUS_TOUCH_LAW : touches ? SALTUS_TOUCH_ALWAYS : SALTUS_TOUCH_NEVER;
   }

@@ -73,6 +73,13 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
                   i, label, law->e_T);
       return SALTUS_ERR_UNSUPPORTED;
     }
+    if (law->impact_mu != 0.0 && ops->info.penetrates) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "scheme %s bears resting contacts by impacts and cannot distinguish friction of "
+                  "impacts; contact %d \"%s\" has impact_friction",
+                  name, i, label);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
     bool poisson = law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0;
     if (poisson && (ops->info.treats & (SALTUS_TREATS_POISSON | SALTUS_TREATS_LAWS)) == 0) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,

@@ -68,18 +68,20 @@ static saltus_impact gather(saltusi_impact_step* j, const saltusi_law_island* in
   for (int i = in->joints; i < in->units; i++) {
     const saltusi_impact_step_result* struck = &j->struck[in->contact[i]];
     const saltus_contact_law* law = &j->own[struck->law];
-    j->contact[count++] = (saltus_impact_contact){
-        .name = law->name,
-        .tangents = struck->rows - 1,
-        .mu = law->mu,
-        .e_N = law->e_N,
-        .e_T = law->e_T,
-        .stiffness = law->stiffness,
-        .impact = law->impact,
-        .own = law->own,
-        .struck = struck->gap > 0.0,
-        .law = struck->law,
-        .friction = j->curves != NULL ? j->curves[struck->law].friction : law->friction};
+    j->contact[count++] =
+        (saltus_impact_contact){.name = law->name,
+                                .tangents = struck->rows - 1,
+                                .mu = saltus_contact_impact_mu(law),
+                                .e_N = law->e_N,
+                                .e_T = law->e_T,
+                                .stiffness = law->stiffness,
+                                .impact = law->impact,
+                                .own = law->own,
+                                .struck = struck->gap > 0.0,
+                                .law = struck->law,
+                                .friction = law->impact_mu != 0.0 ? NULL
+                                            : j->curves != NULL   ? j->curves[struck->law].friction
+                                                                  : law->friction};
   }
   return (saltus_impact){.count = count,
                          .rows = rows,

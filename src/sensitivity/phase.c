@@ -415,17 +415,18 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
     const int contact = blow->set[i];
     const saltus_contact_law* law = &system->laws[contact];
     const int count = contact_rows(r, system, &p, contact, r->nj + rows);
-    r->struck[i] = (saltus_impact_contact){.name = law->name,
-                                           .tangents = law->tangents,
-                                           .mu = law->mu,
-                                           .e_N = law->e_N,
-                                           .e_T = law->e_T,
-                                           .stiffness = law->stiffness,
-                                           .impact = law->impact,
-                                           .own = law->own,
-                                           .struck = contact == blow->first,
-                                           .law = contact,
-                                           .friction = law->friction};
+    r->struck[i] =
+        (saltus_impact_contact){.name = law->name,
+                                .tangents = law->tangents,
+                                .mu = saltus_contact_impact_mu(law),
+                                .e_N = law->e_N,
+                                .e_T = law->e_T,
+                                .stiffness = law->stiffness,
+                                .impact = law->impact,
+                                .own = law->own,
+                                .struck = contact == blow->first,
+                                .law = contact,
+                                .friction = law->impact_mu != 0.0 ? NULL : law->friction};
     if (contact == blow->first && approach != NULL) {
       *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
     }

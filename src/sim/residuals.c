@@ -105,7 +105,7 @@ static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law
     return; /* friction may exceed mu P_N */
   }
   double across = f != NULL && f->across > 0.0 ? P[2] * law->mu / f->across : P[2];
-  const double most = law->mu * P[0];
+  const double most = fmax(law->mu, law->impact_mu) * P[0];
   if (is_longer(P[1], across, most)) {
     saltusi_residuals_keep(r, SALTUS_RESIDUAL_CONE, (hypot(P[1], across) - most) / h, t, c);
   }
@@ -123,7 +123,7 @@ static void look_at_friction(saltusi_residuals* r, const saltus_contact_law* law
     u[0] = u[0] / after + c->slip_before[0] / before;
     u[1] = u[1] / after + c->slip_before[1] / before;
   }
-  if (slips) {
+  if (slips && law->impact_mu == 0.0) {
     keep_angle(r, law, P, u, t, c);
   }
 }
@@ -136,7 +136,7 @@ static void look_at_impact(saltusi_residuals* r, const saltus_system* sys, const
   double slip = hypot(e->slip_after[0], e->slip_after[1]);
   r->slip = fmax(r->slip, slip);
   if (law->tangents > 0 && law->mu > 0.0 && law->impact == SALTUS_IMPACT_NEWTON &&
-      e->impulse[0] > 0.0 && slip > 1e-6 * r->slip) {
+      law->impact_mu == 0.0 && e->impulse[0] > 0.0 && slip > 1e-6 * r->slip) {
     keep_angle(r, law, e->impulse, e->slip_after, e->t, &who);
   }
 }

@@ -176,6 +176,15 @@ static saltus_status check_control(const saltus_sim_def* def, saltus_control_opt
                 scheme->name);
     return SALTUS_ERR_UNSUPPORTED;
   }
+  for (int i = 0; i < def->system->law_count && !scheme->locates_events; i++) {
+    if (def->system->laws[i].impact_mu != 0.0) {
+      saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                  "scheme %s has impacts at the start of its steps; step control does not estimate "
+                  "that error and is refused with impact_friction",
+                  scheme->name);
+      return SALTUS_ERR_UNSUPPORTED;
+    }
+  }
   if (options->order == SALTUS_ORDER_EMBEDDED && scheme->embedded_order == 0) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
                 "scheme %s has no embedded method; control \"%s\" needs one", scheme->name,

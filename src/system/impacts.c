@@ -23,6 +23,21 @@ static saltus_status refuse_contact(saltus_log log, int i, const saltus_contact_
   return SALTUS_ERR_RANGE;
 }
 
+static const char* wrong_impact_friction(const saltus_contact_law* law) {
+  const saltus_friction_law* f = law->friction;
+  if (!isfinite(law->impact_mu) || law->impact_mu > 1e300) {
+    return "its impact friction must be finite";
+  }
+  if (!(law->mu > 0.0) || law->tangents == 0) {
+    return "impact friction needs a contact with friction: mu > 0 and tangents";
+  }
+  return f != NULL && (f->sliding[0] > 0.0 || f->rolling > 0.0 || f->drilling > 0.0 ||
+                       f->patch != SALTUS_PATCH_NONE)
+             ? "impact friction is not available with rolling, drilling, a patch or separate "
+               "sliding coefficients"
+             : NULL;
+}
+
 static saltus_status check_contact(const saltus_contact_law* law, int i, saltus_log log) {
   const bool path = law->impact == SALTUS_IMPACT_ENERGETIC ||
                     law->impact == SALTUS_IMPACT_PATH_NEWTON ||
@@ -44,7 +59,8 @@ static saltus_status check_contact(const saltus_contact_law* law, int i, saltus_
     return refuse_contact(log, i, law,
                           "its stiffness ratio must be positive and finite, or 0 for 1");
   }
-  return SALTUS_OK;
+  const char* wrong = law->impact_mu != 0.0 ? wrong_impact_friction(law) : NULL;
+  return wrong == NULL ? SALTUS_OK : refuse_contact(log, i, law, wrong);
 }
 
 static saltus_status check_matrix(const saltus_system* system, saltus_log log) {
@@ -119,7 +135,8 @@ bool saltusi_impacts_special(const saltus_system* system) {
   bool special =
       rule != NULL && (rule->order != SALTUS_ORDER_SIMULTANEOUS || rule->matrix_count > 0);
   for (int i = 0; system->laws != NULL && i < system->law_count; i++) {
-    special = special || system->laws[i].impact > SALTUS_IMPACT_POISSON;
+    special = special || system->laws[i].impact > SALTUS_IMPACT_POISSON ||
+              system->laws[i].impact_mu != 0.0;
   }
   return special;
 }

@@ -185,9 +185,6 @@ static saltus_status check_reserved(const saltus_system* system, saltus_log log)
   if (status == SALTUS_OK && ops->enclosure != NULL) {
     status = SALTUSI_RESERVED_CHECK(ops->enclosure, "saltus_enclosure_ops", log);
   }
-  for (int i = 0; status == SALTUS_OK && system->laws != NULL && i < system->law_count; i++) {
-    status = SALTUSI_RESERVED_CHECK(&system->laws[i], "saltus_contact_law", log);
-  }
   return status;
 }
 

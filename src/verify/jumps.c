@@ -55,9 +55,19 @@ void saltusi_effective_mass(saltusi_checker* c, const saltus_point* at,
   }
 }
 
+/* The law of a contact with its friction coefficient of impacts. */
+static saltus_contact_law law_of_impact(const saltusi_checker* c, const saltusi_hit* h) {
+  saltus_contact_law law = c->system->laws[h->contact->law];
+  if (law.impact_mu != 0.0) {
+    law.mu = saltus_contact_impact_mu(&law);
+    law.friction = NULL;
+  }
+  return law;
+}
+
 /* Friction on U_T+ + e_T U_T-: the impulse of the friction law, or zero velocity. */
 static void check_friction_law(saltusi_checker* c, const saltusi_hit* h, double e_T) {
-  const saltus_contact_law* law = &c->system->laws[h->contact->law];
+  const saltus_contact_law impact = law_of_impact(c, h), *law = &impact;
   const double* P = h->contact->impulse;
   double u[2] = {h->after[1] + e_T * h->before[1], h->after[2] + e_T * h->before[2]};
   double speed = hypot(u[0], u[1]);
@@ -84,7 +94,7 @@ static void check_friction_law(saltusi_checker* c, const saltusi_hit* h, double 
 
 /* A law other than Newton's for a single impact: predicted against recorded velocities. */
 static void check_other_law(saltusi_checker* c, const saltusi_hit* h) {
-  const saltus_contact_law* law = &c->system->laws[h->contact->law];
+  const saltus_contact_law impact = law_of_impact(c, h), *law = &impact;
   int rows = 1 + law->tangents;
   const double* W = h->W;
   double P[3];
@@ -130,7 +140,7 @@ static bool can_wedge(const saltus_contact_law* law, const saltusi_hit* h) {
 
 /* Remarks of the run that exempt an impact from its law, if they are plausible. */
 static bool is_exempt(saltusi_checker* c, const saltusi_hit* h) {
-  const saltus_contact_law* law = &c->system->laws[h->contact->law];
+  const saltus_contact_law impact = law_of_impact(c, h), *law = &impact;
   double t = h->frame->t;
   bool replaced = find_event(c, t, SALTUS_EVENT_LAW_REPLACED) != NULL && !law_is_sound(law, h);
   bool wedged = find_event(c, t, SALTUS_EVENT_PAINLEVE) != NULL && can_wedge(law, h);
@@ -140,7 +150,7 @@ static bool is_exempt(saltusi_checker* c, const saltusi_hit* h) {
 
 void saltusi_check_law(saltusi_checker* c, const saltusi_hit* h) {
   assert(c != NULL && h != NULL);
-  const saltus_contact_law* law = &c->system->laws[h->contact->law];
+  const saltus_contact_law impact = law_of_impact(c, h), *law = &impact;
   const saltus_impacts* all = c->system->impacts;
   bool moreau = all != NULL && all->order == SALTUS_ORDER_MOREAU && all->matrix_count == 0;
   bool alone = all == NULL || (all->matrix_count == 0 && all->order != SALTUS_ORDER_OWN &&

@@ -393,7 +393,7 @@ static void allow(saltusi_checker* c, const saltusi_checked_frame* a,
 
 /* N s, distance of an impulse from its cone. */
 static double outside(const saltus_contact_law* law, const double P[3], const double room[2]) {
-  double mu = law->tangents > 0 ? law->mu : 0.0;
+  double mu = law->tangents > 0 ? fmax(law->mu, law->impact_mu) : 0.0;
   double over = law->tangents > 0 ? saltusi_gauge(law, P + 1) - mu * P[0] - room[1] : 0.0;
   return fmax(fmax(0.0, -P[0] - room[0]), over / sqrt(1.0 + mu * mu));
 }
@@ -444,9 +444,9 @@ void saltusi_check_friction(saltusi_checker* c, const saltusi_checked_frame* a,
     if (law->tangents == 0) {
       continue;
     }
-    double over = saltusi_gauge(law, P + 1) - law->mu * P[0] - room[1];
+    double over = saltusi_gauge(law, P + 1) - fmax(law->mu, law->impact_mu) * P[0] - room[1];
     saltusi_note(c, SALTUS_VERIFY_CONE, fmax(0.0, over), limit, where);
-    if (law->mu > 0.0 && h > 0.0) {
+    if (law->mu > 0.0 && h > 0.0 && (law->impact_mu == 0.0 || acting->impulse[0] == 0.0)) {
       check_slip(c, a, b, acting, P);
     }
   }

@@ -8,6 +8,8 @@
 
 #include "../../studies/impact_cases.h"
 #include "saltus/adaptive.h"
+#include "saltus/run.h"
+#include "scene_runs.h"
 
 #include <stdio.h>
 
@@ -477,6 +479,112 @@ static void wrong_laws_are_refused(void** state) {
   assert_non_null(strstr(o.message, "c1"));
 }
 
+/* ---- friction of impacts ----------------------------------------------------------------------- */
+
+/* A block of unit mass, v = (2, -1) at a height of 0.1 with g = 10: it strikes with sqrt(3). */
+static void write_block(char* text, const char* contact) {
+  snprintf(text, TEXT,
+           "saltus: 1\ncoordinates: {x: {start: 0, velocity: 2}, y: {start: 0.1, velocity: -1}}\n"
+           "kinetic: (x'^2 + y'^2)/2\npotential: 10*y\ncontacts:\n"
+           "  - {name: floor, gap: y, slip: x', friction: 0.3%s}\n",
+           contact);
+}
+
+/* Speed after the impact, then sliding with 0.3: x and x' at t. */
+static void slide_on(double mu, double t, double* x, double* v) {
+  const double hit = sqrt(3.0), at = (hit - 1.0) / 10.0, after = 2.0 - mu * hit;
+  *v = after - 3.0 * (t - at);
+  *x = 2.0 * at + after * (t - at) - 1.5 * (t - at) * (t - at);
+}
+
+static void impact_friction_acts_in_impacts_alone(void** state) {
+  (void)state;
+  static const struct {
+    const char* key;
+    double mu;
+  } cases[] = {{"", 0.3},
+               {", impact_friction: 0.1", 0.1},
+               {", impact_friction: 0", 0.0},
+               {", impact_friction: 0.5", 0.5},
+               {", impact_friction: 0.1, impact: path-poisson", 0.1},
+               {", impact_friction: 0.1, impact: energetic", 0.1}};
+  static const char* const located[] = {"rk4", "dopri5", "event-driven", "trapezoidal-implicit-end",
+                                        "radau-iia-3"};
+  static const char* const steps[] = {
+      "moreau-jean", "moreau-midpoint",         "rattle",         "variational",
+      "dg-minus",    "splitting-rkf45-contact", "schatzman-paoli"};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    char text[TEXT];
+    double x, v;
+    write_block(text, cases[k].key);
+    slide_on(cases[k].mu, 0.3, &x, &v);
+    const outcome o = run(text, 0.3);
+    assert_runs(&o);
+    assert_near(o.q[0], x, 1e-8);
+    assert_near(o.v[0], v, 1e-8);
+    for (size_t s = 0; s < sizeof located / sizeof located[0]; s++) {
+      const scene_outcome l = scene_run_text(text, located[s], 1e-3, 0.3);
+      assert_near(l.q[0], x, 1e-9);
+      assert_near(l.v[0], v, 1e-9);
+    }
+    /* stopped at a height of at most 2 h sqrt(3), the block falls on and has impacts in place of sliding */
+    const double h = 1e-4, late = fabs(0.3 - cases[k].mu) * sqrt(40.0 * h * sqrt(3.0)) + 30.0 * h;
+    for (size_t s = 0; k < 3 && s < sizeof steps / sizeof steps[0]; s++) {
+      const scene_outcome l = scene_run_text(text, steps[s], h, 0.3);
+      assert_near(l.v[0], v, late);
+    }
+  }
+}
+
+/* The impulse of a located impact, and a rebound in space: P_T = mu_I P_N against the slip. */
+static void impact_friction_limits_the_impulse_in_space(void** state) {
+  (void)state;
+  const char* text =
+      "saltus: 1\nworld: {dimension: 3, gravity: [0, 0, -10], shapes: [{half-space: {}}]}\n"
+      "materials: {default: {friction: 0.4, impact_friction: 0.1, restitution: 0.5}}\n"
+      "bodies: {ball: {mass: 2, inertia: [1e6, 1e6, 1e6], shapes: [{sphere: {radius: 0.1}}],"
+      " position: [0, 0, 0.2], velocity: [3, 4, -1]}}\n";
+  const scene_outcome o = scene_run_text(text, "adaptive", 1e-10, 0.1);
+  const double hit = sqrt(3.0), P = 2.0 * 1.5 * hit;
+  const saltus_event* e = &o.heard.event[0];
+  assert_int_equal(e->kind, SALTUS_EVENT_IMPACT);
+  assert_near(e->impulse[0], P, 1e-8);
+  assert_near(hypot(e->impulse[1], e->impulse[2]), 0.1 * P, 1e-8);
+  assert_near(hypot(o.v[0], o.v[1]), 5.0 - 0.1 * P / 2.0, 1e-8);
+}
+
+static void impact_friction_is_refused_where_it_has_no_meaning(void** state) {
+  (void)state;
+  static const char* const cases[][2] = {
+      {", impact_friction: -0.1", "must be >= 0"},
+      {", impact_friction: 0.1, rolling: {arm: 0.1, rate: x'}", "not available with rolling"},
+  };
+  char text[TEXT];
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    write_block(text, cases[k][0]);
+    const outcome o = run(text, 0.3);
+    assert_int_not_equal(o.status, SALTUS_OK);
+    assert_non_null(strstr(o.message, cases[k][1]));
+  }
+  write_block(text, ", impact_friction: 0.1");
+  saltus_scene* scene = scene_open_text(text);
+  const char* const refused[][2] = {{"splitting-rkf45", "cannot distinguish friction of impacts"},
+                                    {"moreau-jean", "step control"}};
+  for (int k = 0; k < 2; k++) {
+    saltus_run_def def = saltus_run_def_default();
+    saltus_kept_message kept = {0};
+    saltus_run* made = NULL;
+    def.scene = saltus_scene_get_view(scene);
+    def.scheme = refused[k][0];
+    def.until = 0.3;
+    *(k == 0 ? &def.step : &def.tol) = 1e-3;
+    def.log = saltus_log_keep(&kept);
+    assert_int_equal(saltus_run_create(&def, &made), SALTUS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(kept.text, refused[k][1]));
+  }
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chains_strike_by_the_law_of_the_scene),
@@ -489,6 +597,9 @@ int main(void) {
       cmocka_unit_test(a_block_strikes_when_and_as_fast_as_it_must),
       cmocka_unit_test(shapes_have_the_law_of_their_materials),
       cmocka_unit_test(wrong_laws_are_refused),
+      cmocka_unit_test(impact_friction_acts_in_impacts_alone),
+      cmocka_unit_test(impact_friction_limits_the_impulse_in_space),
+      cmocka_unit_test(impact_friction_is_refused_where_it_has_no_meaning),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

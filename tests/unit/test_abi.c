@@ -80,10 +80,11 @@ static void a_system_with_more_than_is_known_is_refused(void** state) {
   ops.enclosure = &enclosure;
   expect_refused(&def, "saltus_enclosure_ops: reserved[0]");
   ops = body_ops();
-  const saltus_contact_law laws[2] = {{.e_N = 0.5}, {.e_N = 0.5, .reserved = {1}}};
+  const saltus_own_impact own = {.reserved = {1}};
+  const saltus_contact_law laws[2] = {{.e_N = 0.5}, {.e_N = 0.5, .own = &own}};
   system.laws = laws;
   system.law_count = 2;
-  expect_refused(&def, "saltus_contact_law: reserved[0]");
+  expect_refused(&def, "saltus_own_impact: reserved[0]");
 }
 
 static void definitions_with_more_than_is_known_are_refused(void** state) {

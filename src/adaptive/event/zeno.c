@@ -35,8 +35,8 @@ static bool is_candidate(saltusi_adaptive* w, int key) {
   if (w->o.nc > w->o.contacts) {
     return false; /* grips are not followed over it */
   }
-  bool own =
-      w->o.law[key]->friction != NULL; /* its friction is not in proportion to the normal force */
+  /* friction that is not in proportion to the normal force, or not with the coefficient of slip */
+  bool own = w->o.law[key]->friction != NULL || w->o.law[key]->impact_mu != 0.0;
   if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] >= 2 ||
       own) {
     return false;

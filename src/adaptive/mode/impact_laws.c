@@ -49,17 +49,18 @@ static saltus_impact gather(saltusi_decision* d, const saltusi_island* in, int i
     }
     const saltus_contact_law* law = d->o->law[key];
     s->key[count] = key;
-    s->contact[count++] = (saltus_impact_contact){.name = saltusi_contact_name(d->o, key),
-                                                  .tangents = law->tangents,
-                                                  .mu = d->o->mu[key],
-                                                  .e_N = law->e_N,
-                                                  .e_T = law->e_T,
-                                                  .stiffness = law->stiffness,
-                                                  .impact = law->impact,
-                                                  .own = law->own,
-                                                  .struck = !saltusi_is_closed(&d->contact[key]),
-                                                  .law = (int)(law - d->mode->sys->laws),
-                                                  .friction = law->friction};
+    s->contact[count++] =
+        (saltus_impact_contact){.name = saltusi_contact_name(d->o, key),
+                                .tangents = law->tangents,
+                                .mu = saltus_contact_impact_mu(law),
+                                .e_N = law->e_N,
+                                .e_T = law->e_T,
+                                .stiffness = law->stiffness,
+                                .impact = law->impact,
+                                .own = law->own,
+                                .struck = !saltusi_is_closed(&d->contact[key]),
+                                .law = (int)(law - d->mode->sys->laws),
+                                .friction = law->impact_mu != 0.0 ? NULL : law->friction};
     for (int k = 0; k <= law->tangents; k++, rows++) {
       s->row[rows] = d->o->nj + d->o->base[key] + k;
       s->u[rows] = d->u_before[d->o->base[key] + k];
