@@ -105,6 +105,14 @@ static const saltusi_yaml_node* find(const saltusi_yaml_node* root, const char* 
   return node != NULL ? node : root;
 }
 
+/* The formula of a joint, or its item if it has a type. */
+static const saltusi_yaml_node* joint_formula(const saltusi_yaml_node* item) {
+  const saltusi_yaml_node* position = saltusi_yaml_find(item, "constraint");
+  const saltusi_yaml_node* velocity = saltusi_yaml_find(item, "velocity");
+  const saltusi_yaml_node* formula = position != NULL ? position : velocity;
+  return formula != NULL ? formula : item;
+}
+
 /* The item of a list that has a name; the root when there is none. */
 static const saltusi_yaml_node* find_named(const saltusi_yaml_node* root, const char* section,
                                            const char* name, size_t length) {
@@ -112,17 +120,14 @@ static const saltusi_yaml_node* find_named(const saltusi_yaml_node* root, const 
   for (int i = 0; list != NULL && i < list->count; i++) {
     const saltusi_yaml_node* own = saltusi_yaml_find(&list->children[i], "name");
     if (own != NULL && strlen(own->text) == length && strncmp(own->text, name, length) == 0) {
-      const saltusi_yaml_node* formula = saltusi_yaml_find(&list->children[i], "constraint");
-      return formula != NULL ? formula : &list->children[i];
+      return joint_formula(&list->children[i]);
     }
   }
   /* default names of the reader: "joint 3" */
   int number = 0;
   const bool counted = list != NULL && sscanf(name, "joint %d", &number) == 1;
   if (counted && number >= 1 && number <= list->count) {
-    const saltusi_yaml_node* item = &list->children[number - 1];
-    const saltusi_yaml_node* formula = saltusi_yaml_find(item, "constraint");
-    return formula != NULL ? formula : item;
+    return joint_formula(&list->children[number - 1]);
   }
   return list != NULL ? list : root;
 }

@@ -268,6 +268,8 @@ static const saltus_scene_key spring_keys[] = {
 static const saltus_scene_key joint_keys[] = {
     {"joints[]", "name", "text", "name, unique"},
     {"joints[]", "constraint", "formula", "what has to stay zero, of positions and time"},
+    {"joints[]", "velocity", "formula",
+     "velocity that stays zero, linear in velocities: a nonholonomic constraint"},
     {"joints[]", "type", "text",
      "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, point-on-line, "
      "point-in-plane, distance, screw, gear or rack-and-pinion"},

@@ -272,7 +272,9 @@ void saltusi_scene_joints(saltusi_scene_builder* b) {
       return;
     }
     const char* name = saltusi_scene_item_name(b, item, i, "joint");
-    const saltusi_yaml_node* constraint = saltusi_yaml_find(item, "constraint");
+    const saltusi_yaml_node* position = saltusi_yaml_find(item, "constraint");
+    const saltusi_yaml_node* velocity = saltusi_yaml_find(item, "velocity");
+    const saltusi_yaml_node* constraint = position != NULL ? position : velocity;
     if (constraint == NULL) {
       if (!is_between(b, item, "joint", name, "constraint")) {
         return;
@@ -286,14 +288,15 @@ void saltusi_scene_joints(saltusi_scene_builder* b) {
     }
     saltus_formula_joint* joint = &joints[used[0]++];
     joint->name = name;
+    joint->rate = constraint == velocity;
     joint->constraint = saltusi_reader_formula(
-        &b->reader, constraint, saltusi_scene_describe(b, "constraint", "joint", name));
+        &b->reader, constraint,
+        saltusi_scene_describe(b, joint->rate ? "velocity" : "constraint", "joint", name));
     const int own = saltusi_yaml_find(item, "name") != NULL ? 2 : 1;
     if (item->count > own) {
       saltusi_reader_fail(&b->reader, item,
-                          "joint " SALTUSI_QUOTE " has a constraint; it can have nothing else but "
-                          "a name",
-                          name);
+                          "joint " SALTUSI_QUOTE " has a %s; it can have nothing else but a name",
+                          name, joint->rate ? "velocity" : "constraint");
     }
   }
   b->model.joints = joints;

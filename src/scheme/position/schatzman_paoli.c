@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "math/matrix.h"
 #include "scheme/moreau/moreau_step.h"
+#include "scheme/position/rate_rows.h"
 #include "system/names.h"
 
 #include <float.h>
@@ -34,17 +35,18 @@ typedef struct schatzman_paoli_work {
   saltusi_linear linear;
   saltusi_operator op;
   saltusi_contact_list list;
-  double* y;      /* [nq] */
-  double* q_mid;  /* [nq] */
-  double* v_mid;  /* [nv] */
-  double* way;    /* [nv] X, the unknown */
-  double* back;   /* [nv] B */
-  double* part;   /* [nv] fraction of a displacement */
-  double* change; /* [nv] */
-  double* force;  /* [nv] */
-  double* gap;    /* [nc] at y, by key */
-  int* active;    /* [nc] keys */
-  double* slip;   /* [2 nc] tangential velocity that rebounds, by key */
+  double* y;                  /* [nq] */
+  double* q_mid;              /* [nq] */
+  double* v_mid;              /* [nv] */
+  double* way;                /* [nv] X, the unknown */
+  double* back;               /* [nv] B */
+  saltusi_row_block end_rows; /* of nonholonomic joints at x */
+  double* part;               /* [nv] fraction of a displacement */
+  double* change;             /* [nv] */
+  double* force;              /* [nv] */
+  double* gap;                /* [nc] at y, by key */
+  int* active;                /* [nc] keys */
+  double* slip;               /* [2 nc] tangential velocity that rebounds, by key */
   int active_count;
   double* before; /* memory of the step before, completed by the first equation */
   bool* strikes;  /* [nc] closed and approaching at the start, by key */
@@ -118,6 +120,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->v_mid = SALTUS_PUSH(arena, double, d->nv);
   w->way = SALTUS_PUSH(arena, double, d->nv);
   w->back = SALTUS_PUSH(arena, double, d->nv);
+  saltusi_rate_rows_layout(&w->end_rows, sys, arena);
   w->part = SALTUS_PUSH(arena, double, d->nv);
   w->change = SALTUS_PUSH(arena, double, d->nv);
   w->force = SALTUS_PUSH(arena, double, d->nv);
@@ -263,11 +266,14 @@ static void look_at_joints(schatzman_paoli_work* w, const saltusi_step* s, const
   if (sys->dims.nj == 0) {
     return;
   }
-  saltus_point at = saltusi_at(s->eval, d->t + d->h, d->x, s->v0);
-  sys->ops->joints(sys->self, &at, w->op.rhs);
-  at.q = d->middle;
-  at.t = d->t;
+  for (int i = 0; i < sys->dims.nv; i++) {
+    w->v_mid[i] = w->way[i] / d->h;
+  }
+  saltus_point at = saltusi_at(s->eval, d->t, d->middle, s->v0);
   saltusi_rows_joints(sys, &at, &w->op.rows);
+  at = saltusi_at(s->eval, d->t + d->h, d->x, w->v_mid);
+  sys->ops->joints(sys->self, &at, w->op.rhs);
+  saltusi_rate_rows_mean(&w->end_rows, sys, &w->op.rows, &at, d->h, w->op.rhs);
 }
 
 /* change = -J^-1 R without contact forces, J = M - (h/2) F_v - h^2 theta F_q */

@@ -24,6 +24,7 @@ void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, sal
   action->turned = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? nv : 0);
   action->way = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? nv : 0);
   saltusi_displacement_layout(&action->ways, sys, arena);
+  saltusi_rate_rows_layout(&action->end_rows, sys, arena);
 }
 
 /* y = 1/2 E [M(t,q) + M(t + h, q_next)] u */
@@ -98,6 +99,7 @@ void saltusi_action_joints(saltusi_action* a, saltusi_impulse_node* node, const 
   saltusi_operator* op = &node->op;
   saltus_point at = saltusi_at(s->eval, t + s->h, a->q_next, a->u);
   sys->ops->joints(sys->self, &at, op->rhs);
+  saltusi_rate_rows_mean(&a->end_rows, sys, &op->rows, &at, s->h, op->rhs);
   for (int j = 0; j < sys->dims.nj; j++) {
     op->rhs[j] = op->rhs[j] / s->h + saltusi_row_dot(&op->rows, j, a->u_free) -
                  saltusi_row_dot(&op->rows, j, a->u);

@@ -20,6 +20,7 @@
 #define SALTUSI_TRAPEZOIDAL_ACTION_H
 
 #include "scheme/position/impulse_node.h"
+#include "scheme/position/rate_rows.h"
 #include "system/displacement.h"
 
 typedef struct saltusi_action {
@@ -34,6 +35,7 @@ typedef struct saltusi_action {
   double* turned;   /* [nv] of systems with maps */
   double* way;      /* [nv] h u, of those */
   saltusi_displacement_map ways;
+  saltusi_row_block end_rows; /* of nonholonomic joints at q_next */
 } saltusi_action;
 
 void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena);
@@ -46,7 +48,8 @@ saltus_status saltusi_action_linearize(saltusi_action* action, saltusi_impulse_n
 void saltusi_action_finish(saltusi_action* action, saltusi_impulse_node* node,
                            const saltusi_step* s, const double* q0, double* q1);
 
-/* Right-hand sides g(t + h, q_next) / h + G^T (u_free - u): zero when the joints hold at the end. */
+/* Right-hand sides g(t + h, q_next) / h + G^T (u_free - u): zero when the joints hold at the end; of rate rows with
+ * their mean velocity in place of g / h. */
 void saltusi_action_joints(saltusi_action* action, saltusi_impulse_node* node,
                            const saltusi_step* s, double t);
 
