@@ -272,13 +272,14 @@ typedef struct saltus_system {
   const char* const* joint_names;    /* [nj] by row, or NULL */
   const saltus_structure* structure; /* NULL: one block */
   int joint_count;
-  const int*
-      joint_first; /* [joint_count + 1] first row of each joint; NULL: every row is a joint */
+  const int* joint_first; /* [joint_count + 1] first row of each; NULL: every row is a joint */
   const saltus_impacts* impacts;  /* multiple impacts; NULL: simultaneous */
   const saltus_dry_friction* dry; /* [dry_count] dry friction other than that of contacts */
   int dry_count;
   const bool* rate_rows; /* [nj] nonholonomic rows of joints, whose g is 0; NULL: none */
-  SALTUS_RESERVED(4);
+  /* ? none. The model with forces -F sign(U) as dry friction, for schemes that choose their steps. */
+  const struct saltus_system* set_valued;
+  SALTUS_RESERVED(3);
 } saltus_system;
 
 /* SALTUS_ERR_RANGE with a message that names the fault: missing callbacks, negative sizes, laws out of range. Called

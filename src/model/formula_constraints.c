@@ -359,21 +359,43 @@ static int joint_named(const saltusi_formula_builder* b, const char* name) {
   return -1;
 }
 
+/* Dry friction that is written as a sign in a force. */
+static saltus_status make_sign(saltusi_formula_builder* b, const saltusi_formula_sign* sign,
+                               saltusi_formula_rows* rows, saltus_dry_friction* dry) {
+  const saltus_formula_text none = {.text = ""};
+  const bool constant = b->constant_rows; /* for contacts and joints only */
+  row_source source;
+  saltus_status status = from_velocity(b, &none, sign->rate, &source);
+  if (status == SALTUS_OK) {
+    rows->count = 1;
+    make_rows(b, &source, rows);
+    const char* name = saltusi_formula_velocity_name(b, column_of(&b->graph, &source, 0));
+    *dry = (saltus_dry_friction){
+        .name = saltusi_pool_text(&b->model->pool, name), .force = sign->limit, .joint = -1};
+  }
+  b->constant_rows = constant;
+  return status;
+}
+
 /* Rows of dry friction. */
 static saltus_status make_dry(saltusi_formula_builder* b) {
   saltus_formula_model* m = b->model;
   const saltus_formula_dry* def = b->def->dry;
-  int count = 0;
-  while (def != NULL && def[count].rate.text != NULL) {
-    count++;
+  int written = 0;
+  while (def != NULL && def[written].rate.text != NULL) {
+    written++;
   }
+  const int count = written + (b->set_valued ? b->sign_count : 0);
   m->dry_rows = SALTUSI_TAKE(&m->pool, saltusi_formula_rows, count);
   saltus_dry_friction* dry = SALTUSI_TAKE(&m->pool, saltus_dry_friction, count);
   if (count > 0 && m->pool.failed) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_status status = SALTUS_OK;
-  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+  for (int i = written; i < count && status == SALTUS_OK; i++) {
+    status = make_sign(b, &b->signs[i - written], &m->dry_rows[i], &dry[i]);
+  }
+  for (int i = 0; i < written && status == SALTUS_OK; i++) {
     row_source source;
     const bool constant = b->constant_rows; /* for contacts and joints only */
     status = make_rate(b, &def[i].rate, "rate of dry friction", def[i].name, &source);

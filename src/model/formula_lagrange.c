@@ -223,6 +223,7 @@ static saltus_status derive_given(saltusi_formula_builder* b, formula_lagrange_m
   }
   saltusi_formula_springs_force(b, m->Q);
   saltus_status status = saltusi_formula_forces(b, m->Q);
+  status = status == SALTUS_OK ? saltusi_formula_signs(b, m->Q) : status;
   return status != SALTUS_OK ? status : g->status;
 }
 

@@ -193,16 +193,10 @@ void saltusi_formula_builder_free(saltusi_formula_builder* b) {
   saltusi_pool_free(&b->work);
 }
 
-saltus_status saltus_formula_model_create(const saltus_formula_def* def,
-                                          saltus_formula_model** out) {
-  assert(def != NULL && out != NULL);
-  assert(def->parameter_count >= 0 && def->joint_count >= 0 && def->contact_count >= 0);
-  *out = NULL;
-  saltus_status status = check_counts(def);
-  status = status == SALTUS_OK ? check_reserved(def) : status;
-  if (status != SALTUS_OK) {
-    return status;
-  }
+/* The model, or its set-valued form. *signs: number of forces that differ in the two. */
+static saltus_status create(const saltus_formula_def* def, bool set_valued, int* signs,
+                            saltus_formula_model** out) {
+  saltus_status status = SALTUS_OK;
   saltusi_pool pool = saltusi_pool_over(def->allocator);
   saltus_formula_model* m = SALTUSI_TAKE(&pool, saltus_formula_model, 1);
   if (m == NULL) {
@@ -218,7 +212,9 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
   if (status == SALTUS_OK) {
     status = saltusi_formula_builder_start(&b, &whole, 0);
     b.model = m;
+    b.set_valued = set_valued;
     status = status == SALTUS_OK ? build(&b) : status;
+    *signs = b.sign_count;
   }
   if (status == SALTUS_OK && (m->pool.failed || b.work.failed)) {
     status = SALTUS_ERR_MEMORY;
@@ -240,9 +236,31 @@ saltus_status saltus_formula_model_create(const saltus_formula_def* def,
   return SALTUS_OK;
 }
 
+saltus_status saltus_formula_model_create(const saltus_formula_def* def,
+                                          saltus_formula_model** out) {
+  assert(def != NULL && out != NULL);
+  assert(def->parameter_count >= 0 && def->joint_count >= 0 && def->contact_count >= 0);
+  *out = NULL;
+  int signs = 0;
+  saltus_status status = check_counts(def);
+  status = status == SALTUS_OK ? check_reserved(def) : status;
+  status = status == SALTUS_OK ? create(def, false, &signs, out) : status;
+  if (status == SALTUS_OK && signs > 0) {
+    status = create(def, true, &signs, &(*out)->set_valued);
+    if (status != SALTUS_OK) {
+      saltus_formula_model_destroy(*out);
+      *out = NULL;
+      return status;
+    }
+    (*out)->system.set_valued = &(*out)->set_valued->system;
+  }
+  return status;
+}
+
 void saltus_formula_model_destroy(saltus_formula_model* model) {
   if (model != NULL) {
-    saltusi_pool pool = model->pool; /* the model lies in it */
+    saltus_formula_model_destroy(model->set_valued); /* has none itself */
+    saltusi_pool pool = model->pool;                 /* the model lies in it */
     saltusi_pool_free(&pool);
   }
 }

@@ -56,6 +56,7 @@ struct saltus_formula_model {
   saltusi_pool pool; /* holds this struct too */
   saltus_system system;
   saltus_system_ops ops;
+  saltus_formula_model* set_valued; /* with its signs as dry friction; NULL: has none */
   saltusi_program mass, force, force_q, force_v, mass_q, kinetic_gradient, kinetic, potential;
   saltus_structure structure;                                  /* of large models */
   saltusi_program mass_blocks, force_q_blocks, force_v_blocks; /* [values on it] */
@@ -99,6 +100,12 @@ typedef struct saltusi_formula_spring {
   saltusi_expr force; /* zero: none */
 } saltusi_formula_spring;
 
+/* A force -limit sign(rate) as dry friction. */
+typedef struct saltusi_formula_sign {
+  saltusi_expr rate; /* linear in the velocities, with constant coefficients */
+  double limit;
+} saltusi_formula_sign;
+
 /* State of the construction of a model. */
 struct saltusi_formula_builder {
   const saltus_formula_def* def;
@@ -115,6 +122,9 @@ struct saltusi_formula_builder {
   size_t root_count, root_room;
   const saltusi_formula_spring* springs; /* [def->spring_count] */
   bool constant_rows;                    /* all G and b so far */
+  bool set_valued;                       /* signs are removed from the forces */
+  saltusi_formula_sign* signs;           /* [sign_count] */
+  int sign_count;
 };
 
 /* Names and graph, which models, observables and constants share. */
@@ -174,6 +184,10 @@ typedef struct saltusi_formula_energies {
   const saltusi_expr* Q;
 } saltusi_formula_energies;
 void saltusi_formula_power(saltusi_formula_builder* builder, const saltusi_formula_energies* e);
+
+/* Terms of Q [nv] that are dry friction: -limit sign(U) dU/dv, into builder->signs. With builder->set_valued Q is
+ * without them afterwards. */
+saltus_status saltusi_formula_signs(saltusi_formula_builder* builder, saltusi_expr* Q);
 
 /* Forces at markers, added to Q [nv]. */
 saltus_status saltusi_formula_forces(saltusi_formula_builder* builder, saltusi_expr* Q);

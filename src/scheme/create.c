@@ -603,6 +603,13 @@ saltus_status saltus_scheme_create(const saltus_scheme_def* def, saltus_scheme**
   return create(def, false, out);
 }
 
+const saltus_system* saltusi_system_of(const saltus_system* system, const char* scheme) {
+  assert(system != NULL && scheme != NULL);
+  const saltus_scheme_info* info = saltus_scheme_find(scheme);
+  const bool set_valued = system->set_valued != NULL && info != NULL && info->chooses_step;
+  return set_valued ? system->set_valued : system;
+}
+
 saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out) {
   assert(def != NULL && out != NULL);
   return create(def, true, out);

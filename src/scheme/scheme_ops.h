@@ -318,6 +318,9 @@ void saltusi_scheme_commit(saltus_scheme* scheme);
 /* saltus_scheme_dense over the last `steps` committed steps, 1 or 2; without messages. */
 saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps, const saltusi_dense_query* at);
 
+/* create.c: the form of a system that a scheme integrates: the set-valued one where the scheme chooses its steps. */
+const saltus_system* saltusi_system_of(const saltus_system* system, const char* scheme);
+
 /* create.c: a scheme without asynchronous islands. */
 saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out);
 

@@ -67,7 +67,9 @@ static saltus_status check(const saltus_sensitivity_def* def) {
 /* Initial state of a run: projected onto joints and closed contacts if necessary. */
 static saltus_status start_of(const saltus_sensitivity* s, const saltus_system* system,
                               const double* q, const double* v, double* z) {
-  const saltus_integrator_def run = {.system = system,
+  saltus_system formula = *system; /* dry friction is not differentiated, sign(x') is */
+  formula.set_valued = NULL;
+  const saltus_integrator_def run = {.system = &formula,
                                      .t0 = s->def.t0,
                                      .q0 = q,
                                      .v0 = v,
@@ -161,7 +163,9 @@ static saltus_status begin(saltus_sensitivity* s) {
     return SALTUS_ERR_MEMORY;
   }
   saltusi_vary* v = &s->vary;
-  const saltus_integrator_def run = {.system = def->system,
+  saltus_system formula = *def->system;
+  formula.set_valued = NULL;
+  const saltus_integrator_def run = {.system = &formula,
                                      .t0 = def->t0,
                                      .q0 = def->q0,
                                      .v0 = def->v0,

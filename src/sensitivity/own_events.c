@@ -181,7 +181,9 @@ saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s) {
   options.rtol = options.atol = def->tol;
   const saltus_recorder recorder = {
       .event = see, .user = &f, .contacts_unseen = 1, .ledger_unseen = 1};
-  const saltus_sim_def sim_def = {.system = def->system,
+  saltus_system formula = *def->system;
+  formula.set_valued = NULL;
+  const saltus_sim_def sim_def = {.system = &formula,
                                   .scheme = "adaptive",
                                   .options = &options,
                                   .t0 = def->t0,

@@ -180,10 +180,11 @@ saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_
   if (status != SALTUS_OK) {
     return status;
   }
+  const saltus_system* system = saltusi_system_of(def->system, name);
   saltus_integrator head = {
       .memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default(),
       .log = def->log,
-      .system = *def->system,
+      .system = *system,
       .dims = def->system->dims,
       .changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0,
       .options = saltus_adaptive_options_default(),
@@ -202,7 +203,7 @@ saltus_status saltus_integrator_create(const saltus_integrator_def* def, saltus_
                                     .options = &head.options,
                                     .atol_q = def->atol_q,
                                     .atol_v = def->atol_v,
-                                    .system = def->system,
+                                    .system = system,
                                     .threads = def->threads,
                                     .cancel = def->cancel,
                                     .log = def->log,

@@ -262,11 +262,12 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
   /* switching events are found while the motion is observed: this needs a recorder */
   static const saltus_recorder nobody = {.contacts_unseen = 1};
   saltus_sim_def observed = *def;
+  observed.system = saltusi_system_of(def->system, def->scheme);
   if (def->recorder_count == 0 && def->observables != NULL && def->observables->switching != NULL) {
     observed.recorders = &nobody;
     observed.recorder_count = 1;
-    def = &observed;
   }
+  def = &observed;
   saltus_allocator memory = def->allocator != NULL ? *def->allocator : saltus_allocator_default();
   saltus_sim counted = {.def = *def, .sys = *def->system};
   saltus_arena arena = saltus_arena_counting();

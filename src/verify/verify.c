@@ -57,7 +57,10 @@ saltus_verify_def saltus_verify_def_of(const saltus_scene_view* scene,
   const double rtol = saltus_verify_tolerance(data->options, "rtol");
   const double atol = saltus_verify_tolerance(data->options, "atol");
   return (saltus_verify_def){
-      .system = scene->system,
+      /* the form that the scheme integrated, as in saltusi_system_of */
+      .system = strncmp(data->scheme, "adaptive", 8) == 0 && scene->system->set_valued != NULL
+                    ? scene->system->set_valued
+                    : scene->system,
       .data = data,
       .q0 = scene->q0,
       .v0 = scene->v0,
