@@ -743,11 +743,14 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
   begin_report(w);
   saltus_status status = saltusi_read_laws(w, w->step.t, w->step.y0);
   saltusi_read_tolerances(w);
+  double proposed = 0.0;
   if (status == SALTUS_OK && w->memory->started == 0.0) {
     status = saltusi_adaptive_start(w, limit);
+    proposed = saltusi_begin_brief_step(w);
   }
   w->step.ops = saltusi_adaptive_ops_of(w->memory->method);
   w->memory->method_used = w->memory->method;
+  const long long rejections = w->counts.rejections;
   double length = 0.0;
   int k = 0;
   for (; status == SALTUS_OK && length == 0.0; k++) {
@@ -770,6 +773,9 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     } else if (status == SALTUS_OK) {
       status = advance(w, limit, &length);
     }
+  }
+  if (status == SALTUS_OK && proposed > 0.0) {
+    saltusi_end_brief_step(w, proposed, w->counts.rejections > rejections);
   }
   if (status == SALTUS_OK) {
     note_speed(w, w->step.y_end);

@@ -285,6 +285,8 @@ int saltusi_adaptive_friction_modes(const saltus_system* sys);
 /* Doubles that a system needs from step to step. */
 size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit);
 /* Whether methods, modes and keys in memory from outside exist. */
+/* Restart at t after a change of the inputs: the proposed step length is kept. */
+void saltusi_adaptive_resume(double* memory, size_t count, double t);
 bool saltusi_adaptive_memory_valid(const void* options, const saltus_system* sys,
                                    const double* memory);
 void saltusi_adaptive_transfer_memory(const saltus_system* sys, bool implicit,
@@ -372,6 +374,9 @@ double saltusi_explicit_method(const saltusi_adaptive* w);
 double saltusi_smallest_tolerance(const saltusi_adaptive* w);
 void saltusi_review_method(saltusi_adaptive* w);
 void saltusi_prefer_implicit(saltusi_adaptive* w);
+/* The first step after a change of the inputs, before and after it; the length proposed for order 8, or 0. */
+double saltusi_begin_brief_step(saltusi_adaptive* w);
+void saltusi_end_brief_step(saltusi_adaptive* w, double proposed, bool rejected);
 
 /* perturbed_restart.c: spatial contacts that begin to slide from rest get a velocity. */
 saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y);

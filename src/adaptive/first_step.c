@@ -276,8 +276,12 @@ static void report_start(const saltusi_adaptive* w, double by_joints, double dep
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   assert(w != NULL);
   saltusi_adaptive_memory* m = w->memory;
+  const double proposed = m->h; /* before a change of the inputs; 0: the first step of a run */
   memset(w->contact, 0, (size_t)w->o.nc * sizeof *w->contact);
   *m = (saltusi_adaptive_memory){.zeno = -1.0,
+                                 .h = proposed,
+                                 .changed = m->changed,
+                                 .brief = m->brief,
                                  .cap = INFINITY,
                                  .jacobian_age = -1.0,
                                  .stall_since = -INFINITY,
@@ -323,12 +327,15 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   if (status == SALTUS_OK) {
     status = saltusi_start_rate(w);
   }
-  if (status == SALTUS_OK) {
-    status = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
-  }
   report_start(w, by_joints, depth);
   m->rate_valid = 1.0;
   m->started = 1.0;
+  if (proposed > 0.0) {
+    return status;
+  }
+  if (status == SALTUS_OK) {
+    status = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
+  }
   saltusi_note_slips(w);
   saltusi_note_tilts(w);
   if (status == SALTUS_OK && !(w->o.settings.h_first > 0.0)) {

@@ -94,7 +94,18 @@ static bool is_valid_head(const saltusi_adaptive_memory* m) {
          is_flag(m->near_singular) && is_flag(m->rate_valid) &&
          (m->started == 0.0 || (m->h > 0.0 && m->h < INFINITY && m->cap > 0.0)) &&
          m->v_max >= 0.0 && m->q_max >= 0.0 && m->stall_steps >= 0.0 && m->jacobian_age >= -1.0 &&
-         m->firmness >= 0.0 && m->firmness_most >= 0.0;
+         m->firmness >= 0.0 && m->firmness_most >= 0.0 && m->brief >= -1.0 && m->brief < INFINITY &&
+         m->h >= 0.0 && m->h < INFINITY;
+}
+
+void saltusi_adaptive_resume(double* memory, size_t count, double t) {
+  assert(memory != NULL && count >= HEAD);
+  saltusi_adaptive_memory* m = (saltusi_adaptive_memory*)(void*)memory;
+  const double h = m->h, brief = m->brief >= 0.0 ? t - m->changed : 0.0;
+  memset(memory, 0, count * sizeof *memory);
+  m->h = h;
+  m->changed = t;
+  m->brief = brief > 0.0 ? brief : 0.0;
 }
 
 bool saltusi_adaptive_memory_valid(const void* options, const saltus_system* sys,

@@ -98,6 +98,8 @@ typedef struct saltusi_adaptive_memory {
   double switch_after;  /* s, first time after it */
   double slides;        /* crossings of one discontinuity from both sides, saltusi_slides() */
   double rate_valid;    /* 1: rate0 belongs to the present state */
+  double changed;       /* s, last change of the inputs */
+  double brief;         /* s, time between the last two of them; 0: not known */
 } saltusi_adaptive_memory;
 
 /* Tolerances and switches; the switches exist to show in tests what each ingredient is for. */

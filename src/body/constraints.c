@@ -183,7 +183,7 @@ static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const s
   constraints_view s = {.a = &m->markers[link->marker[0][0]], .b = &m->markers[link->marker[0][1]]};
   const bool driven = m->bodies[s.a->body].kind == SALTUS_BODY_DRIVEN ||
                       m->bodies[s.b->body].kind == SALTUS_BODY_DRIVEN;
-  if (m->plane || driven || rows->c != NULL || rows->column == NULL || link->links != 1) {
+  if (driven || rows->c != NULL || rows->column == NULL || link->links != 1) {
     return 0;
   }
   saltusi_pose a, b;
@@ -203,6 +203,122 @@ static int plain_rows(const saltus_mechanism* m, const saltusi_joint* j, const s
   return r;
 }
 
+/* Fast path of the plane, with c: the operations of the terms without products by zero, bitwise identical. */
+typedef struct plane_end {
+  const saltusi_marker* marker;
+  saltusi_pose pose;
+  double p[2], dp[2], v[2], w; /* origin and its velocity; velocities of the body */
+} plane_end;
+
+static void plane_turn(const double R[9], const double x[2], double out[2]) {
+  out[0] = R[0] * x[0] + R[1] * x[1];
+  out[1] = R[3] * x[0] + R[4] * x[1];
+}
+
+static void plane_turn_back(const double R[9], const double x[2], double out[2]) {
+  out[0] = R[0] * x[0] + R[3] * x[1];
+  out[1] = R[1] * x[0] + R[4] * x[1];
+}
+
+static void plane_end_at(const saltus_mechanism* m, int marker, const saltus_point* at, bool bends,
+                         plane_end* e) {
+  e->marker = &m->markers[marker];
+  const saltusi_body* body = &m->bodies[e->marker->body];
+  const double* r = e->marker->r;
+  saltusi_pose_at(m, e->marker->body, at->t, at->q, &e->pose);
+  plane_turn(e->pose.R, r, e->p);
+  e->p[0] += e->pose.x[0];
+  e->p[1] += e->pose.x[1];
+  const bool moves = bends && body->kind == SALTUS_BODY_FREE;
+  e->v[0] = moves ? at->v[body->v] : 0.0;
+  e->v[1] = moves ? at->v[body->v + 1] : 0.0;
+  e->w = moves ? at->v[body->v + 2] : 0.0;
+  const double inside[2] = {-(e->w * r[1]), e->w * r[0]};
+  plane_turn(e->pose.R, inside, e->dp);
+  e->dp[0] += e->v[0];
+  e->dp[1] += e->v[1];
+}
+
+/* Force n on the origin of an end, and its rate for n' = dn. */
+static void plane_push(const plane_end* e, const double n[2], const double dn[2], double G[3],
+                       double dG[3]) {
+  const double* r = e->marker->r;
+  double inside[2], change[2];
+  plane_turn_back(e->pose.R, n, inside);
+  plane_turn_back(e->pose.R, dn, change);
+  change[0] -= -(e->w * inside[1]);
+  change[1] -= e->w * inside[0];
+  memcpy(G, n, 2 * sizeof(double));
+  memcpy(dG, dn, 2 * sizeof(double));
+  G[2] = r[0] * inside[1] - r[1] * inside[0];
+  dG[2] = r[0] * change[1] - r[1] * change[0];
+}
+
+/* G and its rate of both ends for a term along an axis of the first one. */
+static void plane_along(const saltusi_term* term, const plane_end e[2], double G[2][3],
+                        double dG[2][3]) {
+  const plane_end* a = &e[0];
+  const double* s = a->marker->axis[term->i];
+  const double turned[2] = {-(a->w * s[1]), a->w * s[0]};
+  const double d[2] = {e[1].p[0] - a->pose.x[0], e[1].p[1] - a->pose.x[1]};
+  const double dd[2] = {e[1].dp[0] - a->v[0], e[1].dp[1] - a->v[1]};
+  double n[2], dn[2], y[2], dy[2];
+  plane_turn(a->pose.R, s, n);
+  plane_turn(a->pose.R, turned, dn);
+  plane_turn_back(a->pose.R, d, y);
+  plane_turn_back(a->pose.R, dd, dy);
+  dy[0] -= -(a->w * y[1]);
+  dy[1] -= a->w * y[0];
+  for (int k = 0; k < 2; k++) {
+    G[0][k] = -n[k];
+    dG[0][k] = -dn[k];
+  }
+  G[0][2] = s[0] * y[1] - s[1] * y[0];
+  dG[0][2] = s[0] * dy[1] - s[1] * dy[0];
+  plane_push(&e[1], n, dn, G[1], dG[1]);
+}
+
+static bool is_plane(const saltusi_joint_row* row) {
+  const saltusi_term* t = &row->term[0];
+  return row->terms == 1 && !row->has_target &&
+         (t->kind == SALTUSI_TERM_PLANE || (t->kind == SALTUSI_TERM_ALONG && t->i < 2));
+}
+
+/* Returns how many of the first rows were computed. */
+static int plane_rows(const saltus_mechanism* m, const saltusi_joint* j, const saltus_point* at,
+                      saltus_rows* rows) {
+  const saltusi_link* link = &j->link;
+  plane_end e[2];
+  bool free = m->plane && link->links == 1 && is_plane(&m->rows[j->row]);
+  for (int k = 0; k < 2 && free; k++) {
+    free = m->bodies[m->markers[link->marker[0][k]].body].kind != SALTUS_BODY_DRIVEN;
+  }
+  for (int k = 0; k < 2 && free; k++) {
+    plane_end_at(m, link->marker[0][k], at, rows->c != NULL, &e[k]);
+  }
+  int r = 0;
+  for (; free && r < rows->count && is_plane(&m->rows[j->row + r]); r++) {
+    const saltusi_term* term = &m->rows[j->row + r].term[0];
+    double G[2][3] = {{0.0, 0.0, -1.0}, {0.0, 0.0, 1.0}}, dG[2][3] = {{0.0}};
+    if (term->kind == SALTUSI_TERM_ALONG) {
+      plane_along(term, e, G, dG);
+    }
+    for (int k = 0; k < 2; k++) {
+      const int place = link->place[0][k];
+      double* row = rows->G + (size_t)r * (size_t)rows->stride +
+                    (rows->column != NULL || place < 0 ? place : link->column[place]);
+      for (int i = 0; i < 3 && place >= 0; i++) {
+        row[i] += term->weight * G[k][i];
+      }
+      if (rows->c != NULL) {
+        rows->c[r] +=
+            term->weight * (dG[k][0] * e[k].v[0] + dG[k][1] * e[k].v[1] + dG[k][2] * e[k].w);
+      }
+    }
+  }
+  return r;
+}
+
 void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint,
                              saltus_rows* rows) {
   const saltus_mechanism* m = self;
@@ -211,7 +327,7 @@ void saltusi_mechanism_joint(const void* self, const saltus_point* at, int joint
   saltusi_end end[4];
   motions by;
   set_columns(&j->link, rows);
-  const int done = plain_rows(m, j, at, rows);
+  const int done = m->plane ? plane_rows(m, j, at, rows) : plain_rows(m, j, at, rows);
   if (done == rows->count) {
     return;
   }

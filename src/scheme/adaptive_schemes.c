@@ -293,6 +293,7 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
       .memory_count = memory_##id,                                                                 \
       .carry_memory = carry_##id,                                                                  \
       .memory_valid = saltusi_adaptive_memory_valid,                                               \
+      .resume = saltusi_adaptive_resume,                                                           \
       .layout = layout_##id,                                                                       \
       .step = step_##id,                                                                           \
       .dense_count = dense_count,                                                                  \

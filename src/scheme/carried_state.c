@@ -304,9 +304,10 @@ saltus_status saltus_scheme_memory_load(saltus_scheme* scheme, const void* bytes
   return SALTUS_OK;
 }
 
-void saltusi_scheme_restart(saltus_scheme* scheme) {
-  assert(scheme != NULL);
-  if (scheme->carried > 0) {
+static void restart(saltus_scheme* scheme, bool resumes, double t) {
+  if (resumes && scheme->ops->resume != NULL && scheme->clocks == NULL) {
+    scheme->ops->resume(scheme->memory0, scheme->carried, t);
+  } else if (scheme->carried > 0) {
     memset(scheme->memory0, 0, scheme->carried * sizeof(double));
   }
   if (scheme->eval.keys != NULL) {
@@ -316,6 +317,16 @@ void saltusi_scheme_restart(saltus_scheme* scheme) {
     saltusi_async_islands_forget(scheme->clocks);
   }
   saltusi_scheme_forget(scheme);
+}
+
+void saltusi_scheme_restart(saltus_scheme* scheme) {
+  assert(scheme != NULL);
+  restart(scheme, false, NAN);
+}
+
+void saltusi_scheme_resume(saltus_scheme* scheme, double t) {
+  assert(scheme != NULL);
+  restart(scheme, true, t);
 }
 
 void saltusi_scheme_forget(saltus_scheme* scheme) {

@@ -120,6 +120,9 @@ typedef struct saltusi_scheme_ops {
   /* Whether doubles from outside are values that a step could have written; NULL: all finite values
    * are. */
   bool (*memory_valid)(const void* options, const saltus_system* sys, const double* memory);
+  /* Clears `count` doubles of memory for a restart at t after a change of the inputs, but for data that remain useful;
+   * NULL: clears all. */
+  void (*resume)(double* memory, size_t count, double t);
   /* Whether the system supports the options, with a message when not; NULL: always. */
   saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
   /* Whether contacts with equal rows are distinct, as parallel springs are; NULL: they are not. */
@@ -307,6 +310,8 @@ bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_
 
 /* As at creation: nothing carried, no dense output; counters go on. */
 void saltusi_scheme_restart(saltus_scheme* scheme);
+/* Restart at t after a change of the inputs; step lengths are kept. */
+void saltusi_scheme_resume(saltus_scheme* scheme, double t);
 
 /* Stores the carried data of the scheme, and restores them: commits in between are undone. */
 void saltusi_scheme_mark(saltus_scheme* scheme);

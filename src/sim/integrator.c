@@ -529,7 +529,7 @@ static saltus_status notice_changes(saltus_integrator* it) {
     return status;
   }
   it->known = *it->changes;
-  saltusi_scheme_restart(it->scheme);
+  saltusi_scheme_resume(it->scheme, it->now.t);
   put(it, &it->start, it->now.t, it->now.q, it->now.v);
   put(it, &it->front, it->now.t, it->now.q, it->now.v);
   it->steps = 0;

@@ -367,7 +367,7 @@ static inline saltus_status advance(saltus_sim* sim, double t_end) {
       return status;
     }
     sim->changes = *sim->def.changes;
-    saltusi_scheme_restart(sim->scheme);
+    saltusi_scheme_resume(sim->scheme, sim->now.t);
   }
   const saltus_status status = sim->control != NULL ? saltusi_sim_controlled(sim, t_end)
                                : sim->chosen        ? saltusi_sim_chosen(sim, t_end)

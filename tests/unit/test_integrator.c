@@ -420,6 +420,47 @@ static void a_motion_without_an_end_has_as_many_impacts_as_it_takes(void** state
   }
 }
 
+/* x'' = u - x with u constant over each millisecond, against the exact motion: one step of 8 evaluations a change. */
+static void a_change_of_an_input_costs_one_short_step(void** state) {
+  (void)state;
+  static const char text[] = "saltus: 1\ninputs: {u: 0}\ncoordinates: {x: 1}\nkinetic: x'^2/2\n"
+                             "potential: x^2/2\nforces: {x: u}\nsimulate: {until: 9}\n";
+  const saltus_scene_def scene_def = {.text = text};
+  saltus_scene* scene;
+  assert_int_equal(saltus_scene_create(&scene_def, &scene), SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  const saltus_integrator_def def = {.system = view->system,
+                                     .q0 = view->q0,
+                                     .v0 = view->v0,
+                                     .rtol = 1e-9,
+                                     .atol = 1e-9,
+                                     .changes = view->input_changes};
+  saltus_integrator* it = make(&def);
+  const int count = 2000;
+  const double h = 1e-3;
+  double x = 1.0, v = 0.0;
+  for (int i = 0; i < count; i++) {
+    const double u = i % 20 < 10 ? 1.0 + 0.01 * (i % 7) : -1.0, y = x - u;
+    assert_int_equal(saltus_scene_set_input(scene, "u", u), SALTUS_OK);
+    assert_int_equal(saltus_integrator_advance(it, h * (i + 1), SALTUS_STOP_NEVER, NULL),
+                     SALTUS_OK);
+    x = u + y * cos(h) + v * sin(h);
+    v = v * cos(h) - y * sin(h);
+  }
+  assert_near(saltus_integrator_q(it)[0], x, 1e-9);
+  assert_near(saltus_integrator_v(it)[0], v, 1e-9);
+  const double each = (double)saltus_integrator_costs(it).work.force_evaluations / count;
+  print_message("%.1f evaluations a change\n", each);
+  assert_true(each <= 9.0);
+  /* without changes steps are long again */
+  assert_int_equal(saltus_integrator_advance(it, 3.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  const long long before = saltus_integrator_costs(it).work.force_evaluations;
+  assert_int_equal(saltus_integrator_advance(it, 8.0, SALTUS_STOP_NEVER, NULL), SALTUS_OK);
+  assert_true(saltus_integrator_costs(it).work.force_evaluations - before < 400);
+  saltus_integrator_destroy(it);
+  saltus_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_output_times_give_the_same_motion_at_the_same_cost),
@@ -434,6 +475,7 @@ int main(void) {
       cmocka_unit_test(a_snapshot_goes_on_with_the_same_bits_from_inside_a_step),
       cmocka_unit_test(a_snapshot_keeps_the_dense_output_of_its_step),
       cmocka_unit_test(a_motion_without_an_end_has_as_many_impacts_as_it_takes),
+      cmocka_unit_test(a_change_of_an_input_costs_one_short_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
