@@ -128,6 +128,14 @@ void saltusi_overrides_starts(saltusi_scene_builder* builder,
                               saltus_formula_coordinate* coordinates,
                               const saltusi_yaml_node* node);
 
+/* ---- units (quantities.c) ---- */
+
+/* Numbers with a unit become formulas in the units of their keys, in the tree. */
+void saltusi_scene_quantities(saltusi_scene_builder* builder, saltusi_yaml_node* root);
+/* The same of the value that overrides an entry, or its velocity. */
+void saltusi_scene_override(saltusi_scene_builder* builder, saltus_override* override,
+                            const saltusi_yaml_node* entry, bool velocity);
+
 /* ---- sections ---- */
 
 /* The friction law of a contact, a pair or a material; *law is unchanged for a plain coefficient. True: the

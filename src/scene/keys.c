@@ -30,7 +30,7 @@ static const saltus_scene_key model_keys[] = {
     {"", "materials", "mapping", "what shapes are made of"},
     {"", "contact_pairs", "list", "exceptions for contacts between shapes"},
     {"", "forces", "mapping of formulas, or list",
-     "generalized forces beyond the potential, by coordinate; or forces at markers"},
+     "generalized forces beyond the potential [unit], by coordinate; or forces at markers"},
     {"", "springs", "list", "springs and dampers"},
     {"", "joints", "list", "bilateral constraints"},
     {"", "contacts", "list", "unilateral constraints"},
@@ -50,17 +50,17 @@ static const saltus_scene_key running_keys[] = {
 };
 
 static const saltus_scene_key coordinate_keys[] = {
-    {"parameters.NAME", "value", "formula", "the constant"},
+    {"parameters.NAME", "value", "formula", "the constant [unit]"},
     {"parameters.NAME", "unit", "text", "unit, for exported models; default none"},
-    {"inputs.NAME", "start", "formula", "value at the start; default 0"},
+    {"inputs.NAME", "start", "formula", "value at the start [unit]; default 0"},
     {"inputs.NAME", "unit", "text", "unit, for exported models; default none"},
-    {"coordinates.NAME", "start", "formula", "position at the start; default 0"},
-    {"coordinates.NAME", "velocity", "formula", "velocity at the start; default 0"},
+    {"coordinates.NAME", "start", "formula", "position at the start [unit]; default 0"},
+    {"coordinates.NAME", "velocity", "formula", "velocity at the start [unit/s]; default 0"},
     {"coordinates.NAME", "unit", "text", "unit, for headers and axes; default none"},
     {"coordinates.NAME", "tolerance", "formula",
-     "absolute tolerance of the position; default that of the scheme"},
+     "absolute tolerance of the position [unit]; default that of the scheme"},
     {"coordinates.NAME", "velocity_tolerance", "formula",
-     "absolute tolerance of the velocity; default that of the scheme"},
+     "absolute tolerance of the velocity [unit/s]; default that of the scheme"},
 };
 
 static const saltus_scene_key world_keys[] = {
@@ -92,11 +92,11 @@ static const saltus_scene_key contact_pair_keys[] = {
     {"contact_pairs[]", "collide", "true or false",
      "false: they never touch; true: although a joint connects them or a group is common"},
     {"contact_pairs[]", "friction", "formula or mapping", "instead of that of the materials"},
-    {"contact_pairs[]", "viscous", "formula", "the same"},
-    {"contact_pairs[]", "rolling", "formula", "the same"},
-    {"contact_pairs[]", "drilling", "formula", "the same"},
-    {"contact_pairs[]", "patch", "formula or mapping", "the same"},
-    {"contact_pairs[]", "adhesion", "formula or mapping", "the same"},
+    {"contact_pairs[]", "viscous", "formula", "the same [N s/m]"},
+    {"contact_pairs[]", "rolling", "formula", "the same [m]"},
+    {"contact_pairs[]", "drilling", "formula", "the same [m]"},
+    {"contact_pairs[]", "patch", "formula or mapping", "the same [m]"},
+    {"contact_pairs[]", "adhesion", "formula or mapping", "the same [N]"},
     {"contact_pairs[]", "restitution", "formula", "the same"},
     {"contact_pairs[]", "impact_friction", "formula", "the same"},
     {"contact_pairs[]", "tangential_restitution", "formula", "the same"},
@@ -143,7 +143,7 @@ static const saltus_scene_key kind_keys[] = {
      "chain: tan(angle / 4) of the arc of each segment; default 0, straight"},
     {"shapes[].KIND", "triangles", "list of lists", "places of points, from 0 on"},
     {"shapes[].KIND", "file", "text", "STL or OBJ file, from the folder of the scene"},
-    {"shapes[].KIND", "scale", "formula", "m for each unit of the file; default 1"},
+    {"shapes[].KIND", "scale", "formula", "[m] for each unit of the file; default 1"},
     {"shapes[].KIND", "heights", "list of lists of formulas", "[m], row by row"},
     {"shapes[].KIND", "spacing", "list of formulas", "between columns and rows [m]"},
 };
@@ -172,7 +172,7 @@ static const saltus_scene_key body_keys[] = {
     {"bodies.NAME", "contact_material", "text", "material of these balls; default \"default\""},
     {"bodies.NAME", "shapes", "list", "what touches"},
     {"bodies.NAME", "density", "formula",
-     "[kg/m^3, in the plane kg/m^2] of its shapes, instead of mass and inertia"},
+     "[kg/m^3 or kg/m^2], the second in the plane, of its shapes, instead of mass and inertia"},
 };
 
 static const saltus_scene_key driven_keys[] = {
@@ -254,11 +254,13 @@ static const saltus_scene_key force_keys[] = {
 static const saltus_scene_key spring_keys[] = {
     {"springs[]", "name", "text", "name, for messages"},
     {"springs[]", "elongation", "formula",
-     "what is stretched, zero at rest, of positions and time"},
-    {"springs[]", "stiffness", "formula, or list", "force for each elongation, >= 0; default 0"},
+     "what is stretched [rad or m], zero at rest, of positions and time"},
+    {"springs[]", "stiffness", "formula, or list",
+     "force for each elongation [N m/rad or N/m], >= 0; default 0"},
     {"springs[]", "damping", "formula, or list",
-     "force for each rate of elongation, >= 0; default 0"},
-    {"springs[]", "force", "formula", "along the elongation, of anything that moves; default 0"},
+     "force for each rate of elongation [N m s/rad or N s/m], >= 0; default 0"},
+    {"springs[]", "force", "formula",
+     "along the elongation [N m or N], of anything that moves; default 0"},
     {"springs[]", "type", "linear, torsional or bushing", "between markers; default linear"},
     {"springs[]", "between", "list of names", "two markers, instead of an elongation"},
     {"springs[]", "length", "formula", "without force [m], of a linear spring; default 0"},
@@ -267,9 +269,9 @@ static const saltus_scene_key spring_keys[] = {
 
 static const saltus_scene_key joint_keys[] = {
     {"joints[]", "name", "text", "name, unique"},
-    {"joints[]", "constraint", "formula", "what has to stay zero, of positions and time"},
+    {"joints[]", "constraint", "formula", "what has to stay zero [unit], of positions and time"},
     {"joints[]", "velocity", "formula",
-     "velocity that stays zero, linear in velocities: a nonholonomic constraint"},
+     "velocity that stays zero [unit], linear in velocities: a nonholonomic constraint"},
     {"joints[]", "type", "text",
      "fixed, revolute, prismatic, cylindrical, spherical, universal, planar, point-on-line, "
      "point-in-plane, distance, screw, gear or rack-and-pinion"},
@@ -278,7 +280,7 @@ static const saltus_scene_key joint_keys[] = {
     {"joints[]", "length", "formula", "of time [m], of a distance"},
     {"joints[]", "ratio", "formula", "of a gear: second coordinate for each of the first"},
     {"joints[]", "radius", "formula", "of the pinion [m]"},
-    {"joints[]", "pitch", "formula", "of a screw [m in a turn]"},
+    {"joints[]", "pitch", "formula", "of a screw [m] in a turn"},
     {"joints[]", "offset", "formula", "of a gear or rack-and-pinion [rad or m]; default 0"},
     {"joints[]", "while", "text", "input: the joint is there while it is 1, open while it is 0"},
     {"joints[]", "angle", "mapping", "what acts along the angle of a cylindrical joint or screw"},
@@ -301,9 +303,10 @@ static const saltus_scene_key joint_spring_keys[] = {
 
 static const saltus_scene_key contact_keys[] = {
     {"contacts[]", "name", "text", "name, unique"},
-    {"contacts[]", "gap", "formula", "distance, positive when apart, of positions and time"},
-    {"contacts[]", "slip", "formula", "slip velocity, or the position whose rate it is"},
-    {"contacts[]", "slip2", "formula", "second tangent, for spatial friction"},
+    {"contacts[]", "gap", "formula",
+     "distance [rad or m], positive when apart, of positions and time"},
+    {"contacts[]", "slip", "formula", "slip velocity, or the position whose rate it is [unit]"},
+    {"contacts[]", "slip2", "formula", "second tangent, for spatial friction [unit]"},
     {"contacts[]", "friction", "formula or mapping", "coefficient of friction, >= 0; default 0"},
     {"contacts[]", "viscous", "formula", "viscous friction beside it [N s/m]; default 0"},
     {"contacts[]", "rolling", "mapping", "resistance to rolling"},
@@ -350,9 +353,10 @@ static const saltus_scene_key element_keys[] = {
     {"elements[].profile", "arcs", "list",
      "arcs that touch smoothly, by the angle of their normal"},
     {"elements[].profile", "points", "list of lists of formulas",
-     "[angle, radius] of a periodic cubic spline"},
+     "angle and radius [rad or m] of a periodic cubic spline"},
     {"elements[].profile", "formula", "formula of beta", "radius over the polar angle [m]"},
-    {"elements[].profile", "slope", "formula of beta", "its derivative; needed with friction"},
+    {"elements[].profile", "slope", "formula of beta",
+     "its derivative [m/rad]; needed with friction"},
     {"elements[].profile.arcs[]", "centre", "list of formulas", "[m]; default 0"},
     {"elements[].profile.arcs[]", "radius", "formula", "[m]"},
     {"elements[].profile.arcs[]", "from", "formula", "direction of its first normal [rad]"},
@@ -369,10 +373,10 @@ static const saltus_scene_key friction_keys[] = {
      "coefficient of sliding; default that of sticking"},
     {"contacts[].friction", "speed", "formula", "of Stribeck's curve down to kinetic [m/s]"},
     {"contacts[].friction", "exponent", "formula", "of that curve; default 1"},
-    {"contacts[].friction", "curve", "formula", "coefficient by the speed s of slip [m/s]"},
+    {"contacts[].friction", "curve", "formula", "coefficient by the speed s of slip, in m/s"},
     {"contacts[].rolling", "arm", "formula", "moment over normal force [m]"},
     {"contacts[].rolling", "rate", "formula", "angular velocity along the surface [rad/s]"},
-    {"contacts[].rolling", "rate2", "formula", "the second one, where there is slip2"},
+    {"contacts[].rolling", "rate2", "formula", "the second one, where there is slip2 [rad/s]"},
     {"contacts[].drilling", "arm", "formula", "moment over normal force [m]"},
     {"contacts[].drilling", "rate", "formula", "angular velocity about the normal [rad/s]"},
     {"contacts[].patch", "radius", "formula", "of the disc [m]"},
@@ -385,9 +389,9 @@ static const saltus_scene_key friction_keys[] = {
     {"contacts[].adhesion", "shear", "formula",
      "held along tangents [N]; default friction * force"},
     {"dry_friction[]", "name", "text", "name"},
-    {"dry_friction[]", "rate", "formula", "velocity that it acts against, as a slip"},
-    {"dry_friction[]", "force", "formula", "limit [N or N m]; default 0"},
-    {"dry_friction[]", "arm", "formula", "limit over the reaction of a joint; default 0"},
+    {"dry_friction[]", "rate", "formula", "velocity that it acts against [unit], as a slip"},
+    {"dry_friction[]", "force", "formula", "limit [N m or N]; default 0"},
+    {"dry_friction[]", "arm", "formula", "limit over the reaction of a joint [unit]; default 0"},
     {"dry_friction[]", "joint", "text", "that joint, by formula"},
 };
 
@@ -406,15 +410,16 @@ static const saltus_scene_key impact_keys[] = {
 };
 
 static const saltus_scene_key output_keys[] = {
-    {"outputs.NAME", "formula", "formula", "of time, positions and velocities"},
+    {"outputs.NAME", "formula", "formula", "of time, positions and velocities [unit]"},
     {"outputs.NAME", "unit", "text", "unit, for headers and axes; default none"},
+    {"outputs.NAME", "in", "text", "instead: the formula is in SI units, the output in this one"},
 };
 
 static const saltus_scene_key event_keys[] = {
-    {"events.NAME", "formula", "formula", "of time, positions and velocities"},
+    {"events.NAME", "formula", "formula", "of time, positions and velocities [unit]"},
     {"events.NAME", "direction", "rising, falling or both",
      "which passages through zero; default both"},
-    {"events.NAME", "set", "mapping of formulas", "inputs that get new values there"},
+    {"events.NAME", "set", "mapping of formulas", "inputs that get new values there [unit]"},
 };
 
 static const saltus_scene_key view_keys[] = {

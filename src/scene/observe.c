@@ -5,6 +5,8 @@
  */
 #include "scene/observe.h"
 
+#include "scene/units.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +43,30 @@ static observe_entry read_entry(saltusi_reader* reader, const saltusi_yaml_node*
 
 static const char* read_key(saltusi_reader* reader, const observe_entry* e, const char* key) {
   return e->keys != NULL ? saltusi_reader_text(reader, saltusi_yaml_find(e->keys, key), key) : NULL;
+}
+
+/* The unit of an output with `in`, whose formula in SI units is divided by it; NULL: no such key. */
+static const char* express(saltusi_reader* reader, observe_entry* e) {
+  const char* unit = read_key(reader, e, "in");
+  char one[120], si[SALTUSI_UNIT_TEXT], why[256];
+  if (unit == NULL || e->formula.text == NULL) {
+    return NULL;
+  }
+  snprintf(one, sizeof one, "1 [%.100s]", unit);
+  const char* factor = saltusi_units_convert(reader->pool, one, NULL, si, why);
+  if (factor == NULL || saltusi_yaml_find(e->keys, "unit") != NULL) {
+    saltusi_reader_fail(reader, saltusi_yaml_find(e->keys, "in"), "in: %s",
+                        factor == NULL ? why : "the output has a unit; give one of both");
+    return NULL;
+  }
+  const size_t room = strlen(e->formula.text) + strlen(factor) + 6;
+  char* text = saltusi_reader_take(reader, room, 1);
+  if (text != NULL) {
+    snprintf(text, room, "(%s)/(%s)", e->formula.text, factor);
+    e->formula.text = text;
+    e->formula.column = 0;
+  }
+  return unit;
 }
 
 static saltus_crossing read_direction(saltusi_reader* reader, const observe_entry* e) {
@@ -155,8 +181,10 @@ void saltusi_scene_observe(saltusi_scene_builder* builder, const saltus_formula_
       continue;
     }
     observe_entry e = read_entry(reader, section, i, "output");
-    outputs[i] = (saltus_formula_output){
-        .name = e.name, .unit = read_key(reader, &e, "unit"), .formula = e.formula};
+    const char* in = express(reader, &e);
+    outputs[i] = (saltus_formula_output){.name = e.name,
+                                         .unit = in != NULL ? in : read_key(reader, &e, "unit"),
+                                         .formula = e.formula};
   }
   section = find_section(reader, root, "events");
   int event_count = section != NULL ? section->count : 0;

@@ -113,6 +113,7 @@ void saltusi_overrides_starts(saltusi_scene_builder* b, saltus_formula_coordinat
     bool velocity;
     const int place = find_start(node, b->scene->overrides[i].name, &velocity);
     if (place >= 0) {
+      saltusi_scene_override(b, &b->scene->overrides[i], &node->children[place], velocity);
       saltus_formula_coordinate* c = &coordinates[place];
       saltus_formula_text* into = velocity ? &c->velocity : &c->start;
       *into = override_text(b, &b->scene->overrides[i], into->what);
@@ -125,12 +126,14 @@ void saltusi_overrides_parameters(saltusi_scene_builder* b) {
   saltus_formula_parameter* parameters = (saltus_formula_parameter*)b->model.parameters;
   int count = b->model.parameter_count;
   for (int i = 0; i < b->scene->override_count && b->reader.status == SALTUS_OK; i++) {
-    const saltus_override* override = &b->scene->overrides[i];
+    saltus_override* override = &b->scene->overrides[i];
     int place = 0;
     while (place < count && strcmp(parameters[place].name, override->name) != 0) {
       place++;
     }
     if (place < count) {
+      saltusi_scene_override(b, override, &saltusi_scene_get(b, "parameters")->children[place],
+                             false);
       parameters[place].value = override_text(b, override, parameters[place].value.what);
       continue;
     }

@@ -560,6 +560,7 @@ static saltus_status read_scene(saltusi_scene_builder* b) {
   }
   b->root = root;
   scene->root = root;
+  saltusi_scene_quantities(b, root);
   read_all(b);
   return b->reader.status == SALTUS_OK ? build_model(b) : b->reader.status;
 }
