@@ -288,111 +288,134 @@ static saltus_status add_node(mesh_reader* r, const double x[4]) {
               : fault(&r->s, "\"%.60s\" is not a node with three coordinates", r->s.text);
 }
 
+/* A section of a mesh file: kind of its lines, and the set of its nodes (-1: none). */
+typedef enum mesh_lines { LINES_SKIPPED, LINES_NODES, LINES_SET, LINES_RANGE } mesh_lines;
+
+static saltus_status add_member(mesh_reader* r, int set, double node) {
+  return push(&r->members, set, (int)node, 0.0) ? SALTUS_OK : SALTUS_ERR_MEMORY;
+}
+
+/* A line that begins with *. */
+static saltus_status read_keyword(mesh_reader* r, mesh_lines* what, int* set) {
+  const char* text = r->s.text;
+  const bool nodes = strncasecmp(text, "*NODE", 5) == 0 && (text[5] == '\0' || text[5] == ',');
+  const bool nset = strncasecmp(text, "*NSET", 5) == 0;
+  const char* name = strchr(text, '=');
+  *what = nodes ? LINES_NODES : nset && name != NULL ? LINES_SET : LINES_SKIPPED;
+  *set = -1;
+  if (name == NULL || !(nodes || nset)) {
+    return SALTUS_OK;
+  }
+  char word[64];
+  snprintf(word, sizeof word, "%.63s", name + 1 + strspn(name + 1, " "));
+  word[strcspn(word, ", \t")] = '\0';
+  *set = set_named(r, word);
+  *what = nset && strstr(text, "GENERATE") != NULL ? LINES_RANGE : *what;
+  return *set >= 0 ? SALTUS_OK : fault(&r->s, "more than 64 node sets");
+}
+
+/* A line of numbers. */
+static saltus_status read_members(mesh_reader* r, mesh_lines what, int set) {
+  double x[16];
+  const int count = numbers(r->s.text, 16, x);
+  if (what == LINES_NODES) {
+    const saltus_status status =
+        count == 4 ? add_node(r, x) : fault(&r->s, "\"%.60s\" is not a node", r->s.text);
+    return status == SALTUS_OK && set >= 0 ? add_member(r, set, x[0]) : status;
+  }
+  if (count < 1 || (what == LINES_RANGE && (count < 2 || count > 3))) {
+    return fault(&r->s, "\"%.60s\" is not a list of nodes", r->s.text);
+  }
+  saltus_status status = SALTUS_OK;
+  if (what == LINES_RANGE) {
+    const int by = count == 3 && x[2] >= 1.0 ? (int)x[2] : 1;
+    for (int n = (int)x[0]; n <= (int)x[1] && status == SALTUS_OK; n += by) {
+      status = add_member(r, set, n);
+    }
+    return status;
+  }
+  for (int k = 0; k < count && status == SALTUS_OK; k++) {
+    status = add_member(r, set, x[k]);
+  }
+  return status;
+}
+
 /* *NODE and *NSET of CalculiX. */
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one line of the format each */
 static saltus_status read_inp(mesh_reader* r) {
-  enum { NONE, NODES, SET, RANGE } what = NONE;
+  mesh_lines what = LINES_SKIPPED;
   int set = -1;
   saltus_status status = SALTUS_OK;
   do {
-    char* text = r->s.text;
-    double x[16];
-    if (text[0] == '*' && text[1] == '*') {
-      continue;
-    }
+    const char* text = r->s.text;
     if (text[0] == '*') {
-      const bool nodes = strncasecmp(text, "*NODE", 5) == 0 && (text[5] == '\0' || text[5] == ',');
-      const bool nset = strncasecmp(text, "*NSET", 5) == 0;
-      char* name = strchr(text, '=');
-      what = nodes ? NODES : nset && name != NULL ? SET : NONE;
-      set = -1;
-      if (name != NULL && (nodes || nset)) {
-        char word[64];
-        snprintf(word, sizeof word, "%.63s", name + 1 + strspn(name + 1, " "));
-        word[strcspn(word, ", \t")] = '\0';
-        set = set_named(r, word);
-        what = nset && strstr(text, "GENERATE") != NULL ? RANGE : what;
-        if (set < 0) {
-          return fault(&r->s, "more than 64 node sets");
-        }
-      }
-      continue;
-    }
-    if (what == NONE || text[strspn(text, " \t")] == '\0') {
-      continue;
-    }
-    const int count = numbers(text, 16, x);
-    if (what == NODES) {
-      status = count == 4 ? add_node(r, x) : fault(&r->s, "\"%.60s\" is not a node", text);
-      if (status == SALTUS_OK && set >= 0 && !push(&r->members, set, (int)x[0], 0.0)) {
-        status = SALTUS_ERR_MEMORY;
-      }
-    } else if (count < 1 || (what == RANGE && (count < 2 || count > 3))) {
-      status = fault(&r->s, "\"%.60s\" is not a list of nodes", text);
-    } else if (what == RANGE) {
-      const int by = count == 3 && x[2] >= 1.0 ? (int)x[2] : 1;
-      for (int n = (int)x[0]; n <= (int)x[1] && status == SALTUS_OK; n += by) {
-        status = push(&r->members, set, n, 0.0) ? SALTUS_OK : SALTUS_ERR_MEMORY;
-      }
-    } else {
-      for (int k = 0; k < count && status == SALTUS_OK; k++) {
-        status = push(&r->members, set, (int)x[k], 0.0) ? SALTUS_OK : SALTUS_ERR_MEMORY;
-      }
+      status = text[1] == '*' ? SALTUS_OK : read_keyword(r, &what, &set);
+    } else if (what != LINES_SKIPPED && text[strspn(text, " \t")] != '\0') {
+      status = read_members(r, what, set);
     }
   } while (status == SALTUS_OK && next_line(&r->s));
   return status;
 }
 
+/* A line of $PhysicalNames: dimension, number, "name". */
+static saltus_status read_group(mesh_reader* r, char names[64][64]) {
+  const char *text = r->s.text, *quote = strchr(text, '"');
+  int dimension = 0, id = 0;
+  if (quote == NULL) {
+    return SALTUS_OK;
+  }
+  if (sscanf(text, "%d %d", &dimension, &id) != 2 || id < 1 || id >= 64) {
+    return fault(&r->s, "physical group \"%.40s\": numbers are 1 to 63", text);
+  }
+  snprintf(names[id], sizeof names[id], "%.63s", quote + 1);
+  names[id][strcspn(names[id], "\"")] = '\0';
+  return SALTUS_OK;
+}
+
+/* A line of $Elements: number, type, count of tags, tags, nodes. */
+static saltus_status read_element(mesh_reader* r, char names[64][64]) {
+  double x[64];
+  const int count = numbers(r->s.text, 64, x);
+  const int tags = count > 3 ? (int)x[2] : -1;
+  if (tags < 1 || 3 + tags >= count) {
+    return fault(&r->s, "\"%.60s\" is not an element", r->s.text);
+  }
+  const int group = x[3] >= 1.0 && x[3] < 64.0 ? (int)x[3] : 0;
+  const int set = names[group][0] != '\0' ? set_named(r, names[group]) : -1;
+  saltus_status status = SALTUS_OK;
+  for (int k = 3 + tags; set >= 0 && k < count && status == SALTUS_OK; k++) {
+    status = add_member(r, set, x[k]);
+  }
+  return status;
+}
+
 /* $PhysicalNames, $Nodes and $Elements of gmsh 2.2: sets are the nodes of physical groups. */
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one line of the format each */
 static saltus_status read_msh(mesh_reader* r) {
   char names[64][64] = {{0}};
-  double x[64];
+  double x[4];
   if (!next_line(&r->s) || strncmp(r->s.text, "2.2 0", 5) != 0) {
     return fault(&r->s, "format is \"%.20s\", must be 2.2 in text (Mesh.MshFileVersion = 2.2)",
                  r->s.text);
   }
   enum { NONE, NAMES, NODES, ELEMENTS } what = NONE;
-  while (next_line(&r->s)) {
+  saltus_status status = SALTUS_OK;
+  while (status == SALTUS_OK && next_line(&r->s)) {
     const char* text = r->s.text;
     if (text[0] == '$') {
       what = strcmp(text, "$PhysicalNames") == 0 ? NAMES
              : strcmp(text, "$Nodes") == 0       ? NODES
              : strcmp(text, "$Elements") == 0    ? ELEMENTS
                                                  : NONE;
-      if (what != NONE && !next_line(&r->s)) {
-        return fault(&r->s, "the file ends");
-      }
-      continue;
-    }
-    const char* quote = strchr(text, '"');
-    if (what == NAMES && quote != NULL) {
-      int dimension = 0, id = 0;
-      if (sscanf(text, "%d %d", &dimension, &id) != 2 || id < 1 || id >= 64) {
-        return fault(&r->s, "physical group \"%.40s\": numbers are 1 to 63", text);
-      }
-      snprintf(names[id], sizeof names[id], "%.63s", quote + 1);
-      names[id][strcspn(names[id], "\"")] = '\0';
+      status = what != NONE && !next_line(&r->s) ? fault(&r->s, "the file ends") : SALTUS_OK;
+    } else if (what == NAMES) {
+      status = read_group(r, names);
     } else if (what == NODES) {
-      if (numbers(text, 4, x) != 4 || add_node(r, x) != SALTUS_OK) {
-        return fault(&r->s, "\"%.60s\" is not a node", text);
-      }
+      status =
+          numbers(text, 4, x) == 4 ? add_node(r, x) : fault(&r->s, "\"%.60s\" is not a node", text);
     } else if (what == ELEMENTS) {
-      const int count = numbers(text, 64, x);
-      const int tags = count > 3 ? (int)x[2] : -1;
-      if (tags < 1 || 3 + tags >= count) {
-        return fault(&r->s, "\"%.60s\" is not an element", text);
-      }
-      const int group = x[3] >= 1.0 && x[3] < 64.0 ? (int)x[3] : 0;
-      const int set = names[group][0] != '\0' ? set_named(r, names[group]) : -1;
-      for (int k = 3 + tags; set >= 0 && k < count; k++) {
-        if (!push(&r->members, set, (int)x[k], 0.0)) {
-          return SALTUS_ERR_MEMORY;
-        }
-      }
+      status = read_element(r, names);
     }
   }
-  return SALTUS_OK;
+  return status;
 }
 
 static int by_number(const void* a, const void* b) {

@@ -6,6 +6,8 @@
  */
 #include "math/matrix.h"
 
+#include "base/lanes.h"
+
 #include <assert.h>
 
 static int pivot_row(int n, const double* A, int k) {
@@ -78,7 +80,7 @@ static inline bool lu_factor(const int n, double* A, int* pivot, double tiny) {
 
 enum { BODY = 6 }; /* velocities of a body in space, the most common block size */
 
-bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
+SALTUSI_FOR_MACHINES bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
   assert(n >= 0);
   return n == BODY ? lu_factor(BODY, A, pivot, tiny) : lu_factor(n, A, pivot, tiny);
 }

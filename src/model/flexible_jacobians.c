@@ -5,6 +5,7 @@
  *
  *   F_v = T^T f_v T + biases,    F_q u = T^T f_q T u + T^T f_v (T v)_u + (T^T)_u f + biases
  */
+#include "math/matrix.h"
 #include "model/flexible_parts.h"
 
 #include <assert.h>
@@ -13,90 +14,98 @@
 
 /* ---- Jacobians ---- */
 
-/* dJ/dq_j w, or with `other` the second derivative by q_j and q_k times w. */
-static void inertia_slope(const saltus_flexible* d, const double* E, double Sq, const double w[3],
-                          double out[3]) {
-  saltusi_turn(E, w, out);
-  const double trace = E[0] + E[4] + E[8], along = 2.0 * Sq * saltusi_dot3(d->axis, w);
-  for (int c = 0; c < 3; c++) {
-    out[c] = trace * w[c] - out[c] - along * d->axis[c];
+/* A += sum over planes [from, to) of x_c second, at the modes of the part. */
+static void add_planes(const saltusi_flexible_member* b, int from, int to, const double* x, int n,
+                       double* A) {
+  const int k = b->data->modes;
+  for (int m = 0; m < k; m++) {
+    saltusi_flexible_add_rows(to - from, k, (ptrdiff_t)k * k, x,
+                              b->second + ((ptrdiff_t)from * k + m) * k,
+                              A + (ptrdiff_t)(b->eta + m) * n + b->eta);
   }
 }
 
-/* Derivatives of the biases and elastic forces of a part by q (which 0) or v (1), added to A [nv x nv]. */
-static void part_jacobian(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
-                          const saltus_point* at, const saltusi_flexible_space* to, int which,
-                          double* A) {
-  const saltus_flexible* d = b->data;
-  const int k = d->modes, n = s->system.dims.nv, w0 = b->v + 3, e0 = b->eta;
-  const double *eta = saltusi_flexible_eta_of(s, b, at->q),
-               *rates = saltusi_flexible_rate_of(s, b, at->v), *w = at->v + w0;
-  double dJ[9], L[3], Jrate[9] = {0.0}, out[3], turned[3];
-  saltusi_flexible_inertia_at(d, eta, to->E, to->h, to->Sq, dJ);
-  saltusi_turn(dJ, w, L);
-  for (int j = 0; j < k; j++) {
-    saltusi_along(rates[j], to->h + 3 * j, L, L);
-  }
+/* F_q of the biases and elastic forces of a part, added to A [nv x nv]:
+ * modes:    w J_jm w / 2 - omega^2
+ * rotation: -(sum q_j' J_jm) w - w x (J_m w - sum q_i' h_im) */
+static void part_slopes_q(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
+                          const saltus_point* at, const saltusi_flexible_space* to, double* A) {
+  const int k = b->data->modes, n = s->system.dims.nv, w0 = b->v + 3, e0 = b->eta;
+  const double* w = at->v + w0;
+  const double* turn = to->rates + (ptrdiff_t)SALTUSI_FLEXIBLE_J * k;
+  const double squares[SALTUSI_FLEXIBLE_J] = {0.5 * w[0] * w[0], 0.5 * w[1] * w[1],
+                                              0.5 * w[2] * w[2], w[0] * w[1],
+                                              w[0] * w[2],       w[1] * w[2]};
+  add_planes(b, 0, SALTUSI_FLEXIBLE_J, squares, n, A);
   for (int m = 0; m < k; m++) {
-    double Jm[3], sum[9] = {0.0}, second[3] = {0.0}, mixed[9] = {0.0}, stiff = 0.0;
-    inertia_slope(d, to->E + 9 * (ptrdiff_t)m, to->Sq[m], w, Jm);
-    for (int j = 0; j < k; j++) {
-      const double *mj = d->C2 + (ptrdiff_t)9 * (m * k + j),
-                   *jm = d->C2 + (ptrdiff_t)9 * (j * k + m);
-      double both[9], slope[3], axial[3];
-      for (int c = 0; c < 9; c++) {
-        both[c] = mj[c] + jm[c];
-        sum[c] += rates[j] * mj[c];
-        mixed[c] += rates[j] * both[c];
-      }
-      const double S = d->stiffen != NULL ? d->stiffen[m * k + j] : 0.0;
-      stiff += rates[j] * S;
-      if (which == 0) {
-        inertia_slope(d, both, S, w, slope);
-        A[(e0 + j) * n + e0 + m] += 0.5 * saltusi_dot3(w, slope);
-      } else {
-        saltusi_flexible_axial(mj, axial);
-        A[(e0 + j) * n + e0 + m] -= 2.0 * saltusi_dot3(w, axial);
-      }
+    double Jm[3], second[3], column[3];
+    saltusi_flexible_turned(to->J + m, k, w, Jm);
+    saltusi_flexible_turned(to->rates + m, k, w, second);
+    for (int c = 0; c < 3; c++) {
+      Jm[c] -= turn[c * k + m];
     }
-    double column[3], h[3];
-    if (which == 0) { /* (sum q_j' J_jm) w + w x (J_m w + sum q_j' saltusi_flexible_axial(C_mj)) */
-      inertia_slope(d, mixed, stiff, w, second);
-      saltusi_flexible_axial(sum, h);
-      saltusi_along(1.0, h, Jm, turned);
-      A[(e0 + m) * n + e0 + m] -= d->omega[m] * d->omega[m];
-    } else { /* J_m w + w x h_m */
-      memcpy(second, Jm, sizeof second);
-      memcpy(turned, to->h + 3 * (ptrdiff_t)m, sizeof turned);
-      A[(e0 + m) * n + e0 + m] -= 2.0 * d->zeta[m] * d->omega[m];
-      for (int c = 0; c < 9; c++) { /* sum q_i' C_im is the transpose of sum q_i' C_mi */
-        Jrate[c] += rates[m] * to->E[9 * m + c];
-      }
-      double axial[3];
-      saltusi_flexible_axial(sum, axial); /* ax of the transpose is its negative */
-      for (int c = 0; c < 3; c++) {
-        A[(e0 + m) * n + w0 + c] += Jm[c] + 2.0 * axial[c];
-      }
-    }
-    saltusi_cross(w, turned, column);
+    saltusi_cross(w, Jm, column);
     for (int c = 0; c < 3; c++) {
       A[(w0 + c) * n + e0 + m] -= second[c] + column[c];
     }
+    A[(e0 + m) * n + e0 + m] -= b->data->omega[m] * b->data->omega[m];
   }
-  for (int m = 0; which == 1 && m < 3; m++) {
-    const double unit[3] = {m == 0, m == 1, m == 2};
-    const double column[3] = {dJ[m], dJ[3 + m], dJ[6 + m]};
-    double first[3], second[3], slope = 0.0;
-    for (int j = 0; j < k; j++) {
-      slope += rates[j] * to->Sq[j];
+}
+
+/* F_v of the same:
+ * modes:    2 w . h_jm - 2 zeta omega          by rotation: J_j w - 2 sum q_i' h_ij
+ * rotation: -J_m w - w x h_m                   by rotation: -J' - e x L - w x J */
+static void part_slopes_v(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
+                          const saltus_point* at, const saltusi_flexible_space* to, double* A) {
+  const int k = b->data->modes, n = s->system.dims.nv, w0 = b->v + 3, e0 = b->eta;
+  const double *w = at->v + w0, *rate = saltusi_flexible_rate_of(s, b, at->v);
+  const double *turn = to->rates + (ptrdiff_t)SALTUSI_FLEXIBLE_J * k,
+               *h = to->J + (ptrdiff_t)SALTUSI_FLEXIBLE_J * k;
+  const double twice[3] = {2.0 * w[0], 2.0 * w[1], 2.0 * w[2]}; /* h_mj = -h_jm */
+  double dJ[SALTUSI_FLEXIBLE_J], Jrate[SALTUSI_FLEXIBLE_J], L[3], sum[3];
+  add_planes(b, SALTUSI_FLEXIBLE_J, SALTUSI_FLEXIBLE_PLANES, twice, n, A);
+  for (int m = 0; m < k; m++) {
+    const double hm[3] = {h[m], h[k + m], h[2 * k + m]};
+    double Jm[3], column[3];
+    saltusi_flexible_turned(to->J + m, k, w, Jm);
+    saltusi_cross(w, hm, column);
+    for (int c = 0; c < 3; c++) {
+      A[(w0 + c) * n + e0 + m] -= Jm[c] + column[c];
+      A[(e0 + m) * n + w0 + c] += Jm[c] - 2.0 * turn[c * k + m];
     }
-    inertia_slope(d, Jrate, slope, unit, out);
+    A[(e0 + m) * n + e0 + m] -= 2.0 * b->data->zeta[m] * b->data->omega[m];
+  }
+  saltusi_flexible_totals(b, saltusi_flexible_eta_of(s, b, at->q), rate, to->J, dJ, sum);
+  saltusi_flexible_turned(dJ, 1, w, L);
+  saltusi_along(1.0, sum, L, L);
+  for (int c = 0; c < SALTUSI_FLEXIBLE_J; c++) {
+    Jrate[c] = saltusi_dot(k, rate, to->J + (ptrdiff_t)c * k);
+  }
+  for (int m = 0; m < 3; m++) {
+    const double unit[3] = {m == 0, m == 1, m == 2};
+    double spin[3], first[3], second[3], column[3];
+    saltusi_flexible_turned(Jrate, 1, unit, spin);
+    saltusi_flexible_turned(dJ, 1, unit, column);
     saltusi_cross(unit, L, first);
     saltusi_cross(w, column, second);
     for (int c = 0; c < 3; c++) {
-      A[(w0 + c) * n + w0 + m] -= out[c] + first[c] + second[c];
+      A[(w0 + c) * n + w0 + m] -= spin[c] + first[c] + second[c];
     }
   }
+}
+
+/* Derivatives of the biases and elastic forces of a part by q (which 0) or v (1). */
+static void part_jacobian(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
+                          const saltus_point* at, const saltusi_flexible_space* to, int which,
+                          double* A) {
+  const int used = which == 0 ? SALTUSI_FLEXIBLE_J : SALTUSI_FLEXIBLE_PLANES;
+  const size_t size = SALTUSI_FLEXIBLE_PLANES * (size_t)b->data->modes * sizeof(double);
+  memcpy(to->J, b->first, size);
+  memset(to->rates, 0, size);
+  saltusi_flexible_contract(b, 0, used, saltusi_flexible_eta_of(s, b, at->q), to->J);
+  saltusi_flexible_contract(b, which == 0 ? 0 : SALTUSI_FLEXIBLE_J, SALTUSI_FLEXIBLE_PLANES,
+                            saltusi_flexible_rate_of(s, b, at->v), to->rates);
+  (which == 0 ? part_slopes_q : part_slopes_v)(s, b, at, to, A);
 }
 
 /* Directions of q that move a frame: three rotations of its body, then its modes. */
@@ -205,50 +214,59 @@ static void project(const saltusi_flexible_system* s, const double* q,
   }
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size): blocks of one matrix */
+/* x += T^T f_v du, du the change of the velocities of frame i; f_v [nv_inner x nv_inner] in to->M. */
+static void add_damping(const saltusi_flexible_system* s, const double* q, int i,
+                        const double du[6], const saltusi_flexible_space* to) {
+  const int inner = s->inner->dims.nv;
+  for (int r = 0; r < inner; r++) {
+    to->X[r] = saltusi_dot(6, to->M + (ptrdiff_t)r * inner + s->carried[i].v, du);
+  }
+  saltusi_add_scaled(s->nv_free, 1.0, to->X, to->x + s->modes);
+  for (int o = 0; o < s->frames; o++) {
+    saltusi_frame_state other;
+    saltusi_flexible_frame_at(s, &s->carried[o], q, &other);
+    saltusi_flexible_frame_force(s, &other, to->X + s->carried[o].v, to->x);
+  }
+}
+
+/* (T^T)_u f + T^T f_v (T v)_u: forces on frames that turn and move with the modes. */
+static void add_frame_slopes(const saltusi_flexible_system* s, const saltus_point* at,
+                             const saltus_point* p, const saltusi_flexible_space* to, double* A) {
+  const int n = s->system.dims.nv, inner = s->inner->dims.nv;
+  const saltus_system_ops* ops = s->inner->ops;
+  ops->force(s->inner->self, p, to->F);
+  ops->force_v(s->inner->self, p, to->M);
+  const bool damped = any(to->M + (ptrdiff_t)s->nv_free * inner, (inner - s->nv_free) * inner);
+  for (int i = 0; i < s->frames; i++) {
+    const double* g = to->F + s->carried[i].v;
+    saltusi_frame_state f;
+    saltusi_flexible_frame_at(s, &s->carried[i], at->q, &f);
+    for (int m = 0; (damped || any(g, 6)) && m < 3 + f.part->data->modes; m++) {
+      double velocity[6];
+      memset(to->x, 0, (size_t)n * sizeof *to->x);
+      frame_slopes(s, &f, at->v, g, m, velocity, to->x);
+      if (damped) {
+        add_damping(s, at->q, i, velocity, to);
+      }
+      const int column = m < 3 ? f.part->v + 3 + m : f.part->eta + m - 3;
+      for (int r = 0; r < n; r++) {
+        A[(ptrdiff_t)r * n + column] += to->x[r];
+      }
+    }
+  }
+}
+
 static void jacobian(const void* self, const saltus_point* at, int which, double* A) {
   const saltusi_flexible_system* s = self;
-  const int n = s->system.dims.nv, inner = s->inner->dims.nv;
+  const int n = s->system.dims.nv;
   saltusi_flexible_space to;
   const saltus_point p = saltusi_flexible_inside(s, at, &to);
   const saltus_system_ops* ops = s->inner->ops;
   memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
   (which == 0 ? ops->force_q : ops->force_v)(s->inner->self, &p, to.M);
   project(s, at->q, &to, A);
-  if (which == 0) { /* forces on frames that turn and move with the modes */
-    ops->force(s->inner->self, &p, to.F);
-    ops->force_v(s->inner->self, &p, to.M);
-    const bool damped = any(to.M + (ptrdiff_t)s->nv_free * inner, (inner - s->nv_free) * inner);
-    for (int i = 0; i < s->frames; i++) {
-      const double* g = to.F + s->carried[i].v;
-      saltusi_frame_state f;
-      saltusi_flexible_frame_at(s, &s->carried[i], at->q, &f);
-      for (int m = 0; (damped || any(g, 6)) && m < 3 + f.part->data->modes; m++) {
-        double velocity[6];
-        memset(to.x, 0, (size_t)n * sizeof *to.x);
-        frame_slopes(s, &f, at->v, g, m, velocity, to.x);
-        for (int r = 0; damped && r < inner; r++) { /* F_v times the change of its velocity */
-          const double* row = to.M + (ptrdiff_t)r * inner + s->carried[i].v;
-          double sum = 0.0;
-          for (int c = 0; c < 6; c++) {
-            sum += row[c] * velocity[c];
-          }
-          to.X[r] = sum;
-        }
-        for (int r = 0; damped && r < s->nv_free; r++) {
-          to.x[s->modes + r] += to.X[r];
-        }
-        for (int o = 0; damped && o < s->frames; o++) {
-          saltusi_frame_state other;
-          saltusi_flexible_frame_at(s, &s->carried[o], at->q, &other);
-          saltusi_flexible_frame_force(s, &other, to.X + s->carried[o].v, to.x);
-        }
-        const int column = m < 3 ? f.part->v + 3 + m : f.part->eta + m - 3;
-        for (int r = 0; r < n; r++) {
-          A[(ptrdiff_t)r * n + column] += to.x[r];
-        }
-      }
-    }
+  if (which == 0) {
+    add_frame_slopes(s, at, &p, &to, A);
   }
   for (int i = 0; i < s->parts; i++) {
     part_jacobian(s, &s->part[i], at, &to, which, A);

@@ -3,6 +3,9 @@
  */
 #include "model/flexible_parts.h"
 
+#include "base/lanes.h"
+#include "math/matrix.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -153,46 +156,113 @@ void saltusi_flexible_expand(const saltusi_flexible_system* s, const double* q, 
 
 /* ---- inertia ---- */
 
-void saltusi_flexible_axial(const double D[9], double out[3]) {
-  assert(D != NULL && out != D);
-  out[0] = D[5] - D[7];
-  out[1] = D[6] - D[2];
-  out[2] = D[1] - D[3];
+/* Component of plane c of C: with B = C + C^T of J = tr(B) - B, of h the axial vector of C. */
+static double component(const double C[9], int c) {
+  static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
+  if (c >= SALTUSI_FLEXIBLE_J) {
+    const int k = c - SALTUSI_FLEXIBLE_J, l = (k + 1) % 3, m = (k + 2) % 3;
+    return C[3 * l + m] - C[3 * m + l];
+  }
+  return c < 3 ? 2.0 * (C[0] + C[4] + C[8] - C[4 * c])
+               : -(C[3 * row[c - 3] + column[c - 3]] + C[3 * column[c - 3] + row[c - 3]]);
 }
 
-/* E [modes x 9] = dY/dq_j, h [modes x 3], S q [modes]; J - J0 into dJ. */
-void saltusi_flexible_inertia_at(const saltus_flexible* d, const double* eta, double* E, double* h,
-                                 double* Sq, double dJ[9]) {
-  assert(d != NULL && eta != NULL && E != NULL && h != NULL && Sq != NULL && dJ != NULL);
-  const int k = d->modes;
-  double Y[9] = {0.0}, square = 0.0;
-  for (int j = 0; j < k; j++) {
-    const double* C = d->C1 + (ptrdiff_t)9 * j;
-    double D[9];
-    memcpy(D, C, sizeof D); /* C_j + sum q_k C_kj */
+bool saltusi_flexible_tables(saltusi_pool* pool, saltusi_flexible_member* p) {
+  assert(pool != NULL && p != NULL && p->data != NULL);
+  const saltus_flexible* d = p->data;
+  const size_t k = (size_t)d->modes, square = k * k;
+  double* first = SALTUSI_TAKE(pool, double, SALTUSI_FLEXIBLE_PLANES* k + 1);
+  double* second = SALTUSI_TAKE(pool, double, SALTUSI_FLEXIBLE_PLANES* square + 1);
+  if (first == NULL || second == NULL) {
+    return false;
+  }
+  for (int c = 0; c < SALTUSI_FLEXIBLE_PLANES; c++) {
+    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    for (size_t j = 0; j < k; j++) {
+      first[(size_t)c * k + j] = component(d->C1 + 9 * j, c);
+    }
+    for (size_t i = 0; i < square; i++) {
+      double* to = &second[(size_t)c * square + i];
+      *to = component(d->C2 + 9 * i, c);
+      if (d->stiffen != NULL && c < SALTUSI_FLEXIBLE_J) { /* - a a^T (q^T S q) */
+        *to -= 2.0 * d->stiffen[i] * d->axis[at[c][0]] * d->axis[at[c][1]];
+      }
+    }
+  }
+  p->first = first;
+  p->second = second;
+  return true;
+}
+
+SALTUSI_FOR_MACHINES void saltusi_flexible_add_rows(int m, int n, ptrdiff_t stride,
+                                                    const double* restrict x,
+                                                    const double* restrict A, double* restrict y) {
+  assert(m >= 0 && n >= 0);
+  int i = 0;
+  for (; i + 3 < m; i += 4) { /* four rows for each access to y */
+    const double *a = A + i * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+    for (int j = 0; j < n; j++) {
+      y[j] += (x[i] * a[j] + x[i + 1] * b[j]) + (x[i + 2] * c[j] + x[i + 3] * d[j]);
+    }
+  }
+  for (; i < m; i++) {
+    for (int j = 0; j < n; j++) {
+      y[j] += x[i] * A[i * stride + j];
+    }
+  }
+}
+
+void saltusi_flexible_contract(const saltusi_flexible_member* p, int from, int to, const double* x,
+                               double* out) {
+  assert(p != NULL && x != NULL && out != NULL);
+  const int k = p->data->modes;
+  for (int c = from; c < to; c++) {
+    saltusi_flexible_add_rows(k, k, k, x, p->second + (ptrdiff_t)c * k * k, out + (ptrdiff_t)c * k);
+  }
+}
+
+void saltusi_flexible_inertia_at(const saltusi_flexible_member* p, const double* eta, double* out) {
+  assert(p != NULL && eta != NULL && out != NULL);
+  memcpy(out, p->first, SALTUSI_FLEXIBLE_PLANES * (size_t)p->data->modes * sizeof *out);
+  saltusi_flexible_contract(p, 0, SALTUSI_FLEXIBLE_PLANES, eta, out);
+}
+
+void saltusi_flexible_sums(const saltusi_flexible_member* p, const double* eta, const double* rate,
+                           double dJ[SALTUSI_FLEXIBLE_J], double h[3]) {
+  assert(p != NULL && eta != NULL && rate != NULL && dJ != NULL && h != NULL);
+  const int k = p->data->modes;
+  for (int c = 0; c < SALTUSI_FLEXIBLE_PLANES; c++) {
+    const bool inertia = c < SALTUSI_FLEXIBLE_J;
+    const double *x = inertia ? eta : rate, *plane = p->second + (ptrdiff_t)c * k * k;
+    double sum = saltusi_dot(k, p->first + (ptrdiff_t)c * k, x);
     for (int i = 0; i < k; i++) {
-      const double* kj = d->C2 + (ptrdiff_t)9 * (i * k + j);
-      for (int c = 0; c < 9; c++) {
-        D[c] += eta[i] * kj[c];
-      }
+      sum += (inertia ? 0.5 : 1.0) * eta[i] * saltusi_dot(k, plane + (ptrdiff_t)i * k, x);
     }
-    saltusi_flexible_axial(D, h + 3 * j);
-    for (int r = 0; r < 3; r++) { /* sum q_k C_jk is the transpose */
-      for (int c = 0; c < 3; c++) {
-        E[9 * j + 3 * r + c] = D[3 * r + c] + D[3 * c + r];
-        Y[3 * r + c] += 0.5 * eta[j] * (E[9 * j + 3 * r + c] + C[3 * r + c] + C[3 * c + r]);
-      }
-    }
-    Sq[j] = 0.0;
-    for (int i = 0; d->stiffen != NULL && i < k; i++) {
-      Sq[j] += d->stiffen[j * k + i] * eta[i];
-    }
-    square += Sq[j] * eta[j];
+    *(inertia ? &dJ[c] : &h[c - SALTUSI_FLEXIBLE_J]) = sum;
   }
-  const double trace = Y[0] + Y[4] + Y[8];
-  for (int c = 0; c < 9; c++) {
-    dJ[c] = (c % 4 == 0 ? trace : 0.0) - Y[c] - square * d->axis[c / 3] * d->axis[c % 3];
+}
+
+void saltusi_flexible_totals(const saltusi_flexible_member* p, const double* eta,
+                             const double* rate, const double* J, double dJ[SALTUSI_FLEXIBLE_J],
+                             double* h) {
+  assert(p != NULL && eta != NULL && J != NULL && dJ != NULL);
+  const int k = p->data->modes;
+  for (int c = 0; c < SALTUSI_FLEXIBLE_PLANES; c++) {
+    const double* plane = J + (ptrdiff_t)c * k;
+    if (c < SALTUSI_FLEXIBLE_J) {
+      dJ[c] = 0.5 * (saltusi_dot(k, plane, eta) + saltusi_dot(k, p->first + (ptrdiff_t)c * k, eta));
+    } else if (h != NULL) {
+      h[c - SALTUSI_FLEXIBLE_J] = saltusi_dot(k, plane, rate);
+    }
   }
+}
+
+void saltusi_flexible_turned(const double* J, int stride, const double w[3], double out[3]) {
+  assert(J != NULL && out != w);
+  const double xy = J[3 * stride], xz = J[4 * stride], yz = J[5 * stride];
+  out[0] = J[0] * w[0] + xy * w[1] + xz * w[2];
+  out[1] = xy * w[0] + J[stride] * w[1] + yz * w[2];
+  out[2] = xz * w[0] + yz * w[1] + J[2 * stride] * w[2];
 }
 
 /* Modal coordinates far beyond the size of the body, as stages of a trial step that is too long have them: forces are then not
@@ -224,14 +294,13 @@ size_t saltusi_flexible_lay_out(const saltusi_flexible_system* s, void* scratch,
                head = (s->inner->dims.scratch + align - 1) / align * align;
   const size_t rows = (size_t)(SALTUS_GUARDS)*n > n * n ? (size_t)(SALTUS_GUARDS)*n : n * n;
   const size_t nv = (size_t)s->nv_free + (size_t)s->modes,
-               doubles = 2 * n + rows + 13 * k + (n + 1) * nv;
+               doubles = 2 * n + rows + 2 * SALTUSI_FLEXIBLE_PLANES * k + (n + 1) * nv;
   if (to != NULL) {
     double* at = (double*)(void*)((char*)scratch + head);
     *to = (saltusi_flexible_space){.v = at, .F = at + n, .M = at + 2 * n};
-    to->E = to->M + rows;
-    to->h = to->E + 9 * k;
-    to->Sq = to->h + 3 * k;
-    to->X = to->Sq + k;
+    to->J = to->M + rows;
+    to->rates = to->J + SALTUSI_FLEXIBLE_PLANES * k;
+    to->X = to->rates + SALTUSI_FLEXIBLE_PLANES * k;
     to->x = to->X + n * nv;
     to->column = (int*)(void*)(to->x + nv);
   }

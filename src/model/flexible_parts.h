@@ -11,9 +11,14 @@
 
 typedef struct saltusi_flexible_member {
   const saltus_flexible* data;
-  int q, v; /* of the floating frame, in the system: behind all modes */
-  int eta;  /* first modal coordinate */
+  int q, v;             /* of the floating frame, in the system: behind all modes */
+  int eta;              /* first modal coordinate */
+  const double* first;  /* [PLANES x modes] J_j and h_j of the undeformed body */
+  const double* second; /* [PLANES x modes x modes] their derivatives by q_i, at [i x modes + j] */
 } saltusi_flexible_member;
+
+/* Components of symmetric J (xx, yy, zz, xy, xz, yz), then of h. */
+enum { SALTUSI_FLEXIBLE_J = 6, SALTUSI_FLEXIBLE_PLANES = 9 };
 
 typedef struct saltusi_carried {
   int part, frame;
@@ -45,12 +50,12 @@ typedef struct saltusi_frame_state {
 } saltusi_frame_state;
 
 typedef struct saltusi_flexible_space {
-  double* v;          /* [nv_inner] */
-  double* F;          /* [nv_inner] */
-  double* M;          /* [nv_inner^2], also rows */
-  double *E, *h, *Sq; /* of the part with the most modes */
-  double* X;          /* [nv_inner x nv] */
-  double* x;          /* [nv] */
+  double* v;         /* [nv_inner] */
+  double* F;         /* [nv_inner] */
+  double* M;         /* [nv_inner^2], also rows */
+  double *J, *rates; /* [PLANES x modes] of the part with the most modes */
+  double* X;         /* [nv_inner x nv] */
+  double* x;         /* [nv] */
   int* column;
 } saltusi_flexible_space;
 
@@ -71,10 +76,25 @@ void saltusi_flexible_frame_force(const saltusi_flexible_system* s, const saltus
                                   const double g[6], double* x);
 /* Poses of carried bodies from the floating frames. */
 void saltusi_flexible_place_frames(const saltusi_flexible_system* s, double* q);
-void saltusi_flexible_axial(const double D[9], double out[3]);
-/* E [modes x 9] = dY/dq_j, h [modes x 3], S q [modes]; J - J0 into dJ. */
-void saltusi_flexible_inertia_at(const saltus_flexible* d, const double* eta, double* E, double* h,
-                                 double* Sq, double dJ[9]);
+/* out [PLANES x modes] = J_j and h_j at eta; h_j follows after J, SALTUSI_FLEXIBLE_J * modes. */
+void saltusi_flexible_inertia_at(const saltusi_flexible_member* p, const double* eta, double* out);
+/* Planes [from, to) of out += sum x_i second_ij. */
+void saltusi_flexible_contract(const saltusi_flexible_member* p, int from, int to, const double* x,
+                               double* out);
+/* y [n] += sum over m rows of x_i A_i, rows `stride` apart. */
+void saltusi_flexible_add_rows(int m, int n, ptrdiff_t stride, const double* x, const double* A,
+                               double* y);
+/* J - J0 as six components and with `h` sum h_j rate_j, from J_j and h_j at eta. */
+void saltusi_flexible_totals(const saltusi_flexible_member* p, const double* eta,
+                             const double* rate, const double* J, double dJ[SALTUSI_FLEXIBLE_J],
+                             double* h);
+/* The same without memory for J_j and h_j. */
+void saltusi_flexible_sums(const saltusi_flexible_member* p, const double* eta, const double* rate,
+                           double dJ[SALTUSI_FLEXIBLE_J], double h[3]);
+/* out = J w, the components of J `stride` apart. */
+void saltusi_flexible_turned(const double* J, int stride, const double w[3], double out[3]);
+/* The tables of a part, in the pool. */
+bool saltusi_flexible_tables(saltusi_pool* pool, saltusi_flexible_member* p);
 /* Modal coordinates far beyond the size of the body. */
 bool saltusi_flexible_beyond(const saltus_flexible* d, const double* eta);
 /* Bytes of scratch; with `to` its parts. */

@@ -4,7 +4,7 @@
  * flexible_system.c - see flexible_system.h. Floating frame with mean axes (Shabana, Dynamics of Multibody Systems, chapter 5):
  *
  *   Y = C0 + sum q_j (C_j + C_j^T) + sum q_j q_k C_jk,   J = tr(Y) - Y - a a^T (q^T S q),   h_j = ax(C_j + sum q_k C_kj)
- *   bias_w = J' w + sum h_j' q_j' + w x (J w + sum h_j q_j')
+ *   bias_w = J' w + w x (J w + sum h_j q_j')            (sum h_j' q_j' = 0, as C_kj = C_jk^T)
  *   bias_j = -w^T J_j w / 2 + 2 w . sum ax(C_kj) q_k',    J_j = dJ/dq_j
  *
  * S is the geometric stiffness over the square of the speed about the axis a. A frame at s with displacement phi and
@@ -15,6 +15,7 @@
 #include "model/flexible_system.h"
 
 #include "body/mechanism.h"
+#include "math/matrix.h"
 #include "model/flexible_parts.h"
 
 #include <assert.h>
@@ -37,25 +38,22 @@ static void mass(const void* self, const saltus_point* at, double* M) {
   }
   for (int i = 0; i < s->parts; i++) {
     const saltusi_flexible_member* b = &s->part[i];
-    double dJ[9];
-    const bool far = saltusi_flexible_beyond(b->data, saltusi_flexible_eta_of(s, b, at->q));
-    saltusi_flexible_inertia_at(b->data, saltusi_flexible_eta_of(s, b, at->q), to.E, to.h, to.Sq,
-                                dJ);
-    for (int c = 0; c < 9; c++) {
-      dJ[c] = far ? 0.0 : dJ[c];
+    const int w = b->v + 3, e = b->eta, k = b->data->modes;
+    const double* eta = saltusi_flexible_eta_of(s, b, at->q);
+    const bool far = saltusi_flexible_beyond(b->data, eta);
+    saltusi_flexible_inertia_at(b, eta, to.J);
+    double dJ[SALTUSI_FLEXIBLE_J];
+    saltusi_flexible_totals(b, eta, NULL, to.J, dJ, NULL);
+    for (int c = 0; c < 9 && !far; c++) {
+      static const int plane[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+      M[(w + c / 3) * n + w + c % 3] += dJ[plane[c]];
     }
-    for (int j = 0; j < 3 * b->data->modes; j++) {
-      to.h[j] = far ? 0.0 : to.h[j];
-    }
-    const int w = b->v + 3, e = b->eta;
-    for (int c = 0; c < 9; c++) {
-      M[(w + c / 3) * n + w + c % 3] += dJ[c];
-    }
-    for (int j = 0; j < b->data->modes; j++) {
+    for (int j = 0; j < k; j++) {
       M[(e + j) * n + e + j] += 1.0;
-      for (int c = 0; c < 3; c++) {
-        M[(w + c) * n + e + j] += to.h[3 * j + c];
-        M[(e + j) * n + w + c] += to.h[3 * j + c];
+      for (int c = 0; c < 3 && !far; c++) {
+        const double h = to.J[(SALTUSI_FLEXIBLE_J + c) * k + j];
+        M[(w + c) * n + e + j] += h;
+        M[(e + j) * n + w + c] += h;
       }
     }
   }
@@ -68,43 +66,29 @@ static void part_force(const saltusi_flexible_system* s, const saltusi_flexible_
   const int k = d->modes;
   const double *eta = saltusi_flexible_eta_of(s, b, at->q),
                *rate = saltusi_flexible_rate_of(s, b, at->v), *w = at->v + b->v + 3;
-  double dJ[9], L[3], Jrate[9] = {0.0}, hrate[3] = {0.0}, spin[3], gyro[3], all[3] = {0.0};
+  double dJ[SALTUSI_FLEXIBLE_J], h[3], L[3], spin[3] = {0.0}, gyro[3];
   if (saltusi_flexible_beyond(d, eta)) {
     F[b->eta] = (double)NAN;
     return;
   }
-  saltusi_flexible_inertia_at(d, eta, to->E, to->h, to->Sq, dJ);
-  saltusi_turn(dJ, w, L); /* the inner system has w x J0 w */
-  const double wa = saltusi_dot3(w, d->axis), ww = saltusi_dot3(w, w);
-  double slope = 0.0;
+  double *turn = to->rates + (ptrdiff_t)SALTUSI_FLEXIBLE_J * k, *Jq = to->J;
+  saltusi_flexible_inertia_at(b, eta, Jq);
+  memset(turn, 0, 3 * (size_t)k * sizeof *turn);
+  saltusi_flexible_contract(b, SALTUSI_FLEXIBLE_J, SALTUSI_FLEXIBLE_PLANES, rate, to->rates);
+  saltusi_flexible_totals(b, eta, rate, Jq, dJ, h);
   for (int j = 0; j < k; j++) {
-    const double* E = to->E + 9 * (ptrdiff_t)j;
-    const double trace = E[0] + E[4] + E[8];
-    for (int c = 0; c < 9; c++) {
-      Jrate[c] += rate[j] * ((c % 4 == 0 ? trace : 0.0) - E[c]);
-    }
-    slope += 2.0 * rate[j] * to->Sq[j];
-    saltusi_along(rate[j], to->h + 3 * j, all, all);
-    double Ew[3], sum[9] = {0.0}, turn[3];
-    saltusi_turn(E, w, Ew);
-    for (int i = 0; i < k; i++) {
-      const double* kj = d->C2 + (ptrdiff_t)9 * (i * k + j);
-      for (int c = 0; c < 9; c++) {
-        sum[c] += rate[i] * kj[c];
-      }
-    }
-    saltusi_flexible_axial(sum, turn);
-    saltusi_along(rate[j], turn, hrate, hrate);
-    const double half = 0.5 * (ww * trace - saltusi_dot3(w, Ew)) - wa * wa * to->Sq[j];
-    F[b->eta + j] += half - 2.0 * saltusi_dot3(w, turn) -
+    double Jw[3];
+    saltusi_flexible_turned(Jq + j, k, w, Jw);
+    saltusi_along(rate[j], Jw, spin, spin);
+    const double coriolis = w[0] * turn[j] + w[1] * turn[k + j] + w[2] * turn[2 * k + j];
+    F[b->eta + j] += 0.5 * saltusi_dot3(w, Jw) - 2.0 * coriolis -
                      d->omega[j] * (d->omega[j] * eta[j] + 2.0 * d->zeta[j] * rate[j]);
   }
-  saltusi_turn(Jrate, w, spin);
-  saltusi_along(-slope * wa, d->axis, spin, spin);
-  saltusi_along(1.0, all, L, L);
+  saltusi_flexible_turned(dJ, 1, w, L); /* the inner system has w x J0 w */
+  saltusi_along(1.0, h, L, L);
   saltusi_cross(w, L, gyro);
   for (int c = 0; c < 3; c++) {
-    F[b->v + 3 + c] -= spin[c] + hrate[c] + gyro[c];
+    F[b->v + 3 + c] -= spin[c] + gyro[c];
   }
 }
 
@@ -154,15 +138,14 @@ static double kinetic(const void* self, const saltus_point* at) {
   double T = s->inner->ops->kinetic(s->inner->self, &p);
   for (int i = 0; i < s->parts; i++) {
     const saltusi_flexible_member* b = &s->part[i];
-    double dJ[9], L[3];
-    saltusi_flexible_inertia_at(b->data, saltusi_flexible_eta_of(s, b, at->q), to.E, to.h, to.Sq,
-                                dJ);
+    double dJ[SALTUSI_FLEXIBLE_J], h[3], L[3];
     const double *rate = saltusi_flexible_rate_of(s, b, at->v), *w = at->v + b->v + 3;
-    saltusi_turn(dJ, w, L);
-    T += 0.5 * saltusi_dot3(w, L);
-    for (int j = 0; j < b->data->modes; j++) {
-      T += 0.5 * rate[j] * rate[j] + rate[j] * saltusi_dot3(w, to.h + 3 * j);
-    }
+    const double* eta = saltusi_flexible_eta_of(s, b, at->q);
+    saltusi_flexible_inertia_at(b, eta, to.J);
+    saltusi_flexible_totals(b, eta, rate, to.J, dJ, h);
+    saltusi_flexible_turned(dJ, 1, w, L);
+    T += 0.5 * saltusi_dot3(w, L) + saltusi_dot3(w, h) +
+         0.5 * saltusi_dot(b->data->modes, rate, rate);
   }
   return T;
 }
@@ -365,17 +348,11 @@ static void write_outputs(const saltusi_flexible_system* s, const saltus_point* 
                           double* values) {
   for (int i = 0; s->momentum >= 0 && i < s->parts; i++) {
     const saltusi_flexible_member* b = &s->part[i];
-    const int k = b->data->modes;
-    double E[9 * 64], h[3 * 64], Sq[64], dJ[9], L[3], A[9], world[3];
-    if (k > 64) { /* larger bodies are summed in pieces of memory that outputs do not have */
-      values[s->momentum] = (double)NAN;
-      continue;
-    }
-    saltusi_flexible_inertia_at(b->data, saltusi_flexible_eta_of(s, b, at->q), E, h, Sq, dJ);
-    saltusi_turn(dJ, at->v + b->v + 3, L);
-    for (int j = 0; j < k; j++) {
-      saltusi_along(saltusi_flexible_rate_of(s, b, at->v)[j], h + 3 * j, L, L);
-    }
+    double dJ[SALTUSI_FLEXIBLE_J], h[3], L[3], A[9], world[3];
+    saltusi_flexible_sums(b, saltusi_flexible_eta_of(s, b, at->q),
+                          saltusi_flexible_rate_of(s, b, at->v), dJ, h);
+    saltusi_flexible_turned(dJ, 1, at->v + b->v + 3, L);
+    saltusi_along(1.0, h, L, L);
     saltusi_quaternion_matrix(at->q + b->q + 3, A);
     saltusi_turn(A, L, world);
     for (int c = 0; c < 3; c++) {
@@ -480,7 +457,50 @@ static saltus_status label(saltusi_flexible_system* s) {
   return s->pool->failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): refusals in a row */
+/* Places of the parts and of their frames in the system. */
+static void place_frames_in(saltusi_flexible_system* s, const saltus_mechanism* mechanism,
+                            const saltusi_flexible_part* parts) {
+  for (int i = 0; i < s->parts; i++) {
+    const saltusi_body* body = &mechanism->bodies[parts[i].body];
+    s->part[i].q = s->modes + body->q;
+    s->part[i].v = s->modes + body->v;
+    for (int f = 0; f < parts[i].data->frames; f++) {
+      const saltusi_body* own = &mechanism->bodies[parts[i].carried + f];
+      assert(own->v >= s->nv_free);
+      s->carried[s->frames++] = (saltusi_carried){i, f, s->modes + own->q, own->v};
+    }
+  }
+}
+
+/* Operations over those of the inner system. */
+static void choose_operations(saltusi_flexible_system* s) {
+  const saltus_system_ops* in = s->inner->ops;
+  s->ops = (saltus_system_ops){
+      .mass = mass,
+      .force = force,
+      .contacts = in->contacts != NULL ? contacts : NULL,
+      .contact = in->contact != NULL ? contact : NULL,
+      .gaps = in->gaps != NULL ? gaps : NULL,
+      .sweep = in->sweep != NULL ? sweep : NULL,
+      .place = in->place != NULL ? place : NULL,
+      .guards = in->guards != NULL ? guards : NULL,
+      .contact_text = in->contact_text != NULL ? contact_text : NULL,
+      .joints = in->joints != NULL ? joints : NULL,
+      .joint = in->joint != NULL ? joint : NULL,
+      .dry = in->dry != NULL ? dry : NULL,
+      .force_q = in->force_q != NULL && in->force_v != NULL ? saltusi_flexible_force_q : NULL,
+      .force_v = in->force_q != NULL && in->force_v != NULL ? saltusi_flexible_force_v : NULL,
+      .kinetic = kinetic,
+      .potential = potential,
+      .power = power,
+      .rate = rate,
+      .advance = advance,
+      .difference = difference,
+      .normalise = normalise,
+      .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL,
+  };
+}
+
 saltus_status saltusi_flexible_system_create(const saltus_system* inner,
                                              const saltus_mechanism* mechanism,
                                              const saltusi_flexible_part* parts, int count,
@@ -506,43 +526,13 @@ saltus_status saltusi_flexible_system_create(const saltus_system* inner,
   }
   for (int i = 0; i < count; i++) {
     s->part[i] = (saltusi_flexible_member){.data = parts[i].data, .eta = s->modes};
+    if (!saltusi_flexible_tables(pool, &s->part[i])) {
+      return SALTUS_ERR_MEMORY;
+    }
     s->modes += parts[i].data->modes;
   }
-  for (int i = 0; i < count; i++) {
-    const saltusi_body* body = &mechanism->bodies[parts[i].body];
-    s->part[i].q = s->modes + body->q;
-    s->part[i].v = s->modes + body->v;
-    for (int f = 0; f < parts[i].data->frames; f++) {
-      const saltusi_body* own = &mechanism->bodies[parts[i].carried + f];
-      assert(own->v >= s->nv_free);
-      s->carried[s->frames++] = (saltusi_carried){i, f, s->modes + own->q, own->v};
-    }
-  }
-  const saltus_system_ops* in = inner->ops;
-  s->ops = (saltus_system_ops){
-      .mass = mass,
-      .force = force,
-      .contacts = in->contacts != NULL ? contacts : NULL,
-      .contact = in->contact != NULL ? contact : NULL,
-      .gaps = in->gaps != NULL ? gaps : NULL,
-      .sweep = in->sweep != NULL ? sweep : NULL,
-      .place = in->place != NULL ? place : NULL,
-      .guards = in->guards != NULL ? guards : NULL,
-      .contact_text = in->contact_text != NULL ? contact_text : NULL,
-      .joints = in->joints != NULL ? joints : NULL,
-      .joint = in->joint != NULL ? joint : NULL,
-      .dry = in->dry != NULL ? dry : NULL,
-      .force_q = in->force_q != NULL && in->force_v != NULL ? saltusi_flexible_force_q : NULL,
-      .force_v = in->force_q != NULL && in->force_v != NULL ? saltusi_flexible_force_v : NULL,
-      .kinetic = kinetic,
-      .potential = potential,
-      .power = power,
-      .rate = rate,
-      .advance = advance,
-      .difference = difference,
-      .normalise = normalise,
-      .turn_momentum = in->turn_momentum != NULL ? turn_momentum : NULL,
-  };
+  place_frames_in(s, mechanism, parts);
+  choose_operations(s);
   s->system.ops = &s->ops;
   s->system.self = s;
   s->system.dims.nq = inner->dims.nq + s->modes;

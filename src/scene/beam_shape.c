@@ -205,8 +205,30 @@ void saltusi_beam_transport(const double R[9], bool plane, const double to[3], d
   }
 }
 
+/* Axes [9] of the first cell with tangent t: normal as given, or across the smallest component. */
+static bool first_axes(const double* normal, const double t[3], double axes[9]) {
+  double n[3] = {normal[0], normal[1], normal[2]}, y[3];
+  if (saltusi_dot3(n, n) == 0.0) {
+    const int least = fabs(t[0]) <= fabs(t[1]) && fabs(t[0]) <= fabs(t[2]) ? 0
+                      : fabs(t[1]) <= fabs(t[2])                           ? 1
+                                                                           : 2;
+    n[least] = 1.0;
+  }
+  saltusi_along(-saltusi_dot3(n, t), t, n, n);
+  const double size = sqrt(saltusi_dot3(n, n));
+  for (int k = 0; k < 3; k++) {
+    n[k] /= size;
+  }
+  saltusi_cross(t, n, y);
+  for (int k = 0; k < 3; k++) {
+    axes[3 * k] = n[k];
+    axes[3 * k + 1] = y[k];
+    axes[3 * k + 2] = t[k];
+  }
+  return size > 1e-9;
+}
+
 /* Axes of the cells along the boundaries, the normal carried from cell to cell without twist. */
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): transport along a curve */
 double* saltusi_beam_axes(saltusi_scene_builder* b, const saltusi_beam* of, const double* x,
                           const double* normal) {
   assert(b != NULL && of != NULL && x != NULL);
@@ -225,31 +247,10 @@ double* saltusi_beam_axes(saltusi_scene_builder* b, const saltusi_beam* of, cons
     for (int k = 0; k < 3; k++) {
       t[k] /= length;
     }
-    if (i == 0 && !of->plane) { /* the first normal: given, or across the smallest component */
-      double n[3] = {normal[0], normal[1], normal[2]};
-      if (saltusi_dot3(n, n) == 0.0) {
-        const int least = fabs(t[0]) <= fabs(t[1]) && fabs(t[0]) <= fabs(t[2]) ? 0
-                          : fabs(t[1]) <= fabs(t[2])                           ? 1
-                                                                               : 2;
-        n[least] = 1.0;
-      }
-      saltusi_along(-saltusi_dot3(n, t), t, n, n);
-      const double size = sqrt(saltusi_dot3(n, n));
-      if (!(size > 1e-9)) {
-        saltusi_reader_fail(&b->reader, of->item,
-                            "beam " SALTUSI_QUOTE ": its normal is along the beam", of->name);
-        return R;
-      }
-      double y[3];
-      for (int k = 0; k < 3; k++) {
-        n[k] /= size;
-      }
-      saltusi_cross(t, n, y);
-      for (int k = 0; k < 3; k++) {
-        first[3 * k] = n[k];
-        first[3 * k + 1] = y[k];
-        first[3 * k + 2] = t[k];
-      }
+    if (i == 0 && !of->plane && !first_axes(normal, t, first)) {
+      saltusi_reader_fail(&b->reader, of->item,
+                          "beam " SALTUSI_QUOTE ": its normal is along the beam", of->name);
+      return R;
     }
     saltusi_beam_transport(i == 0 ? first : R + 9 * (ptrdiff_t)(i - 1), of->plane, t,
                            R + 9 * (ptrdiff_t)i);

@@ -487,16 +487,25 @@ static void add_ends(saltusi_scene_builder* b, const saltusi_beam* of, parts* p)
   }
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): kinds of shapes */
+/* Balls of cell i. */
+static int balls_of(const saltusi_beam* of, int i) {
+  const bool last = i == of->cells - 1;
+  return of->at == SALTUSI_AT_NODES ? 1 + (last && !of->by_nodes) : (i == 0) + last;
+}
+
+/* Ball k of cell i along its axis: a node of kind nodes is the centre, of the end cells their end. */
+static double ball_place(const saltusi_beam* of, int i, int k, double length) {
+  const bool last = i == of->cells - 1;
+  const bool inner = of->at == SALTUSI_AT_NODES && of->by_nodes && i > 0 && !last;
+  const bool end = k == 1 || (last && i > 0 && (of->at == SALTUSI_AT_ENDS || of->by_nodes));
+  return inner ? 0.0 : end ? 0.5 * length : -0.5 * length;
+}
+
 static void add_shapes(saltusi_scene_builder* b, const saltusi_beam* of, parts* p) {
-  const int along = of->plane ? 0 : 2;
+  const bool links = of->at == SALTUSI_AT_LINKS;
   for (int i = 0; of->at != SALTUSI_AT_NONE && of->radius > 0.0 && i < of->cells; i++) {
     const double length = cell_length(of->rest, i);
-    const bool last = i == of->cells - 1;
-    const int balls = of->at == SALTUSI_AT_LINKS   ? 0
-                      : of->at == SALTUSI_AT_NODES ? 1 + (last && !of->by_nodes)
-                                                   : (i == 0) + last;
-    for (int k = 0; k < (of->at == SALTUSI_AT_LINKS ? 1 : balls); k++) {
+    for (int k = 0; k < (links ? 1 : balls_of(of, i)); k++) {
       saltus_body_shape_def* shape = &p->shapes[p->shape++];
       char text[128];
       snprintf(text, sizeof text, "%.63s_%d.%d", of->name, i + 1, k + 1);
@@ -506,17 +515,11 @@ static void add_shapes(saltusi_scene_builder* b, const saltusi_beam* of, parts* 
       shape->groups = of->groups;
       shape->group_count = of->groups != NULL;
       shape->shape.radius = of->radius;
-      shape->shape.kind = of->at == SALTUSI_AT_LINKS ? SALTUS_SHAPE_CAPSULE
-                          : of->plane                ? SALTUS_SHAPE_CIRCLE
-                                                     : SALTUS_SHAPE_SPHERE;
-      shape->shape.length = of->at == SALTUSI_AT_LINKS ? length : 0.0;
-      if (of->at !=
-          SALTUSI_AT_LINKS) { /* a node of kind nodes is the centre, of the end cells their end */
-        const bool inner = of->at == SALTUSI_AT_NODES && of->by_nodes && i > 0 && !last;
-        const bool end =
-            k == 1 || (last && (i > 0 || k == 1) && (of->at == SALTUSI_AT_ENDS || of->by_nodes));
-        shape->shape.position[along] = inner ? 0.0 : end ? 0.5 * length : -0.5 * length;
-      }
+      shape->shape.kind = links       ? SALTUS_SHAPE_CAPSULE
+                          : of->plane ? SALTUS_SHAPE_CIRCLE
+                                      : SALTUS_SHAPE_SPHERE;
+      shape->shape.length = links ? length : 0.0;
+      shape->shape.position[of->plane ? 0 : 2] = links ? 0.0 : ball_place(of, i, k, length);
     }
   }
 }

@@ -26,7 +26,7 @@
 enum { NODES = 6, STEPS = 3 };
 static const double node[NODES] = {-3, -2, -1, 1, 2, 3};
 static const double weight[NODES] = {-1, 9, -45, 45, -9, 1};
-static const double lengths[STEPS] = {1e-2, 1e-3, 1e-4};
+static const double lengths[STEPS] = {0x1p-7, 0x1p-10, 0x1p-14}; /* exact in sums with positions */
 
 typedef struct check_state {
   const saltus_system* sys;

@@ -99,7 +99,7 @@ static saltus_status assemble_dense(saltusi_eval* eval, saltusi_linear* linear,
     linear->A[k] = linear->m * linear->M[k];
   }
   add_jacobians(eval, linear, at);
-  if (!isfinite(saltusi_max_abs(nv * nv, linear->A))) {
+  if (!isfinite(saltusi_long_max_abs(nv * nv, linear->A))) {
     /* forces that are NaN are not an error of the mass matrix */
     bool mass = isfinite(saltusi_max_abs(nv * nv, linear->M));
     return mass ? SALTUS_RETRY_NAN : SALTUS_ERR_SINGULAR;

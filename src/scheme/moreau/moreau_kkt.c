@@ -157,6 +157,13 @@ static renewal find_due(saltusi_moreau* w, const saltusi_step* s, double more, b
   return !fresh && more > dear ? RENEW_ALL : RENEW_NOTHING;
 }
 
+/* The correction is small; the next one will be, smaller by the rate, if that is one of convergence; or corrections
+ * fluctuate at the level of rounding. */
+static bool is_small(double change, double rate, double left, double wanders, bool fluctuates) {
+  return change <= left || (rate < 0.1 && fmax(rate, 1e-3) * change <= 0.5 * left) ||
+         (fluctuates && change <= wanders);
+}
+
 /* Newton corrections with one or several matrices: z += f until f is small. SALTUS_RETRY_SMALLER
  * when they do not shrink. */
 static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options* o,
@@ -166,7 +173,7 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
   const double start = saltusi_long_max_abs(nv, s->v0), floor = saltusi_newton_floor(s);
   renewal due = RENEW_ALL;
   double last = INFINITY, first = 0.0;
-  int since = 0; /* iterations without improvement over the last */
+  int since = 0; /* iterations without improvement over the last: by 1 %, below rounding by half */
   int grown = 0; /* and all that grew */
   for (int k = 0; k < o->newton_max; k++) {
     const points at = evaluate(w, o, s, weight);
@@ -182,22 +189,21 @@ static saltus_status correct(saltusi_moreau* w, const saltus_moreau_jean_options
     if (!isfinite(change)) {
       return SALTUS_RETRY_NAN;
     }
-    const double rate = change / last;
-    since = change < last ? 0 : since + 1;
+    const double rate = k == 0 ? 1.0 : change / last;
+    since = change < (change <= floor ? 0.5 : 0.99) * last ? 0 : since + 1;
     const double wanders = fmax(1e4 * left, floor);
     grown += change > last && change > wanders ? 1 : 0;
     if (grown > 1) {
       return SALTUS_RETRY_SMALLER;
     }
-    /* the next correction is smaller by the rate, if that is one of convergence */
-    const double next = k > 0 ? fmax(rate, 1e-3) * change : change;
-    if (change <= left || (rate < 0.1 && next <= 0.5 * left) ||
-        (since >= WANDERS && change <= wanders)) {
+    if (is_small(change, rate, left, wanders, since >= (change <= floor ? 1 : WANDERS))) {
       return SALTUS_OK;
     }
-    const double more = k == 0 || rate >= 0.9 ? INFINITY : log(left / change) / log(rate);
+    const double more = rate >= 0.9 ? INFINITY : log(left / change) / log(rate);
     first = k == 0 ? change : first;
-    due = bent ? find_due(w, s, more, due != RENEW_NOTHING, local * first) : RENEW_ALL;
+    due = since > 0 && change <= wanders ? RENEW_NOTHING
+          : bent                         ? find_due(w, s, more, due != RENEW_NOTHING, local * first)
+                                         : RENEW_ALL;
     bent = true;
     last = change;
   }
