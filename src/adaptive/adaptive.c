@@ -59,6 +59,7 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
       c->touching = false;
     } else if (s > 0.0) {
       c->height += saltusi_isolation_height(&w->search, key, fmin(1.0, s / w->step.h));
+      status = isnan(c->height) ? saltusi_report_height(w, key) : status;
     }
   }
   return status;
@@ -81,6 +82,7 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
       continue;
     }
     double height = saltusi_isolation_height(&w->search, key, fmin(1.0, s / w->step.h));
+    status = isnan(height) ? saltusi_report_height(w, key) : status;
     if (w->mode.gap[key] > near || height > saltusi_gap_rounding * size) {
       c->mode = SALTUSI_OPEN;
       c->touching = !(w->mode.gap[key] > near);

@@ -506,6 +506,8 @@ const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
                                   char room[SALTUSI_CONTACT_WORDS]);
 /* Says why no step is possible. */
 void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r);
+/* The displacement of a contact in the step was not found: an error with the contact. */
+saltus_status saltusi_report_height(const saltusi_adaptive* w, int key);
 /* Events that one instant may have. */
 int saltusi_instants_most(const saltusi_adaptive* w);
 /* Too many events while time does not advance: SALTUS_ERR_STALLED. */

@@ -89,6 +89,12 @@ void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r)
               w->step.t, reasons[r->why], index + 1, name[0] != '\0' ? ", " : "", name);
 }
 
+saltus_status saltusi_report_height(const saltusi_adaptive* w, int key) {
+  assert(w != NULL && key >= 0);
+  saltusi_report_refusal(w, &(saltusi_refusal){.why = SALTUSI_LONG_SEARCH, .index = key});
+  return SALTUS_ERR_STALLED;
+}
+
 int saltusi_instants_most(const saltusi_adaptive* w) {
   assert(w != NULL);
   return INSTANT_EACH * w->o.nc + INSTANT_MORE;

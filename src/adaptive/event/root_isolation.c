@@ -580,8 +580,9 @@ double saltusi_isolation_height(saltusi_search* search, int key, double end) {
     }
     sum += twice;
     from = to;
+    length *= 2.0; /* the integrand is smooth again behind a jump */
   }
-  return sum;
+  return from < end && !saltusi_stopped(search->eval) ? NAN : sum;
 }
 
 typedef struct root_isolation_flight {

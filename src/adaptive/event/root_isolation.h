@@ -59,7 +59,7 @@ double saltusi_isolation_nodes(saltusi_root_isolation* s, const double* node, in
 /* The first root of height + integral of U of a contact that flies from g = 0 (docs/theory/events.md, 3). */
 double saltusi_isolation_flight(saltusi_root_isolation* s, double end);
 
-/* Integral of U over the first part `end` of the attempt, m. */
+/* Integral of U over the first part `end` of the attempt, m; NaN: not found within the bound of intervals. */
 double saltusi_isolation_height(saltusi_search* search, int key, double end);
 
 /* f(x0) > 0 >= f(x1): a point with f <= 0 within `width` behind the root, by regula falsi with bisection
