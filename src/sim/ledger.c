@@ -398,10 +398,11 @@ static void lasting_contacts(saltusi_ledger_workspace* room, bool events) {
   }
 }
 
-/* Work of driven joints over the step: the work that the scheme reports, else all impulses with the mean b of both
- * ends. */
+/* Work of driven joints over the step: the work that the scheme reports, else the impulses with the mean b of both
+ * ends; without those at located impacts, which add_impact books. */
 static void lasting_joints(saltusi_ledger_workspace* room) {
   const saltus_system* sys = &room->eval.sys;
+  const double* impacts = room->step.located ? room->step.report->joint_impacts : NULL;
   if (room->step.report->joint_work != 0.0) {
     room->left.drive -= room->step.report->joint_work;
     return;
@@ -411,7 +412,8 @@ static void lasting_joints(saltusi_ledger_workspace* room) {
     const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
     saltusi_rows_joints(sys, &at, &room->joints);
     for (int j = 0; j < sys->dims.nj; j++) {
-      room->left.drive -= 0.5 * room->step.report->joint_impulses[j] * room->joints.b[j];
+      const double apart = impacts != NULL ? impacts[j] : 0.0;
+      room->left.drive -= 0.5 * (room->step.report->joint_impulses[j] - apart) * room->joints.b[j];
     }
   }
 }
