@@ -137,6 +137,14 @@ static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, dou
         scheme->ops->info.name, t, h, bound->t, contact, bound->what, bound->value, bound->limit);
     return;
   }
+  if (bound->kind == SALTUSI_BOUND_PENETRATION) {
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s contact %s "
+                "penetrates by %.3g m, and no displacement resolves this together with the other "
+                "penetrations: the step is too large for these surfaces",
+                scheme->ops->info.name, t, h, bound->t, contact, bound->value);
+    return;
+  }
   saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
               "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
               "%lld %s, the next at contact %s; a smaller step has fewer",

@@ -22,9 +22,9 @@
  * second form.
  */
 #include "math/matrix.h"
-#include "scheme/event/acceleration.h"
 #include "scheme/event/tableau.h"
 #include "scheme/moreau/moreau_step.h"
+#include "scheme/penetration_check.h"
 #include "scheme/projection.h"
 
 #include <float.h>
@@ -63,23 +63,13 @@ static const saltus_field contact_fields[] = {
                 "a contact that would rebound less closes; 0: when the flight fits one step [m]"),
 };
 
-#define CONTACT_TABLE                                                                              \
-  {                                                                                                \
-    contact_fields, sizeof contact_fields / sizeof contact_fields[0],                              \
-        sizeof(saltus_splitting_options)                                                           \
-  }
+#define CONTACT_TABLE SALTUSI_TABLE(saltus_splitting_options, contact_fields)
 #define PLAIN_TABLE                                                                                \
   { contact_fields, 1, sizeof(saltus_splitting_options) }
 
-saltus_splitting_options saltus_splitting_options_default(void) {
-  const saltus_field_table table = CONTACT_TABLE;
-  saltus_splitting_options options = {0};
-  saltus_options_defaults(&table, &options);
-  return options;
-}
+SALTUSI_DEFAULTS(saltus_splitting_options, saltus_splitting_options_default, contact_fields)
 
-/* Whether the run has started, then one number per contact: 1 while it is closed. */
-/* Then the state variables of friction laws. */
+/* Whether the run has started, then one number per contact: 1 while it is closed. Then the state variables of friction laws. */
 static size_t memory_laws(const saltus_system* sys) {
   return saltusi_frictions_special(sys) ? saltusi_warm_count(SALTUS_WARM_START_NO, sys) : 0;
 }
@@ -337,6 +327,7 @@ static saltus_status find_impacts(splitting_work* w, const saltusi_step* s, int*
     /* the list is compacted to the impacting contacts */
     w->list.key[*count] = key;
     w->list.law[*count] = w->list.law[i];
+    w->list.gap[*count] = w->list.gap[i];
     (*count)++;
   }
   saltusi_operator_take_dry(&w->impact, sys, &at);
@@ -365,12 +356,14 @@ static saltus_status impact(splitting_work* w, const saltusi_step* s, int count)
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
-  saltus_status status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
-  if (status != SALTUS_OK) {
-    return status;
+  saltus_status status = saltusi_penetration_check(&w->held, s->eval, &at, s->h, &w->list, count);
+  if (status == SALTUS_OK) {
+    status = saltusi_linear_assemble(s->eval, &w->mass, &at, 1.0, 0.0, 0.0);
   }
-  saltusi_operator_form(&w->impact, s->eval, &w->mass);
-  status = saltusi_operator_solve(&w->impact, s->eval);
+  if (status == SALTUS_OK) {
+    saltusi_operator_form(&w->impact, s->eval, &w->mass);
+    status = saltusi_operator_solve(&w->impact, s->eval);
+  }
   if (status != SALTUS_OK) {
     return status;
   }

@@ -16,8 +16,9 @@
 
 typedef enum saltusi_bound_kind {
   SALTUSI_BOUND_COUNT,
-  SALTUSI_BOUND_PAINLEVE, /* no forces satisfy Coulomb's law */
-  SALTUSI_BOUND_LAW       /* forces of the step violate it */
+  SALTUSI_BOUND_PAINLEVE,   /* no forces satisfy Coulomb's law */
+  SALTUSI_BOUND_LAW,        /* forces of the step violate it */
+  SALTUSI_BOUND_PENETRATION /* no displacement resolves the penetrations of the step */
 } saltusi_bound_kind;
 
 /* A bound that a step reached, for the message when it fails. */
@@ -28,7 +29,7 @@ typedef struct saltusi_bound {
   double t; /* s, time that was reached */
   saltusi_bound_kind kind;
   double
-      value; /* Painleve's paradox: 1/kg, acceleration of the gap per normal force with its friction; law: N, */
+      value; /* Painleve's paradox: 1/kg, acceleration of the gap per normal force with its friction; law: N; penetration: m */
   double limit; /* N, bound of Coulomb's law */
 } saltusi_bound;
 

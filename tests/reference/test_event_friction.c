@@ -27,6 +27,27 @@ static void the_ratchet_advances_by_four_teeth_a_period(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Steps of 2 and 5 ms carry the nose (radius 1 mm) into a tooth and behind the flank beside it, where both wedge it: the run ended at 2.0
+ * and 0.65 rad. 10.29831083 rad is the end by adaptive, rk4, dopri5 and hem-4; errors are O(h). */
+static void splitting_refuses_penetrations_that_wedge(void** state) {
+  (void)state;
+  saltus_scene* scene = saltus_test_scene("machine-ratchet", NULL, 0);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  static const double coarse[] = {5e-3, 2e-3};
+  for (int k = 0; k < 2; k++) {
+    const scene_outcome end = scene_try(view, "splitting-rkf45-contact", coarse[k], 0.5);
+    assert_int_not_equal(end.status, SALTUS_OK);
+    assert_non_null(strstr(end.text, "\"tooth."));
+    assert_non_null(strstr(end.text, "no displacement resolves this"));
+  }
+  static const double fine[] = {1e-3, 2e-4};
+  for (int k = 0; k < 2; k++) {
+    const double end = scene_run(view, "splitting-rkf45-contact", fine[k], 0.5).q[2];
+    assert_near(end, 10.29831083, 30.0 * fine[k]);
+  }
+  saltus_scene_destroy(scene);
+}
+
 /* End of a run with error control. */
 static scene_outcome controlled(const saltus_scene_view* view, const char* scheme, double tol) {
   saltus_run_def def = saltus_run_def_default();
@@ -192,6 +213,7 @@ int main(void) {
       cmocka_unit_test(splitting_slips_where_friction_reaches_its_bound),
       cmocka_unit_test(an_impact_throws_active_contacts_apart),
       cmocka_unit_test(the_ratchet_advances_by_four_teeth_a_period),
+      cmocka_unit_test(splitting_refuses_penetrations_that_wedge),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
