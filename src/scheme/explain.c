@@ -114,6 +114,56 @@ static bool find_open_joint(const saltus_scheme* scheme, double t, double h, cha
   return opens;
 }
 
+/* The contact with the smallest gap at the start of a step that was not solved, and for a scheme with fixed steps at the
+ * positions that its velocities reach in the step. */
+static bool find_nearest_contact(const saltus_scheme* scheme, double t, double h, char* text,
+                                 size_t size) {
+  const saltus_system* sys = &scheme->eval.sys;
+  const saltus_allocator* memory = &scheme->memory;
+  const saltus_state* from = scheme->tried_from.from;
+  if (sys->ops->contacts == NULL || from == NULL) {
+    return false;
+  }
+  const double ahead = scheme->ops->info.locates_events ? 0.0 : h;
+  const size_t nq = (size_t)sys->dims.nq;
+  saltus_status status = SALTUS_RETRY_CAPACITY;
+  for (int room = sys->dims.nc + 1; status == SALTUS_RETRY_CAPACITY && room < 1 << 20; room *= 4) {
+    const size_t doubles = nq + 3 * (size_t)room;
+    const size_t bytes = doubles * sizeof(double) + sys->dims.scratch;
+    double* q = memory->alloc(bytes, memory->user);
+    if (q == NULL) {
+      return false;
+    }
+    memset(q, 0, bytes);
+    saltusi_advance(sys, from->q, from->v, ahead, q);
+    saltus_contact_list list = {.count = sys->dims.nc,
+                                .capacity = room,
+                                .reach = 1e-6 * fmax(1.0, saltusi_max_abs(sys->dims.nq, q)),
+                                .gap = q + nq,
+                                .identity = (uint64_t*)(q + nq) + room,
+                                .law = (int*)(q + nq + 2 * (size_t)room)};
+    const saltus_point at = {.t = t + ahead, .q = q, .v = from->v, .scratch = q + doubles};
+    status = sys->ops->contacts(sys->self, &at, &list);
+    int least = 0;
+    for (int i = 1; status == SALTUS_OK && i < list.count; i++) {
+      least = list.gap[i] < list.gap[least] ? i : least;
+    }
+    if (status == SALTUS_OK && list.count > 0) {
+      char name[SALTUSI_CONTACT_TEXT];
+      const bool fixed = (sys->traits & SALTUS_CHANGING_CONTACTS) == 0;
+      const uint64_t identity = fixed ? (uint64_t)least : list.identity[least];
+      saltusi_print(text, size, "contact %s has the smallest gap, %.3g m at t = %.10g s%s",
+                    saltusi_identity_label(sys, identity, list.law[least], name, sizeof name),
+                    list.gap[least], at.t, ahead > 0.0 ? " by its velocities" : "");
+    }
+    memory->free(q, bytes, memory->user);
+    if (status == SALTUS_OK) {
+      return list.count > 0;
+    }
+  }
+  return false;
+}
+
 /* A limit of the scheme that was reached. */
 static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, double t, double h) {
   int law = saltusi_scheme_law(scheme, bound->key);
@@ -149,6 +199,23 @@ static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, dou
               "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
               "%lld %s, the next at contact %s; a smaller step has fewer",
               scheme->ops->info.name, t, h, bound->t, bound->count, bound->what, contact);
+}
+
+/* Any other failure: undefined values if any, else the obstacle or the joint that opens, and the nearest contact. */
+static void explain_unsolved(const saltus_scheme* scheme, saltus_status status, double t, double h,
+                             const char* undefined) {
+  char cause[640] = "", contact[SALTUSI_CONTACT_TEXT + 96] = "";
+  const bool found = undefined != NULL || find_obstacle(scheme, t, h, cause, sizeof cause) ||
+                     find_open_joint(scheme, t, h, cause, sizeof cause);
+  const bool near = status == SALTUS_RETRY_SMALLER && undefined == NULL &&
+                    find_nearest_contact(scheme, t, h, contact, sizeof contact);
+  const bool unsolved = status == SALTUS_RETRY_SMALLER && scheme->ops->info.chooses_step;
+  saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+              "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s%s%s",
+              scheme->ops->info.name, t, h,
+              unsolved ? "equations of a step or an event were not solved"
+                       : saltus_status_text(status),
+              found ? "; " : "", undefined != NULL ? undefined : cause, near ? "; " : "", contact);
 }
 
 saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status, double t,
@@ -199,11 +266,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
   } else if (scheme->projects && scheme->projection->failed >= 0) {
     explain_projection(scheme, t, h);
   } else {
-    found = found || find_obstacle(scheme, t, h, undefined, sizeof undefined) ||
-            find_open_joint(scheme, t, h, undefined, sizeof undefined);
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "scheme %s: the step from t = %.17g with h = %g failed: %s%s%s", name, t, h,
-                saltus_status_text(status), found ? "; " : "", found ? undefined : "");
+    explain_unsolved(scheme, status, t, h, found ? undefined : NULL);
   }
   return status;
 }

@@ -44,6 +44,8 @@ REFUSED = (
     ('joint-back-on', (), 1, 'joint s.dist does not hold where it is switched on'),
     ('slider-crank-limit', ('--tol', '1e-9'), 1, 'time does not advance at t = 0.64'),
     ('torus-on-cone', ('--tol', '1e-8'), 1, 'events cannot be excluded: contact 2, b.1 circle on world.1 side'),
+    ('torus-on-cone', ('--tol', '1e-6'), 1, 'equations of a step or an event were not solved; contact b.1 circle on world.1 side'),
+    ('crosses-one-polygon', ('--until', '1.5'), 1, 'did not converge; a smaller one may; contact c2.1 edge 2 on c5.1 vertex 8'),
     ('certificate-between-frames', ('--scheme', 'variational', '--step', '1e-3', '--certify'), 1, ''),
     ('certificate-tunnelling', ('--scheme', 'rk4', '--step', '1e-3', '--certify'), 1, ''),
 )
@@ -140,9 +142,11 @@ class ReportedScenes(test_cli.Cli):
             with self.subTest(scene=scene):  # x, z by rk4 and radau-iia-5
                 for words, bound in ((('--tol', '1e-8'), 1e-6), (('--scheme', 'trapezoidal-implicit-end', '--step', '1e-2',
                                                                  '--option', 'direction_pairs=32'), 6e-3)):
-                    q = self.run_json(scene, *words)['q']
-                    self.assertAlmostEqual(q['x'], x, delta=bound)
-                    self.assertAlmostEqual(q['z'], z, delta=bound)
+                    result = self.run_json(scene, *words)
+                    self.assertAlmostEqual(result['q']['x'], x, delta=bound)
+                    self.assertAlmostEqual(result['q']['z'], z, delta=bound)
+                    # joints that move: their impulses at impacts were booked twice, -0.64 J at every step size
+                    self.assertAlmostEqual(result['ledger']['remainder'], 0.0, delta=1e-3)
 
     def test_stacks_and_robots_run(self):
         """Beads: the schemes that stood at t = 0 agree. A robot with limits of its torques passes 0.889 s."""

@@ -64,6 +64,11 @@ static saltus_status step_end(void* work, const void* options, const saltusi_ste
   return saltusi_trapezoid_step(work, options, s, false);
 }
 
+/* Largest part of the friction bound that a polygon with 2 pairs of corners on the circle lacks. */
+static double missing(int pairs) {
+  return 1.0 - cos(1.5707963267948966 / pairs);
+}
+
 static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
   const options_struct* o = options;
   bool known = sys->ops->spring_q != NULL && sys->ops->spring_v != NULL;
@@ -79,6 +84,16 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
         log, SALTUS_LEVEL_ERROR,
         "jacobians=gauss-newton: the system has no dense mass matrix; take jacobians=exact");
     return SALTUS_ERR_UNSUPPORTED;
+  }
+  for (int i = 0; i < sys->law_count; i++) {
+    if (sys->laws[i].tangents == 2 && sys->laws[i].mu > 0.0) {
+      saltusi_log(log, SALTUS_LEVEL_WARNING,
+                  "friction in space has %d directions: at every step size it is up to %.2g %% "
+                  "below Coulomb's, and its direction differs; direction_pairs=%d: %.2g %%",
+                  2 * o->direction_pairs, 100.0 * missing(o->direction_pairs),
+                  SALTUSI_DIRECTION_PAIRS_MAX, 100.0 * missing(SALTUSI_DIRECTION_PAIRS_MAX));
+      break;
+    }
   }
   return SALTUS_OK;
 }
