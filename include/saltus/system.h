@@ -277,7 +277,7 @@ typedef struct saltus_system {
   const saltus_dry_friction* dry; /* [dry_count] dry friction other than that of contacts */
   int dry_count;
   const bool* rate_rows; /* [nj] nonholonomic rows of joints, whose g is 0; NULL: none */
-  /* ? none. The model with forces -F sign(U) as dry friction, for schemes that choose their steps. */
+  /* The model with forces -F sign(U) as dry friction, for schemes that choose their steps; NULL: none. */
   const struct saltus_system* set_valued;
   SALTUS_RESERVED(3);
 } saltus_system;

@@ -66,8 +66,8 @@ static void a_system_with_more_than_is_known_is_refused(void** state) {
   ops.reserved[4] = 1; /* the last */
   expect_refused(&def, "saltus_system_ops: reserved[4]");
   ops = body_ops();
-  system.reserved[3] = 1;
-  expect_refused(&def, "saltus_system: reserved[3]");
+  system.reserved[2] = 1; /* the last */
+  expect_refused(&def, "saltus_system: reserved[2]");
   system = body(&ops);
   system.dims.reserved[0] = 1;
   expect_refused(&def, "saltus_dims");
