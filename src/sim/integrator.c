@@ -499,15 +499,19 @@ static const saltus_event* pass_event(saltus_integrator* it) {
 /* Error if joints or contacts are violated at the present state by more than a start may be: the restart would move bodies. */
 static saltus_status check_changed(saltus_integrator* it) {
   put(it, &it->next, it->now.t, it->now.q, it->now.v);
-  const saltus_start_def def = {.system = &it->system,
-                                .t = it->now.t,
-                                .q = it->next.q,
-                                .v = it->next.v,
-                                .tolerance = INFINITY,
-                                .log = it->log,
-                                .allocator = &it->memory};
-  saltus_start_move move;
-  const saltus_status status = saltus_start_project(&def, &move);
+  saltus_start_def def = {.system = &it->system,
+                          .t = it->now.t,
+                          .q = it->next.q,
+                          .v = it->next.v,
+                          .tolerance = INFINITY,
+                          .allocator = &it->memory};
+  saltus_start_move move; /* without messages: the scheme reports what exceeds its tolerance */
+  saltus_status status = saltus_start_project(&def, &move);
+  if (status != SALTUS_OK) {
+    def.log = it->log;
+    put(it, &it->next, it->now.t, it->now.q, it->now.v);
+    status = saltus_start_project(&def, &move);
+  }
   if (status == SALTUS_OK && fmax(move.joint, move.penetration) > saltusi_switch_tolerance) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR,
                 "integrator: after a change of the system at t = %.10g s joints are off by %.6g "
