@@ -28,7 +28,8 @@ typedef float saltusi_float_lanes
 typedef int32_t saltusi_float_masks
     __attribute__((vector_size(SALTUSI_FLOAT_LANES * sizeof(float)), aligned(4), may_alias));
 
-/* Marks functions that are compiled for several instruction sets; the loader selects the best of the machine. */
+/* Marks static functions that are compiled for several instruction sets; the loader selects the best of the machine.
+ * Others would be exported together with their resolvers. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SALTUSI_FOR_MACHINES __attribute__((target_clones("avx2", "default")))

@@ -80,9 +80,13 @@ static inline bool lu_factor(const int n, double* A, int* pivot, double tiny) {
 
 enum { BODY = 6 }; /* velocities of a body in space, the most common block size */
 
-SALTUSI_FOR_MACHINES bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
-  assert(n >= 0);
+SALTUSI_FOR_MACHINES static bool lu_factor_any(int n, double* A, int* pivot, double tiny) {
   return n == BODY ? lu_factor(BODY, A, pivot, tiny) : lu_factor(n, A, pivot, tiny);
+}
+
+bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
+  assert(n >= 0);
+  return lu_factor_any(n, A, pivot, tiny);
 }
 
 static inline void lu_solve(const int n, const double* LU, const int* pivot, double* x) {

@@ -194,10 +194,8 @@ bool saltusi_flexible_tables(saltusi_pool* pool, saltusi_flexible_member* p) {
   return true;
 }
 
-SALTUSI_FOR_MACHINES void saltusi_flexible_add_rows(int m, int n, ptrdiff_t stride,
-                                                    const double* restrict x,
-                                                    const double* restrict A, double* restrict y) {
-  assert(m >= 0 && n >= 0);
+SALTUSI_FOR_MACHINES static void add_rows(int m, int n, ptrdiff_t stride, const double* restrict x,
+                                          const double* restrict A, double* restrict y) {
   int i = 0;
   for (; i + 3 < m; i += 4) { /* four rows for each access to y */
     const double *a = A + i * stride, *b = a + stride, *c = b + stride, *d = c + stride;
@@ -210,6 +208,12 @@ SALTUSI_FOR_MACHINES void saltusi_flexible_add_rows(int m, int n, ptrdiff_t stri
       y[j] += x[i] * A[i * stride + j];
     }
   }
+}
+
+void saltusi_flexible_add_rows(int m, int n, ptrdiff_t stride, const double* x, const double* A,
+                               double* y) {
+  assert(m >= 0 && n >= 0);
+  add_rows(m, n, stride, x, A, y);
 }
 
 void saltusi_flexible_contract(const saltusi_flexible_member* p, int from, int to, const double* x,
