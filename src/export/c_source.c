@@ -8,10 +8,11 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "base/pool.h"
 #include "base/replacement.h"
 #include "base/reserved.h"
+#include "emit/straight_line.h"
 #include "export/license.h"
-#include "formula/instructions.h"
 #include "model/formula_model.h"
 #include "report/bytes.h"
 #include "saltus/run.h"
@@ -28,7 +29,9 @@ enum { CONTACTS_MOST = 20, VELOCITIES_MOST = 32, SWEEPS = 1000 };
 typedef struct c_writer {
   saltusi_bytes out;
   const char* prefix;
-  long long operations, calls; /* of the programs written last */
+  double h, factors[2];        /* of F_v and F_q in the matrix of Newton's method */
+  bool rates;                  /* of contacts, needed to find the active ones */
+  long long operations, calls; /* of the functions written so far */
 } c_writer;
 
 /* Text in which @ becomes the prefix. */
@@ -64,93 +67,235 @@ static void put_number(c_writer* w, double value) {
 
 /* ---- programs ---- */
 
-static void put_place(c_writer* w, const saltusi_program* p, unsigned place) {
-  static const char* const arrays[] = {[SALTUSI_IN_POSITIONS] = "q",
-                                       [SALTUSI_IN_VELOCITIES] = "v",
-                                       [SALTUSI_IN_REGISTERS] = "r",
-                                       [SALTUSI_IN_OUTPUT] = "out",
-                                       [SALTUSI_IN_INPUTS] = "u"};
-  const unsigned array = place % SALTUSI_ARRAYS, i = place / SALTUSI_ARRAYS;
-  if (array == SALTUSI_IN_CONSTANTS) {
-    put_number(w, p->constants[i]);
-  } else if (array == SALTUSI_IN_REGISTERS && i == 0) {
-    put(w, "t");
-  } else {
-    put(w, "%s[%u]", arrays[array], i);
-  }
-}
-
-#define FORM(name, operands, value) [SALTUSI_##name] = #value,
-static const char* form_of(unsigned op) {
-  static const char* const forms[] = {
-      SALTUSI_OPS(FORM)[SALTUSI_COPY] = "A", [SALTUSI_SQUARE] = "A * A",
-      [SALTUSI_CUBE] = "A * A * A",          [SALTUSI_MUL_ADD] = "A * B + C",
-      [SALTUSI_MUL_SUB] = "A * B - C",       [SALTUSI_SUB_MUL] = "C - A * B"};
-  return op == SALTUSI_SIGN  ? "A > 0.0 ? 1.0 : A < 0.0 ? -1.0 : A == 0.0 ? 0.0 : A"
-         : op == SALTUSI_MIN ? "A <= B || A != A ? A : B"
-         : op == SALTUSI_MAX ? "A >= B || A != A ? A : B"
-                             : forms[op];
-}
-
 static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static void put_form(c_writer* w, const saltusi_program* p, const saltusi_instruction* in) {
-  const char* form = form_of(in->op);
-  for (const char* c = form; *c != '\0'; c++) {
-    const bool alone = *c >= 'A' && *c <= 'C' && !is_word(c[1]) && (c == form || !is_word(c[-1]));
-    if (alone) {
-      put_place(w, p, *c == 'A' ? in->a : *c == 'B' ? in->b : in->c);
-    } else {
-      put(w, "%c", *c);
+/* A function of straight-line code over t, q, v and u. */
+typedef struct c_function {
+  c_writer* w;
+  const saltus_system* sys;
+  saltusi_line_graph lines;
+  saltusi_line_state state;
+  saltusi_pool pool;
+} c_function;
+
+static const int* leaves(c_function* f, const char* name, int count) {
+  int* list = SALTUSI_TAKE(&f->pool, int, count + 1);
+  for (int i = 0; list != NULL && i < count; i++) {
+    list[i] = saltusi_line_leaf(&f->lines, name, i, SALTUSI_LINE_STEP);
+  }
+  return list;
+}
+
+static int* take_nodes(c_function* f, int count) {
+  int* list = SALTUSI_TAKE(&f->pool, int, count + 1);
+  f->lines.failed = f->lines.failed || list == NULL;
+  return list;
+}
+
+/* The nodes of a program. */
+static int* nodes_of(c_function* f, const saltusi_program* p) {
+  int* out = take_nodes(f, p->outputs);
+  if (!f->lines.failed) {
+    saltusi_line_program(&f->lines, p, &f->state, out);
+  }
+  return out;
+}
+
+static void open_function(c_function* f, c_writer* w, const saltus_system* sys, int inputs) {
+  *f = (c_function){.w = w, .sys = sys, .pool = saltusi_pool_over(NULL)};
+  saltusi_lines_start(&f->lines, w->out.memory, true);
+  f->state = (saltusi_line_state){.t = saltusi_line_leaf(&f->lines, "t", -1, SALTUSI_LINE_STEP),
+                                  .q = leaves(f, "q[", sys->dims.nq),
+                                  .v = leaves(f, "v[", sys->dims.nv),
+                                  .u = leaves(f, "u[", inputs)};
+  f->lines.failed = f->lines.failed || f->pool.failed;
+}
+
+/* Writes all that the results need, then `to[i] = ` each of them. */
+static void put_results(c_function* f, const char* to, const int* nodes, int count) {
+  if (f->lines.failed) {
+    return;
+  }
+  saltusi_lines_write(&f->lines, &f->w->out, nodes, (size_t)count, ~0U, 1, "  ");
+  for (int i = 0; i < count; i++) {
+    put(f->w, "  %s[%d] = ", to, i);
+    saltusi_line_value(&f->lines, &f->w->out, nodes[i]);
+    put(f->w, ";\n");
+  }
+}
+
+static void close_function(c_function* f) {
+  put(f->w, "}\n\n");
+  f->w->operations += f->lines.operations;
+  f->w->calls += f->lines.calls;
+  f->w->out.failed = f->w->out.failed || f->lines.failed;
+  saltusi_lines_free(&f->lines);
+  saltusi_pool_free(&f->pool);
+}
+
+static const char arguments[] = "double t, const double* q, const double* v, const double* u";
+static const char unused[] = " {\n  (void)t, (void)q, (void)v, (void)u;\n";
+
+static void put_program(c_writer* w, const saltus_system* sys, int inputs, const char* name,
+                        const saltusi_program* p) {
+  c_function f;
+  open_function(&f, w, sys, inputs);
+  put(w, "static inline void @_%s(%s, double* out)%s  (void)out;\n", name, arguments, unused);
+  const int* nodes = nodes_of(&f, p);
+  put_results(&f, "out", nodes, p->outputs);
+  close_function(&f);
+}
+
+/* The matrix M - h theta F_v - h^2 theta^2 F_q from nodes. Zeros by structure change no bit of the others. */
+static int* matrix_nodes(c_function* f, const saltus_formula_model* m, const int* M) {
+  const int all = f->sys->dims.nv * f->sys->dims.nv;
+  const saltusi_program* programs[] = {&m->force_v, &m->force_q};
+  int* A = take_nodes(f, all);
+  for (int i = 0; i < all && !f->lines.failed; i++) {
+    A[i] = M[i];
+  }
+  for (int k = 0; k < 2 && (f->sys->traits & SALTUS_FREE_FORCE) == 0; k++) {
+    const int factor = saltusi_line_number(&f->lines, f->w->factors[k]);
+    const int* J = f->w->factors[k] != 0.0 ? nodes_of(f, programs[k]) : NULL;
+    for (int i = 0; i < all && J != NULL && !f->lines.failed; i++) {
+      if (!saltusi_line_is(&f->lines, J[i], 0.0)) {
+        A[i] = saltusi_line_add(&f->lines, A[i], saltusi_line_mul(&f->lines, factor, J[i]));
+      }
     }
-    w->operations += strchr("+-*/<>?", *c) != NULL;
   }
-  w->calls += strchr(form, '(') != NULL;
+  return A;
 }
 
-/* Whole powers by squaring, in the order of saltusi_whole_power. */
-static void put_power(c_writer* w, const saltusi_program* p, const saltusi_instruction* in) {
-  put(w, "{\n    double power = 1.0, square = ");
-  put_place(w, p, in->a);
-  put(w, ";\n");
-  for (unsigned n = in->b; n > 1; n /= 2) {
-    put(w, n % 2 == 1 ? "    power = power * square;\n" : "");
-    put(w, "    square *= square;\n");
-    w->operations += 2;
+/* h F - M (v1 - v) with v1 - v in change; start: h F. */
+static int* residual_nodes(c_function* f, const saltus_formula_model* m, const int* M, bool start) {
+  const int n = f->sys->dims.nv;
+  const int* F = nodes_of(f, &m->force);
+  const int* change = leaves(f, "change[", n);
+  int* R = take_nodes(f, n);
+  for (int i = 0; i < n && !f->lines.failed; i++) {
+    R[i] = saltusi_line_mul(&f->lines, saltusi_line_number(&f->lines, f->w->h), F[i]);
+    R[i] = start ? R[i]
+                 : saltusi_line_sub(&f->lines, R[i],
+                                    saltusi_line_dot(&f->lines, n, M + n * i, change));
   }
-  put(w, "    ");
-  put_place(w, p, in->to);
-  put(w, " = power * square;\n  }\n");
-  w->operations++;
+  return R;
 }
 
-static void put_program(c_writer* w, const char* name, const saltusi_program* p) {
+/* ---- elimination in straight lines ---- */
+
+enum { STRAIGHT_MOST = 8 };
+
+/* Pattern of the factors without exchanges of rows, in place of that of the matrix. */
+static void fill_in(int n, bool* has) {
+  for (int k = 0; k < n; k++) {
+    for (int i = k + 1; i < n; i++) {
+      for (int j = k + 1; j < n && has[i * n + k]; j++) {
+        has[i * n + j] = has[i * n + j] || has[k * n + j];
+      }
+    }
+  }
+}
+
+/* One column of the elimination; leaves the function where rows have to be exchanged or the pivot is small. */
+static void put_column(c_writer* w, int n, int k, const bool* has) {
+  put(w, "  if (!(a%d_%d - a%d_%d == 0.0)", k, k, k, k);
+  for (int i = 0; i < n; i++) {
+    if (i != k && has[i * n + k]) {
+      put(w,
+          i < k ? " || !(fabs(a%d_%d) > 1e-14 * fabs(a%d_%d))"
+                : " || !(fabs(a%d_%d) >= fabs(a%d_%d))",
+          k, k, i, k);
+    }
+  }
+  put(w, " || a%d_%d == 0.0) {\n    return 0;\n  }\n", k, k);
+  for (int i = k + 1; i < n; i++) {
+    if (has[i * n + k]) {
+      put(w, "  a%d_%d = a%d_%d / a%d_%d;\n", i, k, i, k, k, k);
+    }
+    for (int j = k + 1; j < n && has[i * n + k]; j++) {
+      if (has[k * n + j]) {
+        put(w, "  a%d_%d = a%d_%d - a%d_%d * a%d_%d;\n", i, j, i, j, i, k, k, j);
+      }
+    }
+  }
+}
+
+/* x_i less the sum of a_ij x_j over j in [from, to). */
+static void put_substitution(c_writer* w, int n, int i, int from, int to, const bool* has) {
+  bool any = false;
+  for (int j = from; j < to; j++) {
+    if (has[i * n + j]) {
+      put(w, any ? " + w->A[%d] * x%d" : "  x%d = x%d - (0.0 + w->A[%d] * x%d", any ? i * n + j : i,
+          any ? j : i, i * n + j, j);
+      any = true;
+    }
+  }
+  put(w, any ? ");\n" : "");
+}
+
+/* Factors and solution without exchanges of rows for small matrices with this pattern; 0: they do not apply. */
+static void put_elimination(c_writer* w, int n, bool* has) {
+  const bool small = n <= STRAIGHT_MOST;
+  fill_in(n, has);
+  put(w, "enum { @_straight = %d };\n\nstatic inline int @_factor_straight(@_matrix* w) {\n",
+      small);
+  for (int i = 0; i < n * n && small; i++) {
+    if (has[i]) {
+      put(w, "  double a%d_%d = w->A[%d];\n", i / n, i % n, i);
+    }
+  }
+  for (int k = 0; k < n && small; k++) {
+    put_column(w, n, k, has);
+  }
+  for (int i = 0; i < n * n && small; i++) {
+    if (has[i]) {
+      put(w, "  w->A[%d] = a%d_%d;\n", i, i / n, i % n);
+    }
+  }
+  put(w, "  w->swapped = 0;\n  return %d;\n}\n\n", small);
   put(w,
-      "static inline void @_%s(double t, const double* q, const double* v, const double* u, "
-      "double* out) "
-      "{\n  (void)t, (void)q, (void)v, (void)u, (void)out;\n",
-      name);
-  if (p->registers > 1) {
-    put(w, "  double r[%d];\n", p->registers);
+      "static inline void @_solve_straight(const @_matrix* w, double* x) {\n  (void)w, (void)x;\n");
+  for (int i = 0; i < n && small; i++) {
+    put(w, "  double x%d = x[%d];\n", i, i);
+    put_substitution(w, n, i, 0, i, has);
   }
-  if (p->sparse) {
-    put(w, "  for (int i = 0; i < %d; i++) {\n    out[i] = 0.0;\n  }\n", p->outputs);
-  }
-  for (int k = 0; k < p->length; k++) {
-    const saltusi_instruction* in = &p->code[k];
-    put(w, "  ");
-    if (in->op == SALTUSI_POWI) {
-      put_power(w, p, in);
-      continue;
-    }
-    put_place(w, p, in->to);
-    put(w, " = ");
-    put_form(w, p, in);
-    put(w, ";\n");
+  for (int i = n - 1; i >= 0 && small; i--) {
+    put_substitution(w, n, i, i + 1, n, has);
+    put(w, "  x%d = x%d / w->A[%d];\n  x[%d] = x%d;\n", i, i, i * (n + 1), i, i);
   }
   put(w, "}\n\n");
+}
+
+/* Matrix A and residual of Newton's method in one function, which share their subexpressions; only: the matrix or the
+ * residual alone is needed. */
+static void put_equations(c_writer* w, const saltus_system* sys, const saltus_formula_model* m,
+                          int inputs) {
+  static const char* const names[] = {"begin", "iterate", "matrix_of", "load", "reload"};
+  const int n = sys->dims.nv;
+  bool has[VELOCITIES_MOST * VELOCITIES_MOST] = {false};
+  for (int k = 0; k < 5; k++) {
+    c_function f;
+    open_function(&f, w, sys, inputs);
+    put(w, "static inline void @_%s(%s, const double* change, double* A, double* R)%s", names[k],
+        arguments, unused);
+    put(w, "  (void)change, (void)A, (void)R;\n");
+    const int* M = nodes_of(&f, &m->mass);
+    if (k < 3 && !f.lines.failed) {
+      const int* A = matrix_nodes(&f, m, M);
+      for (int i = 0; i < n * n && !f.lines.failed; i++) {
+        has[i] = i % (n + 1) == 0 || !saltusi_line_is(&f.lines, A[i], 0.0);
+      }
+      put_results(&f, "A", A, n * n);
+    }
+    if (k != 2 && !f.lines.failed) {
+      const int* R = residual_nodes(&f, m, M, k == 0 || k == 3);
+      put_results(&f, "R", R, n);
+    }
+    close_function(&f);
+  }
+  put_elimination(w, n, has);
 }
 
 /* ---- contacts ---- */
@@ -160,55 +305,70 @@ static int rows_of(const saltus_contact_law* law) {
   return law->mu > 0.0 ? 1 + law->tangents : 1;
 }
 
-static const char row_arguments[] =
-    "double t, const double* q, const double* v, const double* u, double (*G)[@_nv], double* b";
-
-/* Row r: entries of all velocities, then the rate b. Zeros change no bit of a sum that starts at 0. */
-static void put_row(c_writer* w, const saltusi_formula_rows* rows, int r, int nv) {
-  int k = 0;
-  for (int i = 0; i <= nv; i++) {
-    const bool given = i == nv || (k < rows->width && rows->column[k] == i);
-    const int at = i == nv ? rows->count * rows->width + r : r * rows->width + k;
-    k += given && i < nv ? 1 : 0;
-    if (i < nv) {
-      put(w, "  G[%d][%d] = ", r, i);
-    } else {
-      put(w, "  b[%d] = ", r);
+/* Nodes of the rows of contact c: for each row G [nv], b. */
+static int* row_nodes(c_function* f, const saltusi_formula_rows* rows, int count) {
+  const int nv = f->sys->dims.nv;
+  int* out = take_nodes(f, count * (nv + 1));
+  const int* given = rows->fixed == NULL ? nodes_of(f, &rows->program) : NULL;
+  for (int r = 0; r < count && !f->lines.failed; r++) {
+    for (int i = 0, k = 0; i <= nv; i++) {
+      const bool has = i == nv || (k < rows->width && rows->column[k] == i);
+      const int at = i == nv ? rows->count * rows->width + r : r * rows->width + k;
+      k += has && i < nv ? 1 : 0;
+      out[r * (nv + 1) + i] = has && given != NULL
+                                  ? given[at]
+                                  : saltusi_line_number(&f->lines, has ? rows->fixed[at] : 0.0);
     }
-    if (given && rows->fixed == NULL) {
-      put(w, "out[%d]", at);
-    } else {
-      put_number(w, given ? rows->fixed[at] : 0.0);
-    }
-    put(w, ";\n");
   }
+  return out;
+}
+
+/* Gaps and, where gamma is not 0, normal rates of all contacts. */
+static void put_approach(c_writer* w, const saltus_system* sys, const saltus_formula_model* m,
+                         int inputs) {
+  const int nc = sys->dims.nc, nv = sys->dims.nv;
+  c_function f;
+  open_function(&f, w, sys, inputs);
+  put(w, "static inline void @_approach(%s, double* gap, double* rate)%s", arguments, unused);
+  put(w, "  (void)gap, (void)rate;\n");
+  const int* gaps = nodes_of(&f, &m->gaps);
+  int* rates = take_nodes(&f, nc);
+  for (int c = 0; c < nc && !f.lines.failed; c++) {
+    const int* row = row_nodes(&f, &m->contacts[c], 1);
+    if (!f.lines.failed) {
+      rates[c] =
+          saltusi_line_add(&f.lines, saltusi_line_dot(&f.lines, nv, row, f.state.v), row[nv]);
+    }
+  }
+  put_results(&f, "gap", gaps, nc);
+  put_results(&f, "rate", rates, w->rates ? nc : 0);
+  close_function(&f);
 }
 
 /* Rows of every contact as dense rows G [2][nv] and rates b [2]. */
-static void put_rows(c_writer* w, const saltus_system* sys, const saltus_formula_model* m) {
-  const int nc = sys->dims.nc;
+static void put_rows(c_writer* w, const saltus_system* sys, const saltus_formula_model* m,
+                     int inputs) {
+  const int nc = sys->dims.nc, nv = sys->dims.nv;
   for (int c = 0; c < nc; c++) {
-    const saltusi_formula_rows* rows = &m->contacts[c];
-    char name[32];
-    snprintf(name, sizeof name, "raw_%d", c);
-    if (rows->fixed == NULL) {
-      put_program(w, name, &rows->program);
+    const int count = rows_of(&sys->laws[c]);
+    c_function f;
+    open_function(&f, w, sys, inputs);
+    put(w, "static inline void @_rows_%d(%s, double (*G)[@_nv], double* b)%s", c, arguments,
+        unused);
+    const int* nodes = row_nodes(&f, &m->contacts[c], count);
+    for (int r = 0; r < count && !f.lines.failed; r++) {
+      char to[32];
+      snprintf(to, sizeof to, "G[%d]", r);
+      put_results(&f, to, nodes + r * (nv + 1), nv);
+      saltusi_lines_write(&f.lines, &w->out, nodes + r * (nv + 1) + nv, 1, ~0U, 1, "  ");
+      put(w, "  b[%d] = ", r);
+      saltusi_line_value(&f.lines, &w->out, nodes[r * (nv + 1) + nv]);
+      put(w, ";\n");
     }
-    put(w, "static void @_rows_%d(", c);
-    put_text(w, row_arguments);
-    put(w, ") {\n  (void)t, (void)q, (void)v, (void)u;\n");
-    if (rows->fixed == NULL) {
-      put(w, "  double out[%d];\n  @_raw_%d(t, q, v, u, out);\n", rows->count * (rows->width + 1),
-          c);
-    }
-    for (int r = 0; r < rows_of(&sys->laws[c]); r++) {
-      put_row(w, rows, r, sys->dims.nv);
-    }
-    put(w, "}\n\n");
+    close_function(&f);
   }
-  put(w, "static void @_rows(int contact, ");
-  put_text(w, row_arguments);
-  put(w, ") {\n  switch (contact) {\n");
+  put(w, "static inline void @_rows(int contact, %s, double (*G)[@_nv], double* b) {\n", arguments);
+  put(w, "  switch (contact) {\n");
   for (int c = 0; c < nc; c++) {
     put(w, "  case %d:\n    @_rows_%d(t, q, v, u, G, b);\n    break;\n", c, c);
   }
@@ -327,7 +487,7 @@ static void put_head(c_writer* w, const saltus_scene_view* view, const saltus_ru
     put(w, ";\n");
   }
   put(w, "\n/* A = P L U */\ntypedef struct @_matrix {\n  double A[@_nv * @_nv];\n  int "
-         "pivot[@_nv], diagonal;\n} @_matrix;\n\ntypedef struct @_state {\n  double t, q[@_nq], "
+         "pivot[@_nv], swapped;\n} @_matrix;\n\ntypedef struct @_state {\n  double t, q[@_nq], "
          "v[@_nv];\n  double P[2 * @_nc_most]; /* "
          "impulses of the last step, N s: normal, tangential */\n  double steps;\n  int "
          "status;\n  int known; /* kept is the factored constant matrix */\n  @_matrix kept;\n} "
@@ -358,7 +518,7 @@ static void put_bound(c_writer* w, const saltus_system* sys, bool once, int newt
   const long long law = r * (solve + 8 * n + 8) + r * r * 2 * n;
   const long long contacts = (sys->dims.nc > 1 ? SWEEPS : 1) * (r * (2 * r + 40) + 4);
   const long long newton =
-      w->operations + factor + solve + 8 * n * n + 24 * n + law + contacts + r * 2 * n;
+      w->operations + factor + solve + 8 * n * n + 36 * n + law + contacts + r * 2 * n;
   const long long operations = k * newton + w->operations + 16 * n + r * 4 * n;
   put(w,
       "/* At most so many floating-point operations and calls of libm in a step. */\n"
@@ -383,16 +543,18 @@ static saltus_status write_source(const saltus_export_c_def* def, const saltus_r
       view->observables != NULL ? saltusi_formula_observer_outputs(view->observables->self) : NULL;
   const int ny = outputs != NULL ? view->observables->output_count : 0;
   put_head(w, view, s, ny);
-  put_program(w, "mass", &m->mass);
-  put_program(w, "force", &m->force);
-  put_program(w, "force_q", &m->force_q);
-  put_program(w, "force_v", &m->force_v);
-  put_program(w, "gaps", &m->gaps);
-  put_rows(w, sys, m);
+  const saltus_moreau_jean_options* o = s->options;
+  const double theta_h = o->theta * s->h;
+  w->h = s->h;
+  w->factors[0] = -theta_h;
+  w->factors[1] = -theta_h * theta_h;
+  w->rates = o->gamma != 0.0;
+  put_equations(w, sys, m, view->input_count);
+  put_approach(w, sys, m, view->input_count);
+  put_rows(w, sys, m, view->input_count);
   put_contacts(w, sys);
   put_start(w, view, s);
   put_text(w, saltusi_step_template);
-  const saltus_moreau_jean_options* o = s->options;
   const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
   const bool once = o->iterate == 1 ||
                     ((sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
@@ -401,7 +563,7 @@ static saltus_status write_source(const saltus_export_c_def* def, const saltus_r
   put_bound(w, sys, once, o->newton_max);
   put(w, "\n");
   if (ny > 0) {
-    put_program(w, "observe", outputs);
+    put_program(w, sys, view->input_count, "observe", outputs);
   }
   put(w, "void @_outputs(const @_state* s, const double* u, double* y) {\n");
   put(w,
