@@ -106,6 +106,7 @@ static const cli_option reduce_options[] = {
     {"--damping", "Z", "damping ratio of all modes; default 0", false},
     {"--stiffening", "FILE", "stiffness matrix of the body as it turns: geometric stiffness",
      false},
+    {"--still", "FILE", "the same with its supports at rest; default: the stiffness matrix", false},
     {"--speed", "W", "its angular velocity, rad/s", false},
     {"--axis", "X,Y,Z", "its axis; default 0,0,1", false},
     {"-o", "FILE", "writes the body to FILE.h5, for the key flexible of bodies", CLI_WRITES},

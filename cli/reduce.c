@@ -95,6 +95,7 @@ int cli_reduce(const cli_args* args) {
   def.dof = path_of(args, "--dof", ".dof", n.text[2]);
   def.mesh = path_of(args, "--mesh", ".inp", n.text[3]);
   def.stiffening = cli_value(args, "--stiffening");
+  def.still = cli_value(args, "--still");
   const char* axis = cli_value(args, "--axis");
   const char* out = cli_value(args, "-o");
   int code = cli_number(args, "--modes", 0.0, 1000.0, &modes);
@@ -110,8 +111,9 @@ int cli_reduce(const cli_args* args) {
     cli_error("reduce: --axis is \"%.60s\", must be X,Y,Z", axis);
     return CLI_USAGE;
   }
-  if ((def.stiffening != NULL) != (def.speed > 0.0)) {
-    cli_error("reduce: --stiffening needs --speed, and --speed needs --stiffening");
+  if ((def.stiffening != NULL) != (def.speed > 0.0) ||
+      (def.still != NULL && def.stiffening == NULL)) {
+    cli_error("reduce: --stiffening needs --speed; --speed and --still need --stiffening");
     return CLI_USAGE;
   }
   if (modes != floor(modes)) {

@@ -40,7 +40,8 @@ typedef struct saltus_reduce_def {
   const char* stiffening; /* stiffness of the turning body; NULL: none */
   double speed, axis[3];  /* its angular velocity, rad/s, and axis */
   saltus_log log;
-  SALTUS_RESERVED(4);
+  const char* still; /* stiffness at rest with the supports of stiffening; NULL: stiffness */
+  SALTUS_RESERVED(3);
 } saltus_reduce_def;
 
 /* A frame of the reduced body: an interface, or a contact node. */

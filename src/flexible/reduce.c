@@ -577,14 +577,18 @@ static void fill_inertia(const reduction* j, saltus_flexible* out, double* s, do
 static saltus_status fill_stiffening(reduction* j, saltus_flexible* out, double* W) {
   const saltus_reduce_def* def = j->def;
   const int k = j->kept;
-  cs_di* loaded = NULL;
+  cs_di *loaded = NULL, *still = NULL;
   double* G = SALTUSI_TAKE(&j->pool, double, k* k + 1);
   saltus_status status = read_one(j, def->stiffening, &loaded);
+  if (status == SALTUS_OK && def->still != NULL) {
+    status = read_one(j, def->still, &still);
+  }
   if (status != SALTUS_OK || G == NULL) {
+    cs_di_spfree(loaded);
     return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
   }
   const double length = sqrt(saltusi_dot3(def->axis, def->axis));
-  cs_di* difference = cs_di_add(loaded, j->K, 1.0, -1.0);
+  cs_di* difference = cs_di_add(loaded, still != NULL ? still : j->K, 1.0, -1.0);
   saltusi_fe_times(difference, k, j->V, W);
   saltusi_fe_gram(j->n, k, j->V, k, W, G);
   double* S = (double*)(uintptr_t)out->stiffen;
@@ -601,6 +605,7 @@ static saltus_status fill_stiffening(reduction* j, saltus_flexible* out, double*
     }
   }
   cs_di_spfree(loaded);
+  cs_di_spfree(still);
   cs_di_spfree(difference);
   return SALTUS_OK;
 }

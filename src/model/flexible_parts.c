@@ -277,7 +277,16 @@ bool saltusi_flexible_beyond(const saltus_flexible* d, const double* eta) {
   for (int j = 0; j < d->modes; j++) {
     square += eta[j] * eta[j];
   }
-  return !(square < 100.0 * (d->C0[0] + d->C0[4] + d->C0[8]));
+  const double trace = d->C0[0] + d->C0[4] + d->C0[8];
+  double shortening = 0.0, C0a[3], most = INFINITY;
+  if (d->stiffen != NULL) { /* its part of J is below half of the inertia about the axis */
+    saltusi_turn(d->C0, d->axis, C0a);
+    most = 0.5 * (trace - saltusi_dot3(d->axis, C0a));
+    for (int j = 0; j < d->modes; j++) {
+      shortening += eta[j] * saltusi_dot(d->modes, d->stiffen + (ptrdiff_t)j * d->modes, eta);
+    }
+  }
+  return !(square < 100.0 * trace && fabs(shortening) < most);
 }
 
 /* ---- scratch: that of the inner system, then velocities, forces and matrices ---- */
