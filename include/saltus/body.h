@@ -38,8 +38,8 @@ typedef struct saltus_signal {
   const char* input; /* NULL, or the name of an input: its value, with derivatives zero */
   /* NULL, or value, first and second derivative */
   void (*evaluate)(const void* self, double t, double out[3]);
-  double (*integral)(const void* self, double t0, double t1); /* ? by quadrature */
-  /* ? unbounded. Taylor coefficients over a range, as in enclosure.h: t and out have order + 1. */
+  double (*integral)(const void* self, double t0, double t1); /* NULL: by quadrature */
+  /* Taylor coefficients over a range, as in enclosure.h: t and out have order + 1. NULL: unbounded. */
   void (*along)(const void* self, int order, const saltus_interval* t, saltus_interval* out);
   const void* self;
   SALTUS_RESERVED(2);
@@ -73,12 +73,13 @@ typedef struct saltus_body_def {
   bool velocity_in_body;      /* velocity is in body axes instead */
   bool angular_in_world;      /* angular_velocity is in world axes instead */
   saltus_driven_pose* driven; /* of a driven body */
-  double
-      density; /* kg/m^3, in the plane kg/m^2: mass and inertia follow from the shapes; 0: they are given, or only the mass is given and the inertia follows from the shapes. Where shapes weigh, `position` and those of its
-                   * markers and shapes are meant from the origin that shapes are given from, not from the centre of
-                   * mass */
-  bool
-      carried; /* a free body without mass, whose pose another system determines (flexible bodies); for the library alone */
+  /* kg/m^3, in the plane kg/m^2: mass and inertia follow from the shapes. 0: they are given, or only the
+   * mass is given and the inertia follows from the shapes. With a density, positions of the body, its
+   * markers and its shapes are measured from the origin of the shapes, not from the centre of mass */
+  double density;
+  /* A free body without mass, whose pose another system determines (flexible bodies); for the library
+   * alone */
+  bool carried;
   SALTUS_RESERVED(2);
 } saltus_body_def;
 
@@ -111,8 +112,8 @@ typedef struct saltus_coordinate_def {
   double damping;       /* N m s/rad or N s/m */
   saltus_signal force;  /* actuator: N m or N */
   double dry;           /* N m or N, limit of dry friction against the rate of the coordinate */
-  double
-      dry_arm; /* dry friction per joint force: coefficient times radius of a pin, m, or the coefficient of a guide */
+  /* Dry friction per joint force: coefficient times radius of a pin, m, or the coefficient of a guide */
+  double dry_arm;
   SALTUS_RESERVED(2);
 } saltus_coordinate_def;
 
@@ -166,7 +167,7 @@ typedef struct saltus_load_def {
   const char* marker;
   saltus_signal force[3];  /* N; in the plane the first two */
   saltus_signal torque[3]; /* N m; in the plane only the first, about z */
-  bool turns;              /* in the axes of the marker; else of the world */
+  bool turns;              /* true: in the axes of the marker; false: of the world */
   SALTUS_RESERVED(2);
 } saltus_load_def;
 
@@ -181,10 +182,10 @@ typedef struct saltus_material_def {
   double friction;               /* coefficient, >= 0 */
   double restitution;            /* 0..1 */
   double tangential_restitution; /* -1..1 */
-  saltus_impact_law
-      impact; /* for two materials the one other than Newton's; two such laws have to be equal */
-  const saltus_friction_law*
-      law; /* friction other than the coefficient; combined likewise; has to outlive the mechanism */
+  /* A contact of two materials has the law that is not Newton's; if neither is, both have to be equal */
+  saltus_impact_law impact;
+  /* Friction other than the coefficient; combined likewise; has to outlive the mechanism */
+  const saltus_friction_law* law;
   double impact_friction; /* as saltus_contact_law.impact_mu; combined like friction */
   SALTUS_RESERVED(1);
 } saltus_material_def;
@@ -216,8 +217,8 @@ typedef struct saltus_contact_pair_def {
   int impact;                     /* 1 + saltus_impact_law; 0: by the materials */
   double stiffness;               /* ratio to other contacts; 0: 1 */
   const saltus_friction_law* law; /* NULL: by the materials; outlives the mechanism */
-  double
-      impact_friction; /* as saltus_contact_law.impact_mu; 0: by the materials, or `friction` where given */
+  /* As saltus_contact_law.impact_mu; 0: by the materials, or `friction` where given */
+  double impact_friction;
 } saltus_contact_pair_def;
 
 typedef struct saltus_mechanism_def {

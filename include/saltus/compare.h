@@ -60,18 +60,18 @@ typedef struct saltus_comparison {
   long long pair_count;
   const saltus_event_pair* pairs; /* by time */
   long long matched, only_a, only_b;
-  saltus_event_pair
-      worst; /* the largest of each number over the matched ones; a and b of that in time */
+  /* The largest of each number over the matched ones; a and b of that in time */
+  saltus_event_pair worst;
 } saltus_comparison;
 
 typedef struct saltus_compare_def {
   const saltus_recording_data* a;
   const saltus_recording_data* b;
-  const saltus_system*
-      system; /* relation of positions and velocities; NULL: q' = v if nq = nv, else straight lines */
-  double
-      match; /* s, largest distance of matched events of one contact; 0: a hundredth of the time */
-  bool any;  /* also recordings of different scenes whose coordinates have the same names */
+  /* Relation of positions and velocities; NULL: q' = v if nq = nv, else straight lines */
+  const saltus_system* system;
+  /* s, largest distance of matched events of one contact; 0: a hundredth of the time */
+  double match;
+  bool any; /* also recordings of different scenes whose coordinates have the same names */
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
   SALTUS_RESERVED(6);

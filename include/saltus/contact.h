@@ -121,8 +121,8 @@ SALTUS_API const saltus_solver_info* saltus_friction_solver_find(const char* nam
 
 /* "auto" */
 typedef struct saltus_friction_auto_options {
-  double
-      work; /* largest number of operations in 1e9, counted and not timed; 0: by the size of the problem */
+  /* Largest number of operations in 1e9, counted and not timed; 0: by the size of the problem */
+  double work;
   int threads; /* 1 to 64, with bitwise identical results; problems below 1000 units use one */
 } saltus_friction_auto_options;
 

@@ -81,11 +81,12 @@ typedef struct saltus_element_def {
   double friction, restitution, tangential_restitution;
   saltus_impact_law impact;
   double contact_stiffness; /* ratio to other contacts; 0: 1 */
-  const char*
-      held; /* an input: contacts are active while it is 1, absent while it is 0; NULL: always active */
+  /* An input: contacts are active while it is 1, absent while it is 0; NULL: always active */
+  const char* held;
   double teeth; /* of a ratchet, a whole number; negative: the wheel is free clockwise */
-  const saltus_friction_law*
-      law; /* friction other than the coefficient `friction`; has to outlive the model. In the plane rolling opposes the rate of the angle between the markers; no drilling, no patch. NULL: none */
+  /* Friction other than the coefficient `friction`; has to outlive the model. In the plane rolling opposes
+   * the rate of the angle between the markers; no drilling, no patch. NULL: none */
+  const saltus_friction_law* law;
   double height; /* m: of the block of a guide in space, along z */
   SALTUS_RESERVED(3);
 } saltus_element_def;

@@ -65,7 +65,7 @@ typedef struct saltus_clearance {
   double rate;     /* for two features: bound of the rates of their guards, 1/s; INFINITY: none */
 } saltus_clearance;
 
-/* Entries marked ? may be NULL. For a time-varying contact set, gaps and velocities are enclosed by identity with the
+/* Entries with a comment "NULL: ..." may be NULL. For a time-varying contact set, gaps and velocities are enclosed by identity with the
  * last two; `depends` and `along` may then both be NULL, when forces and joints are not enclosed. */
 typedef struct saltus_enclosure_ops {
   size_t (*bytes)(const void* self); /* of scratch, for any quantity at SALTUS_JET_ORDER */
@@ -80,27 +80,29 @@ typedef struct saltus_enclosure_ops {
 
   /* Functions of (t,q,v) at whose zeros a force, gap, joint or slip formula changes its branch. On
    * a range without a zero of any of them the functions are smooth, up to their own singularities. */
-  int (*switches)(const void* self); /* ? none */
+  int (*switches)(const void* self); /* NULL: none */
 
-  /* ? all. Positions and velocities that a quantity depends on, on any segment: i for q_i, nq + i for v_i, in
-   * place[room]. Returns their number; more than room: not listed. Others are not set before `along`. The index of a
-   * contact is its identity. */
+  /* Positions and velocities that a quantity depends on, on any segment: i for q_i, nq + i for v_i, in
+   * place[room]. Returns their number; more than room: not listed. Others are not set before `along`. The
+   * index of a contact is its identity. NULL: all. */
   int (*reads)(const void* self, saltus_quantity what, uint64_t index, int room, int* place);
 
-  /* ? contacts of a time-varying set are sampled. `depends` and `along` of its gaps and velocities; both or
-   * none. */
+  /* `depends` and `along` of its gaps and velocities; both or none. NULL: contacts of a time-varying set
+   * are sampled. */
   unsigned (*contact_depends)(const void* self, saltus_quantity what, uint64_t identity);
   void (*contact_along)(const void* self, const saltus_course* course, saltus_quantity what,
                         uint64_t identity, saltus_interval* out);
 
-  /* ? unknown. A cheap bound of the Taylor remainder: over a segment of order 1 or more every force (out
-   * [nv]), or the rate in s of every joint row (out [nj]), is within this distance of a polynomial of degree at most
-   * SALTUS_JET_ORDER in q and v, or in angles and squared distances that are as smooth as q; INFINITY: no bound. */
+  /* A cheap bound of the Taylor remainder: over a segment of order 1 or more every force (out [nv]), or
+   * the rate in s of every joint row (out [nj]), is within this distance of a polynomial of degree at most
+   * SALTUS_JET_ORDER in q and v, or in angles and squared distances that are as smooth as q; INFINITY: no
+   * bound. NULL: unknown. */
   void (*beyond)(const void* self, const saltus_course* course, saltus_quantity what, double* out);
 
-  /* ? separation monitors (system.h) are sampled. Where one is positive: `over` is a segment of order 2 over all s with
-   * |s - m| <= span, `middle` the same at m alone. margin: m, rounding error of the gap. Of a contact with guards: where the
-   * distance of the two bounded features exceeds that; value NaN: undecided. */
+  /* Where one is positive: `over` is a segment of order 2 over all s with |s - m| <= span, `middle` the
+   * same at m alone. margin: m, rounding error of the gap. Of a contact with guards: where the distance of
+   * the two bounded features exceeds that; value NaN: undecided. NULL: separation monitors (system.h) are
+   * sampled. */
   void (*contact_clear)(const void* self, const saltus_course* over, const saltus_course* middle,
                         double span, uint64_t identity, double margin, saltus_clearance* out);
   SALTUS_RESERVED(1);

@@ -37,7 +37,7 @@ typedef struct saltus_reduce_def {
   const saltus_reduce_frame* frames;
   int frame_count;
   double damping;         /* ratio of all modes */
-  const char* stiffening; /* stiffness of the turning body; NULL: none */
+  const char* stiffening; /* stiffness of the rotating body; NULL: none */
   double speed, axis[3];  /* its angular velocity, rad/s, and axis */
   saltus_log log;
   const char* still; /* stiffness at rest with the supports of stiffening; NULL: stiffness */
@@ -51,7 +51,7 @@ typedef struct saltus_flexible_frame {
   double s[3]; /* m, from the centre of mass */
 } saltus_flexible_frame;
 
-/* A reduced body: everything is in its own memory. */
+/* A reduced body; owns all of its arrays. */
 typedef struct saltus_flexible {
   int modes, frames, nodes;
   double mass;         /* kg */
@@ -61,11 +61,11 @@ typedef struct saltus_flexible {
   const double* C2;    /* [modes x modes x 9] sum m phi_j phi_k^T */
   const double* omega; /* [modes] rad/s */
   const double* zeta;  /* [modes] damping ratios */
-  const double*
-      stiffen;    /* [modes x modes] geometric stiffness over the square of the speed; NULL: none */
+  /* [modes x modes] geometric stiffness over the square of the speed; NULL: none */
+  const double* stiffen;
   double axis[3]; /* of that speed */
-  const double*
-      effective; /* [modes x 6] kg and kg m^2: effective masses of the fixed-interface modes, in order; 0: others */
+  /* [modes x 6] kg and kg m^2: effective masses of the fixed-interface modes, in order; 0: others */
+  const double* effective;
   const saltus_flexible_frame* frame; /* [frames] */
   const double* phi;                  /* [frames x 3 x modes] displacement */
   const double* psi;                  /* [frames x 3 x modes] rotation; 0 for contact nodes */

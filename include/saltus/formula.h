@@ -95,8 +95,8 @@ typedef struct saltus_formula_contact {
   saltus_formula_text tangential_restitution;
   saltus_impact_law impact;
   double stiffness; /* ratio to other contacts; 0: 1 */
-  const saltus_friction_law*
-      law; /* friction other than the coefficient; has to outlive the model */
+  /* Friction other than the coefficient; has to outlive the model */
+  const saltus_friction_law* law;
   const saltus_formula_rates* rates;          /* rates for rolling and spin; NULL: none */
   const saltus_formula_text* impact_friction; /* coefficient of impacts; NULL: `friction` */
 } saltus_formula_contact;

@@ -44,13 +44,13 @@ typedef struct saltus_integrator_def {
   int dense_steps;      /* steps stored for dense output; default 16 */
   int event_room;       /* capacity for events; default 4096 */
   int threads;          /* as in saltus_scheme_def */
-  const volatile int*
-      cancel; /* a nonzero value ends an advance as soon as possible with SALTUS_ERR_STOPPED; NULL: never */
+  /* a nonzero value ends an advance as soon as possible with SALTUS_ERR_STOPPED; NULL: never */
+  const volatile int* cancel;
   saltus_log log;                    /* receives the reasons of errors */
   const saltus_allocator* allocator; /* NULL: the C library */
-  const uint64_t*
-      changes; /* as in saltus_sim_def; dense output restarts as well. SALTUS_ERR_CONTRADICTION
-                                      * if a change violates a joint or contact by more than 0.01 */
+  /* As in saltus_sim_def; dense output restarts as well. SALTUS_ERR_CONTRADICTION if a change violates a
+   * joint or contact by more than 0.01 */
+  const uint64_t* changes;
   SALTUS_RESERVED(7);
 } saltus_integrator_def;
 

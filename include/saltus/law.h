@@ -46,7 +46,7 @@ typedef enum saltus_impact_order {
 
 /* Next contact in a sequence. */
 typedef enum saltus_impact_pick {
-  SALTUS_PICK_FASTEST, /* that approaches fastest */
+  SALTUS_PICK_FASTEST, /* the one that approaches fastest */
   SALTUS_PICK_FIRST,   /* in the order of contacts */
   SALTUS_PICK_LAST,
   SALTUS_PICK_CYCLIC, /* the next one after the last */
@@ -66,7 +66,7 @@ typedef enum saltus_energy_gain {
 
 typedef struct saltus_own_impact saltus_own_impact;
 
-/* Outcome of a contact. */
+/* Parameters of the law of a contact. */
 typedef struct saltus_contact_law {
   const char* name;                    /* for messages and recordings; NULL is allowed */
   int tangents;                        /* 0 frictionless, 1 planar, 2 spatial */
@@ -77,8 +77,8 @@ typedef struct saltus_contact_law {
   double stiffness;                    /* ratio to other contacts, for SALTUS_ORDER_LZB; 0: 1 */
   const saltus_own_impact* own;        /* of SALTUS_IMPACT_OWN */
   const saltus_friction_law* friction; /* friction other than Coulomb's law; NULL: none */
-  double
-      impact_mu; /* friction coefficient of impacts; 0: mu, or the curve of `friction`; negative: frictionless */
+  /* Friction coefficient of impacts; 0: mu, or the curve of `friction`; negative: frictionless */
+  double impact_mu;
 } saltus_contact_law;
 
 /* Friction coefficient of a contact in impacts. */
@@ -116,8 +116,8 @@ typedef struct saltus_impact {
   const saltus_impact_contact* contact; /* [count] */
   const double* W;                      /* [rows x rows] kg^-1, symmetric */
   const double* u;                      /* [rows] m/s, U- */
-  double
-      rounding; /* m/s, smaller approach velocities count as zero; 0: 1e-14 of the largest velocity */
+  /* m/s, smaller approach velocities count as zero; 0: 1e-14 of the largest velocity */
+  double rounding;
 } saltus_impact;
 
 typedef enum saltus_impact_motion {

@@ -81,15 +81,15 @@ SALTUS_API saltus_shape_place saltus_mechanism_shape(const saltus_mechanism* mec
 /* Pose of a body at (t, q): its centre of mass, and its axes as columns, row major. */
 SALTUS_API void saltus_mechanism_pose(const saltus_mechanism* mechanism, int body, double t,
                                       const double* q, double position[3], double axes[9]);
-/* Where a marker is. */
+/* Pose of a marker at (t, q): its origin in the world, and its axes as columns, row major. */
 SALTUS_API void saltus_mechanism_frame(const saltus_mechanism* mechanism, int marker, double t,
                                        const double* q, double position[3], double axes[9]);
 
 /* View of shapes, from infinity along right x up. Lines are silhouettes and visible edges. */
 typedef struct saltus_shape_view {
   double right[3], up[3]; /* of length 1, normal to each other */
-  double middle[3];       /* m: centre of drawn half-spaces and half-planes, */
-  double far;             /* m: this far */
+  double middle[3];       /* m, centre of the drawn part of half-spaces and half-planes */
+  double far;             /* m, half of its width */
   /* [count][3] m, world; closed: an area, else a line */
   void (*line)(void* user, bool closed, const double (*point)[3], int count);
   void* user;
@@ -151,8 +151,8 @@ typedef struct saltus_mechanism_state {
   double mass;        /* kg, of free bodies, like all below */
   double centre[3];   /* m, centre of mass; zero without free bodies */
   double momentum[3]; /* kg m/s */
-  double
-      angular_momentum[3]; /* kg m^2/s about the origin of the world; in the plane only the third */
+  /* kg m^2/s about the origin of the world; in the plane only the third */
+  double angular_momentum[3];
   double kinetic, potential;                     /* J; potential of gravity and springs */
   double defect_metres, defect_radians;          /* of the worst joints */
   int defect_metres_joint, defect_radians_joint; /* which; -1: none */
@@ -229,8 +229,8 @@ typedef struct saltus_body_cost {
 
 /* Both, in arrays of the caller. Entries beyond the capacity are omitted. */
 typedef struct saltus_costs {
-  saltus_pair_cost*
-      kinds; /* [kind_room] the first kind_count of them, in the order in which they were met */
+  /* [kind_room] the first kind_count of them, in the order in which they were met */
+  saltus_pair_cost* kinds;
   saltus_body_cost* bodies; /* [body_room] the first body_count of them, ordered by body */
   int kind_room, kind_count, body_room, body_count;
 } saltus_costs;

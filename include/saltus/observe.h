@@ -55,16 +55,16 @@ typedef struct saltus_observables {
   void (*outputs)(const void* self, const saltus_point* at, double* values);
   void (*events)(const void* self, const saltus_point* at, double* values);
   const void* self;
-  /* ? outputs. The same where outputs need the forces of joints at that time, [nj] N; without them these are
-   * NaN. */
+  /* `outputs` for scenes whose outputs need the joint forces at that time, [nj] N; without these forces such
+   * outputs are NaN. NULL: no output needs them. */
   void (*outputs_with)(const void* self, const saltus_point* at, const double* joint_forces,
                        double* values);
-  const saltus_switching* switching; /* ? none */
+  const saltus_switching* switching; /* NULL: none */
   /* largest violation of a joint or contact that is switched on; 0: 0.01 */
   double switch_tolerance;
-  /* ? values below 1e-12 of the largest count as zero. Writes [event_count] bounds of the change of
-   * an event function when positions change by up to dq [nq] and velocities by up to dv [nv], with
-   * rounding; INFINITY: no bound. */
+  /* Writes [event_count] bounds of the change of an event function when positions change by up to dq [nq]
+   * and velocities by up to dv [nv], with rounding; INFINITY: no bound. NULL: values below 1e-12 of the
+   * largest count as zero. */
   void (*event_errors)(const void* self, const saltus_point* at, const double* dq, const double* dv,
                        double* errors);
   SALTUS_RESERVED(2);

@@ -22,15 +22,17 @@ typedef struct saltus_orbit_def {
   int section_contact; /* or the number of the function; -1: any */
   int section_count;   /* 0: 1 */
   double longest;      /* s, no section after this time is an error; 0: 100 */
-  const bool*
-      drifts; /* [nq] coordinates with a constant increment per period, on which the motion does not depend otherwise; NULL: none */
-  double tol; /* of runs, rtol = atol; 0: 1e-11 */
+  /* [nq] coordinates with a constant increment per period, on which the motion does not depend otherwise;
+   * NULL: none */
+  const bool* drifts;
+  double tol;      /* of runs, rtol = atol; 0: 1e-11 */
   double accuracy; /* of the orbit, relative to the largest position and velocity; 0: 1e-9 */
   int iterations;  /* most; 0: 30 */
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  const saltus_observables* observables; /* ? none. source of section functions; none may switch */
+  const saltus_observables*
+      observables; /* source of section functions, none of which may switch; NULL: none */
   SALTUS_RESERVED(3);
 } saltus_orbit_def;
 
@@ -40,12 +42,12 @@ typedef struct saltus_orbit_view {
   const double *q, *v; /* state of the orbit at the section */
   double period;       /* s */
   const double* drift; /* [nq] increments of drifting coordinates per period; 0 for the others */
-  const double*
-      map; /* [size x size] derivative of the return map, over positions that do not drift, then velocities */
+  /* [size x size] derivative of the return map, over positions that do not drift, then velocities */
+  const double* map;
   const double *re, *im; /* [size] multipliers, largest first */
   int size;
-  bool
-      stable; /* all multipliers are inside the unit circle; for autonomous systems except one that is 0 */
+  /* All multipliers are inside the unit circle; for autonomous systems except one that is 0 */
+  bool stable;
   double residual; /* of the return, relative */
   int iterations;
   long long impacts; /* in a period */

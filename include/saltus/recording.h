@@ -174,11 +174,11 @@ typedef struct saltus_recording_data {
   const char** law_names;         /* [law_count] of a changing set */
   int law_count;
   const char* accuracy; /* "": not available */
-  const char*
-      scene_sha256;        /* of the text of the scene at the start of the run; "": not available */
+  /* Of the text of the scene at the start of the run; "": not available */
+  const char* scene_sha256;
   const char* explanation; /* requested accuracy, limits of the steps; "": not available */
-  double*
-      joint_impulse; /* [count x nj] N s at impacts since the frame before; NULL in the first recordings */
+  /* [count x nj] N s at impacts since the frame before; NULL in the first recordings */
+  double* joint_impulse;
   double until; /* s, end of the run as requested; NaN: not available */
 } saltus_recording_data;
 

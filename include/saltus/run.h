@@ -53,8 +53,8 @@ typedef struct saltus_run_def {
   const saltus_scene_view* scene; /* of a scene, or of saltus_run_system; outlives the run */
 
   const char* scheme;
-  const saltus_override*
-      options; /* of the scheme, by name; override those of the scene for the same scheme */
+  /* Of the scheme, by name; override those of the scene for the same scheme */
+  const saltus_override* options;
   int option_count;
   const char* options_line; /* the same in one text, applied first: "theta=0.5 gamma=1" */
   const char* control;      /* step-size controller */
@@ -68,8 +68,9 @@ typedef struct saltus_run_def {
   double start; /* s; another initial time, with its state: */
   const double* q0;
   const double* v0;
-  const saltus_run_snapshot*
-      resume; /* continues a snapshot with its scheme memory; scheme, options, controller and step are those of the snapshot and must not be given */
+  /* Continues a snapshot with its scheme memory; scheme, options, controller and step are those of the
+   * snapshot and must not be given */
+  const saltus_run_snapshot* resume;
 
   long long record_every; /* steps between recorded states */
   double record_dt;       /* s between recorded states instead */
@@ -83,17 +84,17 @@ typedef struct saltus_run_def {
   saltus_progress progress;   /* by a monotonic clock, see sim.h */
   int threads;                /* as in saltus_scheme_def */
   const volatile int* cancel; /* as in saltus_sim_def */
-  const char*
-      mark; /* before the names of overrides in messages: "--" on a command line; NULL: nothing */
+  /* Before the names of overrides in messages: "--" on a command line; NULL: nothing */
+  const char* mark;
   saltus_log log;                    /* receives the reasons of errors */
   const saltus_allocator* allocator; /* NULL: the C library */
   bool global;              /* tolerances are of the motion, not of a step: saltus_run_tighten */
   bool record_middles;      /* also the middle of every step of a scheme that chooses them */
   const saltus_event* past; /* as in saltus_sim_def, of another start */
   int past_count;
-  bool
-      stepping; /* advanced by saltus_run_advance; without recorders of frames and energy balance. `until` may
-                  * be infinite then: no end */
+  /* Advanced by saltus_run_advance; without recorders of frames and energy balance. `until` may be
+   * infinite then: no end */
+  bool stepping;
   SALTUS_RESERVED(5);
 } saltus_run_def;
 
@@ -120,8 +121,8 @@ typedef struct saltus_run_settings {
   long long record_every;
   double record_dt; /* s; 0: by steps, or at given times */
   bool record_jumps;
-  bool
-      global; /* tolerances are of the motion; those above are of its steps after saltus_run_tighten */
+  /* Tolerances are of the motion; those above are of its steps after saltus_run_tighten */
+  bool global;
   bool record_middles;
 } saltus_run_settings;
 

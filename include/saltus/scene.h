@@ -56,8 +56,10 @@ typedef struct saltus_scene_def {
   bool recorded; /* text of a recording: its lines "# --set name=value" apply before `overrides` */
   int output_count;
   const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
-  const saltus_scene*
-      like; /* ? none. A scene with the same text, which is not parsed again; path and text are NULL. Its overrides apply before those of this definition. It is not changed and has to outlive the new scene, which has no drawing */
+  /* A scene with the same text, which is not parsed again; path and text are NULL. Its overrides apply
+   * before those of this definition. It is not changed and has to outlive the new scene, which has no
+   * drawing. NULL: none. */
+  const saltus_scene* like;
   const char* mark; /* precedes names of overrides in messages, as "--set "; NULL: "override " */
   SALTUS_RESERVED(4);
 } saltus_scene_def;
@@ -72,13 +74,13 @@ typedef struct saltus_scene_quantity {
 } saltus_scene_quantity;
 
 typedef struct saltus_scene_interface {
-  const saltus_scene_quantity*
-      parameters; /* [parameter_count], overridden by name before creation */
+  /* [parameter_count], overridden by name before creation */
+  const saltus_scene_quantity* parameters;
   int parameter_count;
   const saltus_scene_quantity* inputs; /* [input_count], at the start; set during a run */
   int input_count;
-  const saltus_scene_quantity*
-      starts; /* [2 coordinate_count] x, then x', of coordinates by formula */
+  /* [2 coordinate_count] x, then x', of coordinates by formula */
+  const saltus_scene_quantity* starts;
   int coordinate_count;
 } saltus_scene_interface;
 

@@ -135,8 +135,9 @@ typedef struct saltus_scheme_def {
   const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;
   int threads; /* for contact problems of 1000 units and more, with bitwise identical results; 0: 1 */
-  const volatile int*
-      cancel; /* a nonzero value ends a step as soon as possible with SALTUS_ERR_STOPPED, without changes; may be set from a signal handler or another thread; NULL: never */
+  /* a nonzero value ends a step as soon as possible with SALTUS_ERR_STOPPED, without changes; may be set
+   * from a signal handler or another thread; NULL: never */
+  const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
   SALTUS_RESERVED(8);

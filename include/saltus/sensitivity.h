@@ -32,7 +32,7 @@ typedef struct saltus_direction {
   const double* q0[4];
   const double* v0[4];
   double step;
-  const saltus_observables* observables[4]; /* ? none. Outputs of those systems */
+  const saltus_observables* observables[4]; /* outputs of those systems; NULL: none */
   SALTUS_RESERVED(2);
 } saltus_direction;
 
@@ -45,17 +45,17 @@ typedef struct saltus_sensitivity_def {
   double tol;   /* of the run, rtol = atol; 0: 1e-11 */
   const saltus_direction* directions;
   int direction_count;
-  /* ? to the end. Stops after the count-th event of this kind and contact: a return to a section. */
+  /* Ends the run after the count-th event of this kind and contact: a return to a section. -1: runs to `until`. */
   int section_kind; /* saltus_event_kind; -1: none; SALTUS_EVENT_RISE: a function of the observables */
   int section_contact; /* or the number of the function; -1: any */
   int section_count;   /* 0: 1 */
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  /* ? none. Outputs are differentiated at the end, and events are located. Switching events change the inputs, also in
-   * the systems of the directions; inputs are reset at the end */
+  /* Outputs are differentiated at the end, and events are located. Switching events change the inputs,
+   * also in the systems of the directions; inputs are reset at the end. NULL: none. */
   const saltus_observables* observables;
-  const uint64_t* changes; /* ? never. As in saltus_sim_def; needed where events switch */
+  const uint64_t* changes; /* as in saltus_sim_def; needed where events switch; NULL: never */
   SALTUS_RESERVED(2);
 } saltus_sensitivity_def;
 

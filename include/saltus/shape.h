@@ -53,8 +53,8 @@ typedef struct saltus_shape_def {
   bool closed;                    /* chain: the last point is joined to the first */
   const double* points;           /* [2 or 3 point_count] m, in the shape's own axes */
   int point_count;
-  const double*
-      bulges; /* chain: [segments] tan(angle / 4) of the arc, 0: straight; NULL: all straight */
+  /* chain: [segments] tan(angle / 4) of the arc, 0: straight; NULL: all straight */
+  const double* bulges;
   const int* triangles; /* [3 triangle_count] indices of points */
   int triangle_count;
   const double* heights; /* [columns x rows] m, row by row; the origin is the first */

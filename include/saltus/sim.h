@@ -26,8 +26,9 @@ typedef struct saltus_contact_frame {
   double velocity;   /* m/s, normal relative velocity now */
   double force[3];   /* N, mean since the last frame, without impacts; normal first */
   double impulse[3]; /* N s, sum of the impacts since the last frame */
-  double
-      friction; /* J, work of its friction since the start, negative for a loss; in a time-varying set since the last frame */
+  /* J, work of its friction since the start, negative for a loss; in a time-varying set since the last
+   * frame */
+  double friction;
   double impact;     /* J, work of its normal impulses, likewise */
   uint64_t identity; /* permanent; in a fixed set the key */
   int law;           /* index in the laws of the system */
@@ -115,15 +116,16 @@ typedef struct saltus_sim_def {
   const saltus_observables* observables; /* reported to recorders; NULL: none */
   saltus_progress progress;
   int threads; /* as in saltus_scheme_def */
-  const volatile int*
-      cancel; /* a nonzero value stops the run as soon as possible, between frames or inside of a step, with a frame of the present state and SALTUS_ERR_STOPPED; NULL: never */
+  /* a nonzero value stops the run as soon as possible, between frames or inside of a step, with a frame of
+   * the present state and SALTUS_ERR_STOPPED; NULL: never */
+  const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  /* ? never. Counter of external changes of the system, as by an input of a scene: the memory of the scheme is
-   * discarded after a change. */
+  /* Counter of external changes of the system, as by an input of a scene: the memory of the scheme is
+   * discarded after a change. NULL: never. */
   const uint64_t* changes;
   bool record_middles; /* also a frame in the middle of every step, of schemes with dense output */
-  /* ? none. Events of the motion before t0, by time; their switches are applied at creation. */
+  /* Events of the motion before t0, by time; their switches are applied at creation. NULL: none. */
   const saltus_event* past;
   int past_count;
   SALTUS_RESERVED(4);

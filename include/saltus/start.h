@@ -27,8 +27,8 @@ typedef struct saltus_start_def {
   double tolerance;                  /* largest violation that is corrected */
   saltus_log log;                    /* receives a warning if values changed */
   const saltus_allocator* allocator; /* NULL: the C library */
-  double*
-      impulses; /* [nj] N s of joints that change v: M (v+ - v-) = G P; NULL: not requested. Unchanged if v is */
+  /* [nj] N s of joints that change v: M (v+ - v-) = G P; NULL: not requested. Unchanged if v is */
+  double* impulses;
   SALTUS_RESERVED(3);
 } saltus_start_def;
 

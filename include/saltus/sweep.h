@@ -37,9 +37,8 @@ typedef struct saltus_sweep_def {
   const char* text;
   const saltus_override* overrides; /* of the scene, in all runs */
   int override_count;
-  const saltus_run_def*
-      run; /* scheme, options, control, step, tolerances, until; the rest is ignored. NULL: from the
-                              * scene */
+  /* scheme, options, control, step, tolerances, until; the rest is ignored. NULL: from the scene */
+  const saltus_run_def* run;
   /* NAME=A:B:N, NAME=A:B:N log, NAME=A,B,C form a grid, whose first axis changes fastest; NAME~uniform(A, B),
    * NAME~loguniform(A, B), NAME~normal(MEAN, DEVIATION), NAME~lognormal(MEDIAN, DEVIATION of the logarithm) are drawn
    * `samples` times, the same for every point of the grid. NAME is a parameter, or the start x or velocity x' of a
@@ -124,7 +123,7 @@ SALTUS_API saltus_status saltus_sweep_table_open(const char* path, bool writing,
 SALTUS_API const saltus_sweep_head* saltus_sweep_table_head(const saltus_sweep_table* table);
 /* First run that is not in the file, independent of the number of runs in the head. */
 SALTUS_API long long saltus_sweep_table_held(const saltus_sweep_table* table);
-/* NULL: nothing to do. SALTUS_ERR_IO if buffered data could not be written to disk. */
+/* SALTUS_ERR_IO if buffered data could not be written to disk. NULL: nothing to do. */
 SALTUS_API saltus_status saltus_sweep_table_close(saltus_sweep_table* table);
 /* Writes one row from index i of `rows`. SALTUS_ERR_IO, for instance for a full disk: earlier rows are kept. */
 SALTUS_API saltus_status saltus_sweep_table_write(saltus_sweep_table* table, long long run,

@@ -67,25 +67,25 @@ typedef enum saltus_part {
   SALTUS_PART_JOINT
 } saltus_part;
 
-/* The contacts at one configuration. An identity is permanent, for instance the feature pair. A fixed
- * set of contacts writes only `gap`: count = dims.nc, identity[i] = i and law[i] = i are set before the call; one that
- * shares laws writes `law` too. docs/contacts.md. */
+/* The contacts at one configuration. An identity is permanent, for instance the feature pair. A fixed set of contacts
+ * writes only `gap`: count = dims.nc, identity[i] = i and law[i] = i are set before the call; one that shares laws
+ * writes `law` too. docs/contacts.md. */
 typedef struct saltus_contact_list {
   int count;
   int capacity;
-  double reach; /* m; in: gaps up to this are requested; out: every contact with a gap up to this is
-                       * in the list; infinite: all contacts are listed */
-  double* gap;  /* [capacity] m, positive for separated bodies */
+  double reach;       /* m; in: requested gaps; out: all contacts with gaps up to this are listed */
+  double* gap;        /* [capacity] m, positive for separated bodies */
   uint64_t* identity; /* [capacity] all different */
   int* law;           /* [capacity] index in saltus_system.laws; constant for an identity */
-  double
-      horizon; /* s; in: contacts that velocities can bring within reach in this time are included; 0: none */
-  bool
-      concise; /* in: contacts that are implied by others of the system, listed or not, may be omitted */
+  /* s; in: contacts that velocities can bring within reach in this time are included; 0: none */
+  double horizon;
+  /* in: contacts that are implied by others of the system, listed or not, may be omitted */
+  bool concise;
 } saltus_contact_list;
 
-/* Law of an entry of `sweep` that is a separation monitor: a function of `gaps` that is positive while its shapes are
- * separated, such as their distance. At its root the contacts are listed. docs/contacts.md. */
+/* SALTUS_WATCH: law of an entry of `sweep` that is a separation monitor, a function of `gaps` that is positive while
+ * shapes are separated; at its root the contacts are listed (docs/contacts.md). Results of `guards`: at most
+ * SALTUS_GUARDS values, plus LIES_DOWN for a circle flat on a plane, TILTS if the last value is the tilt of a circle. */
 enum { SALTUS_WATCH = -1, SALTUS_GUARDS = 16, SALTUS_LIES_DOWN = 64, SALTUS_TILTS = 128 };
 
 /* Box of configurations of a system within a step. */
@@ -156,101 +156,101 @@ typedef struct saltus_linear_ops {
   void (*solve)(const void* self, const void* matrix, double* x); /* x <- A^-1 x */
   void (*mass_times)(const void* self, const saltus_point* at, const double* x, double* y);
   bool diagonal; /* A is diagonal: solve divides entry by entry */
-  /* ? solve. A^-1 times a row with `width` entries in ascending columns: writes ascending columns and
-   * values of the structural nonzeros, returns their number. */
+  /* A^-1 times a row with `width` entries in ascending columns: writes ascending columns and values of the structural
+   * nonzeros, returns their number. NULL: `solve`, with a dense column. */
   int (*solve_row)(const void* self, const void* matrix, int width, const int* column,
                    const double* entries, int* out_column, double* out);
   SALTUS_RESERVED(6);
 } saltus_linear_ops;
 
-/* Entries marked ? may be NULL and have the fallback given. Matrices are dense, row major. A callback that
- * cannot evaluate calls saltus_fail, or writes NaN: no NaN passes the end of a step. */
+/* Entries with a comment "NULL: ..." may be NULL; the comment states the fallback. Matrices are dense, row major. A
+ * callback that cannot evaluate calls saltus_fail, or writes NaN: no NaN passes the end of a step. */
 typedef struct saltus_system_ops {
   void (*mass)(const void* self, const saltus_point* at, double* M);  /* [nv x nv]; ? from blocks */
   void (*force)(const void* self, const saltus_point* at, double* F); /* [nv] */
 
-  /* ? no contacts. For a time-varying set SALTUS_RETRY_CAPACITY if the capacity is too small, with count = required
-   * number, or 0. */
+  /* For a time-varying set SALTUS_RETRY_CAPACITY if the capacity is too small, with count = required number, or 0.
+   * NULL: no contacts. */
   saltus_status (*contacts)(const void* self, const saltus_point* at, saltus_contact_list* list);
   void (*contact)(const void* self, const saltus_point* at, uint64_t identity, saltus_rows* rows);
-  /* ? those of `contacts`. Gaps of some contacts, also beyond any reach. */
+  /* Gaps of some contacts, also beyond any reach. NULL: those of `contacts`. */
   saltus_status (*gaps)(const void* self, const saltus_point* at, int count,
                         const uint64_t* identity, double* gap);
-  /* ? only lists at points. Every contact whose gap can be up to list->reach somewhere in the box; gaps
-   * are not written. Otherwise as `contacts`; SALTUS_RETRY_SMALLER: the box is too large for a list. Needs `gaps`. */
+  /* Every contact whose gap can be up to list->reach somewhere in the box; gaps are not written. Otherwise as
+   * `contacts`; SALTUS_RETRY_SMALLER: the box is too large for a list. Needs `gaps`. NULL: contacts are listed at
+   * sample points only. */
   saltus_status (*sweep)(const void* self, const saltus_box* over, saltus_contact_list* list);
-  /* ? unknown. SALTUS_ERR_RANGE: there is no such contact; any identity may be requested. */
+  /* Point, normal and bodies of a contact; SALTUS_ERR_RANGE: there is no such contact. Any identity may be requested.
+   * NULL: not available. */
   saltus_status (*place)(const void* self, const saltus_point* at, uint64_t identity,
                          saltus_contact_place* place);
-  void (*joints)(const void* self, const saltus_point* at, double* g); /* ? [nj] */
-  /* ? none. All rows of a joint, which share their columns. */
+  void (*joints)(const void* self, const saltus_point* at, double* g); /* [nj]; NULL: no joints */
+  /* All rows of a joint, which share their columns. NULL: none. */
   void (*joint)(const void* self, const saltus_point* at, int joint, saltus_rows* rows);
 
-  void (*force_q)(const void* self, const saltus_point* at, double* F_q); /* ? differences */
-  void (*force_v)(const void* self, const saltus_point* at, double* F_v); /* ? differences */
-  /* ? from mass, force_q and force_v. A = m M + fv F_v + fq F_q on the structure: the diagonal blocks in order, then for
-   * each pair (i, j) the block of row i and that of row j, each row major. */
+  void (*force_q)(const void* self, const saltus_point* at, double* F_q); /* NULL: differences */
+  void (*force_v)(const void* self, const saltus_point* at, double* F_v); /* NULL: differences */
+  /* A = m M + fv F_v + fq F_q on the structure: the diagonal blocks in order, then for each pair (i, j) the block of
+   * row i and that of row j, each row major. NULL: from mass, force_q and force_v. */
   void (*blocks)(const void* self, const saltus_point* at, double m, double fv, double fq,
                  double* values);
-  /* ? unknown. Parts of F_q and F_v that springs and dampers have without the curvature of their elongation
-   * (Gauss-Newton): symmetric and negative semidefinite for every motion. Both or none. */
-  void (*spring_q)(const void* self, const saltus_point* at, double* K);  /* [nv x nv] */
-  void (*spring_v)(const void* self, const saltus_point* at, double* D);  /* [nv x nv] */
-  void (*mass_q)(const void* self, const saltus_point* at, double* Mv_q); /* ? d(M v)/dq, v fixed */
-  void (*kinetic_gradient)(const void* self, const saltus_point* at, double* T_q); /* ? [nv] */
-  double (*kinetic)(const void* self, const saltus_point* at);   /* ? v^T M v / 2 */
-  double (*potential)(const void* self, const saltus_point* at); /* ? unknown, NaN */
-  /* ? differences. power[0]: W, of forces without a potential, Q . v; power[1]: W, of explicit time in the
-   * energies, V_t - T_t. Only for the ledger; docs/ledger.md. */
+  /* Parts of F_q and F_v that springs and dampers have without the curvature of their elongation (Gauss-Newton):
+   * symmetric and negative semidefinite for every motion. Both or neither. NULL: not available. */
+  void (*spring_q)(const void* self, const saltus_point* at, double* K); /* [nv x nv] */
+  void (*spring_v)(const void* self, const saltus_point* at, double* D); /* [nv x nv] */
+  /* d(M v)/dq at fixed v [nv x nv], dT/dq [nv]. NULL: differences. */
+  void (*mass_q)(const void* self, const saltus_point* at, double* Mv_q);
+  void (*kinetic_gradient)(const void* self, const saltus_point* at, double* T_q);
+  double (*kinetic)(const void* self, const saltus_point* at);   /* J; NULL: v^T M v / 2 */
+  double (*potential)(const void* self, const saltus_point* at); /* J; NULL: not available */
+  /* power[0]: W, of forces without a potential, Q . v; power[1]: W, of explicit time in the energies, V_t - T_t. Only
+   * for the ledger; docs/ledger.md. NULL: differences of energies. */
   void (*power)(const void* self, const saltus_point* at, double power[2]);
-  /* ? zero. J, 2 T - v . T_v: twice the part of T without v and once the part that is linear in v, where
-   * `kinetic` contains a prescribed motion of the coordinates. */
+  /* J, 2 T - v . T_v: twice the part of T without v and once the part that is linear in v, where `kinetic` contains a
+   * prescribed motion of the coordinates. NULL: zero. */
   double (*frame_energy)(const void* self, const saltus_point* at);
 
-  void (*rate)(const void* self, const double* q, const double* v, double* dq); /* ? q' = v */
-  /* ? q1 = q + h v. Exact along constant v, so q advanced by a and by b is q advanced by a + b. */
+  void (*rate)(const void* self, const double* q, const double* v, double* dq); /* NULL: q' = v */
+  /* Exact along constant v, so q advanced by a and by b is q advanced by a + b. NULL: q1 = q + h v. */
   void (*advance)(const void* self, const double* q, const double* v, double h, double* q1);
 
-  const saltus_linear_ops* linear;       /* ? by structure */
-  const saltus_enclosure_ops* enclosure; /* ? none: events between samples can be missed */
+  const saltus_linear_ops* linear;       /* NULL: by structure */
+  const saltus_enclosure_ops* enclosure; /* NULL: none: events between samples can be missed */
 
-  /* ? none. Source text of a part; NULL: none. */
+  /* Source text of a part, or NULL. NULL: no texts. */
   const char* (*formula)(const void* self, saltus_part part, int i);
 
-  /* ? q1 - q0. The d [nv] with advance(q0, d, 1) = q1, in m and rad for any parametrisation q; the shortest. */
+  /* The shortest d [nv] with advance(q0, d, 1) = q1, in m and rad for any parametrisation q. NULL: d = q1 - q0. */
   void (*difference)(const void* self, const double* q0, const double* q1, double* d);
-  /* ? nothing. Normalises q: quaternions to length 1, angles of joints to those of the poses.
-   * Changes q by no more than its defect. */
+  /* Normalises q: quaternions to length 1, angles of joints to those of the poses. Changes q by no more than its
+   * defect. NULL: q stays as it is. */
   void (*normalise)(const void* self, double* q);
-  /* ? differences. y = E p for momenta p over a step with displacement d, both [nv], for schemes of a discrete action:
-   * for a rotation d of a body y = p + (1 - (a/2) cot(a/2)) / a^2 d x (d x p), a = |d|; p where q' = v. */
+  /* y = E p for momenta p over a step with displacement d, both [nv], for schemes of a discrete action: for a rotation
+   * d of a body y = p + (1 - (a/2) cot(a/2)) / a^2 d x (d x p), a = |d|; p where q' = v. NULL: differences. */
   void (*turn_momentum)(const void* self, const double* d, const double* p, double* y);
-  /* ? unknown. Constraint Hessian of a joint, over the columns of its rows; K and U_q are zero before. K [width x width] =
-   * d(G P)/dq at multipliers P [rows], of a closed joint on its null space: y^T K x where G^T x = G^T y = 0.
-   * U_q [rows x width] = d(G^T v + b)/dq at fixed v. Returns whether K couples blocks of the structure, the same
-   * for all states; with K and U_q NULL it only returns this. docs/structure.md. */
+  /* Constraint Hessian of a joint, over the columns of its rows; K and U_q are zero before. K [width x width] = d(G
+   * P)/dq at multipliers P [rows], of a closed joint on its null space: y^T K x where G^T x = G^T y = 0. U_q [rows x
+   * width] = d(G^T v + b)/dq at fixed v. Returns whether K couples blocks of the structure, the same for all states;
+   * with K and U_q NULL it only returns this. docs/structure.md. NULL: unknown. */
   bool (*joint_hessian)(const void* self, const saltus_point* at, int joint, const double* P,
                         double* K, double* U_q);
-  /* ? contacts are valid wherever their gap is zero. Guards: values that are positive while the features of a contact
-   * are in contact; returns their number, -1: always valid. Requires `gaps`, `sweep` and `place`. */
+  /* Guards: values that are positive while the features of a contact are in contact; returns their number, -1: always
+   * valid. Requires `gaps`, `sweep` and `place`. NULL: contacts are valid wherever their gap is zero. */
   int (*guards)(const void* self, const saltus_point* at, uint64_t identity,
                 double guard[SALTUS_GUARDS]);
-  /* ? force. F of some velocities, ascending, F [count]: independent bodies are evaluated
-   * one by one. */
+  /* F of some velocities, ascending, F [count]: independent bodies are evaluated one by one. NULL: `force`. */
   void (*force_some)(const void* self, const saltus_point* at, int count, const int* velocity,
                      double* F);
-  /* ? by `joint`. F [nv] += G P over all joints, U [nj] = G^T v + b. */
+  /* F [nv] += G P over all joints, U [nj] = G^T v + b. NULL: by `joint`. */
   void (*joints_act)(const void* self, const saltus_point* at, const double* P, double* F,
                      double* U);
-  /* ? unknown. After a failure: text[size] describes the obstacle of a step from `at` over h (0: at
-   * the state itself); false: none is found. */
+  /* text[size] describes the obstacle of a failed step from `at` over h (0: at the state); false: none found. */
   bool (*obstacle)(const void* self, const saltus_point* at, double h, char* text, size_t size);
-  /* ? advance. The same inside a step: angles of joints may have any value where neither forces nor joints read them.
-   * */
+  /* `advance` inside a step: angles of joints are undefined where neither forces nor joints read them. NULL: `advance`. */
   void (*advance_within)(const void* self, const double* q, const double* v, double h, double* q1);
-  /* ? none. The row of dry friction i of saltus_system.dry. */
+  /* The row of dry friction i of saltus_system.dry. NULL: there is none. */
   void (*dry)(const void* self, const saltus_point* at, int i, saltus_rows* rows);
-  /* ? the name of its law. Name of a contact of a time-varying set, such as its features; "": name of its law. */
+  /* Name of a contact of a time-varying set, such as its features; "": name of its law. NULL: the name of its law. */
   void (*contact_text)(const void* self, uint64_t identity, char* text, size_t size);
   SALTUS_RESERVED(5);
 } saltus_system_ops;
@@ -282,8 +282,8 @@ typedef struct saltus_system {
   SALTUS_RESERVED(3);
 } saltus_system;
 
-/* SALTUS_ERR_RANGE with a message that names the fault: missing callbacks, negative sizes, laws out of range. Called
- * by all functions that take a system. */
+/* SALTUS_ERR_RANGE with a message that names the fault: missing callbacks, negative sizes, laws out of range. Called by
+ * all functions that take a system. */
 SALTUS_API saltus_status saltus_system_validate(const saltus_system* system, saltus_log log);
 
 /* SALTUS_ERR_UNDEFINED when an energy, a mass, a force, a gap or a joint of the system, or a derivative of a joint or a

@@ -16,8 +16,8 @@ typedef struct saltus_system_check_result {
   double force_q, force_v, mass_q, kinetic_gradient;
   double rate;                             /* rate against advance */
   double normal_G, normal_b, convective_c; /* over contacts and joints */
-  double
-      blocks; /* against mass, force_q and force_v; also entries outside of the structure, and force_some */
+  /* Against mass, force_q and force_v; also entries outside of the structure, and force_some */
+  double blocks;
   double mass_symmetry;
   double enclosure; /* largest distance of values from their enclosures; 0: all inside */
   double power;     /* sum of `power` against the power of F and the rates of the energies */

@@ -35,8 +35,8 @@ typedef struct saltus_trapezoidal_options {
   int detection;       /* 1: sticking, slipping and taking off are located inside the step */
   int events_max;      /* largest number in one step */
   double contact_gap;  /* m, contacts with smaller gaps are active */
-  double
-      rest; /* active contacts slower than this multiple of the velocity change by forces in a step stop */
+  /* Active contacts slower than this multiple of the velocity change by forces in a step stop */
+  double rest;
   int on_energy_gain; /* 0: warning, 1: error */
 } saltus_trapezoidal_options;
 

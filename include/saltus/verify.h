@@ -103,8 +103,8 @@ typedef struct saltus_verify_def {
       atol; /* accepted tolerances of the run; 0: fixed steps, and limits follow from their length */
   const double* atol_q; /* [nv] as in saltus_scene_view; NULL: none */
   const double* atol_v; /* [nv] */
-  bool
-      by_differences; /* velocities are differences of positions: momentum is not compared step by step */
+  /* Velocities are differences of positions: momentum is not compared step by step */
+  bool by_differences;
   double cone_angle; /* rad, largest angle between friction of a pyramid and slip; 0: a cone */
   const saltus_switching* switching; /* of the scene: its events are fired again; NULL: none */
   saltus_log log;

@@ -508,7 +508,7 @@ const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
 void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r);
 /* The displacement of a contact in the step was not found: an error with the contact. */
 saltus_status saltusi_report_height(const saltusi_adaptive* w, int key);
-/* Events that one instant may have. */
+/* Largest number of events at one instant. */
 int saltusi_instants_most(const saltusi_adaptive* w);
 /* Too many events while time does not advance: SALTUS_ERR_STALLED. */
 saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events);

@@ -241,8 +241,8 @@ static saltusi_trial_motion motion_of(const saltusi_layout_tables* o, const doub
   return (saltusi_trial_motion){.y0 = data + HEAD, .Q = data + HEAD + n, .n = (int)n, .h = d->h};
 }
 
-/* Impulses of the bounces up to a time, over that of a bounce by 1 m/s: bounce k ends with the speed
- * u e^k and begins anew with u e^(k+1). */
+/* Sum of the impulses of all bounces up to a time, relative to the impulse of an impact with 1 m/s: impact k has the
+ * approach speed u e^k and the rebound speed u e^(k+1). */
 static double bounced(const dense_output_head* d, double t, bool right) {
   enum { MOST = 100000 };
   double left = d->jump_tau - (t - d->t);

@@ -30,9 +30,9 @@ typedef enum saltusi_contact_mode {
   SALTUSI_OPEN = 0,
   SALTUSI_SLIP = 1,       /* in direction `sense` of a planar contact, along U_T of a spatial one */
   SALTUSI_STICK = 2,      /* rows of its tangents are held */
-  SALTUSI_STICK_IDLE = 3, /* other rows keep it from sliding, and it carries no friction */
+  SALTUSI_STICK_IDLE = 3, /* other constraints prevent slip; its friction force is zero */
   SALTUSI_STICK_BOUND = 4, /* the same, with friction at its bound against `sense` */
-  SALTUSI_IDLE = 6         /* other rows keep it closed, and it carries nothing */
+  SALTUSI_IDLE = 6         /* other constraints keep it closed; its force is zero */
 } saltusi_contact_mode;
 
 /* What a contact carries from step to step. */

@@ -55,7 +55,7 @@ typedef enum saltusi_per {
   SALTUSI_PER_CONTACT,
   SALTUSI_PER_JOINT,
   SALTUSI_PER_OUTPUT,
-  SALTUSI_PER_TABLE /* one per frame of a changing set of contacts */
+  SALTUSI_PER_TABLE /* one per frame of a time-varying contact set */
 } saltusi_per;
 
 typedef struct saltusi_series {

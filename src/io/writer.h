@@ -16,7 +16,7 @@ typedef struct saltusi_batch {
   saltus_event* event;                /* [event_capacity] */
   long long* frames_before;           /* [event_capacity] frames of the recording before it */
   int event_capacity;
-  saltusi_row_batch rows; /* of a changing set of contacts */
+  saltusi_row_batch rows; /* of a time-varying contact set */
 } saltusi_batch;
 
 struct saltusi_format;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * kkt_factor.c - factors and solutions in the order of kkt_factor_plan.c. For each position k but loops
+ * kkt_factor.c - factorisation and solution in the elimination order of kkt_factor_plan.c. For each position k that is
+ * not a loop-closing joint
  *
- *   D_k <- D_k^-1,   L_ik <- L_ik D_k,   (i, j) -= L_ik U_kj      for all later i, j that k meets
+ *   D_k <- D_k^-1,   L_ik <- L_ik D_k,   (i, j) -= L_ik U_kj      for all later i, j coupled to k
  *
- * and the Schur complement of the loops is dense. The blocks of an eliminated k are stored by columns, so that
+ * The Schur complement of the loop-closing joints is dense. The blocks of an eliminated k are stored by columns, so that
  * substitutions have no dependent sums.
  */
 #include "math/kkt_factor.h"

@@ -63,7 +63,7 @@ typedef struct saltusi_kkt_factor {
   int* dense;        /* [components] index of the matrix of loops */
   size_t* target_at; /* [nodes + 1] by position: indices that it updates, */
   int* target;       /* for each two of its later nodes */
-  int* G_place;      /* [columns] indices in values of each joint and column, entry by entry */
+  int* G_place; /* [columns] index in `values` of the first entry of each column of each joint */
   int* H_place;
   int* H_step;     /* [columns] stride between rows in values; that of G is 1 */
   int* pair_place; /* [2 pairs] of A_ij and A_ji */

@@ -227,7 +227,7 @@ static saltus_status derive_given(saltusi_formula_builder* b, formula_lagrange_m
   return status != SALTUS_OK ? status : g->status;
 }
 
-/* Derivatives of F_i along and by the velocities. */
+/* Derivatives of F_i with respect to q (along N) and v. */
 static void derive_force_entries(saltusi_formula_builder* b, formula_lagrange_motion* m, int i) {
   saltusi_graph* g = &b->graph;
   const int first = saltusi_velocity(g, 0);

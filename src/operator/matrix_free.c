@@ -20,18 +20,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Values of W from which it is not stored, a quarter of a gigabyte, if these are also so many times the rows
- * or units that they belong to: a packing of spheres has 24 blocks a contact, whatever its size. */
+/* W is not stored if it has more than VALUES_MOST values (a quarter of a gigabyte) and more than BLOCKS_EACH blocks per
+ * contact. A packing of spheres has 24 blocks per contact, whatever its size. */
 enum { VALUES_MOST = 1 << 25, BLOCKS_EACH = 64 };
 
-/* Residuals over the size of rhs: 45 eps, and what counts as solved, as in solve/friction/friction_step.c. */
+/* Residuals relative to the right-hand side: the one aimed at, 45 eps, and the largest accepted one, as in
+ * solve/friction/friction_step.c. */
 static const double aim = 1e-14;
 static const double accepted = 1e-10;
-/* A sweep that leaves more than this part of the best residual is one without progress: a rate of a thousandth would
- * need 7000 sweeps for three digits, more than there are. */
+/* An iteration that leaves more than this fraction of the best residual makes no progress: at a reduction of 1e-3 an
+ * iteration, three digits would take 7000 iterations, more than the limit. */
 static const double progress_part = 0.999;
-/* Sweeps at most; those without progress that end it; those that end mixing, a few more than it mixes; sweeps alone
- * after that at first. Chosen. */
+/* Iterations: largest number; without progress before the end; without progress before Anderson acceleration is turned
+ * off; plain iterations after that. Chosen. */
 enum { SWEEPS_MAX = 4000, STALL_LIMIT = 60, LOST = 12, ALONE_FIRST = 25 };
 
 bool saltusi_matrix_free_serves(const saltusi_operator* op, size_t values, size_t each) {

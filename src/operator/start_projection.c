@@ -18,8 +18,8 @@
 /* Joints hold to SALTUSI_CONSISTENT. Contacts may overlap more: every scheme starts from that, and published starts
  * have few digits. */
 static const double shallow = 1e-6;
-/* Rates that may be left, of the largest velocity, and of what they were: rows that depend on each other agree to
- * the rounding of W, SALTUSI_DEPENDENT, and published velocities to six digits. */
+/* Largest remaining rates, relative to the largest velocity and to the rates before the projection: linearly dependent
+ * rows agree to the rounding of W, SALTUSI_DEPENDENT, and published velocities have six digits. */
 static const double rate_rounding = 1e-9;
 static const double rate_part = 1e-6;
 enum { ITERATIONS_MAX = 30 };

@@ -35,8 +35,8 @@ typedef struct saltusi_step {
   double* memory1;               /* out: carried data at the end */
   saltus_contact_step* contacts; /* [nc] out: the first report->active */
   double* joint_impulses;        /* [nj] out */
-  double*
-      joint_impacts; /* [nj] out of schemes that locate events: the part at impacts; zero before */
+  /* [nj] out of schemes that locate events: the part at impacts; zero before */
+  double* joint_impacts;
   const double* atol_q; /* [nv] tolerances of positions along each velocity; NULL: not given */
   const double* atol_v; /* [nv] */
   double* q_error;      /* [nq] out of schemes with an embedded method: a change of q1 */
@@ -45,8 +45,8 @@ typedef struct saltusi_step {
   double* dense;              /* [dense_count] out: the motion inside the step */
   bool* closed;               /* out: the joints are at q1, to rounding; false before */
   saltus_step_report* report; /* out */
-  struct saltusi_impact_step*
-      jump; /* for a scheme that locates impacts: by their laws; NULL: its own */
+  /* For a scheme that locates impacts: by their laws; NULL: its own */
+  struct saltusi_impact_step* jump;
   saltus_log log;
 } saltusi_step;
 
@@ -143,11 +143,11 @@ typedef struct saltusi_scheme_ops {
   /* One contact at the time of the query; NULL: its forces are undefined inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact);
-  /* ? nothing. W at the time of a query: power of friction in rows other than slip of a contact
-   * (rolling, spin, joints), and of prescribed motion in them. */
+  /* W at the time of a query: power of friction in rows other than slip of a contact (rolling, spin,
+   * joints), and of prescribed motion in them. NULL: nothing. */
   void (*dense_power)(void* work, const void* options, const saltusi_dense_query* query,
                       double power[2]);
-  /* ? nothing. J, the same of the impacts of the step. */
+  /* J, the same of the impacts of the step. NULL: nothing. */
   void (*dense_work)(void* work, const void* options, const saltusi_dense_query* query,
                      double into[2]);
   /* [nj] N of joints, and N s since the start of the step; either may be NULL. NULL: not

@@ -22,7 +22,7 @@ void saltusi_displacement_layout(saltusi_displacement_map* w, const saltus_syste
   w->slope = SALTUS_PUSH(arena, double, nv);
 }
 
-/* Test velocities v_i = i + 1/2, then other numbers: dq_k = v_i in both shows that q_k' = v_i. */
+/* Evaluates the rate at test velocities v_i = i + 1/2, and again at others. If dq_k = v_i both times, then q_k' = v_i. */
 static void probe(saltusi_displacement_map* w, const saltus_system* sys, const double* q,
                   bool again) {
   int nv = sys->dims.nv;

@@ -62,7 +62,7 @@ typedef struct saltusi_eval {
   double* v_shifted;          /* [nv] */
   double* F_minus;            /* [nv] */
   double* F_plus;             /* [nv] */
-  saltusi_contact_keys* keys; /* of a changing set of contacts; NULL: keys are identities */
+  saltusi_contact_keys* keys; /* of a time-varying contact set; NULL: keys are identities */
   saltusi_step_capacity room; /* capacities of a step */
   saltus_failure* failure;    /* messages of the callbacks of a step */
   saltusi_bound bound;        /* of the last step */

@@ -387,7 +387,7 @@ static void write_notes(text* t) {
   if (robot->note_count > 1) {
     qsort(robot->notes, (size_t)robot->note_count, sizeof *robot->notes, compare_notes);
   }
-  put(t, "\n# What was not taken over from the file, or chosen where it does not say:\n");
+  put(t, "\n# What was not translated, or chosen where the file gives no value:\n");
   for (int i = 0; i < robot->note_count; i++) {
     put(t, "#   line %d: ", robot->notes[i].line);
     put_comment(t, robot->notes[i].text);

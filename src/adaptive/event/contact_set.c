@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * contact_set.c - contacts that come and go (docs/theory/events.md, 4). Open contacts do not act, so they
- * are collected after an attempt whose error is accepted, over all that it passes through, and before its
- * events are searched. With `sweep` that is a box around the polynomials of the positions, and no contact
- * is missed; without it lists are asked at places of the step, and one that comes and goes between two of
- * them is.
+ * contact_set.c - time-varying contact sets (docs/theory/events.md, 4). Open contacts do not act, so they are collected
+ * over the configurations of a trial step after its error is accepted and before its events are located. With
+ * `sweep` they are collected over a box around the polynomials of the positions, and none is missed. Without it they
+ * are listed at sample points, and a contact that closes and opens between two of these is missed.
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/thresholds.h"

@@ -369,7 +369,7 @@ saltus_status saltusi_find_guards(saltusi_search* search) {
   return SALTUS_OK;
 }
 
-/* ---- what comes to touch --------------------------------------------------------------------- */
+/* ---- contacts that close --------------------------------------------------------------------- */
 
 static saltus_status gap_at(saltusi_search* search, double theta, int key, double* gap) {
   return saltusi_mode_gap(search->mode, search->step->t + theta * search->step->h,

@@ -541,7 +541,7 @@ static saltus_status refine(saltusi_mode_dynamics* m, const saltusi_island* in, 
   return status;
 }
 
-/* The force of row i, of which h->right is what is added to the known one. */
+/* Force of row i: the solution in `right`, plus the known force where `right` is an increment. */
 static double whole_force(const saltusi_mode_dynamics* m, int i) {
   return m->held.right[i] + (m->held.known ? known_force(m, i) : 0.0);
 }

@@ -7,17 +7,18 @@
  *   sticking   gauge(l_T) <= mu p
  *
  * mu is the coefficient of sticking, d the direction of friction times the ratio of the coefficient at this speed to mu, c
- * viscous friction, C the force of a bond. The spin of a patch, times its radius and m(0), is a slip beside the others: its
- * ellipsoid is a ball then, and force and moment of the exact law are a direction d that is not of length one. p is the unknown of all problems: what closes the contact. Forces that do not
- * depend on it, -C G_N - c G_T U_T, are among those of the system.
+ * viscous friction, C the force of a bond. The spin of a patch, times its radius and m(0), is an additional slip
+ * component, in which its ellipsoid is a ball; force and moment of the exact law are then a direction d whose length is
+ * not one. The unknown of all problems is p, the force that closes the contact. Forces independent of p,
+ * -C G_N - c G_T U_T, belong to the forces of the system.
  */
 #ifndef SALTUSI_FRICTION_MODE_H
 #define SALTUSI_FRICTION_MODE_H
 
 #include "adaptive/layout_tables.h"
 
-/* Ratio of the coefficient of sliding to that of sticking. Below speed 0, where an attempt goes on past the end of slip,
- * it is continued. */
+/* Ratio of the coefficient of sliding to that of sticking. It is extrapolated to speeds below 0,
+ * which trial steps reach beyond the end of slip. */
 double saltusi_friction_mode_ratio(const saltusi_layout_tables* o, int key, double speed);
 /* Speed of slip u, of which curves are functions: rows of associated elliptic cones are scaled, and u with them. */
 double saltusi_friction_mode_speed(const saltusi_layout_tables* o, int key, const double* u);

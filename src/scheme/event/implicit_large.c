@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* As in runge_kutta.c: relative to |K|; and what counts as arrived when nothing shrinks any more. */
+/* As in runge_kutta.c, relative to |K|: the tolerance, and the largest error accepted when the iteration stagnates. */
 static const double tolerance = 1e-15;
 static const double stagnant = 1e-9;
 enum { CORRECTIONS_MAX = 200, STALL_LIMIT = SALTUSI_MIXED / 2 };

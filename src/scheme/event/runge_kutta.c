@@ -12,14 +12,14 @@
 #include <string.h>
 
 /* Newton's iteration: the tolerance is relative to |K|, since steps may be as short as a bracket
- * of an event (docs/theory/event-capturing.md, 2.6); an iteration that stagnates below `stagnant` has
- * arrived. */
+ * of an event (docs/theory/event-capturing.md, 2.6). An iteration that stagnates below `stagnant` has
+ * converged. */
 static const double newton_tolerance = 1e-15;
 static const double stagnant = 1e-9;
-/* Where everything balances K itself goes to zero: what is left is then compared with where it began. */
+/* In equilibrium K tends to zero; the residual is then compared with the initial one. */
 static const double vanished = 1e-20;
-/* Where strong forces balance, what is left of them is known to this part of what they would do alone: 45 000
- * roundings, since what is held may be nearly dependent (1.2e-12 in scenes/machine-breaker.yaml). */
+/* Large forces in equilibrium: the acceleration has a rounding error of this fraction of the acceleration by one of them
+ * alone. 45 000 eps, since active rows may be nearly dependent (1.2e-12 in scenes/machine-breaker.yaml). */
 static const double balanced = 1e-11;
 enum { NEWTON_MAX = 50, SWEEPS_MAX = 50 };
 
@@ -360,7 +360,8 @@ static double load_of(const saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk
   return saltusi_max_abs(eval->sys.dims.nv, rk->shift);
 }
 
-/* Whether an iteration that no longer shrinks has arrived; *load: 0 until it is asked for. */
+/* Whether a stagnating iteration has converged to rounding. *load caches the size of the right-hand side; 0: not yet
+ * computed. */
 static bool stagnates(const saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                       double miss, double* load) {
   double size = saltusi_max_abs(rk->method->stages * eval->sys.dims.nv, rk->K);

@@ -6,9 +6,9 @@
  * The gap is interpolated by the cubic through its values and rates at both ends, the state by the
  * polynomial through both ends. That is a quadratic: q1 - q = x (v + v1)/2 makes the cubic term vanish.
  *
- * After an impact in the same step stiff dampers may leave a velocity that the step does not resolve; the quadratic
- * then overshoots by O(x v), while a step of the method does not. So later collisions of a
- * step are found by steps of the method of several lengths.
+ * After an impact, stiff dampers may change the velocity faster than the step resolves; the quadratic then overshoots by
+ * O(x v), a step of the method does not. Collisions after the first one of a step are therefore located by repeating
+ * the rest of the step with trial lengths.
  */
 #include "scheme/trapezoidal/trapezoidal.h"
 

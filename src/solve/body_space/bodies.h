@@ -83,11 +83,11 @@ typedef struct saltusi_bodies {
 /* Rooms for so many contacts and bodies. */
 void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_arena* arena);
 
-/* After units, bodies, body, G and inverse are written: A, A^-1 G, and which bodies meet. False when a mass is
- * singular. */
+/* After units, bodies, body, G and inverse are written: computes A, A^-1 G and the pairs of bodies with common
+ * contacts. False if a mass matrix is singular. */
 bool saltusi_bodies_prepare(saltusi_bodies* b);
 
-/* Bodies that meet as a pattern for factors. */
+/* Sparsity pattern of the body-space matrix: pairs of bodies with a common contact. */
 saltusi_block_pattern saltusi_bodies_pattern(const saltusi_bodies* b);
 
 /* v = A^-1 G r */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_bodies.c - large problems of spatial contacts by their bodies: sweeps with momentum, and Newton's
- * method or the interior point when they have cost as much as these would. Where contacts are about as many as
- * velocities, which is where piles that settle stay, Newton's method seldom arrives by itself; the interior point
- * from where sweeps ended, moved into the cones by a part of typical impulses and velocities, takes ten iterations
- * instead of 25 to 60 from afar, and arrives more often. Work is counted, never timed.
+ * friction_bodies.c - portfolio for large problems of spatial contacts in body space: Gauss-Seidel iterations with
+ * momentum; Newton's method or the interior point once the iterations have cost as much as these would. With about as
+ * many contacts as velocities, as in settling piles, Newton's method seldom converges by itself. The interior point
+ * started at the last iterate, moved into the cones by a fraction of typical impulses and velocities, takes ten
+ * iterations instead of the 25 to 60 of a cold start, and converges more often. Work is counted, never timed.
  */
 #include "solve/body_space/body_gauss_seidel.h"
 #include "solve/body_space/body_newton.h"
@@ -32,30 +32,30 @@ static const double soft_least = 1e-3;
 static const double single_tol = 5e-7;
 static const double before_newton = 10.0;
 static const double sweeps_again = 8.0;
-/* Steps of Newton's method, and those that have to gain something. */
+/* Newton steps: the largest number, and the number after which the residual must have decreased. */
 enum { STEPS = 20, TRIAL = 4 };
-/* and after the interior point, which has to come near enough by itself */
+/* Newton steps after the interior point, whose result has to be nearly converged. */
 enum { FEW_STEPS = 8 };
 /* The interior point: its iterations. */
 enum { INTERIOR = 25 };
-/* Where sweeps start again, in parts of the best impulses so far, and how far inside the cones the interior point
- * starts from where they end. Measured on 60 hard problems of 125 spheres: three quarters are solved at once, with 9
- * to 20 iterations, and what one start misses another solves. */
+/* Restarts: initial guess of the iterations as a multiple of the best impulses so far, and distance inside the cones at
+ * which the interior point then starts. Of 60 hard problems of 125 spheres three quarters are solved by the first
+ * start, in 9 to 20 iterations, the others by a later one. */
 typedef struct again {
   double part, inside;
 } again;
 static const again starts[] = {{1.0, 0.3}, {0.0, 1.0}, {2.0, 0.3},
                                {0.5, 1.0}, {4.0, 0.3}, {0.0, 3.0}};
 enum { AGAIN = sizeof starts / sizeof starts[0] };
-/* The augmented Lagrangian: its factorisations, and those that have to gain something. */
+/* Augmented Lagrangian: largest number of factorisations, and the number after which the residual must have decreased. */
 enum { PROXIMAL = 150, PROXIMAL_TRIAL = 60 };
-/* Those beyond the tolerance: bodies that lie still then do so for many steps, where impulses that are known to the
- * tolerance alone need sweeps in each. A wall of 205 bricks takes 6 sweeps a step with them, 21 without. */
+/* Factorisations after the tolerance is reached: resting bodies then stay at rest for many steps without iterations. A
+ * wall of 205 bricks takes 6 iterations a step with them, 21 without. */
 enum { PROXIMAL_DEEPER = 12 };
-/* Where it comes in last, and after which start. */
+/* Factorisations of its last use, and the index of the restart after which it is used. */
 enum { PROXIMAL_LONG = 150, PROXIMAL_AFTER = 1 };
-/* Problems nearby: how many, how near in parts of |q|, by which parts impulses are changed, and after how many the augmented
- * Lagrangian comes in. */
+/* Perturbed restarts: their number, the number after which the augmented Lagrangian is used again, and the perturbations
+ * relative to |q|. */
 enum { DETOURS = 200, PROXIMAL_EACH = 8 };
 static const double perturbed[] = {1e-3, 1e-4, 1e-2, 1e-5};
 enum { PERTURBED = sizeof perturbed / sizeof perturbed[0] };

@@ -52,7 +52,7 @@ typedef struct unit_data {
   double factor;
 } unit_data;
 
-/* phi of a unit and its derivatives [rows x D] by r and u of its own; by_r NULL: these are not asked for. */
+/* phi of a unit and its derivatives [rows x D] with respect to its r and u; by_r NULL: no derivatives. */
 typedef struct unit_out {
   double *phi, *by_r, *by_u;
 } unit_out;

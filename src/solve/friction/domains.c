@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Units that make a domain: swept in some 50 microseconds, ten times what it takes to hand it to
+/* Units per domain: one iteration over them takes about 50 microseconds, ten times the cost of passing the domain to
  * another thread. */
 enum { DOMAIN_UNITS = 250 };
 /* Fewer domains than this leave two threads nothing to share: two of each of two colours. */

@@ -147,7 +147,7 @@ void saltusi_friction_velocity(const saltusi_friction_case* in, const double* r,
 saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, const double* r,
                                                double* u);
 
-/* The normalised residual of no impulse at all, of spatial contacts. */
+/* Normalised residual of r = 0; spatial contacts only. */
 double saltusi_friction_case_idle(const saltusi_friction_case* in);
 
 /* r onto the cones in place; bilateral units stay. */

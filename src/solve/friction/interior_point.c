@@ -55,8 +55,8 @@ static const double bilateral_repair = 1e-11;
  * digits then, as many as its step length of 0.995 uses. */
 static const double useful_direction = 1e-2;
 
-/* Above this mean after its trial the path is one that turns back again and again; chosen, the trial is
- * INTERIOR_EXPECTED in friction_auto.c, where it is measured. */
+/* Mean complementarity after the trial iterations (INTERIOR_EXPECTED in friction_auto.c) above which the iteration is
+ * regarded as cycling; chosen. */
 static const double trial_mean = 1e-3;
 
 /* Below this mean a short step is rounding, not a jam: z or y of a contact is below its root, 3e-5, and
@@ -690,7 +690,7 @@ static void recentre(progress* p, double factor) {
   }
 }
 
-/* What jams call for: first half the friction term in J, later a point further inside. */
+/* Counters of jams. First remedy: half the friction term in J; second: a point further inside the cone. */
 typedef struct jam_state {
   int small;    /* tiny steps in a row */
   int nonstiff; /* iterations left with half the friction term */

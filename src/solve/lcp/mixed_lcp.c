@@ -26,7 +26,8 @@ void saltusi_mixed_layout(saltusi_mixed_work* work, int bilateral_max, int unila
   work->right = SALTUS_PUSH2(arena, double, bilateral_max, dense_max + 1);
   int most = bilateral_max > dense_max ? bilateral_max : dense_max;
   work->schur = SALTUS_PUSH2(arena, double, most, most);
-  work->block.gram = work->schur; /* which is written after the last solution with the block */
+  work->block.gram =
+      work->schur; /* shared: `schur` is written after the last solution with the block */
   work->rest = SALTUS_PUSH(arena, double, dense_max);
 }
 
