@@ -34,8 +34,8 @@ static double profile(const bench_race* race, int e, double tau) {
 
 void bench_print(const bench_race* race) {
   static const double taus[BENCH_TAUS] = {1.0, 2.0, 5.0, 20.0, 100.0, INFINITY};
-  printf("%s, %d problem%s: part solved within tau times the fastest, and at all\n", race->title,
-         race->problems, cli_plural(race->problems));
+  printf("%s, %d problem%s: fraction solved within tau times the fastest, and in total\n",
+         race->title, race->problems, cli_plural(race->problems));
   printf("  %-22s %7s %7s %7s %7s %7s %7s\n", "solver", "1", "2", "5", "20", "100", "solved");
   for (int e = 0; e < race->entrants; e++) {
     printf("  %-22s", race->entrant[e].name);
@@ -124,7 +124,7 @@ int bench_draw(const bench_race* races, int count, const char* path, double tol)
     used++;
   }
   snprintf(subtitle, sizeof subtitle,
-           "Part of the problems solved to %.0e within \xcf\x84 times the fastest", tol);
+           "Fraction of the problems solved to %.0e within \xcf\x84 times the fastest", tol);
   saltusi_figure figure = {.title = "Contact solvers",
                            .subtitle = subtitle,
                            .x_label = "\xcf\x84, time over that of the fastest solver",

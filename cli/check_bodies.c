@@ -125,13 +125,13 @@ static void print_overlaps(const placed* p) {
   }
   for (int i = 0; i < count && i < SHOWN; i++) {
     char first[128], second[128];
-    printf("shapes %s and %s: %.6g m in each other as written, ",
+    printf("shapes %s and %s: %.6g m of overlap as written, ",
            cli_one_line(list[i].shapes[0], first, sizeof first),
            cli_one_line(list[i].shapes[1], second, sizeof second), list[i].depth);
     print_vector("along", p, list[i].direction, "\n");
   }
   if (count > SHOWN) {
-    printf("%d more pairs of shapes lie in each other as written\n", count - SHOWN);
+    printf("%d more pairs of shapes overlap as written\n", count - SHOWN);
   }
 }
 

@@ -69,7 +69,7 @@ static void print_summary(const char* path, const char* scene, const saltus_urdf
          cli_plural(view->links), view->joints, cli_plural(view->joints), view->bodies,
          view->bodies == 1 ? "y" : "ies", scene);
   if (view->note_count > 0) {
-    printf("not taken over from the file, or chosen where it does not say:\n");
+    printf("not translated, or chosen where the file gives no value:\n");
   }
   for (int i = 0; i < view->note_count; i++) {
     char line[600];

@@ -33,7 +33,7 @@ int cli_output_check(const cli_args* args, const char* path) {
   if (there.st_size == 0 || (force != NULL && cli_has(args, "--force"))) {
     return CLI_DONE;
   }
-  cli_error("%s: %s is there and is not replaced; give another name%s", args->command->name, path,
+  cli_error("%s: %s exists and is not overwritten; give another name%s", args->command->name, path,
             force != NULL ? ", or --force" : "");
   return CLI_USAGE;
 }

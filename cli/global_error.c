@@ -317,7 +317,7 @@ void cli_global_error_print(const cli_global_error* g, const saltus_scene_view* 
          g->states, cli_plural(g->states), g->smooth);
   for (int i = 0; i < n && i < SHOWN; i++) {
     char text[64];
-    printf("  %s: largest %.2e at t = %.6g s, at the end %.2e; asked in a step %.2e\n",
+    printf("  %s: largest %.2e at t = %.6g s, at the end %.2e; tolerance of a step %.2e\n",
            name_of(scene->system, i, text, sizeof text), g->largest[i], g->largest[n + i],
            g->largest[2 * n + i], asked(g, scene, settings, i));
   }

@@ -206,7 +206,7 @@ static void print_text(const char* path, const saltus_recording_data* data) {
   printf("status %s; saltus %s, scheme %s (%s)\n", data->status, data->version, data->scheme,
          data->options);
   if (data->accuracy[0] != '\0') {
-    printf("motion known to %s\n", data->accuracy);
+    printf("accuracy of the motion: %s\n", data->accuracy);
   }
   printf("%lld state%s", data->count, cli_plural(data->count));
   if (data->count > 0) {
@@ -217,7 +217,7 @@ static void print_text(const char* path, const saltus_recording_data* data) {
   if (shapes > 0) {
     printf("contacts between %d shape%s", shapes, cli_plural(shapes));
   } else if (data->changing) {
-    printf("a changing set of contacts");
+    printf("a time-varying contact set");
   } else {
     printf("%d contact%s", data->nc, cli_plural(data->nc));
   }

@@ -220,7 +220,7 @@ static int run_all(map_job* j, size_t* up) {
         code = CLI_DONE;
       }
       if (j->missing > 0 && j->axis.count > 0 && code == CLI_DONE && !enough(j)) {
-        cli_error("map: %zu of %lld points at %s = %.9g; goes on with the next value",
+        cli_error("map: %zu of %lld points at %s = %.9g; continues with the next value",
                   j->count - before, j->points, j->axis.name, j->parameter);
       }
     }
@@ -251,14 +251,13 @@ int cli_map(const cli_args* args) {
   }
   if (code == CLI_DONE && j.axis.count > 0 && j.model.view.observables != NULL &&
       j.model.view.observables->switching != NULL) {
-    cli_error("map: --over: events of this scene switch inputs, which do not go on to the next "
-              "value; give one value by --set");
+    cli_error("map: --over: events of this scene switch inputs, which are not passed on to the "
+              "next value; give one value by --set");
     code = CLI_USAGE;
   }
   if (code == CLI_DONE && j.axis.count > 0 && cli_bonds(j.model.view.system)) {
-    cli_error("map: --over: contacts of this scene have bonds (adhesion), and one that is broken "
-              "does not go on "
-              "to the next value; give one value by --set");
+    cli_error("map: --over: contacts of this scene have bonds (adhesion), and a broken bond is not "
+              "passed on to the next value; give one value by --set");
     code = CLI_USAGE;
   }
   if (code == CLI_DONE) {

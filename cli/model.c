@@ -409,7 +409,7 @@ void cli_print_contacts(const cli_model* model) {
   } else if (shapes > 0) {
     printf("contacts between %d shape%s", shapes, cli_plural(shapes));
   } else {
-    printf("a changing set of contacts");
+    printf("a time-varying contact set");
   }
 }
 

@@ -121,8 +121,7 @@ static void print_point(orbit_job* j, const orbit_point* p) {
     printf("\n");
     return;
   }
-  printf("Orbit of period %.15g s with %lld impact%s, %s; it comes back to within %.2g of itself "
-         "(%d iterations).\n",
+  printf("Orbit of period %.15g s with %lld impact%s, %s; return error %.2g after %d iterations.\n",
          o->period, o->impacts, cli_plural(o->impacts), o->stable ? "stable" : "unstable",
          o->residual, o->iterations);
   for (int i = 0; i < sys->dims.nq; i++) {
@@ -147,7 +146,7 @@ static void print_point(orbit_job* j, const orbit_point* p) {
     printf("Slowest impact %.6g m/s.\n", o->closest);
   }
   if (o->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS) {
-    printf("Contacts strike at one instant: multipliers depend on which would be first.\n");
+    printf("Impacts are simultaneous: multipliers depend on their order.\n");
   }
 }
 
@@ -175,7 +174,7 @@ static double pair_size(const saltus_orbit_view* o) {
 
 typedef struct orbit_test {
   const char* name;
-  double at; /* multiplier; NaN: the size of a pair */
+  double at; /* value of the real multiplier; NaN: modulus 1 of a complex pair */
 } orbit_test;
 
 static const orbit_test tests[] = {{"period doubling", -1.0}, {"fold", 1.0}, {"torus", NAN}};

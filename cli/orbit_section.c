@@ -95,7 +95,7 @@ int orbit_section_read(const cli_args* args, const cli_model* model, orbit_secti
   const char* event = cli_value(args, "--section");
   *section = (orbit_section){.kind = -1, .contact = -1};
   if ((period == NULL) == (event == NULL)) {
-    cli_error("%s: say when the motion is looked at: --period T or --section EVENT",
+    cli_error("%s: select the samples of the motion by --period T or --section EVENT",
               args->command->name);
     return CLI_USAGE;
   }

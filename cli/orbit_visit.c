@@ -99,7 +99,7 @@ static saltus_status run_sections(visit* w) {
       return status;
     }
     if (!(w->reached >= from)) {
-      cli_error("%s: the motion does not come to its section any more after t = %.9g s", w->of->who,
+      cli_error("%s: the motion does not reach its section after t = %.9g s", w->of->who,
                 isfinite(w->reached) ? w->reached : from);
       return SALTUS_ERR_BOUND;
     }

@@ -407,7 +407,7 @@ static int write_figure(const plot* p, saltusi_figure figure, const char* path) 
     return CLI_FAILED;
   }
   if (p->panel_count == 0) {
-    cli_error("plot: nothing of what was chosen has values in this recording");
+    cli_error("plot: the selected series have no values in this recording");
     return CLI_USAGE;
   }
   saltus_status status = saltusi_figure_write(&figure, path, cli_log());

@@ -105,7 +105,7 @@ int cli_report_write(const cli_args* args, const cli_report* r) {
     return CLI_FAILED;
   }
   if (!may_replace(r->out, cli_has(args, "--force"))) {
-    cli_error("%s is there and no report; --force replaces it", r->out);
+    cli_error("%s exists and is not a report; --force overwrites it", r->out);
     return CLI_USAGE;
   }
   saltus_recording_data* data;

@@ -220,7 +220,7 @@ static int open_recording(const cli_args* args, cli_model* model, cli_resumption
   int code = good ? CLI_DONE : CLI_USAGE;
   r->target = good ? strdup(data->scene[0] != '\0' ? r->path : data->name) : NULL;
   if (!good) {
-    cli_error("%s: holds no state that a run could go on from", r->path);
+    cli_error("%s: has no state from which a run could continue", r->path);
   } else if (r->target == NULL) {
     cli_error("no memory");
     code = CLI_FAILED;
@@ -286,12 +286,12 @@ void cli_resumption_print(const cli_resumption* r, const saltus_run_settings* se
   }
   printf("Resumed from %s at t = %.10g s", r->path, r->t);
   if (r->snapshot == NULL) {
-    printf("; the scheme starts anew there, so the bits are not those of an uninterrupted run.\n");
+    printf("; the scheme starts without memory, so results are not bitwise those of an "
+           "uninterrupted run.\n");
   } else if (r->cut && (settings->control != NULL || settings->scheme->chooses_step)) {
-    printf(
-        " with what the scheme remembers; the step before it was cut to end there, so the bits are "
-        "not those of an uninterrupted run.\n");
+    printf(" with the memory of the scheme; the last step was shortened to end there, so results "
+           "are not bitwise those of an uninterrupted run.\n");
   } else {
-    printf(" with what the scheme remembers: the bits are those of an uninterrupted run.\n");
+    printf(" with the memory of the scheme: bitwise identical to an uninterrupted run.\n");
   }
 }

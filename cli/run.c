@@ -228,7 +228,7 @@ static int tighten(run_job* j, const saltus_run_def* def) {
 /* Prints the certificate; a run without one fails. */
 static int conclude(const run_job* j, bool whole, int certified) {
   if (!whole) {
-    cli_error("run: no certificate: the recording does not hold a whole run");
+    cli_error("run: no certificate: the recording does not contain a complete run");
     return CLI_FAILED;
   }
   if (certified == CLI_DONE && !j->machine) {
@@ -281,7 +281,7 @@ static int read_events(const run_job* j) {
     return CLI_DONE;
   }
   if (j->machine && strcmp(j->events, "-") == 0) {
-    cli_error("run: --json and --events - would write into each other; name a file");
+    cli_error("run: --json and --events - both write to the standard output; name a file");
     return CLI_USAGE;
   }
   size_t stem = j->path != NULL && strlen(j->path) > 4 ? strlen(j->path) - 4 : 0;
@@ -341,8 +341,8 @@ static int go(const cli_args* args, run_job* j) {
   const bool varied = cli_has(args, "--sensitivity");
   if (code == CLI_DONE && varied &&
       (j->machine || !saltus_run_get_settings(j->run)->scheme->chooses_step)) {
-    cli_error("run: --sensitivity goes along a run to a tolerance, and is printed as text: --tol, "
-              "no --json");
+    cli_error(
+        "run: --sensitivity needs a run to a tolerance and prints text: give --tol, not --json");
     code = CLI_USAGE;
   }
   code = code == CLI_DONE ? simulate(j, &def) : code;

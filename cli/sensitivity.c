@@ -39,7 +39,7 @@ static void print_events(const saltus_sensitivity_view* v, const cli_model* mode
     }
     printf("%s\n", e->derivative == SALTUS_DERIVATIVE_GRAZING ? "  (grazing: not bounded)"
                    : e->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS
-                       ? "  (at once: depends on which is first)"
+                       ? "  (simultaneous: depends on the order)"
                        : "");
   }
 }
@@ -95,15 +95,15 @@ static void print_all(const saltus_sensitivity_view* v, const cli_model* model,
   print_extremes(v, "max", v->highest, labels, count);
   print_extremes(v, "min", v->lowest, labels, count);
   if (v->event_count > 0) {
-    printf("Events and how their times change:\n");
+    printf("Events and derivatives of their times:\n");
     print_events(v, model, count);
   }
   if (v->derivative == SALTUS_DERIVATIVE_GRAZING) {
     printf("An impact at t = %.12g s has no approach: derivatives after it are not bounded.\n",
            v->derivative_t);
   } else if (v->derivative == SALTUS_DERIVATIVE_SIMULTANEOUS) {
-    printf("Several events come at one instant at t = %.12g s: derivatives after it depend on "
-           "which would be first.\n",
+    printf("Several events are simultaneous at t = %.12g s: derivatives after it depend on their "
+           "order.\n",
            v->derivative_t);
   } else if (v->derivative == SALTUS_DERIVATIVE_LIMIT) {
     printf("Derivatives are limits through an accumulation of impacts.\n");

@@ -247,8 +247,7 @@ static int open_table(sweep_job* j, const cli_model* model, const char* path) {
   }
   if (saltus_sweep_table_head(j->table)->fingerprint != j->view->fingerprint) {
     cli_error("%s is the table of another sweep: scene, axes, measures, seed or settings differ; "
-              "--restart "
-              "begins anew, another -o keeps it",
+              "--restart discards it, another -o keeps it",
               path);
     return CLI_USAGE;
   }
@@ -361,7 +360,7 @@ static int finish(sweep_job* j, int code, const char* path) {
   }
   const int caught = cli_signals_caught();
   if (code != CLI_DONE || caught != 0) {
-    cli_error("%lld of %lld runs are in %s; the same command goes on from there", j->done, j->all,
+    cli_error("%lld of %lld runs are in %s; the same command continues from there", j->done, j->all,
               path);
     return caught != 0 ? CLI_SIGNAL + caught : code;
   }
@@ -538,7 +537,7 @@ static int open_merged(const char* path, const saltus_sweep_view* view, const ch
     return CLI_USAGE;
   }
   if (saltus_sweep_table_head(*to)->fingerprint != view->fingerprint) {
-    cli_error("%s is the table of another sweep and is not replaced; give another name", path);
+    cli_error("%s is the table of another sweep and is not overwritten; give another name", path);
     return CLI_USAGE;
   }
   return CLI_DONE;
@@ -549,7 +548,7 @@ int cli_merge(const cli_args* args) {
   char* path = sweep_table_path(args);
   int code = sweep_files_check(args);
   if (code == CLI_DONE && path == NULL) {
-    cli_error("merge: say where to with -o FILE.h5, FILE.csv or FILE.runs");
+    cli_error("merge: give -o FILE.h5, FILE.csv or FILE.runs");
     code = CLI_USAGE;
   }
   if (code == CLI_DONE &&

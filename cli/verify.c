@@ -32,11 +32,11 @@ static void print_place(const saltus_verify_result* r, const saltus_recording_da
 static void print_item(const saltus_verify_result* r, const cli_certificate* made) {
   const saltus_recording_data* data = made->data;
   if (r->checked == 0 && !made->every_step && r->skipped > 0) {
-    printf("  %-16s -       not looked at: takes every step\n", r->name);
+    printf("  %-16s -       not checked: needs every step\n", r->name);
     return;
   }
   if (r->checked == 0) {
-    printf("  %-16s -       not looked at: nothing of this kind in the run\n", r->name);
+    printf("  %-16s -       not checked: the run has nothing of this kind\n", r->name);
     return;
   }
   printf("  %-16s %s %10.3g of %.3g %s", r->name, r->passed ? "holds  " : "FAILS  ", r->value,
@@ -60,7 +60,7 @@ static void print_tolerances(const saltus_certificate* c) {
     printf("  claimed rtol = %g, atol = %g; granted rtol = %g, atol = %g\n", c->claimed[0],
            c->claimed[1], c->granted[0], c->granted[1]);
   } else {
-    printf("  claimed no tolerance; granted what steps of their length allow\n");
+    printf("  claimed no tolerance; limits follow from the step lengths\n");
   }
 }
 
@@ -70,8 +70,8 @@ void cli_certificate_print(const cli_certificate* made) {
   printf("Certificate of %s: %s\n", made->path,
          !c->passed          ? "FAILS"
          : !made->every_step ? "not certified; record with --certify"
-         : !is_whole(data)   ? "what there is holds, but the run is not whole"
-         : !c->complete      ? "what was looked at holds, but not all of the time was looked at"
+         : !is_whole(data)   ? "all checked items hold, but the run is incomplete"
+         : !c->complete      ? "all checked items hold, but not over the whole time"
                              : "passes");
   printf("  %lld frames from t = %g s to %g s by %s (%s)\n", data->count, data->t[0],
          data->t[data->count - 1], data->scheme, data->options);
@@ -83,18 +83,17 @@ void cli_certificate_print(const cli_certificate* made) {
     print_item(&c->items[i], made);
   }
   if (!made->every_step) {
-    printf("  the recording does not hold every step with its middle: not all of the time was "
-           "looked at\n");
+    printf("  the recording lacks steps or their midpoints: not all of the time was checked\n");
     return;
   }
-  printf("  motion computed anew over %.6g of %.6g s, sums of forces and impulses compared over "
+  printf("  motion recomputed over %.6g of %.6g s, sums of forces and impulses compared over "
          "%.6g s",
          c->followed, c->span, c->balanced);
   printf("%s%s\n", c->unfollowed[0] != '\0' ? "; " : "", c->unfollowed);
-  printf("  no contact of bodies that were apart can have been missed over %.6g of %.6g s\n",
-         c->clear, c->span);
+  printf("  no contact of separated bodies can have been missed over %.6g of %.6g s\n", c->clear,
+         c->span);
   if (c->exempt > 0) {
-    printf("  %lld impacts are exempt from their law, by remarks of the run that can be right\n",
+    printf("  %lld impacts are exempt from their law, by reported reasons that were verified\n",
            c->exempt);
   }
 }

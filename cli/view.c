@@ -74,7 +74,7 @@ static void open_page(const char* path) {
   int state = 0;
   const bool ended = child > 0 && waitpid(child, &state, 0) == child;
   if (!ended || !WIFEXITED(state) || WEXITSTATUS(state) != 0) {
-    printf("Open it with a browser: there is none here that could be started.\n");
+    printf("Open it with a browser; none could be started here.\n");
   }
 }
 

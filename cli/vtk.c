@@ -62,7 +62,7 @@ static void print_about(const char* path, const saltus_vtk_about* about) {
   }
   printf(", %lld files, %.3g MB\n", about->files, 1e-6 * about->bytes);
   if (about->unplaced > 0) {
-    printf("%lld forces are left out: it is not known where they act\n", about->unplaced);
+    printf("%lld forces are omitted: they have no point of application\n", about->unplaced);
   }
 }
 
@@ -118,7 +118,7 @@ int cli_vtk(const cli_args* args) {
   if (data->count < 1) {
     cli_error("vtk: %s holds no states yet", path);
   } else if (data->scene[0] == '\0') {
-    cli_error("vtk: %s has no scene in it, which says what bodies are", path);
+    cli_error("vtk: %s contains no scene, which defines the bodies", path);
   } else {
     code = cli_model_open_text(args, path, data->scene, &model);
     code = code == CLI_DONE ? export_run(args, data, &model.view, folder) : code;

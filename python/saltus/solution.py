@@ -248,7 +248,7 @@ class Certificate:
     def __repr__(self) -> str:
         word = ("FAILS" if not self.passed else "passes" if self.complete
                 else "not certified; the recording does not hold every step (certify=True)" if not self.every_step
-                else "what was looked at holds, but not all of the time was looked at")
+                else "all checked items hold, but not over the whole time")
         lines = [f"Certificate: {word}"]
         for item in self.items.values():
             if item["checked"]:

@@ -28,7 +28,7 @@ class Changing(Cli):
     def test_info_counts_contacts_and_rows(self):
         for name in formats():
             text = saltus('info', FOLDER / name).stdout
-            self.assertIn('a changing set of contacts', text)
+            self.assertIn('a time-varying contact set', text)
             self.assertIn('contacts come and go: 48 of them, 72 rows in all', text)
             self.assertIn('and 28 more (--contacts prints all)', text)
             out = json.loads(saltus('info', FOLDER / name, '--json').stdout)

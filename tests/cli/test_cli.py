@@ -524,7 +524,7 @@ record: {dt: 0.1}
         self.assertAlmostEqual(events[0]['energy_change'], -1.5, delta=1e-12)
         self.assertIn(saltus('info', path, '--events').stdout, table)
         self.refused('run', 'ball', '--events', 'e.txt', says='must end in .csv or .json')
-        self.refused('run', 'ball', '--json', '--events', '-', says='would write into each other')
+        self.refused('run', 'ball', '--json', '--events', '-', says='both write to the standard output')
         self.refused('info', path, '--csv', says='--csv is a format of --events')
 
     def test_events_are_marked_in_the_figure(self):

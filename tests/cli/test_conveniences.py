@@ -111,7 +111,7 @@ class GlobalErrors(Cli):
 
     def test_it_is_printed_beside_the_tolerance(self):
         text = saltus('run', self.scene(WALL), '--global-error').stdout
-        self.assertRegex(text, r"\n  x: largest \d\.\d+e-06 at t = .* s, at the end .*; asked in a step 2.00e-06\n")
+        self.assertRegex(text, r"\n  x: largest \d\.\d+e-06 at t = .* s, at the end .*; tolerance of a step 2.00e-06\n")
 
     def test_it_needs_a_tolerance_that_can_be_tightened(self):
         self.refused('run', self.scene(), '--global-error', says='is run with a fixed step. Give --tol X')
@@ -158,7 +158,7 @@ class TolerancesOfTheMotion(Cli):
             self.assertRegex(result.stdout, r'Error of the motion, estimated by \d+ runs .*\.\nSteps have ')
             about = json.loads(saltus('info', path, '--json').stdout)
             self.assertRegex(about['accuracy'], r'^error=\S+ of rtol=1e-06 atol=1e-06, part=\S+ amplification=')
-            self.assertIn('motion known to error=', saltus('info', path).stdout)
+            self.assertIn('accuracy of the motion: error=', saltus('info', path).stdout)
             self.assertNotIn('rtol=1e-06', about['options'])
             for again in (path, snapshot):
                 on = saltus('resume', again, '--until', '31', '--json')
@@ -175,7 +175,7 @@ class TolerancesOfTheMotion(Cli):
                                         r't = [78]\.\d+ s: .*\. Ask for an earlier end')
         self.assertFalse(path.exists())
         out = json.loads(result.stdout)
-        self.assertEqual(out['status'], 'the motion cannot be known as well as was asked')
+        self.assertEqual(out['status'], 'the requested accuracy cannot be reached')
         self.assertFalse(out['accuracy']['known'])
         self.assertGreater(out['accuracy']['predictable'], 5)
         self.assertEqual(saltus('run', self.scene(CHAOS), '--until', '5').returncode, 0)
@@ -270,7 +270,7 @@ class Resumed(Cli):
             self.assertEqual(len(rest), 300)
             self.assertEqual(rest, self.rows('whole.csv')[-300:])
             text = saltus('resume', kept, '--until', '5').stdout
-            self.assertIn('at t = 2 s with what the scheme remembers: the bits are those of an uninterrupted run', text)
+            self.assertIn('at t = 2 s with the memory of the scheme: bitwise identical to an uninterrupted run', text)
 
     def test_an_interrupted_run_to_a_tolerance_goes_on_to_the_same_bits(self):
         words = ('run', SCENES / 'woodpecker.yaml', '--tol', '1e-9', '--until', '100', '--output-dt', '1')
@@ -299,7 +299,7 @@ class Resumed(Cli):
             # parabolas are integrated exactly, with the parameter that was set
             self.assertAlmostEqual(q['y'], whole[1]['y'], delta=1e-13)
             self.assertAlmostEqual(v["y'"], whole[2]["y'"], delta=1e-13)
-            self.assertIn('at t = 1.3 s; the scheme starts anew there, so the bits are not those of',
+            self.assertIn('at t = 1.3 s; the scheme starts without memory, so results are not bitwise those of',
                           saltus('resume', path, '--until', '2.4').stdout)
 
     def test_a_recording_goes_on_with_the_inputs_that_its_events_have_set(self):

@@ -38,7 +38,7 @@ class Convert(Cli):
     def test_a_file_that_is_there_is_replaced_only_when_asked(self):
         path = self.folder / 'arm.yaml'
         path.write_text('edited')
-        self.refused('convert', ARM, '-o', path, says='is there and is not replaced; give another name, or --force')
+        self.refused('convert', ARM, '-o', path, says='exists and is not overwritten; give another name, or --force')
         self.assertEqual(path.read_text(), 'edited')
         self.assertEqual(saltus('convert', ARM, '-o', path, '--force').returncode, 0)
         self.assertIn('saltus: 1', path.read_text())

@@ -41,7 +41,7 @@ class Export(Cli):
                                  'resources/export.txt', 'documentation/licenses/license.txt'])
         self.assertIsNone(zipfile.ZipFile(path).testzip())
         before = path.read_bytes()
-        self.refused('export', 'fmu', BALL, '-o', path, says='is there and is not replaced')
+        self.refused('export', 'fmu', BALL, '-o', path, says='exists and is not overwritten')
         self.assertEqual(saltus('export', 'fmu', BALL, '-o', path, '--tol', '1e-9', '--force').returncode, 0)
         self.assertEqual(path.read_bytes(), before)
         if not SANITIZED:  # which make the shared object larger

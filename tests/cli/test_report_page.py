@@ -107,7 +107,7 @@ class Report(unittest.TestCase):
         page.write_text('my own page')
         result = saltus('report', path, '-o', page)
         self.assertEqual(result.returncode, 2)
-        self.assertIn('no report', result.stderr)
+        self.assertIn('not a report', result.stderr)
         self.assertEqual(page.read_text(), 'my own page')
         self.assertEqual(saltus('report', path, '-o', page, '--force').returncode, 0)
         self.assertEqual(saltus('report', path, '-o', page).returncode, 0)

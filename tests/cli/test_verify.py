@@ -77,7 +77,7 @@ class Certificate(test_cli.Cli):
                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn('File too large', result.stderr)
-            self.assertIn('no certificate: the recording does not hold a whole run', result.stderr)
+            self.assertIn('no certificate: the recording does not contain a complete run', result.stderr)
             self.assertNotIn('Certificate', result.stdout)
 
     def test_a_recording_without_all_steps_is_no_whole_certificate(self):
@@ -85,7 +85,7 @@ class Certificate(test_cli.Cli):
         self.assertEqual(saltus('run', self.scene(), '--tol', '1e-6', '--output-dt', '0.7', '-o', path).returncode, 0)
         judged = saltus('verify', path)
         self.assertEqual(judged.returncode, 0, judged.stdout)
-        self.assertIn('not all of the time was looked at', judged.stdout)
+        self.assertIn('not all of the time was checked', judged.stdout)
 
     def test_a_right_run_does_not_fail_for_steps_that_were_not_recorded(self):
         path = self.folder / 'run.h5'
@@ -95,7 +95,7 @@ class Certificate(test_cli.Cli):
         judged = saltus('verify', path)
         self.assertEqual(judged.returncode, 0, judged.stdout)
         self.assertIn('not certified; record with --certify', judged.stdout)
-        self.assertRegex(judged.stdout, r'momentum +- +not looked at: takes every step')
+        self.assertRegex(judged.stdout, r'momentum +- +not checked: needs every step')
         made = json.loads(saltus('verify', path, '--json').stdout)
         self.assertFalse(made['every_step'] or made['complete'])
         items = {item['name']: item for item in made['items']}
@@ -129,7 +129,7 @@ class Certificate(test_cli.Cli):
         self.assertEqual(saltus('run', self.scene(), '--tol', '1e-6', '-o', path, '--certify').returncode, 0)
         judged = saltus('verify', path)
         self.assertIn('claimed rtol = 1e-06, atol = 1e-06; granted rtol = 1e-06, atol = 1e-06', judged.stdout)
-        self.assertRegex(judged.stdout, r'no contact of bodies that were apart can have been missed over')
+        self.assertRegex(judged.stdout, r'no contact of separated bodies can have been missed over')
         made = json.loads(saltus('verify', path, '--tol', '1e-15', '--json').stdout)
         self.assertEqual((made['claimed']['rtol'], made['granted']['rtol']), (1e-6, 1e-15))
         self.assertFalse(made['passed'])  # steps of a run at 1e-6 are not that accurate

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * pads.h - balls that fly between two rows of pads: a changing set of contacts whose motion is known.
+ * pads.h - balls that fly between two rows of pads: a time-varying contact set whose motion is known.
  *
  * Ball b is a point (x, y) with v = (u, c), without gravity unless it is given. Floor pads lie at y = 0,
  * ceiling pads at y = 1, each of width 1, without gaps between them: pad k of a row covers
