@@ -273,6 +273,7 @@ extern const study study_machine_rolling_ball;
 
 extern const study study_flexible_bar;
 extern const study study_flexible_bar_gravity;
+extern const study study_flexible_bar_modes;
 extern const study study_flexible_two_bars;
 extern const study study_flexible_rough_floor;
 extern const study study_flexible_spin_up;

@@ -115,6 +115,7 @@ static const study* const registry[] = {
     &study_law_belt,
     &study_flexible_bar,
     &study_flexible_bar_gravity,
+    &study_flexible_bar_modes,
     &study_flexible_two_bars,
     &study_flexible_rough_floor,
     &study_flexible_spin_up,
