@@ -11,7 +11,7 @@
  *   contact.h  one-step contact problems and their solvers
  *
  * Others by purpose:
- *   models        body.h, mechanism.h, shape.h, orientation.h, element.h, flexible.h, formula.h, law.h, friction_law.h, urdf.h, start.h
+ *   models        body.h, mechanism.h, tree.h, shape.h, orientation.h, element.h, flexible.h, formula.h, law.h, friction_law.h, urdf.h, start.h
  *   integration   integrator.h, scheme.h, control.h, adaptive.h, runge_kutta.h, time_dg.h, trapezoidal.h, enclosure.h
  *   results       recording.h, event.h, observe.h, ledger.h, residual.h, work.h, verify.h, compare.h, measure.h
  *   studies       sweep.h, orbit.h, sensitivity.h, known_motion.h, problem_file.h, cone.h, system_check.h
@@ -67,6 +67,7 @@
 #include "saltus/system_check.h"
 #include "saltus/time_dg.h"
 #include "saltus/trapezoidal.h"
+#include "saltus/tree.h"
 #include "saltus/urdf.h"
 #include "saltus/verify.h"
 #include "saltus/version.h"

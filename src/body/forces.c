@@ -180,6 +180,9 @@ static void add_forces_along(const saltus_mechanism* m, const saltus_point* at, 
   for (int i = 0; i < m->force_count; i++) {
     pull p;
     int place[12];
+    if (m->forces[i].taken) {
+      continue;
+    }
     pull_at(m, &m->forces[i], at, true, &p);
     places(m, &p, place);
     for (int k = 0; k < 12; k++) {
@@ -231,6 +234,9 @@ static void slopes(const saltus_mechanism* m, const saltus_point* at, const doub
     pull p;
     int place[12];
     double part[144];
+    if (m->forces[i].taken) {
+      continue;
+    }
     pull_at(m, &m->forces[i], at, true, &p);
     places(m, &p, place);
     slope(m, &m->forces[i], &p, factor, (which & WITHOUT_CURVATURE) != 0, part);
@@ -295,6 +301,9 @@ void saltusi_mechanism_blocks(const void* self, const saltus_point* at, double m
     const saltusi_force_along* f = &m->forces[i];
     pull p;
     double J[144];
+    if (f->taken) {
+      continue;
+    }
     pull_at(m, f, at, true, &p);
     slope(m, f, &p, factor, false, J);
     for (int k = 0; k < 2; k++) {
