@@ -188,7 +188,7 @@ static void print_gain(const saltus_system* sys) {
 
 static void print_joints(const cli_model* model, inspection* in) {
   int first = 0; /* those of bodies are on separate lines */
-  if (model->view.mechanism != NULL) {
+  if (model->view.mechanism != NULL && model->view.tree == NULL) {
     first = saltus_mechanism_system(model->view.mechanism)->dims.nj;
   }
   for (int j = first; j < in->sys->dims.nj; j++) {

@@ -24,15 +24,15 @@ typedef struct placed {
 
 static placed place(const cli_model* model) {
   const saltus_mechanism* m = model->view.mechanism;
-  const saltus_dims* all = &model->view.system->dims;
+  const saltus_dims* all = &model->view.bodies->dims;
   const saltus_dims* own = &saltus_mechanism_system(m)->dims;
+  const bool given = model->view.flexible == NULL && model->view.tree == NULL;
   return (placed){.m = m,
                   .size = saltus_mechanism_sizes(m),
                   .t = model->view.start,
                   .before = saltus_mechanism_q0(m),
                   .q = model->view.q0 + (all->nq - own->nq),
-                  .v = model->view.flexible != NULL ? saltus_mechanism_v0(m)
-                                                    : model->view.v0 + (all->nv - own->nv)};
+                  .v = given ? model->view.v0 + (all->nv - own->nv) : saltus_mechanism_v0(m)};
 }
 
 /* The displacement of a body from its start in the file: m, and rad of the rotation between two

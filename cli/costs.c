@@ -79,10 +79,10 @@ static saltus_status count_step(void* user, double t, const double* q, const dou
     return SALTUS_OK;
   }
   const saltus_mechanism* m = c->view->mechanism;
-  const saltus_dims* all = &c->view->system->dims;
+  const saltus_dims* all = &c->view->bodies->dims;
   const saltus_dims* own = &saltus_mechanism_system(m)->dims;
   const long long weight = 1 + c->next / EACH;
-  const bool flexible = c->view->flexible != NULL;
+  const bool flexible = c->view->flexible != NULL || c->view->tree != NULL;
   const saltus_point at = {.t = t,
                            .q = q + (all->nq - own->nq),
                            .v = flexible ? saltus_mechanism_v0(m) : v + (all->nv - own->nv)};

@@ -19,9 +19,10 @@ static const double turn = 6.283185307179586;
 static double angle_of(const cli_design* d, int joint, const saltus_frame* frame) {
   const saltus_mechanism* m = d->view->mechanism;
   const saltus_dims* own = &saltus_mechanism_system(m)->dims;
-  const saltus_dims* all = &d->view->system->dims;
-  const double* v = d->view->flexible != NULL ? saltus_mechanism_v0(m) /* not of the angle */
-                                              : frame->v + (all->nv - own->nv);
+  const saltus_dims* all = &d->view->bodies->dims;
+  const bool given = d->view->flexible == NULL && d->view->tree == NULL;
+  const double* v =
+      given ? frame->v + (all->nv - own->nv) : saltus_mechanism_v0(m); /* not of the angle */
   const saltus_joint_motion motion =
       saltus_mechanism_joint_motion(m, joint, frame->t, frame->q + (all->nq - own->nq), v);
   return motion.angle;
@@ -109,7 +110,9 @@ bool cli_design_start(cli_design* d, const saltus_scene_view* view) {
   const bool changing = (view->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
   d->view = view;
   d->contact_count = changing ? 0 : view->system->dims.nc;
-  d->joint_count = view->mechanism != NULL ? saltus_mechanism_sizes(view->mechanism).joints : 0;
+  d->joint_count = view->mechanism != NULL && view->tree == NULL /* which has no rows of joints */
+                       ? saltus_mechanism_sizes(view->mechanism).joints
+                       : 0;
   d->event_count = view->observables != NULL ? view->observables->event_count : 0;
   d->contacts = calloc((size_t)d->contact_count + 1, sizeof *d->contacts);
   d->joints = calloc((size_t)d->joint_count + 1, sizeof *d->joints);

@@ -10,6 +10,7 @@
 #include "output.h"
 #include "progress.h"
 #include "saltus/mechanism.h"
+#include "saltus/tree.h"
 #include "sensitivity.h"
 
 #include <math.h>
@@ -161,13 +162,20 @@ static int save_events(const run_job* j) {
 static saltus_status watch_steps(void* user, double t, const double* q, const double* v) {
   run_job* j = user;
   const saltus_mechanism* m = j->model.view.mechanism;
-  const saltus_dims* all = &j->model.view.system->dims;
+  const saltus_dims* all = &j->model.view.bodies->dims;
   const saltus_dims* own = &saltus_mechanism_system(m)->dims;
   const double h = saltus_run_get_settings(j->run)->h;
   saltus_passage passage;
   bool found = false;
-  if (j->warned || saltus_mechanism_passage(m, t, q + (all->nq - own->nq), v + (all->nv - own->nv),
-                                            h, &passage, &found) != SALTUS_OK) {
+  if (j->warned) {
+    return SALTUS_OK;
+  }
+  if (j->model.view.tree != NULL) {
+    saltus_tree_body_velocities(j->model.view.tree, q, v, j->bodies);
+    v = j->bodies;
+  }
+  if (saltus_mechanism_passage(m, t, q + (all->nq - own->nq), v + (all->nv - own->nv), h, &passage,
+                               &found) != SALTUS_OK) {
     return SALTUS_OK;
   }
   if (found) {
@@ -195,7 +203,8 @@ static int add_recorders(run_job* j) {
   if (code == CLI_DONE && !saltus_run_get_settings(j->run)->scheme->chooses_step && m != NULL &&
       saltus_mechanism_sizes(m).shapes > 0 && j->model.view.flexible == NULL) {
     const saltus_recorder watch = {.step = watch_steps, .user = j};
-    code = cli_exit_code(saltus_run_record(j->run, watch));
+    j->bodies = calloc((size_t)j->model.view.bodies->dims.nv + 1, sizeof *j->bodies);
+    code = cli_exit_code(j->bodies != NULL ? saltus_run_record(j->run, watch) : SALTUS_ERR_MEMORY);
   }
   if (code == CLI_DONE && j->costs.wanted && m != NULL) {
     code = cli_costs_start(&j->costs, &j->model.view, saltus_run_get_settings(j->run)->h)
@@ -382,6 +391,7 @@ static int run(const cli_args* args, bool resumes) {
   free(j.list.events);
   cli_costs_free(&j.costs);
   cli_global_error_free(&j.global);
+  free(j.bodies);
   cli_design_free(&j.design);
   cli_reference_close(&j.reference);
   cli_overrides_free(&j.overrides);

@@ -38,10 +38,11 @@ typedef struct run_job {
   bool force;   /* --force */
   bool certify; /* verify the recording */
   cli_certificate certificate;
-  bool warned;   /* a warning of shapes that can pass through each other was printed */
-  bool recorded; /* the recording holds the whole run */
-  bool machine;  /* --json */
-  bool verbose;  /* --verbose */
+  bool warned;    /* a warning of shapes that can pass through each other was printed */
+  double* bodies; /* velocities of bodies of a scene in joint coordinates */
+  bool recorded;  /* the recording holds the whole run */
+  bool machine;   /* --json */
+  bool verbose;   /* --verbose */
 } run_job;
 
 /* As text of at most 25 lines (more with --verbose), and as JSON. */

@@ -24,7 +24,6 @@
 
 #include "saltus/control.h"
 #include "saltus/drawing.h"
-#include "saltus/element.h"
 #include "saltus/formula.h"
 #include "saltus/memory.h"
 #include "saltus/scheme.h"
@@ -120,7 +119,9 @@ typedef struct saltus_scene_view {
   const saltus_drawing* drawing;           /* for reports; NULL: no section `view` */
   const saltus_scene_interface* interface; /* NULL: not of a scene */
   const struct saltus_flexible* const* flexible; /* flexible bodies, the last NULL; NULL: none */
-  const saltus_elements* elements; /* for drawings, cams by formula with points; NULL: none */
+  const struct saltus_tree*
+      tree; /* of joint coordinates, world.coordinates; NULL: v are those of bodies */
+  const saltus_system* bodies; /* with the velocities of bodies: `system` without a tree */
 } saltus_scene_view;
 
 /* SALTUS_ERR_INPUT for errors in the scene, SALTUS_ERR_IO if it cannot be read. On

@@ -141,7 +141,7 @@ typedef struct saltusi_force_along {
   double stiffness, rest, damping;
   bool actuated;
   saltusi_signal actuator;
-  bool taken; /* acts in a system in joint coordinates; here it has energy and power only */
+  bool taken;   /* acts in a system in joint coordinates; here it has energy and power only */
   int block[2]; /* of the structure; -1: the body is not free */
   int pair;     /* of the structure; -1: none */
 } saltusi_force_along;

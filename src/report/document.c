@@ -321,6 +321,16 @@ static saltus_status check(const saltus_report_def* def) {
   return SALTUS_OK;
 }
 
+const double* saltusi_document_velocities(const saltusi_document* d, long long frame) {
+  assert(d != NULL && frame >= 0 && frame < d->data->count);
+  const double* v = d->data->v + frame * d->data->nv;
+  if (d->bodies == NULL) {
+    return v;
+  }
+  saltus_tree_body_velocities(d->def->scene->tree, d->data->q + frame * d->data->nq, v, d->bodies);
+  return d->bodies;
+}
+
 saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_document* d) {
   assert(def != NULL && def->data != NULL && d != NULL);
   *d = (saltusi_document){.def = def, .data = def->data, .pool = saltusi_pool_over(def->allocator)};
@@ -333,6 +343,11 @@ saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_docume
     d->mechanism = def->scene->mechanism;
     d->q_first = def->data->nq - own->nq;
     d->v_first = def->data->nv - own->nv;
+    if (def->scene->tree != NULL) {
+      d->v_first = def->scene->bodies->dims.nv - own->nv;
+      d->bodies = SALTUSI_TAKE(&d->pool, double, def->scene->bodies->dims.nv);
+    }
+    return d->pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
   }
   return SALTUS_OK;
 }

@@ -10,6 +10,7 @@
 #include "report/bytes.h"
 #include "saltus/mechanism.h"
 #include "saltus/report.h"
+#include "saltus/tree.h"
 
 typedef enum saltusi_number { SALTUSI_F64, SALTUSI_F32, SALTUSI_I32, SALTUSI_U32 } saltusi_number;
 
@@ -18,6 +19,7 @@ typedef struct saltusi_document {
   const saltus_recording_data* data;
   const saltus_mechanism* mechanism; /* NULL: none */
   int q_first, v_first;              /* of the mechanism in the state */
+  double* bodies;                    /* velocities of bodies in joint coordinates; NULL: none */
   saltusi_pool pool;
   saltusi_bytes head, list, numbers; /* JSON; JSON of the arrays; their numbers */
   saltusi_number type;               /* of the array that is being written */
@@ -30,6 +32,9 @@ typedef struct saltusi_document {
 /* A recording with its scene; SALTUS_ERR_INPUT after a message if they do not match. The caller frees the pool after
  * success. */
 saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_document* d);
+
+/* Velocities of a frame, those of the mechanism at v_first; valid until the next call. */
+const double* saltusi_document_velocities(const saltusi_document* d, long long frame);
 
 /* Starts an array of rows x width (x depth when above 0). */
 void saltusi_array(saltusi_document* d, const char* name, saltusi_number type, long long rows,

@@ -198,10 +198,16 @@ static int choose_body(const saltusi_rows* r, const saltus_rows* G,
   return found;
 }
 
+/* The system with velocities of bodies. */
+static const saltus_system* system_of(const saltusi_document* d) {
+  const saltus_scene_view* scene = d->def->scene;
+  return scene->bodies != NULL ? scene->bodies : scene->system;
+}
+
 /* Forces in world axes, and the point where the system gives none. */
 static void locate(const saltusi_rows* r, const saltus_point* at, saltusi_drawn_contact_row* one) {
   const saltusi_document* d = r->d;
-  const saltus_system* system = d->def->scene->system;
+  const saltus_system* system = system_of(d);
   const int tangents =
       one->law >= 0 && one->law < system->law_count ? system->laws[one->law].tangents : 0;
   const int nv = system->dims.nv, width = system->dims.row_width;
@@ -260,7 +266,7 @@ bool saltusi_rows_known(const saltusi_document* d) {
 
 saltus_status saltusi_rows_start(saltusi_document* d, saltusi_rows* r) {
   assert(d != NULL && d->mechanism != NULL && r != NULL);
-  const saltus_system* system = d->def->scene->system;
+  const saltus_system* system = system_of(d);
   const int nv = system->dims.nv;
   *r = (saltusi_rows){.d = d,
                       .body_of = SALTUSI_TAKE(&d->pool, int, nv + 1),
@@ -291,7 +297,7 @@ saltus_status saltusi_rows_of(saltusi_rows* r, long long k) {
   const long long first = saltusi_first_of(d, k), last = d->frames[k];
   const saltus_point at = {.t = data->t[last],
                            .q = data->q + last * data->nq,
-                           .v = data->v + last * data->nv,
+                           .v = saltusi_document_velocities(d, last),
                            .scratch = r->scratch};
   r->count = 0;
   for (long long f = first; f <= last; f++) {

@@ -19,7 +19,7 @@ void saltusi_vtk_place_bodies(saltusi_vtk_job* job, long long f) {
   const saltusi_document* d = &job->d;
   const double t = d->data->t[f];
   const double* q = d->data->q + f * d->data->nq + d->q_first;
-  const double* v = d->data->v + f * d->data->nv + d->v_first;
+  const double* v = saltusi_document_velocities(d, f) + d->v_first;
   const bool plane = d->mechanism != NULL && saltus_mechanism_sizes(d->mechanism).dimension == 2;
   for (int b = 0; b < job->bodies; b++) {
     saltusi_placed* p = &job->body[b];

@@ -57,6 +57,7 @@ struct saltus_scene {
   saltusi_scene_flexible flexible[SALTUSI_SCENE_FLEXIBLE_MOST];
   int flexible_count;
   struct saltusi_flexible_system* over; /* NULL: no flexible bodies */
+  struct saltus_tree* tree;             /* NULL: no joint coordinates */
   saltus_scene_view view;
 };
 
@@ -161,8 +162,6 @@ void saltusi_scene_springs(saltusi_scene_builder* builder);
 void saltusi_scene_joints(saltusi_scene_builder* builder);
 void saltusi_scene_contacts(saltusi_scene_builder* builder);
 void saltusi_scene_elements(saltusi_scene_builder* builder);
-/* The elements of the view; the points of a cam by formula are its values. */
-void saltusi_scene_drawn_elements(saltusi_scene_builder* builder);
 /* after contacts */
 void saltusi_scene_impacts(saltusi_scene_builder* builder);
 void saltusi_scene_matrix(saltusi_scene_builder* builder, const saltus_system* system);
@@ -183,6 +182,8 @@ bool saltusi_scene_flexible_body(saltusi_scene_builder* builder, const saltusi_y
 void saltusi_scene_flexible_frames(saltusi_scene_builder* builder);
 /* The system over that of the model, with its start. */
 saltus_status saltusi_scene_flexible_system(saltusi_scene_builder* builder);
+/* The system in joint coordinates in place of that of the model, after the start was corrected. */
+saltus_status saltusi_scene_trees(saltusi_scene_builder* builder);
 /* shapes of both, materials and contact_pairs */
 void saltusi_scene_shapes(saltusi_scene_builder* builder);
 

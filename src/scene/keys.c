@@ -68,6 +68,8 @@ static const saltus_scene_key world_keys[] = {
     {"world", "gravity", "list of formulas",
      "acceleration [m/s^2]; default 9.81 downwards, along -y in the plane, -z in space"},
     {"world", "shapes", "list", "shapes that do not move"},
+    {"world", "coordinates", "bodies or joints",
+     "velocities of each body and rows for each joint, or velocities of joints; default bodies"},
 };
 
 static const saltus_scene_key material_keys[] = {

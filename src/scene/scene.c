@@ -10,6 +10,7 @@
 #include "base/reserved.h"
 #include "base/suggest.h"
 #include "model/flexible_system.h"
+#include "saltus/tree.h"
 #include "scene/builder.h"
 #include "scene/initial_state.h"
 #include "scene/observe.h"
@@ -486,16 +487,17 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   saltusi_scene_switching(b);
   if (b->def->like == NULL) {
     saltusi_scene_view_section(b);
-    saltusi_scene_drawn_elements(b);
   }
   if (names == NULL || b->reader.status != SALTUS_OK || saltusi_scene_overlaps(b) != SALTUS_OK ||
       saltusi_start_check(&b->reader, view, scene->model, scene->inputs, b->root) != SALTUS_OK) {
     return b->reader.status;
   }
   saltusi_scene_interface(b);
-  return b->reader.status == SALTUS_OK
-             ? saltusi_start_correct(&b->reader, view, scene->mechanism, b->root)
-             : b->reader.status;
+  if (b->reader.status == SALTUS_OK &&
+      saltusi_start_correct(&b->reader, view, scene->mechanism, b->root) == SALTUS_OK) {
+    return saltusi_scene_trees(b);
+  }
+  return b->reader.status;
 }
 
 /* The whole file in the pool, or NULL after a message; no message for SALTUS_ERR_MEMORY. */
@@ -602,6 +604,7 @@ void saltus_scene_destroy(saltus_scene* scene) {
     saltus_formula_model_destroy(scene->model);
     saltus_formula_observer_destroy(scene->observer);
     saltus_formula_observer_destroy(scene->drawing.observer);
+    saltus_tree_destroy(scene->tree);
     saltus_mechanism_destroy(scene->mechanism);
     for (int i = 0; i < scene->flexible_count; i++) {
       saltus_flexible_destroy(scene->flexible[i].data);

@@ -365,7 +365,7 @@ static int contact_names(const saltus_scene_view* view, const char** names) {
 
 static int joint_names(const saltus_scene_view* view, const char** names) {
   int count = 0;
-  if (view->mechanism != NULL) {
+  if (view->mechanism != NULL && view->tree == NULL) {
     count = saltus_mechanism_sizes(view->mechanism).joints;
     count = count < NAMES_MOST ? count : NAMES_MOST;
     for (int i = 0; i < count; i++) {

@@ -411,7 +411,7 @@ static double joint_size(const saltusi_measure_monitor* w, int joint, const salt
   if (frame->joint_forces == NULL) {
     return (double)NAN;
   }
-  if (m == NULL) {
+  if (m == NULL || w->view->tree != NULL) { /* rows alone */
     return fabs(frame->joint_forces[joint]);
   }
   double force[3], torque[3];

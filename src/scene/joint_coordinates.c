@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * joint_coordinates.c - world.coordinates: joints: the system of a scene in joint coordinates. The start is that of the bodies, on its
+ * joints; outputs and events are evaluated with the velocities of bodies.
+ */
+#include "saltus/tree.h"
+#include "scene/builder.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct tree_observer {
+  saltus_observables view;
+  const saltus_observables* inner;
+  const saltus_tree* tree;
+  size_t first; /* byte of the velocities of bodies in the scratch */
+} tree_observer;
+
+static saltus_point inside(const tree_observer* o, const saltus_point* at) {
+  saltus_point p = *at;
+  double* bodies = (double*)(void*)((char*)at->scratch + o->first);
+  saltus_tree_body_velocities(o->tree, at->q, at->v, bodies);
+  p.v = bodies;
+  return p;
+}
+
+static void outputs(const void* self, const saltus_point* at, double* values) {
+  const tree_observer* o = self;
+  const saltus_point p = inside(o, at);
+  o->inner->outputs(o->inner->self, &p, values);
+}
+
+static void events(const void* self, const saltus_point* at, double* values) {
+  const tree_observer* o = self;
+  const saltus_point p = inside(o, at);
+  o->inner->events(o->inner->self, &p, values);
+}
+
+static const saltus_observables* observe(saltusi_scene_builder* b,
+                                         const saltus_observables* inner) {
+  tree_observer* o = saltusi_reader_take(&b->reader, 1, sizeof *o);
+  if (o == NULL) {
+    return NULL;
+  }
+  const size_t align = SALTUS_ALIGNMENT;
+  *o = (tree_observer){.view = *inner,
+                       .inner = inner,
+                       .tree = b->scene->tree,
+                       .first = (inner->scratch + align - 1) / align * align};
+  o->view.scratch = o->first + (size_t)b->scene->view.bodies->dims.nv * sizeof(double);
+  o->view.outputs = outputs;
+  o->view.events = inner->events != NULL ? events : NULL;
+  o->view.event_errors = NULL; /* of the velocities of bodies */
+  o->view.self = o;
+  return &o->view;
+}
+
+/* Whether the scene asks for joint coordinates; fails for what they do not have. */
+static bool wants_joints(saltusi_scene_builder* b, const saltusi_yaml_node** where) {
+  static const char* const words[] = {"bodies", "joints", NULL};
+  const saltusi_yaml_node* world = saltusi_reader_section(b->root, "world");
+  *where = world != NULL ? saltusi_yaml_find(world, "coordinates") : NULL;
+  if (*where == NULL || saltusi_scene_word(b, *where, "coordinates", words) != 1) {
+    return false;
+  }
+  const saltus_scene_view* view = &b->scene->view;
+  if (b->model.coordinate_count > 0 || b->scene->over != NULL) {
+    saltusi_reader_fail(&b->reader, *where,
+                        "joint coordinates: scenes with coordinates by formula, with flexible "
+                        "bodies or without free ones have coordinates: bodies");
+  } else if (view->observables != NULL && view->observables->outputs_with != NULL) {
+    saltusi_reader_fail(&b->reader, *where,
+                        "outputs by forces of joints need coordinates: bodies, whose joints have "
+                        "rows");
+  }
+  return b->reader.status == SALTUS_OK;
+}
+
+saltus_status saltusi_scene_trees(saltusi_scene_builder* b) {
+  assert(b != NULL && b->scene->view.system != NULL);
+  saltus_scene* scene = b->scene;
+  saltus_scene_view* view = &scene->view;
+  const saltusi_yaml_node* where;
+  view->bodies = view->system;
+  if (scene->mechanism == NULL || !wants_joints(b, &where)) {
+    return b->reader.status;
+  }
+  saltusi_placed_log placed;
+  const saltus_tree_def def = {.mechanism = scene->mechanism,
+                               .system = view->system,
+                               .q0 = view->q0,
+                               .v0 = view->v0,
+                               .log = saltusi_reader_log_at(&b->reader, where, &placed),
+                               .allocator = &b->reader.pool->allocator};
+  saltus_status status = saltus_tree_create(&def, &scene->tree);
+  if (status != SALTUS_OK) {
+    b->reader.status = status == SALTUS_ERR_MEMORY ? status : SALTUS_ERR_INPUT;
+    return b->reader.status;
+  }
+  const saltus_system* system = saltus_tree_system(scene->tree);
+  const char** names = saltusi_reader_take(&b->reader, (size_t)system->dims.nj + 1, sizeof *names);
+  for (int j = 0; names != NULL && j < system->dims.nj; j++) {
+    names[j] = view->joint_names[saltus_tree_joint_row(scene->tree, j)];
+  }
+  view->system = system;
+  view->tree = scene->tree;
+  view->q0 = saltus_tree_q0(scene->tree);
+  view->v0 = saltus_tree_v0(scene->tree);
+  view->joint_names = names;
+  view->observables = view->observables != NULL ? observe(b, view->observables) : NULL;
+  const size_t scratch = view->observables != NULL ? view->observables->scratch : 0;
+  scene->scratch = saltusi_reader_take(&b->reader, scratch + 1, 1);
+  return b->reader.status;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * test_tree.c - joint coordinates beside coordinates of bodies: accelerations, forces of joints and contacts, derivatives.
+ */
+#include "math/matrix.h"
+#include "random_tree.h"
+#include "saltus/tree.h"
+#include "saltus_test.h"
+#include "scene_runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct both {
+  saltus_mechanism *bodies, *joints; /* the second is that of the tree */
+  saltus_tree* tree;
+  const saltus_system *a, *t;
+  double *q, *v, *w, *F, *rate; /* state of the tree; velocities of bodies */
+  void *scratch_a, *scratch_t;
+} both;
+
+static saltus_mechanism* make(const saltus_mechanism_def* def) {
+  saltus_mechanism* m;
+  saltus_kept_message kept;
+  saltus_mechanism_def heard = *def;
+  heard.log = saltus_log_keep(&kept);
+  if (saltus_mechanism_create(&heard, &m) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  return m;
+}
+
+static double pull(uint64_t* seed) {
+  return 2.0 * saltus_test_random(seed) - 1.0;
+}
+
+/* A random state: the start, moved along random rates. */
+static void open_both(const saltus_mechanism_def* def, uint64_t* seed, both* x) {
+  *x = (both){.bodies = make(def), .joints = make(def)};
+  saltus_kept_message kept;
+  const saltus_tree_def tree = {.mechanism = x->joints, .log = saltus_log_keep(&kept)};
+  if (saltus_tree_create(&tree, &x->tree) != SALTUS_OK) {
+    fail_msg("%s", kept.text);
+  }
+  x->a = saltus_mechanism_system(x->bodies);
+  x->t = saltus_tree_system(x->tree);
+  const size_t nq = (size_t)x->a->dims.nq, nv = (size_t)x->a->dims.nv;
+  x->q = calloc(nq, sizeof(double));
+  x->v = calloc(nv + 1, sizeof(double));
+  x->w = calloc(nv, sizeof(double));
+  x->F = calloc(nv, sizeof(double));
+  x->rate = calloc(nq, sizeof(double));
+  x->scratch_a = calloc(x->a->dims.scratch + 64, 1);
+  x->scratch_t = calloc(x->t->dims.scratch + 64, 1);
+  for (int k = 0; k < x->t->dims.nv; k++) {
+    x->v[k] = pull(seed);
+  }
+  x->t->ops->advance(x->t->self, saltus_tree_q0(x->tree), x->v, 1.0, x->q);
+  for (int k = 0; k < x->t->dims.nv; k++) {
+    x->v[k] = pull(seed);
+  }
+  saltus_tree_body_velocities(x->tree, x->q, x->v, x->w);
+}
+
+static void close_both(both* x) {
+  free(x->q);
+  free(x->v);
+  free(x->w);
+  free(x->F);
+  free(x->rate);
+  free(x->scratch_a);
+  free(x->scratch_t);
+  saltus_tree_destroy(x->tree);
+  saltus_mechanism_destroy(x->bodies);
+  saltus_mechanism_destroy(x->joints);
+}
+
+static double largest(int n, const double* x) {
+  double most = 0.0;
+  for (int k = 0; k < n; k++) {
+    most = fmax(most, fabs(x[k]));
+  }
+  return most;
+}
+
+/* v' of the tree under its forces and `more` [nv]. */
+static void accelerate(const both* x, const double* more, double* dv) {
+  const int n = x->t->dims.nv;
+  const saltus_point at = {.q = x->q, .v = x->v, .scratch = x->scratch_t};
+  const saltus_linear_ops* own = x->t->ops->linear;
+  void* matrix = calloc(own->bytes(x->t->self) + 64, 1);
+  x->t->ops->force(x->t->self, &at, dv);
+  for (int k = 0; k < n && more != NULL; k++) {
+    dv[k] += more[k];
+  }
+  assert_int_equal(own->assemble(x->t->self, matrix, &at, 1.0, 0.0, 0.0), SALTUS_OK);
+  own->solve(x->t->self, matrix, dv);
+  free(matrix);
+}
+
+/* ---- states on the joints ---- */
+
+static void check_positions(const both* x) {
+  const saltus_mechanism_size size = saltus_mechanism_sizes(x->bodies);
+  for (int i = 0; i < size.joints; i++) {
+    double metres, radians;
+    saltus_mechanism_joint_defect(x->bodies, i, 0.0, x->q, &metres, &radians);
+    assert_true(metres < 1e-13 && radians < 1e-13);
+  }
+  /* velocities of bodies are those of the poses */
+  double rate[16 * RANDOM_BODIES], moved[16 * RANDOM_BODIES];
+  x->t->ops->rate(x->t->self, x->q, x->v, rate);
+  if (x->a->ops->rate != NULL) {
+    x->a->ops->rate(x->a->self, x->q, x->w, x->rate);
+  } else {
+    memcpy(x->rate, x->w, (size_t)x->a->dims.nv * sizeof(double));
+  }
+  for (int k = 0; k < x->a->dims.nq; k++) {
+    assert_near(rate[k], x->rate[k], 1e-12);
+  }
+  saltus_tree_rates(x->tree, x->q, x->w, rate);
+  for (int k = 0; k < x->t->dims.nv; k++) {
+    assert_near(rate[k], x->v[k], 1e-10);
+  }
+  x->t->ops->advance(x->t->self, x->q, x->v, 0.3, moved);
+  x->t->ops->difference(x->t->self, x->q, moved, rate);
+  for (int k = 0; k < x->t->dims.nv; k++) {
+    assert_near(rate[k], 0.3 * x->v[k], 1e-12);
+  }
+}
+
+/* M a = F + G lambda of the bodies, with lambda of both. */
+static void check_forces(both* x) {
+  const int n = x->a->dims.nv, nj = x->a->dims.nj;
+  double* dv = calloc((size_t)n + 1, sizeof(double));
+  double* a = calloc((size_t)n, sizeof(double));
+  double* Ma = calloc((size_t)n, sizeof(double));
+  double* U = calloc((size_t)nj + 1, sizeof(double));
+  double* M = calloc((size_t)n * (size_t)n, sizeof(double));
+  double* expected = calloc((size_t)nj + 1, sizeof(double));
+  double* lambda = calloc((size_t)nj + 1, sizeof(double));
+  const saltus_point at = {.q = x->q, .v = x->w, .scratch = x->scratch_a};
+  const saltus_point own = {.q = x->q, .v = x->v, .scratch = x->scratch_t};
+  accelerate(x, NULL, dv);
+  assert_int_equal(saltus_tree_body_accelerations(x->tree, 0.0, x->q, x->v, dv, a), SALTUS_OK);
+  assert_int_equal(saltus_tree_joint_forces(x->tree, &own, dv, NULL, NULL, lambda), SALTUS_OK);
+  assert_int_equal(saltus_mechanism_joint_forces(x->bodies, 0.0, x->q, x->w, NULL, expected),
+                   SALTUS_OK);
+  const double size = 1.0 + largest(nj, expected);
+  for (int j = 0; j < nj; j++) {
+    assert_near(lambda[j], expected[j], 1e-10 * size);
+  }
+  x->a->ops->mass(x->a->self, &at, M);
+  x->a->ops->force(x->a->self, &at, x->F);
+  if (nj > 0) {
+    x->a->ops->joints_act(x->a->self, &at, expected, x->F, U);
+  }
+  saltusi_matrix_times(n, M, a, Ma);
+  for (int k = 0; k < n; k++) {
+    assert_near(Ma[k], x->F[k], 1e-10 * size);
+  }
+  free(dv);
+  free(a);
+  free(Ma);
+  free(U);
+  free(M);
+  free(expected);
+  free(lambda);
+}
+
+static void check_energies(const both* x) {
+  const saltus_point at = {.q = x->q, .v = x->w, .scratch = x->scratch_a};
+  const saltus_point own = {.q = x->q, .v = x->v, .scratch = x->scratch_t};
+  const int n = x->t->dims.nv;
+  double M[36 * RANDOM_BODIES * RANDOM_BODIES], y[6 * RANDOM_BODIES + 1];
+  x->t->ops->mass(x->t->self, &own, M);
+  saltusi_matrix_times(n, M, x->v, y);
+  const double T = x->a->ops->kinetic(x->a->self, &at);
+  assert_near(0.5 * saltusi_dot(n, x->v, y), T, 1e-12 * (1.0 + T));
+  assert_near(x->t->ops->kinetic(x->t->self, &own), T, 1e-12 * (1.0 + T));
+  assert_near(x->t->ops->potential(x->t->self, &own), x->a->ops->potential(x->a->self, &at), 1e-10);
+  double z[6 * RANDOM_BODIES + 1];
+  x->t->ops->linear->mass_times(x->t->self, &own, x->v, z);
+  for (int k = 0; k < n; k++) {
+    assert_near(z[k], y[k], 1e-11 * (1.0 + largest(n, y)));
+  }
+}
+
+static void random_trees_move_as_their_bodies(void** state) {
+  (void)state;
+  uint64_t seed = 43;
+  random_tree t;
+  for (int i = 0; i < 400; i++) {
+    const random_tree_kind kind = {.dimension = i % 4 == 0 ? 2 : 3,
+                                   .bodies = 1 + i % RANDOM_BODIES,
+                                   .forces = i % 3 != 0,
+                                   .springs = i % 5 == 0};
+    both x;
+    random_tree_fill(&t, &kind, &seed);
+    open_both(&t.def, &seed, &x);
+    if (x.t->dims.nv > 0) {
+      check_positions(&x);
+      check_forces(&x);
+      check_energies(&x);
+    }
+    close_both(&x);
+  }
+}
+
+/* ---- derivatives ---- */
+
+static void derivatives_agree_with_differences(void** state) {
+  (void)state;
+  uint64_t seed = 7;
+  random_tree t;
+  for (int i = 0; i < 60; i++) {
+    const random_tree_kind kind = {.dimension = i % 4 == 0 ? 2 : 3,
+                                   .bodies = 1 + i % 7,
+                                   .forces = i % 3 != 0,
+                                   .springs = i % 2 == 0,
+                                   .shapes = i % 6 == 1};
+    both x;
+    saltus_system_check_result result;
+    random_tree_fill(&t, &kind, &seed);
+    open_both(&t.def, &seed, &x);
+    if (x.t->dims.nv > 0) {
+      assert_int_equal(saltus_system_check(x.t, 0.0, x.q, x.v, (saltus_log){0}, &result),
+                       SALTUS_OK);
+      if (!(result.worst < 1e-8) || !result.traits_hold) { /* of differences */
+        fail_msg("tree %d: %s %g", i, result.where, result.worst);
+      }
+    }
+    close_both(&x);
+  }
+}
+
+/* ---- scenes ---- */
+
+typedef struct scene_case {
+  const char* name;
+  const char* text; /* %s: the coordinates */
+  double until;     /* s */
+  double apart;     /* m and rad, of positions with tolerance 1e-9 */
+} scene_case;
+
+static const scene_case cases[] = {
+    {"a loop with redundant rows",
+     "saltus: 1\nworld: {dimension: 3, coordinates: %s}\n"
+     "bodies:\n  a: {mass: 1, inertia: [0.001, 0.1, 0.1], position: [0, 0, -0.5], orientation: "
+     "{rpy: [0, pi/2, 0]}, velocity: [-1, 0, 0], angular_velocity: [0, 2, 0]}\n"
+     "  b: {mass: 1, inertia: [0.001, 0.1, 0.1], position: [0.5, 0, -1], velocity: [-2, 0, 0]}\n"
+     "  c: {mass: 1, inertia: [0.001, 0.1, 0.1], position: [1, 0, -0.5], orientation: {rpy: [0, "
+     "pi/2, 0]}, velocity: [-1, 0, 0], angular_velocity: [0, 2, 0]}\n"
+     "markers:\n  g: {point: [0, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  h: {point: [1, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  a1: {body: a, point: [-0.5, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  a2: {body: a, point: [0.5, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  b1: {body: b, point: [-0.5, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  b2: {body: b, point: [0.5, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  c1: {body: c, point: [-0.5, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  c2: {body: c, point: [0.5, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "joints:\n  - {name: j1, type: revolute, between: [g, a1], damping: 0.1}\n"
+     "  - {name: j2, type: revolute, between: [a2, b1]}\n"
+     "  - {name: j3, type: revolute, between: [b2, c2]}\n"
+     "  - {name: j4, type: revolute, between: [c1, h]}\n",
+     1.0, 1e-7},
+    {"a drive, a gear and an input",
+     "saltus: 1\nworld: {coordinates: %s}\ninputs: {u: 0.3}\n"
+     "bodies:\n  a: {mass: 1, inertia: 0.1, position: [0.5, 0]}\n"
+     "  b: {mass: 1, inertia: 0.1, position: [1.5, 0]}\n"
+     "  c: {mass: 1, inertia: 0.1, position: [2.5, 0]}\n"
+     "markers:\n  g: {point: [0, 0]}\n  a1: {body: a, point: [-0.5, 0]}\n"
+     "  a2: {body: a, point: [0.5, 0]}\n  b1: {body: b, point: [-0.5, 0]}\n"
+     "  b2: {body: b, point: [0.5, 0]}\n  c1: {body: c, point: [-0.5, 0]}\n"
+     "joints:\n  - {name: j1, type: revolute, between: [g, a1], drive: {angle: 0.4*sin(3*t)}}\n"
+     "  - {name: j2, type: revolute, between: [a2, b1], spring: {stiffness: 5}, damping: 0.1}\n"
+     "  - {name: j3, type: revolute, between: [b2, c1], actuator: \"5*(u - j3.angle) - "
+     "j3.angle'\"}\n"
+     "outputs: {k: j2.angle + j3.angle'}\n",
+     1.0, 1e-7},
+    {"a limit with impacts and dry friction",
+     "saltus: 1\nworld: {coordinates: %s}\n"
+     "bodies:\n  a: {mass: 1, inertia: 0.1, position: [0.5, 0]}\n"
+     "  b: {mass: 1, inertia: 0.1, position: [1.5, 0]}\n"
+     "markers:\n  g: {point: [0, 0]}\n  a1: {body: a, point: [-0.5, 0]}\n"
+     "  a2: {body: a, point: [0.5, 0]}\n  b1: {body: b, point: [-0.5, 0]}\n"
+     "joints:\n  - {name: j1, type: revolute, between: [g, a1], limits: [-1, 1], restitution: "
+     "0.5}\n"
+     "  - {name: j2, type: revolute, between: [a2, b1], dry_friction: {force: 0.5}}\n",
+     1.0, 1e-6},
+    {"a leg that falls on the floor",
+     "saltus: 1\nworld: {dimension: 3, coordinates: %s, shapes: [{name: floor, half-space: {}}]}\n"
+     "materials: {default: {friction: 0.5, restitution: 0.3}}\n"
+     "bodies:\n  trunk: {mass: 5, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0.9]}\n"
+     "  leg: {mass: 1, inertia: [0.02, 0.02, 0.002], position: [0.2, 0, 0.6], shapes: [{name: "
+     "foot, "
+     "sphere: {radius: 0.05}, position: [0.1, 0, -0.3]}]}\n"
+     "markers:\n  hip: {body: trunk, point: [0.1, 0, -0.1], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  top: {body: leg, point: [-0.1, 0, 0.2], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "joints:\n  - {name: j, type: revolute, between: [hip, top], spring: {stiffness: 50}, "
+     "damping: 1}\n",
+     0.8, 1e-5},
+};
+
+static void scenes_move_the_same_in_both_coordinates(void** state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[2][4000];
+    snprintf(text[0], sizeof text[0], cases[i].text, "bodies");
+    snprintf(text[1], sizeof text[1], cases[i].text, "joints");
+    saltus_scene *a = scene_open_text(text[0]), *b = scene_open_text(text[1]);
+    const saltus_scene_view *x = saltus_scene_get_view(a), *y = saltus_scene_get_view(b);
+    assert_true(y->tree != NULL && y->system->dims.nv < x->system->dims.nv);
+    assert_int_equal(y->observables->output_count, x->observables->output_count);
+    const scene_outcome one = scene_run(x, "adaptive", 1e-9, cases[i].until);
+    const scene_outcome two = scene_run(y, "adaptive", 1e-9, cases[i].until);
+    const double apart = scene_apart(&one, &two, x->system->dims.nq);
+    /* the last impacts of an accumulation can be one more */
+    if (!(apart < cases[i].apart) || llabs(one.impacts - two.impacts) > 1) {
+      fail_msg("%s: %g, impacts %lld and %lld", cases[i].name, apart, one.impacts, two.impacts);
+    }
+    double values[2][100], v[64];
+    assert_true(x->observables->output_count <= 100);
+    saltus_tree_body_velocities(y->tree, two.q, two.v, v);
+    assert_int_equal(saltus_scene_outputs(a, 0.0, two.q, v, NULL, values[0]), SALTUS_OK);
+    assert_int_equal(saltus_scene_outputs(b, 0.0, two.q, two.v, NULL, values[1]), SALTUS_OK);
+    for (int k = 0; k < x->observables->output_count; k++) {
+      assert_near(values[1][k], values[0][k], 1e-12 * (1.0 + fabs(values[0][k])));
+    }
+    saltus_scene_destroy(a);
+    saltus_scene_destroy(b);
+  }
+}
+
+static void scenes_without_joint_coordinates_are_refused(void** state) {
+  (void)state;
+  scene_assert_refused("saltus: 1\nworld: {coordinates: joints}\n"
+                       "bodies: {a: {mass: 1, inertia: 1}}\ncoordinates: {x: 0}\nkinetic: x'^2/2\n",
+                       "coordinates by formula");
+  scene_assert_refused(
+      "saltus: 1\nworld: {coordinates: angles}\nbodies: {a: {mass: 1, inertia: 1}}\n",
+      "coordinates");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_trees_move_as_their_bodies),
+      cmocka_unit_test(derivatives_agree_with_differences),
+      cmocka_unit_test(scenes_move_the_same_in_both_coordinates),
+      cmocka_unit_test(scenes_without_joint_coordinates_are_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
