@@ -370,7 +370,12 @@ static int finish(sweep_job* j, int code, const char* path) {
     return CLI_DONE;
   }
   code = sweep_summary(j->args, j->table);
-  return code == CLI_DONE ? sweep_files_write(j->args, j->table, path) : code;
+  code = code == CLI_DONE ? sweep_files_write(j->args, j->table, path) : code;
+  if (code == CLI_DONE && j->failed == j->all) {
+    cli_error("all runs failed");
+    code = CLI_FAILED;
+  }
+  return code;
 }
 
 static int lead(sweep_job* j, const cli_model* model, bool mpi) {

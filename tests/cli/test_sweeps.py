@@ -76,6 +76,16 @@ class Sweep(Cli):
         self.assertEqual((out['runs'], out['failed'], len(out['measures'])), (20, 0, 2))
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_a_sweep_without_a_single_result_fails(self):
+        table = self.folder / 'a.csv'
+        words = ('sweep', BALL, '--axis', 'q=0.5:1:2', '--until', '1', '-o', table)
+        done = saltus(*words, '--measure', 'm=max(log(q - 2))')
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn('all runs failed', done.stderr)
+        self.assertEqual(table.read_text().count('is not a number'), 2)
+        self.assertEqual(saltus(*words, '--force', '--measure', 'm=max(log(q - 0.9))').returncode, 1)
+        self.assertEqual(saltus(*words, '--force', '--measure', 'm=first(log(q - 0.9))').returncode, 0)  # one of two
+
     def test_shards_and_threads_give_the_same_table(self):
         whole = self.table(60, '--threads', '1')
         two = self.folder / 'two.csv'
