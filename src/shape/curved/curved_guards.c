@@ -187,8 +187,8 @@ int saltusi_curved_guards(const saltusi_two* two, const saltusi_feature_candidat
   int count = flat_guard(two, numbers, at, guard);
   count = end_guards(two, 0, numbers->a, at, count, guard);
   count = end_guards(two, 1, numbers->b, at, count, guard);
-  if (at->spot[0].kind == SALTUSI_FEATURE_CIRCLE && at->spot[1].kind == SALTUSI_FEATURE_CIRCLE) {
-    count = add(saltusi_circles_side(at, numbers->branch), count, guard);
+  if (saltusi_circle_has_halves(at)) {
+    count = add(saltusi_circle_side(at, numbers->branch), count, guard);
   }
   return angle_guards(&at->spot[0], &at->spot[1], count, guard);
 }

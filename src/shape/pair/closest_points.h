@@ -61,9 +61,11 @@ saltusi_meet saltusi_meet_point_point, saltusi_meet_point_line, saltusi_meet_poi
     saltusi_meet_line_circle, saltusi_meet_circles, saltusi_meet_circle_ellipsoid,
     saltusi_meet_circle_cone, saltusi_meet_cones, saltusi_meet_ellipsoid_cone;
 
-/* For two circles: distance of the point from the end of the half circle of its branch, positive inside, as a
+/* Whether the branches of the pair are minima on halves of a circle: with a circle, an ellipsoid or a cone. */
+bool saltusi_circle_has_halves(const saltusi_closest_points* at);
+/* For such a pair: distance of the point from the end of the half circle of its branch, positive inside, as a
  * cosine; the other branch is valid beyond. */
-double saltusi_circles_side(const saltusi_closest_points* at, int branch);
+double saltusi_circle_side(const saltusi_closest_points* at, int branch);
 
 /* Sets the skeleton at a point of a line, plane or circle, from its parameters. */
 void saltusi_spot_on_line(saltusi_closest_point* line, double u);

@@ -236,16 +236,31 @@ bool saltusi_meet_circles(saltusi_closest_point* first, saltusi_closest_point* s
   return least_of_circle(&s, aim);
 }
 
-double saltusi_circles_side(const saltusi_closest_points* at, int branch) {
+/* The circle whose halves have the branches: the first of two circles. */
+static int circle_of_halves(const saltusi_closest_points* at) {
+  return at->spot[0].kind == SALTUSI_FEATURE_CIRCLE ? 0 : 1;
+}
+
+bool saltusi_circle_has_halves(const saltusi_closest_points* at) {
   assert(at != NULL);
-  saltusi_closest_point first = at->spot[0], second = at->spot[1];
+  const int of = circle_of_halves(at);
+  const saltusi_feature_kind other = at->spot[1 - of].kind;
+  return at->spot[of].kind == SALTUSI_FEATURE_CIRCLE &&
+         (other == SALTUSI_FEATURE_CIRCLE || other == SALTUSI_FEATURE_ELLIPSOID ||
+          other == SALTUSI_FEATURE_CONE);
+}
+
+double saltusi_circle_side(const saltusi_closest_points* at, int branch) {
+  assert(at != NULL);
+  const int of = circle_of_halves(at);
+  saltusi_closest_point first = at->spot[of], second = at->spot[1 - of];
   pair_circle_search s = {.circle = &first, .other = &second};
   aim_at(&s);
   double from[3];
   saltusi_minus3(first.p, first.origin, from);
   const double along = s.x * saltusi_dot3(from, first.e) + s.y * saltusi_dot3(from, first.f);
   const double beyond = 0.5 * sin(acos(-1.0) / SAMPLES); /* half of the overlap of the branches
-                                                          * in saltusi_meet_circles */
+                                                          * in least_of_half */
   return (branch == 1 ? -along : along) / first.size[0] + beyond;
 }
 
