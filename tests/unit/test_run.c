@@ -645,6 +645,21 @@ static void progress_is_asked_inside_a_long_step(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* One step with an accumulation of impacts: piles of shapes searched for seconds without obeying signals. */
+static void a_search_for_events_is_asked_inside_a_step(void** state) {
+  (void)state;
+  saltus_scene* scene = scene_of("until: 4, scheme: rk4, step: 4");
+  asked a = {.tick = 1.0, .stop_at = INFINITY};
+  saltus_run_def def = def_of(scene);
+  def.progress = progress_of(&a, 0.5);
+  saltus_run* run = make(&def);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
+  assert_int_equal(saltus_run_outcome(run)->steps, 1);
+  assert_true(a.same >= 4); /* of 5; 0 where only ends of steps ask */
+  saltus_run_destroy(run);
+  saltus_scene_destroy(scene);
+}
+
 /* A run that is stopped and goes on ends with the bits of one that was not; its recording can be read
  * after the stop. */
 static void an_interrupted_run_keeps_its_recording_and_goes_on(void** state) {
@@ -927,6 +942,7 @@ int main(void) {
       cmocka_unit_test(a_recorder_that_fails_ends_the_run_with_its_status),
       cmocka_unit_test(progress_is_asked_by_the_clock),
       cmocka_unit_test(progress_is_asked_inside_a_long_step),
+      cmocka_unit_test(a_search_for_events_is_asked_inside_a_step),
       cmocka_unit_test(an_interrupted_run_keeps_its_recording_and_goes_on),
       cmocka_unit_test(a_stop_between_frames_repeats_none),
       cmocka_unit_test(a_flag_stops_a_run),

@@ -46,6 +46,8 @@ typedef struct saltusi_event {
   double a, b; /* s after the start of the sub-interval */
   bool
       ends; /* of an opening: features of the contact end, or its force jumps, in the bracket; rows beyond it are those of others */
+  bool
+      inside; /* of a hit: its features are listed from here on, with a penetration, so the gap has a jump and no root */
 } saltusi_event;
 
 /* What happened at an event, reported at once to the observer; a step may hold many. */

@@ -63,6 +63,9 @@ saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, doubl
     memcpy(v, w->v, (size_t)d->nv * sizeof(double));
     return SALTUS_OK;
   }
+  if (saltusi_cancelled(eval)) { /* steps of many contacts have thousands of searches */
+    return SALTUS_ERR_STOPPED;
+  }
   const saltusi_rk_start start = {
       .t = w->t, .q = w->q, .v = w->v, .held = saltusi_capture_active(w, w->keys, w->count)};
   return saltusi_rk_step(w->flow, eval, &start, x, q, v);
@@ -284,6 +287,9 @@ static saltus_status add_hit(saltusi_capture* w, saltusi_eval* eval, int key,
   const event_find_search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
   saltus_status status = shrink(&gap, w->width, &x);
   add(w, SALTUSI_EVENT_HIT, key, x.a, x.b);
+  const double way = fabs(x.fb.rate) * (x.b - x.a);
+  w->events[w->event_count - 1].inside =
+      isinf(x.fa.value) && x.fb.value < -2.0 * way - w->gap_rounding;
   return status;
 }
 
@@ -598,6 +604,24 @@ static void sort_events(saltusi_capture* w) {
   }
 }
 
+/* A point that crosses a surface is inside of the solid, where lists have the features of its other exits too. These are no hits
+ * at or behind the root of a gap. */
+static void drop_inside(saltusi_capture* w) {
+  double first = INFINITY;
+  for (int i = 0; i < w->event_count; i++) {
+    const saltusi_event* event = &w->events[i];
+    const bool root = event->kind == SALTUSI_EVENT_HIT && !event->inside;
+    first = root ? fmin(first, event->a) : first;
+  }
+  int kept = 0;
+  for (int i = 0; i < w->event_count; i++) {
+    if (!w->events[i].inside || w->events[i].b < first) {
+      w->events[kept++] = w->events[i];
+    }
+  }
+  w->event_count = kept;
+}
+
 /* What forces do in a step, and contacts undo, leaves its rounding in velocities, of a body at rest too. Asked for where
  * a contact that touches beside those that are held moves by so little. */
 static saltus_status find_velocity_rounding(saltusi_capture* w, saltusi_eval* eval) {
@@ -646,6 +670,7 @@ saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval) {
   if (status == SALTUS_OK && w->grips.of != NULL) {
     status = find_turns(w, eval);
   }
+  drop_inside(w);
   sort_events(w);
   return status;
 }
