@@ -4,11 +4,14 @@
  * body_file.c - reduced bodies in memory and in HDF5 files. docs/flexible.md lists the datasets.
  */
 #include "base/log.h"
+#include "base/regular.h"
 #include "flexible/flexible.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,24 +179,28 @@ saltus_status saltus_flexible_save(const saltus_flexible* body, const char* path
   return done ? SALTUS_OK : SALTUS_ERR_IO;
 }
 
+static bool all_finite(const double* x, ptrdiff_t count) {
+  ptrdiff_t i = 0;
+  while (i < count && isfinite(x[i])) {
+    i++;
+  }
+  return i == count;
+}
+
 /* Numbers that a body can have. */
-static bool sound(const saltus_flexible* b) {
-  bool good = b->mass > 0.0 && isfinite(b->mass);
+static bool sound(const saltus_flexible* b, const double* frames) {
+  const ptrdiff_t k = b->modes, f = b->frames, n = b->nodes;
+  bool good = b->mass > 0.0 && isfinite(b->mass) && all_finite(b->centre, 3) &&
+              all_finite(b->C0, 9) && all_finite(b->C1, 9 * k) && all_finite(b->C2, 9 * k * k) &&
+              all_finite(b->omega, k) && all_finite(b->effective, 6 * k) &&
+              all_finite(frames, 4 * f) && all_finite(b->phi, 3 * f * k) &&
+              all_finite(b->psi, 3 * f * k) && all_finite(b->node, 3 * n) &&
+              all_finite(b->shape, 3 * n * k) && all_finite(b->axis, 3) &&
+              (b->stiffen == NULL || all_finite(b->stiffen, k * k));
   for (int i = 0; i < b->modes; i++) {
-    good = good && b->omega[i] > 0.0 && isfinite(b->omega[i]) && b->zeta[i] >= 0.0 &&
-           b->zeta[i] <= 10.0;
+    good = good && b->omega[i] > 0.0 && b->zeta[i] >= 0.0 && b->zeta[i] <= 10.0;
   }
-  double sum = 0.0;
-  for (int i = 0; i < 9; i++) {
-    sum += b->C0[i];
-  }
-  for (int i = 0; i < 9 * b->modes * (1 + b->modes); i++) {
-    sum += i < 9 * b->modes ? b->C1[i] : b->C2[i - 9 * b->modes];
-  }
-  for (int i = 0; i < 3 * b->frames * b->modes; i++) {
-    sum += b->phi[i] + b->psi[i];
-  }
-  return good && isfinite(sum);
+  return good;
 }
 
 static saltus_flexible* read_body(hid_t file) {
@@ -228,9 +235,10 @@ static saltus_flexible* read_body(hid_t file) {
     frame->turns = frames[4 * i + 3] != 0.0;
     memcpy(frame->name, names + 64 * (ptrdiff_t)i, 63);
   }
+  done = done && sound(b, frames);
   free(frames);
   free(names);
-  if (!done || !sound(b)) {
+  if (!done) {
     saltus_flexible_destroy(b);
     return NULL;
   }
@@ -239,6 +247,13 @@ static saltus_flexible* read_body(hid_t file) {
 
 saltus_status saltus_flexible_load(const char* path, saltus_log log, saltus_flexible** out) {
   assert(path != NULL && out != NULL);
+  *out = NULL;
+  FILE* probe = saltusi_regular_stream(path); /* HDF5 would wait for the writer of a pipe */
+  if (probe == NULL) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "%s: %s", path, saltusi_regular_reason(errno));
+    return SALTUS_ERR_IO;
+  }
+  fclose(probe);
   H5E_auto2_t print;
   void* user;
   H5Eget_auto2(H5E_DEFAULT, &print, &user);

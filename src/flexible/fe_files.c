@@ -17,7 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LINE = 4096, MOST_ROWS = 3000000 };
+enum { LINE = 4096, MOST_ROWS = 3000000, MOST_NUMBER = 1000000000 };
 
 typedef struct fe_source {
   FILE* file;
@@ -185,7 +185,7 @@ static saltus_status read_entries(fe_source* s, growing* g, saltusi_entries* out
       return SALTUS_ERR_MEMORY;
     }
   }
-  if (market == 1 && read != (int)expected) {
+  if (market == 1 && read != expected) {
     return fault(s, "has %d entries, the header says %g", read, expected);
   }
   out->rows = market == 1 ? declared : out->rows;
@@ -222,7 +222,7 @@ saltus_status saltusi_read_dof(const char* path, saltusi_pool* pool, saltus_log 
     if (s.text[strspn(s.text, " \t")] == '\0') {
       continue;
     }
-    if (node < 1 || node > 1000000000 || direction < 1 || direction > 3 || *end != '\0') {
+    if (node < 1 || node > MOST_NUMBER || direction < 1 || direction > 3 || *end != '\0') {
       status = fault(&s, "\"%.40s\" is not node.direction with directions 1 to 3", s.text);
     } else if (!push(&g, (int)node, (int)direction - 1, 0.0)) {
       status = SALTUS_ERR_MEMORY;
@@ -280,9 +280,9 @@ static int set_named(mesh_reader* r, const char* name) {
 }
 
 static saltus_status add_node(mesh_reader* r, const double x[4]) {
-  bool kept = is_index(x[0], 1000000000) && push(&r->nodes, (int)x[0], r->nodes.count, 0.0);
+  bool kept = is_index(x[0], MOST_NUMBER) && push(&r->nodes, (int)x[0], r->nodes.count, 0.0);
   for (int k = 1; k < 4; k++) {
-    kept = kept && push(&r->x, 0, 0, x[k] * r->scale);
+    kept = kept && isfinite(x[k] * r->scale) && push(&r->x, 0, 0, x[k] * r->scale);
   }
   return kept ? SALTUS_OK
               : fault(&r->s, "\"%.60s\" is not a node with three coordinates", r->s.text);
@@ -292,6 +292,9 @@ static saltus_status add_node(mesh_reader* r, const double x[4]) {
 typedef enum mesh_lines { LINES_SKIPPED, LINES_NODES, LINES_SET, LINES_RANGE } mesh_lines;
 
 static saltus_status add_member(mesh_reader* r, int set, double node) {
+  if (!is_index(node, MOST_NUMBER)) {
+    return fault(&r->s, "%g is not the number of a node", node);
+  }
   return push(&r->members, set, (int)node, 0.0) ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
@@ -328,8 +331,11 @@ static saltus_status read_members(mesh_reader* r, mesh_lines what, int set) {
   }
   saltus_status status = SALTUS_OK;
   if (what == LINES_RANGE) {
-    const int by = count == 3 && x[2] >= 1.0 ? (int)x[2] : 1;
-    for (int n = (int)x[0]; n <= (int)x[1] && status == SALTUS_OK; n += by) {
+    const double by = count == 3 && x[2] >= 1.0 ? x[2] : 1.0;
+    if ((x[1] - x[0]) / by >= MOST_ROWS) {
+      return fault(&r->s, "\"%.60s\" has more than %d nodes", r->s.text, MOST_ROWS);
+    }
+    for (double n = x[0]; n <= x[1] && status == SALTUS_OK; n += by) {
       status = add_member(r, set, n);
     }
     return status;
@@ -375,7 +381,7 @@ static saltus_status read_group(mesh_reader* r, char names[64][64]) {
 static saltus_status read_element(mesh_reader* r, char names[64][64]) {
   double x[64];
   const int count = numbers(r->s.text, 64, x);
-  const int tags = count > 3 ? (int)x[2] : -1;
+  const int tags = count > 3 && is_index(x[2], 64) ? (int)x[2] : -1;
   if (tags < 1 || 3 + tags >= count) {
     return fault(&r->s, "\"%.60s\" is not an element", r->s.text);
   }

@@ -108,10 +108,12 @@ class Recordings(Cli):
     def test_pipes_are_refused_as_texts_too(self):
         scene = self.folder / 'part.yaml'
         scene.write_text('saltus: 1\nworld: {dimension: 3}\nbodies:\n  b: {density: 1, shapes: [{mesh: {file: part.stl}}]}\n')
+        (self.folder / 'body.yaml').write_text('saltus: 1\nworld: {dimension: 3}\nbodies: {b: {flexible: body.h5}}\n')
         commands = [('run', 'x.yaml'), ('check', 'x.yaml'), ('sweep', 'y.yaml', *SWEEP), ('solve', 'fc3d_x.dat'),
-                    ('convert', 'x.urdf', '-o', self.folder / 'made.yaml'), ('check', 'part.yaml')]
+                    ('convert', 'x.urdf', '-o', self.folder / 'made.yaml'), ('check', 'part.yaml'),
+                    ('check', 'body.yaml')]
         for command, name, *more in commands:
-            pipe = self.folder / (name if name != 'part.yaml' else 'part.stl')
+            pipe = self.folder / {'part.yaml': 'part.stl', 'body.yaml': 'body.h5'}.get(name, name)
             if not pipe.exists():
                 os.mkfifo(pipe)
             result = saltus(command, self.folder / name, *more, timeout=60)

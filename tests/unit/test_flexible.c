@@ -260,6 +260,23 @@ static void damaged_files_are_refused(void** state) {
     assert_null(body);
     assert_says(kept, matrices[i].says);
   }
+  static const struct {
+    const char *text, *says;
+  } meshes[] = {
+      {"*NODE\n1, 0, 0, 0\n*NSET, NSET=A, GENERATE\n1, 2000000000\n", "more than 3000000 nodes"},
+      {"*NODE\n1, 0, 0, 0\n*NSET, NSET=A, GENERATE\n1e300, 1e300\n", "not the number of a node"},
+      {"*NODE\n1, 0, 0, 0\n*NSET, NSET=A\n1, -1e18\n", "not the number of a node"},
+      {"*NODE\n1, 0, 0, 1e308\n", "not a node with three coordinates"},
+      {"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Elements\n1\n1 1 1e300 1 1 1 2\n",
+       "not an element"}};
+  for (size_t i = 0; i < sizeof meshes / sizeof meshes[0]; i++) {
+    saltus_reduce_def def = bar_def(saltus_log_keep(&kept));
+    write_text("bad.inp", meshes[i].text);
+    def.mesh = paths[7];
+    def.scale = 1e3;
+    assert_int_equal(saltus_flexible_reduce(&def, &body), SALTUS_ERR_INPUT);
+    assert_says(kept, meshes[i].says);
+  }
   /* held by a boundary: K of one end stiffened */
   static fe_brick held;
   held = bar;
