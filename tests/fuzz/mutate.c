@@ -93,22 +93,26 @@ static void line(const fuzz_blob* b, size_t* at, size_t* end) {
 }
 
 static const char* word(uint64_t* state) {
-  static const char* const words[] = {"nan",   "inf",      "-inf",       "-1",
-                                      "0",     "1e308",    "-1e308",     "1e-320",
-                                      "1e400", "-0.0",     "1e16",       "0x10",
-                                      "1/0",   "0/0",      "2147483648", "9223372036854775808",
-                                      "t",     "x",        "x'",         "pi",
-                                      "''",    "\"\"",     "[]",         "{}",
-                                      "null",  "true",     "sqrt(",      "log(0)",
-                                      "^2^3",  "((",       "))",         "piecewise(x<0,1,2)",
-                                      ",",     "\n",       "#",          "'",
-                                      ":",     "<",        ">",          "/>",
-                                      "&lt;",  "world",    "]]>",        "\x01",
-                                      "%s%n",  "\xc3\xa9", "min(",       "lookup(t,0,1,1,1)",
-                                      "~",     "*a",       "&a [*a",     "!!x",
-                                      "|\n ",  "---\n",    "\t",         "-5",
-                                      "1e-9",  "3",        "1000000",    "\xff",
-                                      "abs(",  "step(",    "==",         "0.5"};
+  static const char* const words[] = {"nan",      "inf",       "-inf",       "-1",
+                                      "0",        "1e308",     "-1e308",     "1e-320",
+                                      "1e400",    "-0.0",      "1e16",       "0x10",
+                                      "1/0",      "0/0",       "2147483648", "9223372036854775808",
+                                      "t",        "x",         "x'",         "pi",
+                                      "''",       "\"\"",      "[]",         "{}",
+                                      "null",     "true",      "sqrt(",      "log(0)",
+                                      "^2^3",     "((",        "))",         "piecewise(x<0,1,2)",
+                                      ",",        "\n",        "#",          "'",
+                                      ":",        "<",         ">",          "/>",
+                                      "&lt;",     "world",     "]]>",        "\x01",
+                                      "%s%n",     "\xc3\xa9",  "min(",       "lookup(t,0,1,1,1)",
+                                      "~",        "*a",        "&a [*a",     "!!x",
+                                      "|\n ",     "---\n",     "\t",         "-5",
+                                      "1e-9",     "3",         "1000000",    "\xff",
+                                      "abs(",     "step(",     "==",         "0.5",
+                                      " mm",      " kN/m",     " rpm",       " deg",
+                                      "[kg m^2]", " N*s/m",    " 1/s",       " m^-9",
+                                      "\xC2\xB0", "\xC2\xB5m", "\xC2\xB7",   " km/h",
+                                      " m/s^2",   " GPa",      " [",         "]"};
   return words[fuzz_pick(state, sizeof words / sizeof words[0])];
 }
 

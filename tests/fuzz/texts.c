@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * texts.c - mutated texts for every reader of texts: scenes, formulas, robots, options, axes and measures of sweeps,
- * overrides, contact problems, meshes, tables. Each is accepted, or refused with one message.
+ * overrides, contact problems, meshes, tables, finite elements. Each is accepted, or refused with one message.
  */
+#include "elements.h"
 #include "fuzz.h"
 #include "saltus/saltus.h"
 
@@ -23,7 +24,9 @@ typedef struct corpus {
   size_t count;
 } corpus;
 
-static corpus scenes, formulas, robots, options, sweeps, overrides, problems, meshes, tables;
+static corpus scenes, formulas, robots, options, sweeps, overrides, problems, meshes, tables,
+    elements;
+static fuzz_blob reduced_body;
 static const char* own_folder = "";
 static char ball[4096];
 
@@ -120,8 +123,9 @@ static void add_lines(void) {
                                      "q=0:1:5",
                                      "q'~uniform(0, sqrt(2))",
                                      "min(floor.gap)"};
-  static const char* const sets[] = {"g=9.81",     "e=1/2", "q=2",    "q'=-1",
-                                     "start=pi/3", "m=2*e", "h0=1e-3"};
+  static const char* const sets[] = {"g=9.81",     "e=1/2",   "q=2",           "q'=-1",
+                                     "start=pi/3", "m=2*e",   "h0=1e-3",       "q=50 mm",
+                                     "q'=3 km/h",  "m=1.2 g", "g=9.81 [m/s^2]"};
   static const char* const triangles[] = {
       "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n"
       "endfacet\nfacet normal 0 0 1\nouter loop\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 "
@@ -158,6 +162,11 @@ static void prepare(const char* folder) {
   add_folder(&robots, "tests/urdf", ".urdf", 4096);
   add_folder(&problems, "tests/problems", ".dat", 3000);
   add_lines();
+  elements_file files[ELEMENTS_FILES];
+  for (size_t count = elements_prepare(folder, files, &reduced_body), i = 0; i < count; i++) {
+    add(&elements, files[i].name, files[i].text.bytes, files[i].text.count);
+    free(files[i].text.bytes);
+  }
   char path[1024];
   snprintf(path, sizeof path, "%s/scenes/ball.yaml", SALTUS_FUZZ_SOURCE);
   fuzz_blob b = fuzz_read(path);
@@ -259,6 +268,8 @@ static void read_as_file(const corpus* c, size_t chosen, const fuzz_blob* b) {
     read_problem(path);
   } else if (c == &meshes) {
     read_mesh(c->name[chosen]);
+  } else if (c == &elements) {
+    elements_read(path);
   } else {
     read_table(path);
   }
@@ -269,12 +280,17 @@ static void attack(uint64_t seed) {
     corpus* of;
     size_t percent;
     const char* name;
-  } readers[] = {{&scenes, 25, "scenes"},        {&formulas, 30, "formulas"},
-                 {&robots, 12, "robots"},        {&options, 10, "lines of options"},
-                 {&sweeps, 5, "axes, measures"}, {&overrides, 4, "overrides"},
+  } readers[] = {{&scenes, 27, "scenes"},        {&formulas, 28, "formulas"},
+                 {&robots, 10, "robots"},        {&options, 6, "lines of options"},
+                 {&sweeps, 5, "axes, measures"}, {&overrides, 6, "overrides"},
                  {&problems, 5, "problems"},     {&meshes, 5, "meshes"},
-                 {&tables, 4, "tables"}};
+                 {&tables, 3, "tables"},         {&elements, 5, "finite elements"}};
   uint64_t state = seed;
+  if (reduced_body.count > 0 && fuzz_chance(&state, 3)) {
+    fuzz_count("reduced bodies");
+    elements_attack_body(own_folder, &reduced_body, &state);
+    return;
+  }
   size_t kind = fuzz_pick(&state, 100), i = 0;
   while (kind >= readers[i].percent) {
     kind -= readers[i++].percent;
@@ -312,12 +328,13 @@ static void attack(uint64_t seed) {
 
 static void finish(void) {
   corpus* all[] = {&scenes,    &formulas, &robots, &options, &sweeps,
-                   &overrides, &problems, &meshes, &tables};
+                   &overrides, &problems, &meshes, &tables,  &elements};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     for (size_t k = 0; k < all[i]->count; k++) {
       free(all[i]->text[k].bytes);
     }
   }
+  free(reduced_body.bytes);
 }
 
 const fuzz_kind fuzz_texts = {"texts", prepare, attack, finish};
