@@ -104,7 +104,8 @@ static void pair_of(const saltusi_two* two, const saltusi_feature_candidate* num
                         .B = &two->B->feature[numbers->b - 1],
                         .a = two->a,
                         .b = two->b,
-                        .branch = numbers->branch};
+                        .branch = numbers->branch,
+                        .turned = !in_order(two)};
   add_side(two->A, two->a, numbers->a, -1.0, out->side);
   add_side(two->B, two->b, numbers->b, 1.0, out->side);
 }

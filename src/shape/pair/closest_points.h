@@ -28,6 +28,7 @@ typedef struct saltusi_closest_points {
   saltusi_closest_point spot[2]; /* of A and B */
   double normal[3];
   double apart; /* m, between the skeletons along the normal */
+  int first; /* the spot that is the first in the dispatch table: branches are minima on halves of its circle */
   bool
       by_tangents; /* the normal is that of a surface or of two curves that cross; else that of d */
 } saltusi_closest_points;

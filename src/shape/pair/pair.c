@@ -143,7 +143,10 @@ bool saltusi_pair_meet_only(const saltusi_pair* pair, bool only, saltusi_closest
   saltusi_aim aim = {
       .branch = pair->branch, .only = only, .side = {pair->side[0], pair->side[1], pair->side[2]}};
   bool found;
-  if (A->kind <= B->kind) {
+  const bool turned =
+      pair->turned && A->kind == SALTUSI_FEATURE_CIRCLE && B->kind == SALTUSI_FEATURE_CIRCLE;
+  out->first = A->kind > B->kind || turned ? 1 : 0;
+  if (out->first == 0) {
     saltusi_meet* const meet = ways[A->kind][B->kind];
     found = meet != NULL && meet(A, B, &aim);
   } else {

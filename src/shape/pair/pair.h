@@ -20,6 +20,8 @@ typedef struct saltusi_pair {
   const saltusi_body_pose* b;
   int branch; /* which minimum of a pair that has several (circle-circle, line-circle); of a circle and a plane
                * 1 is the farthest point; 0 otherwise */
+  bool
+      turned; /* of two circles: branches are minima on halves of B's circle, which is the first in lists */
   double
       side[3]; /* world: the normal has a positive product with it (outward normals of edges); zero:
             * A is outside of B, by the kinds alone */

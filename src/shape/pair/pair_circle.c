@@ -236,24 +236,17 @@ bool saltusi_meet_circles(saltusi_closest_point* first, saltusi_closest_point* s
   return least_of_circle(&s, aim);
 }
 
-/* The circle whose halves have the branches: the first of two circles. */
-static int circle_of_halves(const saltusi_closest_points* at) {
-  return at->spot[0].kind == SALTUSI_FEATURE_CIRCLE ? 0 : 1;
-}
-
 bool saltusi_circle_has_halves(const saltusi_closest_points* at) {
   assert(at != NULL);
-  const int of = circle_of_halves(at);
-  const saltusi_feature_kind other = at->spot[1 - of].kind;
-  return at->spot[of].kind == SALTUSI_FEATURE_CIRCLE &&
+  const saltusi_feature_kind other = at->spot[1 - at->first].kind;
+  return at->spot[at->first].kind == SALTUSI_FEATURE_CIRCLE &&
          (other == SALTUSI_FEATURE_CIRCLE || other == SALTUSI_FEATURE_ELLIPSOID ||
           other == SALTUSI_FEATURE_CONE);
 }
 
 double saltusi_circle_side(const saltusi_closest_points* at, int branch) {
   assert(at != NULL);
-  const int of = circle_of_halves(at);
-  saltusi_closest_point first = at->spot[of], second = at->spot[1 - of];
+  saltusi_closest_point first = at->spot[at->first], second = at->spot[1 - at->first];
   pair_circle_search s = {.circle = &first, .other = &second};
   aim_at(&s);
   double from[3];
