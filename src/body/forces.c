@@ -342,8 +342,7 @@ double saltusi_mechanism_kinetic(const void* self, const saltus_point* at) {
   return T;
 }
 
-double saltusi_mechanism_potential(const void* self, const saltus_point* at) {
-  const saltus_mechanism* m = self;
+double saltusi_mechanism_potential_of(const saltus_mechanism* m, const saltus_point* at, bool all) {
   assert(m != NULL && at != NULL);
   double V = 0.0;
   for (int i = 0; i < m->free_count; i++) {
@@ -354,13 +353,18 @@ double saltusi_mechanism_potential(const void* self, const saltus_point* at) {
   }
   for (int i = 0; i < m->force_count; i++) {
     const saltusi_force_along* f = &m->forces[i];
-    if (f->stiffness != 0.0) {
+    if (f->stiffness != 0.0 && (all || !f->taken)) {
       pull p;
       pull_at(m, f, at, false, &p);
       V += 0.5 * f->stiffness * (p.value - f->rest) * (p.value - f->rest);
     }
   }
   return V;
+}
+
+double saltusi_mechanism_potential(const void* self, const saltus_point* at) {
+  assert(self != NULL && at != NULL);
+  return saltusi_mechanism_potential_of(self, at, false);
 }
 
 void saltusi_mechanism_power(const void* self, const saltus_point* at, double power[2]) {
@@ -371,6 +375,9 @@ void saltusi_mechanism_power(const void* self, const saltus_point* at, double po
   for (int i = 0; i < m->force_count; i++) {
     const saltusi_force_along* f = &m->forces[i];
     pull p;
+    if (f->taken) {
+      continue;
+    }
     pull_at(m, f, at, true, &p);
     const double loose = p.actuator - f->damping * p.rate; /* force without a potential */
     power[0] += loose * p.rate;

@@ -18,6 +18,8 @@ void saltusi_mechanism_blocks(const void* self, const saltus_point* at, double m
                               double fq, double* values);
 double saltusi_mechanism_kinetic(const void* self, const saltus_point* at);
 double saltusi_mechanism_potential(const void* self, const saltus_point* at);
+/* all: with forces that act in a system in joint coordinates. */
+double saltusi_mechanism_potential_of(const saltus_mechanism* m, const saltus_point* at, bool all);
 void saltusi_mechanism_power(const void* self, const saltus_point* at, double power[2]);
 
 /* Callback `obstacle` (step_failure.c). */

@@ -131,7 +131,7 @@ void saltus_mechanism_measure(const saltus_mechanism* mechanism, double t, const
     state->centre[k] /= state->mass;
   }
   state->kinetic = saltusi_mechanism_kinetic(mechanism, &at);
-  state->potential = saltusi_mechanism_potential(mechanism, &at);
+  state->potential = saltusi_mechanism_potential_of(mechanism, &at, true);
   for (int i = 0; i < mechanism->joint_count; i++) {
     double metres, radians;
     saltus_mechanism_joint_defect(mechanism, i, t, q, &metres, &radians);

@@ -122,20 +122,26 @@ static void less_inertia(const saltus_tree* tree, int i, const saltusi_tree_stat
   saltusi_minus3(F + 3, torque, out + 3);
 }
 
+/* Coordinate of a drive less its rest. */
+static double stretch(const saltus_tree* tree, const saltusi_tree_drive* drive,
+                      const saltus_point* at) {
+  const saltusi_force_along* f = drive->force;
+  return saltusi_tree_coordinate(tree, &tree->link[drive->link], drive->angle, at->q) -
+         f->row->offset - f->rest;
+}
+
 double saltusi_tree_drive_force(const saltus_tree* tree, const saltusi_tree_drive* drive,
                                 const saltus_point* at, double slope[2]) {
   assert(tree != NULL && drive != NULL && at != NULL);
   const saltusi_force_along* f = drive->force;
   double out[3] = {0.0, 0.0, 0.0};
-  const double value =
-      saltusi_tree_coordinate(tree, &tree->link[drive->link], drive->angle, at->q) - f->row->offset;
   const double rate = drive->ratio * at->v[drive->axis];
   if (f->actuated) {
     saltusi_signal_at(tree->mechanism, &f->actuator, at->t, out);
   }
   slope[0] = -f->stiffness;
   slope[1] = -f->damping;
-  return out[0] - f->stiffness * (value - f->rest) - f->damping * rate;
+  return out[0] - f->stiffness * stretch(tree, drive, at) - f->damping * rate;
 }
 
 void saltusi_tree_force(const void* self, const saltus_point* at, double* F) {
@@ -206,7 +212,13 @@ double saltusi_tree_potential(const void* self, const saltus_point* at) {
   assert(tree != NULL && at != NULL);
   saltusi_tree_state x;
   const saltus_point p = saltusi_tree_inside(tree, at, &x);
-  return tree->inner->ops->potential(tree->inner->self, &p);
+  double V = tree->inner->ops->potential(tree->inner->self, &p);
+  for (int i = 0; i < tree->drives; i++) {
+    const saltusi_force_along* f = tree->drive[i].force;
+    const double way = stretch(tree, &tree->drive[i], at);
+    V += 0.5 * f->stiffness * way * way;
+  }
+  return V;
 }
 
 void saltusi_tree_power(const void* self, const saltus_point* at, double power[2]) {
@@ -215,6 +227,13 @@ void saltusi_tree_power(const void* self, const saltus_point* at, double power[2
   saltusi_tree_state x;
   const saltus_point p = saltusi_tree_inside(tree, at, &x);
   tree->inner->ops->power(tree->inner->self, &p, power);
+  for (int i = 0; i < tree->drives; i++) { /* actuators and dampers */
+    const saltusi_tree_drive* drive = &tree->drive[i];
+    const double rate = drive->ratio * at->v[drive->axis];
+    double slope[2];
+    const double force = saltusi_tree_drive_force(tree, drive, at, slope);
+    power[0] += (force - slope[0] * stretch(tree, drive, at)) * rate;
+  }
 }
 
 /* Momenta of subtrees in x->wrench. */

@@ -52,6 +52,10 @@ static void parent_pose(const saltus_tree* tree, const saltusi_tree_link* l, con
 }
 
 static void turn_by(const saltus_tree* tree, const placed* a, const double x[3], double out[3]) {
+  if (x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0) {
+    memset(out, 0, 3 * sizeof *out);
+    return;
+  }
   if (tree->plane) {
     const double c = cos(a->angle), s = sin(a->angle);
     out[0] = c * x[0] - s * x[1];
@@ -155,6 +159,13 @@ static double angle_of(const saltus_tree* tree, const saltusi_tree_link* l, cons
 static void coordinates_of(const saltus_tree* tree, const saltusi_tree_link* l, const double* q,
                            double c[4]) {
   relative r;
+  if (l->slot >= 0 && l->type != SALTUS_JOINT_CYLINDRICAL) { /* of a hinge or a screw */
+    c[0] = q[l->slot];
+    return;
+  }
+  if (l->type == SALTUS_JOINT_FIXED) {
+    return;
+  }
   relative_of(tree, l, q, &r);
   switch (l->type) {
   case SALTUS_JOINT_REVOLUTE:
