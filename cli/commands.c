@@ -179,6 +179,9 @@ static const cli_option convert_options[] = {
      "support of the root link; default: fixed if it is called world or has no inertial, else free",
      false},
     {"--merge", NULL, "merges links connected by fixed joints into one body", false},
+    {"--ground", "Z", "adds a floor at height Z [m]", false},
+    {"--friction", "MU", "friction coefficient of all contacts; default 0", false},
+    {"--coordinates", "bodies|joints", "coordinates of the scene; default bodies", false},
     {"--json", NULL, "prints counts and untranslated elements as JSON", false},
     {"--help", NULL, "prints this text", false},
 };

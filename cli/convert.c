@@ -32,6 +32,22 @@ static int read_base(const cli_args* args, saltus_urdf_base* base) {
   return CLI_USAGE;
 }
 
+/* Floor, friction and coordinates. */
+static int read_world(const cli_args* args, saltus_urdf_def* def) {
+  static const char* const words[] = {"bodies", "joints"};
+  const char* given = cli_value(args, "--coordinates");
+  char near[64];
+  def->floor = cli_has(args, "--ground");
+  def->by_joints = given != NULL && strcmp(given, words[1]) == 0;
+  if (given != NULL && !def->by_joints && strcmp(given, words[0]) != 0) {
+    cli_error("convert: --coordinates is \"%s\", must be bodies or joints%s", given,
+              cli_near(given, words, 2, near, sizeof near));
+    return CLI_USAGE;
+  }
+  const int code = cli_real(args, "--ground", &def->height);
+  return code == CLI_DONE ? cli_number(args, "--friction", 0.0, 1e300, &def->friction) : code;
+}
+
 static int write_scene(const char* path, const char* text) {
   saltusi_replacement out;
   int code = cli_file_open(&out, path);
@@ -83,6 +99,7 @@ int cli_convert(const cli_args* args) {
   const char* scene = cli_value(args, "-o");
   saltus_urdf_def def = {.path = path, .merge = cli_has(args, "--merge"), .log = cli_log()};
   int code = read_base(args, &def.base);
+  code = code == CLI_DONE ? read_world(args, &def) : code;
   if (code != CLI_DONE) {
     return code;
   }

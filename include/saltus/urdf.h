@@ -35,7 +35,11 @@ typedef struct saltus_urdf_def {
   bool merge; /* links connected by fixed joints become one body */
   saltus_log log;
   const saltus_allocator* allocator;
-  SALTUS_RESERVED(4);
+  double height;   /* m, of the floor */
+  double friction; /* coefficient of all contacts, >= 0 */
+  bool floor;      /* a horizontal half-space in the scene */
+  bool by_joints;  /* joint coordinates */
+  SALTUS_RESERVED(1);
 } saltus_urdf_def;
 
 /* An element that is not in the scene, or a default chosen where the file gives no value. */

@@ -3,6 +3,7 @@
  *
  * convert.c - converts a file to the text of a scene; the robot is freed afterwards.
  */
+#include "base/log.h"
 #include "base/reserved.h"
 #include "io/text.h"
 #include "saltus/urdf.h"
@@ -10,6 +11,7 @@
 #include "urdf/xml.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct saltus_urdf {
@@ -57,7 +59,7 @@ static saltus_status convert(const saltus_urdf_def* def, saltusi_pool* work, sal
     status = saltusi_robot_name(robot);
   }
   if (status == SALTUS_OK) {
-    status = saltusi_robot_write(robot, scene);
+    status = saltusi_robot_write(robot, def, scene);
   }
   return status;
 }
@@ -66,6 +68,14 @@ saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out) 
   assert(def != NULL && out != NULL && (def->path != NULL || def->text != NULL));
   *out = NULL;
   saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_urdf_def", def->log);
+  if (status == SALTUS_OK &&
+      (!isfinite(def->height) || !isfinite(def->friction) || def->friction < 0.0)) {
+    saltusi_log(
+        def->log, SALTUS_LEVEL_ERROR,
+        "urdf: height of the floor %g and friction %g have to be finite, friction at least 0",
+        def->height, def->friction);
+    status = SALTUS_ERR_RANGE;
+  }
   if (status != SALTUS_OK) {
     return status;
   }

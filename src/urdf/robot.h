@@ -131,6 +131,7 @@ saltus_status saltusi_robot_read(saltusi_robot* robot, const saltusi_xml_node* r
 saltus_status saltusi_robot_assemble(saltusi_robot* robot);
 saltus_status saltusi_robot_make_bodies(saltusi_robot* robot, const saltus_urdf_def* def);
 saltus_status saltusi_robot_name(saltusi_robot* robot);
-saltus_status saltusi_robot_write(saltusi_robot* robot, const char** text);
+saltus_status saltusi_robot_write(saltusi_robot* robot, const saltus_urdf_def* def,
+                                  const char** text);
 
 #endif

@@ -144,9 +144,8 @@ static void write_shape(text* t, const saltusi_robot_link* link, const saltusi_r
   put(t, "}");
 }
 
-/* Those of a body, -1: of the ground. */
-static void write_shapes(text* t, int body, const char* between) {
-  int count = 0;
+/* Those of a body, -1: of the ground, after `count` others. */
+static void write_shapes(text* t, int body, const char* between, int count) {
   for (int i = 0; i < t->robot->link_count; i++) {
     const saltusi_robot_link* link = &t->robot->links[t->robot->order[i]];
     for (int k = 0; link->body == body && k < link->shape_count; k++) {
@@ -208,7 +207,7 @@ static void write_body(text* t, const saltusi_robot_body* body) {
   put(t, ", position: ");
   put_list(t, at, 3, t->reach);
   put_orientation(t, top->place.R);
-  write_shapes(t, (int)(body - t->robot->bodies), "\n    ");
+  write_shapes(t, (int)(body - t->robot->bodies), "\n    ", 0);
   put(t, "}\n");
 }
 
@@ -394,21 +393,51 @@ static void write_notes(text* t) {
   }
 }
 
-saltus_status saltusi_robot_write(saltusi_robot* robot, const char** out) {
-  assert(robot != NULL && out != NULL);
+/* A name that no shape and no body has. */
+static const char* floor_name(const saltusi_robot* robot) {
+  for (int i = 0; i < robot->body_count; i++) {
+    if (strcmp(robot->bodies[i].label, "floor") == 0) {
+      return "converted_floor";
+    }
+  }
+  for (int i = 0; i < robot->link_count; i++) {
+    for (int k = 0; k < robot->links[i].shape_count; k++) {
+      if (strcmp(robot->links[i].shapes[k].label, "floor") == 0) {
+        return "converted_floor";
+      }
+    }
+  }
+  return "floor";
+}
+
+static void write_world(text* t, const saltus_urdf_def* def) {
+  put(t, "\nworld: {dimension: 3, gravity: [0, 0, -9.81]%s",
+      def->by_joints ? ", coordinates: joints" : "");
+  if (def->floor) {
+    put(t, ", shapes: [\n  {name: %s, half-space: {}, position: [0, 0, ", floor_name(t->robot));
+    put_number(t, def->height);
+    put(t, "]}");
+  }
+  write_shapes(t, -1, "\n  ", def->floor ? 1 : 0);
+  put(t, "}\n");
+  if (t->robot->shaped) {
+    put(t, "materials: {default: {friction: ");
+    put_number(t, def->friction);
+    put(t, ", restitution: 0}}\n");
+    write_contact_pairs(t);
+  }
+}
+
+saltus_status saltusi_robot_write(saltusi_robot* robot, const saltus_urdf_def* def,
+                                  const char** out) {
+  assert(robot != NULL && def != NULL && out != NULL);
   text t = {.robot = robot};
   measure_reach(&t);
   put(&t, "# Made from ");
   put_comment(&t, robot->file);
   put(&t, "saltus: 1\nname: ");
   put_quoted(&t, robot->name[0] != '\0' ? robot->name : "robot");
-  put(&t, "\nworld: {dimension: 3, gravity: [0, 0, -9.81]");
-  write_shapes(&t, -1, "\n  ");
-  put(&t, "}\n");
-  if (robot->shaped) {
-    put(&t, "materials: {default: {friction: 0, restitution: 0}}\n");
-    write_contact_pairs(&t);
-  }
+  write_world(&t, def);
   put(&t, robot->body_count > 0 ? "bodies:\n" : "bodies: {}\n");
   for (int i = 0; i < robot->body_count; i++) {
     write_body(&t, &robot->bodies[i]);

@@ -481,11 +481,46 @@ static void memory_that_ends_leaves_nothing(void** state) {
   }
 }
 
+static void floor_friction_and_coordinates_are_options(void** state) {
+  (void)state;
+  static const char robot[] =
+      "<robot name='r'><link name='base'><inertial><mass value='2'/><inertia ixx='1' iyy='1' "
+      "izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link><link name='leg'><inertial><mass "
+      "value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial><collision>"
+      "<geometry><sphere radius='0.1'/></geometry></collision></link><joint name='hip' "
+      "type='continuous'><parent link='base'/><child link='leg'/><axis xyz='0 1 "
+      "0'/></joint></robot>";
+  saltus_urdf_def def = {.text = robot,
+                         .floor = true,
+                         .height = -0.5,
+                         .friction = 0.75,
+                         .by_joints = true,
+                         .log = saltus_log_keep(&message)};
+  saltus_urdf* urdf;
+  assert_int_equal(saltus_urdf_create(&def, &urdf), SALTUS_OK);
+  expect_text(urdf, "coordinates: joints");
+  expect_text(urdf, "{name: floor, half-space: {}, position: [0, 0, -0.5]}");
+  expect_text(urdf, "materials: {default: {friction: 0.75, restitution: 0}}");
+  const saltus_scene_def read = {.text = saltus_urdf_get_view(urdf)->scene,
+                                 .log = saltus_log_keep(&message)};
+  saltus_scene* scene;
+  if (saltus_has("yaml")) {
+    assert_int_equal(saltus_scene_create(&read, &scene), SALTUS_OK);
+    assert_int_equal(saltus_scene_get_view(scene)->system->dims.nv, 7); /* free base and hip */
+    saltus_scene_destroy(scene);
+  }
+  saltus_urdf_destroy(urdf);
+  def.friction = -1.0;
+  assert_int_equal(saltus_urdf_create(&def, &urdf), SALTUS_ERR_RANGE);
+  assert_says(message, "friction -1");
+}
+
 int main(void) {
   if (!saltus_has("expat")) {
     return 0;
   }
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(floor_friction_and_coordinates_are_options),
       cmocka_unit_test(every_element_of_the_arm_is_in_the_scene_or_listed),
       cmocka_unit_test(collision_parts_become_shapes_or_are_listed),
       cmocka_unit_test(collision_parts_that_cannot_be_are_refused),
