@@ -6,9 +6,12 @@
  * q has the poses of all bodies. A step takes the coordinates of joints out of them, advances these, and places the bodies
  * from the root on:
  *
- *   angle, position     x + h v            planar     x, y, angle: d and angle in the axes of the first marker
+ *   angle, position     x + h v
+ *   planar              d in the axes of the first marker, and the quaternion about z
  *   ball                p exp(h w / 2), p of the body in its parent, w in the axes of the marker of the body
  *   universal           R = R_x(first angle) R_y(second angle)
+ *
+ * Quaternions keep their sign, also where an angle without a branch passes pi: positions are continuous.
  */
 #include "tree/kinematic_tree.h"
 
@@ -134,6 +137,20 @@ static void universal_angles(const double p[4], double angle[2]) {
   angle[1] = atan2(R[2], R[0]);
 }
 
+static void universal_quaternion(const double angle[2], double p[4]) {
+  double second[4];
+  half_turn(angle[0], 0, p);
+  half_turn(angle[1], 1, second);
+  saltusi_quaternion_product(p, second, p);
+}
+
+/* -1 where the quaternion of the angles is opposite. */
+static double universal_sign(const double angle[2], const double p[4]) {
+  double by[4];
+  universal_quaternion(angle, by);
+  return by[0] * p[0] + by[1] * p[1] + by[2] * p[2] + by[3] * p[3] < 0.0 ? -1.0 : 1.0;
+}
+
 static double angle_about_z(const double p[4]) {
   const double angle = 2.0 * atan2(p[3], p[0]);
   return angle - revolution * nearbyint(angle / revolution);
@@ -184,10 +201,12 @@ static void coordinates_of(const saltus_tree* tree, const saltusi_tree_link* l, 
     break;
   case SALTUS_JOINT_UNIVERSAL:
     universal_angles(r.p, c);
+    c[2] = universal_sign(c, r.p);
     break;
   case SALTUS_JOINT_PLANAR:
     memcpy(c, r.d, 2 * sizeof *c);
-    c[2] = angle_about_z(r.p);
+    c[2] = r.p[0];
+    c[3] = r.p[3];
     break;
   default:
     break;
@@ -197,7 +216,6 @@ static void coordinates_of(const saltus_tree* tree, const saltusi_tree_link* l, 
 /* Relative pose from the coordinates. */
 static void relative_from(const saltus_tree* tree, const saltusi_tree_link* l, const double c[4],
                           relative* r) {
-  double p[4], second[4];
   *r = (relative){.p = {1.0, 0.0, 0.0, 0.0}, .angle = l->turns};
   switch (l->type) {
   case SALTUS_JOINT_REVOLUTE:
@@ -219,13 +237,16 @@ static void relative_from(const saltus_tree* tree, const saltusi_tree_link* l, c
     child_quaternion(l, c, r->p);
     break;
   case SALTUS_JOINT_UNIVERSAL:
-    half_turn(c[0], 0, p);
-    half_turn(c[1], 1, second);
-    saltusi_quaternion_product(p, second, r->p);
+    universal_quaternion(c, r->p);
+    for (int k = 0; k < 4; k++) {
+      r->p[k] *= c[2];
+    }
     break;
   case SALTUS_JOINT_PLANAR:
     memcpy(r->d, c, 2 * sizeof *c);
-    half_turn(c[2], 2, r->p);
+    r->p[0] = c[2];
+    r->p[3] = c[3];
+    saltusi_quaternion_normalise(r->p);
     break;
   default:
     break;
@@ -292,11 +313,18 @@ static void rates_of(const saltus_tree* tree, const saltusi_tree_link* l, const 
 
 static void advance_coordinates(const saltus_tree* tree, const saltusi_tree_link* l,
                                 const double* v, double h, double c[4]) {
-  double rate[4];
+  double rate[4] = {0.0};
   rates_of(tree, l, v, rate);
+  const bool planar = l->type == SALTUS_JOINT_PLANAR;
   if (l->type != SALTUS_JOINT_SPHERICAL) {
-    for (int k = 0; k < l->axes; k++) {
+    for (int k = 0; k < (planar ? 2 : l->axes); k++) {
       c[k] += h * rate[k];
+    }
+    if (planar) {
+      const double w = c[2], z = c[3], cosine = cos(0.5 * h * rate[2]);
+      const double sine = sin(0.5 * h * rate[2]);
+      c[2] = w * cosine - z * sine;
+      c[3] = z * cosine + w * sine;
     }
     return;
   }
@@ -412,6 +440,10 @@ static void joint_difference(const saltus_tree* tree, const saltusi_tree_link* l
     saltusi_quaternion_product(back, b, by);
     saltusi_quaternion_log(by, d + l->axis);
     return;
+  }
+  if (l->type == SALTUS_JOINT_PLANAR) { /* angles from their quaternions */
+    a[2] = 2.0 * atan2(a[3], a[2]);
+    b[2] = 2.0 * atan2(b[3], b[2]);
   }
   for (int k = 0; k < l->axes; k++) {
     const bool wraps =

@@ -193,7 +193,7 @@ static void random_trees_move_as_their_bodies(void** state) {
   (void)state;
   uint64_t seed = 43;
   random_tree t;
-  for (int i = 0; i < 400; i++) {
+  for (int i = 0; i < saltus_test_draws(1000); i++) {
     const random_tree_kind kind = {.dimension = i % 4 == 0 ? 2 : 3,
                                    .bodies = 1 + i % RANDOM_BODIES,
                                    .forces = i % 3 != 0,
@@ -231,6 +231,60 @@ static void derivatives_agree_with_differences(void** state) {
                        SALTUS_OK);
       if (!(result.worst < 1e-8) || !result.traits_hold) { /* of differences */
         fail_msg("tree %d: %s %g", i, result.where, result.worst);
+      }
+    }
+    close_both(&x);
+  }
+}
+
+/* ---- motions ---- */
+
+/* State after 1 s, of bodies in coordinates of bodies where tree is NULL. */
+static void move(const both* x, bool joints, double tol, double* q, double* v) {
+  saltus_kept_message kept;
+  const saltus_integrator_def run = {.system = joints ? x->t : x->a,
+                                     .q0 = x->q,
+                                     .v0 = joints ? x->v : x->w,
+                                     .rtol = tol,
+                                     .atol = tol,
+                                     .log = saltus_log_keep(&kept)};
+  saltus_integrator* it;
+  if (saltus_integrator_create(&run, &it) != SALTUS_OK ||
+      saltus_integrator_advance(it, 1.0, SALTUS_STOP_NEVER, NULL) != SALTUS_OK) {
+    fail_msg("by joints %d, tolerance %g: %s", joints, tol, kept.text);
+  }
+  memcpy(q, saltus_integrator_q(it), (size_t)x->a->dims.nq * sizeof *q);
+  memcpy(v, saltus_integrator_v(it), (size_t)run.system->dims.nv * sizeof *v);
+  saltus_integrator_destroy(it);
+}
+
+static double energy(const both* x, const double* q, const double* v) {
+  const saltus_point at = {.q = q, .v = v, .scratch = x->scratch_t};
+  return x->t->ops->kinetic(x->t->self, &at) + x->t->ops->potential(x->t->self, &at);
+}
+
+static void motions_stay_within_their_tolerance(void** state) {
+  (void)state;
+  uint64_t seed = 11;
+  random_tree t;
+  for (int i = 0; i < 12; i++) {
+    const random_tree_kind kind = {.dimension = i % 4 == 0 ? 2 : 3, .bodies = 1 + i % 5};
+    double exact[7 * RANDOM_BODIES + RANDOM_BODIES], q[8 * RANDOM_BODIES], v[6 * RANDOM_BODIES];
+    double d[6 * RANDOM_BODIES];
+    both x;
+    random_tree_fill(&t, &kind, &seed);
+    open_both(&t.def, &seed, &x);
+    if (x.t->dims.nv > 0) {
+      const double start = energy(&x, x.q, x.v);
+      move(&x, false, 1e-12, exact, v);
+      for (double tol = 1e-6; tol > 1e-11; tol *= 1e-2) {
+        move(&x, true, tol, q, v);
+        x.t->ops->difference(x.t->self, exact, q, d);
+        const double error = largest(x.t->dims.nv, d), off = fabs(energy(&x, q, v) - start);
+        /* errors of steps grow in 1 s; energy is a force of some 50 N times an error */
+        if (!(error < 10.0 * tol) || !(off < 200.0 * tol)) {
+          fail_msg("tree %d, tolerance %g: error %g, energy %g", i, tol, error, off);
+        }
       }
     }
     close_both(&x);
@@ -349,6 +403,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_trees_move_as_their_bodies),
       cmocka_unit_test(derivatives_agree_with_differences),
+      cmocka_unit_test(motions_stay_within_their_tolerance),
       cmocka_unit_test(scenes_move_the_same_in_both_coordinates),
       cmocka_unit_test(scenes_without_joint_coordinates_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
