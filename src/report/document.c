@@ -342,7 +342,7 @@ saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_docume
     const saltus_dims* own = &saltus_mechanism_system(def->scene->mechanism)->dims;
     d->mechanism = def->scene->mechanism;
     d->q_first = def->data->nq - own->nq;
-    d->v_first = def->data->nv - own->nv;
+    d->v_first = d->q_first; /* formulas or modes, with as many velocities */
     if (def->scene->tree != NULL) {
       d->v_first = def->scene->bodies->dims.nv - own->nv;
       d->bodies = SALTUSI_TAKE(&d->pool, double, def->scene->bodies->dims.nv);
@@ -350,6 +350,17 @@ saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_docume
     return d->pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
   }
   return SALTUS_OK;
+}
+
+saltus_body_place saltusi_document_body(const saltusi_document* d, int body) {
+  assert(d != NULL && d->mechanism != NULL);
+  saltus_body_place place = saltus_mechanism_body(d->mechanism, body);
+  const saltus_scene_view* scene = d->def->scene;
+  const int nv = scene->tree != NULL ? scene->bodies->dims.nv : d->data->nv;
+  if (place.v + d->v_first >= nv) {
+    place.v = -1;
+  }
+  return place;
 }
 
 saltus_status saltusi_report_build(const saltus_report_def* def, saltusi_bytes* out,

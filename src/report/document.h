@@ -32,6 +32,8 @@ typedef struct saltusi_document {
 /* A recording with its scene; SALTUS_ERR_INPUT after a message if they do not match. The caller frees the pool after
  * success. */
 saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_document* d);
+/* A body; v is -1 for frames of flexible bodies, which have no velocities of their own. */
+saltus_body_place saltusi_document_body(const saltusi_document* d, int body);
 
 /* Velocities of a frame, those of the mechanism at v_first; valid until the next call. */
 const double* saltusi_document_velocities(const saltusi_document* d, long long frame);

@@ -282,7 +282,7 @@ saltus_status saltusi_rows_start(saltusi_document* d, saltusi_rows* r) {
     r->body_of[i] = -1;
   }
   for (int b = 0; b < size.bodies; b++) {
-    const int v = saltus_mechanism_body(d->mechanism, b).v;
+    const int v = saltusi_document_body(d, b).v;
     for (int k = 0; v >= 0 && k < (size.dimension == 2 ? 3 : 6); k++) {
       r->body_of[d->v_first + v + k] = b;
     }

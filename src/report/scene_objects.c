@@ -48,7 +48,7 @@ static void write_bodies(saltusi_document* d, int count) {
   saltusi_json_open(&d->head, "bodies", '[');
   int moving = 0;
   for (int i = 0; i < count; i++) {
-    const saltus_body_place body = saltus_mechanism_body(d->mechanism, i);
+    const saltus_body_place body = saltusi_document_body(d, i);
     const bool fixed = body.kind == SALTUS_BODY_FIXED;
     double pose[7];
     pose_at(d, i, d->data->t[0], d->data->q, pose);

@@ -8,6 +8,7 @@
 
 #include "report/rows.h"
 #include "report/vtk_file.h"
+#include "saltus/flexible.h"
 #include "saltus/vtk.h"
 
 /* Pose and motion of a body. */
@@ -18,6 +19,14 @@ typedef struct saltusi_placed {
   double before_x[3], before_R[9], after_x[3], after_R[9];
   double step; /* s; 0: not driven */
 } saltusi_placed;
+
+/* Nodes of a flexible body among the points of moving bodies. */
+typedef struct saltusi_vtk_flexible {
+  const saltus_flexible* data;
+  int body, eta;  /* its place; first modal coordinate */
+  int first;      /* point */
+  double* change; /* [6 x nodes] displacement and its rate in body axes */
+} saltusi_vtk_flexible;
 
 typedef struct saltusi_vtk_job {
   const saltus_vtk_def* def;
@@ -32,8 +41,10 @@ typedef struct saltusi_vtk_job {
   bool has_drawing, has_rows;
   const char** things; /* names by thing */
   int thing_count, bodies;
-  saltusi_placed* body; /* [bodies] */
-  const char** names;   /* [bodies] */
+  saltusi_placed* body;           /* [bodies] */
+  const char** names;             /* [bodies] */
+  saltusi_vtk_flexible* flexible; /* [flexible_count] */
+  int flexible_count;
   double middle[3], far;
   size_t of_bodies; /* points of the surface of bodies; those of drawn objects follow */
   double step;      /* s, step of differences of drawn objects */

@@ -136,6 +136,32 @@ static void add_springs(saltusi_vtk_job* job, int count) {
   }
 }
 
+/* Nodes of flexible bodies; their body is that of the label NAME.mode_1. */
+static void add_flexible(saltusi_vtk_job* job) {
+  const saltus_scene_view* scene = job->d.def->scene;
+  saltusi_surface* s = &job->moving;
+  int eta = 0;
+  for (int i = 0; i < job->flexible_count; i++) {
+    const saltus_flexible* data = scene->flexible[i];
+    saltusi_vtk_flexible* to = &job->flexible[i];
+    *to = (saltusi_vtk_flexible){.data = data, .body = -1, .eta = eta, .first = (int)s->points};
+    to->change = SALTUSI_TAKE(&job->d.pool, double, 6 * data->nodes + 1);
+    for (int b = 0; b < job->bodies && data->modes > 0; b++) {
+      const char* label = scene->system->q_labels[eta].name;
+      const size_t length = strlen(job->names[b]);
+      to->body = strncmp(label, job->names[b], length) == 0 && label[length] == '.' ? b : to->body;
+    }
+    eta += data->modes;
+    s->body = to->body;
+    s->thing = name_thing(job, "nodes", "");
+    for (int n = 0; n < data->nodes && to->body >= 0; n++) {
+      const double* x = data->node + 3 * (ptrdiff_t)n;
+      const int at = saltusi_surface_point_add(s, x[0], x[1], x[2]);
+      saltusi_surface_cell_add(s, SALTUSI_CELL_POINT, &at, 1);
+    }
+  }
+}
+
 saltus_status saltusi_vtk_prepare(saltusi_vtk_job* job) {
   assert(job != NULL && job->d.def->scene != NULL);
   saltusi_document* d = &job->d;
@@ -147,8 +173,13 @@ saltus_status saltusi_vtk_prepare(saltusi_vtk_job* job) {
   job->body = SALTUSI_TAKE(&d->pool, saltusi_placed, size.bodies);
   job->names = SALTUSI_TAKE(&d->pool, const char*, size.bodies);
   bool* shaped = SALTUSI_TAKE(&d->pool, bool, size.bodies);
+  while (d->def->scene->flexible != NULL && d->def->scene->flexible[job->flexible_count] != NULL) {
+    job->flexible_count++;
+  }
+  job->flexible = SALTUSI_TAKE(&d->pool, saltusi_vtk_flexible, job->flexible_count);
   job->things =
-      SALTUSI_TAKE(&d->pool, const char*, size.shapes + size.bodies + size.springs + drawn);
+      SALTUSI_TAKE(&d->pool, const char*,
+                   size.shapes + size.bodies + size.springs + drawn + job->flexible_count);
   if (d->pool.failed) {
     return SALTUS_ERR_MEMORY;
   }
@@ -160,6 +191,7 @@ saltus_status saltusi_vtk_prepare(saltusi_vtk_job* job) {
     add_shapes(job, size.shapes, shaped);
     add_rods(job, size.markers, shaped);
     add_springs(job, size.springs);
+    add_flexible(job);
   }
   job->has_rows = saltusi_rows_known(d);
   job->has_drawing = drawing != NULL;

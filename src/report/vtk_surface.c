@@ -14,6 +14,38 @@ static void turned(const double R[9], const double x[3], double out[3]) {
   }
 }
 
+/* Nodes of flexible bodies at frame f, in body axes. */
+static void deform(saltusi_vtk_job* job, long long f) {
+  const saltus_recording_data* data = job->d.data;
+  for (int i = 0; i < job->flexible_count; i++) {
+    const saltusi_vtk_flexible* flexible = &job->flexible[i];
+    const saltus_flexible* d = flexible->data;
+    const double* eta = data->q + f * data->nq + flexible->eta;
+    const double* rate = data->v + f * data->nv + flexible->eta;
+    for (int n = 0; n < 3 * d->nodes && flexible->body >= 0; n++) {
+      const double* shape = d->shape + (ptrdiff_t)n * d->modes;
+      double* change = flexible->change + (ptrdiff_t)(n / 3) * 6 + n % 3;
+      change[0] = change[3] = 0.0;
+      for (int k = 0; k < d->modes; k++) {
+        change[0] += shape[k] * eta[k];
+        change[3] += shape[k] * rate[k];
+      }
+      job->moving.point[flexible->first + n / 3].x[n % 3] = d->node[n] + change[0];
+    }
+  }
+}
+
+/* Displacement and its rate of point i of moving bodies, in body axes; NULL: it is no node. */
+static const double* change_of(const saltusi_vtk_job* job, const saltusi_surface* s, size_t i) {
+  for (int k = 0; k < job->flexible_count && s == &job->moving; k++) {
+    const saltusi_vtk_flexible* f = &job->flexible[k];
+    if (f->body >= 0 && i >= (size_t)f->first && i < (size_t)(f->first + f->data->nodes)) {
+      return f->change + 6 * (i - (size_t)f->first);
+    }
+  }
+  return NULL;
+}
+
 void saltusi_vtk_place_bodies(saltusi_vtk_job* job, long long f) {
   assert(job != NULL && f >= 0 && f < job->d.data->count);
   const saltusi_document* d = &job->d;
@@ -23,7 +55,7 @@ void saltusi_vtk_place_bodies(saltusi_vtk_job* job, long long f) {
   const bool plane = d->mechanism != NULL && saltus_mechanism_sizes(d->mechanism).dimension == 2;
   for (int b = 0; b < job->bodies; b++) {
     saltusi_placed* p = &job->body[b];
-    const saltus_body_place body = saltus_mechanism_body(d->mechanism, b);
+    const saltus_body_place body = saltusi_document_body(d, b);
     memset(p, 0, sizeof *p);
     saltus_mechanism_pose(d->mechanism, b, t, q, p->x, p->R);
     if (body.kind == SALTUS_BODY_DRIVEN) {
@@ -38,6 +70,7 @@ void saltusi_vtk_place_bodies(saltusi_vtk_job* job, long long f) {
       turned(p->R, v + body.v + 3, p->w);
     }
   }
+  deform(job, f);
 }
 
 static void place_point(const saltusi_vtk_job* job, const saltusi_surface_point* point, double x[3],
@@ -122,6 +155,14 @@ static void point_now(const saltusi_vtk_job* job, const saltusi_surface* s, size
                       double rate[3]) {
   if (s != &job->moving || i < job->of_bodies) {
     place_point(job, &s->point[i], x, rate);
+    const double* change = change_of(job, s, i);
+    if (change != NULL) {
+      double own[3];
+      turned(job->body[s->point[i].body].R, change + 3, own);
+      for (int k = 0; k < 3; k++) {
+        rate[k] += own[k];
+      }
+    }
     return;
   }
   const size_t j = i - job->of_bodies;
@@ -148,6 +189,18 @@ void saltusi_vtk_write_surface(saltusi_vtk_job* job, const saltusi_surface* s, d
     saltusi_vtk_vector(file, rate);
   }
   saltusi_vtk_array_end(file);
+  if (job->flexible_count > 0 && s == &job->moving) {
+    saltusi_vtk_array(file, "displacement", SALTUSI_VTK_FLOAT32, 3);
+    for (size_t i = 0; i < s->points; i++) {
+      const double* change = change_of(job, s, i);
+      double own[3] = {0.0};
+      if (change != NULL) {
+        turned(job->body[s->point[i].body].R, change, own);
+      }
+      saltusi_vtk_vector(file, own);
+    }
+    saltusi_vtk_array_end(file);
+  }
   saltusi_vtk_close(file, "PointData");
   write_cell_data(job, s);
   saltusi_vtk_open(file, "Points");

@@ -3,6 +3,7 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """The program as a user meets it: what it prints, its exit codes, and the files it leaves."""
 import json
+import math
 import os
 import pathlib
 import re
@@ -378,6 +379,28 @@ simulate: {until: 6.76, tol: 1e-7}
                 deflection.append(json.loads(out.stdout)['outputs']['tip'])
             self.assertAlmostEqual(deflection[0] / -0.57375, 1, delta=2.5e-3)
             self.assertGreater(deflection[1] / deflection[0], 1.03)
+            self.deformed_nodes_are_drawn(folder)
+
+    def deformed_nodes_are_drawn(self, folder):
+        """The contact node is among the drawn nodes where its frame is; 0.09 m from its place in the mean axes."""
+        from test_vtk import Poly
+        out = saltus('run', folder / 'spin.yaml', '--json', '-o', folder / 'spin.h5')
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(saltus('vtk', folder / 'spin.h5', '-o', folder / 'vtk', '--frames', '5').returncode, 0)
+        drawn = Poly(sorted((folder / 'vtk').glob('bodies-*.vtp'))[-1])
+        q = json.loads(out.stdout)['q']
+        tip = [q[f'rod_tip_1.{axis}'] for axis in 'xyz']
+        nodes = [k for k, cell in enumerate(drawn.parts['Verts']['connectivity']) if drawn.names['things']
+                 [drawn.parts['CellData']['thing'][k]] == 'nodes']
+        self.assertGreater(len(nodes), 200)
+        distance = [math.dist(drawn.points[drawn.parts['Verts']['connectivity'][k]], tip) for k in nodes]
+        self.assertLess(min(distance), 1e-5)
+        size = [math.hypot(*d) for d in drawn.parts['PointData']['displacement']]
+        self.assertTrue(0.05 < max(size) < 0.2, max(size))
+        speed = math.hypot(*drawn.parts['PointData']['velocity'][drawn.parts['Verts']['connectivity'][
+            nodes[distance.index(min(distance))]]])
+        rate = 6 / 15 * (6.76 - 15 / (2 * math.pi) * math.sin(6.76 * 2 * math.pi / 15))
+        self.assertAlmostEqual(speed / (10 * rate), 1, delta=0.02)
 
 
 class Tolerance(Cli):
