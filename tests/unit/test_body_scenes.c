@@ -23,7 +23,7 @@ static saltus_scene* open_text(const char* text) {
 static const char space[] =
     "saltus: 1\n"
     "world: {dimension: 3}\n"
-    "parameters: {L: 1}\n"
+    "parameters: {L: 1, none: 0}\n"
     "inputs: {torque: 0.5}\n"
     "coordinates: {s: {start: 0.3, velocity: 0.2}}\n"
     "kinetic: (1 + s^2)*s'^2/2\n"
@@ -34,7 +34,7 @@ static const char space[] =
     "  ball: {mass: 1, inertia: [0.4, 0.5, 0.6], position: [2, 0, 3],\n"
     "         orientation: {axis: [1, 1, 0], angle: 0.3}, velocity: [0, 1, 0],\n"
     "         angular_velocity: [0.3, 2, 0.1], frame: world}\n"
-    "  cam: {driven: {x: sin(t), z: 1, axis: [0, 1, 1], angle: 10*t}}\n"
+    "  cam: {driven: {x: sin(t), z: 1 + none*cos(t), axis: [0, 1, 1], angle: 10*t}}\n"
     "  gyro: {driven: {y: t, rpy: [t, 2*t, sin(t)]}}\n"
     "markers:\n"
     "  top: {body: arm, point: [-0.5, 0, 0], orientation: {axis: [0, 1, 0], angle: pi/2}}\n"
