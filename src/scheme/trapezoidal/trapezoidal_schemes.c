@@ -7,6 +7,7 @@
 #include "scheme/trapezoidal/trapezoidal.h"
 
 #include "base/log.h"
+#include "base/number.h"
 
 #include <stddef.h>
 
@@ -87,11 +88,15 @@ static saltus_status check(const void* options, const saltus_system* sys, saltus
   }
   for (int i = 0; i < sys->law_count; i++) {
     if (sys->laws[i].tangents == 2 && sys->laws[i].mu > 0.0) {
+      char more[48] = "";
+      if (o->direction_pairs < SALTUSI_DIRECTION_PAIRS_MAX) {
+        saltusi_print(more, sizeof more, "; direction_pairs=%d: %.2g %%",
+                      SALTUSI_DIRECTION_PAIRS_MAX, 100.0 * missing(SALTUSI_DIRECTION_PAIRS_MAX));
+      }
       saltusi_log(log, SALTUS_LEVEL_WARNING,
                   "friction in space has %d directions: at every step size it is up to %.2g %% "
-                  "below Coulomb's, and its direction differs; direction_pairs=%d: %.2g %%",
-                  2 * o->direction_pairs, 100.0 * missing(o->direction_pairs),
-                  SALTUSI_DIRECTION_PAIRS_MAX, 100.0 * missing(SALTUSI_DIRECTION_PAIRS_MAX));
+                  "below Coulomb's, and its direction differs%s",
+                  2 * o->direction_pairs, 100.0 * missing(o->direction_pairs), more);
       break;
     }
   }
