@@ -237,6 +237,89 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
+/* ---- MuJoCo ---- */
+
+/* An arm of six hinges in turn about -y and z, links of 0.3 m with mass 1 and inertia 0.001, 0.01, 0.01 about their middle,
+ * and springs of 200, dampers of 20 and torques of +-60 N m. The numbers are qacc and xipos of mj_forward of
+ * MuJoCo 3.14 (npm: @mujoco/mujoco), with integrator implicitfast, at q_i = 0.1 (i + 1) (-1)^i, v_i = 0.3 - 0.1 i. */
+static const double mujoco_acceleration[6] = {-90.17203969180393, 198.30567373394874,
+                                              264.1455173260806,  -865.9072811516846,
+                                              -557.466388570386,  3774.5817010125966};
+static const double mujoco_position[18] = {0.14925062479170387,   0.0,
+                                           0.014975012497024223,  0.44477679866368014,
+                                           -0.029800399619259184, 0.0446265342451368,
+                                           0.7263692984593435,    -0.08807020838532148,
+                                           0.11743062379955777,   0.9747745678600128,
+                                           -0.2000100651338111,   0.22793870194427204,
+                                           1.1595241667326164,    -0.3525106033253297,
+                                           0.39256672766521666,   1.2451554019154802,
+                                           -0.548709278654995,    0.5831276733778079};
+
+static void arm_of_six(char* text, size_t size) {
+  size_t used = (size_t)snprintf(
+      text, size, "saltus: 1\nworld: {dimension: 3, coordinates: joints}\nbodies:\n");
+  for (int i = 0; i < 6; i++) {
+    used +=
+        (size_t)snprintf(text + used, size - used,
+                         "  b%d: {mass: 1, inertia: [0.001, 0.01, 0.01], position: [%g, 0, 0]}\n",
+                         i, 0.3 * (i + 0.5));
+  }
+  used += (size_t)snprintf(text + used, size - used, "markers:\n");
+  for (int i = 0; i < 6; i++) {
+    const char* turned =
+        i % 2 == 0 ? "orientation: {rpy: [pi/2, 0, 0]}" : "orientation: {rpy: [0, 0, 0]}";
+    char on[32] = "";
+    if (i > 0) {
+      snprintf(on, sizeof on, "body: b%d, ", i - 1);
+    }
+    used += (size_t)snprintf(
+        text + used, size - used,
+        "  p%d: {%spoint: [%g, 0, 0], %s}\n  c%d: {body: b%d, point: [-0.15, 0, 0], %s}\n", i, on,
+        i > 0 ? 0.15 : 0.0, turned, i, i, turned);
+  }
+  used += (size_t)snprintf(text + used, size - used, "joints:\n");
+  for (int i = 0; i < 6; i++) {
+    used += (size_t)snprintf(
+        text + used, size - used,
+        "  - {name: j%d, type: revolute, between: [p%d, c%d], spring: {stiffness: 200}, "
+        "damping: 20, actuator: %d}\n",
+        i, i, i, i % 2 == 0 ? 60 : -60);
+  }
+  assert_true(used < size);
+}
+
+static void an_arm_has_the_accelerations_of_mujoco(void** state) {
+  (void)state;
+  char text[4000];
+  arm_of_six(text, sizeof text);
+  saltus_scene* scene = scene_open_text(text);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  const saltus_system* sys = view->system;
+  double way[6], v[6], q[6 * 8], F[6], x[3], R[9];
+  for (int i = 0; i < 6; i++) {
+    way[i] = 0.1 * (i + 1) * (i % 2 == 0 ? 1.0 : -1.0);
+    v[i] = 0.3 - 0.1 * i;
+  }
+  assert_int_equal(sys->dims.nv, 6);
+  sys->ops->advance(sys->self, view->q0, way, 1.0, q);
+  void* scratch = calloc(sys->dims.scratch + 64, 1);
+  void* matrix = calloc(sys->ops->linear->bytes(sys->self) + 64, 1);
+  const saltus_point at = {.q = q, .v = v, .scratch = scratch};
+  sys->ops->force(sys->self, &at, F);
+  assert_int_equal(sys->ops->linear->assemble(sys->self, matrix, &at, 1.0, 0.0, 0.0), SALTUS_OK);
+  sys->ops->linear->solve(sys->self, matrix, F);
+  for (int i = 0; i < 6; i++) {
+    saltus_mechanism_pose(view->mechanism, i, 0.0, q, x, R);
+    assert_near(F[i], mujoco_acceleration[i], 1e-13 * 3774.0); /* the largest */
+    for (int k = 0; k < 3; k++) {
+      assert_near(x[k], mujoco_position[3 * i + k], 1e-14);
+    }
+  }
+  free(scratch);
+  free(matrix);
+  saltus_scene_destroy(scene);
+}
+
 /* ---- motions ---- */
 
 /* State after 1 s, of bodies in coordinates of bodies where tree is NULL. */
@@ -403,6 +486,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_trees_move_as_their_bodies),
       cmocka_unit_test(derivatives_agree_with_differences),
+      cmocka_unit_test(an_arm_has_the_accelerations_of_mujoco),
       cmocka_unit_test(motions_stay_within_their_tolerance),
       cmocka_unit_test(scenes_move_the_same_in_both_coordinates),
       cmocka_unit_test(scenes_without_joint_coordinates_are_refused)};
