@@ -6,6 +6,7 @@
 #include "model.h"
 
 #include "saltus/mechanism.h"
+#include "saltus/urdf.h"
 #include "system/names.h"
 
 #include <math.h>
@@ -195,8 +196,34 @@ static char* read_input(void) {
   return text;
 }
 
+static bool is_robot(const char* target) {
+  const size_t length = strlen(target);
+  return length > 5 && strcmp(target + length - 5, ".urdf") == 0;
+}
+
+/* A robot in URDF: its scene as `saltus convert` writes it. */
+static int open_robot(const cli_args* args, const char* target, cli_model* model) {
+  const saltus_urdf_def def = {.path = target, .log = cli_log_of(args)};
+  saltus_urdf* urdf;
+  const saltus_status status = saltus_urdf_create(&def, &urdf);
+  if (status != SALTUS_OK) {
+    return status == SALTUS_ERR_MEMORY ? CLI_FAILED : CLI_USAGE;
+  }
+  const saltus_urdf_view* view = saltus_urdf_get_view(urdf);
+  if (view->note_count > 0) {
+    cli_error("%s: %d element%s not translated or chosen by default; saltus convert lists them",
+              target, view->note_count, cli_plural(view->note_count));
+  }
+  const int code = open_scene(args, target, view->scene, false, model);
+  saltus_urdf_destroy(urdf);
+  return code;
+}
+
 int cli_model_open(const cli_args* args, const char* target, cli_model* model) {
   start_model(target, model);
+  if (is_robot(target)) {
+    return open_robot(args, target, model);
+  }
   if (strcmp(target, "-") == 0) {
     model->target = model->name = "standard input";
     model->input = read_input();

@@ -56,6 +56,22 @@ class Convert(Cli):
         self.refused('convert', self.folder / 'nobody.urdf', says='No such file')
         self.refused('convert', ARM, '--base', 'fixd', says='must be fixed or free; did you mean fixed?')
 
+    def test_a_robot_runs_as_its_scene_does(self):
+        path = self.folder / 'arm.yaml'
+        self.assertEqual(saltus('convert', ARM, '-o', path).returncode, 0)
+        robot, scene = (saltus('run', file, '--scheme', 'moreau-jean', '--step', '1e-3', '--until', '0.1', '--json')
+                        for file in (ARM, path))
+        self.assertEqual(robot.returncode, 0, robot.stderr)
+        self.assertIn('saltus convert lists them', robot.stderr)
+        self.assertEqual(json.loads(robot.stdout)['q'], json.loads(scene.stdout)['q'])
+
+    def test_floor_friction_and_coordinates_are_options(self):
+        text = saltus('convert', ARM, '--ground', '-1', '--friction', '0.5', '--coordinates', 'joints').stdout
+        self.assertIn('coordinates: joints, shapes: [\n  {name: floor, half-space: {}, position: [0, 0, -1]}', text)
+        self.assertIn('friction: 0.5', text)
+        self.refused('convert', ARM, '--coordinates', 'joint', says='must be bodies or joints')
+        self.refused('convert', ARM, '--friction', '-1', says='friction')
+
     def test_every_robot_is_a_scene_that_runs(self):
         for robot in sorted(ROBOTS.glob('*.urdf')):
             path = self.folder / (robot.stem + '.yaml')
