@@ -48,6 +48,7 @@ typedef struct saltusi_demand {
   bool convective; /* c of rows */
   bool two_sided;  /* velocities are measured by rows of another configuration: H in op->measured */
   bool own_law;    /* solve_by will be asked for, and solve not */
+  bool distributes; /* indeterminate contacts have the impulses of load_distribution.h */
   bool laws; /* contacts have the rows of their friction laws, and there are rows of dry friction */
   bool
       all_loops; /* sparse factors of joints whatever the number of their loops: superfluous and miss

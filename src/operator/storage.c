@@ -101,6 +101,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   if (!demand->own_law) {
     saltusi_mixed_layout(&op->solver, op->dense_max, d->nc, op->dense_max, arena);
   }
+  op->solver.lcp.distributes = op->friction.distributes = demand->distributes;
   op->AinvG = SALTUS_PUSH2(arena, double, op->dense_max, d->nv);
   op->W = SALTUS_PUSH2(arena, double, op->dense_max, op->dense_max);
   op->product.from = SIZE_MAX;

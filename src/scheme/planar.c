@@ -20,8 +20,9 @@ void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, int ta
   work->A = SALTUS_PUSH2(arena, double, unknowns, unknowns);
   work->b = SALTUS_PUSH(arena, double, unknowns);
   work->z = SALTUS_PUSH(arena, double, unknowns);
-  if (tangents > 1) {
-    saltusi_friction_step_layout(&work->friction, rows, 3, rows, arena);
+  work->friction.distributes = true;
+  if (tangents > 0) {
+    saltusi_friction_step_layout(&work->friction, rows, 1 + tangents, rows, arena);
     work->first = SALTUS_PUSH(arena, int, rows + 1);
     work->mu = SALTUS_PUSH(arena, double, rows);
   }
@@ -122,14 +123,15 @@ static bool solve_single(const saltusi_planar_problem* problem, double* P) {
   return true;
 }
 
-/* ---- in space ------------------------------------------------------------------------------- */
+/* ---- by cones --------------------------------------------------------------------------------- */
 
-static bool is_spatial(const saltusi_planar_problem* problem) {
-  bool any = false;
+/* Most tangents of a contact. */
+static int tangents_of(const saltusi_planar_problem* problem) {
+  int most = 0;
   for (int i = 0; i < problem->items; i++) {
-    any = any || problem->item[i].tangents > 1;
+    most = problem->item[i].tangents > most ? problem->item[i].tangents : most;
   }
-  return any;
+  return most;
 }
 
 /* Indices of rows in the problem, bilateral ones first; returns their number, and counts the
@@ -158,17 +160,22 @@ static int place_rows(saltusi_planar* work, const saltusi_planar_problem* proble
   return bilateral;
 }
 
-static saltusi_mixed_outcome solve_spatial(saltusi_planar* work,
-                                           const saltusi_planar_problem* problem, double* P) {
+/* guess: P is a solution, of which the load distribution is computed. */
+static saltusi_mixed_outcome
+solve_cones(saltusi_planar* work, const saltusi_planar_problem* problem, bool guess, double* P) {
   int units = 0;
   int bilateral = place_rows(work, problem, &units);
   int contact = work->first[units];
   int n = bilateral + contact;
+  if (guess && units < 2) {
+    return SALTUSI_MIXED_SOLVED;
+  }
   for (int i = 0; i < problem->items; i++) {
     for (int k = 0; k <= problem->item[i].tangents; k++) {
       int r = problem->item[i].row + k;
       double* into = work->A + (size_t)work->unknown[r] * (size_t)n;
       work->b[work->unknown[r]] = problem->rhs[r];
+      work->z[work->unknown[r]] = guess ? P[r] : 0.0;
       for (int j = 0; j < problem->items; j++) {
         for (int m = 0; m <= problem->item[j].tangents; m++) {
           int c = problem->item[j].row + m;
@@ -180,12 +187,12 @@ static saltusi_mixed_outcome solve_spatial(saltusi_planar* work,
   if (!saltusi_mixed_reduce(&work->solver, bilateral, contact, work->A, work->b)) {
     return SALTUSI_MIXED_NO_NUMBER;
   }
-  memset(work->z, 0, (size_t)n * sizeof(double));
+  work->friction.redistributes = guess;
   bool solved =
       saltusi_friction_step_solve(&work->friction, units, work->first, work->mu, work->solver.schur,
                                   work->solver.rest, work->z + bilateral);
   if (!solved) {
-    return SALTUSI_MIXED_UNSOLVED;
+    return guess ? SALTUSI_MIXED_SOLVED : SALTUSI_MIXED_UNSOLVED;
   }
   saltusi_mixed_expand(&work->solver, bilateral, contact, work->z);
   for (int i = 0; i < problem->items; i++) {
@@ -203,17 +210,22 @@ saltusi_mixed_outcome saltusi_planar_solve(saltusi_planar* work,
   if (problem->items == 0 || solve_single(problem, P)) {
     return SALTUSI_MIXED_SOLVED;
   }
-  if (is_spatial(problem)) {
-    return solve_spatial(work, problem, P);
+  const int tangents = tangents_of(problem);
+  if (tangents > 1) {
+    return solve_cones(work, problem, false, P);
   }
   int n = 0;
   int bilateral = number(work, problem, &n);
   write_rows(work, problem, n);
   memset(work->z, 0, (size_t)n * sizeof(double));
+  work->solver.lcp.distributes = tangents == 0;
   saltusi_mixed_outcome outcome =
       saltusi_mixed_solve(&work->solver, bilateral, n - bilateral, work->A, work->b, work->z);
   if (outcome == SALTUSI_MIXED_SOLVED) {
     read_back(work, problem, P);
+    if (tangents > 0 && problem->items > 1) {
+      solve_cones(work, problem, true, P);
+    }
   }
   return outcome;
 }

@@ -103,7 +103,8 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   saltusi_linear_layout(&w->mass, sys, arena);
   bool rough = saltusi_has_friction(sys);
   const bool laws = saltusi_frictions_special(sys);
-  const saltusi_demand demand = {.held = !laws, .friction = rough || laws, .laws = laws};
+  const saltusi_demand demand = {
+      .held = !laws, .friction = rough || laws, .distributes = true, .laws = laws};
   saltusi_operator_layout(&w->impact, eval, &demand, arena);
   if (laws) {
     saltusi_warm_layout(&w->impact, SALTUS_WARM_START_NO, sys);

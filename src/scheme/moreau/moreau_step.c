@@ -745,7 +745,8 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
   saltusi_contact_list_layout(&w->list, d, arena);
-  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true, .laws = true}, arena);
+  saltusi_operator_layout(
+      &w->op, eval, &(saltusi_demand){.friction = true, .distributes = true, .laws = true}, arena);
   saltusi_warm_layout(&w->op, warm_start, sys);
   w->body_width = saltusi_moreau_body_width(sys);
   w->driven = is_driven(sys);

@@ -17,7 +17,8 @@ void saltusi_impulse_node_layout(saltusi_impulse_node* node, int warm_start,
   assert(node != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  saltusi_operator_layout(&node->op, eval, &(saltusi_demand){.friction = true, .laws = true},
+  saltusi_operator_layout(&node->op, eval,
+                          &(saltusi_demand){.friction = true, .distributes = true, .laws = true},
                           arena);
   saltusi_warm_layout(&node->op, warm_start, sys);
   saltusi_contact_list_layout(&node->list, d, arena);

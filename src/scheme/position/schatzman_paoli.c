@@ -112,7 +112,8 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_schatzman_paoli_options* o = options;
   const saltus_dims* d = &sys->dims;
   saltusi_linear_layout(&w->linear, sys, arena);
-  saltusi_operator_layout(&w->op, eval, &(saltusi_demand){.friction = true, .laws = true}, arena);
+  saltusi_operator_layout(
+      &w->op, eval, &(saltusi_demand){.friction = true, .distributes = true, .laws = true}, arena);
   saltusi_warm_layout(&w->op, o->warm_start, sys);
   saltusi_contact_list_layout(&w->list, d, arena);
   w->y = SALTUS_PUSH(arena, double, d->nq);

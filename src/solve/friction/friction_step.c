@@ -16,6 +16,11 @@
 static const double aim = 1e-14;
 static const double accepted = 1e-10;
 
+/* Residual of a guess, the impulses of the last step, whose load distribution is kept. */
+static const double kept_guess = 1e-10;
+/* Residual of a load distribution: near that of a solution without it. */
+static const double distributed_to = 1e-12;
+
 /* Accelerated sweeps before Newton's method is tried, and before the aim is lowered. */
 enum { FIRST_SWEEPS = 40, MORE_SWEEPS = 160 };
 
@@ -71,6 +76,7 @@ void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
   work->best = SALTUS_PUSH(arena, double, sizes->rows);
   work->point = SALTUS_PUSH(arena, double, sizes->rows);
   step->values = SALTUS_PUSH(arena, double, step->values_max);
+  saltusi_friction_load_layout(&step->load, sizes->rows, arena);
   /* what a full problem of so many contacts needs; sparse ones of many more fit in */
   int full = n < sizes->factored ? n : sizes->factored;
   step->factored = full;
@@ -460,15 +466,24 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
     memset(r, 0, (size_t)n * sizeof(double));
     return false;
   }
+  const bool solution =
+      step->redistributes && run.best <= accepted; /* for its distribution alone */
+  const bool kept = run.best <= kept_guess && !solution;
   saltusi_run_open_thread_pool(&run, step->threads);
-  bool solved =
-      step->bodies != NULL ? saltusi_run_bodies(&run) : !step->thin && solve_many(step, &run);
+  bool solved = solution || (step->bodies != NULL ? saltusi_run_bodies(&run)
+                                                  : !step->thin && solve_many(step, &run));
   saltusi_run_close_thread_pool(&run);
   memcpy(r, work->best, (size_t)n * sizeof(double));
   if (step->slip != NULL) {
     memcpy(step->slip, work->given.slip, (size_t)units * sizeof(double));
   }
   step->iterations = result.iterations;
+  step->load.work.degree = 0;
+  if (solved && step->distributes && !kept && step->tol == 0.0 && !step->thin) {
+    double* values = step->values + (step->given - step->values);
+    step->iterations +=
+        saltusi_friction_load_distribute(&step->load, work, values, distributed_to, r);
+  }
   return solved;
 }
 

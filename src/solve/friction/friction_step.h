@@ -14,7 +14,7 @@
 #ifndef SALTUSI_FRICTION_STEP_H
 #define SALTUSI_FRICTION_STEP_H
 
-#include "solve/friction/friction_run.h"
+#include "solve/friction/friction_load.h"
 #include "solve/lcp/lcp_step.h"
 
 /* Some 400 bytes for each pair of contacts: 64 MB, half of what W and its copies take. */
@@ -33,6 +33,10 @@ typedef struct saltusi_friction_step {
                    * and last values; NULL: from zero */
   saltusi_bodies* bodies; /* of the caller: the problem at hand in body space; NULL: by W alone */
   bool thin;              /* of the caller: W has its diagonal blocks alone, for body space */
+  bool
+      distributes; /* of the caller: statically indeterminate problems have the limit of load_distribution.h */
+  bool redistributes; /* of the caller: also those whose guess is a solution */
+  saltusi_friction_load load;
   int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
   double tol;     /* of the caller: residual relative to |q| that is enough; 0: rounding */
   int factored;   /* contacts of which every one meets every other that can be factored */

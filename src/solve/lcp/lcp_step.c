@@ -15,6 +15,12 @@
  * of moderate condition. The portfolio aims at `aim`, 45 eps, which most problems reach. */
 static const double accepted = 1e-9;
 static const double aim = 1e-14;
+/* Velocities below this part of |q| are zero: contacts that rest, if only just, are active. */
+static const double resting = 1e-9;
+/* Residual of a guess, the impulses of the last step, whose load distribution is kept. */
+static const double kept_guess = 1e-10;
+/* Residual of the limit: near that of a solution without it. */
+static const double distributed_to = 1e-12;
 
 static const double nothing = 0.0; /* a matrix of which only the size is looked at */
 
@@ -37,6 +43,7 @@ void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max,
   step->q = SALTUS_PUSH(arena, double, n);
   step->z = SALTUS_PUSH(arena, double, n);
   step->values = SALTUS_PUSH(arena, double, SALTUSI_STEP_ENTRIES* n);
+  saltusi_load_distribution_layout(&step->load, dense_max, arena);
 }
 
 static double scale_of(double diagonal) {
@@ -95,6 +102,102 @@ static bool nothing_presses(int n, const double* q, double* z) {
   return true;
 }
 
+/* Whether the guess step->z solves the scaled dense problem: its load distribution is kept then. */
+static bool is_solution(const saltusi_lcp_step* step, int n) {
+  bool solution = true;
+  for (int i = 0; i < n && solution; i++) {
+    const double* row = step->M + (size_t)i * (size_t)n;
+    solution = fabs(fmin(step->z[i], step->q[i] + saltusi_dot(n, row, step->z))) <= kept_guess;
+  }
+  return solution;
+}
+
+/* A scaled dense problem with compliance. Its data are in load.S, which is not in use then. */
+typedef struct compliant_lcp {
+  saltusi_lcp_step* step;
+  const saltusi_lcp_matrix* matrix;
+  const double *diagonal, *q; /* [n] without compliance */
+  double size;                /* largest W_NN */
+} compliant_lcp;
+
+static void write_compliant(const compliant_lcp* p, double eps, const double* from) {
+  const size_t n = (size_t)p->matrix->n;
+  for (size_t i = 0; i < n; i++) {
+    const double soft = eps * p->size * p->step->scale[i] * p->step->scale[i];
+    p->step->M[i * (n + 1)] = p->diagonal[i] + soft;
+    p->step->q[i] = p->q[i] - (from != NULL ? soft * from[i] : 0.0);
+  }
+}
+
+static bool solve_compliant(void* user, double eps, const double* from, double* z) {
+  const compliant_lcp* p = user;
+  const size_t bytes = (size_t)p->matrix->n * sizeof(double);
+  const int iterations = p->step->iterations;
+  write_compliant(p, eps, from);
+  memcpy(p->step->z, z, bytes);
+  const bool solved = run_portfolio(p->step, p->matrix, &p->step->dense);
+  memcpy(z, p->step->z, bytes);
+  p->step->iterations = iterations + 1;
+  return solved;
+}
+
+static double natural_residual(void* user, const double* z) {
+  const compliant_lcp* p = user;
+  const int n = p->matrix->n;
+  double most = 0.0;
+  write_compliant(p, 0.0, NULL);
+  for (int i = 0; i < n; i++) {
+    const double* row = p->step->M + (size_t)i * (size_t)n;
+    most = saltusi_larger(most, fabs(fmin(z[i], p->q[i] + saltusi_dot(n, row, z))));
+  }
+  return most;
+}
+
+/* Load distribution of a statically indeterminate problem: step->z becomes the limit of load_distribution.h. */
+static void distribute(saltusi_lcp_step* step, const saltusi_lcp_matrix* matrix) {
+  saltusi_load_distribution* load = &step->load;
+  const size_t n = (size_t)matrix->n;
+  int m = 0;
+  load->degree = 0;
+  if (matrix->n > load->rows_max || matrix->n < 2) {
+    return;
+  }
+  int* active = load->lead;
+  for (int i = 0; i < matrix->n; i++) {
+    const double w = step->q[i] + saltusi_dot(matrix->n, step->M + (size_t)i * n, step->z);
+    if (w - step->z[i] <= resting) {
+      active[m++] = i;
+    }
+  }
+  for (int i = 0; i < m; i++) {
+    for (int j = 0; j < m; j++) {
+      load->S[i * m + j] = step->M[(size_t)active[i] * n + (size_t)active[j]];
+    }
+  }
+  if (saltusi_dependent_rows(load, m) == 0) {
+    return;
+  }
+  double *diagonal = load->S, *q = load->S + n;
+  memcpy(q, step->q, n * sizeof(double));
+  double least = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    diagonal[i] = step->M[i * (n + 1)];
+    least = fmin(least, step->scale[i]);
+  }
+  compliant_lcp p = {
+      .step = step, .matrix = matrix, .diagonal = diagonal, .q = q, .size = 1.0 / (least * least)};
+  const saltusi_compliant_problem problem = {.rows = matrix->n,
+                                             .accepted = distributed_to,
+                                             .user = &p,
+                                             .solve = solve_compliant,
+                                             .residual = natural_residual};
+  double* solution = q + n;
+  memcpy(solution, step->z, n * sizeof(double));
+  saltusi_load_distribution_solve(load, &problem, solution);
+  memcpy(step->z, solution, n * sizeof(double));
+  write_compliant(&p, 0.0, NULL);
+}
+
 bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, const double* q,
                             double* z) {
   step->iterations = 0;
@@ -113,8 +216,12 @@ bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, cons
   double unit = scale_vectors(step, n, q, z);
   const saltus_lcp problem = {.n = n, .M = step->M, .q = step->q};
   saltusi_lcp_matrix matrix = saltusi_lcp_matrix_of(&problem);
+  const bool kept = step->distributes && is_solution(step, n);
   if (!isfinite(unit) || !isfinite(matrix.largest) || !run_portfolio(step, &matrix, &step->dense)) {
     return false;
+  }
+  if (step->distributes && !kept) {
+    distribute(step, &matrix);
   }
   put_back(step, n, unit, z);
   return true;

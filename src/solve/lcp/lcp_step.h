@@ -14,6 +14,7 @@
 #define SALTUSI_LCP_STEP_H
 
 #include "solve/lcp/lcp_run.h"
+#include "solve/load_distribution.h"
 
 /* Largest problem with dense matrices in a step, and widest band of larger ones. */
 enum { SALTUSI_STEP_DENSE_MAX = 1500, SALTUSI_STEP_BAND = 4, SALTUSI_STEP_ENTRIES = 9 };
@@ -28,6 +29,9 @@ typedef struct saltusi_lcp_step {
   double* q;      /* [n] scaled */
   double* z;      /* [n] scaled: first guess and answer */
   double* values; /* [9 n] scaled entries of a band */
+  bool
+      distributes; /* of the caller: statically indeterminate problems have the limit of load_distribution.h */
+  saltusi_load_distribution load;
 } saltusi_lcp_step;
 
 /* dense_max: largest problem that is given dense, at most SALTUSI_STEP_DENSE_MAX. */
