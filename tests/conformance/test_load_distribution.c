@@ -233,9 +233,15 @@ static void least_forces(int rows, int n, const double* G, const double* w, doub
 
 /* Schatzman-Paoli is not among them: its rows on positions are inconsistent by rounding, which redundant contacts that
  * stick amplify. */
-static const char* const schemes[] = {
-    "moreau-jean", "moreau-jean-projected", "moreau-midpoint", "variational", "rattle", "dg-minus",
-    "dg-plus"};
+static const char* const schemes[] = {"moreau-jean",
+                                      "moreau-jean-projected",
+                                      "moreau-midpoint",
+                                      "variational",
+                                      "rattle",
+                                      "dg-minus",
+                                      "dg-plus",
+                                      "trapezoidal-implicit-mean",
+                                      "trapezoidal-implicit-end"};
 
 /* The forces of the last frame by every scheme, normals and tangents, against those given by points (x, y). */
 static void compare(const char* text, int count, const double (*point)[2], const double* force) {

@@ -29,10 +29,10 @@ static const double dependent_agree = 1e-6;
 static const double singular_pivot = 1e-13;
 static const double shared_soft = 1e-10;
 static const double shared_pivot = 1e-15;
-/* The same in the complementarity problem, as a part of the largest diagonal; normals whose pivot falls to dependent_pivot
- * of their diagonal are linearly dependent. */
-static const double shared_compliance[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4};
-static const double dependent_pivot = 1e-9;
+/* Compliance of the last proximal point iteration, which only computes z. */
+static const double last_compliance = 1e-5;
+/* Compliances of proximal point iterations from zero: pivots of the smallest can be lost in rounding. */
+static const double iterated[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4};
 /* Slip below this part of the largest rate is rounding of a solve with a condition of 5000. */
 static const double slip_rounding = 1e-12;
 
@@ -81,6 +81,7 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral
   law->held.pivot = SALTUS_PUSH2(arena, int, size->joints, 2);
   law->held.scale = SALTUS_PUSH(arena, double, size->joints);
   saltusi_lcp_bilateral_layout(&law->mixed, n, arena);
+  saltusi_load_distribution_layout(&law->load, n, arena);
   saltusi_lcp_layout(&law->lemke, size->most < n ? size->most : n, arena);
 }
 
@@ -352,89 +353,130 @@ static bool slips(const saltusi_polyhedral* law, const saltusi_polyhedral_contac
   return contact->directions > 0 && law->z[lam] > fmax(law->s[lam], rounding);
 }
 
-/* Whether normals of closed contacts are linearly dependent, joints eliminated, and some of these contacts slip while
- * others stick: then velocities depend on the distribution of loads. */
-static bool is_indeterminate(saltusi_polyhedral* law) {
-  const size_t m = (size_t)(law->n - law->joints);
+/* Whether the active rows of the solution depend linearly on each other by more than joints do. mixed: some of its
+ * contacts slip while others stick, so that velocities depend on the load distribution. */
+static bool is_indeterminate(saltusi_polyhedral* law, bool* mixed) {
   const double closed = accepted * saltusi_max_abs(law->n, law->b);
-  bool slip = false;
-  bool stick = false;
+  bool slip = false, stick = false;
   int count = 0;
+  for (int j = 0; j < law->joints; j++) {
+    law->basic[count++] = j;
+  }
   for (int i = 0; i < law->count; i++) {
     const saltusi_polyhedral_contact* contact = &law->contacts[i];
-    if (fabs(law->s[contact->first]) <= closed) {
-      const bool slides = slips(law, contact);
-      law->basic[count++] = contact->first - law->joints;
-      slip = slip || slides;
-      stick = stick || (contact->directions > 0 && !slides);
+    const bool active = fabs(law->s[contact->first]) <= closed;
+    const bool slides = active && slips(law, contact);
+    slip = slip || slides;
+    stick = stick || (active && contact->directions > 0 && !slides);
+    for (int k = 0; active && k <= (slides ? 0 : contact->tangents); k++) {
+      law->basic[count++] = contact->row + k;
     }
   }
-  double* L = law->block;
-  for (int i = 0; slip && stick && i < count; i++) {
-    const double* row = law->mixed.reduced + (size_t)law->basic[i] * m;
-    double* to = L + (size_t)i * (size_t)count;
-    for (int j = 0; j <= i; j++) {
-      const double* other = L + (size_t)j * (size_t)count;
-      const double sum = row[law->basic[j]] - saltusi_dot(j, to, other);
-      if (j == i && !(sum > dependent_pivot * row[law->basic[i]])) {
-        return true;
-      }
-      to[j] = j < i ? sum / other[j] : sqrt(sum);
+  *mixed = slip && stick;
+  if (law->count < 2 || count > law->load.rows_max) {
+    return false;
+  }
+  for (int i = 0; i < count; i++) {
+    for (int j = 0; j < count; j++) {
+      law->load.S[i * count + j] =
+          law->W[(size_t)law->basic[i] * (size_t)law->rows + (size_t)law->basic[j]];
     }
   }
-  return false;
+  return saltusi_dependent_rows(&law->load, count) > law->held.n - law->held.rank;
 }
 
-/* Adds a compliance to the rows of contacts, and subtracts its displacement by their impulses: a step of the proximal
- * point iteration, whose fixed points are solutions of the rigid problem. */
-static void add_compliance(saltusi_polyhedral* law, double part, const double* diagonal,
-                           const double* rate) {
-  const double compliance = part * saltusi_max_abs(law->rows, diagonal);
+/* Diagonal of W and the rates without compliance, in memory that is no part of a solve. */
+static double* rigid_diagonal(const saltusi_polyhedral* law) {
+  return law->block;
+}
+
+static double* rigid_rate(const saltusi_polyhedral* law) {
+  return law->block + law->rows;
+}
+
+/* Compliance eps D in the rows of contacts, without effect on impulses `from`. */
+static void write_compliant(saltusi_polyhedral* law, double eps, const double* from) {
+  const double* diagonal = rigid_diagonal(law);
+  const int contacts = law->rows - law->joints;
+  const double compliance = eps * saltusi_max_abs(contacts, diagonal + law->joints);
   for (int r = law->joints; r < law->rows; r++) {
     law->W[(size_t)r * ((size_t)law->rows + 1)] = diagonal[r] + compliance;
-    law->rate[r] = rate[r] - compliance * law->P[r];
+    law->rate[r] = rigid_rate(law)[r] - (from != NULL ? compliance * from[r] : 0.0);
   }
 }
 
-/* Solution of a statically indeterminate problem with the load distribution of an equal compliance; false: none found. */
-static bool share_loads(saltusi_polyhedral* law, double part) {
-  enum { ITERATIONS = 3 }; /* their error is the power of `part` */
-  const size_t rows = (size_t)law->rows;
-  double* diagonal = law->block; /* no part of a solve, at least two rows */
-  double* rate = law->block + rows;
-  for (size_t r = 0; r < rows; r++) {
-    diagonal[r] = (int)r < law->joints ? 0.0 : law->W[r * (rows + 1)];
+static bool solve_compliant(void* user, double eps, const double* from, double* r) {
+  saltusi_polyhedral* law = user;
+  write_compliant(law, eps, from);
+  const bool solved = solve(law) == SALTUS_OK;
+  memcpy(r, law->P, (size_t)law->rows * sizeof(double));
+  return solved;
+}
+
+/* Largest violation of the rigid problem, over its data; z is that of the last solution. */
+static double rigid_violation(void* user, const double* r) {
+  saltusi_polyhedral* law = user;
+  (void)r;
+  write_compliant(law, 0.0, NULL);
+  write_problem(law);
+  return violation(law, law->z) / saltusi_max_abs(law->n, law->b);
+}
+
+/* The rigid problem again; whether the last solution with compliance solves it. */
+static bool accept_distribution(saltusi_polyhedral* law, bool solved) {
+  write_compliant(law, 0.0, NULL);
+  if (!solved) {
+    return false;
   }
-  memcpy(rate, law->rate, rows * sizeof(double));
-  memset(law->P, 0, rows * sizeof(double));
-  saltus_status status = SALTUS_OK;
-  for (int k = 0; k < ITERATIONS && status == SALTUS_OK; k++) {
-    add_compliance(law, part, diagonal, rate);
-    status = solve(law);
-  }
-  for (int r = law->joints; r < law->rows; r++) {
-    law->W[(size_t)r * (rows + 1)] = diagonal[r];
-  }
-  memcpy(law->rate, rate, rows * sizeof(double));
   write_problem(law);
   law->residual = violation(law, law->z);
   read_answer(law);
-  return status == SALTUS_OK && law->residual <= accepted * saltusi_max_abs(law->n, law->b);
+  return law->residual <= accepted * saltusi_max_abs(law->n, law->b);
+}
+
+/* The limit of load_distribution.h; false: not found. */
+static bool distribute(saltusi_polyhedral* law, double* P) {
+  const saltusi_compliant_problem problem = {.rows = law->rows,
+                                             .accepted = accepted,
+                                             .user = law,
+                                             .solve = solve_compliant,
+                                             .residual = rigid_violation};
+  memcpy(P, law->P, (size_t)law->rows * sizeof(double));
+  return accept_distribution(law, saltusi_load_distribution_solve(&law->load, &problem, P) &&
+                                      solve_compliant(law, last_compliance, P, P));
+}
+
+/* Proximal point iterations from zero, where statuses of the polygon change on the way to the limit; their error is the
+ * power of `part`. */
+static bool iterate_from_zero(saltusi_polyhedral* law, double part, double* P) {
+  enum { ITERATIONS = 3 };
+  bool solved = true;
+  memset(P, 0, (size_t)law->rows * sizeof(double));
+  for (int k = 0; k < ITERATIONS && solved; k++) {
+    solved = solve_compliant(law, part, P, P);
+  }
+  return accept_distribution(law, solved);
 }
 
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
   assert(law != NULL);
+  bool mixed = false;
   const saltus_status status = solve(law);
-  if (!law->share_loads || status != SALTUS_OK || law->n == 0 || !is_indeterminate(law)) {
+  if (!law->share_loads || status != SALTUS_OK || law->rows > law->load.rows_max ||
+      !is_indeterminate(law, &mixed)) {
     return status;
   }
-  const size_t parts = sizeof shared_compliance / sizeof shared_compliance[0];
-  for (size_t k = 0; k < parts; k++) { /* pivots of the smallest can be lost in rounding */
-    if (share_loads(law, shared_compliance[k])) {
-      return SALTUS_OK;
-    }
+  const size_t rows = (size_t)law->rows, parts = sizeof iterated / sizeof iterated[0];
+  double* P = law->load.S; /* not in use after the test */
+  for (size_t r = 0; r < rows; r++) {
+    rigid_diagonal(law)[r] = law->W[r * (rows + 1)];
   }
-  return solve(law);
+  memcpy(rigid_rate(law), law->rate, rows * sizeof(double));
+  bool done = !mixed && distribute(law, P);
+  for (size_t k = 0; k < parts && mixed && !done; k++) {
+    done = iterate_from_zero(law, iterated[k], P);
+  }
+  return done ? SALTUS_OK : solve(law);
 }
 
 /* Unknowns that a mode lets differ from zero. Sticking has two independent directions of either

@@ -23,6 +23,7 @@
 #include "saltus/status.h"
 #include "solve/lcp/lcp_bilateral.h"
 #include "solve/lcp/lcp_lemke.h"
+#include "solve/load_distribution.h"
 
 /* Friction directions of a spatial contact, at most; unknowns besides joints that Lemke's method is
  * asked for, at most. */
@@ -75,6 +76,7 @@ typedef struct saltusi_polyhedral {
   bool keep_joints;
   bool
       share_loads; /* statically indeterminate contacts share their load, see saltusi_polyhedral_solve */
+  saltusi_load_distribution load;
   saltusi_polyhedral_contact* contacts; /* [nc] */
   double* W;                            /* [rows x rows] */
   double* rate;                         /* [rows] m/s, U without impulses */
@@ -115,9 +117,8 @@ saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int 
 /* P from W, rate and slack. SALTUS_ERR_SINGULAR when the block of the joints is singular by other than joints
  * that say the same twice, and they are not kept,
  * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers.
- * Loads of linearly dependent normals are not unique, and with friction neither are velocities: pivoting returns a
- * vertex, in which one wheel of four bears no load and spins. With share_loads the load is then distributed as by an
- * equal small compliance of all rows of contacts, by a proximal point iteration. */
+ * Pivoting returns a vertex of statically indeterminate problems, in which one wheel of four bears no load and spins:
+ * with share_loads the solution is that of load_distribution.h. */
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law);
 
 /* P with every contact in the given mode [count], whatever the signs; false: no such solution. */
