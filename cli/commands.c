@@ -229,6 +229,21 @@ static const cli_option lab_options[] = {
     {"--help", NULL, "prints this text", false},
 };
 
+static const cli_option fit_options[] = {
+    {"--evaluate", NULL, "errors of the given values, without a fit", false},
+    {"--set", "NAME=VALUE", "replaces a parameter; of an unknown: its first guess", true},
+    {"--window", "FROM:FRAMES", "window of the loss: start:all, or COLUMN:10", false},
+    {"--where", "CONDITION", "experiments that are used, by columns of the index", false},
+    {"--data", "FILE", "file of the measurements", false},
+    {"--folds", "N", "errors of experiments that are held out, each in one of N parts", false},
+    {"--seed", "N", "of these parts; default 1", false},
+    {"--time-limit", "S", "ends a run after so many seconds of computing time; default 10", false},
+    {"--threads", "N", "1 to 64; default as many as the machine has. The same bits", false},
+    {"-o", "FILE", "writes the errors of every experiment to FILE.csv", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
 static const cli_option sweep_options[] = {
     {"--axis", "AXIS",
      "NAME=FROM:TO:COUNT [log], NAME=A,B,C, or NAME~uniform(A,B), ~loguniform(A,B), "
@@ -395,6 +410,11 @@ static const cli_command commands[] = {
      "The table has the reasons of\nfailed runs. mpirun saltus sweep ... distributes the runs if "
      "the program was built with MPI.",
      sweep_options, COUNT(sweep_options), 1, 1, cli_sweep},
+    {"fit", "SCENE", "estimates parameters of a scene from measured motions",
+     "saltus fit cube.yaml --folds 5\n"
+     "saltus fit cube.yaml --evaluate --set mu=0.17\n"
+     "The section fit of the scene has the data and the unknowns.",
+     fit_options, COUNT(fit_options), 1, 1, cli_fit},
     {"orbit", "SCENE", "finds a periodic orbit through impacts and friction, and its multipliers",
      "saltus orbit scenes/woodpecker.yaml --section 'impact of beak' --drift y\n"
      "Newton's method on the return map, with derivatives by variational equations and saltation.",

@@ -47,6 +47,7 @@ static const saltus_scene_key running_keys[] = {
     {"", "simulate", "mapping", "how to run it; the command line overrides"},
     {"", "record", "mapping", "what to keep"},
     {"", "reference", "text", "reference problem or CSV file with the exact motion"},
+    {"", "fit", "mapping", "measurements and unknown parameters, for saltus fit"},
 };
 
 static const saltus_scene_key coordinate_keys[] = {
@@ -460,6 +461,42 @@ static const saltus_scene_key simulation_keys[] = {
      "default 0.01"},
 };
 
+static const saltus_scene_key fit_keys[] = {
+    {"fit", "data", "mapping", "measurements"},
+    {"fit", "experiments", "mapping", "which of them; default all"},
+    {"fit", "measured", "list", "values of the scene and their columns"},
+    {"fit", "start", "mapping", "starts of bodies and coordinates; default those of the scene"},
+    {"fit", "unknown", "mapping", "parameters that are estimated"},
+    {"fit", "window", "mapping", "frames that count; default all"},
+    {"fit", "loss", "mapping", "loss of a residual; default squares"},
+    {"fit", "method", "mapping", "limits of the iteration"},
+    {"fit.data", "file", "text", "HDF5 file, or CSV files by a pattern such as toss-*.csv"},
+    {"fit.data", "table", "text", "of HDF5: dataset of frames, with the attribute columns"},
+    {"fit.data", "index", "text", "of HDF5: dataset of experiments, with first and count"},
+    {"fit.data", "rate", "formula", "of HDF5: frames of a second [1/s]"},
+    {"fit.experiments", "where", "text", "condition with columns of the index; default all"},
+    {"fit.experiments", "key", "text", "column of the index that names experiments; default id"},
+    {"fit.measured[]", "value", "text", "body, or formula of positions and velocities"},
+    {"fit.measured[]", "columns", "list of names", "one, of a pose seven: x, y, z, qw, qx, qy, qz"},
+    {"fit.measured[]", "kind", "word", "scalar, angle or pose; default scalar"},
+    {"fit.measured[]", "noise", "formula", "standard deviation of a residual; default 1"},
+    {"fit.measured[]", "scale", "formula", "residual at which a robust loss bends; default noise"},
+    {"fit.measured[]", "arm", "formula", "of a pose: distance of compared points [m]"},
+    {"fit.measured[]", "width", "formula",
+     "of a pose: size that errors refer to [m]; default 2 arm"},
+    {"fit.start.NAME", "columns", "list of names", "of the index: positions, then velocities"},
+    {"fit.start.NAME", "free", "true or false", "estimated for every experiment; default false"},
+    {"fit.unknown.NAME", "bounds", "list of formulas", "least and largest value; default none"},
+    {"fit.unknown.NAME", "prior", "mapping", "distribution known before; default none"},
+    {"fit.unknown.NAME", "step", "formula", "of differences; default 1e-3 of the bounds"},
+    {"fit.unknown.NAME.prior", "normal", "list of formulas", "mean and standard deviation"},
+    {"fit.window", "from", "text", "start, or column of the index with a frame; default start"},
+    {"fit.window", "frames", "whole number", "number of frames behind it; default all"},
+    {"fit.loss", "kind", "word", "squares, huber, soft-l1 or cauchy"},
+    {"fit.method", "iterations", "whole number", "most of them; default 60"},
+    {"fit.method", "tolerance", "formula", "least change, in parts of the bounds; default 1e-7"},
+};
+
 static const saltus_scene_key record_keys[] = {
     {"record", "every", "whole number",
      "steps between recorded states; default 1, of adaptive 500 equal times instead"},
@@ -497,7 +534,7 @@ static const keys_table tables[] = {
     TABLE(contact_keys),      TABLE(element_keys),     TABLE(friction_keys),
     TABLE(impact_keys),       TABLE(output_keys),      TABLE(event_keys),
     TABLE(view_keys),         TABLE(simulation_keys),  TABLE(record_keys),
-    TABLE(along_keys),        TABLE(beam_keys),
+    TABLE(along_keys),        TABLE(beam_keys),        TABLE(fit_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {
