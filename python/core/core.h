@@ -169,6 +169,7 @@ PyObject* core_snapshot_scene(PyObject* module, PyObject* bytes);
 PyObject* core_page(PyObject* module, PyObject* args);
 PyObject* core_export_fmu(PyObject* module, PyObject* args);
 PyObject* core_sweep(PyObject* module, PyObject* args);
+PyObject* core_fit(PyObject* module, PyObject* args);
 
 PyObject* core_lists(PyObject* module, PyObject* unused);
 PyObject* core_text(const char* text);

@@ -135,6 +135,7 @@ static PyMethodDef functions[] = {
     {"page", core_page, METH_VARARGS, "page(data, scene): a page for browsers, bytes."},
     {"export_fmu", core_export_fmu, METH_VARARGS,
      "export_fmu(scene, file, path, binary, version, tol, step, scheme)"},
+    {"fit", core_fit, METH_VARARGS, "Parameters from measured motions, as a dict."},
     {"sweep", core_sweep, METH_VARARGS, "One scene many times, as a dict."},
     {"lists", core_lists, METH_NOARGS, "Schemes, solvers and kinds of events."},
     {"event_fields", event_fields, METH_NOARGS, "Where the numbers of an event are."},

@@ -13,6 +13,7 @@ from . import _core
 from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, SolveError
 from .builder import Body, Marker
 from .export import export_fmu
+from .fitting import Fit, fit
 from .model import Model
 from .page import Page
 from .problems import Answer, Problem, friction, lcp, read_problem, solvers
@@ -27,8 +28,8 @@ from .tools import Comparison, Convergence, compare, converge, verify
 __version__: str = _core.version
 
 __all__ = [
-    "Answer", "Body", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "InputError",
-    "Interrupted", "Ledger", "Marker", "Model", "Page", "Problem", "SaltusWarning", "SensitiveEvent", "Sensitivity",
-    "Simulation", "Solution", "SolveError", "State", "Sweep", "System", "compare", "converge", "export_fmu", "friction", "lcp", "load",
-    "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers", "sweep", "verify",
+    "Answer", "Body", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "Fit",
+    "InputError", "Interrupted", "Ledger", "Marker", "Model", "Page", "Problem", "SaltusWarning", "SensitiveEvent", "Sensitivity",
+    "Simulation", "Solution", "SolveError", "State", "Sweep", "System", "compare", "converge", "export_fmu", "fit", "friction", "lcp",
+    "load", "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers", "sweep", "verify",
 ]

@@ -17,6 +17,43 @@ import saltus
 from support import not_short, program, scene
 
 
+class Fitted(unittest.TestCase):
+    SCENE = """saltus: 1
+parameters: {g: 9, e: 0.4}
+coordinates: {y: {start: 1}}
+kinetic: y'^2/2
+potential: g*y
+contacts: [{name: ground, gap: y, restitution: e}]
+simulate: {until: 1, tol: 1e-10}
+fit:
+  data: {file: ball-*.csv}
+  measured: [{value: y, columns: [y], noise: 0.001}]
+  unknown: {g: {bounds: [5, 15]}, e: {bounds: [0.1, 0.95]}}
+"""
+
+    def test_a_fit_finds_the_parameters_of_exact_data(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "ball.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.SCENE)
+            t = 0.025 * np.arange(30)
+            first = np.sqrt(2 / 9.81)
+            y = np.where(t < first, 1 - 9.81 / 2 * t**2, 0.6 * 9.81 * first * (t - first) - 9.81 / 2 * (t - first)**2)
+            for i in range(2):
+                np.savetxt(os.path.join(folder, f"ball-{i}.csv"), np.column_stack([t, y]), "%.17g", ",", header="t,y", comments="")
+            fit = saltus.fit(path, threads=1)
+            self.assertAlmostEqual(fit.parameters["g"], 9.81, delta=1e-6)
+            self.assertAlmostEqual(fit.parameters["e"], 0.6, delta=1e-6)
+            low, high = fit.interval("e")
+            self.assertTrue(low <= 0.6 + 1e-6 and high >= 0.6 - 1e-6)
+            self.assertEqual((fit.scores.shape, fit.failures, fit.held_out), ((2, 6), {}, None))
+            given = saltus.fit(saltus.Model(path), evaluate=True)
+            self.assertEqual(given.parameters, {"g": 9.0, "e": 0.4})
+            self.assertGreater(given.errors["position"], 0.05)
+            self.assertRaises(KeyError, fit.interval, "m")
+            self.assertRaises(saltus.InputError, saltus.fit, scene("ball"))
+
+
 class Judged(unittest.TestCase):
     def test_a_certificate_of_a_file_is_that_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
