@@ -163,7 +163,7 @@ static void intervals_cover_the_parameters(void** state) {
     saltus_fit_destroy(fit);
   }
   for (int k = 0; k < 2; k++) {
-    if (inside[k] < 0.86 * sets || inside[k] > (sets == 100 ? 99 : 40)) {
+    if (inside[k] < (sets == 100 ? 90 : 34) || inside[k] > (sets == 100 ? 99 : 40)) {
       fail_msg("%d of %d intervals of parameter %d hold it", inside[k], sets, k);
     }
   }
