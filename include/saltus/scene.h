@@ -24,6 +24,7 @@
 
 #include "saltus/control.h"
 #include "saltus/drawing.h"
+#include "saltus/element.h"
 #include "saltus/formula.h"
 #include "saltus/memory.h"
 #include "saltus/scheme.h"
@@ -121,7 +122,8 @@ typedef struct saltus_scene_view {
   const struct saltus_flexible* const* flexible; /* flexible bodies, the last NULL; NULL: none */
   const struct saltus_tree*
       tree; /* of joint coordinates, world.coordinates; NULL: v are those of bodies */
-  const saltus_system* bodies; /* with the velocities of bodies: `system` without a tree */
+  const saltus_system* bodies;     /* with the velocities of bodies: `system` without a tree */
+  const saltus_elements* elements; /* for drawings, cams by formula with points; NULL: none */
 } saltus_scene_view;
 
 /* SALTUS_ERR_INPUT for errors in the scene, SALTUS_ERR_IO if it cannot be read. On

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scene_objects.c - bodies, shapes, markers, joints and springs, and poses of bodies in every frame.
+ * scene_objects.c - bodies, shapes, markers, joints, springs and machine elements, and poses of bodies in every frame.
  */
 #include "report/document.h"
 
@@ -178,6 +178,57 @@ static void write_links(saltusi_document* d, const saltus_mechanism_size* size) 
   saltusi_json_close(&d->head, ']');
 }
 
+/* Numbers of a cam profile, one list for each arc or point. */
+static void write_profile(saltusi_bytes* head, const saltus_cam_profile* profile) {
+  saltusi_json_open(head, "arcs", '[');
+  for (int i = 0; i < profile->arc_count; i++) {
+    const saltus_cam_arc* a = &profile->arcs[i];
+    const double arc[4] = {a->centre[0], a->centre[1], a->radius, a->from};
+    saltusi_json_numbers(head, NULL, arc, 4);
+  }
+  saltusi_json_close(head, ']');
+  saltusi_json_open(head, "points", '[');
+  for (int i = 0; i < profile->point_count; i++) {
+    const double point[2] = {profile->points[i].angle, profile->points[i].radius};
+    saltusi_json_numbers(head, NULL, point, 2);
+  }
+  saltusi_json_close(head, ']');
+}
+
+static void write_elements(saltusi_document* d, const saltus_elements* elements) {
+  static const char* const followers[] = {"knife", "roller", "flat"};
+  saltusi_bytes* head = &d->head;
+  saltusi_json_open(head, "elements", '[');
+  for (int i = 0; elements != NULL && i < elements->count; i++) {
+    const saltus_element_def* e = &elements->items[i];
+    const struct {
+      const char* name;
+      double value;
+    } numbers[] = {{"radius", e->radius}, {"clearance", e->clearance}, {"length", e->length},
+                   {"width", e->width},   {"height", e->height},       {"teeth", e->teeth}};
+    double ends[2];
+    for (int k = 0; k < 2; k++) {
+      ends[k] = e->type == SALTUS_ELEMENT_GEAR_PAIR
+                    ? saltus_mechanism_find_joint(d->mechanism, e->between[k])
+                    : saltus_mechanism_find_marker(d->mechanism, e->between[k]);
+    }
+    saltusi_json_open(head, NULL, '{');
+    saltusi_json_text(head, "name", e->name);
+    saltusi_json_text(head, "type", saltus_element_type_name(e->type));
+    saltusi_json_text(head, "follower", followers[e->follower]);
+    saltusi_json_numbers(head, "between", ends, 2);
+    saltusi_json_numbers(head, "radii", e->radii, 2);
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+      saltusi_json_number(head, numbers[k].name, numbers[k].value);
+    }
+    if (e->profile != NULL) {
+      write_profile(head, e->profile);
+    }
+    saltusi_json_close(head, '}');
+  }
+  saltusi_json_close(head, ']');
+}
+
 void saltusi_write_scene_objects(saltusi_document* d) {
   assert(d != NULL && d->mechanism != NULL);
   const saltus_mechanism_size size = saltus_mechanism_sizes(d->mechanism);
@@ -188,6 +239,7 @@ void saltusi_write_scene_objects(saltusi_document* d) {
   write_shapes(d, size.shapes, size.dimension == 2);
   write_markers(d, size.markers);
   write_links(d, &size);
+  write_elements(d, d->def->scene->elements);
   saltusi_json_close(&d->head, '}');
 }
 

@@ -162,6 +162,8 @@ void saltusi_scene_springs(saltusi_scene_builder* builder);
 void saltusi_scene_joints(saltusi_scene_builder* builder);
 void saltusi_scene_contacts(saltusi_scene_builder* builder);
 void saltusi_scene_elements(saltusi_scene_builder* builder);
+/* The elements of the view; the points of a cam by formula are its values. */
+void saltusi_scene_drawn_elements(saltusi_scene_builder* builder);
 /* after contacts */
 void saltusi_scene_impacts(saltusi_scene_builder* builder);
 void saltusi_scene_matrix(saltusi_scene_builder* builder, const saltus_system* system);

@@ -3,10 +3,13 @@
  *
  * elements.c - machine elements of a scene.
  */
+#include "base/number.h"
 #include "scene/builder.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* In the order of saltus_element_type. */
@@ -206,5 +209,39 @@ void saltusi_scene_elements(saltusi_scene_builder* b) {
   if (all != NULL && list->count > 0) {
     *all = (saltus_elements){items, list->count};
     b->model.elements = all;
+  }
+}
+
+/* Points of a profile by formula; none if it is not defined everywhere. */
+static void sample(saltusi_scene_builder* b, saltus_cam_profile* profile) {
+  enum { SAMPLES = 72 };
+  const int count = b->model.parameter_count;
+  saltus_formula_parameter* all = saltusi_reader_take(&b->reader, (size_t)count + 1, sizeof *all);
+  saltus_cam_point* points = saltusi_reader_take(&b->reader, SAMPLES, sizeof *points);
+  bool good = all != NULL && points != NULL;
+  for (int i = 0; good && i < count; i++) {
+    all[i] = b->model.parameters[i];
+  }
+  for (int i = 0; good && i < SAMPLES; i++) {
+    char angle[32];
+    points[i].angle = 2.0 * acos(-1.0) * i / SAMPLES;
+    saltusi_print(angle, sizeof angle, "%.17g", points[i].angle);
+    all[count] = (saltus_formula_parameter){.name = "beta", .value = {.text = angle}};
+    good = saltus_formula_constant(all, count + 1, (saltus_formula_text){.text = profile->formula},
+                                   (saltus_log){0}, &points[i].radius) == SALTUS_OK &&
+           isfinite(points[i].radius);
+  }
+  profile->points = good ? points : NULL;
+  profile->point_count = good ? SAMPLES : 0;
+}
+
+void saltusi_scene_drawn_elements(saltusi_scene_builder* b) {
+  assert(b != NULL);
+  b->scene->view.elements = b->model.elements;
+  for (int i = 0; b->model.elements != NULL && i < b->model.elements->count; i++) {
+    const saltus_element_def* e = &b->model.elements->items[i];
+    if (e->profile != NULL && e->profile->formula != NULL) {
+      sample(b, (saltus_cam_profile*)(uintptr_t)e->profile); /* of read_cam */
+    }
   }
 }

@@ -487,6 +487,7 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   saltusi_scene_switching(b);
   if (b->def->like == NULL) {
     saltusi_scene_view_section(b);
+    saltusi_scene_drawn_elements(b);
   }
   if (names == NULL || b->reader.status != SALTUS_OK || saltusi_scene_overlaps(b) != SALTUS_OK ||
       saltusi_start_check(&b->reader, view, scene->model, scene->inputs, b->root) != SALTUS_OK) {

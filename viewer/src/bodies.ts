@@ -7,6 +7,7 @@ import * as THREE from 'three';
 import type { Mechanism, RunDocument, Shape } from './document';
 import { css } from './dom';
 import { cubic, type Piece } from './motion';
+import { camOutline } from './outlines';
 import { thingColour } from './palette';
 import { planarForms, spatialForm, type Form } from './shapes';
 
@@ -22,9 +23,13 @@ interface Group {
   instances: Instance[];
 }
 
-/** Of a body without shapes and markers: a disc or box of its mass with its moments of inertia. */
+/** Of a body that nothing else shows (no shape, no element, no marker away from its centre): a disc or box of its mass and inertia. */
 function inertiaShapes(mechanism: Mechanism): Shape[] {
-  const seen = new Set([...mechanism.shapes, ...mechanism.markers].map((one) => one.body));
+  const away = mechanism.markers.filter((marker) => marker.point.some((x) => x !== 0));
+  const slides = mechanism.joints.filter((joint) => joint.type === 'prismatic');
+  const made = (mechanism.elements ?? []).filter((one) => one.type !== 'gear-pair');
+  const covered = [...slides, ...made].flatMap((one) => one.between.map((i) => mechanism.markers[i])).filter((marker) => marker !== undefined);
+  const seen = new Set([...mechanism.shapes, ...away, ...covered].map((one) => one.body));
   const plane = mechanism.dimension === 2;
   return mechanism.bodies.flatMap((body, i) => {
     const [x, y, z] = body.inertia.map((value) => value ?? 0);
@@ -172,6 +177,11 @@ export class Bodies {
     to.needsUpdate = true;
   }
 
+  /** Bodies with a shape. */
+  get shown(): number[] {
+    return this.groups.flatMap((group) => group.instances.map((one) => one.body));
+  }
+
   /** Index of the body hit by the ray; -1: none. */
   pick(ray: THREE.Raycaster): { body: number; distance: number } | undefined {
     const meshes = this.groups.filter((group) => group.mesh instanceof THREE.InstancedMesh);
@@ -218,6 +228,14 @@ export class Bodies {
         box.expandByPoint(marker.body < 0 ? p : p.applyMatrix4(this.poses[marker.body]));
       }
       for (const middle of this.middle) box.expandByPoint(middle);
+      for (const element of this.mechanism.elements ?? []) {
+        const reach = Math.max(element.radius, ...element.radii.map(Math.abs), ...camOutline(element).map(([x, y]) => Math.hypot(x, y)));
+        const marker = element.type === 'gear-pair' ? undefined : this.mechanism.markers[element.between[0]];
+        if (marker === undefined || !(reach > 0) || element.type === 'stop' || element.type.includes('wheel') || element.type === 'rolling') continue;
+        const p = new THREE.Vector3().fromArray(marker.point);
+        if (marker.body >= 0) p.applyMatrix4(this.poses[marker.body]);
+        box.union(new THREE.Box3().setFromCenterAndSize(p, new THREE.Vector3(2 * reach, 2 * reach, this.mechanism.dimension === 2 ? 0 : 1e-3 * reach)));
+      }
     }
     return box;
   }

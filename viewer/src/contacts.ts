@@ -26,6 +26,7 @@ export interface Contact {
 /** Points and forces of contacts, frame by frame. */
 export interface Source {
   at(frame: number, piece: Piece): Contact[];
+  unplaced(): string[]; // names of contacts that act somewhere and have no point
   most(): { force: number; impulse: number };
 }
 
@@ -38,9 +39,17 @@ function largest(values: Numbers | undefined): number {
   return most;
 }
 
+function finite(v: THREE.Vector3): THREE.Vector3 {
+  return Number.isFinite(v.x) ? v : v.set(0, 0, 0);
+}
+
 /** Contacts of bodies: rows of the document. */
 export class RowSource implements Source {
-  constructor(private readonly run: RunDocument) {}
+  /** place: the point of a contact without one, of a limit that of its joint. */
+  constructor(
+    private readonly run: RunDocument,
+    private readonly place: (name: string) => THREE.Vector3 | undefined,
+  ) {}
 
   private moves(body: number): boolean {
     return body >= 0 && this.run.head.mechanism?.bodies[body]?.kind === 'free';
@@ -48,6 +57,17 @@ export class RowSource implements Source {
 
   static exists(run: RunDocument): boolean {
     return run.get('row_start') !== undefined;
+  }
+
+  unplaced(): string[] {
+    const { run } = this;
+    const law = run.need('row_law');
+    const names = new Set<string>();
+    for (let i = 0; i < law.length; i++) {
+      const acts = run.need('row_force')[3 * i] !== 0 || run.need('row_impulse')[3 * i] !== 0;
+      if (acts && !Number.isFinite(run.need('row_point')[3 * i]) && this.place(run.head.contact_names[law[i]]) === undefined) names.add(run.head.contact_names[law[i]] ?? String(law[i]));
+    }
+    return [...names];
   }
 
   at(frame: number): Contact[] {
@@ -63,17 +83,18 @@ export class RowSource implements Source {
     };
     const triple = (name: string, i: number): number[] => Array.from(run.need(name).subarray(3 * i, 3 * i + 3));
     for (let i = start[frame]; i < start[frame + 1]; i++) {
-      const point = vector('row_point', i);
-      if (!Number.isFinite(point.x)) continue;
+      const known = vector('row_point', i);
+      const point = Number.isFinite(known.x) ? known : this.place(run.head.contact_names[law[i]]);
+      if (point === undefined) continue;
       // the force on the body is shown, not that on the ground
       const sign = this.moves(bodies[2 * i]) || !this.moves(bodies[2 * i + 1]) ? 1 : -1;
       list.push({
         key: `${identity[2 * i + 1]}:${identity[2 * i]}`,
         name: run.head.contact_names[law[i]] ?? '',
         point,
-        normal: vector('row_normal', i).multiplyScalar(sign),
-        push: vector('row_push', i).multiplyScalar(sign),
-        kick: vector('row_kick', i).multiplyScalar(sign),
+        normal: finite(vector('row_normal', i)).multiplyScalar(sign),
+        push: finite(vector('row_push', i)).multiplyScalar(sign),
+        kick: finite(vector('row_kick', i)).multiplyScalar(sign),
         friction: run.head.friction[law[i]] ?? 0,
         gap: run.need('row_gap')[i],
         force: triple('row_force', i),
@@ -96,6 +117,11 @@ export class PlacedSource implements Source {
   constructor(private readonly run: RunDocument) {
     this.items = (run.head.view?.items ?? []).filter((item) => item.type === 'contact' && item.contact >= 0);
     this.width = run.count > 0 ? (run.get('view')?.length ?? 0) / run.count : 0;
+  }
+
+  unplaced(): string[] {
+    const placed = new Set(this.items.map((item) => item.contact));
+    return this.run.head.contact_names.filter((_, i) => !placed.has(i));
   }
 
   at(frame: number, piece: Piece): Contact[] {
@@ -193,6 +219,10 @@ export class Contacts {
       if (this.kicks(k, kicks)) frames.push(k);
     }
     this.impulseFrames = Int32Array.from(frames);
+  }
+
+  get unplaced(): string[] {
+    return this.source.unplaced().map((name) => `contact ${name}`);
   }
 
   private kicks(frame: number, kicks: Numbers | undefined): boolean {

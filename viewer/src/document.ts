@@ -4,6 +4,8 @@
 // The document of a run (docs/viewer.md): a head in JSON and arrays of numbers behind it. Everything that is read is checked
 // here, once; the rest of the viewer believes it.
 
+import { schematic } from './schematic';
+
 export type Numbers = Float64Array | Float32Array | Int32Array | Uint32Array;
 
 export interface Label {
@@ -53,6 +55,22 @@ export interface Link {
   between: number[];
 }
 
+export interface Element {
+  name: string;
+  type: string;
+  between: number[]; // markers, of a gear pair joints; -1: not found
+  follower: 'knife' | 'roller' | 'flat';
+  radius: number;
+  clearance: number;
+  length: number;
+  width: number;
+  height: number;
+  teeth: number;
+  radii: number[];
+  arcs?: number[][]; // centre x, y, radius, first direction
+  points?: number[][]; // angle, radius
+}
+
 export interface Mechanism {
   dimension: number;
   gravity: number[];
@@ -61,6 +79,7 @@ export interface Mechanism {
   markers: Marker[];
   joints: Link[];
   springs: Link[];
+  elements?: Element[];
 }
 
 export interface Item {
@@ -167,6 +186,7 @@ function array(bytes: ArrayBuffer, base: number, name: string, place: Place): Nu
 export class RunDocument {
   readonly head: Head;
   readonly count: number; // frames
+  readonly schematic: string = ''; // what the picture shows instead of the section `view`
   readonly t: Numbers;
   private readonly arrays = new Map<string, Numbers>();
 
@@ -187,6 +207,14 @@ export class RunDocument {
     this.t = this.need('t');
     this.count = this.t.length;
     if (this.count < 1) fail('it has no states');
+    if (head.mechanism === undefined && head.view === undefined) {
+      const made = schematic(head, (name) => this.get(name), this.count);
+      if (made === undefined) return;
+      head.view = made.view;
+      this.schematic = made.about;
+      this.arrays.set('view', made.values);
+      this.arrays.set('view_rate', new Float64Array(made.values.length).fill(NaN));
+    }
   }
 
   get(name: string): Numbers | undefined {

@@ -157,11 +157,11 @@ export class Links {
     return about.body < 0 ? out : out.applyMatrix4(this.bodies.poses[about.body]);
   }
 
-  private frameOf(marker: number): THREE.Matrix4 {
+  frameOf(marker: number, own = new THREE.Matrix4()): THREE.Matrix4 {
     const about = this.mechanism.markers[marker];
     const a = about.axes;
     const p = about.point;
-    const own = new THREE.Matrix4().set(
+    own.set(
       a[0], a[1], a[2], p[0], a[3], a[4], a[5], p[1], a[6], a[7], a[8], p[2], 0, 0, 0, 1,
     );
     return about.body < 0 ? own : own.premultiply(this.bodies.poses[about.body]);
@@ -192,6 +192,11 @@ export class Links {
     const a = this.pointOf(coil.ends[0], new THREE.Vector3());
     const b = this.pointOf(coil.ends[1], new THREE.Vector3());
     writeCoil(coil.line, a, b, coil.straight ? 0 : 0.5 * this.size, this.flat);
+  }
+
+  /** Bodies that are drawn as rods or masses. */
+  get shown(): number[] {
+    return [...this.rods.map((rod) => rod.from), ...this.marks.filter((mark) => mark.marker < 0).map((mark) => -1 - mark.marker)];
   }
 
   pick(ray: THREE.Raycaster): { body: number; distance: number } | undefined {

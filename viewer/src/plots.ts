@@ -8,11 +8,7 @@ import type { Clock } from './clock';
 import type { Label, Numbers, RunDocument } from './document';
 import { check, css, el, number, withUnit } from './dom';
 import { curveColour } from './palette';
-
-interface Series {
-  label: string;
-  values: ArrayLike<number | null>;
-}
+import { attitudes, column, isQuaternion, moving, type Series } from './series';
 
 interface Panel {
   title: string;
@@ -25,21 +21,17 @@ interface Panel {
 
 const MOST_SHOWN = 6;
 const MOST_LISTED = 120;
-
-function column(values: Numbers, width: number, i: number, count: number): Float64Array {
-  const out = new Float64Array(count);
-  for (let k = 0; k < count; k++) out[k] = values[k * width + i];
-  return out;
-}
+const OF_BODIES = /^(angular_)?momentum\.|^joints\.(open|turned)$/; // outputs that every scene with bodies has
 
 /** Columns with one unit become one panel. */
-function byUnit(title: string, labels: Label[], values: Numbers | undefined, count: number, t: ArrayLike<number>): Panel[] {
+function byUnit(title: string, labels: Label[], values: Numbers | undefined, count: number, t: ArrayLike<number>, only: (name: string) => boolean = () => true): Panel[] {
   if (values === undefined) return [];
-  const units = [...new Set(labels.map((label) => label.unit))];
+  const wanted = (label: Label): boolean => !isQuaternion(label) && only(label.name);
+  const units = [...new Set(labels.filter(wanted).map((label) => label.unit))];
   return units.map((unit) => {
     const series = labels
       .map((label, i) => ({ label, i }))
-      .filter(({ label }) => label.unit === unit)
+      .filter(({ label }) => label.unit === unit && wanted(label))
       .slice(0, MOST_LISTED)
       .map(({ label, i }) => ({ label: label.name, values: column(values, labels.length, i, count) }));
     return panel(title, unit, t, series, `${title} over time`);
@@ -47,8 +39,9 @@ function byUnit(title: string, labels: Label[], values: Numbers | undefined, cou
 }
 
 function panel(title: string, unit: string, x: ArrayLike<number>, series: Series[], about: string): Panel {
+  const moves = moving(series);
   const shown = new Set<number>();
-  for (let i = 0; i < series.length && i < MOST_SHOWN; i++) shown.add(i);
+  for (let i = 0; i < series.length && shown.size < MOST_SHOWN; i++) if (moves[i]) shown.add(i);
   return { title, unit, x, series, shown, about };
 }
 
@@ -63,39 +56,40 @@ function stems(run: RunDocument): Panel[] {
   if (events.length === 0) return [];
   const x: number[] = [];
   for (const i of events) x.push(t[i], t[i], t[i]);
+  x.unshift(run.t[0]); // all panels span the run
+  x.push(run.t[run.count - 1]);
   const series = names.slice(0, MOST_LISTED).map((label, c) => {
-    const values: (number | null)[] = [];
+    const values: (number | null)[] = [null];
     for (const i of events) {
       if (contacts[i] === c) values.push(0, numbers[12 * i + 3], null);
       else values.push(null, null, null);
     }
-    return { label, values };
+    return { label, values: [...values, null] };
   });
   const used = series.filter((one) => one.values.some((value) => value !== null));
   return used.length > 0 ? [panel('Impulses', 'N s', x, used, 'Normal impulses of impacts')] : [];
 }
 
-function contactPanels(run: RunDocument): Panel[] {
+function gapPanels(run: RunDocument): Panel[] {
+  const names = run.head.contact_names;
+  const gap = run.get('gap');
+  if (gap === undefined) return [];
+  const series = names.slice(0, MOST_LISTED).map((label, i) => ({ label, values: column(gap, names.length, i, run.count) }));
+  return [panel('Gaps', 'm', run.t, series, 'Gaps of contacts')];
+}
+
+function forcePanels(run: RunDocument): Panel[] {
   const names = run.head.contact_names;
   const nc = names.length;
-  const panels: Panel[] = [];
-  const gap = run.get('gap');
   const force = run.get('force');
-  if (gap !== undefined) {
-    const series = names.slice(0, MOST_LISTED).map((label, i) => ({ label, values: column(gap, nc, i, run.count) }));
-    panels.push(panel('Gaps', 'm', run.t, series, 'Gaps of contacts'));
-  }
-  if (force !== undefined) {
-    const series: Series[] = [];
-    names.slice(0, MOST_LISTED / 2).forEach((name, i) => {
-      series.push({ label: `${name} normal`, values: column(force, 3 * nc, 3 * i, run.count) });
-      if ((run.head.friction[i] ?? 0) > 0) series.push({ label: `${name} friction`, values: column(force, 3 * nc, 3 * i + 1, run.count) });
-    });
-    panels.push(panel('Contact forces', 'N', run.t, series, 'Forces of contacts, means between recorded states'));
-  }
   const start = run.get('row_start');
-  if (force === undefined && start !== undefined) panels.push(rowForces(run, start));
-  return panels;
+  if (force === undefined) return start !== undefined ? [rowForces(run, start)] : [];
+  const series: Series[] = [];
+  names.slice(0, MOST_LISTED / 2).forEach((name, i) => {
+    series.push({ label: `${name} normal`, values: column(force, 3 * nc, 3 * i, run.count) });
+    if ((run.head.friction[i] ?? 0) > 0) series.push({ label: `${name} friction`, values: column(force, 3 * nc, 3 * i + 1, run.count) });
+  });
+  return [panel('Contact forces', 'N', run.t, series, 'Forces of contacts, means between recorded states')];
 }
 
 /** Normal forces of time-varying contacts, summed by law. */
@@ -151,16 +145,24 @@ export class Plots {
   ) {
     const { head, count, t } = run;
     this.panels = [
-      ...byUnit('Positions', head.q, run.get('q'), count, t),
-      ...byUnit('Velocities', head.v, run.get('v'), count, t),
-      ...byUnit('Outputs', head.outputs, run.get('outputs'), count, t),
-      ...contactPanels(run),
+      ...byUnit('Outputs', head.outputs, run.get('outputs'), count, t, (name) => !OF_BODIES.test(name)),
+      ...forcePanels(run),
       ...stems(run),
       ...energyPanels(run),
+      ...byUnit('Positions', head.q, run.get('q'), count, t),
+      panel('Attitudes', 'rad', t, attitudes(head.q, run.get('q'), count), 'Roll, pitch and yaw over time'),
+      ...byUnit('Velocities', head.v, run.get('v'), count, t),
       ...byUnit('Joint forces', head.joint_names.map((name) => ({ name, unit: 'N' })), run.get('joint_force'), count, t),
+      ...byUnit('Momentum and joints', head.outputs, run.get('outputs'), count, t, (name) => OF_BODIES.test(name)),
+      ...gapPanels(run),
       ...stepPanel(run),
     ].filter((one) => one.series.length > 0);
-    if (head.q.length > 0) this.phase = { x: 0, y: head.q.length };
+    // the first coordinate that moves, and its velocity
+    const q = run.get('q');
+    const columns = head.q.map((label, i) => ({ label: label.name, values: q === undefined ? [] : column(q, head.q.length, i, count) }));
+    const first = moving(columns).indexOf(true);
+    const rate = head.v.findIndex((label) => label.name === `${head.q[first]?.name}'`);
+    if (first >= 0) this.phase = { x: first, y: head.q.length + Math.max(0, rate) };
     clock.onChange(() => this.moveCursor());
     this.sizes.observe(this.root);
   }
@@ -180,8 +182,28 @@ export class Plots {
     this.plots = [];
     this.root.replaceChildren();
     if (this.root.clientWidth === 0) return;
-    for (const one of this.panels) this.build(one);
+    const still = this.panels.filter((one) => one.shown.size === 0 && !this.opened.has(one.title));
+    for (const one of this.panels) if (!still.includes(one)) this.build(one);
+    if (still.length > 0) this.root.append(this.constants(still));
     if (this.phase !== undefined) this.buildPhase();
+  }
+
+  private readonly opened = new Set<string>(); // panels of constants that were requested
+
+  /** Panels in which nothing varies: their values as text, with a button that draws them. */
+  private constants(panels: Panel[]): HTMLElement {
+    const list = el('ul', {});
+    for (const one of panels) {
+      const values = one.series.slice(0, MOST_SHOWN).map((series) => `${series.label} ${number(series.values[0])}`).join(', ');
+      const draw = el('button', { type: 'button', 'aria-label': `Draw ${one.title}` }, 'draw');
+      draw.addEventListener('click', () => {
+        this.opened.add(one.title);
+        one.series.slice(0, MOST_SHOWN).forEach((_, i) => one.shown.add(i));
+        this.rebuild();
+      });
+      list.append(el('li', {}, `${withUnit(one.title, one.unit)}: ${values}${one.series.length > MOST_SHOWN ? ', …' : ''} `, draw));
+    }
+    return el('details', { 'data-title': 'constants' }, el('summary', {}, 'Constant values'), list);
   }
 
   private axis(label: string): uPlot.Axis {
@@ -213,10 +235,10 @@ export class Plots {
       scales: { x: { time: false } },
       legend: { live: false, isolate: false },
       cursor: { y: false, drag: { x: true, y: false } },
-      axes: [this.axis('t [s]'), { ...this.axis(''), size: 58, label: undefined }],
+      axes: [this.axis('t [s]'), { ...this.axis(''), size: 58, label: undefined, space: 18 }],
       series: [
         { label: 't [s]' },
-        ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, spanGaps: false, points: { show: false } })),
+        ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, dash: k < 4 ? undefined : [7, 3], spanGaps: false, points: { show: false } })),
       ],
       hooks: { draw: [(u) => this.placeCursor(u)] },
     };
@@ -260,7 +282,7 @@ export class Plots {
         }),
       );
     });
-    const details = el('details', { 'data-title': one.title }, el('summary', {}, `${one.shown.size} of ${one.series.length} curves`), list);
+    const details = el('details', { 'data-title': one.title }, el('summary', {}, `${one.shown.size} of ${one.series.length} curves${one.shown.size < Math.min(MOST_SHOWN, one.series.length) ? ', the others are constant or hidden' : ''}`), list);
     return details;
   }
 

@@ -11,6 +11,7 @@ import { Contacts, PlacedSource, RowSource, type Contact, type Source } from './
 import type { RunDocument } from './document';
 import { css, el } from './dom';
 import { Drawing } from './drawing';
+import { Elements } from './elements';
 import { Links } from './links';
 import type { Piece } from './motion';
 import { Trails } from './trails';
@@ -28,6 +29,7 @@ export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly bodies?: Bodies;
   readonly links?: Links;
+  readonly elements?: Elements;
   readonly drawing?: Drawing;
   readonly contacts?: Contacts;
   readonly flat: boolean;
@@ -72,8 +74,10 @@ export class Stage {
     this.size = Math.max(1e-9, this.box.getSize(new THREE.Vector3()).length() / Math.SQRT2);
     this.box.getCenter(this.middle);
     if (mechanism !== undefined && this.bodies !== undefined) {
+      this.bodies.update({ frame: 0, part: 0, dt: 0 });
       this.links = new Links(this.bodies, mechanism, 0.035 * this.size);
-      this.scene.add(this.links.root);
+      this.elements = new Elements(mechanism, this.bodies, this.links, this.size, this.samples());
+      this.scene.add(this.links.root, this.elements.root);
       this.addGrounds();
     }
     if (run.head.view !== undefined) {
@@ -120,14 +124,25 @@ export class Stage {
   }
 
   private source(): Source | undefined {
-    if (RowSource.exists(this.run)) return new RowSource(this.run);
+    if (RowSource.exists(this.run)) return new RowSource(this.run, (name) => this.limitPlace(name));
     return this.run.head.view !== undefined && this.run.get('force') !== undefined ? new PlacedSource(this.run) : undefined;
   }
 
-  private extent(): THREE.Box3 {
+  /** The origin of the joint that a contact NAME.lower or NAME.upper limits. */
+  private limitPlace(name: string): THREE.Vector3 | undefined {
+    const joint = this.run.head.mechanism?.joints.find((one) => name === `${one.name}.lower` || name === `${one.name}.upper`);
+    return joint !== undefined && this.links !== undefined ? this.links.pointOf(joint.between[0], new THREE.Vector3()) : undefined;
+  }
+
+  /** Frames in which extents are measured. */
+  private samples(): number[] {
     const frames: number[] = [];
     for (let i = 0; i <= 60; i++) frames.push(Math.round((i / 60) * (this.run.count - 1)));
-    const box = this.bodies?.extent([...new Set(frames)]) ?? new THREE.Box3();
+    return [...new Set(frames)];
+  }
+
+  private extent(): THREE.Box3 {
+    const box = this.bodies?.extent(this.samples()) ?? new THREE.Box3();
     box.union(Drawing.extent(this.run));
     if (!box.isEmpty() && box.min.equals(box.max)) box.expandByScalar(0.5);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 0));
@@ -217,6 +232,7 @@ export class Stage {
     }
     this.bodies?.restyle();
     this.links?.restyle();
+    this.elements?.restyle();
     this.drawing?.restyle();
     this.invalidate();
   }
@@ -324,6 +340,7 @@ export class Stage {
     const at = this.piece;
     this.bodies?.update(at);
     this.links?.update();
+    this.elements?.update();
     this.drawing?.update(at);
     this.contacts?.update(at, this.clock.time);
     for (const holder of this.grounds) {
@@ -351,6 +368,22 @@ export class Stage {
       const p = this.project(at);
       if (element !== undefined) element.style.transform = `translate(${p.x.toFixed(1)}px, ${p.y.toFixed(1)}px)`;
     }
+  }
+
+  /** Names of what the scene has and the picture does not: bodies, elements, contacts that act. */
+  get invisible(): string[] {
+    const mechanism = this.run.head.mechanism;
+    const elements = this.elements?.drawn;
+    const grounds = this.grounds.map((holder) => holder.userData.body as number);
+    const seen = new Set([...(this.bodies?.shown ?? []), ...(this.links?.shown ?? []), ...(elements?.bodies ?? []), ...grounds]);
+    const used = new Set((mechanism?.markers ?? []).map((marker) => marker.body));
+    const bodies = (mechanism?.bodies ?? []).filter((body, i) => !seen.has(i) && (body.kind !== 'fixed' || used.has(i)));
+    const missing = (mechanism?.elements ?? []).filter((e) => elements?.names.has(e.name) !== true);
+    return [...bodies.map((body) => `body ${body.name}`), ...missing.map((e) => `element ${e.name}`), ...(this.contacts?.unplaced ?? this.allContacts())];
+  }
+
+  private allContacts(): string[] {
+    return this.run.head.contact_names.map((name) => `contact ${name}`);
   }
 
   /** Pixels of the canvas, from its upper left corner. */

@@ -64,6 +64,7 @@ export class Viewer {
     this.stage = new Stage(this.run, this.clock, picture);
     this.stage.canvas.setAttribute('aria-label', this.pictureText());
     this.timebar = new TimeBar(this.run, this.clock);
+    if (this.run.schematic !== '') left.append(el('p', { class: 'card' }, this.run.schematic));
     left.append(this.timebar.root, this.tools(), this.info);
     this.plots = new Plots(this.run, this.clock);
     this.addTabs(side);
@@ -145,6 +146,16 @@ export class Viewer {
       tools.append(el('label', { class: 'check' }, 'arrows ', scale), legend);
     }
     tools.append(this.toggle('trails', 'trails', false, (on) => this.stage.setTrails(on)));
+    if (this.stage.elements?.slack === true) {
+      const factor = el('input', { type: 'range', min: '0', max: '3', step: '0.1', value: '0', 'aria-label': 'Clearances, enlarged by a power of ten' });
+      const text = el('span', { class: 'legend' }, ' × 1');
+      factor.addEventListener('input', () => {
+        this.stage.elements!.clearance = 10 ** Number(factor.value);
+        text.textContent = ` × ${number(10 ** Number(factor.value), 2)}`;
+        this.stage.invalidate();
+      });
+      tools.append(el('label', { class: 'check' }, 'clearances ', factor), text);
+    }
     if (this.stage.links !== undefined) {
       tools.append(this.toggle('joints', 'joints', true, (on) => {
         this.stage.links!.symbols.visible = on;

@@ -35,7 +35,7 @@ export async function standsWhereItSays(browser, scene, options) {
     gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
     let other = 0;
     for (let i = 0; i < pixels.length; i += 4) if (pixels[i] !== pixels[0] || pixels[i + 1] !== pixels[1] || pixels[i + 2] !== pixels[2]) other++;
-    return { coloured: other > 200, shown, names: run.head.mechanism?.bodies.map((body) => body.name) ?? [], seen: stage.size > 0 && (stage.bodies !== undefined || stage.drawing !== undefined) };
+    return { coloured: other > 200, invisible: stage.invisible, shown, names: run.head.mechanism?.bodies.map((body) => body.name) ?? [], seen: stage.size > 0 && (stage.bodies !== undefined || stage.drawing !== undefined) };
   });
   claim(result !== undefined, `${report.name} opens`);
   claim(page.wrong.length === 0, `${report.name} is silent: ${page.wrong[0]}`);
@@ -57,6 +57,15 @@ export async function standsWhereItSays(browser, scene, options) {
     });
   }
   claim(result.coloured, `${report.name}: there is something in the picture`);
+  claim(result.invisible.length === 0, `${report.name}: not in the picture: ${result.invisible.join(', ')}`);
+  const panes = await page.evaluate(() => [...document.querySelectorAll('.plots canvas')].map((canvas) => {
+    const pen = canvas.getContext('2d');
+    const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+    let ink = 0;
+    for (let i = 3; i < data.length; i += 4) if (data[i] > 0) ink++;
+    return ink;
+  }));
+  claim(panes.every((ink) => ink > 100), `${report.name}: blank curves`);
   await page.close();
 }
 
@@ -197,6 +206,59 @@ async function contrast(page, theme) {
     });
   });
   for (const { pair, ratio, least } of ratios) claim(ratio >= least, `${theme}: contrast of ${pair} is ${ratio.toFixed(2)}, less than ${least}`);
+}
+
+const ELEMENTS = `saltus: 1
+name: elements
+world: {gravity: [0, -9.81]}
+bodies:
+  cam: {driven: {angle: 5*t}}
+  follower: {mass: 1, inertia: 1, position: [0, 0.3]}
+  bob: {mass: 1, inertia: 0.01, position: [1, 0]}
+  pin: {mass: 1, inertia: 0.01, position: [2, 0]}
+markers:
+  axle: {body: cam}
+  line: {angle: pi/2}
+  roller: {body: follower, angle: pi/2}
+  hook: {point: [1, 0.5]}
+  eye: {body: bob}
+  bearing: {point: [2, 0]}
+  shaft: {body: pin}
+joints: [{name: slide, type: prismatic, between: [line, roller]}]
+elements:
+  - {name: cam, type: cam, between: [axle, roller], follower: roller, radius: 0.05, profile: {formula: 0.25 + 0.05*cos(beta)}}
+  - {name: rope, type: rope, between: [hook, eye], length: 0.7}
+  - {name: journal, type: journal, between: [bearing, shaft], radius: 0.1, clearance: 0.001}
+simulate: {until: 0.2, step: 0.001, scheme: moreau-jean}
+`;
+
+/** Machine elements have their shape; clearances are enlarged by the slider; formulas without a drawing show their gaps. */
+export async function elementsAreDrawn(browser) {
+  const page = await openPage(browser, makeReport(ELEMENTS).html);
+  const found = await page.evaluate(() => {
+    const { stage } = window.saltusViewer;
+    const size = (k) => {
+      stage.elements.clearance = k;
+      stage.invalidate();
+      stage.draw();
+      const box = (object) => object.geometry.computeBoundingBox() ?? object.geometry.boundingBox;
+      return stage.elements.parts.filter((part) => part.element.name === 'journal').map((part) => box(part.object.children[0]).max.x);
+    };
+    const cam = stage.elements.parts.find((part) => part.element.name === 'cam').object.children[0].geometry;
+    cam.computeBoundingBox();
+    return { invisible: stage.invisible, names: [...stage.elements.drawn.names].sort().join(), once: size(1), ten: size(10), cam: cam.boundingBox };
+  });
+  claim(found.names === 'cam,journal,rope' && found.invisible.length === 0, `elements that are drawn: ${found.names}, not: ${found.invisible}`);
+  claim(Math.abs(found.once[0] - 0.101) < 1e-6 && Math.abs(found.ten[0] - 0.11) < 1e-6, `a bearing of ${found.once[0]} m is drawn with ${found.ten[0]} m`);
+  // the path of the centre is 0.3 m and 0.2 m from the axle, the roller has 0.05 m
+  claim(Math.abs(found.cam.max.x - 0.25) < 1e-4 && Math.abs(found.cam.min.x + 0.15) < 1e-4, `the cam reaches from ${found.cam.min.x} to ${found.cam.max.x}`);
+  await page.close();
+  const formulas = DISC.replace(/world:[^]*simulate/, "coordinates: {q: {start: 1}}\nkinetic: q'^2/2\npotential: 9.81*q\ncontacts: [{name: floor, gap: q}]\nsimulate");
+  const bare = await openPage(browser, makeReport(formulas).html);
+  const card = await bare.locator('.card').textContent();
+  const drawn = await bare.evaluate(() => window.saltusViewer.stage.drawing.places().length);
+  claim(/gaps of its contacts/.test(card) && drawn === 3, `formulas without a drawing show ${drawn} things: ${card}`);
+  await bare.close();
 }
 
 const HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>"\\\'';
