@@ -397,6 +397,21 @@ double saltusi_phase_gap(saltusi_phase_workspace* room, const saltus_system* sys
   return system->ops->contacts(system->self, &p, &list) == SALTUS_OK ? gap[contact] : (double)NAN;
 }
 
+static saltus_impact_contact impact_contact(const saltus_contact_law* law, int contact,
+                                            bool first) {
+  return (saltus_impact_contact){.name = law->name,
+                                 .tangents = law->tangents,
+                                 .mu = saltus_contact_impact_mu(law),
+                                 .e_N = law->e_N,
+                                 .e_T = law->e_T,
+                                 .stiffness = law->stiffness,
+                                 .impact = law->impact,
+                                 .own = law->own,
+                                 .struck = first,
+                                 .law = contact,
+                                 .friction = law->impact_mu != 0.0 ? NULL : law->friction};
+}
+
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
                           saltusi_phase_point at, const saltusi_blow* blow, double* v,
                           double* approach) {
@@ -415,18 +430,7 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
     const int contact = blow->set[i];
     const saltus_contact_law* law = &system->laws[contact];
     const int count = contact_rows(r, system, &p, contact, r->nj + rows);
-    r->struck[i] =
-        (saltus_impact_contact){.name = law->name,
-                                .tangents = law->tangents,
-                                .mu = saltus_contact_impact_mu(law),
-                                .e_N = law->e_N,
-                                .e_T = law->e_T,
-                                .stiffness = law->stiffness,
-                                .impact = law->impact,
-                                .own = law->own,
-                                .struck = contact == blow->first,
-                                .law = contact,
-                                .friction = law->impact_mu != 0.0 ? NULL : law->friction};
+    r->struck[i] = impact_contact(law, contact, contact == blow->first);
     if (contact == blow->first && approach != NULL) {
       *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
     }
