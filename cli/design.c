@@ -28,12 +28,13 @@ static double angle_of(const cli_design* d, int joint, const saltus_frame* frame
   return motion.angle;
 }
 
-/* The size of the force, or of the impulse, of a joint from those of all rows. */
+/* The size of the force, or of the impulse, of a joint from those of all rows, and of its torque. */
 static double load_of(const saltus_mechanism* m, int joint, double t, const double* q,
-                      const double* rows) {
+                      const double* rows, double* moment) {
   double force[3], torque[3];
   const saltus_joint_place place = saltus_mechanism_joint(m, joint);
   saltus_mechanism_joint_load(m, joint, t, q, rows + place.row, force, torque);
+  *moment = sqrt(torque[0] * torque[0] + torque[1] * torque[1] + torque[2] * torque[2]);
   return sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
 }
 
@@ -43,18 +44,21 @@ static void see_joints(cli_design* d, const saltus_frame* frame, double dt) {
       frame->q + (m != NULL ? d->view->system->dims.nq - saltus_mechanism_system(m)->dims.nq : 0);
   for (int i = 0; i < d->joint_count; i++) {
     cli_joint_answer* a = &d->joints[i];
+    double torque = 0.0;
     a->angle = angle_of(d, i, frame);
     if (!d->begun) {
       a->start = a->angle;
     }
     if (frame->joint_impulses != NULL) {
-      a->struck = fmax(a->struck, load_of(m, i, frame->t, q, frame->joint_impulses));
+      a->struck = fmax(a->struck, load_of(m, i, frame->t, q, frame->joint_impulses, &torque));
     }
     if (frame->joint_forces == NULL || !(dt > 0.0)) {
       continue;
     }
-    const double size = load_of(m, i, frame->t, q, frame->joint_forces);
+    const double size = load_of(m, i, frame->t, q, frame->joint_forces, &torque);
     a->sum += size * dt;
+    a->turned += torque * dt;
+    a->torque = fmax(a->torque, torque);
     if (size > a->peak) {
       a->peak = size;
       a->peak_at = frame->t;
@@ -76,6 +80,7 @@ static saltus_status see_frame(void* user, const saltus_frame* frame) {
     if (dt > 0.0) {
       a->carried += c->force[0] * dt;
       a->peak = fmax(a->peak, c->force[0]);
+      a->closed += c->force[0] > 0.0 ? dt : 0.0;
     }
   }
   d->begun = true;
@@ -329,6 +334,8 @@ void cli_design_json(json* out, const cli_design* d) {
     json_number(out, "peak_at", a->peak >= 0.0 ? a->peak_at : (double)NAN);
     json_number(out, "struck_impulse", a->struck);
     json_number(out, "mean_force", a->sum / span(d));
+    json_number(out, "peak_torque", a->torque);
+    json_number(out, "mean_torque", a->turned / span(d));
     json_number(out, "turns", isnan(a->angle) ? (double)NAN : turns_of(a));
     json_close(out, '}');
   }
@@ -345,6 +352,7 @@ void cli_design_json(json* out, const cli_design* d) {
     json_number(out, "rebound", a->impacts > 0 ? a->rebound : NAN);
     json_number(out, "peak_force", a->peak);
     json_number(out, "mean_force", a->carried / span(d));
+    json_number(out, "closed", a->closed / span(d));
     json_number(out, "friction_work", a->friction);
     json_number(out, "impact_work", a->impact);
     json_close(out, '}');

@@ -22,14 +22,16 @@ typedef struct cli_contact_answer {
   double rebound;          /* largest gap between two of its impacts, */
   double away;             /* and since the last one */
   double peak, carried;    /* N largest, N s in all, of its non-impulsive normal force */
+  double closed;           /* s, with a normal force */
   double friction, impact; /* J, of its friction and of its impacts; negative for a loss */
 } cli_contact_answer;
 
 typedef struct cli_joint_answer {
-  double peak, peak_at; /* N, s; negative: no interval was without an impact */
-  double struck;        /* N s, largest impulse between two recorded states */
-  double sum;           /* N s */
-  double start, angle;  /* rad, of a revolute joint */
+  double peak, peak_at;  /* N, s; negative: no interval was without an impact */
+  double struck;         /* N s, largest impulse between two recorded states */
+  double sum;            /* N s */
+  double torque, turned; /* N m, largest; N m s, its integral */
+  double start, angle;   /* rad, of a revolute joint */
 } cli_joint_answer;
 
 typedef struct cli_event_answer {

@@ -10,10 +10,15 @@
 #include "saltus/report.h"
 #include "verify.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static saltus_status write_bytes(void* user, const void* bytes, size_t size) {
   return fwrite(bytes, 1, size, user) == size ? SALTUS_OK : SALTUS_ERR_IO;
@@ -51,7 +56,7 @@ static int write_page(const char* path, saltus_report_def* def, saltus_report_ab
   return cli_file_close(&out, status == SALTUS_OK);
 }
 
-/* Design quantities of a run, a line each, malloc'd; NULL: none. */
+/* Design quantities of a run as JSON, malloc'd; NULL: none. */
 static char* answers_of(const saltus_recording_data* data, const saltus_scene_view* view) {
   cli_design design = {.wanted = true};
   char* text = NULL;
@@ -62,7 +67,10 @@ static char* answers_of(const saltus_recording_data* data, const saltus_scene_vi
   FILE* out = fits ? open_memstream(&text, &size) : NULL;
   if (out != NULL && cli_design_start(&design, view)) {
     cli_design_replay(&design, data);
-    cli_design_print(&design, out);
+    json writer = {.file = out};
+    json_open(&writer, NULL, '{');
+    cli_design_json(&writer, &design);
+    json_close(&writer, '}');
   }
   if (out != NULL) {
     fclose(out);
@@ -127,7 +135,45 @@ int cli_report_write(const cli_args* args, const cli_report* r) {
   return code;
 }
 
+/* Prints a page by a browser without a window. */
+static int print_page(const char* page, const char* out) {
+  static const char* const browsers[] = {"chromium", "chromium-browser", "google-chrome"};
+  char url[4200], to[4200], full[PATH_MAX];
+  if (realpath(page, full) == NULL) {
+    cli_error("report: %s: %s", page, strerror(errno));
+    return CLI_FAILED;
+  }
+  snprintf(url, sizeof url, "file://%s", full);
+  snprintf(to, sizeof to, "--print-to-pdf=%s", out);
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const char* sandbox = geteuid() == 0 ? "--no-sandbox" : "--headless"; /* root has no sandbox */
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (dup2(nowhere, STDERR_FILENO) >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0) {
+      for (size_t i = 0; i < sizeof browsers / sizeof browsers[0]; i++) {
+        execlp(browsers[i], browsers[i], "--headless", sandbox, "--use-angle=swiftshader",
+               "--enable-unsafe-swiftshader", "--no-pdf-header-footer",
+               "--virtual-time-budget=5000", to, url, (char*)NULL);
+      }
+    }
+    _exit(127);
+  }
+  int state = 0;
+  const bool ended = child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state);
+  if (!ended || WEXITSTATUS(state) != 0 || access(out, R_OK) != 0) {
+    cli_error(ended && WEXITSTATUS(state) == 127
+                  ? "report: --pdf needs chromium, which is not installed"
+                  : "report: %s could not be printed by chromium",
+              out);
+    return CLI_FAILED;
+  }
+  printf("Printed: %s\n", out);
+  return CLI_DONE;
+}
+
 int cli_report_command(const cli_args* args) {
+  const char* pdf = cli_value(args, "--pdf");
   char beside[4096];
   cli_report r = {.recording = args->positional[0],
                   .out = cli_value(args, "-o"),
@@ -138,5 +184,11 @@ int cli_report_command(const cli_args* args) {
     snprintf(beside, sizeof beside, "%.*s.html", stem, r.recording);
     r.out = beside;
   }
-  return cli_report_write(args, &r);
+  struct stat there;
+  if (pdf != NULL && stat(pdf, &there) == 0 && !cli_has(args, "--force")) {
+    cli_error("%s exists and is not overwritten; give another name, or --force", pdf);
+    return CLI_USAGE;
+  }
+  const int code = cli_report_write(args, &r);
+  return code == CLI_DONE && pdf != NULL ? print_page(r.out, pdf) : code;
 }

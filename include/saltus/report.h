@@ -31,7 +31,7 @@ typedef struct saltus_report_def {
   void* user;
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
-  const char* answers;               /* design summary, "name: value" lines; NULL: none */
+  const char* answers;               /* design summary as JSON; NULL: none */
   SALTUS_RESERVED(5);
 } saltus_report_def;
 

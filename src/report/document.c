@@ -178,6 +178,20 @@ static void write_texts(saltusi_document* d) {
   write_laws(d);
 }
 
+static void write_parameters(saltusi_document* d) {
+  const saltus_scene_interface* all = d->def->scene != NULL ? d->def->scene->interface : NULL;
+  saltusi_json_open(&d->head, "parameters", '[');
+  for (int i = 0; all != NULL && i < all->parameter_count; i++) {
+    saltusi_json_open(&d->head, NULL, '{');
+    saltusi_json_text(&d->head, "name", all->parameters[i].name);
+    saltusi_json_text(&d->head, "unit", all->parameters[i].unit);
+    saltusi_json_text(&d->head, "text", all->parameters[i].text);
+    saltusi_json_number(&d->head, "value", all->parameters[i].value);
+    saltusi_json_close(&d->head, '}');
+  }
+  saltusi_json_close(&d->head, ']');
+}
+
 /* -------------------------------------------------------------------------------- recording --- */
 
 static void write_events(saltusi_document* d) {
@@ -269,6 +283,7 @@ static saltus_status write_document(saltusi_document* d) {
   saltusi_json_open(&d->head, NULL, '{');
   saltusi_json_open(&d->list, NULL, '{');
   write_texts(d);
+  write_parameters(d);
   write_series(d);
   write_events(d);
   saltusi_write_contacts(d);

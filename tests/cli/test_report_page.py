@@ -4,8 +4,10 @@
 """saltus report and saltus view: pages, what they replace, what is refused, and what is in them against the recording."""
 import base64
 import json
+import math
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -111,6 +113,42 @@ class Report(unittest.TestCase):
         self.assertEqual(page.read_text(), 'my own page')
         self.assertEqual(saltus('report', path, '-o', page, '--force').returncode, 0)
         self.assertEqual(saltus('report', path, '-o', page).returncode, 0)
+
+    @unittest.skipUnless(VIEWER, 'built without the viewer')
+    def test_the_page_has_parameters_elements_and_the_design_of_the_run(self):
+        path = self.recorded('machine-valve-train', '--until', '0.002')
+        page = self.folder / 'train.html'
+        self.assertEqual(saltus('report', path, '-o', page, '--no-certificate').returncode, 0)
+        head = document(page)[0]
+        run = saltus('run', SCENES / 'machine-valve-train.yaml', '--until', '0.002', '--design', '--json')
+        expected = json.loads(run.stdout)['design']
+        design = json.loads(head['answers'])['design']
+        self.assertEqual(set(design), set(expected))
+        for name, joint in expected['joints'].items():
+            self.assertAlmostEqual(design['joints'][name]['peak_force'], joint['peak_force'], delta=0.02 * joint['peak_force'])
+            self.assertGreaterEqual(joint['peak_torque'], joint['mean_torque'])
+        parameters = {one['name']: one['value'] for one in head['parameters']}
+        self.assertEqual(parameters['w'], 3000 * 2 * math.pi / 60)
+        cam = next(one for one in head['mechanism']['elements'] if one['type'] == 'cam')
+        for angle, radius in cam['points']:
+            lobe = max(0.0, math.cos(angle + math.pi / 2) - math.cos(1)) / (1 - math.cos(1))
+            self.assertAlmostEqual(radius, 0.02 + 0.007 * lobe ** 3, delta=1e-15)
+
+    @unittest.skipUnless(VIEWER, 'built without the viewer')
+    def test_pages_are_printed_and_other_files_are_kept(self):
+        path = self.recorded('ball')
+        out = self.folder / 'ball.pdf'
+        out.write_text('my own file')
+        result = saltus('report', path, '--pdf', out)
+        self.assertEqual((result.returncode, out.read_text()), (2, 'my own file'))
+        result = saltus('report', path, '--pdf', out, '--force', env=dict(os.environ, PATH=str(self.folder)))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('needs chromium', result.stderr)
+        if shutil.which('chromium') is None:
+            self.skipTest('chromium is not installed')
+        result = saltus('report', path, '--pdf', out, '--force')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(out.read_bytes().startswith(b'%PDF'))
 
     @unittest.skipUnless(VIEWER, 'built without the viewer')
     def test_what_is_no_recording_is_refused(self):

@@ -138,6 +138,7 @@ export interface Head {
   joint_names: string[];
   event_names: string[];
   event_kinds: string[];
+  parameters?: { name: string; unit: string; text: string; value: number | null }[];
   contact_names: string[];
   friction: (number | null)[];
   certificate?: Certificate;

@@ -173,10 +173,6 @@ export function aboutPanel(run: RunDocument): HTMLElement {
       line(list, 'Lengths of steps', low === high ? `${number(low)} s` : `${number(low)} s to ${number(high)} s`);
     }
   }
-  for (const text of head.answers.split('\n')) {
-    const cut = text.indexOf(':');
-    if (cut > 0) line(list, text.slice(0, cut), text.slice(cut + 1).trim());
-  }
   line(list, 'States', thinned(run));
   line(list, 'Contacts', head.contact_names.length <= 20 ? head.contact_names.join(', ') : `${head.contact_names.length}`);
   line(list, 'Program', `Saltus ${head.saltus}`);

@@ -8,6 +8,7 @@ import { RunDocument } from './document';
 import { button, check, el, number, withUnit } from './dom';
 import type { Contact } from './contacts';
 import { exportFilm, exportPicture, exportTable } from './export';
+import { designPanel } from './design';
 import { aboutPanel, certificatePanel, EventTable, scenePanel, thinned } from './panels';
 import { Plots } from './plots';
 import { Stage } from './stage';
@@ -31,7 +32,7 @@ const KEYS: [string, string][] = [
   ['j', 'symbols of joints'],
   ['l', 'light or dark'],
   ['z, Shift + z', 'curves: zoom in about the time that is shown, out'],
-  ['1 … 5', 'curves, events, certificate, scene, about'],
+  ['1 … 6', 'curves, events, design, certificate, scene, about'],
   ['?', 'this list'],
 ];
 
@@ -213,6 +214,7 @@ export class Viewer {
       panel.setAttribute('role', 'tabpanel');
       panel.setAttribute('aria-labelledby', id);
       panel.classList.add('tabpanel');
+      panel.dataset.name = name.replace(/ .*/, '');
       panel.tabIndex = 0;
       const place = this.tabs.length;
       tab.addEventListener('click', () => this.open(place));
@@ -222,6 +224,7 @@ export class Viewer {
     };
     add('Curves', el('div', {}, this.plots.root));
     add(`Events (${this.run.need('event_t').length})`, new EventTable(this.run, this.clock).root);
+    add('Design', designPanel(this.run, this.clock));
     add('Certificate', certificatePanel(this.run, this.clock));
     add('Scene', scenePanel(this.run));
     add('About', aboutPanel(this.run));

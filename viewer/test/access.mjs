@@ -34,7 +34,7 @@ export async function isAccessible(browser, scene, options) {
   const report = makeReport(scene, options, true);
   const page = await openForAxe(browser, report.html, '.viewer canvas');
   for (const theme of ['light', 'dark']) {
-    for (const key of '12345') {
+    for (const key of '123456') {
       await page.keyboard.press(key);
       await wait(page);
       await judge(page, `${report.name}, ${theme}, tab ${key}`);
@@ -51,7 +51,7 @@ export async function isAccessible(browser, scene, options) {
 export async function keysReachEverything(browser, scene) {
   const report = makeReport(scene);
   const page = await openPage(browser, report.html);
-  for (const tab of '12345') {
+  for (const tab of '123456') {
     await page.keyboard.press(tab);
     await page.evaluate(() => document.activeElement?.blur());
     const wanted = await page.evaluate(() => {

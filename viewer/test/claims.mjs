@@ -261,6 +261,21 @@ export async function elementsAreDrawn(browser) {
   await bare.close();
 }
 
+/** The tables for designers have the loads of joints, the impacts of contacts and the parameters; printed pages show them. */
+export async function designsAreListed(browser, scene) {
+  const page = await openPage(browser, makeReport(scene).html);
+  await page.getByRole('tab', { name: 'Design' }).click();
+  const rows = (title) => page.locator(`.design h3:text-is("${title}") + table tbody tr`);
+  const [joints, contacts, parameters] = await Promise.all(['Joints', 'Contacts', 'Parameters'].map((title) => rows(title).allTextContents()));
+  claim(joints.length === 5 && joints[0].startsWith('main156.4'), `joints of the press: ${joints[0]}`);
+  claim(contacts.length === 1 && contacts[0].startsWith('blow23.651'), `contacts of the press: ${contacts}`);
+  claim(parameters.includes('speed [rad/s]62.8318531'), `parameters of the press: ${parameters}`);
+  await page.emulateMedia({ media: 'print' });
+  claim(await page.locator('.design').isVisible() && await page.locator('.plots').isVisible(), 'tables and curves are printed');
+  claim(!(await page.locator('.timebar').isVisible()) && !(await page.locator('.tabs').isVisible()), 'buttons are not');
+  await page.close();
+}
+
 const HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>"\\\'';
 
 /** Names and texts are data: nothing of them runs. */
@@ -280,7 +295,7 @@ simulate: {until: 2, step: 0.01, scheme: moreau-jean}
   const report = makeReport(scene);
   claim(!/hacked/.test(readFileSync(report.html, 'utf8')), 'nothing of a name stands in the page as it is');
   const page = await openPage(browser, report.html);
-  for (const key of '12345') await page.keyboard.press(key);
+  for (const key of '123456') await page.keyboard.press(key);
   await wait(page);
   const found = await page.evaluate(() => ({ hacked: window.hacked, title: document.querySelector('h1').textContent, images: document.images.length, scripts: document.scripts.length }));
   claim(found.hacked === undefined && found.images === 0 && found.scripts === 2, 'no script of a name runs');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { finish, launch, source, work } from './browser.mjs';
 import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
-import { damageIsRefused, elementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
+import { damageIsRefused, designsAreListed, elementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
 import { longIsThinned, manyAreCheap } from './large.mjs';
 
 const what = process.argv[2] ?? 'short';
@@ -33,6 +33,7 @@ try {
     await namesAreData(browser);
     await picksToOnePixel(browser);
     await elementsAreDrawn(browser);
+    await designsAreListed(browser, scene('machine-press'));
     await obeys(browser, scene('ball'));
     await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
     await standsWhereItSays(browser, scene('woodpecker'), []);
