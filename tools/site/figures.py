@@ -33,6 +33,30 @@ SKETCHES = [
     ('machine-breaker', 'A circuit breaker'),
     ('machine-woodpecker', 'The woodpecker by bodies and shapes'),
 ]
+# Name of a scene, one sentence; pictures are docs/images/view-NAME.png, drawn by `tools/viewer-test pictures`.
+CARDS = [
+    ('woodpecker', 'A toy descends its pole by stick, slip and three kinds of impact.'),
+    ('machine-breaker', 'Seven parts of a circuit breaker open within 25 ms when a latch lets go.'),
+    ('machine-slider-crank', 'A piston rattles in its cylinder because of a clearance of a millimetre.'),
+    ('machine-four-bar', 'Three pins with clearance turn one degree of freedom into seven.'),
+    ('machine-press', 'A ram strikes an anvil on a spring, given in millimetres, revolutions a minute and kilonewtons.'),
+    ('machine-ratchet', 'A pawl clicks over saw teeth and locks the wheel against rotation back.'),
+    ('machine-cam-follower', 'A follower leaves its cam at high speed and bounces.'),
+    ('machine-valve-train', 'Push rod and spring are elastic: the spring surges and the valve bounces on its seat.'),
+    ('machine-dominoes', 'Six dominoes on pivots knock each other over.'),
+    ('machine-dimer', 'Two beads on a rod move sideways on a plate that shakes up and down.'),
+    ('machine-walker', 'A passive walker steps down a slope without a motor.'),
+    ('bodies-flyball', 'A governor spreads its balls as it turns faster.'),
+    ('contact-corner-cube', 'A cube lands on its corner, an edge, and a face.'),
+    ('double-pendulum-rough', 'A double pendulum hits a rough wall, sticks and slides.'),
+    ('contact-arch', 'An arch of twenty stones stands by friction alone.'),
+    ('shapes/stack', 'Ten cubes rest on each other, with the forces between them.'),
+    ('shapes/jacks', 'Eight jacks of capsules fall into a box and settle.'),
+    ('shapes/galton', 'Discs fall through rows of pins.'),
+    ('shapes/rover', 'A rover of four driven wheels carries its load.'),
+    ('flexible-slider-crank', 'The connecting rod is an elastic beam.'),
+]
+SHORT = {'shapes/galton': '0.4', 'shapes/jacks': '0.4', 'bodies-flyball': '2'}  # s; the whole runs take minutes
 STUDIES = ['acary2009-fig2', 'acary2009-fig6', 'acary2008-higher-order', 'schindler2011-fig4', 'dg-stability', 'capobianco-fig2',
            'potra2006-table1', 'tolerance-proportionality', 'woodpecker-limit-cycle']
 WHEN_DRAWN = ['work-precision', 'order-through-events', 'random-systems']  # minutes: only where results/ has them
@@ -40,6 +64,7 @@ LABORATORY = [
     ('lab-kane', ['lab', 'impact', 'scenes/kane.yaml'], "Kane's pendulum under all impact laws"),
     ('lab-stribeck', ['lab', 'friction', 'friction: {static: 0.4, kinetic: 0.3, speed: 0.1}'], 'A friction law with a falling curve'),
 ]
+VIEWER = 'no viewer' not in subprocess.run([str(PROGRAM), 'report', 'none.h5'], capture_output=True, text=True).stderr
 failed = []
 
 
@@ -56,6 +81,23 @@ def run(*arguments):
 def figure(name, caption, command):
     return (f'<figure><a href="{name}.svg"><img src="{name}.svg" alt="{caption}" loading="lazy"></a>\n'
             f'<figcaption>{caption}<br><code>{command}</code></figcaption></figure>\n')
+
+
+def cards():
+    """Machines and experiments: picture, sentence, scene, report."""
+    for name, sentence in CARDS:
+        stem = name.replace('shapes/', '')
+        recording, report, picture = OUT / f'{stem}.h5', OUT / f'report-{stem}.html', f'view-{stem}.png'
+        until = ['--until', SHORT[name]] if name in SHORT else []
+        shutil.copyfile(ROOT / 'docs' / 'images' / picture, OUT / picture)
+        if not run('run', f'scenes/{name}.yaml', *until, '-o', recording):
+            continue
+        links = f'<a href="../../scenes/{name}.yaml">scene</a>'
+        if VIEWER and run('report', recording, '--no-certificate', '-o', report):
+            links += f' · <a href="{report.name}">report</a>'
+        recording.unlink(missing_ok=True)
+        yield (f'<figure class="card"><img src="{picture}" alt="" loading="lazy">\n'
+               f'<figcaption>{sentence}<br>{links} · <code>saltus view scenes/{name}.yaml</code></figcaption></figure>\n')
 
 
 def section(title, figures):
@@ -94,8 +136,8 @@ def laboratory():
 
 shutil.rmtree(OUT, ignore_errors=True)
 OUT.mkdir(parents=True)
-page = ('# Gallery\n\nFigures as the program draws them, with the commands. They are vectors: open one to see all of it.\n'
-        + section('Motions', list(motions())) + section('Mechanisms', list(sketches()))
+page = ('# Gallery\n\nTwenty machines and experiments, then figures as the program draws them, with the commands.\n'
+        + section('Machines and experiments', list(cards())) + section('Motions', list(motions())) + section('Mechanisms', list(sketches()))
         + section('Studies', list(studies())) + section('Laboratory', list(laboratory())))
 (OUT / 'gallery.md').write_text(page)
 print('\n'.join(failed) if failed else f'{page.count("<figure>")} figures in {OUT}')

@@ -349,8 +349,8 @@ export async function savesAFilm(browser, scene) {
 }
 
 /** The picture of a scene is that in the documentation, but for single pixels. */
-export async function looksAsBefore(browser, scene, at, path, write) {
-  const report = makeReport(scene);
+export async function looksAsBefore(browser, scene, options, at, path, write) {
+  const report = makeReport(scene, options);
   const page = await openPage(browser, report.html, { width: 1180, height: 620 });
   await page.evaluate((part) => {
     const { clock } = window.saltusViewer;

@@ -17,13 +17,15 @@ const options = { 'column-10': ['--until', '8'], 'spring-pendulum': ['--until', 
 export const pictures = [
   ['woodpecker', 0.06], ['machine-breaker', 0.46], ['machine-slider-crank', 0.5], ['machine-four-bar', 0.3], ['machine-dominoes', 0.6],
   ['bodies-flyball', 0.2], ['contact-corner-cube', 0.7], ['double-pendulum-rough', 0.4], ['machine-walker', 0.3], ['shapes/stack', 0.5],
+  ['machine-press', 0.27], ['machine-ratchet', 0.2], ['machine-cam-follower', 0.4], ['machine-valve-train', 0.3], ['machine-dimer', 0.5],
+  ['contact-arch', 0.5], ['shapes/jacks', 0.5], ['shapes/galton', 0.6], ['shapes/rover', 0.5], ['flexible-slider-crank', 0.3],
 ];
 
 const browser = await launch();
 try {
   if (what === 'pictures' || what === 'all') {
     for (const [name, at] of pictures) {
-      await looksAsBefore(browser, scene(name), at, join(source, 'docs/images', `view-${name.replace('shapes/', '')}.png`), what === 'pictures');
+      await looksAsBefore(browser, scene(name), options[name.replace('shapes/', '')] ?? [], at, join(source, 'docs/images', `view-${name.replace('shapes/', '')}.png`), what === 'pictures');
     }
   }
   if (what === 'animations') {
