@@ -27,6 +27,11 @@ const worker = await build({
   external: ['fs', 'path', 'crypto', 'module'],
 });
 
+const topics = [
+  ['Machines', /^machine-/], ['Linkages and rotors', /^bod(y|ies)-/], ['Shapes and piles', /^(shapes\/|contact-|spheres|dominoes)/],
+  ['Elastic beams', /^flexible-/], ['By formulas', /./],
+];
+const topicOf = (name) => topics.find(([, pattern]) => pattern.test(name))[0];
 const scenes = ['scenes', 'scenes/shapes'].flatMap((folder) =>
   readdirSync(join(here, '..', folder))
     .filter((name) => name.endsWith('.yaml'))
@@ -34,7 +39,8 @@ const scenes = ['scenes', 'scenes/shapes'].flatMap((folder) =>
     .map((name) => ({ name: `${folder.slice(7)}${folder.length > 7 ? '/' : ''}${name.replace('.yaml', '')}`.replace(/^\//, ''), text: readFileSync(join(here, '..', folder, name), 'utf8') }))
     // scenes that read other files cannot be played
     .filter(({ text }) => !/^\s*file:|\bfile:/m.test(text)),
-);
+).map((scene) => ({ ...scene, topic: topicOf(scene.name), title: /^name: *"?([^"\n]*)"?$/m.exec(scene.text)?.[1] ?? scene.name }))
+  .sort((a, b) => topics.findIndex(([topic]) => topic === a.topic) - topics.findIndex(([topic]) => topic === b.topic) || a.title.localeCompare(b.title));
 const script = await bundle('playground.ts');
 const css = style();
 const policy = [

@@ -22,6 +22,9 @@ static void play_tell(double t, double end) {
 }
 #endif
 
+/* Runs with a fixed step and more steps than this are recorded as the scene says, without a certificate. */
+static const double all_steps = 20000.0;
+
 enum { MOST_OVERRIDES = 64, MESSAGES = 8192, EXPLANATION = 8192, NAMES = 4096 };
 
 /* The result of a run; one at a time. */
@@ -153,6 +156,15 @@ static void report(play* p, const saltus_scene_view* scene, const char* path, sa
   saltus_recording_data_destroy(data);
 }
 
+/* Whether all steps are recorded: of schemes that choose them, and of a moderate number of fixed ones. */
+static bool every_step(const saltus_run_def* def) {
+  const saltus_scene_view* scene = def->scene;
+  const double end = isfinite(def->until) ? def->until : scene->until;
+  const double step = isfinite(def->step) ? def->step : scene->step;
+  const bool fixed = !isfinite(def->tol) && isfinite(step) && step > 0.0;
+  return !fixed || !isfinite(end) || end / step < all_steps;
+}
+
 play* play_run(const char* text, const char* scheme, const char* overrides, double tol, double step,
                double until) {
   static const char path[] = "/tmp/run.csv";
@@ -179,6 +191,9 @@ play* play_run(const char* text, const char* scheme, const char* overrides, doub
     def.until = until > 0.0 ? until : NAN;
     def.record_jumps = true;
     def.record_middles = true;
+    if (every_step(&def)) {
+      def.record_every = 1; /* as saltus run --certify */
+    }
     def.progress = (saltus_progress){.report = tell};
     def.log = log;
     if (record(def.scene, &def, path, log) == SALTUS_OK) {

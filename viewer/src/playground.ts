@@ -12,6 +12,8 @@ import { Viewer } from './viewer';
 
 interface Scene {
   name: string;
+  topic: string;
+  title: string;
   text: string;
 }
 
@@ -27,15 +29,23 @@ async function unpack(id: string): Promise<ArrayBuffer> {
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
-/** Parameters that are plain numbers, as `parameters: {a: 1, b: 2}` or line by line. */
-export function parametersOf(text: string): { name: string; value: number }[] {
-  const inline = /^parameters:\s*\{([^}]*)\}/m.exec(text);
+export interface Parameter {
+  name: string;
+  value: number;
+  unit: string; // as written behind the number; part of the value that is set
+  about: string; // the comment behind it
+}
+
+/** Parameters that are plain numbers, with or without a unit: `{a: 1, b: 50 mm}`, or line by line, also `a: {value: 1, unit: m}`. */
+export function parametersOf(text: string): Parameter[] {
+  const inline = /^parameters:\s*\{([^\n]*)\}/m.exec(text);
   const block = /^parameters:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n|[ \t]*\n)+)/m.exec(text);
-  const part = inline !== null ? inline[1].split(',').join('\n') : (block?.[1] ?? '');
-  const list: { name: string; value: number }[] = [];
+  const part = inline !== null ? inline[1].replace(/,(?![^{]*\})/g, '\n') : (block?.[1] ?? '');
+  const list: Parameter[] = [];
   for (const line of part.split('\n')) {
-    const found = /^\s*([A-Za-z_]\w*):\s*(-?\d+\.?\d*(?:[eE][-+]?\d+)?)\s*(?:#.*)?$/.exec(line);
-    if (found !== null) list.push({ name: found[1], value: Number(found[2]) });
+    const found = /^\s*([A-Za-z_]\w*):\s*(?:\{\s*value:\s*)?(-?\d+\.?\d*(?:[eE][-+]?\d+)?)(?:\s*,\s*unit:\s*([^}#]*)\}|\s+([A-Za-z%][A-Za-z0-9/^* -]*?))?\s*\}?\s*(?:#\s*(.*))?$/.exec(line);
+    if (found === null) continue;
+    list.push({ name: found[1], value: Number(found[2]), unit: found[4] ?? '', about: found[5] ?? found[3] ?? '' });
   }
   return list.slice(0, 24);
 }
@@ -58,7 +68,9 @@ export class Playground {
   private readonly gallery = el('select', { 'aria-label': 'Gallery' });
   private readonly sliders = el('div', { class: 'sliders' });
   private readonly overrides = new Map<string, number>();
+  private readonly units = new Map<string, string>(); // of overrides, with a blank before
   private worker: Worker | undefined;
+  private waiting = false; // for the core, to run the first scene
 
   constructor(
     host: HTMLElement,
@@ -68,8 +80,15 @@ export class Playground {
   ) {
     this.editor = new Editor(() => this.listParameters());
     const gallery = this.gallery;
-    for (const scene of scenes) gallery.append(el('option', { value: scene.name }, scene.name));
-    gallery.addEventListener('change', () => this.open(gallery.value));
+    for (const topic of new Set(scenes.map((scene) => scene.topic))) {
+      const group = el('optgroup', { label: topic });
+      for (const scene of scenes.filter((one) => one.topic === topic)) group.append(el('option', { value: scene.name }, scene.title));
+      gallery.append(group);
+    }
+    gallery.addEventListener('change', () => {
+      this.open(gallery.value);
+      this.run();
+    });
     const field = (label: string, title: string): HTMLInputElement => el('input', { type: 'text', size: '7', placeholder: 'scene', 'aria-label': title, title: `${title}; empty: as the scene says`, name: label });
     this.fields = { tol: field('tol', 'Tolerance'), step: field('step', 'Step in s'), until: field('until', 'End in s') };
     this.runButton = button('Run', 'Run (Ctrl + Enter)', () => this.run());
@@ -89,6 +108,7 @@ export class Playground {
   }
 
   private async begin(): Promise<void> {
+    let refused = false;
     try {
       const shared = await fromLink(location.hash);
       if (shared !== undefined) {
@@ -100,9 +120,19 @@ export class Playground {
       }
     } catch (error) {
       this.say(`The link holds no scene: ${error instanceof Error ? error.message : String(error)}`, true);
+      refused = true;
     }
     this.open('woodpecker');
     this.fields.tol.value = '1e-8';
+    // scenes of this page run at once, those of links when requested
+    this.waiting = !refused;
+    if (this.ready) this.first();
+  }
+
+  private first(): void {
+    if (!this.waiting) return;
+    this.waiting = false;
+    this.run();
   }
 
   open(name: string): void {
@@ -140,6 +170,7 @@ export class Playground {
     if (answer.kind === 'ready') {
       this.ready = true;
       this.listSchemes(answer.schemes);
+      this.first();
       return;
     }
     if (answer.kind === 'progress') {
@@ -161,6 +192,8 @@ export class Playground {
     this.viewer?.destroy();
     try {
       this.viewer = new Viewer(this.place, bytes);
+      if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.viewer.clock.play(true);
+      this.showUnits();
     } catch (error) {
       this.say(`The run cannot be shown: ${error instanceof Error ? error.message : String(error)}`, true);
     }
@@ -192,7 +225,7 @@ export class Playground {
       const job: Job = {
         text: this.editor.text,
         scheme: this.scheme.value,
-        overrides: [...this.overrides].map(([name, value]) => `${name}=${value}`).join('\n'),
+        overrides: [...this.overrides].map(([name, value]) => `${name}=${value}${this.units.get(name) ?? ''}`).join('\n'),
         tol: this.amount('tol'),
         step: this.amount('step'),
         until: this.amount('until'),
@@ -216,7 +249,9 @@ export class Playground {
 
   private listParameters(values: Record<string, number> = {}): void {
     this.overrides.clear();
-    const rows = parametersOf(this.editor.text).map(({ name, value }) => {
+    this.units.clear();
+    const rows = parametersOf(this.editor.text).map(({ name, value, unit, about }) => {
+      if (unit !== '') this.units.set(name, ` ${unit}`);
       const span = value === 0 ? 1 : 2 * Math.abs(value);
       const slider = el('input', { type: 'range', min: String(value - span), max: String(value + span), step: String(span / 200), 'aria-label': `Parameter ${name}` });
       const now = values[name] ?? value;
@@ -230,9 +265,18 @@ export class Playground {
         shown.textContent = number(Number(slider.value));
       });
       slider.addEventListener('change', () => this.run());
-      return el('label', { class: 'check' }, `${name} `, slider, shown);
+      return el('label', { class: 'check', title: about }, `${name} `, slider, shown, el('span', { class: 'legend', 'data-unit': name }, unit !== '' ? ` ${unit}` : ''));
     });
     this.sliders.replaceChildren(...rows);
+  }
+
+  /** Units that the run knows, behind the sliders of parameters without one in the text. */
+  private showUnits(): void {
+    const units = new Map((this.viewer?.run.head.parameters ?? []).map((one) => [one.name, one.unit]));
+    this.sliders.querySelectorAll<HTMLElement>('[data-unit]').forEach((place) => {
+      const name = place.dataset.unit!;
+      if (!this.units.has(name)) place.textContent = ` ${units.get(name) ?? ''}`;
+    });
   }
 
   async share(): Promise<string> {

@@ -84,6 +84,10 @@ try {
   const page = await open(browser);
   console.log(`-- ready after ${page.opened.toFixed(2)} s`);
   claim(page.opened < 20, 'it is ready soon');
+  const moves = page.opened + await until(page, 'a picture that moves', () => window.saltusPlayground.viewer?.clock.playing === true);
+  console.log(`-- the first picture moves after ${moves.toFixed(2)} s`);
+  claim(moves < 10, 'the first picture moves soon');
+  claim(await page.evaluate(() => window.saltusPlayground.viewer.run.head.certificate?.passed === true), 'and its certificate holds');
   claim((await equalsNative(page, 'woodpecker', 1e-8)) < 10, 'the woodpecker runs in a moment');
   await equalsNative(page, 'double-pendulum-rough', 1e-6);
   await equalsNative(page, 'machine-breaker-arm', 1e-8);
@@ -114,6 +118,8 @@ try {
   await page.evaluate(() => window.saltusPlayground.open('drop'));
   const session = await page.context().newCDPSession(page);
   const heap = async () => {
+    await page.evaluate(() => window.saltusPlayground.viewer.clock.play(false)); // a picture that moves has nodes of its own
+    await pause(500);
     await session.send('HeapProfiler.collectGarbage');
     return { bytes: (await session.send('Runtime.getHeapUsage')).usedSize, nodes: (await session.send('Memory.getDOMCounters')).nodes };
   };
