@@ -31,8 +31,6 @@ static const double no_friction = 1e-12;
 static const double at_bound = 1e-6;
 /* What rows before it leave of a row, of W_rr: below, it depends on them. */
 static const double dependent = 1e-10;
-/* Compliance of statically indeterminate contacts, of the largest diagonal. */
-static const double shared_compliance = 1e-9;
 /* Contacts of one island that there is room for at first. */
 enum { CONTACTS_FIRST = 8 };
 
@@ -48,6 +46,7 @@ void saltusi_friction_mode_decision_layout(saltusi_friction_mode_decision* d,
   saltusi_operator_layout(&d->op, eval, &demand, arena);
   saltusi_island_joints_layout(&d->joints, dims->nj, rows, arena);
   saltusi_law_cones_layout(&d->cones, d->most, rows, arena);
+  d->cones.friction.distributes = true;
   d->key = SALTUS_PUSH(arena, int, dims->nc);
   d->moves = SALTUS_PUSH(arena, bool, dims->nc);
   d->presses = SALTUS_PUSH(arena, bool, dims->nc);
@@ -140,80 +139,11 @@ static bool solve(const island* in) {
   return true;
 }
 
-/* ---- load distribution -------------------------------------------------------------------------- */
-
 static double friction_size(const island* in, int i, const double* P) {
   int tangents = grip_of(in, i)->tangents;
   return tangents == 0   ? 0.0
          : tangents == 1 ? fabs(P[1])
                          : saltusi_friction_mode_size(grip_of(in, i), P[1], P[2]);
-}
-
-/* Largest |u + W P|: acceleration that is left. */
-static double left_over(const island* in) {
-  const saltusi_friction_mode_decision* d = in->d;
-  double most = 0.0;
-  for (int r = 0; r < in->rows; r++) {
-    const double* row = d->W + (size_t)r * (size_t)in->rows;
-    most = fmax(most, fabs(d->u[r] + saltusi_dot(in->rows, row, d->P)));
-  }
-  return most;
-}
-
-/* x = (W + c I)^-1 W P, c small: the component of P in the range of W, with one step of refinement. */
-static bool project_on_range(const island* in, double* x, double* rest) {
-  saltusi_friction_mode_decision* d = in->d;
-  const size_t n = (size_t)in->rows;
-  double largest = 0.0;
-  for (size_t r = 0; r < n; r++) {
-    largest = fmax(largest, d->W[r * (n + 1)]);
-  }
-  memcpy(d->basis, d->W, n * n * sizeof(double));
-  for (size_t r = 0; r < n; r++) {
-    d->basis[r * (n + 1)] += shared_compliance * largest;
-  }
-  memset(x, 0, n * sizeof(double));
-  bool solved = saltusi_lu_factor(in->rows, d->basis, d->accepted, DBL_EPSILON);
-  for (int k = 0; k < 2 && solved; k++) {
-    for (size_t r = 0; r < n; r++) {
-      const double* row = d->W + r * n;
-      rest[r] = saltusi_dot(in->rows, row, d->P) - saltusi_dot(in->rows, row, x);
-    }
-    saltusi_lu_solve(in->rows, d->basis, d->accepted, rest);
-    for (size_t r = 0; r < n; r++) {
-      x[r] += rest[r];
-    }
-  }
-  return solved;
-}
-
-/* Forces of statically indeterminate contacts that stick are not unique, and the solver may return some at their bound,
- * which seem to slip with the next change of force. Least forces of the same effect replace them if all contacts stick
- * and these forces are inside their cones. */
-static void distribute(const island* in) {
-  saltusi_friction_mode_decision* d = in->d;
-  double* x = d->cones.b; /* no longer in use */
-  bool inside = left_over(in) <= no_slip * saltusi_max_abs(in->rows, d->u);
-  for (int i = 0; i < in->count; i++) {
-    inside = inside && !moves(in, i);
-  }
-  if (!inside || !project_on_range(in, x, d->cones.r)) {
-    return;
-  }
-  double change = 0.0;
-  for (int r = 0; r < in->rows; r++) {
-    change = fmax(change, fabs(x[r] - d->P[r]));
-  }
-  inside = change > dependent * saltusi_max_abs(in->rows, d->P);
-  for (int i = 0; i < in->count; i++) {
-    const double* force = x + row_of(in, i);
-    const double bound = grip_of(in, i)->mu * force[0] * (1.0 - at_bound);
-    inside = inside && force[0] > 0.0 &&
-             (grip_of(in, i)->tangents == 0 || friction_size(in, i, force) < bound);
-  }
-  if (inside) {
-    memcpy(d->P, x, (size_t)in->rows * sizeof(double));
-  }
 }
 
 /* ---- statuses ----------------------------------------------------------------------------------- */
@@ -416,7 +346,6 @@ static saltus_status decide_island(void* user, const saltusi_law_island* from) {
         find_jammed(&in);
         return SALTUS_RETRY_SMALLER;
       }
-      distribute(&in);
       classify_all(&in);
       again = let_go(&in);
     }
