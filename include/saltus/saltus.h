@@ -12,7 +12,7 @@
  *
  * Others by purpose:
  *   models        body.h, mechanism.h, tree.h, shape.h, orientation.h, element.h, flexible.h, formula.h, law.h, friction_law.h, urdf.h, start.h
- *   integration   integrator.h, scheme.h, control.h, adaptive.h, runge_kutta.h, time_dg.h, trapezoidal.h, enclosure.h
+ *   integration   integrator.h, scheme.h, control.h, adaptive.h, runge_kutta.h, time_dg.h, trapezoidal.h, extrapolation.h, enclosure.h
  *   results       recording.h, event.h, observe.h, ledger.h, residual.h, work.h, verify.h, compare.h, measure.h
  *   studies       sweep.h, fit.h, orbit.h, sensitivity.h, known_motion.h, problem_file.h, cone.h, system_check.h
  *   pictures      drawing.h, report.h, vtk.h
@@ -34,6 +34,7 @@
 #include "saltus/enclosure.h"
 #include "saltus/event.h"
 #include "saltus/export.h"
+#include "saltus/extrapolation.h"
 #include "saltus/fit.h"
 #include "saltus/flexible.h"
 #include "saltus/formula.h"

@@ -15,6 +15,7 @@ static const saltusi_scheme_ops* const registry[] = {
     &saltusi_moreau_jean,
     &saltusi_moreau_projected,
     &saltusi_moreau_midpoint,
+    &saltusi_moreau_extrapolated,
     &saltusi_variational,
     &saltusi_rattle,
     &saltusi_schatzman_paoli,

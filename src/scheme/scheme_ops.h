@@ -341,6 +341,7 @@ uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme);
 extern const saltusi_scheme_ops saltusi_moreau_jean;
 extern const saltusi_scheme_ops saltusi_moreau_projected;
 extern const saltusi_scheme_ops saltusi_moreau_midpoint;
+extern const saltusi_scheme_ops saltusi_moreau_extrapolated;
 extern const saltusi_scheme_ops saltusi_variational;
 extern const saltusi_scheme_ops saltusi_rattle;
 extern const saltusi_scheme_ops saltusi_schatzman_paoli;

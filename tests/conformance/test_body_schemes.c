@@ -70,9 +70,15 @@ static double run(const saltus_mechanism* m, const saltus_tree* tree, const char
 
 /* Hold joints at the level of velocities: their defects shrink with the step. */
 static bool drifts(const char* scheme) {
-  static const char* const names[] = {
-      "moreau-jean", "moreau-midpoint", "splitting-rkf45",           "splitting-rkf45-contact",
-      "dg-minus",    "dg-plus",         "trapezoidal-implicit-mean", "trapezoidal-implicit-end"};
+  static const char* const names[] = {"moreau-jean",
+                                      "moreau-midpoint",
+                                      "splitting-rkf45",
+                                      "splitting-rkf45-contact",
+                                      "dg-minus",
+                                      "dg-plus",
+                                      "trapezoidal-implicit-mean",
+                                      "trapezoidal-implicit-end",
+                                      "moreau-extrapolated"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (strcmp(names[i], scheme) == 0) {
       return true;

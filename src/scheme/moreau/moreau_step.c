@@ -104,6 +104,12 @@ double saltusi_moreau_gap_rounding(const saltusi_step* s) {
   return 16.0 * DBL_EPSILON * saltusi_larger(1.0, size);
 }
 
+/* Whether restitution applies to an active contact. A surface whose kink stops a fifth of the velocity is an impact. */
+static inline bool rebounds(const saltusi_moreau* w, const saltusi_step* s, int key, double u0) {
+  return w->plastic == SALTUSI_PLASTIC_NONE || (w->plastic == SALTUSI_PLASTIC_CLOSED &&
+                                                (!w->forced[key] || saltusi_moreau_is_kink(s, u0)));
+}
+
 static inline void activate(saltusi_moreau* w, const saltusi_step* s, int i, int row, int count,
                             double u0) {
   const int active = w->op.contacts;
@@ -115,7 +121,7 @@ static inline void activate(saltusi_moreau* w, const saltusi_step* s, int i, int
   w->u0[row] = u0;
   w->b0[row] = w->op.rows.b[row];
   w->offset[active] = 0.0;
-  w->rebounds[active] = true;
+  w->rebounds[active] = rebounds(w, s, contact->key, u0);
   for (int r = row + 1; r < row + count; r++) {
     w->u0[r] = saltusi_row_dot(&w->op.rows, r, s->v0) + w->op.rows.b[r];
     w->b0[r] = w->op.rows.b[r];

@@ -57,25 +57,33 @@ typedef saltus_status saltusi_moreau_step(saltusi_moreau* work,
                                           const saltus_moreau_jean_options* options,
                                           const saltusi_step* step);
 
+/* Contacts without restitution. */
+typedef enum saltusi_plastic {
+  SALTUSI_PLASTIC_NONE,
+  SALTUSI_PLASTIC_CLOSED, /* those that are forced, closed before the step */
+  SALTUSI_PLASTIC_ALL
+} saltusi_plastic;
+
 struct saltusi_moreau {
   saltusi_moreau_step* take; /* step function of this system */
   saltusi_linear linear;
   saltusi_contact_list list;
   saltusi_operator op;
   saltusi_warm_start_transfer ancestors;
-  double* q_theta;     /* [nq] */
-  double* v_theta;     /* [nv] */
-  double* v_last;      /* [nv] change of the velocity in the iteration before */
-  double* v_free;      /* [nv] */
-  double* force;       /* [nv] */
-  int rows;            /* of the joints and the active contacts */
-  double* e;           /* [rows] restitution in force */
-  double* u0;          /* [rows] U_k */
-  double* b0;          /* [rows] b at t_k */
-  double* offset;      /* [nc] of active contacts: approach allowed by the gap, m/s */
-  double* aim;         /* [nc] of speculative contacts: least allowed gap at the end of the step */
-  double* held;        /* [rows] impulses of the last step, for compliant contacts */
-  bool* rebounds;      /* [nc] of active contacts: whether restitution applies */
+  double* q_theta; /* [nq] */
+  double* v_theta; /* [nv] */
+  double* v_last;  /* [nv] change of the velocity in the iteration before */
+  double* v_free;  /* [nv] */
+  double* force;   /* [nv] */
+  int rows;        /* of the joints and the active contacts */
+  double* e;       /* [rows] restitution in force */
+  double* u0;      /* [rows] U_k */
+  double* b0;      /* [rows] b at t_k */
+  double* offset;  /* [nc] of active contacts: approach allowed by the gap, m/s */
+  double* aim;     /* [nc] of speculative contacts: least allowed gap at the end of the step */
+  double* held;    /* [rows] impulses of the last step, for compliant contacts */
+  bool* rebounds;  /* [nc] of active contacts: whether restitution applies */
+  saltusi_plastic plastic;
   bool driven;         /* a joint has prescribed motion */
   double* broken;      /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
   bool* forced;        /* [nc] by key: active independent of the forecast */
@@ -145,6 +153,11 @@ double saltusi_moreau_gap_rounding(const saltusi_step* step);
 /* Bodies at rest touch walls along which no force acts, with velocities at the level of solver
  * errors: an impact is also faster than this part of the largest velocity change by forces. */
 #define SALTUSI_IMPACT_ROUNDING 1e-9
+
+/* Whether a closed contact is stopped by a kink of its surface, not by its curvature. */
+static inline bool saltusi_moreau_is_kink(const saltusi_step* s, double u0) {
+  return u0 < -0.2 * saltusi_max_abs(s->eval->sys.dims.nv, s->v0);
+}
 
 /* u: approach; pushed and most: velocity change by forces in one step, of the contact and at
  * most. */
