@@ -31,7 +31,8 @@ enum {
   SALTUS_TREATS_CHANGING_CONTACTS = 64, /* time-varying contact sets */
   SALTUS_TREATS_LAWS = 128,          /* every impact law of law.h, and rules for several contacts */
   SALTUS_TREATS_FRICTION_LAWS = 256, /* friction_law.h beyond associated elliptic cones */
-  SALTUS_TREATS_FRICTION_CURVES = 512 /* of it, coefficients that depend on the speed of slip */
+  SALTUS_TREATS_FRICTION_CURVES = 512, /* of it, coefficients that depend on the speed of slip */
+  SALTUS_TREATS_IMPACT_ERRORS = 1024   /* the embedded error includes that of impacts */
 };
 
 typedef struct saltus_scheme_info {
@@ -233,8 +234,7 @@ SALTUS_API saltus_moreau_jean_options saltus_moreau_jean_options_default(void);
 /* moreau-jean-projected: the same, with positions projected out of penetration. */
 typedef struct saltus_moreau_projected_options {
   double theta, gamma;
-  int jump;       /* saltus_jump_reading */
-  int joints;     /* saltus_joint_level */
+  int jump, joints; /* saltus_jump_reading, saltus_joint_level */
   int activation; /* 0: contacts that would penetrate are added; 1: only the forecast, as printed */
   double newton_tol;
   int newton_max;

@@ -28,8 +28,14 @@ typedef enum saltus_dg_iteration {
   SALTUS_DG_NEWTON       /* with F_v and F_q at the start of the step */
 } saltus_dg_iteration;
 
+/* Where impulses of closing contacts act. */
+typedef enum saltus_dg_impulses {
+  SALTUS_DG_IMPULSES_END,  /* di-: at the end of the step in which a contact closes */
+  SALTUS_DG_IMPULSES_START /* di+: at the start of the next one */
+} saltus_dg_impulses;
+
 typedef struct saltus_dg_options {
-  int degree;          /* of the velocity inside a step */
+  int degree;          /* of the velocity inside a step; with degree_tol the largest one */
   int closure;         /* saltus_dg_closure */
   int iteration;       /* saltus_dg_iteration */
   double gap_tol;      /* m, a gap up to this is closed */
@@ -38,6 +44,8 @@ typedef struct saltus_dg_options {
   int sweep_max;
   int on_energy_gain; /* 0: warning, 1: error */
   int project_joints; /* 1: positions are projected onto the joints */
+  int impulses;       /* saltus_dg_impulses */
+  double degree_tol;  /* fraction of the velocities; 0: all steps have `degree` */
 } saltus_dg_options;
 
 SALTUS_API saltus_dg_options saltus_dg_minus_options_default(void);

@@ -50,8 +50,7 @@ static saltus_status refuse_number(const resolution* r, const char* name, double
 
 /* Whether the scheme has its own error estimate, also across impacts. */
 static bool has_estimate(const saltus_scheme_info* scheme) {
-  return scheme != NULL &&
-         (scheme->chooses_step || (scheme->embedded_order > 0 && scheme->locates_events));
+  return scheme != NULL && (scheme->chooses_step || saltusi_tol_is_estimated(scheme));
 }
 
 /* The scheme: that of the override; else, with a tolerance, one that supports it; else that of the scene. A model with

@@ -50,6 +50,9 @@ typedef struct saltusi_step {
   saltus_log log;
 } saltusi_step;
 
+/* report->error_order of a step whose embedded error has order 0; 0: that of the scheme. */
+enum { SALTUSI_ERROR_ORDER_ZERO = -1 };
+
 /* Reports an event; in order of time. */
 static inline void saltusi_step_event(const saltusi_step* step, const saltus_event* event) {
   saltusi_event_list* list = step->events;

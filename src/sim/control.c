@@ -223,7 +223,11 @@ static int choose_order(const saltus_sim* sim, const attempt* a) {
   case SALTUS_ORDER_ROBUST:
     return a->impact || gaps_disagree(sim) || a->err_viol > a->err_q ? 0 : 1;
   case SALTUS_ORDER_EMBEDDED:
-    return a->err_viol > a->err_q ? 0 : saltusi_scheme_info(sim->scheme)->embedded_order;
+    if (a->err_viol > a->err_q || sim->report.error_order == SALTUSI_ERROR_ORDER_ZERO) {
+      return 0;
+    }
+    return sim->report.error_order > 0 ? sim->report.error_order
+                                       : saltusi_scheme_info(sim->scheme)->embedded_order;
   }
   return 0;
 }

@@ -15,15 +15,24 @@ bool saltusi_tol_is_option(const saltus_scheme_info* scheme) {
   return scheme->chooses_step && saltus_options_find(&scheme->options, "rtol") != NULL;
 }
 
+bool saltusi_tol_is_estimated(const saltus_scheme_info* scheme) {
+  assert(scheme != NULL);
+  return scheme->embedded_order > 0 &&
+         (scheme->locates_events || (scheme->treats & SALTUS_TREATS_IMPACT_ERRORS) != 0);
+}
+
 const char* saltusi_tol_control(const saltus_scheme_info* scheme) {
   assert(scheme != NULL);
   if (scheme->chooses_step || (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0) {
     return NULL;
   }
-  if (scheme->locates_events != (scheme->embedded_order > 0)) {
+  if (saltusi_tol_is_estimated(scheme)) {
+    return "embedded";
+  }
+  if (scheme->locates_events || scheme->embedded_order > 0) {
     return NULL;
   }
-  return scheme->embedded_order > 0 ? "embedded" : "variable-order";
+  return "variable-order";
 }
 
 const char* saltusi_tol_refusal(const saltus_scheme_info* scheme) {
@@ -34,8 +43,8 @@ const char* saltusi_tol_refusal(const saltus_scheme_info* scheme) {
   return (scheme->treats & SALTUS_TREATS_VARIABLE_STEPS) == 0
              ? "has no tolerance, it needs a constant step"
              : "has no tolerance, it has no error estimate that is valid across impacts; "
-               "adaptive, adaptive-dopri5, adaptive-dop853, adaptive-radau5, dopri5, rkf45 and "
-               "moreau-jean have one";
+               "adaptive, adaptive-dopri5, adaptive-dop853, adaptive-radau5, dopri5, rkf45, "
+               "dg-minus, dg-plus, moreau-extrapolated and moreau-jean have one";
 }
 
 static saltus_status check(double value, double lo, double hi, const char* name, saltus_log log) {

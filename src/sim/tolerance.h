@@ -22,6 +22,9 @@
 /* Whether the tolerance is among the scheme's own options. */
 bool saltusi_tol_is_option(const saltus_scheme_info* scheme);
 
+/* Whether the scheme estimates the error of its steps itself, also across impacts. */
+bool saltusi_tol_is_estimated(const saltus_scheme_info* scheme);
+
 /* The controller used with a tolerance; NULL: none for this scheme. */
 const char* saltusi_tol_control(const saltus_scheme_info* scheme);
 

@@ -79,9 +79,16 @@ typedef struct saltusi_dg_newton {
   double* column;   /* [nv] */
 } saltusi_dg_newton;
 
+/* Doubles of the memory beside the flags of contacts: whether Newton was needed; the degree of the next step, 0: not
+ * chosen. */
+enum { SALTUSI_DG_STIFF, SALTUSI_DG_NEXT, SALTUSI_DG_PLAIN };
+
 typedef struct saltusi_dg {
   saltusi_dg_tableau table;
-  int nodes; /* M + 1 */
+  saltusi_dg_tableau*
+      tables; /* [degree] of the degrees 1 .. degree; one, of `degree`, if all steps have that */
+  int nodes;  /* M + 1 */
+  int nodes_most; /* of arrays */
   bool plus;
   int closure;
   saltusi_dg_pair pair[SALTUSI_DG_NODES_MAX];
@@ -161,6 +168,19 @@ typedef struct saltusi_dg {
   int* reached;           /* [nv] */
   double* reached_values; /* [nv] */
 } saltusi_dg;
+
+/* dg_error.c */
+
+/* Makes M the degree of the step. */
+void saltusi_dg_set_degree(saltusi_dg* w, int degree);
+/* Table of a degree that steps may have. */
+const saltusi_dg_tableau* saltusi_dg_table_of(const saltusi_dg* w, int degree);
+/* Largest velocity in the highest mode of the accelerations, up to mode `degree`. */
+double saltusi_dg_mode(const saltusi_dg* w, const saltusi_step* s, int degree);
+/* Smallest degree up to `most` whose modes are below `tol`. */
+int saltusi_dg_enough(const saltusi_dg* w, const saltusi_step* s, int most, double tol);
+/* Writes the a posteriori error of the finished step. */
+void saltusi_dg_estimate(saltusi_dg* w, const saltusi_step* s);
 
 void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
                        const saltusi_eval* eval, saltus_arena* arena);

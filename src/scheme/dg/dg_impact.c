@@ -241,7 +241,8 @@ saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const 
   }
   w->touching = w->held;
   w->rows = w->held_rows;
-  for (int i = 0; i < w->list.count && status == SALTUS_OK; i++) {
+  const bool at_end = o->impulses == SALTUS_DG_IMPULSES_END;
+  for (int i = 0; i < w->list.count && at_end && status == SALTUS_OK; i++) {
     int key = w->list.key[i];
     if (!(w->list.gap[i] <= o->gap_tol) || is_held(w, key)) {
       continue;
@@ -419,7 +420,7 @@ void saltusi_dg_finish(saltusi_dg* w, const saltus_dg_options* o, const saltusi_
     s->memory1[item->key] = fabs(contact->u_after) <= o->velocity_tol * size ? 1.0 : 0.0;
   }
   report_gone(w, s);
-  s->memory1[d->nc] = w->newton.active && w->newton.stiff ? 1.0 : 0.0;
+  s->memory1[d->nc + SALTUSI_DG_STIFF] = w->newton.active && w->newton.stiff ? 1.0 : 0.0;
   s->report->residual_velocity = w->residual;
   s->report->residual_impulse = lightest > 0.0 ? w->residual / lightest : 0.0;
 }

@@ -6,8 +6,11 @@
 #include "scheme/dg/dg.h"
 #include "scheme/projection.h"
 
+#include "base/log.h"
+
 static const char* const minus_closures[] = {"velocity", "acceleration", "position", NULL};
 static const char* const plus_closures[] = {"velocity", "acceleration", NULL};
+static const char* const sides[] = {"end", "start", NULL};
 static const char* const iterations[] = {"automatic", "fixed-point", "newton", NULL};
 
 #define DEGREE                                                                                     \
@@ -22,7 +25,14 @@ static const char* const iterations[] = {"automatic", "fixed-point", "newton", N
       SALTUS_REAL(saltus_dg_options, sweep_tol, 1e-14, 0.0, 1e-3,                                  \
                   "part of the velocities that ends the iteration [1]"),                           \
       SALTUS_INT(saltus_dg_options, sweep_max, 200, 1, 1e6, "most sweeps of the iteration"),       \
-      SALTUSI_GAIN_FIELD(saltus_dg_options), SALTUSI_PROJECTION_FIELD(saltus_dg_options)
+      SALTUSI_GAIN_FIELD(saltus_dg_options), SALTUSI_PROJECTION_FIELD(saltus_dg_options),          \
+      SALTUS_CHOICE(saltus_dg_options, impulses, SALTUS_DG_IMPULSES_END, SALTUS_DG_IMPULSES_START, \
+                    sides,                                                                         \
+                    "where impacts act: at the end of the step in which a contact closes, or at "  \
+                    "the start of the next one"),                                                  \
+      SALTUS_REAL(saltus_dg_options, degree_tol, 0.0, 0.0, 1.0,                                    \
+                  "part of the velocities by which each step chooses its degree up to `degree`, "  \
+                  "1 with impacts; 0: all have the same [1]")
 
 static const saltus_field minus_fields[] = {
     DEGREE,
@@ -64,7 +74,20 @@ static void carry_memory(const void* options, const saltus_system* sys,
                          saltusi_state_transfer* carry) {
   (void)options, (void)sys;
   saltusi_transfer_each(carry, 1);
-  saltusi_transfer_plain(carry, 1);
+  saltusi_transfer_plain(carry, SALTUSI_DG_PLAIN);
+}
+
+static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
+  const saltus_dg_options* o = options;
+  (void)sys;
+  if (o->degree == 0 && (o->impulses == SALTUS_DG_IMPULSES_START || o->degree_tol > 0.0)) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "degree 0 has one impulse for forces and impacts, at the end of a step, and no "
+                "smaller degree: impulses=start and degree_tol need a degree of 1 to %d",
+                SALTUSI_DG_DEGREE_MAX);
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
 }
 
 static void layout_minus(void* work, const void* options, const saltusi_eval* eval,
@@ -103,16 +126,18 @@ static void dense_contact(void* work, const void* options, const saltusi_dense_q
 
 enum {
   TREATS = SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_VARIABLE_STEPS |
-           SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS
+           SALTUS_TREATS_CHANGING_CONTACTS | SALTUS_TREATS_MAPS | SALTUS_TREATS_LAWS |
+           SALTUS_TREATS_IMPACT_ERRORS
 };
 
 /* Common part of the two families. */
 #define OF_BOTH                                                                                    \
-  .order = 1, .smooth_order = 2, .dense = true, .impacts_at_end = true, .treats = TREATS
+  .order = 1, .smooth_order = 2, .embedded_order = 1, .dense = true, .impacts_at_end = true,       \
+  .treats = TREATS
 #define CALLS_OF_BOTH                                                                              \
   .work_size = sizeof(saltusi_dg), .memory_count = memory_count, .carry_memory = carry_memory,     \
-  .step = step, .dense_count = dense_count, .carry_dense = carry_dense, .dense = dense,            \
-  .dense_contact = dense_contact
+  .check = check, .step = step, .dense_count = dense_count, .carry_dense = carry_dense,            \
+  .dense = dense, .dense_contact = dense_contact
 
 const saltusi_scheme_ops saltusi_dg_minus = {
     .info =

@@ -103,15 +103,21 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   assert(w != NULL && o != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  w->nodes = o->degree + 1;
+  w->nodes = w->nodes_most = o->degree + 1;
   w->closure = o->closure;
   w->plus = plus;
   if (o->degree == 0) {
     saltusi_moreau_layout(&w->moreau, SALTUS_WARM_START_NO, eval, arena);
     return;
   }
-  saltusi_dg_tableau_make(o->degree, plus, &w->table);
-  saltusi_dg_pairs(w);
+  const int first = o->degree_tol > 0.0 ? 1 : o->degree;
+  w->tables = SALTUS_PUSH(arena, saltusi_dg_tableau, o->degree + 1 - first);
+  for (int degree = first; w->tables != NULL && degree <= o->degree; degree++) {
+    saltusi_dg_tableau_make(degree, plus, &w->tables[degree - first]);
+  }
+  if (w->tables != NULL) {
+    saltusi_dg_set_degree(w, o->degree);
+  }
   choose_sizes(w, eval);
   int n = w->nodes;
   w->v_start = SALTUS_PUSH(arena, double, d->nv);
@@ -151,7 +157,7 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
 
 size_t saltusi_dg_memory(const saltus_system* sys) {
   assert(sys != NULL);
-  return (size_t)sys->dims.nc + 1;
+  return (size_t)sys->dims.nc + SALTUSI_DG_PLAIN;
 }
 
 /* The acceleration at the start is the initial guess for all stages. */
@@ -216,7 +222,7 @@ static saltus_status sweep(saltusi_dg* w, const saltus_dg_options* o, const salt
 }
 
 static bool wants_newton(const saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
-  bool remembered = s->memory0[s->eval->sys.dims.nc] != 0.0;
+  bool remembered = s->memory0[s->eval->sys.dims.nc + SALTUSI_DG_STIFF] != 0.0;
   return w->newton.available &&
          (o->iteration == SALTUS_DG_NEWTON || (o->iteration == SALTUS_DG_AUTOMATIC && remembered));
 }
@@ -279,17 +285,9 @@ static saltus_status constant_step(saltusi_dg* w, const saltus_dg_options* o,
   return w->moreau.take(&w->moreau, &moreau, s);
 }
 
-saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
-  assert(w != NULL && o != NULL && s != NULL);
+/* One trial of the step with the present degree. */
+static saltus_status try_degree(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
-  if (o->degree == 0) {
-    memset(s->memory1, 0, saltusi_dg_memory(&s->eval->sys) * sizeof(double));
-    saltus_status status = constant_step(w, o, s);
-    if (status == SALTUS_OK) {
-      saltusi_dg_keep(w, s);
-    }
-    return status;
-  }
   w->newton.active = false;
   for (int k = 0; k < d->nc; k++) {
     w->closed[k] = s->memory0[k] != 0.0;
@@ -305,6 +303,53 @@ saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const s
     status = iterate(w, o, s);
   }
   s->eval->work.newton_iterations += s->report->newton_iterations;
+  return status;
+}
+
+/* The step with the degree of the last one, or with more until the last modes are below the tolerance; of degree 1 if it
+ * has an impact at its end. */
+static saltus_status choose_degree(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s,
+                                   int* next) {
+  const double remembered = s->memory0[s->eval->sys.dims.nc + SALTUSI_DG_NEXT];
+  int degree = remembered >= 1.0 && remembered <= o->degree ? (int)remembered : o->degree;
+  while (true) {
+    saltusi_dg_set_degree(w, degree);
+    const saltus_status status = try_degree(w, o, s);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    const double tol = o->degree_tol * w->size;
+    if (w->impulsive) {
+      *next = degree > 1 ? degree : o->degree;
+      if (degree == 1) {
+        return SALTUS_OK;
+      }
+      degree = 1;
+      saltusi_dg_set_degree(w, degree);
+      return try_degree(w, o, s);
+    }
+    if (degree == o->degree || saltusi_dg_mode(w, s, degree) <= tol) {
+      *next = saltusi_dg_enough(w, s, degree, 0.1 * tol);
+      return SALTUS_OK;
+    }
+    degree++;
+  }
+}
+
+saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s) {
+  assert(w != NULL && o != NULL && s != NULL);
+  const saltus_dims* d = &s->eval->sys.dims;
+  if (o->degree == 0) {
+    memset(s->memory1, 0, saltusi_dg_memory(&s->eval->sys) * sizeof(double));
+    saltus_status status = constant_step(w, o, s);
+    if (status == SALTUS_OK) {
+      saltusi_dg_estimate(w, s);
+      saltusi_dg_keep(w, s);
+    }
+    return status;
+  }
+  int next = 0;
+  saltus_status status = o->degree_tol > 0.0 ? choose_degree(w, o, s, &next) : try_degree(w, o, s);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -312,6 +357,8 @@ saltus_status saltusi_dg_step(saltusi_dg* w, const saltus_dg_options* o, const s
   memcpy(s->q1, w->Q + (size_t)(w->nodes - 1) * (size_t)d->nq, (size_t)d->nq * sizeof(double));
   memcpy(s->v1, w->v_end, (size_t)d->nv * sizeof(double));
   saltusi_dg_finish(w, o, s);
+  s->memory1[d->nc + SALTUSI_DG_NEXT] = next;
+  saltusi_dg_estimate(w, s);
   saltusi_dg_keep(w, s);
   return SALTUS_OK;
 }

@@ -28,7 +28,7 @@ enum { COLUMNS_MAX = 6 };
 
 typedef struct moreau_extrapolated_work {
   saltusi_moreau moreau;
-  double *q, *v;                 /* [2 nq], [2 nv] states of a column, in turn */
+  double *q, *v;                 /* [2 nq], [2 nv] states of a column, alternating */
   double *q_sum, *v_sum;         /* [nq], [nv] sum of w_j x_j */
   double *q_low, *v_low;         /* the same of the columns 2 .. J */
   double* joints;                /* [nj] sums of w_j times the impulses of a column */
@@ -368,7 +368,7 @@ const saltusi_scheme_ops saltusi_moreau_extrapolated = {
             .smooth_order = 3,
             .embedded_order = 2,
             .treats = SALTUSI_TREATS_STEPWISE | SALTUS_TREATS_MAPS | SALTUS_TREATS_VARIABLE_STEPS |
-                      SALTUS_TREATS_FRICTION_LAWS,
+                      SALTUS_TREATS_FRICTION_LAWS | SALTUS_TREATS_IMPACT_ERRORS,
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(moreau_extrapolated_work),
