@@ -15,7 +15,8 @@ SALTUS_BEGIN_DECLS
 
 typedef enum saltus_trapezoidal_jacobians {
   SALTUS_JACOBIANS_EXACT,
-  SALTUS_JACOBIANS_GAUSS_NEWTON /* of the springs and dampers declared by the system */
+  SALTUS_JACOBIANS_GAUSS_NEWTON, /* of the springs and dampers declared by the system */
+  SALTUS_JACOBIANS_AUTOMATIC /* exact in steps in which the effective mass is positive definite */
 } saltus_trapezoidal_jacobians;
 
 /* Friction of the restituted part of Poisson's impulse. */
@@ -24,10 +25,18 @@ typedef enum saltus_decompression_friction {
   SALTUS_DECOMPRESSION_PRINTED  /* the cone of only the unknown part, (7.9) as printed */
 } saltus_decompression_friction;
 
+/* Constraints that are drawn back by what they have drifted. */
+typedef enum saltus_trapezoidal_stabilisation {
+  SALTUS_STABILISATION_OFF,
+  SALTUS_STABILISATION_JOINTS,
+  SALTUS_STABILISATION_CONTACTS,
+  SALTUS_STABILISATION_ALL
+} saltus_trapezoidal_stabilisation;
+
 typedef struct saltus_trapezoidal_options {
   int jacobians;     /* saltus_trapezoidal_jacobians */
   int joints;        /* 0: eliminated; 1: kept in the mixed problem */
-  int stabilisation; /* 1: joints are stabilised towards g = 0 */
+  int stabilisation; /* saltus_trapezoidal_stabilisation */
   int gradients;     /* of the end scheme: 0: velocity rows at the end; 1: in the middle, printed */
   int force_term;    /* 0: h F_q v; 1: (h/2) F_q v, as printed: order 1, unstable */
   int direction_pairs; /* pairs of opposite friction directions of a spatial contact */
@@ -37,7 +46,8 @@ typedef struct saltus_trapezoidal_options {
   double contact_gap;  /* m, contacts with smaller gaps are active */
   /* Active contacts slower than this multiple of the velocity change by forces in a step stop */
   double rest;
-  int on_energy_gain; /* 0: warning, 1: error */
+  int on_energy_gain;    /* 0: warning, 1: error */
+  double contact_gap_h3; /* m/s^3, of gaps of active contacts, times the cube of the step */
 } saltus_trapezoidal_options;
 
 SALTUS_API saltus_trapezoidal_options saltus_trapezoidal_options_default(void);

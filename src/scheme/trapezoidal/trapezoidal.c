@@ -147,7 +147,7 @@ static saltus_status choose_active(saltusi_trapezoid* w) {
   saltus_status status = saltusi_trapezoid_gaps(w, w->t, w->q, w->gap);
   for (int key = 0; key < w->eval->sys.dims.nc && status == SALTUS_OK; key++) {
     bool there = w->gap[key] < (double)INFINITY;
-    bool touches = there && (w->gap[key] <= w->o->contact_gap || w->hit[key]);
+    bool touches = there && (w->gap[key] <= saltusi_trapezoid_near(w) || w->hit[key]);
     bool free = !is_closed(&w->reported_mode[key]) && !touches;
     if (there && !free) {
       status = saltusi_trapezoid_measure(w);
@@ -508,17 +508,33 @@ static saltus_status finish_step(saltusi_trapezoid* w) {
   return SALTUS_OK;
 }
 
+/* Exact derivatives where the effective mass is positive definite with them, section 11. */
+static void choose_jacobians(saltusi_trapezoid* w) {
+  const saltus_system* sys = &w->s->eval->sys;
+  w->approximate_ops.force_q = sys->ops->force_q;
+  w->approximate_ops.force_v = sys->ops->force_v;
+  saltusi_advance(sys, w->q, w->v, 0.5 * w->s->h, w->q_mid);
+  w->effective.fv = 0.0; /* of the last step */
+  if (!saltusi_trapezoid_is_definite(w, w->s->h)) {
+    w->approximate_ops.force_q = sys->ops->spring_q;
+    w->approximate_ops.force_v = sys->ops->spring_v;
+  }
+}
+
 saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                                      const saltusi_step* s, bool mean) {
   assert(w != NULL && o != NULL && s != NULL);
   w->o = o;
   w->s = s;
   w->mean = mean;
-  bool exact = o->jacobians == SALTUS_JACOBIANS_EXACT;
+  const bool exact = o->jacobians == SALTUS_JACOBIANS_EXACT;
   w->eval = exact ? s->eval : &w->approximate;
   w->approximate.work = (saltus_work){0};
   w->approximate.room = s->eval->room;
   saltus_status status = start_step(w);
+  if (status == SALTUS_OK && o->jacobians == SALTUS_JACOBIANS_AUTOMATIC) {
+    choose_jacobians(w);
+  }
   int transitions = 0;
   /* collisions and transitions are counted, so the loop ends; this is a last resort */
   int most = 2 * (HITS_MAX * s->eval->sys.dims.nc + o->events_max) + 4;

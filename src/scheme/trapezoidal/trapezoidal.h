@@ -106,6 +106,12 @@ typedef struct saltusi_trapezoid {
   bool indefinite;              /* A is indefinite; reported once */
 } saltusi_trapezoid;
 
+/* Gap up to which contacts are active, (7.1). */
+static inline double saltusi_trapezoid_near(const saltusi_trapezoid* w) {
+  const double h = w->s->h;
+  return fmax(w->o->contact_gap, w->o->contact_gap_h3 * h * h * h);
+}
+
 void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_options* o,
                               const saltusi_eval* eval, saltus_arena* arena);
 
@@ -117,6 +123,8 @@ saltus_status saltusi_trapezoid_prepare(saltusi_trapezoid* w, double x, bool mea
 void saltusi_trapezoid_finish(saltusi_trapezoid* w, double x, saltusi_trapezoid_end* end);
 
 /* Whether A of a step of length x is positive definite; once for each step. */
+/* Whether M - x/2 F_v - x^2/4 F_q is positive definite in the middle of a substep of length x. */
+bool saltusi_trapezoid_is_definite(saltusi_trapezoid* w, double x);
 void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x);
 
 /* Gaps at a state, by key. */

@@ -120,7 +120,7 @@ static double hit_time(saltusi_trapezoid* w, int key) {
   double d1 = w->left * (saltusi_row_dot(&w->row, 0, w->whole.v) + w->row.b[0]);
   /* the gap of a contact that opens is measured from its present value, zero or slightly negative
    * by drift */
-  bool left = w->gap[key] <= w->o->contact_gap && d0 > 0.0;
+  bool left = w->gap[key] <= saltusi_trapezoid_near(w) && d0 > 0.0;
   double p0 = left ? 0.0 : w->gap[key];
   double p1 = w->gap_end[key] - (left ? fmin(w->gap[key], 0.0) : 0.0);
   const cubic c = {

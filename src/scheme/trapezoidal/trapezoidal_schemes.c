@@ -13,8 +13,9 @@
 
 typedef saltus_trapezoidal_options options_struct;
 
-static const char* const jacobian_names[] = {"exact", "gauss-newton", NULL};
+static const char* const jacobian_names[] = {"exact", "gauss-newton", "automatic", NULL};
 static const char* const joint_names[] = {"eliminated", "kept", NULL};
+static const char* const stabilisation_names[] = {"off", "on", "contacts", "all", NULL};
 static const char* const switch_names[] = {"off", "on", NULL};
 static const char* const gradient_names[] = {"end", "middle", NULL};
 static const char* const term_names[] = {"derived", "printed", NULL};
@@ -24,13 +25,16 @@ static const char* const decompression_names[] = {"coulomb", "printed", NULL};
 static const saltus_field fields[] = {
     SALTUS_CHOICE(options_struct, gradients, 0, 1, gradient_names,
                   "where velocities are measured; middle, as printed, has order 1 on curved rows"),
-    SALTUS_CHOICE(options_struct, jacobians, SALTUS_JACOBIANS_EXACT, SALTUS_JACOBIANS_GAUSS_NEWTON,
-                  jacobian_names,
-                  "derivatives of the forces, or those of springs without curvature"),
+    SALTUS_CHOICE(
+        options_struct, jacobians, SALTUS_JACOBIANS_EXACT, SALTUS_JACOBIANS_AUTOMATIC,
+        jacobian_names,
+        "derivatives of the forces; those of springs without curvature; or the first ones in steps "
+        "in which the effective mass is positive definite"),
     SALTUS_CHOICE(options_struct, joints, 0, 1, joint_names,
                   "joints are eliminated, or kept in the mixed problem"),
-    SALTUS_CHOICE(options_struct, stabilisation, 0, 1, switch_names,
-                  "joints are drawn back by what they have drifted"),
+    SALTUS_CHOICE(options_struct, stabilisation, SALTUS_STABILISATION_OFF, SALTUS_STABILISATION_ALL,
+                  stabilisation_names,
+                  "joints (on), active contacts or both are drawn back by what they have drifted"),
     SALTUS_CHOICE(options_struct, force_term, 0, 1, term_names,
                   "h F_q v, or (h/2) F_q v as printed: order 1 and unstable, for comparison"),
     SALTUS_INT(options_struct, direction_pairs, 4, 2, SALTUSI_DIRECTION_PAIRS_MAX,
@@ -43,6 +47,8 @@ static const saltus_field fields[] = {
     SALTUS_INT(options_struct, events_max, 30, 0, 1000, "located transitions in one step, at most"),
     SALTUS_REAL(options_struct, contact_gap, 1e-8, 0.0, 1e3,
                 "contacts with smaller gaps are active [m]"),
+    SALTUS_REAL(options_struct, contact_gap_h3, 0.0, 0.0, 1e12,
+                "times h^3: contacts with gaps smaller than that are active too [m/s^3]"),
     SALTUS_REAL(options_struct, rest, 2.0, 0.0, 1e6,
                 "active contacts slower than this many times what forces do in a step stop [1]"),
     SALTUSI_GAIN_FIELD(options_struct),
@@ -73,14 +79,14 @@ static double missing(int pairs) {
 static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
   const options_struct* o = options;
   bool known = sys->ops->spring_q != NULL && sys->ops->spring_v != NULL;
-  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON && !known) {
+  if (o->jacobians != SALTUS_JACOBIANS_EXACT && !known) {
     saltusi_log(
         log, SALTUS_LEVEL_ERROR,
         "jacobians=gauss-newton: the system names no springs; give `springs` in the scene, or "
         "jacobians=exact");
     return SALTUS_ERR_UNSUPPORTED;
   }
-  if (o->jacobians == SALTUS_JACOBIANS_GAUSS_NEWTON && sys->ops->mass == NULL) {
+  if (o->jacobians != SALTUS_JACOBIANS_EXACT && sys->ops->mass == NULL) {
     saltusi_log(
         log, SALTUS_LEVEL_ERROR,
         "jacobians=gauss-newton: the system has no dense mass matrix; take jacobians=exact");

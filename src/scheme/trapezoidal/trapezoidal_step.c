@@ -76,8 +76,7 @@ void saltusi_trapezoid_layout(saltusi_trapezoid* w, const saltus_trapezoidal_opt
   assert(w != NULL && o != NULL && eval != NULL && arena != NULL);
   const saltus_system* sys = &eval->sys;
   const saltus_dims* d = &sys->dims;
-  if (o->jacobians ==
-      SALTUS_JACOBIANS_GAUSS_NEWTON) { /* the same system with approximate derivatives */
+  if (o->jacobians != SALTUS_JACOBIANS_EXACT) { /* the same system with approximate derivatives */
     w->approximate_ops = *sys->ops;
     w->approximate_ops.force_q = sys->ops->spring_q;
     w->approximate_ops.force_v = sys->ops->spring_v;
@@ -163,7 +162,7 @@ static void move_surfaces(saltusi_trapezoid* w, double x) {
 }
 
 /* Velocities of the rows without impulses, for the velocity that the law constrains; optional
- * stabilisation removes the drift of joints (docs/theory/trapezoidal.md, 2.3) within one whole
+ * stabilisation removes the drift of joints and of active contacts (docs/theory/trapezoidal.md, 2.3) within one whole
  * step. */
 static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
   saltusi_polyhedral_rows* law = &w->law;
@@ -177,7 +176,13 @@ static void write_rates(saltusi_trapezoid* w, double x, bool mean) {
   if (mean) {
     move_surfaces(w, x);
   }
-  if (w->o->stabilisation != 0 && law->joints > 0) {
+  const int drawn = w->o->stabilisation;
+  for (int i = 0; i < law->count && drawn >= SALTUS_STABILISATION_CONTACTS; i++) {
+    const double gap = w->gap[law->contacts[i].key];
+    law->rate[law->contacts[i].row] += twice * gap / w->s->h;
+  }
+  if ((drawn == SALTUS_STABILISATION_JOINTS || drawn == SALTUS_STABILISATION_ALL) &&
+      law->joints > 0) {
     saltus_point start = saltusi_at(w->eval, w->t, w->q, w->v);
     sys->ops->joints(sys->self, &start, w->joint_gap);
     for (int j = 0; j < law->joints; j++) {
@@ -244,20 +249,20 @@ static void symmetric_part(saltusi_trapezoid* w, double x) {
   }
 }
 
-void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
+bool saltusi_trapezoid_is_definite(saltusi_trapezoid* w, double x) {
   assert(w != NULL);
   const saltus_system* sys = &w->eval->sys;
   if ((sys->traits & SALTUS_FREE_FORCE) != 0) {
-    return; /* A is M */
+    return true; /* A is M */
   }
-  bool definite = true;
   if (w->effective.fv != -0.5 * x) { /* the last substep was shorter */
     saltus_point middle = saltusi_at(w->eval, w->t + 0.5 * x, w->q_mid, w->v);
     if (saltusi_linear_assemble(w->eval, &w->effective, &middle, 1.0, -0.5 * x, -0.25 * x * x) !=
         SALTUS_OK) {
-      return; /* reported by the next substep */
+      return true; /* reported by the next substep */
     }
   }
+  bool definite = true;
   if (w->effective.kind == SALTUSI_LINEAR_BLOCKS) {
     definite = saltusi_linear_blocks_definite(&w->effective.blocks);
   } else if (saltusi_linear_diagonal(w->eval, &w->effective, w->F1)) {
@@ -268,13 +273,19 @@ void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
     symmetric_part(w, x);
     definite = saltusi_is_definite(sys->dims.nv, w->scratch);
   }
+  return definite;
+}
+
+void saltusi_trapezoid_check_definite(saltusi_trapezoid* w, double x) {
+  assert(w != NULL);
+  const bool definite = saltusi_trapezoid_is_definite(w, x);
   w->s->report->indefinite_mass = !definite;
   if (!definite && !w->indefinite) {
     w->indefinite = true;
     saltusi_log(w->s->log, SALTUS_LEVEL_WARNING,
                 "at t = %.17g the effective mass M - h/2 F_v - h^2/4 F_q is not positive definite "
                 "for h = %g: contact problems may have no solution; take a smaller step or "
-                "jacobians=gauss-newton",
+                "jacobians=automatic or gauss-newton",
                 w->t, x);
   }
 }
