@@ -12,7 +12,7 @@ SALTUS_BEGIN_DECLS
 
 /* moreau-extrapolated: several steps of parts of h, extrapolated between events. */
 typedef struct saltus_moreau_extrapolated_options {
-  int columns; /* of the extrapolation: the order between events */
+  int columns;  /* of the extrapolation: the order between events */
   double gamma; /* horizon of contact detection, in parts of a step */
   double newton_tol;
   int newton_max;
