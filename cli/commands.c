@@ -273,6 +273,8 @@ static const cli_option sweep_options[] = {
     {"--threads", "N", "1 to 64; default: all of the machine; results do not depend on it", false},
     {"--shard", "I/N", "computes part I of N, for job arrays; saltus merge combines the parts",
      false},
+    {"--backend", "NAME", "interpreter, c (members compiled by $CC or cc) or auto: where possible",
+     false},
     {"--restart", NULL, "discards the table of an earlier sweep and starts again", false},
     {"-o", "FILE", "writes the table to FILE.h5, FILE.csv or, as it is computed, FILE.runs", true},
     {"--figure", "FILE", "draws measures over the axes to FILE.svg, .pdf or .png",

@@ -144,6 +144,27 @@ static int threads_of_machine(void) {
   return count < 1 ? 1 : count > 64 ? 64 : (int)count;
 }
 
+/* Backend, compiler and folder of compiled kernels, which is created. */
+static void read_backend(const cli_args* args, saltus_sweep_def* def) {
+  static char folder[512];
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  def->backend = cli_value(args, "--backend");
+  def->compiler = getenv("CC");
+  if (def->backend == NULL || strcmp(def->backend, "interpreter") == 0 ||
+      ((cache == NULL || cache[0] != '/') && home == NULL)) {
+    return;
+  }
+  const bool own = cache == NULL || cache[0] != '/';
+  snprintf(folder, sizeof folder, "%.400s%s", own ? home : cache, own ? "/.cache" : "");
+  (void)mkdir(folder, 0700);
+  snprintf(folder, sizeof folder, "%.400s%s/saltus", own ? home : cache, own ? "/.cache" : "");
+  (void)mkdir(folder, 0700);
+  struct stat there;
+  const bool usable = stat(folder, &there) == 0 && S_ISDIR(there.st_mode) &&
+                      there.st_uid == getuid() && (there.st_mode & 022) == 0;
+  def->cache = usable ? folder : NULL; /* kernels of others are not run */
+}
+
 /* All settings of a sweep from the command line; data that `def` points to are in the other
  * arguments. */
 static int read_sweep(const cli_args* args, const cli_model* model, cli_overrides* pairs,
@@ -181,6 +202,7 @@ static int read_sweep(const cli_args* args, const cli_model* model, cli_override
   def->override_count = override_count;
   def->run = run;
   def->threads = threads > 0 ? (int)threads : threads_of_machine();
+  read_backend(args, def);
   def->log = cli_log();
   return CLI_DONE;
 }
@@ -203,7 +225,7 @@ static char* about_text(const sweep_job* j, const cli_model* model) {
       (size_t)snprintf(text, bytes, "saltus %s\nscene %s\n", saltus_version(), model->target);
   for (int i = 0; i < args->given_count; i++) {
     static const char* const left_out[] = {"-o",     "--threads", "--shard", "--figure",
-                                           "--json", "--restart", "--force"};
+                                           "--json", "--restart", "--force", "--backend"};
     bool kept = true;
     for (size_t k = 0; k < sizeof left_out / sizeof left_out[0]; k++) {
       kept = kept && strcmp(args->given[i].option->name, left_out[k]) != 0;
@@ -370,6 +392,10 @@ static int finish(sweep_job* j, int code, const char* path) {
     return CLI_DONE;
   }
   code = sweep_summary(j->args, j->table);
+  if (j->view->compiled && !cli_has(j->args, "--json")) {
+    printf("compiled; %lld of %lld runs by the interpreter\n", j->view->returned,
+           j->done - j->already);
+  }
   code = code == CLI_DONE ? sweep_files_write(j->args, j->table, path) : code;
   if (code == CLI_DONE && j->failed == j->all) {
     cli_error("all runs failed");

@@ -145,6 +145,9 @@ typedef struct saltus_formula_def {
   const saltus_impacts* impacts;   /* of the system; has to outlive the model; NULL: simultaneous */
   const saltus_elements* elements; /* machine elements of the mechanism; NULL: none */
   const saltus_formula_dry* dry;   /* NULL, or a list terminated by an entry without a rate */
+  bool
+      members; /* parameters, starts, friction and restitution may depend on inputs, which differ between members of an
+                 * ensemble; other constants may not */
   SALTUS_RESERVED(1);
 } saltus_formula_def;
 

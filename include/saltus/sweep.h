@@ -55,7 +55,13 @@ typedef struct saltus_sweep_def {
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  SALTUS_RESERVED(4);
+  /* "interpreter" or NULL; "c": members are compiled, SALTUS_ERR_UNSUPPORTED where that is not possible; "auto": compiled
+   * where possible, with a note where not. "c:1", "c:4", "c:8": lanes. All lanes give the same bits, which differ from
+   * those of the interpreter by rounding. */
+  const char* backend;
+  const char* compiler; /* of C, for "c" and "auto"; NULL: cc */
+  const char* cache;    /* folder that keeps compiled kernels; NULL: none */
+  SALTUS_RESERVED(1);
 } saltus_sweep_def;
 
 SALTUS_API saltus_sweep_def saltus_sweep_def_default(void);
@@ -68,7 +74,8 @@ typedef struct saltus_sweep_view {
   const int* counts;          /* [axes] points of a range or a list; 0: drawn */
   const bool* logarithmic;    /* [axes] steps of a range are factors */
   uint64_t fingerprint;       /* of all data that results depend on, except the program */
-  SALTUS_RESERVED(2);
+  long long returned; /* members of a compiled sweep that the interpreter computed, so far */
+  bool compiled;
 } saltus_sweep_view;
 
 typedef struct saltus_sweep saltus_sweep;

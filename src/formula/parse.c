@@ -264,7 +264,10 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   }
   const saltusi_name* found = saltusi_names_find(p->scope->names, t->name);
   if (found != NULL && found->kind == SALTUSI_PARAMETER) {
-    return saltusi_constant(g, found->value);
+    if (found->varies && p->allowed == 0) {
+      fail(p, t->offset, "\"%s\" differs between members: a constant is wanted", t->name);
+    }
+    return found->varies ? found->expr : saltusi_constant(g, found->value);
   }
   if (found != NULL && found->kind == SALTUSI_THING) {
     return bare_thing(p, t, found);

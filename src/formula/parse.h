@@ -27,8 +27,10 @@ typedef enum saltusi_name_kind {
 typedef struct saltusi_name {
   const char* text;
   saltusi_name_kind kind;
-  int index;    /* among the parameters, coordinates, inputs or things */
-  double value; /* of a parameter, once evaluated */
+  int index;         /* among the parameters, coordinates, inputs or things */
+  double value;      /* of a parameter, once evaluated */
+  bool varies;       /* a parameter that depends on inputs */
+  saltusi_expr expr; /* of such a parameter */
 } saltusi_name;
 
 /* The names of a model, found by hashing. */
@@ -77,6 +79,9 @@ typedef struct saltusi_scope {
   const char* without_inputs;          /* reason why they are not allowed; NULL: allowed */
   saltus_log log;
 } saltusi_scope;
+
+/* `allowed` of formulas over inputs alone. */
+enum { SALTUSI_ON_INPUT = 8 };
 
 /* allowed: which variables may occur, SALTUSI_ON_... SALTUS_ERR_INPUT after a message. */
 saltus_status saltusi_parse(const saltusi_scope* scope, const saltus_formula_text* formula,

@@ -271,7 +271,8 @@ saltus_status saltusi_formula_number(saltusi_formula_builder* b, const saltus_fo
     return SALTUS_OK;
   }
   saltus_formula_text f = saltusi_formula_called(b, formula, kind, name);
-  saltus_status status = saltusi_parse_constant(&b->scope, &f, value);
+  saltus_status status = saltusi_formula_member(b, &f, b->member_place, value);
+  b->member_place = -1;
   const double lo = hi == SALTUSI_EITHER_SIGN ? -1.0 : 0.0;
   if (status == SALTUS_OK && !(*value >= lo && *value <= fabs(hi))) {
     saltusi_formula_error(b->def->log, &f, strspn(f.text, " \t\r\n"), "the value is %g, must be %s",
@@ -291,22 +292,28 @@ static saltus_status make_law(saltusi_formula_builder* b, int i, saltus_contact_
   law->impact = c->impact;
   law->stiffness = c->stiffness;
   law->friction = c->law;
+  const int place = saltusi_formula_law_place(b, i);
+  b->member_place = place;
   saltus_status status =
       saltusi_formula_number(b, &c->friction, "friction of contact", c->name, 1e300, &law->mu);
+  b->member_place = -1;
   if (status == SALTUS_OK && c->impact_friction != NULL) {
     status = saltusi_formula_number(b, c->impact_friction, "impact_friction of contact", c->name,
                                     1e300, &law->impact_mu);
     law->impact_mu = law->impact_mu == 0.0 ? -1.0 : law->impact_mu;
   }
+  b->member_place = place + 1;
   if (status == SALTUS_OK) {
     status = saltusi_formula_number(b, &c->restitution, "restitution of contact", c->name, 1.0,
                                     &law->e_N);
   }
+  b->member_place = place + 2;
   if (status == SALTUS_OK) {
     status =
         saltusi_formula_number(b, &c->tangential_restitution, "tangential restitution of contact",
                                c->name, SALTUSI_EITHER_SIGN, &law->e_T);
   }
+  b->member_place = -1;
   if (status == SALTUS_OK && c->slip.text == NULL && c->slip2.text != NULL) {
     saltus_formula_text f = saltusi_formula_called(b, &c->slip2, "slip2 of contact", c->name);
     saltusi_formula_complain(b->def->log, SALTUS_LEVEL_ERROR, &f,

@@ -18,6 +18,56 @@
 /* nv x nv indices must fit in int. */
 enum { COORDINATES_MOST = 20000 };
 
+int saltusi_formula_law_place(const saltusi_formula_builder* b, int contact) {
+  assert(b != NULL && contact >= 0);
+  return 2 * b->def->coordinate_count + 3 * contact;
+}
+
+saltus_status saltusi_formula_member(saltusi_formula_builder* b, const saltus_formula_text* formula,
+                                     int place, double* value) {
+  assert(b != NULL && formula != NULL && value != NULL);
+  saltus_formula_model* m = b->model;
+  if (!b->def->members || place < 0) {
+    return saltusi_parse_constant(&b->scope, formula, value);
+  }
+  saltusi_output output = {.place = 0};
+  saltus_status status = saltusi_parse(&b->scope, formula, SALTUSI_ON_INPUT, &output.expr);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  if (m->members == NULL) {
+    m->member_count = saltusi_formula_law_place(b, b->def->contact_count);
+    m->members = SALTUSI_TAKE(&m->pool, saltusi_program, m->member_count);
+  }
+  saltusi_program program;
+  status = saltusi_compile(&b->graph, &output, 1, 1, &m->pool, &program);
+  double* scratch = SALTUSI_TAKE(&b->work, double, program.registers);
+  if (status != SALTUS_OK || m->members == NULL || scratch == NULL) {
+    return status != SALTUS_OK ? status : SALTUS_ERR_MEMORY;
+  }
+  if (!saltusi_is_constant(&b->graph, output.expr)) {
+    m->members[place] = program;
+  }
+  saltusi_run(&program, 0.0, NULL, NULL, scratch, value);
+  return SALTUS_OK;
+}
+
+const saltusi_program* saltusi_formula_member_program(const saltus_formula_model* m, int place) {
+  assert(m != NULL && place >= 0);
+  const bool varies = place < m->member_count && m->members[place].length > 0;
+  return varies ? &m->members[place] : NULL;
+}
+
+const saltusi_program* saltusi_formula_member_law(const saltus_formula_model* m, int contact,
+                                                  int which) {
+  assert(m != NULL && contact >= 0 && which >= 0 && which < 3);
+  const int written = saltus_formula_model_contact(m, contact);
+  return written < 0 || m->members == NULL
+             ? NULL
+             : saltusi_formula_member_program(m, m->member_count -
+                                                     3 * (m->written_contacts - written) + which);
+}
+
 static saltus_status read_start(saltusi_formula_builder* b) {
   saltus_formula_model* m = b->model;
   const int n = b->def->coordinate_count;
@@ -35,7 +85,8 @@ static saltus_status read_start(saltusi_formula_builder* b) {
       }
       saltus_formula_text f =
           saltusi_formula_called(b, formula, k == 0 ? "start of" : "start velocity of", c->name);
-      saltus_status status = saltusi_parse_constant(&b->scope, &f, k == 0 ? &m->q0[i] : &m->v0[i]);
+      saltus_status status =
+          saltusi_formula_member(b, &f, k == 0 ? i : n + i, k == 0 ? &m->q0[i] : &m->v0[i]);
       if (status != SALTUS_OK) {
         return status;
       }
@@ -173,7 +224,8 @@ saltus_status saltusi_formula_builder_start(saltusi_formula_builder* b,
   *b = (saltusi_formula_builder){.def = def,
                                  .nq = def->coordinate_count + bodies.nq,
                                  .nv = def->coordinate_count + bodies.nv,
-                                 .constant_rows = true};
+                                 .constant_rows = true,
+                                 .member_place = -1};
   b->work = saltusi_pool_over(def->allocator);
   const saltusi_graph_sizes sizes = {.positions = b->nq,
                                      .velocities = b->nv,
@@ -311,6 +363,7 @@ saltus_status saltusi_formula_constants_open(const saltus_formula_def* def,
                                 .input_names = def->input_names,
                                 .input_values = def->input_values,
                                 .input_count = def->input_count,
+                                .members = def->members,
                                 .log = def->log};
   saltus_status status = saltusi_formula_builder_start(&c->b, &c->def, 0);
   status = status == SALTUS_OK ? saltusi_formula_names(&c->b) : status;

@@ -78,6 +78,10 @@ struct saltus_formula_model {
   double* q0;               /* [nq] */
   double* v0;               /* [nv] */
   const char** joint_names; /* [nj] */
+  saltusi_program*
+      members; /* [member_count] of starts, then mu, e_N and e_T of the contacts of the definition; those
+                             * of length 0 are constant. NULL: no value depends on inputs */
+  int member_count;
 
   /* source text, for messages; NULL: none */
   const char *kinetic_text, *potential_text;
@@ -125,6 +129,7 @@ struct saltusi_formula_builder {
   bool set_valued;                       /* signs are removed from the forces */
   saltusi_formula_sign* signs;           /* [sign_count] */
   int sign_count;
+  int member_place; /* of the next number that may depend on inputs; -1: it may not */
 };
 
 /* Names and graph, which models, observables and constants share. */
@@ -200,6 +205,18 @@ saltus_status saltusi_formula_compose(saltusi_formula_builder* builder);
 saltus_status saltusi_formula_number(saltusi_formula_builder* builder,
                                      const saltus_formula_text* formula, const char* kind,
                                      const char* name, double hi, double* value);
+
+/* A constant, or with def->members a formula over inputs, whose program becomes that of `place` and whose present value
+ * is *value. place -1: a constant. */
+saltus_status saltusi_formula_member(saltusi_formula_builder* builder,
+                                     const saltus_formula_text* formula, int place, double* value);
+/* Place of mu of a contact of the definition; e_N and e_T follow. */
+int saltusi_formula_law_place(const saltusi_formula_builder* builder, int contact);
+/* Over inputs alone; NULL: constant. Places: starts of coordinates, then of velocities. */
+const saltusi_program* saltusi_formula_member_program(const saltus_formula_model* model, int place);
+/* which: 0 mu, 1 e_N, 2 e_T of a contact of the system. */
+const saltusi_program* saltusi_formula_member_law(const saltus_formula_model* model, int contact,
+                                                  int which);
 
 /* Programs and laws of joints and contacts. */
 saltus_status saltusi_formula_constraints(saltusi_formula_builder* builder);

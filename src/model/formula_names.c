@@ -98,7 +98,15 @@ static saltus_status report_cycle(saltusi_formula_builder* b, const visit* stack
 static saltus_status evaluate(saltusi_formula_builder* b, int i) {
   const saltus_formula_parameter* p = &b->def->parameters[i];
   saltus_formula_text f = saltusi_formula_called(b, &p->value, "parameter", p->name);
-  return saltusi_parse_constant(&b->scope, &f, &saltusi_names_find(&b->names, p->name)->value);
+  saltusi_name* name = saltusi_names_find(&b->names, p->name);
+  if (!b->def->members) {
+    return saltusi_parse_constant(&b->scope, &f, &name->value);
+  }
+  const saltus_status status = saltusi_parse(&b->scope, &f, SALTUSI_ON_INPUT, &name->expr);
+  const saltusi_graph_node* node = &b->graph.nodes[name->expr];
+  name->varies = status == SALTUS_OK && node->op != SALTUSI_CONSTANT;
+  return name->varies || status != SALTUS_OK ? status
+                                             : saltusi_parse_constant(&b->scope, &f, &name->value);
 }
 
 /* The next parameter that this one depends on, and its position in the text; -1: none left. */

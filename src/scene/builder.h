@@ -10,6 +10,7 @@
 #include "saltus/flexible.h"
 #include "saltus/mechanism.h"
 #include "saltus/scene.h"
+#include "scene/members.h"
 #include "scene/reader.h"
 
 /* Assignment of an event to an input. */
@@ -74,6 +75,7 @@ typedef struct saltusi_scene_builder {
   saltus_formula_spring* springs;           /* of the model, with capacity for motors of joints */
   const saltusi_yaml_node* matrix_contacts; /* names of impacts.matrix; NULL: none */
   int* matrix_places;                       /* indices of these contacts */
+  const saltusi_scene_members* members;     /* NULL: none */
 } saltusi_scene_builder;
 
 /* ---- values (values.c) ---- */

@@ -88,17 +88,19 @@ void saltusi_scene_interface(saltusi_scene_builder* b) {
     }
   }
   saltusi_formula_constants* constants = saltusi_scene_constants(b);
-  for (int i = 0; i < b->model.parameter_count && constants != NULL && lists[0] != NULL; i++) {
+  for (int i = 0;
+       i < b->model.parameter_count && constants != NULL && lists[0] != NULL && b->members == NULL;
+       i++) {
     saltusi_formula_constants_value(
         constants, &(saltus_formula_text){.text = b->model.parameters[i].name}, &lists[0][i].value);
   }
-  for (int i = 0; i < b->model.input_count && lists[1] != NULL; i++) {
+  for (int i = 0; i < sections[1]->count && lists[1] != NULL; i++) {
     lists[1][i].value = b->scene->inputs[i];
   }
   to->parameters = lists[0];
   to->parameter_count = lists[0] != NULL ? b->model.parameter_count : 0;
   to->inputs = lists[1];
-  to->input_count = lists[1] != NULL ? b->model.input_count : 0;
+  to->input_count = lists[1] != NULL ? sections[1]->count : 0;
   list_starts(b, to);
   const saltus_observables* o = b->scene->view.observables;
   b->scene->scratch = saltusi_reader_take(&b->reader, o != NULL ? o->scratch + 1 : 1, 1);

@@ -570,6 +570,13 @@ static saltus_status read_scene(saltusi_scene_builder* b) {
 }
 
 saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** out) {
+  assert(def != NULL && out != NULL);
+  return saltusi_scene_create_members(def, NULL, out);
+}
+
+saltus_status saltusi_scene_create_members(const saltus_scene_def* def,
+                                           const saltusi_scene_members* members,
+                                           saltus_scene** out) {
   assert(def != NULL && out != NULL &&
          (def->text != NULL || def->path != NULL || def->like != NULL));
   *out = NULL;
@@ -585,6 +592,7 @@ saltus_status saltus_scene_create(const saltus_scene_def* def, saltus_scene** ou
     scene->file = saltusi_pool_text(&scene->pool, file);
     saltusi_scene_builder b = {.reader = {.file = file, .pool = &scene->pool, .log = def->log},
                                .def = def,
+                               .members = members,
                                .scene = scene};
     status = read_scene(&b);
     saltusi_formula_constants_close(b.constants);

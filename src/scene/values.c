@@ -178,18 +178,43 @@ const char* saltusi_scene_item_name(saltusi_scene_builder* b, const saltusi_yaml
   return name;
 }
 
+/* Parameters that are members of an ensemble leave the list of parameters. */
+static void remove_members(saltusi_scene_builder* b) {
+  saltus_formula_parameter* parameters = (saltus_formula_parameter*)b->model.parameters;
+  int kept = 0;
+  for (int i = 0; i < b->model.parameter_count; i++) {
+    bool varies = false;
+    for (int k = 0; k < b->members->count; k++) {
+      varies = varies || strcmp(parameters[i].name, b->members->names[k]) == 0;
+    }
+    if (!varies) {
+      parameters[kept++] = parameters[i];
+    }
+  }
+  b->model.parameter_count = kept;
+  b->model.members = true;
+}
+
 void saltusi_scene_inputs(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* node = saltusi_scene_mapping(b, "inputs");
-  const char** names = saltusi_reader_take(&b->reader, (size_t)node->count, sizeof *names);
-  double* values = saltusi_reader_take(&b->reader, (size_t)node->count, sizeof *values);
+  const int more = b->members != NULL ? b->members->count : 0, count = node->count + more;
+  const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
+  double* values = saltusi_reader_take(&b->reader, (size_t)count, sizeof *values);
   for (int i = 0; i < node->count && names != NULL; i++) {
     names[i] = node->keys[i].text;
   }
+  for (int i = 0; i < more && names != NULL && values != NULL; i++) {
+    names[node->count + i] = b->members->names[i];
+    values[node->count + i] = b->members->values[i];
+  }
+  if (more > 0) {
+    remove_members(b);
+  }
   b->model.input_names = names;
   b->model.input_values = values;
-  b->model.input_count = names != NULL && values != NULL ? node->count : 0;
-  for (int i = 0; i < b->model.input_count && b->reader.status == SALTUS_OK; i++) {
+  b->model.input_count = names != NULL && values != NULL ? count : 0;
+  for (int i = 0; i < b->model.input_count - more && b->reader.status == SALTUS_OK; i++) {
     char what[200];
     snprintf(what, sizeof what, "input \"%.150s\"", names[i]);
     const char* kept = saltusi_pool_text(b->reader.pool, what);

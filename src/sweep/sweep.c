@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/reserved.h"
 #include "run/settings.h"
+#include "sweep/compiled.h"
 #include "sweep/measure_monitor.h"
 #include "sweep/points.h"
 #include "thread_pool/thread_pool.h"
@@ -26,7 +27,7 @@
 
 /* Runs of one job: few enough that the last jobs of a call end at about the same time, and many enough that
  * scheduling costs nothing. */
-enum { CHUNK = 8, VALUE_TEXT = 32 };
+enum { CHUNK = 8, GROUP = 64, VALUE_TEXT = 32 };
 
 struct saltus_sweep {
   saltusi_pool pool; /* owns all data except the scene, this struct included */
@@ -39,6 +40,7 @@ struct saltus_sweep {
   saltus_scene* scene; /* template of the scenes of all runs */
   saltus_sweep_view view;
   saltusi_thread_pool* team;
+  saltusi_compiled* compiled; /* NULL: by the interpreter */
 };
 
 saltus_sweep_def saltus_sweep_def_default(void) {
@@ -210,6 +212,7 @@ typedef struct batch {
   const long long* runs;
   int count;
   const saltus_sweep_rows* rows;
+  int* returned; /* [jobs] members of compiled groups that the interpreter computed */
 } batch;
 
 static bool cancelled(const saltus_sweep* sweep) {
@@ -223,6 +226,67 @@ static void compute_chunk(void* context, int number) {
     if (!cancelled(b->sweep)) {
       compute(b->sweep, b->runs[i], b->rows, i);
     }
+  }
+}
+
+/* A row from the items of a compiled member. */
+static void fill_row(const batch* b, int i, const double* items, double* scratch) {
+  const saltus_sweep* s = b->sweep;
+  double* values = b->rows->values + (size_t)i * (size_t)(s->view.axes + s->view.measures);
+  saltusi_points_at(&s->points, b->runs[i], values);
+  if (s->measures.count > 0) {
+    saltusi_run(&s->measures.program, 0.0, items, NULL, scratch, values + s->view.axes);
+  }
+  memset(b->rows->reasons[i], 0, SALTUS_SWEEP_REASON);
+  b->rows->statuses[i] = (int)SALTUS_OK;
+  b->rows->done[i] = true;
+}
+
+/* Rows from `from` on by the kernel; those that it cannot complete by the interpreter. */
+static void compute_group(void* context, int number) {
+  const batch* b = context;
+  saltus_sweep* s = b->sweep;
+  const int from = number * GROUP, left = b->count - from, count = left < GROUP ? left : GROUP;
+  const size_t axes = (size_t)s->view.axes, items = (size_t)s->measures.item_count;
+  saltusi_pool pool = saltusi_pool_over(s->def.allocator);
+  double* points = SALTUSI_TAKE(&pool, double, (size_t)count* axes + 1);
+  double* values = SALTUSI_TAKE(&pool, double, (size_t)count* items + 1);
+  double* scratch = SALTUSI_TAKE(&pool, double, s->measures.program.registers + 1);
+  bool* good = SALTUSI_TAKE(&pool, bool, count);
+  for (int i = 0; i < count; i++) {
+    b->rows->done[from + i] = false;
+    if (!pool.failed) {
+      saltusi_points_at(&s->points, b->runs[from + i], points + (size_t)i * axes);
+    }
+  }
+  saltus_status status = SALTUS_ERR_MEMORY;
+  if (!pool.failed) {
+    status = saltusi_compiled_run(s->compiled, points, count, values, good);
+  }
+  for (int i = 0; i < count && status != SALTUS_ERR_STOPPED; i++) {
+    if (status == SALTUS_OK && good[i]) {
+      fill_row(b, from + i, values + (size_t)i * items, scratch);
+    } else if (!cancelled(s)) {
+      compute(s, b->runs[from + i], b->rows, from + i);
+      b->returned[number]++;
+    }
+  }
+  saltusi_pool_free(&pool);
+}
+
+/* All rows of a batch. */
+static void compute_batch(batch* b) {
+  saltus_sweep* s = b->sweep;
+  if (s->compiled == NULL) {
+    saltusi_thread_pool_run(s->team, (b->count + CHUNK - 1) / CHUNK, compute_chunk, b);
+    return;
+  }
+  int returned[SALTUSI_TEAM_JOBS] = {0};
+  const int jobs = (b->count + GROUP - 1) / GROUP;
+  b->returned = returned;
+  saltusi_thread_pool_run(s->team, jobs, compute_group, b);
+  for (int i = 0; i < jobs; i++) {
+    s->view.returned += returned[i];
   }
 }
 
@@ -240,7 +304,7 @@ saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, i
                                     .reasons = rows->reasons + from,
                                     .done = rows->done + from};
     b.rows = &part;
-    saltusi_thread_pool_run(sweep->team, (b.count + CHUNK - 1) / CHUNK, compute_chunk, &b);
+    compute_batch(&b);
   }
   for (int i = 0; i < count; i++) {
     if (!rows->done[i]) {
@@ -405,7 +469,57 @@ static uint64_t fingerprint(const saltus_sweep* s) {
   saltusi_print(text, sizeof text, "%.17g %.17g %.17g %.17g %.17g %lld %d %" PRIu64, r->step,
                 r->tol, r->rtol, r->atol, r->until, s->points.samples, (int)def->sampling,
                 def->seed);
-  return hash_text(hash, text);
+  return hash_text(hash_text(hash, text), s->compiled != NULL ? "compiled" : NULL);
+}
+
+/* The kernel, if the definition requests one. */
+static saltus_status open_compiled(saltus_sweep* s) {
+  const saltus_sweep_def* def = &s->def;
+  const char* backend = def->backend != NULL ? def->backend : "interpreter";
+  const bool automatic = strcmp(backend, "auto") == 0, plain = strcmp(backend, "c") == 0;
+  int lanes = 0, end = 0;
+  if (strcmp(backend, "interpreter") == 0) {
+    return SALTUS_OK;
+  }
+  const bool wide = sscanf(backend, "c:%d%n", &lanes, &end) == 1 && backend[end] == '\0' &&
+                    (lanes == 1 || lanes == 4 || lanes == 8);
+  if (!automatic && !plain && !wide) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "sweep: backend \"%.40s\"; allowed: interpreter, auto, c, c:1, c:4, c:8", backend);
+    return SALTUS_ERR_INPUT;
+  }
+  char text[SALTUS_SWEEP_REASON] = "";
+  complaint reason = {.text = text};
+  const char** names = SALTUSI_TAKE(&s->pool, const char*, s->points.count + 1);
+  double* first = SALTUSI_TAKE(&s->pool, double, s->points.count + 1);
+  if (names == NULL || first == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < s->points.count; i++) {
+    names[i] = s->points.axes[i].name;
+  }
+  saltusi_points_at(&s->points, 0, first);
+  const saltusi_compiled_def compiled = {
+      .scene = s->scene,
+      .outputs = s->outputs,
+      .output_count = s->output_count,
+      .run = &s->run,
+      .measures = &s->measures,
+      .axes = names,
+      .first = first,
+      .axis_count = s->points.count,
+      .lanes = lanes,
+      .compiler = def->compiler != NULL ? def->compiler : "cc",
+      .cache = def->cache,
+      .cancel = def->cancel,
+      .log = automatic ? (saltus_log){.write = hear, .user = &reason} : def->log};
+  saltus_status status = saltusi_compiled_create(&compiled, &s->compiled);
+  if (automatic && status == SALTUS_ERR_UNSUPPORTED) {
+    saltusi_log(def->log, SALTUS_LEVEL_NOTE, "sweep: members are interpreted: %s", text);
+    status = SALTUS_OK;
+  }
+  s->view.compiled = s->compiled != NULL;
+  return status;
 }
 
 static saltus_status open_team(saltus_sweep* s) {
@@ -426,6 +540,7 @@ static saltus_status create(saltus_sweep* s) {
   status = status == SALTUS_OK ? open_scene(s) : status;
   status = status == SALTUS_OK ? read_measures(s) : status;
   status = status == SALTUS_OK ? read_scene(s) : status;
+  status = status == SALTUS_OK ? open_compiled(s) : status;
   const int columns = s->points.count + s->measures.count;
   const char** names = SALTUSI_TAKE(&s->pool, const char*, columns + 1);
   if (status != SALTUS_OK || names == NULL) {
@@ -484,6 +599,7 @@ void saltus_sweep_destroy(saltus_sweep* sweep) {
     if (sweep->team != NULL) {
       saltusi_thread_pool_close(sweep->team);
     }
+    saltusi_compiled_destroy(sweep->compiled);
     saltus_scene_destroy(sweep->scene);
     saltusi_pool pool = sweep->pool;
     saltusi_pool_free(&pool);

@@ -285,8 +285,8 @@ static void equal_formulas_become_one_node(void** state) {
       saltusi_graph_start(&graph, &(saltusi_graph_sizes){.positions = 2, .velocities = 2}, NULL),
       SALTUS_OK);
   assert_int_equal(saltusi_names_start(&names, 2, &pool), SALTUS_OK);
-  saltusi_names_add(&names, (saltusi_name){"x", SALTUSI_COORDINATE, 0, 0.0});
-  saltusi_names_add(&names, (saltusi_name){"y", SALTUSI_COORDINATE, 1, 0.0});
+  saltusi_names_add(&names, (saltusi_name){.text = "x", .kind = SALTUSI_COORDINATE, .index = 0});
+  saltusi_names_add(&names, (saltusi_name){.text = "y", .kind = SALTUSI_COORDINATE, .index = 1});
   saltusi_scope scope = {.graph = &graph, .names = &names};
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
     if (read(&scope, pairs[i][0]) != read(&scope, pairs[i][1])) {

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * kernel.c - see kernel.h. The step is that of moreau_step.c:
+ *
+ *   R = h F - M (v1 - v),   A = M - h theta F_v - h^2 theta^2 F_q,   v_free = v1 + A^-1 R
+ *   active        g + gamma h U <= 16 eps max(1, |q|)
+ *   impact law    0 <= G v1 + b + e U  perp  P >= 0 with Coulomb's friction in the plane
+ *
+ * Values that depend on the member alone are computed before the loop over steps. A is eliminated without exchanges of
+ * rows; a small pivot, Newton's method or Gauss-Seidel at its bound, and values that are not finite mark the member.
+ */
+#include "sweep/kernel_writer.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char* const forms[SALTUSI_OP_COUNT] = {
+    [SALTUSI_ADD] = "A + B",
+    [SALTUSI_SUB] = "A - B",
+    [SALTUSI_MUL] = "A * B",
+    [SALTUSI_DIV] = "A / B",
+    [SALTUSI_NEG] = "-A",
+    [SALTUSI_SIN] = "ksin(A)",
+    [SALTUSI_COS] = "kcos(A)",
+    [SALTUSI_TAN] = "ktan(A)",
+    [SALTUSI_EXP] = "kexp(A)",
+    [SALTUSI_LOG] = "klog(A)",
+    [SALTUSI_SQRT] = "ksqrt(A)",
+    [SALTUSI_ABS] = "ABS(A)",
+    [SALTUSI_SIGN] = "SEL(A > 0.0, K(1.0), SEL(A < 0.0, K(-1.0), K(A)))",
+    [SALTUSI_MIN] = "SEL((A <= B) | (A != A), K(A), K(B))",
+    [SALTUSI_MAX] = "SEL((A >= B) | (A != A), K(A), K(B))",
+    [SALTUSI_LESS] = "SEL(A < B, K(1.0), K(0.0))",
+    [SALTUSI_LESS_EQUAL] = "SEL(A <= B, K(1.0), K(0.0))",
+    [SALTUSI_AND] = "SEL((A != 0.0) & (B != 0.0), K(1.0), K(0.0))",
+    [SALTUSI_OR] = "SEL((A != 0.0) | (B != 0.0), K(1.0), K(0.0))",
+    [SALTUSI_NOT] = "SEL(A != 0.0, K(0.0), K(1.0))",
+    [SALTUSI_SELECT] = "SEL(A != 0.0, K(B), K(C))"};
+
+static int number(saltusi_kernel_writer* k, double value) {
+  return saltusi_line_number(&k->l, value);
+}
+
+static int add(saltusi_kernel_writer* k, int a, int b) {
+  return saltusi_line_add(&k->l, a, b);
+}
+
+static int sub(saltusi_kernel_writer* k, int a, int b) {
+  return saltusi_line_sub(&k->l, a, b);
+}
+
+static int mul(saltusi_kernel_writer* k, int a, int b) {
+  return saltusi_line_mul(&k->l, a, b);
+}
+
+static int dot(saltusi_kernel_writer* k, const int* a, const int* b) {
+  return saltusi_line_dot(&k->l, k->n, a, b);
+}
+
+/* The nodes of a program; zeros after a failure. */
+const int* saltusi_kernel_nodes(saltusi_kernel_writer* k, const saltusi_program* p, int t,
+                                const int* q, const int* v) {
+  assert(k != NULL && p != NULL);
+  int* out = SALTUSI_TAKE(&k->pool, int, p->outputs + 1);
+  const saltusi_line_state state = {.t = t, .q = q, .v = v, .u = k->u};
+  if (out == NULL) {
+    k->l.failed = true;
+    return k->u;
+  }
+  if (!k->l.failed) {
+    saltusi_line_program(&k->l, p, &state, out);
+  }
+  return out;
+}
+
+/* ---- nodes of the step ---- */
+
+/* A = L U in place, without exchanges of rows. */
+static void eliminate(saltusi_kernel_writer* k, int* A) {
+  const int n = k->n;
+  for (int c = 0; c < n; c++) {
+    k->pivot_of[c] = A[c * (n + 1)];
+  }
+  for (int c = 0; c < n; c++) {
+    k->inverse[c] = saltusi_line_div(&k->l, number(k, 1.0), A[c * (n + 1)]);
+    for (int i = c + 1; i < n; i++) {
+      const int factor = mul(k, A[i * n + c], k->inverse[c]);
+      A[i * n + c] = factor;
+      for (int j = c + 1; j < n; j++) {
+        A[i * n + j] = sub(k, A[i * n + j], mul(k, factor, A[c * n + j]));
+      }
+    }
+  }
+}
+
+static void solve(saltusi_kernel_writer* k, int* x) {
+  const int n = k->n;
+  for (int i = 1; i < n; i++) {
+    for (int j = 0; j < i; j++) {
+      x[i] = sub(k, x[i], mul(k, k->L[i * n + j], x[j]));
+    }
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    for (int j = i + 1; j < n; j++) {
+      x[i] = sub(k, x[i], mul(k, k->L[i * n + j], x[j]));
+    }
+    x[i] = mul(k, x[i], k->inverse[i]);
+  }
+}
+
+/* q + factor h ((1 - theta) v + theta w) */
+static void advance(saltusi_kernel_writer* k, double factor, const int* w, int* q) {
+  const double h = k->def->settings->h, theta = k->o->theta;
+  for (int i = 0; i < k->n; i++) {
+    const int mean =
+        w == k->v ? k->v[i]
+                  : add(k, mul(k, number(k, 1.0 - theta), k->v[i]), mul(k, number(k, theta), w[i]));
+    q[i] = add(k, k->q[i], mul(k, number(k, factor * h), mean));
+  }
+}
+
+/* Factors of A and v_free at the iterate w. */
+static void linearize(saltusi_kernel_writer* k, const int* w) {
+  const double h = k->def->settings->h, theta_h = k->o->theta * h;
+  const int n = k->n, t = add(k, k->t, number(k, theta_h));
+  int q[DIM], v[DIM];
+  advance(k, k->o->theta, w, q);
+  for (int i = 0; i < n; i++) {
+    v[i] = w == k->v ? k->v[i]
+                     : add(k, mul(k, number(k, 1.0 - k->o->theta), k->v[i]),
+                           mul(k, number(k, k->o->theta), w[i]));
+  }
+  const bool has_force = (k->sys->traits & SALTUS_FREE_FORCE) == 0;
+  const int* M = saltusi_kernel_nodes(k, &k->m->mass, t, q, v);
+  const int* F = saltusi_kernel_nodes(k, &k->m->force, t, q, v);
+  const int* F_v = has_force ? saltusi_kernel_nodes(k, &k->m->force_v, t, q, v) : NULL;
+  const int* F_q = has_force ? saltusi_kernel_nodes(k, &k->m->force_q, t, q, v) : NULL;
+  for (int i = 0; i < n * n && !k->l.failed; i++) {
+    k->L[i] = M[i];
+    if (F_v != NULL && F_q != NULL) {
+      k->L[i] = sub(k, k->L[i], mul(k, number(k, theta_h), F_v[i]));
+      k->L[i] = sub(k, k->L[i], mul(k, number(k, theta_h * theta_h), F_q[i]));
+    }
+  }
+  if (k->l.failed) {
+    return;
+  }
+  eliminate(k, k->L);
+  for (int i = 0; i < n; i++) {
+    k->free[i] = mul(k, number(k, h), F[i]);
+    for (int j = 0; j < n && w != k->v; j++) {
+      k->free[i] = sub(k, k->free[i], mul(k, M[i * n + j], sub(k, w[j], k->v[j])));
+    }
+  }
+  solve(k, k->free);
+  for (int i = 0; i < n; i++) {
+    k->free[i] = add(k, k->free[i], w[i]);
+  }
+}
+
+/* Rows of contact c: G and b. */
+static void rows_at(saltusi_kernel_writer* k, int c, int count, int t, const int* q, int G[2][DIM],
+                    int b[2]) {
+  const saltusi_formula_rows* rows = &k->m->contacts[c];
+  const int* given =
+      rows->fixed == NULL ? saltusi_kernel_nodes(k, &rows->program, t, q, k->v) : NULL;
+  for (int r = 0; r < count && !k->l.failed; r++) {
+    for (int i = 0; i < k->n; i++) {
+      G[r][i] = number(k, 0.0);
+    }
+    for (int j = 0; j < rows->width; j++) {
+      const int at = r * rows->width + j;
+      G[r][rows->column[j]] = given != NULL ? given[at] : number(k, rows->fixed[at]);
+    }
+    const int at = rows->count * rows->width + r;
+    b[r] = given != NULL ? given[at] : number(k, rows->fixed[at]);
+  }
+}
+
+static int rows_of(const saltus_contact_law* law, bool mu_is_zero) {
+  return mu_is_zero ? 1 : 1 + law->tangents;
+}
+
+/* Gaps and rates at the start of the step. */
+static void approach(saltusi_kernel_writer* k) {
+  const int* gaps = k->nc > 0 ? saltusi_kernel_nodes(k, &k->m->gaps, k->t, k->q, k->v) : NULL;
+  for (int c = 0; c < k->nc && !k->l.failed; c++) {
+    int G[2][DIM] = {{0}}, b[2] = {0};
+    rows_at(k, c, 1, k->t, k->q, G, b);
+    k->gap[c] = gaps[c];
+    k->rate[c] = add(k, dot(k, G[0], k->v), b[0]);
+  }
+}
+
+/* Rows of contact c in the contact problem after v_free at the iterate w. */
+static void contact_nodes(saltusi_kernel_writer* k, int c, const int* w) {
+  const saltus_contact_law* law = &k->sys->laws[c];
+  saltusi_kernel_contact* x = &k->contacts[c];
+  const int end = add(k, k->t, number(k, k->def->settings->h));
+  const bool constant = (k->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
+  int q[DIM], start[DIM], G0[2][DIM] = {{0}}, b0[2] = {0}, b[2] = {0};
+  x->rows = rows_of(law, saltusi_line_is(&k->l, k->mu[c], 0.0));
+  rows_at(k, c, x->rows, k->t, k->q, G0, b0);
+  advance(k, k->o->theta, w, q);
+  advance(k, k->o->theta, k->v, start);
+  if (constant) {
+    rows_at(k, c, x->rows, k->t, k->q, x->G, b);
+  } else {
+    rows_at(k, c, x->rows, end, q, x->G, b);
+    int moved[2];
+    if (k->o->jump == SALTUS_JUMP_MIDPOINT) {
+      rows_at(k, c, x->rows, end, start, G0, moved);
+    }
+  }
+  int change[DIM];
+  x->pushed = number(k, 0.0);
+  for (int i = 0; i < k->n && !k->l.failed; i++) {
+    change[i] = sub(k, k->free[i], k->v[i]);
+  }
+  for (int r = 0; r < x->rows && !k->l.failed; r++) {
+    int pushed = number(k, 0.0);
+    for (int i = 0; i < k->n; i++) {
+      x->X[r][i] = x->G[r][i];
+      pushed = add(k, pushed,
+                   saltusi_line_op(&k->l, SALTUSI_ABS, mul(k, x->G[r][i], change[i]), -1, -1));
+    }
+    x->pushed = r == 0 ? pushed : x->pushed;
+    solve(k, x->X[r]);
+    x->u0[r] = add(k, dot(k, G0[r], k->v), b0[r]);
+    const int e = r == 0 ? k->e_N[c] : k->e_T[c];
+    const int rests = saltusi_line_op(&k->l, SALTUSI_LESS_EQUAL,
+                                      saltusi_line_op(&k->l, SALTUSI_ABS, x->u0[r], -1, -1),
+                                      mul(k, number(k, 1e-14), pushed), -1);
+    const int rebound =
+        saltusi_line_is(&k->l, e, 0.0)
+            ? number(k, 0.0)
+            : saltusi_line_op(&k->l, SALTUSI_SELECT, rests, number(k, 0.0), mul(k, e, x->u0[r]));
+    x->shift[r] = add(k, b[r], rebound);
+  }
+  for (int r = 0; r < x->rows; r++) {
+    for (int s = 0; s < x->rows && !k->l.failed; s++) {
+      x->W[r][s] = dot(k, x->G[r], x->X[s]);
+    }
+  }
+}
+
+/* ---- what is treated ---- */
+
+static const char* reason_of_contacts(const saltus_system* sys) {
+  for (int i = 0; i < sys->dims.nc; i++) {
+    const saltus_contact_law* law = &sys->laws[i];
+    if (law->tangents > 1 || law->friction != NULL || law->impact != SALTUS_IMPACT_NEWTON ||
+        law->impact_mu != 0.0) {
+      return "compiled members have Newton's impact law and Coulomb's friction in the plane";
+    }
+  }
+  return NULL;
+}
+
+static const char* reason_of_measures(const saltusi_measures* m) {
+  for (int i = 0; i < m->item_count; i++) {
+    const saltusi_item* item = &m->items[i];
+    const bool counts = item->subject == SALTUSI_OF_EVENTS && item->kind == SALTUS_EVENT_IMPACT;
+    if (!counts && (!saltusi_item_is_function(item) || item->loaded || item->named)) {
+      return "compiled members have measures of formulas and gaps, and counts and times of impacts";
+    }
+  }
+  return NULL;
+}
+
+static const char* find_reason(const saltusi_kernel_def* def) {
+  const saltus_system* sys = def->view->system;
+  const saltus_run_settings* s = def->settings;
+  const saltus_moreau_jean_options* o = s->options;
+  if (def->view->mechanism != NULL) {
+    return "scenes with bodies are not compiled";
+  }
+  if (strcmp(s->scheme->name, "moreau-jean") != 0 || s->control != NULL || !(s->h > 0.0) ||
+      s->steps <= 0) {
+    return "only moreau-jean with a fixed step is compiled";
+  }
+  if (sys->dims.nj > 0 || sys->dry_count > 0 || sys->structure != NULL || sys->set_valued != NULL) {
+    return "joints, friction of coordinates and large systems are not compiled";
+  }
+  if (sys->dims.nc > CONTACTS || sys->dims.nv > DIM) {
+    return "up to 8 contacts and 12 coordinates are compiled";
+  }
+  if (o->speculative != 0 || o->filter != 0 || o->stiffness != 0.0 || o->contact_tol != 0.0) {
+    return "options speculative, filter, stiffness and contact_tol of moreau-jean are not compiled";
+  }
+  if (def->view->observables != NULL && (def->view->observables->switching != NULL)) {
+    return "scenes whose events set inputs are not compiled";
+  }
+  const char* why = reason_of_contacts(sys);
+  return why != NULL ? why : reason_of_measures(def->measures);
+}
+
+static bool is_fixed(const saltusi_kernel_writer* k, int node) {
+  return (k->l.nodes[node].classes & ~(unsigned)SALTUSI_LINE_MEMBER) == 0;
+}
+
+/* Whether one linear problem is the step: constant mass, forces linear in q and v, constant rows. */
+static bool is_linear(saltusi_kernel_writer* k) {
+  const saltusi_program* programs[] = {&k->m->mass, &k->m->force_v, &k->m->force_q};
+  const bool constant = (k->sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || k->nc == 0;
+  bool linear = k->o->iterate == 1 || constant;
+  for (int p = 0; p < 3 && k->o->iterate != 1; p++) {
+    const int* nodes = saltusi_kernel_nodes(k, programs[p], k->t, k->q, k->v);
+    for (int i = 0; i < k->n * k->n && !k->l.failed; i++) {
+      linear = linear && is_fixed(k, nodes[i]);
+    }
+  }
+  return linear;
+}
+
+/* Leaves of inputs, laws and the state. Inputs of the scene itself have their values at the start. */
+static void make_leaves(saltusi_kernel_writer* k) {
+  const saltus_scene_view* view = k->def->view;
+  const saltus_formula_model* m = k->m;
+  const int own = view->input_count - k->layout.axes;
+  k->u = SALTUSI_TAKE(&k->pool, int, view->input_count + 1);
+  k->mu = SALTUSI_TAKE(&k->pool, int, 3 * k->nc + 1);
+  if (k->pool.failed) {
+    k->l.failed = true;
+    return;
+  }
+  k->e_N = k->mu + k->nc;
+  k->e_T = k->e_N + k->nc;
+  for (int i = 0; i < view->input_count; i++) {
+    k->u[i] = i < own ? number(k, m->force.inputs[i])
+                      : saltusi_line_leaf(&k->l, "u", i - own, SALTUSI_LINE_MEMBER);
+  }
+  for (int c = 0; c < k->nc; c++) {
+    const saltus_contact_law* law = &k->sys->laws[c];
+    const double values[] = {law->mu, law->e_N, law->e_T};
+    for (int r = 0; r < 3; r++) {
+      k->mu[r * k->nc + c] =
+          saltusi_formula_member_law(m, c, r) != NULL
+              ? saltusi_line_leaf(&k->l, "u", k->layout.axes + 3 * c + r, SALTUSI_LINE_MEMBER)
+              : number(k, values[r]);
+    }
+  }
+  k->t = saltusi_line_leaf(&k->l, "t", -1, SALTUSI_LINE_STEP);
+  for (int i = 0; i < k->n; i++) {
+    k->q[i] = saltusi_line_leaf(&k->l, "q", i, SALTUSI_LINE_STEP);
+    k->v[i] = saltusi_line_leaf(&k->l, "v", i, SALTUSI_LINE_STEP);
+    k->w[i] = saltusi_line_leaf(&k->l, "w", i, SALTUSI_LINE_ITERATION);
+  }
+}
+
+saltus_status saltusi_kernel_write(const saltusi_kernel_def* def, saltusi_bytes* source,
+                                   saltusi_kernel_layout* layout, const char** why) {
+  assert(def != NULL && source != NULL && layout != NULL && why != NULL);
+  *why = find_reason(def);
+  if (*why != NULL) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  const saltus_system* sys = def->view->system;
+  saltusi_kernel_writer k = {.def = def,
+                             .o = def->settings->options,
+                             .sys = sys,
+                             .m = sys->self,
+                             .out = source,
+                             .n = sys->dims.nv,
+                             .nc = sys->dims.nc,
+                             .pool = saltusi_pool_over(NULL)};
+  k.layout = *layout; /* axes is given */
+  k.layout.inputs = layout->axes + 3 * k.nc;
+  k.layout.q = 0;
+  k.layout.v = k.n;
+  k.layout.bad = 2 * k.n;
+  k.layout.items = 2 * k.n + 1;
+  k.layout.rows = k.layout.items + 2 * def->measures->item_count;
+  saltusi_lines_start(&k.l, source->memory, false);
+  k.l.forms = forms;
+  k.l.type = "R";
+  make_leaves(&k);
+  if (!k.l.failed) {
+    k.once = is_linear(&k);
+    approach(&k);
+    linearize(&k, k.once ? k.v : k.w);
+    for (int c = 0; c < k.nc && !k.l.failed; c++) {
+      contact_nodes(&k, c, k.once ? k.v : k.w);
+    }
+  }
+  if (!k.l.failed) {
+    saltusi_bytes_text(source, saltusi_kernel_prelude);
+    saltusi_kernel_text(&k);
+  }
+  const bool missing = k.l.missing != NULL, failed = k.l.failed || source->failed;
+  saltusi_lines_free(&k.l);
+  saltusi_pool_free(&k.pool);
+  *why = missing ? "a function of its formulas is not compiled" : NULL;
+  *layout = k.layout;
+  return missing ? SALTUS_ERR_UNSUPPORTED : failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * kernel.h - steps of moreau-jean of many members of a sweep as C: model, step and measures in one function.
+ *
+ *   void saltus_members(const double* in, double* state, long n, double first, long steps)
+ *
+ * in is [inputs][n], state [rows][n], n a multiple of the lanes. The function takes `steps` steps after the first
+ * `first` ones and continues the state. Members whose step it cannot complete have state row `bad` nonzero.
+ */
+#ifndef SALTUSI_SWEEP_KERNEL_H
+#define SALTUSI_SWEEP_KERNEL_H
+
+#include "report/bytes.h"
+#include "saltus/run.h"
+#include "sweep/measure.h"
+
+enum { SALTUSI_KERNEL_CONTACTS = 8, SALTUSI_KERNEL_VELOCITIES = 12, SALTUSI_KERNEL_LAWS = 3 };
+
+/* Rows of `in` and `state`. */
+typedef struct saltusi_kernel_layout {
+  int axes;   /* rows 0 .. axes - 1 of in, then mu, e_N, e_T of each contact */
+  int inputs; /* rows of in */
+  int q, v, bad, items;
+  int rows; /* of state: of each item the value, then the previous value or the number of events */
+} saltusi_kernel_layout;
+
+typedef struct saltusi_kernel_def {
+  const saltus_scene_view* view; /* of a scene whose inputs are the axes */
+  const saltus_run_settings* settings;
+  const saltusi_measures* measures; /* bound */
+} saltusi_kernel_def;
+
+/* The source. SALTUS_ERR_UNSUPPORTED with the reason in *why. */
+saltus_status saltusi_kernel_write(const saltusi_kernel_def* def, saltusi_bytes* source,
+                                   saltusi_kernel_layout* layout, const char** why);
+
+extern const char saltusi_kernel_prelude[];
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Saltus developers
+ *
+ * kernel_writer.h - shared by the nodes (kernel.c) and the text (kernel_text.c) of a kernel.
+ */
+#ifndef SALTUSI_SWEEP_KERNEL_WRITER_H
+#define SALTUSI_SWEEP_KERNEL_WRITER_H
+
+#include "emit/straight_line.h"
+#include "model/formula_model.h"
+#include "sweep/kernel.h"
+
+enum { DIM = SALTUSI_KERNEL_VELOCITIES, CONTACTS = SALTUSI_KERNEL_CONTACTS };
+
+/* Contact c in the step: rows G, rates b, X = A^-1 G and the products of its block of W. */
+typedef struct saltusi_kernel_contact {
+  int rows;            /* 1 or 2 */
+  int u0[2], shift[2]; /* velocity before, b + e u0 */
+  int G[2][DIM], X[2][DIM], W[2][2], pushed;
+} saltusi_kernel_contact;
+
+typedef struct saltusi_kernel_writer {
+  const saltusi_kernel_def* def;
+  const saltus_moreau_jean_options* o;
+  const saltus_system* sys;
+  const saltus_formula_model* m;
+  saltusi_kernel_layout layout;
+  saltusi_line_graph l;
+  saltusi_pool pool;
+  saltusi_bytes* out;
+  int n, nc;
+  bool once;
+  int *u, *mu, *e_N, *e_T;                       /* [inputs], [nc] */
+  int t, q[DIM], v[DIM], w[DIM];                 /* before the step, and the iterated velocity */
+  int L[DIM * DIM], inverse[DIM], pivot_of[DIM]; /* factors, 1 / pivot, the diagonal of A */
+  int free[DIM];
+  int gap[CONTACTS], rate[CONTACTS];
+  saltusi_kernel_contact contacts[CONTACTS];
+} saltusi_kernel_writer;
+
+/* The nodes of a program over t, q and v; others after a failure. */
+const int* saltusi_kernel_nodes(saltusi_kernel_writer* writer, const saltusi_program* program,
+                                int t, const int* q, const int* v);
+
+/* The function, from the nodes. */
+void saltusi_kernel_text(saltusi_kernel_writer* writer);
+
+#endif
