@@ -143,7 +143,7 @@ class Sweep(Cli):
         process.terminate()
         _, text = process.communicate()
         self.assertEqual(process.returncode, 143)
-        self.assertIn('the same command goes on from there', text)
+        self.assertIn('the same command continues from there', text)
 
     def test_a_full_disk_stops_it_and_it_goes_on(self):
         whole = self.table(500)
@@ -154,7 +154,7 @@ class Sweep(Cli):
         done = subprocess.run([PROGRAM, *map(str, arguments(500, '-o', out))], preexec_fn=limit, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn('File too large', done.stderr)
-        self.assertIn('goes on from there', done.stderr)
+        self.assertIn('continues from there', done.stderr)
         self.assertFalse(out.exists())
         done = saltus(*arguments(500, '-o', out))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -261,7 +261,7 @@ events:
         self.assertIn('switch', done.stderr)
         done = saltus('map', BALL, '--section', 'impact of floor', '--skip', '0', '--points', '200')
         self.assertEqual(done.returncode, 1)
-        self.assertIn('does not come to its section any more after t = 3', done.stderr)
+        self.assertIn('does not reach its section after t = 3', done.stderr)
 
     def test_an_orbit_ends_at_grazing(self):
         # x'' + x = F cos(w t) with a wall: free oscillation of amplitude F/|1 - w^2|, which grazes where that is the gap
