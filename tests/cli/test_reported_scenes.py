@@ -42,6 +42,8 @@ RIGHT = (
     *(('ring-on-rim', words, (('q', 'b0.x', -0.84232995, bound), ('q', 'b0.z', -0.69308870, bound)))
       for words, bound in ((('--tol', '1e-8'), 1e-6), (('--scheme', 'dopri5', '--step', '1e-3'), 1e-8),
                            (('--scheme', 'moreau-jean', '--step', '1e-4'), 2e-4))),
+    # by adaptive: two edges that cross are not listed beyond the root of their gap, and their impact was missed at every step
+    ('edge-on-pyramid', ('--scheme', 'dopri5', '--step', '1e-3'), (('q', 'b.x', -0.0875702455, 1e-8),)),
     # by adaptive: the side of the cylinder took part in an impact on its end, 0.8 J, as its depth of 0.13 m was listed
     *(('box-on-cylinder', ('--scheme', scheme, '--step', '1e-3'), (('q', 'b0.x', 0.39546157, 2e-6), ('q', 'b0.z', -0.09577283, 5e-5)))
       for scheme in ('dopri5', 'radau-iia-5')),

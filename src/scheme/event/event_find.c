@@ -322,6 +322,37 @@ static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int 
   return status;
 }
 
+/* A pair that approaches and is not listed at the end: two edges are listed up
+ * to the root of their gap, and beyond it they are no closest features where
+ * they leave the solid before the end. */
+static saltus_status find_vanished(saltusi_capture* w, saltusi_eval* eval, int key) {
+  enum { HALVINGS_MAX = 60 };
+  const event_find_search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
+  event_find_bracket x = {0.0, w->span, {w->here.gap[key], w->here.u[key]}, {NAN, NAN}};
+  if (!(x.fa.value <= -2.0 * x.fa.rate * w->span)) {
+    return SALTUS_OK; /* too far away */
+  }
+  for (int k = 0; k < HALVINGS_MAX && x.b - x.a > w->width; k++) {
+    const double middle = 0.5 * (x.a + x.b);
+    sample at = {NAN, NAN};
+    const saltus_status status = evaluate(&gap, middle, &at);
+    if (status != SALTUS_OK) {
+      return status;
+    }
+    if (at.value < 0.0) {
+      x.b = middle;
+      x.fb = at;
+      return add_hit(w, eval, key, x);
+    }
+    *(isinf(at.value) ? &x.b : &x.a) = middle;
+    x.fa = isinf(at.value) ? x.fa : at;
+  }
+  if (x.fa.value <= -2.0 * x.fa.rate * (x.b - x.a) + w->gap_rounding) {
+    add(w, SALTUSI_EVENT_HIT, key, x.a, x.b);
+  }
+  return SALTUS_OK;
+}
+
 /* A contact that rises from the floor and is below it at the end. */
 static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key) {
   double u0 = w->here.u[key];
@@ -655,11 +686,16 @@ saltus_status saltusi_capture_find(saltusi_capture* w, saltusi_eval* eval) {
   w->probed = false;
   saltus_status status = find_velocity_rounding(w, eval);
   for (int key = 0; key < d->nc && status == SALTUS_OK; key++) {
-    if (w->closed[key] || isinf(w->end.gap[key])) {
+    if (w->closed[key]) {
       continue;
     }
-    status = w->here.gap[key] > w->gap_rounding ? find_separated(w, eval, key)
-                                                : find_touching(w, eval, key);
+    const bool apart = w->here.gap[key] > w->gap_rounding;
+    if (isinf(w->end.gap[key])) {
+      const bool approaches = apart && !isinf(w->here.gap[key]) && w->here.u[key] < 0.0;
+      status = approaches ? find_vanished(w, eval, key) : SALTUS_OK;
+      continue;
+    }
+    status = apart ? find_separated(w, eval, key) : find_touching(w, eval, key);
   }
   if (status == SALTUS_OK && w->count > 0) {
     status = find_left(w, eval);
