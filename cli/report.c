@@ -3,6 +3,7 @@
  *
  * report.c - saltus report: a recording as one page for browsers.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "report.h"
 
 #include "design.h"

@@ -167,7 +167,7 @@ class Kept(Cli):
             path.chmod(0o640)
             result = saltus(*words, path)
             self.assertEqual(result.returncode, 2, (words, result.stderr))
-            self.assertIn('is not replaced; give another name, or --force', result.stderr)
+            self.assertIn('is not overwritten; give another name, or --force', result.stderr)
             self.assertEqual(path.read_text(), 'my own work')
             result = saltus(*words, path, '--force')
             self.assertEqual(result.returncode, 0, (words, result.stderr))
@@ -180,7 +180,7 @@ class Kept(Cli):
         path, figure = self.folder / 'run.h5', self.folder / 'run.svg'
         saltus('run', self.scene(), '--until', '1', '-o', path)
         figure.write_text('my own work')
-        self.refused('plot', path, says='is not replaced')
+        self.refused('plot', path, says='is not overwritten')
         self.assertEqual(figure.read_text(), 'my own work')
 
     def test_a_recording_is_not_resumed_into_itself(self):
