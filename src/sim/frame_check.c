@@ -98,10 +98,12 @@ saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* f) {
 }
 
 /* A run has diverged when its energy exceeds the initial energy and all works by the first factor, when at least
- * the second fraction of the excess is kinetic, and after this number of steps. Rounding of a large potential is
- * not kinetic; the first steps may be arbitrarily long. */
+ * the second fraction of the excess is kinetic and the excess is at least the third fraction of the kinetic energy, and
+ * after this number of steps. Rounding of a large potential is not kinetic; stiff springs hold nearly all of the excess;
+ * the first steps may be arbitrarily long. */
 static const double diverged_part = 1e9;
-static const double diverged_motion = 0.1;
+static const double diverged_motion = 1e-3;
+static const double diverged_share = 0.1;
 enum { DIVERGED_STEPS = 3 };
 
 saltus_status saltusi_motion_check(saltus_sim* sim, double t) {
@@ -114,7 +116,7 @@ saltus_status saltusi_motion_check(saltus_sim* sim, double t) {
   }
   const saltus_point at = saltusi_sim_at(sim, sim->now.t, sim->now.q, sim->now.v);
   const double kinetic = saltusi_kinetic(&sim->sys, &at, sim->matrix, sim->vector);
-  if (!(kinetic > diverged_motion * e->change && e->change > diverged_motion * kinetic)) {
+  if (!(kinetic > diverged_motion * e->change && e->change > diverged_share * kinetic)) {
     return SALTUS_OK;
   }
   saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import test_cli
-from test_cli import BALL, PROGRAM, SANITIZED, saltus, some
+from test_cli import BALL, PROGRAM, SANITIZED, SOURCE, saltus, some
 
 
 class Undefined(test_cli.Cli):
@@ -47,6 +47,13 @@ class Undefined(test_cli.Cli):
         self.assertEqual(result.returncode, 0, result.stderr)
         # the midpoint rule: (1 - 50) / (1 + 50) a step
         self.assertAlmostEqual(json.loads(result.stdout)['v']["x'"], (49 / 51)**100, delta=1e-13)
+
+    def test_a_motion_that_diverges_in_stiff_springs_is_an_error(self):
+        # above the stability limit of the chain: 99 % of the 1e11 J are potential energy
+        result = saltus('run', SOURCE / 'scenes' / 'machine-valve-train.yaml', '--scheme', 'trapezoidal-implicit-mean',
+                        '--step', '1e-3', '--until', '0.02')
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn('the motion diverges', result.stderr)
 
     def test_a_formula_that_becomes_undefined_is_named_by_every_scheme(self):
         # log has a derivative where it has no value, so forces stay finite; sqrt takes them along
