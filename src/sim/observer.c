@@ -312,7 +312,7 @@ static saltus_status report_frame(saltus_sim* sim, const saltus_state* x, saltus
       .projection = sim->sums[SALTUSI_SUM_PROJECTION],
       .h = sim->last_h,
       .error = sim->sums[SALTUSI_SUM_ERROR],
-      .error_order = sim->report.error_order,
+      .error_order = sim->report.error_order > 0 ? sim->report.error_order : 0,
       .rejections = (long long)sim->sums[SALTUSI_SUM_REJECTIONS],
   };
   first = saltusi_frame_check(sim, &frame);

@@ -506,7 +506,7 @@ static const struct {
     {"shapes, frames", drop_below, drop, &adaptive, NULL, nothing, SALTUS_VERIFY_PENETRATION},
     {"shapes", drop_below, drop, &adaptive, NULL, nothing, SALTUS_VERIFY_CONTACTS},
     {"plate between frames", plate_away, plate, &finer, NULL, nothing, SALTUS_VERIFY_CONTACTS},
-    {"plate, fixed steps", plate, NULL, NULL, "rk4", nothing, SALTUS_VERIFY_CONTACTS},
+    {"plate, fixed steps", plate, NULL, NULL, "variational", nothing, SALTUS_VERIFY_CONTACTS},
     {"post, fixed steps", post, NULL, NULL, "variational", nothing, SALTUS_VERIFY_CONTACTS},
     {"switch", rod_later, rod, &finer, NULL, nothing, SALTUS_VERIFY_EVENT_KINDS},
     {"law replaced", ball_lively, ball, &adaptive, NULL, excuse_by_law, SALTUS_VERIFY_IMPACT_LAW},
