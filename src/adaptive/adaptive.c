@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * adaptive.c - the loop of attempts and events (section 4).
+ * adaptive.c - the loop of trial steps and events (section 4).
  */
 #include "adaptive/event/root_isolation.h"
 #include "adaptive/positions.h"
@@ -13,31 +13,32 @@
 #include <float.h>
 #include <string.h>
 
-/* Attempts within one step, refusals of accepted ones, steps onto an event, tries to jump over a singular
+/* Trial steps within one step, rejections after accepted errors, steps onto an event, attempts to cross a singular
  * position. */
 enum { ATTEMPTS_MAX = 1000, REFUSALS_MAX = 100, RESTEPS = 3, SINGULAR_TRIES = 8 };
 enum { SLIDES_MAX = 100000 };
 
-/* A shift along the motion that is this part of the way costs its cube: 1e-9 of what the step does. */
+/* A displacement along the motion by this fraction of the step costs its cube: 1e-9 of the effect of the step. */
 static const double short_shift = 1e-3;
-/* An attempt without an error: the next one is a fifth of it. */
+/* Error of a trial step that could not be evaluated: the next one is a fifth of it. */
 static const double hopeless = 1e9;
-/* Errors below this let steps grow by the most they may, whatever the order. */
+/* Errors below this permit the largest growth of steps, for every order. */
 static const double least_error = 1e-10;
-/* Steps that are longer than this part of what is left do not slide along a discontinuity. */
+/* Steps longer than this fraction of the remaining time do not slide along a discontinuity. */
 static const double slide_part = 1e-4;
 
-/* Firmness of joints (active_constraints.h) falls with the square of the distance to a singular position. Below this part of
- * what it was a step before, a third of the distance, a step ends too near; below the other one it approaches. */
+/* The conditioning of the active rows (active_constraints.h) falls with the square of the distance to a singular
+ * position. Below the first fraction of its value a step before, a third of the distance, a step ends too close to
+ * it; below the second one the mechanism approaches it. */
 static const double singular_part = 0.1;
 static const double approach_part = 0.5;
-/* Errors are rounding there, which the length of a step does not change but the places of its stages do: the
- * first attempts are shortened by no more than this. */
+/* Errors are rounding there, which depends on the sample points of the stages but not on the length of a step: the
+ * first trial steps are shortened by at most this factor. */
 static const double singular_shortening = 0.8;
-/* Velocities may be corrected by more than positions: they are of lower order on constraints. */
+/* Corrections of velocities may exceed those of positions: on constraints velocities are of lower order. */
 static const double far_velocity = 10.0;
 
-/* Gaps of flying contacts that began at zero, after s seconds of the step. */
+/* Gaps of contacts in flight from g = 0, s seconds after the start of the step. */
 static saltus_status follow_flights(saltusi_adaptive* w, double t, const double* y, double s,
                                     const saltusi_found* event) {
   bool any = false;
@@ -65,7 +66,7 @@ static saltus_status follow_flights(saltusi_adaptive* w, double t, const double*
   return status;
 }
 
-/* Contacts that others kept closed and that have left: after s seconds of the step. */
+/* Opens idle contacts that have separated, s seconds after the start of the step. */
 static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
                                   const saltusi_found* event) {
   double size = w->o.size;
@@ -93,9 +94,9 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
   return status;
 }
 
-/* The next step at most, so that a short flight is not stepped over: 1.5 times the time to contact of
- * height + U s + gamma s^2 / 2 (section 4). The half more keeps the contact inside the step when
- * gamma falls by a third over it. */
+/* Limits the next step so that it does not skip a short flight: 1.5 times the time to contact of height + U s +
+ * gamma s^2 / 2 (section 4). The factor 1.5 keeps the contact inside the step if gamma decreases by a third over
+ * it. */
 static saltus_status cap_step(saltusi_adaptive* w, double t, const double* y) {
   saltus_status status = SALTUS_OK;
   bool known = false; /* y' */
@@ -136,20 +137,20 @@ static saltus_status event_function(saltusi_adaptive* w, const saltusi_found* f,
     *value = w->mode.gap[f->key];
     *slope = saltusi_mode_velocity(&w->mode, t, y, f->key, 0);
     double rounding =
-        0.5 * saltusi_gap_rounding * w->o.size; /* so that a search sees it as closed */
+        0.5 * saltusi_gap_rounding * w->o.size; /* so that a search treats it as closed */
     *good = fabs(*value) <= rounding || *slope >= 0.0;
     return status;
   }
   *value = saltusi_mode_velocity(&w->mode, t, y, f->key, 1);
   *slope = saltusi_row_dot(&w->mode.look, 1, w->step.rate1 + w->o.nq) + w->mode.look.c[1];
-  /* a row has a few entries of size one; what a shift cannot improve ends the steps, nothing more */
+  /* a row has a few entries of size one; a shift that gives no improvement ends the iteration */
   double rounding = 4.0 * DBL_EPSILON * saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y));
   *good = *slope == 0.0 || fabs(*value) <= rounding;
   return SALTUS_OK;
 }
 
-/* An impact or a stop is located by steps that end there, and then by a shift along the motion that is
- * too short to matter (section 4). The state is left in y_end, its time after the start in *s. */
+/* Locates an impact or a stop by steps that end there, and then by a displacement along the motion that is short
+ * enough to be negligible (section 4). The state is left in y_end, its time after the start in *s. */
 static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, double* s) {
   double error;
   saltus_status status = w->step.ops->attempt(w, *s, &error);
@@ -159,7 +160,8 @@ static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, doub
     double slope;
     bool good;
     status = event_function(w, f, w->step.t + *s, &value, &slope, &good);
-    double shift = -value / slope; /* a fifth of the way is no correction: dense output was wrong */
+    /* a fifth of the step is no correction: dense output was wrong */
+    double shift = -value / slope;
     if (status != SALTUS_OK || good || !(fabs(shift) <= 0.2 * *s)) {
       break;
     }
@@ -177,13 +179,12 @@ static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, doub
   return status == SALTUS_OK ? w->step.ops->prepare(w) : status;
 }
 
-/* Impulses of the lasting forces up to the end of the step. */
+/* Impulses of the non-impulsive forces up to the end of the step. */
 static void add_impulses(saltusi_adaptive* w) {
   const double* L = w->step.y_end + w->o.nq + w->o.nv;
   saltusi_add_scaled(w->o.nl, 1.0, L, w->outcome.lasting);
   saltusi_add_scaled(w->o.nj, 1.0, L + w->o.nl, w->outcome.joint_lasting);
-  if (w->jump.tau >
-      0.0) { /* the contact bounces: joints answer impulses, not the force of the closed contact */
+  if (w->jump.tau > 0.0) { /* it bounces: joints respond to impulses, not to the force */
     const double mass = w->jump.bounce[w->o.base[w->jump.key]];
     const double pressed = L[w->o.base[w->jump.key]] / mass;
     const double* answer = w->jump.bounce + w->o.nl;
@@ -192,7 +193,7 @@ static void add_impulses(saltusi_adaptive* w) {
   }
 }
 
-/* Back onto the constraints; the largest movement counts, and one beyond its tolerance is refused. */
+/* Projects onto the constraints; records the largest displacement and rejects one beyond its tolerance. */
 static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
   memcpy(w->step.y_keep, w->step.y_end, (size_t)(w->o.nq + w->o.nv) * sizeof(double));
   saltus_status status = saltusi_mode_project(&w->mode, t, w->step.y_end);
@@ -200,7 +201,7 @@ static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* ref
   for (int i = 0; i < w->o.nv && status == SALTUS_OK; i++) {
     double moved = fabs(w->step.apart[i]);
     w->outcome.moved = fmax(w->outcome.moved, moved);
-    /* what a circle that nearly lies asks of the error is not asked of the way back */
+    /* the tolerance of a nearly flat circle applies to the error, not to the projection */
     if (moved > fmax(w->step.scale[i], w->o.atol_q[i]) && !w->o.settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_FAR_PROJECTION, .index = i, .part = 0.5};
     }
@@ -215,7 +216,7 @@ static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* ref
   return status;
 }
 
-/* A kink is approached by a step that ends before it, so that all stages are on its side. */
+/* A step to a kink ends before it, so that all stages are on one side. */
 static saltus_status state_before_switch(saltusi_adaptive* w, double length) {
   double error;
   if (length <= 4.0 * DBL_EPSILON * saltusi_time_size(w->step.t)) {
@@ -227,7 +228,7 @@ static saltus_status state_before_switch(saltusi_adaptive* w, double length) {
   return status == SALTUS_OK ? w->step.ops->prepare(w) : status;
 }
 
-/* Over the kink itself, too short a way for velocities to change: positions go on. */
+/* Over the kink itself, too short for velocities to change: only positions advance. */
 static saltus_status pass_switch(saltusi_adaptive* w, double from, double to) {
   saltus_status status =
       saltusi_mode_rate(&w->mode, w->step.t + from, w->step.y_end, w->search.probe_rate);
@@ -237,7 +238,7 @@ static saltus_status pass_switch(saltusi_adaptive* w, double from, double to) {
   return status;
 }
 
-/* The state at the event that ends the attempt, into y_end; *s its time after the start. */
+/* The state at the event that ends the trial step, into y_end; *s its time after the start. */
 static saltus_status state_at_event(saltusi_adaptive* w, const saltusi_found* f, double* s,
                                     double* origin) {
   bool located =
@@ -261,7 +262,7 @@ static saltus_status state_at_event(saltusi_adaptive* w, const saltusi_found* f,
   return SALTUS_OK;
 }
 
-/* The event that ends the attempt: its state into y_end, its time, and the status after it. */
+/* The event that ends the trial step: its state into y_end, its time, and the status after it. */
 static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, double* length,
                                   saltusi_refusal* refusal) {
   double s = f->theta * w->step.h;
@@ -304,7 +305,8 @@ static void note_speed(saltusi_adaptive* w, const double* y) {
   w->memory->v_max = fmax(w->memory->v_max, saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));
 }
 
-/* An attempt goes on past its events, into where features of shapes may meet without a normal: a shorter one may not. */
+/* A trial step continues past its events, where features of shapes may meet without a defined normal; a shorter
+ * one may not. */
 static bool went_too_far(saltusi_adaptive* w, double h) {
   bool shorter = h > 4.0 * DBL_EPSILON * saltusi_time_size(w->step.t);
   bool far = w->o.featured && saltusi_failed(w->eval) && shorter;
@@ -314,15 +316,15 @@ static bool went_too_far(saltusi_adaptive* w, double h) {
   return far;
 }
 
-/* The step after a rejected one of length h, `part` of it by its error; the k-th attempt. */
+/* Step length after a rejected trial step of length h, the k-th; `part` of it by its error. */
 static void shorten(saltusi_adaptive_memory* m, double h, double part, int k) {
   bool noise = m->near_singular != 0.0 && k < SINGULAR_TRIES;
   m->h = h * fmax(noise ? singular_shortening : 0.2, part);
   m->rejected = 1.0;
 }
 
-/* An attempt whose error is accepted, with the proposal for the next step: 0.9 of what the error allows,
- * between a fifth and five times (Hairer, Norsett and Wanner 1993, II.4). */
+/* Repeats trial steps until the error is accepted, and proposes the next step: 0.9 of the length that the error
+ * permits, between a fifth and five times (Hairer, Norsett and Wanner 1993, II.4). */
 static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, double* proposal) {
   saltusi_adaptive_memory* m = w->memory;
   double most = w->o.settings.h_max > 0.0 ? w->o.settings.h_max : INFINITY;
@@ -356,7 +358,7 @@ static saltus_status attempt_until_accepted(saltusi_adaptive* w, double limit, d
     factor = m->rejected != 0.0 ? fmin(factor, 1.0) : factor;
     m->rejected = 0.0;
     *proposal = h * factor;
-    if (h < 0.9 * m->h && factor >= 1.0) { /* cut short by an event or the end */
+    if (h < 0.9 * m->h && factor >= 1.0) { /* shortened by an event or the end */
       *proposal = fmax(*proposal, m->h);
     }
     w->step.error = error;
@@ -374,8 +376,8 @@ static bool is_held(const saltusi_adaptive* w) {
   return held;
 }
 
-/* Surfaces and joints may jump with their formulas: what was closed is open then, and what would have to
- * move the body is an error. */
+/* Surfaces and joints may jump with their formulas: closed contacts may be open then, and a jump that would move
+ * the body is an error. */
 static saltus_status check_jump(saltusi_adaptive* w, double t) {
   saltus_status status = w->o.nc > 0 ? saltusi_mode_gaps(&w->mode, t, w->step.y_end) : SALTUS_OK;
   double size = w->o.size;
@@ -411,7 +413,7 @@ static saltus_status check_jump(saltusi_adaptive* w, double t) {
   return status;
 }
 
-/* Over a time at which a formula changes its branch: forces and rows may jump. */
+/* Crosses a time at which a formula changes its branch: forces and rows may jump. */
 static saltus_status cross_switch(saltusi_adaptive* w, double* length) {
   saltusi_adaptive_memory* m = w->memory;
   const saltusi_found f = {.kind = SALTUSI_FOUND_SWITCH, .key = -1, .theta = 1.0, .origin = 1.0};
@@ -429,9 +431,9 @@ static saltus_status cross_switch(saltusi_adaptive* w, double* length) {
   return status == SALTUS_OK ? cap_step(w, t, w->step.y_end) : status;
 }
 
-/* Where joints that were independent nearly depend on each other, a singular position of a mechanism, projections
- * make rounding over the square of the distance of it, and what is off the constraints grows in the same way: a
- * step shall end half-way to it, so that the next one jumps over it. */
+/* Near a singular position of a mechanism independent joint rows become nearly linearly dependent. Projections
+ * amplify rounding by the inverse square of the distance to it, and so grows the constraint error: a step ends
+ * half-way to it, so that the next one crosses it. */
 static void check_firmness(saltusi_adaptive* w, saltusi_refusal* refusal) {
   double now = w->mode.held.firmness;
   if (now > 0.0 && now < singular_part * w->memory->firmness && !w->o.settings.without_checks) {
@@ -460,7 +462,7 @@ static saltus_status observe_slides(saltusi_adaptive* w) {
   return SALTUS_ERR_STALLED;
 }
 
-/* The attempt is taken to its end. */
+/* Completes the trial step at its end, without an event. */
 static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi_refusal* refusal) {
   saltusi_adaptive_memory* m = w->memory;
   double t = w->step.t + w->step.h;
@@ -529,9 +531,10 @@ static bool has_large_term(const saltusi_adaptive* w, double allowed) {
   return false;
 }
 
-/* Both ends of a step of a method of high order may be right while its dense output is not, where stability limits the
- * step: the defect in the middle shows it, as that of order 5 does in its estimate. In long smooth steps that of dop853 has
- * a root near the middle; the error of its interpolant is then a tenth of the defect at 0.7. */
+/* With a method of high order and steps limited by stability both ends of a step may be right while its dense
+ * output is not: the defect in the middle shows this, as that of order 5 does in its estimate. In long smooth
+ * steps that of dop853 has a root near the middle; the error of its interpolant is then a tenth of the defect at
+ * 0.7. */
 static saltus_status check_dense_output(saltusi_adaptive* w, saltusi_refusal* refusal) {
   if (w->step.ops->dense_degree <= 4 || w->o.settings.without_checks) {
     return SALTUS_OK;
@@ -543,8 +546,9 @@ static saltus_status check_dense_output(saltusi_adaptive* w, saltusi_refusal* re
   return status;
 }
 
-/* Roots are known to 1e-15 of a step: in one that is a million times longer than the way to its first event
- * the order of events could not be known. Four times the way puts the event at a quarter of the next attempt. */
+/* Relative accuracy of roots is 1e-15 of a step: in a step a million times longer than the time to its first event
+ * the order of events would be undetermined. Four times that time puts the event at a quarter of the next trial
+ * step. */
 static void check_far_step(const saltusi_adaptive* w, const saltusi_found* first,
                            saltusi_refusal* refusal) {
   const double far = 1e-6;
@@ -556,9 +560,9 @@ static void check_far_step(const saltusi_adaptive* w, const saltusi_found* first
   }
 }
 
-/* A contact that has just left and is hit in the first moments of a long step, or that has just begun to
- * slide and stops: flight and slip are smaller than what dense output resolves, and a method that does not
- * step onto its events would believe it. */
+/* Rejects steps in which a contact that has just opened is hit at once, or one that has just begun to slide stops
+ * at once: flight and slip are below the resolution of the dense output, and a method that does not step onto its
+ * events would accept them. */
 static void check_early_event(saltusi_adaptive* w, saltusi_refusal* refusal) {
   /* a choice; a tenth and ten times of it give the same table in `study adversarial --count 2 --tol 1e-6` */
   const double early = 0.05;
@@ -576,7 +580,7 @@ static void check_early_event(saltusi_adaptive* w, saltusi_refusal* refusal) {
   }
 }
 
-/* Events and hidden features of an accepted attempt. */
+/* Events and unresolved features of an accepted trial step. */
 static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
   saltus_status status = w->step.ops->prepare(w);
   w->search.found_count = 0;
@@ -607,14 +611,14 @@ static saltus_status examine(saltusi_adaptive* w, saltusi_refusal* refusal) {
   return status;
 }
 
-/* One accepted attempt and what ends it; *length may be zero at an event. */
+/* One accepted trial step and the event that ends it; *length may be zero at an event. */
 static saltus_status advance(saltusi_adaptive* w, double limit, double* length) {
   saltusi_adaptive_memory* m = w->memory;
   w->outcome.room = limit;
   for (int k = 0; k < REFUSALS_MAX; k++) {
     double proposal = 0.0;
     saltusi_refusal refusal = {.why = SALTUSI_NOT_REFUSED};
-    if (saltusi_before_switch(&w->search, fmin(m->h, limit)) <= 0.0) { /* right at a switch */
+    if (saltusi_before_switch(&w->search, fmin(m->h, limit)) <= 0.0) { /* at a switch */
       memcpy(w->step.y_end, w->step.y0, (size_t)w->o.ny * sizeof(double));
       return cross_switch(w, length);
     }
@@ -650,7 +654,7 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
       return status;
     }
     w->counts.rejections++;
-    *m = kept; /* a refused attempt leaves no trace */
+    *m = kept; /* restores the memory: a rejected trial step changes nothing */
     bool noise =
         m->near_singular != 0.0 && k < SINGULAR_TRIES && refusal.why != SALTUSI_SINGULAR_END;
     m->h = h * (noise ? fmax(singular_shortening, refusal.part) : refusal.part);
@@ -665,9 +669,9 @@ static saltus_status advance(saltusi_adaptive* w, double limit, double* length) 
   return SALTUS_ERR_STALLED;
 }
 
-/* Tolerances of impulses. Loads of redundant contacts are not unique: an error along the null space of their rows changes no
- * velocity. Their errors count together (saltusi_in_tolerances). With joints the distribution between these and contacts jumps
- * along a step, and the tolerance of each impulse shows it. */
+/* Tolerances of impulses. Loads of redundant contacts are not unique: an error along the null space of their rows
+ * changes no velocity. Their errors are combined (saltusi_in_tolerances). With joints the distribution between
+ * these and contacts jumps along a step, and the tolerance of each impulse detects it. */
 static saltus_status scale_impulses(saltusi_adaptive* w) {
   w->step.redundant = w->step.overheld && w->o.nj == 0 && !w->o.settings.without_impulses;
   for (int r = 0; w->step.redundant && r < w->o.nl; r++) {
@@ -678,7 +682,7 @@ static saltus_status scale_impulses(saltusi_adaptive* w) {
              : saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
 }
 
-/* The rate and the tolerances of the impulses at the start of an attempt. */
+/* The rate and the tolerances of the impulses at the start of a trial step. */
 static saltus_status refresh(saltusi_adaptive* w) {
   saltus_status status = SALTUS_OK;
   if (w->memory->rate_valid == 0.0) {
@@ -711,7 +715,7 @@ static void begin_report(saltusi_adaptive* w) {
   w->step.error = 0.0;
 }
 
-/* A jump over an accumulation that has been taken; other contacts may be in flight. */
+/* Completes an accepted Zeno extrapolation; other contacts may be in flight. */
 static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
   double t = w->step.t + tau;
   memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * layout_tables.c - which rows and keys contacts, their grips and dry friction have:
+ * layout_tables.c - rows and keys of contacts, of rolling and drilling friction, and of dry friction of joints:
  *
- *   keys   contacts | grips | dry friction
+ *   keys   contacts | rolling, drilling | dry friction
  *   rows   normal, slips, rolling, drilling of each contact | two of each dry friction, the first of them empty
  *
- * Where laws have the numbers of contacts there are as many as they need; else each contact has room for the largest law
- * and keys for both grips, which contacts that come may take.
+ * If laws have the numbers of contacts, each contact has the rows of its law. Otherwise each has the capacity of the
+ * largest law and keys of both rolling and drilling friction, for contacts that close later.
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/mode/friction_mode.h"
 
 #include <assert.h>
 
-/* A key beside those of the contacts, its rows after row `base`. */
+/* A key of rolling, drilling or dry friction, its rows after row `base`. */
 static void add_grip(saltusi_layout_tables* o, int key, int parent, int tangents, double mu,
                      int base, const char* name) {
   saltus_contact_law* law = &o->grip_law[key - o->contacts];
@@ -27,7 +27,7 @@ static void add_grip(saltusi_layout_tables* o, int key, int parent, int tangents
   o->spatial = o->spatial || tangents >= 2;
 }
 
-/* A contact at its law, its rows after row `base`. */
+/* A contact with its law, its rows after row `base`. */
 static void place_contact(saltusi_layout_tables* o, int key, const saltus_contact_law* law,
                           int base, bool exists) {
   o->law[key] = law;
@@ -40,7 +40,7 @@ static void place_contact(saltusi_layout_tables* o, int key, const saltus_contac
   o->pulled = o->pulled || (exists && saltusi_friction_mode_pulls(o, key));
 }
 
-/* Its grips, of which the first has this key; the next key. */
+/* Keys of its rolling and drilling friction from this one on; returns the next key. */
 static int place_grips(saltusi_layout_tables* o, int c, int key, bool exists) {
   const saltus_contact_law* law = o->law[c];
   const saltus_friction_law* f = exists ? law->friction : NULL;
@@ -73,13 +73,14 @@ static void begin(saltusi_layout_tables* o) {
   o->special = o->nc > o->contacts;
 }
 
-/* Grips and dry friction where each contact has room for the largest law; keys: NULL where all contacts exist. */
+/* Rolling, drilling and dry friction where each contact has the capacity of the largest law; keys: NULL if all
+ * contacts exist. */
 static void place_slots(saltusi_layout_tables* o, const saltus_system* sys,
                         const saltusi_contact_keys* keys) {
   int grips = saltusi_adaptive_friction_modes(sys);
   for (int c = 0; grips > 0 && c < o->contacts; c++) {
     int first = o->contacts + grips * c;
-    for (int k = 0; k < grips; k++) { /* those that no contact has */
+    for (int k = 0; k < grips; k++) { /* unused keys */
       add_grip(o, first + k, c, 0, 0.0, o->base[c], "");
     }
     bool exists = keys == NULL || (keys->table.law[c] >= 0 && !o->watch[c]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * refusal.c - why no step is possible or time does not advance, in words and by the names of the model.
+ * refusal.c - messages of steps that are not possible and of stalls, with the names of the model.
  */
 #include "adaptive/adaptive.h"
 #include "base/log.h"
@@ -9,12 +9,12 @@
 #include <assert.h>
 #include <math.h>
 
-/* Events at one instant, for each contact and besides; events while time stands still but for rounding. */
+/* Events at one instant, per contact and in addition; events while time advances by rounding only. */
 enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000, CRAWL_WEIGHT = 2 };
 
-/* Time stands still when STALL_MAX events advance it by less, parts of the time and of what is left of the
- * run: at that rate there were 5e12 events up to now, or 5e6 are to come. No more than a second is left in this sense:
- * a run that has no end, or a far one, may have as many events as it likes. */
+/* Stall: STALL_MAX events advance time by less than this fraction of the time and of the rest of the run: at that
+ * rate there were 5e12 events up to now, or 5e6 are to come. The rest counts as at most a second: a run without an
+ * end, or with a far one, may have any number of events. */
 static const double still_time = 1e-9;
 static const double still_part = 1e-3;
 /* Steps below this part of the rest of the run (of 1 s at most) count CRAWL_WEIGHT times. A run that needs 1e9 such
@@ -33,7 +33,7 @@ const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
   return room[0] != '\0' ? room : saltusi_contact_name(&w->o, key);
 }
 
-/* What a refusal is about, by its name in the model; "": it has none. */
+/* The object of a rejection, by its name in the model; "": it has none. */
 static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal* r,
                                 char room[SALTUSI_CONTACT_WORDS]) {
   const saltus_label* labels = w->sys->v_labels;
@@ -47,7 +47,7 @@ static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal
     return saltusi_contact_words(w, r->index, room);
   case SALTUSI_HIDDEN_FORCE:
     return labels != NULL && r->index < w->o.nv ? labels[r->index].name : "";
-  case SALTUSI_FAR_PROJECTION: /* positions along velocities, and these */
+  case SALTUSI_FAR_PROJECTION: /* positions along velocities, and extra coordinates */
   case SALTUSI_POOR_MIDDLE:
     return labels != NULL && velocity < w->o.nv ? labels[velocity].name : "";
   case SALTUSI_HIDDEN_JOINT:
@@ -118,7 +118,7 @@ saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events) {
   return SALTUS_ERR_STALLED;
 }
 
-/* Steps in a row that are so short that a billion of them do not reach the end. */
+/* Counts consecutive steps that are so short that a billion of them do not reach the end. */
 static saltus_status crawl(const saltusi_adaptive* w, double length) {
   const int velocity = w->step.worst - w->o.nq;
   const bool named = w->sys->v_labels != NULL && velocity >= 0 && velocity < w->o.nv;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * report.c - events for whoever listens: impacts, and laws that were replaced.
+ * report.c - events for observers: impacts, and laws that were replaced.
  */
 #include "adaptive/adaptive.h"
 
@@ -14,7 +14,7 @@ void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
   }
 }
 
-/* Work of the rows of a contact that are no slip: from row `first` on, or of a grip. */
+/* Work of the rows of a contact other than slip: from row `first` on, or of rolling or drilling friction. */
 static void add_work(saltusi_adaptive* w, int key, int first) {
   for (int k = first; k <= w->o.tangents[key]; k++) {
     int r = w->o.base[key] + k;
