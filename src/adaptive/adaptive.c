@@ -94,9 +94,8 @@ static saltus_status release_idle(saltusi_adaptive* w, double t, double s,
   return status;
 }
 
-/* Limits the next step so that it does not skip a short flight: 1.5 times the time to contact of height + U s +
- * gamma s^2 / 2 (section 4). The factor 1.5 keeps the contact inside the step if gamma decreases by a third over
- * it. */
+/* Limits the next step to 1.5 times the time to contact of height + U s + gamma s^2 / 2, so that it does not skip a
+ * short flight (section 4). The factor keeps the contact inside if gamma decreases by a third over the step. */
 static saltus_status cap_step(saltusi_adaptive* w, double t, const double* y) {
   saltus_status status = SALTUS_OK;
   bool known = false; /* y' */

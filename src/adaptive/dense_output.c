@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dense_output.c - a step as it is reported: what limited it, and its motion as plain doubles: the polynomials of
- * the method, over a jump also the analytic bounces (section 5.2), and the state after whatever ended
- * the step.
+ * dense_output.c - the reported step: its limit, and its motion as an array of doubles: the polynomials of the
+ * method, in a Zeno extrapolation also the analytic bounces (section 5.2), and the state after the event that
+ * ended the step.
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/mode/friction_mode.h"
@@ -15,13 +15,15 @@
 
 typedef struct dense_output_head {
   double method;
-  double t, h;   /* s, start, and length that the polynomials are made for */
+  double t, h;   /* s, start, and length of the polynomials */
   double length; /* s, of the step */
   double
-      moving; /* s, of it up to its event, after which it stands still up to the jump at its end (rim_contact.c) */
+      /* s, part of it up to its event; the motion then rests up to the jump at its end
+       * (rim_contact.c) */
+      moving;
   double jump_u, jump_tau, jump_e;
   double jump_key;
-  double work[2]; /* J, of impacts in rows that are no slip */
+  double work[2]; /* J, of impacts in rows other than slip */
 } dense_output_head;
 
 enum { HEAD = sizeof(dense_output_head) / sizeof(double), PARTS = 8 };
@@ -88,8 +90,8 @@ static size_t motion_count(const saltus_system* sys) {
          (size_t)sys->dims.nj + (size_t)saltusi_adaptive_works(sys);
 }
 
-/* Head, start, polynomials; q and v at the end; direction of a bounce; impulses of impacts at the start,
- * in all, and of a bounce by 1 m/s, there with those of joints; room for positions. */
+/* Head, start, polynomials; q and v at the end; direction of a bounce; impulses of impacts at the start, in all,
+ * and of a bounce by 1 m/s, there with those of joints; workspace for positions. */
 size_t saltusi_adaptive_dense_count(const saltus_system* sys) {
   assert(sys != NULL);
   size_t state = (size_t)sys->dims.nq + (size_t)sys->dims.nv;
@@ -146,8 +148,8 @@ void saltusi_adaptive_dense_write(const saltusi_adaptive* w, double* data) {
   memcpy(data + 2 * rows, w->jump.bounce, (rows + (size_t)w->o.nj) * sizeof(double));
 }
 
-/* Height and speed of the analytic bounces `left` before their accumulation. At an impact, up to the
- * rounding of time, the side decides. */
+/* Height and speed of the analytic bounces `left` before their accumulation. At an impact, up to the rounding of
+ * time, `right` selects the side. */
 static void bounce_at(const dense_output_head* d, double left, bool right, double* height,
                       double* speed) {
   *height = 0.0;
@@ -174,7 +176,7 @@ static void bounce_at(const dense_output_head* d, double left, bool right, doubl
     k += 1.0;
     power = nearest;
   }
-  double begin = tau * power; /* what is left when bounce k starts */
+  double begin = tau * power; /* time left at the start of bounce k */
   double past = begin - left;
   double flight = begin * (1.0 - e);
   double u = d->jump_u * power;
@@ -231,7 +233,7 @@ void saltusi_adaptive_dense_read(const saltus_system* sys, double* data, saltusi
   }
 }
 
-/* The polynomials of a step, and where in it a time is. */
+/* The polynomials of a step, and the theta of a time. */
 static saltusi_trial_motion motion_of(const saltusi_layout_tables* o, const double* data, double t,
                                       double* theta) {
   const dense_output_head* d = (const dense_output_head*)(const void*)data;
@@ -248,7 +250,7 @@ static double bounced(const dense_output_head* d, double t, bool right) {
   double left = d->jump_tau - (t - d->t);
   double sum = 0.0;
   double u = d->jump_u;
-  double next = d->jump_tau; /* what is left at an impact */
+  double next = d->jump_tau; /* time left at an impact */
   double rounding = 16.0 * DBL_EPSILON * fmax(fabs(t) + d->jump_tau, 1.0);
   for (int k = 0; k < MOST; k++) {
     next *= d->jump_e;
@@ -282,7 +284,7 @@ void saltusi_adaptive_dense_contact(const saltusi_layout_tables* o, const double
   for (int k = 0; k < rows; k++) {
     const double* given = impacts + first + k;
     into.impulse[k] = ended ? given[nl] : began ? given[0] : 0.0;
-    if (jumps) { /* a contact that bounces gives impulses, no force, and those it rests upon with it */
+    if (jumps) { /* bouncing contacts and those coupled to them have impulses but no force */
       into.impulse[k] += given[2 * nl] * bounced(d, t, right);
     }
   }
@@ -292,7 +294,7 @@ void saltusi_adaptive_dense_contact(const saltusi_layout_tables* o, const double
   int from = o->nq + o->nv + first;
   ops->dense(&motion, theta, from, rows, into.lasting);
   ops->dense_rate(&motion, theta, from, rows, into.force);
-  if (jumps) { /* without what the closed contact presses */
+  if (jumps) { /* without the force of the closed contact */
     int bouncing = o->base[(int)d->jump_key];
     double lasting;
     double force;
@@ -338,7 +340,8 @@ void saltusi_adaptive_dense_joints(const saltusi_layout_tables* o, const double*
   if (lasting != NULL) {
     ops->dense(&motion, theta, from, o->nj, lasting);
   }
-  if (d->jump_tau > 0.0 && !at.smooth) { /* without the answer to what the closed contact presses */
+  /* without the reaction to the force of the closed contact */
+  if (d->jump_tau > 0.0 && !at.smooth) {
     const double* bounce =
         data + HEAD + (1 + PARTS) * (size_t)o->ny + o->nq + 2 * (size_t)o->nv + 2 * (size_t)o->nl;
     const int bouncing = o->base[(int)d->jump_key];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * explicit.c - attempts by the explicit methods of Dormand and Prince, with error estimates and dense
- * output: order 5(4) (Dormand and Prince 1980; dense output by Shampine 1986) and order 8(5,3) (Hairer,
- * Norsett and Wanner 1993, II.10 and II.6). Errors are measured in the largest norm, not in the mean:
- * a single coordinate that is wrong is wrong.
+ * explicit.c - trial steps by the explicit methods of Dormand and Prince, with error estimates and dense output:
+ * order 5(4) (Dormand and Prince 1980; dense output by Shampine 1986) and order 8(5,3) (Hairer, Norsett and Wanner
+ * 1993, II.10 and II.6). Errors are measured in the maximum norm, not in the mean, so that every coordinate meets
+ * its tolerance.
  */
 #include "adaptive/positions.h"
 #include "math/dormand_prince.h"
@@ -54,8 +54,8 @@ static saltus_status take_stages(saltusi_adaptive* w, double h, const double* c,
   return status;
 }
 
-/* The last stage before the end has the same time: the difference of the two shows the largest
- * eigenvalue (Hairer and Wanner 1996, IV.2). */
+/* The last stage before the end has the same time: the difference of the two estimates the largest eigenvalue
+ * (Hairer and Wanner 1996, IV.2). */
 static void note_stage(saltusi_adaptive* w) {
   memcpy(w->step.y_mid, w->step.y_try, (size_t)w->o.ny * sizeof(double));
 }
@@ -134,8 +134,8 @@ static void powers5(const saltusi_trial_motion* m, int count, double* coefficien
   }
 }
 
-/* The difference between y' of the dense output and the dynamics, at the middle of the step: it sees
- * what the embedded estimate misses at coarse tolerances. */
+/* The difference between y' of the dense output and the dynamics, at the middle of the step: it detects errors
+ * that the embedded estimate misses at coarse tolerances. */
 static saltus_status defect(saltusi_adaptive* w, double h, double* error) {
   dense5(&w->step.motion, 0.5, 0, w->o.ny, w->step.y_try);
   saltus_status status =
@@ -200,7 +200,7 @@ const saltusi_adaptive_ops saltusi_adaptive_dopri5 = {
 
 /* ---- order 8(5,3) -------------------------------------------------------------------------- */
 
-/* Near singular positions rounding grows with each step, and leaves no room for less than the tolerance. */
+/* Near singular positions rounding grows with each step, and the step may not use less than the tolerance. */
 static bool is_firm(const saltusi_adaptive* w) {
   const double near = 0.5;
   return w->memory->firmness >= near * w->memory->firmness_most;
@@ -225,7 +225,7 @@ static saltus_status attempt8(saltusi_adaptive* w, double h, double* error) {
   return SALTUS_OK;
 }
 
-/* The last four parts of `count` components: some at a time, since stages lie far apart in memory. */
+/* The last four parts of `count` components: in blocks, since stages lie far apart in memory. */
 enum { BLOCK = 16 };
 static void combine_stages(saltusi_adaptive* w, size_t from, size_t count) {
   size_t n = (size_t)w->o.ny;
@@ -290,7 +290,7 @@ static void dense_rate8(const saltusi_trial_motion* m, double theta, int first, 
   }
 }
 
-/* The nested form, multiplied out from the inside: times theta, and times 1 - theta, in turn. */
+/* The nested form, expanded from the inside: alternately times theta and times 1 - theta. */
 static void powers8(const saltusi_trial_motion* m, int count, double* coefficient) {
   size_t n = (size_t)count;
   for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * first_step.c - tolerances (section 2) and the start of a run (section 4): laws, contacts that touch, the first
+ * first_step.c - tolerances (section 2) and the start of a run (section 4): laws, touching contacts, the first
  * step.
  */
 #include "adaptive/mode/friction_mode.h"
@@ -22,7 +22,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
     w->step.scale[i] = saltusi_displacement_tolerance(&w->step.ways, size, i, w->o.atol_q[i], rtol);
     w->step.scale[i] = fmin(w->step.scale[i], w->step.tilt_limit[i]);
   }
-  for (int i = w->o.nv; i < w->o.nq; i++) { /* errors of positions have nv places */
+  for (int i = w->o.nv; i < w->o.nq; i++) { /* errors of positions have nv entries */
     w->step.scale[i] = INFINITY;
   }
   for (int i = 0; i < w->o.nv; i++) {
@@ -36,7 +36,7 @@ void saltusi_adaptive_scale(saltusi_adaptive* w, const double* y0, const double*
   }
 }
 
-/* The same of errors of redundant impulses: by the velocities M^-1 G l that they make together. */
+/* Errors of redundant impulses, by the velocities M^-1 G l that they cause together. */
 static double together_in_tolerances(saltusi_adaptive* w, const double* l, int* worst) {
   saltusi_mode_dynamics* m = &w->mode;
   double largest = 0.0;
@@ -100,10 +100,10 @@ saltus_status saltusi_read_laws(saltusi_adaptive* w, double t, const double* q) 
   return status;
 }
 
-/* Where no event ends a phase the errors of all steps add up. Estimates of order 8 shrink nearly with h^9, errors of the
- * motion with h^8: that they follow the tolerance takes steps with tol^(10/9). The factor makes free rotation, the
- * slowest to forget of the motions that are known, end below ten tolerances; steps become 1.1 (1e-4) to 1.3 (1e-10)
- * times as many. */
+/* In phases without events the errors of all steps add up. Estimates of order 8 shrink nearly with h^9, errors of
+ * the motion with h^8: for errors proportional to the tolerance steps must scale with tol^(10/9). With the factor
+ * the error of free rotation, which decays slowest among the motions with analytic solutions, is below ten
+ * tolerances; the number of steps grows by 1.1 (1e-4) to 1.3 (1e-10). */
 static double smooth_part(double tol) {
   const double from = 1e-4, least = 1e-13;
   return 0.45 * pow(fmin(fmax(tol, least), from) / from, 1.0 / 9.0);
@@ -127,17 +127,18 @@ void saltusi_read_tolerances(saltusi_adaptive* w) {
   }
   w->o.smooth = w->o.nc == 0 && w->eval->keys == NULL && w->sys->dry_count == 0;
   w->o.step_part = w->o.smooth ? smooth_part(saltusi_smallest_tolerance(w)) : 1.0;
-  /* spatial slip below a twentieth of the tolerance has no direction: twenty times less than an error may be */
+  /* the direction of spatial slip below a twentieth of the tolerance is undefined: twenty times less than a
+   * permitted error */
   w->o.slip_floor = 0.05 * w->o.atol_v_min;
-  /* where all positions are zero, in tolerances: rounding of gaps is then 1e-8 of one, below everything else */
+  /* if all positions are zero, in tolerances: rounding of gaps is then 1e-8 of one, below everything else */
   const double least = 1e6;
   w->o.size =
       fmax(fmax(w->memory->q_max, saltusi_max_abs(w->o.nq, w->step.y0)), least * w->o.atol_q_min);
 }
 
-/* Whether a contact slides with friction that falls with its speed. That drives slip on: errors of velocities grow with
- * it, by what friction has still to fall, and its ends come sooner or later by them (25 times the error, s for m/s, in
- * the block on a belt of docs/laws.md); a tenth of the tolerance keeps the motion within ten. */
+/* Whether a contact slides with friction that decreases with speed, which accelerates slip: errors of velocities
+ * grow with it, by the remaining decrease of friction, and shift its ends in time (25 times the error, s for m/s,
+ * in the block on a belt of docs/laws.md); a tenth of the tolerance keeps the error of the motion within ten. */
 static bool slides_on_curve(const saltusi_adaptive* w) {
   for (int key = 0; key < w->o.nc; key++) {
     const saltus_friction_law* law = w->o.law[key]->friction;
@@ -150,9 +151,9 @@ static bool slides_on_curve(const saltusi_adaptive* w) {
   return false;
 }
 
-/* Slip of spatial contacts at the start of a step: its direction, and what it asks of velocities. The
- * direction turns the faster the slower the slip, and an error of the size of the slip would take it into
- * another branch of the motion (section 9). */
+/* Slip of spatial contacts at the start of a step: its direction, and the tolerance that it requires of
+ * velocities. The direction rotates the faster the slower the slip, and an error of the size of the slip would
+ * lead to another branch of the motion (section 9). */
 void saltusi_note_slips(saltusi_adaptive* w) {
   assert(w != NULL);
   w->step.slip_least = INFINITY;
@@ -174,7 +175,7 @@ void saltusi_note_slips(saltusi_adaptive* w) {
       along[k] /= size;
     }
     w->step.slip_least = fmin(w->step.slip_least, size);
-    /* a twentieth of the slip, a turn of 3 degrees, down to a slip of a twenty-fifth of the floor */
+    /* a twentieth of the slip, a rotation by 3 degrees, down to a slip of a twenty-fifth of the floor */
     double limit = fmax(0.05 * size, 2e-3 * w->o.slip_floor);
     for (int i = 0; i < w->o.nv; i++) {
       double part = 0.0;
@@ -187,7 +188,7 @@ void saltusi_note_slips(saltusi_adaptive* w) {
   }
 }
 
-/* Names the coordinate whose position, velocity or acceleration is beyond the range of numbers, in tolerances. */
+/* Reports the coordinate whose position, velocity or acceleration overflows, in tolerances. */
 static saltus_status refuse_rates(const saltusi_adaptive* w) {
   static const char* const what[] = {"velocity", "acceleration"};
   for (int k = 0; k < 2; k++) {
@@ -209,9 +210,9 @@ static saltus_status refuse_rates(const saltusi_adaptive* w) {
   return SALTUS_RETRY_NAN;
 }
 
-/* First step (Hairer, Norsett and Wanner 1993, II.4), with the numbers of the book. 1e-6 there is in seconds:
- * it is tried only when nothing moves or nothing is away from zero, a run that is shorter limits it, and what
- * is too short or too long by it costs an attempt for each factor of five, no accuracy. */
+/* First step (Hairer, Norsett and Wanner 1993, II.4), with the constants of the book. 1e-6 there is in seconds: it
+ * is tried only when all velocities or all positions are zero, and a shorter run limits it; a factor of five
+ * between it and the right length costs one trial step, and no accuracy. */
 static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   double d0 = 0.0;
   double d1 = 0.0;
@@ -248,7 +249,7 @@ static saltus_status first_step(saltusi_adaptive* w, double limit, double* h) {
   return status;
 }
 
-/* Largest change of a coordinate since the start as given. */
+/* Largest displacement of a coordinate from the given start. */
 static double displacement(const saltusi_adaptive* w) {
   double moved = 0.0;
   for (int i = 0; i < w->o.nq; i++) {
@@ -272,7 +273,7 @@ static void report_start(const saltusi_adaptive* w, double by_joints, double dep
   }
 }
 
-/* Joints closed, contacts that touch settled. */
+/* Closes joints and determines the status of touching contacts. */
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   assert(w != NULL);
   saltusi_adaptive_memory* m = w->memory;
@@ -307,7 +308,7 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
     return status;
   }
   for (int key = 0; key < w->o.nc; key++) {
-    w->contact[key].bonded = true; /* if it touches: others are loosened below */
+    w->contact[key].bonded = true; /* if it touches: others are reset below */
   }
   double size = w->o.size;
   double near = fmax(saltusi_gap_rounding * size, saltusi_near_part * w->o.atol_q_min);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * implicit.c - attempts by Radau IIA of order 5 for stiff forces (Hairer and Wanner 1996, IV.8), on the
+ * implicit.c - trial steps by Radau IIA of order 5 for stiff forces (Hairer and Wanner 1996, IV.8), on the
  * accelerations of the stages:
  *
  *   V_i = v + h sum a_ij K_j,   Q_i = q + h sum a_ij V_j,   R_i = a(t + c_i h, Q_i, V_i) - K_i
  *   (I - h A x a_v - h^2 A^2 x a_q) dK = R
  *
  * which leaves positions and impulses out of the linear algebra. With maps the positions of the stages are the
- * fixed point of Q_i = q + h sum a_ij N(Q_j) V_j for the velocities at hand; it contracts with 0.14 h |w|, the
+ * fixed point of Q_i = q + h sum a_ij N(Q_j) V_j for given velocities; it contracts with 0.14 h |w|, the
  * spectral radius of A and half an angular velocity. a_q, a_v and those of the contact
  * forces come from differences, once for many steps. With Z_i = Y_i - y and mu the real eigenvalue of
  * A^-1 the error is  (mu / h - J)^-1 (y' + sum e_i Z_i / h),  and dense output is the collocation cubic.
@@ -35,13 +35,13 @@ static const double dense_p[3][3] = {
 static const double mu_real = 3.637834252744495732208;
 
 enum { NEWTON_MAX = 8, KEPT_STEPS = 20, SWEEPS_MAX = 40 };
-/* Pivots below this part of the largest are none: some four rounding units. */
+/* Pivots below this fraction of the largest are zero: some four rounding units. */
 static const double tiny = 1e-15;
 
-/* Difference step for a quantity of this size: eps^(1/3) balances truncation and rounding of central
- * differences; rounded to a power of two so that it is exact. What is smaller than `least` (or zero) gets
- * the step of that, 6e-8: rounding leaves 4e-9 of a rate. It has the unit of the quantity, and that is
- * harmless: J directs Newton's iteration and filters the estimate, and a poor one costs iterations. */
+/* Difference step for a quantity of this size: eps^(1/3) balances truncation and rounding of central differences;
+ * rounded to a power of two so that it is exact. A size below `least` (or zero) has its step, 6e-8: rounding
+ * leaves 4e-9 of a rate. It has the unit of the quantity, which is harmless: J directs Newton's iteration and
+ * filters the estimate, and a poor one costs iterations. */
 static double difference(double size) {
   const double least = 1e-2;
   int exponent;
@@ -49,7 +49,7 @@ static double difference(double size) {
   return ldexp(1.0, exponent);
 }
 
-/* One column of J from rates at + and - of a shift. */
+/* One column of J from rates at + and - of a displacement. */
 static void put_column(saltusi_adaptive* w, int j, double step) {
   int n = w->o.nv + w->o.nl;
   for (int i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ static void put_column(saltusi_adaptive* w, int j, double step) {
 
 /* J of accelerations and contact forces with respect to positions (along velocities) and velocities. */
 static saltus_status make_jacobian(saltusi_adaptive* w) {
-  const double part_of_slip = 1e-3; /* of slip_limit, a twentieth of the slip: a turn of 5e-5 */
+  const double part_of_slip = 1e-3; /* of slip_limit, a twentieth of the slip: a rotation by 5e-5 */
   const double* v = w->step.y0 + w->o.nq;
   double size_q = saltusi_max_abs(w->o.nq, w->step.y0);
   saltus_status status = SALTUS_OK;
@@ -72,7 +72,7 @@ static saltus_status make_jacobian(saltusi_adaptive* w) {
         part_of_slip * w->step.slip_limit[k] < step) { /* within one direction of a slow slip */
       step = ldexp(1.0, ilogb(part_of_slip * w->step.slip_limit[k]));
     }
-    if (position && w->step.tilt_limit[k] < step) { /* on one side of a circle that nearly lies */
+    if (position && w->step.tilt_limit[k] < step) { /* on one side of a nearly flat circle */
       step = ldexp(1.0, ilogb(w->step.tilt_limit[k]));
     }
     for (int side = 0; side < 2 && status == SALTUS_OK; side++) {
@@ -136,7 +136,7 @@ static double* rate_of(const saltusi_adaptive* w, int i) {
   return w->step.K + (size_t)i * (size_t)w->o.ny;
 }
 
-/* Positions of the stages with maps, from their velocities and the positions at hand. False: h is too long for
+/* Positions of the stages with maps, from their velocities and the previous positions. False: h is too long for
  * the iteration. */
 static bool turn_stages(saltusi_adaptive* w, double h) {
   const double part = 1e-3; /* of a tolerance */
@@ -204,8 +204,8 @@ static saltus_status evaluate_stages(saltusi_adaptive* w, double h, bool* good) 
   return status;
 }
 
-/* Newton's iteration on the stage accelerations. *converged is false when it does not. It ends where
- * RADAU5 does, in tolerances (Hairer and Wanner 1996, IV.8). */
+/* Newton's iteration on the stage accelerations; *converged. The stopping criterion is that of RADAU5, in
+ * tolerances (Hairer and Wanner 1996, IV.8). */
 static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
   int n = 3 * w->o.nv;
   double target =
@@ -247,7 +247,7 @@ static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
   return SALTUS_OK;
 }
 
-/* x = (mu / h - J)^-1 x on (q, v, L), L only following. */
+/* x = (mu / h - J)^-1 x on (q, v, L), with L by substitution. */
 static void filter(saltusi_adaptive* w, double h, double* x) {
   int nv = w->o.nv;
   double s = h / mu_real;
@@ -318,9 +318,9 @@ static void finish(saltusi_adaptive* w, double h) {
   saltusi_normalise(w->sys, w->step.y1);
 }
 
-/* Whether the Jacobian may be kept. The turn of a slip has the rate mu l_N / |U_T|: with one of another slip Newton's iteration
- * ends where larger errors are small, and what is below them, which the start from a constant acceleration multiplies by that rate
- * times h, grows from step to step. */
+/* Whether the Jacobian may be kept. The rotation of a slip has the rate mu l_N / |U_T|: with the Jacobian of
+ * another slip Newton's iteration ends with smaller but systematic errors; the initial guess of a constant
+ * acceleration multiplies them by that rate times h, and they grow from step to step. */
 static bool is_kept(const saltusi_adaptive* w) {
   const double much = 1.1; /* chosen */
   double slip = w->step.slip_least, then = w->memory->jacobian_slip;
@@ -355,12 +355,12 @@ static saltus_status attempt(saltusi_adaptive* w, double h, double* error) {
                  ? saltusi_mode_rate(&w->mode, w->step.t + h, w->step.y1, w->step.rate1)
                  : status;
     }
-    w->memory->jacobian_age = -1.0; /* once more with a new one, then with a smaller step */
+    w->memory->jacobian_age = -1.0; /* repeat with a new one, then with a smaller step */
     if (fresh) {
       break;
     }
   }
-  *error = 1e3; /* of order 4: the next attempt is the shortest, a fifth */
+  *error = 1e3; /* of order 4: the next trial step is the shortest, a fifth */
   return SALTUS_OK;
 }
 
@@ -396,8 +396,8 @@ static void powers(const saltusi_trial_motion* m, int count, double* coefficient
   }
 }
 
-/* h times a bound of the largest eigenvalue of y'' = a(q, y'), in units of what an explicit method
- * bears: 3.25, order 5 on the negative axis (explicit.c). */
+/* h times a bound of the largest eigenvalue of y'' = a(q, y'), relative to the stability limit of an explicit
+ * method: 3.25, order 5 on the negative axis (explicit.c). */
 static double stiffness(const saltusi_adaptive* w) {
   double in_v = 0.0;
   double in_q = 0.0;

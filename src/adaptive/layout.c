@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * layout.c - memory of the integrator: what it carries from step to step, and the rooms it works in.
+ * layout.c - memory of the integrator: its state from step to step, and its workspaces.
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/mode/friction_mode.h"
@@ -14,7 +14,7 @@
 /* Largest system that the implicit method treats with dense matrices. */
 enum { IMPLICIT_MAX = 200 };
 
-/* A contact in the memory, which is all doubles: the one place that knows. */
+/* Layout of a contact in the memory, an array of doubles. */
 enum {
   CONTACT_MODE,
   CONTACT_SENSE,
@@ -79,7 +79,7 @@ size_t saltusi_adaptive_memory_count(const saltus_system* sys, bool implicit) {
          jacobian_count(sys, implicit);
 }
 
-/* Modes have gaps in their numbers. */
+/* Values of modes are not contiguous. */
 static bool is_mode(double code) {
   return saltusi_is_whole(code, SALTUSI_OPEN, SALTUSI_STICK_BOUND) || code == SALTUSI_IDLE;
 }
@@ -88,7 +88,7 @@ static bool is_flag(double value) {
   return value == 0.0 || value == 1.0;
 }
 
-/* Fields of a started run that steps are computed from. */
+/* Fields of a started run on which steps depend. */
 static bool is_valid_head(const saltusi_adaptive_memory* m) {
   return is_flag(m->started) && is_flag(m->rejected) && is_flag(m->overheld) &&
          is_flag(m->near_singular) && is_flag(m->rate_valid) &&

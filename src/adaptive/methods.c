@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * methods.c - which method takes the next step (section 8; Hairer and Wanner 1996, IV.2).
+ * methods.c - selects the method of the next step (section 8; Hairer and Wanner 1996, IV.2).
  */
 #include "adaptive/adaptive.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* Slip of a spatial contact, in units of the slip at which it stops, below which its direction makes the
- * motion stiff, and above which an explicit method may take over again. */
+/* Slip of a spatial contact, in units of the slip at which it stops, below which its direction makes the motion
+ * stiff, and above which an explicit method may be selected again. */
 static const double slow_slip = 200.0;
 static const double slow_slip_end = 1000.0;
 
@@ -27,7 +27,7 @@ double saltusi_smallest_tolerance(const saltusi_adaptive* w) {
   return fmin(w->o.settings.rtol, fmin(w->o.atol_q_min, w->o.atol_v_min));
 }
 
-/* Order 8 pays from 1e-6 on (section 8), and from 1e-4 on where no event cuts its steps short. */
+/* Order 8 is efficient from 1e-6 on (section 8), and from 1e-4 on where no event shortens its steps. */
 double saltusi_explicit_method(const saltusi_adaptive* w) {
   assert(w != NULL);
   const double from = w->o.smooth ? 1e-4 : 1e-6;
@@ -44,9 +44,9 @@ static void change_method(saltusi_adaptive* w, double method) {
   w->counts.switches++;
 }
 
-/* After an accepted step: whether another method serves the next one better. An explicit method goes
- * when its steps are at the edge of its stability for some time (Hairer and Wanner 1996, IV.2), or when
- * the direction of a slow slip is stiff; the implicit one when an explicit one would do as well. */
+/* After an accepted step: whether to change the method. An explicit method is left when its steps have been at its
+ * stability limit for some time (Hairer and Wanner 1996, IV.2), or when the direction of a slow slip is stiff; the
+ * implicit one when an explicit one could take the same steps. */
 void saltusi_review_method(saltusi_adaptive* w) {
   assert(w != NULL);
   enum { SIGNS = 15, NONSTIFF_STEPS = 6, NONSTIFF_IMPLICIT = 10 };

@@ -14,11 +14,11 @@
 #include <float.h>
 #include <inttypes.h>
 
-/* A gap of a contact that the system does not list at a point and says nothing about: far. Finite, so that
- * differences are numbers. */
+/* Gap of a contact that the system neither lists at a point nor evaluates: far. Finite, so that differences are
+ * numbers. */
 static const double far_away = 1e30;
 
-/* Places of the attempt at which lists are asked. */
+/* Number of sample points of the trial step at which contacts are listed. */
 enum { PLACES = 2 * SALTUSI_NODES };
 
 void saltusi_collect_laws(saltusi_adaptive* w) {
@@ -31,8 +31,8 @@ void saltusi_collect_laws(saltusi_adaptive* w) {
 saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point* at) {
   assert(m != NULL && at != NULL);
   const saltusi_contact_table* table = &m->eval->keys->table;
-  /* min(gap, reach) is continuous where a contact enters the list; a reach that is zero within
-   * the tolerance would look like a contact that touches */
+  /* min(gap, reach) is continuous where a contact enters the list; a reach that is zero within the tolerance would
+   * resemble a contact that touches */
   const double apart = 100.0; /* tolerances: ten times the reach that sweep() adds to its box */
   bool known = m->list.reach > apart * m->o->atol_q_min;
   double reach = known ? fmin(m->list.reach, far_away) : far_away;
@@ -41,7 +41,7 @@ saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point*
   for (int key = 0; key < m->o->contacts; key++) {
     bool listed = !isinf(m->gap[key]);
     if (table->law[key] < 0 || (!listed && saltusi_is_closed(&m->contact[key]))) {
-      continue; /* a closed one is not held onto a surface that is not listed */
+      continue; /* a closed one is not kept on a surface that is not listed */
     }
     if (asks && !listed) {
       m->unlisted[count++] = key;
@@ -52,7 +52,7 @@ saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point*
   return saltusi_keys_gaps(m->eval->keys, m->sys, at, m->unlisted, count, m->gap);
 }
 
-/* The positions of the attempt from below and above. */
+/* Lower and upper bounds of the positions of the trial step. */
 static void enclose(saltusi_adaptive* w, double* low, double* high) {
   const double* power = saltusi_trajectory_powers(&w->search);
   int degree = w->search.course.degree;
@@ -69,7 +69,7 @@ static void enclose(saltusi_adaptive* w, double* low, double* high) {
   }
 }
 
-/* Bounces lift the motion along x, up to `height`. */
+/* Widens the bounds by bounces along x, up to `height`. */
 static void lift(saltusi_adaptive* w, const double* x, double height, double* low, double* high) {
   double* top = w->search.probe;
   saltusi_advance(w->sys, w->step.y0, x, height, top);
@@ -80,7 +80,7 @@ static void lift(saltusi_adaptive* w, const double* x, double height, double* lo
   }
 }
 
-/* Identities of contacts that are closed, or fly from there. */
+/* Identities of contacts that are closed, or in flight from g = 0. */
 static int list_touching(saltusi_adaptive* w) {
   const saltusi_contact_table* table = &w->eval->keys->table;
   int count = 0;
@@ -101,8 +101,8 @@ static saltus_status sweep(saltusi_adaptive* w, const double* x, double height) 
                           .closed_count = list_touching(w)};
   const saltus_point at = saltusi_at(w->eval, w->step.t, w->step.y0, NULL);
   double size = w->o.size;
-  /* states at events are as good as the tolerance, the polynomials are not better; ten of them are what
-   * saltusi_check_end() lets a contact be deep */
+  /* states at events have the accuracy of the tolerance, as the polynomials do; ten tolerances are the depth that
+   * saltusi_check_end() permits */
   double reach = fmax(10.0 * w->o.atol_q_min, saltusi_gap_rounding * size);
   enclose(w, w->search.q_low, w->search.q_high);
   if (x != NULL) {
@@ -130,12 +130,12 @@ saltus_status saltusi_collect(saltusi_adaptive* w, const double* x, double heigh
     }
   }
   saltusi_collect_laws(w);
-  saltusi_loosen(w);                     /* contacts that came touch for the first time */
-  saltusi_trajectory_forget(&w->search); /* gaps that a search keeps are of the contacts before */
+  saltusi_loosen(w);                     /* new contacts touch for the first time */
+  saltusi_trajectory_forget(&w->search); /* cached gaps belong to the previous contacts */
   return status;
 }
 
-/* A closed contact that is not listed: open where the system says that it is apart, else an error. */
+/* A closed contact that is not listed: open if the system reports a separation, else an error. */
 static saltus_status leave(saltusi_adaptive* w, double t, int key) {
   const saltus_point at = saltusi_at(w->eval, t, w->step.y_end, NULL);
   double size = w->o.size;
@@ -164,7 +164,7 @@ saltus_status saltusi_collect_closed(saltusi_adaptive* w, double t) {
   if (w->eval->keys == NULL) {
     return SALTUS_OK;
   }
-  if (w->o.featured) { /* their guards say when they leave */
+  if (w->o.featured) { /* their guards detect when they open */
     for (int key = 0; key < w->o.contacts; key++) {
       if (saltusi_touches(&w->contact[key])) {
         saltusi_table_use(&w->eval->keys->table, key);

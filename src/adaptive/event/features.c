@@ -4,14 +4,14 @@
  * features.c - contacts that are pairs of features of shapes (docs/theory/contact-geometry.md, 6,
  * docs/theory/events.md, 4).
  *
- *   closed       its gap is an equation while its guards are positive: where the least of them falls below rounding,
- *                the contacts of that place are asked for, and neighbours take over or the contact is lost
- *   two shapes without a contact    one watch, the distance between them: at its root the contacts are asked for
+ *   closed       its gap is an equation while its guards are positive: where the smallest of them falls below rounding,
+ *                the contacts of that state are listed; a neighbour succeeds it, or the contact is lost
+ *   two shapes without a contact    one separation monitor, their distance: at its root the contacts are listed
  *   two shapes with one             every other pair of their features by its own gap: a root counts where its guards
- *                                   are positive and the list has it
+ *                                   are positive and the pair is in the list
  *
- * Lists are asked at events alone, with a reach of ten tolerances. What is closed is not asked for: it holds until its
- * guard falls, and a pair that the list has instead of it at the same place (corner on corner: one is enough) stays out.
+ * Lists are made at events alone, with a reach of ten tolerances. Closed contacts are not listed: each is valid until its
+ * guard becomes negative, and a pair that the list has in its place (corner on corner: one is enough) is left out.
  */
 #include "adaptive/event/root_isolation.h"
 #include "adaptive/event/separation_monitor.h"
@@ -22,14 +22,16 @@
 #include <float.h>
 #include <string.h>
 
-/* Places at which a guard is looked at, and at which a gap that is below zero without being a contact may have come up
- * again: of what is closed or near, steps that change features more often are refused for other reasons. */
+/* Sample points of a guard, and sample points at which a gap that is negative without being a contact may become
+ * positive again: of closed or near contacts; steps that change features more often are rejected for other
+ * reasons. */
 enum { LOOKS = 16, COMEBACKS = 8 };
 
-/* Directions that are the same: neighbours that take over have one normal but for the rounding of arcs. */
+/* Sine of the angle between directions that count as equal: a contact and its successor have one normal, up to the
+ * rounding of arcs. */
 static const double same_normal = 1e-6;
 
-/* Within which contacts are asked for at a place, m: what a state may be wrong by, as in sweeps. */
+/* Reach of lists in m: the possible error of a state, as in swept queries. */
 static double near_reach(const saltusi_layout_tables* o) {
   return fmax(10.0 * o->atol_q_min, saltusi_gap_rounding * o->size);
 }
@@ -38,8 +40,8 @@ static double guard_rounding(const saltusi_layout_tables* o) {
   return saltusi_gap_rounding * o->size;
 }
 
-/* By how much a guard may be below zero where a contact begins, a part of what lists go beyond borders: states at events
- * are as good as the tolerance. */
+/* Depth below zero at which a guard may begin, a fraction of the margin of lists beyond borders: states at events
+ * have the accuracy of the tolerance. */
 static double guard_slack(const saltusi_layout_tables* o) {
   return fmax(guard_rounding(o), 0.0625 * near_reach(o));
 }
@@ -60,10 +62,10 @@ saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point*
   return saltusi_keys_gaps(m->eval->keys, m->sys, at, m->unlisted, count, m->gap);
 }
 
-/* Guards of a contact where it is. */
+/* Guards of a contact. */
 typedef struct guards {
   double value[SALTUS_GUARDS];
-  int count;     /* -1: it holds wherever its gap is zero */
+  int count;     /* -1: it is valid wherever its gap is zero */
   bool has_come; /* flat */
   bool tilts;    /* the last is the tilt of a circle */
 } guards;
@@ -99,7 +101,7 @@ double saltusi_tilt_of(saltusi_mode_dynamics* m, double t, const double* q, int 
   return g.tilts ? g.value[g.count - 1] : INFINITY;
 }
 
-/* Whether a contact holds wherever its gap is zero. */
+/* Whether a contact is valid wherever its gap is zero. */
 static bool is_plain(saltusi_search* search, int key) {
   return guards_of(search->mode, search->step->t, search->step->y0, key).count < 0;
 }
@@ -135,7 +137,7 @@ static bool is_same_place(const saltusi_mode_dynamics* m, double t, const double
   return is_within(m, t, q, (const int[2]){a, b}, 4.0 * near_reach(m->o), normals);
 }
 
-/* The gap of a pair, where a list may have given it the distance of the shapes, which stays. */
+/* The gap of a pair, where the list may hold the distance of the shapes; restores the latter. */
 static bool own_gap(saltusi_mode_dynamics* m, double t, const double* q, int key, double* gap) {
   const double listed = m->gap[key];
   const saltus_status status = saltusi_mode_gap(m, t, q, key, gap);
@@ -143,10 +145,11 @@ static bool own_gap(saltusi_mode_dynamics* m, double t, const double* q, int key
   return status == SALTUS_OK;
 }
 
-/* Whether a contact is implied by its smooth neighbour, which is held within its guards: lists reach a little beyond borders,
- * where both are there. At the distance s from the border, with the angle a between the normals, their gaps differ by
- * s a / 2, which is either rounding or, where the surface is convex (the side of a capsule and its end), above zero. With
- * a radius r it is s^2 / (2 r): within the reach of lists up to s of sqrt(2 r reach). */
+/* Whether a contact is redundant beside its smooth neighbour `held`, which is active within its guards: lists
+ * extend a little beyond borders, where both are found. At the distance s from the border, with the angle a
+ * between the normals, their gaps differ by s a / 2, which is either rounding or, where the surface is convex (the
+ * side of a capsule and its end), above zero. With a radius r it is s^2 / (2 r): within the reach of lists up to s
+ * of sqrt(2 r reach). */
 static bool is_implied(saltusi_search* search, double t, const double* q, int held, int key) {
   const saltusi_layout_tables* o = search->o;
   const double border = saltusi_least_guard(search->mode, t, q, held);
@@ -163,8 +166,7 @@ static bool is_implied(saltusi_search* search, double t, const double* q, int he
          (guard * angle <= guard_rounding(o) || (apart > 0.0 && apart >= 0.25 * guard * angle));
 }
 
-/* What is listed instead of a contact that is closed stays out, and of neighbours that meet smoothly the one that is not
- * held. */
+/* Leaves out pairs listed in place of a closed contact, and the inactive one of two smooth neighbours. */
 static void leave_rivals(saltusi_search* search, double t, const double* q) {
   const saltusi_layout_tables* o = search->o;
   const saltusi_mode_dynamics* m = search->mode;
@@ -244,8 +246,8 @@ static void add_guard(saltusi_search* search, guarded* g, const double x[2], con
                                             .rank = SALTUSI_RANKS * g->key + SALTUSI_RANK_GUARD});
 }
 
-/* A guard that falls, and rises again before the next look, as that of a circle which goes through its flat attitude: by
- * golden sections where the chords beside it, drawn on, meet below zero. False: it does not. */
+/* Whether a guard falls below zero and rises again between two samples, as that of a circle that passes its flat
+ * attitude: golden sections where the extrapolated chords beside the sample meet below zero. */
 static bool find_dip(saltusi_search* search, guarded* g, const double f[LOOKS + 1], int i) {
   enum { SECTIONS = 80 };
   const double golden = 0.618033988749894848;
@@ -273,8 +275,8 @@ static bool find_dip(saltusi_search* search, guarded* g, const double f[LOOKS + 
   return false;
 }
 
-/* Whether a guard, positive at the start, is shown to stay so up to `end`, or where it falls is found: *fell. By how fast it
- * can change; a contact that stays near a border is not settled that way. */
+/* Whether a guard, positive at the start, provably stays positive up to `end`, or its root is found: *fell. Uses
+ * bounds of its rate; they do not suffice for a contact that stays near a border. */
 static bool settle_guard(saltusi_search* search, guarded* g, double end, bool* fell) {
   enum { MOST = 48, STACK = 64 };
   const double shortest = 1.0 / 1024.0;
@@ -302,7 +304,7 @@ static bool settle_guard(saltusi_search* search, guarded* g, double end, bool* f
       return *fell;
     }
     const double clear = fmax(value, 0.0) / c.rate;
-    count = value <= 0.0 ? 0 : count; /* behind it nothing is of interest */
+    count = value <= 0.0 ? 0 : count; /* later samples are irrelevant */
     if (value > 0.0 && m + clear < b) {
       left[count][0] = m + clear;
       left[count++][1] = b;
@@ -315,9 +317,9 @@ static bool settle_guard(saltusi_search* search, guarded* g, double end, bool* f
   return true;
 }
 
-/* One that begins a little outside, as corners on corners may, and which nothing takes over from, is looked at again when
- * it is twice as far, and not before it is a part of what lists go beyond borders: the instant of rounding in which it would
- * be found again is none of time's. */
+/* A guard that begins slightly negative, as corners on corners may, without a successor is examined again at twice
+ * its depth, and not before a fraction of the margin of lists beyond borders: otherwise it would be found again at
+ * the same instant. */
 static void find_guard(saltusi_search* search, int key) {
   guarded g = {.search = search, .key = key, .allowed = guard_rounding(search->o)};
   double last = guard_at(&g, 0.0);
@@ -340,7 +342,7 @@ static void find_guard(saltusi_search* search, int key) {
     return;
   }
   double f[LOOKS + 1] = {last};
-  for (int i = 1; i <= LOOKS; i++) { /* some looks beyond the end tell a dip before it */
+  for (int i = 1; i <= LOOKS; i++) { /* some samples beyond the end detect a dip before it */
     f[i] = guard_at(&g, (double)i / LOOKS);
   }
   for (int i = 1; i <= LOOKS && (i - 1.0) / LOOKS < end; i++) {
@@ -376,12 +378,12 @@ static saltus_status gap_at(saltusi_search* search, double theta, int key, doubl
                           positions_at(search, theta), key, gap);
 }
 
-/* From `from` on the first place at which the gap is positive: it has to be before it can close. */
+/* The first sample after `from` with a positive gap: the contact can close only after it. */
 static saltus_status come_up(saltusi_search* search, int key, double noise, double* from) {
   const double begin = *from;
   double gap = 0.0;
   saltus_status status = gap_at(search, *from, key, &gap);
-  if (isinf(gap)) { /* it is not determined: other features touch */
+  if (isinf(gap)) { /* undefined: other features touch */
     *from = 1.0;
     return status;
   }
@@ -390,14 +392,14 @@ static saltus_status come_up(saltusi_search* search, int key, double noise, doub
     *from = fmin(1.0, next);
     status = gap_at(search, *from, key, &gap);
   }
-  if (*from > begin) { /* what was passed over was looked at there alone */
+  if (*from > begin) { /* the skipped interval was only sampled */
     saltusi_count_search(search, false);
   }
   *from = gap > noise ? *from : 1.0;
   return status;
 }
 
-/* A pair whose gap clearances know: points and circles on planes. */
+/* A pair whose gap has bounds from clearances: points and circles on planes. */
 static bool is_cleared(saltusi_search* search, int key, double from, double end) {
   saltus_clearance c = {.exact = false};
   if (from < end) {
@@ -406,8 +408,8 @@ static bool is_cleared(saltusi_search* search, int key, double from, double end)
   return c.exact;
 }
 
-/* The first root between two places of the attempt, at the first of which the gap is positive; NaN: none. What bounds do
- * not settle within some thousand pieces is sampled. */
+/* The first root between two points of the trial step, with a positive gap at the first; NaN: none. If bounds do
+ * not decide within some thousand subintervals it is sampled. */
 static saltus_status first_root(saltusi_search* search, int key, double from, double end,
                                 double* root) {
   enum { MOST = 4000 };
@@ -420,7 +422,7 @@ static saltus_status first_root(saltusi_search* search, int key, double from, do
                                     .begin = from,
                                     .end = end,
                                     .depth = depth,
-                                    .noise = 0.125 * noise}; /* typical, not most */
+                                    .noise = 0.125 * noise}; /* typical, not an upper bound */
     if (saltusi_separation_monitor_root(&s, root) || s.status != SALTUS_OK) {
       saltusi_count_search(search, true);
       return s.status;
@@ -444,7 +446,7 @@ static saltus_status first_root(saltusi_search* search, int key, double from, do
   return s.status;
 }
 
-/* A watch, or a pair of features beside those that touch, within a part of the attempt. */
+/* A separation monitor, or a pair of features beside the touching ones, within a part of the trial step. */
 static saltus_status find_root(saltusi_search* search, int key, double from, double end,
                                bool* found) {
   const double noise = saltusi_gap_rounding * search->size;
@@ -461,7 +463,7 @@ static saltus_status find_root(saltusi_search* search, int key, double from, dou
       return status;
     }
     const double t = search->step->t + root * search->step->h;
-    /* as far outside as a list goes at a corner */
+    /* a list extends this far outside at a corner */
     *found = search->o->watch[key] ||
              saltusi_least_guard(search->mode, t, positions_at(search, root), key) >=
                  -near_reach(search->o);
@@ -478,8 +480,8 @@ static saltus_status find_root(saltusi_search* search, int key, double from, dou
   return SALTUS_OK;
 }
 
-/* Whether a pair that is no contact touches where the attempt begins, and approaches: another event ended the last step
- * where it came to be. */
+/* Whether a pair that is no contact touches where the trial step begins, and approaches: another event ended the
+ * last step at the same instant. */
 static saltus_status is_there_already(saltusi_search* search, int key, bool* there) {
   const saltusi_attempt* step = search->step;
   double gap = 0.0;
@@ -487,7 +489,7 @@ static saltus_status is_there_already(saltusi_search* search, int key, bool* the
   saltus_status status = gap_at(search, 0.0, key, &gap);
   if (status != SALTUS_OK || !(fabs(gap) <= saltusi_gap_rounding * search->size) ||
       saltusi_least_guard(search->mode, step->t, step->y0, key) < -near_reach(search->o)) {
-    return status; /* as far outside as a list goes at a corner */
+    return status; /* a list extends this far outside at a corner */
   }
   double u = saltusi_mode_velocity(search->mode, step->t, step->y0, key, 0);
   if (u < -saltusi_slip_rounding(search->decision)) {
@@ -497,17 +499,17 @@ static saltus_status is_there_already(saltusi_search* search, int key, bool* the
   return status;
 }
 
-/* A pair of features: only where the two, as far as they go, are near each other. */
+/* A pair of features, searched only where its two features are near each other. */
 static saltus_status find_pair_root(saltusi_search* search, int key) {
   enum { STACK = 64 };
   const double shortest =
-      1.0 / 64.0; /* of pieces that are cut further: bounds of gaps do the rest */
+      1.0 / 64.0; /* of subintervals that are divided further: bounds of gaps exclude the rest */
   const double end = saltusi_found_end(search), reach = 2.0 * near_reach(search->o);
   double left[STACK][2] = {{0.0, end}};
   int count = end > 0.0 ? 1 : 0; /* an event at the start leaves nothing to search */
   bool found = false;
   saltus_status status = SALTUS_OK;
-  saltusi_count_search(search, true); /* what is left to others counts there */
+  saltusi_count_search(search, true); /* searches without bounds are counted there */
   while (count > 0 && !found && status == SALTUS_OK) {
     const double a = left[count - 1][0], b = left[count - 1][1], m = 0.5 * (a + b);
     saltus_clearance c;
@@ -540,7 +542,7 @@ saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
     return saltusi_find_hit(search, key, saltusi_found_end(search));
   }
   if (table->law[key] < 0 || table->used[key] != table->tries) {
-    return SALTUS_OK; /* nobody, or not of this sweep */
+    return SALTUS_OK; /* not in this swept query */
   }
   bool there = false;
   saltus_status status = search->o->watch[key] ? SALTUS_OK : is_there_already(search, key, &there);
@@ -560,7 +562,7 @@ saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
              : find_pair_root(search, key);
 }
 
-/* The contact of the list that touches where a watch or a pair of features comes to zero; -1: none. */
+/* The contact of the list that touches at a root of a separation monitor or of a pair of features; -1: none. */
 static int touching_contact(const saltusi_search* search, int key) {
   const saltusi_layout_tables* o = search->o;
   const double* gap = search->mode->gap;
@@ -602,7 +604,7 @@ saltus_status saltusi_resolve_hits(saltusi_search* search) {
   return SALTUS_OK;
 }
 
-/* Watches of this sweep. */
+/* Separation monitors of this swept query. */
 static bool is_watched(const saltusi_search* search, int key) {
   const saltusi_contact_table* table = &search->eval->keys->table;
   return search->o->watch[key] && table->used[key] == table->tries;
@@ -646,9 +648,9 @@ saltus_status saltusi_measure_monitor_change(saltusi_search* search, const doubl
   return status;
 }
 
-/* ---- handing over ---------------------------------------------------------------------------- */
+/* ---- transfer to neighbours ------------------------------------------------------------------ */
 
-/* Whether a contact whose guard fell, and that lists still have within their tolerance, has a neighbour that goes on. */
+/* Whether a contact whose guard became negative, but which is still listed within the tolerance, has a successor. */
 static bool has_heir(saltusi_search* search, double t, const double* q, double near, int from) {
   const saltusi_layout_tables* o = search->o;
   bool any = false;
@@ -686,7 +688,7 @@ int saltusi_hand_over(saltusi_search* search, double t, const double* q, double 
       takes_over = search->hits[from] && saltusi_is_closed(&old[from]) &&
                    is_same_place(search->mode, t, q, from, key, &normals) &&
                    normals > 1.0 - same_normal;
-      if (takes_over) { /* it goes on, and nothing is reported */
+      if (takes_over) { /* continued by the successor, and not reported */
         saltusi_pass_contact(o, old, from, search->contact, key);
         saltusi_pass_contact(o, old, from, old, key);
         saltusi_forget_contact(o, old, from);

@@ -9,16 +9,16 @@
  *   open     closed               l_N
  *   stop     sliding              s U_T, or U_T . d_0 of a spatial contact
  *   slide    sticking             mu l_N - l_T and mu l_N + l_T, or mu l_N - |l_T|
- *   switch   idle                 U: others keep it closed
- *   decide   passive              2 e - |U| of the row that others hold, e the slip that counts as none
+ *   switch   idle                 U: other constraints keep it closed
+ *   decide   passive              2 e - |U| of the row that others constrain, e the slip that counts as none
  *   switch   closed               the argument of a kink of its gap, joint or slip formula
- *   guard    closed               the least of its guards (features.c)
+ *   guard    closed               the smallest of its guards (features.c)
  *
  * Gaps and slip speeds are searched by exclusion (root_isolation.c). Forces are polynomials of the dense output, and
- * what they are made of hides nothing (unresolved_forces.c): they are sampled at nodes; a first change from + to - is
- * closed in on, and a parabola through three nodes looks for a minimum between them. Forces are polished
- * with true multipliers, and their events switch a little late, so that the complementarity problem
- * sees a status that is violated and not one that is degenerate.
+ * unresolved_forces.c shows that their ingredients have no features between the stages: they are sampled at nodes, a
+ * first change from + to - is bracketed, and a parabola through three nodes detects a minimum between them. Force roots
+ * are refined with the multipliers of the dynamics, and their events switch a little late, so that the complementarity
+ * problem has a violated status and not a degenerate one.
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/event/root_isolation.h"
@@ -30,9 +30,9 @@
 #include <float.h>
 #include <string.h>
 
-/* Places at which forces are sampled: closest after the start, where a status that has just begun breaks, and
- * towards the end; at most 0.12 apart, so that several lie between two extrema of a dense output of degree four,
- * and hidden_minimum() looks beside them. */
+/* Nodes at which forces are sampled: closest after the start, where a new status can break, and towards the end;
+ * at most 0.12 apart, so that several lie between two extrema of a dense output of degree four, and
+ * hidden_minimum() examines the intervals beside them. */
 static const double nodes[SALTUSI_NODES] = {0.02, 0.08, 0.17, 0.28, 0.4, 0.52,
                                             0.64, 0.75, 0.85, 0.93, 1.0};
 
@@ -104,7 +104,7 @@ static double close_in(force_search* s, double x0, double f0, double x1, double 
   return saltusi_close_in(evaluate, s, (const double[2]){x0, x1}, (const double[2]){f0, f1}, width);
 }
 
-/* Samples of a function at the start and at the nodes. */
+/* Values of a function at the start and at the nodes. */
 typedef struct samples {
   double start;
   const double* at;
@@ -119,8 +119,8 @@ typedef struct valley {
   int n, at;
 } valley;
 
-/* The lowest that a convex function can be between nodes i and i + 1: where the chords beside them, drawn
- * on, meet. Without a chord on both sides it may be anything. */
+/* The lower bound of a convex function between nodes i and i + 1: the intersection of the extrapolated chords
+ * beside them. Without a chord on both sides there is no bound. */
 static double convex_bound(const valley* v, int i) {
   const double* x = v->x;
   const double* f = v->f;
@@ -153,7 +153,7 @@ static void narrow(find_events_bracket* b, bool ahead, double x, double f) {
   b->f[moved] = f;
 }
 
-/* Whether a parabola through the three stays clear of zero by half the lowest. With c = (right - left) /
+/* Whether a parabola through the three points stays positive by half the lowest value. With c = (right - left) /
  * (x2 - x0) it falls below f1 by s^2 / (4 c), and its slope s at x1 is at most right - left. */
 static bool stays_clear(const find_events_bracket* b) {
   double left = (b->f[1] - b->f[0]) / (b->x[1] - b->x[0]);
@@ -161,8 +161,8 @@ static bool stays_clear(const find_events_bracket* b) {
   return b->f[1] - 0.25 * (right - left) * (b->x[2] - b->x[0]) > 0.5 * b->f[1];
 }
 
-/* A minimum below zero beside a node that is lower than its neighbours: its place, else NaN. Golden
- * sections, where a convex function could reach zero. */
+/* A minimum below zero beside a node that is lower than its neighbours: its position, else NaN. Golden sections,
+ * where a convex function could reach zero. */
 static double hidden_minimum(force_search* s, const valley* v, double* value) {
   enum { FEW = 3, MOST = 12 };
   const double golden = 0.381966011250105152;
@@ -189,8 +189,8 @@ static double hidden_minimum(force_search* s, const valley* v, double* value) {
   return NAN;
 }
 
-/* The first change from + to -; NaN when there is none. A function that is never positive and ends
- * negative had its event at the start. */
+/* The first change from + to -; NaN: none. A function that is never positive and ends negative had its event at
+ * the start. */
 static double first_root(force_search* s, const samples* f) {
   enum { N = SALTUSI_NODES + 1 };
   double x[N] = {0.0};
@@ -222,7 +222,7 @@ static double first_root(force_search* s, const samples* f) {
   return seen || !(y[N - 1] < -f->noise) ? NAN : 0.0;
 }
 
-/* Ranks of what one contact can do. */
+/* Ranks of the events of one contact. */
 enum { RANKS = SALTUSI_RANKS, RANK_STOP = 8, RANK_OPEN = 9, RANK_SLIDE = 10 };
 
 void saltusi_found_add(saltusi_search* search, saltusi_found f) {
@@ -232,7 +232,7 @@ void saltusi_found_add(saltusi_search* search, saltusi_found f) {
   }
 }
 
-/* Where the search for further events may end: what happens together counts as one instant. */
+/* End of the interval for further events: simultaneous events count as one instant. */
 double saltusi_found_end(const saltusi_search* search) {
   assert(search != NULL);
   double end = 1.0;
@@ -244,7 +244,7 @@ double saltusi_found_end(const saltusi_search* search) {
 
 /* ---- contacts ------------------------------------------------------------------------------ */
 
-/* Gaps are known to a tenth of their tolerance, or to rounding. */
+/* Gaps are resolved to a tenth of their tolerance, or to rounding. */
 static double depth_of(const saltusi_search* search) {
   return fmax(saltusi_depth_part * search->o->atol_q_min, saltusi_gap_rounding * search->size);
 }
@@ -256,7 +256,7 @@ saltus_status saltusi_find_hit(saltusi_search* search, int key, double end) {
                               .key = key,
                               .depth = depth_of(search),
                               .noise = 0.125 * saltusi_gap_rounding *
-                                       search->size}; /* typical, not most */
+                                       search->size}; /* typical, not an upper bound */
   bool flies = search->contact[key].touching;
   double root = flies ? saltusi_isolation_flight(&s, end) : saltusi_isolate_root(&s, end);
   search->searched = key;
@@ -268,8 +268,8 @@ saltus_status saltusi_find_hit(saltusi_search* search, int key, double end) {
   return s.status;
 }
 
-/* Where the velocity of a row leaves what counts as none, with one sign. All closed contacts are decided
- * anew, those that then approach by their law. */
+/* Where the velocity of a row leaves the slip that counts as none, with one sign. The status of all closed
+ * contacts is then decided again, by impact law for those that approach. */
 static saltus_status find_motion(saltusi_search* search, int key, int row, double side) {
   double slow = saltusi_slip_rounding(search->decision);
   saltusi_root_isolation s = {.search = search,
@@ -316,10 +316,10 @@ static bool slip_goes_on(saltusi_search* search, int key, double theta, double* 
   return size > allowed;
 }
 
-/* Slip of a spatial contact is a vector: where it is at right angles to its direction at the start without having ended,
- * whether the slip turns or the frame of the contact does, the search goes on along the direction that it has there. */
+/* Slip of a spatial contact is a vector: where it is perpendicular to its direction at the start and not zero,
+ * because the slip or the frame of the contact rotates, the search continues along its present direction. */
 static saltus_status find_stop(saltusi_search* search, int key) {
-  enum { TURNS = 64 }; /* quarter turns of slip in a step; more are a step that is too long */
+  enum { TURNS = 64 }; /* quarter turns of slip in a step; a step with more is too long */
   const saltusi_contact* c = &search->contact[key];
   bool fresh = c->fresh_slip;
   double along[SALTUSI_SLIPS];
@@ -350,8 +350,8 @@ static saltus_status find_stop(saltusi_search* search, int key) {
   return s.status;
 }
 
-/* How well a root of a force is wanted, part of the step: accelerations do not jump there. Where they do, as friction or
- * a bond that gives way, a time is wanted as well as a state. */
+/* Width of the bracket of a force root, fraction of the step: accelerations are continuous there. Where they are
+ * not, as for friction or a bond that breaks, the time is needed as accurately as the state. */
 static double width_of(const saltusi_search* search, int key) {
   bool jumps = saltusi_friction_mode_falls(search->o, key) ||
                saltusi_friction_mode_pull(search->o, &search->contact[key], key) > 0.0;
@@ -362,11 +362,11 @@ static double width_of(const saltusi_search* search, int key) {
               saltusi_force_width_rate * sqrt(fmax(search->o->settings.rtol, saltusi_rtol_least)));
 }
 
-/* Closes in on the true root of a force from an approximate one, by secants (section 4.1). Their base is a
- * tenth of the last move, so that a slope is wrong by a tenth of what the move made it change; at first
- * the widest root that is wanted, and never so short that the rounding of forces, 1e-13, shows in the slope
- * (1e-7 of it). A move beyond two or three nodes is no correction any more; a tenth and ten times of that
- * limit give the same table in `study adversarial --count 2 --tol 1e-6`. */
+/* Refines an approximate root of a force by secants with the multipliers of the dynamics (section 4.1). Their base
+ * is a tenth of the last correction, so that the error of a slope is a tenth of its change over that correction;
+ * at first the largest permitted width, and never so short that the rounding of forces, 1e-13, affects the slope
+ * (1e-7 of it). A correction beyond two or three nodes is rejected; a tenth and ten times of that limit give the
+ * same table in `study adversarial --count 2 --tol 1e-6`. */
 static double polish(force_search* s, double x, double width, double at_end) {
   const double shortest = 1e-6;
   const double farthest = 0.3;
@@ -392,7 +392,7 @@ static double polish(force_search* s, double x, double width, double at_end) {
   return x;
 }
 
-/* Whether forces exist that keep every sticking contact sticking, at a place of the step. */
+/* Whether forces exist that keep every sticking contact sticking, at one theta of the step. */
 static saltus_status check_sticks(saltusi_search* search, double theta, bool* sticks) {
   double t = search->step->t + theta * search->step->h;
   int count = 0;
@@ -414,8 +414,8 @@ static saltus_status check_sticks(saltusi_search* search, double theta, bool* st
   return status == SALTUS_RETRY_SMALLER ? SALTUS_OK : status;
 }
 
-/* Supports stick on with other shares: an event where those of the step have used up a cone, at which forces that are inside
- * of all take over (on_slide). A step that starts outside has found none. */
+/* Contacts continue to stick with another load distribution: an event where that of the step reaches a cone, at
+ * which admissible forces inside of all cones replace it (on_slide). A step that starts outside has found none. */
 static saltus_status find_other_shares(saltusi_search* search, int key, double from, int rank) {
   const double t = search->step->t + from * search->step->h;
   bool inside = false;
@@ -438,8 +438,8 @@ static saltus_status find_other_shares(saltusi_search* search, int key, double f
   return status;
 }
 
-/* Redundant supports share friction in many ways. The spread of the dynamics is one of them: when it uses
- * up a cone, the friction problem shows whether another one does not. */
+/* Redundant contacts with friction have many load distributions. The dynamics give one of them: when it reaches a
+ * cone, the friction problem decides whether another one does not. */
 static saltus_status find_shared_slide(saltusi_search* search, int key, double from, int rank) {
   double width = width_of(search, key);
   bool sticks = true;
@@ -466,9 +466,9 @@ static saltus_status find_shared_slide(saltusi_search* search, int key, double f
   return status;
 }
 
-/* The dense output says that a force changes its sign, the dynamics do not where it says so: the first node
- * at which they do, and the root before it; NaN when nothing is violated. Impulses on the verge of a pulse
- * are wavy, and a contact that opens without cause would have to close again. */
+/* A sign change of a force in the dense output that the dynamics do not confirm: the first node at which they do,
+ * and the root before it; NaN: no violation. Impulses near an impulsive change oscillate, and a contact that opens
+ * without cause would have to close again. */
 static double true_violation(force_search* s, double end, double* root) {
   double last = 0.0;
   for (int i = 0; i < SALTUSI_NODES && s->status == SALTUS_OK; i++) {
@@ -489,7 +489,7 @@ static force_search search_of(saltusi_search* search, const saltusi_suspect_forc
                         .sign = f->sign};
 }
 
-/* A force whose dense output changes its sign is to be looked at. */
+/* Adds a force whose dense output changes sign to the candidates. */
 static saltus_status suspect_force(saltusi_search* search, saltusi_found_kind kind, int key,
                                    double sign, int* count) {
   saltusi_suspect_force f = {.kind = kind, .key = key, .sign = sign};
@@ -503,11 +503,10 @@ static saltus_status suspect_force(saltusi_search* search, saltusi_found_kind ki
     size = fmax(size, fabs(at[i]));
   }
   at[SALTUSI_NODES - 1] = f.end;
-  /* a root of the dense output costs nothing: a thousandth of the width is no part of the error */
+  /* the root of the dense output is cheap: a thousandth of the width makes its error negligible */
   samples values = {
       .at = at, .width = 1e-3 * width_of(search, key), .noise = saltusi_sum_rounding * size};
-  values.start =
-      fmax(start, 10.0 * saltusi_sum_rounding * size); /* a status that has just begun holds */
+  values.start = fmax(start, 10.0 * saltusi_sum_rounding * size); /* a new status holds */
   f.root = first_root(&s, &values);
   if (!isnan(f.root)) {
     search->suspects[(*count)++] = f;
@@ -569,8 +568,8 @@ static saltusi_suspect_force* first_suspect(const saltusi_search* search, int co
   return first;
 }
 
-/* Suspects whose true force is negative at the first event have theirs before it, whatever their dense output
- * says. */
+/* Candidates whose true force is negative at the first event have their event before it, even if their dense
+ * output has none. */
 static saltus_status find_violated(saltusi_search* search, int count, double theta, bool* any) {
   double* rate = search->probe_rate;
   saltus_status status = SALTUS_OK;
@@ -593,8 +592,8 @@ static saltus_status find_violated(saltusi_search* search, int count, double the
   return status;
 }
 
-/* Forces of closed contacts. All are looked at on the dense output, which costs nothing; true forces, which cost
- * an evaluation of the dynamics each, only of those that can be the first event. */
+/* Forces of closed contacts. All are examined on the dense output, which is cheap; true forces, which take an
+ * evaluation of the dynamics each, only for those that can be the first event. */
 static saltus_status find_forces(saltusi_search* search) {
   int count = 0;
   saltus_status status = SALTUS_OK;
@@ -617,23 +616,24 @@ static saltus_status find_forces(saltusi_search* search) {
   return status;
 }
 
-/* Motion of a closed contact: where others hold it, and the end of its slip. */
+/* Motion of a closed contact: where other constraints determine it, and the end of its slip. */
 static saltus_status find_closed(saltusi_search* search, int key) {
   saltusi_contact_mode mode = search->contact[key].mode;
   saltus_status status = SALTUS_OK;
-  if (mode == SALTUSI_IDLE) { /* others keep it closed */
+  if (mode == SALTUSI_IDLE) { /* other constraints keep it closed */
     return find_motion(search, key, 0, -1.0);
   }
   bool passive = mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
   for (int k = 1; passive && search->o->mu[key] > 0.0 && k <= search->o->tangents[key]; k++) {
     for (int side = -1; side <= 1 && status == SALTUS_OK; side += 2) {
-      status = find_motion(search, key, k, side); /* others keep it from sliding */
+      status = find_motion(search, key, k, side); /* other constraints prevent slip */
     }
   }
   for (int side = -1;
        search->step->overheld && key < search->o->contacts && side <= 1 && status == SALTUS_OK;
        side += 2) {
-    status = find_motion(search, key, 0, side); /* all of them hold it, as long as they agree */
+    /* all other constraints keep it closed, as long as they agree */
+    status = find_motion(search, key, 0, side);
   }
   if (mode == SALTUSI_SLIP && search->o->mu[key] > 0.0 && status == SALTUS_OK) {
     status = find_stop(search, key);
@@ -641,7 +641,7 @@ static saltus_status find_closed(saltusi_search* search, int key) {
   return status;
 }
 
-/* What the searches of all contacts need: sizes, gaps, forces at the nodes. */
+/* Data of the searches of all contacts: sizes, gaps, forces at the nodes. */
 static saltus_status sample(saltusi_search* search) {
   bool closed = false;
   search->size = search->o->size;
@@ -665,7 +665,7 @@ static bool is_before(const saltusi_found* a, const saltusi_found* b) {
   return a->theta < b->theta || (a->theta == b->theta && a->rank < b->rank);
 }
 
-/* By place; what happens at the same place by rank. */
+/* Sorts by theta; simultaneous events by rank. */
 static void sort_found(saltusi_search* search) {
   for (int i = 1; i < search->found_count; i++) {
     saltusi_found f = search->found[i];
@@ -677,7 +677,7 @@ static void sort_found(saltusi_search* search) {
   }
 }
 
-/* Whether rows of something that is held can change their branch. */
+/* Whether active rows can change their branch. */
 static bool rows_may_switch(const saltusi_search* search) {
   if (saltusi_trajectory_switches(search->sys) == 0 ||
       !saltusi_trajectory_encloses(search->sys, SALTUS_QUANTITY_VELOCITY)) {
@@ -693,8 +693,8 @@ static bool rows_may_switch(const saltusi_search* search) {
   return false;
 }
 
-/* A kink in the gap of a closed contact, max(g1, g2): where another argument takes over its row jumps, and
- * the status is decided anew (docs/theory/events.md, 6). Time alone is switch_times.c's. */
+/* A kink in the gap of a closed contact, max(g1, g2): where the branch changes its row jumps, and the status is
+ * decided again (docs/theory/events.md, 6). Functions of time alone: switch_times.c. */
 static saltus_status find_switch(saltusi_search* search) {
   int n = rows_may_switch(search) ? saltusi_trajectory_switches(search->sys) : 0;
   for (int i = 0; i < n; i++) {
@@ -707,8 +707,8 @@ static saltus_status find_switch(saltusi_search* search) {
     saltusi_root_isolation s = {.search = search, .what = SALTUSI_ISOLATE_SWITCH, .key = i};
     s.noise = fmax(start.c[0].hi - start.c[0].lo, DBL_EPSILON * search->size);
     s.depth = fmax(saltusi_near_part * search->o->atol_q_min, s.noise);
-    /* on the kink within 64 widths of an enclosure at a point; left behind by twice that, so that the
-     * next step does not begin on it again */
+    /* on the kink within 64 widths of an enclosure at a point; twice that separates the motion from it, so that
+     * the next step does not begin on it again */
     s.fresh = fmax(fabs(start.c[0].lo), fabs(start.c[0].hi)) <= 64.0 * s.noise;
     double from = s.fresh ? start.c[1].lo + start.c[1].hi : start.c[0].lo + start.c[0].hi;
     s.sign = from > 0.0 ? 1.0 : -1.0;
@@ -718,7 +718,7 @@ static saltus_status find_switch(saltusi_search* search) {
     if (from == 0.0 || (s.fresh && rate < 1e-6 * search->memory->v_max)) {
       continue; /* it moves along the kink: across it by less than a millionth of its speed */
     }
-    if (s.fresh) { /* on no branch, to rounding: over it at once */
+    if (s.fresh) { /* on no branch, to rounding: crossed at once */
       saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_SWITCH,
                                                 .key = -1,
                                                 .theta = fmin(over, 1.0),
@@ -730,8 +730,8 @@ static saltus_status find_switch(saltusi_search* search) {
       return s.status;
     }
     if (!isnan(root) && root > 0.0) {
-      /* as far on either side as the sign is certain: between them the formula is on no branch; no more than
-       * a millionth of the step, over which pass_switch() keeps velocities */
+      /* to where the sign is certain on either side: between them the formula is on no branch; at most a millionth
+       * of the step, over which pass_switch() keeps velocities */
       saltusi_trajectory_jet at;
       saltusi_trajectory_along(search, root, root, 1, SALTUS_QUANTITY_SWITCH, i, &at);
       double beside = fmin(margin / fmax(saltusi_magnitude(at.c[1]), DBL_MIN), 1e-6);

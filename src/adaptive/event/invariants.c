@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * invariants.c - what no accepted step may break, whatever the search said (docs/theory/events.md, 8).
+ * invariants.c - conditions of every accepted step, independent of the event search (docs/theory/events.md, 8).
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/thresholds.h"
 
 #include <assert.h>
 
-/* The deepest of what came to be in each other unseen; -1: nothing did. To press it apart would move bodies, and no impact
- * would be booked. */
+/* The largest unresolved penetration; -1: none. Separating it would move bodies without an impact in the energy
+ * balance. */
 static saltus_status find_overlap(saltusi_adaptive* w, double t, int* deepest) {
   *deepest = -1;
   return w->o.featured && !w->o.settings.without_checks
@@ -26,7 +26,8 @@ saltus_status saltusi_check_end(saltusi_adaptive* w, double t, saltusi_refusal* 
       continue;
     }
     double deep =
-        separated ? w->o.atol_q_min : 10.0 * w->o.atol_q_min; /* those are as deep as closing is */
+        /* the first have the depth at closing */
+        separated ? w->o.atol_q_min : 10.0 * w->o.atol_q_min;
     if (!saltusi_is_pressed(&w->contact[key]) && w->mode.gap[key] < -deep &&
         !w->o.settings.without_checks) {
       *refusal = (saltusi_refusal){.why = SALTUSI_PENETRATION, .index = key, .part = 0.5};
@@ -45,7 +46,7 @@ saltus_status saltusi_check_event(saltusi_adaptive* w, const saltusi_found* f, d
   assert(w != NULL && f != NULL && refusal != NULL);
   saltus_status status = SALTUS_OK;
   int deepest = -1;
-  if (f->kind == SALTUSI_FOUND_HIT) { /* it has to be where the gap is zero */
+  if (f->kind == SALTUSI_FOUND_HIT) { /* its gap must be zero there */
     status = saltusi_mode_gaps(&w->mode, t, w->step.y_end);
     double rounding = saltusi_surface_rounding * w->o.size;
     if (fabs(w->mode.gap[f->key]) > fmax(saltusi_depth_part * w->o.atol_q_min, rounding)) {
@@ -53,7 +54,7 @@ saltus_status saltusi_check_event(saltusi_adaptive* w, const saltusi_found* f, d
       return status;
     }
   }
-  if (status == SALTUS_OK && t > w->step.t) { /* it may have come after one that was not found */
+  if (status == SALTUS_OK && t > w->step.t) { /* an event before it may have been missed */
     status = find_overlap(w, t, &deepest);
   }
   if (deepest >= 0 && deepest != f->key) {

@@ -9,10 +9,10 @@
 
 #include <assert.h>
 
-/* What touches and moves by less than this part of a perturbation is at rest. */
+/* Contacts that touch and slide slower than this fraction of a perturbation are at rest. */
 static const double still_part = 1e-3;
 
-/* Contacts that slide and hardly move: they get the direction of -l_T for now. */
+/* Sliding contacts that hardly move: they get the direction of -l_T for now. */
 static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double speed) {
   int count = 0;
   saltusi_mode_rows(&w->mode, t, y, true);
@@ -40,9 +40,9 @@ static int find_perturbed(saltusi_adaptive* w, double t, const double* y, double
   return count;
 }
 
-/* Contacts that begin to slide from rest get a small velocity, below the tolerance by far, so that their
- * direction is defined: all in proportion to the accelerations that the friction problem gave them, which a
- * rigid body can follow, and the slowest with twice the speed at which slip stops. */
+/* Contacts that begin to slide from rest get a small velocity, far below the tolerance, so that their direction is
+ * defined: all in proportion to the accelerations of the friction problem, which a rigid body can follow, and the
+ * slowest with twice the speed at which slip stops. */
 saltus_status saltusi_perturb_slips(saltusi_adaptive* w, double t, double* y) {
   assert(w != NULL);
   const double most = 50.0; /* between the fastest and the slowest */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * rim_contact.c - a circle comes to lie flat on a plane (docs/theory/contact-geometry.md, 4). Its lowest point is not
+ * rim_contact.c - a circle settles flat on a plane (docs/theory/contact-geometry.md, 4). Its lowest point is not
  * determined there, and the gap of the lowest point has a kink: an impact, or rest.
  *
- * The velocity of a disc along the normal is affine over it. While it comes down in a plane, as it does unless it rolls past
- * the flat attitude, that is between the point that was lowest and the point opposite, so the impact law of the whole disc is
- * that of these two. Afterwards
+ * The velocity of a disc along the normal is affine over it. While it settles in a plane, as it does unless it rolls past
+ * the flat attitude, that is between the point that was lowest and the point opposite, so the impact law of the whole disc
+ * is that of these two. Afterwards
  *
- *   the opposite point rises faster    it tilts back, and the lowest point stays what it was
- *   the lowest point rises faster      it goes on through the flat attitude, to where the opposite point is the lowest
- *   neither, or so slowly that the tilt never leaves what counts as flat: the rest of its bounces is one impact without
- *   restitution, and the fixed points of the circle carry it
+ *   the opposite point rises faster    it tilts back, and the lowest point remains the same
+ *   the lowest point rises faster      it passes the flat attitude, and the opposite point becomes the lowest
+ *   neither, or so slowly that the tilt stays within the flat tolerance: the rest of its bounces is one impact without
+ *   restitution, and the fixed points of the circle bear the load
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/positions.h"
@@ -22,28 +22,29 @@
 #include <float.h>
 #include <string.h>
 
-/* Sine by which a tilt has to leave what counts as flat: a tenth of it (shape/curved/curved.h). */
+/* Sine at which a tilt leaves the flat tolerance: a tenth of it (shape/curved/curved.h). */
 static const double leaves_flat = 1e-9;
 static const double counts_as_flat = 1e-8;
-/* Part of the size within which the points of such a circle are. */
+/* Fraction of the size within which the points of such a circle are. */
 static const double flat_reach = 1e-7;
-/* Sine by which one that turns back is lower: rounding of tilts is a thousandth of it. */
+/* Sine by which a tilt that reverses has decreased: rounding of tilts is a thousandth of it. */
 static const double turns_back = 1e-13;
-/* Velocities below this part of what the opposite end came down with are none: rounding over the sine, and more. */
+/* Velocities below this fraction of the impact velocity of the opposite end are zero: above rounding over the
+ * sine. */
 static const double stays_part = 1e-6;
-/* Times at which a tilt is looked at, from the shortest that time resolves to a second: each a quarter longer, so that one
- * which turns back is seen to. */
+/* Times at which a tilt is sampled, from the resolution of time to a second: each a quarter longer, so that a
+ * reversal is detected. */
 enum { LOOKS = 156 };
 static const double later = 1.25;
 
-/* Part of the tilt of a circle that errors of positions may be: the direction of its lowest point is wrong by as much. */
+/* Error of positions as a fraction of the tilt of a circle: the direction of its lowest point has the same error. */
 static const double tilt_part = 0.05;
-/* Sine from which on neither the tolerances nor the differences of Jacobians are as large. */
+/* Sine above which neither tolerances nor differences of Jacobians are as large. */
 static const double tilted = 1e-3;
-/* Tolerances of positions that the tilt of a circle which only wobbles may be, to be none. */
+/* Tilt, in tolerances of positions, below which a wobbling circle counts as flat. */
 static const double wobble_part = 10.0;
 
-/* ---- circles that nearly lie ------------------------------------------------------------------ */
+/* ---- nearly flat circles --------------------------------------------------------------------- */
 
 /* Sine of the tilt after a displacement along velocity i; zero where the lowest point is not determined. */
 static double sine_after(saltusi_adaptive* w, double t, const double* q, int key, int i, double s) {
@@ -54,14 +55,14 @@ static double sine_after(saltusi_adaptive* w, double t, const double* q, int key
   return beyond < INFINITY ? beyond + counts_as_flat : 0.0;
 }
 
-/* What the tilt asks of the positions that turn the circle. */
+/* Tolerances of the positions that rotate the circle, by its tilt. */
 static void limit_positions(saltusi_adaptive* w, int key) {
   const double sine = sine_after(w, w->step.t, w->step.y0, key, 0, 0.0);
   for (int i = 0; i < w->o.nv; i++) {
     const double ahead = sine_after(w, w->step.t, w->step.y0, key, i, sine);
     const double back = sine_after(w, w->step.t, w->step.y0, key, i, -sine);
     const double turned = fmax(fabs(ahead - sine), fabs(back - sine));
-    if (turned > 0.1 * sine) { /* 0.4 of it where it turns at a right angle to the tilt */
+    if (turned > 0.1 * sine) { /* 0.4 of it where the rotation is perpendicular to the tilt */
       w->step.tilt_limit[i] = fmin(w->step.tilt_limit[i], tilt_part * fmax(sine, counts_as_flat));
     }
   }
@@ -120,8 +121,8 @@ static const double* after(saltusi_adaptive* w, const double* y, const double* a
   return w->step.beside;
 }
 
-/* When the tilt has left what counts as flat, s; 0: never. rises: from the flat attitude, and what turns back on the way
- * does not leave. */
+/* Time at which the tilt leaves the flat tolerance, s; 0: never. rises: from the flat attitude; a tilt that
+ * reverses before does not leave it. */
 static double time_to_leave(saltusi_adaptive* w, double t, const double* y, const double* a,
                             int key, bool rises) {
   double last = 0.0;
@@ -146,7 +147,7 @@ static double time_to_leave(saltusi_adaptive* w, double t, const double* y, cons
   return left ? next : 0.0;
 }
 
-/* When the tilt is least, s: by golden sections, up to where it has left on the other side. */
+/* Time of the smallest tilt, s: by golden sections, up to where it leaves the flat tolerance on the other side. */
 static double time_to_flat(saltusi_adaptive* w, double t, const double* y, const double* a,
                            int key) {
   enum { SECTIONS = 60 };
@@ -169,7 +170,7 @@ static double time_to_flat(saltusi_adaptive* w, double t, const double* y, const
   return from;
 }
 
-/* Closed contacts that the event concerns, but these two. */
+/* Closed contacts of the event except these two. */
 static int others(saltusi_adaptive* w, int low, int high) {
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
@@ -205,7 +206,7 @@ int saltusi_closed_rim(saltusi_adaptive* w, double t, const double* y) {
   return -1;
 }
 
-/* It lies: its fixed points, within `reach`, carry it. */
+/* It is flat: its fixed points, within `reach`, bear the load. */
 static saltus_status rest(saltusi_adaptive* w, double t, double* y, int low, int high,
                           double reach) {
   saltus_status status = saltusi_feature_list_within(&w->search, t, y, reach);
@@ -225,7 +226,7 @@ static saltus_status rest(saltusi_adaptive* w, double t, double* y, int low, int
   return status == SALTUS_OK ? saltusi_settle(w, t, y, count, true) : status;
 }
 
-/* The two ends of the circle and what else is closed. */
+/* The two ends of the circle and the other closed contacts. */
 static int ends(saltusi_adaptive* w, int low, int high) {
   int count = others(w, low, high);
   w->decision.set[count++] = low;
@@ -233,7 +234,8 @@ static int ends(saltusi_adaptive* w, int low, int high) {
   return count;
 }
 
-/* y' after the impact, while one end is the lowest and does not leave: rows are those of just before the flat attitude. */
+/* y' after the impact, while one end is the lowest and does not leave: rows are those just before the flat
+ * attitude. */
 static saltus_status rate_after(saltusi_adaptive* w, double t, const double* y, int low, int high) {
   double u[2] = {velocity_of(&w->mode, y, low), velocity_of(&w->mode, y, high)};
   bool back = u[0] <= u[1];
@@ -250,7 +252,7 @@ static saltus_status rate_after(saltusi_adaptive* w, double t, const double* y, 
   return status;
 }
 
-/* Whether the tilt leaves the flat attitude after the impact, and when; nothing of it stays. */
+/* Whether the tilt leaves the flat attitude after the impact, and when; restores the state. */
 static saltus_status try_to_leave(saltusi_adaptive* w, double t, const double* before,
                                   const double* flat, int low, int high, double* passed) {
   double* y = w->step.y_keep;
@@ -272,7 +274,8 @@ static saltus_status try_to_leave(saltusi_adaptive* w, double t, const double* b
   return status;
 }
 
-/* On from the flat attitude for `passed`: `low` is the lowest point there, the one that was or the one opposite. */
+/* Continues from the flat attitude for `passed`: `low` is the lowest point there, the previous one or the opposite
+ * one. */
 static saltus_status leave_flat(saltusi_adaptive* w, double t, double* y, const double* flat,
                                 int low, int high, double passed) {
   saltusi_mode_rows(&w->mode, t, y, true);
@@ -328,7 +331,7 @@ saltus_status saltusi_hit_by_rim(saltusi_adaptive* w, double t, double* y, int k
   return rest(w, t, y, key, key, flat_reach * w->o.size);
 }
 
-/* Positions that turn the circle flat, downhill from its tilt. */
+/* Rotates the positions until the circle is flat, along the gradient of its tilt. */
 static void turn_flat(saltusi_adaptive* w, double t, double* y, int key) {
   enum { TURNS = 20 };
   double* down = w->transition.x;

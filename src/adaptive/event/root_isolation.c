@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * root_isolation.c - roots by exclusion.
+ * root_isolation.c - first roots by interval exclusion.
  */
 #include "adaptive/event/root_isolation.h"
 #include "adaptive/mode/friction_mode.h"
@@ -12,20 +12,19 @@
 #include <float.h>
 #include <string.h>
 
-/* Accuracy of roots that cost no evaluation of the dynamics, part of the step: some four rounding units. */
+/* Relative accuracy of roots found without evaluating the dynamics: some 4 ulp of the step. */
 static const double fine = 1e-15;
-/* Pieces are not halved below these parts of a step, whatever the enclosures say: 450
- * rounding units for gaps, ten times that for flights, where what is left is U times the piece; nor below what times
- * are known to. */
+/* Smallest subintervals, fractions of a step: 450 rounding units for gaps, ten times that for flights, whose
+ * remainder is U times the subinterval; and at least the resolution of time. */
 static const double smallest_piece = 1e-13;
 static const double smallest_flight = 1e-12;
-/* Nor those over which U is integrated: five points of Gauss are exact there but for rounding. */
+/* The same where U is integrated: five Gauss points are exact there up to rounding. */
 static const double smallest_quadrature = 1e-9;
 
-/* Enclosures of one search; beyond it the step is halved. */
+/* Enclosures of one search; above it the step is halved. */
 enum { ENCLOSURES_MAX = 200000, STACK = 128, SAMPLES = 9 };
-/* Pieces of a flight whose U is not a polynomial: some 20 evaluations each. Where U is noise, as that of two features that
- * coincide, halving does not help. */
+/* Subintervals of a flight whose U is not a polynomial: some 20 evaluations each. Where U is noise, as that of two
+ * features that coincide, halving does not help. */
 enum { FLIGHT_MAX = 500 };
 
 double saltusi_close_in(saltusi_scalar_function f, void* context, const double x[2],
@@ -66,8 +65,8 @@ double saltusi_close_in(saltusi_scalar_function f, void* context, const double x
 
 /* ---- the function and its jets ------------------------------------------------------------- */
 
-/* The place at theta, as long as the next ones are not asked for; the first SAMPLES are kept for those at which
- * all contacts are sampled (slot), the others take turns. */
+/* Cached state at theta. Slots below SAMPLES hold the common sample points; the others form a ring buffer, so the
+ * pointer is valid until it wraps. */
 static saltusi_cached_state* place_at(saltusi_search* s, double theta, int slot) {
   for (int i = 0; i < SALTUSI_CACHED_STATES; i++) {
     if (s->place[i].theta == theta) {
@@ -101,7 +100,7 @@ static const double* state_at(saltusi_search* search, double theta, int count, i
   return p->state;
 }
 
-/* The gap of one contact at theta: of it alone where the system has that, else of all once. */
+/* The gap of one contact at theta: of it alone if the system has that, else with all gaps once. */
 static double gap_at(saltusi_root_isolation* s, double theta, int slot) {
   saltusi_search* search = s->search;
   double t = search->step->t + theta * search->step->h;
@@ -160,15 +159,15 @@ static bool is_affine(const saltusi_search* search, saltus_quantity what, int ke
   if (!saltusi_trajectory_encloses(search->sys, what)) {
     return (search->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
   }
-  /* U = G^T v + b with a b that is constant, too */
+  /* U = G^T v + b with a constant b */
   unsigned bent = what == SALTUS_QUANTITY_VELOCITY ? SALTUS_ON_T | SALTUS_ON_Q : 0U;
   return (saltusi_trajectory_depends(search, what, key) & (SALTUS_NOT_AFFINE | bent)) == 0;
 }
 
-/* s times row k of the contact along positions or velocities, added to the powers of f. */
+/* Adds s times row k of the contact along positions or velocities to the powers of f. */
 static void add_row(saltusi_root_isolation* s, int k, double scale, bool velocity) {
   saltusi_search* search = s->search;
-  const saltusi_row_block* row = &search->mode->look; /* of the contact, made by find_powers */
+  const saltusi_row_block* row = &search->mode->look; /* of the contact, from find_powers */
   size_t stride = (size_t)search->o->nq + (size_t)search->o->nv;
   const double* c = saltusi_trajectory_powers(search) + (velocity ? search->o->nq : 0);
   for (int j = 0; j <= search->course.degree; j++) {
@@ -193,7 +192,7 @@ static void find_powers(saltusi_root_isolation* s, bool flight) {
       s->what == SALTUSI_ISOLATE_SLIP &&
       (s->key >= search->o->contacts || saltusi_friction_mode_is_beside(search->o, s->key));
   if (enclosed && beside) {
-    s->affine = s->enclosed = false; /* enclosures know the rows of slip */
+    s->affine = s->enclosed = false; /* enclosures include the rows of slip */
     return;
   }
   s->affine = s->what != SALTUSI_ISOLATE_SWITCH && is_affine(search, what, s->key);
@@ -297,7 +296,7 @@ static void enclosed_jet(saltusi_root_isolation* s, double a, double b,
   jet->c[0].hi += s->shift;
 }
 
-/* The range of samples, wider by as much again on either side: a guess, not a proof. */
+/* The range of samples, extended by its width on either side: an estimate, not a bound. */
 static saltus_interval range_of(const double* x, int n) {
   double lo = x[0];
   double hi = x[0];
@@ -315,7 +314,7 @@ static void slopes_of(const double* f, int n, double width, double* slope) {
   }
 }
 
-/* Value, slope and half the bend over a piece from values at places of it. */
+/* Value, slope and half the second derivative over a subinterval, estimated from values at points of it. */
 static void sampled_jet(saltusi_root_isolation* s, double a, double b, saltusi_trajectory_jet* jet,
                         saltusi_trajectory_jet* middle) {
   double f[SAMPLES];
@@ -337,7 +336,7 @@ static void sampled_jet(saltusi_root_isolation* s, double a, double b, saltusi_t
   middle->c[1] = (saltus_interval){slope, slope};
 }
 
-/* Over a piece, and at its middle. */
+/* Over a subinterval, and at its middle. */
 static void jets_over(saltusi_root_isolation* s, double a, double b, saltusi_trajectory_jet* jet,
                       saltusi_trajectory_jet* middle) {
   double m = 0.5 * (a + b);
@@ -349,9 +348,9 @@ static void jets_over(saltusi_root_isolation* s, double a, double b, saltusi_tra
   }
 }
 
-/* ---- pieces still to be searched ------------------------------------------------------------ */
+/* ---- subintervals still to be searched ------------------------------------------------------- */
 
-/* What times are known to, part of the step: a rounding each for t + theta h and for what formulas make of it, twice. */
+/* Resolution of time, part of the step: one rounding each for t + theta h and for the formulas of it, twice. */
 static double late_part(const saltusi_search* search) {
   return 4.0 * DBL_EPSILON * fabs(search->step->t) / search->step->h;
 }
@@ -396,7 +395,7 @@ static void halve(root_isolation_stack* left, root_isolation_segment p) {
 
 /* ---- separated contacts, slip speeds (14.1) ------------------------------------------------- */
 
-/* The root of a piece at whose end f is not positive. */
+/* The root of a subinterval at whose end f is not positive. */
 static double root_in(saltusi_root_isolation* s, root_isolation_segment p, double f_end) {
   double f_start = value_at(s, p.a);
   if (!(f_start > 0.0)) {
@@ -406,7 +405,7 @@ static double root_in(saltusi_root_isolation* s, root_isolation_segment p, doubl
                           (const double[2]){f_start, f_end}, fine);
 }
 
-/* One piece: false when it has no root, true with *root when it has, or halved. */
+/* One subinterval: false if it has no root, true with *root if it has, or halved. */
 static bool search_piece(saltusi_root_isolation* s, root_isolation_stack* left,
                          root_isolation_segment p, double* root) {
   double r = 0.5 * (p.b - p.a);
@@ -484,7 +483,7 @@ double saltusi_isolation_nodes(saltusi_root_isolation* s, const double* node, in
   double x = 0.0;
   double f = 0.0;
   find_powers(s, false);
-  if (s->affine) { /* nothing to be gained */
+  if (s->affine) { /* no further information */
     return saltusi_isolate_root(s, end);
   }
   saltusi_count_search(s->search, s->enclosed);
@@ -513,7 +512,7 @@ static double speed_at(saltusi_root_isolation* s, double theta) {
   const double u =
       saltusi_mode_velocity(search->mode, search->step->t + theta * search->step->h,
                             state_at(search, theta, search->o->nq + search->o->nv, -1), s->key, 0);
-  if (isnan(u) && s->status == SALTUS_OK) { /* no enclosure would ever decide */
+  if (isnan(u) && s->status == SALTUS_OK) { /* no enclosure would be conclusive */
     s->status = SALTUS_RETRY_NAN;
   }
   return u;
@@ -557,9 +556,9 @@ double saltusi_isolation_height(saltusi_search* search, int key, double end) {
   }
   double rounding =
       32.0 * DBL_EPSILON * search->memory->v_max * search->step->h; /* of h U, half that of a gap */
-  /* what moves by a formula of t is known to |U'| eps |t|, late in a run more than the rounding of U */
+  /* prescribed motion is accurate to |U'| eps |t|, late in a run more than the rounding of U */
   double late = late_part(search);
-  double steepest = 0.0; /* h U' so far, means over halves of pieces */
+  double steepest = 0.0; /* h U' so far, means over halves of subintervals */
   double from = 0.0;
   double sum = 0.0;
   double length = end;
@@ -580,18 +579,18 @@ double saltusi_isolation_height(saltusi_search* search, int key, double end) {
     }
     sum += twice;
     from = to;
-    length *= 2.0; /* the integrand is smooth again behind a jump */
+    length *= 2.0; /* the integrand is smooth again after a jump */
   }
   return from < end && !saltusi_stopped(search->eval) ? NAN : sum;
 }
 
 typedef struct root_isolation_flight {
   saltusi_root_isolation* s;
-  double from; /* start of the piece, and the height there */
+  double from; /* start of the subinterval, and the height there */
   double height;
   double rounding; /* of h U */
   double qs;       /* size of positions */
-  bool over;       /* the gap itself from here on */
+  bool over;       /* the gap itself is used from here on */
 } root_isolation_flight;
 
 static double height_at(void* context, double x) {
@@ -616,7 +615,7 @@ static void sampled_flight(saltusi_root_isolation* s, double a, double b, saltus
   *W = (saltus_interval){0.5 * W->lo, 0.5 * W->hi};
 }
 
-/* h U and half its derivative over a piece. */
+/* h U and half its derivative over a subinterval. */
 static void flight_jet(saltusi_root_isolation* s, double a, double b, saltus_interval* D,
                        saltus_interval* W) {
   saltusi_search* search = s->search;
@@ -634,7 +633,7 @@ static void flight_jet(saltusi_root_isolation* s, double a, double b, saltus_int
       (saltus_interval){0.5 * search->step->h * u[0].c[1].lo, 0.5 * search->step->h * u[0].c[1].hi};
 }
 
-/* From here on the gap itself, moved so that it goes on continuously. */
+/* From here on f is the gap itself, shifted so that it is continuous. */
 static void go_over(root_isolation_flight* f, root_isolation_stack* left,
                     root_isolation_segment p) {
   f->s->affine = false; /* its powers are those of U */
@@ -649,15 +648,15 @@ static double flight_root(root_isolation_flight* f, root_isolation_segment p, do
                           (const double[2]){f->height, at_end}, fine);
 }
 
-/* A contact that moves along its surface, as one of two that are the same does while the other is closed:
- * its speed is rounding wherever one looks, and it cannot go deeper than `depth` in the piece. */
+/* A contact that moves along its surface, such as one of two identical ones while the other is closed: its speed
+ * is rounding at all samples, and its depth stays below `depth` in the subinterval. */
 static bool grazes(root_isolation_flight* f, root_isolation_segment p) {
   enum { LOOKS = 5 };
   saltusi_search* search = f->s->search;
   for (int i = 0; i < LOOKS; i++) {
     double x = p.a + (p.b - p.a) * i / (LOOKS - 1.0);
-    /* both rows have it, and the one that is closed is held to it; a tenth and ten times of it give the same
-     * table in `study adversarial --count 2 --tol 1e-6`, as they do of short_piece below */
+    /* both have the row, and the closed one is active; a tenth and ten times of it give the same table in `study
+     * adversarial --count 2 --tol 1e-6`, as they do of short_piece below */
     if (fabs(search->step->h * speed_at(f->s, x)) > 4.0 * f->rounding) {
       return false;
     }
@@ -666,7 +665,7 @@ static bool grazes(root_isolation_flight* f, root_isolation_segment p) {
   return true;
 }
 
-/* One piece of a flight, from the left; true with *root. The height at its start is known. */
+/* One subinterval of a flight, from the left; true with *root. The height at its start is given. */
 static bool fly_piece(root_isolation_flight* f, root_isolation_stack* left,
                       root_isolation_segment p, double* root) {
   saltusi_search* search = f->s->search;
@@ -720,7 +719,7 @@ static bool fly_piece(root_isolation_flight* f, root_isolation_stack* left,
   if (f->height + D.lo * L > -f->s->depth && grazes(f, p)) {
     return false;
   }
-  /* after five halvings in which the enclosure of U has not decided */
+  /* after five halvings in which the enclosure of U was inconclusive */
   const double short_piece = 0.05;
   if (f->height > saltusi_flown_part * f->qs && L < short_piece) {
     go_over(f, left, p);
@@ -740,8 +739,7 @@ double saltusi_isolation_flight(saltusi_root_isolation* s, double end) {
   saltus_interval W;
   find_powers(s, true);
   saltusi_count_search(search, s->affine || s->enclosed);
-  flight_jet(s, 0.0, 0.0, &D,
-             &W); /* its width is the rounding of h U, on steep ground 1e5 eps |v| */
+  flight_jet(s, 0.0, 0.0, &D, &W); /* its width is the rounding of h U, for steep U 1e5 eps |v| */
   double speed = fmax(search->memory->v_max, search->speed);
   root_isolation_flight f = {.s = s,
                              .height = search->contact[s->key].height,

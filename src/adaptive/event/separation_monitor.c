@@ -9,12 +9,12 @@
 #include <assert.h>
 #include <math.h>
 
-/* Accuracy of a root, part of the step, and the shortest piece: as in root_isolation.c. */
+/* Accuracy of a root, fraction of the step, and the shortest subinterval: as in root_isolation.c. */
 static const double fine = 1e-15;
 static const double smallest_piece = 1e-13;
 
-/* Pieces of one search. Shapes that pass each other at 1e-9 of their size take some thirty; of those that only speeds bound
- * each takes one over a part of the step that is the distance over the speed. */
+/* Limit of subintervals of a search. Shapes that pass each other at 1e-9 of their size take some thirty; with
+ * bounds from speeds alone each subinterval covers the part of the step that is the distance over the speed. */
 enum { PIECES_MAX = 5000, STACK = 256 };
 
 typedef struct separation_monitor_segment {
@@ -50,7 +50,7 @@ static double value_at(void* context, double theta) {
   return gap;
 }
 
-/* Where the watch, positive at the begin of a piece, is not any more. */
+/* First sign change of the monitor in a subinterval, positive at its begin. */
 static double change_of_sign(saltusi_separation_monitor* s, separation_monitor_segment p,
                              double f_end) {
   const double f_start = value_at(s, p.a);
@@ -61,7 +61,7 @@ static double change_of_sign(saltusi_separation_monitor* s, separation_monitor_s
                           (const double[2]){f_start, f_end}, fine);
 }
 
-/* A piece that is known to depth, or too short: whether it ends below zero. */
+/* A subinterval resolved to depth, or too short: whether it ends below zero. */
 static bool ends_below(saltusi_separation_monitor* s, separation_monitor_segment p, double* root) {
   if (p.b == *root) {
     return true;
@@ -77,7 +77,7 @@ static bool ends_below(saltusi_separation_monitor* s, separation_monitor_segment
 bool saltusi_separation_monitor_root(saltusi_separation_monitor* s, double* root) {
   assert(s != NULL && root != NULL && s->begin <= s->end);
   separation_monitor_stack left = {.count = 0};
-  *root = NAN; /* or a change of sign, before which nothing may be left */
+  *root = NAN; /* or a sign change, with an unsearched part before it */
   push(&left, s->begin, s->end);
   for (int k = 0; left.count > 0 && s->status == SALTUS_OK; k++) {
     if (k >= PIECES_MAX || left.count > STACK - 2) {
@@ -98,7 +98,7 @@ bool saltusi_separation_monitor_root(saltusi_separation_monitor* s, double* root
       if (ends_below(s, p, root)) {
         return true;
       }
-    } else if (c.value <= 0.0) { /* behind the change of sign nothing is of interest */
+    } else if (c.value <= 0.0) { /* later parts are irrelevant */
       *root = change_of_sign(s, (separation_monitor_segment){p.a, m}, c.value);
       left.count = 0;
       push(&left, p.a, *root);

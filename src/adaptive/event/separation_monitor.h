@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * separation_monitor.h - the first root of a watch along an attempt, by advancing over what is known to be free of roots
+ * separation_monitor.h - the first root of a separation monitor along a trial step, by advancing over parts free of roots
  * (docs/theory/events.md, 4).
  *
- * Around the middle of a piece the system says how far the watch is above rounding (saltus_clearance). What that leaves of
- * the piece, before and behind, is searched in turn, the left part first, until the watch is known to `depth`. Where it is
- * found below zero the change of its sign is closed in on, and what lies before that is all that remains: near a root the
- * parts that are left shrink like their squares.
+ * Around the middle of a subinterval the system gives a bound of the distance above rounding (saltus_clearance). The
+ * remaining parts before and after are searched recursively, the left one first, until the distance is resolved to
+ * `depth`. Where it is below zero the sign change is bracketed, and only the part before it remains: near a root the
+ * remaining parts shrink quadratically.
  */
 #ifndef SALTUSI_SEPARATION_MONITOR_H
 #define SALTUSI_SEPARATION_MONITOR_H
@@ -17,13 +17,13 @@
 typedef struct saltusi_separation_monitor {
   saltusi_search* search;
   int key;
-  double begin, end; /* places of the attempt; positive at its begin */
-  double depth;      /* m, how far below zero it may go unseen */
+  double begin, end; /* theta in the trial step; positive at its begin */
+  double depth;      /* m, how far below zero the distance may fall undetected */
   double noise;      /* m, its rounding */
   saltus_status status;
 } saltusi_separation_monitor;
 
-/* The first root; NaN: there is none. False: it took too long, and nothing is known. */
+/* The first root; NaN: none. False: the limit of subintervals was reached, without a result. */
 bool saltusi_separation_monitor_root(saltusi_separation_monitor* s, double* root);
 
 #endif

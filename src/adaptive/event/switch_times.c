@@ -4,11 +4,11 @@
  * switch_times.c - formulas that change their branch at a time: no step crosses one (docs/theory/events.md,
  * 5).
  *
- * Switching functions of t alone are searched ahead of the steps by the same exclusion as gaps. A switch
- * is known as the last time before it and the first after it at which its sign is certain, some units in
+ * Switching functions of t alone are searched before the steps by the same exclusion as gaps. A switch
+ * is stored as the last time before it and the first after it at which its sign is certain, some units in
  * the last place apart: a step ends before it and the next one starts after it.
  *
- * Those of velocities, as that of sign(x'), are crossed by ordinary steps. A motion that is driven back to one from both
+ * Those of velocities, such as that of sign(x'), are crossed by ordinary steps. A motion that is driven to one from both
  * sides would have to slide along it (Filippov), which is not treated. Its steps start towards the zero, would cross it
  * and end towards it again, on either side.
  */
@@ -25,7 +25,7 @@ enum { STACK = 128, PIECES_MAX = 100000, BISECTIONS = 80 };
 static void jet_over(saltusi_search* search, int index, double a, double b, saltus_interval* out) {
   static const saltus_interval one = {1.0, 1.0};
   const saltusi_trajectory_segment* p = &search->course.piece[SALTUSI_PIECES - 1];
-  saltusi_trajectory_forget(search); /* the piece is used for its room */
+  saltusi_trajectory_forget(search); /* the segment provides the workspace */
   p->t[0] = (saltus_interval){a, b};
   p->t[1] = one;
   p->t[2] = (saltus_interval){0.0, 0.0};
@@ -54,7 +54,7 @@ static double sign_after(saltusi_search* search, int index, double from, double 
   return sign;
 }
 
-/* Between a with the sign and b without: the last time with it and the first with the other one. */
+/* Between a with the sign and b without: the last time with it and the first with the other sign. */
 static void close_in(saltusi_search* search, int index, double sign, double a, double b,
                      saltusi_switch_time* found) {
   double hi = b;
@@ -76,13 +76,13 @@ static void close_in(saltusi_search* search, int index, double sign, double a, d
   *found = (saltusi_switch_time){.before = a, .after = b};
 }
 
-/* The first change of sign of one function in [from, to]; false when there is none. */
+/* The first change of sign of one function in [from, to]; false: none. */
 static bool first_change(saltusi_search* search, int index, double from, double to,
                          saltusi_switch_time* found) {
   double sign = sign_after(search, index, from, to);
   double stack[STACK][2] = {{from, to}};
   int count = sign != 0.0 ? 1 : 0;
-  double positive = from; /* last time at which the sign was seen */
+  double positive = from; /* last time at which the sign was observed */
   for (int k = 0; count > 0 && k < PIECES_MAX; k++) {
     double a = stack[count - 1][0];
     double b = stack[count - 1][1];
@@ -196,7 +196,7 @@ static void jet_at(saltusi_search* search, int index, double t, const double* y,
                    saltus_interval out[2]) {
   const saltusi_trajectory_segment* p = &search->course.piece[SALTUSI_PIECES - 1];
   const int nq = search->o->nq, nv = search->o->nv;
-  saltusi_trajectory_forget(search); /* the piece is used for its room */
+  saltusi_trajectory_forget(search); /* the segment provides the workspace */
   p->t[0] = (saltus_interval){t, t};
   p->t[1] = (saltus_interval){1.0, 1.0};
   for (int k = 0; k < nq + nv; k++) {
@@ -210,7 +210,7 @@ static void jet_at(saltusi_search* search, int index, double t, const double* y,
                                      out);
 }
 
-/* Whether the function goes towards zero, at which rate. */
+/* Whether the function moves towards zero, and its rate. */
 static bool returns(const saltus_interval jet[2], double* rate) {
   const double value = 0.5 * (jet[0].lo + jet[0].hi);
   *rate = 0.5 * (jet[1].lo + jet[1].hi);

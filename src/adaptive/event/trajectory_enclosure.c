@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * trajectory_enclosure.c - the motion of an attempt over pieces of it.
+ * trajectory_enclosure.c - enclosures of the motion of a trial step over subintervals.
  */
 #include "adaptive/event/trajectory_enclosure.h"
 #include "adaptive/adaptive.h"
@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <float.h>
 
-/* Rounding of a shifted coefficient, in units of eps times the sum of sizes: two operations a term, and
- * the change of basis before. */
+/* Rounding of a shifted coefficient, in units of eps times the sum of sizes: two operations per term, and the
+ * change of basis before. */
 static const double shift_rounding = 16.0 * DBL_EPSILON;
 
 static const double binomial[SALTUSI_POWERS][SALTUSI_POWERS] = {
@@ -93,7 +93,7 @@ static void make_time(saltusi_search* search, saltusi_trajectory_segment* p) {
   double rounding = DBL_EPSILON * (fabs(search->step->t) + search->step->h);
   double lo = search->step->t + p->a * search->step->h - rounding;
   double hi = search->step->t + p->b * search->step->h + rounding;
-  /* no evaluation leaves the attempt, and a formula may change its branch right beside it */
+  /* no evaluation leaves the trial step: a formula may change its branch right beside it */
   p->t[0] =
       (saltus_interval){fmax(lo, search->step->t), fmin(hi, search->step->t + search->step->h)};
   for (size_t k = 1; k < JET; k++) {
@@ -101,7 +101,7 @@ static void make_time(saltusi_search* search, saltusi_trajectory_segment* p) {
   }
 }
 
-/* Positions, and velocities where they are wanted, to at least the order. */
+/* Positions, and velocities if requested, to at least the order. */
 static void make(saltusi_search* search, saltusi_trajectory_segment* p, int order, bool moving) {
   size_t stride = (size_t)search->o->nq + (size_t)search->o->nv;
   bool more = order > p->order;
@@ -116,7 +116,7 @@ static void make(saltusi_search* search, saltusi_trajectory_segment* p, int orde
   p->moving = wanted || (p->moving && !more);
 }
 
-/* The few coordinates that a quantity reads. */
+/* The few coordinates on which a quantity depends. */
 static void make_some(saltusi_search* search, saltusi_trajectory_segment* p, int order,
                       const int* place, int count) {
   size_t nq = (size_t)search->o->nq;
@@ -142,8 +142,8 @@ const double* saltusi_trajectory_powers(saltusi_search* search) {
   return c->power;
 }
 
-/* The course over [a,b], without its coordinates. The whole range and its middle are asked for by every
- * contact: they have places of their own. */
+/* The segment over [a,b], without its coordinates. The whole range and its middle are used by every contact: they
+ * have slots of their own. */
 static saltusi_trajectory_segment* piece_of(saltusi_search* search, double a, double b) {
   saltusi_trajectories* c = &search->course;
   saltusi_trajectory_powers(search);
@@ -198,8 +198,8 @@ unsigned saltusi_trajectory_depends(const saltusi_search* search, saltus_quantit
              : ops->depends(search->sys->self, what, index);
 }
 
-/* What is asked for, of all coordinates or of those that the quantity reads. Of a few coordinates all are made
- * faster than it is found out which. */
+/* The requested coordinates: all, or those on which the quantity depends. For few coordinates all of them take
+ * less time than the selection. */
 static void fill(saltusi_search* search, saltusi_trajectory_segment* p, int order, bool moving,
                  saltus_quantity what, int index) {
   enum { FEW = 12, ROOM = 24 };

@@ -3,12 +3,12 @@
  *
  * transition.c - from an event to the next status (sections 4.2, 5.1 and 7).
  *
- *   hit     impact law on all closed contacts and those that hit; rebounds that stay below the
- *           tolerance close; the status problem decides about the closed ones
- *   open    the status problem, once more without the contact if it does not let go
+ *   hit     impact law on all closed contacts and those that hit; rebounds below the
+ *           tolerance close; the status problem decides the closed ones
+ *   open    the status problem, repeated without the contact if it does not open
  *   stop    U_T = 0, the status problem decides: stick, slide back, or open
  *   slide   the status problem with every contact at rest undecided
- *   guard   contacts whose features are left give way to those that touch there; all are decided anew
+ *   guard   contacts whose features end are replaced by those that touch there; all are decided again
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/mode/friction_mode.h"
@@ -21,7 +21,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Part of the tolerance that closing a contact may cost (section 2). */
+/* Fraction of the tolerance that closing a contact may cost (section 2). */
 static const double closing_part = 0.1;
 enum { PAINLEVE_MAX = 3 };
 
@@ -34,8 +34,8 @@ static double slip_of(const saltusi_mode_dynamics* m, const double* y, int key) 
   return tangents == 1 ? u[0] : saltusi_length(tangents, u);
 }
 
-/* Slip below which a contact does not move; a spatial one starts from twice the floor (perturbed_restart.c), and half of it
- * more keeps the one from the other. */
+/* Slip below which a contact does not move; a spatial one starts from twice the floor (perturbed_restart.c), and
+ * half of it more separates the two. */
 static double slow_for(const saltusi_layout_tables* o, int key, double slow) {
   return o->tangents[key] >= 2 ? fmax(slow, 2.5 * o->slip_floor) : slow;
 }
@@ -58,8 +58,8 @@ static double moving_sense(const saltusi_adaptive* w, const double* y, int key) 
   return fabs(slip) <= saltusi_slip_rounding(&w->decision) ? 0.0 : slip > 0.0 ? 1.0 : -1.0;
 }
 
-/* Whether a rebound is so small that closing the contact costs nothing (section 5.1). Its acceleration is
- * that with the candidates so far in their old status; P is known for it. */
+/* Whether a rebound is so small that closing the contact is below the tolerance (section 5.1). Its acceleration is
+ * that with the candidates so far in their old status; P of it is given. */
 static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int key,
                              double gamma) {
   if (!(gamma < 0.0)) {
@@ -74,7 +74,7 @@ static bool is_small_rebound(saltusi_adaptive* w, double t, const double* y, int
   memset(x, 0, (size_t)in.k * sizeof(double));
   saltusi_island_add_row(&in, &w->mode.row, row, 1.0, x);
   double sense = moving_sense(w, y, key);
-  if (sense != 0.0) { /* what is left of the bounces has friction, too */
+  if (sense != 0.0) { /* the remaining bounces have friction, too */
     double slip = fabs(saltusi_contact_velocity(&w->mode, y, key, 1));
     double mu = w->o.mu[key] * saltusi_friction_mode_ratio(&w->o, key, slip);
     saltusi_island_add_row(&in, &w->mode.row, row + 1, -mu * sense, x);
@@ -118,17 +118,17 @@ static saltus_status rate_of_rebounds(saltusi_adaptive* w, double t, const doubl
   return status;
 }
 
-/* Whether the last impact threw a contact back that is at rest but for rounding: the end of its bounces, even where
- * the tolerance has not called them small. */
+/* Whether the last impact made a contact rebound that is at rest up to rounding: the end of its bounces, even if
+ * they exceed the tolerance. */
 static bool has_bounced(const saltusi_adaptive* w, int key, double u, double rounding) {
   double e_N = w->o.law[key]->e_N;
   double before = w->decision.u_before[w->o.base[key]];
   return e_N > 0.0 && e_N < 1.0 && before < -rounding && u > 0.5 * e_N * -before;
 }
 
-/* Candidates for closing among the contacts of the set, into w->transition.cand. struck: by an impact just now. */
+/* Candidates for closing among the contacts of the set, into w->transition.cand. hit: after an impact. */
 static saltus_status find_candidates(saltusi_adaptive* w, double t, const double* y, int count,
-                                     bool struck, int* candidates) {
+                                     bool hit, int* candidates) {
   double rounding = saltusi_normal_rounding(w, y);
   int* rebound = w->transition.rebound;
   int n = 0;
@@ -136,7 +136,7 @@ static saltus_status find_candidates(saltusi_adaptive* w, double t, const double
   for (int i = 0; i < count; i++) {
     int key = w->transition.members[i];
     double u = saltusi_contact_velocity(&w->mode, y, key, 0);
-    if (u <= rounding && !(struck && has_bounced(w, key, u, rounding))) {
+    if (u <= rounding && !(hit && has_bounced(w, key, u, rounding))) {
       w->transition.cand[n++] = key;
     } else {
       rebound[rebounds++] = key;
@@ -166,9 +166,9 @@ static bool holds_on(const saltusi_adaptive* w, const double* y, int key) {
   return w->o.mu[key] > 0.0 && fabs(slip_of(&w->mode, y, key)) <= slow;
 }
 
-/* U := 0 of the candidates, along M^-1 (G_N - mu s G_T) where they slide: what is left of their bounces
- * presses and slides with friction as they do (section 5.1). Slip that would turn round stops instead. hold:
- * what does not slide keeps that. */
+/* U := 0 of the candidates, along M^-1 (G_N - mu s G_T) where they slide: their remaining bounces have normal and
+ * friction impulses like those before (section 5.1). Slip that would reverse stops instead. hold: sticking
+ * contacts remain at rest. */
 static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, int candidates,
                                       bool hold) {
   enum { TURNS = 3 };
@@ -204,8 +204,8 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
   return status;
 }
 
-/* Contacts that touch and that the closing brought to rest as well: two contacts may be the same surface.
- * They join the candidates and the members; how many there are then. */
+/* Touching contacts that the closing also brought to rest: two contacts may be the same surface. They become
+ * candidates and members; returns the number of candidates. */
 static int join_resting(saltusi_adaptive* w, const double* y, int* count, int candidates,
                         double rounding) {
   double still = saltusi_gap_rounding * w->o.size;
@@ -221,7 +221,7 @@ static int join_resting(saltusi_adaptive* w, const double* y, int* count, int ca
   return candidates;
 }
 
-/* Grips of a candidate that hardly move get a rate of 0 as well; whether there are any. */
+/* Rolling and drilling of a candidate that hardly moves gets a rate of 0 as well; whether there is any. */
 static bool stop_grips(saltusi_adaptive* w, const double* y, int key, double slow) {
   bool any = false;
   for (int k = 0; k < SALTUSI_GRIPS; k++) {
@@ -234,8 +234,8 @@ static bool stop_grips(saltusi_adaptive* w, const double* y, int key, double slo
   return any;
 }
 
-/* The senses of slip of the candidates after their normal velocities are zero; those that hardly
- * move get U_T = 0 (section 4.2: in this order). */
+/* Signs of slip of the candidates after their normal velocities are zero; slow ones get U_T = 0 (section 4.2: in
+ * this order). */
 static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int candidates,
                                double rounding) {
   saltus_status status = SALTUS_OK;
@@ -244,7 +244,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   }
   saltusi_mode_rows(&w->mode, t, y, true);
   bool any = false;
-  /* as saltusi_slip_rounding(), after a projection: sixteen times what a row is known to */
+  /* as saltusi_slip_rounding(), after a projection: sixteen times the accuracy of a row */
   double slow = fmax(16.0 * rounding, 0.01 * w->o.atol_v_min);
   for (int i = 0; i < candidates; i++) {
     int key = w->transition.cand[i];
@@ -272,7 +272,7 @@ static saltus_status stop_slow(saltusi_adaptive* w, double t, double* y, int can
   return status;
 }
 
-/* Closes the candidates and decides about them; both may be more then. Without hold, normals that close a block which
+/* Closes the candidates and decides them; both lists may grow. Without hold, normals that close a block which
  * rocks from corner to corner leave it sliding, and large friction has no status for that. */
 static saltus_status close_and_decide(saltusi_adaptive* w, double t, double* y, int* count,
                                       int* candidates, bool hold) {
@@ -291,14 +291,14 @@ static saltus_status settle(saltusi_adaptive* w, double t, double* y, int count,
   memcpy(w->transition.members, w->decision.set, (size_t)count * sizeof(int));
   saltusi_mode_rows(&w->mode, t, y, true);
   double rounding = saltusi_normal_rounding(w, y);
-  memset(w->decision.u_before, 0, (size_t)w->o.nl * sizeof(double)); /* nothing is struck yet */
+  memset(w->decision.u_before, 0, (size_t)w->o.nl * sizeof(double)); /* no impact yet */
   saltus_status status = impact ? saltusi_impact_members(w, t, y, &count, rounding) : SALTUS_OK;
   if (status != SALTUS_OK) {
     return status;
   }
   int candidates = 0;
   status = find_candidates(w, t, y, count, impact, &candidates);
-  for (int i = 0; i < count; i++) { /* what was stuck may have been struck loose */
+  for (int i = 0; i < count; i++) { /* an impact may have released sticking contacts */
     w->contact[w->transition.members[i]].mode = SALTUSI_OPEN;
     saltusi_release_friction_modes(w, w->transition.members[i]);
   }
@@ -349,7 +349,7 @@ saltus_status saltusi_adaptive_settle(saltusi_adaptive* w, double t, double* y, 
 
 /* ---- transitions --------------------------------------------------------------------------- */
 
-/* The closed contacts that the event concerns. */
+/* The closed contacts of the event. */
 static int list_closed(saltusi_adaptive* w) {
   int count = 0;
   for (int key = 0; key < w->o.nc; key++) {
@@ -376,7 +376,7 @@ void saltusi_find_senses(saltusi_decision* d, double t, const double* y) {
   }
 }
 
-/* Flags of the closed contacts after the status was decided; they are in w->decision.set. */
+/* Flags of the closed contacts after the decision; they are in w->decision.set. */
 static void mark_new(saltusi_adaptive* w) {
   for (int key = 0; key < w->o.nc; key++) {
     saltusi_contact* c = &w->contact[key];
@@ -393,7 +393,7 @@ static void mark_new(saltusi_adaptive* w) {
   }
 }
 
-/* Grips are where their contacts are. */
+/* Rolling and drilling friction is in the scope of its contact. */
 static void spread_scope(saltusi_adaptive* w) {
   for (int key = w->o.contacts; key < w->o.nc; key++) {
     w->transition.scope[key] = w->transition.scope[saltusi_owner(&w->o, key)];
@@ -411,7 +411,7 @@ static bool same_status(const saltusi_adaptive* w) {
   return true;
 }
 
-/* No solution in the present status: an impact without collision, then all is decided anew. */
+/* No solution in the present status: an impact without collision, then all contacts are decided again. */
 static saltus_status jam(saltusi_adaptive* w, double t, double* y) {
   memcpy(w->contact, w->transition.old, (size_t)w->o.nc * sizeof *w->contact);
   int count = list_closed(w);
@@ -433,7 +433,7 @@ static saltus_status decide_again(saltusi_adaptive* w, double t, double* y) {
   return status;
 }
 
-/* Gaps where an event is; features that are near there get keys. */
+/* Gaps at the event; features near it get keys. */
 static saltus_status list_near(saltusi_adaptive* w, double t, const double* y) {
   saltus_status status = w->o.featured ? saltusi_feature_list(&w->search, t, y) : SALTUS_OK;
   return status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, t, y) : status;
@@ -443,8 +443,8 @@ static saltus_status lie_down(saltusi_adaptive* w, double t, double* y, int low)
   return saltusi_lie_down(w, t, y, low, w->outcome.room - (t - w->step.t), &w->outcome.passed);
 }
 
-/* A contact that was let go and comes back in the same instant, at rest, unaccelerated and without a force: what presses it
- * grows from nothing, and no problem of accelerations says so. It stays closed, as do those that were closed so
+/* A contact that opened and closes again in the same instant, at rest, unaccelerated and without a force: its
+ * force grows from zero, which no problem of accelerations shows. It stays closed, as do those that were closed so
  * before; a force that does not grow opens them again. */
 static void press_down(saltusi_adaptive* w, const double* y, int count, int key) {
   for (int i = 0; i < count; i++) {
@@ -457,7 +457,7 @@ static void press_down(saltusi_adaptive* w, const double* y, int count, int key)
     const double* after = w->decision.u_after + w->o.base[one];
     bool planar = w->o.mu[one] > 0.0 && w->o.tangents[one] == 1;
     double sense = moving_sense(w, y, one);
-    bool begins = sense == 0.0 && planar && after[1] != 0.0; /* without a force nothing holds it */
+    bool begins = sense == 0.0 && planar && after[1] != 0.0; /* without a force it is inactive */
     bool holds = w->o.mu[one] > 0.0 && !begins && holds_on(w, y, one);
     c->mode = holds ? SALTUSI_STICK : SALTUSI_SLIP;
     c->sense = sense != 0.0 ? sense : begins && after[1] < 0.0 ? -1.0 : 1.0;
@@ -474,7 +474,8 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
   }
   int low = w->o.featured ? saltusi_closed_rim(w, t, y) : -1;
   if (low >=
-      0) { /* its guard falls in the same instant; what else hits is found in the next step */
+      /* its guard becomes negative in the same instant; other impacts are found in the next step */
+      0) {
     return lie_down(w, t, y, low);
   }
   saltus_status status = list_near(w, t, y);
@@ -518,8 +519,8 @@ static saltus_status on_hit(saltusi_adaptive* w, double t, double* y, const salt
   return status;
 }
 
-/* A contact that was opened although its acceleration does not lift it: within the rounding of its gap it
- * does not come back (docs/theory/events.md, 3). */
+/* A contact that was opened although its acceleration does not separate it: within the rounding of its gap it does
+ * not return (docs/theory/events.md, 3). */
 static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, int key) {
   double gamma = 0.0;
   saltus_status status = saltusi_mode_gamma(&w->mode, t, y, key, &gamma);
@@ -548,7 +549,7 @@ static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) 
   return status;
 }
 
-/* Whether holding the tangents changed v by more than its tolerance. */
+/* Whether the active tangents changed v by more than its tolerance. */
 static bool is_pulled(const saltusi_adaptive* w, const double* before, const double* y) {
   for (int i = w->o.nq; i < w->o.nq + w->o.nv; i++) {
     double scale = w->o.atol_v[i - w->o.nq] + w->o.settings.rtol * fabs(before[i]);
@@ -559,8 +560,8 @@ static bool is_pulled(const saltusi_adaptive* w, const double* before, const dou
   return false;
 }
 
-/* Joints and normals leave one way to move, and slip is zero on it for an instant because the contact
- * point turns round, not because anything stops: it slides on, the other way. */
+/* Joints and normals leave one degree of freedom, and slip is zero for an instant because the contact point
+ * reverses its motion: it continues to slide, in the other direction. */
 static saltus_status turn_round(saltusi_adaptive* w, double t, double* y, int key) {
   memcpy(y, w->step.y_keep, (size_t)w->o.ny * sizeof(double));
   memcpy(w->contact, w->transition.old, (size_t)w->o.nc * sizeof *w->contact);
@@ -571,7 +572,7 @@ static saltus_status turn_round(saltusi_adaptive* w, double t, double* y, int ke
   return status;
 }
 
-/* Slip ends: of `key`, and of all that are as slow as saltusi_slip_rounding() says of v here. */
+/* Slip ends: of `key`, and of all contacts slower than saltusi_slip_rounding() of v here. */
 static saltus_status on_stop(saltusi_adaptive* w, double t, double* y, int key) {
   double slow = fmax(0.01 * w->o.atol_v_min,
                      256.0 * DBL_EPSILON * saltusi_max_abs(w->o.nv, saltusi_v_of(&w->o, y)));
@@ -616,13 +617,14 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
                                                  saltusi_friction_clear(w->o.settings.rtol)))) {
     return status;
   }
-  if (w->o.tangents[key] >= 2) { /* at its bound to rounding: it slides along the friction it had */
+  /* at its bound to rounding: it slides along its previous friction */
+  if (w->o.tangents[key] >= 2) {
     w->contact[key].mode = SALTUSI_SLIP;
     memcpy(w->decision.impulse, force, (size_t)w->o.nl * sizeof(double));
     memset(w->decision.u_after, 0, (size_t)w->o.nl * sizeof(double));
     return SALTUS_OK;
   }
-  /* all friction is used up: what is at its bound slides */
+  /* friction is exhausted: contacts at their bound slide */
   saltusi_find_senses(&w->decision, t, y);
   w->decision.sense[key] = sense;
   for (int a = 0; a < w->o.nc; a++) {
@@ -634,7 +636,7 @@ static saltus_status on_slide(saltusi_adaptive* w, double t, double* y, int key)
   if (status == SALTUS_RETRY_SMALLER) {
     return jam(w, t, y);
   }
-  for (int a = 0; a < w->o.nc; a++) { /* forced senses start from U_T = 0 as well */
+  for (int a = 0; a < w->o.nc; a++) { /* forced signs start from U_T = 0 as well */
     saltusi_contact_mode old = w->transition.old[a].mode;
     w->decision.sense[a] = old == SALTUSI_SLIP ? w->decision.sense[a] : 0.0;
   }
@@ -660,7 +662,7 @@ static saltus_status on_guard(saltusi_adaptive* w, double t, double* y, int key)
   count += heirs;
   status = saltusi_mode_project_positions(&w->mode, t, y, w->decision.set, count);
   saltusi_mode_rows(&w->mode, t, y, true);
-  /* lists may have a feature to 1e-9 of an angle beyond where it ends */
+  /* lists may contain a feature up to 1e-9 of an angle beyond its end */
   double small = fmax(1e-9 * w->memory->v_max, w->o.atol_v_min);
   status = status == SALTUS_OK ? saltusi_take_over(&w->search, t, y, small) : status;
   return status == SALTUS_OK && count > 0 ? settle(w, t, y, count, true, 0) : status;
@@ -670,14 +672,14 @@ static bool is_stuck(saltusi_contact_mode mode) {
   return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
 }
 
-/* Reports what changed between the old status and the new. */
+/* Reports the changes from the old status to the new. */
 static void report_changes(saltusi_adaptive* w, double t, const double* y) {
   saltusi_mode_rows(&w->mode, t, y, true);
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     const saltusi_contact* old = &w->transition.old[key];
     bool grips = saltusi_is_friction_mode(&w->o, key);
-    if (saltusi_is_dry(&w->o, key)) { /* no contact: counted, and no event of one */
+    if (saltusi_is_dry(&w->o, key)) { /* no contact: counted without an event */
       w->counts.dry_events += is_stuck(old->mode) != is_stuck(c->mode) ||
                               (c->mode == SALTUSI_SLIP && old->sense != c->sense);
       continue;
@@ -715,7 +717,7 @@ static void report_changes(saltusi_adaptive* w, double t, const double* y) {
   }
 }
 
-/* Driven joints that change their rate at once take v along, alone: contacts then see an impact. */
+/* Driven joints with a jump of their rate change v alone: contacts then have an impact. */
 static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
   if (w->o.nj == 0) {
     return SALTUS_OK;
@@ -735,8 +737,8 @@ static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
   return SALTUS_OK;
 }
 
-/* The contacts that the event may concern: those of its island; a switch concerns all, and an impact finds
- * its own. */
+/* The contacts that the event may change: those of its island; a switch affects all, and an impact determines its
+ * own. */
 static void find_scope(saltusi_adaptive* w, double t, const double* y, const saltusi_found* found) {
   bool all = found->kind == SALTUSI_FOUND_SWITCH || found->kind == SALTUSI_FOUND_HIT ||
              found->kind == SALTUSI_FOUND_GUARD;
@@ -780,7 +782,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
   case SALTUSI_FOUND_GUARD:
     status = on_guard(w, t, y, found->key);
     break;
-  case SALTUSI_FOUND_SWITCH: /* rows and forces may jump: all closed contacts are decided anew */
+  case SALTUSI_FOUND_SWITCH: /* rows and forces may jump: all closed contacts are decided again */
     status = follow_joints(w, t, y);
     if (status == SALTUS_OK) {
       status = settle(w, t, y, list_closed(w), true, 0);

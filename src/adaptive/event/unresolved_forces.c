@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * unresolved_forces.c - what the stages of an accepted attempt could not see (docs/theory/events.md, 5).
+ * unresolved_forces.c - force features between the stages of an accepted trial step (docs/theory/events.md, 5).
  *
- * The error estimate knows a force phi at a few places only. p is the polynomial through phi at nodes
- * that stand for them; along the dense output
+ * The error estimate samples a force phi at a few points only. p is the polynomial through phi at nodes
+ * that represent them; along the dense output
  *
  *   |phi - p| <= sum_{k<K} |phi_k(m) - p_k(m)| r^k + |phi_K(X) - p_K(X)| r^K
  *
  * on X with middle m and radius r, from Taylor coefficients at m and enclosures over X. Where that is
- * below what the tolerance allows, phi is what its nodes say; pieces where it cannot be shown are
- * halved, and a piece that remains ends the attempt before it:
+ * below the tolerance delta, p represents phi; other subintervals are
+ * halved, and a remaining one ends the trial step before it:
  *
  *   force F_i                   delta = 0.2 / (h max_j |M^-1|_ji / sc_v,j)
  *   U of a closed contact       delta = 1 / max_j (|x_j| / sc_v,j),   x = P G / (G^T P G)
  *   dg/dtheta of a joint        delta = h / max_j (|x_j| / sc_v,j)
  *
- * The test asks whether phi is what its nodes say, not whether the step is accurate.
+ * The test verifies that the nodes represent phi, not that the step is accurate.
  */
 #include "adaptive/adaptive.h"
 #include "math/matrix.h"
@@ -27,26 +27,26 @@
 
 enum { K = 5, NODES_MAX = 11, QUICK = 6, STACK = 128, PIECES_MAX = 20000 };
 
-/* The stages of Dormand and Prince and the middle; those of order 8 are as dense as these. */
+/* The stages of Dormand and Prince and the middle; those of order 8 are as dense. */
 static const double few_nodes[7] = {0.0, 0.2, 0.3, 0.5, 0.8, 8.0 / 9.0, 1.0};
 static const double many_nodes[NODES_MAX] = {
     0.0, 0.02447174185242318, 0.09549150281252627, 0.20610737385376343, 0.34549150281252627,
     0.5, 0.65450849718747373, 0.79389262614623657, 0.90450849718747373, 0.97552825814757682,
     1.0};
 
-/* Largest product of distances to 0, .2, .5, .8, 1 on [0,1], and more than that to 0, .2, .3, .5, .8, 1:
- * what interpolation there makes of a fifth or sixth Taylor coefficient. */
+/* Largest product of distances to 0, .2, .5, .8, 1 on [0,1], and a bound for 0, .2, .3, .5, .8, 1: factor of a
+ * fifth or sixth Taylor coefficient in the error of interpolation there. */
 static const double quick_product = 6e-3;
 
-/* Part of the tolerance that a force may hide: what is found costs steps only where it is narrow. */
+/* Fraction of the tolerance that an unresolved force may use: a finding costs steps only where it is narrow. */
 static const double force_part = 0.2;
-/* What is wrong over a part of the step so short that it comes to this part of delta over all of it: a
- * hundredth, so that the pieces of a step may add up. */
+/* Largest product of an error, in delta, and its duration, in steps: a hundredth, so that the subintervals of a
+ * step may add up. */
 static const double brief_part = 0.01;
-/* What phi may be beyond a polynomial, as part of delta: the polynomial through the nodes makes at most nine times as
- * much of it (Lebesgue's constants of both sets of nodes are below 8). */
+/* Largest Taylor remainder of phi, as part of delta: the polynomial through the nodes multiplies it by at most
+ * nine (Lebesgue's constants of both sets of nodes are below 8). */
 static const double beyond_part = 0.1;
-/* Rounding of phi: widths of the enclosure at a point, which the sum of K + 1 terms has, too, and a part of
+/* Rounding of phi: widths of the enclosure at a point, which the sum of K + 1 terms also has, and a fraction of
  * the largest value at the nodes, ten times saltusi_sum_rounding for the polynomial through them. */
 static const double point_widths = 8.0;
 static const double polynomial_rounding = 1e-12;
@@ -172,7 +172,7 @@ static finding look(const suspect* s, const polynomial* p, double a, double b) {
     bound += fabs(middle_of(middle.c[k]) - at[k]) * power;
     power *= r;
   }
-  double range = distance(whole.c[0], value); /* all there is where a formula has a kink */
+  double range = distance(whole.c[0], value); /* the only bound if a formula has a kink */
   bound = isnan(bound) || range < bound ? range : bound;
   double rounding =
       point_widths * (middle.c[0].hi - middle.c[0].lo) + polynomial_rounding * p->size;
@@ -185,8 +185,8 @@ static finding look(const suspect* s, const polynomial* p, double a, double b) {
   return wrong || b - a < 0x1p-45 ? BAD : HALVE;
 }
 
-/* The highest Taylor coefficient over the whole attempt shows that a polynomial through some of the nodes
- * is near enough all along. */
+/* The highest Taylor coefficient over the whole trial step shows that a polynomial through some of the nodes is
+ * accurate all along. */
 static bool is_plain(const suspect* s) {
   saltusi_trajectory_jet whole;
   int order = s->what == SALTUS_QUANTITY_JOINT ? K : QUICK;
@@ -194,7 +194,7 @@ static bool is_plain(const suspect* s) {
   return saltusi_magnitude(whole.c[order]) * quick_product <= s->delta;
 }
 
-/* The first piece on which phi is not what its nodes say, up to `end`: false when there is none. */
+/* The first subinterval up to `end` on which p does not represent phi: false: none. */
 static bool scan(const suspect* s, double end, double* a, double* b) {
   bool many = s->search->step->ops->dense_degree > 4;
   polynomial p = interpolate(s, many ? many_nodes : few_nodes, many ? NODES_MAX : 7);
@@ -225,7 +225,7 @@ static int answer(saltusi_search* search, int width, const int* column, const do
                                   search->column, search->x);
 }
 
-/* max_j |x_j| / sc_v,j of an answer */
+/* max_j |x_j| / sc_v,j of the result */
 static double in_tolerances(const saltusi_search* search, int n) {
   double largest = 0.0;
   for (int k = 0; k < n; k++) {
@@ -241,7 +241,7 @@ static double force_delta(saltusi_search* search, int i) {
   return force_part / (search->step->h * in_tolerances(search, n));
 }
 
-/* A velocity along a row that is wrong by this much moves v by its tolerance. */
+/* An error of the velocity along a row that changes v by its tolerance. */
 static double row_delta(saltusi_search* search, int row) {
   const saltusi_row_block* rows = &search->mode->row;
   size_t start = (size_t)row * (size_t)rows->stride;
@@ -261,7 +261,7 @@ static double row_delta(saltusi_search* search, int row) {
   return compliance > 0.0 ? compliance / in_tolerances(search, n) : INFINITY;
 }
 
-/* What is wrong with a suspect, into the refusal, when it comes first. */
+/* Stores the fault of a candidate in the refusal, if it is the first in time. */
 static void accuse(const suspect* s, double* end, saltusi_refusal* refusal) {
   double a;
   double b;
@@ -274,14 +274,14 @@ static void accuse(const suspect* s, double* end, saltusi_refusal* refusal) {
                                                     : SALTUSI_HIDDEN_CONTACT;
   refusal->index = s->index;
   refusal->part = all ? 0.5 * *end : fmax(a, 0.5 * (b - a));
-  *end = fmin(*end, fmax(a, 0x1p-40)); /* others are asked about what is left */
+  *end = fmin(*end, fmax(a, 0x1p-40)); /* other candidates are tested on the rest */
 }
 
 static bool may_hide(const saltusi_search* search, saltus_quantity what, int index) {
   return (saltusi_trajectory_depends(search, what, index) & SALTUS_NOT_POLYNOMIAL) != 0;
 }
 
-/* Rows at the start of the attempt, once. */
+/* Evaluates rows at the start of the trial step, once. */
 static void need_rows(saltusi_search* search, bool* there) {
   if (!*there) {
     saltusi_mode_rows(search->mode, search->step->t, search->step->y0, false);
@@ -289,7 +289,7 @@ static void need_rows(saltusi_search* search, bool* there) {
   *there = true;
 }
 
-/* Of a quantity that may hide something: what all of its kind are beyond polynomials, once. */
+/* Taylor remainders of all quantities of one kind, once. */
 static bool need_beyond(saltusi_search* search, saltus_quantity what, nearness* known) {
   if (*known == NOT_ASKED) {
     *known = saltusi_trajectory_remainder(search, what) ? KNOWN : NOT_KNOWN;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * zeno.c - over an accumulation of impacts in one step (section 5.2).
+ * zeno.c - Zeno extrapolation: an accumulation of impacts in one step (section 5.2).
  *
  * A contact that has just bounced with U and normal acceleration gamma < 0 comes to rest after infinitely
  * many impacts at t + tau, tau = 2 U / (|gamma| (1 - e_N)). The motion is that of the closed contact,
  * started from v - x U, plus the analytic series of bounces along x = P G / (G^T P G). For constant
- * gamma this is exact where forces do not feel the bounces; its error is estimated from the variation of
- * gamma and of x, and from what forces feel.
+ * gamma this is exact if forces are independent of the bounces; its error is estimated from the variation of
+ * gamma and of x, and from the dependence of forces.
  */
 #include "adaptive/event/root_isolation.h"
 #include "math/matrix.h"
@@ -16,12 +16,12 @@
 #include <float.h>
 #include <string.h>
 
-/* Impacts of a series are reported while they change v by this part of its tolerance; a series with more of
+/* Impacts of a series are reported while they change v by this fraction of its tolerance; a series with more of
  * them than this is resolved impact by impact first. */
 static const double reported_part = 0.1;
 enum { SERIES_MAX = 2000 };
 
-/* gamma of the contact when v is moved by s x. */
+/* gamma of the contact when v is displaced by s x. */
 static saltus_status shifted_gamma(saltusi_adaptive* w, int key, const double* x, double s,
                                    double* gamma) {
   memcpy(w->step.y_mid, w->step.y0, (size_t)w->o.ny * sizeof(double));
@@ -29,13 +29,13 @@ static saltus_status shifted_gamma(saltusi_adaptive* w, int key, const double* x
   return saltusi_mode_gamma(&w->mode, w->step.t, w->step.y_mid, key, gamma);
 }
 
-/* Whether an accumulation may be jumped over: nothing that feels the bounces flies or sticks. */
+/* Whether an accumulation may be extrapolated: no contact coupled to the bounces is in flight or sticks. */
 static bool is_candidate(saltusi_adaptive* w, int key) {
   double e_N = w->o.law[key]->e_N;
   if (w->o.nc > w->o.contacts) {
-    return false; /* grips are not followed over it */
+    return false; /* rolling and drilling friction is not extrapolated */
   }
-  /* friction that is not in proportion to the normal force, or not with the coefficient of slip */
+  /* friction not proportional to the normal force, or not with the coefficient of slip */
   bool own = w->o.law[key]->friction != NULL || w->o.law[key]->impact_mu != 0.0;
   if (saltusi_is_closed(&w->contact[key]) || !(e_N > 0.0 && e_N < 1.0) || w->o.tangents[key] >= 2 ||
       own) {
@@ -44,7 +44,7 @@ static bool is_candidate(saltusi_adaptive* w, int key) {
   const saltus_impacts* rule = w->sys->impacts;
   if (w->o.law[key]->impact == SALTUS_IMPACT_OWN ||
       (rule != NULL && (rule->order == SALTUS_ORDER_OWN || rule->order == SALTUS_ORDER_MOREAU))) {
-    return false; /* what comes back is not e_N */
+    return false; /* the rebound is not e_N */
   }
   saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
   saltusi_find_coupled(&w->mode, key, w->jump.coupled);
@@ -52,7 +52,7 @@ static bool is_candidate(saltusi_adaptive* w, int key) {
     saltusi_contact_mode mode = w->contact[b].mode;
     bool flies = b != key && mode == SALTUSI_OPEN && w->contact[b].touching;
     bool sticks = mode >= SALTUSI_STICK && w->o.mu[b] > 0.0;
-    /* laws for several contacts do not bounce by e_N upon others that are closed */
+    /* laws for several contacts do not rebound by e_N beside closed ones */
     bool bound = w->o.law[b]->friction != NULL && mode != SALTUSI_OPEN;
     bool shares = w->decision.special && b != key && mode != SALTUSI_OPEN;
     if ((flies || sticks || shares || bound) && w->jump.coupled[b]) {
@@ -62,11 +62,11 @@ static bool is_candidate(saltusi_adaptive* w, int key) {
   return true;
 }
 
-/* After a failure it is tried again only when the rebound is as small as the estimate asks for. */
+/* After a failure it is tried again only when the rebound is as small as the estimate requires. */
 static bool is_worth_trying(saltusi_contact* c, double u) {
   if (c->zeno_speed > 0.0) {
     if (u > c->zeno_speed) {
-      c->zeno_speed = 0.0; /* another sequence */
+      c->zeno_speed = 0.0; /* another series */
     } else if (u > c->zeno_limit) {
       c->zeno_speed = u;
       return false;
@@ -75,7 +75,7 @@ static bool is_worth_trying(saltusi_contact* c, double u) {
   return true;
 }
 
-/* Whether other contacts stay clear of what the bounces do to them, all along. */
+/* Whether other contacts stay clear of the displacement by the bounces, all along. */
 static saltus_status others_stay(saltusi_adaptive* w, int key, double height, double u,
                                  bool* stay) {
   *stay = true;
@@ -88,11 +88,11 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
     return status;
   }
   saltusi_mode_rows(&w->mode, w->step.t, w->step.y0, true);
-  if (w->eval->keys != NULL) { /* there may be more of them now */
+  if (w->eval->keys != NULL) { /* the list may have grown */
     saltusi_find_coupled(&w->mode, key, w->jump.coupled);
   }
-  /* what the bounces do to others at first order, and half as much again for what rows change meanwhile */
-  for (int b = 0; b < w->o.nc; b++) { /* before hunts use the rows */
+  /* first-order effect of the bounces on others, times 1.5 for the change of rows meanwhile */
+  for (int b = 0; b < w->o.nc; b++) { /* before searches use the rows */
     int row = w->o.nj + w->o.base[b];
     w->jump.stay_gap[b] = 1.5 * fabs(saltusi_row_dot(&w->mode.row, row, w->jump.x_start)) * height;
     bool has_friction = w->o.mu[b] > 0.0 && w->o.tangents[b] == 1;
@@ -117,7 +117,7 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
     bool open = !saltusi_is_closed(&w->contact[b]) && !isinf(w->search.gap_start[b]);
     bool slips = w->contact[b].mode == SALTUSI_SLIP && w->o.mu[b] > 0.0 && w->o.tangents[b] == 1;
     if (!w->jump.coupled[b] || (b == key ? !slips : !open && !slips)) {
-      continue; /* what does not feel the bounces has been searched for events */
+      continue; /* contacts that are not coupled have been searched for events */
     }
     if (slips) {
       s.what = SALTUSI_ISOLATE_SLIP;
@@ -134,7 +134,7 @@ static saltus_status others_stay(saltusi_adaptive* w, int key, double height, do
   return SALTUS_OK;
 }
 
-/* What a try knows. */
+/* Data of an extrapolation. */
 typedef struct bounce {
   int key;
   double u, e_N;
@@ -142,7 +142,7 @@ typedef struct bounce {
   double tau;
 } bounce;
 
-/* y' of the closed contact at its start, but higher by `height` and faster by `speed` along x. */
+/* y' of the closed contact at its start, displaced by `height` and by the velocity `speed` along x. */
 static saltus_status rate_beside(saltusi_adaptive* w, double height, double speed, double* rate) {
   memcpy(w->step.y_mid, w->step.y0, (size_t)w->o.ny * sizeof(double));
   if (height != 0.0) {
@@ -152,10 +152,10 @@ static saltus_status rate_beside(saltusi_adaptive* w, double height, double spee
   return saltusi_mode_rate(&w->mode, w->step.t, w->step.y_mid, rate);
 }
 
-/* What forces feel of the bounces, in tolerances, and how the force of the contact varies with its
- * height. Over a flight height has the mean 2/3 of the apex, speed the mean 0 and the mean square U^2/3;
- * over the series both shrink as e^2 in times that shrink as e, which leaves (1 - e) / (1 - e^3).
- * The part that is odd in the speed comes and goes with the height. */
+/* Dependence of forces on the bounces, in tolerances, and of the force of the contact on its height. Over a flight
+ * height has the mean 2/3 of the apex, speed the mean 0 and the mean square U^2/3; over the series both shrink as
+ * e^2 in times that shrink as e, which leaves (1 - e) / (1 - e^3). The part that is odd in the speed cancels
+ * between ascent and descent. */
 static saltus_status what_forces_feel(saltusi_adaptive* w, const bounce* b, double height,
                                       double* error, double* variation) {
   double e = b->e_N;
@@ -189,9 +189,9 @@ static saltus_status what_forces_feel(saltusi_adaptive* w, const bounce* b, doub
   return status;
 }
 
-/* Error of the jump in tolerances: what gamma and x vary by, times what all bounces together move, the
- * geometric series 1 / (1 - e) of the first: u / (1 - e) in velocities, and in positions u tau, which is
- * 4 height / (1 - e) by tau = 2 u / (|gamma| (1 - e)) and height = u^2 / (2 |gamma|). */
+/* Error of the extrapolation in tolerances: variation of gamma and x times the displacement by all bounces, the
+ * geometric series 1 / (1 - e) of the first: u / (1 - e) in velocities, and in positions u tau, which is 4 height
+ * / (1 - e) by tau = 2 u / (|gamma| (1 - e)) and height = u^2 / (2 |gamma|). */
 static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* error) {
   double gamma_end = 0.0;
   saltusi_contact_mode mode = w->contact[b->key].mode;
@@ -227,8 +227,8 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
   return status;
 }
 
-/* Slip and friction of a contact at an impact of the series: slip of the closed motion there, and what the bounce does
- * to it. */
+/* Slip and friction of a contact at an impact of the series: slip of the closed motion there, and its change by
+ * the bounce. */
 static void report_friction(saltusi_adaptive* w, const bounce* b, double after, int key,
                             saltus_event* reported) {
   double u = after / b->e_N;
@@ -243,7 +243,7 @@ static void report_friction(saltusi_adaptive* w, const bounce* b, double after, 
       0.5 * reported->impulse[1] * (reported->slip_before[0] + reported->slip_after[0]);
 }
 
-/* The contacts upon which the bouncing one rests are struck with it. */
+/* Closed contacts coupled to the bounces have impulses as well. */
 static void report_others(saltusi_adaptive* w, const bounce* b, double t, double after) {
   double change = after + after / b->e_N;
   for (int key = 0; key < w->o.nc; key++) {
@@ -259,7 +259,7 @@ static void report_others(saltusi_adaptive* w, const bounce* b, double t, double
   }
 }
 
-/* Reports the impacts of the series as long as they matter, and its end. */
+/* Reports the impacts of the series above the limit, and its end. */
 static void report_series(saltusi_adaptive* w, const bounce* b) {
   double end = w->step.t + b->tau;
   double left = b->tau;
@@ -300,9 +300,9 @@ static double duration_of(saltusi_adaptive* w, bounce* b) {
   return 2.0 * b->u / (-b->gamma_up * (1.0 - b->e_N));
 }
 
-/* Whether a contact that does not feel the bounces closes well before they end, as it flies now: then the try
- * would be refused for it. A quarter of the duration is left to what its flight may change. The rows of all
- * contacts are there. */
+/* Whether an uncoupled contact closes well before the bounces end, by its present flight: the extrapolation would
+ * then be rejected for it. A margin of a quarter of the duration is for changes of its flight. Requires the rows
+ * of all contacts. */
 static saltus_status look_for_others(saltusi_adaptive* w, const bounce* b, bool* alone) {
   const double well = 0.25;
   const double* v = saltusi_v_of(&w->o, w->step.y0);
@@ -323,8 +323,8 @@ static saltus_status look_for_others(saltusi_adaptive* w, const bounce* b, bool*
   return status;
 }
 
-/* Whether an impact of the series would have to pull on a contact to keep it closed: that one opens instead, and is struck
- * itself when it comes back. */
+/* Whether an impact of the series would have to pull on a contact to keep it closed: that contact opens instead,
+ * and has impacts of its own when it returns. */
 static bool pulls_on_another(const saltusi_adaptive* w, int bouncing) {
   const double rounding = 1e-12 * fabs(w->jump.bounce[w->o.base[bouncing]]);
   for (int key = 0; key < w->o.nc; key++) {
@@ -335,7 +335,7 @@ static bool pulls_on_another(const saltusi_adaptive* w, int bouncing) {
   return false;
 }
 
-/* The data of the try: accelerations before, closed and after, and the duration. */
+/* Data of the extrapolation: accelerations before, closed and after, and the duration. */
 static saltus_status prepare(saltusi_adaptive* w, bounce* b, double limit, bool* possible) {
   saltusi_contact* c = &w->contact[b->key];
   *possible = false;
@@ -431,7 +431,7 @@ saltus_status saltusi_adaptive_impact_step(saltusi_adaptive* w, double limit, bo
   }
   if (status == SALTUS_OK && stay && !w->o.settings.without_checks) {
     saltusi_refusal refusal;
-    saltusi_find_unresolved_forces(&w->search, 1.0, &refusal); /* the jump is a step */
+    saltusi_find_unresolved_forces(&w->search, 1.0, &refusal); /* the extrapolation is a step */
     stay = refusal.why == SALTUSI_NOT_REFUSED;
   }
   if (status == SALTUS_OK && stay) {
@@ -456,7 +456,7 @@ saltus_status saltusi_adaptive_impact_step(saltusi_adaptive* w, double limit, bo
   w->memory->jacobian_age = -1.0;
   memcpy(w->step.y0, w->step.y_keep, (size_t)w->o.ny * sizeof(double));
   memcpy(w->step.rate0, w->step.rate_keep, (size_t)w->o.ny * sizeof(double));
-  /* what made the try impossible does not stand against an ordinary step */
+  /* the failure of the extrapolation does not prevent an ordinary step */
   saltus_status back = saltusi_mode_impulse_scale(&w->mode, w->step.t, w->step.y0, w->step.scale_l);
   return status > SALTUS_OK ? back : status != SALTUS_OK ? status : back;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * active_constraints.c - the rows that a status holds, island by island:
+ * active_constraints.c - the active rows of a status, island by island:
  *
  *   rows R      joints, normals of closed contacts, tangents of sticking ones
  *   columns H   the same, with G_N - mu G_T d for contacts that slide in direction d
@@ -15,24 +15,24 @@
 #include <assert.h>
 #include <string.h>
 
-/* A pivot below this part of the largest one is a dependent row: rows that depend on each other leave
- * rounding times the condition of a body, some 1e-13, independent ones of bodies that are a thousand times
- * longer than wide 1e-6. */
+/* A pivot below this fraction of the largest one is a dependent row: linearly dependent rows leave rounding times
+ * the condition number of a body, some 1e-13, independent ones of bodies that are a thousand times longer than
+ * wide 1e-6. */
 static const double dependent_rank = 1e-10;
-/* Redundant supports: what is left of weights, 5e4 eps, is rounding of rows that have lost some digits; below
- * dependent_rank, so that rows that count there have a pivot here. */
+/* Redundant contacts: the rest of weights, 5e4 eps, is rounding of rows with some cancelled digits; below
+ * dependent_rank, so that rows accepted there have a pivot here. */
 static const double spread_pivot_least = 1e-11;
-/* Least weight of a support that carries little: its friction may be used by the square of it. */
+/* Least weight of a contact with a small force: its friction may be used by the square of it. */
 static const double weight_least = 1e-3;
 
-/* Rows of an island from which on its matrix is factored sparsely: measured with chains (bench adaptive-chains), of
- * which 20 rows take 9 us sparsely and 15 densely, 60 rows 19 and 274. They cross below 20; 32 is on the side where
- * both are cheap, and small islands keep their dense factors. */
+/* Rows of an island from which on its matrix is factored sparsely: measured with chains (bench adaptive-chains):
+ * 20 rows take 9 us sparsely and 15 densely, 60 rows 19 and 274. The break-even is below 20; at 32 both are cheap,
+ * and small islands keep their dense factors. */
 enum { SPARSE_ROWS = 32 };
-/* Bytes of sparse factors a row at first, and for how many rows. */
+/* Initial bytes of sparse factors per row, and the number of rows. */
 enum { SPARSE_EACH = 2048, SPARSE_FIRST = 4096 };
 
-/* Rows of an island and entries of its columns that there is room for at first. */
+/* Initial capacity: rows of an island and entries of its columns. */
 enum { ROWS_FIRST = 64, WIDTH_FIRST = 192, ROWS_WHOLE = 8 };
 
 static void layout_factor(saltusi_rank_revealing* d, int n, saltus_arena* arena) {
@@ -126,7 +126,7 @@ static bool is_normal(const saltusi_mode_dynamics* m, int i) {
   return key >= 0 && key < m->o->contacts && m->held.row[i] == m->o->nj + m->o->base[key];
 }
 
-/* Grips that a contact may have beside its slip. */
+/* Rolling and drilling friction of a contact beside its slip: number of keys. */
 static int parts_of(const saltusi_layout_tables* o) {
   return o->nc > o->contacts ? SALTUSI_GRIPS : 0;
 }
@@ -136,7 +136,7 @@ static int sliding_tangents(const saltusi_mode_dynamics* m, int key) {
   return key >= 0 && slides(m, key) ? m->o->tangents[key] : 0;
 }
 
-/* Direction of slip; a planar contact keeps its sense even where U_T passes through zero. */
+/* Direction of slip; a planar contact keeps its sign even where U_T passes through zero. */
 static void find_direction(saltusi_mode_dynamics* m, const double* v, int key) {
   double* d = m->held.direction + SALTUSI_SLIPS * (size_t)key;
   if (m->o->tangents[key] == 1 || m->contact[key].mode == SALTUSI_STICK_BOUND) {
@@ -198,7 +198,8 @@ void saltusi_active_contacts(saltusi_mode_dynamics* m, bool tangents) {
     }
     int first = o->nj + o->base[key];
     if (key < o->contacts) {
-      m->held.known = m->held.known || c->force[0] != 0.0; /* where tangents have one it has, too */
+      /* tangents with a reference force belong to contacts that have one */
+      m->held.known = m->held.known || c->force[0] != 0.0;
       saltusi_active_add(&m->held, first, key);
     } else if (!saltusi_is_pressed(&m->contact[saltusi_owner(o, key)])) {
       continue;
@@ -307,7 +308,7 @@ static saltus_status solve_sparse(saltusi_mode_dynamics* m, const saltusi_island
   return isfinite(saltusi_max_abs(in->n, right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
-/* Friction of a contact and of its grips that slide, for a normal force 1. */
+/* Friction of a contact and of its sliding rolling or drilling friction, for a normal force 1. */
 static void add_friction(const saltusi_mode_dynamics* m, const saltusi_island* in, int key,
                          double* x) {
   const int parts = parts_of(m->o);
@@ -353,8 +354,8 @@ saltus_status saltusi_active_make(saltusi_mode_dynamics* m, const saltusi_island
   return SALTUS_OK;
 }
 
-/* |b| / |S^-1 b| with rows and columns of W scaled to unit diagonal, S, for one b that has a part along every
- * vector but by chance: about the smallest eigenvalue of S, or more. */
+/* |b| / |S^-1 b| with rows and columns of W scaled to unit diagonal, S, for one b with a component along almost every
+ * vector: about the smallest eigenvalue of S, or more. */
 static void measure_firmness(saltusi_active_constraints* h, int n) {
   double* x = h->probe;
   for (int i = 0; i < n; i++) {
@@ -407,7 +408,7 @@ void saltusi_active_apply(const saltusi_mode_dynamics* m, const saltusi_island* 
   }
 }
 
-/* The force that a row is known to be near to. */
+/* The reference force of a row. */
 static double known_force(const saltusi_mode_dynamics* m, int i) {
   int key = m->held.key[i];
   int k = key < 0 ? 0 : m->held.row[i] - m->o->nj - m->o->base[key];
@@ -466,9 +467,9 @@ void saltusi_active_forces(const saltusi_mode_dynamics* m, double* contacts, dou
   }
 }
 
-/* ---- redundant supports in space --------------------------------------------------------------- */
+/* ---- redundant contacts in space --------------------------------------------------------------- */
 
-/* Redundant supports: of all forces that hold the rows those of least weighted size, l = S^2 R z, with the
+/* Redundant contacts: of all forces that satisfy the rows those of least weighted norm, l = S^2 R z, with the
  * weights S of tangents in proportion to the normal force, so that friction is used evenly:
  *
  *   R^T S^2 R M^-1 H^T S^2 R z = R^T S^2 b
@@ -520,8 +521,9 @@ static void mark_shared(saltusi_mode_dynamics* m, const saltusi_island* in) {
   m->held.dependent = true;
 }
 
-/* Once more on what rounding left of the held accelerations, so that what sticks does not creep. Without weights: those of
- * a support that carries little are below what a pivot has to be, and what its tangents alone can hold is left whole. */
+/* Repeats the solution for the rounding that is left of the active accelerations, so that sticking contacts do not
+ * creep. Without weights: those of a contact with a small force are below the pivot threshold, and the residual
+ * that only its tangents can remove would remain. */
 static saltus_status refine(saltusi_mode_dynamics* m, const saltusi_island* in, double* a) {
   saltusi_active_constraints* h = &m->held;
   double* right = h->right + in->first;
@@ -541,12 +543,12 @@ static saltus_status refine(saltusi_mode_dynamics* m, const saltusi_island* in, 
   return status;
 }
 
-/* Force of row i: the solution in `right`, plus the known force where `right` is an increment. */
+/* Force of row i: the solution in `right`, plus the reference force where `right` is an increment. */
 static double whole_force(const saltusi_mode_dynamics* m, int i) {
   return m->held.right[i] + (m->held.known ? known_force(m, i) : 0.0);
 }
 
-/* Spread twice: the weights of tangents are known after the first time. */
+/* Distributes the load twice: the weights of tangents follow from the first result. */
 static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) {
   saltusi_active_constraints* h = &m->held;
   int n = in->n;

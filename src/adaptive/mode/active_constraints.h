@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * active_constraints.h - the rows that a status holds, island by island, and the matrices they make.
+ * active_constraints.h - the active rows of a status, island by island, and their matrices.
  *
- *   saltusi_active_joints(m);  saltusi_active_contacts(m, true);        which rows
- *   int islands = saltusi_active_islands(m);                          they are ordered by island then
+ *   saltusi_active_joints(m);  saltusi_active_contacts(m, true);      selects the rows
+ *   int islands = saltusi_active_islands(m);                          orders them by island
  *   for each: saltusi_active_make, m->held.right of its rows, saltusi_active_solve, saltusi_active_apply
  */
 #ifndef SALTUSI_ACTIVE_CONSTRAINTS_H
@@ -30,22 +30,23 @@ typedef struct saltusi_active_constraints {
   int* key;          /* [rows] contact of each; -1: joint */
   double* right;     /* [rows] right-hand sides, then multipliers */
   double* direction; /* [slips x nc] of slip */
-  bool dependent;    /* more rows than some island needs, since it was set to false */
-  bool known;   /* one of the contacts has forces that are known, saltusi_active_redundant_forces */
-  bool* shared; /* [nc] the same of the island of a contact, in space or in a large one */
-  bool measured;   /* solving also measures: */
-  double firmness; /* near 0: rows that count nearly depend on each other, since it was set to 1 */
+  bool dependent;    /* some island is over-constrained, since it was set to false */
+  bool known;        /* some contact has reference forces, saltusi_active_redundant_forces */
+  bool* shared;      /* [nc] the same for the island of a contact, in space or in a large one */
+  bool measured;     /* solving also measures: */
+  /* near 0: independent rows are nearly linearly dependent; smallest since it was set to 1 */
+  double firmness;
 
-  /* inside */
-  size_t rows_max;    /* rows of the largest island that there is room for, */
+  /* internal */
+  size_t rows_max;    /* capacity: rows of the largest island, */
   size_t entries_max; /* of its columns, */
-  int velocities_max; /* and its velocities, where supports in space may be redundant */
+  int velocities_max; /* and its velocities, where contacts in space may be redundant */
   saltusi_islands islands;
-  saltusi_active_set_factor* sparse; /* of the last large island; NULL: there is none */
-  bool whole; /* all rows are one island, with the numbers of velocities as they are */
+  saltusi_active_set_factor* sparse; /* of the last large island; NULL: none */
+  bool whole; /* all rows are one island, with the numbers of velocities of the system */
   int* spare;
-  double* column; /* [n x k] M^-1 H of the island at hand */
-  double* W;      /* [n x n] of the island at hand */
+  double* column; /* [n x k] M^-1 H of the present island */
+  double* W;      /* [n x n] of the present island */
   saltusi_rank_revealing factor;
   double* W_spare;      /* [n x n] */
   int* pivot;           /* [2 n] */
@@ -61,30 +62,30 @@ typedef struct saltusi_active_constraints {
 
 void saltusi_active_layout(saltusi_active_constraints* h, const saltusi_layout_tables* o,
                            const saltusi_step_capacity* room, saltus_arena* arena);
-/* Room for sparse factors of up to `rows` rows, where the rows of the system are sparse; NULL: none. */
+/* Capacity of sparse factors of up to `rows` rows, if the rows of the system are sparse; NULL: none. */
 saltusi_active_set_factor* saltusi_active_layout_sparse(const saltus_dims* dims, int rows,
                                                         const saltusi_step_capacity* room,
                                                         saltus_arena* arena);
-/* Numbers of joints and contacts that rows belong to, keys as in saltusi_active_constraints. */
+/* Indices of the joints and contacts of rows, keys as in saltusi_active_constraints. */
 void saltusi_number_units(const saltus_system* sys, int n, const int* row, const int* key,
                           int* unit);
-/* Whether so many rows of an island are factored sparsely; with islands, those of the last search. */
+/* Whether an island with so many rows is factored sparsely; with islands, those of the last search. */
 bool saltusi_active_sparse(const saltusi_mode_dynamics* m, const saltusi_active_set_factor* f,
                            int rows);
 
-/* Joints alone; then normals of closed contacts and the tangents of those that stick; then any row. */
+/* Selects rows: joints alone; then normals of closed contacts and the tangents of sticking ones; then any row. */
 void saltusi_active_joints(saltusi_mode_dynamics* m);
 void saltusi_active_contacts(saltusi_mode_dynamics* m, bool tangents);
 void saltusi_active_add(saltusi_active_constraints* h, int row, int key);
-/* Directions of slip of the contacts that slide. */
+/* Directions of slip of the sliding contacts. */
 void saltusi_active_directions(saltusi_mode_dynamics* m, const double* v);
 
-/* How many islands the held rows make, whose rows and M are evaluated. */
+/* Number of islands of the active rows; these and M must be evaluated. */
 int saltusi_active_islands(saltusi_mode_dynamics* m);
 saltusi_island saltusi_active_island(const saltusi_mode_dynamics* m, int i);
 /* Whether the matrix of an island is sparse. */
 bool saltusi_active_is_sparse(const saltusi_mode_dynamics* m, const saltusi_island* in);
-/* Whether forces of redundant supports are spread somewhere: held.shared is valid. */
+/* Whether redundant contacts share loads somewhere: held.shared is valid. */
 bool saltusi_active_may_distribute_load(const saltusi_mode_dynamics* m);
 /* Columns and W; friction: of contacts that slide as well. */
 saltus_status saltusi_active_make(saltusi_mode_dynamics* m, const saltusi_island* in,
@@ -94,11 +95,11 @@ saltus_status saltusi_active_solve(saltusi_mode_dynamics* m, const saltusi_islan
 /* y [nv] += s M^-1 H l */
 void saltusi_active_apply(const saltusi_mode_dynamics* m, const saltusi_island* in, double s,
                           double* y);
-/* Solution and a += M^-1 H l; redundant supports share forces evenly. */
+/* Solution and a += M^-1 H l; redundant contacts share the load evenly. */
 saltus_status saltusi_active_distribute_load(saltusi_mode_dynamics* m, const saltusi_island* in,
                                              double* a);
-/* Forces that contacts are known to be near to (`force` of saltusi_contact): a += M^-1 H l with them, before the solution of what
- * they leave; then the solution has them too. Of all solutions where W is singular it is thus the nearest one. */
+/* Reference forces of contacts (`force` of saltusi_contact): adds a += M^-1 H l of them before the solution for
+ * the remainder; then the solution includes them. If W is singular this selects the nearest solution. */
 void saltusi_active_redundant_forces(saltusi_mode_dynamics* m, const saltusi_island* in, double* a);
 void saltusi_active_add_redundant_forces(saltusi_mode_dynamics* m, const saltusi_island* in);
 /* The multipliers as forces of all contact rows [nl], and of joints [nj] or NULL. */

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * decide.c - complementarity problems: which status follows an event (on accelerations and forces) and how
- * velocities jump (on velocities and impulses); sections 4.3, 6, 7. What islands do not share is decided
- * island by island (decide_planar.c, decide_spatial.c).
+ * velocities jump (on velocities and impulses); sections 4.3, 6, 7. Independent parts are decided island by island
+ * (decide_planar.c, decide_spatial.c).
  */
 #include "adaptive/mode/decide.h"
 #include "adaptive/mode/friction_mode.h"
@@ -14,18 +14,18 @@
 #include <float.h>
 #include <string.h>
 
-/* Multipliers below this part of the largest are none: rounding of Lemke's method. Accelerations below these
- * parts of the largest are zero, normal and tangential: rounding times the condition of W, 1e4 and 1e3
+/* Multipliers below this fraction of the largest are zero: rounding of Lemke's method. Accelerations below these
+ * fractions of the largest are zero, normal and tangential: rounding times the condition number of W, 1e4 and 1e3
  * (section 4.3). */
 static const double no_force = 1e-13;
 static const double no_acceleration = 1e-9;
 static const double no_slip = 1e-10;
-/* Energy below this part of the work done both ways is rounding of a sum over all rows. */
+/* Energy below this fraction of the work in both directions is rounding of a sum over all rows. */
 static const double no_gain = 1e-11;
-/* Approach, in parts of the largest velocity, that selects the branch of an impact without collision; it is
- * extrapolated to zero afterwards: rounding of velocities is a part of 2e-10 of it. */
+/* Approach velocity, relative to the largest velocity, that selects the branch of an impact without collision; it
+ * is extrapolated to zero afterwards: rounding of velocities is 2e-10 of it. */
 static const double small_push = 1e-6;
-/* Rows of a problem that there is room for at first, in an island of so many velocities. */
+/* Initial capacity: rows of a problem, in an island of so many velocities. */
 enum { ROWS_FIRST = 64, WIDTH_FIRST = 192 };
 
 static size_t smaller(size_t a, size_t b) {
@@ -109,8 +109,8 @@ const char* saltusi_contact_name(const saltusi_layout_tables* o, int key) {
   return name != NULL && name[0] != '\0' ? name : "without a name";
 }
 
-/* Slip of a hundredth of the tolerance of velocities is none, and what rounding makes of v: a contact row
- * sums some products of v and G. */
+/* Slip below a hundredth of the tolerance of velocities, or below the rounding of v, is zero: a contact row sums
+ * some products of v and G. */
 double saltusi_slip_rounding(const saltusi_decision* d) {
   assert(d != NULL);
   return fmax(0.01 * d->o->atol_v_min, 256.0 * DBL_EPSILON * d->memory->v_max);
@@ -139,7 +139,7 @@ saltus_status saltusi_decision_workspace(saltusi_decision* d, const saltusi_isla
                                   : SALTUS_OK;
 }
 
-/* Whether a contact sticks by one ellipse and slides by another. */
+/* Whether a contact has different ellipses for sticking and sliding. */
 static bool has_axes(const saltusi_decision* d, const int* set, int count) {
   double m;
   double n;
@@ -150,8 +150,8 @@ static bool has_axes(const saltusi_decision* d, const int* set, int count) {
   return any;
 }
 
-/* Solves for the contacts of d->set, for which saltusi_reduce was called, island by island: u_free by
- * contact row; bound [nc] is friction that is available besides mu l_N, or NULL. */
+/* Solves for the contacts of d->set, for which saltusi_reduce was called, island by island: u_free by contact row;
+ * bound [nc] is friction in addition to mu l_N, or NULL. */
 static saltus_status solve(saltusi_decision* d, int count, const double* u_free,
                            const double* bound) {
   saltus_status status = SALTUS_OK;
@@ -207,7 +207,7 @@ static void classify(saltusi_decision* d, int key, double force_size, double acc
     c->mode = SALTUSI_SLIP;
     c->sense = l[1] > 0.0 ? -1.0 : 1.0;
   } else {
-    /* the ball of a patch is around what it can hold */
+    /* the ball of a patch contains its friction set */
     bool slips = saltusi_friction_mode_is_beside(d->o, key) &&
                  saltusi_friction_mode_size(d->o, key, l + 1) > d->mu[key] * l[0] * (1.0 + no_slip);
     c->mode = slips ? SALTUSI_SLIP : SALTUSI_STICK;
@@ -222,7 +222,7 @@ static void row_values(const saltusi_decision* d, const double* x, const double*
   }
 }
 
-/* The largest of the grips of a contact. */
+/* The largest acceleration of the rolling and drilling friction of a contact. */
 static double grip_accelerations(const saltusi_decision* d, int key) {
   double largest = 0.0;
   for (int k = 0; k < SALTUSI_GRIPS; k++) {
@@ -260,13 +260,13 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
     redundant = redundant || mode == SALTUSI_STICK || mode == SALTUSI_IDLE;
   }
   saltusi_slide_together(d, count);
-  /* those in space and large islands spread forces over dependent rows */
+  /* those in space and large islands distribute the load over dependent rows */
   bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in) ||
                 saltusi_has_balls(d, d->part, count) || (count > 0 && d->spread[d->part[0]]);
   return redundant && !spread ? saltusi_rank_pass(d, in, count) : SALTUS_OK;
 }
 
-/* The problem and the statuses that follow from it, from accelerations without the contacts in d->u_before. */
+/* Solves the problem and classifies the statuses, from accelerations without the contacts in d->u_before. */
 static saltus_status decide_once(saltusi_decision* d, int count) {
   saltus_status status = solve(d, count, d->u_before, NULL);
   if (status != SALTUS_OK) {
@@ -318,7 +318,7 @@ bool saltusi_is_balanced(const saltusi_decision* d, int key) {
 
 /* ---- impacts ------------------------------------------------------------------------------- */
 
-/* Restitution as it is used now: capped impacts take a part of it. */
+/* Effective restitution: capped impacts use a fraction of it. */
 static double restitution(const saltusi_decision* d, int key) {
   return d->e_part * d->o->law[key]->e_N;
 }
@@ -328,8 +328,8 @@ static bool is_poisson(const saltusi_decision* d, int key) {
          restitution(d, key) > 0.0;
 }
 
-/* Right-hand sides of an impact: Newton's law by u_N + e_N min(u_N-, 0), tangential restitution by
- * u_T + e_T u_T- (section 6). u is the velocity now, before that before the impact. */
+/* Right-hand sides of an impact: Newton's law by u_N + e_N min(u_N-, 0), tangential restitution by u_T + e_T u_T-
+ * (section 6). u is the present velocity, before that before the impact. */
 static void impact_data(const saltusi_decision* d, const double* before, double* u) {
   for (int key = 0; key < d->o->nc; key++) {
     const saltus_contact_law* law = d->o->law[key];
@@ -345,8 +345,8 @@ static void no_senses(saltusi_decision* d) {
   memset(d->sense, 0, (size_t)d->o->nc * sizeof(double));
 }
 
-/* Decompression: e_N times the normal impulse of compression comes back, and what then still
- * approaches is stopped; friction also acts on the impulse that came back (section 6). */
+/* Decompression: e_N times the normal impulse of compression is returned, and contacts that still approach are
+ * stopped; friction also acts on the returned impulse (section 6). */
 static saltus_status decompress(saltusi_decision* d, double* v, int count) {
   memcpy(d->compression, d->impulse, (size_t)d->o->nl * sizeof(double));
   memset(d->bound, 0, (size_t)d->o->nc * sizeof(double));
@@ -372,7 +372,7 @@ static saltus_status decompress(saltusi_decision* d, double* v, int count) {
   return status;
 }
 
-/* Impulses of the joints that answer those of the contacts: P_E = -(G_E^T M^-1 G_E)^-1 G_E^T M^-1 H P. */
+/* Reaction impulses of the joints to those of the contacts: P_E = -(G_E^T M^-1 G_E)^-1 G_E^T M^-1 H P. */
 static void find_joint_impulses(saltusi_decision* d) {
   int nj = d->o->nj;
   if (nj == 0) {
@@ -386,9 +386,9 @@ static void find_joint_impulses(saltusi_decision* d) {
   saltusi_reduced_answer(d->mode, d->v_spare, d->joint_impulse);
 }
 
-/* Slip senses of an impact in which every contact with friction slides, Newton's law: the tangents then are no
- * unknowns, and their velocities cannot hide small normal ones in the tolerance of the problem (section 6).
- * False when the senses are not known. */
+/* Signs of slip of an impact in which every contact with friction slides, Newton's law: the tangents then are no
+ * unknowns, and their velocities cannot hide small normal ones in the tolerance of the problem (section 6). False
+ * if the signs are undetermined. */
 static bool known_senses(saltusi_decision* d, int count) {
   double slow = saltusi_slip_rounding(d);
   bool any = false;
@@ -411,7 +411,7 @@ static bool known_senses(saltusi_decision* d, int count) {
   return any;
 }
 
-/* Whether all of them slide on as they did. */
+/* Whether all of them continue to slide in the same direction. */
 static bool senses_hold(saltusi_decision* d, int count, const double* v) {
   for (int i = 0; i < count; i++) {
     int key = d->set[i];
@@ -454,7 +454,7 @@ static saltus_status impact_once(saltusi_decision* d, double* v, int count) {
   return poisson ? decompress(d, v, count) : SALTUS_OK;
 }
 
-/* The same with coefficients of the slip at its end. */
+/* The same with coefficients of the slip after the impact. */
 static saltus_status impact(saltusi_decision* d, double* v, int count) {
   bool curved = saltusi_load_impact(d, count);
   for (int round = 0; round < SALTUSI_CURVE_ROUNDS_IMPACT; round++) {
@@ -471,7 +471,7 @@ static saltus_status impact(saltusi_decision* d, double* v, int count) {
   return SALTUS_ERR_STALLED;
 }
 
-/* Energy that the contacts gave in the impact, P . (u- + u+) / 2; 0 within rounding. */
+/* Energy gain of the contacts in the impact, P . (u- + u+) / 2; 0 within rounding. */
 static double gain_of(saltusi_decision* d, const double* v) {
   double work = 0.0;
   double size = 0.0;
@@ -483,7 +483,7 @@ static double gain_of(saltusi_decision* d, const double* v) {
   return work > no_gain * size ? work : 0.0;
 }
 
-/* The contact that gave most: the one that a report names. */
+/* The contact with the largest energy gain, which reports name. */
 static int giver_of(const saltusi_decision* d, int count) {
   double most = -INFINITY;
   int giver = d->set[0];
@@ -500,7 +500,7 @@ static int giver_of(const saltusi_decision* d, int count) {
   return giver;
 }
 
-/* The impact again from v_before with another law or a part of the restitution. */
+/* The impact again from v_before with another law or a fraction of the restitution. */
 static saltus_status impact_again(saltusi_decision* d, double* v, int count, bool poisson,
                                   double part) {
   memcpy(v, d->v_impact, (size_t)d->o->nv * sizeof(double));
@@ -512,7 +512,7 @@ static saltus_status impact_again(saltusi_decision* d, double* v, int count, boo
   return status;
 }
 
-/* The largest part of the restitution found without gain, by bisection; none of it never gains. */
+/* The largest fraction of the restitution without an energy gain, by bisection; zero restitution never gains. */
 static saltus_status cap(saltusi_decision* d, double* v, int count) {
   enum { HALVINGS = 50 };
   double lo = 0.0;
@@ -526,7 +526,7 @@ static saltus_status cap(saltusi_decision* d, double* v, int count) {
   return impact_again(d, v, count, false, lo);
 }
 
-/* What the system and the settings say about gains; the settings first. */
+/* The action on energy gains of the settings, else of the system. */
 static saltus_energy_gain on_gain(const saltusi_decision* d) {
   const saltus_impacts* rule = d->mode->sys->impacts;
   saltus_energy_gain settings = d->o->settings.on_energy_gain;
@@ -543,7 +543,7 @@ static saltus_status strike_by_law(saltusi_decision* d, double* v, saltusi_verdi
   return saltusi_law_impact(d, v, &rule, verdict);
 }
 
-/* Poisson's law with friction in space, or with more of it than slip: only src/law has its decompression. */
+/* Poisson's law with friction in space, or with rolling or drilling: only src/law has its decompression. */
 static bool asks_for_law(const saltusi_decision* d, int count) {
   bool poisson = d->wedged || on_gain(d) == SALTUS_GAIN_POISSON;
   for (int i = 0; i < count; i++) {
@@ -553,7 +553,7 @@ static bool asks_for_law(const saltusi_decision* d, int count) {
          (poisson && (saltusi_is_spatial(d, d->set, count) || saltusi_has_balls(d, d->set, count)));
 }
 
-/* What to do about an impact that gave energy (docs/schemes/adaptive.md). */
+/* The action on an impact with an energy gain (docs/schemes/adaptive.md). */
 static saltus_status answer_gain(saltusi_decision* d, double* v, int count,
                                  saltusi_verdict* verdict) {
   switch (on_gain(d)) {
@@ -571,7 +571,7 @@ static saltus_status answer_gain(saltusi_decision* d, double* v, int count,
   }
 }
 
-/* Normals, friction against the last slip and along the first: the parts of a gain. */
+/* Components of an energy gain: normals, friction against the last slip and along the first. */
 static void find_sums(const saltusi_decision* d, int count, double sums[3]) {
   memset(sums, 0, 3 * sizeof(double));
   for (int i = 0; i < count; i++) {
@@ -596,11 +596,11 @@ static saltus_status stop_for_gain(saltusi_decision* d, double t, int key, doubl
   return SALTUS_ERR_LAW;
 }
 
-/* Joints and friction can wedge a body: impulses along a ray H l = 0, l_N > 0, l_T within the cone,
- * balance each other and move nothing. Newton's law asks for l . (u- + e u_N-) >= 0 on it, which is
- * e l_N u_N- < 0: it has no solution. Poisson's compression asks for l . u- = 0, which always holds: it
- * takes such impacts, and that is reported. With friction Newton's law can also give energy; it is obeyed
- * unless the settings say otherwise, and that is reported, too. */
+/* Joints and friction can wedge a body: impulses along a ray H l = 0, l_N > 0, l_T within the cone, are in
+ * equilibrium and move nothing. Newton's law requires l . (u- + e u_N-) >= 0 on it, which is e l_N u_N- < 0: it
+ * has no solution. Poisson's compression requires l . u- = 0, which always holds: it solves such impacts, and that
+ * is reported. With friction Newton's law can also gain energy; it is applied unless the settings exclude it, and
+ * that is reported, too. */
 saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, int count,
                                     saltusi_verdict* verdict) {
   assert(d != NULL && verdict != NULL && count >= 0);
@@ -647,7 +647,7 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
   return status;
 }
 
-/* Impulses that stop an approach of `push` besides the velocities as they are, without restitution. */
+/* Impulses that stop an approach velocity `push` added to the present velocities, without restitution. */
 static saltus_status solve_pushed(saltusi_decision* d, int count, double push) {
   memcpy(d->u_after, d->u_before, (size_t)d->o->nl * sizeof(double));
   for (int key = 0; key < d->o->nc; key++) {
@@ -658,7 +658,7 @@ static saltus_status solve_pushed(saltusi_decision* d, int count, double push) {
   return solve(d, count, d->u_after, NULL);
 }
 
-/* The same with coefficients of the slip at its end. */
+/* The same with coefficients of the slip after the impact. */
 static saltus_status solve_without_collision(saltusi_decision* d, const double* v, int count,
                                              double push) {
   bool curved = saltusi_load_impact(d, count);
@@ -677,8 +677,8 @@ static saltus_status solve_without_collision(saltusi_decision* d, const double* 
   return SALTUS_ERR_STALLED;
 }
 
-/* The push only selects the branch on which all pressed contacts stick: the data as they are belong to
- * no push, and on one branch the impulses depend on it linearly. */
+/* The push only selects the branch on which all pressed contacts stick: the data are those without a push, and on
+ * one branch the impulses depend on it linearly. */
 static saltus_status without_push(saltusi_decision* d, double t, double* y, int count,
                                   double push) {
   memcpy(d->compression, d->impulse, (size_t)d->o->nl * sizeof(double));
@@ -698,7 +698,7 @@ saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, 
   }
   saltusi_reduced_hold(d->mode, v, NULL); /* positions may have been corrected since */
   row_values(d, v, d->mode->row.b, d->u_before);
-  /* with U = 0 exactly no impulse is a solution as well: a small approach selects the other */
+  /* with U = 0 exactly zero impulse is a solution as well: a small approach velocity selects the other one */
   double push = small_push * fmax(saltusi_max_abs(d->o->nv, v), DBL_MIN);
   status = solve_without_collision(d, v, count, push);
   if (status != SALTUS_OK) {

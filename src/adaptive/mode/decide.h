@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * decide.h - complementarity problems: contacts in, forces or impulses and what they do out
- * (sections 4.3, 6, 7).
+ * decide.h - complementarity problems: forces or impulses of contacts and their effect (sections 4.3, 6, 7).
  */
 #ifndef SALTUSI_DECIDE_H
 #define SALTUSI_DECIDE_H
@@ -14,35 +13,36 @@
 #include "solve/friction/friction_step.h"
 #include "solve/lcp/lcp_lemke.h"
 
-/* What problems of large islands need: decide_large.c. */
+/* Workspace of problems of large islands: decide_large.c. */
 typedef struct saltusi_large {
-  saltusi_active_set_factor* rows; /* of the island at hand */
+  saltusi_active_set_factor* rows; /* of the present island */
   saltusi_friction_step blocks;
-  int* row;                 /* [nj + nl] of the problem */
-  int* unit;                /* [nj + nl] that it belongs to: rows of joints, then contacts */
+  int* row; /* [nj + nl] of the problem */
+  /* [nj + nl] joint or contact of each row: rows of joints, then contacts */
+  int* unit;
   double* free;             /* [nj + nl] */
   double* l;                /* [nj + nl] */
   double* u;                /* [nj + nl] */
-  double* mu;               /* [nj + nc] of units */
+  double* mu;               /* [nj + nc] of joints and contacts */
   unsigned char* bilateral; /* [nj + nc] */
-  int* state;               /* [nc] of the units that are contacts */
+  int* state;               /* [nc] of the contacts */
 } saltusi_large;
 
 /* Impacts by the laws of src/law: impact_laws.c. */
 typedef struct saltusi_impacted {
   saltusi_laws laws;
-  saltus_impact_contact* contact; /* of the island at hand */
+  saltus_impact_contact* contact; /* of the present island */
   int* key;                       /* of each */
-  int* row;                       /* of the problem in the rows of the mode */
+  int* row;                       /* of the problem, as rows of the mode */
   double* W;
   double *u, *P, *u_after; /* by row */
-  double* X;               /* what each row does */
+  double* X;               /* effect of each row */
 } saltusi_impacted;
 
 /* Problems with products of balls: decide_rolling.c. */
 typedef struct saltusi_ball_workspace {
   saltusi_balls solver;
-  saltus_cone* cone; /* of the units */
+  saltus_cone* cone; /* of the joints and contacts */
   int* offset;       /* first row of each */
   int* unit;         /* key of each */
   int units;
@@ -59,24 +59,25 @@ typedef struct saltusi_decision {
 
   /* the problem */
   int* set;             /* [nc] its contacts */
-  double* sense;        /* [nc] prescribed slip senses; 0: to be decided */
+  double* sense;        /* [nc] prescribed signs of slip; 0: undecided */
   double* direction;    /* [slips x nc] of prescribed slips of spatial contacts */
   double* mu;           /* [nc] coefficients: of sticking, or those of an impact */
-  double* share;        /* [nc] of the coefficient that a planar contact slides with */
+  double* share;        /* [nc] fraction of the coefficient with which a planar contact slides */
   saltusi_curve* curve; /* [nc] coefficients of an impact that depend on slip */
-  bool* begun;          /* [nc] its slip begins and is prescribed therefore */
+  bool* begun;          /* [nc] its slip begins and is therefore prescribed */
 
   /* the result */
-  double* impulse;       /* [nl] impulses or forces of all contact rows */
-  double* slack;         /* [nc] slip acceleration or velocity */
-  double* u_before;      /* [nl] velocities or accelerations of all contact rows without them */
+  double* impulse; /* [nl] impulses or forces of all contact rows */
+  double* slack;   /* [nc] slip acceleration or velocity */
+  /* [nl] velocities or accelerations of all contact rows without the impulses */
+  double* u_before;
   double* u_after;       /* [nl] and with them */
-  double* joint_impulse; /* [nj] N s, what joints answered to an impact */
+  double* joint_impulse; /* [nj] N s, reaction of the joints to an impact */
   double residual;       /* m/s, of the worst problem since it was set to zero */
 
-  /* inside */
+  /* internal */
   saltusi_lcp_work lcp;
-  int lcp_max;        /* unknowns of the largest problem that there is room for, */
+  int lcp_max;        /* capacity: unknowns of the largest problem, */
   size_t entries_max; /* of its columns */
   size_t basis_max;
   int units_max; /* and contacts of the largest one in space */
@@ -92,19 +93,22 @@ typedef struct saltusi_decision {
   saltusi_friction_step friction; /* of spatial contacts */
   int* unit_first;                /* [nc + 1] */
   double* unit_mu;                /* [nc] */
-  saltusi_large* large;           /* of large islands; NULL: there are none */
-  saltusi_ball_workspace* balls;  /* NULL: there are none */
-  bool lasting;                   /* forces are decided about, not impulses */
-  saltusi_impacted* laws;         /* of impacts by src/law; NULL: none was met yet */
-  bool special;                   /* all impacts are */
+  saltusi_large* large;           /* of large islands; NULL: none */
+  saltusi_ball_workspace* balls;  /* NULL: none */
+  bool lasting;                   /* the problem has forces, not impulses */
+  saltusi_impacted* laws;         /* of impacts by src/law; NULL: none so far */
+  bool special;                   /* all impacts are by src/law */
   double* compression;            /* [nl] N s */
-  double* bound;                  /* [nc] N s, friction besides mu times the normal impulse */
-  bool* blocked;                  /* [nc] joints block the tangent */
-  bool* spread;  /* [nc] forces are spread over rows that depend on each other, as iterations end */
-  bool wedged;   /* an impact that Newton's law cannot solve is taken by Poisson's */
-  double e_part; /* part of the restitution that is used, 1 but for capped impacts */
+  /* [nc] N s, friction in addition to mu times the normal impulse */
+  double* bound;
+  bool* blocked; /* [nc] joints block the tangent */
+  bool* spread;  /* [nc] forces are distributed over linearly dependent rows, as iterations end */
+  bool wedged;   /* an impact without a solution by Newton's law is solved by Poisson's */
+  double e_part; /* fraction of the restitution that is used, 1 except in capped impacts */
   double
-      grip_part; /* part of the friction of what is at rest, 1 but where forces inside of cones are sought */
+      /* fraction of the friction of contacts at rest, 1 except in the search for admissible
+       * forces */
+      grip_part;
   double* change;        /* [nv] of v or a in the last problem */
   double* free_acc;      /* [nv] */
   double* x;             /* [nv] */
@@ -117,50 +121,53 @@ typedef struct saltusi_decision {
 void saltusi_decision_layout(saltusi_decision* d, const saltusi_layout_tables* o,
                              const saltusi_step_capacity* room, saltus_arena* arena);
 
-/* New status of the contacts in d->set (closed, U = 0); d->sense has prescribed slips.
- * SALTUS_RETRY_SMALLER: no solution (Painleve). */
+/* New status of the contacts in d->set (closed, U = 0); d->sense has prescribed slips. SALTUS_RETRY_SMALLER: no
+ * solution (Painleve). */
 saltus_status saltusi_decide_status(saltusi_decision* d, double t, const double* y, int count);
 
-/* redundant_forces.c. Forces of a contact that those of steps are near to; l = NULL: none are known. */
+/* redundant_forces.c. Reference forces of a contact for the following steps; l = NULL: none. */
 void saltusi_keep_forces(saltusi_contact* c, int tangents, const double* l);
-/* Redundant supports share forces evenly, `held` [nl], and one of them may be at its bound for that alone: of these forces and those of
- * the last status problem the mean is taken that uses least friction, and steps keep near to it. False: it uses more than `most` of its bound. */
+/* Redundant contacts share the load evenly, `held` [nl], which alone may bring one of them to its bound: of these
+ * forces and those of the last status problem the mean with the least friction becomes the reference of the steps.
+ * False: it uses more than `most` of its bound. */
 bool saltusi_decide_redundant_forces(saltusi_decision* d, const double* held, double most);
-/* Forces that hold all that is at rest with other shares than `held`, clear of all cones, into d->impulse: those of the status problem, or
- * of one with as little friction as holds it. Statuses stay. *inside: there are such. */
+/* Forces that keep all contacts at rest with another load distribution than `held`, strictly inside all cones,
+ * into d->impulse: those of the status problem, or of one with the least sufficient friction. Statuses do not
+ * change. *inside: such forces exist. */
 saltus_status saltusi_decide_load_distribution(saltusi_decision* d, double t, const double* y,
                                                const double* held, bool* inside);
-/* How much of its bound that mean uses. */
+/* The fraction of its bound that this mean uses. */
 double saltusi_decide_least(const saltusi_decision* d, const double* held);
 
-/* Of the contacts in d->part: spatial ones at their bound slide when another one of the same bodies does: at the onset their accelerations are too
- * small to see, and a rigid body cannot slide at some of its supports only. */
+/* Of the contacts in d->part: spatial ones at their bound slide if another one of the same bodies does: at the
+ * onset their accelerations are below resolution, and a rigid body cannot slide at some of its contacts only. */
 void saltusi_slide_together(saltusi_decision* d, int count);
 
-/* rank.c. Sticking contacts whose rows depend on others become passive; contacts that carry nothing keep
- * their row when it is independent (section 4.3, rank pass). The contacts of an island in d->part. */
+/* rank.c. Sticking contacts with linearly dependent rows become passive; contacts without a force keep their row
+ * if it is independent (section 4.3, rank pass). The contacts of an island in d->part. */
 saltus_status saltusi_rank_pass(saltusi_decision* d, const saltusi_island* in, int count);
 
-/* Whether the last status problem left a contact without acceleration, but for rounding. */
+/* Whether the last status problem left a contact without acceleration, up to rounding. */
 bool saltusi_is_balanced(const saltusi_decision* d, int key);
 
-/* What is to be reported of an impact besides its velocities. */
+/* Data of the report of an impact besides its velocities. */
 typedef struct saltusi_verdict {
-  int contact;    /* that is named */
-  double gain;    /* J, energy that the impact gave */
-  double of_law;  /* J, that the contacts' own law would have given */
-  bool replaced;  /* another law than the contacts' own decided */
+  int contact;    /* named in the report */
+  double gain;    /* J, energy gain of the impact */
+  double of_law;  /* J, gain by the contacts' own law */
+  bool replaced;  /* another law than the contacts' own was applied */
   double sums[3]; /* J, of a gain: normals, friction against the last slip, along the first */
 } saltusi_verdict;
 
-/* friction_coefficients.c. What contacts of d->set slide with at the velocities v, whose senses are prescribed; rows are evaluated. */
+/* friction_coefficients.c. Coefficients of slip of the contacts of d->set with prescribed signs, at the velocities
+ * v; rows must be evaluated. */
 void saltusi_load_slips(saltusi_decision* d, const double* v, int count);
-/* Contacts that begin to slide and have less friction then than what held them: their slip is prescribed, and the
- * problem is another one. False: there are none, or no more. */
+/* Prescribes the slip of contacts that begin to slide with less friction than in sticking: the problem changes.
+ * False: there are none, or no more. */
 bool saltusi_let_go(saltusi_decision* d, int count);
 /* Coefficients of an impact (solve/friction/friction_curve.h): first those of velocities in d->u_before, */
 bool saltusi_load_impact(saltusi_decision* d, int count); /* whether there are such contacts */
-/* then of those in d->u_after, after so many rounds. False: the same as before. */
+/* then of those in d->u_after, after `round` rounds. False: the same as before. */
 bool saltusi_follow_impact(saltusi_decision* d, int count, int round);
 
 /* Impact on the contacts of d->set: v of y jumps. */
@@ -169,7 +176,7 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
 /* Impact without collision (section 7). */
 saltus_status saltusi_decide_painleve(saltusi_decision* d, double t, double* y, int count);
 
-/* The velocity below which slip is none (section 2). */
+/* The velocity below which slip is zero (section 2). */
 double saltusi_slip_rounding(const saltusi_decision* d);
 
 /* For messages. */
@@ -184,15 +191,15 @@ void saltusi_decide_laws_layout(saltusi_decision* d, const saltusi_layout_tables
 /* The problem of one island. */
 typedef struct saltusi_problem {
   saltusi_island in;
-  int island;     /* its number */
+  int island;     /* its index */
   const int* set; /* [count] contacts */
   int count;
   const double* u_free; /* [nl] velocities or accelerations without the contacts */
-  const double* bound;  /* [nc] friction that is available besides mu l_N, or NULL */
-  double limit;         /* what dry friction takes part with: 1, or 0 in impacts */
+  const double* bound;  /* [nc] friction in addition to mu l_N, or NULL */
+  double limit;         /* factor of the limits of dry friction: 1, or 0 in impacts */
 } saltusi_problem;
 
-/* The contacts of a problem had so many iterations. */
+/* Reports the number of iterations of the contacts of a problem. */
 static inline void saltusi_decision_tell(const saltusi_decision* d, const saltusi_problem* p,
                                          long long iterations) {
   for (int i = 0; i < p->count && d->mode->eval->effort.tell != NULL; i++) {
@@ -200,12 +207,12 @@ static inline void saltusi_decision_tell(const saltusi_decision* d, const saltus
   }
 }
 
-/* Adds what the contacts of an island do to impulse, slack and change of the decision. */
+/* Adds the contributions of the contacts of an island to impulse, slack and change of the decision. */
 saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* p);
-/* The same where contacts have two tangents. */
+/* The same for contacts with two tangents. */
 saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem* p);
 bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count);
-/* The same where friction is more than slip. */
+/* The same for rolling, drilling, patch and dry friction. */
 saltus_status saltusi_decide_balls(saltusi_decision* d, const saltusi_problem* p);
 bool saltusi_has_balls(const saltusi_decision* d, const int* set, int count);
 void saltusi_decide_balls_layout(saltusi_decision* d, const saltusi_layout_tables* o,

@@ -2,23 +2,23 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * decide_large.c - decisions in an island of many joints and contacts: one friction problem by blocks, in time and memory
- * that follow the number of contacts.
+ * proportional to the number of contacts.
  *
- *   joints               u = 0                          one unit a row
+ *   joints               u = 0                          one block per row
  *   contacts at rest     u + mu |u_T| n in K*  perp  l in K
  *   moving contacts      0 <= u_N  perp  l_N >= 0,      column G_N - mu d . G_T
  *   u = R^T M^-1 H l + free
  *
- * First by an active set, which begins with all contacts closed and sticking: one sparse factorisation where that
- * is the answer, some more where a few contacts open or slide. What it does not end with is the first guess of the
- * iterations of the contact solvers.
+ * First by an active set, which begins with all contacts closed and sticking: one sparse factorisation if that
+ * is the solution, some more if a few contacts open or slide. If it does not converge its last forces are the initial
+ * guess of the iterative contact solvers.
  *
  *   open     l = 0                     until u_N < 0
  *   sticks   u = 0                     until l_N < 0 or |l_T| > mu l_N
  *   slides   u_N = 0, l_T = -mu s l_N  until l_N < 0 or s u_T < 0
  *
- * An iteration that does not end says nothing about whether there is a solution: unlike pivoting it is no sign of
- * an impact without collision.
+ * An iteration that does not converge does not show whether a solution exists: unlike the failure of pivoting it does not
+ * indicate an impact without collision.
  */
 #include "adaptive/mode/decide.h"
 #include "base/log.h"
@@ -27,10 +27,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Friction from this part of its bound on may slide: iterations leave the 1e-10 that
- * solve/friction/friction_step.c accepts; a hundred times it. */
+/* Friction above this fraction of its bound may slide: iterations leave the 1e-10 that
+ * solve/friction/friction_step.c accepts; a hundred times that. */
 static const double at_bound = 1.0 - 1e-8;
-/* Contacts of which every one meets every other that can be factored: 288 rows, 8 million multiply-adds; chosen. */
+/* Largest number of fully coupled contacts that is factored: 288 rows, 8 million multiply-adds; chosen. */
 enum { FACTORED = 96 };
 
 void saltusi_decide_large_layout(saltusi_decision* d, const saltus_dims* dims,
@@ -69,7 +69,7 @@ static bool is_free(const saltusi_decision* d, int key) {
   return d->mu[key] > 0.0 && !saltusi_is_prescribed(d, key);
 }
 
-/* Joints, then contacts: rows, numbers of units, free values. Returns how many rows. */
+/* Joints, then contacts: rows, indices, free values. Returns the number of rows. */
 static int list_rows(saltusi_decision* d, const saltusi_problem* p, int* units) {
   const saltusi_joint_elimination* e = &d->mode->reduced;
   int joints = e->joints[p->island];
@@ -77,7 +77,7 @@ static int list_rows(saltusi_decision* d, const saltusi_problem* p, int* units) 
   for (int i = 0; i < joints; i++, n++) {
     d->large->row[n] = e->row[p->in.first + i];
     d->large->unit[n] = n;
-    d->large->free[n] = 0.0; /* free values are those with joints held */
+    d->large->free[n] = 0.0; /* free values are those with active joints */
     d->large->bilateral[n] = 1;
     d->large->mu[n] = 0.0;
   }
@@ -96,7 +96,7 @@ static int list_rows(saltusi_decision* d, const saltusi_problem* p, int* units) 
   return n;
 }
 
-/* W of the rows, with the columns of contacts that move. */
+/* W of the rows, with the columns of moving contacts. */
 static saltus_status make_problem(saltusi_decision* d, const saltusi_problem* p, int n) {
   const saltusi_row_block* R = &d->mode->row;
   size_t stride = (size_t)R->stride;
@@ -123,8 +123,8 @@ static saltus_status make_problem(saltusi_decision* d, const saltusi_problem* p,
 
 enum { OPEN = 2, STICKS = 0 }; /* +1 and -1: slides in that sense */
 enum { EXCHANGES = 30 };
-/* Forces and velocities that are wrong by less than this part of the largest are right: rounding times the
- * condition of a stack of a thousand. */
+/* Errors of forces and velocities below this fraction of the largest are rounding: times the condition number of a
+ * stack of a thousand. */
 static const double wrong_part = 1e-11;
 
 /* Rows of the contacts by their states. */
@@ -171,12 +171,12 @@ static void find_velocities(saltusi_decision* d, int n) {
   saltusi_add_scaled(n, 1.0, d->large->free, d->large->u);
 }
 
-/* Whether row i of the problem is the first one of its unit. */
+/* Whether row i of the problem is the first one of its joint or contact. */
 static bool opens_unit(const saltusi_decision* d, int i) {
   return i == 0 || d->large->unit[i] != d->large->unit[i - 1];
 }
 
-/* Forces by the states, into l; false when there are none. */
+/* Forces by the states, into l; false if there are none. */
 static bool find_forces(saltusi_decision* d, const saltusi_problem* p, int n) {
   int joints = d->mode->reduced.joints[p->island];
   write_states(d, p);
@@ -193,7 +193,7 @@ static bool find_forces(saltusi_decision* d, const saltusi_problem* p, int n) {
   return isfinite(saltusi_max_abs(n, d->large->l));
 }
 
-/* Whether the forces in l are the answer; else they are a guess. */
+/* Whether the forces in l are the solution; else they are an initial guess. */
 static bool exchange(saltusi_decision* d, const saltusi_problem* p, int n) {
   int joints = d->mode->reduced.joints[p->island];
   bool lost = false;
@@ -210,7 +210,7 @@ static bool exchange(saltusi_decision* d, const saltusi_problem* p, int n) {
       int key = p->set[c];
       int state = next_state(d, key, d->large->state[c], d->large->l + i, d->large->u + i, wrong);
       changed = changed || state != d->large->state[c];
-      /* a contact in space slides in a direction that is not known here */
+      /* a contact in space slides in a direction that is not determined here */
       lost = lost || (d->o->tangents[key] == 2 && state != OPEN && state != STICKS);
       d->large->state[c] = state;
     }
@@ -221,9 +221,9 @@ static bool exchange(saltusi_decision* d, const saltusi_problem* p, int n) {
   return false;
 }
 
-/* ---- answer ------------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------------ */
 
-/* Forces of one contact, its slip, and what is left of its normal law. */
+/* Forces of one contact, its slip, and the residual of its normal law. */
 static void write_contact(saltusi_decision* d, int key, const double* l, const double* u) {
   double* into = d->impulse + d->o->base[key];
   int tangents = d->o->tangents[key];
@@ -252,7 +252,7 @@ static saltus_status give_up(saltusi_decision* d, const saltusi_problem* p) {
   return SALTUS_ERR_STALLED;
 }
 
-/* By the contact solvers, from the guess in l. */
+/* By the iterative contact solvers, from the initial guess in l. */
 static saltus_status iterate(saltusi_decision* d, const saltusi_problem* p, int n, int units) {
   saltusi_eval* eval = d->mode->eval;
   const saltusi_step_blocks blocks =

@@ -19,15 +19,16 @@
 
 enum { NORMAL, PLUS, MINUS, SLACK };
 
-/* A tangent that joints block more than this does not move: rounding of P is some 1e-13 of M^-1, and what
- * joints leave of a tangent that moves is more than a thousandth of its length (section 4.3). */
+/* A tangent that joints block more than this does not move: rounding of P is some 1e-13 of M^-1, and the free part
+ * of a moving tangent is more than a thousandth of its length (section 4.3). */
 static const double blocked_tangent = 1e-10;
-/* Part of the data by which the normals of a wedge are moved apart: far above the rounding of Lemke's method,
- * far below any tolerance that is met. */
+/* Relative change of the data that separates the normals of a wedge: far above the rounding of Lemke's method, far
+ * below any tolerance in use. */
 static const double wedge_shift = 1e-9;
-/* Friction from this part of its bound on may slide: a hundred times what iterations leave. */
+/* Friction above this fraction of its bound may slide: a hundred times the error of iterations. */
 static const double at_bound = 1.0 - 1e-8;
-/* Contacts from which on pivoting that fails is no sign that there is no solution (Painleve): chosen. */
+/* Number of contacts from which on a failure of pivoting does not imply that there is no solution (Painleve):
+ * chosen. */
 enum { MANY = 8 };
 
 static const double* x_of(const saltusi_decision* d, const saltusi_island* in, int i) {
@@ -82,7 +83,7 @@ static int list_unknowns(saltusi_decision* d, const saltusi_problem* p) {
   return n;
 }
 
-/* How many unknowns there will be, with the contacts that joints block. */
+/* Number of unknowns, including the contacts that joints block. */
 static int count_unknowns(saltusi_decision* d, const saltusi_problem* p) {
   int n = p->count;
   for (int i = 0; i < p->count; i++) {
@@ -94,7 +95,7 @@ static int count_unknowns(saltusi_decision* d, const saltusi_problem* p) {
   return n;
 }
 
-/* Which way an unknown acts along its row. */
+/* Direction in which an unknown acts along its row. */
 static double sign_of(const saltusi_decision* d, int i) {
   return d->lcp_kind[i] == MINUS ? -1.0 : 1.0;
 }
@@ -150,9 +151,9 @@ static double law_entry(const saltusi_decision* d, int i, int j) {
   return 0.0;
 }
 
-/* Impulses that wedge a body balance each other, and q of the problem is orthogonal to them but for
- * rounding; on the wrong side of it there is no solution. A gap velocity that is larger by a small part of
- * the data, which settling takes back, is on the right side. */
+/* Impulses of a wedge are in equilibrium, and q of the problem is orthogonal to them up to rounding; with the
+ * wrong sign of the residual there is no solution. A gap velocity increased by a small fraction of the data, which
+ * closing removes, has the right sign. */
 static saltusi_lcp_result solve_wedge(saltusi_decision* d, int n) {
   for (int i = 0; i < n; i++) {
     d->lcp_q[i] += d->lcp_kind[i] == NORMAL ? wedge_shift : 0.0;
@@ -206,8 +207,8 @@ static void write_answer(saltusi_decision* d, const saltusi_problem* p, int i, d
   }
 }
 
-/* Contacts at rest that depend on each other, as those of an arch, by the iterations of friction problems: where rows depend on each
- * other these spread forces over all of them, so that none that could press is without a force. */
+/* Linearly dependent contacts at rest, as those of an arch, by the iterations of friction problems: these
+ * distribute forces over all linearly dependent rows, so that every contact that could bear load does. */
 static saltus_status iterate(saltusi_decision* d, const saltusi_problem* p) {
   if (p->count > d->units_max) {
     return saltusi_capacity_lacks(&d->mode->eval->room, SALTUSI_CAPACITY_ITERATED,
@@ -218,7 +219,7 @@ static saltus_status iterate(saltusi_decision* d, const saltusi_problem* p) {
     int key = p->set[i];
     const double* l = d->impulse + d->o->base[key];
     bool holds = d->o->tangents[key] > 0 && fabs(l[1]) < at_bound * d->mu[key] * l[0];
-    d->slack[key] = holds ? 0.0 : d->slack[key]; /* iterations leave a little */
+    d->slack[key] = holds ? 0.0 : d->slack[key]; /* removes the residual of the iterations */
     d->spread[key] = true;
   }
   return status;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * decide_rolling.c - decisions where friction is more than a cone of slip: rolling and drilling friction beside it, the spin of a
+ * decide_rolling.c - decisions with friction beyond a cone of slip: rolling and drilling friction beside it, the spin of a
  * patch, dry friction with a given limit. Each is a ball of the problems of saltus/cone.h:
  *
- *   contacts         0 <= u_N  perp  l_N >= 0,   |l_k| <= mu_k l_N against u_k for each ball that rests
+ *   contacts         0 <= u_N  perp  l_N >= 0,   |l_k| <= mu_k l_N against u_k for each ball at rest
  *   balls that move  l_k = -mu_k l_N d_k, a part of the column of the normal
  *   dry friction     |l| <= c against u, or l = -c d where it moves
  *
- * The ball of a patch is its ellipsoid, which is around what it holds: whether it sticks is asked afterwards (decide.c).
+ * The ball of a patch is its ellipsoid, which contains its friction set: whether it sticks is tested afterwards (decide.c).
  */
 #include "adaptive/mode/decide.h"
 #include "adaptive/mode/friction_mode.h"
@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Normalised residual that is aimed at, and that is enough. */
+/* Target of the normalised residual, and the accepted one. */
 static const double sharp = 1e-13;
 static const double enough = 1e-9;
 
@@ -72,7 +72,7 @@ static void put_row(saltusi_decision* d, const saltusi_problem* p, int row, doub
   saltusi_island_add_row(&p->in, &d->mode->row, row, force, x);
 }
 
-/* A ball that rests gets its rows; one that moves is a part of the column x of the normal. */
+/* Rows of a ball at rest; a moving one is a part of the column x of the normal. */
 static int put_ball(saltusi_decision* d, const saltusi_problem* p, int key, double* x,
                     saltus_cone* cone, int n) {
   int first = d->o->nj + d->o->base[key] + 1;
@@ -98,7 +98,7 @@ static int put_ball(saltusi_decision* d, const saltusi_problem* p, int key, doub
   return n;
 }
 
-/* Dry friction that moves is known: it changes what the others feel. */
+/* Moving dry friction is given: it changes the free values of the others. */
 static void put_known(saltusi_decision* d, const saltusi_problem* p, int key, double limit) {
   int row = d->o->nj + d->o->base[key] + 1;
   double force = -limit * saltusi_prescribed(d, key, 0);
@@ -112,7 +112,7 @@ static void put_known(saltusi_decision* d, const saltusi_problem* p, int key, do
   d->impulse[d->o->base[key] + 1] = force;
 }
 
-/* Units, rows, columns P H and free values. How many rows. */
+/* Blocks, rows, columns P H and free values. Returns the number of rows. */
 static int make_units(saltusi_decision* d, const saltusi_problem* p) {
   saltusi_ball_workspace* b = d->balls;
   int n = 0;
@@ -220,7 +220,7 @@ saltus_status saltusi_decide_balls(saltusi_decision* d, const saltusi_problem* p
   }
   d->mode->counts->decisions++;
   d->mode->eval->work.contact_solves++;
-  memset(d->lcp_z, 0, (size_t)n * sizeof(double)); /* decisions remember nothing */
+  memset(d->lcp_z, 0, (size_t)n * sizeof(double)); /* decisions have no warm start */
   const saltus_cone_problem problem = {.units = b->units,
                                        .rows = n,
                                        .cone = b->cone,

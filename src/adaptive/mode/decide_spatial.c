@@ -8,8 +8,8 @@
  *   moving contacts      0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d with the direction d of U_T
  *
  * A moving contact has one row and a column that is not its transpose: a frictionless contact of a friction
- * problem whose W is not symmetric, which the solvers do not ask for. A contact that sticks by one ellipse and slides by
- * another (friction_mode.h) has a circular cone after its second tangent is scaled, the force by m and the slip by n^2 / m.
+ * problem with nonsymmetric W, which the solvers admit. A contact with different ellipses for sticking and
+ * sliding (friction_mode.h) has a circular cone after its second tangent is scaled, the force by m and the slip by n^2 / m.
  */
 #include "adaptive/mode/decide.h"
 #include "adaptive/mode/friction_mode.h"
@@ -128,7 +128,7 @@ saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem*
   int n = make_problem(d, p);
   d->mode->counts->decisions++;
   d->mode->eval->work.contact_solves++;
-  memset(d->lcp_z, 0, (size_t)n * sizeof(double)); /* decisions remember nothing */
+  memset(d->lcp_z, 0, (size_t)n * sizeof(double)); /* decisions have no warm start */
   bool solved = saltusi_friction_step_solve(&d->friction, p->count, d->unit_first, d->unit_mu,
                                             d->lcp_M, d->lcp_q, d->lcp_z);
   d->mode->eval->work.contact_iterations += d->friction.iterations;

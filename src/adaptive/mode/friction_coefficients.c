@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_coefficients.c - coefficients of the problems that decide: those of sticking, of slip that is known or begins, of impacts.
+ * friction_coefficients.c - coefficients of the status problems: of sticking, of present or beginning slip, of
+ * impacts.
  */
 #include "adaptive/mode/decide.h"
 #include "adaptive/mode/friction_mode.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Coefficients of sticking, all of which slide with, too. */
+/* Coefficients of sticking; without a friction curve also those of slip. */
 static void load_coefficients(saltusi_decision* d) {
   memcpy(d->mu, d->o->mu, (size_t)d->o->nc * sizeof(double));
   for (int key = 0; key < d->o->nc; key++) {
@@ -19,7 +20,7 @@ static void load_coefficients(saltusi_decision* d) {
   }
 }
 
-/* Grips of the contacts move where their velocities say so, unless they are to. */
+/* Rolling and drilling friction of the contacts moves if its velocity is not zero, unless it is prescribed. */
 static void load_grips(saltusi_decision* d, const double* v, int count) {
   for (int i = 0; i < count; i++) {
     for (int k = 0; k < SALTUSI_GRIPS; k++) {
@@ -61,7 +62,7 @@ void saltusi_load_slips(saltusi_decision* d, const double* v, int count) {
       int row = d->o->nj + d->o->base[key] + 1 + k;
       u[k] = saltusi_row_dot(&d->mode->row, row, v) + d->mode->row.b[row];
     }
-    if (d->o->tangents[key] == 1) { /* forced slip begins with none */
+    if (d->o->tangents[key] == 1) { /* prescribed slip begins with zero velocity */
       u[0] = d->sense[key] * fmax(0.0, d->sense[key] * u[0]);
       saltusi_friction_mode_direction(d->o, key, d->sense[key], u, slip);
       d->share[key] = slip[0] * d->sense[key];
@@ -132,7 +133,7 @@ bool saltusi_follow_impact(saltusi_decision* d, int count, int round) {
     if (!saltusi_has_curve(law->friction) || !(d->o->mu[key] > 0.0) || !(d->impulse[row] > 0.0)) {
       continue;
     }
-    double u[SALTUSI_SLIPS] = {0.0}; /* what friction acts against */
+    double u[SALTUSI_SLIPS] = {0.0}; /* slip velocity */
     for (int k = 0; k < law->tangents; k++) {
       u[k] = d->u_after[row + 1 + k] + law->e_T * d->u_before[row + 1 + k];
     }

@@ -11,12 +11,12 @@
 #include <float.h>
 #include <math.h>
 
-/* A curve that a continuation takes beyond so many times the coefficient of sticking is none: attempts that go there
- * are refused by their error. */
+/* Limit of an extrapolated curve in multiples of the coefficient of sticking: trial steps beyond it are rejected
+ * by their error. */
 static const double ratio_most = 10.0;
 
-/* Curves are smooth at 0 from above; beyond it an attempt needs the same smoothness, or its error is that of a kink. Where
- * a formula has no value there, a straight line. */
+/* Curves are smooth at 0 from above; below 0 a trial step needs the same smoothness, or its error is that of a
+ * kink. If the formula has no value there, a straight line is used. */
 static double continued(const saltus_friction_law* law, double mu, double speed) {
   double slope = 0.0;
   double at = saltus_friction_ratio(law, mu, 0.0, &slope);
@@ -47,7 +47,7 @@ double saltusi_friction_mode_speed(const saltusi_layout_tables* o, int key, cons
 
 bool saltusi_friction_mode_falls(const saltusi_layout_tables* o, int key) {
   assert(o != NULL && key >= 0);
-  /* a part of the friction that is lost in the tolerance of no run */
+  /* a fraction of the friction below the tolerance of every run */
   return o->law[key]->friction != NULL && saltusi_friction_mode_ratio(o, key, 0.0) < 1.0 - 1e-12;
 }
 

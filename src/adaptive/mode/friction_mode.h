@@ -31,7 +31,7 @@ void saltusi_friction_mode_from_rest(const saltusi_layout_tables* o, int key, co
 /* Coefficients along the second tangent in units of those along the first: of sticking m, and of sliding n. False: both
  * are 1, as rows of associated cones are scaled to be. */
 bool saltusi_friction_mode_axes(const saltusi_layout_tables* o, int key, double* m, double* n);
-/* |l_T| as the bound of sticking sees it. */
+/* |l_T| in the norm of the bound of sticking. */
 double saltusi_friction_mode_size(const saltusi_layout_tables* o, int key, const double* l_T);
 /* Whether friction falls at once when slip begins, so that accelerations jump. */
 bool saltusi_friction_mode_falls(const saltusi_layout_tables* o, int key);
@@ -41,7 +41,7 @@ static inline int saltusi_slips_of(const saltus_contact_law* law) {
   bool patch = law->friction != NULL && law->friction->patch != SALTUS_PATCH_NONE;
   return law->tangents + (patch ? 1 : 0);
 }
-/* m: what makes a slip of the spin of a patch, such that its ellipsoid is a ball: radius times m(0); 0: no patch. */
+/* m: scales the spin of a patch to a slip, such that its ellipsoid is a ball: radius times m(0); 0: no patch. */
 static inline double saltusi_friction_mode_spin(const saltusi_layout_tables* o, int key) {
   const saltus_friction_law* law = o->law[key]->friction;
   return law != NULL && law->patch != SALTUS_PATCH_NONE
@@ -53,13 +53,13 @@ static inline bool saltusi_friction_mode_is_beside(const saltusi_layout_tables* 
   return o->tangents[key] != o->law[key]->tangents;
 }
 
-/* N, what a bond pulls while the contact is closed. */
+/* N, force of a bond while the contact is closed. */
 static inline double saltusi_friction_mode_pull(const saltusi_layout_tables* o,
                                                 const saltusi_contact* c, int key) {
   const saltus_friction_law* law = o->law[key]->friction;
   return law != NULL && c->bonded ? law->adhesion : 0.0;
 }
-/* Whether it may have forces that do not depend on what closes it. */
+/* Whether it may have forces other than the reaction of its constraint. */
 static inline bool saltusi_friction_mode_pulls(const saltusi_layout_tables* o, int key) {
   const saltus_friction_law* law = o->law[key]->friction;
   return law != NULL && (law->adhesion > 0.0 || law->viscous > 0.0);

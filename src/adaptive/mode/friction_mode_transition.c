@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_mode_transition.c - what rolling and drilling friction and bonds do where contacts open, close and are struck.
+ * friction_mode_transition.c - rolling and drilling friction and bonds where contacts open, close and have
+ * impacts.
  */
 #include "adaptive/adaptive.h"
 

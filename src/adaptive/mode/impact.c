@@ -11,8 +11,8 @@
 #include <float.h>
 #include <string.h>
 
-/* Impacts one after the other at one time. A ball of mass m that bounces between a wall and one of mass M, all touching
- * and elastic, has pi sqrt(M / m) of them: 314 for a ratio of 10^4. */
+/* Limit of consecutive impacts at one time. A ball of mass m that bounces between a wall and one of mass M, all
+ * touching and elastic, has pi sqrt(M / m) of them: 314 for a ratio of 10^4. */
 enum { IMPACTS_MAX = 1000 };
 
 double saltusi_normal_rounding(saltusi_adaptive* w, const double* y) {
@@ -28,8 +28,8 @@ double saltusi_normal_rounding(saltusi_adaptive* w, const double* y) {
   return 64.0 * DBL_EPSILON * w->memory->v_max * largest;
 }
 
-/* Contacts outside the impact that it closes at once join it: those that touch and are thrown back before
- * they have left (docs/theory/events.md, 9). Their number. */
+/* Adds contacts that the impact would close at once: those that touch and rebound before they have separated
+ * (docs/theory/events.md, 9). Returns their number. */
 static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count, double rounding) {
   double near = saltusi_near_gap(w);
   int joined = 0;
@@ -46,8 +46,8 @@ static int join_thrown(saltusi_adaptive* w, double t, const double* y, int count
   return joined;
 }
 
-/* The impact on those of the members that do not leave already, or with `all` on every one, solved again from the
- * velocities before until nobody else joins. */
+/* The impact on approaching members, or with `all` on every one, solved again from the velocities before it until
+ * no further contact joins. */
 static saltus_status strike(saltusi_adaptive* w, double t, double* y, int* count, double rounding,
                             bool all, saltusi_verdict* verdict) {
   saltus_status status = saltusi_mode_gaps(&w->mode, t, y);
@@ -81,7 +81,7 @@ static bool is_approaching(const saltusi_adaptive* w, const double* y, int count
   return any;
 }
 
-/* All members stop each other at once, without restitution. */
+/* Stops all members at once, without restitution. */
 static saltus_status stop_members(saltusi_adaptive* w, double t, double* y, int* count,
                                   double rounding, saltusi_verdict* verdict) {
   if (w->decision.special) {
@@ -95,10 +95,10 @@ static saltus_status stop_members(saltusi_adaptive* w, double t, double* y, int*
   return status;
 }
 
-/* Impacts on the members until none of them approaches. One that has just left may be thrown back by the impact of
- * another, which is an impact of its own, and so on; what approaches by less than the tolerance is closed without. Such
- * a series may have no end, and friction can make it gain energy from impact to impact: then it is cut off, and all
- * stop at once. */
+/* Impacts on the members until none of them approaches. A separating contact may be closed again by the impact of
+ * another one, which is an impact of its own, and so on; an approach below the tolerance is closed without one.
+ * Such a series may be infinite, and friction can make it gain energy from impact to impact: then it is cut off,
+ * and all members stop at once. */
 saltus_status saltusi_impact_members(saltusi_adaptive* w, double t, double* y, int* count,
                                      double rounding) {
   assert(w != NULL && y != NULL && count != NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * impact.h - impacts on contacts that touch, and on what they throw back; statuses are decided after them, in
+ * impact.h - impacts on touching contacts, and on contacts that these close; statuses are decided after them, in
  * transition.c.
  */
 #ifndef SALTUSI_IMPACT_H
@@ -30,7 +30,7 @@ static inline double saltusi_near_gap(const saltusi_adaptive* w) {
   return fmax(saltusi_gap_rounding * w->o.size, saltusi_near_part * w->o.atol_q_min);
 }
 
-/* Whether the features of an open contact are those that touch where they touch. */
+/* Whether the features of an open contact are the closest ones at contact. */
 static inline bool saltusi_is_there(const saltusi_adaptive* w, int key) {
   return !w->o.featured || w->o.listed[key];
 }
@@ -38,7 +38,7 @@ static inline bool saltusi_is_there(const saltusi_adaptive* w, int key) {
 /* Normal velocities below this count as zero: a row sums some products of v and G, as a gap does of q. */
 double saltusi_normal_rounding(saltusi_adaptive* w, const double* y);
 
-/* Impacts on w->transition.members until none of them approaches; those that the impacts close join them. */
+/* Impacts on w->transition.members until none of them approaches; contacts that the impacts close are added. */
 saltus_status saltusi_impact_members(saltusi_adaptive* w, double t, double* y, int* count,
                                      double rounding);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * impact_laws.c - impacts by the laws of src/law, island by island: W = G^T P G of the contacts that strike, P = M^-1 with
- * joints eliminated. Memory for them is made when the first such impact is met.
+ * impact_laws.c - impacts by the laws of src/law, island by island: W = G^T P G of the contacts with impacts, P =
+ * M^-1 with joints eliminated. Their workspace is allocated at the first such impact.
  */
 #include "adaptive/mode/decide.h"
 #include "base/log.h"
@@ -37,7 +37,7 @@ void saltusi_decide_laws_layout(saltusi_decision* d, const saltusi_layout_tables
   saltusi_laws_layout(&s->laws, contacts, rows, arena);
 }
 
-/* The contacts of an island, their rows, and what each row does. */
+/* The contacts of an island, their rows, and the effect of each row. */
 static saltus_impact gather(saltusi_decision* d, const saltusi_island* in, int island) {
   saltusi_impacted* s = d->laws;
   int count = 0;

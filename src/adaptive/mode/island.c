@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* With so few rows and velocities finding islands costs more than the algebra that it saves. */
+/* Below these numbers of rows and velocities the search for islands costs more than it saves. */
 enum { WHOLE_ROWS = 8, WHOLE_VELOCITIES = 64 };
 
 void saltusi_islands_layout(saltusi_islands* is, int nv, int rows_max, saltus_arena* arena) {
@@ -36,7 +36,7 @@ static void reset(saltusi_islands* is) {
 
 static int root_of(int* parent, int i) {
   while (parent[i] != i) {
-    parent[i] = parent[parent[i]]; /* halves the way for those who come later */
+    parent[i] = parent[parent[i]]; /* path halving */
     i = parent[i];
   }
   return i;
@@ -46,14 +46,14 @@ void saltusi_islands_unite(saltusi_islands* is, int i, int j) {
   assert(is != NULL);
   int a = root_of(is->parent, i);
   int b = root_of(is->parent, j);
-  if (a < b) { /* whatever the order */
+  if (a < b) { /* independent of the order */
     is->parent[b] = a;
   } else {
     is->parent[a] = b;
   }
 }
 
-/* Blocks of velocities, and what couples them. */
+/* Blocks of velocities, and their couplings. */
 static void join_structure(saltusi_islands* is, const saltus_structure* s) {
   for (int b = 0; b < s->blocks; b++) {
     for (int i = s->start[b] + 1; i < s->start[b + 1]; i++) {
@@ -158,7 +158,7 @@ bool saltusi_islands_touch(saltusi_islands* is, const saltusi_row_block* rows, i
   return false;
 }
 
-/* Counts into places: start[i] is where island i begins; [count + 1]. */
+/* Counts to offsets: start[i] is the begin of island i; [count + 1]. */
 static void places_from_counts(int count, int* start) {
   int sum = 0;
   for (int i = 0; i <= count; i++) {
@@ -176,7 +176,7 @@ void saltusi_islands_close(saltusi_islands* is, int count, const saltusi_row_blo
     int first = first_of(rows, row[i]);
     int root = first >= 0 ? root_of(is->parent, first) : -1;
     int island = root >= 0 ? is->mark[root] : -1;
-    if (island < 0) { /* a row that moves nothing is alone */
+    if (island < 0) { /* a row without entries is an island */
       island = is->count++;
       is->start[island] = 0;
       is->velocity_start[island] = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * island.h - rows that move common velocities, directly, through each other or through M: what one of them
- * does, rows of other islands do not feel. Dense algebra stays inside an island.
+ * island.h - islands: rows coupled through common velocities, through M or through each other. Rows of different islands
+ * are independent, and dense algebra is done per island.
  *
  *   if (saltusi_islands_open(is, eval, mass, count)) {   velocities that M couples
  *     saltusi_islands_join(is, rows, row);              for every row
@@ -17,33 +17,33 @@
 typedef struct saltusi_islands {
   int nv;
   int count;
-  int* start; /* [rows_max + 1] places of an island in item */
-  int* item;  /* [rows_max] rows by island: numbers 0 .. count - 1 of the rows that were given */
-  int* velocity_start; /* [rows_max + 1] places of an island in velocity */
+  int* start;          /* [rows_max + 1] offsets of an island in item */
+  int* item;           /* [rows_max] rows by island: numbers 0 .. count - 1 of the given rows */
+  int* velocity_start; /* [rows_max + 1] offsets of an island in velocity */
   int* velocity;       /* [nv] velocities by island */
-  int* local;          /* [nv] place of a velocity in its island */
+  int* local;          /* [nv] index of a velocity in its island */
   int* parent;         /* [nv] */
   int* mark;           /* [nv] island of a root; -1: none yet */
   int* of;             /* [rows_max] island of each row */
-  bool diagonal;       /* M is, */
+  bool diagonal;       /* M is diagonal, */
   double* inverse;     /* [nv] and this is its inverse */
   double* x;           /* [nv] zero between calls */
 } saltusi_islands;
 
 void saltusi_islands_layout(saltusi_islands* is, int nv, int rows_max, saltus_arena* arena);
 
-/* Velocities that M couples, as it was assembled last: by its diagonal, or by what the system says of its
- * structure. False when all of them count as one island: nothing is known, or the system is so small that
- * islands would cost more than they save. */
+/* Velocities that the last assembled M couples: by its diagonal, or by the structure that the system specifies.
+ * False if all of them count as one island: no structure is specified, or the system is so small that islands
+ * would cost more than they save. */
 bool saltusi_islands_open(saltusi_islands* is, const saltusi_eval* eval, const saltusi_linear* mass,
                           int rows);
-/* The same with all that forces couple; false: everything may be. */
+/* The same with all couplings by forces; false: everything may be coupled. */
 bool saltusi_islands_open_forces(saltusi_islands* is, const saltusi_eval* eval,
                                  const saltusi_linear* mass);
-/* Velocities i and j move together. */
+/* Unites the islands of velocities i and j. */
 void saltusi_islands_unite(saltusi_islands* is, int i, int j);
 void saltusi_islands_join(saltusi_islands* is, const saltusi_row_block* rows, int row);
-/* All rows of a contact, and what they move as one. */
+/* All rows of a contact as one. */
 void saltusi_islands_join_contact(saltusi_islands* is, const saltusi_row_block* rows, int first,
                                   int count);
 /* Whether two rows move velocities of one island, among the rows joined so far. */
@@ -51,14 +51,14 @@ bool saltusi_islands_touch(saltusi_islands* is, const saltusi_row_block* rows, i
 void saltusi_islands_close(saltusi_islands* is, int count, const saltusi_row_block* rows,
                            const int* row);
 
-/* Closed islands of at least `least` rows become one: for algebra that costs no more for that. */
+/* Merges closed islands of at least `least` rows, for algebra at no additional cost. */
 void saltusi_islands_merge(saltusi_islands* is, int least, int count, const saltusi_row_block* rows,
                            const int* row);
 
-/* One island as the algebra in it sees it: k velocities with numbers of their own. Without `local` the
- * island is the whole system and they have their own numbers. */
+/* One island with its own numbering of k velocities. Without `local` the island is the whole system with the
+ * system's numbers. */
 typedef struct saltusi_island {
-  int first;           /* place of its rows when they are ordered by island */
+  int first;           /* offset of its rows when they are ordered by island */
   int n;               /* rows */
   int k;               /* velocities */
   const int* velocity; /* [k] */
@@ -66,12 +66,12 @@ typedef struct saltusi_island {
 } saltusi_island;
 
 saltusi_island saltusi_island_of(const saltusi_islands* is, int i);
-/* All there is as one island. */
+/* The whole system as one island. */
 static inline saltusi_island saltusi_island_whole(int n, int nv) {
   return (saltusi_island){.n = n, .k = nv};
 }
 
-/* Numbers by row into the order of islands; spare [count]. */
+/* Reorders numbers by row into the order of islands; spare [count]. */
 void saltusi_islands_order(const saltusi_islands* is, int count, int* numbers, int* spare);
 
 /* x [k] <- M^-1 x */

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Joints of an island that there is room for at first, in an island of so many velocities. */
+/* Initial capacity: joints of an island, in an island of so many velocities. */
 enum { JOINTS_FIRST = 64, WIDTH_FIRST = 192 };
 
 static size_t smaller(size_t a, size_t b) {
@@ -83,7 +83,7 @@ void saltusi_reduced_divide(saltusi_mode_dynamics* m, const saltusi_island* in, 
   saltusi_island_divide(&m->reduced.islands, in, m->eval, &m->mass, x);
 }
 
-/* Islands of what is listed. */
+/* Islands of the listed rows. */
 static void find_islands(saltusi_mode_dynamics* m) {
   saltusi_joint_elimination* p = &m->reduced;
   p->whole = !saltusi_islands_open(&p->islands, m->eval, &m->mass, p->count);
@@ -99,7 +99,7 @@ static void find_islands(saltusi_mode_dynamics* m) {
   saltusi_islands_order(&p->islands, p->count, p->key, p->spare);
 }
 
-/* M^-1 G_E of an island and the factors of what they make. */
+/* M^-1 G_E of an island and the factors of G_E^T M^-1 G_E. */
 static saltus_status eliminate(saltusi_mode_dynamics* m, int c, size_t* column_at,
                                size_t* factor_at, int* joint_at, int* sparse) {
   saltusi_joint_elimination* p = &m->reduced;
@@ -149,7 +149,7 @@ static saltus_status eliminate(saltusi_mode_dynamics* m, int c, size_t* column_a
   return SALTUS_OK;
 }
 
-/* The joints of all islands that have many, at once: what islands do not share their factors do not either. */
+/* The joints of all islands with many joints, at once: the factors of different islands are independent. */
 static saltus_status eliminate_many(saltusi_mode_dynamics* m, int n) {
   saltusi_joint_elimination* p = &m->reduced;
   for (int i = 0; i < n; i++) {
@@ -259,7 +259,7 @@ static void take_joints(const saltusi_mode_dynamics* m, int c, int k, const doub
   }
 }
 
-/* The rest of it for an island with many joints: x -= M^-1 G_E (G_E^T M^-1 G_E)^-1 G_E^T x. */
+/* For an island with many joints: x -= M^-1 G_E (G_E^T M^-1 G_E)^-1 G_E^T x. */
 static void inverse_sparse(saltusi_mode_dynamics* m, int i, const saltusi_island* in, double* x) {
   saltusi_joint_elimination* p = &m->reduced;
   memset(p->r, 0, (size_t)p->sparse->n * sizeof(double));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * load_distribution.c - redundant supports in space (docs/theory/adaptive.md, 4.3): forces that hold them are many, and those that are
- * shared evenly may be outside of the cones of some where others are inside of all.
+ * load_distribution.c - redundant contacts in space (docs/theory/adaptive.md, 4.3): many load distributions
+ * satisfy their rows, and the even one may violate some friction cones while others are inside of all.
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/mode/friction_mode.h"
@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Whether a support that shares its forces with others has more friction than it can, of forces [nl]. */
+/* Whether a contact that shares its load with others exceeds its friction bound, with forces [nl]. */
 static bool is_outside(const saltusi_adaptive* w, int key, const double* force) {
   const double* l = force + w->o.base[key];
   return w->contact[key].mode == SALTUSI_STICK && w->mode.held.shared[key] &&

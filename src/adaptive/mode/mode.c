@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mode.c - the dynamics while every contact keeps its status, and the way back onto its constraints
+ * mode.c - the dynamics while every contact keeps its status, and the projection onto its constraints
  * (section 3).
  *
  *   rows R      joints, normals of closed contacts, tangents of sticking ones
@@ -132,12 +132,12 @@ static void scale_spin(const saltusi_mode_dynamics* m, int key, saltusi_row_bloc
   rows->c[row] *= scale;
 }
 
-/* Rows of a contact: of slip, and of its grips where it has a law of its own. */
+/* Rows of a contact: of slip, and of its rolling and drilling friction if it has a law of its own. */
 static int count_rows(const saltusi_mode_dynamics* m, int key) {
   return m->o->nc > m->o->contacts ? saltus_contact_rows(m->o->law[key]) : 1 + m->o->tangents[key];
 }
 
-/* Dry friction has its row where the first tangent of a contact is, and none of a gap. */
+/* The row of dry friction is in the position of the first tangent of a contact, without a gap. */
 static void evaluate_dry(const saltusi_mode_dynamics* m, const saltus_point* at, int key,
                          saltusi_row_block* rows, int first) {
   saltusi_rows_dry(m->sys, at, key - (m->o->nc - m->sys->dry_count), rows, first + 1);
@@ -221,7 +221,8 @@ void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int 
   }
   saltusi_rows_peek(m->sys, &at, owner, count_rows(m, owner), &m->look, 0);
   scale_spin(m, owner, &m->look, 0);
-  int shift = m->o->base[key] - m->o->base[owner]; /* rows of a grip come after those of slip */
+  /* rows of rolling and drilling follow those of slip */
+  int shift = m->o->base[key] - m->o->base[owner];
   for (int k = 1; shift > 0 && k <= m->o->tangents[key]; k++) {
     copy_row(&m->look, shift + k, k);
   }
@@ -242,8 +243,8 @@ static void add_force(const saltusi_mode_dynamics* m, int row, double force, dou
   }
 }
 
-/* Forces of closed contacts that do not depend on what closes them (friction_mode.h): x [nv] += G l, or l [nl] of their rows. Rows
- * are evaluated. */
+/* Forces of closed contacts other than the reaction of their constraint (friction_mode.h): x [nv] += G l, or l
+ * [nl] of their rows. Rows must be evaluated. */
 static void add_pulls(const saltusi_mode_dynamics* m, const double* v, double* x, double* l) {
   for (int key = 0; key < m->o->nc; key++) {
     int first = m->o->nj + m->o->base[key];
@@ -276,8 +277,8 @@ double saltusi_dry_limit(const saltusi_mode_dynamics* m, int key) {
   return m->sys->dry[i].force + m->sys->dry[i].arm * m->reaction[i];
 }
 
-/* Reactions that limits of dry friction follow, from forces of joints. The largest change of a limit that acts, as a part of
- * it. */
+/* Reactions that determine limits of dry friction, from forces of joints. Returns the largest relative change of
+ * an active limit. */
 static double find_reactions(saltusi_mode_dynamics* m, const double* joints) {
   double change = 0.0;
   for (int i = 0; i < m->sys->dry_count; i++) {
@@ -298,7 +299,7 @@ static double find_reactions(saltusi_mode_dynamics* m, const double* joints) {
   return change;
 }
 
-/* v' with the held rows; joints and closed contacts, or joints alone. */
+/* v' with the active rows; joints and closed contacts, or joints alone. */
 static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double* y, bool contacts,
                                 double* a) {
   const double* v = saltusi_v_of(m->o, y);
@@ -356,7 +357,7 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
   return status;
 }
 
-/* Power of the rows that are no slip of a contact: all of grips and dry friction, the spin of patches. */
+/* Power of the rows other than slip of a contact: rolling, drilling and dry friction, the spin of patches. */
 static void find_powers(const saltusi_mode_dynamics* m, const double* v, double* forces) {
   double* power = forces + m->o->nl + m->o->nj;
   power[0] = power[1] = 0.0;
@@ -379,7 +380,7 @@ saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double
   return status;
 }
 
-/* v' with limits of dry friction that follow reactions, by a fixed point; rounding of them is some eps. */
+/* v' with limits of dry friction that depend on reactions, by a fixed point to some eps. */
 static saltus_status follow_reactions(saltusi_mode_dynamics* m, double t, const double* y,
                                       double* rate) {
   enum { MOST = 60 };
@@ -393,7 +394,7 @@ static saltus_status follow_reactions(saltusi_mode_dynamics* m, double t, const 
     saltusi_active_forces(m, forces, forces + m->o->nl);
     change = find_reactions(m, forces + m->o->nl);
   }
-  /* a limit that has no value: the friction it allows presses the joint */
+  /* the fixed point diverges: the friction that the limit permits presses the joint */
   return change > 1e-9 ? SALTUS_RETRY_SMALLER : SALTUS_OK;
 }
 
@@ -447,7 +448,7 @@ saltus_status saltusi_mode_gamma(saltusi_mode_dynamics* m, double t, const doubl
 saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const double* y, int key,
                                   double* x, double* force) {
   assert(m != NULL && key >= 0);
-  saltus_status status = saltusi_mode_rate(m, t, y, m->rate); /* makes rows and operator */
+  saltus_status status = saltusi_mode_rate(m, t, y, m->rate); /* evaluates rows and operator */
   if (status != SALTUS_OK) {
     return status;
   }
@@ -479,7 +480,7 @@ saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const doub
   return status;
 }
 
-/* The least tolerance over |(P G)_i|, of one row in an island. */
+/* The smallest tolerance over |(P G)_i|, of one row in an island. */
 static double reduced_scale(saltusi_mode_dynamics* m, int island, const saltusi_island* in,
                             const double* v, int row) {
   double scale = INFINITY;
@@ -493,8 +494,8 @@ static double reduced_scale(saltusi_mode_dynamics* m, int island, const saltusi_
   return scale;
 }
 
-/* The same with M^-1 in place of P for one row of a large island: what it moves when no joint holds it back is more,
- * and it takes no longer however many they are. */
+/* The same with M^-1 in place of P for one row of a large island: without the reaction of the joints the
+ * velocities are larger, and the cost is independent of their number. */
 static double local_scale(saltusi_mode_dynamics* m, const double* v, int row) {
   size_t at = (size_t)row * (size_t)m->row.stride;
   int count = saltusi_linear_solve_row(m->eval, &m->mass, m->row.entries[row], m->row.column + at,
@@ -509,7 +510,7 @@ static double local_scale(saltusi_mode_dynamics* m, const double* v, int row) {
   return scale;
 }
 
-/* The same for the grips of a contact. */
+/* The same for the rolling and drilling friction of a contact. */
 static void scale_grips(saltusi_mode_dynamics* m, int island, const saltusi_island* in,
                         const double* v, int key, double* scale_l) {
   bool large = saltusi_is_large(m, in);
@@ -523,7 +524,7 @@ static void scale_grips(saltusi_mode_dynamics* m, int island, const saltusi_isla
   }
 }
 
-/* sc_L = min_i sc_v,i / |(P G)_i|: an impulse error counts as the velocity error that it makes. */
+/* sc_L = min_i sc_v,i / |(P G)_i|: an impulse error counts as the velocity error that it causes. */
 saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, const double* y,
                                          double* scale_l) {
   assert(m != NULL);
@@ -564,18 +565,18 @@ saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, con
 
 /* ---- projection ---------------------------------------------------------------------------- */
 
-/* Gaps of the held rows, which are evaluated, into `right`. */
+/* Gaps of the active rows, which are evaluated, into `right`. */
 static void write_gaps(saltusi_mode_dynamics* m) {
   saltusi_active_constraints* h = &m->held;
   for (int i = 0; i < h->count; i++) {
     h->right[i] = h->key[i] < 0 ? m->joint_gap[h->row[i]] : m->gap[h->key[i]];
     if (isinf(h->right[i])) {
-      h->right[i] = 0.0; /* a contact that has left the list */
+      h->right[i] = 0.0; /* a contact that is no longer in the list */
     }
   }
 }
 
-/* The same evaluated; the largest. */
+/* Evaluates the gaps of the active rows; returns the largest. */
 static saltus_status held_gaps(saltusi_mode_dynamics* m, double t, const double* q,
                                double* largest) {
   saltus_point at = saltusi_at(m->eval, t, q, NULL);
@@ -588,13 +589,13 @@ static saltus_status held_gaps(saltusi_mode_dynamics* m, double t, const double*
   return status;
 }
 
-/* Moves q by -M^-1 G (G^T M^-1 G)^-1 right; rows are held, right is given. */
+/* Displaces q by -M^-1 G (G^T M^-1 G)^-1 right; rows are active, right is given. */
 static saltus_status shift_positions(saltusi_mode_dynamics* m, double* q) {
   saltus_status status = SALTUS_OK;
   memset(m->x, 0, (size_t)m->o->nv * sizeof(double));
   int islands = saltusi_active_islands(m);
   if (!m->held.whole) {
-    write_gaps(m); /* rows have another order now */
+    write_gaps(m); /* the order of rows has changed */
   }
   for (int c = 0; c < islands && status == SALTUS_OK; c++) {
     saltusi_island in = saltusi_active_island(m, c);
@@ -611,7 +612,7 @@ static saltus_status shift_positions(saltusi_mode_dynamics* m, double* q) {
   return status;
 }
 
-/* Newton's iteration on the gaps of the held rows. */
+/* Newton's iteration on the gaps of the active rows. */
 static saltus_status close_gaps(saltusi_mode_dynamics* m, double t, double* y) {
   double rounding = DBL_EPSILON * m->o->size;
   double last = INFINITY;
@@ -644,8 +645,8 @@ saltus_status saltusi_mode_project_positions(saltusi_mode_dynamics* m, double t,
   return m->held.count > 0 ? close_gaps(m, t, y) : SALTUS_OK;
 }
 
-/* A contact that touches at rest without a force is left so by a perturbation: pushed by it, it would be hit, and after the impact
- * perturbed in the same way, again and again. */
+/* A perturbation excludes contacts that touch at rest without a force: an approach would cause an impact, and
+ * after it the same perturbation, repeatedly. */
 static bool is_beside(const saltusi_mode_dynamics* m, const double* v, int key,
                       const saltusi_perturbation* given) {
   const saltusi_contact* c = &m->contact[key];
@@ -654,7 +655,7 @@ static bool is_beside(const saltusi_mode_dynamics* m, const double* v, int key,
          fabs(saltusi_row_dot(&m->row, row, v) + m->row.b[row]) <= given->still;
 }
 
-/* What a velocity of a held row is too much. */
+/* Excess velocity of an active row. */
 static double too_fast(const saltusi_mode_dynamics* m, const double* v, int i,
                        const saltusi_perturbation* given) {
   int row = m->held.row[i];
@@ -662,14 +663,14 @@ static double too_fast(const saltusi_mode_dynamics* m, const double* v, int i,
   double u = saltusi_row_dot(&m->row, row, v) + m->row.b[row];
   int tangent = key >= 0 ? row - m->o->nj - m->o->base[key] - 1 : -1;
   if (given != NULL && key >= 0 && tangent < 0 && !saltusi_is_pressed(&m->contact[key])) {
-    return 0.0; /* it stays as it is */
+    return 0.0; /* not changed */
   }
   return given != NULL && tangent >= 0 && given->on[key]
              ? u - given->u[SALTUSI_SLIPS * key + tangent]
              : u;
 }
 
-/* Velocities of the held rows to zero, or to the perturbation; along the normals and tangents, or (friction)
+/* Velocities of the active rows to zero, or to the perturbation; along the normals and tangents, or (friction)
  * along the forces of the mode. */
 static saltus_status shift_velocities(saltusi_mode_dynamics* m, double t, double* y,
                                       const saltusi_perturbation* given, bool friction) {
@@ -682,7 +683,7 @@ static saltus_status shift_velocities(saltusi_mode_dynamics* m, double t, double
   saltusi_active_joints(m);
   saltusi_active_contacts(m, true);
   m->held.measured =
-      m->held.count == m->o->nj; /* singular positions of mechanisms, not of supports */
+      m->held.count == m->o->nj; /* singular positions of mechanisms, not of contacts */
   m->held.firmness = m->held.measured ? 1.0 : 0.0;
   for (int key = 0; given != NULL && key < m->o->nc; key++) {
     for (int k = 1; given->on[key] && k <= m->o->tangents[key]; k++) {

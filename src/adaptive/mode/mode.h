@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mode.h - the dynamics while every contact keeps its status: rows, the matrix that they make, rates, and
- * the way back onto the constraints (section 3).
+ * mode.h - the dynamics while every contact keeps its status: rows, their matrix, rates, and the projection onto
+ * the constraints (section 3).
  */
 #ifndef SALTUSI_MODE_H
 #define SALTUSI_MODE_H
@@ -21,10 +21,10 @@ struct saltusi_mode_dynamics {
   /* rows and gaps at the point of the last call */
   saltusi_linear mass;
   saltusi_row_block row;  /* [rows] joints, then contacts; with convective parts */
-  saltusi_row_block look; /* of the contact that was looked at last */
+  saltusi_row_block look; /* of the contact evaluated last alone */
   saltusi_contact_list list;
-  double* gap;       /* [nc] by key; infinite where there is none */
-  int* unlisted;     /* [nc] keys of contacts whose gaps are asked */
+  double* gap;       /* [nc] by key; infinite: none */
+  int* unlisted;     /* [nc] keys of contacts whose gaps are requested */
   double* joint_gap; /* [nj] */
 
   saltusi_active_constraints held;
@@ -35,32 +35,33 @@ struct saltusi_mode_dynamics {
   double* rate;     /* [ny] */
   double* y;        /* [nq + nv] */
   int* reached;     /* [nv] */
-  double* reaction; /* [dry] N, of the joints that limits of dry friction follow */
-  bool without_dry; /* sliding dry friction is left out */
+  double* reaction; /* [dry] N, of the joints on which limits of dry friction depend */
+  bool without_dry; /* sliding dry friction is omitted */
   bool
-      on_surface; /* rates are those of the nearest state on the constraints: they are the same there, and what
-                    * is off them does not grow near a singular position */
+      /* rates are those of the nearest state on the constraints, so that the constraint error
+       * does not grow near a singular position */
+      on_surface;
 };
 
 void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
                          const saltusi_layout_tables* o, const saltusi_step_capacity* room,
                          saltus_arena* arena);
 
-/* Rows of the joints and of the contacts that are not open (all of them: every), and gaps of all. */
+/* Evaluates rows of the joints and of the closed contacts (every: of all contacts), and all gaps. */
 void saltusi_mode_rows(saltusi_mode_dynamics* m, double t, const double* y, bool every);
 saltus_status saltusi_mode_gaps(saltusi_mode_dynamics* m, double t, const double* q);
-/* The gap of one contact, and of no other where the system has it alone. */
+/* The gap of one contact, evaluated alone if the system permits. */
 saltus_status saltusi_mode_gap(saltusi_mode_dynamics* m, double t, const double* q, int key,
                                double* gap);
-/* contact_set.c: gaps at a point of contacts that are not listed there. */
+/* contact_set.c: gaps of contacts that are not listed at a point. */
 saltus_status saltusi_collect_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
-/* The same of contacts that are pairs of features (features.c): of all that have a key. */
+/* The same for pairs of features (features.c): of all that have a key. */
 saltus_status saltusi_feature_gaps(saltusi_mode_dynamics* m, const saltus_point* at);
-/* The least guard of a contact; infinite: it has none. */
+/* The smallest guard of a contact; infinite: none. */
 double saltusi_least_guard(saltusi_mode_dynamics* m, double t, const double* q, int key);
-/* Whether it is a circle that has come to be flat. */
+/* Whether it is a circle that has become flat. */
 bool saltusi_rim_has_settled(saltusi_mode_dynamics* m, double t, const double* q, int key);
-/* Sine by which a circle on a plane is tilted beyond what counts as flat; INFINITY: it is no such contact. */
+/* Sine by which a circle on a plane is tilted beyond the flat tolerance; INFINITY: it is no such contact. */
 double saltusi_tilt_of(saltusi_mode_dynamics* m, double t, const double* q, int key);
 /* Rows of one contact at y into m->look. */
 void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int key);
@@ -68,31 +69,31 @@ void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int 
 double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k);
 /* y' at y. */
 saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate);
-/* N, limit of dry friction at the reactions found last. */
+/* N, limit of dry friction at the last reactions. */
 double saltusi_dry_limit(const saltusi_mode_dynamics* m, int key);
-/* v' at y when no contact acts. */
+/* v' at y without contacts. */
 saltus_status saltusi_mode_free(saltusi_mode_dynamics* m, double t, const double* y, double* a);
 /* Gap acceleration of an open contact, from y' or in the present status. */
 double saltusi_mode_gamma_of(saltusi_mode_dynamics* m, double t, const double* y,
                              const double* rate, int key);
 saltus_status saltusi_mode_gamma(saltusi_mode_dynamics* m, double t, const double* y, int key,
                                  double* gamma);
-/* x [nv]: the direction in which a closed contact moves v when U of its gap changes by 1 and the other
- * held rows keep their velocity; what the contact rows do for it [nl]. */
+/* x [nv]: the change of v for a change by 1 of U of the gap of a closed contact, while the other active rows keep
+ * their velocity; impulses of the contact rows [nl]. */
 saltus_status saltusi_mode_bounce(saltusi_mode_dynamics* m, double t, const double* y, int key,
                                   double* x, double* force);
 /* Tolerances of the impulses [nl]. */
 saltus_status saltusi_mode_impulse_scale(saltusi_mode_dynamics* m, double t, const double* y,
                                          double* scale_l);
-/* Back onto g = 0 and U = 0 of joints and closed contacts, U_T = 0 of sticking ones. */
+/* Projects onto g = 0 and U = 0 of joints and closed contacts, U_T = 0 of sticking ones. */
 saltus_status saltusi_mode_project(saltusi_mode_dynamics* m, double t, double* y);
-/* Tangential velocities that contacts are given. */
+/* Prescribed tangential velocities of contacts. */
 typedef struct saltusi_perturbation {
   bool* on;     /* [nc] */
   double* u;    /* [slips x nc] m/s */
-  double still; /* m/s, what touches and is slower than this stays so */
+  double still; /* m/s, contacts that touch and are slower remain at rest */
 } saltusi_perturbation;
-/* Velocities alone; perturbation: NULL or what the tangents of some contacts get. */
+/* Velocities alone; perturbation: NULL or prescribed velocities of some tangents. */
 saltus_status saltusi_mode_project_velocity(saltusi_mode_dynamics* m, double t, double* y,
                                             const saltusi_perturbation* perturbation);
 /* Positions alone, of joints and closed contacts. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * rank.c - which rows of contacts at rest are held, where they depend on each other (docs/theory/adaptive.md, 4.3).
+ * rank.c - which rows of contacts at rest are active, where they are linearly dependent (docs/theory/adaptive.md,
+ * 4.3).
  */
 #include "adaptive/mode/decide.h"
 #include "math/matrix.h"
@@ -10,10 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Friction this near to its bound is at it, and below this part of it none: what two large ones leave when they cancel. */
+/* Friction closer than this to its bound is at it, and below this fraction of it zero: the error of two large
+ * terms that cancel. */
 static const double no_slip = 1e-10;
 static const double no_friction = 1e-12;
-/* A row whose part outside the others is smaller depends on them: its square is known to eps, it to
+/* A row whose component outside the others is smaller is dependent: its square has the accuracy eps, the component
  * sqrt(eps). */
 static const double dependent_row = 1e-8;
 
@@ -60,7 +62,7 @@ static int friction_class(const saltusi_decision* d, int key) {
   return size <= no_friction * bound ? 2 : size >= bound * (1.0 - no_slip) ? 1 : 0;
 }
 
-/* Friction of contacts that stick, by class: rows that follow from others hold nothing. */
+/* Friction of sticking contacts, by class: linearly dependent rows become passive. */
 static void rank_friction(saltusi_decision* d, const saltusi_island* in, int count, int* rank) {
   for (int order = 0; order <= 2; order++) {
     for (int i = 0; i < count; i++) {

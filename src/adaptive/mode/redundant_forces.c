@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * redundant_forces.c - forces that steps keep near to where rows depend on each other and many forces hold them
- * (docs/theory/adaptive.md, 4.3), and what slides together.
+ * redundant_forces.c - reference forces of steps where rows are linearly dependent and the load distribution is
+ * not unique (docs/theory/adaptive.md, 4.3), and contacts that slide together.
  */
 #include "adaptive/adaptive.h"
 #include "adaptive/mode/friction_mode.h"
@@ -19,7 +19,8 @@ void saltusi_keep_forces(saltusi_contact* c, int tangents, const double* l) {
   }
 }
 
-/* The largest part of its bound that friction of a contact at rest has, with forces of which `part` are those of `held`. */
+/* The largest fraction of its bound that friction of a contact at rest has, with the fraction `part` of `held` in
+ * the forces. */
 static double used_friction(const saltusi_decision* d, const double* held, double part) {
   double most = 0.0;
   for (int key = 0; key < d->o->contacts; key++) {
@@ -38,8 +39,8 @@ static double used_friction(const saltusi_decision* d, const double* held, doubl
   return most;
 }
 
-/* The part of `held` in the mean with the forces of the last status problem that uses least friction, and how much of its
- * bound that is. */
+/* The fraction of `held` in the mean with the forces of the last status problem that uses the least friction, and
+ * the fraction of its bound. */
 static double find_mean(const saltusi_decision* d, const double* held, double* part) {
   enum { PARTS = 20 };
   double best = INFINITY;
@@ -76,7 +77,8 @@ bool saltusi_decide_redundant_forces(saltusi_decision* d, const double* held, do
   return true;
 }
 
-/* The status problem with a part of the friction of what is at rest; whether all of that stays there. Statuses are kept. */
+/* The status problem with a fraction of the friction of contacts at rest; whether all of them stay at rest.
+ * Statuses are restored. */
 static saltus_status solve_part(saltusi_decision* d, double t, const double* y, int count,
                                 double part, bool* sticks) {
   memcpy(d->kept, d->contact, (size_t)d->o->nc * sizeof *d->contact);
@@ -86,7 +88,7 @@ static saltus_status solve_part(saltusi_decision* d, double t, const double* y, 
   d->grip_part = 1.0;
   *sticks = status == SALTUS_OK;
   for (int key = 0; key < d->o->nc; key++) {
-    bool stuck = d->kept[key].mode == SALTUSI_STICK; /* what carries nothing may open */
+    bool stuck = d->kept[key].mode == SALTUSI_STICK; /* a contact without a force may open */
     *sticks = *sticks && !(stuck && d->contact[key].mode == SALTUSI_SLIP);
   }
   memcpy(d->contact, d->kept, (size_t)d->o->nc * sizeof *d->contact);
@@ -97,10 +99,11 @@ saltus_status saltusi_decide_load_distribution(saltusi_decision* d, double t, co
                                                const double* held, bool* inside) {
   assert(d != NULL && y != NULL && held != NULL && inside != NULL);
   enum { HALVINGS = 24 };   /* friction to 1e-7 of it */
-  const double fine = 0.25; /* of what is left to the bound; chosen */
-  const double far = 0.9;   /* from the bound: else the next step would end soon; chosen */
+  const double fine = 0.25; /* of the distance to the bound; chosen */
+  /* fraction of the bound: above it the next step would end soon; chosen */
+  const double far = 0.9;
   const double clear = saltusi_friction_clear(d->o->settings.rtol);
-  const double most = clear * clear; /* by a margin: at the event that follows they shall be, too */
+  const double most = clear * clear; /* a margin for the event that follows */
   int count = 0;
   for (int key = 0; key < d->o->nc; key++) {
     if (saltusi_is_closed(&d->contact[key]) && !saltusi_is_friction_mode(d->o, key)) {
@@ -127,7 +130,7 @@ saltus_status saltusi_decide_load_distribution(saltusi_decision* d, double t, co
   return status;
 }
 
-/* Whether two contacts are between the same bodies, as far as their rows say. */
+/* Whether two contacts are between the same bodies, by their rows. */
 static bool are_mates(const saltusi_decision* d, int a, int b) {
   const saltusi_row_block* R = &d->mode->row;
   int first = d->o->nj + d->o->base[a];
@@ -141,8 +144,8 @@ static bool are_mates(const saltusi_decision* d, int a, int b) {
 
 void saltusi_slide_together(saltusi_decision* d, int count) {
   assert(d != NULL && count >= 0);
-  /* a choice: far above rounding, 1e-10 in no_slip, and far below differences that matter; a tenth and ten
-   * times of it give the same table in `study adversarial --count 2 --tol 1e-6` */
+  /* a choice: far above rounding, 1e-10 in no_slip, and far below relevant differences; a tenth and ten times of
+   * it give the same table in `study adversarial --count 2 --tol 1e-6` */
   const double at_bound = 1e-6;
   for (int i = 0; i < count; i++) {
     int key = d->part[i];
