@@ -3,8 +3,8 @@
  *
  * positions.h - errors of positions in m and rad, for any coordinates q.
  *
- * A vector of errors has the layout of y. With maps q' = N(q) v the first nv entries of its positions are the displacement
- * d with q advanced along d; the other nq - nv entries are unused and have infinite tolerances.
+ * A vector of errors has the layout of y. With maps q' = N(q) v the first nv entries of its positions are the
+ * displacement d with q advanced along d; the other nq - nv entries are unused and have infinite tolerances.
  */
 #ifndef SALTUSI_POSITIONS_H
 #define SALTUSI_POSITIONS_H

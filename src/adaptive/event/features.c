@@ -10,8 +10,9 @@
  *   two shapes with one             every other pair of their features by its own gap: a root counts where its guards
  *                                   are positive and the pair is in the list
  *
- * Lists are made at events alone, with a reach of ten tolerances. Closed contacts are not listed: each is valid until its
- * guard becomes negative, and a pair that the list has in its place (corner on corner: one is enough) is left out.
+ * Lists are made at events alone, with a reach of ten tolerances. Closed contacts are not listed: each is valid
+ * until its guard becomes negative, and a pair that the list has in its place (corner on corner: one is enough) is
+ * left out.
  */
 #include "adaptive/event/root_isolation.h"
 #include "adaptive/event/separation_monitor.h"

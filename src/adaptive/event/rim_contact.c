@@ -4,9 +4,9 @@
  * rim_contact.c - a circle settles flat on a plane (docs/theory/contact-geometry.md, 4). Its lowest point is not
  * determined there, and the gap of the lowest point has a kink: an impact, or rest.
  *
- * The velocity of a disc along the normal is affine over it. While it settles in a plane, as it does unless it rolls past
- * the flat attitude, that is between the point that was lowest and the point opposite, so the impact law of the whole disc
- * is that of these two. Afterwards
+ * The velocity of a disc along the normal is affine over it. While it settles in a plane, as it does unless it rolls
+ * past the flat attitude, that is between the point that was lowest and the point opposite, so the impact law of the
+ * whole disc is that of these two. Afterwards
  *
  *   the opposite point rises faster    it tilts back, and the lowest point remains the same
  *   the lowest point rises faster      it passes the flat attitude, and the opposite point becomes the lowest

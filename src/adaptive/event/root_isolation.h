@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * root_isolation.h - first roots of gaps, flights and slip speeds along a trial step, by exclusion (docs/theory/events.md,
- * 3).
+ * root_isolation.h - first roots of gaps, flights and slip speeds along a trial step, by exclusion
+ * (docs/theory/events.md, 3).
  *
  * A subinterval [a,b] with middle m and radius r is free of roots when
  *
  *   max( f(m) - |D| r,  f(m) - |D(m)| r + min(W, 0) r^2 ) > 0
  *
- * with enclosures D of df/dtheta and W of half the second derivative; if f falls all along it the
- * root is bracketed, if it rises there is none, and otherwise the subinterval is halved until f is resolved to
- * `depth`. So no root is missed after which f falls below -depth.
+ * with enclosures D of df/dtheta and W of half the second derivative; if f falls all along it the root is bracketed,
+ * if it rises there is none, and otherwise the subinterval is halved until f is resolved to `depth`. So no root is
+ * missed after which f falls below -depth.
  */
 #ifndef SALTUSI_ISOLATE_H
 #define SALTUSI_ISOLATE_H

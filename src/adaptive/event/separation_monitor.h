@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * separation_monitor.h - the first root of a separation monitor along a trial step, by advancing over parts free of roots
- * (docs/theory/events.md, 4).
+ * separation_monitor.h - the first root of a separation monitor along a trial step, by advancing over parts free of
+ * roots (docs/theory/events.md, 4).
  *
  * Around the middle of a subinterval the system gives a bound of the distance above rounding (saltus_clearance). The
  * remaining parts before and after are searched recursively, the left one first, until the distance is resolved to

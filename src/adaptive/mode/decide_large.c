@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * decide_large.c - decisions in an island of many joints and contacts: one friction problem by blocks, in time and memory
- * proportional to the number of contacts.
+ * decide_large.c - decisions in an island of many joints and contacts: one friction problem by blocks, in time and
+ * memory proportional to the number of contacts.
  *
  *   joints               u = 0                          one block per row
  *   contacts at rest     u + mu |u_T| n in K*  perp  l in K
  *   moving contacts      0 <= u_N  perp  l_N >= 0,      column G_N - mu d . G_T
  *   u = R^T M^-1 H l + free
  *
- * First by an active set, which begins with all contacts closed and sticking: one sparse factorisation if that
- * is the solution, some more if a few contacts open or slide. If it does not converge its last forces are the initial
+ * First by an active set, which begins with all contacts closed and sticking: one sparse factorisation if that is
+ * the solution, some more if a few contacts open or slide. If it does not converge its last forces are the initial
  * guess of the iterative contact solvers.
  *
  *   open     l = 0                     until u_N < 0
  *   sticks   u = 0                     until l_N < 0 or |l_T| > mu l_N
  *   slides   u_N = 0, l_T = -mu s l_N  until l_N < 0 or s u_T < 0
  *
- * An iteration that does not converge does not show whether a solution exists: unlike the failure of pivoting it does not
- * indicate an impact without collision.
+ * An iteration that does not converge does not show whether a solution exists: unlike the failure of pivoting it
+ * does not indicate an impact without collision.
  */
 #include "adaptive/mode/decide.h"
 #include "base/log.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * decide_rolling.c - decisions with friction beyond a cone of slip: rolling and drilling friction beside it, the spin of a
- * patch, dry friction with a given limit. Each is a ball of the problems of saltus/cone.h:
+ * decide_rolling.c - decisions with friction beyond a cone of slip: rolling and drilling friction beside it, the
+ * spin of a patch, dry friction with a given limit. Each is a ball of the problems of saltus/cone.h:
  *
  *   contacts         0 <= u_N  perp  l_N >= 0,   |l_k| <= mu_k l_N against u_k for each ball at rest
  *   balls that move  l_k = -mu_k l_N d_k, a part of the column of the normal
  *   dry friction     |l| <= c against u, or l = -c d where it moves
  *
- * The ball of a patch is its ellipsoid, which contains its friction set: whether it sticks is tested afterwards (decide.c).
+ * The ball of a patch is its ellipsoid, which contains its friction set: whether it sticks is tested afterwards
+ * (decide.c).
  */
 #include "adaptive/mode/decide.h"
 #include "adaptive/mode/friction_mode.h"

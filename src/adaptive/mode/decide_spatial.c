@@ -7,9 +7,9 @@
  *   contacts at rest     u + mu |u_T| n in K*  perp  l in K,      u = R^T P R l + free
  *   moving contacts      0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d with the direction d of U_T
  *
- * A moving contact has one row and a column that is not its transpose: a frictionless contact of a friction
- * problem with nonsymmetric W, which the solvers admit. A contact with different ellipses for sticking and
- * sliding (friction_mode.h) has a circular cone after its second tangent is scaled, the force by m and the slip by n^2 / m.
+ * A moving contact has one row and a column that is not its transpose: a frictionless contact of a friction problem
+ * with nonsymmetric W, which the solvers admit. A contact with different ellipses for sticking and sliding
+ * (friction_mode.h) has a circular cone after its second tangent is scaled, the force by m and the slip by n^2 / m.
  */
 #include "adaptive/mode/decide.h"
 #include "adaptive/mode/friction_mode.h"

@@ -6,10 +6,10 @@
  *   sliding    l_T = -mu p d(U_T) - c U_T,  p = l_N + C
  *   sticking   gauge(l_T) <= mu p
  *
- * mu is the coefficient of sticking, d the direction of friction times the ratio of the coefficient at this speed to mu, c
- * viscous friction, C the force of a bond. The spin of a patch, times its radius and m(0), is an additional slip
- * component, in which its ellipsoid is a ball; force and moment of the exact law are then a direction d whose length is
- * not one. The unknown of all problems is p, the force that closes the contact. Forces independent of p,
+ * mu is the coefficient of sticking, d the direction of friction times the ratio of the coefficient at this speed to
+ * mu, c viscous friction, C the force of a bond. The spin of a patch, times its radius and m(0), is an additional
+ * slip component, in which its ellipsoid is a ball; force and moment of the exact law are then a direction d whose
+ * length is not one. The unknown of all problems is p, the force that closes the contact. Forces independent of p,
  * -C G_N - c G_T U_T, belong to the forces of the system.
  */
 #ifndef SALTUSI_FRICTION_MODE_H

@@ -41,7 +41,7 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
   b->run_end = SALTUS_PUSH(arena, int, units);
 }
 
-/* Free bodies, whose velocities of the centre of mass and of turning A does not couple: two blocks of 3 x 3. */
+/* Free bodies, for which A does not couple velocities of the centre of mass and of rotation: two blocks of 3 x 3. */
 static bool invert_apart(const double* from, double* to) {
   enum { HALF = WIDTH / 2 };
   double block[HALF * HALF], inverse[HALF * HALF], coupled = 0.0, size = 0.0;
@@ -89,7 +89,7 @@ static bool invert(const double* from, double* to) {
   return true;
 }
 
-/* What A^-1 of a body does not couple: nothing, velocities of the centre and of turning, any two velocities. */
+/* Coupling in A^-1 of a body: any velocities; none between the centre of mass and rotation; none. */
 enum { FULL, APART, DIAGONAL };
 
 static int form_of(const double* matrix) {
@@ -117,7 +117,7 @@ SALTUSI_ALWAYS_INLINE void spread_half(const double* inverse, int from, const do
   }
 }
 
-/* A^-1 G of the rows of a contact on a body. Products with zeros are left out. */
+/* A^-1 G of the rows of a contact on a body. Products with zeros are omitted. */
 SALTUSI_ALWAYS_INLINE void spread_rows(const double* inverse, int form, const double* G,
                                        double* Y) {
   if (form == APART) {
@@ -142,7 +142,7 @@ SALTUSI_FOR_MACHINES static void spread(const saltusi_bodies* b) {
   }
 }
 
-/* Neighbours of each body: all of its contacts, sorted, once each. */
+/* Neighbours of each body through its contacts, sorted, once each. */
 static void find_neighbours(saltusi_bodies* b) {
   int* start = b->start;
   memset(start, 0, ((size_t)b->bodies + 1) * sizeof(int));
@@ -152,7 +152,7 @@ static void find_neighbours(saltusi_bodies* b) {
       start[b->body[2 * i + 1] + 1]++;
     }
   }
-  for (int k = 0; k < b->bodies; k++) { /* itself */
+  for (int k = 0; k < b->bodies; k++) { /* the body itself */
     start[k + 1] += start[k] + 1;
     b->mark[k] = start[k];
     b->neighbour[b->mark[k]++] = k;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bodies.h - a friction problem seen from its bodies: W = G^T A^-1 G with the rows of every contact on one or
- * two bodies, so that W need not be touched.
+ * bodies.h - a friction problem in body space: W = G^T A^-1 G with the rows of every contact on one or two bodies,
+ * so that W is not formed.
  *
  *   v = A^-1 G r,   u = G^T v + q
  *
- * Contacts that give way add S r, S by rows, to u: W = G^T A^-1 G + S.
+ * Compliant contacts add S r, S by rows, to u: W = G^T A^-1 G + S.
  *
- * A sweep over the contacts keeps v up to date and costs the same for every contact, however many others
- * touch its bodies. Linear systems of Newton's method and of the interior point,
+ * A Gauss-Seidel iteration over the contacts updates v and costs the same for every contact, independent of the
+ * number of other contacts of its bodies. Linear systems of Newton's method and of the interior point,
  *
  *   (C + E W) x = b,   C and E by contacts,     x = C^-1 (b - E G^T y),   (A + G C^-1 E G^T) y = G C^-1 b,
  *
- * are factored by bodies. Joints are units of three rows as contacts are, with u = 0 in place of the cone. Many contacts between the same two bodies, which make W large and singular, make
- * neither of the two more expensive.
+ * are factored in body space. Joints are blocks of three rows like contacts, with u = 0 in place of the cone. Many
+ * contacts between the same two bodies, which make W large and singular, do not increase the cost of factors in body
+ * space.
  */
 #ifndef SALTUSI_BODIES_H
 #define SALTUSI_BODIES_H
@@ -22,65 +23,66 @@
 #include "math/block_lu.h"
 
 enum {
-  SALTUSI_BODY_WIDTH = 6,                                       /* velocities of a body at most */
-  SALTUSI_BODY_BLOCK = SALTUSI_BODY_WIDTH * SALTUSI_BODY_WIDTH, /* entries of its mass */
+  SALTUSI_BODY_WIDTH = 6,                                       /* most velocities of a body */
+  SALTUSI_BODY_BLOCK = SALTUSI_BODY_WIDTH * SALTUSI_BODY_WIDTH, /* entries of its mass matrix */
   SALTUSI_BODY_ROWS = 3 * SALTUSI_BODY_WIDTH,                   /* of a contact on one body */
-  SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* and on both */
+  SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* on both bodies */
   SALTUSI_CONTACT_ENTRIES = 9,                                  /* of a matrix of its three rows */
-  SALTUSI_SINGLE_WIDTH = 8,      /* numbers of a body in single precision, two of them idle */
-  SALTUSI_PACKED_CAPACITY = 162, /* numbers of a packed contact at most, with those of idle lanes */
-  SALTUSI_LANE_CAPACITY = 2      /* lanes a contact at most, likewise */
+  SALTUSI_SINGLE_WIDTH = 8,      /* numbers of a body in single precision, two of them unused */
+  SALTUSI_PACKED_CAPACITY = 162, /* most numbers of a packed contact, including idle lanes */
+  SALTUSI_LANE_CAPACITY = 2      /* most lanes of a contact, likewise */
 };
 
-/* mu of joints: units without a cone. */
+/* mu of joints: blocks without a cone. */
 #define SALTUSI_BILATERAL (-1.0)
-/* Contacts from which on bodies are worth their factors. */
+/* Number of contacts from which on factors in body space are worth their cost. */
 enum { SALTUSI_BODIES_FROM = 24 };
-/* Least tolerance: sweeps are slow below it. */
+/* Smallest tolerance: iterations converge slowly below it. */
 #define SALTUSI_BODIES_TOL 1e-9
 
 /* Contacts packed in single precision, float_kernel.c. */
 typedef struct saltusi_float_precision {
-  bool wanted;        /* springs and tolerance are such that it serves */
+  bool wanted;        /* compliance and tolerance permit its use */
   float* v;           /* [(bodies + 1) x SALTUSI_SINGLE_WIDTH] changes of velocities */
   double mass, speed; /* units of numbers in groups */
-  double miss2;       /* |F / rho|^2 where it was looked at last */
+  double miss2;       /* |F / rho|^2 at its last evaluation */
 } saltusi_float_precision;
 
 typedef struct saltusi_bodies {
   int units, bodies;
   int* body; /* [2 units] of each contact; -1: none */
-  double*
-      G; /* [units x SALTUSI_CONTACT_ROWS] body by body, row by row, zeros where there is nothing */
+  double* G; /* [units x SALTUSI_CONTACT_ROWS] body by body, row by row, zeros if there is none */
   double* moved; /* [units x SALTUSI_CONTACT_ROWS] A^-1 G */
   double* soft;  /* [3 units] S; zeros: rigid */
   bool softens;  /* S is not zero */
   double* A;     /* [bodies x SALTUSI_BODY_BLOCK] */
   double*
-      inverse; /* [bodies x SALTUSI_BODY_BLOCK] A^-1; ones on the diagonal where a body has fewer velocities */
+      /* [bodies x SALTUSI_BODY_BLOCK] A^-1; ones on the diagonal if a body has fewer velocities */
+      inverse;
   double* v;      /* [(bodies + 1) x SALTUSI_BODY_WIDTH], the last body is the ground */
   double* right;  /* likewise */
   double* next;   /* likewise */
   double* step;   /* likewise */
   int* offset;    /* [bodies + 1] */
-  int* start;     /* [bodies + 1] neighbours of each body, itself too */
+  int* start;     /* [bodies + 1] neighbours of each body, including itself */
   int* neighbour; /* [bodies + 2 units] */
   int*
-      crossing; /* [2 units] places of the blocks (first, second) and (second, first) in the factors */
-  int* mark;    /* [bodies + 1] */
+      /* [2 units] positions of the blocks (first, second) and (second, first) in the factors */
+      crossing;
+  int* mark;      /* [bodies + 1] */
   double* packed; /* [units x SALTUSI_PACKED_CAPACITY] groups of contacts, body_groups.c */
   int fields;     /* numbers of a contact in them */
   int groups;     /* how many */
   int* pair;      /* [2 SALTUSI_LANE_CAPACITY units] the bodies of each lane */
   int* lane;      /* [SALTUSI_LANE_CAPACITY units] its contact; -1: none */
-  int* run;       /* [units] runs of contacts that wait while groups are put together */
-  int* run_end;   /* [units] and where they end */
+  int* run;       /* [units] waiting runs of contacts while groups are formed */
+  int* run_end;   /* [units] and their ends */
   saltusi_float_precision single;
-  const void* kind; /* of the packed ones; NULL: nobody yet */
+  const void* kind; /* of the packed ones; NULL: none yet */
   const double* q;  /* with these free velocities */
 } saltusi_bodies;
 
-/* Rooms for so many contacts and bodies. */
+/* Workspace for so many contacts and bodies. */
 void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_arena* arena);
 
 /* After units, bodies, body, G and inverse are written: computes A, A^-1 G and the pairs of bodies with common
@@ -135,7 +137,7 @@ static inline void saltusi_bodies_add(const saltusi_bodies* b, int i, const doub
   }
 }
 
-/* u += S r of contact i, whose impulses are r */
+/* u += S r of contact i with impulses r */
 static inline void saltusi_bodies_add_compliance(const saltusi_bodies* b, int i, const double* r,
                                                  double* u) {
   for (int k = 0; k < 3; k++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_gauss_seidel.c - Gauss-Seidel with exact one-contact solutions (gauss_seidel.c) where a visit reads and writes
- * the velocities of the two bodies of a contact:
+ * body_gauss_seidel.c - Gauss-Seidel with exact one-contact solutions (gauss_seidel.c) in body space: a visit reads and
+ * writes the velocities of the two bodies of a contact:
  *
  *   u_i = q_i + G_i^T v,   r_i <- solution with b = u_i - W_ii r_i,   v <- v + A^-1 G_i (change of r_i)
  *
- * and momentum by contact (accelerated_gauss_seidel.c). W is not read. Contacts of balls and of other rigid bodies are packed
- * (sphere_kernel.c, rigid_kernel.c).
+ * and momentum by contact (accelerated_gauss_seidel.c). W is not read. Contacts of balls and of other rigid bodies are
+ * packed (sphere_kernel.c, rigid_kernel.c).
  */
 #include "solve/body_space/body_gauss_seidel.h"
 
@@ -20,15 +20,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Sweeps between looks at the residual, which costs one. Looks are made before that where the change of a sweep, as a velocity, is below
- * a part of the tolerance. In single precision a look costs three, and the second is the usual reason: in 3000 sweeps over 1000 boxes with
- * springs 0.35 to 1 times the change was left. */
+/* Iterations between evaluations of the residual, which cost one each. The residual is evaluated earlier if the
+ * change of an iteration, as a velocity, is below a fraction of the tolerance. In single precision an evaluation
+ * costs three, and the change triggers most of them: in 3000 iterations over 1000 compliant boxes the residual was
+ * 0.35 to 1 times the change. */
 enum { LOOK = 10, SELDOM = 40 };
 #define LOOK_PART 0.7
 #define SELDOM_PART 1.3
-/* Residual at the last sweep, in tolerances, with which it is worth while to go on. */
+/* Residual at the last iteration, in tolerances, at which it is worth continuing. */
 static const double near_enough = 2.0;
-/* Sweeps without a lower residual after which all momentum is dropped. */
+/* Iterations without a lower residual after which all momentum is dropped. */
 enum { PATIENCE = 60 };
 
 /* The new impulses of contact i; returns |W_ii (change)|^2. */
@@ -110,15 +111,16 @@ static void start(const saltusi_friction_case* in, const saltusi_group_points* p
   saltusi_bodies_move(in->bodies, p->r, in->bodies->v);
 }
 
-/* Impulses are in p->r. */
+/* Copies the impulses of p->r. */
 static void fetch(const saltusi_friction_case* in, const saltusi_group_points* p) {
   (void)in;
   (void)p;
 }
 
-/* Contacts of one kind, as sphere_kernel.h says; cost: multiply-adds of a visit with its momentum and one-contact solution, beside
- * those of factors of 0.15 to 0.2 ns. A visit of balls is worth 110: with that six runs of 125 rigid spheres, whose
- * problems are hard for sweeps however many there are, took 1.4 times the sweeps and 9 % more time. */
+/* Contacts of one kind, with the functions of sphere_kernel.h; cost: multiply-adds of a visit with its momentum and
+ * one-contact solution, relative to those of factors, 0.15 to 0.2 ns. A visit of balls counts as 110: with that six
+ * runs of 125 rigid spheres, whose problems are hard for any number of iterations, took 1.4 times the iterations and
+ * 9 % more time. */
 typedef struct contact_kind {
   double cost;
   int look;
@@ -149,7 +151,7 @@ static bool is_packed(const saltusi_friction_case* in) {
   return in->bodies->kind != NULL && in->bodies->q == in->q;
 }
 
-/* The first kind that serves; the same problem is packed once. */
+/* The first applicable kind; the same problem is packed once. */
 static const contact_kind* kind_of(const saltusi_friction_case* in) {
   saltusi_bodies* b = in->bodies;
   if (!is_packed(in)) {
@@ -183,7 +185,7 @@ double saltusi_gauss_seidel_residual(saltusi_gauss_seidel_work* work, saltusi_fr
                                      double* r) {
   assert(work != NULL && in != NULL && in->bodies != NULL && r != NULL);
   const saltusi_bodies* b = in->bodies;
-  if (!is_packed(in)) { /* packing costs more than it saves once */
+  if (!is_packed(in)) { /* packing a problem for one evaluation costs more than it saves */
     return saltusi_friction_case_residual(in, r, work->u).normalised;
   }
   const contact_kind* kind = b->kind;

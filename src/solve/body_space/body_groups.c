@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_groups.c - contacts between the same two bodies that come one after the other make a run: boxes that lie on each other have
- * eight. Each lane takes a run and goes through it, one contact a group, then the first of the runs that wait whose bodies
- * are in no other lane. So contacts of two bodies are visited one after the other, and all nearly in the order in which they are given.
+ * body_groups.c - packing by lanes. Consecutive contacts between the same two bodies form a run: boxes in face
+ * contact have eight. Each lane processes a run, one contact per group, then the first waiting run whose bodies are
+ * in no other lane. So contacts of two bodies are visited consecutively, and all nearly in the given order.
  *
- * Lanes that find no run are idle: no row, and the resting body twice. A contact on one body has that as its second.
+ * Lanes without a run are idle: no row, and the fixed body twice. A contact on one body has the fixed body as its
+ * second.
  */
 #include "solve/body_space/body_groups.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Runs that are looked at for a lane; lanes at most. */
+/* Runs that are examined for a lane; most lanes. */
 enum { LANES = SALTUSI_LANES, AHEAD = 64, MOST = SALTUSI_FLOAT_LANES };
 
-/* Who is in which lane. Runs that wait are linked by their first contacts, in order: b->run has the next one. */
+/* State of the lanes. Waiting runs are linked by their first contacts, in order: b->run is the next one. */
 typedef struct schedule {
   int lanes;
-  int first;         /* run that waits; units: none */
-  int at[MOST];      /* the next contact of each lane */
-  int end[MOST];     /* one behind the last of its run */
-  int pair[MOST][2]; /* its bodies, the resting one where there is none */
+  int first;         /* waiting run; units: none */
+  int at[MOST];      /* next contact of each lane */
+  int end[MOST];     /* one after the last of its run */
+  int pair[MOST][2]; /* its bodies, the fixed one if there is no second */
 } schedule;
 
 static double* start_of(const saltusi_bodies* b, int group) {
@@ -42,14 +43,14 @@ static void find_runs(const saltusi_bodies* b) {
   }
 }
 
-/* Bodies of a lane are in use, which the resting one never is. */
+/* Marks the bodies of a lane as in use, except the fixed one. */
 static void mark(const saltusi_bodies* b, const schedule* s, int lane, int in_use) {
   b->mark[s->pair[lane][0]] = in_use;
   b->mark[s->pair[lane][1]] = in_use;
   b->mark[b->bodies] = 0;
 }
 
-/* The next run for a lane that has none. */
+/* The next run for an idle lane. */
 static bool take_run(const saltusi_bodies* b, schedule* s, int lane) {
   int* link = &s->first;
   for (int k = 0; k < AHEAD && *link < b->units; k++, link = b->run + *link) {
@@ -68,7 +69,7 @@ static bool take_run(const saltusi_bodies* b, schedule* s, int lane) {
   return false;
 }
 
-/* Runs for the lanes that have none, where one has ended since the last group; false: no lane has any. */
+/* Runs for the idle lanes, if one has ended since the last group; false: no lane has any. */
 static bool take_runs(const saltusi_bodies* b, schedule* s) {
   bool wanted = b->groups == 0, any = false;
   for (int l = 0; l < s->lanes; l++) {
@@ -80,7 +81,7 @@ static bool take_runs(const saltusi_bodies* b, schedule* s) {
   }
   for (int l = 0; l < s->lanes; l++) {
     if (s->pair[l][0] == b->bodies && wanted) {
-      wanted = take_run(b, s, l); /* what one lane does not find, the next will not */
+      wanted = take_run(b, s, l); /* if one lane finds none, the next one does not either */
     }
     any = any || s->pair[l][0] < b->bodies;
   }

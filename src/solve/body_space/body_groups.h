@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_groups.h - contacts packed by four that have no body in common, number by number: a visit of four is one of a single
- * contact with vectors in place of numbers (base/lanes.h). See body_groups.c; what kinds of contacts share in their visits is
- * in body_lanes.h.
+ * body_groups.h - contacts without common bodies packed in groups of four, number by number: a visit of a group is
+ * that of a single contact with vectors in place of numbers (base/lanes.h). See body_groups.c; common parts of the
+ * visits of all kinds of contacts are in body_lanes.h.
  */
 #ifndef SALTUSI_BODY_GROUPS_H
 #define SALTUSI_BODY_GROUPS_H
@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-/* Places in a group of any kind, each of so many lanes: impulses y, x and the last y, the age of their momentum
- * (saltusi_momentum), friction and rho. What a kind needs besides starts at SALTUSI_GROUP_OWN. */
+/* Positions in a group of any kind, each of so many lanes: impulses y, x and the last y, the age of their momentum
+ * (saltusi_momentum), friction and rho. Data of one kind start at SALTUSI_GROUP_OWN. */
 enum {
   SALTUSI_GROUP_IMPULSE = 0,
   SALTUSI_GROUP_PLACE = 3,
@@ -25,16 +25,16 @@ enum {
   SALTUSI_GROUP_OWN
 };
 
-/* Momentum b = a / (a + slow) at age a, at most `most`, and the part of its age that a contact keeps when its
- * change turns against the motion. Measured on settling piles of 125 and 1000 spheres and 1000 boxes: with
- * slow 3 in place of 6 some problems run in circles at 1e-3, keeping 0, 0.3 or 0.85 takes 3 to 20 % more sweeps; one
- * age for all contacts, whose momentum costs nothing, takes twice as many. */
+/* Momentum b = a / (a + slow) at age a, at most `most`, and the fraction of its age that a contact keeps when its
+ * change reverses. Measured on settling piles of 125 and 1000 spheres and 1000 boxes: with slow 3 instead of 6 some
+ * problems cycle at 1e-3, keeping 0, 0.3 or 0.85 takes 3 to 20 % more iterations; one common age for all contacts,
+ * whose momentum is cheap, takes twice as many. */
 #define SALTUSI_MOMENTUM_SLOW 6.0
 #define SALTUSI_MOMENTUM_MOST 0.998
 #define SALTUSI_MOMENTUM_KEEP 0.5
 
-/* The points of sweeps: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, before was the last y. y need not lie
- * in the cones: what a visit finds does not depend on the impulses that it replaces. */
+/* The points of iterations: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, before was the last y. y need
+ * not lie in the cones: the result of a visit is independent of the impulses that it replaces. */
 typedef struct saltusi_group_points {
   double *r, *x, *before, *age;
 } saltusi_group_points;
@@ -58,21 +58,21 @@ static inline bool saltusi_momentum(const saltusi_group_points* p, int i, double
   return change[0] != 0.0 || change[1] != 0.0 || change[2] != 0.0;
 }
 
-/* Writes what a kind needs of contact i into its lane: place k at to[k * SALTUSI_LANES]. */
+/* Writes the data of one kind for contact i into its lane: position k at to[k * SALTUSI_LANES]. */
 typedef void saltusi_put_contact(const saltusi_friction_case* in, int i, double* to);
 
-/* Contacts into groups of so many lanes, 8 at most, that have no body in common: bodies->lane, pair and groups; false when groups
- * would be more than `most` times the contacts, or one has no body. */
+/* Packs contacts into groups of `lanes` lanes, 8 at most, without common bodies: bodies->lane, pair and groups;
+ * false if there would be more groups than `most` times the contacts, or a contact has no body. */
 bool saltusi_groups_form(saltusi_bodies* bodies, int lanes, double most);
 
-/* All contacts into groups of four and bodies->packed, `fields` places each; false as above. */
+/* All contacts into groups of four and bodies->packed, `fields` positions each; false as above. */
 bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
                          saltusi_put_contact* put);
 
 /* Impulses points->r into the groups, without momentum. */
 void saltusi_groups_start(const saltusi_friction_case* in, const saltusi_group_points* points);
 
-/* All momentum is dropped. */
+/* Drops all momentum. */
 void saltusi_groups_forget(const saltusi_friction_case* in, const saltusi_group_points* points);
 
 /* The present impulses into points->r. */

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_krylov.c - the method of generalised minimal residuals (Saad and Schultz, SIAM Journal on Scientific and Statistical Computing 7 (1986)
- * 856-869), preconditioned from the right by incomplete factors with the pattern of the matrix, blocks of bodies for numbers
- * (Saad, Iterative Methods for Sparse Linear Systems, 10.3):
+ * body_krylov.c - the method of generalised minimal residuals (Saad and Schultz, SIAM Journal on Scientific and
+ * Statistical Computing 7 (1986) 856-869), preconditioned from the right by incomplete factors with the pattern of
+ * the matrix in blocks of bodies (Saad, Iterative Methods for Sparse Linear Systems, 10.3):
  *
- *   for each k < i that meets i, ascending:  L_ik = A_ik D_k^-1,   A_ij -= L_ik U_kj  for j > k that meet both
+ *   for each k < i coupled to i, ascending:  L_ik = A_ik D_k^-1,   A_ij -= L_ik U_kj  for j > k coupled to both
  *   D_i = A_ii,   U_ij = A_ij for j > i
  *
- * Matrices A + G K G^T of piles have condition numbers of some hundreds when contacts give way as in body_proximal.c, and are far from
- * symmetric where contacts slip. Ten to twenty iterations gain three digits; each costs two passes over the blocks, and so everything
- * here is proportional to the pairs of bodies that meet, while factors of a pile of n bodies grow with n^2.
+ * Matrices A + G K G^T of piles have condition numbers of some hundreds if contacts are compliant as in
+ * body_proximal.c, and are far from symmetric where contacts slip. Ten to twenty iterations gain three digits; each
+ * costs two passes over the blocks, so that the cost is proportional to the number of pairs of bodies in contact,
+ * while factors of a pile of n bodies grow with n^2.
  *
- * Blocks are stored column by column: a column times a number is what vectors do. Factors are those of the matrix divided by the roots of the
- * masses on both sides, in single precision: half of the memory that each iteration reads, in vectors of eight. What they make of the basis is kept, and
- * the solution is a sum of it (flexible GMRES: Saad, SIAM Journal on Scientific Computing 14 (1993) 461-469), so that their rounding is that of
- * another preconditioner and not of the solution.
+ * Blocks are stored column by column, for products of columns with numbers in vectors. Factors are those of the
+ * matrix divided by the roots of the masses on both sides, in single precision: half of the memory traffic, in
+ * vectors of eight. The preconditioned basis is stored, and the solution is a combination of it (flexible GMRES:
+ * Saad, SIAM Journal on Scientific Computing 14 (1993) 461-469), so that single-precision rounding perturbs the
+ * preconditioner and not the solution.
  */
 #include "solve/body_space/body_krylov.h"
 
@@ -87,8 +89,8 @@ void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b) {
 
 /* ---- the matrix ---- */
 
-/* Block += G_s K G_o^T, column by column: column c is F times row c of (G_o)^T, F = G_s K [row k: WIDTH numbers]. Two columns are
- * three times four numbers. */
+/* Block += G_s K G_o^T, column by column: column c is F times row c of (G_o)^T, F = G_s K [row k: WIDTH numbers].
+ * Two columns are three times four numbers. */
 SALTUSI_ALWAYS_INLINE void add_product(double F[3][WIDTH], const double* G, double* block) {
   for (int c = 0; c < WIDTH; c += 2) {
     double* to = block + (size_t)c * WIDTH;
@@ -158,7 +160,7 @@ SALTUSI_ALWAYS_INLINE void add_block_product(float sign, const float* A, const f
   }
 }
 
-/* Row i: what rows before it take away. */
+/* Elimination of row i by the rows before it. */
 SALTUSI_FOR_MACHINES static void eliminate(saltusi_body_krylov* k, int i) {
   const int end = k->start[i + 1];
   for (int e = k->start[i]; e < k->diagonal[i]; e++) {
@@ -166,7 +168,7 @@ SALTUSI_FOR_MACHINES static void eliminate(saltusi_body_krylov* k, int i) {
     float *own = k->factor + (size_t)e * FLOATS, made[FLOATS] = {0.0F};
     add_block_product(1.0F, own, k->inverse + (size_t)before * FLOATS, made);
     memcpy(own, made, sizeof made);
-    int at = e + 1; /* both rows ascend */
+    int at = e + 1; /* both rows are ascending */
     for (int g = k->diagonal[before] + 1; g < k->start[before + 1] && at < end; g++) {
       while (at < end && k->neighbour[at] < k->neighbour[g]) {
         at++;
@@ -195,8 +197,8 @@ SALTUSI_FOR_MACHINES static void scale_row(saltusi_body_krylov* k, int i) {
   }
 }
 
-/* The inverse of a block after Gauss and Jordan, [block | 1] to [1 | inverse], with pivots by columns: where contacts slip blocks are far from
- * symmetric. False when it is singular. */
+/* The inverse of a block after Gauss and Jordan, [block | 1] to [1 | inverse], with pivots by columns: where
+ * contacts slip blocks are far from symmetric. False when it is singular. */
 SALTUSI_FOR_MACHINES static bool invert(const float* from, float* to) {
   double a[WIDTH][2 * WIDTH];
   for (int i = 0; i < WIDTH; i++) {
@@ -251,7 +253,7 @@ bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const 
 
 /* ---- products ---- */
 
-/* The sum of blocks times vectors, in three parts until it is read. */
+/* A sum of blocks times vectors, in three parts until it is read. */
 typedef struct sum {
   saltusi_lanes first, middle, last;
 } sum;
@@ -364,7 +366,7 @@ SALTUSI_FOR_MACHINES static void add_scaled(int n, double s, const double* restr
   }
 }
 
-/* Takes the part along earlier vectors out of the newest, into column j; returns its length. */
+/* Orthogonalises the newest vector to the earlier ones, into column j; returns its length. */
 static double orthogonalise(const saltusi_body_krylov* k, int j, double* column) {
   const int n = k->bodies * WIDTH;
   double* w = k->basis + (size_t)(j + 1) * (size_t)n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_krylov.h - systems (A + G K G^T) x = b of bodies without factors of their own: GMRES with incomplete factors. See
- * body_krylov.c.
+ * body_krylov.h - systems (A + G K G^T) x = b in body space without complete factors: GMRES with incomplete factors.
+ * See body_krylov.c.
  */
 #ifndef SALTUSI_BODY_KRYLOV_H
 #define SALTUSI_BODY_KRYLOV_H
@@ -22,13 +22,15 @@ typedef struct saltusi_body_krylov {
   double* scale;  /* [rows] 1 / root of the mass */
   double* basis;  /* [(SALTUSI_KRYLOV_DEPTH + 1) x rows] */
   float*
-      direction; /* [SALTUSI_KRYLOV_DEPTH x bodies x SALTUSI_SINGLE_WIDTH] what the factors make of it, scaled */
+      /* [SALTUSI_KRYLOV_DEPTH x bodies x SALTUSI_SINGLE_WIDTH] preconditioned basis, scaled */
+      direction;
   double* solved; /* [rows] */
 } saltusi_body_krylov;
 
 enum { SALTUSI_KRYLOV_DEPTH = 40 };
 
-/* Rooms for so many contacts, bodies and blocks of bodies that meet; and for those of `b`, which has been prepared, once there is memory. */
+/* Workspace for so many contacts, bodies and blocks of coupled bodies; and setup for the prepared `b` in that
+ * memory. */
 void saltusi_krylov_layout(saltusi_body_krylov* k, int units, int bodies, int blocks,
                            saltus_arena* arena);
 void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b);
@@ -36,8 +38,8 @@ void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b);
 /* The matrix with K [units x 9], and its incomplete factors; false: they do not exist. */
 bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const double* K);
 
-/* x of (A + G K G^T) x = right, until the rest is at most `part` of the right-hand side in the metric of the masses, or
- * SALTUSI_KRYLOV_DEPTH iterations; returns these. */
+/* x of (A + G K G^T) x = right, until the residual is at most `part` of the right-hand side in the metric of the
+ * masses, or SALTUSI_KRYLOV_DEPTH iterations; returns their number. */
 int saltusi_krylov_solve(saltusi_body_krylov* k, const double* right, double part, double* x);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_lanes.h - what visits of groups of contacts (body_groups.h) have in common, for the files that make them.
+ * body_lanes.h - common parts of the visits of groups of contacts (body_groups.h).
  */
 #ifndef SALTUSI_BODY_LANES_H
 #define SALTUSI_BODY_LANES_H
@@ -15,8 +15,8 @@ typedef struct saltusi_pairs {
   saltusi_lanes a[SALTUSI_BODY_WIDTH], b[SALTUSI_BODY_WIDTH];
 } saltusi_pairs;
 
-/* Four bodies, each six numbers one after the other, as six vectors and back. Compilers that can permute vectors do it in 22 operations in
- * place of 40, and load what was stored as one piece as one piece, which need not wait for the stores. */
+/* Four bodies, each six consecutive numbers, to six vectors and back. Compilers with vector permutations need 22
+ * operations instead of 40, and load what was stored at once in one piece, without store forwarding stalls. */
 #if defined(__clang__) || __GNUC__ >= 12
 SALTUSI_ALWAYS_INLINE void saltusi_transpose(double* const from[SALTUSI_LANES], saltusi_lanes* to) {
   saltusi_lanes r[SALTUSI_LANES];
@@ -71,7 +71,7 @@ SALTUSI_ALWAYS_INLINE void saltusi_transpose_back(const saltusi_lanes* from,
 }
 #endif
 
-/* Where the first and the second bodies of a group are. */
+/* Positions of the first and the second bodies of a group. */
 SALTUSI_ALWAYS_INLINE void saltusi_locate(double* v, const int* pair, double* a[SALTUSI_LANES],
                                           double* b[SALTUSI_LANES]) {
   for (int l = 0; l < SALTUSI_LANES; l++) {
@@ -87,7 +87,7 @@ SALTUSI_ALWAYS_INLINE void saltusi_run_statistics(double* v, const int* pair, sa
   saltusi_transpose(b, to->b);
 }
 
-/* Idle lanes write the resting body, with what it had. */
+/* Idle lanes write the unchanged data of the fixed body. */
 SALTUSI_ALWAYS_INLINE void saltusi_scatter(const saltusi_pairs* from, const int* pair, double* v) {
   double *a[SALTUSI_LANES], *b[SALTUSI_LANES];
   saltusi_locate(v, pair, a, b);
@@ -147,7 +147,7 @@ SALTUSI_ALWAYS_INLINE void saltusi_group_miss2(const saltusi_lanes* c, const sal
   const saltusi_masks beyond = (saltusi_masks)(along <= zero), turned = (saltusi_masks)(t > zero);
   saltusi_lanes n;
   saltusi_choose(&beyond, &zero, &onto, &n);
-  saltusi_choose(&turned, &t, &one, &t); /* nothing is divided by zero */
+  saltusi_choose(&turned, &t, &one, &t); /* avoids a division by zero */
   shrink = mu * n / t;
   saltusi_choose(&inside, &x0, &n, &n);
   saltusi_choose(&inside, &one, &shrink, &shrink);

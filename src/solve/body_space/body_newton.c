@@ -6,10 +6,10 @@
  *   Phi_i = r_i - P_i(x_i),   x_i = r_i - t rho_i u_i,    P: normal part positive, tangents in its disc
  *   (I - D_i + e I) dr_i + t rho_i D_i du_i = -Phi_i,     D = dP/dx,   du = G^T dv + S dr,   A dv = G dr
  *
- * whose steps are found by bodies (bodies.h), with sweeps between them: sweeps settle which contacts stick,
- * slip and open, Newton carries impulses through the whole pile. t above 1 counts velocities more than
- * impulses: contacts that carry others are not taken for open ones by the first wrong velocity. e keeps impulses
- * near where they are in directions that contacts leave free.
+ * with steps solved in body space (bodies.h) and Gauss-Seidel iterations between them: the iterations determine
+ * which contacts stick, slip and open, Newton's steps transport impulses through the whole pile. t above 1 weights
+ * velocities more than impulses: load-bearing contacts are not opened by the first wrong velocity. e regularises
+ * impulses in directions in which they are not unique.
  */
 #include "solve/body_space/body_newton.h"
 
@@ -22,9 +22,9 @@
 
 /* Weight of velocities. Measured on settling piles: 10 and 100 take a third more steps, 1 three times as many. */
 static const double weight = 30.0;
-/* e while whole steps are taken from the first on: near a solution, where stiff stacks need it. */
+/* e while full steps are taken from the first on: near a solution, where stiff stacks need it. */
 static const double soft_sharp = 1e-6;
-/* e after that, its least, and how it changes after a whole step, a short one and one that gains nothing. */
+/* e after that, its minimum, and its factors after a full step, a short one and one without gain. */
 static const double soft_first = 1e-2;
 static const double soft_least = 1e-3;
 static const double soft_most = 10.0;
@@ -32,15 +32,15 @@ static const double soft_less = 0.3;
 static const double soft_more = 3.0;
 static const double soft_refused = 10.0;
 static const double short_step = 0.2;
-/* Steps whose sizes of Phi are remembered, halvings of a step, and what it has to gain. */
+/* Number of stored sizes of Phi, halvings of a step, and its required gain. */
 enum { MEMORY = 8, HALVINGS = 10 };
 static const double armijo = 1e-3;
-/* Sweeps after each step. Measured: 5 fail twice as often, 50 take half as long again. */
+/* Gauss-Seidel iterations after each step. Measured: 5 fail twice as often, 50 take half as long again. */
 enum { BETWEEN = 20 };
-/* What a trial has to leave at most. */
+/* Largest accepted fraction of the residual after the trial steps. */
 static const double trial_part = 0.5;
 
-/* P(x), and D when wanted. */
+/* P(x), and D if requested. */
 static void project(double mu, const double* x, double* p, double* D) {
   if (D != NULL) {
     memset(D, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_newton_compliant.c - semismooth Newton on the function of Alart and Curnier (CMAME 92 (1991) 353-375) where contacts give way,
+ * body_newton_compliant.c - semismooth Newton on the function of Alart and Curnier (CMAME 92 (1991) 353-375) for
+ * compliant contacts,
  *
  *   Phi_i = r_i - P_i(x_i),   x_i = r_i - t rho_i (u_i + S_i r_i),   P: normal part positive, tangents in its disc
  *   C_i dr_i + t rho_i D_i du_i = -Phi_i,   C = I - D + t rho D S,   D = dP/dx,   A dv = G dr,   du = G^T dv
  *
- * by bodies: (A + G K G^T) dv = G f with K = C^-1 t rho D and f = -C^-1 Phi. With S not small beside W the matrix C is regular by itself,
- * that of the bodies has a moderate condition, and it is solved as far as is worth while (body_krylov.c). A step carries impulses
- * through the whole pile and leaves many contacts wrong about whether they stick, slip or open; sweeps with momentum mend these, and the
- * two in turn gain one to two digits each time, where sweeps alone take hundreds and Newton's method alone crawls.
+ * in body space: (A + G K G^T) dv = G f with K = C^-1 t rho D and f = -C^-1 Phi. If S is not small relative to W, C
+ * is regular, the matrix of the bodies has a moderate condition number, and its solution is iterative
+ * (body_krylov.c). A step transports impulses through the whole pile and leaves many contacts with wrong statuses;
+ * Gauss-Seidel iterations with momentum correct these. Alternating the two gains one to two digits each time, while
+ * iterations alone take hundreds and Newton's method alone converges very slowly.
  */
 #include "solve/body_space/body_newton_compliant.h"
 
@@ -23,23 +25,26 @@
 
 enum { WIDTH = SALTUSI_BODY_WIDTH, ROWS = SALTUSI_BODY_ROWS };
 
-/* Weight of velocities in the function of Alart and Curnier. Measured on 700 problems of 1000 boxes that fall into a box: 3 and 30 take
- * as many steps to a tenth. */
+/* Weight of velocities in the function of Alart and Curnier. Measured on 700 problems of 1000 boxes that fall into a
+ * box: 3 and 30 take as many steps to a tenth. */
 static const double weight = 10.0;
-/* A step that leaves more than slow_part of the residual is followed by so many sweeps. 12 take a fifth more steps, 30 as many. After PATIENCE
- * steps that did not halve it they are without momentum, and where that does not help either twice as many, at most MOST, with it: momentum can
- * drive a few contacts that slip around in a circle for ever, which sweeps without it leave at once. */
+/* A step that leaves more than slow_part of the residual is followed by so many iterations. 12 take a fifth more
+ * steps, 30 as many. After PATIENCE steps that did not halve it they are without momentum, and if that does not help
+ * either their number is doubled, to at most MOST, with momentum: a few slipping contacts can cycle with momentum
+ * and converge at once without it. */
 static const double slow_part = 0.3;
 enum { BETWEEN = 20, MOST = 160, PATIENCE = 1 };
-/* Those that go on where the tolerance is near: a step less in one problem of four. */
+/* Additional iterations near the tolerance: they save a step in one problem of four. */
 enum { FURTHER = 10 };
-/* How well linear systems are solved: better near a solution from the start, where bodies lie still and the next step starts from
- * what is left, but not where the tolerance is above that. 0.1 takes a quarter more steps than 0.03, 0.001 as many as 0.01. */
+/* Accuracy of linear solves: higher near a solution from the start, where bodies rest and the next step starts from
+ * the remaining residual, but not if the tolerance is above that. 0.1 takes a quarter more steps than 0.03, 0.001 as
+ * many as 0.01. */
 static const double rest_far = 0.01;
 static const double rest_near = 1e-3;
 static const double near_by = 30.0; /* tolerances */
-/* Compliance of joints in a step with complete factors and with incomplete ones, as a part of W: it acts on the change of their
- * impulses and leaves the solution as it is. 50 chains of 10 boxes, incomplete factors: 1e-4 takes a third more time, 1e-2 as well. */
+/* Compliance of joints in a step with complete factors and with incomplete ones, as a fraction of W: it acts on the
+ * change of their impulses and does not change the solution. 50 chains of 10 boxes, incomplete factors: 1e-4 takes a
+ * third more time, 1e-2 as well. */
 static const double joint_complete = 1e-8;
 static const double joint_incomplete = 1e-3;
 
@@ -89,7 +94,7 @@ SALTUSI_ALWAYS_INLINE void project_slip(double mu, const double* x, double* p, d
   D[5] = D[7] = -shrink * a * b;
 }
 
-/* The same as linearise_contact where it slips. */
+/* The same as linearise_contact for slip. */
 SALTUSI_ALWAYS_INLINE void linearise_slip(double mu, double rho, const double* S, const double* r,
                                           const double* x, double* K, double* f) {
   double p[3], D[SALTUSI_CONTACT_ENTRIES], C[SALTUSI_CONTACT_ENTRIES];
@@ -109,7 +114,8 @@ SALTUSI_ALWAYS_INLINE void linearise_slip(double mu, double rho, const double* S
   }
 }
 
-/* K = C^-1 t rho D and f = -C^-1 Phi of a contact with x, C = I - D + t rho D S. Where it is open D is zero, and where it sticks one. */
+/* K = C^-1 t rho D and f = -C^-1 Phi of a contact with x, C = I - D + t rho D S. D is zero for open and one for
+ * sticking contacts. */
 SALTUSI_ALWAYS_INLINE void linearise_contact(double mu, double rho, const double* S,
                                              const double* r, const double* x, double* K,
                                              double* f) {
@@ -126,7 +132,7 @@ SALTUSI_ALWAYS_INLINE void linearise_contact(double mu, double rho, const double
   }
 }
 
-/* The same of a joint, K (u + du) + dr = 0. Its padding rows have u = 0. */
+/* The same for a joint, K (u + du) + dr = 0. Its padding rows have u = 0. */
 SALTUSI_ALWAYS_INLINE void linearise_joint(double stiff, const double* u, double* K, double* f) {
   memset(K, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
   for (int k = 0; k < 3; k++) {

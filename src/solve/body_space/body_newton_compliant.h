@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_newton_compliant.h - Newton's method on velocities of bodies whose contacts give way. See body_newton_compliant.c.
+ * body_newton_compliant.h - Newton's method on velocities of bodies with compliant contacts. See
+ * body_newton_compliant.c.
  */
 #ifndef SALTUSI_BODY_NEWTON_COMPLIANT_H
 #define SALTUSI_BODY_NEWTON_COMPLIANT_H
@@ -11,15 +12,15 @@
 
 typedef struct saltusi_compliant_work {
   saltusi_body_krylov krylov;
-  double* f;    /* [3 units] changes of impulses where velocities stay as they are */
-  double* K;    /* [9 units] and what they lose by those of velocities */
+  double* f;    /* [3 units] changes of impulses at constant velocities */
+  double* K;    /* [9 units] and their decrease by velocities */
   double* best; /* [3 units] */
 } saltusi_compliant_work;
 
-/* Bytes that problems of so many contacts and bodies need at most. */
+/* Upper bound of the bytes for problems of so many contacts and bodies. */
 size_t saltusi_compliant_workspace(int units, int bodies);
 
-/* For a problem whose bodies are prepared, in `buffer`, which may be used for something else afterwards. */
+/* For a problem whose bodies are prepared, in `buffer`, which is free for other use afterwards. */
 saltus_status saltusi_compliant_reserve(saltusi_compliant_work* work, const saltusi_bodies* b,
                                         saltusi_buffer* buffer, const saltus_allocator* memory);
 
@@ -27,10 +28,11 @@ typedef struct saltusi_compliant_settings {
   int steps;
   double tol;
   saltusi_block_lu* lu; /* complete factors, of problems with joints; NULL: incomplete ones */
-  double known;         /* normalised residual of r; 0: to be found */
+  double known;         /* normalised residual of r; 0: not evaluated */
 } saltusi_compliant_settings;
 
-/* On in->bodies from r, which gets the best point; S of every contact is above zero; joints have none. Iterations are steps. */
+/* On in->bodies from r, which gets the best point; S of every contact is above zero; joints have no S. Iterations
+ * are steps. */
 saltusi_stage saltusi_body_newton_compliant(saltusi_compliant_work* work,
                                             saltusi_gauss_seidel_work* sweep,
                                             saltusi_friction_case* in,

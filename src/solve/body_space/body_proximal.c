@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_proximal.c - the augmented Lagrangian of Alart and Curnier (CMAME 92 (1991) 353-375) with velocities of bodies as its
- * unknowns:
+ * body_proximal.c - the augmented Lagrangian of Alart and Curnier (CMAME 92 (1991) 353-375) with velocities of
+ * bodies as its unknowns:
  *
  *   outer   r <- P(r - k rho u),     P: normal part positive, tangents in its disc
  *   inner   R(v) = A v - G P(r - k rho (q + G^T v)) = 0    by Newton's method,   A + G k rho D G^T,   D = dP/dx
  *
- * with r fixed while v is sought. A body has six velocities however many contacts hold it, and A + G k rho D G^T is regular
- * whatever they are: contacts that depend on each other, as those of boxes, leave it as it is. With friction discs of fixed
- * radii the inner problem is the least value of a convex function,
+ * with r fixed in the inner problem. A body has six velocities for any number of contacts, and A + G k rho D G^T is
+ * regular for all of them, including linearly dependent ones such as those of boxes. With friction discs of fixed
+ * radii the inner problem is the minimum of a convex function,
  *
  *   v^T A v / 2 + sum (|x|^2 - |x - P(x)|^2) / (2 k rho),   x = r - k rho u,
  *
- * which Newton's method with a line search finds from anywhere: so the first outer steps are made. Then radii follow the normal
- * parts, and R is to become smaller. The larger k, the fewer outer steps and the harder the inner ones.
+ * which Newton's method with a line search finds from any initial guess: the first outer steps are of this kind.
+ * Then radii follow the normal parts, and the line search reduces R. The larger k, the fewer outer steps and the
+ * harder the inner ones.
  *
- * Contacts that give way have u + S r in place of u: P is that of (r / (k rho) - u) / (S + 1 / (k rho)). Where S is not small
- * beside W body_newton_compliant.c comes first.
+ * Compliant contacts have u + S r in place of u: P is that of (r / (k rho) - u) / (S + 1 / (k rho)). If S is not
+ * small relative to W body_newton_compliant.c is used first.
  */
 #include "solve/body_space/body_proximal.h"
 
@@ -31,8 +32,9 @@
 
 enum { WIDTH = SALTUSI_BODY_WIDTH, BLOCK = SALTUSI_BODY_BLOCK, ROWS = SALTUSI_BODY_ROWS };
 
-/* k: its first value, far from a solution and near one, its bounds, and how it changes after easy, hard and failed inner
- * problems. Measured on the dominoes of bench/peers: 5 or 10 times after easy ones fails two and eight times as often. */
+/* k: its initial value, far from a solution and near one, its bounds, and its factors after easy, hard and failed
+ * inner problems. Measured on the dominoes of bench/peers: 5 or 10 times after easy ones fails two and eight times
+ * as often. */
 static const double stiff_far = 10.0;
 static const double stiff_near = 1000.0;
 static const double near_by = 1e-4;
@@ -41,18 +43,18 @@ static const double stiff_most = 1e6;
 static const double stiff_more = 3.0;
 static const double stiff_less = 0.5;
 static const double stiff_failed = 0.1;
-/* Inner steps: at most so many, those that are easy and hard; outer steps with fixed radii at the start. */
-/* Sweeps after each outer step, which settle the contacts that hardly carry anything. */
+/* Inner steps: the largest number, limits of easy and hard problems; outer steps with fixed radii at the start. */
+/* Gauss-Seidel iterations after each outer step, which determine the statuses of contacts with small impulses. */
 enum { BETWEEN = 10 };
 enum { INNER = 15, EASY = 3, HARD = 6, FROZEN = 2, HALVINGS = 12 };
-/* What inner problems leave of R, and what they have to. */
+/* Targeted and required reduction of R by inner problems. */
 static const double inner_part = 1e-3;
 static const double failed_part = 0.1;
 static const double armijo = 1e-4;
-/* What the first steps have to leave at most. */
+/* Largest accepted fraction of the residual after the first steps. */
 static const double trial_part = 0.5;
-/* How far beyond the tolerance the factorisations that are allowed for that lead, where at most a part of the contacts slips: bodies at
- * rest. In piles that move the next step profits nothing from them, and they are a fifth of all factorisations. */
+/* Accuracy beyond the tolerance that additional factorisations aim at, if at most a fraction of the contacts slips:
+ * bodies at rest. In moving piles the next step gains nothing from them, and they are a fifth of all factorisations. */
 static const double deep_part = 0.05;
 static const double slipping_part = 0.02;
 
@@ -63,10 +65,10 @@ typedef struct inner {
   const double* r;
   double stiff;
   bool frozen;   /* friction discs have fixed radii */
-  double energy; /* of the velocities that were looked at last */
+  double energy; /* of the velocities evaluated last */
 } inner;
 
-/* P(x) in a disc of the given radius, and D when wanted; follows: mu where the radius is that times the normal part. */
+/* P(x) in a disc of the given radius, and D if requested; follows: mu if the radius is mu times the normal part. */
 static void project(double radius, double follows, const double* x, double* p, double* D) {
   if (follows < 0.0) { /* a joint */
     memcpy(p, x, 3 * sizeof(double));
@@ -93,13 +95,13 @@ static void project(double radius, double follows, const double* x, double* p, d
   D[5] = D[7] = -shrink * along[0] * along[1];
 }
 
-/* What takes the place of k rho in row c of contact i: 1 / (S + 1 / (k rho)). */
+/* The counterpart of k rho in row c of contact i: 1 / (S + 1 / (k rho)). */
 static double stiffness(const inner* s, int i, int c) {
   const double S = s->in->bodies->soft[3 * (size_t)i + (size_t)c], k = s->stiff * s->in->rho[i];
   return k / (1.0 + k * S);
 }
 
-/* x of contact i, its P, and D when wanted. */
+/* x of contact i, its P, and D if requested. */
 static void look(const inner* s, int i, const double* v, double* x, double* p, double* D) {
   const double* q = s->in->q + 3 * (size_t)i;
   const double* r = s->r + 3 * (size_t)i;
@@ -166,7 +168,7 @@ static bool find_step(inner* s, saltusi_block_lu* lu) {
   return true;
 }
 
-/* Goes along the step, by half as much until enough is gained; returns R there, in bodies->v. */
+/* Line search by halving; returns R at its end, in bodies->v. */
 static double go(inner* s, double before, double first) {
   saltusi_bodies* b = s->in->bodies;
   const int n = WIDTH * b->bodies;
@@ -189,7 +191,8 @@ static double go(inner* s, double before, double first) {
   return after;
 }
 
-/* Solves the inner problem from bodies->v; P of the end is in work->next. Returns the steps; left: the part of R. */
+/* Solves the inner problem from bodies->v; P at the end is in work->next. Returns the steps; left: the remaining
+ * fraction of R. */
 static int solve_inner(inner* s, saltusi_block_lu* lu, double* left) {
   const double first = miss(s, s->in->bodies->v);
   double now = first;
@@ -217,7 +220,7 @@ static double next_stiffness(double stiff, int steps, double left) {
   return steps > HARD ? fmax(stiff_less * stiff, stiff_least) : stiff;
 }
 
-/* Whether hardly any contact slips. */
+/* Whether at most a small fraction of the contacts slips. */
 static bool is_at_rest(const saltusi_friction_case* in, const double* r) {
   int slips = 0;
   for (int i = 0; i < in->pattern->units; i++) {

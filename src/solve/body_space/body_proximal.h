@@ -8,8 +8,8 @@
 
 #include "solve/friction/semismooth_newton.h"
 
-/* On in->bodies from r, which gets the best point. Iterations are factorisations; gives up when the first `trial` of them
- * gain nothing. */
+/* On in->bodies from r, which gets the best point. Iterations are factorisations; gives up if the first `trial` of
+ * them gain nothing. */
 saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_gauss_seidel_work* sweep,
                                     saltusi_block_lu* lu, saltusi_friction_case* in,
                                     const saltusi_newton_settings* settings, double* r);

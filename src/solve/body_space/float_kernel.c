@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * float_kernel.c - sweeps over contacts of rigid bodies (rigid_kernel.c) in single precision, eight at once, in half the memory. What they
- * work on are changes,
+ * float_kernel.c - Gauss-Seidel over contacts of rigid bodies (rigid_kernel.c) in single precision, vectorised over
+ * eight contacts, in half the memory. The unknowns are changes,
  *
  *   r = r0 + d,   u = u0 + S d + G_i^T dv,   dv = A^-1 G d
  *
- * with r0 and u0 = q + (W r0)_i + S r0 from double precision: where a sweep changes little, its rounding is small beside what it changes. A
- * contact that sticks has d from u alone, W_ii d = -u, and one that slips the normal part of it. r0 itself is rounded only where it decides
- * between open, stick and slip and in the tangents of those that slip, which leaves about 1e-7 of W r in u. Each look computes velocities and
- * residual in double precision and starts anew from there.
+ * with r0 and u0 = q + (W r0)_i + S r0 in double precision (iterative refinement): the rounding of an iteration is
+ * small relative to its changes. A sticking contact has d from u alone, W_ii d = -u, a slipping one its normal part.
+ * r0 itself is rounded only in the decision between open, stick and slip and in the tangents of slipping contacts,
+ * which leaves about 1e-7 of W r in u. Each evaluation computes velocities and residual in double precision and
+ * resets r0.
  *
- * Eliminating the normal impulse (one_contact.c) leaves S and the slip c there would be with the present tangents; without any it is
- * c - S r_T, which is the c of one_contact.c and rigid_kernel.c. Units are powers of two near the masses and velocities of the problem, so that
- * products of four numbers stay far from the limits of single precision.
+ * Elimination of the normal impulse (one_contact.c) leaves S and the slip c with the present tangents; without any
+ * it is c - S r_T, the c of one_contact.c and rigid_kernel.c. The units of mass and velocity are powers of two near
+ * those of the problem, so that products of four numbers stay far from the limits of single precision.
  */
 #include "solve/body_space/float_kernel.h"
 
@@ -24,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Places in a group; those that momentum reads come first. */
+/* Positions in a group; data that momentum reads come first. */
 enum {
   CHANGE =
       0, /* d, with momentum; without it; the last one with it; the age of momentum (saltusi_momentum) */
@@ -39,7 +40,7 @@ enum {
   OTHER_ARM = ARM + 9,
   IMPULSE = OTHER_ARM + 9, /* r0 */
   VELOCITY = IMPULSE + 3,  /* u0 */
-  W = VELOCITY + 3,        /* W_ii with springs */
+  W = VELOCITY + 3,        /* W_ii with compliance */
   INVERSE_N = W + 9,
   S,
   INVERSE_S = S + 4, /* 1 / det S */
@@ -56,9 +57,9 @@ typedef struct float_kernel_pairs {
   saltusi_float_lanes a[WIDTH], b[WIDTH];
 } float_kernel_pairs;
 
-/* Groups a contact at most: where half of all lanes are idle, four at once are as fast. */
+/* Most groups per contact: if half of all lanes are idle, four at once are as fast. */
 static const double most_groups = 0.25;
-/* |psi| from which one more step of Newton's method leads to rounding; steps at most. */
+/* |psi| below which one more step of Newton's method ends in rounding; most steps. */
 static const float slip_near = 1e-4F;
 enum { SLIP_STEPS = 6 };
 
@@ -66,7 +67,7 @@ static saltusi_float_lanes* group_of(const saltusi_bodies* b, int g) {
   return (saltusi_float_lanes*)((float*)b->packed + (size_t)g * GROUP);
 }
 
-/* Where numbers of a lane, counted through all groups, are. */
+/* Position of the numbers of a lane, counted through all groups. */
 static float* lane_of(const saltusi_bodies* b, int at) {
   return (float*)b->packed + (size_t)(at / LANES) * GROUP + at % LANES;
 }
@@ -88,7 +89,7 @@ static void choose_units(const saltusi_friction_case* in) {
   b->single.speed = unit_near(in->velocity_unit / sqrt(3.0 * b->units));
 }
 
-/* Three of six columns of rows of a body, times a unit. */
+/* Three of six columns of the rows of a body, times a factor. */
 static void put_half(const double* rows, double unit, int place, float* to) {
   for (int k = 0; k < 9; k++) {
     to[(place + k) * LANES] = (float)(unit * rows[k / 3 * WIDTH + k % 3]);
@@ -148,7 +149,8 @@ bool saltusi_float_pack(const saltusi_friction_case* in) {
 
 /* ---- velocities of bodies ---- */
 
-/* Eight bodies, each eight numbers of which six count, as six vectors and back. A body is stored as one piece, as it will be loaded. */
+/* Eight bodies, each eight numbers of which six are used, as six vectors and back. A body is stored in one piece, as
+ * it will be loaded. */
 #if defined(__clang__) || __GNUC__ >= 12
 SALTUSI_ALWAYS_INLINE void transpose(const float* v, const int* pair, saltusi_float_lanes* to) {
   saltusi_float_lanes low[LANES / 2], high[LANES / 2], four[LANES];
@@ -226,7 +228,7 @@ SALTUSI_ALWAYS_INLINE void gather(const float* v, const int* pair, float_kernel_
   transpose(v, pair + 1, to->b);
 }
 
-/* Idle lanes write the resting body, with what it had. */
+/* Idle lanes write the unchanged data of the fixed body. */
 SALTUSI_ALWAYS_INLINE void scatter(const float_kernel_pairs* from, const int* pair, float* v) {
   transpose_back(from->a, pair, v);
   transpose_back(from->b, pair + 1, v);
@@ -260,7 +262,7 @@ SALTUSI_ALWAYS_INLINE void push(const saltusi_float_lanes* c, const saltusi_floa
 
 /* ---- one contact ---- */
 
-/* `yes` where the mask is set, elsewhere `no`. */
+/* Selects `yes` where the mask is set, elsewhere `no`. */
 SALTUSI_ALWAYS_INLINE void choose(const saltusi_float_masks* mask, const saltusi_float_lanes* yes,
                                   const saltusi_float_lanes* no, saltusi_float_lanes* to) {
   *to = (saltusi_float_lanes)((*mask & (saltusi_float_masks)*yes) |
@@ -277,7 +279,7 @@ SALTUSI_ALWAYS_INLINE void root(const saltusi_float_lanes* x, saltusi_float_lane
                               sqrtf((*x)[4]), sqrtf((*x)[5]), sqrtf((*x)[6]), sqrtf((*x)[7])};
 }
 
-/* What slip depends on besides a. */
+/* Data of slip besides a. */
 typedef struct float_kernel_slipping {
   saltusi_float_lanes c1, c2;  /* c */
   saltusi_float_lanes normal;  /* mu r_N without tangential impulses */
@@ -285,7 +287,7 @@ typedef struct float_kernel_slipping {
   saltusi_float_lanes crossed; /* S_12 S_21 */
 } float_kernel_slipping;
 
-/* p, m and |p| of rigid_kernel.c at some a. */
+/* p, m and |p| of rigid_kernel.c at one a. */
 typedef struct float_kernel_slip_point {
   saltusi_float_lanes p1, p2, det, trace, m, size2, size;
 } float_kernel_slip_point;
@@ -302,13 +304,13 @@ SALTUSI_ALWAYS_INLINE void look(const saltusi_float_lanes* c, const float_kernel
   root(&at->size2, &at->size);
 }
 
-/* Contacts of the mask `slips` slip: their tangents t, and a of them all; the mask keeps those that are not solved. */
+/* Slip of the contacts of the mask `slips`: their tangents t, and a of them all; the mask keeps the unsolved ones. */
 SALTUSI_ALWAYS_INLINE void slip(saltusi_float_lanes* c, const float_kernel_slipping* s,
                                 saltusi_float_masks* slips, saltusi_float_lanes* t) {
   const saltusi_float_lanes zero = {0.0F}, one = zero + 1.0F;
   saltusi_float_lanes a = c[SLIP];
   saltusi_float_masks wanted = *slips & (saltusi_float_masks)(a > zero), near = {0};
-  float_kernel_slip_point at = {.size = {0.0F}}; /* which some compilers want to see */
+  float_kernel_slip_point at = {.size = {0.0F}}; /* avoids a compiler warning */
   choose(&wanted, &a, &one, &a);
   for (int k = 0; k < SLIP_STEPS; k++) {
     look(c, s, &a, &at);
@@ -340,12 +342,12 @@ SALTUSI_ALWAYS_INLINE void slip(saltusi_float_lanes* c, const float_kernel_slipp
   *slips &= ~solved;
 }
 
-/* Changes of contacts alone that have r and u; a mask of those that are not solved. */
+/* Changes of contacts from their r and u, each with the others fixed; returns a mask of the unsolved ones. */
 SALTUSI_ALWAYS_INLINE void solve(saltusi_float_lanes* c, const saltusi_float_lanes* r,
                                  const saltusi_float_lanes* u, saltusi_float_lanes* d,
                                  saltusi_float_masks* unsolved) {
   const saltusi_float_lanes zero = {0.0F};
-  const saltusi_float_lanes more = -(u[0] * c[INVERSE_N]); /* of r_N, tangents as they are */
+  const saltusi_float_lanes more = -(u[0] * c[INVERSE_N]); /* of r_N, with constant tangents */
   const saltusi_float_lanes c1 = u[1] + c[W + 3] * more, c2 = u[2] + c[W + 6] * more;
   const saltusi_float_lanes d1 = (c[S + 1] * c2 - c[S + 3] * c1) * c[INVERSE_S];
   const saltusi_float_lanes d2 = (c[S + 2] * c1 - c[S] * c2) * c[INVERSE_S];
@@ -359,7 +361,7 @@ SALTUSI_ALWAYS_INLINE void solve(saltusi_float_lanes* c, const saltusi_float_lan
   const saltusi_float_masks sticks =
       joint | (pressed & (saltusi_float_masks)(n > zero) &
                (saltusi_float_masks)(t1 * t1 + t2 * t2 <= radius * radius));
-  saltusi_float_lanes t[2] = {zero, zero}; /* of those that do not stick */
+  saltusi_float_lanes t[2] = {zero, zero}; /* of non-sticking contacts */
   *unsolved = pressed & ~sticks & rough;
   if (any(unsolved)) {
     const saltusi_float_lanes part = c[MU] * c[INVERSE_N];
@@ -380,7 +382,7 @@ SALTUSI_ALWAYS_INLINE void solve(saltusi_float_lanes* c, const saltusi_float_lan
   choose(&sticks, &d2, &s2, d + 2);
 }
 
-/* What solve left, one after the other. */
+/* Solves the contacts that `solve` left, one by one. */
 static void solve_apart(const saltusi_friction_case* in, int group, const saltusi_float_lanes* r,
                         const saltusi_float_lanes* u, saltusi_float_lanes* d,
                         const saltusi_float_masks* unsolved) {
@@ -408,7 +410,7 @@ static void solve_apart(const saltusi_friction_case* in, int group, const saltus
   }
 }
 
-/* ---- sweeps ---- */
+/* ---- iterations ---- */
 
 SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
   const saltusi_bodies* b = in->bodies;
@@ -416,7 +418,7 @@ SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
   for (int g = 0; g < b->groups; g++) {
     saltusi_float_lanes* c = group_of(b, g);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    float_kernel_pairs v = {.a = {{0.0F}}}; /* which some compilers want to see */
+    float_kernel_pairs v = {.a = {{0.0F}}}; /* avoids a compiler warning */
     saltusi_float_lanes r[3], u[3], d[3];
     saltusi_float_masks unsolved;
     gather(b->single.v, pair, &v);
@@ -469,7 +471,7 @@ SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
   for (int g = 0; g < b->groups; g++) {
     saltusi_float_lanes* c = group_of(b, g);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    float_kernel_pairs v = {.a = {{0.0F}}}; /* which some compilers want to see */
+    float_kernel_pairs v = {.a = {{0.0F}}}; /* avoids a compiler warning */
     saltusi_float_lanes change[3];
     add_momentum(c, change);
     gather(b->single.v, pair, &v);
@@ -500,7 +502,7 @@ SALTUSI_ALWAYS_INLINE void add_velocity(const saltusi_bodies* b, int i, double* 
   }
 }
 
-/* Residual of the impulses r, whose velocities are in b->v, from which changes are counted; four contacts at a time. */
+/* Residual of the impulses r with velocities b->v, the reference of changes; four contacts at a time. */
 SALTUSI_FOR_MACHINES static double measure(const saltusi_friction_case* in, const double* r) {
   enum { FOUR = SALTUSI_LANES };
   const saltusi_bodies* b = in->bodies;
@@ -538,7 +540,7 @@ SALTUSI_FOR_MACHINES static double measure(const saltusi_friction_case* in, cons
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Changes are counted from r. */
+/* Sets r as the reference of changes. */
 static void rebase(const saltusi_friction_case* in, const double* r) {
   saltusi_bodies* b = in->bodies;
   saltusi_bodies_move(b, r, b->v);

@@ -17,18 +17,21 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sweeps before anything else, and in steps of Newton's method before each of the other stages; at most so many. */
+/* Gauss-Seidel iterations before other stages, and their limit before the others, in costs of Newton steps; most
+ * iterations. */
 enum { FIRST = 40, MOST = 4000 };
-/* Contacts with soft springs: FEW_SOFT sweeps or until soft_near, then Newton's method and sweeps in turn. Balls, over which sweeps are cheap (a
- * compliance of a hundredth of W takes a hundred, of a thousandth three hundred), have FIRST_SOFT before. */
+/* Contacts with soft springs: FEW_SOFT iterations or until soft_near, then Newton's method alternating with
+ * iterations. Balls, whose iterations are cheap (a compliance of a hundredth of W takes a hundred, of a thousandth
+ * three hundred), have FIRST_SOFT before. */
 enum { FIRST_SOFT = 400, FEW_SOFT = 30, STEPS_SOFT = 30 };
 static const double soft_near = 1e-3;
-/* Sweeps before Newton's method where complete factors are cheap, and what they may cost for each block of bodies that meet. */
+/* Iterations before Newton's method if complete factors are cheap, and the limit of their cost per block of coupled
+ * bodies. */
 enum { FEW_CHAINS = 10 };
 static const double block_cost = 2000.0;
-/* S / W of springs that are soft in this sense; others count as rigid. */
+/* S / W of soft springs; others count as rigid. */
 static const double soft_least = 1e-3;
-/* Least tolerance that sweeps in single precision reach by themselves (float_kernel.c). */
+/* Smallest tolerance that iterations in single precision reach by themselves (float_kernel.c). */
 static const double single_tol = 5e-7;
 static const double before_newton = 10.0;
 static const double sweeps_again = 8.0;
@@ -61,7 +64,7 @@ static const double perturbed[] = {1e-3, 1e-4, 1e-2, 1e-5};
 enum { PERTURBED = sizeof perturbed / sizeof perturbed[0] };
 static const double shaken[] = {0.0, 0.3, 1.0};
 enum { SHAKEN = sizeof shaken / sizeof shaken[0] };
-/* Contacts a body from which on it is worth while: balls in piles have less than three, boxes four and more. */
+/* Contacts per body from which on it is used: balls in piles have less than three, boxes four and more. */
 static const double hyperstatic = 3.0;
 static const double interior_tol = 1e-8;
 
@@ -73,7 +76,7 @@ static bool has_joints(const saltusi_friction_work* work) {
   return any;
 }
 
-/* Whether springs of contacts are soft beside W: Newton's method then needs no other compliance. */
+/* Whether springs of contacts are soft relative to W: Newton's method then needs no other regularisation. */
 static bool is_soft(const saltusi_friction_work* work) {
   const saltusi_bodies* b = work->given.bodies;
   double least = b->softens ? INFINITY : 0.0;
@@ -83,7 +86,7 @@ static bool is_soft(const saltusi_friction_work* work) {
   return least > soft_least;
 }
 
-/* Contacts are packed in single precision where that serves; anew where it did before and does no more. */
+/* Packs contacts in single precision if applicable; repeats the packing if this changes. */
 static void choose_precision(const saltusi_friction_run* run) {
   saltusi_bodies* b = run->work->given.bodies;
   const bool wanted = run->tol >= single_tol && is_soft(run->work);
@@ -133,8 +136,8 @@ static bool newton(saltusi_friction_run* run, int steps) {
   return saltusi_run_note(run, "body-newton", stage);
 }
 
-/* The augmented Lagrangian from the best point; trial: steps that have to gain something, 0: none. Springs of contacts
- * make the next step differ anyway: there is nothing beyond the tolerance. */
+/* The augmented Lagrangian from the best point; trial: steps that must reduce the residual, 0: none. With springs
+ * the next step differs anyway: nothing is gained beyond the tolerance. */
 static bool proximal(saltusi_friction_run* run, int steps, int trial) {
   saltusi_friction_work* work = run->work;
   const saltusi_newton_settings settings = {.iterations = steps,
@@ -149,9 +152,9 @@ static bool proximal(saltusi_friction_run* run, int steps, int trial) {
   return saltusi_run_note(run, "body-proximal", stage);
 }
 
-/* The interior point from work->point, moved so far into the cones, and then Newton's method. */
+/* The interior point from work->point, moved into the cones by a given distance, and then Newton's method. */
 static bool interior(saltusi_friction_run* run, double inside) {
-  if (run->joints) { /* cones alone */
+  if (run->joints) { /* only cones */
     return newton(run, FEW_STEPS);
   }
   const saltusi_interior_settings settings = {.iterations = INTERIOR,
@@ -163,7 +166,7 @@ static bool interior(saltusi_friction_run* run, double inside) {
   return saltusi_run_interior(run, &settings) || newton(run, FEW_STEPS);
 }
 
-/* Sweeps, Newton's method and the interior point from a part of the best impulses. */
+/* Gauss-Seidel, Newton's method and the interior point from a fraction of the best impulses. */
 static bool once_more(saltusi_friction_run* run, const again* start, double sweeps) {
   saltusi_friction_work* work = run->work;
   const saltusi_body_gauss_seidel settings = {.sweeps = sweeps < MOST ? (int)sweeps : MOST,
@@ -183,7 +186,7 @@ static bool once_more(saltusi_friction_run* run, const again* start, double swee
   return interior(run, start->inside);
 }
 
-/* What sweeps have left, to the stages that factor: first those that end soon. */
+/* Stages with factors after the iterations: the shortest first. */
 static bool factor_stages(saltusi_friction_run* run, double each) {
   saltusi_run_from_best(run);
   if (newton(run, STEPS)) {
@@ -198,13 +201,13 @@ static bool factor_stages(saltusi_friction_run* run, double each) {
   return false;
 }
 
-/* Numbers between -1 and 1 at random, the same in every run (Knuth's MMIX generator). */
+/* Pseudorandom numbers between -1 and 1, the same in every run (Knuth's MMIX generator). */
 static double draw(uint64_t* state) {
   *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
   return 2.0 * ldexp((double)(*state >> 11), -53) - 1.0;
 }
 
-/* Sweeps, Newton's method and the interior point from the best point. */
+/* Gauss-Seidel, Newton's method and the interior point from the best point. */
 static bool attempt(saltusi_friction_run* run, double each, double inside) {
   if (sweep(run, sweeps_again * each)) {
     return true;
@@ -217,9 +220,10 @@ static bool attempt(saltusi_friction_run* run, double each, double inside) {
   return interior(run, inside);
 }
 
-/* The problem by way of another one nearby, from impulses that are known to a part. Where friction makes solutions that sweeps and the
- * augmented Lagrangian leave again, and the path of the interior point turns back, each problem is as good as drawn anew: of a few one is
- * solved, and from its solution mostly the given one. */
+/* Perturbed restart: solves a nearby problem, from impulses changed at random, and the given one from its solution.
+ * If friction makes the iterations and the augmented Lagrangian leave solutions again, and the path of the interior
+ * point turns back, each perturbation is an independent trial: one of a few is solved, and mostly the given problem
+ * from its solution. */
 static bool detour(saltusi_friction_run* run, double each, int round) {
   saltusi_friction_work* work = run->work;
   const int rows = work->pattern.rows;
@@ -245,7 +249,7 @@ static bool detour(saltusi_friction_run* run, double each, int round) {
          (round % PROXIMAL_EACH == PROXIMAL_EACH - 1 && proximal(run, PROXIMAL_LONG, 0));
 }
 
-/* Sweeps until Newton's method is worth while; true: to the tolerance. */
+/* Gauss-Seidel until Newton's method is efficient; true: to the tolerance. */
 static bool come_near(saltusi_friction_run* run, double sweeps) {
   const double tol = run->tol;
   run->tol = fmax(tol, soft_near);
@@ -256,7 +260,7 @@ static bool come_near(saltusi_friction_run* run, double sweeps) {
   return run->best <= tol;
 }
 
-/* A factorisation in sweeps. */
+/* Cost of a factorisation in iterations. */
 static double factor_cost(const saltusi_friction_run* run) {
   const saltusi_friction_work* work = run->work;
   return work->lu.cost / (saltusi_visit_cost(&work->given) * work->pattern.units);
@@ -266,7 +270,7 @@ static bool is_redundant(const saltusi_bodies* b) {
   return b->units > hyperstatic * b->bodies;
 }
 
-/* Complete factors that cost no more than the iterations with incomplete ones: chains and trees, bridges. */
+/* Whether complete factors cost no more than the iterations with incomplete ones: chains and trees, bridges. */
 static bool has_cheap_factors(saltusi_friction_work* work) {
   const saltusi_bodies* b = work->given.bodies;
   return saltusi_friction_analyse(work) && work->lu.cost <= block_cost * b->start[b->bodies];
@@ -285,8 +289,8 @@ static bool solve_soft(saltusi_friction_run* run) {
   if (chains && !saltusi_friction_reserve(work)) {
     return false;
   }
-  run->standing = false;   /* contacts go on from there */
-  work->lu.ready = chains; /* what factorises has to be laid out again */
+  run->standing = false;   /* contacts continue from there */
+  work->lu.ready = chains; /* the layout of factors must be repeated */
   if (saltusi_compliant_reserve(&work->soft, bodies, &work->second_memory, &work->memory) !=
       SALTUS_OK) {
     return false;
@@ -310,7 +314,7 @@ bool saltusi_run_bodies(saltusi_friction_run* run) {
   if (run->best <= run->tol || (is_soft(work) ? solve_soft(run) : sweep(run, FIRST))) {
     return true;
   }
-  if (bodies->single.wanted) { /* what is hard is left to double precision */
+  if (bodies->single.wanted) { /* the rest is solved in double precision */
     bodies->single.wanted = false;
     bodies->kind = NULL;
   }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * rigid_kernel.c - rigid bodies: A^-1 has 1 / m for the velocity of the centre of mass and any block of 3 x 3 for that
- * of turning, and a contact has one frame for both of its bodies:
+ * rigid_kernel.c - rigid bodies: A^-1 has 1 / m for the velocity of the centre of mass and any block of 3 x 3 for
+ * that of rotation, and a contact has one frame for both of its bodies:
  *
  *   u = q + E (va - vb) + a wa + b wb,     va += E^T r / ma,   vb -= E^T r / mb,   wa += a' r,   wb += b' r
  *
- * with the arms a and b and what they do, a' = A^-1 a^T, which no symmetry ties to each other where gyroscopic forces are in A.
+ * with the arms a and b and a' = A^-1 a^T, b' = A^-1 b^T, which are independent data as gyroscopic forces make A
+ * unsymmetric.
  *
- * Contacts are packed by four (body_groups.c), and solved alone as in one_contact.c, whose S, c, r_T(a) and psi(a) are used here: with
+ * Contacts are packed by four (body_groups.c), and solved as in one_contact.c, whose S, c, r_T(a) and psi(a) are
+ * used here: with
  *
  *   p(a) = det(S + a I) r_T(a),   m(a) = mu det(S + a I) r_N(a),     psi = m / |p| - 1
  *
- * p is linear and m quadratic in a, and a step of Newton's method takes one division. It starts from the a of the last
- * visit. Contacts that have none yet, and those that it does not solve, are left to one_contact.c.
+ * p is linear and m quadratic in a, and a step of Newton's method takes one division. It starts from the a of the
+ * last visit. First visits and contacts without convergence are left to one_contact.c.
  */
 #include "solve/body_space/rigid_kernel.h"
 
@@ -23,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Places in a group after those of every kind; those that momentum reads come first. */
+/* Positions in a group after those of every kind; data that momentum reads come first. */
 enum {
   IMPULSE = SALTUSI_GROUP_IMPULSE,
   MU = SALTUSI_GROUP_MU,
@@ -35,7 +37,7 @@ enum {
   OTHER_ARM = ARM + 9,
   FREE = OTHER_ARM + 9,
   W = FREE + 3,      /* G_i^T A^-1 G_i, which is W_ii without the springs of the contact */
-  INVERSE_N = W + 9, /* 1 / W_NN, with them */
+  INVERSE_N = W + 9, /* 1 / W_NN, with the springs */
   S,
   INVERSE_S = S + 4, /* 1 / det S */
   SLIP,              /* a */
@@ -44,15 +46,15 @@ enum {
 };
 enum { LANES = SALTUSI_LANES, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
 
-/* Groups a contact at most: where half of all lanes are idle, one after the other is as fast. */
+/* Most groups per contact: if half of all lanes are idle, one after the other is as fast. */
 static const double most_groups = 0.5;
-/* |psi| of contacts that slip, a hundred times what rounding leaves where S is not nearly singular. They are put on the cone, and the
- * next visit starts from here. */
+/* |psi| of slipping contacts, a hundred times the rounding unless S is nearly singular. They are projected onto the
+ * cone, and the next visit starts from here. */
 static const double slip_tol = 1e-12;
 /* Newton's steps for it. */
 enum { SLIP_STEPS = 8 };
 
-/* 1 / m, the same in all directions, and nothing between velocities of the centre and of turning. */
+/* 1 / m in all directions, and no coupling between velocities of the centre and of rotation. */
 static bool is_rigid(const double* inverse) {
   for (int a = 0; a < 3; a++) {
     for (int c = 0; c < WIDTH; c++) {
@@ -65,7 +67,7 @@ static bool is_rigid(const double* inverse) {
   return true;
 }
 
-/* Three of six columns of rows of a body, and the same three of all. */
+/* Three of six columns of the rows of a body, and the same three of all. */
 static void put_half(const double* rows, int place, double* to) {
   for (int k = 0; k < 9; k++) {
     to[(place + k) * LANES] = rows[k / 3 * WIDTH + k % 3];
@@ -103,7 +105,7 @@ static void put(const saltusi_friction_case* in, int i, double* to) {
   to[INVERSE_S * LANES] = 1.0 / (block[0] * block[3] - block[1] * block[2]);
 }
 
-/* One frame for both bodies. */
+/* Whether both bodies have one frame. */
 static bool is_packable(const saltusi_bodies* b, int i) {
   const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
   for (int k = 0; k < 9 && b->body[2 * i + 1] >= 0; k++) {
@@ -159,7 +161,7 @@ SALTUSI_ALWAYS_INLINE void push(const saltusi_lanes* c, const saltusi_lanes* d, 
   }
 }
 
-/* What slip depends on besides a. */
+/* Data of slip besides a. */
 typedef struct rigid_kernel_slipping {
   saltusi_lanes c1, c2;  /* c */
   saltusi_lanes normal;  /* mu r_N without tangential impulses */
@@ -167,7 +169,7 @@ typedef struct rigid_kernel_slipping {
   saltusi_lanes crossed; /* S_12 S_21 */
 } rigid_kernel_slipping;
 
-/* p, m and |p| at some a. */
+/* p, m and |p| at one a. */
 typedef struct rigid_kernel_slip_point {
   saltusi_lanes p1, p2, det, trace, m, size2, size;
 } rigid_kernel_slip_point;
@@ -184,13 +186,13 @@ SALTUSI_ALWAYS_INLINE void look(const saltusi_lanes* c, const rigid_kernel_slipp
   saltusi_root(&at->size2, &at->size);
 }
 
-/* Contacts of the mask `slips` slip: their fresh impulses, and a of them all; the mask keeps those that are not solved. */
+/* Slip of the contacts of the mask `slips`: their new impulses, and a of them all; the mask keeps the unsolved ones. */
 SALTUSI_ALWAYS_INLINE void slip(saltusi_lanes* c, const rigid_kernel_slipping* s,
                                 saltusi_masks* slips, saltusi_lanes* fresh) {
   const saltusi_lanes zero = {0.0}, one = zero + 1.0;
   saltusi_lanes a = c[SLIP];
   saltusi_masks wanted = *slips & (saltusi_masks)(a > zero);
-  rigid_kernel_slip_point at = {.size = {0.0}}; /* which some compilers want to see */
+  rigid_kernel_slip_point at = {.size = {0.0}}; /* avoids a compiler warning */
   saltusi_masks solved = {0};
   saltusi_choose(&wanted, &a, &one, &a);
   for (int k = 0; k < SLIP_STEPS; k++) {
@@ -223,7 +225,7 @@ SALTUSI_ALWAYS_INLINE void slip(saltusi_lanes* c, const rigid_kernel_slipping* s
   *slips &= ~solved;
 }
 
-/* The solutions of the contacts alone, b = u - W_ii r; returns a mask of those that are not solved. */
+/* Solutions of single contacts, b = u - W_ii r; returns a mask of the unsolved ones. */
 SALTUSI_ALWAYS_INLINE void solve(saltusi_lanes* c, const saltusi_lanes* b, saltusi_lanes* fresh,
                                  saltusi_masks* unsolved) {
   const saltusi_lanes zero = {0.0};
@@ -252,7 +254,7 @@ SALTUSI_ALWAYS_INLINE void solve(saltusi_lanes* c, const saltusi_lanes* b, saltu
   }
 }
 
-/* What solve left, one after the other. */
+/* Solves the contacts that `solve` left, one by one. */
 static void solve_apart(const saltusi_friction_case* in, int group, const saltusi_lanes* b,
                         saltusi_lanes* fresh, const saltusi_masks* unsolved) {
   double* c = in->bodies->packed + (size_t)group * GROUP;
@@ -276,7 +278,7 @@ SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
   for (int g = 0; g < b->groups; g++) {
     saltusi_lanes* c = (saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes *r = c + IMPULSE, u[3], fresh[3], d[3];
     saltusi_masks unsolved;
     saltusi_run_statistics(b->v, pair, &v);
@@ -308,7 +310,7 @@ SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
   for (int g = 0; g < b->groups; g++) {
     saltusi_lanes* c = (saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes change[3];
     saltusi_group_momentum(c, change);
     saltusi_run_statistics(b->v, pair, &v);
@@ -317,13 +319,13 @@ SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
   }
 }
 
-/* Velocities of the impulses anew. */
+/* Recomputes the velocities of the impulses. */
 SALTUSI_FOR_MACHINES static void move(const saltusi_bodies* b) {
   memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
   for (int g = 0; g < b->groups; g++) {
     const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_run_statistics(b->v, pair, &v);
     push(c, c + IMPULSE, &v);
     saltusi_scatter(&v, pair, b->v);
@@ -334,7 +336,7 @@ SALTUSI_FOR_MACHINES static double miss2(const saltusi_bodies* b) {
   saltusi_lanes sum = {0.0};
   for (int g = 0; g < b->groups; g++) {
     const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes u[3], miss;
     saltusi_run_statistics(b->v, b->pair + 2 * (size_t)g * LANES, &v);
     relative(c, &v, u);

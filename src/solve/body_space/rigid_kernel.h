@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * rigid_kernel.h - contacts of rigid bodies of any form, packed for sweeps. See rigid_kernel.c; the functions are those of
- * sphere_kernel.h.
+ * rigid_kernel.h - contacts of rigid bodies of any form, packed for Gauss-Seidel. See rigid_kernel.c; the functions
+ * are those of sphere_kernel.h.
  */
 #ifndef SALTUSI_RIGID_KERNEL_H
 #define SALTUSI_RIGID_KERNEL_H

@@ -6,12 +6,12 @@
  *
  *   u_N = n.(va - vb) + q_N,   u_T = t.(va - vb) + a_t.wa + b_t.wb + q_T,   W_ii = diag(W_N, W_T, W_T)
  *
- * with the same n and t for both bodies, and its solution alone is
+ * with the same n and t for both bodies, and its solution with the others fixed is
  *
- *   r_N = max(0, -b_N / W_N),   r_T = -b_T / W_T put back on the disc of radius mu r_N,   b = u - W_ii r
+ *   r_N = max(0, -b_N / W_N),   r_T = -b_T / W_T projected onto the disc of radius mu r_N,   b = u - W_ii r
  *
- * Contacts are packed by four (body_groups.c). Every lane does the same operations in the same order whatever the machine makes of
- * them, so bits do not depend on it.
+ * Contacts are packed by four (body_groups.c). Every lane performs the same operations in the same order on every
+ * machine, so that results are bitwise identical.
  */
 #include "solve/body_space/sphere_kernel.h"
 
@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Places in a group after those of every kind. */
+/* Positions in a group after those of every kind. */
 enum {
   IMPULSE = SALTUSI_GROUP_IMPULSE,
   MU = SALTUSI_GROUP_MU,
@@ -40,10 +40,10 @@ enum {
 };
 enum { LANES = SALTUSI_LANES, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
 
-/* Groups a contact at most, of four with one in four lanes idle: else one after the other is as fast. */
+/* Most groups of four per contact, with one in four lanes idle: above it one after the other is as fast. */
 static const double most_groups = 0.33;
 
-/* Rows count as those of balls up to this part of their size: some roundings of arms and frames. */
+/* Relative deviation up to which rows count as those of balls: some roundings of arms and frames. */
 static const double rounding = 1e-12;
 
 static bool is_ball(const double* inverse) {
@@ -183,7 +183,7 @@ SALTUSI_ALWAYS_INLINE void push(const saltusi_lanes* c, const saltusi_lanes* d, 
   }
 }
 
-/* The solutions of the contacts alone. */
+/* Solutions of single contacts. */
 SALTUSI_ALWAYS_INLINE void solve(const saltusi_lanes* c, const saltusi_lanes* u,
                                  const saltusi_lanes* r, saltusi_lanes* fresh) {
   const saltusi_lanes zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
@@ -195,7 +195,7 @@ SALTUSI_ALWAYS_INLINE void solve(const saltusi_lanes* c, const saltusi_lanes* u,
   const saltusi_masks slips = (saltusi_masks)(size2 > radius * radius);
   saltusi_lanes size, shrink;
   saltusi_root(&size2, &size);
-  saltusi_choose(&slips, &size, &one, &size); /* nothing is divided by zero */
+  saltusi_choose(&slips, &size, &one, &size); /* avoids a division by zero */
   size = radius / size;
   saltusi_choose(&slips, &size, &one, &shrink);
   const saltusi_lanes s1 = shrink * t1, s2 = shrink * t2;
@@ -209,7 +209,7 @@ SALTUSI_FOR_MACHINES static double sweep(const saltusi_bodies* b) {
   for (int g = 0; g < b->groups; g++) {
     saltusi_lanes* c = (saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes u[3], fresh[3], d[3];
     saltusi_run_statistics(b->v, pair, &v);
     relative(c, &v, u);
@@ -231,7 +231,7 @@ SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
   for (int g = 0; g < b->groups; g++) {
     saltusi_lanes* c = (saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes change[3];
     saltusi_group_momentum(c, change);
     saltusi_run_statistics(b->v, pair, &v);
@@ -240,13 +240,13 @@ SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
   }
 }
 
-/* Velocities of the impulses anew. */
+/* Recomputes the velocities of the impulses. */
 SALTUSI_FOR_MACHINES static void move(const saltusi_bodies* b) {
   memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
   for (int g = 0; g < b->groups; g++) {
     const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_run_statistics(b->v, pair, &v);
     push(c, c + IMPULSE, &v);
     saltusi_scatter(&v, pair, b->v);
@@ -257,7 +257,7 @@ SALTUSI_FOR_MACHINES static double miss2(const saltusi_bodies* b) {
   saltusi_lanes sum = {0.0};
   for (int g = 0; g < b->groups; g++) {
     const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
-    saltusi_pairs v = {.a = {{0.0}}}; /* which some compilers want to see */
+    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes u[3], miss;
     saltusi_run_statistics(b->v, b->pair + 2 * (size_t)g * LANES, &v);
     relative(c, &v, u);
