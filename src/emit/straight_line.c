@@ -75,8 +75,11 @@ static uint64_t hash_of(const saltusi_line_node* n) {
 }
 
 static bool is_same(const saltusi_line_node* x, const saltusi_line_node* y) {
-  return x->op == y->op && x->a == y->a && x->b == y->b && x->c == y->c &&
-         memcmp(&x->value, &y->value, sizeof x->value) == 0 && strcmp(x->text, y->text) == 0;
+  uint64_t bits_x, bits_y; /* numbers of equal bits: 0 and -0 differ */
+  memcpy(&bits_x, &x->value, sizeof bits_x);
+  memcpy(&bits_y, &y->value, sizeof bits_y);
+  return x->op == y->op && x->a == y->a && x->b == y->b && x->c == y->c && bits_x == bits_y &&
+         strcmp(x->text, y->text) == 0;
 }
 
 /* Doubles the buckets; all nodes are entered again. */
@@ -164,6 +167,15 @@ static bool is_clean(const saltusi_line_graph* l, int node) {
   return n->op == SALTUSI_ADD && (n->clean || is_plus_zero(l, n->a) || is_plus_zero(l, n->b));
 }
 
+/* The product by a factor of one, or of zero unless the graph is exact; -1: none. */
+static int simplify_product(const saltusi_line_graph* l, int a, int b) {
+  if (saltusi_line_is(l, a, 1.0) || saltusi_line_is(l, b, 1.0)) {
+    return saltusi_line_is(l, a, 1.0) ? b : a;
+  }
+  const bool zero_a = saltusi_line_is(l, a, 0.0), zero_b = saltusi_line_is(l, b, 0.0);
+  return l->exact || (!zero_a && !zero_b) ? -1 : zero_a ? a : b;
+}
+
 /* A simpler node of the same value; -1: none. */
 static int simplify(saltusi_line_graph* l, int op, int a, int b) {
   const bool zero_a = !l->exact && saltusi_line_is(l, a, 0.0);
@@ -176,11 +188,7 @@ static int simplify(saltusi_line_graph* l, int op, int a, int b) {
   case SALTUSI_SUB:
     return zero_b ? a : zero_a ? saltusi_line_op(l, SALTUSI_NEG, b, -1, -1) : -1;
   case SALTUSI_MUL:
-    return saltusi_line_is(l, a, 1.0)   ? b
-           : saltusi_line_is(l, b, 1.0) ? a
-           : zero_a                     ? a
-           : zero_b                     ? b
-                                        : -1;
+    return simplify_product(l, a, b);
   case SALTUSI_DIV:
     return saltusi_line_is(l, b, 1.0) ? a : zero_a ? a : -1;
   default:

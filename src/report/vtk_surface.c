@@ -39,7 +39,7 @@ static void deform(saltusi_vtk_job* job, long long f) {
 static const double* change_of(const saltusi_vtk_job* job, const saltusi_surface* s, size_t i) {
   for (int k = 0; k < job->flexible_count && s == &job->moving; k++) {
     const saltusi_vtk_flexible* f = &job->flexible[k];
-    if (f->body >= 0 && i >= (size_t)f->first && i < (size_t)(f->first + f->data->nodes)) {
+    if (f->body >= 0 && i >= (size_t)f->first && i < (size_t)f->first + (size_t)f->data->nodes) {
       return f->change + 6 * (i - (size_t)f->first);
     }
   }

@@ -56,23 +56,30 @@ static int find_active(const saltusi_friction_load* load, const saltusi_friction
   return units > 1 ? count : 0;
 }
 
+/* Entries of block e, in rows of unit i, that belong to active rows. */
+static void gather_block(saltusi_friction_load* load, const saltusi_friction_case* in, int i, int e,
+                         int m) {
+  const saltusi_friction_pattern* pattern = in->pattern;
+  const int j = pattern->unit[e], d = saltusi_unit_rows(pattern, i);
+  const int columns = saltusi_unit_rows(pattern, j);
+  const double* block = in->values + pattern->place[e];
+  for (int k = 0; k < d; k++) {
+    const int row = load->active[pattern->offset[i] + k];
+    for (int c = 0; c < columns && row >= 0; c++) {
+      const int column = load->active[pattern->offset[j] + c];
+      if (column >= 0) {
+        load->work.S[(size_t)row * (size_t)m + (size_t)column] = block[k * columns + c];
+      }
+    }
+  }
+}
+
 /* W of the active rows into load->work.S. */
 static void gather_active(saltusi_friction_load* load, const saltusi_friction_case* in, int m) {
-  const saltusi_friction_pattern* pattern = in->pattern;
   memset(load->work.S, 0, (size_t)m * (size_t)m * sizeof(double));
-  for (int i = 0; i < pattern->units; i++) {
-    for (int e = pattern->start[i]; e < pattern->start[i + 1]; e++) {
-      const int j = pattern->unit[e], columns = saltusi_unit_rows(pattern, j);
-      const double* block = in->values + pattern->place[e];
-      for (int k = 0; k < saltusi_unit_rows(pattern, i); k++) {
-        const int row = load->active[pattern->offset[i] + k];
-        for (int c = 0; c < columns && row >= 0; c++) {
-          const int column = load->active[pattern->offset[j] + c];
-          if (column >= 0) {
-            load->work.S[(size_t)row * (size_t)m + (size_t)column] = block[k * columns + c];
-          }
-        }
-      }
+  for (int i = 0; i < in->pattern->units; i++) {
+    for (int e = in->pattern->start[i]; e < in->pattern->start[i + 1]; e++) {
+      gather_block(load, in, i, e, m);
     }
   }
 }
