@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * active_set_factor.h - many sparse rows that are held, whatever they belong to: W = R^T A^-1 H by blocks, factored
- * in an order of little fill. Time and memory of chains, trees and columns are in proportion to their rows.
+ * active_set_factor.h - sparse active rows of joints and contacts: W = R^T A^-1 H by blocks, factored in a
+ * fill-reducing order. Time and memory of chains, trees and columns are proportional to the number of rows.
  *
- *   H         columns: R, or with the same entries other values (contacts that slide)
- *   units     consecutive rows of one joint or contact, which have common columns
- *   W l = b   the order is kept while rows and their columns stay the same
+ *   H         columns: R, or other values on the pattern of R (sliding contacts)
+ *   units     consecutive rows of one joint or contact, with a common column pattern
+ *   W l = b   the order is reused while the sparsity pattern of the rows is unchanged
  *
- * Rows that depend on each other get the l of least size in the metric of math/rank_revealing.h, D = diag W:
+ * Linearly dependent rows: l is the minimum-norm solution in the metric of math/rank_revealing.h, D = diag W:
  *
- *   l <- l + (W + e D)^-1 (b - W l)      until nothing is left of b but what no l can meet
- *   l <- l - N^5 l,  N = e (W + e D)^-1 D      N keeps what W does not see, and hardly anything else
+ *   l <- l + (W + e D)^-1 (b - W l)            until the residual is the part of b outside the range of W
+ *   l <- l - N^5 l,  N = e (W + e D)^-1 D      N^5 is close to the projection on the null space of W
  */
 #ifndef SALTUSI_ACTIVE_SET_FACTOR_H
 #define SALTUSI_ACTIVE_SET_FACTOR_H
@@ -24,7 +24,7 @@ enum { SALTUSI_UNIT_ROWS = 6 };
 
 typedef struct saltusi_active_set_factor {
   int n;          /* rows */
-  bool dependent; /* they depend on each other, since the last factor */
+  bool dependent; /* the rows of the last factorization were linearly dependent */
 
   /* inside */
   int rows_max;
@@ -93,9 +93,9 @@ void saltusi_active_set_factor_solve(saltusi_active_set_factor* f, double* b);
 /* y [nv] += s A^-1 H l */
 void saltusi_active_set_factor_apply(const saltusi_active_set_factor* f, double s, const double* l,
                                      double* y);
-/* |b| / |S^-1 b|, S = D^-1/2 W D^-1/2, for one b: near 0 where rows that count nearly depend on each other. */
+/* |b| / |S^-1 b|, S = D^-1/2 W D^-1/2, for one b: near 0 where loaded rows are nearly linearly dependent. */
 double saltusi_active_set_factor_conditioning(saltusi_active_set_factor* f);
-/* What right-hand sides are tried with: no vector but by chance is orthogonal to it. */
+/* Entry i of a fixed probe vector, generic enough not to be orthogonal to a null space. */
 static inline double saltusi_trial_entry(int i) {
   return i % 3 == 0 ? 1.0 : i % 3 == 1 ? -0.5 : 0.25;
 }

@@ -47,8 +47,8 @@ void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int ea
   op->unit_P = SALTUS_PUSH(arena, double, rows);
 }
 
-/* Rows of a joint that are one unit, from row r on: what there is room for in the blocks of contacts, where blocks are
- * not spread for a law that knows rows of joints alone. */
+/* Number of rows of a joint from row r on that form one unit: as many as fit the block size of contacts. A user-defined
+ * law (whole_offset) treats each joint row as a unit of its own. */
 static int joint_rows(const saltusi_operator* op, const saltus_system* sys, int r) {
   int joint = saltusi_joint_of(sys, r);
   int last = saltusi_joint_first(sys, joint) + saltusi_joint_rows(sys, joint);
@@ -115,8 +115,8 @@ static bool is_thin(const saltusi_operator* op, int island) {
   return row.count > 0 && saltusi_operator_bodies_hold(op, row.column[0]);
 }
 
-/* Which units touch a group: counting sort by group, units ascending. Those of islands that are seen by their bodies are
- * counted alone: nobody asks who meets them. */
+/* Units of each group, by counting sort, in ascending order. Units of islands solved in body space are listed once:
+ * their couplings to other units are not needed. */
 static void sort_units(saltusi_operator* op, int nv) {
   saltusi_groups* g = &op->groups;
   int* next = op->reached; /* place of a group's next unit */
@@ -272,8 +272,8 @@ static void order_units(saltusi_operator* op, int nv) {
   count_rows(op);
 }
 
-/* All blocks there are, without values, as far as there is room; returns how many. Of a thin W the diagonal ones where
- * an island is seen by its bodies. */
+/* Sparsity pattern of W, up to the capacity for blocks; returns the number of blocks. A thin W has only the diagonal
+ * blocks of islands that are solved in body space. */
 static size_t find_pattern(saltusi_operator* op) {
   size_t room = op->friction.blocks_max;
   size_t blocks = 0;

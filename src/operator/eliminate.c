@@ -7,7 +7,7 @@
  *   rhs' = rhs_u - H_u^T A^-1 G_b B^-1 rhs_b
  *   P_b  = -B^-1 (rhs_b + H_b^T A^-1 G_u P_u)
  *
- * Rows that depend on each other: B^-1 stands for the solution of least size, see rank_revealing.h.
+ * For linearly dependent rows B^-1 denotes the minimum-norm solution of rank_revealing.h.
  */
 #include "operator/operator_internal.h"
 
@@ -142,7 +142,7 @@ void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval) {
   memset(op->moved, 0, (size_t)nv * sizeof(double));
   saltusi_response_add(op, eval, 0, op->bilateral, op->moved);
   for (int c = 0; c < g->components; c++) {
-    if (g->tree[c] >= 0) { /* nobody else moves these velocities */
+    if (g->tree[c] >= 0) { /* no other unit acts on these velocities */
       saltusi_kkt_factor_solve(&op->trees.saddle, g->tree[c], NULL, op->rhs, op->moved, NULL);
     }
   }

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * groups.c - which velocities an impulse moves together, and which joints are eliminated.
+ * groups.c - partition of velocities into coupled groups, and selection of the joints that are eliminated.
  *
  * A group is a set of velocities that A^-1 couples: one velocity where A is diagonal, a block where it is
- * block-diagonal, blocks and the springs between them otherwise. Joints couple groups further, and joints
- * that are coupled make a component. One with few rows is eliminated: its matrix
+ * block-diagonal, blocks connected by springs otherwise. Joints couple groups further, and coupled joints form
+ * a component. A component with few rows is eliminated: its matrix
  *
  *   B = G_b^T A^-1 G_b
  *
- * is factored, and A^-1 becomes A^-1 - A^-1 G_b B^-1 G_b^T A^-1 for everybody else. That couples all
- * velocities of the component: they are one group. Larger ones are eliminated by sparse factors (tree_elimination.c),
- * with the same effect, unless many contacts touch them or they have many loops. The joints of other
- * components stay units of W.
+ * is factored, and A^-1 becomes A^-1 - A^-1 G_b B^-1 G_b^T A^-1 for all other units. That couples all
+ * velocities of the component, so they form one group. Larger components are eliminated by sparse factors
+ * (tree_elimination.c), with the same effect, unless they have many contacts or many loops. The joints of
+ * the remaining components stay units of W.
  */
 #include "operator/operator_internal.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Rows of a component up to which it is eliminated, beside contacts and without them: dense factors of
- * the former cost less than the blocks that a handful of contacts has, those of the latter some
- * milliseconds, and they alone show which rows depend on each other. */
+/* Largest number of rows of a component that is eliminated by dense factors, with contacts and without. With
+ * contacts the factors cost less than the blocks of a handful of contacts; without, a few milliseconds, and only
+ * they reveal the rank of the rows. */
 enum { BESIDE_CONTACTS = 48, ALONE = 200 };
 
-/* Elimination couples all contacts of a component with each other. So many times the blocks that they
- * have otherwise are worth the sweeps that are saved. */
+/* Elimination couples all contacts of a component pairwise. Up to this many times the blocks without elimination
+ * cost less than the Gauss-Seidel iterations that it saves. */
 enum { MORE_BLOCKS = 8 };
 
 void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilateral,

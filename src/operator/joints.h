@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * joints.h - joints that say the same twice, and joints that contradict each other.
+ * joints.h - redundant joints and inconsistent joints.
  *
- * Rows of G that depend on each other, n^T G = 0, are harmless as long as the constraints depend in the
- * same way: n^T g = 0 and n^T (G^T v + b) = 0 at every state near the joints. What is left of these sums
- * no motion can take away; that is a contradiction. Drift off the joints enters with its square.
+ * Linearly dependent rows of G, n^T G = 0, are redundant if n^T g = 0 and n^T (G^T v + b) = 0 hold at every state
+ * near the joints. Otherwise no motion reduces these sums, and the joints are inconsistent. Drift off the joints
+ * enters quadratically.
  *
- * Rows are looked at by components of joints that share bodies, whatever their size: loops of one component are a dense
- * matrix, which memory alone limits.
+ * The test runs for each component of joints that share bodies. The loops of a component form a dense matrix, whose
+ * size is limited by memory alone.
  */
 #ifndef SALTUSI_JOINTS_H
 #define SALTUSI_JOINTS_H
 
 #include "operator/operator.h"
 
-/* Joints that hold to this, in the units of their rows, are off by rounding of the caller's numbers: 5000 eps of a
- * metre. It does not scale: coordinates say too little about lengths (quaternions are 1, positions may be 0). */
+/* Residuals of joints below this, in the units of their rows, are rounding of the caller's numbers: 5000 eps of a
+ * metre. It is absolute because coordinates give no length scale (quaternions are 1, positions may be 0). */
 #define SALTUSI_CONSISTENT 1e-12
 
 typedef struct saltusi_joints {
@@ -27,18 +27,18 @@ typedef struct saltusi_joints {
   double* x;           /* [nv] positions as velocities */
 } saltusi_joints;
 
-/* Joints that cannot hold together. */
+/* Inconsistent joints. */
 typedef struct saltusi_contradiction {
   enum { SALTUSI_AGREE, SALTUSI_POSITIONS_DISAGREE, SALTUSI_RATES_DISAGREE } kind;
-  double miss;  /* largest value of a constraint, or of its rate, that nothing takes away */
+  double miss;  /* largest inconsistent part of a constraint, or of its rate */
   int count;    /* joints named here */
-  int joint[4]; /* the first row of each that misses something */
+  int joint[4]; /* first inconsistent row of each */
 } saltusi_contradiction;
 
 void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, saltus_arena* arena);
 
-/* Looks at the joints at a point; SALTUS_RETRY_CAPACITY when there is not enough, which eval then knows. With rates their velocities have to agree as well: schemes that hold
- * joints on the mean of a step need not. */
+/* Finds inconsistent joints at a point; SALTUS_RETRY_CAPACITY when memory is short (the demand is left in eval). With
+ * rates the velocities are tested too; schemes that enforce joints on the mean of a step omit them. */
 saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* eval,
                                         const saltus_point* at, bool rates,
                                         saltusi_contradiction* found);

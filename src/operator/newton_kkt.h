@@ -24,11 +24,9 @@ typedef struct saltusi_coupled {
 } saltusi_coupled;
 
 typedef struct saltusi_newton_kkt {
-  bool serves;  /* the system has what it takes */
-  bool refused; /* too many loops, or singular joints */
-  bool
-      redundant; /* at the last factors: rows depend on each other, and impulses along them are arbitrary, so K P is no
-                   * derivative of anything */
+  bool serves;    /* the method applies to the system */
+  bool refused;   /* too many loops, or singular joints */
+  bool redundant; /* the last rows were linearly dependent: P is not unique, K P no derivative */
   saltusi_kkt_factor saddle;
   int* body_of;           /* [nv] */
   int* local;             /* [nv] */
@@ -40,7 +38,7 @@ typedef struct saltusi_newton_kkt {
   int* column;            /* [nj x row_width] */
   int* run;               /* the same: how many from here on stand together in one body */
   int known;              /* joints of the system that were planned; 0: none */
-  bool again;             /* joints were demoted: the plan is to be made anew */
+  bool again;             /* joints were demoted: the plan must be recomputed */
   bool* couples;          /* [joints of the system] */
   int pairs;              /* of the structure, then of joints that couple */
   int* pair;              /* [2 pairs] */
@@ -52,7 +50,7 @@ typedef struct saltusi_newton_kkt {
   double* U_q;            /* [rows of a joint x row_width] */
 } saltusi_newton_kkt;
 
-/* Where and with which numbers. */
+/* State and coefficients of the linearisation. */
 typedef struct saltusi_newton_kkt_at {
   const saltus_point* forces; /* of A = M + fv F_v + fq F_q */
   double fv, fq;
@@ -61,7 +59,7 @@ typedef struct saltusi_newton_kkt_at {
   double reach, measured;
 } saltusi_newton_kkt_at;
 
-/* Whether a system has what it takes: enough joints, and all that is asked of it. */
+/* Whether the method applies: enough joints, and a system with the derivatives that it needs. */
 bool saltusi_newton_kkt_serves(const saltus_system* sys);
 
 void saltusi_newton_kkt_layout(saltusi_newton_kkt* l, const saltusi_eval* eval,
@@ -77,8 +75,8 @@ saltus_status saltusi_newton_kkt_factor(saltusi_newton_kkt* l, saltusi_eval* eva
 double saltusi_newton_kkt_moved(saltusi_newton_kkt* l, const saltus_structure* structure,
                                 const double* dv, double least);
 
-/* That share of a factored matrix anew, at another place; A stays what it was, and so do rows of what has not moved.
- * Results as of saltusi_newton_kkt_factor. */
+/* Recomputes that share of a factored matrix at another state; A and the rows of bodies that have not moved are kept.
+ * Status as of saltusi_newton_kkt_factor. */
 saltus_status saltusi_newton_kkt_refresh(saltusi_newton_kkt* l, saltusi_eval* eval,
                                          const saltusi_newton_kkt_at* at, saltusi_row_block* rows,
                                          double* diagonal);

@@ -5,7 +5,7 @@
  * it: the rows, the factored matrix A, the matrix W that they make, and its solutions.
  *
  *   x = x_free + A^-1 G P,      w = H^T x + ... = W P + rhs,      W = H^T A^-1 G,    H = G but for stages
- * Contacts that give way have W + S with S by rows.
+ * Compliant contacts have W + S, S diagonal by rows.
  *
  *   joints    w = 0             contacts   0 <= w perp P >= 0
  *   with friction     w + mu |w_T| n  in K*  perp  P in K,      K = { |P_T| <= mu P_N }
@@ -51,8 +51,8 @@ typedef struct saltusi_demand {
   bool distributes; /* indeterminate contacts have the impulses of load_distribution.h */
   bool laws; /* contacts have the rows of their friction laws, and there are rows of dry friction */
   bool
-      all_loops; /* sparse factors of joints whatever the number of their loops: superfluous and miss
-                    * know every component */
+      all_loops; /* sparse factors of joints for any number of loops: saltusi_operator_superfluous, _miss
+                    * cover every component */
 } saltusi_demand;
 
 typedef enum saltusi_storage {
@@ -158,7 +158,7 @@ typedef struct saltusi_operator {
   int looked;   /* key of the contact that was looked at last */
   double* mu;   /* [nc] */
   double* rhs;  /* [rows_max] */
-  double* soft; /* [rows_max] S, added to the diagonal of W: rows that give way; of use when: */
+  double* soft; /* [rows_max] S, added to the diagonal of W: compliant rows; used when: */
   bool softens; /* until the next begin */
   double* P;    /* [rows_max] first guess when warm.each > 0, and the answer */
   double* slip; /* [nc] slip parameters, guessed and found like P */
@@ -171,7 +171,7 @@ typedef struct saltusi_operator {
   int bilateral;           /* rows of equalities: joints, or all */
   saltusi_storage storage; /* of W */
   double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
-  saltus_status status; /* of the last form: SALTUS_RETRY_CAPACITY when W has no room */
+  saltus_status status; /* of the last form: SALTUS_RETRY_CAPACITY when W does not fit */
   int* whole_contact; /* [nj + nc] all rows of joints, then contacts, as one island; of own laws */
   int* whole_offset;  /* [nj + nc + 1] */
 
@@ -203,7 +203,7 @@ typedef struct saltusi_operator {
   int* block_diagonal; /* [units] */
   int* block_place;
   saltusi_friction_step friction; /* solvers of blocks */
-  saltusi_bodies bodies;          /* the island at hand by its bodies */
+  saltusi_bodies bodies;          /* the current island in body space */
   saltusi_bodies_seen bodies_seen;
   bool full;        /* every block of W is requested */
   bool thin;        /* some islands are solved in body space: W has only their diagonal blocks */
@@ -316,9 +316,9 @@ void saltusi_operator_form(saltusi_operator* op, saltusi_eval* eval, const saltu
 void saltusi_operator_form_active(saltusi_operator* op, saltusi_eval* eval,
                                   const saltusi_linear* linear);
 
-/* P from W and rhs; joints that depend on each other get impulses of least size, see rank_revealing.h.
- * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not numbers,
- * SALTUS_RETRY_CAPACITY when W needs more room, which eval then knows. */
+/* P from W and rhs; linearly dependent joints have the minimum-norm impulses of rank_revealing.h.
+ * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when the data are not finite,
+ * SALTUS_RETRY_CAPACITY when W needs more memory (the demand is left in eval). */
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
 
 /* Joints that stay, one row each, then contacts, which meet no others: what a law has to solve. */
@@ -347,9 +347,9 @@ static inline const saltusi_row_block* saltusi_operator_measured(const saltusi_o
   return op->apart ? &op->measured : &op->rows;
 }
 
-/* After form_held: how many rows the others make superfluous, -1 when something is not finite; and what is
- * left of b when impulses do what they can, zero but for contradictions. Without all_loops components with more loops
- * than tree_elimination.c treats count as regular. */
+/* After form_held: the number of redundant rows, -1 when a value is not finite; and the part of b outside the range of
+ * W, zero for consistent rows. Without all_loops, components with more loops than tree_elimination.c treats count as
+ * regular. */
 int saltusi_operator_superfluous(saltusi_operator* op);
 void saltusi_operator_miss(saltusi_operator* op, double* b);
 

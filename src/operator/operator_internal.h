@@ -90,14 +90,14 @@ int saltusi_tree_elimination_heavy(const saltusi_operator* op);
 saltus_status saltusi_tree_elimination_factor(saltusi_operator* op, saltusi_eval* eval);
 /* Whether sparse factors hold everything. */
 bool saltusi_tree_elimination_all(const saltusi_operator* op);
-/* Some of their rows depend on each other. */
+/* Whether some of their rows are linearly dependent. */
 bool saltusi_tree_elimination_dependent(const saltusi_operator* op);
 /* As saltusi_eliminate_from. */
 void saltusi_tree_elimination_from(saltusi_operator* op, int c, int k);
 
 /* eliminate.c: factors of the eliminated components; SALTUS_RETRY_NAN when something is not finite. */
 saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval);
-/* Some of their rows depend on each other. */
+/* Whether some of their rows are linearly dependent. */
 bool saltusi_eliminate_dependent(const saltusi_operator* op);
 /* Column k of op->table, A^-1 x, becomes that of the joints' company: without what component c forbids. */
 void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k);

@@ -96,8 +96,7 @@ static saltus_status look(projection* p, double* joint, double* penetration) {
   return status;
 }
 
-/* delta = -M^-1 G W^-1 g over joints and `contacts` of them; rows that depend on each other may agree or
- * not. */
+/* delta = -M^-1 G W^-1 g over joints and the first `contacts` contacts; dependent rows may be inconsistent. */
 static saltus_status correct(projection* p, int contacts) {
   const saltus_dims* d = &p->eval.sys.dims;
   saltus_point at = here(p);
@@ -179,7 +178,7 @@ static saltus_status move_velocities(projection* p, saltus_start_move* move) {
       memcpy(p->def->impulses, p->op.P, (size_t)p->eval.sys.dims.nj * sizeof(double));
     }
     double left;
-    look_rates(p, &left); /* what depends on each other and disagrees stays */
+    look_rates(p, &left); /* inconsistent rates remain */
     double rounding = rate_rounding * saltusi_max_abs(p->eval.sys.dims.nv, p->v);
     status = left <= fmax(rounding, rate_part * move->rate) ? SALTUS_OK : SALTUS_ERR_INPUT;
   }

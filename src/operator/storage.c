@@ -160,7 +160,7 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
     if (op->trees.refused && op->apart) {
       return false;
     }
-    if (op->trees.refused) { /* once more without them */
+    if (op->trees.refused) { /* repeat without sparse factors */
       op->trees.seen_rows = 0;
       status = saltusi_groups_find(op, eval) && op->groups.any ? saltusi_eliminate_factor(op, eval)
                                                                : SALTUS_OK;
@@ -169,7 +169,7 @@ static bool form_blocks(saltusi_operator* op, saltusi_eval* eval) {
     op->broken = status == SALTUS_RETRY_NAN;
     op->status = op->broken ? SALTUS_OK : status;
     if (op->apart && op->held && status == SALTUS_OK && saltusi_eliminate_dependent(op)) {
-      return false; /* rows of two configurations need not depend on each other in one way */
+      return false; /* the null spaces of R and H may differ */
     }
   }
   if (!op->broken && op->status == SALTUS_OK) {

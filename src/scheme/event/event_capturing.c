@@ -304,7 +304,7 @@ static void report_inner(saltusi_capture* w, const saltusi_step* s,
   s->report->residual_impulse = fmax(s->report->residual_impulse, inner->residual_impulse);
 }
 
-/* The contacts in moreau.forced strike by their laws: from w->v to the velocities of the jump. */
+/* Applies the impact law to the contacts in moreau.forced: from w->v to the velocities after the impact. */
 static saltus_status strike_by_law(saltusi_capture* w, const saltusi_step* s) {
   const saltus_dims* dims = &s->eval->sys.dims;
   saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);

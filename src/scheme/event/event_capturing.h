@@ -147,7 +147,7 @@ typedef struct saltusi_capture {
   double* dense_room;            /* for looking into pieces */
 
   const saltusi_step* target; /* the step at hand, whose report gets the events */
-  void (*observe)(void* observer, const saltusi_capture_note* note); /* NULL: nobody */
+  void (*observe)(void* observer, const saltusi_capture_note* note); /* NULL: no observer */
   void* observer;
 } saltusi_capture;
 

@@ -62,7 +62,8 @@ static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const
 /* Velocities below this part of the largest are left out of the check of the law of contact: rounding of positions. */
 static const double no_velocity = 1e-9;
 
-/* U = 0 on the joints and on contacts; the rows have been written. lasting: of contacts that stay closed, a correction of forces of the step. */
+/* U = 0 on the joints and on contacts, whose rows have been written. The last argument is true for contacts that stay
+ * closed, whose impulses correct the forces of the step. */
 static saltus_status stop(saltusi_capture* w, const saltusi_step* s, const int* keys, int count,
                           bool lasting) {
   const saltus_dims* d = &s->eval->sys.dims;

@@ -228,8 +228,8 @@ static double aim(const event_find_bracket* x, const double weight[2]) {
   return isfinite(fa) && fa > fb ? x->a + (x->b - x->a) * fa / (fa - fb) : 0.5 * (x->a + x->b);
 }
 
-/* Shrinks a bracket to `width`, every fourth time by bisection. Aims a little to both sides of the
- * root in turn so that the bracket collapses from both ends. */
+/* Shrinks a bracket to `width`, every fourth time by bisection. Probes lie alternately left and right of the
+ * estimated root, so that both ends of the bracket converge. */
 static saltus_status shrink(const event_find_search* f, double width, event_find_bracket* x) {
   enum { PROBES_MAX = 100 };
   int side = 0;

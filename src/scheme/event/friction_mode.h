@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_mode.h - friction of contacts that are held: what they do along their tangents (docs/theory/event-capturing.md, 2.7).
+ * friction_mode.h - friction modes of active contacts (docs/theory/event-capturing.md, 2.7).
  *
- *   sticks   U_T = 0: rows of the tangents are held too. Tangents that other rows make superfluous are none; they keep
- *            the part rho = lambda_T / lambda_N that they had when it was decided
- *   slips    lambda_T = rho lambda_N,  rho = -mu d, d the direction of U_T: in the plane its sense, kept until the
- *            status changes, so that the motion goes on smoothly beyond the end of slip; in space that of the velocity
- *            at hand. mu is that of sticking, or of the speed of slip where the law has a curve; beyond the end of slip
- *            that goes on straight
+ *   sticks   U_T = 0: the tangent rows are active. Redundant tangents are not rows; their force keeps the ratio
+ *            rho = lambda_T / lambda_N of the last decision
+ *   slips    lambda_T = rho lambda_N,  rho = -mu d, d the direction of U_T. In the plane its sign is kept until the
+ *            mode changes, so that the motion is smooth beyond the end of slip; in space d follows the current
+ *            velocity. mu is the coefficient of sticking, or a function of the slip speed where the law has a curve,
+ *            extrapolated linearly beyond the end of slip
  *
- *   rows R      joints, normals, tangents that are held
- *   columns H   the same, and G_N + sum rho G_T for normals of contacts with tangents that are not
+ *   rows R      joints, normals, active tangents
+ *   columns H   the same, with G_N + sum rho G_T for normals of contacts whose tangents are not active
  *   M a = F + H lambda,    R^T a + c = 0
  *
- * Elliptic cones with a sliding rule of their own (docs/theory/laws.md, 3.1) slip with rho = -mu N^2 d / |M^-1 N^2 d|, M = (1, m) and
- * N = (1, n), and stick up to |M^-1 lambda_T| <= mu lambda_N.
+ * Elliptic cones with a separate sliding rule (docs/theory/laws.md, 3.1) slip with rho = -mu N^2 d / |M^-1 N^2 d|,
+ * M = (1, m) and N = (1, n), and stick while |M^-1 lambda_T| <= mu lambda_N.
  *
- * Viscous friction -c U_T of a contact that is held is one of the forces F, whatever else it does, and so is the pull -A of a
- * bond: the unknown lambda_N is p = the normal force + A, friction is up to mu p, and the contact opens where p = 0.
+ * Viscous friction -c U_T of an active contact is one of the forces F in both modes, and so is the adhesion -A of a
+ * bond: the unknown lambda_N is p = the normal force + A, friction is bounded by mu p, and the contact opens at p = 0.
  *
- * Supports that are more than a body needs (four feet of a table) share their forces as it was decided: lambda is that of the
- * decision and the least change to it.
+ * Over-constrained contacts (four feet of a table) keep the load distribution of the decision: lambda is that of the
+ * decision plus its smallest admissible change.
  *
- * Which contacts press, stick and slip is decided by the friction problem on accelerations (friction_mode_decision.c).
+ * The friction problem on accelerations (friction_mode_decision.c) selects the active contacts and their modes.
  */
 #ifndef SALTUSI_FRICTION_MODE_H
 #define SALTUSI_FRICTION_MODE_H
@@ -42,7 +42,7 @@ typedef struct saltusi_friction_mode {
   double m, n;
   int measured;    /* tangents whose velocity is known: for friction of either kind */
   double adhesion; /* N, what a bond pulls */
-  bool rebinds;    /* touching restores it */
+  bool rebinds;    /* contact restores the bond */
   bool bonded;
   double scale; /* of the second tangent row, and of slip along it */
   bool slips;
@@ -53,7 +53,7 @@ typedef struct saltusi_friction_mode {
   double reference[3]; /* N, force when it was decided, of redundant supports; else 0 */
   double slip[2];      /* m/s, U_T where rows were written last, */
   double speed;        /* its size, */
-  double b[3];         /* m/s, of its rows: how the surface moves by itself */
+  double b[3];         /* m/s, of its rows: prescribed motion of the surface */
 } saltusi_friction_mode;
 
 /* All contacts of a system with friction. */
@@ -134,7 +134,7 @@ bool saltusi_friction_modes_reference(const saltusi_friction_modes* grips, saltu
 void saltusi_friction_modes_add_reference(const saltusi_friction_modes* grips, saltusi_operator* op,
                                           const int* keys, int count);
 
-/* The force of contact i of the operator, which has this grip. */
+/* The force of contact i of the operator, in this friction mode. */
 void saltusi_friction_mode_force(const saltusi_friction_mode* grip, const saltusi_operator* op,
                                  int i, double force[3]);
 
@@ -145,7 +145,7 @@ typedef struct saltusi_friction_mode_decision {
   saltusi_operator op; /* all rows; P are the forces [N], joints first */
   saltusi_island_joints joints;
   saltusi_cone_products cones;
-  int most;        /* contacts of an island that there is room for */
+  int most;        /* capacity: contacts of an island */
   bool redundant;  /* some normals depend on others */
   int jammed;      /* key of a contact that slides and is pressed by its own friction; -1: none */
   double coupling; /* 1/kg, of it: acceleration of its gap by a normal force */
@@ -165,9 +165,9 @@ typedef struct saltusi_friction_mode_decision {
 void saltusi_friction_mode_decision_layout(saltusi_friction_mode_decision* d,
                                            const saltusi_eval* eval, saltus_arena* arena);
 
-/* Contacts of keys [count] are closed and do not approach: which of them press (d->presses), with which forces (d->op)
- * and what they do along their tangents (grips); a [nv] is the acceleration. Those that slip faster than grips->slow go
- * on doing so. SALTUS_RETRY_SMALLER when no forces obey Coulomb's law. */
+/* For closed contacts keys [count] that do not approach: selects those under load (d->presses), their forces (d->op) and
+ * their friction modes (third argument); a [nv] receives the acceleration. Contacts that slip faster than `slow` keep
+ * slipping. SALTUS_RETRY_SMALLER when no forces satisfy Coulomb's law. */
 saltus_status saltusi_friction_mode_decide(saltusi_friction_mode_decision* d,
                                            saltusi_friction_modes* grips, saltusi_eval* eval,
                                            const saltus_point* at, const int* keys, int count,

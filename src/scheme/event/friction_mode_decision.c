@@ -31,7 +31,7 @@ static const double no_friction = 1e-12;
 static const double at_bound = 1e-6;
 /* What rows before it leave of a row, of W_rr: below, it depends on them. */
 static const double dependent = 1e-10;
-/* Contacts of one island that there is room for at first. */
+/* Initial capacity for the contacts of one island. */
 enum { CONTACTS_FIRST = 8 };
 
 void saltusi_friction_mode_decision_layout(saltusi_friction_mode_decision* d,

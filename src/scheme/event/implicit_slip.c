@@ -233,7 +233,7 @@ saltus_status saltusi_rk_follow(saltusi_rk* rk, saltusi_eval* eval, const saltus
     }
     status = correct(&p, &largest);
     bool arrived = largest >= 0.5 * before && largest <= stagnant;
-    before = arrived ? 0.0 : largest; /* the stages once more, then done */
+    before = arrived ? 0.0 : largest; /* evaluate the stages a last time */
   }
   status = status == SALTUS_OK && before > right_angle ? SALTUS_RETRY_SMALLER : status;
   f->on = false;

@@ -51,7 +51,7 @@ typedef struct saltusi_rk_large {
 /* Directions of slip in space, one for each stage (implicit_slip.c). */
 typedef struct saltusi_rk_follow_work {
   bool on;           /* they hold now */
-  int most;          /* contacts that there is room for */
+  int most;          /* capacity for contacts */
   int* contact;      /* [most] places in the held ones */
   double* direction; /* [stages x 2 nc] by key */
   double* slip;      /* [stages x 2 nc] m/s, by place in the held contacts */

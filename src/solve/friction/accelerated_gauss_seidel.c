@@ -3,14 +3,14 @@
  *
  * accelerated_gauss_seidel.c - x+ = sweep(y), y+ = x+ + b (x+ - x), put back on the cones: Nesterov's
  * extrapolation (Soviet Math. Dokl. 27 (1983) 372-376) around Gauss-Seidel. The weight b = a / (a + 3)
- * grows with the age a of the momentum, which every contact has for itself: it is halved where the last
- * change points against the motion, (y - x+).(x+ - x) > 0. That is the gradient rule of O'Donoghue &
- * Candes (Found. Comput. Math. 15 (2015) 715-732), who start all anew; here a handful of contacts
- * would stop all the others every few hundred sweeps, and starting anew costs a contact what it had.
+ * grows with the age a of the momentum, which is kept for each contact and halved where the last change
+ * points against the motion, (y - x+).(x+ - x) > 0. That is the gradient rule of O'Donoghue & Candes
+ * (Found. Comput. Math. 15 (2015) 715-732), who restart all unknowns. With a global restart a handful of
+ * contacts would stop the others every few hundred iterations; with age 0 a contact loses its whole momentum.
  *
- * Made for what plain sweeps and Newton are slow at: impulses that balance each other (W r = 0, as of
- * bodies wedged between walls) build up by what contacts creep per sweep, a tiny constant, until they
- * hold. Starting with every contact under pressure comes from the other side and is often faster.
+ * Intended for self-stress (W r = 0, as of bodies wedged between walls), on which plain Gauss-Seidel and
+ * Newton's method are slow: these impulses grow by a small constant per iteration until the contacts stick.
+ * An initial guess with all contacts under preload approaches the solution from above, often faster.
  */
 #include "solve/friction/accelerated_gauss_seidel.h"
 

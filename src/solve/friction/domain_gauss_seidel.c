@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * domain_gauss_seidel.c - first-order methods over the domains of domains.h, with W as domain_matrix.h keeps
- * it.
+ * domain_gauss_seidel.c - first-order methods over the domains of domains.h, with W in the storage of
+ * domain_matrix.h.
  *
- * A symmetric sweep x = g(y) goes forwards (colour after colour) and backwards, with the exact
- * one-contact problem at each place. The sums over the blocks below and above the diagonal are kept
+ * A symmetric Gauss-Seidel iteration x = g(y) runs forwards (colour after colour) and backwards, with the
+ * exact solution of the one-contact problem of each unit. The sums over the blocks below and above the diagonal are kept
  * (Conrad & Wallach, Numer. Math. 32 (1979) 371-372):
  *
  *   forwards    x_i solves unit i with  q_i + L_i x + U_i y;   L x is new
  *   backwards   x_i solves unit i with  q_i + L_i x + U_i x;   L x stays, U x is new
  *
- * so that each direction reads every block once. U is linear: what the next forward sweep needs
- * follows from the last two U x. Nesterov's extrapolation with restart, as in
- * friction_gradient.c, goes around the sweep:
+ * so that each direction reads every block once. U is linear: U y of the next forward iteration follows
+ * from the last two U x. Nesterov's extrapolation with restart is applied as in friction_gradient.c:
  *
  *   y+ = x + beta (x - x_before),   from the start where (y - x).(x - x_before) / rho > 0
  *
- * Forward sweeps alone are not symmetric, and extrapolating them diverges. On impacts the friction
- * term makes extrapolated sweeps wander at a residual of some 1e-4; projected gradients, which
- * diverge slowly by themselves, then smooth it. Both take turns by what they gain; the sweeps go on
- * with the motion they had.
+ * Forward iterations alone are not symmetric, and their extrapolation diverges. On impacts the friction term
+ * stalls the extrapolated iteration at a residual of some 1e-4. Projected gradient steps, which diverge
+ * slowly on their own, then smooth it. The two alternate by their reduction of the residual; Gauss-Seidel
+ * resumes with its previous momentum.
  *
- * Domains of one colour are swept at once by the team of the case. Sums are made by domain and added in
- * one order, whoever makes them. The true W in double precision is used for every look at the residual.
+ * Domains of one colour run in parallel on the thread pool of the case. Sums are formed by domain and added in a
+ * fixed order, independent of the threads. Residuals are evaluated with W in double precision.
  */
 #include "solve/friction/domain_gauss_seidel.h"
 
@@ -64,7 +63,7 @@ typedef struct iteration {
   double* up;     /* U r */
   double* up_before;
   double* low;     /* L x */
-  double* kept;    /* r - before when sweeps last gave way */
+  double* kept;    /* r - before when Gauss-Seidel was last interrupted */
   double* kept_up; /* U r - U before, likewise */
   /* by unit */
   double* point; /* r of the last look */
@@ -72,7 +71,7 @@ typedef struct iteration {
   double kept_beta, kept_theta;
   double beta, theta;
   double beta_most;
-  double turn_end; /* residual at the end of the last turn of sweeps */
+  double turn_end; /* residual after the last phase of Gauss-Seidel */
   bool swung;      /* it grew in the present turn */
   double step;     /* 1 / L of rho W; 0: not yet known */
   double sums[SALTUSI_DOMAINS_MOST];
@@ -310,7 +309,7 @@ static void extrapolate_domain(iteration* s, int k) {
   }
 }
 
-/* What carries sweeps on over the gradients between: they smooth r, but its slow motion lasts. */
+/* Saves the momentum of Gauss-Seidel during gradient steps: they smooth r but keep its slow components. */
 static void keep_motion_domain(iteration* s, int k) {
   for (int a = entry(s, k); a < entry(s, k + 1); a++) {
     s->kept[a] = s->r[a] - s->before[a];

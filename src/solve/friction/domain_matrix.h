@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * domain_matrix.h - a friction problem as sweeps over domains want it: all by place (see domains.h), so
- * that what is used together lies together; W beside its diagonal in single precision, half of the
- * memory that a sweep has to fetch, the blocks below and above the diagonal apart, because each
- * direction of a sweep needs one kind. Whoever uses it judges the answer by the true W.
+ * domain_matrix.h - a friction problem stored for Gauss-Seidel over domains. Data are ordered by position
+ * (domains.h) for locality. The off-diagonal blocks of W are in single precision, which halves the memory
+ * traffic; those below and above the diagonal are stored separately, because each direction of an iteration
+ * reads one kind. Callers evaluate the residual with W in double precision.
  */
 #ifndef SALTUSI_DOMAIN_MATRIX_H
 #define SALTUSI_DOMAIN_MATRIX_H

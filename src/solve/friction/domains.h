@@ -26,7 +26,7 @@ struct saltusi_domains {
   int first[SALTUSI_DOMAINS_MOST + 1];  /* first place of each domain; units */
   int* unit;                            /* [units] by place */
   int* place;                           /* [units] by unit */
-  double* miss;                         /* [units] scratch of whoever sums over units */
+  double* miss;                         /* [units] scratch for sums over units */
   double* scratch;                      /* [DOMAINS_MOST x unit_max] */
   int unit_max;
 };

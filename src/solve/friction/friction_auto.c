@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_auto.c - the portfolio. Cheap stages first, and the next one as soon as the present one
- * predicts more work than its successor needs:
+ * friction_auto.c - the portfolio of solvers. Stages run in order of cost; a stage ends when its predicted work
+ * exceeds that of the next one:
  *
  *   enumeration     one or two planar contacts
- *   sweeps          in growing blocks, accelerated and plain in turn; they go on while the rate seen
- *                   predicts less work than the interior point
- *   Newton probe    a few steps from zero and from the sweeps
- *   interior point  from five starts, each finished by Newton, the first also by sweeps
- *   self-stress     after the first start: impulses that balance each other, more and more of them
- *   momentum        sweeps from several pressures
- *   shuffled sweeps, then Newton
+ *   Gauss-Seidel    in growing blocks, accelerated and plain alternately, while the observed rate predicts less
+ *                   work than the interior point
+ *   Newton probe    a few steps from zero and from the Gauss-Seidel iterate
+ *   interior point  from five initial guesses, each finished by Newton's method, the first also by Gauss-Seidel
+ *   self-stress     after the first of them: increasing multiples of a self-stress, W r = 0
+ *   momentum        accelerated Gauss-Seidel from several preloads
+ *   shuffled Gauss-Seidel, then Newton's method
  *   proximal point  last resort
  *
  * Predictions are in multiply-adds, so the path is the same on every run.
@@ -249,8 +249,8 @@ static bool self_stress_round(saltusi_friction_run* run) {
   return false;
 }
 
-/* Sweeps with momentum from several pressures in turn, half a decade apart, for half of the work that is
- * left; which of them is right shows late. */
+/* Accelerated Gauss-Seidel alternates between initial guesses with preloads half a decade apart, up to half of the
+ * remaining work; the best preload is known only late. */
 static bool momentum_race(saltusi_friction_run* run) {
   static const double pressures[SALTUSI_CANDIDATES] = {10.0, 30.0, 100.0};
   saltusi_friction_work* work = run->work;
@@ -307,14 +307,15 @@ static bool second_order(saltusi_friction_run* run) {
   if (over(run) || saltusi_run_proximal(run, PROXIMAL_LAST, 1.0)) {
     return run->best <= run->tol;
   }
-  /* the best point can be a dead end: once more from nothing */
+  /* the proximal method can stall at the best point: restart from zero */
   memset(run->work->point, 0, (size_t)run->work->pattern.rows * sizeof(double));
   return !over(run) && saltusi_run_proximal(run, PROXIMAL_LAST, SALTUSI_PROXIMAL_START);
 }
 
-/* Sweeps and gradients in turn, each chunk given to the one that gained more per operation the last
- * time it ran; old gains fade by a tenth each time, so that the other gets its chance again. A chunk of
- * gradients is longer because they gain late; twenty sweeps between, as in friction_gradient.c. */
+/* Alternates between Gauss-Seidel and gradient steps: each chunk goes to the method with the larger reduction per
+ * operation in its last chunk. The stored reduction of the idle method grows by a tenth per chunk, so that
+ * it is tried again. Chunks of gradient steps are longer because they converge late; 20 Gauss-Seidel iterations between them,
+ * as in friction_gradient.c. */
 static bool first_order(saltusi_friction_run* run) {
   enum { SWEEPS = 100, STEPS = 2000 };
   double gain[2] = {INFINITY, INFINITY};

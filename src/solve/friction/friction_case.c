@@ -175,8 +175,8 @@ bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
 /* A pivot of a bilateral block below this part of its column is rounding: 500 eps, what a block of some ten
  * rows leaves. */
 static const double singular_pivot = 1e-13;
-/* What redundant rows get then, of the mean diagonal: far above that rounding, and the joint gives way by a
- * billionth of its compliance; sweeps take the difference back. */
+/* Compliance added to redundant rows then, relative to the mean diagonal: far above that rounding, and a billionth of
+ * the inverse mass at the joint; Gauss-Seidel corrects the difference. */
 static const double redundant_repair = 1e-9;
 
 /* The inverse of a bilateral block; redundant rows get a compliance far below every other. */
@@ -325,7 +325,7 @@ static void miss_part(void* context, int part) {
   }
 }
 
-/* Summed in the order of the problem, with domains and without: everybody gets the same bits. */
+/* Summed in the order of the problem, with domains and without, so that the sum is bitwise identical. */
 saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, const double* r,
                                                double* u) {
   assert(in != NULL);

@@ -34,7 +34,7 @@ typedef struct saltusi_friction_sizes {
   int units, rows, unit_max;
   size_t values; /* of W */
   size_t local;  /* prepared data of all units */
-  size_t soft;   /* bytes for contacts that give way, in place of the rest */
+  size_t soft;   /* bytes for compliant contacts, in place of the rest */
 } saltusi_friction_sizes;
 
 typedef struct saltusi_domains saltusi_domains;

@@ -189,7 +189,7 @@ static bool find_answer(saltusi_friction_work* work, int* pivots) {
   fill(p, &work->given);
   saltus_status status = saltusi_polyhedral_solve(&p->law);
   *pivots = p->law.pivots;
-  if (status == SALTUS_ERR_SINGULAR) { /* bilateral rows that depend on each other */
+  if (status == SALTUS_ERR_SINGULAR) { /* linearly dependent bilateral rows */
     p->law.keep_joints = true;
     status = saltusi_polyhedral_solve(&p->law);
     *pivots += p->law.pivots;

@@ -13,7 +13,7 @@
 typedef struct saltusi_friction_polyhedral {
   saltusi_polyhedral law;
   int* place; /* [rows] row in the law; -1: a tangent without friction */
-  int pairs;  /* that there is room for; 0: not made yet */
+  int pairs;  /* capacity; 0: not created yet */
   saltusi_buffer memory;
 } saltusi_friction_polyhedral;
 

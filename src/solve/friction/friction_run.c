@@ -105,9 +105,9 @@ double saltusi_interior_cost(const saltusi_friction_work* work) {
          interior_unit_cost * work->pattern.units;
 }
 
-/* Of large problems a guess counts up to this many times the residual of none: what is wrong with that of the last step are mostly the few contacts
- * that were struck in it, which sweeps mend at once. 125 boxes that fall into a box take a seventh fewer sweeps, 1000 spheres a
- * tenth; with 100 in place of 4 the boxes take more. */
+/* Large problems use an initial guess if its residual is below this many times that of zero. The error of the guess from
+ * the last step is mostly at the few contacts with an impact, which Gauss-Seidel corrects in one iteration. 125
+ * boxes falling into a box take 14 % fewer iterations, 1000 spheres 10 %; with 100 in place of 4 the boxes take more. */
 static const double guess_part = 4.0;
 
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess) {

@@ -38,7 +38,7 @@ typedef struct saltusi_friction_work {
   saltusi_interior_work interior;
   saltusi_proximal_work proximal;
   saltusi_iterate_candidate candidate[SALTUSI_CANDIDATES];
-  saltusi_compliant_work soft; /* of contacts that give way, in second_memory */
+  saltusi_compliant_work soft; /* of compliant contacts, in second_memory */
   saltusi_buffer first_memory, second_memory;
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
@@ -84,31 +84,31 @@ bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps)
 bool saltusi_run_domains(saltusi_friction_run* run, int iterations);
 bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
-/* Everything that works by bodies, which work->given has, from work->best. */
+/* All solvers in body space, for cases with work->given.bodies, from work->best. */
 bool saltusi_run_bodies(saltusi_friction_run* run);
 
 /* The normalised residual of work->point, from the contacts packed for sweeps where these come next. */
 double saltusi_run_residual(saltusi_friction_run* run);
 
-/* The first point, in work->point and work->best: the guess or zero, whichever has the smaller
- * residual; impulses from before an impact mislead (docs/theory/contact-solvers.md, 2.5). False when
+/* The initial point, in work->point and work->best: the guess or zero, whichever has the smaller
+ * residual; impulses from before an impact are a poor guess (docs/theory/contact-solvers.md, 2.5). False when
  * W is not finite. */
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
 /* Goes on from `candidate`; work->point gets its lowest point. */
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps,
                           saltusi_iterate_candidate* candidate);
 
-/* Impulses that balance each other, W r = 0; false when there are none worth the name. */
+/* A self-stress, W r = 0; false when there is none above rounding. */
 bool saltusi_run_balanced(saltusi_friction_run* run, double* r);
 
 /* Copies the best point to work->point. */
 void saltusi_run_from_best(saltusi_friction_run* run);
 
-/* Takes note of a stage that ran on work->point. */
+/* Records a stage that ran on work->point. */
 bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage stage);
 
-/* The same for a stage that left the residual of work->point to be found; when that solves the problem
- * it need not be computed once more. */
+/* The same for a stage that did not evaluate the residual of work->point; if the problem is solved, the residual is not
+ * recomputed. */
 bool saltusi_run_judge(saltusi_friction_run* run, const char* name, int iterations);
 
 /* Multiply-adds of one iteration, as the portfolio predicts them. */

@@ -357,7 +357,7 @@ static void prepare(saltusi_friction_step* step, const double* mu, const double*
   saltusi_friction_case_prepare(&work->given);
 }
 
-/* Factors of W + soft D, D the diagonal: regular even where rows depend on each other. */
+/* Factors of W + soft D, D the diagonal: regular even for linearly dependent rows. */
 static bool factor_soft(saltusi_friction_work* work, double soft) {
   const saltusi_friction_case* in = &work->given;
   saltusi_block_lu* lu = &work->lu;

@@ -40,8 +40,8 @@ typedef struct saltusi_friction_step {
   int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
   double tol;     /* of the caller: residual relative to |q| that is enough; 0: rounding */
   int factored;   /* contacts of which every one meets every other that can be factored */
-  int most;       /* contacts that there is room for, of any kind */
-  bool lacks;     /* the last solve wanted to factor more than that */
+  int most;       /* capacity for contacts of any kind */
+  bool lacks;     /* the last solve would have factored more than that */
   int equalities; /* units of the problem at hand that are bilateral */
   int iterations; /* of the last solve: sweeps and the like */
 } saltusi_friction_step;
@@ -85,8 +85,8 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
 /* One contact of d rows alone, exactly; false when that does not reach rounding. */
 bool saltusi_friction_step_single(int d, double mu, const double* W, const double* q, double* r);
 
-/* Units that are equalities all of them: W r + q = 0, with sparse factors. Where rows depend on each other
- * r is near the solution of least size. */
+/* Units that are all equalities: W r + q = 0, with sparse factors. For linearly dependent rows r is close to the
+ * minimum-norm solution. */
 bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, double* r);
 
 /* The same for a dense W [n x n], n = first[units] up to SALTUSI_STEP_DENSE_MAX. */

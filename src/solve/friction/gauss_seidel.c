@@ -27,10 +27,10 @@ enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
 /* The increment of a sweep is about what the residual was before it: below this part of the tolerance a look
  * is worth its product with W. Chosen; the residual decides. */
 static const double look_part = 0.7;
-/* Changes that depend on each other: part of the trace of their products that the normal equations get, below
- * which the products, squares of numbers with eps, are rounding (5000 eps for five changes of many rows). */
+/* Regularisation of the normal equations for nearly dependent changes, relative to their trace: products below it
+ * are rounding (5000 eps for five changes of many rows). */
 static const double mixing_repair = 1e-12;
-/* With it pivots are positive: only a matrix of zeros is refused. */
+/* With it pivots are positive: only a zero matrix is rejected. */
 static const double mixing_pivot = 1e-300;
 
 void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int units, int rows,
@@ -356,7 +356,7 @@ static void mix_part(void* context, int part) {
                                  m->s->r);
 }
 
-/* Left as it is when the changes depend on each other. */
+/* The iterate is unchanged when the changes are linearly dependent. */
 static void mix(const anderson* s) {
   mixing m = {.s = s, .n = s->depth};
   int n = m.n;

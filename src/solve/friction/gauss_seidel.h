@@ -31,11 +31,11 @@ typedef struct saltusi_gauss_seidel_settings {
   double tol;
   bool anderson;
   bool shuffled;  /* a new order in every sweep, from `seed` */
-  bool symmetric; /* forwards and backwards in turn */
+  bool symmetric; /* forwards and backwards alternately */
   uint64_t seed;
 } saltusi_gauss_seidel_settings;
 
-/* What a stage of any algorithm has done. */
+/* Outcome of a stage of any algorithm. */
 typedef struct saltusi_stage {
   int iterations;
   double residual; /* normalised, of the point it leaves behind */

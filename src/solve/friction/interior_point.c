@@ -133,7 +133,7 @@ void saltusi_interior_layout(saltusi_interior_work* work, int units, int rows, s
   work->kind = SALTUS_PUSH(arena, unsigned char, units);
 }
 
-/* Rows of a unit that carry complementarity. */
+/* Number of rows of a unit with a complementarity condition. */
 static int cone_rows(const progress* p, int i) {
   int kind = p->work->kind[i];
   return kind == CONE ? saltusi_unit_rows(p->in->pattern, i) : (kind == LINE ? 1 : 0);
@@ -381,7 +381,7 @@ static void assemble(progress* p) {
   }
 }
 
-/* By bodies: (W + D) dz = b with D = J T^2, and what contacts give way, and the scales S of rows is
+/* In body space, with D = J T^2 plus the compliance of contacts and row scales S, (W + D) dz = b is
  * dz = D^-1 (b - S G^T y),   (A + G K G^T) y = ratio G S D^-1 b,   K = ratio S D^-1 S. */
 static bool factor_bodies(progress* p) {
   saltusi_interior_work* w = p->work;

@@ -28,8 +28,8 @@ typedef struct saltusi_interior_work {
   double* T_inverse;
   double* T2;
   double* slope;       /* [units] friction coefficient used for scaling */
-  double* inverse;     /* [units x 9] of J T^2, by bodies */
-  double* K;           /* [units x 9] of the factors by bodies */
+  double* inverse;     /* [units x 9] of J T^2, in body space */
+  double* K;           /* [units x 9] of the factors in body space */
   double* W;           /* scaled, on the pattern of the factorisation */
   unsigned char* kind; /* [units] cone, line or free */
 } saltusi_interior_work;

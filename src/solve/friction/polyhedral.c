@@ -16,16 +16,17 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* An answer counts when its complementarity holds to this part of the data: rounding times a condition of 1e5. */
+/* A solution is accepted when its complementarity error is below this part of the data: rounding times a condition
+ * number of 1e5. */
 static const double accepted = 1e-10;
-/* Violations above this part, 45 eps, are worth a polish. */
+/* Relative violations above this, 45 eps, are polished. */
 static const double polished_from = 1e-14;
-/* Rows of joints that depend on each other agree with columns of contacts to this part: dependence is judged to
- * SALTUSI_DEPENDENT (1e-9), a thousand times less. */
+/* Linearly dependent joint rows are consistent with the columns of contacts to this relative accuracy: the rank test
+ * uses SALTUSI_DEPENDENT (1e-9), a thousandth of it. */
 static const double dependent_agree = 1e-6;
-/* Basic rows: a pivot below 500 eps of its column is rounding. Supports that depend on each other, the feet of a
- * block, share their load then: this part of the largest diagonal makes the shares equal and changes the motion by
- * as much. What is left with it is singular only by rounding of a pivot itself. */
+/* Basic rows: a pivot below 500 eps of its column is rounding. Redundant supports (the feet of a block) are then
+ * regularised by this part of the largest diagonal, which makes their loads equal and perturbs the motion by the same
+ * relative amount. The regularised matrix is singular only by rounding of a pivot itself. */
 static const double singular_pivot = 1e-13;
 static const double shared_soft = 1e-10;
 static const double shared_pivot = 1e-15;
@@ -208,8 +209,8 @@ static void write_contact(saltusi_polyhedral* law, saltusi_polyhedral_contact* c
   }
 }
 
-/* Whether rows of joints that depend on each other do so against the contacts as well, as those of
- * G^T M^-1 G do; other matrices are left to the principal pivots. */
+/* Whether the null vectors of the joint block annihilate the columns of contacts as well, as they do for
+ * G^T M^-1 G; other matrices are left to principal pivots. */
 static bool depend_throughout(const saltusi_polyhedral* law) {
   for (int c = law->joints; c < law->rows; c++) {
     for (int j = 0; j < law->joints; j++) {

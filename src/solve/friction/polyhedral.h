@@ -45,7 +45,7 @@ typedef enum saltusi_mode_kind {
   SALTUSI_MODE_SLIP   /* closed, friction on the border of the cone; a contact without friction */
 } saltusi_mode_kind;
 
-/* A mode with the directions of friction that carry: one, or two on an edge; -1: none. */
+/* A mode with its active friction directions: one, or two on an edge; -1: none. */
 typedef struct saltusi_mode {
   saltusi_mode_kind kind;
   int direction[2];
@@ -110,13 +110,13 @@ void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral
 
 void saltusi_polyhedral_start(saltusi_polyhedral* law, int joints, bool keep_joints);
 
-/* One more contact, as saltusi_polyhedral_make; NULL: there are more unknowns than there is room for. */
+/* Adds a contact, as saltusi_polyhedral_make; NULL when the capacity for unknowns is exceeded. */
 saltusi_polyhedral_contact* saltusi_polyhedral_add(saltusi_polyhedral* law, int tangents,
                                                    double mu);
 
-/* P from W, rate and slack. SALTUS_ERR_SINGULAR when the block of the joints is singular by other than joints
- * that say the same twice, and they are not kept,
- * SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when data are not numbers.
+/* P from W, rate and slack. SALTUS_ERR_SINGULAR when the block of the joints is singular for another reason than
+ * redundant joints and the joints are not kept, SALTUS_RETRY_SMALLER when no solution is found, SALTUS_RETRY_NAN when
+ * data are not finite.
  * Pivoting returns a vertex of statically indeterminate problems, in which one wheel of four bears no load and spins:
  * with share_loads the solution is that of load_distribution.h. */
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * residual.c - the residual of a friction problem from the problem and r alone. Solvers use the
- * same formulas with rho computed ahead (friction_case.c); this one trusts nobody.
+ * residual.c - residual of a friction problem from the problem and r alone. Solvers use the same formulas with
+ * precomputed rho (friction_case.c); this evaluation is independent of them.
  */
 #include "solve/friction/residual.h"
 

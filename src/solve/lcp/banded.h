@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * banded.h - LU of banded matrices without pivoting, so that the band cannot grow. For the matrices
- * it is used on (positive definite, symmetric or not) that is stable enough; whoever uses it checks
- * the residual.
+ * banded.h - LU of banded matrices without pivoting, so that the band cannot grow. For
+ * positive definite matrices, symmetric or not, that is stable enough; callers check the residual.
  */
 #ifndef SALTUSI_BANDED_H
 #define SALTUSI_BANDED_H

@@ -11,7 +11,7 @@
 typedef enum saltusi_reduction {
   SALTUSI_REDUCED,
   SALTUSI_REDUCTION_FAILED, /* no pivot was found */
-  SALTUSI_REDUCTION_NONE    /* the bilateral rows contradict each other: no solution */
+  SALTUSI_REDUCTION_NONE    /* the bilateral rows are inconsistent: no solution */
 } saltusi_reduction;
 
 typedef struct saltusi_lcp_bilateral {
@@ -23,7 +23,7 @@ typedef struct saltusi_lcp_bilateral {
   double* rest;         /* [m] */
   double* z;            /* [m] */
   double* expanded;     /* [n] answer to the whole problem */
-  double* polished;     /* [n] the same once more */
+  double* polished;     /* [n] the same after polishing */
   double* factor;       /* [n] of the bilateral rows; careful: sizes of rows and columns */
   double* scratch;      /* [2 n] */
   int* pivot;           /* [n] */
@@ -41,8 +41,8 @@ saltusi_reduction saltusi_lcp_bilateral_reduce(saltusi_lcp_bilateral* mixed,
 /* All unknowns from mixed->z, in mixed->expanded. */
 void saltusi_lcp_bilateral_expand(saltusi_lcp_bilateral* mixed, const saltus_lcp* problem);
 
-/* Solves the rows that hold with equality in mixed->expanded (bilateral, z > 0) once more with the
- * original matrix; the answer is in mixed->polished. Overwrites the reduced problem. False when that
+/* Solves the active rows of mixed->expanded (bilateral, z > 0) again with the original matrix; the result is in
+ * mixed->polished. Overwrites the reduced problem. False when that
  * block is singular. */
 bool saltusi_lcp_bilateral_polish(saltusi_lcp_bilateral* mixed, const saltus_lcp* problem);
 

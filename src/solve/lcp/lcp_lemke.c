@@ -11,10 +11,10 @@
  *            [value, B^-1] / column, z_0 first
  *   until    z_0 leaves
  *
- * Ties are the normal case here (several contacts closing at once), so the lexicographic rule, which
- * cannot cycle, is not an option. The problem is scaled to a unit diagonal first: then one set of
- * tolerances serves inertias of 1e-9 and of 1e9. At the end the active block is solved once more by
- * LU, which removes the rounding of the pivots, and the answer is checked against the problem.
+ * Ties are the normal case (several contacts close at once), so the lexicographic rule, which cannot
+ * cycle, is always used. The problem is first scaled to a unit diagonal, so that one set of tolerances serves
+ * inertias of 1e-9 and of 1e9. At the end the active block is solved again by LU, which removes the rounding
+ * of the pivots, and the solution is verified against the problem.
  */
 #include "solve/lcp/lcp_lemke.h"
 

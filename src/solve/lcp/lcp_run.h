@@ -17,7 +17,7 @@ enum { SALTUSI_LCP_LEMKE_MAX = 1500, SALTUSI_LCP_ENUMERATE_MAX = 12 };
 
 typedef struct saltusi_lcp_workspace {
   int n;                 /* largest */
-  bool lemke;            /* there is room for Lemke's method */
+  bool lemke;            /* memory for Lemke's method is reserved */
   unsigned char* active; /* [n] */
   int* list;             /* [n] active rows, ascending */
   double* value;         /* [n] solution of the active block */

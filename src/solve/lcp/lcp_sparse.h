@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_sparse.h - sparse LU of any principal block of one matrix. The rows are ordered and the fill
- * is found once for the whole matrix; a block leaves rows out, which only leaves fill out. Nothing
- * is allocated after the analysis. Pivots stay on the diagonal: for positive definite matrices,
- * symmetric or not, that is stable; whoever uses it checks the residual.
+ * lcp_sparse.h - sparse LU of any principal block of one matrix. Ordering and symbolic
+ * factorization are done once for the whole matrix; a block omits rows and has a subset of the fill. Nothing
+ * is allocated after the analysis. Pivots stay on the diagonal, which is stable for positive definite
+ * matrices, symmetric or not; callers check the residual.
  */
 #ifndef SALTUSI_LCP_SPARSE_H
 #define SALTUSI_LCP_SPARSE_H

@@ -252,8 +252,8 @@ bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const 
   const saltus_lcp problem = {
       .n = n, .sparse = {n, n, M->start, M->column, step->values}, .q = step->q};
   saltusi_lcp_matrix matrix = saltusi_lcp_matrix_of(&problem);
-  /* short bands may be treated as dense by the portfolio; then there is room for that, or there is
-   * none and the caller assembles a dense problem, which also has Lemke's method */
+  /* The portfolio may treat short bands as dense if the workspace was laid out for it; otherwise the caller
+   * assembles a dense problem, for which Lemke's method is available too. */
   bool fits = saltusi_lcp_workspace_serves(&step->band, &matrix);
   if (!isfinite(unit) || !isfinite(matrix.largest) || !fits ||
       !run_portfolio(step, &matrix, &step->band)) {

@@ -6,11 +6,11 @@
  *   z_b = -(R z + s),     w = S z + t
  *
  * 1. principal pivots on the last violated row (Murty 1974), where its diagonal entry vanishes on it
- *    and another one (Cottle, Pang & Stone, section 2.3): row and column of a pair stay at their
- *    place, so that no lists are needed. Ends when M is a P-matrix.
+ *    and another one (Cottle, Pang & Stone, section 2.3): rows and columns of a pair are not
+ *    moved, so that no permutation is stored. Ends when M is a P-matrix.
  * 2. otherwise Lemke's method on the condensed table of w = S z + z_0 + t; no care is taken of ties.
  *
- * Neither proves anything. Whoever calls looks at the residual and has the careful methods left.
+ * Neither verifies its result: the caller checks the residual and falls back on the general methods.
  */
 #include "solve/lcp/lcp_tiny.h"
 
@@ -19,7 +19,7 @@
 
 enum { MOST = SALTUSI_LCP_TINY_MAX };
 
-/* A pivot below this part of its column is left to the careful methods: six digits are left to it. */
+/* A pivot below this part of its column is left to the general methods: it has six correct digits. */
 static const double least_pivot = 1e-10;
 /* Violations below this part of t, 45 eps, are rounding of a handful of rows. */
 static const double rounding = 1e-14;

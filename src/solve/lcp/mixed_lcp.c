@@ -7,8 +7,8 @@
  *   z_b = -B^-1 (b_b + A_bu z_u)
  *   w_u = (A_uu - A_ub B^-1 A_bu) z_u + b_u - A_ub B^-1 b_b
  *
- * Of bilateral rows that depend on each other the columns of A_bu and b_b depend in the same way, for
- * A = G^T M^-1 G; then B^-1 stands for the solution of least size, and w_u is the same for all.
+ * For A = G^T M^-1 G, a left null vector of linearly dependent bilateral rows also annihilates A_bu and b_b.
+ * B^-1 then denotes the minimum-norm solution; w_u is the same for all solutions.
  */
 #include "solve/lcp/mixed_lcp.h"
 
