@@ -11,10 +11,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* e: a tenth of what counts as dependent, so that one step of the iteration takes nine tenths of any part that
- * counts, and that of a chain of a thousand, 1e-6 of the largest, to four digits. */
+/* e: a tenth of the tolerance of dependence. One iteration then reduces every component outside the null space by nine
+ * tenths, and that of a chain of a thousand links, 1e-6 of the largest, to four digits. */
 static const double shift = 0.1 * SALTUSI_DEPENDENT;
-/* It goes on while it halves what is left: parts that count lose nine tenths. */
+/* The iteration continues while it halves the residual. */
 static const double halves = 0.5;
 enum { ITERATIONS = 40, CLEANINGS = 5 };
 
@@ -113,7 +113,7 @@ double* saltusi_active_set_factor_begin(saltusi_active_set_factor* f, const salt
 
 /* ---- pattern ------------------------------------------------------------------------------------ */
 
-/* From the memory that the layout left; NULL when that is too small. */
+/* Memory from the remainder of the layout; NULL when that is too small. */
 static void* take(size_t bytes, void* user) {
   saltusi_active_set_factor* f = user;
   size_t at = (f->used + SALTUS_ALIGNMENT - 1) & ~((size_t)SALTUS_ALIGNMENT - 1);
@@ -145,7 +145,7 @@ static int respond(const saltusi_active_set_factor* f, const saltusi_eval* eval,
   return f->entries[i];
 }
 
-/* What every unit moves. */
+/* Velocities that each unit changes. */
 static bool find_reach(saltusi_active_set_factor* f, const saltusi_eval* eval,
                        const saltusi_linear* A) {
   size_t places = 0;
@@ -192,7 +192,7 @@ static void sort_units(saltusi_active_set_factor* f, int nv) {
   f->list_start[0] = 0;
 }
 
-/* Units whose rows feel unit u, ascending, into found or only counted; how many. */
+/* Units coupled to unit u, ascending, into found, or only counted; returns their number. */
 static int find_neighbours(saltusi_active_set_factor* f, int u, int stamp, int* found) {
   int count = 0;
   for (size_t e = f->reach_at[u]; e < f->reach_at[u + 1]; e++) {
@@ -220,7 +220,7 @@ static int find_neighbours(saltusi_active_set_factor* f, int u, int stamp, int* 
   return count;
 }
 
-/* Which units meet. A^-1 is symmetric in its pattern, and so is W. */
+/* Pattern of W: pairs of coupled units. The pattern of A^-1 is symmetric, and so is that of W. */
 static bool find_blocks(saltusi_active_set_factor* f) {
   int blocks = 0;
   memset(f->mark, 0, (size_t)f->units * sizeof(int));
@@ -299,7 +299,7 @@ static void write_block(const saltusi_active_set_factor* f, int v, int columns, 
   }
 }
 
-/* What unit u moves, into its place and into the table. */
+/* A^-1 H of unit u, stored and spread out in the table. */
 static void write_response(saltusi_active_set_factor* f, const saltusi_eval* eval,
                            const saltusi_linear* A, int u) {
   size_t count = f->reach_at[u + 1] - f->reach_at[u];
@@ -378,7 +378,7 @@ saltusi_step_blocks saltusi_active_set_factor_blocks(const saltusi_active_set_fa
 
 /* ---- solution ----------------------------------------------------------------------------------- */
 
-/* W + e D in place of W. A row without entries has nothing to be scaled by. */
+/* W + e D in place of W. A row without entries has no scale. */
 static bool factor_shifted(saltusi_active_set_factor* f) {
   saltusi_block_lu* lu = &f->lu;
   for (int u = 0; u < f->units; u++) {

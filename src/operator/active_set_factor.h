@@ -68,14 +68,14 @@ typedef struct saltusi_active_set_factor {
 void saltusi_active_set_factor_layout(saltusi_active_set_factor* f, const saltus_dims* dims,
                                       int rows_max, size_t bytes, saltus_arena* arena);
 
-/* Whether A is one that answers to single rows by sparse vectors. */
+/* Whether A^-1 of a sparse row is sparse. */
 bool saltusi_active_set_factor_suit(const saltusi_eval* eval, const saltusi_linear* A);
 
 /* Begins with n rows of R; unit [n]: equal numbers, one after the other, are one unit. Returns H [n x stride] of
  * R, filled with the values of these rows. */
 double* saltusi_active_set_factor_begin(saltusi_active_set_factor* f, const saltusi_row_block* R,
                                         int n, const int* row, const int* unit);
-/* W and what the rows move. SALTUS_RETRY_CAPACITY with f->wanted bytes. */
+/* W and A^-1 H. SALTUS_RETRY_CAPACITY with f->wanted bytes. */
 saltus_status saltusi_active_set_factor_form(saltusi_active_set_factor* f, const saltusi_eval* eval,
                                              const saltusi_linear* A);
 /* Row k of a unit of what is factored next, instead of that of W: zero but for `entries` in its own unit, in

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * blocks.c - W of the units that stay, joints of components that are not eliminated and contacts: a block
- * for every two that touch a common group of velocities. The response of a unit lies spread out in a
- * table by velocity while its blocks with the others are made.
+ * blocks.c - W of contacts and of joints that are not eliminated (the units): one block for every two units
+ * that act on a common group of velocities. The response of a unit is stored in a table by velocity while its
+ * blocks with the other units are computed.
  */
 #include "operator/operator_internal.h"
 
@@ -98,7 +98,7 @@ static void list_units(saltusi_operator* op, const saltus_system* sys) {
   count_rows(op);
 }
 
-/* Whether a unit is seen by a group for the first time, with a stamp for each pass over the units. */
+/* Whether a group meets a unit for the first time, with a stamp for each pass over the units. */
 static inline bool first_time(saltusi_groups* g, int group, int stamp) {
   bool fresh = g->mark[group] != stamp;
   g->mark[group] = stamp;
@@ -201,8 +201,7 @@ static int island_of(saltusi_operator* op, int row) {
   return entries.count > 0 ? saltusi_root(parent, op->groups.group[entries.column[0]]) : -1;
 }
 
-/* Units that touch a common group belong together: their groups into one tree, counted by root in
- * list_start. */
+/* Merges the groups of each unit into one tree (an island); units are counted by root in list_start. */
 static void find_islands(saltusi_operator* op, int nv) {
   saltusi_groups* g = &op->groups;
   for (int i = 0; i < nv; i++) {
@@ -446,7 +445,7 @@ static bool is_band(const saltusi_operator* op) {
   return true;
 }
 
-/* Blocks of the group that most units touch, every one of which meets every other. */
+/* Number of blocks of the group with the most units, which are coupled pairwise. */
 static size_t most_blocks(const saltusi_operator* op, int nv) {
   size_t most = 0;
   for (int g = 0; g < nv; g++) {
@@ -466,8 +465,8 @@ static bool leave(saltusi_operator* op, size_t blocks) {
   return true;
 }
 
-/* Units in their order, and which of them meet; returns how many blocks that makes. Normal rows that make a
- * band stay as they are, unless a law of its own wants islands. */
+/* Order of the units and pattern of W; returns the number of blocks. Normal rows that form a band keep their order,
+ * unless a user-defined law requires islands. */
 static size_t arrange(saltusi_operator* op, const saltusi_eval* eval) {
   const saltus_system* sys = &eval->sys;
   int nv = sys->dims.nv;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * bodies.c - joints and contacts of an island by the bodies that they touch (solve/body_space/bodies.h), where A is made of
- * small blocks of the structure that nothing couples. Springs between bodies and rows of two configurations keep W
- * alone. Each unit has three rows: those of a joint of more are two units, and missing rows are filled up.
+ * bodies.c - joints and contacts of an island in body space (solve/body_space/bodies.h), where A is block-diagonal by
+ * bodies. Implicit springs between bodies, and rows of two configurations, require W. Each unit has three rows: a joint
+ * with more rows is two units, and missing rows are padded.
  */
 #include "operator/operator_internal.h"
 
@@ -115,7 +115,7 @@ bool saltusi_operator_bodies_hold(const saltusi_operator* op, int velocity) {
   return op->thin && op->body_count[root_of(op, velocity)] >= SALTUSI_BODIES_FROM;
 }
 
-/* A^-1 of a body where it is known: a diagonal A, and bodies whose centre and turning A does not couple. */
+/* A^-1 of a body in closed form: diagonal A, and bodies without coupling of translation and rotation. */
 static bool copy_inverse(const saltusi_operator* op, const saltus_structure* s, int block,
                          double* inverse) {
   enum { HALF = WIDTH / 2 };
@@ -293,7 +293,7 @@ saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval
   assert(op != NULL && eval != NULL && first <= last);
   saltusi_bodies* b = &op->bodies;
   const saltusi_bodies_seen seen = {.formed = op->formed, .first = first, .last = last};
-  if (is_seen(&op->bodies_seen, &seen)) { /* solved on from where the last solve got to */
+  if (is_seen(&op->bodies_seen, &seen)) { /* continue from the last iterate */
     return b;
   }
   op->bodies_seen = (saltusi_bodies_seen){0};

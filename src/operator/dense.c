@@ -15,7 +15,7 @@ typedef struct spread_row {
   const int* column;
 } spread_row;
 
-/* One entry of W. The sums are the same whatever the way. */
+/* One entry of W. Every path sums in the same order. */
 static inline double product(const spread_row* row, const int* local, const double* x) {
   double sum = 0.0;
   if (row->column == NULL) {

@@ -4,7 +4,7 @@
  * friction_laws.c - friction laws of contacts and dry friction in one step (docs/theory/laws.md, 3 and 4). All of
  * them become products of balls, cone_products.h, of scaled rows; what depends on the answer is found by a fixed point:
  *
- *   curve      mu(|u_T|); a contact that stuck, or whose slip would turn round, is tried with mu of sticking first
+ *   curve      mu(|u_T|); a contact that stuck, or whose slip would reverse, starts with mu of sticking
  *   patch      ellipsoid with the semi-axes that give force and moment of the patch at the slip and spin at hand:
  *              alpha^2 = f D / d, beta^2 = m D, D = f d + m, d = |u_T| / (a |u_S|); at rest d from the forces
  *   sliding    P = C' P', u' = R u with C' = diag(1, mu), R = diag(1, nu^2 / mu)
@@ -124,7 +124,7 @@ static double slip_speed(const saltus_contact_law* law, int n, const double* u) 
   return n == 2 ? hypot(u[0], u[1] / saltusi_friction_scale(law)) : norm(n, u);
 }
 
-/* How each contact is tried first. */
+/* Initial coefficient of each contact. */
 static void start(saltusi_operator* op) {
   saltusi_friction_laws* laws = &op->laws;
   for (int i = 0; i < op->contacts; i++) {
@@ -181,7 +181,7 @@ static void put_rows(saltusi_friction_laws* laws, int* at, int first, int count,
   }
 }
 
-/* What a bond holds along the tangents beside mu P', P' = P + h A n. */
+/* Tangential impulse that a bond bears in addition to mu P', P' = P + h A n. */
 static double bond_beside(const saltusi_friction_laws* laws, int i) {
   const saltus_friction_law* f = laws->law[i]->friction;
   if (f == NULL || !laws->point[i].bonded || f->shear == 0.0) {
@@ -383,7 +383,8 @@ static double follow_patch(const saltusi_operator* op, int i, double damping) {
   return fabs(p->along - along) + fabs(p->spin - spin);
 }
 
-/* Everything that depends on the answer; returns the largest change of it, 1 where a contact opened or closed. */
+/* Updates all coefficients that depend on the solution; returns their largest change, 1 where a contact opened or
+ * closed. */
 static double follow(saltusi_operator* op, const saltus_system* sys, double damping) {
   saltusi_friction_laws* laws = &op->laws;
   const double* P = laws->p;
@@ -413,7 +414,7 @@ static double follow(saltusi_operator* op, const saltus_system* sys, double damp
   return change;
 }
 
-/* What the contacts are when the step ends, for the next one. */
+/* Stores modes and slip of the contacts at the end of the step for the next one. */
 static void remember(saltusi_operator* op) {
   saltusi_friction_laws* laws = &op->laws;
   const double* P = laws->p;
@@ -432,7 +433,7 @@ static void remember(saltusi_operator* op) {
   }
 }
 
-/* Impulses with what viscous friction and bonds add, and those of joints. */
+/* Adds the impulses of viscous friction and bonds, and those of joints. */
 static void put_impulses(saltusi_operator* op) {
   const saltusi_friction_laws* laws = &op->laws;
   const int joints = op->joints, n = op->count - joints;
@@ -448,7 +449,7 @@ static void put_impulses(saltusi_operator* op) {
   }
 }
 
-/* First guess: what is known of the last step. */
+/* Initial guess: impulses and modes of the last step. */
 static void guess(saltusi_operator* op) {
   saltusi_friction_laws* laws = &op->laws;
   const int n = op->count - op->joints;

@@ -11,11 +11,11 @@
 #include "solve/friction/friction_curve.h"
 #include "system/evaluate.h"
 
-/* What a contact remembers from step to step: its slip at the end of the last one, 0: it stuck; and bits. */
+/* State of a contact kept from step to step: its slip at the end of the last one, 0: it stuck; and flags. */
 enum { SALTUSI_FRICTION_STATE = 3 };
 enum { SALTUSI_LAW_KNOWN = 1, SALTUSI_LAW_BONDED = 2 };
 
-/* A contact while its law is being found. */
+/* A contact during the fixed-point iteration on its law. */
 typedef struct saltusi_friction_point {
   saltusi_curve curve; /* its coefficient */
   double along, spin;  /* semi-axes of the ellipsoid of its patch, over mu and mu radius */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * islands.c - laws of schemes that the operator does not know: it eliminates joints, and hands the law what is left,
+ * islands.c - user-defined laws of schemes: the operator eliminates joints and passes the reduced problem to the law,
  * island by island, as dense matrices.
  */
 #include "operator/operator_internal.h"
@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The law of an island, and which contacts its work was for. */
+/* The law of an island, and the contacts for which its workspace was prepared. */
 static saltus_status ask(const saltusi_operator* op, const saltusi_eval* eval,
                          saltusi_island_law law, void* user, const saltusi_law_island* island) {
   const long long before = eval->work.contact_iterations;

@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A contradiction is larger than this part of the terms of a constraint: lengths are published with six digits. */
+/* Joints are inconsistent above this part of the terms of a constraint: lengths are published with six digits. */
 static const double agree = 1e-6;
-/* Coordinates at zero say nothing about the lengths in a constraint; terms count at least as this part of what the
- * largest coordinate would make of its row: at a metre, or a radian, nanometres agree. */
+/* Coordinates at zero give no length scale. The terms of a constraint count at least as this part of its row times the
+ * largest coordinate: at a metre, or a radian, the tolerance is a nanometre. */
 static const double terms_least = 1e-3;
-/* Coordinates are distinguished from what moves them by a change of this part, sqrt(eps). */
+/* Relative perturbation of coordinates in difference quotients, sqrt(eps). */
 static const double probe_part = 1.5e-8;
 /* Rows with less than this part of the largest contradiction are not named; chosen. */
 static const double named_part = 1e-3;
@@ -42,7 +42,7 @@ static saltus_status look(saltusi_joints* joints, saltusi_eval* eval, const salt
   return status;
 }
 
-/* Positions as velocities that have led there from zero in 1 s: of quaternions nothing, of others q itself. */
+/* Positions as velocities that lead there from zero in 1 s: zero for quaternions, q for others. */
 static void find_positions(saltusi_joints* joints, const saltus_system* sys, const double* q) {
   for (int i = 0; i < sys->dims.nq; i++) {
     joints->q[i] = (1.0 + probe_part) * q[i];
@@ -54,7 +54,7 @@ static void find_positions(saltusi_joints* joints, const saltus_system* sys, con
   }
 }
 
-/* A bound from below of the largest velocity that satisfies G_j v + b_j = 0, by each row alone. */
+/* Lower bound of the largest velocity that satisfies G_j v + b_j = 0, from each row alone. */
 static double least_velocity(const saltusi_row_block* rows, int nj) {
   double least = 0.0;
   for (int j = 0; j < nj; j++) {
@@ -99,7 +99,7 @@ static void judge(saltusi_joints* joints, const saltus_system* sys, const double
     last = joint;
   }
   found->kind = SALTUSI_AGREE;
-  if (named > 1) { /* one that moves nothing is no two */
+  if (named > 1) { /* a single joint is consistent with itself */
     found->kind = given ? SALTUSI_RATES_DISAGREE : SALTUSI_POSITIONS_DISAGREE;
   }
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * matrix_free.c - a W that would take too much memory is never formed: thousands of contacts on one body, or on
- * one that bends. The problem is solved by sweeps over joints and contacts that keep what impulses do,
+ * matrix_free.c - solution without W where W would take too much memory: thousands of contacts on one body, rigid or
+ * flexible. Gauss-Seidel over joints and contacts updates the response x of the impulses,
  *
  *   x = A^-1 G P,     unit i:   P_i <- solution of its own law with W_ii and rhs_i + G_i^T x - W_ii P_i,
  *                               x <- x + A^-1 G_i (change of P_i)
  *
- * and each sweep is a correction of P that is mixed with those before (math/anderson.h). A solution is judged by
- * the same residual as everywhere.
+ * with Anderson acceleration of P (math/anderson.h). Solutions are verified by the residual of the other
+ * solvers.
  */
 #include "operator/operator_internal.h"
 
@@ -129,7 +129,7 @@ static void form_units(saltusi_operator* op, const saltusi_eval* eval) {
       for (int k = 0; k < u.rows; k++) {
         block[k * u.rows + c] = saltusi_row_dot(&op->rows, u.row + k, p->x);
       }
-      one[c] = -1.0; /* exactly back to zero: the same numbers */
+      one[c] = -1.0; /* exactly zero: the same terms are subtracted */
       push_unit(op, eval, &u, one, p->x);
       op->diagonal[u.row + c] = block[c * (u.rows + 1)];
     }
@@ -260,7 +260,8 @@ static bool iterate(saltusi_operator* op, const saltusi_eval* eval, double enoug
       break;
     }
     if (mixed > 0 &&
-        since >= LOST) { /* on from the best, by sweeps alone, twice as many each time */
+        since >=
+            LOST) { /* restart from the best point without acceleration, with twice as many iterations each time */
       memcpy(op->P, p->best, bytes);
       mixed = 0;
       since = 0;

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of joints from which it is worth its plan. */
+/* Smallest number of joint rows for which the symbolic factorization pays off. */
 enum { LINKAGE_FROM = 24 };
 
 /* Rows of loops in one component: they are a dense matrix. */
 enum { LINKAGE_LOOPS = 200 };
 
-/* Bodies that one joint touches. */
+/* Most bodies of one joint. */
 enum { JOINT_BODIES = 4 };
 
 static int pairs_most(const saltus_system* sys) {
@@ -93,7 +93,7 @@ static int carries(const saltusi_newton_kkt* l, const saltus_structure* s, int c
   return least;
 }
 
-/* Columns from i on that belong to one body and stand together in it. */
+/* Number of adjacent columns from i on that belong to one body. */
 static int run_from(const saltusi_newton_kkt* l, int width, const int* column, int i) {
   int end = i + 1;
   while (end < width && column[end] == column[end - 1] + 1 &&
@@ -103,7 +103,7 @@ static int run_from(const saltusi_newton_kkt* l, int width, const int* column, i
   return end - i;
 }
 
-/* The bodies of a joint, each once; one more than there may be says too many. */
+/* The bodies of a joint, each once; returns one more than the maximum if there are too many. */
 static int bodies_of(const saltusi_newton_kkt* l, const saltusi_row_block* rows, int r,
                      int body[JOINT_BODIES + 1]) {
   const int* column = rows->column + (size_t)r * (size_t)rows->stride;
@@ -219,7 +219,7 @@ static bool make_plan(saltusi_newton_kkt* l, const saltus_structure* s) {
   return saltusi_kkt_factor_plan(&l->saddle, &shape, LINKAGE_LOOPS);
 }
 
-/* Whether the rows of a piece touch what they touched when they were planned. */
+/* Whether the rows of a joint segment still have the planned columns. */
 static bool is_known(const saltusi_newton_kkt* l, const saltusi_row_block* rows, int piece) {
   const int r = l->joint_row[piece], at = l->joint_at[piece];
   const int* column = rows->column + (size_t)r * (size_t)rows->stride;
@@ -327,7 +327,7 @@ static void write_bending(saltusi_newton_kkt* l, const saltus_structure* s, doub
   }
 }
 
-/* What a piece of a joint writes of one body. */
+/* Contribution of a joint segment to one body. */
 typedef struct piece_run {
   const double *G, *U_q, *over; /* first entry of the first row; 1 / size */
   int count, stride, width;     /* rows, and from one to the next in G and U_q */
@@ -401,7 +401,7 @@ static bool any_open(const saltusi_newton_kkt* l, int piece, int end) {
   return open;
 }
 
-/* What is open of the matrix, and rows of the joints there; false when they touch other columns than were planned. */
+/* Writes the open part of the matrix and its joint rows; false when these have other columns than planned. */
 static bool write_matrix(saltusi_newton_kkt* l, const saltus_system* sys,
                          const saltusi_newton_kkt_at* at, saltusi_row_block* rows,
                          double* diagonal) {
@@ -446,10 +446,10 @@ static saltus_status plan(saltusi_newton_kkt* l, saltusi_eval* eval,
   return make_plan(l, sys->structure) ? SALTUS_OK : lack(l, eval);
 }
 
-/* What factors say of joints. */
+/* Dependence of joints, from the factors. */
 static saltus_status conclude(saltusi_newton_kkt* l, saltusi_eval* eval) {
   for (int p = 0; p < l->joints;
-       p++) { /* the next plan is that of the start: bits have no history */
+       p++) { /* the next plan is that of the start, so that results do not depend on history */
     l->again = l->again || l->saddle.demoted[p];
   }
   l->redundant = false;

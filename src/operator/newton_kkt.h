@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * newton_kkt.h - all bodies and joints of a system as one sparse matrix (math/kkt_factor.h), with what joints do as they
- * bend: the matrix of Newton's method for
+ * newton_kkt.h - all bodies and joints of a system as one sparse matrix (math/kkt_factor.h), with the constraint
+ * Hessians: the matrix of Newton's method for
  *
  *   A(v) - G P = 0,    G^T v + b = 0          at positions that move by `reach` for each unit of v:
  *
  *   [ A - reach K           -G ]              K   = d(G P)/dq
  *   [ G^T + measured U_q     0 ]              U_q = d(G^T v + b)/dq
  *
- * For systems that say how joints bend, by blocks (saltus_system_ops.joint_hessian, .blocks).
+ * For systems with joint Hessians by blocks (saltus_system_ops.joint_hessian, .blocks).
  */
 #ifndef SALTUSI_NEWTON_KKT_H
 #define SALTUSI_NEWTON_KKT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * operator.h - joints and contacts of one configuration as one problem, on whatever level a scheme needs
- * it: the rows, the factored matrix A, the matrix W that they make, and its solutions.
+ * operator.h - joints and contacts of one configuration as one problem on the level of positions, velocities or
+ * accelerations: its rows, the factored matrix A, the Delassus operator W and the solutions.
  *
  *   x = x_free + A^-1 G P,      w = H^T x + ... = W P + rhs,      W = H^T A^-1 G,    H = G but for stages
  * Compliant contacts have W + S, S diagonal by rows.
@@ -16,7 +16,7 @@
  * its normal row.
  *
  *   saltusi_operator_begin(op, joints);            rows of joints are written by saltusi_rows_joint
- *   row = saltusi_operator_look(op, sys, at, key, count);      a contact, evaluated: it may not count
+ *   row = saltusi_operator_look(op, sys, at, key, count);      evaluates a contact as a candidate
  *   saltusi_operator_take(op, count, mu);                      it does
  *   saltusi_operator_form(op, eval, linear);                   W, stored as its structure allows
  *   op->rhs[...] = ...;   saltusi_operator_solve(op, eval);   saltusi_operator_apply(op, eval, x);
@@ -57,7 +57,7 @@ typedef struct saltusi_demand {
 
 typedef enum saltusi_storage {
   SALTUSI_STORED_DENSE,
-  SALTUSI_STORED_PRODUCT, /* not at all: rows and A, where W would be too large (matrix_free.c) */
+  SALTUSI_STORED_PRODUCT, /* rows and A only, where W would be too large (matrix_free.c) */
   SALTUSI_STORED_BLOCKS /* sparse rows: a block for every two units that move a common group of velocities */
 } saltusi_storage;
 
@@ -321,7 +321,7 @@ void saltusi_operator_form_active(saltusi_operator* op, saltusi_eval* eval,
  * SALTUS_RETRY_CAPACITY when W needs more memory (the demand is left in eval). */
 saltus_status saltusi_operator_solve(saltusi_operator* op, saltusi_eval* eval);
 
-/* Joints that stay, one row each, then contacts, which meet no others: what a law has to solve. */
+/* An uncoupled island: joints that are not eliminated, one row each, then contacts. Input of a law. */
 typedef struct saltusi_law_island {
   int units, joints;  /* all of them, and how many are joints */
   const int* contact; /* [units] number of a contact in the operator; -1: a joint */

@@ -24,8 +24,8 @@
 static const double weight_limit = 0.998;
 /* b = a / (a + 3), Nesterov's sequence as Su, Boyd & Candes (J. Mach. Learn. Res. 17 (2016) 1-43) write it. */
 static const double weight_delay = 3.0;
-/* An increment is what one sweep changes, not what is left: with weights near one that is some ten times as
- * much. The residual decides. */
+/* The increment of one iteration understates the remaining error, by about ten with weights near one. The
+ * residual decides. */
 static const double increment_part = 0.1;
 
 void saltusi_candidate_start(saltusi_iterate_candidate* candidate, const saltusi_friction_case* in,

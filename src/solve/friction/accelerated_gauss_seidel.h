@@ -8,17 +8,17 @@
 
 #include "solve/friction/gauss_seidel.h"
 
-/* Where a run is, so that it can go on later. */
+/* State of an iteration that can be resumed. */
 typedef struct saltusi_iterate_candidate {
   double* r;   /* [rows] */
   double* age; /* [units] of the momentum */
 } saltusi_iterate_candidate;
 
-/* A start with every contact pressed by `level` times its typical impulse, bilateral rows at zero. */
+/* Initial guess: every contact with `level` times its typical impulse as preload, bilateral rows at zero. */
 void saltusi_candidate_press(saltusi_iterate_candidate* candidate, const saltusi_friction_case* in,
                              double level);
 
-/* A start from `part` of the impulses `from` [rows]. */
+/* Initial guess: `part` times the impulses `from` [rows]. */
 void saltusi_candidate_start(saltusi_iterate_candidate* candidate, const saltusi_friction_case* in,
                              double part, const double* from);
 

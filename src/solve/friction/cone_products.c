@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * cone_products.c - products of balls by Newton's method on the function of Alart and Curnier (1991), with sweeps of one unit
- * after the other where that does not converge.
+ * cone_products.c - products of balls by Newton's method on the function of Alart and Curnier (1991), with Gauss-Seidel
+ * over the units where that does not converge.
  *
  *   normal   min(u_N, r_N / rho)
  *   ball     u_k                          inside:  y = r_k - rho u_k,  |y| <= R,  R = max(0, mu_k r_N + held_k)
@@ -44,7 +44,7 @@ static double norm(int n, const double* x) {
   return sqrt(saltusi_dot(n, x, x));
 }
 
-/* What phi of a unit is made of: W its diagonal block with rows of length n, factor that of every rho. */
+/* Data of phi of a unit: W its diagonal block with rows of length n, factor that of every rho. */
 typedef struct unit_data {
   const saltus_cone* cone;
   int n;
@@ -329,7 +329,8 @@ static double balls_at(const saltus_cone_problem* p, double x, double* r) {
   return p->q[0] + saltusi_dot(n, p->W, r);
 }
 
-/* A unit alone, surely: the normal velocity is a continuous function of the normal impulse, and changes its sign. */
+/* One unit, guaranteed to converge: the normal velocity is a continuous function of the normal impulse, and changes its
+ * sign. */
 static void nested(const saltus_cone_problem* p, double* r) {
   enum { DOUBLINGS = 60, HALVINGS = 80 };
   double low = 0.0, high = norm(p->rows, p->q) * weight(p->rows, p->W, 0, 1);
@@ -347,7 +348,8 @@ static void nested(const saltus_cone_problem* p, double* r) {
   balls_at(p, high, r);
 }
 
-/* Unit i with the others held: its own rows scaled, Newton, the fixed point where that fails, and what cannot fail. */
+/* Unit i with the others fixed: its rows scaled, then Newton, fixed point and bisection, each where the former fails.
+ * */
 static void solve_unit(saltusi_balls* w, const saltus_cone_problem* p, int i, double* r) {
   const int at = p->offset[i], d = p->offset[i + 1] - at;
   const size_t n = (size_t)p->rows;
@@ -388,7 +390,7 @@ static void solve_unit(saltusi_balls* w, const saltus_cone_problem* p, int i, do
   w->iterations++;
 }
 
-/* Another start after several failures: pushes of random size, the same on every machine. */
+/* Another initial guess after several failures: random impulses, the same on every machine. */
 static void start_elsewhere(const saltus_cone_problem* p, double unit, int round, double* r) {
   uint64_t state = (uint64_t)(unsigned)round * 0x9e3779b97f4a7c15ULL + 1ULL;
   memset(r, 0, (size_t)p->rows * sizeof(double));
@@ -426,7 +428,7 @@ double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* probl
   assert(work != NULL && problem != NULL && r != NULL && problem->rows <= work->rows_max);
   enum { ROUNDS = 80, NEWTON = 25, POLISH = 2 };
   const double unit = saltusi_velocity_unit(problem->rows, problem->q);
-  /* other weights of impulses against velocities make Newton's method go other ways */
+  /* another rho, so that Newton's method takes another path */
   static const double factors[] = {1.0, 1.0, 0.1, 10.0, 0.01, 100.0};
   enum { FACTORS = sizeof factors / sizeof factors[0] };
   work->iterations = 0;

@@ -32,15 +32,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Iterations between looks; how many of a kind at least and at most before the other's turn. */
+/* Iterations between evaluations of the residual; least and largest number of a phase before the other method. */
 enum { LOOK = 25, SWEEPS_LEAST = 75, SWEEPS_MOST = 150, STEPS_LEAST = 25, STEPS_MOST = 100 };
-/* A kind goes on when it shrinks the residual by this from look to look. These and the numbers of the extrapolation
- * are chosen with packings of 10^3 to 10^5 contacts, whose iterations friction_auto.c states. */
+/* A phase continues while it reduces the residual by this factor between evaluations. These and the numbers of the
+ * extrapolation are chosen with packings of 10^3 to 10^5 contacts, whose iterations friction_auto.c states. */
 static const double sweep_gain = 0.7;
 static const double step_gain = 0.8;
 
-/* Extrapolation at most: more lets sweeps swing on impacts, less is slow at rest. When a turn of
- * sweeps ends hardly lower than the turn before it shrinks if the residual swung, else it grows. */
+/* Largest extrapolation: with more, iterations oscillate on impacts; with less they are slow at rest. When a phase of
+ * Gauss-Seidel ends hardly lower than the phase before, it decreases if the residual oscillated, else it increases. */
 static const double beta_first = 0.95;
 static const double beta_change = 0.1;
 static const double beta_least = 0.6;

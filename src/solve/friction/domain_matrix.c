@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Values beyond this, or diagonals below its inverse, are not for single precision: products with
- * impulses are made in double, so that what is stored only has to be a normal number; a tenth
- * leaves room for the sum of a block. */
+/* Values above this, or diagonals below its inverse, are not stored in single precision. Products with impulses are
+ * formed in double precision, so stored values only have to be normal numbers; a tenth of the range is a margin for
+ * the sum of a block. */
 static const double range = 1e-1 * (double)FLT_MAX;
 
 void saltusi_domain_matrix_layout(saltusi_domain_matrix* matrix,

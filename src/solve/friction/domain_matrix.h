@@ -11,7 +11,7 @@
 
 #include "solve/friction/domains.h"
 
-/* Fewer units are served as well by the other methods. */
+/* With fewer units the other methods are as fast. */
 enum { SALTUSI_DOMAIN_MATRIX_LEAST = 500 };
 
 /* Blocks on one side of the diagonal. */
@@ -25,7 +25,7 @@ typedef struct saltusi_domain_side {
 enum { SALTUSI_BELOW, SALTUSI_ABOVE };
 
 typedef struct saltusi_domain_matrix {
-  int room;  /* units that the layout made room for; 0: none */
+  int room;  /* capacity for units; 0: none */
   int units; /* 0: not made for this pattern */
   saltusi_domain_side side[2];
   int* row;                 /* [units + 1] first row */

@@ -20,7 +20,7 @@
 /* Units per domain: one iteration over them takes about 50 microseconds, ten times the cost of passing the domain to
  * another thread. */
 enum { DOMAIN_UNITS = 250 };
-/* Fewer domains than this leave two threads nothing to share: two of each of two colours. */
+/* Smallest number of domains that two threads can share: two of each of two colours. */
 enum { DOMAINS_LEAST = 4 };
 /* Domains of a colour with which the order of the problem is kept: enough for so many threads. */
 enum { THREADS_SERVED = 8 };

@@ -4,9 +4,9 @@
  * domains.h - an order of the units of a friction problem in which several threads can sweep.
  *
  * Units are cut into domains and these are coloured: no block of W couples two domains of one colour.
- * A sweep takes the units by place: colour after colour, in each domain after domain. Domains of one
- * colour may as well be swept at once, by any number of threads: they read and write nothing of each
- * other. Domains depend on the pattern of W alone, never on the threads, and so do the bits.
+ * An iteration visits the units in this order: colour after colour, in each domain after domain. Domains of
+ * one colour are independent and can run in parallel on any number of threads. Domains depend on the pattern of W
+ * alone, never on the threads, so results are bitwise identical.
  *
  * "place" is an index in the new order. Few units stay one domain in the order of the problem.
  */

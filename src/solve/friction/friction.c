@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction.c - the registry of friction solvers, and what surrounds every one of them: checks,
- * memory, the choice of the first point, the last word on the residual.
+ * friction.c - the registry of friction solvers, and the steps common to all: checks, memory, choice of the
+ * initial guess, final residual.
  */
 #include "base/log.h"
 #include "base/reserved.h"
@@ -240,7 +240,7 @@ void saltus_friction_solver_destroy(saltus_friction_solver* solver) {
   }
 }
 
-/* What has to hold before sizes can be taken from the problem at all. */
+/* Conditions on a problem without which its sizes cannot be computed. */
 static saltus_status check_ends(const saltus_friction_problem* problem, saltus_log log) {
   const saltus_block_matrix* W = &problem->W;
   bool fits = W->units >= 0 && W->offset[0] == 0 && W->start[0] == 0 && W->place[0] == 0;
@@ -272,7 +272,7 @@ static void first_layout(const saltus_friction_solver* solver, saltusi_friction_
   work->point = SALTUS_PUSH(arena, double, rows);
 }
 
-/* Pattern and first-order memory; what factorises waits until it is needed. */
+/* Pattern and first-order memory; memory of factorizations is allocated on first use. */
 static saltus_status adopt_pattern(saltus_friction_solver* solver,
                                    const saltus_friction_problem* problem) {
   saltusi_friction_work* work = &solver->work;
@@ -314,7 +314,8 @@ saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
     status = adopt_pattern(solver, problem);
   }
   if (status == SALTUS_OK && solver->ops->factorises) {
-    saltusi_friction_reserve(&solver->work); /* too large is not an error: first order is left */
+    saltusi_friction_reserve(
+        &solver->work); /* too large is not an error: first-order methods remain */
   }
   if (status == SALTUS_OK && solver->ops->reserve != NULL) {
     solver->ops->reserve(&solver->work, solver->options); /* the solve says when it is too large */
@@ -322,7 +323,7 @@ saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
   return status;
 }
 
-/* q and mu; W shows itself in the residual. */
+/* Checks q and mu; values of W that are not finite show in the residual. */
 static saltus_status check_numbers(const saltus_friction_solver* solver,
                                    const saltusi_friction_case* in) {
   const saltusi_friction_pattern* pattern = in->pattern;

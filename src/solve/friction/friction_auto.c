@@ -43,43 +43,43 @@ enum { PIVOTED_UNITS = 400 };
 
 /* Steps of Newton's method at most; 22 were needed. Measured: +1 %, 0. */
 enum { NEWTON_STEPS = 30 };
-/* Steps after which it has to show progress. Measured: 12 far from a solution +3 %; 5 takes 5 % less, but
- * a packing of slippery spheres in tests/problems is not solved then. */
+/* Newton steps after which the residual must have decreased. Measured: 12 far from a solution +3 %; 5 takes 5 % less,
+ * but a packing of slippery spheres in tests/problems is not solved then. */
 enum { NEWTON_TRIAL = 7 };
-/* Steps whose work has to lie ahead of the sweeps before it is tried: about a trial. Measured: +1 %,
- * -3 %. */
+/* Newton's method is tried if Gauss-Seidel is predicted to need more than this many Newton steps: about one trial.
+ * Measured: +1 %, -3 %. */
 static const double probe_steps = 6.0;
-/* Less accuracy is reached first by sweeps, as a rule. */
+/* Looser tolerances are reached first by Gauss-Seidel, as a rule. */
 static const double probe_tolerance = 1e-5;
-/* Compliance of the contacts in the first try, in parts of the diagonal. Measured: 1e-5 +1 %. */
+/* Compliance of the contacts in the first trial, relative to the diagonal. Measured: 1e-5 +1 %. */
 static const double probe_softness = 1e-4;
 
-/* Sweeps of the first block, and how many more than predicted the last one may have: the fewest from which
- * a rate shows, with five changes in the acceleration. Measured: 20 in their place +4 %, 40 likewise. */
+/* Iterations of the first block, and how many more than predicted the last one may have: the smallest number that
+ * determines a rate, with five changes in the acceleration. Measured: 20 in their place +4 %, 40 likewise. */
 enum { FIRST_BLOCK = 10 };
-/* A block that leaves more of the residual than this stagnates; the other kind of sweeps is next.
+/* A block that reduces the residual by less than this factor stagnates; the other kind of iteration is next.
  * Measured: 0.5 +1 %, 1 +1 %. */
 static const double stagnation = 0.7;
 
 /* Tolerances from here on are loose: domain sweeps, whose W has single precision, end at residuals of
  * some 1e-6 on packings of 10^4 contacts. */
 static const double loose = 1e-4;
-/* What domain sweeps may take: packings of 10^3 to 10^5 contacts take 75 to 850. */
+/* Iteration limit of domain Gauss-Seidel: packings of 10^3 to 10^5 contacts take 75 to 850. */
 enum { DOMAIN_ITERATIONS = 5000 };
 /* Units beyond which loose problems that domain sweeps did not solve are left to first-order methods,
  * whose work grows with the units and not with their square; chosen. */
 enum { LARGE = 5000 };
 
-/* Rows up to which a few sweeps are tried before anything else: the cost of all else shows there. */
+/* Up to this many rows a few Gauss-Seidel iterations come first: there the overhead of the other stages dominates. */
 enum { TINY_ROWS = 96 };
-/* So many sweeps then; one and two contacts need fewer. Chosen. */
+/* Number of these iterations; one and two contacts need fewer. Chosen. */
 enum { TINY_SWEEPS = 8 };
 
-/* Sweeps with momentum from balanced impulses. Measured: 0, +1 %. */
+/* Accelerated iterations from a self-stress. Measured: 0, +1 %. */
 enum { STRESS_SWEEPS = 500 };
-/* Sweeps with momentum from a pressure, before the next has its turn. Measured: +1 %, 0. */
+/* Accelerated iterations from one preload before the next one is tried. Measured: +1 %, 0. */
 enum { MOMENTUM_SWEEPS = 16000 };
-/* A residual from which Newton's method is tried on what they found; chosen. */
+/* Residual below which Newton's method is tried on their iterate; chosen. */
 static const double momentum_close = 1e-6;
 
 /* Sweeps in random order, each time; chosen. */
@@ -106,7 +106,7 @@ static bool try_tiny(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   const saltusi_friction_pattern* pattern = &work->pattern;
   int sweeps = pattern->units == 1 ? 1 : (pattern->units == 2 ? 2 : TINY_SWEEPS);
-  /* contacts that hardly meet need one sweep, and a residual costs less than the second one */
+  /* weakly coupled contacts need one iteration; a residual costs less than a second one */
   double estimate = saltusi_sweep(&work->given, work->point);
   run->cost += pattern->sweep_cost;
   if (saltusi_run_judge(run, "gauss-seidel", 1)) {
@@ -121,7 +121,7 @@ static bool try_tiny(saltusi_friction_run* run) {
   return (k > 1 && saltusi_run_judge(run, "gauss-seidel", k - 1)) || saltusi_run_enumeration(run);
 }
 
-/* Sweeps still needed at the rate of the last block; earlier ones run ahead of it. */
+/* Predicted number of remaining iterations at the rate of the last block; earlier blocks converge faster. */
 static double sweeps_needed(const saltusi_friction_run* run, double now, double before, int block) {
   double rate = log(now / before) / block;
   return rate < 0.0 ? log(run->tol / run->best) / rate : INFINITY;
@@ -134,8 +134,8 @@ static saltusi_newton_settings newton_settings(const saltusi_friction_run* run, 
                                    .no_pivoting = no_pivoting};
 }
 
-/* Newton from zero with soft contacts, then from where the sweeps are: a gamble that costs less than
- * the interior point and often wins. Worth it when the sweeps need longer than a handful of steps. */
+/* Newton's method from zero with compliant contacts, then from the Gauss-Seidel iterate. It may fail, but costs less
+ * than the interior point; tried if Gauss-Seidel is predicted to cost more than a handful of Newton steps. */
 static bool newton_probe(saltusi_friction_run* run, double sweeps_ahead, bool* probed) {
   saltusi_friction_work* work = run->work;
   if (run->tol > probe_tolerance || !saltusi_friction_analyse(work) ||
@@ -156,7 +156,7 @@ static bool newton_probe(saltusi_friction_run* run, double sweeps_ahead, bool* p
   return solved;
 }
 
-/* Sweeps while they promise to be cheaper than the interior point. */
+/* Gauss-Seidel while it is predicted to be cheaper than the interior point. */
 static bool sweep_stage(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   double sweep = work->pattern.sweep_cost;
@@ -183,7 +183,7 @@ static bool sweep_stage(saltusi_friction_run* run) {
     if (!worthwhile || over(run)) {
       return false;
     }
-    if (now > stagnation * before) { /* stagnates: what the other kind can do */
+    if (now > stagnation * before) { /* stagnates: try the other kind of iteration */
       plain = !plain;
     }
     before = fmin(now, run->best);
@@ -217,7 +217,7 @@ static bool shuffled_round(saltusi_friction_run* run, int round) {
   return saltusi_run_newton(run, &newton);
 }
 
-/* Sweeps with momentum, and Newton where they came close. */
+/* Accelerated Gauss-Seidel, then Newton's method if the residual is small. */
 static bool momentum_run(saltusi_friction_run* run, int sweeps,
                          saltusi_iterate_candidate* candidate) {
   saltusi_friction_work* work = run->work;
@@ -230,9 +230,9 @@ static bool momentum_run(saltusi_friction_run* run, int sweeps,
   return residual < momentum_close && saltusi_run_newton(run, &newton);
 }
 
-/* Bodies wedged between others or between walls can hold impulses that balance each other, and then
- * sweeps and interior points fail: the answer sticks under a pressure that neither finds. More and
- * more of the balanced impulses as a start, by decades: what they have to be is not known before. */
+/* Wedged bodies (between others, or between walls) admit a self-stress. Gauss-Seidel and the interior point then fail:
+ * the solution sticks under a preload that neither finds. The initial guesses are multiples of the self-stress, by
+ * decades, because its size is not known in advance. */
 static bool self_stress_round(saltusi_friction_run* run) {
   static const double levels[] = {1.0, 10.0, 100.0, 1000.0};
   saltusi_friction_work* work = run->work;
@@ -270,7 +270,7 @@ static bool momentum_race(saltusi_friction_run* run) {
   return false;
 }
 
-/* What is tried before the interior point starts again. */
+/* Stages between two starts of the interior point. */
 static bool after_first_start(saltusi_friction_run* run) {
   if (over(run)) {
     return false;
@@ -281,8 +281,8 @@ static bool after_first_start(saltusi_friction_run* run) {
   return !over(run) && (self_stress_round(run) || momentum_race(run));
 }
 
-/* Starts of the interior point in typical impulses and velocities: a decade around the first, which is
- * above what most answers have, one that is not balanced, and the typical ones. */
+/* Initial guesses of the interior point, in units of typical impulses and velocities: a decade around the first, which
+ * exceeds most solutions, one off the central path, and the typical values. */
 static bool second_order(saltusi_friction_run* run) {
   static const double starts[][2] = {
       {100.0, 100.0}, {10.0, 10.0}, {1000.0, 1000.0}, {30.0, 3.0}, {1.0, 1.0}};
@@ -325,7 +325,8 @@ static bool first_order(saltusi_friction_run* run) {
     double before = run->best;
     double spent = run->cost;
     saltusi_gauss_seidel_settings sweeps = {.sweeps = SWEEPS, .tol = run->tol};
-    if (choice != last) { /* otherwise go on, even uphill: the best point is a trap there */
+    if (choice !=
+        last) { /* else continue even if the residual grows: restarts from the best point stagnate */
       saltusi_run_from_best(run);
       last = choice;
     }
@@ -340,7 +341,8 @@ static bool first_order(saltusi_friction_run* run) {
   return false;
 }
 
-/* Enough for every stage, but not for ever. Counted from here, and after the analysis, so that it is the same whether setup was called or not. */
+/* Default limit of work, sufficient for every stage. Counted from here, after the analysis, so that it does not depend
+ * on whether setup was called. */
 static double default_limit(const saltusi_friction_run* run) {
   double limit = sweeps_at_most * run->work->pattern.sweep_cost;
   if (run->work->analysed) {

@@ -29,7 +29,7 @@ typedef struct saltusi_friction_pattern {
   double sweep_cost;        /* multiply-adds of a Gauss-Seidel sweep, with the one-contact solves */
 } saltusi_friction_pattern;
 
-/* What arrays have to hold for a pattern, or for the largest of many. */
+/* Array sizes for a pattern, or for the largest of several. */
 typedef struct saltusi_friction_sizes {
   int units, rows, unit_max;
   size_t values; /* of W */
@@ -42,13 +42,14 @@ typedef struct saltusi_domains saltusi_domains;
 /* values, q and mu may be the caller's or those of a subproblem. */
 typedef struct saltusi_friction_case {
   const saltusi_friction_pattern* pattern;
-  const saltusi_domains* domains;   /* the order of sweeps; NULL: that of the problem */
-  saltusi_bodies* bodies;           /* stand for W, of spatial contacts alone; NULL: values do */
-  struct saltusi_thread_pool* team; /* who does domains of one colour at once; NULL: the caller */
-  const double* values;             /* [place[blocks]] */
-  const double* q;                  /* [rows] */
-  const double* mu;                 /* [units] */
-  double* rho;                      /* [units] */
+  const saltusi_domains* domains; /* the order of sweeps; NULL: that of the problem */
+  saltusi_bodies* bodies;         /* stand for W, of spatial contacts alone; NULL: values do */
+  struct saltusi_thread_pool*
+      team;             /* thread pool for the domains of one colour; NULL: the caller */
+  const double* values; /* [place[blocks]] */
+  const double* q;      /* [rows] */
+  const double* mu;     /* [units] */
+  double* rho;          /* [units] */
   double* local;   /* [local_at[units]] of one_contact.h, or the inverse of a bilateral block */
   double* slip;    /* [units] last slip multiplier */
   double* scratch; /* [unit_max * (unit_max + 2)] */
@@ -96,7 +97,7 @@ static inline int saltusi_contact_rows(const saltusi_friction_pattern* pattern, 
 /* Rows of the largest unit. */
 int saltusi_friction_unit_max(const saltus_friction_problem* problem);
 
-/* Room for local_at[units] without the pattern being filled. */
+/* Size of local_at[units] for a pattern that is not filled yet. */
 size_t saltusi_friction_local_workspace(const saltus_friction_problem* problem);
 
 void saltusi_friction_pattern_layout(saltusi_friction_pattern* pattern,

@@ -6,9 +6,10 @@
  *
  *   P_T against u_T with mu(|u_T|) P_N,   |P_T| <= mu_s P_N where u_T = 0,   u_T the slip at the end
  *
- * Where mu falls with slip the problem may have several answers, and what the contact did before chooses: one that slid is
- * tried with the coefficient of that slip, one that stuck, or whose slip would turn round, with that of sticking first. The
- * rest is a fixed point on mu. Steps and impacts choose alike, so that steps of any scheme have impacts as their limit.
+ * Where mu decreases with slip the problem may have several solutions, and the previous mode selects one: a contact
+ * that slid starts with the coefficient of that slip; one that stuck, or whose slip would reverse, with that of
+ * sticking. A fixed-point iteration on mu follows. Steps and impacts use the same rule, so impacts are the limit of
+ * small steps.
  */
 #ifndef SALTUSI_FRICTION_CURVE_H
 #define SALTUSI_FRICTION_CURVE_H
@@ -25,23 +26,23 @@ typedef struct saltusi_curve {
   double way;   /* last change of the ratio */
 } saltusi_curve;
 
-/* Rounds of the fixed point, and of these how many take the whole change of mu and half of it where it goes to and fro;
- * then a tenth. Where mu falls with slip it goes one way, and slowly past where an answer has just vanished: impacts, which
- * no smaller step helps, have more rounds. */
+/* Iterations of the fixed point; the first of these take the whole change of mu, the next half of it if it oscillates,
+ * then a tenth. Where mu decreases with slip, convergence is monotone and slow near a fold of the solution: impacts,
+ * for which no smaller step exists, have more iterations. */
 enum {
   SALTUSI_CURVE_ROUNDS = 400,
   SALTUSI_CURVE_ROUNDS_IMPACT = 20000,
   SALTUSI_CURVE_UNDAMPED = 20,
   SALTUSI_CURVE_DAMPED = 80
 };
-/* A change of ratios that is none. */
+/* Tolerance of the ratio. */
 static const double saltusi_curve_settled = 1e-11;
 
 static inline bool saltusi_has_curve(const saltus_friction_law* law) {
   return law != NULL && law->curve != SALTUS_CURVE_CONSTANT;
 }
 
-/* Part of a change to and fro that a round takes. */
+/* Damping of an oscillating change. */
 static inline double saltusi_curve_damping(int round) {
   return round < SALTUSI_CURVE_UNDAMPED ? 1.0 : round < SALTUSI_CURVE_DAMPED ? 0.5 : 0.1;
 }

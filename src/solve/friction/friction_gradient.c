@@ -7,8 +7,8 @@
  *   r+ = P_K(y - rho / L (u(y) + mu |u_T(y)| n)),   y+ = r+ + beta (r+ - r)
  *
  * Nesterov's beta, restarted when the step turns back (O'Donoghue & Candes, Found. Comput. Math. 15
- * (2015) 715-732). L is the largest eigenvalue of rho W by power iteration. The term makes it fail
- * on impacts; sweeps mend that where a hundred steps gain too little.
+ * (2015) 715-732). L is the largest eigenvalue of rho W by power iteration. On impacts the term
+ * makes it diverge; Gauss-Seidel iterations follow where a hundred steps reduce the residual too little.
  */
 #include "solve/friction/prox_fixed_point.h"
 
@@ -23,7 +23,7 @@ enum { POWER_STEPS = 30, LOOK = 25, BETWEEN = 100 };
  * beyond 1 / L would only be restarted; chosen, not measured. */
 static const double power_margin = 1.02;
 
-/* So many iterations have to shrink the residual by this, or sweeps come in between; chosen. */
+/* If this many iterations do not reduce the residual by this factor, Gauss-Seidel iterations follow; chosen. */
 static const double gain_wanted = 0.95;
 
 /* Largest eigenvalue of rho W, from W x = u(x) - q. */

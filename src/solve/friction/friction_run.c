@@ -17,13 +17,13 @@
 /* Multiply-adds in the factorisation are about twice as fast as those of a sweep, which are bound by
  * gathers; measured on the published problems. */
 static const double factor_weight = 0.5;
-/* Factors beyond this are not tried: they take seconds each, and gigabytes. */
+/* Larger factors are not attempted: they take seconds each, and gigabytes. */
 static const double factor_limit = 1e10;
 /* Multiply-adds per unit and iteration besides the linear algebra: chosen, they only order the stages. */
 static const double interior_unit_cost = 400.0;
 static const double newton_unit_cost = 150.0;
-/* Balanced impulses below this part of typical ones are those that tend to zero: chosen,
- * four digits above what the path leaves of those. */
+/* Impulses of a self-stress below this part of typical impulses count as zero: chosen, four digits above their
+ * remainder at the end of the path. */
 static const double balance_floor = 1e-2;
 
 bool saltusi_friction_analyse(saltusi_friction_work* work) {
@@ -71,7 +71,7 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
     return true;
   }
   const saltusi_friction_pattern* pattern = &work->pattern;
-  bool bodies = work->given.bodies != NULL; /* then nothing keeps a W of its own */
+  bool bodies = work->given.bodies != NULL; /* then no stage has a copy of W */
   const saltusi_friction_sizes sizes = {.units = pattern->units,
                                         .rows = pattern->rows,
                                         .unit_max = pattern->unit_max,

@@ -25,7 +25,7 @@ typedef struct saltusi_friction_work {
   saltusi_gauss_seidel_work sweep;
   saltusi_domains domains;          /* of many units */
   saltusi_domain_matrix matrix;     /* likewise */
-  struct saltusi_thread_pool* team; /* who shares the domains; NULL: the caller alone */
+  struct saltusi_thread_pool* team; /* threads of the domains; NULL: the caller alone */
   double* best;                     /* [rows] */
   double* point;                    /* [rows] where stages work */
   bool filled;                      /* the pattern is that of a problem */
@@ -43,13 +43,12 @@ typedef struct saltusi_friction_work {
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
 
-/* Order and fill of the factors, so that their cost is known; false: not to be had. */
+/* Ordering and fill of the factors, which give their cost; false when they are not available. */
 bool saltusi_friction_analyse(saltusi_friction_work* work);
-/* Rooms for everything that factorises, for all patterns up to these sizes with every block there; no
- * allocator is asked then. */
+/* Memory of all factorizations for patterns up to these sizes with every block present; no allocation afterwards. */
 void saltusi_friction_second_layout(saltusi_friction_work* work,
                                     const saltusi_friction_sizes* sizes, saltus_arena* arena);
-/* Memory for everything that factorises; false: not to be had. */
+/* Memory of all factorizations; false when it is not available. */
 bool saltusi_friction_reserve(saltusi_friction_work* work);
 
 typedef struct saltusi_friction_run {

@@ -24,8 +24,7 @@ static const double distributed_to = 1e-12;
 /* Accelerated sweeps before Newton's method is tried, and before the aim is lowered. */
 enum { FIRST_SWEEPS = 40, MORE_SWEEPS = 160 };
 
-/* Held rows: eigenvalues of W that are smaller than this part of the diagonal count as nothing, about half of
- * the digits of W. */
+/* Active rows: eigenvalues of W below this part of the diagonal count as zero, about half of the digits of W. */
 static const double held_soft = 1e-9;
 /* An iteration on them goes on while it halves what is left: it divides by 1 + eigenvalue / held_soft, at least
  * 2 for what counts. */
@@ -77,7 +76,7 @@ void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
   work->point = SALTUS_PUSH(arena, double, sizes->rows);
   step->values = SALTUS_PUSH(arena, double, step->values_max);
   saltusi_friction_load_layout(&step->load, sizes->rows, arena);
-  /* what a full problem of so many contacts needs; sparse ones of many more fit in */
+  /* memory of a full problem of so many contacts; sparse problems of many more contacts fit */
   int full = n < sizes->factored ? n : sizes->factored;
   step->factored = full;
   step->most = n;
@@ -280,7 +279,7 @@ static bool newton_is_cheaper(saltusi_friction_run* run, double before) {
           needed * work->pattern.sweep_cost > STEPS * saltusi_newton_cost(work));
 }
 
-/* Sweeps and Newton's method, then the whole portfolio with the aim that has to be met. */
+/* Gauss-Seidel and Newton's method, then the whole portfolio with the required tolerance. */
 static bool solve_many(const saltusi_friction_step* step, saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   if (run->best <= run->tol) { /* the guess */
@@ -293,7 +292,7 @@ static bool solve_many(const saltusi_friction_step* step, saltusi_friction_run* 
   double residual =
       saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
   if (!isfinite(residual)) {
-    return false; /* W is not: nothing that follows could help */
+    return false; /* W is not finite: no later stage can help */
   }
   if (saltusi_run_note(run, "gauss-seidel", (saltusi_stage){2, residual}) ||
       (units <= 2 && saltusi_run_enumeration(run))) {
@@ -317,8 +316,8 @@ static bool solve_many(const saltusi_friction_step* step, saltusi_friction_run* 
   return try_newton(run) || run->best <= enough;
 }
 
-/* Where the stages begin: at the guess when it is nearer to a solution than zero, else as if there were
- * none. False when W is not finite. */
+/* Initial point of the stages: the guess if its residual is below that of zero, else zero. False when W is not
+ * finite. */
 static bool start(saltusi_friction_run* run, int n, const double* r, const double* slip) {
   saltusi_friction_work* work = run->work;
   size_t bytes = (size_t)n * sizeof(double);
@@ -395,7 +394,7 @@ static double iterate_soft(saltusi_friction_step* step, double* r) {
   for (int k = 0; k < MOST; k++) {
     double residual = saltusi_friction_case_residual(&work->given, r, work->sweep.u).normalised;
     if (!(residual < held_gain * best) && k > 0) {
-      return fmin(residual, best); /* rounding, or rows that contradict each other */
+      return fmin(residual, best); /* rounding, or inconsistent rows */
     }
     best = residual;
     if (residual <= aim_of(step)) {

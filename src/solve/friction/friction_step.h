@@ -8,8 +8,8 @@
  *
  * One contact is solved exactly, one or two planar ones by enumeration at the latest, more by sweeps
  * and then the portfolio. Blocks of W that are zero, of contacts without a common body, are left out.
- * Problems whose factors take no more room than those of SALTUSI_STEP_FACTORED contacts of which every
- * one meets every other have the stages that factorise.
+ * Stages with factorizations run if the factors take no more memory than those of SALTUSI_STEP_FACTORED
+ * fully coupled contacts.
  */
 #ifndef SALTUSI_FRICTION_STEP_H
 #define SALTUSI_FRICTION_STEP_H
@@ -39,19 +39,19 @@ typedef struct saltusi_friction_step {
   saltusi_friction_load load;
   int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
   double tol;     /* of the caller: residual relative to |q| that is enough; 0: rounding */
-  int factored;   /* contacts of which every one meets every other that can be factored */
+  int factored;   /* largest number of fully coupled contacts that can be factored */
   int most;       /* capacity for contacts of any kind */
   bool lacks;     /* the last solve would have factored more than that */
   int equalities; /* units of the problem at hand that are bilateral */
   int iterations; /* of the last solve: sweeps and the like */
 } saltusi_friction_step;
 
-/* What is laid out for. */
+/* Sizes of the layout. */
 typedef struct saltusi_step_sizes {
   int units, rows_each, rows; /* units, rows of the largest and of all */
   size_t blocks, values;      /* of W */
-  int factored; /* contacts of which every one meets every other that can be factored */
-  int bodies;   /* by which problems of all units may be solved; 0: by W alone */
+  int factored;               /* largest number of fully coupled contacts that can be factored */
+  int bodies;                 /* by which problems of all units may be solved; 0: by W alone */
 } saltusi_step_sizes;
 
 void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,

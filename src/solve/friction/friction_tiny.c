@@ -54,8 +54,8 @@ static int unknowns(const saltusi_friction_case* in, int code, unknown* list) {
 /* r of one combination; false when its system is singular. */
 /* A pivot of at most four rows below this part of its column is rounding: 45 eps, some ten operations. */
 static const double singular_pivot = 1e-14;
-/* Friction that misses its bound by less than this part of it may as well slide: what a solve of four rows
- * loses. The guess only says which state is tried first. */
+/* Friction within this part of its bound counts as sliding: rounding of a solve of four rows. The guess only selects
+ * the state that is tried first. */
 static const double bound_rounding = 1e-12;
 
 static bool solve_state(const saltusi_friction_case* in, double W[4][4], int code, double* r) {

@@ -22,10 +22,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Sweeps between looks at the true residual when the increment does not ask for one. */
+/* Iterations between evaluations of the true residual, if the increment is not small before. */
 enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
-/* The increment of a sweep is about what the residual was before it: below this part of the tolerance a look
- * is worth its product with W. Chosen; the residual decides. */
+/* The increment of an iteration is about the residual before it: below this part of the tolerance the true residual is
+ * evaluated, at the cost of a product with W. Chosen. */
 static const double look_part = 0.7;
 /* Regularisation of the normal equations for nearly dependent changes, relative to their trace: products below it
  * are rounding (5000 eps for five changes of many rows). */

@@ -19,7 +19,7 @@
  * may jam: the centrality of every contact is kept above a part of the mean, after three tiny steps
  * the friction term is halved in J for a while, and after that the point is moved inwards.
  *
- * Frictionless contacts are half lines and their tangent rows are held at zero; bilateral rows have
+ * Frictionless contacts are half lines with zero tangential impulses; bilateral rows have
  * y = 0 and no complementarity.
  */
 #include "solve/friction/interior_point.h"
@@ -38,7 +38,7 @@ enum { CONE, LINE, FREE };
 /* Friction below this is left to the stages that follow: P divides by mu, and 1 / mu^2 in the matrix may take
  * at most the digits that 1e-14 leaves. */
 static const double friction_floor = 1e-7;
-/* Above it the cone is as good as a half space for this stage, which ends at 1e-8: chosen. */
+/* Above it the cone counts as a half space in this stage, which ends at 1e-8: chosen. */
 static const double friction_roof = 1e4;
 /* Part of the mean complementarity that every contact keeps: the wide neighbourhood of path following (Wright,
  * Primal-Dual Interior-Point Methods, SIAM (1997), chapter 5, uses 1e-3). */
@@ -111,7 +111,7 @@ typedef struct progress {
   double step, sigma; /* of the last iteration */
   bool second_order;
   bool pivots;   /* allowed */
-  bool balanced; /* q = 0 and no friction term: impulses that balance each other are looked for */
+  bool balanced; /* q = 0 and no friction term: search for a self-stress */
 } progress;
 
 void saltusi_interior_layout(saltusi_interior_work* work, int units, int rows, size_t values,
@@ -408,7 +408,7 @@ static bool factor_bodies(progress* p) {
   return saltusi_bodies_factor(p->in->bodies, p->lu, w->K);
 }
 
-/* dz += what is left of the right-hand side, b, solved for. */
+/* Iterative refinement: dz += (W + D)^-1 b with the residual b of the right-hand side. */
 static void correct_bodies(progress* p, const double* b, double* dz) {
   saltusi_interior_work* w = p->work;
   const saltusi_bodies* bodies = p->in->bodies;
@@ -434,7 +434,7 @@ static void correct_bodies(progress* p, const double* b, double* dz) {
   }
 }
 
-/* What is left of the right-hand side, b - (W + D) dz, into w->r; returns its part of the size of b. */
+/* Residual b - (W + D) dz into w->r; returns its norm relative to b. */
 static double left_by_bodies(progress* p) {
   saltusi_interior_work* w = p->work;
   double sum = 0.0;
@@ -620,9 +620,9 @@ static void choose_sigma(progress* p) {
   p->sigma = sigma;
 }
 
-/* y + step dy, with what |y_T| bends away from its tangent added to y_N. The bend is never negative,
- * so y moves inwards, and `miss` shrinks as if the equation were linear: without this the curvature
- * of sliding contacts piles up in it until steps jam. */
+/* y + step dy, with the deviation of |y_T| from its tangent added to y_N. It is never negative, so y moves inwards, and
+ * `miss` decreases as for a linear equation. Without this correction the curvature of sliding contacts accumulates in
+ * `miss` until steps become tiny. */
 static void advance_velocity(progress* p, double step) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   saltusi_interior_work* w = p->work;

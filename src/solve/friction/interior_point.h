@@ -46,13 +46,13 @@ typedef struct saltusi_interior_settings {
   int trial; /* gives up after so many iterations far from complementarity; 0: never */
 } saltusi_interior_settings;
 
-/* r is only written: interior points start afresh. */
+/* r is output only: the method has no warm start. */
 saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_lu* lu,
                                      const saltusi_friction_case* in,
                                      const saltusi_interior_settings* settings, double* r);
 
-/* Impulses inside the cones that balance each other, W r = 0, in the size of typical impulses where
- * there are any and small elsewhere; returns the iterations. */
+/* A self-stress inside the cones, W r = 0, of the size of typical impulses, or small if there is none; returns the
+ * number of iterations. */
 int saltusi_interior_balanced(saltusi_interior_work* work, saltusi_block_lu* lu,
                               const saltusi_friction_case* in, double* r);
 

@@ -28,8 +28,7 @@ static_assert((int)INV_NN == (int)SALTUSI_LOCAL_INVERSE && (int)S11 == (int)SALT
 
 /* Schur complements below this part of the block are rounding: 45 eps, some twenty operations. */
 static const double rank_floor = 1e-14;
-/* What is added then: large enough to keep r finite, small beside every physical compliance;
- * a hundred of those roundings. */
+/* Regularisation then: large enough to keep r finite, far below physical compliances; a hundred times that rounding. */
 static const double rank_repair = 1e-12;
 /* Of a block of zeros, which has no size of its own: its square is still a normal number. */
 static const double least_normal = 1e-150;
@@ -172,7 +171,7 @@ static double slip_slope(const double* data, double mu, const one_contact_slip_p
   return dn * t - n * dt;
 }
 
-/* A place inside the bracket when Newton leaves it: multipliers span many orders of magnitude. */
+/* A point inside the bracket when Newton's method leaves it: multipliers span many orders of magnitude. */
 static double bisect(double low, double high, double a, double size) {
   double next;
   if (!isfinite(high)) {

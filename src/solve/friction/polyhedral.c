@@ -225,8 +225,8 @@ static bool depend_throughout(const saltusi_polyhedral* law) {
   return true;
 }
 
-/* Joints that follow from the others get no impulse: the row says so. Afterwards the impulses of all
- * are spread to the least ones that do the same. */
+/* Redundant joints have the row "impulse = 0". Afterwards the impulses of all joints are replaced by the equivalent
+ * ones of minimum norm. */
 static void leave_superfluous(saltusi_polyhedral* law) {
   saltusi_rank_revealing* held = &law->held;
   size_t n = (size_t)law->n;
@@ -480,7 +480,7 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
   return done ? SALTUS_OK : solve(law);
 }
 
-/* Unknowns that a mode lets differ from zero. Sticking has two independent directions of either
+/* Unknowns that are not zero in a mode. Sticking has two independent directions of either
  * sign; which two is of no importance. */
 static int basic_unknowns(saltusi_polyhedral* law, const saltusi_mode* modes) {
   int count = 0;

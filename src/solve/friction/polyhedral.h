@@ -29,7 +29,7 @@
  * asked for, at most. */
 enum { SALTUSI_DIRECTION_PAIRS_MAX = 32, SALTUSI_POLYHEDRAL_MAX = 800 };
 
-/* What there has to be room for. */
+/* Sizes of the layout. */
 typedef struct saltusi_polyhedral_size {
   int joints, contacts;
   int tangents; /* of the largest contact with friction */
@@ -37,7 +37,7 @@ typedef struct saltusi_polyhedral_size {
   int most;     /* unknowns besides joints: eight dense matrices of that size have to be kept */
 } saltusi_polyhedral_size;
 
-/* What a contact does between events. */
+/* Mode of a contact between events. */
 typedef enum saltusi_mode_kind {
   SALTUSI_MODE_UNKNOWN,
   SALTUSI_MODE_OPEN,  /* no normal force */

@@ -205,7 +205,7 @@ static choice best_pair(const saltusi_lcp_bilateral* mixed) {
       }
       const double* b = row_of(mixed, j);
       double quality = fabs(a[j] * b[i] - a[i] * b[j]) / (row * column);
-      /* a complementary row is taken only where no bilateral one serves */
+      /* pivot on a complementary row only if no bilateral row is possible */
       quality *= j < mixed->bilateral ? 1.0 : complementary_weight;
       if (quality > best.quality) {
         best = (choice){{i, j}, quality};

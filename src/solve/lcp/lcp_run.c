@@ -79,7 +79,7 @@ static double miss_of(saltusi_lcp_run* run) {
   return sqrt(sum);
 }
 
-/* What rounding makes of |M z + q|: z of a long column is large, the sums of its neighbours cancel. */
+/* Rounding error of |M z + q|: in a long column z is large and the terms of neighbours cancel. */
 static double rounding_of(const saltusi_lcp_run* run) {
   double size = 0.0;
   for (int i = 0; i < run->M->n; i++) {
