@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* First sizes; more comes when a step lacks it. Rows of a dense W, some megabytes whatever the size of the
- * system; contacts of which every one meets every other that can be factored. */
+/* Initial capacities, which grow on demand. Rows of a dense W, some megabytes for any size of the system; largest
+ * number of fully coupled contacts that can be factored. */
 enum { DENSE_FIRST = 300, DENSE_ENTRIES = 4000000, FACTORED_FIRST = 128 };
 
-/* Places in arrays are int: 17 GB each. */
+/* Largest sizes whose array indices fit an int (17 GB each). */
 enum { DENSE_MOST = 46340, BLOCKS_MOST = 238609294 };
 
 static int first_dense(const saltus_dims* dims, int rows) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * acceleration.h - the acceleration of a system whose joints and some contacts are held.
+ * acceleration.h - acceleration of a system with joints and active contacts.
  *
  *   M a = F + G lambda
  *   joints             G^T a + c = 0
- *   held contacts      0 <= G^T a + c  perp  lambda >= 0
+ *   active contacts     0 <= G^T a + c  perp  lambda >= 0
  *
- * Friction (friction_mode.h) makes rows of tangents that stick and turns the columns of what slips.
- * c is the convective part of the row; without it a contact on a curved surface is not held.
+ * Sticking tangents are rows; slipping contacts have modified columns (friction_mode.h).
+ * c is the convective part of the row; without it a contact leaves a curved surface.
  */
 #ifndef SALTUSI_ACCELERATION_H
 #define SALTUSI_ACCELERATION_H
@@ -23,12 +23,12 @@ typedef struct saltusi_acceleration {
 void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval* eval,
                                  saltus_arena* arena);
 
-/* Which contacts are held, and whether their forces may pull (G^T a + c = 0) or not. With friction they may. */
+/* The active contacts, and whether negative normal forces are permitted (G^T a + c = 0). With friction they are. */
 typedef struct saltusi_active_rows {
   const int* keys; /* [count] */
   int count;
   bool both_ways;
-  saltusi_friction_modes* grips; /* what they do along their tangents; NULL: nothing */
+  saltusi_friction_modes* grips; /* their friction modes; NULL: no friction */
 } saltusi_active_rows;
 
 /* Joints and held contacts, evaluated and taken. */

@@ -15,15 +15,15 @@
 #include <float.h>
 #include <string.h>
 
-/* Events in a row that lie closer together than `near` widths before the Moreau step starts to
- * double (docs/theory/event-capturing.md, 3): accumulations end by that. Sub-intervals of a step for each contact
- * before the step is given up: flights that do not shrink, of which a shorter step has fewer. */
+/* Consecutive events closer than `near` widths before the Moreau step doubles, which ends accumulations
+ * (docs/theory/event-capturing.md, 3), and sub-intervals per contact before the step fails. */
 static const double near = 10.0;
 enum { STALL_MAX = 12, INTERVALS_MAX = 2000 };
-/* Stages at the end of a sub-interval lie off the motion by its third power, and beyond where rows jump before the motion is. Up to this
- * part of the step before a jump the motion is taken first: the rest is shorter, and so are the errors of its stages. */
+/* Stages at the end of a sub-interval deviate from the motion by its third power, so they can pass a jump of the rows
+ * before the motion does. The sub-interval first ends this part of the step before a jump; the remainder is shorter,
+ * and the errors of its stages are smaller. */
 static const double approach = 1e-2;
-/* Slip below this part of the largest velocity is none: what is left when friction problems are solved. */
+/* Slip below this part of the largest velocity counts as zero: residuals of friction problems. */
 static const double no_slip = 1e-12;
 
 static void view_layout(saltusi_contact_view* view, int nc, bool rough, saltus_arena* arena) {
@@ -168,7 +168,7 @@ static void accept(saltusi_capture* w, const saltusi_step* s, double x, const do
   memcpy(w->v, v, (size_t)d->nv * sizeof(double));
 }
 
-/* Moves the start of the sub-interval; what is left below rounding is nothing. */
+/* Moves the start of the sub-interval; a remainder below rounding counts as zero. */
 static void pass(saltusi_capture* w, const saltusi_step* s, double x) {
   w->left -= x;
   w->t = s->t + (s->h - w->left);
@@ -259,7 +259,7 @@ static void add_reaction(saltusi_capture* w, const saltusi_step* s, const saltus
   }
 }
 
-/* What the Moreau step did, into the report of the whole step. */
+/* Adds the results of the Moreau step to the report of the whole step. */
 static void report_inner(saltusi_capture* w, const saltusi_step* s,
                          const saltus_step_report* inner) {
   for (int j = 0; j < s->eval->sys.dims.nj; j++) {
@@ -318,7 +318,7 @@ static saltus_status strike_by_law(saltusi_capture* w, const saltusi_step* s) {
   return saltusi_impact_step_apply(s->jump, s->eval, &at, w->others, count, s->jump->v);
 }
 
-/* What it did, into the report of the whole step. */
+/* Adds the results of the impact law to the report of the whole step. */
 static void report_law(saltusi_capture* w, const saltusi_step* s) {
   for (int j = 0; s->jump->count > 0 && j < s->eval->sys.dims.nj; j++) {
     s->joint_impulses[j] += s->jump->op.P[j];
@@ -366,7 +366,7 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
   if (status != SALTUS_OK) {
     return status;
   }
-  for (int key = 0; key < dims->nc; key++) { /* an impact passes through whatever touches */
+  for (int key = 0; key < dims->nc; key++) { /* touching contacts transmit impacts */
     w->moreau.forced[key] = w->took_part[key] || w->here.gap[key] <= w->gap_rounding;
   }
   if (s->jump != NULL) {
@@ -404,12 +404,12 @@ static saltus_status strike(saltusi_capture* w, const saltusi_step* s, double d)
   return status;
 }
 
-/* Whether something comes together at an event. */
+/* Whether a contact closes at an event. */
 static bool closes(saltusi_event_kind kind) {
   return kind == SALTUSI_EVENT_HIT || kind == SALTUSI_EVENT_TOUCH;
 }
 
-/* The contacts that take part in what happens first. */
+/* The contacts that take part in the earliest events. */
 static void choose_parts(saltusi_capture* w, int nc, bool touch, double until) {
   memcpy(w->took_part, w->closed, (size_t)nc * sizeof(bool));
   for (int i = 0; i < w->event_count; i++) {
@@ -434,8 +434,8 @@ static void open_contact(saltusi_capture* w, int key) {
   w->count = count;
 }
 
-/* Whether a sticking contact has a tangent that is no row, because the rows of others made it redundant when the friction modes were
- * decided. Without one of those others it would neither be held nor obey Coulomb's law. */
+/* Whether a sticking contact has a redundant tangent, which is not a row since the last decision of friction modes.
+ * When one of the other contacts opens, this tangent would neither stick nor satisfy Coulomb's law. */
 static bool leaves_redundant(const saltusi_capture* w) {
   for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
     const saltusi_friction_mode* grip = &w->grips.of[w->keys[i]];
@@ -493,7 +493,7 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
   double rest = w->left - first.a;
   double length = fmax(first.b - first.a, fmin(w->width, rest));
   if (stalled) {
-    int* doublings = &w->doublings[first.key]; /* goes on where the last row of such events ended */
+    int* doublings = &w->doublings[first.key]; /* continues from the last such sequence */
     *doublings = *doublings + 1 > w->stall - STALL_MAX ? *doublings + 1 : w->stall - STALL_MAX;
     length = fmin(rest, ldexp(w->width, *doublings));
   }
@@ -510,7 +510,7 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   const saltusi_impact_series* series = &w->series[key];
   char name[SALTUSI_CONTACT_TEXT];
   saltusi_key_label(s->eval, key, w->laws[key], name);
-  if (series->impacts < 3.0) { /* no series yet of which to tell where it ends */
+  if (series->impacts < 3.0) { /* no geometric series to extrapolate yet */
     saltusi_log(s->log, SALTUS_LEVEL_ERROR,
                 "scheme event-driven: events of contact %s follow each other faster than "
                 "%.1g s at t = "
@@ -531,8 +531,8 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   return SALTUS_ERR_ACCUMULATION;
 }
 
-/* To the end of the span. Where Newton's iteration on the stages does not converge, as behind an impact that starts
- * something fast, a part of it is taken first: parts of a step are as accurate as the step. */
+/* To the end of the span. Where Newton's iteration on the stages does not converge, as after an impact that excites
+ * fast motion, a shorter sub-interval is taken first: parts of a step are as accurate as the step. */
 static saltus_status flow_ahead(saltusi_capture* w, saltusi_eval* eval) {
   enum { HALVINGS_MAX = 10 };
   saltus_status status = saltusi_capture_flow(w, eval, w->span, w->q_end, w->v_end);
@@ -584,8 +584,8 @@ static bool dips(const saltusi_capture* w, int nc) {
   return false;
 }
 
-/* Events are seen at the ends of the interval that is searched; a contact that bounces back before
- * the end shows only where another event happens. Then the interval is searched up to there. */
+/* Events are detected at the ends of the search interval; a contact that rebounds before the end is detected only where
+ * another event ends the interval. Then the search is repeated up to there. */
 static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
   enum { SEARCHES_MAX = 8 };
   saltus_status status = look_ahead(w, s, w->left);
@@ -604,7 +604,7 @@ static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
       return status;
     }
     status = look_ahead(w, s, x);
-    if (status == SALTUS_OK && w->event_count == 0) { /* what dips is no event */
+    if (status == SALTUS_OK && w->event_count == 0) { /* the low gap is no event */
       return look_ahead(w, s, w->left);
     }
   }
@@ -666,7 +666,7 @@ bool saltusi_capture_memory_valid(const void* options, const saltus_system* sys,
   return good;
 }
 
-/* What closed contacts did along their tangents when the last step ended. */
+/* Friction modes of closed contacts at the end of the last step. */
 static void resume_grips(saltusi_capture* w, const saltusi_step* s) {
   const double* marks = s->memory0 + s->eval->sys.dims.nc;
   for (int i = 0; w->grips.of != NULL && i < w->count; i++) {
@@ -677,7 +677,7 @@ static void resume_grips(saltusi_capture* w, const saltusi_step* s) {
 }
 
 /* State, memory and contacts out. Corrections of a velocity may make the sum of impulses of a contact
- * negative by less than the method resolves; such a sum is nothing. */
+ * negative by less than the resolution of the method; such a sum counts as zero. */
 static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
   memcpy(s->q1, w->q, (size_t)d->nq * sizeof(double));
@@ -705,7 +705,7 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   }
 }
 
-/* More events than a step should have: what is reported is the contact of the next one. */
+/* More events than the limit of a step: reports the contact of the next one. */
 static saltus_status give_up(const saltusi_capture* w, const saltusi_step* s, long long intervals) {
   s->eval->bound = (saltusi_bound){.what = "sub-intervals between events",
                                    .count = intervals,
@@ -766,7 +766,7 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
   return status;
 }
 
-/* Who answers for accelerations inside a step. */
+/* Accelerations inside a step, for dense output. */
 typedef struct dense_source {
   saltusi_capture* w;
   saltusi_eval* eval;

@@ -18,7 +18,7 @@
  *     hit         Runge-Kutta to a, then a Moreau step (theta = 1/2) of length b - a with the impact
  *                 law on A and on the contacts whose event lies in it
  *     closing     contacts that took part and would fly for less than the width, 2 U / |gamma| <=
- *                 d_h with gamma < 0, get U = 0; those that then press make the new A
+ *                 d_h with gamma < 0, get U = 0; those that then bear load form the new A
  *     stall       many events without progress: the Moreau step doubles each time
  *     projection  g = 0, U = 0 on A and the joints, in the metric of M
  */
@@ -50,7 +50,7 @@ typedef struct saltusi_event {
       inside; /* of a hit: its features are listed from here on, with a penetration, so the gap has a jump and no root */
 } saltusi_event;
 
-/* What happened at an event, reported at once to the observer; a step may hold many. */
+/* An event, reported immediately to the observer; a step may contain several. */
 typedef enum saltusi_note_kind {
   SALTUSI_NOTE_IMPACT,
   SALTUSI_NOTE_CLOSE,
@@ -89,7 +89,7 @@ typedef struct saltusi_capture {
   saltusi_rk soft;  /* of explicit methods: where slip in space is stiff */
   saltusi_rk* flow; /* the one at hand */
   saltusi_moreau moreau;
-  saltusi_acceleration pressing; /* which closed contacts press */
+  saltusi_acceleration pressing; /* which closed contacts bear load */
   saltusi_linear mass;
   saltusi_operator op; /* rows of closings and projections */
   saltusi_contact_list list;
@@ -119,10 +119,10 @@ typedef struct saltusi_capture {
   saltusi_friction_mode_decision decision; /* the same */
   double* marks;                           /* [nc x SALTUSI_GRIP_MARKS] */
   bool* was_slipping;                      /* [nc] */
-  bool fresh;                              /* this is the first step: what touches is bonded */
-  bool* ends;                              /* [nc] slip in space ends now */
-  double* response;                        /* [nv] */
-  saltusi_event* events;                   /* [3 nc] */
+  bool fresh;            /* this is the first step: touching contacts are bonded */
+  bool* ends;            /* [nc] slip in space ends now */
+  double* response;      /* [nv] */
+  saltusi_event* events; /* [3 nc] */
   int event_count;
   int stall;       /* events in a row without progress */
   int* doublings;  /* [nc] of the Moreau step, by the contact of such events; of this step */
@@ -140,11 +140,11 @@ typedef struct saltusi_capture {
   saltusi_lasting* lasting;      /* [nc] of the step, against the law of contact */
   saltusi_dense_segments pieces; /* the motion of the step at hand */
 
-  /* event-driven: impacts at an instant, and what happens when they accumulate */
+  /* event-driven: impacts at an instant, and the choice at accumulations */
   bool exact;
   bool stops;                    /* at accumulations */
   saltusi_impact_series* series; /* [nc] */
-  double* dense_room;            /* for looking into pieces */
+  double* dense_room;            /* for evaluation inside segments */
 
   const saltusi_step* target; /* the step at hand, whose report gets the events */
   void (*observe)(void* observer, const saltusi_capture_note* note); /* NULL: no observer */
@@ -159,7 +159,7 @@ saltus_status saltusi_capture_step(saltusi_capture* w, const saltus_event_captur
 /* The state at a time inside a step. */
 saltus_status saltusi_capture_dense(saltusi_capture* w, const saltusi_dense_query* query);
 
-/* m/s: what rounding may have made of the velocity of a contact that others carry, over many steps. */
+/* m/s: rounding error, over many steps, of the velocity of a contact without load beside load-bearing ones. */
 static inline double saltusi_capture_slow(const saltusi_capture* w) {
   return 1024.0 * w->velocity_rounding;
 }
@@ -173,7 +173,7 @@ static inline saltusi_active_rows saltusi_capture_active(saltusi_capture* w, con
                                .grips = w->grips.of != NULL ? &w->grips : NULL};
 }
 
-/* Doubles that a scheme carries for each contact: 1 closed, -1 open, 0 before the first step; and what it does then. */
+/* Memory of a scheme per contact, in doubles: 1 closed, -1 open, 0 before the first step; then its friction mode. */
 static inline size_t saltusi_capture_carried(const saltus_system* sys) {
   return 1 + (saltusi_has_friction(sys) ? (size_t)SALTUSI_GRIP_MARKS : 0);
 }
@@ -214,8 +214,9 @@ saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int 
 
 /* event_error.c */
 
-/* The error of a part that the method of stiff slip has taken from the start of the sub-interval to (q, v): it has no embedded one, so that two
- * halves are taken as well. Overwrites the stages. Where the halves fail, so should the step. */
+/* The error of a part that the method of stiff slip has taken from the start of the sub-interval to (q, v): it has no
+ * embedded method, so two half steps are computed as well. Overwrites the stages. If a half step fails, the step must
+ * fail. */
 void saltusi_capture_halved_error(saltusi_capture* w, const saltusi_step* s, double x,
                                   const double* q, const double* v);
 
@@ -232,14 +233,14 @@ saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, d
 /* Positions and velocities of A and the joints back onto g = 0, U = 0. */
 saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s);
 
-/* What contacts of A do along their tangents after slip or sticking of one of them ended. */
+/* Decides the friction modes of the contacts of A after slip or sticking of one of them ended. */
 saltus_status saltusi_capture_decide_friction(saltusi_capture* w, const saltusi_step* s,
                                               const saltusi_event* event);
 
 /* The place of a contact in the report of the whole step. */
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key);
 
-/* Says that impacts of a contact accumulate here; returns SALTUS_ERR_ACCUMULATION. */
+/* Reports an accumulation of impacts of a contact; returns SALTUS_ERR_ACCUMULATION. */
 saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step* s, int key);
 
 /* Reports a note; time and accuracy are filled in. */

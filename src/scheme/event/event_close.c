@@ -16,7 +16,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Two iterations are the rule; methods of order 1 leave more to do. */
+/* Two iterations suffice as a rule; methods of order 1 need more. */
 enum { POSITION_ITERATIONS = 6 };
 
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
@@ -174,8 +174,8 @@ static int hold_others(saltusi_capture* w, int nc, int without) {
   return count;
 }
 
-/* Explicit Euler comes back from a flight faster than it left, by gamma h; with restitution e it would
- * bounce for ever with the rebound u = e (u - gamma h). Not above that it rests. */
+/* Explicit Euler returns from a flight faster by gamma h than it departed. With restitution e it would rebound for ever
+ * at the fixed point u = e (u - gamma h); up to that velocity the contact rests. */
 static double fed_rebound(const saltusi_capture* w, const saltusi_step* s, int key, double gamma) {
   const saltusi_tableau* m = w->rk.method;
   double e = (s->jump != NULL ? s->jump->own : s->eval->sys.laws)[w->laws[key]].e_N;
@@ -198,7 +198,7 @@ static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, 
       return status;
     }
     double u = w->here.u[key];
-    /* the 1e-9 keeps a flight of just the width on one side of the rule */
+    /* the 1e-9 decides flights of exactly the width independently of rounding */
     double slowest = 0.5 * -gamma * fmax(w->width, length) * (1.0 + 1e-9);
     slowest = fmax(slowest, fed_rebound(w, s, key, gamma));
     const double slow = touch ? saltusi_capture_slow(w) : w->velocity_rounding;
@@ -207,7 +207,7 @@ static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, 
     if (w->stops && gamma < 0.0 && u > slow && (touch || short_flight)) {
       return saltusi_capture_stop(w, s, key); /* a flight too short to be resolved */
     }
-    /* the Moreau step knows no bonds: what forces did in it does not open one */
+    /* the Moreau step does not include bonds: its forces do not open one */
     double pulled = fmax(gamma, 0.0) * length * (1.0 + 1e-9) + w->velocity_rounding;
     bool held = w->closed[key] && w->grips.of != NULL && w->grips.of[key].bonded && u <= pulled;
     if (still || short_flight || held || (touch && gamma < 0.0)) {
@@ -217,7 +217,7 @@ static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, 
   return SALTUS_OK;
 }
 
-/* An impact may throw a closed contact apart. */
+/* An impact may open a closed contact. */
 static void report_thrown(const saltusi_capture* w, int nc) {
   for (int key = 0; key < nc; key++) {
     if (w->was_closed[key] && !w->closed[key]) {
@@ -228,7 +228,7 @@ static void report_thrown(const saltusi_capture* w, int nc) {
   }
 }
 
-/* Sticking or slip that ended; slip that goes on the other way. */
+/* Sticking or slip that ended; slip that reverses. */
 static void report_grip(const saltusi_capture* w, int key) {
   if (w->grips.of == NULL) {
     return;
@@ -247,7 +247,7 @@ static void report_grip(const saltusi_capture* w, int key) {
   saltusi_capture_report(w, &note);
 }
 
-/* Contacts that slip or not, by what their velocities are. */
+/* Friction modes from the velocities. */
 static void assume_grips(saltusi_capture* w, const saltusi_eval* eval) {
   for (int key = 0; w->grips.of != NULL && key < eval->sys.dims.nc; key++) {
     if (!w->took_part[key]) {
@@ -268,8 +268,8 @@ static void assume_grips(saltusi_capture* w, const saltusi_eval* eval) {
   }
 }
 
-/* Whether candidate i has no force, and is not accelerated either, because others that press hold it: it stays closed with them.
- * What rounding is follows from what they hold. */
+/* Whether candidate i has neither force nor acceleration because other contacts bear the load: it stays closed with
+ * them. The rounding threshold follows from their forces. */
 static bool is_carried(const saltusi_capture* w, int i) {
   const saltusi_operator* op = &w->pressing.op;
   const int row = op->first[i];
@@ -278,7 +278,7 @@ static bool is_carried(const saltusi_capture* w, int i) {
   return fabs(gamma) <= 256.0 * DBL_EPSILON * size;
 }
 
-/* Which of the contacts in `keys`, whose velocities were stopped, press: the new A. */
+/* The contacts in `keys`, with velocities set to zero, that bear load: the new A. */
 static saltus_status choose_pressing(saltusi_capture* w, const saltusi_step* s, int pushed) {
   const saltus_dims* d = &s->eval->sys.dims;
   saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
@@ -352,7 +352,7 @@ saltus_status saltusi_capture_decide_friction(saltusi_capture* w, const saltusi_
   if (status != SALTUS_OK) {
     return status;
   }
-  /* what has turned by now stands still, as do supports of the same body */
+  /* contacts whose slip has changed its sign stick, as do supports of the same body */
   for (int i = 0; i < w->count; i++) {
     int key = w->keys[i];
     saltusi_friction_mode* grip = &w->grips.of[key];

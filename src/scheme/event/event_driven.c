@@ -9,7 +9,7 @@
  *
  * It is the loop of event_capturing.c with brackets of a fixed width and Moreau steps of no length.
  * Infinitely many impacts cannot be located one by one: when a flight is shorter than the tolerance
- * the scheme stops and says so, or goes on by capturing, which closes the contact.
+ * the scheme stops with an error, or continues by event capturing, which closes the contact.
  */
 #include "scheme/event/event_capturing.h"
 
@@ -40,7 +40,7 @@ static const saltus_field fields[] = {
 
 SALTUSI_DEFAULTS(saltus_event_driven_options, saltus_event_driven_options_default, fields)
 
-/* Per contact: what event capturing carries; then the series of its impacts. */
+/* Per contact: memory of event capturing, then the series of its impacts. */
 enum { SERIES = sizeof(saltusi_impact_series) / sizeof(double) };
 
 static size_t memory_count(const void* options, const saltus_system* sys) {

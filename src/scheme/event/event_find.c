@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * event_find.c - where in a sub-interval contacts hit, close or open (docs/theory/event-capturing.md,
+ * event_find.c - location of impacts, closings and openings in a sub-interval (docs/theory/event-capturing.md,
  * 2.2).
  *
- * After an impact a gap is anything within the width of a bracket of zero, so its sign decides
- * nothing by itself. Contacts are distinguished by gap, velocity and normal acceleration:
+ * After an impact a gap is zero only to within the width of a bracket, so its sign alone is not decisive. Contacts are
+ * classified by gap, velocity and normal acceleration:
  *
  *   separated   g > rounding: a root of g, or a root hidden before a minimum of g
  *   falling     g <= rounding, U < 0: an impact here
  *   resting     g <= rounding, U = 0, gamma < 0: a touch here
- *   rising      g <= rounding, U > 0: nothing, unless it comes back; then its apex is looked for
+ *   rising      g <= rounding, U > 0: no event, unless it returns; then its apex is located
  *               first, and a flight whose apex is below the rounding of g is a touch
- *   closed      its force turns negative: it opens. Of a pair of features: one of them ends there and the pair is listed no more
- *   slips       in the plane: its velocity turns
+ * closed      its force turns negative: it opens. A pair of features also opens where one of them ends and the pair
+ * leaves the list
+ *   slips       in the plane: its velocity changes sign
  *   sticks      its friction exceeds its bound
  *
  * Roots of gaps are found by cubic interpolation of gap and velocity, the dense output of the gap:
@@ -103,7 +104,7 @@ saltus_status saltusi_capture_sample(saltusi_capture* w, saltusi_eval* eval, dou
   return SALTUS_OK;
 }
 
-/* What is followed along the sub-interval. */
+/* Functions whose roots are located. */
 typedef enum quantity { GAP, RISE, FALL, FORCE, MARGIN, SLIP, LASTS } quantity;
 
 typedef struct event_find_search {
@@ -113,12 +114,12 @@ typedef struct event_find_search {
   int key;
 } event_find_search;
 
-/* Friction that a contact has left. */
+/* Friction margin of a contact, mu lambda_N - |lambda_T|. */
 static double margin_of(const saltusi_friction_mode* grip, const double force[3]) {
   return grip->mu * force[0] - saltusi_friction_mode_size(grip, force[1], force[2]);
 }
 
-/* The force of a held contact at a state, or what it has left of its friction. */
+/* The normal force of an active contact at a state, or its friction margin. */
 static saltus_status force_at(const event_find_search* f, double t, const double* q,
                               const double* v, double* value) {
   saltusi_capture* w = f->w;
@@ -135,8 +136,8 @@ static saltus_status force_at(const event_find_search* f, double t, const double
   return status;
 }
 
-/* Whether a held contact is one no more at a state that the view is of: it is not listed there, and a guard of its features has
- * fallen. Lists may choose another pair where features meet; as long as its guards hold it stays (docs/contacts.md). */
+/* Whether an active contact has ended at the state of the view: it is not listed there, and a guard of its features is
+ * negative. Lists may choose another pair where features meet; a contact with valid guards stays (docs/contacts.md). */
 static bool has_left(saltusi_eval* eval, double t, const double* q,
                      const saltusi_contact_view* view, int key) {
   const saltus_system* sys = &eval->sys;
@@ -218,7 +219,7 @@ static double cubic_root(const event_find_bracket* x) {
   return x->a + s * h;
 }
 
-/* Where to look next for the root: by the cubic, or by the secant with Illinois' weights. */
+/* Next estimate of the root: by the cubic, or by the secant with the weights of the Illinois method. */
 static double aim(const event_find_bracket* x, const double weight[2]) {
   double fa = weight[0] * x->fa.value;
   double fb = weight[1] * x->fb.value;
@@ -293,8 +294,7 @@ static saltus_status add_hit(saltusi_capture* w, saltusi_eval* eval, int key,
   return status;
 }
 
-/* Accuracy of an extremum of the gap, as a part of the time in which it is looked for: it only has
- * to lie between two roots. */
+/* Accuracy of an extremum of the gap, relative to the search interval: it only has to separate two roots. */
 static const double minimum_accuracy = 1e-3;
 static const double apex_accuracy = 1e-2;
 
@@ -307,7 +307,7 @@ static saltus_status find_separated(saltusi_capture* w, saltusi_eval* eval, int 
   if (!(w->here.u[key] < 0.0 && w->end.u[key] > 0.0)) {
     return SALTUS_OK;
   }
-  /* the gap has a minimum inside: was there a hit before it? */
+  /* the gap has a minimum inside: test for a hit before it */
   const event_find_search fall = {.w = w, .eval = eval, .what = FALL, .key = key};
   const event_find_search gap = {.w = w, .eval = eval, .what = GAP, .key = key};
   event_find_bracket lowest = {0.0, w->span, {-w->here.u[key], NAN}, {-w->end.u[key], NAN}};
@@ -400,8 +400,8 @@ saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int 
   return status;
 }
 
-/* Whether a contact that touches at rest is accelerated into the other side by more than the rounding of what holds it up: a foot
- * that other feet carry is not. *size: without them. */
+/* Whether a touching contact at rest is accelerated into the surface by more than the rounding of its supports: a foot
+ * of a body on other feet is not. *size: the acceleration without them. */
 static saltus_status is_pressed(saltusi_capture* w, saltusi_eval* eval, int key, bool* pressed) {
   double gamma = 0.0, free = 0.0;
   for (int i = 0; i < w->count; i++) {
@@ -439,19 +439,19 @@ static saltus_status find_touching(saltusi_capture* w, saltusi_eval* eval, int k
       add_at_once(w, key);
       return SALTUS_OK;
     }
-    if (slow || pressed) { /* what others carry, and has crept away, is stopped without an impact */
+    if (slow || pressed) { /* a contact without load that has drifted is closed without an impact */
       add(w, SALTUSI_EVENT_TOUCH, key, 0.0, 0.0);
       return SALTUS_OK;
     }
   }
-  /* not deeper than it started is no event: after an opening the gap may have drifted below zero; nor is what others carry */
+  /* no event if not deeper than at the start (after an opening the gap may have drifted below zero), or without load */
   bool carried = fabs(u0) <= w->velocity_rounding && fabs(w->end.u[key]) <= w->velocity_rounding &&
                  g1 >= fmin(g0, 0.0) - w->gap_rounding;
   bool back = !carried && (g1 < fmin(g0, 0.0) || (g1 < 0.0 && w->end.u[key] < 0.0));
   return back ? find_return(w, eval, key) : SALTUS_OK;
 }
 
-/* Held contacts whose features end within the sub-interval open there, or before where their force turns. */
+/* Active contacts whose features end within the sub-interval open there, or before if their force becomes negative. */
 static saltus_status find_left(saltusi_capture* w, saltusi_eval* eval) {
   saltus_status status = SALTUS_OK;
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
@@ -485,7 +485,8 @@ static saltus_status find_left(saltusi_capture* w, saltusi_eval* eval) {
   return status;
 }
 
-/* A force that changes by this part of its change in the sub-interval within the width of a bracket jumps: the curvature of a gap does. */
+/* A force jumps (at a jump of the curvature of a gap) if this part of its change in the sub-interval occurs within one
+ * bracket. */
 static const double jump_part = 1e-3;
 
 /* Held contact i opens or slides between the start and x by its force there. The bracket of the event is not known
@@ -504,8 +505,8 @@ static void add_turned(saltusi_capture* w, int i, const double force[3], double 
   }
 }
 
-/* Events that the end does not show, by the forces of the stages. Viscous friction and bonds are part of these, so that contacts with
- * them are left out. */
+/* Events inside of the sub-interval that the end does not reveal, from the forces of the stages. These contain viscous
+ * friction and bonds, so contacts with either are omitted. */
 static void add_unseen(saltusi_capture* w, const saltus_dims* d) {
   const saltusi_rk* rk = w->flow;
   const int each = rk->each;
@@ -523,7 +524,7 @@ static void add_unseen(saltusi_capture* w, const saltus_dims* d) {
   }
 }
 
-/* The bracket of an opening or of the end of sticking; false: stages alone showed it, and the motion does not have it. */
+/* The bracket of an opening or of the end of sticking; false: it occurs at stages only, not in the motion. */
 static saltus_status find_bracket(saltusi_capture* w, saltusi_eval* eval, saltusi_event* event,
                                   bool* is_event) {
   bool opens = event->kind == SALTUSI_EVENT_OPEN;
@@ -536,7 +537,7 @@ static saltus_status find_bracket(saltusi_capture* w, saltusi_eval* eval, saltus
   }
   *is_event = x.fb.value < 0.0;
   event->a = 0.0;
-  event->b = opens ? 0.0 : fmin(w->width, w->span); /* what is at its bound slides a little late */
+  event->b = opens ? 0.0 : fmin(w->width, w->span); /* friction at its bound slides slightly late */
   if (status == SALTUS_OK) {
     status = force_at(&force, w->t, w->q, w->v, &x.fa.value);
   }
@@ -582,7 +583,7 @@ static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
   return status;
 }
 
-/* Slip that turns: from what it has at the start, or where it has just begun from where it has some. */
+/* Reversal of slip: relative to its sign at the start or, just after the onset, to its first sign. */
 static saltus_status find_turn(saltusi_capture* w, saltusi_eval* eval, int key) {
   enum { HALVINGS = 40 };
   double sense = w->grips.of[key].direction[0];
@@ -635,8 +636,8 @@ static void sort_events(saltusi_capture* w) {
   }
 }
 
-/* A point that crosses a surface is inside of the solid, where lists have the features of its other exits too. These are no hits
- * at or behind the root of a gap. */
+/* A point that crosses a surface is inside the solid, where lists contain the features of other exits too. These are
+ * not impacts at or after the root of a gap. */
 static void drop_inside(saltusi_capture* w) {
   double first = INFINITY;
   for (int i = 0; i < w->event_count; i++) {
@@ -653,8 +654,8 @@ static void drop_inside(saltusi_capture* w) {
   w->event_count = kept;
 }
 
-/* What forces do in a step, and contacts undo, leaves its rounding in velocities, of a body at rest too. Asked for where
- * a contact that touches beside those that are held moves by so little. */
+/* Velocity of rounding: forces that contacts balance leave their rounding error in velocities, even of a body at rest.
+ * Evaluated for slow touching contacts beside active ones. */
 static saltus_status find_velocity_rounding(saltusi_capture* w, saltusi_eval* eval) {
   const double most = 1e-11; /* m/s, of forces of 1000 m/s^2 in a step of 1 s */
   const saltus_dims* d = &eval->sys.dims;

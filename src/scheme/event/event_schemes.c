@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * event_schemes.c - every Runge-Kutta method as a scheme that captures events. They differ in their
+ * event_schemes.c - the Runge-Kutta methods as event-capturing schemes. They differ in their
  * tableau alone.
  */
 #include "scheme/event/event_capturing.h"
@@ -71,7 +71,7 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
       .dense = dense,                                                                              \
   };
 
-/* An explicit Euler step cannot come back to a contact that it leaves, so it never rests. */
+/* An explicit Euler step cannot return to a contact that it leaves, so the contact never rests. */
 SCHEME(explicit_euler, "explicit-euler", 1, 0,
        "explicit Euler through events; keeps bouncing as high as its step lets it", "Euler 1768",
        true)

@@ -3,23 +3,24 @@
  *
  * event_space.c - slip in space, whose friction follows the direction of the velocity.
  *
- * With r = |U_T| and a force f across it the direction turns with f / r: where slip ends that grows beyond all bounds,
- * and the motion is not smooth there. A mass on a plane under f < mu g comes to rest with its direction at an angle
+ * With r = |U_T| and a force f across the slip, its direction rotates at the rate f / r. This rate is unbounded where
+ * slip ends, and the motion is not smooth there. A mass on a plane under f < mu g comes to rest with its direction at
+ * an angle
  *
  *   phi ~ r^k,   k = f / (mu g - f)       to f,
  *
- * so no step across the end of slip has an order. Steps that end before it by a part of what is left,
+ * so no step across the end of slip has an order. Steps that end before it by a part of the remaining time,
  *
  *   s <= theta r / |r'|,       theta = h^((p - 2) / p)  between a twentieth and a quarter,
  *
- * leave an error of theta^p h^(2 + k) in the positions, which is O(h^p); when the rest is shorter than the width to which
- * events are located the slip ends. Near the ends of slip, and where it begins from rest, the direction is stiff with
+ * leave an error of theta^p h^(2 + k) in the positions, which is O(h^p); slip ends when the rest is shorter than the
+ * bracket width of events. Near the ends of slip, and where it begins from rest, the direction is stiff with
  *
  *   z = s mu lambda_N W_TT / r
  *
- * and what an explicit method of order p misses there is some h^2 z^(p - 1), whatever is smooth. Its steps with
- * z > 1/20 (up to order 3: 1/5) are taken by a method of Radau of no smaller order, which treats the directions of its stages as unknowns
- * (implicit_slip.c); what is left of the error of the others is below 1e-12 in the study law-stick-slip.
+ * and an explicit method of order p has an additional error of about h^2 z^(p - 1), independent of smoothness. Steps
+ * with z > 1/20 (up to order 3: 1/5) use a Radau method of at least the same order, with the directions of its stages
+ * as unknowns (implicit_slip.c); the additional error of the other steps is below 1e-12 in the study law-stick-slip.
  */
 #include "math/matrix.h"
 #include "scheme/event/event_capturing.h"
@@ -34,10 +35,10 @@ static const double stiff_from[2] = {0.2, 0.05}; /* of methods up to order 3, an
 typedef struct slip_rate {
   double speed;  /* m/s, r */
   double change; /* m/s^2, r' */
-  double grip;   /* m/s^2, mu lambda_N W_TT: how friction alone would slow it down */
+  double grip;   /* m/s^2, mu lambda_N W_TT: deceleration by friction alone */
 } slip_rate;
 
-/* Of held contact i, whose forces belong to the acceleration in w->a; its direction is that of now. */
+/* Of active contact i, with the forces of the acceleration in w->a and the current slip direction. */
 static slip_rate measure(saltusi_capture* w, saltusi_eval* eval, const saltus_point* at,
                          const saltusi_active_rows* held, int i) {
   saltusi_rk* rk = &w->rk;

@@ -41,7 +41,7 @@ typedef struct saltusi_friction_mode {
   /* across the first tangent over along it, 1 but for ellipses with a rule of their own: of sticking m, of sliding n */
   double m, n;
   int measured;    /* tangents whose velocity is known: for friction of either kind */
-  double adhesion; /* N, what a bond pulls */
+  double adhesion; /* N, adhesion of the bond */
   bool rebinds;    /* contact restores the bond */
   bool bonded;
   double scale; /* of the second tangent row, and of slip along it */
@@ -64,7 +64,7 @@ typedef struct saltusi_friction_modes {
       given; /* [2 nc] directions of slip in space that hold now; NULL: those of the velocities */
 } saltusi_friction_modes;
 
-/* Doubles that tell of a contact what it does, to be carried. */
+/* Friction mode of a contact as doubles, for storage between steps. */
 enum { SALTUSI_GRIP_MARKS = 8 };
 
 /* Whether a contact of the system has friction, or a bond. */
@@ -76,7 +76,7 @@ bool saltusi_slips_in_space(const saltus_system* sys);
 void saltusi_friction_modes_layout(saltusi_friction_modes* grips, const saltus_system* sys,
                                    saltus_arena* arena);
 
-/* A contact at law number `law`, which does nothing yet. */
+/* Initial friction mode of a contact with law number `law`. */
 void saltusi_friction_mode_begin(saltusi_friction_mode* grip, const saltusi_eval* eval, int law);
 void saltusi_friction_mode_write(const saltusi_friction_mode* grip,
                                  double marks[SALTUSI_GRIP_MARKS]);
@@ -89,16 +89,16 @@ double saltusi_friction_mode_true_speed(const saltusi_friction_mode* grip, const
 static inline double saltusi_friction_mode_drag(const saltusi_friction_mode* grip, int k) {
   return k == 0 ? grip->viscous : grip->viscous / (grip->scale * grip->scale);
 }
-/* |l_T| as the bound mu l_N of sticking sees it. */
+/* |l_T| in the norm of the bound mu l_N of sticking. */
 static inline double saltusi_friction_mode_size(const saltusi_friction_mode* grip, double along,
                                                 double across) {
   return grip->m == 1.0 ? hypot(along, across) : hypot(along, across / grip->m);
 }
-/* It slips along d, which is normalised, with this speed. */
+/* Sets slip along d, which is normalised, with this speed. */
 void saltusi_friction_mode_slip(saltusi_friction_mode* grip, const double* d, double speed);
 /* Whether friction falls at once where slip begins. */
 bool saltusi_friction_mode_releases(const saltusi_friction_mode* grip);
-/* It sticks, all tangents held. */
+/* Sets sticking, with all tangents active. */
 void saltusi_friction_mode_stick(saltusi_friction_mode* grip);
 
 /* Rows of a held contact. */
@@ -116,7 +116,7 @@ void saltusi_friction_modes_hold(saltusi_friction_modes* grips, saltusi_operator
                                  const saltus_system* sys, const saltus_point* at, const int* keys,
                                  int count);
 
-/* N, what its bond pulls now. */
+/* N, current adhesion of its bond. */
 static inline double saltusi_friction_mode_pull(const saltusi_friction_mode* grip) {
   return grip->bonded ? grip->adhesion : 0.0;
 }

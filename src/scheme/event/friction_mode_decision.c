@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_mode_decision.c - which closed contacts press, stick and slip: the friction problem on accelerations
- * (docs/theory/event-capturing.md, 2.7; adaptive decides by the same problem).
+ * friction_mode_decision.c - selects the closed contacts that bear load, stick or slip: the friction problem on
+ * accelerations (docs/theory/event-capturing.md, 2.7; adaptive decides by the same problem).
  *
  *   contacts at rest    u + mu |u_T| n in K*  perp  l in K,                    u = W l + free, joints held
  *   moving contacts     0 <= u_N  perp  l_N >= 0,   l_T = -mu l_N d            d the direction of U_T
  *
- * Where the coefficient of slip begins below that of sticking, what slips from rest is decided about again as moving.
+ * Where the coefficient of slip begins below that of sticking, contacts that begin to slip are decided again as moving.
  *
  * A moving contact has one row and a column that is not its transpose: a frictionless contact of a problem whose W is
  * not symmetric.
@@ -24,12 +24,12 @@
  * acceleration: rounding of the solvers (as in adaptive). */
 static const double no_force = 1e-13;
 static const double no_slip = 1e-10;
-/* Friction below this part of its bound is none: what two large ones leave when they cancel. */
+/* Friction below this part of its bound counts as zero: cancellation of two large forces. */
 static const double no_friction = 1e-12;
 /* Contacts in space this near to their bound slide when another one does: at the onset their accelerations are too
  * small to see, and a rigid body cannot slide at some of its supports only. */
 static const double at_bound = 1e-6;
-/* What rows before it leave of a row, of W_rr: below, it depends on them. */
+/* A row is dependent if its Schur complement with the rows before it is below this part of W_rr. */
 static const double dependent = 1e-10;
 /* Initial capacity for the contacts of one island. */
 enum { CONTACTS_FIRST = 8 };
@@ -240,8 +240,8 @@ static void hold_class(const island* in, int order, int* rank) {
   }
 }
 
-/* The contact that has just reached its bound slides unless others hold it whose friction can still grow, and with it
- * those at their bound that only it could hold. Accelerations are too small to see this soon. */
+/* A contact that has just reached its bound slides, unless contacts with remaining friction margin prevent it; so do
+ * the contacts at their bound that only it could hold. At the onset accelerations are too small for this decision. */
 static void push(const island* in, int pushed, int* rank) {
   int before = *rank;
   hold_tangents(in, pushed, rank);
@@ -262,8 +262,8 @@ static void push(const island* in, int pushed, int* rank) {
   }
 }
 
-/* Tangents that depend on other rows are not held and keep their part of the normal force; those are held first whose
- * friction can still grow. */
+/* Redundant tangents are not rows and keep their ratio to the normal force; tangents with a friction margin become rows
+ * first. */
 static void rank_pass(const island* in) {
   int rank = 0;
   int pushed = -1;
@@ -305,7 +305,7 @@ static void classify_all(const island* in) {
   rank_pass(in);
 }
 
-/* The contact that is pressed most by its own friction: why there is no solution (Painleve). */
+/* The contact whose own friction increases its normal force most: the cause of non-existence (Painleve). */
 static void find_jammed(const island* in) {
   for (int i = 0; i < in->count; i++) {
     const double coupling = entry(in, row_of(in, i), i, 0);
@@ -316,7 +316,7 @@ static void find_jammed(const island* in) {
   }
 }
 
-/* Contacts that begin to slip with less friction than they stuck with do so before the others are decided about; whether
+/* Contacts whose friction drops at the onset of slip are set to slip before the others are decided; returns whether
  * there are any. */
 static bool let_go(const island* in) {
   bool any = false;
@@ -375,7 +375,7 @@ static bool take(saltusi_friction_mode_decision* d, const saltus_system* sys,
   return slides;
 }
 
-/* Forces of redundant supports, from which those of steps differ as little as they can. */
+/* Reference forces of redundant supports: forces of steps are the closest admissible ones. */
 static void keep_forces(saltusi_friction_mode_decision* d) {
   for (int i = 0; i < d->count; i++) {
     saltusi_friction_mode* grip = &d->grips->of[d->key[i]];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * half_explicit.c - Runge-Kutta stages that hold joints and contacts on velocity level, the index-2
+ * half_explicit.c - Runge-Kutta stages with joints and contacts on velocity level, the index-2
  * form (Brasey and Hairer 1993; docs/theory/event-capturing.md, 2.5).
  *
  *   V_i = v + h sum_{j<i} a_ij K_j,    Q_i = q + h sum_{j<i} a_ij V_j,    K_i = M^-1 (F + G lambda_i)
@@ -37,7 +37,7 @@ static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval, double weig
                                  const double* V) {
   saltusi_operator* op = &rk->held;
   saltusi_operator_form_active(op, eval, &rk->mass);
-  if (weight == 0.0) { /* the next stage does not see the forces of this one */
+  if (weight == 0.0) { /* the next stage is independent of the forces of this one */
     memset(op->P, 0, (size_t)op->count * sizeof(double));
     return op->status;
   }
@@ -80,7 +80,7 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
       saltusi_rate(sys, rk->Q, V, rk->rates + (size_t)i * (size_t)sys->dims.nq);
     }
 
-    /* where it leads, and the forces that hold there */
+    /* the next stage, and its constraint forces */
     saltusi_rk_combine(sys->dims.nq, i + 1, start->q, h, weights, rk->rates, rk->Q);
     saltusi_rk_combine(nv, i + 1, start->v, h, weights, rk->K, V_next);
     saltus_point next = saltusi_at(eval, t_next, rk->Q, V_next);

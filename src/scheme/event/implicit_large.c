@@ -6,9 +6,9 @@
  *
  *   (M - h g F_v - h^2 g^2 F_q) dK_i + G mu = M R_i,     G^T dK_i = G^T R_i
  *
- * with one number g in the place of the eigenvalues of the tableau, whose sizes are close to each other; the
- * rest, and what turning rows do, is left to mixing (math/anderson.h). In the stiff limit what is left has as
- * many different eigenvalues as there are stages.
+ * with one number g in place of the eigenvalues of the tableau, whose moduli are similar. Anderson acceleration
+ * (math/anderson.h) corrects for that and for the rotation of rows. In the stiff limit the remaining iteration matrix
+ * has as many distinct eigenvalues as there are stages.
  */
 #include "math/matrix.h"
 #include "scheme/event/runge_kutta.h"

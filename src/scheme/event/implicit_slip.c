@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * implicit_slip.c - stages of implicit Runge-Kutta methods whose friction acts against the slip of the stage, in space.
+ * implicit_slip.c - stages of implicit Runge-Kutta methods with friction opposite to the slip of each stage, in space.
  *
  * Friction -mu lambda_N U / |U| as a function of velocities is stiff where slip is slow, and Newton's iteration on
- * velocities then jumps across U = 0. The directions d_i of the stages as unknowns of their own are harmless: for given
- * ones the stages are a smooth problem that is not stiff, and what is left is one angle for each stage and contact,
+ * velocities then jumps across U = 0. With the directions d_i of the stages as separate unknowns the stages for given
+ * directions are a smooth, non-stiff problem, and one angle remains for each stage and contact,
  *
  *   g_i = n_i . U_i = 0,   U_i . d_i >= 0         n_i = d_i turned by a right angle
  *   dg_i/dphi_j = h a_ij n_i . T (da_j / dphi_j) - delta_ij d_i . U_i
@@ -26,7 +26,7 @@
 static const double right_angle = 4e-16;
 static const double stagnant = 1e-9;
 static const double turn_most = 0.5;
-/* Turn by which the effect of a direction is measured: it decides only how fast the iteration converges. */
+/* Rotation in difference quotients of directions: it affects the rate of convergence alone. */
 static const double small_turn = 1e-5;
 enum { TURNS_MAX = 60, CONTACTS_FIRST = 8 };
 
@@ -162,7 +162,7 @@ static double measure(const implicit_slip_problem* p) {
   return saltusi_max_abs(p->rk->method->stages * p->contacts, g);
 }
 
-/* Slip goes the way that friction acts against, up to rounding. */
+/* Whether slip is opposite to friction, up to rounding. */
 static bool forward(const implicit_slip_problem* p, double slow) {
   for (int i = 0; i < p->rk->method->stages; i++) {
     for (int c = 0; c < p->contacts; c++) {
@@ -227,7 +227,7 @@ saltus_status saltusi_rk_follow(saltusi_rk* rk, saltusi_eval* eval, const saltus
     if (before <= right_angle) {
       break;
     }
-    if (measure(&p) <= rounding) { /* there is nothing left to see */
+    if (measure(&p) <= rounding) { /* converged to rounding */
       before = 0.0;
       break;
     }

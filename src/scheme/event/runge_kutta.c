@@ -163,8 +163,8 @@ static void turn_stage(saltusi_rk* rk, const saltus_system* sys, const saltusi_r
   }
 }
 
-/* The rates of all stages of an implicit method with maps, for its velocities: sweeps until they stand
- * still. They contract with some h |w| / 6; where they do not, Newton's iteration does not either. */
+/* The rates of all stages of an implicit method with maps, for its velocities: fixed-point iterations to
+ * rounding. They contract with about h |w| / 6; where they do not, Newton's iteration does not either. */
 static void turn_stages(saltusi_rk* rk, const saltus_system* sys, const saltusi_rk_start* start,
                         double h) {
   int nq = sys->dims.nq;
@@ -260,7 +260,7 @@ static void solve_columns(const saltusi_rk* rk, const saltusi_eval* eval, double
   }
 }
 
-/* While nothing is held: a_q = M^-1 (F_q - d(M a)/dq), a_v = M^-1 F_v. */
+/* Without active rows: a_q = M^-1 (F_q - d(M a)/dq), a_v = M^-1 F_v. */
 static void exact_jacobians(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at) {
   const saltus_system* sys = &eval->sys;
   int nv = sys->dims.nv;
@@ -352,7 +352,7 @@ static saltus_status residual(saltusi_rk* rk, saltusi_eval* eval, const saltusi_
   return SALTUS_OK;
 }
 
-/* The largest acceleration that forces would give to what nothing holds. */
+/* The largest acceleration by the applied forces without constraints. */
 static double load_of(const saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start) {
   saltus_point at = saltusi_at(eval, start->t, start->q, start->v);
   saltusi_force(eval, &at, rk->shift);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * runge_kutta.h - one Runge-Kutta step of a system whose joints and some contacts are held.
+ * runge_kutta.h - one Runge-Kutta step of a system with joints and active contacts.
  *
- *   M a = F + G lambda,    G^T a + c = 0     joints and held contacts, both as equalities
+ *   M a = F + G lambda,    G^T a + c = 0     joints and active contacts, both as equalities
  *
  * is an ordinary differential equation v' = a(t, q, v), the index-1 form. An explicit tableau takes
  * one such acceleration a stage and keeps its classical order; an implicit one solves for the stage
@@ -30,7 +30,7 @@
 #include "scheme/event/acceleration.h"
 #include "scheme/event/tableau.h"
 
-/* Where a step starts, and what is held during it. A view. */
+/* Start of a step and its active contacts. A view. */
 typedef struct saltusi_rk_start {
   double t;
   const double* q;          /* [nq] */
@@ -55,7 +55,7 @@ typedef struct saltusi_rk_follow_work {
   int* contact;      /* [most] places in the held ones */
   double* direction; /* [stages x 2 nc] by key */
   double* slip;      /* [stages x 2 nc] m/s, by place in the held contacts */
-  double* turned;    /* [nv] what a turn of one direction does to an acceleration */
+  double* turned;    /* [nv] change of an acceleration by a rotation of one direction */
   double* tangents;  /* [2 most x nv] rows of tangents at the start */
   double* J;         /* [(stages most)^2] */
   double* g;         /* [stages most] */

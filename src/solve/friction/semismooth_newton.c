@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { MEMORY = 8, HALVINGS = 8, FAILURES = 20 };
-/* Decrease that a step has to show, as a part of it: the usual 1e-4 of Armijo's rule (Nocedal & Wright,
+/* Required relative decrease per unit of step length: the usual 1e-4 of Armijo's rule (Nocedal & Wright,
  * Numerical Optimization (2006), section 3.1). */
 static const double armijo = 1e-4;
 /* alpha, in parts of the diagonal: at first the root of rounding, as near a solution the error of a step is alpha
