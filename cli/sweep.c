@@ -149,6 +149,8 @@ static void read_backend(const cli_args* args, saltus_sweep_def* def) {
   static char folder[512];
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   def->backend = cli_value(args, "--backend");
+  def->devices = cli_value(args, "--devices");
+  sweep_mpi_place(&def->process, &def->processes);
   def->compiler = getenv("CC");
   if (def->backend == NULL || strcmp(def->backend, "interpreter") == 0 ||
       ((cache == NULL || cache[0] != '/') && home == NULL)) {
@@ -224,8 +226,9 @@ static char* about_text(const sweep_job* j, const cli_model* model) {
   size_t used =
       (size_t)snprintf(text, bytes, "saltus %s\nscene %s\n", saltus_version(), model->target);
   for (int i = 0; i < args->given_count; i++) {
-    static const char* const left_out[] = {"-o",     "--threads", "--shard", "--figure",
-                                           "--json", "--restart", "--force", "--backend"};
+    static const char* const left_out[] = {"-o",       "--threads", "--shard",
+                                           "--figure", "--json",    "--restart",
+                                           "--force",  "--backend", "--devices"};
     bool kept = true;
     for (size_t k = 0; k < sizeof left_out / sizeof left_out[0]; k++) {
       kept = kept && strcmp(args->given[i].option->name, left_out[k]) != 0;

@@ -42,6 +42,8 @@ int sweep_figure(saltus_sweep_table* table, const char* path);
 /* Whether the program was started by mpirun or a scheduler; then there are several ranks. */
 bool sweep_mpi_start(void);
 int sweep_mpi_rank(void);
+/* Number of this process among those of this machine; unchanged or 0 of 0: alone. */
+void sweep_mpi_place(int* process, int* processes);
 void sweep_mpi_end(void);
 
 /* Requests the next runs into runs[room] and returns their number; 0: end. */

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_RUNS = 1, TAG_ROWS = 2, SHARE = 32, OWN = 8 };
+/* Runs of a message and of rank 0 between messages; SHARE: of compiled members. */
+enum { TAG_RUNS = 1, TAG_ROWS = 2, SHARE = 4096, SHARE_SINGLE = 32, OWN_SINGLE = 8 };
 
 bool sweep_mpi_start(void) {
   static const char* const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK",
@@ -34,6 +35,18 @@ int sweep_mpi_rank(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   }
   return rank;
+}
+
+void sweep_mpi_place(int* process, int* processes) {
+  int on = 0;
+  MPI_Comm machine;
+  MPI_Initialized(&on);
+  if (on != 0 && MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                                     &machine) == MPI_SUCCESS) {
+    MPI_Comm_rank(machine, process);
+    MPI_Comm_size(machine, processes);
+    MPI_Comm_free(&machine);
+  }
 }
 
 void sweep_mpi_end(void) {
@@ -95,7 +108,7 @@ typedef struct leader {
   sweep_block block;
   char* message;
   int columns, busy, code;
-  bool ended;
+  bool ended, compiled;
 } leader;
 
 static int ask_next(leader* l, long long* runs, int room) {
@@ -115,7 +128,7 @@ static void serve(leader* l) {
     l->code = l->take(l->user, l->block.runs, count, &l->block.rows);
   }
   long long runs[SHARE];
-  const int given = ask_next(l, runs, SHARE);
+  const int given = ask_next(l, runs, l->compiled ? SHARE : SHARE_SINGLE);
   MPI_Send(runs, given, MPI_LONG_LONG, from.MPI_SOURCE, TAG_RUNS, MPI_COMM_WORLD);
   l->busy -= given == 0;
 }
@@ -128,6 +141,7 @@ int sweep_mpi_lead(saltus_sweep* sweep, sweep_next next, sweep_take take, void* 
               .user = user,
               .cancel = cancel,
               .columns = view->axes + view->measures,
+              .compiled = view->compiled,
               .code = CLI_DONE};
   MPI_Comm_size(MPI_COMM_WORLD, &l.busy);
   l.busy--;
@@ -146,7 +160,7 @@ int sweep_mpi_lead(saltus_sweep* sweep, sweep_next next, sweep_take take, void* 
       serve(&l);
       continue;
     }
-    const int count = ask_next(&l, l.block.runs, OWN);
+    const int count = ask_next(&l, l.block.runs, l.compiled ? SHARE / 4 : OWN_SINGLE);
     if (count > 0) {
       (void)saltus_sweep_compute(sweep, l.block.runs, count, &l.block.rows);
       l.code = l.take(l.user, l.block.runs, count, &l.block.rows);

@@ -55,12 +55,15 @@ typedef struct saltus_sweep_def {
   const volatile int* cancel;
   saltus_log log;
   const saltus_allocator* allocator;
-  /* "interpreter" or NULL; "c": members are compiled, SALTUS_ERR_UNSUPPORTED where that is not possible; "auto": compiled
-   * where possible, with a note where not. "c:1", "c:4", "c:8": lanes. All lanes give the same bits, which differ from
-   * those of the interpreter by rounding. */
+  /* "interpreter" or NULL; "c", "opencl", "cuda": members are compiled, SALTUS_ERR_UNSUPPORTED where that is not possible;
+   * "auto": compiled where possible, with a note where not. "c:1", "c:4", "c:8": lanes. All lanes and devices give the
+   * same bits, which differ from those of the interpreter by rounding. */
   const char* backend;
   const char* compiler; /* of C, for "c" and "auto"; NULL: cc */
   const char* cache;    /* folder that keeps compiled kernels; NULL: none */
+  const char* devices;  /* numbers of devices of "opencl" and "cuda", "0,2"; NULL: all */
+  int process,
+      processes; /* several processes: number of this one, which takes one device; 0 of 0: alone */
   SALTUS_RESERVED(1);
 } saltus_sweep_def;
 

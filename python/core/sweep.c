@@ -147,11 +147,11 @@ static int read_args(const core_state* state, PyObject* args, saltus_sweep_def* 
   int sampling;
   unsigned long long seed;
   saltus_run_def* run = &room->run;
-  if (!PyArg_ParseTuple(args, "(zzO)(zO)(ddddd)O!O!(LiKdi)O!", &def->path, &def->text, &overrides,
+  if (!PyArg_ParseTuple(args, "(zzO)(zO)(ddddd)O!O!(LiKdizz)O!", &def->path, &def->text, &overrides,
                         &run->scheme, &options, &run->tol, &run->rtol, &run->atol, &run->step,
                         &run->until, (PyObject*)&PyTuple_Type, &axes, (PyObject*)&PyTuple_Type,
                         &measures, &def->samples, &sampling, &seed, &def->time_limit, &def->threads,
-                        (PyObject*)state->flag_type, &flag)) {
+                        &def->backend, &def->devices, (PyObject*)state->flag_type, &flag)) {
     return -1;
   }
   if ((def->path == NULL && def->text == NULL) || sampling < 0 || sampling > 2) {
@@ -195,7 +195,7 @@ static PyObject* compute(const core_state* state, saltus_sweep_def* def, sweep_r
 }
 
 /* sweep((path, text, overrides), (scheme, options), (tol, rtol, atol, step, until), axes, measures,
- *       (samples, sampling, seed, time_limit, threads), flag) */
+ *       (samples, sampling, seed, time_limit, threads, backend, devices), flag) */
 PyObject* core_sweep(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
   saltus_sweep_def def = saltus_sweep_def_default();

@@ -89,7 +89,8 @@ def sweep(model: Union[Model, str, os.PathLike[str]], axes: Mapping[str, Any],
           measures: Union[Mapping[str, str], Sequence[str]], *, t_end: Optional[float] = None, tol: Optional[float] = None,
           scheme: Optional[str] = None, rtol: Optional[float] = None, atol: Optional[float] = None,
           step: Optional[float] = None, options: Optional[Mapping[str, Value]] = None, samples: int = 1,
-          sampling: str = "random", seed: int = 0, time_limit: float = 0.0, threads: Optional[int] = None) -> Sweep:
+          sampling: str = "random", seed: int = 0, time_limit: float = 0.0, threads: Optional[int] = None,
+          backend: Optional[str] = None, devices: Optional[Sequence[int]] = None) -> Sweep:
     """Runs a scene over ranges, lists and random values, and keeps measures of every run, as `saltus sweep`.
 
     axes
@@ -103,6 +104,9 @@ def sweep(model: Union[Model, str, os.PathLike[str]], axes: Mapping[str, Any],
         limit of the computing time of one run [s]; a run that exceeds it fails
     threads
         number of threads, default all processors; the results do not depend on it
+    backend
+        "interpreter" (default), "c", "opencl", "cuda": members compiled for the processor or for devices; "auto": where
+        possible. `devices` are numbers of devices, default all
 
     Failed runs have rows, too. Ctrl-C raises `Interrupted`, whose `solution` is the partial table.
 
@@ -119,8 +123,9 @@ def sweep(model: Union[Model, str, os.PathLike[str]], axes: Mapping[str, Any],
     numbers = tuple(NAN if value is None else as_real(value, name) for value, name in (
         (tol, "tol"), (rtol, "rtol"), (atol, "atol"), (step, "step"), (t_end, "t_end")))
     workers = os.cpu_count() or 1 if threads is None else as_count(threads, "threads", 1, 1024)
+    chosen = None if devices is None else ",".join(str(as_count(d, "devices", 0, 999)) for d in devices)
     drawn = (as_count(samples, "samples", 1, 10**9), _SAMPLINGS.index(sampling), as_count(seed, "seed", 0, 2**64 - 1),
-             as_real(time_limit, "time_limit"), min(workers, 64))
+             as_real(time_limit, "time_limit"), min(workers, 64), as_word(backend, "backend"), chosen)
     source = (made._path, made.text, made._pairs)
     how = (as_word(scheme, "scheme"), as_pairs(options, "options"))
     lines = tuple(_axis(name, values) for name, values in axes.items())

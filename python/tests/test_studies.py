@@ -60,6 +60,13 @@ class Sweeps(unittest.TestCase):
         np.testing.assert_allclose(one["T"], (w + np.sqrt(w**2 + 4 * h)) / 2, atol=1e-8)
         self.assertGreater(len(set(w)), 3)
 
+    def test_compiled_members_have_the_values_of_the_interpreter(self):
+        plain, compiled = (saltus.sweep(scene("ball"), {"q": "0.5:2:9"}, ["max(q)", "count(impact)"], t_end=2.0, step=1e-3,
+                                        scheme="moreau-jean", backend=backend) for backend in (None, "auto"))
+        np.testing.assert_allclose(compiled.values, plain.values, atol=1e-12)
+        with self.assertRaisesRegex(saltus.InputError, "allowed"):
+            saltus.sweep(scene("ball"), {"q": [1]}, ["max(q)"], t_end=1.0, backend="abacus", devices=[0, 1])
+
     def test_a_run_that_fails_has_its_row(self):
         text = "saltus: 1\ncoordinates: {y: 1}\nkinetic: y'^2/2\nforces: {y: -1/sqrt(y)}\n"
         table = saltus.sweep(saltus.Model.from_text(text), {"y": [1.0, 100.0]}, ["last(y)"], t_end=5.0)

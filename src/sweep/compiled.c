@@ -34,7 +34,7 @@
 #define HAS_COMPILER 0
 #endif
 
-enum { LANES_MOST = 8, SEGMENT = 1 << 22, PATH_MOST = 600 };
+enum { LANES_MOST = 8, SEGMENT = 1 << 22, PATH_MOST = 600, DEVICES_MOST = 64 };
 
 typedef void kernel_function(const double* in, double* state, long n, double first, long steps);
 
@@ -50,6 +50,8 @@ struct saltusi_compiled {
   int own;       /* inputs of the scene itself */
   void* library;
   kernel_function* run;
+  saltusi_device* devices[DEVICES_MOST]; /* [device_count] in place of run */
+  int device_count;
 };
 
 /* Errors alone: warnings about the scene have been given. */
@@ -61,7 +63,8 @@ static void pass_errors(void* user, saltus_level level, const char* text) {
 }
 
 static saltus_status refuse(const saltusi_compiled_def* def, const char* why) {
-  saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sweep: backend c: %s", why);
+  static const char* const names[] = {"c", "opencl", "cuda"};
+  saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sweep: backend %s: %s", names[def->device], why);
   return SALTUS_ERR_UNSUPPORTED;
 }
 
@@ -176,6 +179,42 @@ static const char* load(saltusi_compiled* c, const saltusi_bytes* source) {
 }
 
 #endif
+
+/* Numbers of the devices of this process. */
+static const char* choose_devices(const saltusi_compiled_def* def, int* numbers, int* count) {
+  const int there = saltusi_device_count(def->device);
+  const char* c = def->devices;
+  int all = 0;
+  for (; c == NULL && all < there && all < DEVICES_MOST; all++) {
+    numbers[all] = all;
+  }
+  for (int used = 0; c != NULL && *c != '\0'; c += used) {
+    if (all == DEVICES_MOST || sscanf(c, "%3d%n", &numbers[all], &used) != 1 || numbers[all] < 0 ||
+        (c[used] != ',' && c[used] != '\0')) {
+      return "devices are numbers from 0 on, as in \"0,2\"";
+    }
+    used += c[used] == ',';
+    all++;
+  }
+  numbers[all < DEVICES_MOST ? all : 0] = 0; /* without any, the first one gives the reason */
+  *count = all > 0 ? all : 1;
+  if (def->process >= 0) {
+    numbers[0] = numbers[def->process % *count];
+    *count = 1;
+  }
+  return NULL;
+}
+
+static const char* load_devices(saltusi_compiled* c, saltusi_bytes* source) {
+  int numbers[DEVICES_MOST], count = 0;
+  const char* why = choose_devices(&c->def, numbers, &count);
+  saltusi_bytes_add(source, "", 1);
+  for (int i = 0; i < count && why == NULL; i++) {
+    why = saltusi_device_open(c->def.device, numbers[i], (const char*)source->at, &c->devices[i]);
+    c->device_count += why == NULL;
+  }
+  return why;
+}
 
 /* ---- the scene with axes as inputs ---- */
 
@@ -371,7 +410,17 @@ static bool cancelled(const saltusi_compiled* c) {
 }
 
 /* All steps, in parts between which the run can be stopped. */
-static saltus_status take_steps(const columns* g, long long steps) {
+static saltus_status take_steps(const columns* g, long long steps, int job) {
+  if (g->c->device_count > 0) {
+    const saltusi_device_work work = {.in = g->in,
+                                      .state = g->state,
+                                      .n = g->n,
+                                      .inputs = g->c->layout.inputs,
+                                      .rows = g->c->layout.rows,
+                                      .steps = steps,
+                                      .cancel = g->c->def.cancel};
+    return saltusi_device_run(g->c->devices[job % g->c->device_count], &work);
+  }
   const long long part = SEGMENT / g->n > 0 ? SEGMENT / g->n : 1;
   for (long long done = 0; done < steps; done += part) {
     if (cancelled(g->c)) {
@@ -396,13 +445,18 @@ static bool set_all(columns* g, const double* axes, int count, bool* good) {
   return true;
 }
 
-saltus_status saltusi_compiled_run(const saltusi_compiled* c, const double* axes, int count,
-                                   double* items, bool* good) {
+int saltusi_compiled_group(const saltusi_compiled* c) {
+  assert(c != NULL);
+  return c->device_count > 0 ? 1 << 15 : 64;
+}
+
+saltus_status saltusi_compiled_run(const saltusi_compiled* c, int job, const double* axes,
+                                   int count, double* items, bool* good) {
   assert(c != NULL && axes != NULL && count > 0 && items != NULL && good != NULL);
   columns g;
   saltus_status status = make_columns(&g, c, count) ? SALTUS_OK : SALTUS_ERR_MEMORY;
   if (status == SALTUS_OK && set_all(&g, axes, count, good)) {
-    status = take_steps(&g, c->settings.steps);
+    status = take_steps(&g, c->settings.steps, job);
   }
   for (int i = 0; i < count && status == SALTUS_OK; i++) {
     good[i] = get_items(&g, i, items + (size_t)i * (size_t)c->def.measures->item_count) && good[i];
@@ -435,7 +489,7 @@ static saltus_status compare(saltusi_compiled* c) {
     moved.v0 = g.v;
     run_def.scene = &moved;
     status = saltus_run_create(&run_def, &run);
-    status = status == SALTUS_OK ? take_steps(&g, steps) : status;
+    status = status == SALTUS_OK ? take_steps(&g, steps, 0) : status;
     for (long long k = 1; k <= steps && status == SALTUS_OK; k++) {
       status = saltus_run_advance(run, c->settings.start + (double)k * c->settings.h, 0U, NULL);
     }
@@ -465,7 +519,7 @@ static saltus_status make_kernel(saltusi_compiled* c) {
                                      .measures = c->def.measures};
   saltus_status status = saltusi_kernel_write(&kernel, &source, &c->layout, &why);
   if (status == SALTUS_OK) {
-    why = load(c, &source);
+    why = c->def.device != SALTUSI_DEVICE_NONE ? load_devices(c, &source) : load(c, &source);
     status = why != NULL ? SALTUS_ERR_UNSUPPORTED : SALTUS_OK;
   }
   saltusi_bytes_free(&source);
@@ -509,6 +563,9 @@ void saltusi_compiled_destroy(saltusi_compiled* c) {
       dlclose(c->library);
     }
 #endif
+    for (int i = 0; i < c->device_count; i++) {
+      saltusi_device_close(c->devices[i]);
+    }
     saltus_scene_destroy(c->scene);
     saltusi_pool pool = c->pool;
     saltusi_pool_free(&pool);

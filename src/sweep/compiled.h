@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * compiled.h - members of a sweep by a kernel that the system's C compiler makes of the scene.
+ * compiled.h - members of a sweep by a kernel of the scene, made by the system's C compiler or for devices.
  */
 #ifndef SALTUSI_SWEEP_COMPILED_H
 #define SALTUSI_SWEEP_COMPILED_H
 
+#include "sweep/device.h"
 #include "sweep/kernel.h"
 
 typedef struct saltusi_compiled saltusi_compiled;
@@ -19,9 +20,12 @@ typedef struct saltusi_compiled_def {
   const char* const* axes;          /* [axis_count] */
   const double* first;              /* [axis_count] values of the first member */
   int axis_count;
-  int lanes;            /* 1, 4 or 8; 0: as wide as the processor's vectors */
-  const char* compiler; /* name or path of a C compiler */
-  const char* cache;    /* folder of compiled kernels; NULL: nothing is kept */
+  int lanes;                  /* 1, 4 or 8; 0: as wide as the processor's vectors */
+  saltusi_device_kind device; /* none: the C compiler */
+  const char* devices;        /* their numbers, "0,2"; NULL: all */
+  int process;                /* one of several that share the devices, from 0 on; -1: alone */
+  const char* compiler;       /* name or path of a C compiler */
+  const char* cache;          /* folder of compiled kernels; NULL: nothing is kept */
   const volatile int* cancel;
   saltus_log log;
 } saltusi_compiled_def;
@@ -30,9 +34,13 @@ typedef struct saltusi_compiled_def {
 saltus_status saltusi_compiled_create(const saltusi_compiled_def* def, saltusi_compiled** out);
 void saltusi_compiled_destroy(saltusi_compiled* compiled);
 
+/* Members of one call that fill a processor or a device. */
+int saltusi_compiled_group(const saltusi_compiled* compiled);
+
 /* Items of `count` members from their axes [count][axes]: items [count][item_count]. good: false for members that have
- * to be computed by the interpreter. SALTUS_ERR_STOPPED, SALTUS_ERR_MEMORY. Several threads may call it. */
-saltus_status saltusi_compiled_run(const saltusi_compiled* compiled, const double* axes, int count,
-                                   double* items, bool* good);
+ * to be computed by the interpreter. Calls of different `job` are distributed over the devices. SALTUS_ERR_STOPPED,
+ * SALTUS_ERR_MEMORY, SALTUS_ERR_UNSUPPORTED where a device fails. Several threads may call it. */
+saltus_status saltusi_compiled_run(const saltusi_compiled* compiled, int job, const double* axes,
+                                   int count, double* items, bool* good);
 
 #endif

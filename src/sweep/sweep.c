@@ -27,7 +27,7 @@
 
 /* Runs of one job: few enough that the last jobs of a call end at about the same time, and many enough that
  * scheduling costs nothing. */
-enum { CHUNK = 8, GROUP = 64, VALUE_TEXT = 32 };
+enum { CHUNK = 8, VALUE_TEXT = 32 };
 
 struct saltus_sweep {
   saltusi_pool pool; /* owns all data except the scene, this struct included */
@@ -212,21 +212,10 @@ typedef struct batch {
   const long long* runs;
   int count;
   const saltus_sweep_rows* rows;
-  int* returned; /* [jobs] members of compiled groups that the interpreter computed */
 } batch;
 
 static bool cancelled(const saltus_sweep* sweep) {
   return sweep->def.cancel != NULL && *sweep->def.cancel != 0;
-}
-
-static void compute_chunk(void* context, int number) {
-  const batch* b = context;
-  for (int i = number * CHUNK; i < (number + 1) * CHUNK && i < b->count; i++) {
-    b->rows->done[i] = false;
-    if (!cancelled(b->sweep)) {
-      compute(b->sweep, b->runs[i], b->rows, i);
-    }
-  }
 }
 
 /* A row from the items of a compiled member. */
@@ -242,11 +231,12 @@ static void fill_row(const batch* b, int i, const double* items, double* scratch
   b->rows->done[i] = true;
 }
 
-/* Rows from `from` on by the kernel; those that it cannot complete by the interpreter. */
+/* Rows of a group by the kernel; those that it cannot complete stay to be done. */
 static void compute_group(void* context, int number) {
   const batch* b = context;
   saltus_sweep* s = b->sweep;
-  const int from = number * GROUP, left = b->count - from, count = left < GROUP ? left : GROUP;
+  const int group = saltusi_compiled_group(s->compiled), from = number * group;
+  const int left = b->count - from, count = left < group ? left : group;
   const size_t axes = (size_t)s->view.axes, items = (size_t)s->measures.item_count;
   saltusi_pool pool = saltusi_pool_over(s->def.allocator);
   double* points = SALTUSI_TAKE(&pool, double, (size_t)count* axes + 1);
@@ -261,33 +251,37 @@ static void compute_group(void* context, int number) {
   }
   saltus_status status = SALTUS_ERR_MEMORY;
   if (!pool.failed) {
-    status = saltusi_compiled_run(s->compiled, points, count, values, good);
+    status = saltusi_compiled_run(s->compiled, number, points, count, values, good);
   }
-  for (int i = 0; i < count && status != SALTUS_ERR_STOPPED; i++) {
-    if (status == SALTUS_OK && good[i]) {
+  for (int i = 0; i < count && status == SALTUS_OK; i++) {
+    if (good[i]) {
       fill_row(b, from + i, values + (size_t)i * items, scratch);
-    } else if (!cancelled(s)) {
-      compute(s, b->runs[from + i], b->rows, from + i);
-      b->returned[number]++;
     }
   }
   saltusi_pool_free(&pool);
 }
 
+static void compute_rest(void* context, int number) {
+  const batch* b = context;
+  for (int i = number * CHUNK; i < (number + 1) * CHUNK && i < b->count; i++) {
+    if (!b->rows->done[i] && !cancelled(b->sweep)) {
+      compute(b->sweep, b->runs[i], b->rows, i);
+    }
+  }
+}
+
 /* All rows of a batch. */
 static void compute_batch(batch* b) {
   saltus_sweep* s = b->sweep;
-  if (s->compiled == NULL) {
-    saltusi_thread_pool_run(s->team, (b->count + CHUNK - 1) / CHUNK, compute_chunk, b);
-    return;
+  if (s->compiled != NULL) {
+    const int group = saltusi_compiled_group(s->compiled);
+    saltusi_thread_pool_run(s->team, (b->count + group - 1) / group, compute_group, b);
   }
-  int returned[SALTUSI_TEAM_JOBS] = {0};
-  const int jobs = (b->count + GROUP - 1) / GROUP;
-  b->returned = returned;
-  saltusi_thread_pool_run(s->team, jobs, compute_group, b);
-  for (int i = 0; i < jobs; i++) {
-    s->view.returned += returned[i];
+  for (int i = 0; i < b->count; i++) {
+    b->rows->done[i] = b->rows->done[i] && s->compiled != NULL;
+    s->view.returned += s->compiled != NULL && !b->rows->done[i] && !cancelled(s);
   }
+  saltusi_thread_pool_run(s->team, (b->count + CHUNK - 1) / CHUNK, compute_rest, b);
 }
 
 saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, int count,
@@ -472,21 +466,41 @@ static uint64_t fingerprint(const saltus_sweep* s) {
   return hash_text(hash_text(hash, text), s->compiled != NULL ? "compiled" : NULL);
 }
 
+/* Lanes and device of a backend by name; false: there is no such backend. */
+static bool read_backend(const char* name, int* lanes, saltusi_device_kind* device) {
+  int end = 0;
+  *device = strcmp(name, "opencl") == 0 ? SALTUSI_DEVICE_OPENCL
+            : strcmp(name, "cuda") == 0 ? SALTUSI_DEVICE_CUDA
+                                        : SALTUSI_DEVICE_NONE;
+  const bool wide = sscanf(name, "c:%d%n", lanes, &end) == 1 && name[end] == '\0' &&
+                    (*lanes == 1 || *lanes == 4 || *lanes == 8);
+  return wide || *device != SALTUSI_DEVICE_NONE || strcmp(name, "c") == 0 ||
+         strcmp(name, "auto") == 0;
+}
+
+/* Runs from which on `auto` takes a GPU: its kernel takes longer to compile. */
+enum { RUNS_OF_DEVICES = 100000 };
+
 /* The kernel, if the definition requests one. */
 static saltus_status open_compiled(saltus_sweep* s) {
   const saltus_sweep_def* def = &s->def;
   const char* backend = def->backend != NULL ? def->backend : "interpreter";
-  const bool automatic = strcmp(backend, "auto") == 0, plain = strcmp(backend, "c") == 0;
-  int lanes = 0, end = 0;
+  const bool automatic = strcmp(backend, "auto") == 0;
+  saltusi_device_kind device;
+  int lanes = 0;
   if (strcmp(backend, "interpreter") == 0) {
     return SALTUS_OK;
   }
-  const bool wide = sscanf(backend, "c:%d%n", &lanes, &end) == 1 && backend[end] == '\0' &&
-                    (lanes == 1 || lanes == 4 || lanes == 8);
-  if (!automatic && !plain && !wide) {
+  if (!read_backend(backend, &lanes, &device)) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "sweep: backend \"%.40s\"; allowed: interpreter, auto, c, c:1, c:4, c:8", backend);
+                "sweep: backend \"%.40s\"; allowed: interpreter, auto, c, c:1, c:4, c:8, opencl, "
+                "cuda",
+                backend);
     return SALTUS_ERR_INPUT;
+  }
+  if (automatic && s->points.grid * s->points.samples >= RUNS_OF_DEVICES &&
+      saltusi_device_count(SALTUSI_DEVICE_CUDA) > 0) {
+    device = SALTUSI_DEVICE_CUDA;
   }
   char text[SALTUS_SWEEP_REASON] = "";
   complaint reason = {.text = text};
@@ -499,21 +513,28 @@ static saltus_status open_compiled(saltus_sweep* s) {
     names[i] = s->points.axes[i].name;
   }
   saltusi_points_at(&s->points, 0, first);
-  const saltusi_compiled_def compiled = {
-      .scene = s->scene,
-      .outputs = s->outputs,
-      .output_count = s->output_count,
-      .run = &s->run,
-      .measures = &s->measures,
-      .axes = names,
-      .first = first,
-      .axis_count = s->points.count,
-      .lanes = lanes,
-      .compiler = def->compiler != NULL ? def->compiler : "cc",
-      .cache = def->cache,
-      .cancel = def->cancel,
-      .log = automatic ? (saltus_log){.write = hear, .user = &reason} : def->log};
+  saltusi_compiled_def compiled = {.scene = s->scene,
+                                   .outputs = s->outputs,
+                                   .output_count = s->output_count,
+                                   .run = &s->run,
+                                   .measures = &s->measures,
+                                   .axes = names,
+                                   .first = first,
+                                   .axis_count = s->points.count,
+                                   .lanes = lanes,
+                                   .device = device,
+                                   .devices = def->devices,
+                                   .process = def->processes > 1 ? def->process : -1,
+                                   .compiler = def->compiler != NULL ? def->compiler : "cc",
+                                   .cache = def->cache,
+                                   .cancel = def->cancel,
+                                   .log = automatic ? (saltus_log){.write = hear, .user = &reason}
+                                                    : def->log};
   saltus_status status = saltusi_compiled_create(&compiled, &s->compiled);
+  if (automatic && status == SALTUS_ERR_UNSUPPORTED && device != SALTUSI_DEVICE_NONE) {
+    compiled.device = SALTUSI_DEVICE_NONE;
+    status = saltusi_compiled_create(&compiled, &s->compiled);
+  }
   if (automatic && status == SALTUS_ERR_UNSUPPORTED) {
     saltusi_log(def->log, SALTUS_LEVEL_NOTE, "sweep: members are interpreted: %s", text);
     status = SALTUS_OK;

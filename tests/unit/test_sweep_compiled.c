@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_sweep_compiled.c - sweeps whose members are compiled: the same bits with 1, 4 and 8 lanes, the values of the
- * interpreter to rounding, and the interpreter where a scene, a member or the machine requires it.
+ * test_sweep_compiled.c - sweeps whose members are compiled: the same bits with 1, 4 and 8 lanes and on devices of
+ * OpenCL, the values of the interpreter to rounding, and the interpreter where a scene, a member or the machine requires it.
  */
 #include "saltus/saltus.h"
 #include "saltus_test.h"
+#include "sweep/device.h"
 #include "sweep/kernel.h"
 
 #include <dlfcn.h>
@@ -46,6 +47,7 @@ typedef struct table {
   bool done[MOST];
   long long runs, returned;
   int columns;
+  uint64_t fingerprint; /* of tables that a sweep continues */
   bool compiled;
 } table;
 
@@ -86,6 +88,7 @@ static void compute(saltus_sweep_def def, const char* backend, table* t) {
   t->returned = view->returned;
   t->columns = view->axes + view->measures;
   t->compiled = view->compiled;
+  t->fingerprint = view->fingerprint;
   saltus_sweep_destroy(sweep);
 }
 
@@ -202,6 +205,79 @@ static void lanes_have_the_same_bits(void** state) {
                           (size_t)(tables[1].runs * tables[1].columns) * sizeof(double));
       assert_int_equal(tables[b].returned, tables[1].returned);
     }
+  }
+}
+
+static void devices_have_the_same_bits(void** state) {
+  (void)state;
+  const int count = saltusi_device_count(SALTUSI_DEVICE_OPENCL);
+  if (count == 0 || !has_compiler()) {
+    print_message("no device of OpenCL with double precision, or no C compiler\n");
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += saltus_test_long() ? 1 : 2) {
+    char path[200], last[32];
+    saltus_run_def run;
+    saltus_sweep_def def = def_of(&cases[i], &run, path);
+    compute(def, "c", &tables[0]);
+    compute(def, "opencl", &tables[1]);
+    snprintf(last, sizeof last, "%d,%d", count - 1, count - 1);
+    def.devices = last;
+    compute(def, "opencl", &tables[2]);
+    for (int b = 1; b < 3; b++) {
+      if (tables[b].status != SALTUS_OK) {
+        fail_msg("%s: %s", cases[i].name, said);
+      }
+      assert_true(tables[b].compiled && tables[b].fingerprint == tables[0].fingerprint);
+      assert_int_equal(tables[b].returned, tables[0].returned);
+      assert_memory_equal(tables[b].values, tables[0].values,
+                          (size_t)(tables[0].runs * tables[0].columns) * sizeof(double));
+    }
+  }
+}
+
+/* Without a GPU the sources of kernels are compiled alone. */
+static void kernels_compile_for_gpus(void** state) {
+  (void)state;
+  const saltus_allocator memory = saltus_allocator_default();
+  saltusi_bytes cubin = {.memory = &memory};
+  char text[16384];
+  snprintf(text, sizeof text,
+           "%sKERNEL void saltus_members(GLOBAL const double* in, GLOBAL double* state, long n, "
+           "double first, long steps) { ONE_LANE { store(state + at, SEL(load(in + at) > 0.0, "
+           "ksin(load(in + at)), K(NAN)) + ktan(K(0.5)) + kexp(K(first)) + klog(K(2.0))); } }\n",
+           saltusi_kernel_prelude);
+  assert_true(strlen(text) + 1 < sizeof text);
+  const char* why = saltusi_device_cubin(text, 90, &cubin);
+  if (why != NULL && strstr(why, "libnvrtc") != NULL) {
+    print_message("no NVRTC\n");
+    skip();
+  }
+  assert_null(why);
+  assert_true(cubin.count > 1000 && memcmp(cubin.at + 1, "ELF", 3) == 0);
+  saltusi_bytes_free(&cubin);
+}
+
+static void missing_devices_are_refused(void** state) {
+  (void)state;
+  static const struct {
+    const char *backend, *devices, *says;
+  } wrong[] = {{"opencl", "99", ""},
+               {"cuda", "63", ""},
+               {"opencl", "0;1", "numbers"},
+               {"opencl", "-1", "numbers"},
+               {"opencl", "x", "numbers"}};
+  const sweep_case c = {"", oscillator, {"e=0.5,0.8"}, {"max(x)"}, 0.0, 0.5, 0};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    char path[200];
+    saltus_run_def run;
+    saltus_sweep_def def = def_of(&c, &run, path);
+    def.samples = 1;
+    def.devices = wrong[i].devices;
+    compute(def, wrong[i].backend, &tables[0]);
+    assert_int_equal(tables[0].status, SALTUS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(said, wrong[i].says));
+    assert_non_null(strstr(said, wrong[i].backend));
   }
 }
 
@@ -332,6 +408,9 @@ static void elementary_functions_have_the_stated_errors(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lanes_have_the_same_bits),
+      cmocka_unit_test(devices_have_the_same_bits),
+      cmocka_unit_test(kernels_compile_for_gpus),
+      cmocka_unit_test(missing_devices_are_refused),
       cmocka_unit_test(members_out_of_range_fail_as_in_the_interpreter),
       cmocka_unit_test(other_scenes_are_refused_or_interpreted),
       cmocka_unit_test(without_a_compiler_members_are_interpreted),
