@@ -129,7 +129,6 @@ typedef struct saltus_friction_auto_options {
 /* "gauss-seidel" */
 typedef struct saltus_gauss_seidel_options {
   int sweeps;
-  int order;    /* 0 forward, 1 shuffled, 2 symmetric; only forward iterations are accelerated */
   int anderson; /* 1: accelerated */
 } saltus_gauss_seidel_options;
 
@@ -146,7 +145,7 @@ typedef struct saltus_momentum_sweeps_options {
   double pressure; /* initial guess, in units of the typical impulse; 0: the given guess */
 } saltus_momentum_sweeps_options;
 
-/* "semismooth-newton", "proximal", "prox-fixed-point", "projected-gradient" */
+/* "semismooth-newton", "proximal" */
 typedef struct saltus_iteration_options {
   int iterations;
 } saltus_iteration_options;

@@ -35,7 +35,7 @@ static void lay_out(prepared* p, const saltus_friction_problem* problem, saltus_
   saltusi_friction_pattern_layout(&p->pattern, problem, arena);
   saltusi_friction_case_layout(&p->in, problem, arena);
   saltusi_domains_layout(&p->domains, units, saltusi_friction_unit_max(problem), arena);
-  saltusi_gauss_seidel_layout(&p->work, units, rows, arena);
+  saltusi_gauss_seidel_layout(&p->work, rows, arena);
   p->r = SALTUS_PUSH(arena, double, rows);
 }
 

@@ -116,14 +116,11 @@ static bool is_spatial(const made* m) {
   return false;
 }
 
-/* Newton is local and takes no promise about problems that are not generic; the first-order
- * methods take no promise about accuracy; polygons none about contacts in space. */
+/* Tolerance that a solver has to reach, 0: none. Newton's method converges locally only, on problems with independent
+ * rows; polygons do not solve spatial contacts. */
 static double promised(const char* name, const made* m, bool redundant) {
   if (strcmp(name, "polyhedral") == 0) {
     return is_spatial(m) ? 0.0 : 1e-11;
-  }
-  if (strcmp(name, "prox-fixed-point") == 0 || strcmp(name, "projected-gradient") == 0) {
-    return 1e-6;
   }
   return strcmp(name, "semismooth-newton") == 0 && redundant ? 0.0 : 1e-11;
 }

@@ -252,7 +252,6 @@ static void check(duty wanted, saltus_status status, const saltus_solve_result* 
 /* Options with less stall_limit than the default: most of these problems have no solution. */
 static const void* hurried(const char* name) {
   static const saltus_friction_auto_options portfolio = {.work = 0.005, .threads = 1};
-  static const saltus_iteration_options first_order = {.iterations = 1000};
   static const saltus_iteration_options proximal = {.iterations = 20};
   if (strcmp(name, "auto") == 0) {
     return &portfolio;
@@ -260,8 +259,7 @@ static const void* hurried(const char* name) {
   if (strcmp(name, "proximal") == 0) {
     return &proximal;
   }
-  bool first = strcmp(name, "prox-fixed-point") == 0 || strcmp(name, "projected-gradient") == 0;
-  return first ? &first_order : NULL;
+  return NULL;
 }
 
 static void every_friction_solver_survives(void** state) {

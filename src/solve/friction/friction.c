@@ -15,11 +15,8 @@
 
 static void solve_gauss_seidel(saltusi_friction_run* run) {
   const saltus_gauss_seidel_options* o = run->options;
-  saltusi_gauss_seidel_settings settings = {.sweeps = o->sweeps,
-                                            .tol = run->tol,
-                                            .anderson = o->anderson != 0,
-                                            .shuffled = o->order == 1,
-                                            .symmetric = o->order == 2};
+  saltusi_gauss_seidel_settings settings = {
+      .sweeps = o->sweeps, .tol = run->tol, .anderson = o->anderson != 0};
   saltusi_run_gauss_seidel(run, &settings);
 }
 
@@ -63,22 +60,10 @@ static void solve_proximal(saltusi_friction_run* run) {
   saltusi_run_proximal(run, o->iterations, SALTUSI_PROXIMAL_START);
 }
 
-static void solve_fixed_point(saltusi_friction_run* run) {
-  const saltus_iteration_options* o = run->options;
-  saltusi_run_fixed_point(run, o->iterations);
-}
-
-static void solve_gradient(saltusi_friction_run* run) {
-  const saltus_iteration_options* o = run->options;
-  saltusi_run_gradient(run, o->iterations, 20);
-}
-
-static const char* const orders[] = {"forward", "shuffled", "symmetric", NULL};
 static const char* const no_yes[] = {"no", "yes", NULL};
 
 static const saltus_field gauss_seidel_fields[] = {
     SALTUS_INT(saltus_gauss_seidel_options, sweeps, 10000, 1, 1e9, "sweeps at most"),
-    SALTUS_CHOICE(saltus_gauss_seidel_options, order, 0, 2, orders, "order of the units"),
     SALTUS_CHOICE(saltus_gauss_seidel_options, anderson, 1, 1, no_yes,
                   "forward sweeps accelerated"),
 };
@@ -99,10 +84,6 @@ static const saltus_field newton_fields[] = {
 static const saltus_field proximal_fields[] = {
     SALTUS_INT(saltus_iteration_options, iterations, 500, 1, 1e9, "proximal steps at most"),
 };
-static const saltus_field first_order_fields[] = {
-    SALTUS_INT(saltus_iteration_options, iterations, 20000, 1, 1e9, "products with W at most"),
-};
-
 #define FIELDS(table, type)                                                                        \
   { table, sizeof table / sizeof table[0], sizeof(type) }
 
@@ -130,19 +111,15 @@ SOLVER(newton, "semismooth-newton",
 SOLVER(proximal, "proximal", "proximal point iteration around sweeps, Newton and interior point",
        "Acary, Bremond & Huber, INRIA RR-9118 (2018)", proximal_fields, saltus_iteration_options,
        true)
-SOLVER(fixed_point, "prox-fixed-point", "fixed point on the proximal equations, for comparison",
-       "Capobianco & Eugster, IJNME 114 (2018)", first_order_fields, saltus_iteration_options,
-       false)
-SOLVER(gradient, "projected-gradient",
-       "accelerated projected gradients with sweeps between, for many contacts",
-       "Mazhar, Heyn, Negrut & Tasora, ACM TOG 34 (2015) 32", first_order_fields,
-       saltus_iteration_options, false)
-
 /* Every friction solver there is. To add one: its file, its line here, its page in docs/solvers. */
 static const saltusi_friction_ops* const registry[] = {
-    &saltusi_friction_auto, &gauss_seidel, &momentum,
-    &interior_point,        &newton,       &proximal,
-    &fixed_point,           &gradient,     &saltusi_friction_polyhedral_solver,
+    &saltusi_friction_auto,
+    &gauss_seidel,
+    &momentum,
+    &interior_point,
+    &newton,
+    &proximal,
+    &saltusi_friction_polyhedral_solver,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 
@@ -262,7 +239,7 @@ static void first_layout(const saltus_friction_solver* solver, saltusi_friction_
   int rows = problem->W.offset[units];
   saltusi_friction_pattern_layout(&work->pattern, problem, arena);
   saltusi_friction_case_layout(&work->given, problem, arena);
-  saltusi_gauss_seidel_layout(&work->sweep, units, rows, arena);
+  saltusi_gauss_seidel_layout(&work->sweep, rows, arena);
   if (ops->domains) {
     saltusi_domains_layout(&work->domains, units, saltusi_friction_unit_max(problem), arena);
     saltusi_domain_matrix_layout(&work->matrix, problem, arena);

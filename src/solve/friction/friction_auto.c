@@ -5,13 +5,10 @@
  * exceeds that of the next one:
  *
  *   enumeration     one or two planar contacts
- *   Gauss-Seidel    in growing blocks, accelerated and plain alternately, while the observed rate predicts less
- *                   work than the interior point
+ *   Gauss-Seidel    accelerated, in growing blocks, while the observed rate predicts less work than the interior point
  *   Newton probe    a few steps from zero and from the Gauss-Seidel iterate
  *   interior point  from five initial guesses, each finished by Newton's method, the first also by Gauss-Seidel
  *   self-stress     after the first of them: increasing multiples of a self-stress, W r = 0
- *   momentum        accelerated Gauss-Seidel from several preloads
- *   shuffled Gauss-Seidel, then Newton's method
  *   proximal point  last resort
  *
  * Predictions are in multiply-adds, so the path is the same on every run.
@@ -19,6 +16,7 @@
 #include "solve/friction/friction_run.h"
 #include "thread_pool/thread_pool.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,10 +55,6 @@ static const double probe_softness = 1e-4;
 /* Iterations of the first block, and how many more than predicted the last one may have: the smallest number that
  * determines a rate, with five changes in the acceleration. Measured: 20 in their place +4 %, 40 likewise. */
 enum { FIRST_BLOCK = 10 };
-/* A block that reduces the residual by less than this factor stagnates; the other kind of iteration is next.
- * Measured: 0.5 +1 %, 1 +1 %. */
-static const double stagnation = 0.7;
-
 /* Tolerances from here on are loose: domain sweeps, whose W has single precision, end at residuals of
  * some 1e-6 on packings of 10^4 contacts. */
 static const double loose = 1e-4;
@@ -77,13 +71,9 @@ enum { TINY_SWEEPS = 8 };
 
 /* Accelerated iterations from a self-stress. Measured: 0, +1 %. */
 enum { STRESS_SWEEPS = 500 };
-/* Accelerated iterations from one preload before the next one is tried. Measured: +1 %, 0. */
-enum { MOMENTUM_SWEEPS = 16000 };
 /* Residual below which Newton's method is tried on their iterate; chosen. */
 static const double momentum_close = 1e-6;
 
-/* Sweeps in random order, each time; chosen. */
-enum { SHUFFLED_SWEEPS = 3000 };
 /* Proximal steps of the first try, from the best point with a compliance of a tenth, and of the last
  * resort, which the limit of work ends; chosen. */
 enum { PROXIMAL_FIRST = 40, PROXIMAL_LAST = 500 };
@@ -161,12 +151,11 @@ static bool sweep_stage(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   double sweep = work->pattern.sweep_cost;
   double before = run->best;
-  bool plain = false;
   bool probed = false;
   int total = 0;
   int block = FIRST_BLOCK;
   for (;;) {
-    saltusi_gauss_seidel_settings settings = {.sweeps = block, .tol = run->tol, .anderson = !plain};
+    saltusi_gauss_seidel_settings settings = {.sweeps = block, .tol = run->tol, .anderson = true};
     if (saltusi_run_gauss_seidel(run, &settings)) {
       return true;
     }
@@ -183,9 +172,6 @@ static bool sweep_stage(saltusi_friction_run* run) {
     if (!worthwhile || over(run)) {
       return false;
     }
-    if (now > stagnation * before) { /* stagnates: try the other kind of iteration */
-      plain = !plain;
-    }
     before = fmin(now, run->best);
     block = needed + FIRST_BLOCK < 2.0 * block ? (int)needed + FIRST_BLOCK : 2 * block;
   }
@@ -201,20 +187,6 @@ static bool interior_round(saltusi_friction_run* run, const double start[2], boo
       .trial = run->work->pattern.units > SMALL ? INTERIOR_EXPECTED : 0};
   saltusi_newton_settings newton = newton_settings(run, no_pivoting);
   return saltusi_run_interior(run, &interior) || saltusi_run_newton(run, &newton);
-}
-
-static bool shuffled_round(saltusi_friction_run* run, int round) {
-  saltusi_gauss_seidel_settings sweeps = {.sweeps = SHUFFLED_SWEEPS,
-                                          .tol = run->tol,
-                                          .shuffled = true,
-                                          .seed = 88172645463325252u + (uint64_t)round};
-  saltusi_newton_settings newton = newton_settings(run, false);
-  saltusi_run_from_best(run);
-  if (saltusi_run_gauss_seidel(run, &sweeps)) {
-    return true;
-  }
-  saltusi_run_from_best(run);
-  return saltusi_run_newton(run, &newton);
 }
 
 /* Accelerated Gauss-Seidel, then Newton's method if the residual is small. */
@@ -249,38 +221,6 @@ static bool self_stress_round(saltusi_friction_run* run) {
   return false;
 }
 
-/* Accelerated Gauss-Seidel alternates between initial guesses with preloads half a decade apart, up to half of the
- * remaining work; the best preload is known only late. */
-static bool momentum_race(saltusi_friction_run* run) {
-  static const double pressures[SALTUSI_CANDIDATES] = {10.0, 30.0, 100.0};
-  saltusi_friction_work* work = run->work;
-  if (!saltusi_friction_reserve(work)) {
-    return false;
-  }
-  double end = run->cost + 0.5 * (run->cost_limit - run->cost);
-  for (int k = 0; run->cost < end; k++) {
-    saltusi_iterate_candidate* candidate = &work->candidate[k % SALTUSI_CANDIDATES];
-    if (k < SALTUSI_CANDIDATES) {
-      saltusi_candidate_press(candidate, &work->given, pressures[k]);
-    }
-    if (momentum_run(run, MOMENTUM_SWEEPS, candidate)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* Stages between two starts of the interior point. */
-static bool after_first_start(saltusi_friction_run* run) {
-  if (over(run)) {
-    return false;
-  }
-  if (run->tol >= loose && shuffled_round(run, 3)) {
-    return true;
-  }
-  return !over(run) && (self_stress_round(run) || momentum_race(run));
-}
-
 /* Initial guesses of the interior point, in units of typical impulses and velocities: a decade around the first, which
  * exceeds most solutions, one off the central path, and the typical values. */
 static bool second_order(saltusi_friction_run* run) {
@@ -290,7 +230,8 @@ static bool second_order(saltusi_friction_run* run) {
   for (int k = 0; k < STARTS && !over(run); k++) {
     /* on large problems a new start is cheaper than pivoting */
     bool no_pivoting = run->work->pattern.units > PIVOTED_UNITS && k < STARTS - 1;
-    if (interior_round(run, starts[k], no_pivoting) || (k == 0 && after_first_start(run))) {
+    if (interior_round(run, starts[k], no_pivoting) ||
+        (k == 0 && !over(run) && self_stress_round(run))) {
       return true;
     }
   }
@@ -298,12 +239,6 @@ static bool second_order(saltusi_friction_run* run) {
   if (!over(run) && saltusi_run_proximal(run, PROXIMAL_FIRST, SALTUSI_PROXIMAL_START)) {
     return true;
   }
-  for (int k = 0; k < 3 && !over(run); k++) {
-    if (shuffled_round(run, k)) {
-      return true;
-    }
-  }
-  saltusi_run_from_best(run);
   if (over(run) || saltusi_run_proximal(run, PROXIMAL_LAST, 1.0)) {
     return run->best <= run->tol;
   }
@@ -312,33 +247,13 @@ static bool second_order(saltusi_friction_run* run) {
   return !over(run) && saltusi_run_proximal(run, PROXIMAL_LAST, SALTUSI_PROXIMAL_START);
 }
 
-/* Alternates between Gauss-Seidel and gradient steps: each chunk goes to the method with the larger reduction per
- * operation in its last chunk. The stored reduction of the idle method grows by a tenth per chunk, so that
- * it is tried again. Chunks of gradient steps are longer because they converge late; 20 Gauss-Seidel iterations between them,
- * as in friction_gradient.c. */
-static bool first_order(saltusi_friction_run* run) {
-  enum { SWEEPS = 100, STEPS = 2000 };
-  double gain[2] = {INFINITY, INFINITY};
-  int last = -1;
-  while (!over(run)) {
-    int choice = gain[1] > gain[0] ? 1 : 0;
-    double before = run->best;
-    double spent = run->cost;
-    saltusi_gauss_seidel_settings sweeps = {.sweeps = SWEEPS, .tol = run->tol};
-    if (choice !=
-        last) { /* else continue even if the residual grows: restarts from the best point stagnate */
-      saltusi_run_from_best(run);
-      last = choice;
-    }
-    bool solved =
-        choice == 0 ? saltusi_run_gauss_seidel(run, &sweeps) : saltusi_run_gradient(run, STEPS, 20);
-    if (solved) {
-      return true;
-    }
-    gain[choice] = log(before / run->best) / (run->cost - spent);
-    gain[1 - choice] *= isfinite(gain[1 - choice]) ? 1.1 : 1.0;
-  }
-  return false;
+/* Plain Gauss-Seidel, whose work grows with the constraint blocks and not with their square, to the limit of work. */
+static void first_order(saltusi_friction_run* run) {
+  const double most = (run->cost_limit - run->cost) / run->work->pattern.sweep_cost;
+  const saltusi_gauss_seidel_settings sweeps = {.sweeps = most < INT_MAX ? (int)most : INT_MAX,
+                                                .tol = run->tol};
+  saltusi_run_from_best(run);
+  saltusi_run_gauss_seidel(run, &sweeps);
 }
 
 /* Default limit of work, sufficient for every stage. Counted from here, after the analysis, so that it does not depend

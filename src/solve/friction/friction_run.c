@@ -6,7 +6,6 @@
 #include "solve/friction/friction_run.h"
 
 #include "solve/friction/domain_gauss_seidel.h"
-#include "solve/friction/prox_fixed_point.h"
 #include "thread_pool/thread_pool.h"
 
 #include <assert.h>
@@ -232,7 +231,7 @@ bool saltusi_run_gauss_seidel(saltusi_friction_run* run,
   saltusi_stage stage = saltusi_gauss_seidel(&work->sweep, &work->given, settings, work->point);
   double extra = settings->anderson ? 3.0 * SALTUSI_ANDERSON_DEPTH * work->pattern.rows : 0.0;
   run->cost += stage.iterations * (work->pattern.sweep_cost + extra);
-  return saltusi_run_note(run, settings->shuffled ? "shuffled" : "gauss-seidel", stage);
+  return saltusi_run_note(run, "gauss-seidel", stage);
 }
 
 bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings) {
@@ -277,18 +276,6 @@ bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double star
   saltusi_stage stage =
       saltusi_proximal(&work->proximal, &tools, &work->given, &settings, work->point, &run->cost);
   return saltusi_run_note(run, "proximal", stage);
-}
-
-/* Sweeps between gradient steps come in once in a hundred steps at most (BETWEEN in friction_gradient.c). */
-static const double sweeps_share = 0.01;
-
-bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps) {
-  assert(run != NULL && iterations >= 0 && sweeps >= 0);
-  saltusi_friction_work* work = run->work;
-  saltusi_stage stage = saltusi_projected_gradient(&work->sweep, &work->given, iterations, sweeps,
-                                                   run->tol, work->point);
-  run->cost += stage.iterations * (1.0 + sweeps_share * sweeps) * work->pattern.sweep_cost;
-  return saltusi_run_note(run, "projected-gradient", stage);
 }
 
 bool saltusi_run_domains(saltusi_friction_run* run, int iterations) {
@@ -342,13 +329,4 @@ bool saltusi_run_balanced(saltusi_friction_run* run, double* r) {
     most = fmax(most, r[pattern->offset[i]] / work->given.rho[i]);
   }
   return most > balance_floor * work->given.velocity_unit / sqrt((double)pattern->units);
-}
-
-bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations) {
-  assert(run != NULL && iterations >= 0);
-  saltusi_friction_work* work = run->work;
-  saltusi_stage stage =
-      saltusi_prox_fixed_point(&work->sweep, &work->given, iterations, run->tol, work->point);
-  run->cost += stage.iterations * work->pattern.sweep_cost;
-  return saltusi_run_note(run, "prox-fixed-point", stage);
 }

@@ -16,7 +16,7 @@
 #include "solve/friction/friction_polyhedral.h"
 #include "solve/friction/proximal.h"
 
-enum { SALTUSI_CANDIDATES = 3 };
+enum { SALTUSI_CANDIDATES = 2 };
 
 typedef struct saltusi_friction_work {
   saltus_allocator memory;
@@ -78,10 +78,8 @@ bool saltusi_run_gauss_seidel(saltusi_friction_run* run,
 bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings);
 bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings);
 bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start);
-bool saltusi_run_gradient(saltusi_friction_run* run, int iterations, int sweeps);
 /* False at once for few units, or a W that is not for single precision. */
 bool saltusi_run_domains(saltusi_friction_run* run, int iterations);
-bool saltusi_run_fixed_point(saltusi_friction_run* run, int iterations);
 
 /* All solvers in body space, for cases with work->given.bodies, from work->best. */
 bool saltusi_run_bodies(saltusi_friction_run* run);

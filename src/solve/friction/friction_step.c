@@ -69,7 +69,7 @@ void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
   in->slip = SALTUS_PUSH(arena, double, n);
   in->scratch = SALTUS_PUSH2(arena, double, each, each + 2);
   in->pivot = SALTUS_PUSH(arena, int, each);
-  saltusi_gauss_seidel_layout(&work->sweep, n, sizes->rows, arena);
+  saltusi_gauss_seidel_layout(&work->sweep, sizes->rows, arena);
   saltusi_domains_layout(&work->domains, n, each, arena);
   work->team = saltusi_thread_pool_layout(arena);
   work->best = SALTUS_PUSH(arena, double, sizes->rows);

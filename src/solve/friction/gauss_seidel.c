@@ -33,9 +33,8 @@ static const double mixing_repair = 1e-12;
 /* With it pivots are positive: only a zero matrix is rejected. */
 static const double mixing_pivot = 1e-300;
 
-void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int units, int rows,
-                                 saltus_arena* arena) {
-  assert(work != NULL && arena != NULL && units >= 0 && rows >= 0);
+void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int rows, saltus_arena* arena) {
+  assert(work != NULL && arena != NULL && rows >= 0);
   work->u = SALTUS_PUSH(arena, double, rows);
   work->before = SALTUS_PUSH(arena, double, rows);
   work->after = SALTUS_PUSH(arena, double, rows);
@@ -43,7 +42,6 @@ void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int units, int
   work->last_after = SALTUS_PUSH(arena, double, rows);
   work->f_change = SALTUS_PUSH2(arena, double, SALTUSI_ANDERSON_DEPTH, rows);
   work->after_change = SALTUS_PUSH2(arena, double, SALTUSI_ANDERSON_DEPTH, rows);
-  work->order = SALTUS_PUSH(arena, int, units);
 }
 
 /* Increments of one visit, squared and scaled to a velocity. d is constant where inlined. */
@@ -183,45 +181,11 @@ double saltusi_sweep(saltusi_friction_case* in, double* r) {
   return sqrt(sum) / in->velocity_unit;
 }
 
-static double sweep_ordered(saltusi_friction_case* in, const int* order, double* r) {
-  return sqrt(visit_all(in, order, in->pattern->units, r, in->scratch)) / in->velocity_unit;
-}
-
-/* Marsaglia's xorshift; the same numbers on every machine. */
-static uint32_t draw(uint64_t* state) {
-  *state ^= *state << 13;
-  *state ^= *state >> 7;
-  *state ^= *state << 17;
-  return (uint32_t)(*state >> 32);
-}
-
-static void shuffle(int n, int* order, uint64_t* state) {
-  for (int i = n - 1; i > 0; i--) {
-    int k = (int)(draw(state) % (uint32_t)(i + 1));
-    int kept = order[i];
-    order[i] = order[k];
-    order[k] = kept;
-  }
-}
-
 static saltusi_stage plain_sweeps(saltusi_gauss_seidel_work* work, saltusi_friction_case* in,
                                   const saltusi_gauss_seidel_settings* settings, double* r) {
-  int units = in->pattern->units;
-  bool ordered = settings->shuffled || settings->symmetric;
-  for (int i = 0; i < units && ordered; i++) {
-    work->order[i] = i;
-  }
-  uint64_t state = settings->seed != 0 ? settings->seed : 88172645463325252u;
   int look = 0;
   for (int k = 0; k < settings->sweeps; k++) {
-    if (settings->shuffled) {
-      shuffle(units, work->order, &state);
-    } else if (settings->symmetric) {
-      for (int i = 0; i < units; i++) {
-        work->order[i] = k % 2 == 0 ? i : units - 1 - i;
-      }
-    }
-    double estimate = ordered ? sweep_ordered(in, work->order, r) : saltusi_sweep(in, r);
+    double estimate = saltusi_sweep(in, r);
     bool small = estimate <= look_part * settings->tol;
     if (small || k >= look) {
       double residual = saltusi_friction_case_residual(in, r, work->u).normalised;
@@ -418,6 +382,6 @@ static saltusi_stage accelerated_sweeps(saltusi_gauss_seidel_work* work, saltusi
 saltusi_stage saltusi_gauss_seidel(saltusi_gauss_seidel_work* work, saltusi_friction_case* in,
                                    const saltusi_gauss_seidel_settings* settings, double* r) {
   assert(work != NULL && in != NULL && settings != NULL);
-  bool plain = !settings->anderson || settings->shuffled || settings->symmetric;
-  return plain ? plain_sweeps(work, in, settings, r) : accelerated_sweeps(work, in, settings, r);
+  return settings->anderson ? accelerated_sweeps(work, in, settings, r)
+                            : plain_sweeps(work, in, settings, r);
 }

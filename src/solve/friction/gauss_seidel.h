@@ -8,8 +8,6 @@
 
 #include "solve/friction/friction_case.h"
 
-#include <stdint.h>
-
 enum { SALTUSI_ANDERSON_DEPTH = 5 };
 
 typedef struct saltusi_gauss_seidel_work {
@@ -20,19 +18,14 @@ typedef struct saltusi_gauss_seidel_work {
   double* last_after;   /* [rows] */
   double* f_change;     /* [depth x rows] */
   double* after_change; /* [depth x rows] */
-  int* order;           /* [units] for shuffled sweeps */
 } saltusi_gauss_seidel_work;
 
-void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int units, int rows,
-                                 saltus_arena* arena);
+void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int rows, saltus_arena* arena);
 
 typedef struct saltusi_gauss_seidel_settings {
   int sweeps; /* at most */
   double tol;
   bool anderson;
-  bool shuffled;  /* a new order in every sweep, from `seed` */
-  bool symmetric; /* forwards and backwards alternately */
-  uint64_t seed;
 } saltusi_gauss_seidel_settings;
 
 /* Outcome of a stage of any algorithm. */
