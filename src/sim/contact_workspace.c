@@ -28,7 +28,8 @@ enum { ROOM_LEAST = 8 };
   X(works_taken)                                                                                   \
   X(contact_frames)                                                                                \
   X(seen)                                                                                          \
-  X(gaps)
+  X(gaps)                                                                                          \
+  X(step_gaps)
 
 /* Arrays with three numbers for each contact, then one for each joint. */
 #define EACH_BY_ROW(X)                                                                             \

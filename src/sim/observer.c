@@ -53,6 +53,7 @@ void saltusi_observer_start(saltus_sim* sim) {
       sim->unframed = sim->unframed && recorder->frame == NULL && recorder->ledger_unseen != 0;
     }
     sim->stepped = (double)NAN;
+    sim->step_end = (double)NAN;
   }
   if (def->record_time_count > 0) {
     memcpy(sim->record_times, def->record_times,
@@ -653,6 +654,9 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
                          fabs(sim->ledger->total.remainder), t1, NULL);
   first = first == SALTUS_OK ? saltusi_motion_check(sim, t1) : first;
   first = first == SALTUS_OK ? saltusi_remainder_check(sim, report, t0, t1) : first;
+  if (first == SALTUS_OK && !located) {
+    saltusi_passage_check(sim, report);
+  }
   return first == SALTUS_OK ? saltusi_observer_failed(sim, t1) : first;
 }
 

@@ -45,7 +45,7 @@ typedef struct saltusi_progress_state {
   int skip;     /* readings to be skipped */
 } saltusi_progress_state;
 
-/* Gaps of one contact, for step control. */
+/* Gaps of one contact, for step control and passages. */
 typedef struct saltusi_contact_gaps {
   double at[3]; /* m; infinite: not present */
 } saltusi_contact_gaps;
@@ -126,8 +126,11 @@ struct saltus_sim {
   bool changing;
   void* contact_block;
   size_t contact_bytes;
-  saltusi_contact_gaps* gaps; /* [nc] */
-  saltusi_contact_keys keys;  /* of a time-varying set, as are the members below */
+  saltusi_contact_gaps* gaps;      /* [nc] */
+  saltusi_contact_gaps* step_gaps; /* [nc] at the last three ends of steps, for passages */
+  double step_end;                 /* s, the last of them */
+  bool passed;                     /* the warning has been given */
+  saltusi_contact_keys keys;       /* of a time-varying set, as are the members below */
   saltusi_step_capacity lacking;
   saltus_contact_frame* contact_rows; /* [nc] contacts of a frame */
   int* freed;                         /* [nc] */
@@ -205,6 +208,9 @@ void saltusi_remainder_start(saltus_sim* sim);
 void saltusi_remainder_open(saltus_sim* sim, double t); /* at the start of the first step */
 saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report* report, double t0,
                                       double t1);
+
+/* passage.c: warns once if the last step passed through the surface of a contact without an impulse. */
+void saltusi_passage_check(saltus_sim* sim, const saltus_step_report* report);
 
 /* SALTUS_ERR_SYSTEM, with its text reported, if a callback failed while the motion was observed. */
 saltus_status saltusi_observer_failed(saltus_sim* sim, double t);

@@ -92,6 +92,16 @@ class ReportedScenes(test_cli.Cli):
                 lines = done.stderr.splitlines()
                 self.assertEqual(len(lines), len(set(lines)), done.stderr)
 
+    def test_a_passage_through_a_surface_is_a_warning(self):
+        """A post of 2 mm is passed in a step of 0.1 m without an impulse; steps of 1 mm hit it."""
+        words = ('--scheme', 'variational')
+        done = saltus('run', SCENES / 'certificate-between-frames.yaml', *words, '--step', '1e-3')
+        self.assertIn('from t = 0.01 s to 0.011 s passes through contact 0 "post" without an impulse', done.stderr)
+        self.assertEqual(done.stderr.count('passes through'), 1)
+        done = saltus('run', SCENES / 'certificate-between-frames.yaml', *words, '--step', '1e-5', '--json')
+        self.assertEqual(done.stderr, '')
+        self.assertAlmostEqual(json.loads(done.stdout)['q']['x'], -8.422, delta=0.02)
+
     def test_a_resumed_recording_keeps_switches_and_bonds(self):
         for scene, until, end, x in (('resume-switch', 1, 2, -1.375), ('resume-bond', 0.5, 3, 0.8719)):
             with self.subTest(scene=scene):
