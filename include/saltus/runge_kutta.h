@@ -20,6 +20,7 @@ typedef struct saltus_event_capturing_options {
   double bracket; /* C in the width C h^(p+1) of the bracket of an event, s^-p */
   double floor;   /* s, smallest width; 0: 64 roundings of the time */
   int projection; /* 1: closed contacts and joints are projected onto g = 0 and U = 0 */
+  int forces; /* 0: Moreau's step at an event has impulses alone, no external forces and no length */
 } saltus_event_capturing_options;
 
 SALTUS_API saltus_event_capturing_options saltus_event_capturing_options_default(void);

@@ -500,7 +500,9 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
   choose_parts(w, nc, false, first.a + length);
   saltus_status status = flow_to(w, s, first.a);
   if (status == SALTUS_OK && w->left > 0.0) {
-    status = strike(w, s, w->exact && !stalled ? 0.0 : fmin(length, w->left));
+    const bool instant =
+        w->exact || o->forces == 0; /* else the step has the length of the bracket */
+    status = strike(w, s, instant && !stalled ? 0.0 : fmin(length, w->left));
   }
   return status == SALTUS_OK ? saltusi_capture_close(w, s, length, false) : status;
 }
@@ -531,22 +533,6 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   return SALTUS_ERR_ACCUMULATION;
 }
 
-/* To the end of the span. Where Newton's iteration on the stages does not converge, as after an impact that excites
- * fast motion, a shorter sub-interval is taken first: parts of a step are as accurate as the step. */
-static saltus_status flow_ahead(saltusi_capture* w, saltusi_eval* eval) {
-  enum { HALVINGS_MAX = 10 };
-  saltus_status status = saltusi_capture_flow(w, eval, w->span, w->q_end, w->v_end);
-  for (int k = 0; k < HALVINGS_MAX && w->rk.method->implicit; k++) {
-    bool shorter = status == SALTUS_RETRY_SMALLER || status == SALTUS_RETRY_NAN;
-    if (!shorter || saltusi_failed(eval) || w->span < 4.0 * w->width) {
-      return status;
-    }
-    w->span *= 0.5;
-    status = saltusi_capture_flow(w, eval, w->span, w->q_end, w->v_end);
-  }
-  return status;
-}
-
 static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, double span) {
   enum { DIPS_MAX = 8 };
   w->tried = NAN;
@@ -557,7 +543,7 @@ static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, doubl
   if (status != SALTUS_OK || ends) {
     return status;
   }
-  status = flow_ahead(w, s->eval);
+  status = saltusi_capture_flow(w, s->eval, w->span, w->q_end, w->v_end);
   for (int k = 0; k < DIPS_MAX && status == SALTUS_OK && w->rk.method->embedded_order > 0; k++) {
     status = saltusi_capture_sample(w, s->eval, &span);
     if (status != SALTUS_OK || span == w->span) {
@@ -586,9 +572,9 @@ static bool dips(const saltusi_capture* w, int nc) {
 
 /* Events are detected at the ends of the search interval; a contact that rebounds before the end is detected only where
  * another event ends the interval. Then the search is repeated up to there. */
-static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
+static saltus_status find_within(saltusi_capture* w, const saltusi_step* s, double span) {
   enum { SEARCHES_MAX = 8 };
-  saltus_status status = look_ahead(w, s, w->left);
+  saltus_status status = look_ahead(w, s, span);
   for (int k = 0; status == SALTUS_OK && k < SEARCHES_MAX && w->event_count > 0; k++) {
     const saltusi_event* first = &w->events[0];
     double x = last_of(first);
@@ -605,8 +591,21 @@ static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
     }
     status = look_ahead(w, s, x);
     if (status == SALTUS_OK && w->event_count == 0) { /* the low gap is no event */
-      return look_ahead(w, s, w->left);
+      return look_ahead(w, s, span);
     }
+  }
+  return status;
+}
+
+/* Where Newton's iteration on the stages does not converge, as after an impact that excites fast motion, a part of
+ * the step is taken first: parts of a step are as accurate as the step. Where the acceleration of closed contacts
+ * jumps, as between two arcs of a cam, stages may have no solution for any length; parts of the width of a bracket
+ * need none. */
+static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
+  saltus_status status = find_within(w, s, w->left);
+  while ((status == SALTUS_RETRY_SMALLER || status == SALTUS_RETRY_NAN) && w->rk.method->implicit &&
+         !saltusi_failed(s->eval) && w->span >= 4.0 * w->width) {
+    status = find_within(w, s, 0.5 * w->span);
   }
   return status;
 }

@@ -68,7 +68,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   size_t first = nc * saltusi_capture_carried(&s->eval->sys);
   double rounding = 64.0 * DBL_EPSILON * (fabs(s->t) + s->h);
   const saltus_event_capturing_options capturing = {
-      .bracket = 0.0, .floor = fmax(o->tolerance, rounding), .projection = 1};
+      .bracket = 0.0, .floor = fmax(o->tolerance, rounding), .projection = 1, .forces = 1};
   w->exact = true;
   w->stops = o->at_accumulation == SALTUS_AT_ACCUMULATION_STOP;
   memcpy(w->series, s->memory0 + first, bytes);

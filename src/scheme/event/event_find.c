@@ -27,6 +27,10 @@
 #include <float.h>
 #include <string.h>
 
+/* Widths of a bracket up to which a step has a constant acceleration if its stages have no solution. Its error is that
+ * of a bracket. */
+static const double coasts = 8.0;
+
 saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, double t,
                                    const double* q, const double* v, saltusi_contact_view* view) {
   assert(w != NULL && eval != NULL && view != NULL);
@@ -69,7 +73,12 @@ saltus_status saltusi_capture_flow(saltusi_capture* w, saltusi_eval* eval, doubl
   }
   const saltusi_rk_start start = {
       .t = w->t, .q = w->q, .v = w->v, .held = saltusi_capture_active(w, w->keys, w->count)};
-  return saltusi_rk_step(w->flow, eval, &start, x, q, v);
+  saltus_status status = saltusi_rk_step(w->flow, eval, &start, x, q, v);
+  if (status == SALTUS_RETRY_SMALLER && x <= coasts * w->width && w->flow->method->implicit &&
+      !saltusi_failed(eval)) {
+    status = saltusi_rk_coast(w->flow, eval, &start, x, q, v);
+  }
+  return status;
 }
 
 saltus_status saltusi_capture_sample(saltusi_capture* w, saltusi_eval* eval, double* dip) {

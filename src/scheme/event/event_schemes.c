@@ -6,15 +6,17 @@
  */
 #include "scheme/event/event_capturing.h"
 
-static const char* const projection_names[] = {"off", "on", NULL};
+static const char* const off_on[] = {"off", "on", NULL};
 
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_event_capturing_options, bracket, 1e-3, 0.0, 1e3,
                 "C of the width C h^(p+1) to which events are bracketed [s^-p]"),
     SALTUS_REAL(saltus_event_capturing_options, floor, 0.0, 0.0, 1.0,
                 "smallest width of a bracket; 0: 64 roundings of the time [s]"),
-    SALTUS_CHOICE(saltus_event_capturing_options, projection, 1, 1, projection_names,
+    SALTUS_CHOICE(saltus_event_capturing_options, projection, 1, 1, off_on,
                   "closed contacts and joints are put back onto g = 0 and U = 0"),
+    SALTUS_CHOICE(saltus_event_capturing_options, forces, 1, 1, off_on,
+                  "forces act in Moreau's step at an event; off: impulses alone, at an instant"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_event_capturing_options, fields)

@@ -21,6 +21,8 @@ static const double vanished = 1e-20;
 /* Large forces in equilibrium: the acceleration has a rounding error of this fraction of the acceleration by one of them
  * alone. 45 000 eps, since active rows may be nearly dependent (1.2e-12 in scenes/machine-breaker.yaml). */
 static const double balanced = 1e-11;
+/* Growth of |K| from the first guess, m/s^2 or rad/s^2 at least 1, at which an iteration has diverged. */
+static const double diverged = 1e12;
 enum { NEWTON_MAX = 50, SWEEPS_MAX = 50 };
 
 /* Unknowns up to which a dense Newton matrix, with a difference of the acceleration for each of them, costs
@@ -380,6 +382,7 @@ static saltus_status newton_stages(saltusi_rk* rk, saltusi_eval* eval,
     return saltusi_rk_large_stages(rk, eval, start, h, residual);
   }
   double before = INFINITY;
+  double first = 1.0;
   double largest = 0.0;
   double load = 0.0;
   for (int k = 0; k < NEWTON_MAX; k++) {
@@ -391,6 +394,11 @@ static saltus_status newton_stages(saltusi_rk* rk, saltusi_eval* eval,
     double size = saltusi_max_abs(n, rk->K);
     if (!isfinite(miss)) {
       return SALTUS_RETRY_NAN;
+    }
+    first = k == 0 ? fmax(1.0, size) : first;
+    if (size >
+        diverged * first) { /* beyond, a residual that is small relative to |K| is no solution */
+      return SALTUS_RETRY_SMALLER;
     }
     largest = fmax(largest, size);
     if (miss <= newton_tolerance * size || miss <= vanished * largest ||
@@ -427,20 +435,44 @@ static saltus_status implicit_stages(saltusi_rk* rk, saltusi_eval* eval,
                  : newton_stages(rk, eval, start, h);
 }
 
+/* q1 and v1 from the stages. */
+static void add_stages(saltusi_rk* rk, const saltus_system* sys, const saltusi_rk_start* start,
+                       double h, double* q1, double* v1) {
+  const saltusi_tableau* m = rk->method;
+  saltusi_rk_combine(sys->dims.nq, m->stages, start->q, h, m->b, rk->rates, q1);
+  saltusi_normalise(sys, q1);
+  saltusi_rk_combine(sys->dims.nv, m->stages, start->v, h, m->b, rk->K, v1);
+}
+
 saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                               double h, double* q1, double* v1) {
   assert(rk != NULL && eval != NULL && start != NULL && h > 0.0);
-  const saltus_dims* d = &eval->sys.dims;
   const saltusi_tableau* m = rk->method;
-  bool holds = d->nj + start->held.count > 0;
+  bool holds = eval->sys.dims.nj + start->held.count > 0;
   saltus_status status = m->implicit ? implicit_stages(rk, eval, start, h)
                          : m->half_explicit && holds
                              ? saltusi_half_explicit_stages(rk, eval, start, h)
                              : explicit_stages(rk, eval, start, h);
   if (status == SALTUS_OK) {
-    saltusi_rk_combine(d->nq, m->stages, start->q, h, m->b, rk->rates, q1);
-    saltusi_normalise(&eval->sys, q1);
-    saltusi_rk_combine(d->nv, m->stages, start->v, h, m->b, rk->K, v1);
+    add_stages(rk, &eval->sys, start, h, q1, v1);
+  }
+  return status;
+}
+
+saltus_status saltusi_rk_coast(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
+                               double h, double* q1, double* v1) {
+  assert(rk != NULL && rk->method->implicit && eval != NULL && start != NULL && h > 0.0);
+  const saltus_dims* d = &eval->sys.dims;
+  saltus_point at = saltusi_at(eval, start->t, start->q, start->v);
+  saltus_status status = saltusi_rk_acceleration(rk, eval, &at, &start->held, rk->a0);
+  for (int i = 0; status == SALTUS_OK && i < rk->method->stages; i++) {
+    saltusi_rk_keep(rk, d, &start->held, i);
+    memcpy(rk->K + (size_t)i * (size_t)d->nv, rk->a0, (size_t)d->nv * sizeof(double));
+    memcpy(rk->V + (size_t)i * (size_t)d->nv, start->v, (size_t)d->nv * sizeof(double));
+    saltusi_rate(&eval->sys, start->q, start->v, rk->rates + (size_t)i * (size_t)d->nq);
+  }
+  if (status == SALTUS_OK) {
+    add_stages(rk, &eval->sys, start, h, q1, v1);
   }
   return status;
 }

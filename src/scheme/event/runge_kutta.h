@@ -114,6 +114,9 @@ void saltusi_rk_restart(saltusi_rk* rk);
  * does not converge. */
 saltus_status saltusi_rk_step(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                               double h, double* q1, double* v1);
+/* The same with the acceleration at the start in all stages of an implicit method. */
+saltus_status saltusi_rk_coast(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
+                               double h, double* q1, double* v1);
 
 /* The stages of a large system, from K on; residual: V from K, then R. */
 typedef saltus_status saltusi_rk_residual_fn(saltusi_rk* rk, saltusi_eval* eval,

@@ -24,8 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Collisions of one contact in a step; the last of them does not rebound. */
-enum { HITS_MAX = 8 };
+/* Substeps of one step, at least: more end it with an error. */
+enum { SUBSTEPS_LEAST = 2000 };
 
 /* A remainder below this part of the step counts as zero. */
 static const double nothing = 1e-13;
@@ -248,12 +248,8 @@ static void take_state(saltusi_trapezoid* w, const double* q, const double* v) {
  * forces in a step stop together. */
 static saltus_status come_to_rest(saltusi_trapezoid* w) {
   int nc = w->eval->sys.dims.nc;
-  bool often = false;
-  for (int key = 0; key < nc; key++) {
-    often = often || (w->hit[key] && w->hit_count[key] >= HITS_MAX);
-  }
-  saltus_status status = often ? saltusi_trapezoid_gaps(w, w->t, w->q, w->gap) : SALTUS_OK;
-  if (!often || status != SALTUS_OK) {
+  saltus_status status = saltusi_trapezoid_gaps(w, w->t, w->q, w->gap);
+  if (status != SALTUS_OK) {
     return status;
   }
   for (int key = 0; key < nc; key++) {
@@ -282,13 +278,16 @@ static saltus_status collide(saltusi_trapezoid* w, double x) {
   bool approach;
   collect(w);
   saltus_status status = saltusi_trapezoid_restitution(w, false, &approach);
+  bool often = false;
   for (int i = 0; i < w->law.count; i++) {
-    w->e[i] = w->hit_count[w->law.contacts[i].key] < HITS_MAX ? w->e[i] : 0.0;
+    const int key = w->law.contacts[i].key;
+    often =
+        often || (w->hit[key] && w->hit_count[key] >= SALTUSI_TRAPEZOID_HITS && !w->rebounds[i]);
   }
   if (status == SALTUS_OK) {
     status = saltusi_trapezoid_impact(w);
   }
-  return status == SALTUS_OK ? come_to_rest(w) : status;
+  return status == SALTUS_OK && often ? come_to_rest(w) : status;
 }
 
 /* Active contacts that approach: an impact before any motion. Contacts that open after it are
@@ -537,7 +536,8 @@ saltus_status saltusi_trapezoid_step(saltusi_trapezoid* w, const saltus_trapezoi
   }
   int transitions = 0;
   /* collisions and transitions are counted, so the loop ends; this is a last resort */
-  int most = 2 * (HITS_MAX * s->eval->sys.dims.nc + o->events_max) + 4;
+  int most = 2 * (SALTUSI_TRAPEZOID_HITS * s->eval->sys.dims.nc + o->events_max);
+  most = most > SUBSTEPS_LEAST ? most : SUBSTEPS_LEAST;
   for (int k = 0; status == SALTUS_OK && w->left > 0.0; k++) {
     status = k < most ? substep(w, &transitions) : SALTUS_RETRY_SMALLER;
     if (k == 0 && status == SALTUS_OK) {

@@ -23,6 +23,11 @@
 #include "scheme/scheme_ops.h"
 #include "scheme/trapezoidal/polyhedral_rows.h"
 
+/* Collisions of one contact in a step, after which slow ones, as those of a Zeno sequence are, do not rebound:
+ * flights under a force f of the mass m that end within h have speeds below h f / m. Faster ones, as
+ * between walls that close, rebound. */
+enum { SALTUSI_TRAPEZOID_HITS = 8 };
+
 /* Carried from step to step, by key: last mode, mode that was reported, Painleve's region. */
 enum { SALTUSI_TRAPEZOID_CARRIED = 3 };
 /* Whether modes in memory from outside exist, with directions below a number. */
@@ -140,8 +145,8 @@ saltus_status saltusi_trapezoid_impact(saltusi_trapezoid* w);
 /* All contacts of the law get U_N = 0, also those that open: the end of a Zeno sequence. */
 saltus_status saltusi_trapezoid_stop(saltusi_trapezoid* w);
 
-/* Restitution of all contacts by their laws; active contacts slower than `rest` times the velocity
- * change by forces in a step get none. Returns whether any contact approaches. */
+/* Restitution of all contacts by their laws; contacts slower than `rest` times the velocity change by
+ * forces in a step get none if they are active (resting) or have had many collisions in this step. Returns whether any contact approaches. */
 saltus_status saltusi_trapezoid_restitution(saltusi_trapezoid* w, bool resting, bool* approach);
 
 /* The first collision inside the substep: its length, or 0; the state at it in w->trial, and its

@@ -207,7 +207,8 @@ saltus_status saltusi_trapezoid_restitution(saltusi_trapezoid* w, bool resting, 
   for (int i = 0; i < w->law.count && status == SALTUS_OK; i++) {
     const saltusi_polyhedral_contact* contact = &w->law.contacts[i];
     w->u_before[i] = saltusi_trapezoid_velocity(w, contact->key, w->slip_before + 2 * i);
-    double slow = resting ? w->o->rest * saltusi_row_size(&w->row, 0, w->push) : 0.0;
+    const bool often = w->hit_count[contact->key] >= SALTUSI_TRAPEZOID_HITS;
+    double slow = resting || often ? w->o->rest * saltusi_row_size(&w->row, 0, w->push) : 0.0;
     slow = fmax(slow, saltusi_trapezoid_rounding(w));
     w->rebounds[i] = w->u_before[i] < -slow;
     w->e[i] = w->u_before[i] > -slow ? 0.0 : sys->laws[contact->law].e_N;
