@@ -114,7 +114,9 @@ typedef struct saltus_coordinate_def {
   double dry;           /* N m or N, limit of dry friction against the rate of the coordinate */
   /* Dry friction per joint force: coefficient times radius of a pin, m, or the coefficient of a guide */
   double dry_arm;
-  SALTUS_RESERVED(2);
+  /* kg m^2 or kg: rotor behind a gear, reflected to the coordinate. Joint coordinates only (saltus_tree_create) */
+  double armature;
+  SALTUS_RESERVED(1);
 } saltus_coordinate_def;
 
 typedef enum saltus_joint_type {

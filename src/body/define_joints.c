@@ -227,7 +227,7 @@ static bool acts(const saltus_signal* s) {
 
 static bool is_used(const saltus_coordinate_def* c) {
   return c->drive != SALTUS_DRIVE_NONE || c->limited || c->stiffness != 0.0 || c->damping != 0.0 ||
-         c->dry != 0.0 || c->dry_arm != 0.0 || acts(&c->force);
+         c->dry != 0.0 || c->dry_arm != 0.0 || c->armature != 0.0 || acts(&c->force);
 }
 
 static saltus_status check_coordinate(const saltusi_definition* d, const char* name,
@@ -240,9 +240,9 @@ static saltus_status check_coordinate(const saltusi_definition* d, const char* n
     return saltusi_define_refuse(d, "joint", name, "this type has no %s to drive, limit or load",
                                  which);
   }
-  const double numbers[] = {c->stiffness, c->damping, c->rest, c->dry, c->dry_arm};
+  const double numbers[] = {c->stiffness, c->damping, c->rest, c->dry, c->dry_arm, c->armature};
   saltus_status status =
-      saltusi_define_finite(d, "joint", name, "spring, damper or dry friction", 5, numbers);
+      saltusi_define_finite(d, "joint", name, "spring, damper, friction or armature", 6, numbers);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -255,10 +255,10 @@ static saltus_status check_coordinate(const saltusi_definition* d, const char* n
     return saltusi_define_refuse(d, "joint", name,
                                  "dry friction along a driven coordinate does nothing");
   }
-  if (c->stiffness < 0.0 || c->damping < 0.0) {
+  if (c->stiffness < 0.0 || c->damping < 0.0 || c->armature < 0.0) {
     return saltusi_define_refuse(d, "joint", name,
-                                 "stiffness is %g and damping %g, must be at least 0", c->stiffness,
-                                 c->damping);
+                                 "stiffness is %g, damping %g and armature %g, must be at least 0",
+                                 c->stiffness, c->damping, c->armature);
   }
   if (c->limited && !(c->lower < c->upper)) {
     return saltusi_define_refuse(d, "joint", name,
@@ -398,7 +398,7 @@ static void add_dry(const saltusi_definition* d, const saltus_joint_def* def,
 static saltus_status add_force(const saltusi_definition* d, saltusi_joint* joint, int which,
                                const saltus_coordinate_def* c) {
   saltus_mechanism* m = d->m;
-  if (c->stiffness == 0.0 && c->damping == 0.0 && !acts(&c->force)) {
+  if (c->stiffness == 0.0 && c->damping == 0.0 && c->armature == 0.0 && !acts(&c->force)) {
     return SALTUS_OK;
   }
   saltusi_force_along* f = &m->forces[m->force_count++];
@@ -407,6 +407,7 @@ static saltus_status add_force(const saltusi_definition* d, saltusi_joint* joint
                              .stiffness = c->stiffness,
                              .rest = c->rest,
                              .damping = c->damping,
+                             .armature = c->armature,
                              .actuated = acts(&c->force)};
   return saltusi_define_signal(d, "joint", joint->name, &c->force, &f->actuator);
 }

@@ -139,6 +139,7 @@ typedef struct saltusi_force_along {
   const saltusi_link* link;
   const saltusi_joint_row* row;
   double stiffness, rest, damping;
+  double armature; /* inertia of the coordinate, in a system in joint coordinates */
   bool actuated;
   saltusi_signal actuator;
   bool taken;   /* acts in a system in joint coordinates; here it has energy and power only */

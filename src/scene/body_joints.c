@@ -139,6 +139,7 @@ static void read_coordinate(saltusi_scene_builder* b, const saltusi_yaml_node* i
     c->rest = saltusi_scene_constant(b, spring, "rest", 0.0);
   }
   c->damping = saltusi_scene_constant(b, item, "damping", 0.0);
+  c->armature = saltusi_scene_constant(b, item, "armature", 0.0);
   const saltusi_yaml_node* dry = saltusi_yaml_find(item, "dry_friction");
   if (dry != NULL &&
       saltusi_reader_keys(&b->reader, dry, "joints[].dry_friction", "dry friction")) {
@@ -149,7 +150,7 @@ static void read_coordinate(saltusi_scene_builder* b, const saltusi_yaml_node* i
 }
 
 static const char* const coordinate_keys[] = {"drive",   "limits",       "restitution", "spring",
-                                              "damping", "dry_friction", "actuator"};
+                                              "damping", "dry_friction", "actuator",    "armature"};
 
 /* Joints with one coordinate hold its keys directly, joints with two in a mapping for each. */
 static void read_coordinates(saltusi_scene_builder* b, const saltusi_yaml_node* item,

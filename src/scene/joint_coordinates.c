@@ -77,6 +77,19 @@ static bool wants_joints(saltusi_scene_builder* b, const saltusi_yaml_node** whe
   return b->reader.status == SALTUS_OK;
 }
 
+/* The mass matrix of the bodies has no place for inertia of a joint. */
+static void refuse_armature(saltusi_scene_builder* b) {
+  for (int i = 0; i < b->mechanism.joint_count && b->reader.status == SALTUS_OK; i++) {
+    const saltus_joint_def* joint = &b->mechanism.joints[i];
+    if (joint->angle.armature != 0.0 || joint->position.armature != 0.0) {
+      saltusi_reader_fail(&b->reader, saltusi_reader_section(b->root, "joints"),
+                          "joint " SALTUSI_QUOTE
+                          " has an armature, which needs world: {coordinates: joints}",
+                          joint->name);
+    }
+  }
+}
+
 saltus_status saltusi_scene_trees(saltusi_scene_builder* b) {
   assert(b != NULL && b->scene->view.system != NULL);
   saltus_scene* scene = b->scene;
@@ -84,6 +97,7 @@ saltus_status saltusi_scene_trees(saltusi_scene_builder* b) {
   const saltusi_yaml_node* where;
   view->bodies = view->system;
   if (scene->mechanism == NULL || !wants_joints(b, &where)) {
+    refuse_armature(b);
     return b->reader.status;
   }
   saltusi_placed_log placed;

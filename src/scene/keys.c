@@ -511,6 +511,7 @@ static const saltus_scene_key record_keys[] = {
       {section, "restitution", "formula", "of the limits, 0 to 1; default 0"},                     \
       {section, "spring", "mapping", "spring along the coordinate"},                               \
       {section, "damping", "formula", "[N m s/rad or N s/m]; default 0"},                          \
+      {section, "armature", "formula", "[kg m^2 or kg] inertia of the coordinate; default 0"},     \
       {section, "dry_friction", "mapping", "dry friction against the rate of the coordinate"}, {   \
     section, "actuator", "formula", "torque or force [N m or N], a motor; default 0"               \
   }

@@ -5,6 +5,7 @@
  *
  *   M_jk = S_j . I_C S_k               I_C inertia of the subtree of the later of the two
  *   F_j  = S_j . sum (f - m a, t - I w')      f, t forces of the inner system with its gyroscopic torque; a, w' at v' = 0
+ *   armature of a coordinate: a constant in M_jj
  *   h    = I_C V:  (M v)_j = S_j . h,   T_qj = h . (V x S_j) with V ahead of the joint
  */
 #include "tree/kinematic_tree.h"
@@ -85,6 +86,10 @@ void saltusi_tree_mass(const void* self, const saltus_point* at, double* M) {
       M[(size_t)j * (size_t)n + (size_t)k] = M[(size_t)k * (size_t)n + (size_t)j] =
           saltusi_dot6(x.axis[k].S, f);
     }
+  }
+  for (int i = 0; i < tree->drives; i++) {
+    const saltusi_tree_drive* d = &tree->drive[i];
+    M[(size_t)d->axis * (size_t)(n + 1)] += saltusi_tree_armature(d);
   }
 }
 
@@ -195,6 +200,10 @@ void saltusi_tree_mass_times(const void* self, const saltus_point* at, const dou
     saltusi_tree_wrench(tree, &s.link[i], momentum, s.wrench + (ptrdiff_t)6 * i);
   }
   project(tree, &s, y);
+  for (int i = 0; i < tree->drives; i++) {
+    const saltusi_tree_drive* d = &tree->drive[i];
+    y[d->axis] += saltusi_tree_armature(d) * x[d->axis];
+  }
 }
 
 /* ---- energies ---- */
@@ -204,7 +213,12 @@ double saltusi_tree_kinetic(const void* self, const saltus_point* at) {
   assert(tree != NULL && at != NULL);
   saltusi_tree_state x;
   const saltus_point p = saltusi_tree_inside(tree, at, &x);
-  return tree->inner->ops->kinetic(tree->inner->self, &p);
+  double T = tree->inner->ops->kinetic(tree->inner->self, &p);
+  for (int i = 0; i < tree->drives; i++) {
+    const double rate = at->v[tree->drive[i].axis];
+    T += 0.5 * saltusi_tree_armature(&tree->drive[i]) * rate * rate;
+  }
+  return T;
 }
 
 double saltusi_tree_potential(const void* self, const saltus_point* at) {

@@ -414,6 +414,10 @@ void saltusi_tree_matrix(const saltus_tree* tree, const saltus_point* at, const 
   for (int i = 0; mass && i < tree->axes; i++) {
     add_mass_path(&to, i, &x, factor[0]);
   }
+  for (int i = 0; i < tree->drives; i++) {
+    const int axis = tree->drive[i].axis;
+    add_entry(&to, axis, axis, factor[0] * saltusi_tree_armature(&tree->drive[i]));
+  }
   if (mass) {
     return;
   }

@@ -229,6 +229,10 @@ void saltusi_tree_power(const void* self, const saltus_point* at, double power[2
 void saltusi_tree_inertia(const saltus_tree* tree, const saltusi_tree_state* x);
 /* Momentum (w, l) -> (n, f) of a composite. */
 void saltusi_tree_momentum(const saltusi_tree_composite* c, const double V[6], double out[6]);
+/* Inertia of the velocity of a drive by its armature. */
+static inline double saltusi_tree_armature(const saltusi_tree_drive* drive) {
+  return drive->ratio * drive->ratio * drive->force->armature;
+}
 /* Spring, damper and actuator of a drive: force, and its slopes by the coordinate and its rate. */
 double saltusi_tree_drive_force(const saltus_tree* tree, const saltusi_tree_drive* drive,
                                 const saltus_point* at, double slope[2]);

@@ -150,9 +150,9 @@ static void add_kept(const saltus_tree* tree, const saltus_point* p, const doubl
   }
 }
 
-/* Forces along coordinates of joints, as wrenches on the bodies of these joints alone. */
+/* Forces along coordinates of joints, less those that accelerate armatures, as wrenches on the bodies of these joints alone. */
 static void coordinate_wrench(const saltus_tree* tree, int link, const saltus_point* at,
-                              const saltusi_tree_state* x, double out[6]) {
+                              const double* dv, const saltusi_tree_state* x, double out[6]) {
   memset(out, 0, 6 * sizeof *out);
   for (int i = 0; i < tree->drives; i++) {
     const saltusi_tree_drive* d = &tree->drive[i];
@@ -160,7 +160,8 @@ static void coordinate_wrench(const saltus_tree* tree, int link, const saltus_po
       continue;
     }
     double slope[2];
-    const double force = saltusi_tree_drive_force(tree, d, at, slope);
+    const double force = saltusi_tree_drive_force(tree, d, at, slope) -
+                         d->ratio * d->force->armature * dv[d->axis];
     /* the wrench with this work along the screw alone: of a torque about the axis, or a force along it */
     const double* S = x->axis[d->axis].S;
     double axis[3], arm[3], moment[3];
@@ -216,8 +217,8 @@ static void fit_forces(const saltus_tree* tree, int link, const saltus_point* p,
   }
 }
 
-static void transmit(const saltus_tree* tree, const saltus_point* at, const saltus_point* p,
-                     const reaction_work* w, const saltusi_tree_state* x, double* forces) {
+static void transmit(const saltus_tree* tree, const saltus_point* at, const double* dv,
+                     const saltus_point* p, const reaction_work* w, const saltusi_tree_state* x, double* forces) {
   for (int i = 0; i < tree->links; i++) {
     const saltusi_tree_link* l = &tree->link[i];
     const saltusi_body* body = &tree->mechanism->bodies[l->body];
@@ -242,7 +243,7 @@ static void transmit(const saltus_tree* tree, const saltus_point* at, const salt
     if (l->joint < 0) {
       continue;
     }
-    coordinate_wrench(tree, i, at, x, along);
+    coordinate_wrench(tree, i, at, dv, x, along);
     for (int k = 0; k < 6; k++) {
       own[k] = x->wrench[(ptrdiff_t)6 * i + k] - along[k];
     }
@@ -273,7 +274,7 @@ saltus_status saltus_tree_joint_forces(const saltus_tree* tree, const saltus_poi
     if (lambda != NULL) {
       add_kept(tree, &p, lambda, &w, forces);
     }
-    transmit(tree, &own, &p, &w, &x, forces);
+    transmit(tree, &own, dv, &p, &w, &x, forces);
   }
   saltusi_pool_free(&pool);
   return status;

@@ -276,7 +276,7 @@ static bool takes_angle(const saltusi_force_along* f, const saltusi_joint* joint
 }
 
 /* Forces along coordinates of joints in the trees. */
-static saltus_status take_forces(spanning* s) {
+static saltus_status take_forces(spanning* s, saltus_log log) {
   saltus_tree* tree = s->tree;
   tree->drive = SALTUSI_TAKE(&tree->pool, saltusi_tree_drive, s->m->force_count);
   if (tree->drive == NULL) {
@@ -299,6 +299,13 @@ static saltus_status take_forces(spanning* s) {
       tree->drive[tree->drives++] =
           (saltusi_tree_drive){force, i, j, angle, by_screw ? tree->axis[j].pitch : 1.0};
       force->taken = true;
+    }
+  }
+  for (int f = 0; f < s->m->force_count; f++) {
+    if (s->m->forces[f].armature != 0.0 && !s->m->forces[f].taken) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR,
+                  "tree: a joint that closes a loop has no coordinate for its armature");
+      return SALTUS_ERR_UNSUPPORTED;
     }
   }
   return SALTUS_OK;
@@ -360,7 +367,6 @@ static void find_turns(saltus_tree* tree, const double* q) {
 saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_mechanism* m, saltus_log log) {
   assert(tree != NULL && m != NULL);
   spanning s = {.tree = tree, .m = m};
-  (void)log;
   tree->link = SALTUSI_TAKE(&tree->pool, saltusi_tree_link, m->free_count);
   tree->link_of = SALTUSI_TAKE(&tree->pool, int, m->free_count);
   tree->axis = SALTUSI_TAKE(&tree->pool, saltusi_tree_axis, m->system.dims.nv);
@@ -389,7 +395,7 @@ saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_mechanism* m, sa
     slots += tree->link[i].slot >= 0;
   }
   tree->unwraps = slots < m->angle_count;
-  status = take_forces(&s);
+  status = take_forces(&s, log);
   status = status == SALTUS_OK ? keep_joints(&s) : status;
   find_couplings(tree);
   find_turns(tree, tree->q0);

@@ -225,6 +225,11 @@ static void derivatives_agree_with_differences(void** state) {
     both x;
     saltus_system_check_result result;
     random_tree_fill(&t, &kind, &seed);
+    for (int j = 0; kind.forces && i % 2 == 1 && j < t.def.joint_count; j++) {
+      saltus_joint_def* joint = &t.joints[j];
+      joint->angle.armature = joint->angle.stiffness > 0.0 ? 0.3 + 0.1 * j : 0.0;
+      joint->position.armature = joint->position.stiffness > 0.0 ? 2.0 : 0.0;
+    }
     open_both(&t.def, &seed, &x);
     if (x.t->dims.nv > 0) {
       assert_int_equal(saltus_system_check(x.t, 0.0, x.q, x.v, (saltus_log){0}, &result),
@@ -472,6 +477,41 @@ static void scenes_move_the_same_in_both_coordinates(void** state) {
   }
 }
 
+/* A flywheel of inertia I on the axis of the first hinge, which turns `ratio` times as fast: armature ratio^2 I. */
+static void armature_is_a_flywheel_behind_a_gear(void** state) {
+  (void)state;
+  static const char arms[] =
+      "  a: {mass: 1, inertia: [0.1, 0.1, 0.02], position: [0.5, 0, 0]}\n"
+      "  b: {mass: 1, inertia: [0.1, 0.1, 0.02], position: [1.5, 0, 0]}\n%s"
+      "markers:\n  o: {orientation: {rpy: [pi/2, 0, 0]}}\n"
+      "  a0: {body: a, point: [-0.5, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+      "  a1: {body: a, point: [0.5, 0, 0], orientation: {rpy: [pi/2, 0.2, 0]}}\n"
+      "  b0: {body: b, point: [-0.5, 0, 0], orientation: {rpy: [pi/2, 0.2, 0]}}\n%s"
+      "joints:\n  - {name: p, type: revolute, between: [o, a0]%s}\n"
+      "  - {name: r, type: revolute, between: [a1, b0]}\n%s";
+  char text[2][3000];
+  int used = snprintf(text[0], sizeof text[0], "saltus: 1\nworld: {dimension: 3}\nbodies:\n");
+  snprintf(text[0] + used, sizeof text[0] - (size_t)used, arms,
+           "  w: {mass: 3, inertia: [0.1, 0.05, 0.1], position: [0, 0, 0]}\n",
+           "  w0: {body: w, orientation: {rpy: [pi/2, 0, 0]}}\n", "",
+           "  - {name: s, type: revolute, between: [o, w0]}\n"
+           "  - {name: g, type: gear, joints: [p, s], ratio: 6}\n");
+  used = snprintf(text[1], sizeof text[1],
+                  "saltus: 1\nworld: {dimension: 3, coordinates: joints}\nbodies:\n");
+  snprintf(text[1] + used, sizeof text[1] - (size_t)used, arms, "", "", ", armature: 1.8", "");
+  saltus_scene *a = scene_open_text(text[0]), *b = scene_open_text(text[1]);
+  const saltus_scene_view *x = saltus_scene_get_view(a), *y = saltus_scene_get_view(b);
+  const scene_outcome one = scene_run(x, "adaptive", 1e-10, 2.0);
+  const scene_outcome two = scene_run(y, "adaptive", 1e-10, 2.0);
+  assert_true(scene_apart(&one, &two, 14) < 1e-8);
+  saltus_scene_destroy(a);
+  saltus_scene_destroy(b);
+  scene_assert_refused("saltus: 1\nworld: {dimension: 3}\n"
+                       "bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\nmarkers: {o: {}, m: {body: a}}\n"
+                       "joints: [{name: j, type: revolute, between: [o, m], armature: 1}]\n",
+                       "coordinates: joints");
+}
+
 static void scenes_without_joint_coordinates_are_refused(void** state) {
   (void)state;
   scene_assert_refused("saltus: 1\nworld: {coordinates: joints}\n"
@@ -489,6 +529,7 @@ int main(void) {
       cmocka_unit_test(an_arm_has_the_accelerations_of_mujoco),
       cmocka_unit_test(motions_stay_within_their_tolerance),
       cmocka_unit_test(scenes_move_the_same_in_both_coordinates),
+      cmocka_unit_test(armature_is_a_flywheel_behind_a_gear),
       cmocka_unit_test(scenes_without_joint_coordinates_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
