@@ -178,10 +178,15 @@ static const cli_option convert_options[] = {
     {"--base", "fixed|free",
      "support of the root link; default: fixed if it is called world or has no inertial, else free",
      false},
+    {"--keyframe", "NAME", "MJCF: start at this keyframe; default: the reference configuration",
+     false},
+    {"--no-shapes", NULL, "MJCF: leaves out all shapes, hence all contacts", false},
     {"--merge", NULL, "merges links connected by fixed joints into one body", false},
     {"--ground", "Z", "adds a floor at height Z [m]", false},
-    {"--friction", "MU", "friction coefficient of all contacts; default 0", false},
-    {"--coordinates", "bodies|joints", "coordinates of the scene; default bodies", false},
+    {"--friction", "MU", "friction coefficient of all contacts, of MJCF of the floor; default 0",
+     false},
+    {"--coordinates", "bodies|joints",
+     "coordinates of the scene; default bodies, of MJCF always joints", false},
     {"--json", NULL, "prints counts and untranslated elements as JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -464,8 +469,9 @@ static const cli_command commands[] = {
      "global\nfriction, lcp* complementarity, *mlcp* mixed, others local friction) or of FCLIB "
      "(.hdf5).\nExit code 0 only if every problem was solved; a problem without a solution is not.",
      solve_options, COUNT(solve_options), 1, CLI_MOST, cli_solve},
-    {"convert", "ROBOT", "converts a robot in URDF to an editable scene",
-     "ROBOT is a URDF file. Elements without a counterpart are listed with their lines, also at "
+    {"convert", "ROBOT", "converts a robot in URDF or MJCF to an editable scene",
+     "ROBOT is a URDF or MJCF file. Elements without a counterpart are listed with their lines, "
+     "also at "
      "the end\nof the scene.",
      convert_options, COUNT(convert_options), 1, 1, cli_convert},
     {"export", "fmu|c SCENE", "exports a scene as a model for other programs",

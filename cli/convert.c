@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * convert.c - saltus convert: a robot in URDF becomes a scene.
+ * convert.c - saltus convert: a robot in URDF or MJCF becomes a scene.
  */
 #include "cli.h"
 #include "files.h"
@@ -97,7 +97,10 @@ static void print_summary(const char* path, const char* scene, const saltus_urdf
 int cli_convert(const cli_args* args) {
   const char* path = args->positional[0];
   const char* scene = cli_value(args, "-o");
-  saltus_urdf_def def = {.path = path, .merge = cli_has(args, "--merge"), .log = cli_log()};
+  saltus_urdf_def def = {.path = path, .merge = cli_has(args, "--merge"),
+                         .shapeless = cli_has(args, "--no-shapes"),
+                         .keyframe = cli_value(args, "--keyframe"),
+                         .log = cli_log()};
   int code = read_base(args, &def.base);
   code = code == CLI_DONE ? read_world(args, &def) : code;
   if (code != CLI_DONE) {

@@ -198,10 +198,11 @@ static char* read_input(void) {
 
 static bool is_robot(const char* target) {
   const size_t length = strlen(target);
-  return length > 5 && strcmp(target + length - 5, ".urdf") == 0;
+  return (length > 5 && strcmp(target + length - 5, ".urdf") == 0) ||
+         (length > 4 && strcmp(target + length - 4, ".xml") == 0);
 }
 
-/* A robot in URDF: its scene as `saltus convert` writes it. */
+/* A robot in URDF or MJCF: its scene as `saltus convert` writes it. */
 static int open_robot(const cli_args* args, const char* target, cli_model* model) {
   const saltus_urdf_def def = {.path = target, .log = cli_log_of(args)};
   saltus_urdf* urdf;

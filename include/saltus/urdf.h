@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * urdf.h - robots in URDF as scenes: links become bodies, joints become joints, and the result
- * is an editable scene. docs/urdf.md describes the translation of each element.
+ * urdf.h - robots in URDF or MJCF as scenes: links become bodies, joints become joints, and the result
+ * is an editable scene. docs/urdf.md describes the translation of each element. The root element decides which
+ * of the two a file is.
  *
  * Nothing is dropped silently: elements without a counterpart are listed with their line, and
  * ambiguous input is rejected with file, line and reason.
@@ -35,10 +36,12 @@ typedef struct saltus_urdf_def {
   bool merge; /* links connected by fixed joints become one body */
   saltus_log log;
   const saltus_allocator* allocator;
-  double height;   /* m, of the floor */
-  double friction; /* coefficient of all contacts, >= 0 */
-  bool floor;      /* a horizontal half-space in the scene */
-  bool by_joints;  /* joint coordinates */
+  double height;        /* m, of the floor */
+  double friction;      /* coefficient of all contacts, >= 0 */
+  bool floor;           /* a horizontal half-space in the scene */
+  bool by_joints;       /* joint coordinates; MJCF always has them */
+  bool shapeless;       /* MJCF: without shapes */
+  const char* keyframe; /* MJCF: start; NULL: the reference configuration */
   SALTUS_RESERVED(1);
 } saltus_urdf_def;
 

@@ -160,8 +160,8 @@ static void coordinate_wrench(const saltus_tree* tree, int link, const saltus_po
       continue;
     }
     double slope[2];
-    const double force = saltusi_tree_drive_force(tree, d, at, slope) -
-                         d->ratio * d->force->armature * dv[d->axis];
+    const double force =
+        saltusi_tree_drive_force(tree, d, at, slope) - d->ratio * d->force->armature * dv[d->axis];
     /* the wrench with this work along the screw alone: of a torque about the axis, or a force along it */
     const double* S = x->axis[d->axis].S;
     double axis[3], arm[3], moment[3];
@@ -218,7 +218,8 @@ static void fit_forces(const saltus_tree* tree, int link, const saltus_point* p,
 }
 
 static void transmit(const saltus_tree* tree, const saltus_point* at, const double* dv,
-                     const saltus_point* p, const reaction_work* w, const saltusi_tree_state* x, double* forces) {
+                     const saltus_point* p, const reaction_work* w, const saltusi_tree_state* x,
+                     double* forces) {
   for (int i = 0; i < tree->links; i++) {
     const saltusi_tree_link* l = &tree->link[i];
     const saltusi_body* body = &tree->mechanism->bodies[l->body];

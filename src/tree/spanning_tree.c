@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * spanning_tree.c - the joints of a mechanism that become coordinates. Depth first, from the world and then from the first
- * body not reached; joints in the order of the mechanism. Velocities of a tree are consecutive.
+ * spanning_tree.c - the joints of a mechanism that become coordinates: in the order of the mechanism each one that closes no
+ * loop with those before it. Then depth first, from the world and then from the first body not reached. Velocities of
+ * a tree are consecutive.
  */
 #include "base/log.h"
 #include "tree/kinematic_tree.h"
@@ -239,6 +240,36 @@ static void grow(spanning* s, int link, int* next) {
   }
 }
 
+static int group_of(int* group, int body) {
+  while (group[body] != body) {
+    group[body] = group[group[body]];
+    body = group[body];
+  }
+  return body;
+}
+
+/* Joints that close no loop with earlier ones (Kruskal's algorithm); bodies at rest are one. */
+static bool* choose_joints(const saltus_mechanism* m, saltusi_pool* pool) {
+  int* group = SALTUSI_TAKE(pool, int, m->body_count + 1);
+  bool* chosen = SALTUSI_TAKE(pool, bool, m->joint_count + 1);
+  if (group == NULL || chosen == NULL) {
+    return NULL;
+  }
+  for (int b = 0; b <= m->body_count; b++) {
+    group[b] = is_still(m, b) ? m->body_count : b;
+  }
+  for (int i = 0; i < m->joint_count; i++) {
+    const int* marker = m->joints[i].between;
+    if (can_be_coordinate(m, i)) {
+      const int a = group_of(group, m->markers[marker[0]].body);
+      const int b = group_of(group, m->markers[marker[1]].body);
+      chosen[i] = a != b;
+      group[a < b ? a : b] = a < b ? b : a; /* the world is the last */
+    }
+  }
+  return chosen;
+}
+
 static saltus_status list_joints(spanning* s) {
   const saltus_mechanism* m = s->m;
   saltusi_pool* pool = &s->tree->pool;
@@ -247,12 +278,13 @@ static saltus_status list_joints(spanning* s) {
   s->reached = SALTUSI_TAKE(pool, bool, m->body_count + 1);
   s->used = SALTUSI_TAKE(pool, bool, m->joint_count);
   int* next = SALTUSI_TAKE(pool, int, m->body_count + 2);
+  const bool* chosen = choose_joints(m, pool);
   if (pool->failed) {
     return SALTUS_ERR_MEMORY;
   }
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < m->joint_count; i++) {
-      for (int k = 0; k < 2 && can_be_coordinate(m, i); k++) {
+      for (int k = 0; k < 2 && chosen[i]; k++) {
         const int body = m->markers[m->joints[i].between[k]].body;
         if (pass == 0) {
           s->first[body + 1]++;

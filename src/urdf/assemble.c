@@ -4,7 +4,7 @@
  * assemble.c - links in the order of the tree, joints at their start values, frames in the world. A joint
  * starts at the value nearest to 0 that its limits allow; one that mimics another follows it.
  */
-#include "urdf/robot.h"
+#include "urdf/mjcf.h"
 
 #include <assert.h>
 #include <math.h>
@@ -143,7 +143,8 @@ static void start_values(saltusi_robot* robot) {
     saltusi_robot_joint* joint = &robot->joints[i];
     double factor, shift;
     const saltusi_robot_joint* first = leader(robot, i, &factor, &shift);
-    double value = first->limited ? fmin(fmax(0.0, first->lower), first->upper) : 0.0;
+    double value = first->initial;
+    value = first->limited ? fmin(fmax(value, first->lower), first->upper) : value;
     joint->start = factor * value + shift;
     if (!(fabs(joint->start) <= farthest)) {
       saltusi_robot_refuse(robot, joint->line,
@@ -159,7 +160,7 @@ static void start_values(saltusi_robot* robot) {
                            " starts at %g, where the joint that it mimics has it, outside its "
                            "limits %g to %g",
                            joint->name, joint->start, joint->lower, joint->upper);
-    } else if (joint->start != 0.0) {
+    } else if (joint->start != joint->initial) {
       saltusi_robot_note(robot, joint->line,
                          "joint " SALTUSI_ROBOT_QUOTE " starts at %g, because of its %s",
                          joint->name, joint->start, joint->mimic >= 0 ? "<mimic>" : "limits");
@@ -176,6 +177,8 @@ static saltusi_urdf_frame motion(const saltusi_robot_joint* joint) {
     for (int i = 0; i < 3; i++) {
       moved.p[i] = joint->axis[i] * joint->start;
     }
+  } else if (joint->kind == SALTUSI_ROBOT_SPHERICAL && joint->has_pose) {
+    moved = joint->posed;
   }
   return moved;
 }
@@ -194,7 +197,6 @@ static void settle_rigid(saltusi_robot* robot) {
   }
   for (int i = 0; i < robot->joint_count && robot->status == SALTUS_OK; i++) {
     saltusi_robot_joint* joint = &robot->joints[i];
-    joint->origin = saltusi_frame_rpy(joint->xyz, joint->rpy);
     if (rigid[i]) {
       saltusi_robot_note(robot, joint->line,
                          "joint " SALTUSI_ROBOT_QUOTE " has the one value %g: taken as fixed there",
@@ -210,20 +212,38 @@ static void settle_rigid(saltusi_robot* robot) {
   }
 }
 
-static void place_link(saltusi_robot* robot, saltusi_robot_link* link) {
+/* In the reference configuration all coordinates are 0. */
+static void place_link(saltusi_robot* robot, saltusi_robot_link* link, bool reference) {
   link->place = saltusi_frame_none();
   if (link->joint < 0) {
     return;
   }
   const saltusi_robot_joint* joint = &robot->joints[link->joint];
-  saltusi_urdf_frame at = saltusi_frame_in(&robot->links[joint->parent].place, &joint->origin);
-  saltusi_urdf_frame moved = motion(joint);
-  link->place = saltusi_frame_in(&at, &moved);
+  const bool free = joint->kind == SALTUSI_ROBOT_FLOATING && joint->has_pose && !reference;
+  const saltusi_urdf_frame none = saltusi_frame_none();
+  const saltusi_urdf_frame at =
+      saltusi_frame_in(&robot->links[joint->parent].place, free ? &joint->posed : &joint->origin);
+  const saltusi_urdf_frame moved = reference ? none : motion(joint);
+  const saltusi_urdf_frame on = saltusi_frame_in(&at, &moved);
+  const saltusi_urdf_frame back = saltusi_frame_from(&joint->child_origin, &none);
+  link->place = saltusi_frame_in(&on, &back);
   for (int i = 0; i < 3; i++) {
     if (!(fabs(link->place.p[i]) <= farthest)) {
       saltusi_robot_refuse(robot, joint->line,
                            "link " SALTUSI_ROBOT_QUOTE " lies at %g m, must be within %g m",
                            link->name, link->place.p[i], farthest);
+    }
+  }
+}
+
+/* Frames on the child of loops that are closed in the reference configuration. */
+static void anchor_loops(saltusi_robot* robot) {
+  for (int i = 0; i < robot->joint_count; i++) {
+    saltusi_robot_joint* joint = &robot->joints[i];
+    if (joint->anchored) {
+      const saltusi_urdf_frame at =
+          saltusi_frame_in(&robot->links[joint->parent].place, &joint->origin);
+      joint->child_origin = saltusi_frame_from(&robot->links[joint->child].place, &at);
     }
   }
 }
@@ -236,8 +256,8 @@ static void look_at_loops(saltusi_robot* robot) {
       continue;
     }
     double a[3], b[3];
-    saltusi_frame_point(&robot->links[joint->parent].place, joint->xyz, a);
-    saltusi_frame_point(&robot->links[joint->child].place, joint->child_xyz, b);
+    saltusi_frame_point(&robot->links[joint->parent].place, joint->origin.p, a);
+    saltusi_frame_point(&robot->links[joint->child].place, joint->child_origin.p, b);
     double gap = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
                       (a[2] - b[2]) * (a[2] - b[2]));
     if (gap > 1e-9) { /* rounding of nine digits in a file */
@@ -262,8 +282,16 @@ saltus_status saltusi_robot_assemble(saltusi_robot* robot) {
   if (robot->status == SALTUS_OK) {
     settle_rigid(robot);
   }
-  for (int i = 0; i < robot->link_count && robot->status == SALTUS_OK; i++) {
-    place_link(robot, &robot->links[robot->order[i]]);
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < robot->link_count && robot->status == SALTUS_OK; i++) {
+      place_link(robot, &robot->links[robot->order[i]], pass == 0);
+    }
+    if (pass == 0 && robot->status == SALTUS_OK) {
+      anchor_loops(robot);
+      if (robot->mjcf != NULL) {
+        saltusi_mjcf_damp(robot->mjcf);
+      }
+    }
   }
   if (robot->status == SALTUS_OK) {
     look_at_loops(robot);

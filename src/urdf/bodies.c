@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Adds b, given in `frame`, to a. */
-static void join_masses(saltusi_robot_mass* a, const saltusi_robot_mass* b,
-                        const saltusi_urdf_frame* frame) {
+void saltusi_robot_join_masses(saltusi_robot_mass* a, const saltusi_robot_mass* b,
+                               const saltusi_urdf_frame* frame) {
+  assert(a != NULL && b != NULL && frame != NULL);
   if (b->mass == 0.0) {
     return;
   }
@@ -111,7 +111,7 @@ static void join_body(saltusi_robot* robot, saltusi_robot_link* link, int body) 
     const saltusi_robot_link* top = &robot->links[b->top];
     saltusi_urdf_frame in_top =
         link == top ? saltusi_frame_none() : saltusi_frame_from(&top->place, &link->place);
-    join_masses(&b->mass, &link->mass, &in_top);
+    saltusi_robot_join_masses(&b->mass, &link->mass, &in_top);
   }
 }
 
@@ -148,6 +148,10 @@ static void place_on_body(saltusi_robot* robot, int i, bool merge) {
 }
 
 static void decide_base(saltusi_robot* robot, saltus_urdf_base base) {
+  if (robot->mjcf != NULL) {
+    robot->grounded = true;
+    return;
+  }
   const saltusi_robot_link* root = &robot->links[robot->order[0]];
   bool world = strcmp(root->name, "world") == 0;
   robot->grounded = base == SALTUS_URDF_BASE_FIXED ||
@@ -187,7 +191,16 @@ saltus_status saltusi_robot_make_bodies(saltusi_robot* robot, const saltus_urdf_
   }
   decide_base(robot, def->base);
   for (int i = 0; i < robot->link_count; i++) {
-    place_on_body(robot, robot->order[i], def->merge);
+    place_on_body(robot, robot->order[i], def->merge || robot->mjcf != NULL);
+  }
+  for (int i = 0; i < robot->link_count; i++) {
+    const saltusi_robot_link* link = &robot->links[i];
+    if (link->body >= 0 && link->unknown_mass > 0) {
+      saltusi_robot_refuse(robot, link->unknown_mass,
+                           "body " SALTUSI_ROBOT_QUOTE
+                           ": the mass of this geom is not computed; give the body an <inertial>",
+                           link->name);
+    }
   }
   if (robot->body_count == 0) {
     saltusi_robot_refuse(robot, robot->links[robot->order[0]].line,

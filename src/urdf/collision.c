@@ -114,7 +114,7 @@ static bool read_kind(saltusi_robot* robot, const saltusi_xml_node* node, const 
   case SALTUSI_ROBOT_CAPSULE:
     return read_numbers(robot, node, owner, "radius", 1, shape->size) &&
            read_numbers(robot, node, owner, "length", 1, shape->size + 1);
-  case SALTUSI_ROBOT_MESH:
+  default:
     break;
   }
   double scale[3] = {1.0, 1.0, 1.0};

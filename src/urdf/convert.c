@@ -46,7 +46,10 @@ static saltus_status convert(const saltus_urdf_def* def, saltusi_pool* work, sal
   if (status == SALTUS_OK) {
     status = saltusi_xml_parse(text, length, robot->file, work, def->log, &root);
   }
-  if (status == SALTUS_OK) {
+  if (status == SALTUS_OK && strcmp(root->name, "mujoco") == 0) {
+    status = saltusi_mjcf_include(robot, root, text, length, def->path);
+    status = status == SALTUS_OK ? saltusi_mjcf_read(robot, root, def) : status;
+  } else if (status == SALTUS_OK) {
     status = saltusi_robot_read(robot, root);
   }
   if (status == SALTUS_OK) {
@@ -91,6 +94,8 @@ saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out) 
   status = convert(def, &urdf->pool, &robot, &scene);
   urdf->notes = robot.notes;
   urdf->note_room = robot.note_room;
+  saltusi_release(&urdf->pool.allocator, robot.note_times, robot.times_room,
+                  sizeof *robot.note_times);
   if (status != SALTUS_OK) {
     saltus_urdf_destroy(urdf);
     return status;

@@ -30,7 +30,9 @@ void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ..
   va_start(values, format);
   saltusi_print_list(why, sizeof why, format, values);
   va_end(values);
-  saltusi_log(robot->log, SALTUS_LEVEL_ERROR, "%s:%d: %s", robot->file, line, why);
+  int local;
+  const char* file = saltusi_robot_place(robot, line, &local);
+  saltusi_log(robot->log, SALTUS_LEVEL_ERROR, "%s:%d: %s", file, local, why);
 }
 
 void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...) {
@@ -43,14 +45,26 @@ void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
   va_start(values, format);
   saltusi_print_list(what, sizeof what, format, values);
   va_end(values);
-  void* notes = robot->notes;
+  for (int i = robot->note_count - 1; i >= 0 && i >= robot->note_count - 300; i--) {
+    if (strcmp(robot->notes[i].text, what) == 0) { /* one of the last, so that time stays linear */
+      robot->note_times[i]++;
+      return;
+    }
+  }
+  void *notes = robot->notes, *times = robot->note_times;
   const char* text = saltusi_pool_text(robot->pool, what);
-  if (text == NULL || !saltusi_grow(&robot->pool->allocator, &notes, &robot->note_room,
-                                    (size_t)robot->note_count + 1, sizeof *robot->notes)) {
+  const size_t count = (size_t)robot->note_count + 1;
+  const saltus_allocator* allocator = &robot->pool->allocator;
+  const bool grown = text != NULL && saltusi_grow(allocator, &notes, &robot->note_room, count,
+                                                  sizeof *robot->notes);
+  robot->notes = notes;
+  if (!grown ||
+      !saltusi_grow(allocator, &times, &robot->times_room, count, sizeof *robot->note_times)) {
     robot->status = SALTUS_ERR_MEMORY;
     return;
   }
-  robot->notes = notes;
+  robot->note_times = times;
+  robot->note_times[robot->note_count] = 1;
   robot->notes[robot->note_count++] = (saltus_urdf_note){.line = line, .text = text};
 }
 
@@ -97,35 +111,44 @@ static const char* skip_space(const char* text) {
   return text + strspn(text, " \t\r\n");
 }
 
+int saltusi_element_read_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
+                                 const char* attribute, const char* text, int least, int most,
+                                 double* out) {
+  assert(robot != NULL && node != NULL && text != NULL && out != NULL && least <= most);
+  const char* at = skip_space(text);
+  /* strtod reads hexadecimal numbers, nan and inf too; URDF and MJCF have none */
+  bool good = strspn(at, "0123456789+-.eE \t\r\n") == strlen(at);
+  const bool place = strcmp(attribute, "xyz") == 0 || strcmp(attribute, "pos") == 0;
+  const double limit = place ? largest_position : largest;
+  int count = 0;
+  for (; good && *at != '\0' && count < most; count++) {
+    char* end = NULL;
+    const double value = saltusi_number_read(at, &end);
+    good = end != at && (*end == '\0' || strchr(" \t\r\n", *end) != NULL) && fabs(value) <= limit;
+    if (good) {
+      out[count] = value;
+      at = skip_space(end);
+    }
+  }
+  if (!good || *at != '\0' || count < least) {
+    char wanted[32];
+    saltusi_print(wanted, sizeof wanted, least < most ? "%d to %d" : "%d", least, most);
+    saltusi_robot_refuse(robot, node->line,
+                         "<%.60s>: %s is " SALTUSI_ROBOT_QUOTE
+                         ", must be %s finite number%s up to %g",
+                         node->name, attribute, text, wanted, most == 1 ? "" : "s", limit);
+    return 0;
+  }
+  return count;
+}
+
 bool saltusi_element_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
                              const char* attribute, int count, double* out) {
   const char* text = saltusi_element_text(node, attribute);
-  if (text == NULL || robot->status != SALTUS_OK) {
-    return false;
-  }
-  const char* at = skip_space(text);
-  /* strtod reads hexadecimal numbers, nan and inf too; URDF has none */
-  bool numeric = strspn(at, "0123456789+-.eE \t\r\n") == strlen(at);
-  const double most = strcmp(attribute, "xyz") == 0 ? largest_position : largest;
   double values[9];
   assert(count <= 9);
-  for (int i = 0; i < count; i++) {
-    char* end = NULL;
-    values[i] = numeric ? saltusi_number_read(at, &end) : NAN;
-    bool apart = numeric && end != at && (*end == '\0' || strchr(" \t\r\n", *end) != NULL);
-    if (!apart || !(fabs(values[i]) <= most)) {
-      saltusi_robot_refuse(robot, node->line,
-                           "<%.60s>: %s is " SALTUSI_ROBOT_QUOTE
-                           ", must be %d finite number%s up to %g",
-                           node->name, attribute, text, count, count == 1 ? "" : "s", most);
-      return false;
-    }
-    at = skip_space(end);
-  }
-  if (*at != '\0') {
-    saltusi_robot_refuse(robot, node->line,
-                         "<%.60s>: %s is " SALTUSI_ROBOT_QUOTE ", must be %d number%s", node->name,
-                         attribute, text, count, count == 1 ? "" : "s");
+  if (text == NULL || robot->status != SALTUS_OK ||
+      saltusi_element_read_numbers(robot, node, attribute, text, count, count, values) == 0) {
     return false;
   }
   memcpy(out, values, (size_t)count * sizeof out[0]);

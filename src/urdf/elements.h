@@ -41,4 +41,9 @@ const saltusi_xml_node* saltusi_element_child(saltusi_robot* robot, const saltus
 bool saltusi_element_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
                              const char* attribute, int count, double* out);
 
+/* The same for least to most numbers of any text; their count, 0 after a refusal. */
+int saltusi_element_read_numbers(saltusi_robot* robot, const saltusi_xml_node* node,
+                                 const char* attribute, const char* text, int least, int most,
+                                 double* out);
+
 #endif

@@ -4,7 +4,7 @@
  * names.c - names that are valid in formulas. URDF allows any text, and the same one for a link and a joint;
  * in a scene bodies, markers and joints share one list of words.
  */
-#include "urdf/robot.h"
+#include "urdf/mjcf.h"
 
 #include "base/index.h"
 #include "formula/functions.h"
@@ -62,10 +62,31 @@ static const char* take_name(naming* n, const char* kind, const char* name, int 
   return word;
 }
 
+/* Inputs, relations and tendons of MJCF. */
+static void name_actuation(naming* n) {
+  saltusi_mjcf* m = n->robot->mjcf;
+  for (int i = 0; i < m->actuator_count; i++) {
+    m->actuators[i].label = take_word(n, m->actuators[i].name, "_ctrl");
+  }
+  for (int i = 0; i < m->relation_count; i++) {
+    m->relations[i].label = take_word(n, m->relations[i].name, "_equality");
+  }
+  for (int i = 0; i < m->tendon_count; i++) {
+    m->tendons[i].label = take_word(n, m->tendons[i].name, "_tendon");
+  }
+  for (int i = 0; i < n->robot->link_count; i++) {
+    saltusi_robot_link* link = &n->robot->links[i];
+    const bool lifted = link->lift != 0.0 && link->body >= 0 && link->mass.mass > 0.0;
+    link->lifted = lifted ? take_word(n, link->name, "_centre") : NULL;
+  }
+}
+
 saltus_status saltusi_robot_name(saltusi_robot* robot) {
   assert(robot != NULL);
   naming n = {.robot = robot};
-  int most = 2 * robot->link_count + 4 * robot->joint_count;
+  const saltusi_mjcf* m = robot->mjcf;
+  int most = 3 * robot->link_count + 4 * robot->joint_count;
+  most += m != NULL ? m->actuator_count + m->relation_count + m->tendon_count : 0;
   for (int i = 0; i < robot->link_count; i++) {
     most += robot->links[i].shape_count;
   }
@@ -75,7 +96,7 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
   }
   for (int i = 0; i < robot->body_count; i++) {
     const saltusi_robot_link* top = &robot->links[robot->bodies[i].top];
-    robot->bodies[i].label = take_name(&n, "link", top->name, top->line);
+    robot->bodies[i].label = take_name(&n, m != NULL ? "body" : "link", top->name, top->line);
   }
   for (int i = 0; i < robot->joint_count; i++) {
     saltusi_robot_joint* joint = &robot->joints[i];
@@ -94,6 +115,9 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
       snprintf(ending, sizeof ending, k == 0 ? "_shape" : "_shape_%d", k + 1);
       link->shapes[k].label = take_word(&n, link->name, ending);
     }
+  }
+  if (robot->mjcf != NULL) {
+    name_actuation(&n);
   }
   return robot->status;
 }

@@ -323,6 +323,8 @@ static void read_joint(saltusi_robot* robot, const saltusi_xml_node* node,
   joint->parent = find_link(robot, node, "parent", w.text, links);
   joint->child = find_link(robot, node, "child", w.text, links);
   read_place(robot, saltusi_element_child(robot, node, "origin"), w.text, joint->xyz, joint->rpy);
+  joint->origin = saltusi_frame_rpy(joint->xyz, joint->rpy);
+  joint->child_origin = saltusi_frame_none();
   const saltusi_xml_node* axis = saltusi_element_child(robot, node, "axis");
   bool turns = joint->kind != SALTUSI_ROBOT_FIXED && joint->kind != SALTUSI_ROBOT_FLOATING;
   if (turns) {
@@ -353,8 +355,10 @@ static void read_constraint(saltusi_robot* robot, const saltusi_xml_node* node,
   joint->child = find_link(robot, node, "child", w.text, links);
   read_place(robot, saltusi_element_child(robot, node, "parent_origin"), w.text, joint->xyz,
              joint->rpy);
-  read_place(robot, saltusi_element_child(robot, node, "child_origin"), w.text, joint->child_xyz,
-             joint->child_rpy);
+  joint->origin = saltusi_frame_rpy(joint->xyz, joint->rpy);
+  double xyz[3] = {0.0}, rpy[3] = {0.0};
+  read_place(robot, saltusi_element_child(robot, node, "child_origin"), w.text, xyz, rpy);
+  joint->child_origin = saltusi_frame_rpy(xyz, rpy);
   read_axis(robot, saltusi_element_child(robot, node, "parent_axis"), w.text, joint->axis);
   read_axis(robot, saltusi_element_child(robot, node, "child_axis"), w.text, joint->child_axis);
   saltusi_element_list(robot, node, &(saltusi_element){joint_words, constraint_children}, w.text);
@@ -430,7 +434,8 @@ static void find_mimics(saltusi_robot* robot, const saltusi_index* names) {
 saltus_status saltusi_robot_read(saltusi_robot* robot, const saltusi_xml_node* root) {
   assert(robot != NULL && root != NULL);
   if (strcmp(root->name, "robot") != 0) {
-    saltusi_robot_refuse(robot, root->line, "the file is a <%.60s>, a URDF is a <robot>",
+    saltusi_robot_refuse(robot, root->line,
+                         "the file is a <%.60s>, a URDF is a <robot> and an MJCF a <mujoco>",
                          root->name);
     return robot->status;
   }

@@ -35,7 +35,9 @@ typedef enum saltusi_robot_shape_kind {
   SALTUSI_ROBOT_SPHERE,
   SALTUSI_ROBOT_CYLINDER,
   SALTUSI_ROBOT_CAPSULE,
-  SALTUSI_ROBOT_MESH
+  SALTUSI_ROBOT_MESH,
+  SALTUSI_ROBOT_ELLIPSOID, /* these two of MJCF only */
+  SALTUSI_ROBOT_HALF_SPACE
 } saltusi_robot_shape_kind;
 
 /* A <collision> of a link. */
@@ -46,6 +48,8 @@ typedef struct saltusi_robot_shape {
   const char* file;         /* of a mesh */
   saltusi_urdf_frame place; /* in the frame of the link */
   const char* label;
+  unsigned touches[2]; /* contype and conaffinity of MJCF */
+  int material;        /* of MJCF */
 } saltusi_robot_shape;
 
 typedef struct saltusi_robot_link {
@@ -59,6 +63,9 @@ typedef struct saltusi_robot_link {
   const char* marker;       /* its frame in the scene */
   saltusi_robot_shape* shapes;
   int shape_count;
+  int unknown_mass;   /* line of a part whose mass is not computed; 0: none */
+  double lift;        /* share of its weight that is compensated */
+  const char* lifted; /* marker of its centre of mass there */
 } saltusi_robot_link;
 
 typedef struct saltusi_robot_joint {
@@ -67,15 +74,24 @@ typedef struct saltusi_robot_joint {
   saltusi_robot_kind kind;
   bool loop; /* a <constraint>: it closes a loop */
   int parent, child;
-  double xyz[3], rpy[3];                            /* origin in the parent's frame: m, rad */
-  double axis[3];                                   /* unit, in the joint's frame */
-  saltusi_urdf_frame origin;                        /* xyz and rpy as a frame */
-  double child_xyz[3], child_rpy[3], child_axis[3]; /* of a loop: the same in the child's frame */
+  double xyz[3], rpy[3];           /* origin in the parent's frame: m, rad */
+  double axis[3];                  /* unit, in the joint's frame */
+  saltusi_urdf_frame origin;       /* the same as a frame */
+  saltusi_urdf_frame child_origin; /* in the child's frame; of a tree in URDF that frame */
+  double child_axis[3];            /* of a loop */
+  bool anchored; /* a loop whose frame in the child follows from the reference configuration */
   bool limited;
   double lower, upper; /* m or rad */
   double damping;      /* N s/m or N m s/rad */
   double friction;     /* N or N m */
-  int mimic;           /* the joint that it follows, or -1 */
+  double stiffness, rest, armature;
+  bool effort_limited;
+  double effort[2]; /* N or N m, of all actuators */
+  double reference; /* coordinate of the file where that of the scene is 0 */
+  double initial;   /* requested start: m or rad */
+  bool has_pose;    /* requested start of a floating or spherical joint: */
+  saltusi_urdf_frame posed;
+  int mimic; /* the joint that it follows, or -1 */
   const char* mimic_name;
   int mimic_line;
   double multiplier, offset;
@@ -92,6 +108,14 @@ typedef struct saltusi_robot_body {
   const char* label;
 } saltusi_robot_body;
 
+/* A file of the robot; its lines follow those of the file before. */
+typedef struct saltusi_robot_source {
+  const char* file;
+  int first, lines;
+} saltusi_robot_source;
+
+typedef struct saltusi_mjcf saltusi_mjcf;
+
 typedef struct saltusi_robot {
   const char* file;
   saltusi_pool* pool;
@@ -106,8 +130,13 @@ typedef struct saltusi_robot {
   bool grounded;
   bool shaped; /* a link has a collision shape */
   saltus_urdf_note* notes;
+  int* note_times; /* how often */
   int note_count;
-  size_t note_room;
+  size_t note_room, times_room;
+  saltusi_robot_source* sources; /* of MJCF */
+  int source_count;
+  int shape_count;    /* of MJCF */
+  saltusi_mjcf* mjcf; /* NULL: a URDF */
 } saltusi_robot;
 
 /* "file:line: ..." once; later failures are consequences and stay silent. */
@@ -122,12 +151,31 @@ void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
 void saltusi_robot_read_collisions(saltusi_robot* robot, const saltusi_xml_node* node,
                                    const char* owner, saltusi_robot_link* link);
 
+/* File and line there of a line that counts on over all files. */
+const char* saltusi_robot_place(const saltusi_robot* robot, int line, int* local);
+
+/* Replaces <include> by the elements of files in the folder of `path`, NULL: none are read. */
+saltus_status saltusi_mjcf_include(saltusi_robot* robot, saltusi_xml_node* root, const char* text,
+                                   size_t length, const char* path);
+
+/* Whether a path stays in its folder. */
+bool saltusi_path_inside(const char* path);
+
+/* Adds b, given in `frame`, to a. */
+void saltusi_robot_join_masses(saltusi_robot_mass* a, const saltusi_robot_mass* b,
+                               const saltusi_urdf_frame* frame);
+
+/* Value of a joint at the start of the scene. */
+double saltusi_robot_scene_start(const saltusi_robot_joint* joint);
+
 /* Longest quotation of the file in a message. */
 #define SALTUSI_ROBOT_QUOTE "\"%.60s\""
 
 /* The steps, each of which returns robot->status: tree of XML to links and joints; start values and
  * frames; links to bodies; names for the scene; its text, which the pool owns. */
 saltus_status saltusi_robot_read(saltusi_robot* robot, const saltusi_xml_node* root);
+saltus_status saltusi_mjcf_read(saltusi_robot* robot, const saltusi_xml_node* root,
+                                const saltus_urdf_def* def);
 saltus_status saltusi_robot_assemble(saltusi_robot* robot);
 saltus_status saltusi_robot_make_bodies(saltusi_robot* robot, const saltus_urdf_def* def);
 saltus_status saltusi_robot_name(saltusi_robot* robot);

@@ -8,7 +8,8 @@
  *
  * so that the coordinate of the joint is 0 where that of URDF is 0.
  */
-#include "urdf/robot.h"
+#include "urdf/mjcf.h"
+#include "urdf/scene_text.h"
 
 #include "base/number.h"
 #include "base/visible.h"
@@ -20,15 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct text {
-  saltusi_robot* robot;
-  char* bytes;
-  size_t used, room;
-  double reach; /* m, the largest coordinate */
-} text;
-
-static void put(text* t, const char* format, ...) SALTUSI_PRINTF(2, 3);
-static void put(text* t, const char* format, ...) {
+void saltusi_robot_put(saltusi_robot_text* t, const char* format, ...) {
   char line[1024];
   va_list values;
   va_start(values, format);
@@ -46,8 +39,8 @@ static void put(text* t, const char* format, ...) {
   t->used += (size_t)length;
 }
 
-/* The fewest digits that are read back as the same number. */
-static void put_number(text* t, double value) {
+void saltusi_robot_put_number(saltusi_robot_text* t, double value) {
+  assert(t != NULL);
   char digits[32];
   for (int count = 6; count <= 17; count++) {
     saltusi_print(digits, sizeof digits, "%.*g", count, value + 0.0);
@@ -55,25 +48,25 @@ static void put_number(text* t, double value) {
       break;
     }
   }
-  put(t, "%s", digits);
+  saltusi_robot_put(t, "%s", digits);
 }
 
-/* Numbers at the rounding of `scale` are 0: cosines of right angles are 6e-17. */
-static void put_list(text* t, const double* values, int count, double scale) {
+void saltusi_robot_put_list(saltusi_robot_text* t, const double* values, int count, double scale) {
+  assert(t != NULL && values != NULL);
   for (int i = 0; i < count; i++) {
-    put(t, i == 0 ? "[" : ", ");
-    put_number(t, fabs(values[i]) <= 4e-16 * scale ? 0.0 : values[i]);
+    saltusi_robot_put(t, i == 0 ? "[" : ", ");
+    saltusi_robot_put_number(t, fabs(values[i]) <= 4e-16 * scale ? 0.0 : values[i]);
   }
-  put(t, "]");
+  saltusi_robot_put(t, "]");
 }
 
-static void put_orientation(text* t, const double* R) {
+static void put_orientation(saltusi_robot_text* t, const double* R) {
   double q[4];
   saltusi_matrix3_quaternion(R, q);
   if (fabs(q[1]) + fabs(q[2]) + fabs(q[3]) > 4e-16) {
-    put(t, ", orientation: {quaternion: ");
-    put_list(t, q, 4, 1.0);
-    put(t, "}");
+    saltusi_robot_put(t, ", orientation: {quaternion: ");
+    saltusi_robot_put_list(t, q, 4, 1.0);
+    saltusi_robot_put(t, "}");
   }
 }
 
@@ -82,54 +75,59 @@ static bool is_zero(const double* x) {
 }
 
 /* An external text as a comment: one line, without control characters. */
-static void put_comment(text* t, const char* from) {
+static void put_comment(saltusi_robot_text* t, const char* from) {
   char shown[700];
-  put(t, "%s\n", saltusi_visible_text(from, shown, sizeof shown));
+  saltusi_robot_put(t, "%s\n", saltusi_visible_text(from, shown, sizeof shown));
 }
 
-static void put_quoted(text* t, const char* from) {
+static void put_quoted(saltusi_robot_text* t, const char* from) {
   char shown[200];
   saltusi_visible_text(from, shown, sizeof shown);
-  put(t, "\"");
+  saltusi_robot_put(t, "\"");
   for (const char* c = shown; *c != '\0'; c++) {
-    put(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    saltusi_robot_put(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
   }
-  put(t, "\"");
+  saltusi_robot_put(t, "\"");
 }
 
 /* A path may not be truncated or changed. */
-static void put_path(text* t, const char* path) {
-  put(t, "\"");
+static void put_path(saltusi_robot_text* t, const char* path) {
+  saltusi_robot_put(t, "\"");
   for (const char* c = path; *c != '\0'; c++) {
-    put(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    saltusi_robot_put(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
   }
-  put(t, "\"");
+  saltusi_robot_put(t, "\"");
 }
 
 /* ---- bodies and markers ------------------------------------------------------------------ */
 
-static void write_shape(text* t, const saltusi_robot_link* link, const saltusi_robot_shape* shape) {
-  static const char* const kinds[] = {"box", "sphere", "cylinder", "capsule", "mesh"};
+static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
+                        const saltusi_robot_shape* shape) {
+  static const char* const kinds[] = {"box",  "sphere",    "cylinder",  "capsule",
+                                      "mesh", "ellipsoid", "half-space"};
   const bool moves = link->body >= 0;
-  put(t, "{name: %s, %s: {", shape->label,
-      shape->kind == SALTUSI_ROBOT_MESH && moves ? "hull" : kinds[shape->kind]);
-  if (shape->kind == SALTUSI_ROBOT_BOX) {
-    put(t, "size: ");
-    put_list(t, shape->size, 3, 0.0);
+  saltusi_robot_put(t, "{name: %s, %s: {", shape->label,
+                    shape->kind == SALTUSI_ROBOT_MESH && moves ? "hull" : kinds[shape->kind]);
+  if (shape->kind == SALTUSI_ROBOT_BOX || shape->kind == SALTUSI_ROBOT_ELLIPSOID) {
+    saltusi_robot_put(t, "size: ");
+    saltusi_robot_put_list(t, shape->size, 3, 0.0);
   } else if (shape->kind == SALTUSI_ROBOT_MESH) {
-    put(t, "file: ");
+    saltusi_robot_put(t, "file: ");
     put_path(t, shape->file);
-    put(t, ", scale: ");
-    put_number(t, shape->size[0]);
-  } else {
-    put(t, "radius: ");
-    put_number(t, shape->size[0]);
+    saltusi_robot_put(t, ", scale: ");
+    saltusi_robot_put_number(t, shape->size[0]);
+  } else if (shape->kind != SALTUSI_ROBOT_HALF_SPACE) {
+    saltusi_robot_put(t, "radius: ");
+    saltusi_robot_put_number(t, shape->size[0]);
     if (shape->kind != SALTUSI_ROBOT_SPHERE) {
-      put(t, ", length: ");
-      put_number(t, shape->size[1]);
+      saltusi_robot_put(t, ", length: ");
+      saltusi_robot_put_number(t, shape->size[1]);
     }
   }
-  put(t, "}");
+  saltusi_robot_put(t, "}");
+  if (t->robot->mjcf != NULL) {
+    saltusi_robot_put(t, ", material: geom_%d", shape->material + 1);
+  }
   saltusi_urdf_frame frame = saltusi_frame_in(&link->place, &shape->place);
   if (moves) {
     const saltusi_robot_body* body = &t->robot->bodies[link->body];
@@ -138,23 +136,23 @@ static void write_shape(text* t, const saltusi_robot_link* link, const saltusi_r
       frame.p[i] -= body->mass.centre[i];
     }
   }
-  put(t, ", position: ");
-  put_list(t, frame.p, 3, t->reach);
+  saltusi_robot_put(t, ", position: ");
+  saltusi_robot_put_list(t, frame.p, 3, t->reach);
   put_orientation(t, frame.R);
-  put(t, "}");
+  saltusi_robot_put(t, "}");
 }
 
 /* Those of a body, -1: of the ground, after `count` others. */
-static void write_shapes(text* t, int body, const char* between, int count) {
+static void write_shapes(saltusi_robot_text* t, int body, const char* between, int count) {
   for (int i = 0; i < t->robot->link_count; i++) {
     const saltusi_robot_link* link = &t->robot->links[t->robot->order[i]];
     for (int k = 0; link->body == body && k < link->shape_count; k++) {
-      put(t, count++ == 0 ? ", shapes: [%s" : ",%s", between);
+      saltusi_robot_put(t, count++ == 0 ? ", shapes: [%s" : ",%s", between);
       write_shape(t, link, &link->shapes[k]);
     }
   }
   if (count > 0) {
-    put(t, "]");
+    saltusi_robot_put(t, "]");
   }
 }
 
@@ -169,7 +167,7 @@ static bool has_shapes(const saltusi_robot* robot, int body) {
 
 /* Contacts between a link and the ground to which a joint connects it are disabled; between bodies scenes do so by
  * default. */
-static void write_contact_pairs(text* t) {
+static void write_contact_pairs(saltusi_robot_text* t) {
   const saltusi_robot* robot = t->robot;
   int count = 0;
   for (int i = 0; i < robot->joint_count; i++) {
@@ -182,15 +180,15 @@ static void write_contact_pairs(text* t) {
     for (int l = 0; l < robot->link_count; l++) {
       const saltusi_robot_link* link = &robot->links[l];
       for (int k = 0; link->body < 0 && k < link->shape_count; k++) {
-        put(t, count++ == 0 ? "contact_pairs:\n" : "%s", "");
-        put(t, "  - {between: [%s, %s], collide: false}\n", robot->bodies[a < 0 ? b : a].label,
-            link->shapes[k].label);
+        saltusi_robot_put(t, count++ == 0 ? "contact_pairs:\n" : "%s", "");
+        saltusi_robot_put(t, "  - {between: [%s, %s], collide: false}\n",
+                          robot->bodies[a < 0 ? b : a].label, link->shapes[k].label);
       }
     }
   }
 }
 
-static void write_body(text* t, const saltusi_robot_body* body) {
+static void write_body(saltusi_robot_text* t, const saltusi_robot_body* body) {
   const saltusi_robot_link* top = &t->robot->links[body->top];
   const double* I = body->mass.inertia;
   const double six[6] = {
@@ -200,20 +198,20 @@ static void write_body(text* t, const saltusi_robot_body* body) {
                   fabs(six[5]) <= 4e-16 * scale;
   double at[3];
   saltusi_frame_point(&top->place, body->mass.centre, at);
-  put(t, "  %s: {mass: ", body->label);
-  put_number(t, body->mass.mass);
-  put(t, ", inertia: ");
-  put_list(t, six, diagonal ? 3 : 6, scale);
-  put(t, ", position: ");
-  put_list(t, at, 3, t->reach);
+  saltusi_robot_put(t, "  %s: {mass: ", body->label);
+  saltusi_robot_put_number(t, body->mass.mass);
+  saltusi_robot_put(t, ", inertia: ");
+  saltusi_robot_put_list(t, six, diagonal ? 3 : 6, scale);
+  saltusi_robot_put(t, ", position: ");
+  saltusi_robot_put_list(t, at, 3, t->reach);
   put_orientation(t, top->place.R);
   write_shapes(t, (int)(body - t->robot->bodies), "\n    ", 0);
-  put(t, "}\n");
+  saltusi_robot_put(t, "}\n");
 }
 
-static void write_link_marker(text* t, const saltusi_robot_link* link) {
+static void write_link_marker(saltusi_robot_text* t, const saltusi_robot_link* link) {
   saltusi_urdf_frame frame = link->place;
-  put(t, "  %s: {", link->marker);
+  saltusi_robot_put(t, "  %s: {", link->marker);
   if (link->body >= 0) {
     const saltusi_robot_body* body = &t->robot->bodies[link->body];
     const saltusi_robot_link* top = &t->robot->links[body->top];
@@ -221,74 +219,71 @@ static void write_link_marker(text* t, const saltusi_robot_link* link) {
     for (int i = 0; i < 3; i++) {
       frame.p[i] -= body->mass.centre[i];
     }
-    put(t, "body: %s, ", body->label);
+    saltusi_robot_put(t, "body: %s, ", body->label);
   }
-  put(t, "point: ");
-  put_list(t, frame.p, 3, t->reach);
+  saltusi_robot_put(t, "point: ");
+  saltusi_robot_put_list(t, frame.p, 3, t->reach);
   put_orientation(t, frame.R);
-  put(t, "}\n");
+  saltusi_robot_put(t, "}\n");
 }
 
 /* One of the two frames of a joint, relative to that of its link. The axes of universal joints are x of
  * the first and y of the second marker. */
-static void write_joint_marker(text* t, const saltusi_robot_joint* joint, int side) {
+static void write_joint_marker(saltusi_robot_text* t, const saltusi_robot_joint* joint, int side) {
   const saltusi_robot_link* link = &t->robot->links[side == 0 ? joint->parent : joint->child];
   const double* axis = side == 0 || !joint->loop ? joint->axis : joint->child_axis;
-  saltusi_urdf_frame frame = saltusi_frame_none();
-  if (side == 0) {
-    frame = joint->origin;
-  } else if (joint->loop) {
-    frame = saltusi_frame_rpy(joint->child_xyz, joint->child_rpy);
-  }
+  saltusi_urdf_frame frame = side == 0 ? joint->origin : joint->child_origin;
   bool directed = joint->kind != SALTUSI_ROBOT_FIXED && joint->kind != SALTUSI_ROBOT_SPHERICAL;
   if (directed) {
     double Q[9];
     saltusi_matrix3_axis_to(joint->kind == SALTUSI_ROBOT_UNIVERSAL ? side : 2, axis, Q);
     saltusi_matrix3_times(frame.R, Q, frame.R);
   }
-  put(t, "  %s: {marker: %s", joint->mark[side], link->marker);
+  saltusi_robot_put(t, "  %s: {marker: %s", joint->mark[side], link->marker);
   if (!is_zero(frame.p)) {
-    put(t, ", point: ");
-    put_list(t, frame.p, 3, t->reach);
+    saltusi_robot_put(t, ", point: ");
+    saltusi_robot_put_list(t, frame.p, 3, t->reach);
   }
-  const double* rpy = side == 0 ? joint->rpy : joint->child_rpy;
   bool plain = side == 0 && !joint->loop && directed && axis[2] == 1.0;
-  if (plain && !is_zero(rpy)) { /* as in the file */
-    put(t, ", orientation: {rpy: ");
-    put_list(t, rpy, 3, 0.0);
-    put(t, "}");
+  if (plain && !is_zero(joint->rpy)) { /* as in the file */
+    saltusi_robot_put(t, ", orientation: {rpy: ");
+    saltusi_robot_put_list(t, joint->rpy, 3, 0.0);
+    saltusi_robot_put(t, "}");
   } else {
     put_orientation(t, frame.R);
   }
-  put(t, "}\n");
+  saltusi_robot_put(t, "}\n");
 }
 
 /* ---- joints ------------------------------------------------------------------------------ */
 
-static void write_joint(text* t, const saltusi_robot_joint* joint) {
+static void write_joint(saltusi_robot_text* t, const saltusi_robot_joint* joint) {
   static const char* const types[] = {"revolute", "prismatic",   "fixed",     "",
                                       "planar",   "cylindrical", "spherical", "universal"};
-  put(t, "  - {name: %s, type: %s, between: [%s, %s]", joint->label, types[joint->kind],
-      joint->mark[0], joint->mark[1]);
+  saltusi_robot_put(t, "  - {name: %s, type: %s, between: [%s, %s]", joint->label,
+                    types[joint->kind], joint->mark[0], joint->mark[1]);
   if (joint->limited) {
     const double limits[2] = {joint->lower, joint->upper};
-    put(t, ", limits: ");
-    put_list(t, limits, 2, 0.0);
+    saltusi_robot_put(t, ", limits: ");
+    saltusi_robot_put_list(t, limits, 2, 0.0);
   }
-  if (joint->damping > 0.0) {
-    put(t, ", damping: ");
-    put_number(t, joint->damping);
+  if (t->robot->mjcf != NULL) {
+    saltusi_mjcf_write_drive(t, (int)(joint - t->robot->joints));
+  } else if (joint->damping > 0.0) {
+    saltusi_robot_put(t, ", damping: ");
+    saltusi_robot_put_number(t, joint->damping);
   }
-  put(t, "}");
-  if (joint->friction > 0.0) {
-    put(t, " # friction %g is not used", joint->friction);
+  saltusi_robot_put(t, "}");
+  if (joint->friction > 0.0 && t->robot->mjcf == NULL) {
+    saltusi_robot_put(t, " # friction %g is not used", joint->friction);
   }
-  put(t, "\n");
+  saltusi_robot_put(t, "\n");
 }
 
 /* Value of a joint at the start of the scene. An angle starts within half a turn, or on the nearest turn within its
  * limits (add_limits of body/define_joints.c). */
-static double scene_start(const saltusi_robot_joint* joint) {
+double saltusi_robot_scene_start(const saltusi_robot_joint* joint) {
+  assert(joint != NULL);
   if (joint->kind != SALTUSI_ROBOT_REVOLUTE) {
     return joint->start;
   }
@@ -303,7 +298,7 @@ static double scene_start(const saltusi_robot_joint* joint) {
 
 /* value = multiplier x followed + offset; between an angle and a length it is a rack, whose first joint is revolute,
  * so a revolute joint that follows a prismatic one is written in inverse order. */
-static void write_mimic(text* t, const saltusi_robot_joint* joint) {
+static void write_mimic(saltusi_robot_text* t, const saltusi_robot_joint* joint) {
   const saltusi_robot_joint* followed = &t->robot->joints[joint->mimic];
   const saltusi_robot_joint* pair[2] = {followed, joint};
   double ratio = joint->multiplier, offset = joint->offset;
@@ -314,20 +309,22 @@ static void write_mimic(text* t, const saltusi_robot_joint* joint) {
     offset = -offset / ratio;
     ratio = 1.0 / ratio;
   }
-  offset += scene_start(pair[1]) - pair[1]->start - ratio * (scene_start(pair[0]) - pair[0]->start);
-  put(t, "  - {name: %s, type: %s, joints: [%s, %s], %s: ", joint->mimic_label,
-      rack ? "rack-and-pinion" : "gear", pair[0]->label, pair[1]->label, rack ? "radius" : "ratio");
-  put_number(t, ratio);
+  offset += saltusi_robot_scene_start(pair[1]) - pair[1]->start -
+            ratio * (saltusi_robot_scene_start(pair[0]) - pair[0]->start);
+  saltusi_robot_put(t, "  - {name: %s, type: %s, joints: [%s, %s], %s: ", joint->mimic_label,
+                    rack ? "rack-and-pinion" : "gear", pair[0]->label, pair[1]->label,
+                    rack ? "radius" : "ratio");
+  saltusi_robot_put_number(t, ratio);
   if (offset != 0.0) {
-    put(t, ", offset: ");
-    put_number(t, offset);
+    saltusi_robot_put(t, ", offset: ");
+    saltusi_robot_put_number(t, offset);
   }
-  put(t, "}\n");
+  saltusi_robot_put(t, "}\n");
 }
 
 /* ---- the scene --------------------------------------------------------------------------- */
 
-static void measure_reach(text* t) {
+static void measure_reach(saltusi_robot_text* t) {
   const saltusi_robot* robot = t->robot;
   for (int i = 0; i < robot->link_count; i++) {
     for (int k = 0; k < 3; k++) {
@@ -341,13 +338,19 @@ static bool in_scene(const saltusi_robot_joint* joint) {
   return joint->label != NULL;
 }
 
-static void write_markers(text* t) {
+static void write_markers(saltusi_robot_text* t) {
   const saltusi_robot* robot = t->robot;
-  put(t, "markers:\n  # frames of links\n");
+  saltusi_robot_put(t, "markers:\n  # frames of links\n");
   for (int i = 0; i < robot->link_count; i++) {
-    write_link_marker(t, &robot->links[robot->order[i]]);
+    const saltusi_robot_link* link = &robot->links[robot->order[i]];
+    write_link_marker(t, link);
+    if (link->lifted != NULL) {
+      saltusi_robot_put(t, "  %s: {marker: %s, point: ", link->lifted, link->marker);
+      saltusi_robot_put_list(t, link->mass.centre, 3, 0.0);
+      saltusi_robot_put(t, "}\n");
+    }
   }
-  put(t, "  # frames of joints\n");
+  saltusi_robot_put(t, "  # frames of joints\n");
   for (int i = 0; i < robot->joint_count; i++) {
     if (in_scene(&robot->joints[i])) {
       write_joint_marker(t, &robot->joints[i], 0);
@@ -356,16 +359,17 @@ static void write_markers(text* t) {
   }
 }
 
-static void write_joints(text* t) {
+static void write_joints(saltusi_robot_text* t) {
   const saltusi_robot* robot = t->robot;
   int count = 0;
   for (int i = 0; i < robot->joint_count; i++) {
     if (in_scene(&robot->joints[i])) {
-      if (count++ == 0) {
-        put(t, "joints:\n");
-      }
+      saltusi_robot_put(t, count++ == 0 ? "joints:\n" : "%s", "");
       write_joint(t, &robot->joints[i]);
     }
+  }
+  if (robot->mjcf != NULL && count > 0) {
+    saltusi_mjcf_write_relations(t);
   }
   for (int i = 0; i < robot->joint_count; i++) {
     if (robot->joints[i].mimic >= 0) {
@@ -381,14 +385,38 @@ static int compare_notes(const void* a, const void* b) {
   return x->line != y->line ? (x->line > y->line) - (x->line < y->line) : strcmp(x->text, y->text);
 }
 
-static void write_notes(text* t) {
-  const saltusi_robot* robot = t->robot;
+/* File, and number of repetitions. */
+static void complete_notes(saltusi_robot* robot) {
+  for (int i = 0; i < robot->note_count; i++) {
+    int local;
+    char text[800], times[32] = "";
+    saltus_urdf_note* note = &robot->notes[i];
+    const char* file = saltusi_robot_place(robot, note->line, &local);
+    if (robot->note_times[i] > 1) {
+      saltusi_print(times, sizeof times, " (%d times)", robot->note_times[i]);
+    } else if (file == robot->file) {
+      continue;
+    }
+    const bool other = file != robot->file;
+    saltusi_print(text, sizeof text, "%s%.200s%s%s%s", other ? "in " : "", other ? file : "",
+                  other ? ": " : "", note->text, times);
+    *note = (saltus_urdf_note){.line = local, .text = saltusi_pool_text(robot->pool, text)};
+    if (note->text == NULL) {
+      note->text = "";
+      robot->status = SALTUS_ERR_MEMORY;
+    }
+  }
+}
+
+static void write_notes(saltusi_robot_text* t) {
+  saltusi_robot* robot = t->robot;
+  complete_notes(robot);
   if (robot->note_count > 1) {
     qsort(robot->notes, (size_t)robot->note_count, sizeof *robot->notes, compare_notes);
   }
-  put(t, "\n# What was not translated, or chosen where the file gives no value:\n");
+  saltusi_robot_put(t, "\n# What was not translated, or chosen where the file gives no value:\n");
   for (int i = 0; i < robot->note_count; i++) {
-    put(t, "#   line %d: ", robot->notes[i].line);
+    saltusi_robot_put(t, "#   line %d: ", robot->notes[i].line);
     put_comment(t, robot->notes[i].text);
   }
 }
@@ -410,20 +438,26 @@ static const char* floor_name(const saltusi_robot* robot) {
   return "floor";
 }
 
-static void write_world(text* t, const saltus_urdf_def* def) {
-  put(t, "\nworld: {dimension: 3, gravity: [0, 0, -9.81]%s",
-      def->by_joints ? ", coordinates: joints" : "");
+static void write_world(saltusi_robot_text* t, const saltus_urdf_def* def) {
+  const saltusi_mjcf* mjcf = t->robot->mjcf;
+  saltusi_robot_put(t, "\nworld: {dimension: 3, gravity: ");
+  saltusi_robot_put_list(t, mjcf != NULL ? mjcf->gravity : (const double[]){0.0, 0.0, -9.81}, 3,
+                         0.0);
+  saltusi_robot_put(t, "%s", def->by_joints || mjcf != NULL ? ", coordinates: joints" : "");
   if (def->floor) {
-    put(t, ", shapes: [\n  {name: %s, half-space: {}, position: [0, 0, ", floor_name(t->robot));
-    put_number(t, def->height);
-    put(t, "]}");
+    saltusi_robot_put(t, ", shapes: [\n  {name: %s, half-space: {}, position: [0, 0, ",
+                      floor_name(t->robot));
+    saltusi_robot_put_number(t, def->height);
+    saltusi_robot_put(t, "]}");
   }
   write_shapes(t, -1, "\n  ", def->floor ? 1 : 0);
-  put(t, "}\n");
-  if (t->robot->shaped) {
-    put(t, "materials: {default: {friction: ");
-    put_number(t, def->friction);
-    put(t, ", restitution: 0}}\n");
+  saltusi_robot_put(t, "}\n");
+  if (mjcf != NULL && t->robot->shaped) {
+    saltusi_mjcf_write_contacts(t, def->friction);
+  } else if (t->robot->shaped) {
+    saltusi_robot_put(t, "materials: {default: {friction: ");
+    saltusi_robot_put_number(t, def->friction);
+    saltusi_robot_put(t, ", restitution: 0}}\n");
     write_contact_pairs(t);
   }
 }
@@ -431,20 +465,26 @@ static void write_world(text* t, const saltus_urdf_def* def) {
 saltus_status saltusi_robot_write(saltusi_robot* robot, const saltus_urdf_def* def,
                                   const char** out) {
   assert(robot != NULL && def != NULL && out != NULL);
-  text t = {.robot = robot};
+  saltusi_robot_text t = {.robot = robot};
   measure_reach(&t);
-  put(&t, "# Made from ");
+  saltusi_robot_put(&t, "# Made from ");
   put_comment(&t, robot->file);
-  put(&t, "saltus: 1\nname: ");
+  saltusi_robot_put(&t, "saltus: 1\nname: ");
   put_quoted(&t, robot->name[0] != '\0' ? robot->name : "robot");
   write_world(&t, def);
-  put(&t, robot->body_count > 0 ? "bodies:\n" : "bodies: {}\n");
+  if (robot->mjcf != NULL) {
+    saltusi_mjcf_write_inputs(&t);
+  }
+  saltusi_robot_put(&t, robot->body_count > 0 ? "bodies:\n" : "bodies: {}\n");
   for (int i = 0; i < robot->body_count; i++) {
     write_body(&t, &robot->bodies[i]);
   }
   write_markers(&t);
   write_joints(&t);
-  put(&t, "simulate: {until: 10}\n");
+  if (robot->mjcf != NULL) {
+    saltusi_mjcf_write_forces(&t);
+  }
+  saltusi_robot_put(&t, "simulate: {until: 10}\n");
   write_notes(&t);
   if (robot->status == SALTUS_OK) {
     *out = saltusi_pool_text(robot->pool, t.bytes);

@@ -160,6 +160,7 @@ static void prepare(const char* folder) {
   add_folder(&scenes, "tests/fuzz/regressions/scene", "", LONGEST_SEED);
   add_formulas();
   add_folder(&robots, "tests/urdf", ".urdf", 4096);
+  add_folder(&robots, "tests/mjcf", ".xml", 4096);
   add_folder(&problems, "tests/problems", ".dat", 3000);
   add_lines();
   elements_file files[ELEMENTS_FILES];

@@ -506,10 +506,11 @@ static void armature_is_a_flywheel_behind_a_gear(void** state) {
   assert_true(scene_apart(&one, &two, 14) < 1e-8);
   saltus_scene_destroy(a);
   saltus_scene_destroy(b);
-  scene_assert_refused("saltus: 1\nworld: {dimension: 3}\n"
-                       "bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\nmarkers: {o: {}, m: {body: a}}\n"
-                       "joints: [{name: j, type: revolute, between: [o, m], armature: 1}]\n",
-                       "coordinates: joints");
+  scene_assert_refused(
+      "saltus: 1\nworld: {dimension: 3}\n"
+      "bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\nmarkers: {o: {}, m: {body: a}}\n"
+      "joints: [{name: j, type: revolute, between: [o, m], armature: 1}]\n",
+      "coordinates: joints");
 }
 
 static void scenes_without_joint_coordinates_are_refused(void** state) {
