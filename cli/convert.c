@@ -97,7 +97,8 @@ static void print_summary(const char* path, const char* scene, const saltus_urdf
 int cli_convert(const cli_args* args) {
   const char* path = args->positional[0];
   const char* scene = cli_value(args, "-o");
-  saltus_urdf_def def = {.path = path, .merge = cli_has(args, "--merge"),
+  saltus_urdf_def def = {.path = path,
+                         .merge = cli_has(args, "--merge"),
                          .shapeless = cli_has(args, "--no-shapes"),
                          .keyframe = cli_value(args, "--keyframe"),
                          .log = cli_log()};

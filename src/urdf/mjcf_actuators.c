@@ -454,7 +454,7 @@ static void read_connection(saltusi_mjcf* m, const saltusi_xml_node* node,
   }
   double pose[7] = {0.0};
   if (welds && saltusi_mjcf_numbers(m, e, "relpose", 7, 7, pose) == 7 &&
-      (pose[3] != 0.0 || pose[4] != 0.0 || pose[5] != 0.0 || pose[6] != 0.0)) {
+      pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6] > 1e-20) {
     joint->anchored = false;
     memcpy(joint->origin.p, pose, 3 * sizeof pose[0]);
     saltusi_mjcf_quaternion(pose + 3, joint->origin.R);
@@ -550,8 +550,8 @@ static void read_positions(saltusi_mjcf* m, const saltusi_mjcf_element* e) {
   }
   for (int i = 0, at = 0; i < robot->joint_count && robot->status == SALTUS_OK; i++) {
     const int own = coordinates_of(&robot->joints[i]);
-    const double* turn = q + at + own - 4;
-    if (own >= 4 &&
+    const double* turn = own >= 4 ? q + at + own - 4 : NULL;
+    if (turn != NULL &&
         !(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3] > 1e-20)) {
       saltusi_robot_refuse(robot, e->node->line,
                            "<key>: the quaternion of joint " SALTUSI_ROBOT_QUOTE " is 0",

@@ -152,7 +152,7 @@ static void expand(saltusi_robot* robot, saltusi_xml_node* node, const char* fol
                            SALTUSI_XML_DEPTH);
       return;
     }
-    /* the included elements take the place of the element and are expanded in turn */
+    /* the included elements take the place of the element and are expanded themselves */
     saltusi_xml_node* next = root->first != NULL ? root->first : n->next;
     if (root->first != NULL) {
       root->last->next = n->next;

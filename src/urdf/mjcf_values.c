@@ -110,7 +110,7 @@ const char* saltusi_mjcf_text(const saltusi_mjcf* m, const saltusi_mjcf_element*
 
 int saltusi_mjcf_numbers(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char* attribute,
                          int least, int most, double* out) {
-  assert(m != NULL && e != NULL && out != NULL);
+  assert(m != NULL && e != NULL && out != NULL && 0 <= least && least <= most);
   const char* text = saltusi_mjcf_text(m, e, attribute);
   return text == NULL
              ? 0
@@ -119,6 +119,7 @@ int saltusi_mjcf_numbers(saltusi_mjcf* m, const saltusi_mjcf_element* e, const c
 
 double saltusi_mjcf_number(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char* attribute,
                            double otherwise) {
+  assert(m != NULL && e != NULL && attribute != NULL);
   double value = otherwise;
   saltusi_mjcf_numbers(m, e, attribute, 1, 1, &value);
   return value;
@@ -126,7 +127,7 @@ double saltusi_mjcf_number(saltusi_mjcf* m, const saltusi_mjcf_element* e, const
 
 int saltusi_mjcf_word(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char* attribute,
                       const char* const* words, int otherwise) {
-  assert(m != NULL && e != NULL && words != NULL);
+  assert(m != NULL && e != NULL && words != NULL && otherwise >= 0);
   const char* text = saltusi_mjcf_text(m, e, attribute);
   if (text == NULL) {
     return otherwise;
@@ -146,6 +147,7 @@ int saltusi_mjcf_word(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char
 
 bool saltusi_mjcf_limits(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char* limited,
                          const char* range, double out[2]) {
+  assert(m != NULL && e != NULL && limited != NULL && range != NULL && out != NULL);
   static const char* const words[] = {"false", "true", "auto", NULL};
   const int how = saltusi_mjcf_word(m, e, limited, words, 2);
   const bool given = saltusi_mjcf_numbers(m, e, range, 2, 2, out) == 2;
@@ -162,6 +164,7 @@ bool saltusi_mjcf_limits(saltusi_mjcf* m, const saltusi_mjcf_element* e, const c
 
 void saltusi_mjcf_quaternion(const double q[4], double* R) {
   assert(q != NULL && R != NULL);
+  assert(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 0.0);
   const double s = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   const double w = q[0], x = q[1], y = q[2], z = q[3];
   const double out[9] = {

@@ -184,7 +184,7 @@ static void bad_markers_and_joints_are_refused_by_name(void** state) {
   refused(&def, "the z axes of its markers are");
   markers[2].orientation = (saltus_orientation){SALTUS_ORIENTATION_NONE, {0.0}};
   joint.angle.damping = -1.0;
-  refused(&def, "stiffness is 0 and damping -1, must be at least 0");
+  refused(&def, "stiffness is 0, damping -1 and armature 0, must be at least 0");
   joint.angle = (saltus_coordinate_def){.limited = true, .lower = 2.0, .upper = 1.0};
   refused(&def, "limits are 2 and 1, the first must be below the second");
   joint.angle = (saltus_coordinate_def){.force = {.input = "motor"}};
