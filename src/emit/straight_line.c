@@ -161,7 +161,7 @@ static bool is_plus_zero(const saltusi_line_graph* l, int node) {
   return saltusi_line_is(l, node, 0.0) && !signbit(l->nodes[node].value);
 }
 
-/* Whether a sum is not -0: 0 + x is not, nor is a sum with such a term. */
+/* Whether a sum is never -0: true for 0 + x and for sums with such a term. */
 static bool is_clean(const saltusi_line_graph* l, int node) {
   const saltusi_line_node* n = &l->nodes[node];
   return n->op == SALTUSI_ADD && (n->clean || is_plus_zero(l, n->a) || is_plus_zero(l, n->b));

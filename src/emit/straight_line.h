@@ -64,7 +64,7 @@ void saltusi_lines_start(saltusi_line_graph* lines, const saltus_allocator* memo
 void saltusi_lines_free(saltusi_line_graph* lines);
 
 int saltusi_line_number(saltusi_line_graph* lines, double value);
-/* A variable of the text around; "%s%d" of name and number, number -1: the name alone. */
+/* A variable of the surrounding text; "%s%d" of name and number, number -1: the name alone. */
 int saltusi_line_leaf(saltusi_line_graph* lines, const char* name, int number, unsigned classes);
 /* An operation of saltusi_op; operands that it does not have are -1. */
 int saltusi_line_op(saltusi_line_graph* lines, int op, int a, int b, int c);
@@ -91,7 +91,7 @@ int saltusi_line_dot(saltusi_line_graph* lines, int count, const int* a, const i
 
 bool saltusi_line_is(const saltusi_line_graph* lines, int node, double value);
 
-/* Writes the nodes that the roots need and that have no class outside of `classes`, unless an open scope has them. With
+/* Writes the nodes required by the roots whose classes are within `classes`, except those of open scopes. With
  * all classes allowed the roots themselves are available afterwards. */
 void saltusi_lines_write(saltusi_line_graph* lines, saltusi_bytes* out, const int* roots,
                          size_t count, unsigned classes, int scope, const char* indent);

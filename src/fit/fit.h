@@ -131,15 +131,15 @@ typedef struct saltusi_fit_variant {
   double change;
 } saltusi_fit_variant;
 
-/* What runs return: residuals in their places, failures and times by experiment. NULL: not requested. */
+/* Results of runs, by variant and experiment. NULL: not requested. */
 typedef struct saltusi_fit_results {
   double* residuals;        /* [variants x fit.residuals] */
   bool* failed;             /* [variants x experiments] */
   saltus_fit_score* scores; /* [experiments] of whole runs; residuals are not requested then */
 } saltusi_fit_results;
 
-/* SALTUS_ERR_STOPPED if it was cancelled. Experiments that are held out are not run, unless there are scores: then they
- * alone are, or all if none is held out. */
+/* SALTUS_ERR_STOPPED if it was cancelled. Experiments that are held out are not run. With scores only
+ * those are run, or all if none is held out. */
 saltus_status saltusi_fit_run(saltus_fit* fit, const saltusi_fit_variant* variants, int count,
                               const saltusi_fit_results* results);
 

@@ -101,7 +101,7 @@ static saltus_status cost_at(search* s, const double* x, double* out, double* co
 
 /* ---- derivatives ---- */
 
-/* Two sets of values for each unknown and nuisance value: the difference of the first two over `over`. */
+/* Central differences: two variants for each unknown and nuisance value; `over` is the distance of their values. */
 static saltus_status differentiate(search* s, double* over) {
   const saltus_fit* fit = s->fit;
   const int p = fit->unknowns, all = p + fit->freedoms;
@@ -174,7 +174,7 @@ static saltus_status assemble(search* s) {
 
 /* ---- a damped step ---- */
 
-/* C_i' of an experiment, factored. Directions without influence stay where they are. */
+/* C_i' of an experiment, factored. Directions without influence get a zero step. */
 static bool factor_free(const search* s, const normal* n, double lambda, double* C) {
   const int m = s->fit->freedoms;
   memcpy(C, n->C, sizeof n->C);
@@ -229,7 +229,7 @@ static bool reduce(search* s, double lambda, double* scores) {
   return true;
 }
 
-/* A step of the unknowns into d and of the nuisance values; unknowns at a bound that holds them stay. */
+/* Damped step of the unknowns, into d, and of the nuisance values; unknowns at an active bound do not change. */
 static bool solve(search* s, double lambda, double* d) {
   const saltus_fit* fit = s->fit;
   const int p = fit->unknowns, m = fit->freedoms;
@@ -282,7 +282,7 @@ static double size_of(const search* s, const double* d) {
   return most;
 }
 
-/* Damped steps until one lowers the cost. True through `lower`; its size through `size`. */
+/* Damped steps until one lowers the cost. *lower: whether one did; *size: its size. */
 static saltus_status descend(search* s, double* lambda, bool* lower, double* size) {
   saltus_fit* fit = s->fit;
   const size_t free_values = (size_t)fit->experiments * (size_t)fit->freedoms;
@@ -324,7 +324,8 @@ static saltus_status descend(search* s, double* lambda, bool* lower, double* siz
   return SALTUS_OK;
 }
 
-/* Pattern search: multiples of the steps of differences, halved from 4 to 1/4 while nothing is lower. */
+/* Pattern search along the axes by multiples of the difference steps, halved from 4 to 1/4 as long as no value is
+ * lower. */
 static saltus_status poll(search* s, bool* lower) {
   saltus_fit* fit = s->fit;
   *lower = false;
@@ -352,7 +353,7 @@ static saltus_status poll(search* s, bool* lower) {
   return SALTUS_OK;
 }
 
-/* ---- what the minimum says ---- */
+/* ---- standard errors and identifiability ---- */
 
 /* Eigenvalues of a symmetric matrix by Jacobi's rotations; A becomes diagonal, columns of V the vectors. */
 static void eigen(int n, double* A, double* V) {

@@ -258,7 +258,7 @@ static void hear(void* user, saltus_level level, const char* text) {
   }
 }
 
-/* A run to its last frame; false: it failed, and the rest has its last state. */
+/* A run to its last frame; false: it failed, and later frames have its last state. */
 static saltus_status simulate(run* r, const saltusi_fit_variant* variant, saltusi_pool* pool,
                               bool* failed) {
   const saltus_fit* fit = r->fit;

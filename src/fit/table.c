@@ -67,7 +67,7 @@ static bool read_names(hid_t set, saltusi_pool* pool, saltusi_fit_table* out, in
   return done && text != NULL && split(text, out) == columns;
 }
 
-/* All members as doubles. NULL name of a member: no memory. */
+/* All members as doubles. A NULL name of a member: out of memory. */
 static hid_t compound_of_doubles(hid_t type, saltusi_pool* pool, saltusi_fit_table* out) {
   const int count = H5Tget_nmembers(type);
   if (count < 1 || count > SALTUSI_FIT_COLUMNS) {

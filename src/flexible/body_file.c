@@ -187,7 +187,7 @@ static bool all_finite(const double* x, ptrdiff_t count) {
   return i == count;
 }
 
-/* Numbers that a body can have. */
+/* Whether the sizes of a body are in range. */
 static bool sound(const saltus_flexible* b, const double* frames) {
   const ptrdiff_t k = b->modes, f = b->frames, n = b->nodes;
   bool good = b->mass > 0.0 && isfinite(b->mass) && all_finite(b->centre, 3) &&

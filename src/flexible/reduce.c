@@ -7,7 +7,7 @@
  *   B = T [Psi Phi]  Psi = -K_ii^-1 K_ib,  K_ii Phi = M_ii Phi w^2 by subspace iteration (Bathe)
  *   V                eigenvectors of K, M in B without its rigid part: B - R (R^T M R)^-1 R^T M B
  *
- * Where the boundary leaves K_ii singular, K + sigma M stands in its place, sigma a hundredth of an estimate of the first
+ * If K_ii is singular, K + sigma M replaces it, sigma a hundredth of an estimate of the first
  * eigenvalue. Inertia: sum over nodes m_ab, exact, since M has no entries between directions.
  */
 #include "base/log.h"
@@ -486,7 +486,7 @@ static saltus_status make_modes(reduction* j) {
   double *G = A, *U = A + room * room, *w = A + 3 * room * room, *scale = w + room;
   saltusi_fe_times(j->M, all, j->B, W);
   for (int k = 0; k < all;
-       k++) { /* lengths with the rigid part: what is left of a rigid column stays small */
+       k++) { /* norms include the rigid part, so that remainders of rigid columns stay small */
     scale[k] = 1.0 / sqrt(saltusi_fe_dot(n, j->B + (ptrdiff_t)k * n, W + (ptrdiff_t)k * n));
   }
   for (int pass = 0; pass < 4;
@@ -510,7 +510,7 @@ static saltus_status make_modes(reduction* j) {
     return refuse(j, j->def->mass, "the basis has no eigenvalues: size", all, 0.0);
   }
   j->kept = 0;
-  for (int k = 0; k < all; k++) { /* rigid combinations have none left */
+  for (int k = 0; k < all; k++) { /* rigid combinations vanish */
     if (w[k] > 1e-9 * w[all - 1]) {
       for (int i = 0; i < all; i++) {
         U[i + j->kept * all] = scale[i] * G[i + k * all] / sqrt(w[k]);
@@ -596,7 +596,7 @@ static saltus_status fill_stiffening(reduction* j, saltus_flexible* out, double*
     out->axis[c] = def->axis[c] / length;
   }
   for (int a = 0; a < k; a++) {
-    for (int b = 0; b < k; b++) { /* without spin softening, which the inertia has */
+    for (int b = 0; b < k; b++) { /* without spin softening, which is part of the inertia */
       const double* C = out->C2 + 9 * ((ptrdiff_t)a * k + b);
       double along[3];
       saltusi_turn(C, out->axis, along);

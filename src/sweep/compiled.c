@@ -54,7 +54,7 @@ struct saltusi_compiled {
   int device_count;
 };
 
-/* Errors alone: warnings about the scene have been given. */
+/* Passes errors only: warnings about the scene were printed before. */
 static void pass_errors(void* user, saltus_level level, const char* text) {
   const saltus_log* log = user;
   if (level == SALTUS_LEVEL_ERROR) {
@@ -134,7 +134,7 @@ static bool write_file(const char* path, const saltusi_bytes* bytes) {
   return (fclose(file) == 0) && good;
 }
 
-/* The library of this source: from the cache, or compiled in a folder of its own and moved there. */
+/* The library of this source: from the cache, or compiled in a temporary folder and moved into the cache. */
 static const char* load(saltusi_compiled* c, const saltusi_bytes* source) {
   const saltusi_compiled_def* def = &c->def;
   const char* flags;
@@ -196,7 +196,7 @@ static const char* choose_devices(const saltusi_compiled_def* def, int* numbers,
     used += c[used] == ',';
     all++;
   }
-  numbers[all < DEVICES_MOST ? all : 0] = 0; /* without any, the first one gives the reason */
+  numbers[all < DEVICES_MOST ? all : 0] = 0; /* without any, the message is that of the first one */
   *count = all > 0 ? all : 1;
   if (def->process >= 0) {
     numbers[0] = numbers[def->process % *count];
@@ -349,7 +349,7 @@ static int output_of(const saltus_observables* o, const saltusi_item* item) {
 /* Overlaps at the start that saltus_start_project leaves are below this bound. */
 static const double shallow = 1e-6;
 
-/* Sums of the measures at the start; false: contacts overlap, so the start has to be corrected. */
+/* Measures at the start; false: contacts overlap, and the interpreter has to project the start. */
 static bool set_items(columns* g, long i) {
   const saltusi_compiled* c = g->c;
   const saltusi_measures* measures = c->def.measures;

@@ -6,7 +6,7 @@
  *   void saltus_members(const double* in, double* state, long n, double first, long steps)
  *
  * in is [inputs][n], state [rows][n], n a multiple of the lanes. The function takes `steps` steps after the first
- * `first` ones and continues the state. Members whose step it cannot complete have state row `bad` nonzero.
+ * `first` ones and continues the state. State row `bad` is nonzero for members with a step that cannot be completed.
  */
 #ifndef SALTUSI_SWEEP_KERNEL_H
 #define SALTUSI_SWEEP_KERNEL_H

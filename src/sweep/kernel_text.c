@@ -155,9 +155,9 @@ static void put_velocities(saltusi_kernel_writer* k, const char* to, const char*
   }
 }
 
-/* Every sixteenth iteration extrapolates the impulses along their last change d, whose length changes by the factor
- * d d' / d' d' in an iteration. Where redundant contacts stick, impulses otherwise drift slowly to their cones. The
- * step ends just behind the next cone. */
+/* Every sixteenth iteration extrapolates the impulses along their last change d, by the ratio d d' / d' d' of
+ * successive changes. Where redundant contacts stick, impulses otherwise drift slowly to their cones. The
+ * step ends just outside of the next cone. */
 static void put_extrapolation(saltusi_kernel_writer* k) {
   const char* in = "            ";
   put(k, "          if ((pass & 15) == 15) {\n%sR along = K(0.0), square = K(0.0);\n", in);

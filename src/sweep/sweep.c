@@ -231,7 +231,7 @@ static void fill_row(const batch* b, int i, const double* items, double* scratch
   b->rows->done[i] = true;
 }
 
-/* Rows of a group by the kernel; those that it cannot complete stay to be done. */
+/* Computes the rows of a group by the kernel; rows that it cannot complete are left to the interpreter. */
 static void compute_group(void* context, int number) {
   const batch* b = context;
   saltus_sweep* s = b->sweep;
@@ -481,7 +481,7 @@ static bool read_backend(const char* name, int* lanes, saltusi_device_kind* devi
 /* Runs from which on `auto` takes a GPU: its kernel takes longer to compile. */
 enum { RUNS_OF_DEVICES = 100000 };
 
-/* The kernel, if the definition requests one. */
+/* Compiles the kernel, if the definition requests one. */
 static saltus_status open_compiled(saltus_sweep* s) {
   const saltus_sweep_def* def = &s->def;
   const char* backend = def->backend != NULL ? def->backend : "interpreter";

@@ -304,7 +304,8 @@ void saltusi_tree_mass_q(const void* self, const saltus_point* at, double* Mv_q)
       Mv_q[(size_t)i * n + (size_t)k] = saltusi_dot6(x.axis[i].S, f);
     }
   }
-  for (int i = 0; i < tree->axes; i++) { /* behind k, later ones of its own body too */
+  for (int i = 0; i < tree->axes;
+       i++) { /* velocities k on the path of i, including later ones of the same body */
     double row[6];
     saltusi_tree_momentum(&x.sum[tree->axis[i].link], x.axis[i].S, row);
     for (int k = i; k >= 0; k = tree->axis[k].parent) {

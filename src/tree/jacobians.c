@@ -166,7 +166,7 @@ static void outer_force(const saltus_tree* tree, int i, const saltusi_tree_state
   }
 }
 
-/* Derivative of I w x w by w, which the inner system has in F_v, in world axes; sign: it is added. */
+/* Adds sign times the derivative of I w x w by w, in world axes; the inner system contains it in F_v. */
 static void add_gyroscopic(const saltus_tree* tree, const saltusi_body* body,
                            const saltusi_tree_link_state* x, double sign, double tw[9]) {
   double I[9], spin[9], along[3], by[9];
@@ -278,7 +278,7 @@ static void columns_of(const saltusi_tree_axis_state* s, const double factor[3],
   }
 }
 
-/* Entries of velocity i with the velocities on its path; path: a, d and S of these, [18 x depth]. */
+/* Entries (i, k) and (k, i) for the velocities k on the path of i; path: a, d and S of these, [18 x depth]. */
 static void add_path(const entry_target* to, int i, const saltusi_tree_state* x,
                      const double factor[3]) {
   const saltus_tree* tree = to->tree;
@@ -309,7 +309,8 @@ static void add_path(const entry_target* to, int i, const saltusi_tree_state* x,
     add_entry(to, i, k,
               saltusi_dot6(row, other) + saltusi_dot6(row + 6, other + 6) +
                   saltusi_dot6(row + 12, other + 12));
-    if (k != i) { /* row k ahead of i, unless both turn with the same body */
+    if (k !=
+        i) { /* k is before i on the path; rows differ if both axes rotate with the same body */
       add_entry(to, k, i, saltusi_dot6(x->axis[k].S, k >= axis->first ? column : part));
     }
   }

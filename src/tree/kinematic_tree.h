@@ -7,7 +7,8 @@
  * were at rest: l is the velocity of the point of the body that is at O, n the moment about O. Each velocity has a
  * screw S; those of a ball turn with the body, all others have their axes fixed on both sides.
  *
- *   V = sum S_j v_j over the path,   S_j' = V x S_j,   f = I A + V x* I V       (Featherstone 2008, chapters 2, 4 and 5)
+ *   V = sum S_j v_j over the path,   S_j' = V x S_j,   f = I A + V x* I V       (Featherstone 2008, chapters 2, 4 and
+ * 5)
  */
 #ifndef SALTUSI_KINEMATIC_TREE_H
 #define SALTUSI_KINEMATIC_TREE_H
@@ -30,9 +31,9 @@ typedef enum saltusi_tree_axis_kind {
 typedef struct saltusi_tree_axis {
   saltusi_tree_axis_kind kind;
   int link;
-  int parent; /* the velocity before it on the path; -1: none */
-  int depth;  /* velocities before it on the path */
-  int first;  /* of the velocities that turn with the same body, itself where it is the only one */
+  int parent;   /* the velocity before it on the path; -1: none */
+  int depth;    /* velocities before it on the path */
+  int first;    /* first velocity whose axis rotates with the same body */
   size_t entry; /* of its path in arrays by velocity and path */
   int end, i;   /* marker of the joint and its axis */
   double sign;  /* -1: the joint leads from the body to its parent */

@@ -350,7 +350,7 @@ static void advance_free(const saltus_tree* tree, const double* x, const double*
   saltusi_quaternion_normalise(y + 3);
 }
 
-/* Takes the coordinates of joints out of q and leaves them in the places of the poses; bodies behind first. */
+/* Replaces the poses of bodies in q by the coordinates of their joints, from the leaves to the root. */
 static void take_coordinates(const saltus_tree* tree, double* q) {
   for (int i = tree->links - 1; i >= 0; i--) {
     const saltusi_tree_link* l = &tree->link[i];

@@ -162,7 +162,7 @@ static void coordinate_wrench(const saltus_tree* tree, int link, const saltus_po
     double slope[2];
     const double force =
         saltusi_tree_drive_force(tree, d, at, slope) - d->ratio * d->force->armature * dv[d->axis];
-    /* the wrench with this work along the screw alone: of a torque about the axis, or a force along it */
+    /* wrench that works along this screw only: a torque about its axis, or a force along it */
     const double* S = x->axis[d->axis].S;
     double axis[3], arm[3], moment[3];
     if (d->angle) {

@@ -10,8 +10,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* Entries of rows of joints below this part of what wrench and screw could give are zero: axes that are parallel up to
- * rounding would otherwise hold a loop fast. */
+/* Entries of joint rows below this fraction of the largest work of wrench and screw are zero: otherwise axes that are
+ * parallel up to rounding lock a loop. */
 static const double rounding = 1e-14;
 
 /* Rows of the inner system. */
@@ -73,7 +73,8 @@ static double size6(const double S[6], const double f[6]) {
          sqrt(saltusi_dot3(S + 3, S + 3) * saltusi_dot3(f + 3, f + 3));
 }
 
-/* Row r of the bodies as a row of this system: places [nv] of its columns, or NULL. size: of the terms of each entry, or
+/* Row r of the bodies as a row of this system: place [nv], column of each velocity, or NULL. size: sum of the terms of
+ * each entry, or
  * NULL. */
 static void project_row(const saltus_tree* tree, const saltusi_tree_state* x, const saltus_rows* in,
                         int r, const int* place, double* G, double* size) {
@@ -111,7 +112,7 @@ static double convective(const saltusi_tree_state* x, const saltus_rows* in, int
   return sum;
 }
 
-/* count rows from `first` on of an object of the inner system that has `all`. */
+/* Rows from range[0] on of an object of the inner system, which has range[1] rows. */
 static void take_rows(const saltus_tree* tree, const saltus_point* at, tree_row_maker make,
                       uint64_t which, const int range[2], saltus_rows* rows) {
   saltusi_tree_state x;
@@ -149,7 +150,7 @@ static void take_rows(const saltus_tree* tree, const saltus_point* at, tree_row_
     memset(x.path, 0, (cleans ? (size_t)rows->width : 0) * sizeof *x.path);
     project_row(tree, &x, &in, first + r, place, G, size);
     for (int k = 0; k < rows->width && cleans;
-         k++) { /* else redundant rows of loops are not seen as such */
+         k++) { /* otherwise redundant rows of loops are not detected */
       G[k] = fabs(G[k]) <= rounding * size[k] ? 0.0 : G[k];
     }
     rows->b[r] = b[first + r];

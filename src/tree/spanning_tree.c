@@ -28,7 +28,7 @@ static bool is_still(const saltus_mechanism* m, int body) {
   return m->bodies[body].kind == SALTUS_BODY_FIXED;
 }
 
-/* Dry friction by the force of the joint needs its rows. */
+/* Dry friction that depends on the joint force needs rows of the joint. */
 static bool rubs_by_force(const saltus_mechanism* m, int joint) {
   for (int i = 0; i < m->dry_count; i++) {
     if (m->dry[i].arm > 0.0 && (m->dries[i].joint == joint || m->dry[i].joint == joint)) {
@@ -227,7 +227,7 @@ static int other_body(const spanning* s, int joint, int body) {
   return a == body ? s->m->markers[marker[1]].body : a;
 }
 
-/* The tree behind a link; next [body_count + 1]: places in the lists of joints. */
+/* The subtree of a link; next [body_count + 1]: positions in the lists of joints. */
 static void grow(spanning* s, int link, int* next) {
   for (int at = link; at >= 0;) {
     const int body = s->tree->link[at].body;
@@ -248,7 +248,7 @@ static int group_of(int* group, int body) {
   return body;
 }
 
-/* Joints that close no loop with earlier ones (Kruskal's algorithm); bodies at rest are one. */
+/* Joints that close no loop with earlier ones (Kruskal's algorithm); all bodies at rest count as one. */
 static bool* choose_joints(const saltus_mechanism* m, saltusi_pool* pool) {
   int* group = SALTUSI_TAKE(pool, int, m->body_count + 1);
   bool* chosen = SALTUSI_TAKE(pool, bool, m->joint_count + 1);

@@ -101,7 +101,7 @@ static saltus_status number_rows(saltus_tree* tree) {
   return SALTUS_OK;
 }
 
-/* Joints whose force presses dry friction have other numbers here. */
+/* Renumbers the joints of dry friction: rows of joints in the tree do not exist here. */
 static saltus_status number_dry(saltus_tree* tree) {
   const saltus_system* in = tree->inner;
   saltus_dry_friction* dry = SALTUSI_TAKE(&tree->pool, saltus_dry_friction, in->dry_count + 1);
@@ -191,7 +191,7 @@ static void choose_operations(saltus_tree* tree) {
   };
 }
 
-/* Velocities of a row: those of the paths of its bodies; 0: as many as there are. */
+/* Nonzeros of a row: the velocities on the paths of its bodies; 0: all velocities. */
 static int row_width(const saltus_tree* tree) {
   const int each = tree->plane ? 3 : 6, inner = tree->inner->dims.row_width;
   const long long width = (long long)(inner / each + (inner % each > 0)) * tree->longest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mjcf.h - a robot in MJCF, the format of MuJoCo, as links and joints of robot.h and the parts that URDF has not:
- * actuators, tendons, equalities, contact filters, keyframes.
+ * mjcf.h - a robot in MJCF, the format of MuJoCo, as links and joints of robot.h and the parts without a counterpart in
+ * URDF: actuators, tendons, equalities, contact filters, keyframes.
  */
 #ifndef SALTUSI_MJCF_H
 #define SALTUSI_MJCF_H
@@ -60,7 +60,7 @@ typedef struct saltusi_mjcf_actuator {
   const char* label;
 } saltusi_mjcf_actuator;
 
-/* Value of first = polynomial of that of the second, -1: none; joints or tendons. */
+/* Value of the first = polynomial of the value of the second (-1: constant); joints or tendons. */
 typedef struct saltusi_mjcf_relation {
   const char* name;
   int line;

@@ -114,7 +114,8 @@ static void read_tendon(saltusi_mjcf* m, const saltusi_xml_node* node) {
   if (name != NULL && saltusi_index_add(&m->tendon_names, name) < 0) {
     saltusi_robot_refuse(m->robot, node->line, "a second tendon " SALTUSI_ROBOT_QUOTE, name);
   } else if (name == NULL) {
-    saltusi_index_add(&m->tendon_names, ""); /* keeps the numbers of names */
+    saltusi_index_add(&m->tendon_names,
+                      ""); /* a placeholder, so that indices of names stay valid */
   }
   m->tendon_count++;
 }
@@ -130,7 +131,7 @@ static void read_tendons(saltusi_mjcf* m) {
   }
 }
 
-/* Length of a joint or tendon of this element; false: there is none that is read. */
+/* Length of the joint or tendon that the element names; false: none, or an unsupported one. */
 static bool read_along(saltusi_mjcf* m, const saltusi_xml_node* node, const char* by_joint,
                        const char* by_tendon, saltusi_mjcf_tendon* out) {
   if (by_joint != NULL && saltusi_element_text(node, by_joint) != NULL) {
@@ -158,7 +159,7 @@ static bool read_along(saltusi_mjcf* m, const saltusi_xml_node* node, const char
 enum { MOTOR, POSITION, VELOCITY, GENERAL };
 static const char* const kinds[] = {"motor", "position", "velocity", "general"};
 
-/* What elements of all kinds of actuators set, one after the other: those of the classes, then the actuator. */
+/* Attributes common to all actuators, in order of precedence: those of the classes, then of the actuator. */
 typedef struct law {
   double gain[10], bias[10], gear[6], range[2][2];
   bool affine, plain, ranged[2];
@@ -235,7 +236,7 @@ static void set_class(saltusi_mjcf* m, int class, bool again, law* l) {
   }
 }
 
-/* Limits of the control at a share of those of its joint. */
+/* Limits of the control as a fraction of those of the joint. */
 static void inherit_range(const saltusi_mjcf* m, double share, saltusi_mjcf_actuator* a) {
   const saltusi_robot_joint* joint = &m->robot->joints[a->along.terms[0].joint];
   if (share > 0.0 && a->along.count == 1 && joint->limited && !a->limited[0]) {
@@ -307,7 +308,7 @@ static void read_actuator(saltusi_mjcf* m, const saltusi_xml_node* node, int num
   m->actuator_count++;
 }
 
-/* Entry of the mass matrix of a joint in the reference configuration, where links are placed now. */
+/* Entry of the mass matrix of a joint in the reference configuration, from the present frames of the links. */
 static double mass_along(const saltusi_robot* robot, const saltusi_robot_joint* joint,
                          bool* behind) {
   const saltusi_urdf_frame at =

@@ -99,7 +99,7 @@ static void read_settings(saltusi_mjcf* m) {
 
 /* ---- assets ---- */
 
-/* Meshes by name; without one it is that of the file without its ending. */
+/* Meshes by name; the default name is that of the file without its extension. */
 static void read_mesh(saltusi_mjcf* m, const saltusi_xml_node* node) {
   const char* name = saltusi_element_text(node, "name");
   const saltusi_mjcf_element e = saltusi_mjcf_element_of(m, node, "mesh", -1);
@@ -178,7 +178,7 @@ static void read_contact(saltusi_mjcf* m, const saltusi_xml_node* node) {
     pair->link[k] = collide ? m->geom_places[found].link : found;
     pair->shape[k] = collide ? m->geom_places[found].shape : -1;
     if (collide && pair->shape[k] < 0) {
-      return; /* listed: it is not in the scene */
+      return; /* reported as omitted from the scene */
     }
   }
   const saltusi_mjcf_element e = saltusi_mjcf_element_of(m, node, "pair", -1);

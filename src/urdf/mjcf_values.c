@@ -191,7 +191,7 @@ static bool unit(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char* wha
   return true;
 }
 
-/* Letters in lower case turn about the axes that move, in upper case about those that rest. */
+/* Lower-case letters rotate about moving axes, upper-case letters about fixed axes. */
 static void by_euler(const saltusi_mjcf* m, const double angles[3], double* R) {
   for (int i = 0; i < 3; i++) {
     const char c = m->sequence[i];

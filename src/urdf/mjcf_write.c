@@ -28,7 +28,7 @@ static void put_rate(saltusi_robot_text* t, const saltusi_robot_joint* joint, co
                     joint->kind == SALTUSI_ROBOT_REVOLUTE ? "angle" : "position", rate);
 }
 
-/* sum factor q, or of its rate, with all factors times `by`; `from`: length that is subtracted. */
+/* Formula by * sum factor q, or of the rates; `from`: length that is subtracted. */
 static void put_length(saltusi_robot_text* t, const saltusi_mjcf_tendon* along, double by,
                        const char* rate) {
   double constant = 0.0;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 40 }; /* with its suffix a name stays below 63 */
+enum { LONGEST = 40 }; /* leaves room for a suffix within 63 characters */
 
 typedef struct naming {
   saltusi_robot* robot;

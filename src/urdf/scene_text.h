@@ -20,7 +20,7 @@ void saltusi_robot_put(saltusi_robot_text* t, const char* format, ...) SALTUSI_P
 /* The fewest digits that are read back as the same number. */
 void saltusi_robot_put_number(saltusi_robot_text* t, double value);
 
-/* Numbers at the rounding of `scale` are 0: cosines of right angles are 6e-17. */
+/* Numbers below the rounding of `scale` become 0: the cosine of a right angle is computed as 6e-17. */
 void saltusi_robot_put_list(saltusi_robot_text* t, const double* values, int count, double scale);
 
 #endif

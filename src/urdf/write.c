@@ -142,7 +142,7 @@ static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
   saltusi_robot_put(t, "}");
 }
 
-/* Those of a body, -1: of the ground, after `count` others. */
+/* Shapes of a body (-1: the ground), after `count` others. */
 static void write_shapes(saltusi_robot_text* t, int body, const char* between, int count) {
   for (int i = 0; i < t->robot->link_count; i++) {
     const saltusi_robot_link* link = &t->robot->links[t->robot->order[i]];
@@ -280,8 +280,8 @@ static void write_joint(saltusi_robot_text* t, const saltusi_robot_joint* joint)
   saltusi_robot_put(t, "\n");
 }
 
-/* Value of a joint at the start of the scene. An angle starts within half a turn, or on the nearest turn within its
- * limits (add_limits of body/define_joints.c). */
+/* Value of a joint at the start of the scene. An angle starts within half a revolution, or in the nearest revolution
+ * within its limits (add_limits in body/define_joints.c). */
 double saltusi_robot_scene_start(const saltusi_robot_joint* joint) {
   assert(joint != NULL);
   if (joint->kind != SALTUSI_ROBOT_REVOLUTE) {
