@@ -205,9 +205,11 @@ static saltus_status evaluate_stages(saltusi_adaptive* w, double h, bool* good) 
 }
 
 /* Newton's iteration on the stage accelerations; *converged. The stopping criterion is that of RADAU5, in
- * tolerances (Hairer and Wanner 1996, IV.8). */
+ * tolerances (Hairer and Wanner 1996, IV.8). Corrections that no longer fall are rounding of the accelerations if they are
+ * far below it: they are proportional to h, so that shorter steps would not converge either. */
 static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
   int n = 3 * w->o.nv;
+  const double part_of_target = 0.1;
   double target =
       fmax(10.0 * DBL_EPSILON / w->o.settings.rtol, fmin(0.03, sqrt(w->o.settings.rtol)));
   double last = 0.0;
@@ -235,10 +237,10 @@ static saltus_status iterate(saltusi_adaptive* w, double h, bool* converged) {
     saltusi_add_scaled(n, 1.0, w->step.R, w->step.stage_a);
     w->eval->work.newton_iterations++;
     double ratio = k > 0 ? size / last : 0.0;
-    if (!isfinite(size) || (k > 0 && ratio >= 1.0)) {
+    if (!isfinite(size) || (k > 0 && ratio >= 1.0 && size > part_of_target * target)) {
       return SALTUS_OK;
     }
-    bool small = k > 0 ? ratio / (1.0 - ratio) * size < target : false;
+    bool small = k > 0 && (ratio >= 1.0 || ratio / (1.0 - ratio) * size < target);
     if (size == 0.0 || small) {
       return evaluate_stages(w, h, converged);
     }

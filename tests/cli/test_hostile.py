@@ -16,7 +16,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from test_cli import PROGRAM, SCENES, Cli, saltus, some, worked  # noqa: E402
+from test_cli import PROGRAM, SANITIZED, SCENES, SOURCE, Cli, saltus, some, worked  # noqa: E402
 from test_report_page import VIEWER  # noqa: E402
 
 try:
@@ -24,6 +24,7 @@ try:
 except ImportError:
     h5py = None
 
+OUTSIDE = SOURCE.parent / 'shared' / 'data' / 'hostile'
 SWEEP = ('--axis', 'y=0.5:2:3', '--measure', 'top=max(y)', '--until', '0.5', '--threads', '1')
 
 
@@ -338,6 +339,39 @@ class Signals(Cli):
         run.communicate(timeout=60)
         self.assertEqual(run.returncode, 130)
         self.assertFalse((self.folder / 'map.csv').exists())
+
+
+@unittest.skipUnless(OUTSIDE.is_dir(), 'no ../shared')
+class Outside(Cli):
+    """Files with which trials from outside crashed the program, blocked it or misled it."""
+
+    def test_recordings_without_a_column(self):
+        files = [*sorted(OUTSIDE.glob('h5/*.h5')), OUTSIDE / 'csv' / 'without-energy_impact.csv']
+        self.assertGreater(len(files), 5)
+        for path in some(files):
+            column = path.stem.removeprefix('missing-').removeprefix('without-').replace('-', '/')
+            for words in (('info', path), ('verify', path), ('plot', path, '-o', self.folder / 'x.svg'),
+                          ('resume', path, '--until', '9')):
+                result = saltus(*words, timeout=60)
+                self.assertEqual(result.returncode, 2, (words, result.stderr))
+                self.assertIn(column, result.stderr, words)
+
+    def test_tables_scenes_and_certificates(self):
+        result = saltus('merge', OUTSIDE / 'merge' / 'huge.runs', '-o', self.folder / 'o.csv', timeout=60)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn('disagree', result.stderr)
+        result = saltus('run', OUTSIDE / 'overflow' / 'force-1.7e308-does-not-move.yaml', timeout=60)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        result = saltus('verify', OUTSIDE / 'locale' / 'forged15.h5', timeout=60)
+        self.assertEqual(result.returncode, 1, result.stdout)
+
+    @unittest.skipIf(SANITIZED, 'runtimes of sanitizers come first in the list of libraries')
+    def test_code_of_the_current_folder_does_not_run(self):
+        compiled = subprocess.run(['cc', '-shared', '-fPIC', str(OUTSIDE / 'rpath' / 'evil.c'), '-o',
+                                   str(self.folder / 'libfyaml.so.0')], capture_output=True)
+        self.assertEqual(compiled.returncode, 0, compiled.stderr)
+        result = saltus('--version', cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
 
 if __name__ == '__main__':
