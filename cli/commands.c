@@ -348,6 +348,7 @@ static const cli_option verify_options[] = {
 static const cli_option report_options[] = {
     {"-o", "FILE", "FILE.html; default: beside the recording", false},
     {"--pdf", "FILE", "also prints the page to FILE.pdf, with chromium", CLI_WRITES},
+    {"--measured", "FILE", "draws the columns of FILE.csv beside curves of equal names", false},
     {"--no-certificate", NULL, "omits the certificate", false},
     {"--set", "NAME=VALUE", "replaces a parameter of the scene", true},
     {"--force", NULL, "lets -o overwrite a file that is not a report", false},

@@ -91,10 +91,17 @@ static int report(const cli_report* r, saltus_recording_data* data, const cli_mo
       cli_certificate_make(r->recording, &model->view, &made) == CLI_DONE && made.every_step) {
     def.certificate = &made.certificate;
   }
+  saltus_table* measured = NULL;
+  if (r->measured != NULL &&
+      saltus_table_read(r->measured, cli_log(), NULL, &measured) != SALTUS_OK) {
+    return CLI_USAGE;
+  }
   char* answers = model != NULL ? answers_of(data, &model->view) : NULL;
   def.answers = answers;
+  def.measured = measured;
   int code = write_page(r->out, &def, &about);
   free(answers);
+  saltus_table_destroy(measured);
   if (code == CLI_DONE) {
     printf("Report: %s", r->out);
     if (about.shown < about.recorded) {
@@ -178,6 +185,7 @@ int cli_report_command(const cli_args* args) {
   char beside[4096];
   cli_report r = {.recording = args->positional[0],
                   .out = cli_value(args, "-o"),
+                  .measured = cli_value(args, "--measured"),
                   .certify = !cli_has(args, "--no-certificate")};
   if (r.out == NULL) {
     const char* dot = strrchr(r.recording, '.');

@@ -10,7 +10,8 @@
 
 typedef struct cli_report {
   const char *recording, *out;
-  bool certify; /* with a certificate */
+  const char* measured; /* table drawn beside the curves; NULL: none */
+  bool certify;         /* with a certificate */
 } cli_report;
 
 /* Writes the page of a recording and prints its path; an exit code. */

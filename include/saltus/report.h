@@ -32,7 +32,8 @@ typedef struct saltus_report_def {
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
   const char* answers;               /* design summary as JSON; NULL: none */
-  SALTUS_RESERVED(5);
+  const saltus_table* measured;      /* drawn beside curves of equal names; NULL: none */
+  SALTUS_RESERVED(4);
 } saltus_report_def;
 
 /* Contents of the report. */
@@ -47,8 +48,8 @@ SALTUS_API saltus_report_def saltus_report_def_default(void);
 /* Whether this library was built with the viewer. */
 SALTUS_API bool saltus_report_has_viewer(void);
 
-/* The page. about may be NULL. SALTUS_ERR_INPUT when the recording has no states or is not one of the scene,
- * SALTUS_ERR_UNSUPPORTED without a viewer, or the status of `write`. */
+/* The page. about may be NULL. SALTUS_ERR_INPUT when the recording has no states or is not one of the scene, or
+ * `measured` has no column t, SALTUS_ERR_UNSUPPORTED without a viewer, or the status of `write`. */
 SALTUS_API saltus_status saltus_report_page(const saltus_report_def* def,
                                             saltus_report_about* about);
 /* Only the document, for pages with a viewer. */

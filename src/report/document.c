@@ -255,6 +255,28 @@ static void write_series(saltusi_document* d) {
   }
 }
 
+/* Measured values: a table with the times in its column t. */
+static void write_measured(saltusi_document* d, const saltus_table* table) {
+  const double* t = saltus_table_column(table, "t");
+  saltusi_json_open(&d->head, "measured", '[');
+  for (int i = 0; i < table->columns; i++) {
+    if (table->values + i * table->rows != t) {
+      saltusi_json_open(&d->head, NULL, '{');
+      saltusi_json_text(&d->head, "name", table->labels[i].name);
+      saltusi_json_text(&d->head, "unit", table->labels[i].unit);
+      saltusi_json_close(&d->head, '}');
+    }
+  }
+  saltusi_json_close(&d->head, ']');
+  saltusi_array(d, "measured_t", SALTUSI_F64, table->rows, 1, 0);
+  saltusi_put_all(d, t, table->rows);
+  saltusi_array(d, "measured", SALTUSI_F64, table->columns - 1, table->rows, 0);
+  for (int i = 0; i < table->columns; i++) {
+    const double* column = table->values + i * table->rows;
+    saltusi_put_all(d, column, column != t ? table->rows : 0);
+  }
+}
+
 /* Approximate bytes of a frame with numbers of 8 bytes. */
 static double frame_bytes(const saltusi_document* d) {
   const saltus_recording_data* data = d->data;
@@ -290,9 +312,13 @@ static saltus_status write_document(saltusi_document* d) {
   if (d->def->certificate != NULL) {
     write_certificate(d, d->def->certificate);
   }
+  if (d->def->measured != NULL) {
+    write_measured(d, d->def->measured);
+  }
   if (d->mechanism != NULL) {
     saltusi_write_scene_objects(d);
     saltusi_write_poses(d);
+    saltusi_write_joint_loads(d);
     status = saltusi_write_rows(d);
   }
   const saltus_drawing* drawing = d->def->scene != NULL ? d->def->scene->drawing : NULL;
@@ -321,6 +347,10 @@ static void join(saltusi_document* d, saltusi_bytes* out) {
 
 /* Scene and recording of a report must match. */
 static saltus_status check(const saltus_report_def* def) {
+  if (def->measured != NULL && saltus_table_column(def->measured, "t") == NULL) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "the measured values have no column t");
+    return SALTUS_ERR_INPUT;
+  }
   if (def->data->count < 1 || def->data->t == NULL) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "a report needs a recording with states in it");
     return SALTUS_ERR_INPUT;

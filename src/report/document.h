@@ -56,6 +56,8 @@ long long saltusi_first_of(const saltusi_document* d, long long k);
 /* Bodies, shapes, markers, joints and springs of a mechanism. */
 void saltusi_write_scene_objects(saltusi_document* d);
 void saltusi_write_poses(saltusi_document* d);
+/* Force of each joint on the body of its second marker, in the axes of the first. */
+void saltusi_write_joint_loads(saltusi_document* d);
 
 /* ---- contacts.c ---- */
 

@@ -262,3 +262,24 @@ void saltusi_write_poses(saltusi_document* d) {
     }
   }
 }
+
+void saltusi_write_joint_loads(saltusi_document* d) {
+  assert(d != NULL && d->mechanism != NULL);
+  const saltus_recording_data* data = d->data;
+  const int joints = saltus_mechanism_sizes(d->mechanism).joints;
+  const bool rows = d->def->scene->tree == NULL && data->nj == d->def->scene->system->dims.nj;
+  if (data->joint_force == NULL || !rows || joints == 0) {
+    return; /* joints in joint coordinates have no rows */
+  }
+  saltusi_array(d, "joint_load", d->real, d->count, joints, 3);
+  for (long long k = 0; k < d->count; k++) {
+    const long long f = d->frames[k];
+    for (int i = 0; i < joints; i++) {
+      const int row = saltus_mechanism_joint(d->mechanism, i).row;
+      double force[3], torque[3];
+      saltus_mechanism_joint_load(d->mechanism, i, data->t[f], data->q + f * data->nq + d->q_first,
+                                  data->joint_force + f * data->nj + row, force, torque);
+      saltusi_put_all(d, force, 3);
+    }
+  }
+}

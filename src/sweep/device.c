@@ -411,7 +411,7 @@ int saltusi_device_count(saltusi_device_kind kind) {
 const char* saltusi_device_open(saltusi_device_kind kind, int number, const char* source,
                                 saltusi_device** out) {
   assert(source != NULL && out != NULL);
-  (void)kind, (void)number;
+  (void)kind, (void)number, (void)source;
   *out = NULL;
   return "this system loads no libraries at run time";
 }

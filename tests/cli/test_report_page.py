@@ -91,6 +91,27 @@ class Report(unittest.TestCase):
         self.assertIn("connect-src 'none'", page.read_text()[:2000])
 
     @unittest.skipUnless(VIEWER, 'built without the viewer')
+    def test_measured_values_are_in_the_page_and_need_times(self):
+        path = self.recorded('ball')
+        table, page = self.folder / 'measured.csv', self.folder / 'measured.html'
+        table.write_text('# sensor 3\nq [m],t,noise\n1,0,7\n0.5,0.25,8\n')
+        result = saltus('report', path, '--measured', table, '--no-certificate', '-o', page)
+        self.assertEqual((result.returncode, result.stderr), (0, ''))
+        head, arrays = document(page)
+        self.assertEqual(head['measured'], [{'name': 'q', 'unit': 'm'}, {'name': 'noise', 'unit': ''}])
+        self.assertEqual((arrays['measured_t'], arrays['measured']), ((0, 0.25), (1, 0.5, 7, 8)))
+        for text, words in (('q,noise\n1,2\n', 'no column t'), ('t,q\n0,x\n', 'none.csv:2: column q'), (None, 'none.csv')):
+            table = self.folder / 'none.csv'
+            if text is not None:
+                table.write_text(text)
+            page.unlink(missing_ok=True)
+            result = saltus('report', path, '--measured', table, '--no-certificate', '-o', page)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(words, result.stderr)
+            self.assertFalse(page.exists())
+            table.unlink(missing_ok=True)
+
+    @unittest.skipUnless(VIEWER, 'built without the viewer')
     def test_only_certified_recordings_have_a_certificate(self):
         # between the frames of this recording the foot closes and opens: momentum cannot be followed
         path = self.recorded('machine-woodpecker', '--tol', '1e-8', '--until', '0.3')

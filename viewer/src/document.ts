@@ -142,6 +142,7 @@ export interface Head {
   contact_names: string[];
   friction: (number | null)[];
   certificate?: Certificate;
+  measured?: Label[]; // columns of `measured`, each of the length of `measured_t`
   mechanism?: Mechanism;
   view?: { dimension: number; items: Item[] };
 }

@@ -132,11 +132,46 @@ function stepPanel(run: RunDocument): Panel[] {
   return [panel('Length of steps', 'log₁₀ s', run.t, [{ label: 'log₁₀ h', values: logs }], 'Length of the last step before each state')];
 }
 
+/** Measured values by column name. */
+interface Measured {
+  t: Numbers;
+  columns: Map<string, Numbers>;
+}
+
+function measuredOf(run: RunDocument): Measured | undefined {
+  const t = run.get('measured_t');
+  const values = run.get('measured');
+  if (t === undefined || values === undefined) return undefined;
+  return { t, columns: new Map((run.head.measured ?? []).map((label, i) => [label.name, values.subarray(i * t.length, (i + 1) * t.length)])) };
+}
+
+/** Columns without a curve of the same name. */
+function measuredPanels(run: RunDocument, measured: Measured | undefined, panels: Panel[]): Panel[] {
+  if (measured === undefined) return [];
+  const known = new Set(panels.filter((one) => one.x === run.t).flatMap((one) => one.series.map((series) => series.label)));
+  const rest = [...measured.columns].filter(([name]) => !known.has(name)).map(([label, values]) => ({ label, values }));
+  return rest.length > 0 ? [panel('Measured', '', measured.t, rest, 'Measured values without a curve of their name')] : [];
+}
+
+/** Two ascending lists of times as one, with the place of each in it; equal times of `a` stay apart. */
+function merge(a: ArrayLike<number>, b: ArrayLike<number>): { x: number[]; ofA: number[]; ofB: number[] } {
+  const [x, ofA, ofB]: number[][] = [[], [], []];
+  for (let i = 0, k = 0; i < a.length || k < b.length; ) {
+    if (k >= b.length || (i < a.length && a[i] <= b[k])) {
+      ofA.push(x.push(a[i++]) - 1);
+    } else {
+      ofB.push(x.push(b[k++]) - 1);
+    }
+  }
+  return { x, ofA, ofB };
+}
+
 export class Plots {
   readonly root = el('div', { class: 'plots' });
   private plots: uPlot[] = [];
   private readonly sizes = new ResizeObserver(() => this.resize());
   private readonly panels: Panel[];
+  private readonly measured: Measured | undefined;
   private phase: { x: number; y: number } | undefined;
 
   constructor(
@@ -157,6 +192,9 @@ export class Plots {
       ...gapPanels(run),
       ...stepPanel(run),
     ].filter((one) => one.series.length > 0);
+    this.measured = measuredOf(run);
+    for (const one of this.panels) one.series.forEach((_, i) => this.hasMeasured(one, i) && one.shown.add(i));
+    this.panels.unshift(...measuredPanels(run, this.measured, this.panels));
     // the first coordinate that moves, and its velocity
     const q = run.get('q');
     const columns = head.q.map((label, i) => ({ label: label.name, values: q === undefined ? [] : column(q, head.q.length, i, count) }));
@@ -169,6 +207,29 @@ export class Plots {
 
   get titles(): string[] {
     return this.panels.map((one) => one.title);
+  }
+
+  private hasMeasured(one: Panel, i: number): boolean {
+    return one.x === this.run.t && this.measured?.columns.has(one.series[i].label) === true;
+  }
+
+  /** Curves of a panel, then measured values of the same names as points, over the times of both. */
+  private dataOf(one: Panel, chosen: number[]): { data: (number | null | undefined)[][]; points: uPlot.Series[] } {
+    const plain = chosen.map((i) => Array.from(one.series[i].values, (v) => (v === null || Number.isNaN(v) ? null : v)));
+    const found = chosen.filter((i) => this.hasMeasured(one, i));
+    if (found.length === 0 || this.measured === undefined) return { data: [Array.from(one.x), ...plain], points: [] };
+    const { t, columns } = this.measured;
+    const { x, ofA, ofB } = merge(one.x, t);
+    const spread = (values: ArrayLike<number | null>, places: number[]): (number | null | undefined)[] => {
+      const out = new Array<number | null | undefined>(x.length).fill(undefined);
+      places.forEach((place, k) => (out[place] = values[k]));
+      return out;
+    };
+    const points = found.map((i) => ({
+      label: `${one.series[i].label} measured`, stroke: curveColour(chosen.indexOf(i)), width: 1.5, paths: () => null,
+      points: { show: true, size: 6, width: 1.5, fill: css('--page') },
+    }));
+    return { data: [x, ...plain.map((values) => spread(values, ofA)), ...found.map((i) => spread(columns.get(one.series[i].label)!, ofB))], points };
   }
 
   destroy(): void {
@@ -228,6 +289,7 @@ export class Plots {
     if (one.series.length > 1) holder.append(this.chooser(one));
     this.root.append(holder);
     const chosen = [...one.shown].sort((a, b) => a - b);
+    const { data, points } = this.dataOf(one, chosen);
     const options: uPlot.Options = {
       width: this.root.clientWidth,
       height: 170,
@@ -239,10 +301,10 @@ export class Plots {
       series: [
         { label: 't [s]' },
         ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, dash: k < 4 ? undefined : [7, 3], spanGaps: false, points: { show: false } })),
+        ...points,
       ],
       hooks: { draw: [(u) => this.placeCursor(u)] },
     };
-    const data = [Array.from(one.x), ...chosen.map((i) => Array.from(one.series[i].values, (v) => (v === null || Number.isNaN(v) ? null : v)))];
     const plot = new uPlot(options, data as uPlot.AlignedData, place);
     plot.over.append(el('div', { class: 'now-line' }));
     this.placeCursor(plot);

@@ -14,6 +14,7 @@ import { Drawing } from './drawing';
 import { Elements } from './elements';
 import { Links } from './links';
 import type { Piece } from './motion';
+import { Reactions } from './reactions';
 import { Trails } from './trails';
 
 /** Browsers allow few WebGL contexts, and making one takes time: viewers of one page use one after the other. */
@@ -30,6 +31,7 @@ export class Stage {
   readonly bodies?: Bodies;
   readonly links?: Links;
   readonly elements?: Elements;
+  readonly reactions?: Reactions;
   readonly drawing?: Drawing;
   readonly contacts?: Contacts;
   readonly flat: boolean;
@@ -78,6 +80,8 @@ export class Stage {
       this.links = new Links(this.bodies, mechanism, 0.035 * this.size);
       this.elements = new Elements(mechanism, this.bodies, this.links, this.size, this.samples());
       this.scene.add(this.links.root, this.elements.root);
+      this.reactions = Reactions.of(run, mechanism, this.links, this.size);
+      if (this.reactions !== undefined) this.scene.add(this.reactions.root);
       this.addGrounds();
     }
     if (run.head.view !== undefined) {
@@ -343,6 +347,7 @@ export class Stage {
     this.elements?.update();
     this.drawing?.update(at);
     this.contacts?.update(at, this.clock.time);
+    this.reactions?.update(at);
     for (const holder of this.grounds) {
       const { body, own } = holder.userData as { body: number; own: THREE.Matrix4 };
       holder.matrix.copy(own);

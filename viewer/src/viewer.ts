@@ -30,6 +30,7 @@ const KEYS: [string, string][] = [
   ['c', 'friction cones'],
   ['n', 'normals of contacts'],
   ['j', 'symbols of joints'],
+  ['h', 'forces of joints'],
   ['l', 'light or dark'],
   ['z, Shift + z', 'curves: zoom in about the time that is shown, out'],
   ['1 … 6', 'curves, events, design, certificate, scene, about'],
@@ -138,6 +139,7 @@ export class Viewer {
       const legend = el('span', { class: 'legend' });
       const tell = (): void => {
         contacts.scale = 10 ** Number(scale.value);
+        if (this.stage.reactions !== undefined) this.stage.reactions.scale = contacts.scale;
         legend.textContent = contacts.most.force > 0 ? ` largest force ${number(contacts.most.force)} N` : '';
         if (contacts.most.impulse > 0) legend.textContent += ` largest impulse ${number(contacts.most.impulse)} N s`;
         this.stage.invalidate();
@@ -162,6 +164,16 @@ export class Viewer {
         this.stage.links!.symbols.visible = on;
         this.stage.invalidate();
       }));
+    }
+    const reactions = this.stage.reactions;
+    if (reactions !== undefined) {
+      tools.append(
+        this.toggle('reactions', 'forces of joints', false, (on) => {
+          reactions.show = on;
+          this.stage.invalidate();
+        }),
+        el('span', { class: 'legend' }, ` largest ${number(reactions.most)} N`),
+      );
     }
     tools.append(
       button('Reset camera', 'Camera as at the start (r)', () => this.stage.reset()),
@@ -389,6 +401,7 @@ export class Viewer {
       c: () => this.flip('cones'),
       n: () => this.flip('normals'),
       j: () => this.flip('joints'),
+      h: () => this.flip('reactions'),
       l: () => this.toggleTheme(),
       '?': () => this.showKeys(),
     };

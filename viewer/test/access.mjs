@@ -20,8 +20,8 @@ export async function judge(page, where) {
 }
 
 /** A page whose policy does not stop axe; all else is as ever. */
-export async function openForAxe(browser, path, ready) {
-  const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1200, height: 720 } });
+export async function openForAxe(browser, path, ready, width = 1200) {
+  const context = await browser.newContext({ bypassCSP: true, viewport: { width, height: width < 500 ? 844 : 720 } });
   const page = await context.newPage();
   page.setDefaultTimeout(120000);
   await page.goto(`file://${path}`);
@@ -29,15 +29,22 @@ export async function openForAxe(browser, path, ready) {
   return page;
 }
 
-/** Every tab in light and dark. */
-export async function isAccessible(browser, scene, options) {
+/** Nothing is wider than the window. */
+export async function fits(page, where) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  claim(wide <= 0, `${where} is ${wide} pixels wider than the window`);
+}
+
+/** Every tab in light and dark, at a width of the window. */
+export async function isAccessible(browser, scene, options, width) {
   const report = makeReport(scene, options, true);
-  const page = await openForAxe(browser, report.html, '.viewer canvas');
+  const page = await openForAxe(browser, report.html, '.viewer canvas', width);
   for (const theme of ['light', 'dark']) {
     for (const key of '123456') {
       await page.keyboard.press(key);
       await wait(page);
-      await judge(page, `${report.name}, ${theme}, tab ${key}`);
+      await judge(page, `${report.name}, ${width} px, ${theme}, tab ${key}`);
+      await fits(page, `${report.name}, ${width} px, tab ${key}`);
     }
     await page.keyboard.press('?');
     await judge(page, `${report.name}, ${theme}, keys`);
@@ -47,29 +54,34 @@ export async function isAccessible(browser, scene, options) {
   await page.context().close();
 }
 
+/** The key Tab reaches every control that is visible. */
+export async function tabReachesAll(page, where) {
+  await page.evaluate(() => document.activeElement?.blur());
+  const wanted = await page.evaluate(() => {
+    const all = [...document.querySelectorAll('button, select, input, textarea, summary, [tabindex="0"]')];
+    window.toReach = new Set(all.filter((one) => one.checkVisibility() && !one.disabled && one.getAttribute('role') !== 'tab'));
+    return window.toReach.size;
+  });
+  claim(wanted > 20, `${where} has things to reach: ${wanted}`);
+  for (let i = 0; i < wanted + 20; i++) {
+    await page.keyboard.press('Tab');
+    const left = await page.evaluate(() => {
+      window.toReach.delete(document.activeElement);
+      return window.toReach.size;
+    });
+    if (left === 0) break;
+  }
+  const missed = await page.evaluate(() => [...window.toReach].map((one) => `${one.tagName} ${one.getAttribute('aria-label') ?? one.textContent.slice(0, 40)}`));
+  claim(missed.length === 0, `${where}: the keyboard does not reach ${missed.join(', ')}`);
+}
+
 /** Tab reaches everything that reacts to a click, and the listed keys have their documented effect. */
 export async function keysReachEverything(browser, scene) {
   const report = makeReport(scene);
   const page = await openPage(browser, report.html);
   for (const tab of '123456') {
     await page.keyboard.press(tab);
-    await page.evaluate(() => document.activeElement?.blur());
-    const wanted = await page.evaluate(() => {
-      const all = [...document.querySelectorAll('button, select, input, textarea, summary, [tabindex="0"]')];
-      window.toReach = new Set(all.filter((one) => one.checkVisibility() && !one.disabled && one.getAttribute('role') !== 'tab'));
-      return window.toReach.size;
-    });
-    claim(wanted > 20, `tab ${tab} has things to reach: ${wanted}`);
-    for (let i = 0; i < wanted + 20; i++) {
-      await page.keyboard.press('Tab');
-      const left = await page.evaluate(() => {
-        window.toReach.delete(document.activeElement);
-        return window.toReach.size;
-      });
-      if (left === 0) break;
-    }
-    const missed = await page.evaluate(() => [...window.toReach].map((one) => `${one.tagName} ${one.getAttribute('aria-label') ?? one.textContent.slice(0, 40)}`));
-    claim(missed.length === 0, `the keyboard does not reach ${missed.join(', ')}`);
+    await tabReachesAll(page, `tab ${tab}`);
   }
   const now = (what) => page.evaluate(what);
   await page.keyboard.press('1');

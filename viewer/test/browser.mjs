@@ -48,7 +48,7 @@ export async function openPage(browser, path, size = { width: 1200, height: 720 
 }
 
 /** Runs a scene (a path, or its text) and makes its report and a table of its states. */
-export function makeReport(scene, options = [], certified = false) {
+export function makeReport(scene, options = [], certified = false, shown = []) {
   const text = scene.includes('\n');
   const name = text ? `own-${Math.random().toString(36).slice(2)}` : basename(scene, '.yaml');
   const path = text ? join(work, `${name}.yaml`) : scene;
@@ -56,7 +56,7 @@ export function makeReport(scene, options = [], certified = false) {
   const out = (extension) => join(work, `${name}.${extension}`);
   const quiet = { stdio: ['ignore', 'ignore', 'pipe'], maxBuffer: 1 << 28 };
   execFileSync(program, ['run', path, '-o', out('csv'), ...(certified ? ['--certify'] : []), ...options], quiet);
-  execFileSync(program, ['report', out('csv'), ...(certified ? [] : ['--no-certificate']), '-o', out('html')], quiet);
+  execFileSync(program, ['report', out('csv'), ...(certified ? [] : ['--no-certificate']), ...shown, '-o', out('html')], quiet);
   return { name, html: out('html'), states: () => readTable(out('csv')) };
 }
 

@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The Saltus developers
 //
 // Claims about reports in a real browser.
-import { readFileSync } from 'node:fs';
-import { claim, makeReport, openPage, wait } from './browser.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { claim, makeReport, openPage, wait, work } from './browser.mjs';
 import { viewPlaces } from './formulas.mjs';
 
 /** A scene's report opens without console messages, and objects are at their recorded positions. */
@@ -276,6 +277,53 @@ export async function designsAreListed(browser, scene) {
   await page.close();
 }
 
+const HINGE = `saltus: 1
+name: hinge
+world: {gravity: [0, -9.81]}
+bodies: {arm: {mass: 2, inertia: 0.1, position: [0.5, 0], shapes: [{capsule: {radius: 0.05, length: 0.8}}]}}
+markers: {wall: {angle: 0.3}, end: {body: arm, point: [-0.5, 0]}}
+joints: [{name: pin, type: revolute, between: [wall, end]}]
+simulate: {until: 1, step: 0.01, scheme: moreau-jean}
+`;
+
+/** Forces of joints are arrows with the size of the recorded multipliers; measured values are points beside their curve. */
+export async function loadsAndMeasurementsAreDrawn(browser) {
+  const table = join(work, 'measured.csv');
+  writeFileSync(table, 't,arm.x,temperature\n0.1,0.5,20\n0.25,0.4,21\n0.605,0.1,22\n');
+  const report = makeReport(HINGE, [], false, ['--measured', table]);
+  const page = await openPage(browser, report.html);
+  await page.keyboard.press('h');
+  const found = await page.evaluate(() => {
+    const { stage, clock, plots, run } = window.saltusViewer;
+    clock.setFrame(50);
+    stage.draw();
+    const frame = 50;
+    const curves = plots.plots.map((plot) => plot.series.map((one) => one.label));
+    const k = curves.findIndex((labels) => labels.includes('arm.x measured'));
+    const plot = plots.plots[k];
+    const points = plot?.data[curves[k].indexOf('arm.x measured')] ?? [];
+    const listed = points.map((value, i) => [plot.data[0][i], value]).filter(([, value]) => typeof value === 'number');
+    const curve = plot?.data[curves[k].indexOf('arm.x')] ?? [];
+    return {
+      arrows: stage.reactions?.drawn, force: stage.reactions?.force(0, frame).toArray(),
+      rows: Array.from(run.need('joint_force').slice(2 * frame, 2 * frame + 2)), names: run.head.joint_names,
+      listed, whole: curve.filter((value) => typeof value === 'number').length === run.count, titles: plots.titles,
+    };
+  });
+  const size = Math.hypot(...(found.force ?? []));
+  claim(found.arrows === 1 && Math.abs(size - Math.hypot(...found.rows)) < 1e-9 * size && size > 1, `the pin has ${found.arrows} arrows, a force of ${size} N, rows ${found.rows}`);
+  // the arm accelerates with m a = F + m g: the force on it follows from the recorded velocities
+  const states = report.states();
+  const a = ["arm.x'", "arm.y'"].map((name) => (states.column(name)[50] - states.column(name)[49]) / 0.01);
+  const expected = [2 * a[0], 2 * (a[1] + 9.81)];
+  const off = Math.hypot(found.force[0] - expected[0], found.force[1] - expected[1]);
+  claim(off < 1e-6 * size, `the force of the pin is ${found.force}, by the motion ${expected}`);
+  claim(JSON.stringify(found.listed) === '[[0.1,0.5],[0.25,0.4],[0.605,0.1]]' && found.whole, `measured values are ${JSON.stringify(found.listed)}`);
+  claim(found.titles[0] === 'Measured', `columns without a curve have a panel: ${found.titles[0]}`);
+  claim(page.wrong.length === 0, `measured values are silent: ${page.wrong[0]}`);
+  await page.close();
+}
+
 const HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>"\\\'';
 
 /** Names and texts are data: nothing of them runs. */
@@ -312,7 +360,6 @@ simulate: {until: 2, step: 0.01, scheme: moreau-jean}
 
 /** A modified document is rejected with a message. */
 export async function damageIsRefused(browser, scene) {
-  const { writeFileSync } = await import('node:fs');
   const report = makeReport(scene);
   const text = readFileSync(report.html, 'utf8');
   for (const [what, change] of [
@@ -363,7 +410,7 @@ export async function looksAsBefore(browser, scene, options, at, path, write) {
     return window.saltusViewer.stage.canvas.toDataURL('image/png');
   });
   const bytes = Buffer.from(picture.split(',')[1], 'base64');
-  const { existsSync, writeFileSync } = await import('node:fs');
+  const { existsSync } = await import('node:fs');
   if (write || !existsSync(path)) {
     claim(write, `${path} is missing`);
     if (write) writeFileSync(path, bytes);

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { finish, launch, source, work } from './browser.mjs';
 import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
-import { damageIsRefused, designsAreListed, elementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
-import { longIsThinned, manyAreCheap } from './large.mjs';
+import { damageIsRefused, designsAreListed, elementsAreDrawn, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
+import { longIsThinned, manyAreCheap, manyAreFast } from './large.mjs';
 
 const what = process.argv[2] ?? 'short';
 const scene = (name) => join(source, 'scenes', `${name}.yaml`);
@@ -35,6 +35,7 @@ try {
     await namesAreData(browser);
     await picksToOnePixel(browser);
     await elementsAreDrawn(browser);
+    await loadsAndMeasurementsAreDrawn(browser);
     await designsAreListed(browser, scene('machine-press'));
     await obeys(browser, scene('ball'));
     await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
@@ -43,10 +44,13 @@ try {
   if (what === 'all') {
     await damageIsRefused(browser, scene('ball'));
     await savesAFilm(browser, scene('ball'));
-    await isAccessible(browser, scene('contact-rocking'), []);
-    await isAccessible(browser, scene('woodpecker'), []);
+    for (const width of [390, 1400]) {
+      await isAccessible(browser, scene('contact-rocking'), [], width);
+      await isAccessible(browser, scene('woodpecker'), [], width);
+    }
     await keysReachEverything(browser, scene('contact-rocking'));
     await manyAreCheap(browser);
+    await manyAreFast(browser);
     await longIsThinned(browser);
     for (const folder of ['scenes', 'scenes/shapes']) {
       for (const file of readdirSync(join(source, folder)).filter((name) => name.endsWith('.yaml')).sort()) {
