@@ -216,10 +216,6 @@ static bool launch_opencl(saltusi_device* d, long n, double first, long steps) {
          d->cl.clFinish(d->queue) == 0;
 }
 
-static bool download_opencl(saltusi_device* d, double* state, size_t bytes) {
-  return d->cl.clEnqueueReadBuffer(d->queue, d->buffers[1], 1, 0, bytes, state, 0, NULL, NULL) == 0;
-}
-
 /* ---- CUDA ---- */
 
 const char* saltusi_device_cubin(const char* source, int capability, saltusi_bytes* cubin) {
@@ -361,20 +357,44 @@ void saltusi_device_close(saltusi_device* d) {
   saltusi_release(&memory, d, d->room, sizeof *d);
 }
 
+/* Rows of the state. */
+static bool download(saltusi_device* d, const saltusi_device_work* w, size_t first, size_t count) {
+  const size_t row = (size_t)w->n * sizeof(double), from = first * row, bytes = count * row;
+  double* to = w->state + first * (size_t)w->n;
+  return d->kind == SALTUSI_DEVICE_OPENCL
+             ? d->cl.clEnqueueReadBuffer(d->queue, d->buffers[1], 1, from, bytes, to, 0, NULL,
+                                         NULL) == 0
+             : d->cu.cuMemcpyDtoH_v2(to, d->addresses[1] + from, bytes) == 0;
+}
+
 /* Steps of a launch grow until it takes this time, so that a cancelled run ends soon. */
 static const double launch_time = 0.1; /* s */
 
+/* Whether members have not reached the end: their row alone is copied. */
+static bool has_pending(saltusi_device* d, const saltusi_device_work* w, bool* any) {
+  double* row = w->state + (size_t)w->pending * (size_t)w->n;
+  const bool good = download(d, w, (size_t)w->pending, 1);
+  *any = false;
+  for (long i = 0; i < w->n && good; i++) {
+    *any = *any || row[i] != 0.0;
+  }
+  return good;
+}
+
 static saltus_status launch_all(saltusi_device* d, const saltusi_device_work* w) {
+  const bool event = w->pending >= 0;
+  bool more = true;
   long part = 16;
-  for (long long done = 0; done < w->steps;) {
+  for (long long done = 0; event ? more : done < w->steps;) {
     if (w->cancel != NULL && *w->cancel != 0) {
       return SALTUS_ERR_STOPPED;
     }
-    const long steps = w->steps - done < part ? (long)(w->steps - done) : part;
+    const long steps = !event && w->steps - done < part ? (long)(w->steps - done) : part;
+    const double first = event ? w->end : (double)done;
     const double from = saltusi_clock_monotonic();
-    const bool good = d->kind == SALTUSI_DEVICE_OPENCL ? launch_opencl(d, w->n, (double)done, steps)
-                                                       : launch_cuda(d, w->n, (double)done, steps);
-    if (!good) {
+    const bool good = d->kind == SALTUSI_DEVICE_OPENCL ? launch_opencl(d, w->n, first, steps)
+                                                       : launch_cuda(d, w->n, first, steps);
+    if (!good || (event && !has_pending(d, w, &more))) {
       return SALTUS_ERR_UNSUPPORTED;
     }
     done += steps;
@@ -391,11 +411,8 @@ saltus_status saltusi_device_run(saltusi_device* d, const saltusi_device_work* w
   const bool uploaded =
       d->kind == SALTUSI_DEVICE_OPENCL ? upload_opencl(d, w, bytes) : upload_cuda(d, w, bytes);
   saltus_status status = uploaded ? launch_all(d, w) : SALTUS_ERR_UNSUPPORTED;
-  if (status == SALTUS_OK) {
-    const bool good = d->kind == SALTUSI_DEVICE_OPENCL
-                          ? download_opencl(d, w->state, bytes[1])
-                          : d->cu.cuMemcpyDtoH_v2(w->state, d->addresses[1], bytes[1]) == 0;
-    status = good ? SALTUS_OK : SALTUS_ERR_UNSUPPORTED;
+  if (status == SALTUS_OK && !download(d, w, 0, (size_t)w->rows)) {
+    status = SALTUS_ERR_UNSUPPORTED;
   }
   (void)pthread_mutex_unlock(&d->mutex);
   return status;

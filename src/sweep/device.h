@@ -23,6 +23,8 @@ typedef struct saltusi_device_work {
   double* state;
   long n;
   int inputs, rows;
+  int pending; /* row of members that have not reached `end`; -1: all take `steps` steps */
+  double end;  /* s */
   long long steps;
   const volatile int* cancel; /* NULL: none */
 } saltusi_device_work;

@@ -77,8 +77,8 @@ const int* saltusi_kernel_nodes(saltusi_kernel_writer* k, const saltusi_program*
 
 /* ---- nodes of the step ---- */
 
-/* A = L U in place, without exchanges of rows. */
-static void eliminate(saltusi_kernel_writer* k, int* A) {
+void saltusi_kernel_eliminate(saltusi_kernel_writer* k, int* A) {
+  assert(k != NULL && A != NULL);
   const int n = k->n;
   for (int c = 0; c < n; c++) {
     k->pivot_of[c] = A[c * (n + 1)];
@@ -95,7 +95,8 @@ static void eliminate(saltusi_kernel_writer* k, int* A) {
   }
 }
 
-static void solve(saltusi_kernel_writer* k, int* x) {
+void saltusi_kernel_solve(saltusi_kernel_writer* k, int* x) {
+  assert(k != NULL && x != NULL);
   const int n = k->n;
   for (int i = 1; i < n; i++) {
     for (int j = 0; j < i; j++) {
@@ -147,22 +148,22 @@ static void linearize(saltusi_kernel_writer* k, const int* w) {
   if (k->l.failed) {
     return;
   }
-  eliminate(k, k->L);
+  saltusi_kernel_eliminate(k, k->L);
   for (int i = 0; i < n; i++) {
     k->free[i] = mul(k, number(k, h), F[i]);
     for (int j = 0; j < n && w != k->v; j++) {
       k->free[i] = sub(k, k->free[i], mul(k, M[i * n + j], sub(k, w[j], k->v[j])));
     }
   }
-  solve(k, k->free);
+  saltusi_kernel_solve(k, k->free);
   for (int i = 0; i < n; i++) {
     k->free[i] = add(k, k->free[i], w[i]);
   }
 }
 
-/* Rows of contact c: G and b. */
-static void rows_at(saltusi_kernel_writer* k, int c, int count, int t, const int* q, int G[2][DIM],
-                    int b[2]) {
+void saltusi_kernel_rows(saltusi_kernel_writer* k, int c, int count, int t, const int* q,
+                         int G[2][DIM], int b[2]) {
+  assert(k != NULL && c >= 0 && c < k->nc && count <= 2);
   const saltusi_formula_rows* rows = &k->m->contacts[c];
   const int* given =
       rows->fixed == NULL ? saltusi_kernel_nodes(k, &rows->program, t, q, k->v) : NULL;
@@ -188,7 +189,7 @@ static void approach(saltusi_kernel_writer* k) {
   const int* gaps = k->nc > 0 ? saltusi_kernel_nodes(k, &k->m->gaps, k->t, k->q, k->v) : NULL;
   for (int c = 0; c < k->nc && !k->l.failed; c++) {
     int G[2][DIM] = {{0}}, b[2] = {0};
-    rows_at(k, c, 1, k->t, k->q, G, b);
+    saltusi_kernel_rows(k, c, 1, k->t, k->q, G, b);
     k->gap[c] = gaps[c];
     k->rate[c] = add(k, dot(k, G[0], k->v), b[0]);
   }
@@ -202,16 +203,16 @@ static void contact_nodes(saltusi_kernel_writer* k, int c, const int* w) {
   const bool constant = (k->sys->traits & SALTUS_CONSTANT_NORMALS) != 0;
   int q[DIM], start[DIM], G0[2][DIM] = {{0}}, b0[2] = {0}, b[2] = {0};
   x->rows = rows_of(law, saltusi_line_is(&k->l, k->mu[c], 0.0));
-  rows_at(k, c, x->rows, k->t, k->q, G0, b0);
+  saltusi_kernel_rows(k, c, x->rows, k->t, k->q, G0, b0);
   advance(k, k->o->theta, w, q);
   advance(k, k->o->theta, k->v, start);
   if (constant) {
-    rows_at(k, c, x->rows, k->t, k->q, x->G, b);
+    saltusi_kernel_rows(k, c, x->rows, k->t, k->q, x->G, b);
   } else {
-    rows_at(k, c, x->rows, end, q, x->G, b);
+    saltusi_kernel_rows(k, c, x->rows, end, q, x->G, b);
     int moved[2];
     if (k->o->jump == SALTUS_JUMP_MIDPOINT) {
-      rows_at(k, c, x->rows, end, start, G0, moved);
+      saltusi_kernel_rows(k, c, x->rows, end, start, G0, moved);
     }
   }
   int change[DIM];
@@ -227,7 +228,7 @@ static void contact_nodes(saltusi_kernel_writer* k, int c, const int* w) {
                    saltusi_line_op(&k->l, SALTUSI_ABS, mul(k, x->G[r][i], change[i]), -1, -1));
     }
     x->pushed = r == 0 ? pushed : x->pushed;
-    solve(k, x->X[r]);
+    saltusi_kernel_solve(k, x->X[r]);
     x->u0[r] = add(k, dot(k, G0[r], k->v), b0[r]);
     const int e = r == 0 ? k->e_N[c] : k->e_T[c];
     const int rests = saltusi_line_op(&k->l, SALTUSI_LESS_EQUAL,
@@ -259,10 +260,12 @@ static const char* reason_of_contacts(const saltus_system* sys) {
   return NULL;
 }
 
-static const char* reason_of_measures(const saltusi_measures* m) {
+static const char* reason_of_measures(const saltusi_measures* m, bool event) {
   for (int i = 0; i < m->item_count; i++) {
     const saltusi_item* item = &m->items[i];
-    const bool counts = item->subject == SALTUSI_OF_EVENTS && item->kind == SALTUS_EVENT_IMPACT;
+    const bool counts =
+        item->subject == SALTUSI_OF_EVENTS &&
+        (item->kind == SALTUS_EVENT_IMPACT || (event && item->kind == SALTUS_EVENT_ACCUMULATION));
     if (!counts && (!saltusi_item_is_function(item) || item->loaded || item->named)) {
       return "compiled members have measures of formulas and gaps, and counts and times of impacts";
     }
@@ -270,16 +273,30 @@ static const char* reason_of_measures(const saltusi_measures* m) {
   return NULL;
 }
 
-static const char* find_reason(const saltusi_kernel_def* def) {
-  const saltus_system* sys = def->view->system;
+static const char* reason_of_moreau(const saltusi_kernel_def* def) {
   const saltus_run_settings* s = def->settings;
   const saltus_moreau_jean_options* o = s->options;
-  if (def->view->mechanism != NULL) {
-    return "scenes with bodies are not compiled";
-  }
   if (strcmp(s->scheme->name, "moreau-jean") != 0 || s->control != NULL || !(s->h > 0.0) ||
       s->steps <= 0) {
-    return "only moreau-jean with a fixed step is compiled";
+    return "moreau-jean with a fixed step, adaptive and adaptive-dopri5 are compiled";
+  }
+  return o->speculative != 0 || o->filter != 0 || o->stiffness != 0.0 || o->contact_tol != 0.0
+             ? "options speculative, filter, stiffness and contact_tol of moreau-jean are not "
+               "compiled"
+             : NULL;
+}
+
+bool saltusi_kernel_has_events(const saltus_run_settings* settings) {
+  assert(settings != NULL);
+  const char* name = settings->scheme->name;
+  return strcmp(name, "adaptive") == 0 || strcmp(name, "adaptive-dopri5") == 0;
+}
+
+static const char* find_reason(const saltusi_kernel_def* def) {
+  const saltus_system* sys = def->view->system;
+  const bool event = saltusi_kernel_has_events(def->settings);
+  if (def->view->mechanism != NULL) {
+    return "scenes with bodies are not compiled";
   }
   if (sys->dims.nj > 0 || sys->dry_count > 0 || sys->structure != NULL || sys->set_valued != NULL) {
     return "joints, friction of coordinates and large systems are not compiled";
@@ -287,14 +304,12 @@ static const char* find_reason(const saltusi_kernel_def* def) {
   if (sys->dims.nc > CONTACTS || sys->dims.nv > DIM) {
     return "up to 8 contacts and 12 coordinates are compiled";
   }
-  if (o->speculative != 0 || o->filter != 0 || o->stiffness != 0.0 || o->contact_tol != 0.0) {
-    return "options speculative, filter, stiffness and contact_tol of moreau-jean are not compiled";
-  }
   if (def->view->observables != NULL && (def->view->observables->switching != NULL)) {
     return "scenes whose events set inputs are not compiled";
   }
-  const char* why = reason_of_contacts(sys);
-  return why != NULL ? why : reason_of_measures(def->measures);
+  const char* why = event ? saltusi_event_kernel_reason(def) : reason_of_moreau(def);
+  why = why != NULL ? why : reason_of_contacts(sys);
+  return why != NULL ? why : reason_of_measures(def->measures, event);
 }
 
 static bool is_fixed(const saltusi_kernel_writer* k, int node) {
@@ -316,7 +331,8 @@ static bool is_linear(saltusi_kernel_writer* k) {
 }
 
 /* Leaves of inputs, laws and the state. Inputs of the scene itself have their values at the start. */
-static void make_leaves(saltusi_kernel_writer* k) {
+static void make_leaves(saltusi_kernel_writer* k, bool arrays) {
+  const char *u = arrays ? "u[" : "u", *q = arrays ? "q[" : "q", *v = arrays ? "v[" : "v";
   const saltus_scene_view* view = k->def->view;
   const saltus_formula_model* m = k->m;
   const int own = view->input_count - k->layout.axes;
@@ -330,7 +346,7 @@ static void make_leaves(saltusi_kernel_writer* k) {
   k->e_T = k->e_N + k->nc;
   for (int i = 0; i < view->input_count; i++) {
     k->u[i] = i < own ? number(k, m->force.inputs[i])
-                      : saltusi_line_leaf(&k->l, "u", i - own, SALTUSI_LINE_MEMBER);
+                      : saltusi_line_leaf(&k->l, u, i - own, SALTUSI_LINE_MEMBER);
   }
   for (int c = 0; c < k->nc; c++) {
     const saltus_contact_law* law = &k->sys->laws[c];
@@ -338,15 +354,25 @@ static void make_leaves(saltusi_kernel_writer* k) {
     for (int r = 0; r < 3; r++) {
       k->mu[r * k->nc + c] =
           saltusi_formula_member_law(m, c, r) != NULL
-              ? saltusi_line_leaf(&k->l, "u", k->layout.axes + 3 * c + r, SALTUSI_LINE_MEMBER)
+              ? saltusi_line_leaf(&k->l, u, k->layout.axes + 3 * c + r, SALTUSI_LINE_MEMBER)
               : number(k, values[r]);
     }
   }
   k->t = saltusi_line_leaf(&k->l, "t", -1, SALTUSI_LINE_STEP);
   for (int i = 0; i < k->n; i++) {
-    k->q[i] = saltusi_line_leaf(&k->l, "q", i, SALTUSI_LINE_STEP);
-    k->v[i] = saltusi_line_leaf(&k->l, "v", i, SALTUSI_LINE_STEP);
+    k->q[i] = saltusi_line_leaf(&k->l, q, i, SALTUSI_LINE_STEP);
+    k->v[i] = saltusi_line_leaf(&k->l, v, i, SALTUSI_LINE_STEP);
     k->w[i] = saltusi_line_leaf(&k->l, "w", i, SALTUSI_LINE_ITERATION);
+  }
+}
+
+/* Nodes of a step of moreau-jean. */
+static void make_step(saltusi_kernel_writer* k) {
+  k->once = is_linear(k);
+  approach(k);
+  linearize(k, k->once ? k->v : k->w);
+  for (int c = 0; c < k->nc && !k->l.failed; c++) {
+    contact_nodes(k, c, k->once ? k->v : k->w);
   }
 }
 
@@ -358,6 +384,7 @@ saltus_status saltusi_kernel_write(const saltusi_kernel_def* def, saltusi_bytes*
     return SALTUS_ERR_UNSUPPORTED;
   }
   const saltus_system* sys = def->view->system;
+  const bool event = saltusi_kernel_has_events(def->settings);
   saltusi_kernel_writer k = {.def = def,
                              .o = def->settings->options,
                              .sys = sys,
@@ -372,27 +399,26 @@ saltus_status saltusi_kernel_write(const saltusi_kernel_def* def, saltusi_bytes*
   k.layout.v = k.n;
   k.layout.bad = 2 * k.n;
   k.layout.items = 2 * k.n + 1;
-  k.layout.rows = k.layout.items + 2 * def->measures->item_count;
+  k.layout.event = k.layout.items + 2 * def->measures->item_count;
+  k.layout.pending = event ? k.layout.event + SALTUSI_KERNEL_EVENT + k.n : -1;
+  k.layout.rows = event ? k.layout.pending + 1 : k.layout.event;
   saltusi_lines_start(&k.l, source->memory, false);
   k.l.forms = forms;
   k.l.type = "R";
-  make_leaves(&k);
-  if (!k.l.failed) {
-    k.once = is_linear(&k);
-    approach(&k);
-    linearize(&k, k.once ? k.v : k.w);
-    for (int c = 0; c < k.nc && !k.l.failed; c++) {
-      contact_nodes(&k, c, k.once ? k.v : k.w);
-    }
+  make_leaves(&k, event);
+  if (!event && !k.l.failed) {
+    make_step(&k);
   }
   if (!k.l.failed) {
     saltusi_bytes_text(source, saltusi_kernel_prelude);
-    saltusi_kernel_text(&k);
+    event ? saltusi_event_kernel_text(&k) : saltusi_kernel_text(&k);
   }
   const bool missing = k.l.missing != NULL, failed = k.l.failed || source->failed;
   saltusi_lines_free(&k.l);
   saltusi_pool_free(&k.pool);
-  *why = missing ? "a function of its formulas is not compiled" : NULL;
+  *why = missing   ? "a function of its formulas is not compiled"
+         : k.kinks ? "integrals of formulas with abs, sign, min, max or conditions are not compiled"
+                   : NULL;
   *layout = k.layout;
-  return missing ? SALTUS_ERR_UNSUPPORTED : failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
+  return *why != NULL ? SALTUS_ERR_UNSUPPORTED : failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * kernel.h - steps of moreau-jean of many members of a sweep as C: model, step and measures in one function.
+ * kernel.h - many members of a sweep as C: model, step and measures in one function.
  *
  *   void saltus_members(const double* in, double* state, long n, double first, long steps)
  *
@@ -17,11 +17,21 @@
 
 enum { SALTUSI_KERNEL_CONTACTS = 8, SALTUSI_KERNEL_VELOCITIES = 12, SALTUSI_KERNEL_LAWS = 3 };
 
+/* Rows of members with a tolerance: t, step, bound of the step, closed contact, located event with its step, bracket and
+ * iterations, trial steps; then accelerations. */
+enum {
+  SALTUSI_KERNEL_EVENT = 10,
+  SALTUSI_KERNEL_CAP = 2,
+  SALTUSI_KERNEL_CLOSED,
+  SALTUSI_KERNEL_TARGET
+};
+
 /* Rows of `in` and `state`. */
 typedef struct saltusi_kernel_layout {
   int axes;   /* rows 0 .. axes - 1 of in, then mu, e_N, e_T of each contact */
   int inputs; /* rows of in */
   int q, v, bad, items;
+  int event, pending; /* pending: the last row; -1: fixed steps */
   int rows; /* of state: of each item the value, then the previous value or the number of events */
 } saltusi_kernel_layout;
 
@@ -30,6 +40,9 @@ typedef struct saltusi_kernel_def {
   const saltus_run_settings* settings;
   const saltusi_measures* measures; /* bound */
 } saltusi_kernel_def;
+
+/* Whether members are integrated to a tolerance. */
+bool saltusi_kernel_has_events(const saltus_run_settings* settings);
 
 /* The source. SALTUS_ERR_UNSUPPORTED with the reason in *why. */
 saltus_status saltusi_kernel_write(const saltusi_kernel_def* def, saltusi_bytes* source,

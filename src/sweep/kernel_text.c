@@ -19,8 +19,11 @@ enum { IN_MEMBER = 1, IN_STEP, IN_ITERATION, IN_CONTACTS };
 
 enum { ALL_CLASSES = SALTUSI_LINE_MEMBER | SALTUSI_LINE_STEP | SALTUSI_LINE_ITERATION };
 
-static void put(saltusi_kernel_writer* k, const char* format, ...) SALTUSI_PRINTF(2, 3);
-static void put(saltusi_kernel_writer* k, const char* format, ...) {
+#define put saltusi_kernel_put
+#define put_value saltusi_kernel_put_value
+
+void saltusi_kernel_put(saltusi_kernel_writer* k, const char* format, ...) {
+  assert(k != NULL && format != NULL);
   char text[1024];
   va_list list;
   va_start(list, format);
@@ -29,7 +32,9 @@ static void put(saltusi_kernel_writer* k, const char* format, ...) {
   saltusi_bytes_text(k->out, text);
 }
 
-static void put_value(saltusi_kernel_writer* k, const char* before, int node, const char* after) {
+void saltusi_kernel_put_value(saltusi_kernel_writer* k, const char* before, int node,
+                              const char* after) {
+  assert(k != NULL);
   put(k, "%s", before);
   saltusi_line_value(&k->l, k->out, node);
   put(k, "%s", after);
@@ -427,8 +432,8 @@ static void put_event(saltusi_kernel_writer* k, int i, const saltusi_item* item)
   }
 }
 
-/* Index of an item among the outputs of the scene; -1: none. */
-static int output_of(const saltusi_kernel_writer* k, const saltusi_item* item) {
+int saltusi_kernel_output(const saltusi_kernel_writer* k, const saltusi_item* item) {
+  assert(k != NULL && item != NULL);
   const saltus_observables* o = k->def->view->observables;
   char name[200];
   saltusi_item_label(item, name, sizeof name);
@@ -448,8 +453,8 @@ static void put_measures(saltusi_kernel_writer* k, const int* outputs, const int
       put_event(k, i, item);
       continue;
     }
-    const int node =
-        item->subject == SALTUSI_OF_GAP ? gaps[item->place] : outputs[output_of(k, item)];
+    const int node = item->subject == SALTUSI_OF_GAP ? gaps[item->place]
+                                                     : outputs[saltusi_kernel_output(k, item)];
     write_roots(k, &node, 1, ALL_CLASSES, IN_STEP, "      ");
     put_function(k, i, item->fold, node);
   }

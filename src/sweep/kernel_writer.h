@@ -6,6 +6,7 @@
 #ifndef SALTUSI_SWEEP_KERNEL_WRITER_H
 #define SALTUSI_SWEEP_KERNEL_WRITER_H
 
+#include "base/number.h"
 #include "emit/straight_line.h"
 #include "model/formula_model.h"
 #include "sweep/kernel.h"
@@ -30,6 +31,7 @@ typedef struct saltusi_kernel_writer {
   saltusi_bytes* out;
   int n, nc;
   bool once;
+  bool kinks;                                    /* an integral of a measure with kinks */
   int *u, *mu, *e_N, *e_T;                       /* [inputs], [nc] */
   int t, q[DIM], v[DIM], w[DIM];                 /* before the step, and the iterated velocity */
   int L[DIM * DIM], inverse[DIM], pivot_of[DIM]; /* factors, 1 / pivot, the diagonal of A */
@@ -42,7 +44,27 @@ typedef struct saltusi_kernel_writer {
 const int* saltusi_kernel_nodes(saltusi_kernel_writer* writer, const saltusi_program* program,
                                 int t, const int* q, const int* v);
 
+/* A = L U in place, without exchanges of rows: 1 / pivot in writer->inverse. */
+void saltusi_kernel_eliminate(saltusi_kernel_writer* writer, int* A);
+/* x := A^-1 x by the factors in writer->L. */
+void saltusi_kernel_solve(saltusi_kernel_writer* writer, int* x);
+/* Rows G and b of a contact. */
+void saltusi_kernel_rows(saltusi_kernel_writer* writer, int contact, int count, int t, const int* q,
+                         int G[2][DIM], int b[2]);
+/* Index of an item among the outputs of the scene; -1: none. */
+int saltusi_kernel_output(const saltusi_kernel_writer* writer, const saltusi_item* item);
+
+void saltusi_kernel_put(saltusi_kernel_writer* writer, const char* format, ...)
+    SALTUSI_PRINTF(2, 3);
+void saltusi_kernel_put_value(saltusi_kernel_writer* writer, const char* before, int node,
+                              const char* after);
+
 /* The function, from the nodes. */
 void saltusi_kernel_text(saltusi_kernel_writer* writer);
+
+/* event_kernel.c: schemes with a tolerance. The reason why a scene is not treated, or NULL. */
+const char* saltusi_event_kernel_reason(const saltusi_kernel_def* def);
+void saltusi_event_kernel_text(saltusi_kernel_writer* writer);
+extern const char saltusi_event_kernel_step[];
 
 #endif
