@@ -398,6 +398,10 @@ static int finish(sweep_job* j, int code, const char* path) {
   if (j->view->compiled && !cli_has(j->args, "--json")) {
     printf("compiled; %lld of %lld runs by the interpreter\n", j->view->returned,
            j->done - j->already);
+    if (j->view->compared > 0) {
+      printf("%lld runs compared with adaptive; largest difference %.3g tolerances\n",
+             j->view->compared, j->view->difference);
+    }
   }
   code = code == CLI_DONE ? sweep_files_write(j->args, j->table, path) : code;
   if (code == CLI_DONE && j->failed == j->all) {

@@ -482,6 +482,11 @@ static bool set_all(columns* g, const double* axes, int count, bool* good) {
   return true;
 }
 
+const saltus_run_settings* saltusi_compiled_settings(const saltusi_compiled* c) {
+  assert(c != NULL);
+  return &c->settings;
+}
+
 int saltusi_compiled_group(const saltusi_compiled* c) {
   assert(c != NULL);
   return c->device_count > 0 ? 1 << 15 : 64;
@@ -586,6 +591,10 @@ saltus_status saltusi_compiled_create(const saltusi_compiled_def* def, saltusi_c
     run.log = c->def.log;
     status = saltusi_run_resolve(&run, false, &c->pool, &c->settings);
     c->own = run.scene->input_count - c->layout.axes;
+  }
+  if (status == SALTUS_OK && def->proven && saltusi_kernel_has_events(&c->settings)) {
+    status = refuse(def, "with a tolerance it finds events by samples; take --backend c, opencl or "
+                         "cuda for it");
   }
   status = status == SALTUS_OK ? make_kernel(c) : status;
   status = status == SALTUS_OK ? compare(c) : status;

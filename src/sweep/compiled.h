@@ -26,6 +26,7 @@ typedef struct saltusi_compiled_def {
   int process;                /* one of several that share the devices, from 0 on; -1: alone */
   const char* compiler;       /* name or path of a C compiler */
   const char* cache;          /* folder of compiled kernels; NULL: nothing is kept */
+  bool proven; /* refuses schemes with a tolerance, whose events are found by samples */
   const volatile int* cancel;
   saltus_log log;
 } saltusi_compiled_def;
@@ -33,6 +34,8 @@ typedef struct saltusi_compiled_def {
 /* SALTUS_ERR_UNSUPPORTED after a message with the reason if the scene or the machine does not allow it. */
 saltus_status saltusi_compiled_create(const saltusi_compiled_def* def, saltusi_compiled** out);
 void saltusi_compiled_destroy(saltusi_compiled* compiled);
+
+const saltus_run_settings* saltusi_compiled_settings(const saltusi_compiled* compiled);
 
 /* Members of one call that fill a processor or a device. */
 int saltusi_compiled_group(const saltusi_compiled* compiled);

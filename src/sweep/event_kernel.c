@@ -295,7 +295,8 @@ static void put_sizes(saltusi_kernel_writer* k) {
 }
 
 void saltusi_event_kernel_text(saltusi_kernel_writer* k) {
-  assert(k != NULL && k->out != NULL);
+  assert(k != NULL && k->out != NULL && k->n <= DIM && k->nc <= CONTACTS);
+  assert(k->layout.pending == k->layout.event + SALTUSI_KERNEL_EVENT + k->n);
   free_motion(k);
   put_sizes(k);
   put(k, k->l.count > LARGE && k->n > 2

@@ -78,7 +78,7 @@ const int* saltusi_kernel_nodes(saltusi_kernel_writer* k, const saltusi_program*
 /* ---- nodes of the step ---- */
 
 void saltusi_kernel_eliminate(saltusi_kernel_writer* k, int* A) {
-  assert(k != NULL && A != NULL);
+  assert(k != NULL && A != NULL && k->n > 0 && k->n <= DIM);
   const int n = k->n;
   for (int c = 0; c < n; c++) {
     k->pivot_of[c] = A[c * (n + 1)];
@@ -96,7 +96,7 @@ void saltusi_kernel_eliminate(saltusi_kernel_writer* k, int* A) {
 }
 
 void saltusi_kernel_solve(saltusi_kernel_writer* k, int* x) {
-  assert(k != NULL && x != NULL);
+  assert(k != NULL && x != NULL && k->n <= DIM);
   const int n = k->n;
   for (int i = 1; i < n; i++) {
     for (int j = 0; j < i; j++) {

@@ -99,6 +99,7 @@ typedef struct job {
   saltus_log log;
   limit limit;
   double* values; /* [axes + measures] of its row */
+  double part;    /* of the tolerances of the sweep; 0: all */
 } job;
 
 static saltus_status make_scene(job* j, saltus_scene** out) {
@@ -128,6 +129,12 @@ static saltus_status simulate(job* j, const saltus_scene_view* view) {
   saltus_run_def def = s->run;
   def.scene = view;
   def.log = j->log;
+  if (j->part > 0.0) {
+    const saltus_run_settings* own = saltusi_compiled_settings(s->compiled);
+    def.tol = (double)NAN;
+    def.rtol = fmax(j->part * own->rtol, 1e-14);
+    def.atol = j->part * own->atol;
+  }
   saltus_run_settings settings;
   saltus_status status = saltusi_run_resolve(&def, false, &j->pool, &settings);
   saltusi_measure_monitor watch;
@@ -181,13 +188,15 @@ static saltus_status simulate(job* j, const saltus_scene_view* view) {
   return status;
 }
 
-static void compute(saltus_sweep* sweep, long long run, const saltus_sweep_rows* rows, int i) {
+static void compute_with(saltus_sweep* sweep, long long run, const saltus_sweep_rows* rows, int i,
+                         double part) {
   const int columns = sweep->view.axes + sweep->view.measures;
   complaint reason = {.text = rows->reasons[i]};
   job j = {.sweep = sweep,
            .pool = saltusi_pool_over(sweep->def.allocator),
            .log = {.write = hear, .user = &reason},
-           .values = rows->values + (size_t)i * (size_t)columns};
+           .values = rows->values + (size_t)i * (size_t)columns,
+           .part = part};
   memset(rows->reasons[i], 0, SALTUS_SWEEP_REASON);
   saltusi_points_at(&sweep->points, run, j.values);
   for (int k = 0; k < sweep->view.measures; k++) {
@@ -207,11 +216,17 @@ static void compute(saltus_sweep* sweep, long long run, const saltus_sweep_rows*
   rows->done[i] = status != SALTUS_ERR_STOPPED || j.limit.reached;
 }
 
+static void compute(saltus_sweep* sweep, long long run, const saltus_sweep_rows* rows, int i) {
+  compute_with(sweep, run, rows, i, 0.0);
+}
+
 typedef struct batch {
   saltus_sweep* sweep;
   const long long* runs;
   int count;
   const saltus_sweep_rows* rows;
+  double*
+      differences; /* [count] of compared members in tolerances; -1: not compared. NULL: none is */
 } batch;
 
 static bool cancelled(const saltus_sweep* sweep) {
@@ -261,11 +276,78 @@ static void compute_group(void* context, int number) {
   saltusi_pool_free(&pool);
 }
 
+/* ---- members with a tolerance are compared with the interpreter ---- */
+
+/* Of a thousand members one is compared, and at most some 1000 of a sweep. A difference of COMPARED_MOST tolerances is
+ * an error of the member unless the interpreter itself is off by a tenth of it: sensitive and chaotic motions. */
+enum { COMPARED_EACH = 1000, COMPARED_MOST = 10 };
+static const double exact_part = 0.01;
+
+static bool is_compared(const saltus_sweep* s, long long run) {
+  const long long each = s->view.runs / COMPARED_EACH;
+  return run % (each > COMPARED_EACH ? each : COMPARED_EACH) == 0;
+}
+
+/* Largest difference of measures in tolerances. */
+static double difference_of(const saltus_sweep* s, const double* have, const double* want) {
+  const saltus_run_settings* own = saltusi_compiled_settings(s->compiled);
+  double most = 0.0;
+  for (int k = s->view.axes; k < s->view.axes + s->view.measures; k++) {
+    const double off = fabs(have[k] - want[k]) / (own->atol + own->rtol * fabs(want[k]));
+    const bool equal = have[k] == want[k] || (isnan(have[k]) && isnan(want[k]));
+    most = equal ? most : isnan(off) ? HUGE_VAL : fmax(most, off);
+  }
+  return most;
+}
+
+/* A computed row against runs of `adaptive`: to a hundredth of the tolerance, and to the tolerance where it differs. */
+static void compare_row(batch* b, int i) {
+  saltus_sweep* s = b->sweep;
+  const size_t columns = (size_t)s->view.axes + (size_t)s->view.measures;
+  saltusi_pool pool = saltusi_pool_over(s->def.allocator);
+  double* values = SALTUSI_TAKE(&pool, double, 2 * columns);
+  int statuses[2] = {0};
+  bool done[2] = {false, false};
+  char reasons[2][SALTUS_SWEEP_REASON];
+  if (values == NULL) {
+    b->rows->statuses[i] = (int)SALTUS_ERR_MEMORY;
+    return;
+  }
+  const saltus_sweep_rows own = {
+      .values = values, .statuses = statuses, .reasons = reasons, .done = done};
+  compute_with(s, b->runs[i], &own, 0, exact_part);
+  double* have = b->rows->values + (size_t)i * columns;
+  const double off = difference_of(s, have, values);
+  double error = 0.0;
+  if (done[0] && statuses[0] == (int)SALTUS_OK && off > COMPARED_MOST) {
+    compute(s, b->runs[i], &own, 1);
+    error = difference_of(s, values + columns, values);
+  }
+  if (!done[0] || statuses[0] != (int)SALTUS_OK) {
+    b->rows->done[i] = false; /* the interpreter has no result either: its row is taken */
+    compute(s, b->runs[i], b->rows, i);
+  } else {
+    b->differences[i] = off;
+    if (off > COMPARED_MOST && !(COMPARED_MOST * error >= off)) {
+      saltusi_print(
+          b->rows->reasons[i], SALTUS_SWEEP_REASON,
+          "compiled: differs from adaptive by %.3g tolerances; take --backend interpreter", off);
+      b->rows->statuses[i] = (int)SALTUS_ERR_ACCURACY;
+      for (size_t k = (size_t)s->view.axes; k < columns; k++) {
+        have[k] = (double)NAN;
+      }
+    }
+  }
+  saltusi_pool_free(&pool);
+}
+
 static void compute_rest(void* context, int number) {
-  const batch* b = context;
+  batch* b = context;
   for (int i = number * CHUNK; i < (number + 1) * CHUNK && i < b->count; i++) {
     if (!b->rows->done[i] && !cancelled(b->sweep)) {
       compute(b->sweep, b->runs[i], b->rows, i);
+    } else if (b->differences != NULL && b->rows->done[i] && is_compared(b->sweep, b->runs[i])) {
+      compare_row(b, i);
     }
   }
 }
@@ -273,6 +355,10 @@ static void compute_rest(void* context, int number) {
 /* All rows of a batch. */
 static void compute_batch(batch* b) {
   saltus_sweep* s = b->sweep;
+  const bool event =
+      s->compiled != NULL && saltusi_kernel_has_events(saltusi_compiled_settings(s->compiled));
+  saltusi_pool pool = saltusi_pool_over(s->def.allocator);
+  b->differences = event ? SALTUSI_TAKE(&pool, double, b->count) : NULL;
   if (s->compiled != NULL) {
     const int group = saltusi_compiled_group(s->compiled);
     saltusi_thread_pool_run(s->team, (b->count + group - 1) / group, compute_group, b);
@@ -281,7 +367,18 @@ static void compute_batch(batch* b) {
     b->rows->done[i] = b->rows->done[i] && s->compiled != NULL;
     s->view.returned += s->compiled != NULL && !b->rows->done[i] && !cancelled(s);
   }
+  for (int i = 0; i < b->count && b->differences != NULL; i++) {
+    b->differences[i] = -1.0;
+  }
   saltusi_thread_pool_run(s->team, (b->count + CHUNK - 1) / CHUNK, compute_rest, b);
+  for (int i = 0; i < b->count && b->differences != NULL; i++) {
+    s->view.compared += b->differences[i] >= 0.0;
+    s->view.difference = fmax(s->view.difference, b->differences[i]);
+  }
+  if (pool.failed) {
+    b->rows->statuses[0] = (int)SALTUS_ERR_MEMORY;
+  }
+  saltusi_pool_free(&pool);
 }
 
 saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, int count,
@@ -528,6 +625,7 @@ static saltus_status open_compiled(saltus_sweep* s) {
                                    .compiler = def->compiler != NULL ? def->compiler : "cc",
                                    .cache = def->cache,
                                    .cancel = def->cancel,
+                                   .proven = automatic,
                                    .log = automatic ? (saltus_log){.write = hear, .user = &reason}
                                                     : def->log};
   saltus_status status = saltusi_compiled_create(&compiled, &s->compiled);

@@ -130,6 +130,14 @@ static saltus_sweep_def def_of(const sweep_case* c, saltus_run_def* run, char pa
   return def;
 }
 
+static saltus_sweep_def to_tolerance(const sweep_case* c, double tol, saltus_run_def* run,
+                                     char path[200]) {
+  const saltus_sweep_def def = def_of(c, run, path);
+  run->scheme = "adaptive";
+  run->tol = tol;
+  return def;
+}
+
 static const sweep_case cases[] = {
     {"drop",
      NULL,
@@ -208,6 +216,154 @@ static void lanes_have_the_same_bits(void** state) {
   }
 }
 
+/* Schemes with a tolerance: impacts, rest after accumulations, release by a growing force, curved gaps. Times and spreads
+ * of the axes exclude members near grazing, whose errors are amplified. */
+static const sweep_case events[] = {
+    {"oscillator-stop",
+     oscillator,
+     {"w~uniform(1.5, 4)", "start~uniform(-0.5, -0.1)"},
+     {"rms(x)", "n=count(impact of stop)", "t=time(impact, 2)", "last(x)"},
+     0.0,
+     5.0,
+     0},
+    {"ball",
+     NULL,
+     {"q~uniform(0.5, 2)", "q'~uniform(-1, 1)"},
+     {"max(q)", "t=time(accumulation of floor)", "integral(q^2)"},
+     0.0,
+     5.0,
+     0},
+    {"forced-ball",
+     NULL,
+     {"q=0,0.3,1", "q'~uniform(0, 0.5)"},
+     {"max(q)", "t=time(impact)", "mean(q)", "last(q)"},
+     0.0,
+     3.0,
+     0},
+    {"shaken-ball",
+     NULL,
+     {"G~uniform(0.9, 1.2)"},
+     {"max(y)", "n=count(impact)", "min(gap of table)", "mean(y)"},
+     0.0,
+     1.0,
+     0},
+    {"triple-pendulum",
+     NULL,
+     {"g~uniform(9.5, 10)", "wall~uniform(1.0, 1.1)"},
+     {"max(a1)", "n=count(impact of wall)", "mean(a3)", "min(gap of wall)"},
+     0.0,
+     1.5,
+     0},
+};
+
+/* The interpreter has a hundredth of the tolerance, so that the difference is the error of the kernel. */
+static void events_are_located_to_the_tolerance(void** state) {
+  (void)state;
+  if (!has_compiler()) {
+    print_message("no C compiler\n");
+    skip();
+  }
+  for (size_t i = 0; i < 2 * sizeof events / sizeof events[0]; i++) {
+    const sweep_case c = events[i / 2];
+    const double tol = i % 2 == 0 ? 1e-6 : 1e-9;
+    static const char* const backends[] = {"interpreter", "c:1", "c:8", "c:4"};
+    const int count = tol < 1e-8 ? 4 : 3;
+    for (int b = 0; b < count; b++) {
+      char path[200];
+      saltus_run_def run;
+      compute(to_tolerance(&c, b > 0 ? tol : 0.01 * tol, &run, path), backends[b], &tables[b]);
+      if (tables[b].status != SALTUS_OK || tables[b].compiled != (b > 0)) {
+        fail_msg("%s, %s: %s", c.name, backends[b], said);
+      }
+    }
+    const double off = distance(&tables[1], &tables[0]);
+    print_message("%s, %g: %.2g tolerances, %lld of %lld returned\n", c.name, tol, off / tol,
+                  tables[1].returned, tables[1].runs);
+    assert_true(off <= 10.0 * tol);
+    assert_int_equal(tables[1].returned, 0);
+    for (int b = 2; b < count; b++) {
+      assert_memory_equal(tables[b].values, tables[1].values,
+                          (size_t)(tables[1].runs * tables[1].columns) * sizeof(double));
+    }
+  }
+}
+
+/* Impacts of an accumulation count while they change velocities by a tenth of the tolerance, in both alike. */
+static void impacts_of_accumulations_are_counted_alike(void** state) {
+  (void)state;
+  const sweep_case c = {"ball", NULL, {"q~uniform(0.5, 2)"}, {"n=count(impact)"}, 0.0, 5.0, 0};
+  if (!has_compiler()) {
+    skip();
+  }
+  char path[200];
+  saltus_run_def run;
+  const saltus_sweep_def def = to_tolerance(&c, 1e-7, &run, path);
+  compute(def, "interpreter", &tables[0]);
+  compute(def, "c", &tables[1]);
+  assert_true(tables[0].values[1] > 20.0);
+  assert_true(distance(&tables[1], &tables[0]) == 0.0);
+}
+
+/* Two bodies that both rest at the end: more than one closed contact. */
+static const char two_floors[] =
+    "saltus: 1\n"
+    "parameters: {h: 1}\n"
+    "coordinates: {x: {start: h}, y: {start: 0.5}}\n"
+    "kinetic: (x'^2 + y'^2)/2\npotential: 9.81*(x + y)\n"
+    "contacts: [{name: a, gap: x, restitution: 0.5}, {name: b, gap: y, restitution: 0.5}]\n"
+    "simulate: {until: 4, tol: 1e-8}\n";
+
+static void members_with_several_closed_contacts_are_interpreted(void** state) {
+  (void)state;
+  const sweep_case c = {
+      "", two_floors, {"h=0.5,1,100"}, {"max(x)", "t=time(accumulation of a)"}, 0.0, 0.0, 0};
+  if (!has_compiler()) {
+    skip();
+  }
+  char path[200];
+  saltus_run_def run;
+  saltus_sweep_def def = to_tolerance(&c, 1e-8, &run, path);
+  def.samples = 1;
+  compute(def, "interpreter", &tables[0]);
+  compute(def, "c", &tables[1]);
+  assert_true(tables[1].compiled);
+  assert_int_equal(tables[1].returned, 2); /* from 100 m one is still falling */
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(tables[1].statuses[i], SALTUS_OK);
+  }
+  assert_true(distance(&tables[1], &tables[0]) <= 1e-7);
+}
+
+/* A spike of 1 ms, shorter than the distance of samples, is found by adaptive alone. */
+static const char spike[] =
+    "saltus: 1\n"
+    "parameters: {k: 1}\n"
+    "coordinates: {x: {start: 0.5}}\n"
+    "kinetic: x'^2/2\npotential: k*(x - 0.4)^2/2\n"
+    "contacts: [{name: rod, gap: x - 1/(1 + ((t - 1)/0.001)^2), restitution: 0.5}]\n"
+    "simulate: {until: 4, tol: 1e-6}\n";
+
+static void missed_events_are_errors_of_compared_members(void** state) {
+  (void)state;
+  const sweep_case c = {"", spike, {"k=1,2"}, {"max(x)"}, 0.0, 0.0, 0};
+  if (!has_compiler()) {
+    skip();
+  }
+  char path[200];
+  saltus_run_def run;
+  saltus_sweep_def def = to_tolerance(&c, 1e-6, &run, path);
+  def.samples = 1;
+  compute(def, "c", &tables[0]);
+  assert_true(tables[0].compiled);
+  assert_int_equal(tables[0].statuses[0], SALTUS_ERR_ACCURACY);
+  assert_non_null(strstr(tables[0].reasons[0], "differs from adaptive"));
+  compute(def, "auto", &tables[1]);
+  assert_false(tables[1].compiled);
+  assert_non_null(strstr(said, "samples"));
+  assert_int_equal(tables[1].statuses[0], SALTUS_OK);
+  assert_true(tables[1].values[1] > 1.0);
+}
+
 static void devices_have_the_same_bits(void** state) {
   (void)state;
   const int count = saltusi_device_count(SALTUSI_DEVICE_OPENCL);
@@ -215,10 +371,13 @@ static void devices_have_the_same_bits(void** state) {
     print_message("no device of OpenCL with double precision, or no C compiler\n");
     skip();
   }
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += saltus_test_long() ? 1 : 2) {
+  const size_t fixed = sizeof cases / sizeof cases[0],
+               all = fixed + sizeof events / sizeof events[0];
+  for (size_t i = 0; i < all; i += saltus_test_long() ? 1 : 2) {
     char path[200], last[32];
     saltus_run_def run;
-    saltus_sweep_def def = def_of(&cases[i], &run, path);
+    const sweep_case c = i < fixed ? cases[i] : events[i - fixed];
+    saltus_sweep_def def = i < fixed ? def_of(&c, &run, path) : to_tolerance(&c, 1e-9, &run, path);
     compute(def, "c", &tables[0]);
     compute(def, "opencl", &tables[1]);
     snprintf(last, sizeof last, "%d,%d", count - 1, count - 1);
@@ -226,7 +385,7 @@ static void devices_have_the_same_bits(void** state) {
     compute(def, "opencl", &tables[2]);
     for (int b = 1; b < 3; b++) {
       if (tables[b].status != SALTUS_OK) {
-        fail_msg("%s: %s", cases[i].name, said);
+        fail_msg("%s: %s", c.name, said);
       }
       assert_true(tables[b].compiled && tables[b].fingerprint == tables[0].fingerprint);
       assert_int_equal(tables[b].returned, tables[0].returned);
@@ -408,6 +567,10 @@ static void elementary_functions_have_the_stated_errors(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lanes_have_the_same_bits),
+      cmocka_unit_test(events_are_located_to_the_tolerance),
+      cmocka_unit_test(impacts_of_accumulations_are_counted_alike),
+      cmocka_unit_test(members_with_several_closed_contacts_are_interpreted),
+      cmocka_unit_test(missed_events_are_errors_of_compared_members),
       cmocka_unit_test(devices_have_the_same_bits),
       cmocka_unit_test(kernels_compile_for_gpus),
       cmocka_unit_test(missing_devices_are_refused),
