@@ -194,6 +194,12 @@ class ReportedScenes(test_cli.Cli):
                     self.assertAlmostEqual(result['q'][names[0]], x, delta=bound)
                     for name in names[1:]:
                         self.assertAlmostEqual(result['v'][name], rate, delta=1e-5)
+            # forces of joints moved the load of adaptive out of the friction cones: 280 changes of status at t = 0
+            for scheme, tol in (('adaptive', 1e-4), ('adaptive', 1e-8), ('adaptive-dopri5', 1e-6), ('adaptive-dop853', 1e-10)):
+                with self.subTest(file=file, scheme=scheme, tol=tol):
+                    result = self.run_json(file[:-5], '--scheme', scheme, '--tol', tol, '--until', '0.5')
+                    for section, name, value in (('q', names[0], x), *(('v', name, rate) for name in names[1:])):
+                        self.assertAlmostEqual(result[section][name], value, delta=10 * tol)
         # corrections of Newton's method that are rounding were taken for divergence; steps of 1e-9 s stood at 0.218 s
         result = self.run_json(wheels[1][0][:-5], '--scheme', 'adaptive-radau5')
         self.assertAlmostEqual(result['q']['chassis.x'], 80 / 63, delta=1e-7)
@@ -201,7 +207,7 @@ class ReportedScenes(test_cli.Cli):
 
     @unittest.skipUnless('SALTUS_LONG' in os.environ, 'minutes')
     def test_runs_that_crawl_end(self):
-        for scene, words in (('cart-four-wheels', ()), ('stack-of-six-boxes', ()), ('two-bodies-pile', ()),
+        for scene, words in (('stack-of-six-boxes', ()), ('two-bodies-pile', ()),
                              ('tree-in-space', ('--tol', '1e-9')),
                              ('two-hulls-chatter', ('--tol', '1e-7'))):
             with self.subTest(scene=scene):

@@ -71,6 +71,7 @@ void saltusi_active_layout(saltusi_active_constraints* h, const saltusi_layout_t
   h->W = SALTUS_PUSH2(arena, double, n, n);
   layout_factor(&h->factor, n, arena);
   h->x = SALTUS_PUSH(arena, double, o->nv);
+  h->balance = SALTUS_PUSH(arena, double, o->nj + o->nv);
   h->probe = SALTUS_PUSH(arena, double, n);
   h->velocities_max = 0;
   if (o->tangents_max >= 2) {
@@ -408,31 +409,93 @@ void saltusi_active_apply(const saltusi_mode_dynamics* m, const saltusi_island* 
   }
 }
 
-/* The reference force of a row. */
-static double known_force(const saltusi_mode_dynamics* m, int i) {
+/* The reference force of a row of a contact; 0 for joints. */
+static double contact_reference(const saltusi_mode_dynamics* m, int i) {
   int key = m->held.key[i];
   int k = key < 0 ? 0 : m->held.row[i] - m->o->nj - m->o->base[key];
   return key < 0 || k > 2 ? 0.0 : m->contact[key].force[k];
 }
 
+static bool has_reference(const saltusi_mode_dynamics* m, const saltusi_island* in) {
+  bool any = false;
+  for (int i = in->first; i < in->first + in->n && !any; i++) {
+    any = contact_reference(m, i) != 0.0;
+  }
+  return any;
+}
+
+/* The reference force of a row of an island that has some. */
+static double known_force(const saltusi_mode_dynamics* m, int i) {
+  return m->held.key[i] < 0 ? m->held.balance[m->held.row[i]] : contact_reference(m, i);
+}
+
+/* x [nv] += H l of the reference forces of contacts. */
+static void add_references(const saltusi_mode_dynamics* m, double* x) {
+  const saltusi_active_constraints* h = &m->held;
+  for (int i = 0; i < h->count; i++) {
+    const double force = contact_reference(m, i);
+    if (force == 0.0) {
+      continue;
+    }
+    saltusi_row_add(&m->row, h->row[i], force, x);
+    for (int part = -1; is_normal(m, i) && part < parts_of(m->o); part++) {
+      const int who = part < 0 ? h->key[i] : saltusi_friction_mode_of(m->o, h->key[i], part);
+      const int tangents = sliding_tangents(m, who);
+      for (int k = 0; k < tangents; k++) {
+        const double friction = -m->o->mu[who] * h->direction[SALTUSI_SLIPS * who + k] * force;
+        saltusi_row_add(&m->row, m->o->nj + m->o->base[who] + 1 + k, friction, x);
+      }
+    }
+  }
+}
+
+saltus_status saltusi_active_balance_joints(saltusi_mode_dynamics* m, const double* a) {
+  assert(m != NULL && a != NULL);
+  saltusi_active_constraints* h = &m->held;
+  double* x = h->balance + m->o->nj;
+  const bool measured = h->measured;
+  memset(x, 0, (size_t)m->o->nv * sizeof(double));
+  add_references(m, x);
+  saltusi_linear_solve(m->eval, &m->mass, x);
+  saltusi_add_scaled(m->o->nv, 1.0, a, x);
+  saltusi_active_joints(m);
+  h->measured = false;
+  saltus_status status = SALTUS_OK;
+  const int islands = saltusi_active_islands(m);
+  for (int c = 0; c < islands && status == SALTUS_OK; c++) {
+    const saltusi_island in = saltusi_active_island(m, c);
+    status = saltusi_active_make(m, &in, false);
+    for (int i = in.first; i < in.first + in.n; i++) {
+      h->right[i] = -(saltusi_row_dot(&m->row, h->row[i], x) + m->row.c[h->row[i]]);
+    }
+    status = status == SALTUS_OK ? saltusi_active_solve(m, &in) : status;
+    for (int i = in.first; i < in.first + in.n; i++) {
+      h->balance[h->row[i]] = h->right[i];
+    }
+  }
+  h->measured = measured;
+  h->dependent = false;
+  saltusi_active_joints(m);
+  saltusi_active_contacts(m, true);
+  return status;
+}
+
 void saltusi_active_redundant_forces(saltusi_mode_dynamics* m, const saltusi_island* in,
                                      double* a) {
   assert(m != NULL && in != NULL && a != NULL);
-  bool any = false;
+  if (!has_reference(m, in)) {
+    return;
+  }
   for (int i = in->first; i < in->first + in->n; i++) {
     m->held.right[i] = known_force(m, i);
-    any = any || m->held.right[i] != 0.0;
   }
-  if (any) {
-    saltusi_active_apply(m, in, 1.0, a);
-  }
+  saltusi_active_apply(m, in, 1.0, a);
 }
 
 void saltusi_active_add_redundant_forces(saltusi_mode_dynamics* m, const saltusi_island* in) {
   assert(m != NULL && in != NULL);
-  for (int i = in->first; i < in->first + in->n; i++) {
-    double force = known_force(m, i);
-    m->held.right[i] = force != 0.0 ? m->held.right[i] + force : m->held.right[i];
+  for (int i = in->first; has_reference(m, in) && i < in->first + in->n; i++) {
+    m->held.right[i] += known_force(m, i);
   }
 }
 

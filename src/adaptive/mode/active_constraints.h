@@ -57,6 +57,7 @@ typedef struct saltusi_active_constraints {
   double* spread_right; /* [n] */
   double* spread_sum;   /* [n] */
   double* x;            /* [nv] */
+  double* balance;      /* [nj + nv] reference forces of joints; workspace */
   double* probe;        /* [n] */
 } saltusi_active_constraints;
 
@@ -100,6 +101,10 @@ saltus_status saltusi_active_distribute_load(saltusi_mode_dynamics* m, const sal
                                              double* a);
 /* Reference forces of contacts (`force` of saltusi_contact): adds a += M^-1 H l of them before the solution for
  * the remainder; then the solution includes them. If W is singular this selects the nearest solution. */
+/* Reference forces of joints: those that balance the reference forces of contacts at accelerations a [nv] without any
+ * of them. Least increments of all forces then keep the load distribution of the contacts. Selects the rows of joints
+ * and contacts again. */
+saltus_status saltusi_active_balance_joints(saltusi_mode_dynamics* m, const double* a);
 void saltusi_active_redundant_forces(saltusi_mode_dynamics* m, const saltusi_island* in, double* a);
 void saltusi_active_add_redundant_forces(saltusi_mode_dynamics* m, const saltusi_island* in);
 /* The multipliers as forces of all contact rows [nl], and of joints [nj] or NULL. */

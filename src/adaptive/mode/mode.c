@@ -331,6 +331,9 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
   if (contacts) {
     saltusi_active_directions(m, v);
   }
+  if (h->known && m->o->nj > 0) {
+    status = saltusi_active_balance_joints(m, a);
+  }
   int islands = saltusi_active_islands(m);
   for (int c = 0; c < islands && status == SALTUS_OK; c++) {
     saltusi_island in = saltusi_active_island(m, c);
