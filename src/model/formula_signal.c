@@ -35,6 +35,11 @@ saltus_formula_text saltusi_formula_signal_text(const void* self) {
   return s->text;
 }
 
+const struct saltusi_program* saltusi_formula_signal_values(const void* self) {
+  assert(self != NULL);
+  return &((const signal*)self)->values;
+}
+
 static void along(const void* self, int order, const saltus_interval* t, saltus_interval* out) {
   const signal* s = self;
   _Alignas(SALTUS_ALIGNMENT) unsigned char scratch[ENCLOSE_BYTES];

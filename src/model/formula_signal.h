@@ -24,5 +24,7 @@ bool saltusi_formula_signal_known(saltusi_formula_constants* constants,
 /* The callback of every such signal, which identifies it, and its source text. */
 void saltusi_formula_signal_evaluate(const void* self, double t, double out[3]);
 saltus_formula_text saltusi_formula_signal_text(const void* self);
+/* Its program: value, first and second derivative by time and inputs. */
+const struct saltusi_program* saltusi_formula_signal_values(const void* self);
 
 #endif

@@ -160,3 +160,8 @@ const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
   b->view.self = b;
   return &b->view;
 }
+
+const saltus_observables* saltusi_observe_bodies_own(const saltus_observables* all) {
+  assert(all != NULL);
+  return ((const both*)all->self)->own;
+}

@@ -17,4 +17,7 @@ const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
                                                  const saltus_mechanism* mechanism,
                                                  const saltus_system* system);
 
+/* Those of the file among them; NULL: none. */
+const saltus_observables* saltusi_observe_bodies_own(const saltus_observables* all);
+
 #endif

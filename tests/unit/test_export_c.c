@@ -139,7 +139,15 @@ static void single_contacts_have_the_same_bits(void** state) {
                                       "triple-pendulum",
                                       "woodpecker",
                                       "belt",
-                                      "polar-wall"};
+                                      "polar-wall",
+                                      "double-pendulum-rough",
+                                      "double-pendulum",
+                                      "free-double-pendulum",
+                                      "rod",
+                                      "body-slider-crank",
+                                      "body-pendulum",
+                                      "machine-four-bar-ideal",
+                                      "shaken-ball"};
   if (!has("gcc") && !has("clang")) {
     print_message("neither gcc nor clang\n");
     skip();
@@ -170,12 +178,13 @@ static void several_contacts_agree_to_rounding(void** state) {
 /* The most operations and calls of libm of 3000 steps are within the bounds that the source states. */
 static void operations_are_within_their_bound(void** state) {
   (void)state;
-  static const char* const names[] = {"ball", "woodpecker", "triple-pendulum", "stack-5"};
+  static const char* const names[] = {"ball",    "woodpecker",        "triple-pendulum",
+                                      "stack-5", "body-slider-crank", "double-pendulum-rough"};
   if (!has("g++")) {
     print_message("no g++\n");
     skip();
   }
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 6; i++) {
     char path[200], folder[] = "/tmp/saltus-c-XXXXXX", file[100], command[600];
     saltus_scene* scene = open_scene(names[i], path);
     assert_non_null(mkdtemp(folder));
@@ -194,8 +203,12 @@ static void other_scenes_are_refused_with_the_reason(void** state) {
   (void)state;
   static const struct {
     const char *name, *says;
-  } cases[] = {{"bodies-pendulum", "bodies"}, {"double-pendulum", "joints"}, {"puck", "plane"}};
-  for (int i = 0; i < 3; i++) {
+  } cases[] = {{"bodies-pendulum", "revolute"},
+               {"machine-breaker", "limits"},
+               {"bodies-heavy-top", "plane"},
+               {"flexible-spin-up", "prescribed"},
+               {"puck", "plane"}};
+  for (int i = 0; i < 5; i++) {
     char path[200];
     saltus_scene* scene = open_scene(cases[i].name, path);
     saltus_kept_message kept;
