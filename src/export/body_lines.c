@@ -33,7 +33,7 @@ static bool is_force(const saltus_mechanism* m, const saltusi_force_along* f) {
 }
 
 const char* saltusi_body_lines_reason(const saltus_mechanism* m) {
-  assert(m != NULL);
+  assert(m != NULL && m->body_count >= 0);
   if (!m->plane || m->world != NULL) {
     return "C has bodies in the plane without shapes";
   }
@@ -136,7 +136,7 @@ static void along(saltusi_line_graph* l, const saltusi_marker* const marker[2],
 
 void saltusi_body_lines_joint(saltusi_line_graph* l, const saltus_mechanism* m,
                               const saltusi_line_state* at, int joint, int* rows) {
-  assert(l != NULL && m != NULL && at != NULL && rows != NULL);
+  assert(l != NULL && m->plane && joint >= 0 && joint < m->joint_count && rows != NULL);
   const saltusi_joint* j = &m->joints[joint];
   const int nv = m->system.dims.nv, zero = saltusi_line_number(l, 0.0);
   const saltusi_marker* marker[2];
@@ -211,7 +211,7 @@ static int force_along(saltusi_line_graph* l, const saltus_mechanism* m,
 
 void saltusi_body_lines_force(saltusi_line_graph* l, const saltus_mechanism* m,
                               const saltusi_line_state* at, int* F) {
-  assert(l != NULL && m != NULL && at != NULL && F != NULL);
+  assert(l != NULL && l->exact && m->plane && at != NULL && F != NULL);
   for (int i = 0; i < m->free_count; i++) {
     const saltusi_body* body = &m->bodies[m->free_bodies[i]];
     for (int k = 0; k < 3; k++) {
@@ -234,7 +234,7 @@ void saltusi_body_lines_force(saltusi_line_graph* l, const saltus_mechanism* m,
 
 void saltusi_body_lines_matrix(saltusi_line_graph* l, const saltus_mechanism* m, double fv,
                                double fq, int* A) {
-  assert(l != NULL && m != NULL && A != NULL);
+  assert(l != NULL && l->exact && m->plane && A != NULL);
   const int nv = m->system.dims.nv;
   for (int i = 0; i < nv * nv; i++) {
     A[i] = saltusi_line_number(l, 0.0);

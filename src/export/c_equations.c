@@ -13,6 +13,7 @@
 
 /* The mechanism of a model; NULL: formulas alone. */
 const saltus_mechanism* saltusi_c_mechanism(const saltus_formula_model* m) {
+  assert(m != NULL && m->inner.first >= 0);
   return m->inner.system != NULL ? m->inner.system->self : NULL;
 }
 
@@ -264,6 +265,7 @@ static void find_constant(saltusi_c_writer* w, const saltusi_c_function* f, cons
  * of the others. Returns 1 with the system solved, 0 with A and R themselves. A constant matrix is not written. */
 void saltusi_c_equations(saltusi_c_writer* w, const saltus_system* sys,
                          const saltus_formula_model* m, int inputs) {
+  assert(w != NULL && w->h > 0.0 && sys->dims.nv <= SALTUSI_C_VELOCITIES && m != NULL);
   static const char* const names[] = {"begin", "iterate"};
   const int n = sys->dims.nv;
   for (int k = 0; k < 2; k++) {

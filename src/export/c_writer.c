@@ -15,6 +15,7 @@ enum { JOINT_LOADS = 6 * SALTUSI_C_JOINTS };
 
 /* Text in which @ becomes the prefix. */
 void saltusi_c_text(saltusi_c_writer* w, const char* text) {
+  assert(w != NULL && w->prefix != NULL && w->prefix[0] != '\0' && text != NULL);
   for (const char* c = text; *c != '\0';) {
     const size_t length = strcspn(c, "@");
     saltusi_bytes_add(&w->out, c, length);
@@ -27,6 +28,7 @@ void saltusi_c_text(saltusi_c_writer* w, const char* text) {
 }
 
 void saltusi_c_put(saltusi_c_writer* w, const char* format, ...) {
+  assert(w != NULL && w->prefix[0] != '\0' && format != NULL);
   char text[1024];
   va_list list;
   va_start(list, format);
@@ -36,6 +38,7 @@ void saltusi_c_put(saltusi_c_writer* w, const char* format, ...) {
 }
 
 void saltusi_c_number(saltusi_c_writer* w, double value) {
+  assert(w != NULL && w->prefix[0] != '\0');
   if (isnan(value) || isinf(value)) {
     saltusi_c_put(w, isnan(value) ? "NAN" : value > 0.0 ? "INFINITY" : "(-INFINITY)");
   } else {
@@ -47,6 +50,7 @@ void saltusi_c_number(saltusi_c_writer* w, double value) {
 
 /* Entries of an array argument, as local constants: two calls with the same one are one call for the compiler. */
 const int* saltusi_c_leaves(saltusi_c_function* f, const char* name, int count) {
+  assert(f != NULL && count >= 0 && name != NULL && name[0] != '\0');
   int* list = SALTUSI_TAKE(&f->pool, int, count + 1 + JOINT_LOADS);
   for (int i = 0; list != NULL && i < count; i++) {
     saltusi_c_put(f->w, "  const double %c%d = %s[%d];\n  (void)%c%d;\n", name[0], i, name, i,
@@ -58,6 +62,7 @@ const int* saltusi_c_leaves(saltusi_c_function* f, const char* name, int count) 
 }
 
 int* saltusi_c_take(saltusi_c_function* f, int count) {
+  assert(f != NULL && count >= 0);
   int* list = SALTUSI_TAKE(&f->pool, int, count + 1);
   f->lines.failed = f->lines.failed || list == NULL;
   return list;
@@ -65,6 +70,7 @@ int* saltusi_c_take(saltusi_c_function* f, int count) {
 
 /* The nodes of a program. */
 int* saltusi_c_nodes(saltusi_c_function* f, const saltusi_program* p) {
+  assert(f != NULL && p != NULL && p->outputs >= 0);
   int* out = saltusi_c_take(f, p->outputs);
   if (!f->lines.failed) {
     saltusi_line_program(&f->lines, p, &f->state, out);
@@ -75,6 +81,7 @@ int* saltusi_c_nodes(saltusi_c_function* f, const saltusi_program* p) {
 /* Begins a function with these arguments and `results`, which are text. */
 void saltusi_c_open(saltusi_c_function* f, saltusi_c_writer* w, const saltus_system* sys,
                     int inputs, const char* type, const char* name, const char* results) {
+  assert(f != NULL && w != NULL && sys->dims.nv <= SALTUSI_C_VELOCITIES && inputs >= 0);
   *f = (saltusi_c_function){.w = w, .sys = sys, .pool = saltusi_pool_over(NULL)};
   saltusi_c_put(w,
                 "static inline %s @_%s(" SALTUSI_C_ARGUMENTS
@@ -93,6 +100,7 @@ void saltusi_c_open(saltusi_c_function* f, saltusi_c_writer* w, const saltus_sys
 
 /* Writes all that the results need, then `to[i] = ` each of them. */
 void saltusi_c_results(saltusi_c_function* f, const char* to, const int* nodes, int count) {
+  assert(f != NULL && count >= 0);
   if (f->lines.failed) {
     return;
   }
@@ -105,6 +113,7 @@ void saltusi_c_results(saltusi_c_function* f, const char* to, const int* nodes, 
 }
 
 void saltusi_c_close(saltusi_c_function* f) {
+  assert(f != NULL && f->lines.operations >= 0);
   saltusi_c_put(f->w, "}\n\n");
   f->w->operations += f->lines.operations;
   f->w->calls += f->lines.calls;

@@ -36,7 +36,7 @@ saltus_formula_text saltusi_formula_signal_text(const void* self) {
 }
 
 const struct saltusi_program* saltusi_formula_signal_values(const void* self) {
-  assert(self != NULL);
+  assert(self != NULL && ((const signal*)self)->values.outputs == 3);
   return &((const signal*)self)->values;
 }
 

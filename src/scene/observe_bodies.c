@@ -162,6 +162,6 @@ const saltus_observables* saltusi_observe_bodies(saltusi_reader* reader,
 }
 
 const saltus_observables* saltusi_observe_bodies_own(const saltus_observables* all) {
-  assert(all != NULL);
+  assert(all != NULL && own_count(all->self) <= all->output_count);
   return ((const both*)all->self)->own;
 }
