@@ -136,12 +136,12 @@ typedef struct contact_kind {
 } contact_kind;
 
 static const contact_kind kinds[] = {
-    {180.0, LOOK, LOOK_PART, saltusi_sphere_pack, saltusi_sphere_start, saltusi_sphere_iteration,
-     saltusi_sphere_extrapolate, saltusi_groups_forget, saltusi_sphere_move, saltusi_sphere_miss2,
-     saltusi_groups_fetch},
     {80.0, SELDOM, SELDOM_PART, saltusi_float_pack, saltusi_float_start, saltusi_float_iteration,
      saltusi_float_extrapolate, saltusi_float_forget, saltusi_float_move, saltusi_float_miss2,
      saltusi_float_fetch},
+    {180.0, LOOK, LOOK_PART, saltusi_sphere_pack, saltusi_sphere_start, saltusi_sphere_iteration,
+     saltusi_sphere_extrapolate, saltusi_groups_forget, saltusi_sphere_move, saltusi_sphere_miss2,
+     saltusi_groups_fetch},
     {160.0, LOOK, LOOK_PART, saltusi_rigid_pack, saltusi_rigid_start, saltusi_rigid_iteration,
      saltusi_rigid_extrapolate, saltusi_groups_forget, saltusi_rigid_move, saltusi_rigid_miss2,
      saltusi_rigid_fetch},
