@@ -7,10 +7,6 @@
  *   Poisson    compression: the same with e_N = 0, U_c;   then P_N = e P_Nc + x,
  *              0 <= x perp U_N+ >= 0,   |P_T| <= mu (P_N - f0) against U_T + e_T U_T-
  *              f0 = 0: friction in the expansion phase (Coulomb's reading),  f0 = e P_Nc: none (as printed)
- *
- * Planar problems are linear complementarity problems, by pivoting:
- *
- *   0 <= u_N perp x >= 0,   0 <= +-u_T + z perp b+- >= 0,   0 <= mu x + bound - b+ - b- perp z >= 0
  */
 #include "law/law.h"
 
@@ -20,11 +16,7 @@
 #include <float.h>
 #include <string.h>
 
-enum { NORMAL, PLUS, MINUS, SLACK };
-/* Relative perturbation that separates the normals of a wedge: far above the rounding of Lemke's method, far
- * below any measurement. */
-static const double wedge_shift = 1e-9;
-/* Gauss-Seidel iterations of spatial problems with a given part; they end when changes are below rounding. */
+/* Gauss-Seidel iterations of problems with a given part; they end when changes are below rounding. */
 enum { SWEEPS_MAX = 20000 };
 static const double swept = 1e-15;
 
@@ -60,99 +52,6 @@ static cone_problem choose(saltusi_laws* laws, const saltus_impact* impact, int 
   }
   return p;
 }
-
-static bool is_spatial(const cone_problem* p) {
-  bool any = false;
-  for (int i = 0; i < p->units; i++) {
-    any = any || p->c->first[i + 1] - p->c->first[i] == 3;
-  }
-  return any;
-}
-
-/* ---- planar ------------------------------------------------------------------------------------ */
-
-static int add_unknown(saltusi_cone_products* c, int n, int kind, int unit) {
-  c->kind[n] = kind;
-  c->unit[n] = unit;
-  return n + 1;
-}
-
-static int list_unknowns(const cone_problem* p) {
-  saltusi_cone_products* c = p->c;
-  int n = 0;
-  for (int i = 0; i < p->units; i++) {
-    n = add_unknown(c, n, NORMAL, i);
-  }
-  for (int kind = PLUS; kind <= SLACK; kind++) {
-    for (int i = 0; i < p->units; i++) {
-      n = c->first[i + 1] - c->first[i] == 2 ? add_unknown(c, n, kind, i) : n;
-    }
-  }
-  return n;
-}
-
-static int row_of(const saltusi_cone_products* c, int i) {
-  return c->first[c->unit[i]] + (c->kind[i] == NORMAL ? 0 : 1);
-}
-
-static double sign_of(const saltusi_cone_products* c, int i) {
-  return c->kind[i] == MINUS ? -1.0 : 1.0;
-}
-
-static double entry(const cone_problem* p, int i, int j) {
-  const saltusi_cone_products* c = p->c;
-  bool same = c->unit[i] == c->unit[j];
-  if (c->kind[i] == SLACK) {
-    return !same || c->kind[j] == SLACK ? 0.0 : c->kind[j] == NORMAL ? c->mu[c->unit[i]] : -1.0;
-  }
-  if (c->kind[j] == SLACK) {
-    return same && c->kind[i] != NORMAL ? 1.0 : 0.0;
-  }
-  return sign_of(c, i) * sign_of(c, j) * c->W[row_of(c, i) * p->rows + row_of(c, j)];
-}
-
-static bool solve_planar(const cone_problem* p) {
-  saltusi_cone_products* c = p->c;
-  int n = list_unknowns(p);
-  double largest = 0.0;
-  for (int i = 0; i < n; i++) {
-    double own = c->W[row_of(c, i) * p->rows + row_of(c, i)];
-    double size = 1.0 / sqrt(fmax(own, DBL_MIN));
-    c->scale[i] = c->kind[i] == SLACK ? 1.0 / size : size;
-  }
-  for (int i = 0; i < n; i++) {
-    double q = c->kind[i] != SLACK ? sign_of(c, i) * c->b[row_of(c, i)]
-               : p->bounded        ? c->bound[c->unit[i]]
-                                   : 0.0;
-    c->q[i] = q * c->scale[i];
-    largest = fmax(largest, fabs(c->q[i]));
-    for (int j = 0; j < n; j++) {
-      c->M[i * n + j] = entry(p, i, j) * c->scale[i] * c->scale[j];
-    }
-  }
-  memset(c->r, 0, (size_t)p->rows * sizeof(double));
-  if (largest == 0.0) {
-    return true;
-  }
-  for (int i = 0; i < n; i++) {
-    c->q[i] /= largest;
-  }
-  saltusi_lcp_result result = saltusi_lcp_lemke(&c->lcp, n, c->M, c->q, c->z);
-  if (result.outcome != SALTUSI_LCP_SOLVED) {
-    for (int i = 0; i < p->units; i++) { /* normals come first */
-      c->q[i] += wedge_shift;
-    }
-    result = saltusi_lcp_lemke(&c->lcp, n, c->M, c->q, c->z);
-  }
-  for (int i = 0; result.outcome == SALTUSI_LCP_SOLVED && i < n; i++) {
-    if (c->kind[i] != SLACK) {
-      c->r[row_of(c, i)] += sign_of(c, i) * c->z[i] * largest * c->scale[i];
-    }
-  }
-  return result.outcome == SALTUSI_LCP_SOLVED;
-}
-
-/* ---- in space ---------------------------------------------------------------------------------- */
 
 /* Minimum of T . A T / 2 + b . T in a disc: T = -(A + s)^-1 b with |T| = radius or s = 0. A [2 x 2] is symmetric. */
 static void in_disc(const double A[4], const double b[2], double radius, double T[2]) {
@@ -257,9 +156,6 @@ static bool sweep(const cone_problem* p) {
 
 static bool solve(const cone_problem* p) {
   saltusi_cone_products* c = p->c;
-  if (!is_spatial(p)) {
-    return solve_planar(p);
-  }
   memset(c->r, 0, (size_t)p->rows * sizeof(double));
   return (!p->bounded &&
           saltusi_friction_step_solve(&c->friction, p->units, c->first, c->mu, c->W, c->b, c->r)) ||

@@ -10,17 +10,9 @@
 #include "saltus/law.h"
 #include "solve/friction/friction_curve.h"
 #include "solve/friction/friction_step.h"
-#include "solve/lcp/lcp_lemke.h"
 
 /* Workspace of friction problems with a given part of the impulse: cone.c. */
 typedef struct saltusi_cone_products {
-  saltusi_lcp_work lcp;
-  double* M;     /* [4 contacts squared] */
-  double* q;     /* [4 contacts] */
-  double* z;     /* [4 contacts] */
-  double* scale; /* [4 contacts] */
-  int* kind;     /* [4 contacts] */
-  int* unit;     /* [4 contacts] */
   saltusi_friction_step friction;
   int* row;      /* [rows] of the problem in the impact */
   int* first;    /* [contacts + 1] first row of each contact */

@@ -25,14 +25,6 @@ static size_t square(int n) {
 void saltusi_law_cones_layout(saltusi_cone_products* c, int contacts, int rows,
                               saltus_arena* arena) {
   assert(c != NULL && arena != NULL && contacts >= 0 && rows >= contacts);
-  int n = 4 * contacts;
-  saltusi_lcp_layout(&c->lcp, n, arena);
-  c->M = SALTUS_PUSH2(arena, double, n, n);
-  c->q = SALTUS_PUSH(arena, double, n);
-  c->z = SALTUS_PUSH(arena, double, n);
-  c->scale = SALTUS_PUSH(arena, double, n);
-  c->kind = SALTUS_PUSH(arena, int, n);
-  c->unit = SALTUS_PUSH(arena, int, n);
   const saltusi_step_sizes sizes = {.units = contacts,
                                     .rows_each = 3,
                                     .rows = rows,
