@@ -63,7 +63,7 @@ static int rows_of(const saltusi_active_set_factor* f, int u) {
   return f->offset[u + 1] - f->offset[u];
 }
 
-/* Columns of the first row of a unit, and how many. */
+/* Columns of the first row of a unit, and their number. */
 static const int* columns_of(const saltusi_active_set_factor* f, int u, int* count) {
   *count = f->entries[f->offset[u]];
   return f->columns + (size_t)f->offset[u] * (size_t)f->R->stride;
@@ -118,7 +118,7 @@ static void* take(size_t bytes, void* user) {
   saltusi_active_set_factor* f = user;
   size_t at = (f->used + SALTUS_ALIGNMENT - 1) & ~((size_t)SALTUS_ALIGNMENT - 1);
   if (at + bytes > f->bytes) {
-    f->wanted = 3 * (at + bytes); /* what follows is about as large */
+    f->wanted = 3 * (at + bytes); /* later arrays are about as large */
     return NULL;
   }
   f->used = at + bytes;
@@ -131,7 +131,7 @@ static void keep(void* block, size_t bytes, void* user) {
   (void)user;
 }
 
-/* A^-1 times entries: columns and values; how many. */
+/* A^-1 times a sparse vector: columns and values; returns their number. */
 static int respond(const saltusi_active_set_factor* f, const saltusi_eval* eval,
                    const saltusi_linear* A, int i, int* column, double* x) {
   size_t at = (size_t)i * (size_t)f->R->stride;
@@ -167,7 +167,7 @@ static bool find_reach(saltusi_active_set_factor* f, const saltusi_eval* eval,
   return f->response != NULL;
 }
 
-/* Units by the velocities in their rows: counting sort. */
+/* Lists the units of each velocity by counting sort. */
 static void sort_units(saltusi_active_set_factor* f, int nv) {
   memset(f->list_start, 0, ((size_t)nv + 1) * sizeof(int));
   for (int pass = 0; pass < 2; pass++) {
@@ -186,7 +186,7 @@ static void sort_units(saltusi_active_set_factor* f, int nv) {
       f->list_start[i + 1] += f->list_start[i];
     }
   }
-  for (int i = nv; i > 0; i--) { /* the starts moved to the ends: back */
+  for (int i = nv; i > 0; i--) { /* restores the starts, which were moved to the ends */
     f->list_start[i] = f->list_start[i - 1];
   }
   f->list_start[0] = 0;
@@ -299,7 +299,7 @@ static void write_block(const saltusi_active_set_factor* f, int v, int columns, 
   }
 }
 
-/* A^-1 H of unit u, stored and spread out in the table. */
+/* Computes A^-1 H of unit u, into its store and into the table. */
 static void write_response(saltusi_active_set_factor* f, const saltusi_eval* eval,
                            const saltusi_linear* A, int u) {
   size_t count = f->reach_at[u + 1] - f->reach_at[u];
@@ -378,7 +378,7 @@ saltusi_step_blocks saltusi_active_set_factor_blocks(const saltusi_active_set_fa
 
 /* ---- solution ----------------------------------------------------------------------------------- */
 
-/* W + e D in place of W. A row without entries has no scale. */
+/* Factors W + e D. Rows without entries get a diagonal of 1. */
 static bool factor_shifted(saltusi_active_set_factor* f) {
   saltusi_block_lu* lu = &f->lu;
   for (int u = 0; u < f->units; u++) {
@@ -404,7 +404,7 @@ bool saltusi_active_set_factor_compute(saltusi_active_set_factor* f) {
   return saltusi_block_lu_prepare(&f->lu, SALTUSI_DEPENDENT, f->trial) || factor_shifted(f);
 }
 
-/* b - W l into f->rest; its size in rows that count alike. */
+/* Writes b - W l to f->rest; returns its norm over rows scaled to unit diagonal. */
 static double find_rest(saltusi_active_set_factor* f, const double* b, const double* l) {
   double size = 0.0;
   saltusi_block_lu_times(&f->lu, f->system, l, f->rest);

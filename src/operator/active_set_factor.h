@@ -43,49 +43,51 @@ typedef struct saltusi_active_set_factor {
   int* next;        /* [rows_max] */
   int* list_start;  /* [nv + 1] units that have a velocity among their columns */
   int* list;        /* [rows_max x stride] */
-  size_t* reach_at; /* [rows_max + 1] what a unit moves: where that begins */
+  size_t* reach_at; /* [rows_max + 1] start of the velocities that a unit moves */
   int* reach;       /* velocities */
   double*
       response; /* A^-1 H of each row, one after the other, at rows of its unit times reach_at */
   size_t* response_at; /* [rows_max + 1] */
   int* mark;           /* [rows_max] */
-  double* table;       /* [nv x SALTUSI_UNIT_ROWS] zero between two units */
+  double* table;       /* [nv x SALTUSI_UNIT_ROWS] zero outside of the computation of a unit */
   int* column;         /* [nv] */
   double* x;           /* [nv] */
   double* values;      /* W */
-  double* system;      /* what is factored: W, or with other rows in it */
+  double* system;      /* the matrix that is factored: W, some rows replaced */
   int* place;          /* of its blocks, as lu.place */
   double* diagonal;    /* [rows_max] D */
   double* trial;       /* [2 rows_max] */
   double* rest;        /* [rows_max] */
   double* part;        /* [rows_max] */
   saltusi_block_lu lu;
-  char* memory; /* of all whose size the rows decide */
+  char* memory; /* bytes of all arrays whose size depends on the rows */
   size_t bytes, used, wanted;
 } saltusi_active_set_factor;
 
-/* For up to rows_max rows of a system with sparse rows; bytes: for what their pattern decides. */
+/* For up to rows_max rows of a system with sparse rows; bytes: capacity for arrays whose size depends on their pattern.
+ * */
 void saltusi_active_set_factor_layout(saltusi_active_set_factor* f, const saltus_dims* dims,
                                       int rows_max, size_t bytes, saltus_arena* arena);
 
 /* Whether A^-1 of a sparse row is sparse. */
 bool saltusi_active_set_factor_suit(const saltusi_eval* eval, const saltusi_linear* A);
 
-/* Begins with n rows of R; unit [n]: equal numbers, one after the other, are one unit. Returns H [n x stride] of
+/* Starts a problem with n rows of R; consecutive rows with equal numbers in unit [n] form a unit. Returns H [n x
+ * stride] of
  * R, filled with the values of these rows. */
 double* saltusi_active_set_factor_begin(saltusi_active_set_factor* f, const saltusi_row_block* R,
                                         int n, const int* row, const int* unit);
 /* W and A^-1 H. SALTUS_RETRY_CAPACITY with f->wanted bytes. */
 saltus_status saltusi_active_set_factor_form(saltusi_active_set_factor* f, const saltusi_eval* eval,
                                              const saltusi_linear* A);
-/* Row k of a unit of what is factored next, instead of that of W: zero but for `entries` in its own unit, in
- * parts of D of the row. reset: all rows are those of W. */
+/* Replaces row k of a unit of W in the next factorisation: zero but for `entries` in its own unit, relative to D of the
+ * row. reset: restores all rows of W. */
 void saltusi_active_set_factor_replace(saltusi_active_set_factor* f, int u, int k,
                                        const double* entries);
 void saltusi_active_set_factor_reset(saltusi_active_set_factor* f);
 /* False when something is not finite. */
 bool saltusi_active_set_factor_compute(saltusi_active_set_factor* f);
-/* W as a problem of contacts; bilateral [units] or NULL. Units are those of the numbers that begin was given. */
+/* W as a problem of contacts; bilateral [units] or NULL. Units are those given at the start. */
 saltusi_step_blocks saltusi_active_set_factor_blocks(const saltusi_active_set_factor* f,
                                                      const unsigned char* bilateral);
 /* b <- l */

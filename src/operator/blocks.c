@@ -98,7 +98,7 @@ static void list_units(saltusi_operator* op, const saltus_system* sys) {
   count_rows(op);
 }
 
-/* Whether a group meets a unit for the first time, with a stamp for each pass over the units. */
+/* Whether a unit reaches a group for the first time in a pass; each pass has its own stamp. */
 static inline bool first_time(saltusi_groups* g, int group, int stamp) {
   bool fresh = g->mark[group] != stamp;
   g->mark[group] = stamp;
@@ -194,7 +194,7 @@ static int find_neighbours(saltusi_operator* op, int u) {
   return count;
 }
 
-/* The island of a unit, by one of its groups; -1: it touches nothing. */
+/* The island of a unit, from one of its groups; -1: it acts on no velocity. */
 static int island_of(saltusi_operator* op, int row) {
   const saltusi_block_entries entries = saltusi_row_entries(op, row);
   int* parent = op->groups.parent;
@@ -222,7 +222,7 @@ static void find_islands(saltusi_operator* op, int nv) {
   }
 }
 
-/* The units of an island one after the other: op->unit_mark gets the new place of each unit. */
+/* Sorts the units by island; op->unit_mark becomes the new index of each unit. */
 static void place_units(saltusi_operator* op, int nv) {
   const int* size = op->list_start;
   int* place = op->groups.mark; /* of the next unit of an island */
@@ -247,7 +247,7 @@ static void place_units(saltusi_operator* op, int nv) {
   op->island_start[op->islands] = next;
 }
 
-/* Units of an island one after the other. */
+/* Sorts the units by island. */
 static void sort_by_islands(saltusi_operator* op) {
   int* row = op->neighbour;
   int* rows = op->block_diagonal; /* not needed yet */
@@ -306,7 +306,7 @@ static size_t find_pattern(saltusi_operator* op) {
   return blocks;
 }
 
-/* Eliminated components that a unit touches into op->touched; returns how many. */
+/* Lists the eliminated components that a unit touches in op->touched; returns their number. */
 static int find_components(saltusi_operator* op, const saltusi_block_entries* row) {
   int count = 0;
   for (int k = 0; k < row->count; k++) {
@@ -322,8 +322,8 @@ static int find_components(saltusi_operator* op, const saltusi_block_entries* ro
   return count;
 }
 
-/* A^-1 G of a row into column k of the table. How many velocities it has, op->reached: the same for all rows of a
- * unit. */
+/* Writes A^-1 G of a row to column k of the table. op->reached: its number of velocities, equal for all rows of a unit.
+ * */
 static int spread_row(saltusi_operator* op, const saltusi_eval* eval, int r, int k) {
   const saltusi_block_entries row = saltusi_row_entries(op, r);
   int stride = op->table_stride;
@@ -341,8 +341,8 @@ static int spread_row(saltusi_operator* op, const saltusi_eval* eval, int r, int
   return count;
 }
 
-/* The response of a unit in the company of the eliminated joints into the table; how many velocities it has by itself, in
- * op->cleared where A is not diagonal. */
+/* Writes the response of a unit, with eliminated joints enforced, to the table; returns its number of velocities
+ * without joints, listed in op->cleared unless A is diagonal. */
 static int spread_unit(saltusi_operator* op, const saltusi_eval* eval, int u, int components) {
   int first = op->unit_row[u];
   int rows = op->offset[u + 1] - op->offset[u];
@@ -411,8 +411,8 @@ static void transpose(int rows, int columns, const double* from, double* to) {
   }
 }
 
-/* The blocks of unit u with all others. W_vu = H_v^T R_u, which is W_uv^T where A is symmetric; elsewhere
- * it goes to its place in row v: the next one there, because units come in ascending order. */
+/* The blocks of unit u with all others. W_vu = H_v^T R_u, which is W_uv^T where A is symmetric; otherwise it is stored
+ * in row v, at the next position, because units come in ascending order. */
 static void write_blocks(saltusi_operator* op, int u, int* next) {
   int rows = op->offset[u + 1] - op->offset[u];
   for (int e = op->block_start[u]; e < op->block_start[u + 1]; e++) {
@@ -455,7 +455,7 @@ static size_t most_blocks(const saltusi_operator* op, int nv) {
   return most * most;
 }
 
-/* Whether so many blocks are not worth storing. */
+/* Whether a number of blocks is too large to store. */
 static bool leave(saltusi_operator* op, size_t blocks) {
   size_t each = (size_t)op->table_stride * (size_t)op->table_stride;
   if (!saltusi_matrix_free_serves(op, blocks * each, (size_t)op->units * each)) {

@@ -40,7 +40,7 @@ void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* ev
   op->body_count = SALTUS_PUSH(arena, int, blocks);
 }
 
-/* The entries of a row from e on that belong to one body, which are neighbours: the one behind them. */
+/* End of the consecutive entries of a row, from e on, that belong to one body. */
 static int end_of_body(const saltusi_operator* op, const saltusi_block_entries* row, int e) {
   const int block = op->body_of[row->column[e]];
   int end = e + 1;
@@ -50,7 +50,7 @@ static int end_of_body(const saltusi_operator* op, const saltusi_block_entries* 
   return end;
 }
 
-/* Unites the bodies of a row; returns how many there are. */
+/* Unites the bodies of a row; returns their number. */
 static int unite_bodies(saltusi_operator* op, int r) {
   const saltusi_block_entries row = saltusi_row_entries(op, r);
   int count = 0;
@@ -182,7 +182,7 @@ static bool is_whole(const saltusi_operator* op, const saltus_structure* s, cons
   return column[0] == start && column[WIDTH - 1] == start + WIDTH - 1;
 }
 
-/* A unit of three rows with all velocities of its bodies, one or two; false: it is another. */
+/* Stores a unit of three rows with all velocities of its one or two bodies; false: it has another form. */
 static bool copy_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row, int rows) {
   const saltus_structure* s = eval->sys.structure;
   const saltusi_block_entries first = saltusi_row_entries(op, row);

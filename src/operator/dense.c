@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Entries of a row of H, and where in a vector they belong: place NULL: one after the other. */
+/* Entries of a row of H and their positions in a vector; place NULL: consecutive. */
 typedef struct spread_row {
   int count;
   const double* values;

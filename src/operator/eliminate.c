@@ -21,7 +21,7 @@ static bool factor(saltusi_operator* op, const saltusi_eval* eval, int c) {
   saltusi_groups* g = &op->groups;
   const int* row = g->row + g->start[c];
   int n = g->start[c + 1] - g->start[c];
-  double* B = g->factor[c].gram; /* free until the factors are made */
+  double* B = g->factor[c].gram; /* unused before the factorisation */
   for (int j = 0; j < n; j++) {
     const saltusi_block_entries entries = saltusi_row_entries(op, row[j]);
     int count = saltusi_response_sparse(op, eval, &entries, op->reached, op->reached_values);
@@ -68,8 +68,8 @@ bool saltusi_eliminate_dependent(const saltusi_operator* op) {
   return saltusi_tree_elimination_dependent(op);
 }
 
-/* The entries of sum of s_b G_b over the rows of a component, in op->push, of which all is zero before and
- * the columns of the component are to be made zero after. */
+/* Adds s_b G_b over the rows of a component to op->push, which is zero before; the caller resets the columns of the
+ * component. */
 static void gather_push(saltusi_operator* op, int c, const double* s) {
   saltusi_groups* g = &op->groups;
   for (int b = g->start[c]; b < g->start[c + 1]; b++) {

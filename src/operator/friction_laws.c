@@ -19,7 +19,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Where rows of a contact are, from its normal on; 0: it has none. */
+/* Offsets of the rows of a contact from its normal; 0: it has no such row. */
 typedef struct friction_laws_parts {
   int slip, rolling, spin; /* first row */
   int slips, rolls;        /* how many */
@@ -336,7 +336,7 @@ static double solve_balls(saltusi_operator* op, const saltus_system* sys, double
   return miss;
 }
 
-/* Ratio of coefficient i for the velocities at hand; how much it changes. */
+/* Updates ratio i for the present velocities; returns its change. */
 static double follow_curve(const saltusi_operator* op, int i, double damping) {
   const saltusi_friction_laws* laws = &op->laws;
   const saltus_contact_law* law = laws->law[i];

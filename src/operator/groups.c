@@ -58,7 +58,7 @@ void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilat
   g->part = SALTUS_PUSH(arena, double, bilateral);
 }
 
-/* Columns of a row, and how many. */
+/* Columns of a row, and their number. */
 static const int* columns_of(const saltusi_operator* op, int r, int* count) {
   *count = op->rows.entries[r];
   return op->rows.column + (size_t)r * (size_t)op->rows.stride;
@@ -79,7 +79,7 @@ static void couple_joints(saltusi_operator* op, int nv) {
   }
 }
 
-/* Components in the order of their first rows; a row without entries is one for itself. */
+/* Numbers components in the order of their first rows; a row without entries is a component of its own. */
 static void sort_rows(saltusi_operator* op) {
   saltusi_groups* g = &op->groups;
   g->components = 0;
@@ -107,7 +107,7 @@ static void sort_rows(saltusi_operator* op) {
   for (int r = 0; r < op->bilateral; r++) {
     g->row[g->start[g->of_row[r]]++] = r;
   }
-  for (int c = g->components; c > 0; c--) { /* the starts moved to the ends: back */
+  for (int c = g->components; c > 0; c--) { /* restores the starts, which were moved to the ends */
     g->start[c] = g->start[c - 1];
   }
   g->start[0] = 0;
@@ -137,10 +137,10 @@ static void sort_columns(saltusi_groups* g, int nv) {
   g->column_start[0] = 0;
 }
 
-/* Contacts that touch each component, and about how many blocks they have among themselves. */
+/* Counts the contacts that touch each component, and estimates the number of blocks between them. */
 static void count_contacts(saltusi_operator* op, int nv) {
   saltusi_groups* g = &op->groups;
-  int* on_group = g->group; /* not needed yet: contacts of each group of A alone */
+  int* on_group = g->group; /* used as scratch: number of contacts of each group of A */
   memset(on_group, 0, (size_t)nv * sizeof(int));
   for (int i = 0; i < op->contacts && op->bilateral < op->count; i++) {
     int count;

@@ -21,7 +21,7 @@ static saltus_status ask(const saltusi_operator* op, const saltusi_eval* eval,
   return status;
 }
 
-/* Everything as one island: W is dense already. */
+/* Treats all contacts as one island: W is dense. */
 static saltus_status solve_whole(saltusi_operator* op, const saltusi_eval* eval,
                                  saltusi_island_law law, void* user) {
   saltusi_law_island island = {.units = op->joints + op->contacts,
@@ -97,7 +97,7 @@ int saltusi_operator_islands(saltusi_operator* op, int* island) {
     return op->count > 0 ? 1 : 0;
   }
   int count = 0;
-  for (int pass = 0; pass < 2; pass++) { /* marks are taken away, then set */
+  for (int pass = 0; pass < 2; pass++) { /* marks are cleared, then set */
     for (int r = 0; r < op->count; r++) {
       const saltusi_block_entries row = saltusi_row_entries(op, r);
       if (row.count == 0) {

@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Joints are inconsistent above this part of the terms of a constraint: lengths are published with six digits. */
+/* Joints are inconsistent above this fraction of the terms of a constraint: published lengths have six digits. */
 static const double agree = 1e-6;
 /* Coordinates at zero give no length scale. The terms of a constraint count at least as this part of its row times the
  * largest coordinate: at a metre, or a radian, the tolerance is a nanometre. */
 static const double terms_least = 1e-3;
 /* Relative perturbation of coordinates in difference quotients, sqrt(eps). */
 static const double probe_part = 1.5e-8;
-/* Rows with less than this part of the largest contradiction are not named; chosen. */
+/* Rows below this fraction of the largest inconsistency are not named; chosen. */
 static const double named_part = 1e-3;
 
 void saltusi_joints_layout(saltusi_joints* joints, const saltusi_eval* eval, saltus_arena* arena) {
@@ -93,7 +93,7 @@ static void judge(saltusi_joints* joints, const saltus_system* sys, const double
       continue;
     }
     named++;
-    if (joint != last) { /* rows of one joint are one */
+    if (joint != last) { /* each joint once */
       found->joint[found->count++] = j;
     }
     last = joint;
@@ -126,7 +126,7 @@ saltus_status saltusi_joints_contradict(saltusi_joints* joints, saltusi_eval* ev
     for (int j = 0; j < d->nj; j++) {
       joints->miss[j] = saltusi_row_dot(&joints->op.rows, j, at->v) + joints->op.rows.b[j];
     }
-    /* velocities may be zero, to be set by the drives */
+    /* velocities of zero are accepted: drives set them */
     double largest = fmax(saltusi_max_abs(d->nv, at->v), least_velocity(&joints->op.rows, d->nj));
     judge(joints, sys, at->v, largest, true, found);
   }

@@ -85,7 +85,7 @@ static unit unit_at(const saltusi_operator* op, int i) {
       .row = op->first[c], .rows = op->first[c + 1] - op->first[c], .mu = op->mu[c], .contact = c};
 }
 
-/* x += A^-1 G_i of so much of each of its rows */
+/* x += A^-1 G_i times the changes of its rows */
 static void push_unit(const saltusi_operator* op, const saltusi_eval* eval, const unit* u,
                       const double* much, double* x) {
   const saltusi_matrix_free* p = &op->product;
@@ -215,7 +215,7 @@ void saltusi_matrix_free_add(const saltusi_operator* op, const saltusi_eval* eva
   }
 }
 
-/* |natural map| over the size of rhs, for P and the x that belongs to it. */
+/* |natural map| relative to rhs, for P and its response x. */
 static double residual(const saltusi_operator* op, const double* P, double size) {
   double sum = 0.0;
   int count = unit_count(op);
@@ -231,7 +231,7 @@ static double residual(const saltusi_operator* op, const double* P, double size)
   return sqrt(sum) / size;
 }
 
-/* Sweeps until P is a solution; whether it is one. */
+/* Iterates until P is a solution; false: it is none. */
 static bool iterate(saltusi_operator* op, const saltusi_eval* eval, double enough) {
   saltusi_matrix_free* p = &op->product;
   size_t bytes = (size_t)op->count * sizeof(double);

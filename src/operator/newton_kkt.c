@@ -149,7 +149,7 @@ static int by_bodies(const void* a, const void* b) {
     return x->low != y->low ? (x->low > y->low) - (x->low < y->low)
                             : (x->high > y->high) - (x->high < y->high);
   }
-  return (x->place < y->place) - (x->place > y->place); /* those that have a place first */
+  return (x->place < y->place) - (x->place > y->place); /* first the pairs with a fixed index */
 }
 
 /* Pairs of the structure keep their places; those of joints follow. */
@@ -238,13 +238,13 @@ static saltus_status lack(saltusi_newton_kkt* l, saltusi_eval* eval) {
 
 /* ---- the matrix ---- */
 
-/* Whether the block of two nodes is to be written. */
+/* Whether the block of two nodes has to be rewritten. */
 static bool both_open(const saltusi_newton_kkt* l, int i, int j) {
   const saltusi_kkt_factor* s = &l->saddle;
   return s->open[s->position[i]] && s->open[s->position[j]];
 }
 
-/* A into its places; l->over becomes one over its diagonal. */
+/* Writes A into the matrix; l->over becomes the inverse of its diagonal. */
 static void write_bodies(saltusi_newton_kkt* l, const saltus_structure* s) {
   saltusi_kkt_factor* saddle = &l->saddle;
   const double* from = l->values;
@@ -293,7 +293,7 @@ static inline void subtract_block(int m, const int n, double reach, const double
   }
 }
 
-/* The call with `size` for the velocities of a body: a constant in the plane and in space. */
+/* Calls it with a constant size: the number of velocities of a body in the plane or in space. */
 #define BY_BODY(n, call)                                                                           \
   if ((n) == 6) {                                                                                  \
     enum { size = 6 };                                                                             \
@@ -360,7 +360,7 @@ static inline void write_run(const piece_run* p, const int n, double measured) {
   }
 }
 
-/* G and H of one piece of a joint into their places; U_q starts at row `first`. */
+/* Writes G and H of one segment of a joint; U_q starts at row `first`. */
 static void write_rows(saltusi_newton_kkt* l, const saltusi_row_block* rows, int piece, int first,
                        double measured, double* diagonal) {
   saltusi_kkt_factor* s = &l->saddle;
@@ -388,7 +388,7 @@ static void write_rows(saltusi_newton_kkt* l, const saltusi_row_block* rows, int
   memcpy(diagonal + row, weight, (size_t)count * sizeof(double));
 }
 
-/* Whether anything of the pieces [piece, end) of a joint is to be written. */
+/* Whether any of the segments [piece, end) of a joint has to be rewritten. */
 static bool any_open(const saltusi_newton_kkt* l, int piece, int end) {
   const saltusi_kkt_factor* s = &l->saddle;
   bool open = false;
@@ -446,7 +446,7 @@ static saltus_status plan(saltusi_newton_kkt* l, saltusi_eval* eval,
   return make_plan(l, sys->structure) ? SALTUS_OK : lack(l, eval);
 }
 
-/* Dependence of joints, from the factors. */
+/* Detects linearly dependent joints from the factors. */
 static saltus_status conclude(saltusi_newton_kkt* l, saltusi_eval* eval) {
   for (int p = 0; p < l->joints;
        p++) { /* the next plan is that of the start, so that results do not depend on history */

@@ -28,15 +28,15 @@ typedef struct saltusi_newton_kkt {
   bool refused;   /* too many loops, or singular joints */
   bool redundant; /* the last rows were linearly dependent: P is not unique, K P no derivative */
   saltusi_kkt_factor saddle;
-  int* body_of;           /* [nv] */
-  int* local;             /* [nv] */
-  int* velocity;          /* [nv] */
-  int joints;             /* pieces of joints, with as many rows as their smallest body carries */
+  int* body_of;  /* [nv] */
+  int* local;    /* [nv] */
+  int* velocity; /* [nv] */
+  int joints; /* segments of joints, with at most as many rows as their smallest body has velocities */
   int* joint_row;         /* [nj] */
   int* joint_rows;        /* [nj] */
   int* joint_at;          /* [nj + 1] */
   int* column;            /* [nj x row_width] */
-  int* run;               /* the same: how many from here on stand together in one body */
+  int* run;               /* number of consecutive columns from here on of the same body */
   int known;              /* joints of the system that were planned; 0: none */
   bool again;             /* joints were demoted: the plan must be recomputed */
   bool* couples;          /* [joints of the system] */
@@ -71,11 +71,11 @@ saltus_status saltusi_newton_kkt_factor(saltusi_newton_kkt* l, saltusi_eval* eva
                                         const saltusi_newton_kkt_at* at, saltusi_row_block* rows,
                                         double* diagonal);
 
-/* The share of the matrix that depends on bodies that move by `least` or more of dv [nv]. */
+/* Fraction of the matrix that depends on bodies whose velocities change by `least` or more in dv [nv]. */
 double saltusi_newton_kkt_moved(saltusi_newton_kkt* l, const saltus_structure* structure,
                                 const double* dv, double least);
 
-/* Recomputes that share of a factored matrix at another state; A and the rows of bodies that have not moved are kept.
+/* Recomputes that share of a factored matrix at another state; A and rows of the other bodies are kept.
  * Status as of saltusi_newton_kkt_factor. */
 saltus_status saltusi_newton_kkt_refresh(saltusi_newton_kkt* l, saltusi_eval* eval,
                                          const saltusi_newton_kkt_at* at, saltusi_row_block* rows,

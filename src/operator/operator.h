@@ -47,7 +47,7 @@ typedef struct saltusi_demand {
   bool friction;   /* tangents of contacts with friction, and their law; else normal rows only */
   bool convective; /* c of rows */
   bool two_sided;  /* velocities are measured by rows of another configuration: H in op->measured */
-  bool own_law;    /* solve_by will be asked for, and solve not */
+  bool own_law;    /* only solve_by is called, not solve */
   bool distributes; /* indeterminate contacts have the impulses of load_distribution.h */
   bool laws; /* contacts have the rows of their friction laws, and there are rows of dry friction */
   bool
@@ -123,10 +123,10 @@ typedef struct saltusi_tree_elimination {
   double* rows;                   /* [bilateral] */
 } saltusi_tree_elimination;
 
-/* W that is not stored: matrix_free.c. */
+/* Solution without a stored W: matrix_free.c. */
 typedef struct saltusi_matrix_free {
-  size_t from;          /* values of W above which it is not */
-  int rows_max;         /* 0: no room until W was too large */
+  size_t from;          /* largest number of values of W that are stored */
+  int rows_max;         /* 0: no capacity before W was too large */
   double* response;     /* [rows x nv] A^-1 G of dense rows */
   double* local;        /* [6 rows] prepared data of each unit */
   double* block;        /* [3 rows] W_ii */
@@ -139,39 +139,41 @@ typedef struct saltusi_matrix_free {
   int sweeps; /* of the last solve */
 } saltusi_matrix_free;
 
-/* Contacts that were written for their bodies last, of a W. */
+/* Contacts of a W that were last written to body space. */
 typedef struct saltusi_bodies_seen {
   long long formed; /* number of the W; 0: none */
   int first, last;
 } saltusi_bodies_seen;
 
 typedef struct saltusi_operator {
-  saltusi_row_block rows;     /* [rows_max + 3] G: room to look at a contact before it counts */
+  saltusi_row_block rows;     /* [rows_max + 3] G, with capacity for a candidate contact */
   saltusi_row_block measured; /* [rows_max] H */
-  bool apart;                 /* H is not G: until the next begin */
+  bool apart;                 /* H differs from G, until the next saltusi_operator_begin */
   int joints;                 /* rows of joints */
   int contacts;
   int count;    /* rows of all */
   bool held;    /* every row is an equality */
   int* first;   /* [nc + 1] first row of each contact */
-  int* key;     /* [nc] of each contact; -1: not known, its rows came by other means */
-  int looked;   /* key of the contact that was looked at last */
+  int* key;     /* [nc] key of each contact; -1: unknown, rows were written by the caller */
+  int looked;   /* key of the candidate contact */
   double* mu;   /* [nc] */
   double* rhs;  /* [rows_max] */
-  double* soft; /* [rows_max] S, added to the diagonal of W: compliant rows; used when: */
+  double* soft; /* [rows_max] compliance S, added to the diagonal of W, if the next member is set */
   bool softens; /* until the next begin */
-  double* P;    /* [rows_max] first guess when warm.each > 0, and the answer */
-  double* slip; /* [nc] slip parameters, guessed and found like P */
+  double* P;    /* [rows_max] initial guess if warm.each > 0, and the solution */
+  double* slip; /* [nc] slip parameters, with initial guess and solution like P */
   saltusi_warm warm;
-  double tol;        /* residual that sweeps may leave, over the size of rhs; 0: rounding */
-  bool has_friction; /* contacts may have more rows than one */
+  double tol;        /* tolerance of the residual relative to rhs; 0: rounding */
+  bool has_friction; /* contacts can have several rows */
 
   const saltusi_linear* A; /* of the last form */
   long long formed;        /* how often W was formed */
-  int bilateral;           /* rows of equalities: joints, or all */
+  int bilateral;           /* number of equality rows: those of joints, or all */
   saltusi_storage storage; /* of W */
-  double* diagonal;     /* [rows_max] of W; in large components of joints as if A were diagonal */
-  saltus_status status; /* of the last form: SALTUS_RETRY_CAPACITY when W does not fit */
+  double*
+      diagonal; /* [rows_max] diagonal of W; in large components of joints that for a diagonal A */
+  saltus_status
+      status; /* status of the last saltusi_operator_form: SALTUS_RETRY_CAPACITY if W does not fit */
   int* whole_contact; /* [nj + nc] all rows of joints, then contacts, as one island; of own laws */
   int* whole_offset;  /* [nj + nc + 1] */
 
@@ -186,19 +188,19 @@ typedef struct saltusi_operator {
   saltusi_tree_elimination trees;
   bool scalar;               /* A is diagonal */
   bool symmetric;            /* A is */
-  bool broken;               /* joints have rows that are not numbers */
+  bool broken;               /* rows of joints are not finite */
   double* inverse;           /* [nv] of a diagonal A */
-  int units;                 /* of W: joints that stay, and contacts */
+  int units;                 /* units of W: joints that are not eliminated, and contacts */
   int staying;               /* of which joints */
   bool band;                 /* W of normal rows is a narrow band */
-  int islands;               /* of units that meet, one after the other */
+  int islands;               /* consecutive units that are coupled */
   int* island_start;         /* [islands + 1] units */
   int* unit_contact;         /* [units] -1: a joint */
   unsigned char* unit_joint; /* [units] */
   int* unit_row;             /* [units] first row in rows, */
   int* unit_rows;            /* [units] and how many */
   int* offset;               /* [units + 1] first row in W */
-  int* block_start;          /* [units + 1] blocks of W; their values are in `friction` */
+  int* block_start;          /* [units + 1] first block of W; values are in `friction` */
   int* block_unit;
   int* block_diagonal; /* [units] */
   int* block_place;
@@ -212,7 +214,7 @@ typedef struct saltusi_operator {
   int* body_number; /* [blocks] in the island, -1: none */
   int* body_parent; /* [blocks] forest of the bodies that joints and contacts connect */
   int*
-      body_count; /* [blocks] units of a tree of it with contacts, by root; negative: not for body space */
+      body_count; /* [blocks] number of units of a tree with contacts, by root; negative: not in body space */
   bool* island_thin; /* [units + 1] islands in body space */
   double* unit_mu;   /* [units] */
   double* unit_slip; /* [units] */
@@ -220,15 +222,15 @@ typedef struct saltusi_operator {
   double* unit_P;    /* [rows_max] */
   int* list_start;   /* [nv + 1] units that touch a group: where they start in list */
   int* list;
-  int* unit_mark;         /* [units] */
-  int* neighbour;         /* [units] */
-  int* touched;           /* [row_width] components that a unit touches */
-  int table_stride;       /* rows of the largest contact */
-  double* table;          /* [nv x table_stride] response of a unit, zero between two of them */
-  double* push;           /* [nv] */
-  double* pushed;         /* [nv] */
-  double* moved;          /* [nv] */
-  int* reached;           /* [nv] */
+  int* unit_mark;   /* [units] */
+  int* neighbour;   /* [units] */
+  int* touched;     /* [row_width] components that a unit touches */
+  int table_stride; /* rows of the largest contact */
+  double* table;    /* [nv x table_stride] response of a unit, zero outside of its computation */
+  double* push;     /* [nv] */
+  double* pushed;   /* [nv] */
+  double* moved;    /* [nv] */
+  int* reached;     /* [nv] */
   double* reached_values; /* [nv] */
   int* cleared;           /* [nv] velocities of the unit in the table */
   saltusi_friction_laws laws;
@@ -251,7 +253,7 @@ static inline int saltusi_operator_rows(const saltusi_operator* op, const saltus
   return op->laws.any ? saltusi_law_rows(law) : op->has_friction ? saltusi_friction_rows(law) : 1;
 }
 
-/* For eval->sys, with the room of eval. */
+/* Workspace for eval->sys, with the capacities of eval. */
 void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
                              const saltusi_demand* demand, saltus_arena* arena);
 
@@ -267,7 +269,7 @@ static inline void saltusi_operator_begin(saltusi_operator* op, int joints) {
   op->first[0] = joints;
 }
 
-/* Evaluates `count` rows of a contact behind those taken; returns the first of them. */
+/* Evaluates `count` rows of a candidate contact after the accepted rows; returns the first of them. */
 static inline int saltusi_operator_look(saltusi_operator* op, const saltus_system* sys,
                                         const saltus_point* at, int key, int count) {
   assert(count >= 1 && count <= SALTUS_CONE_ROWS);
@@ -277,7 +279,7 @@ static inline int saltusi_operator_look(saltusi_operator* op, const saltus_syste
   return op->count;
 }
 
-/* Takes the contact that was looked at last, or whose rows were written by other means. */
+/* Accepts the candidate contact, or one whose rows were written by the caller. */
 static inline void saltusi_operator_take(saltusi_operator* op, int count, double mu) {
   assert(count >= 1 && count <= SALTUS_CONE_ROWS);
   op->key[op->contacts] = op->looked;
@@ -296,7 +298,7 @@ static inline void saltusi_operator_take_law(saltusi_operator* op, int count,
   saltusi_operator_take(op, count, law->mu);
 }
 
-/* Velocities u of the rows of contact i before the step, where it does not remember its slip. */
+/* Velocities u of the rows of contact i before the step, if its slip is not stored. */
 void saltusi_operator_slips(saltusi_operator* op, int i, const double* u);
 
 /* After the last contact: rows of dry friction, where the operator has laws; evaluated again at another point. */
@@ -334,7 +336,7 @@ typedef struct saltusi_law_island {
 
 typedef saltus_status (*saltusi_island_law)(void* user, const saltusi_law_island* island);
 
-/* P by a law of the caller's own, island by island; the other statuses as of saltusi_operator_solve. */
+/* P by a user-defined law, island by island; other statuses as for saltusi_operator_solve. */
 saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval,
                                         saltusi_island_law law, void* user);
 
@@ -356,14 +358,13 @@ void saltusi_operator_miss(saltusi_operator* op, double* b);
 /* x += A^-1 G P */
 void saltusi_operator_apply(const saltusi_operator* op, const saltusi_eval* eval, double* x);
 
-/* After form: joints are all there is, in sparse factors that need no rows any more. Then
- *   A x - G y = f,   G^T x = g        with A and G of that form, f [nv] <- x, g [rows]
- * may be asked for, also when other rows have been evaluated since. */
+/* After form: the operator contains joints only, in sparse factors that do not need rows. Solves A x - G y = f, G^T x =
+ * g with A and G of that form, f [nv] <- x, for g [rows], also after other rows have been evaluated. */
 bool saltusi_operator_corrects(const saltusi_operator* op);
 void saltusi_operator_correct(saltusi_operator* op, const saltusi_eval* eval, double* f,
                               const double* g, double* y);
 
-/* The velocities that a vector has: k of them, [k], and the places of all [nv]; NULL: all in their order. */
+/* Nonzero velocities of a vector: k indices, and the position of each of all nv; NULL: all in their order. */
 typedef struct saltusi_row_span {
   int k;
   const int* velocity;

@@ -8,10 +8,10 @@
 
 #include "operator/operator.h"
 
-/* From this many rows on sparse storage is looked for; below, dense is as fast. */
+/* Smallest number of rows with sparse storage; below, dense storage is as fast. */
 enum { SALTUSI_SPARSE_FROM = 16 };
 
-/* Contacts of which every one meets every other that are factored at most: 400 MB. */
+/* Largest number of fully coupled contacts that are factored: 400 MB. */
 enum { SALTUSI_FACTORED_MOST = 1000 };
 
 /* Entries of a sparse vector, columns ascending. */
@@ -36,13 +36,13 @@ static inline saltusi_block_entries saltusi_measured_entries(const saltusi_opera
 /* A forest of numbers: each points to a smaller one, or as a root to itself. */
 static inline int saltusi_root(int* parent, int i) {
   while (parent[i] != i) {
-    parent[i] = parent[parent[i]]; /* halves the way of those who come later */
+    parent[i] = parent[parent[i]]; /* path halving */
     i = parent[i];
   }
   return i;
 }
 
-/* The smaller number becomes the root: the outcome does not depend on the order. */
+/* The smaller number becomes the root, so that the result is independent of the order. */
 static inline void saltusi_unite(int* parent, int i, int j) {
   int a = saltusi_root(parent, i);
   int b = saltusi_root(parent, j);
@@ -78,13 +78,13 @@ static inline int saltusi_groups_eliminated(const saltusi_groups* g, int velocit
 void saltusi_tree_elimination_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
                                      bool all_loops, saltus_arena* arena);
 bool saltusi_tree_elimination_serve(const saltusi_operator* op, int c);
-/* Bodies and joints of all components with a tree[c] that is not negative, which becomes their number in
- * the factors. False when memory is short, which saddle.wanted says, or one has too many loops. */
+/* Plans the bodies and joints of all components with tree[c] >= 0, which becomes their index in the factors. False if
+ * memory is short (saddle.wanted is the demand), or if a component has too many loops. */
 bool saltusi_tree_elimination_find(saltusi_operator* op);
-/* Whether rows are equalities alone and touch what they touched at the last look, with A coupled as then: all
- * that was found is right again. */
+/* Whether all rows are equalities with the columns and the coupling of A of the last analysis, whose result is then
+ * still valid. */
 bool saltusi_tree_elimination_known(saltusi_operator* op);
-/* After that: which component it was. */
+/* Afterwards: index of that component. */
 int saltusi_tree_elimination_heavy(const saltusi_operator* op);
 /* SALTUS_RETRY_CAPACITY, or SALTUS_RETRY_NAN when there are no factors. */
 saltus_status saltusi_tree_elimination_factor(saltusi_operator* op, saltusi_eval* eval);
@@ -99,15 +99,14 @@ void saltusi_tree_elimination_from(saltusi_operator* op, int c, int k);
 saltus_status saltusi_eliminate_factor(saltusi_operator* op, saltusi_eval* eval);
 /* Whether some of their rows are linearly dependent. */
 bool saltusi_eliminate_dependent(const saltusi_operator* op);
-/* Column k of op->table, A^-1 x, becomes that of the joints' company: without what component c forbids. */
+/* Projects column k of op->table, A^-1 x, onto the velocities that component c permits. */
 void saltusi_eliminate_from(saltusi_operator* op, const saltusi_eval* eval, int c, int k);
 /* op->moved = A^-1 G_b B^-1 rhs_b over all eliminated rows b. */
 void saltusi_eliminate_reduce(saltusi_operator* op, const saltusi_eval* eval);
 /* P of the eliminated rows from P of the others. */
 void saltusi_eliminate_expand(saltusi_operator* op, const saltusi_eval* eval);
 
-/* blocks.c: W of the units that stay. Returns how many blocks it has, also when that is more than there is
- * room for. */
+/* blocks.c: W of the units that stay. Returns its number of blocks, also if it exceeds the capacity. */
 void saltusi_blocks_layout(saltusi_operator* op, const saltus_dims* dims, int each,
                            saltus_arena* arena);
 size_t saltusi_blocks_form(saltusi_operator* op, const saltusi_eval* eval);
@@ -120,7 +119,7 @@ static inline saltusi_step_blocks saltusi_blocks_of(const saltusi_operator* op) 
                                .place = op->block_place,
                                .values = op->friction.values};
 }
-/* The blocks of the units first .. last - 1, which meet no others, as one dense matrix op->W. */
+/* The blocks of the units first .. last - 1, which are coupled to no others, as one dense matrix op->W. */
 void saltusi_blocks_spread(saltusi_operator* op, int first, int last);
 
 /* operator/bodies.c: memory. */
@@ -128,13 +127,13 @@ void saltusi_operator_bodies_layout(saltusi_operator* op, const saltusi_eval* ev
                                     saltus_arena* arena);
 /* Which islands are solved in body space, before joints are eliminated: op->thin, body_parent, body_count. */
 void saltusi_operator_bodies_find(saltusi_operator* op, const saltusi_eval* eval);
-/* Whether the island that contains a velocity is one of them, where there are joints. */
+/* Whether the island that contains a velocity is one of them, for systems with joints. */
 bool saltusi_operator_bodies_hold(const saltusi_operator* op, int velocity);
 /* The units first .. last - 1 of an island in body space; NULL: its masses are singular. */
 saltusi_bodies* saltusi_operator_bodies(saltusi_operator* op, const saltusi_eval* eval, int first,
                                         int last);
 
-/* matrix_free.c: whether a W of so many values, of so many rows or units, is not to be stored. */
+/* matrix_free.c: whether a W of a number of values, rows or units is too large to store. */
 bool saltusi_matrix_free_serves(const saltusi_operator* op, size_t values, size_t each);
 void saltusi_matrix_free_layout(saltusi_operator* op, const saltusi_eval* eval, int rows,
                                 saltus_arena* arena);
@@ -147,17 +146,17 @@ void saltusi_matrix_free_add(const saltusi_operator* op, const saltusi_eval* eva
 /* dense.c */
 void saltusi_dense_form(saltusi_operator* op, const saltusi_eval* eval);
 
-/* storage.c: W with every block and with small components of joints eliminated, after body space did not lead to a
- * solution; SALTUS_RETRY_CAPACITY: there is no memory for it. */
+/* storage.c: W with every block and with small components of joints eliminated, if no solution was found in body space;
+ * SALTUS_RETRY_CAPACITY: there is no memory for it. */
 saltus_status saltusi_operator_complete(saltusi_operator* op, saltusi_eval* eval);
 
-/* solve.c: notes when the last solve wanted to factor more than it had room for. */
+/* solve.c: reports that the last solve needed more memory for factors. */
 void saltusi_operator_wants(const saltusi_operator* op, saltusi_eval* eval);
 
 /* solve_sparse.c */
 saltus_status saltusi_sparse_solve(saltusi_operator* op, saltusi_eval* eval);
-/* Right-hand sides and first guesses of the units that stay into unit_rhs and unit_P, and their impulses back, with
- * those of the eliminated joints. */
+/* Copies right-hand sides and initial guesses of the units to unit_rhs and unit_P; copies impulses back, with those of
+ * eliminated joints. */
 void saltusi_sparse_gather(saltusi_operator* op, const saltusi_eval* eval);
 void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval);
 

@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Normal rows up to which a W without a band is given to the solvers of dense problems, which pivot:
- * some milliseconds. */
+/* Largest number of normal rows for which a W without a band is solved by dense pivoting: some milliseconds. */
 enum { PIVOTED_MAX = 200 };
 
 /* Data in the order of the units. */
@@ -25,7 +24,7 @@ typedef struct solve_sparse_problem {
   const saltusi_eval* eval;
   int iterations;
   int threads;
-  bool lacks; /* a solver wanted to factor more than it had room for */
+  bool lacks; /* a solver needed more memory for factors */
 } solve_sparse_problem;
 
 void saltusi_sparse_gather(saltusi_operator* op, const saltusi_eval* eval) {
@@ -68,7 +67,7 @@ void saltusi_sparse_scatter(saltusi_operator* op, const saltusi_eval* eval) {
   }
 }
 
-/* The units first .. last - 1 were a problem of so many iterations. */
+/* Adds the iterations of the problem of units first .. last - 1. */
 static void count(const saltusi_operator* op, solve_sparse_problem* p, int first, int last,
                   int iterations) {
   p->iterations = iterations > p->iterations ? iterations : p->iterations;
@@ -88,7 +87,7 @@ static bool solve_dense(saltusi_operator* op, solve_sparse_problem* p, int first
   return solved;
 }
 
-/* An island by sweeps and the like, or all of it as equalities. */
+/* Solves an island by iterations and the portfolio, or all units as equalities. */
 static bool solve_blocks(saltusi_operator* op, solve_sparse_problem* p, int island) {
   const int first = op->island_start[island], last = op->island_start[island + 1];
   const bool thin = op->thin && op->island_thin[island];
@@ -110,7 +109,7 @@ static bool solve_blocks(saltusi_operator* op, solve_sparse_problem* p, int isla
   return solved;
 }
 
-/* One unit alone, exactly; false when it is not that simple. */
+/* Solves one unit exactly; false if it is coupled to others. */
 static bool solve_single(saltusi_operator* op, solve_sparse_problem* p, int u) {
   const double* W = op->friction.values + op->block_place[op->block_start[u]];
   int at = op->offset[u];
@@ -181,7 +180,7 @@ static bool solve_units(saltusi_operator* op, solve_sparse_problem* p) {
   return true;
 }
 
-/* Whether more room for factors can be had. */
+/* Whether the capacity for factors can grow. */
 static bool may_grow(const saltusi_operator* op) {
   return op->friction.factored < SALTUSI_FACTORED_MOST && op->friction.factored < op->friction.most;
 }

@@ -15,8 +15,8 @@
 #include <float.h>
 #include <string.h>
 
-/* Joints hold to SALTUSI_CONSISTENT. Contacts may overlap more: every scheme starts from that, and published starts
- * have few digits. */
+/* Joints hold to SALTUSI_CONSISTENT. Larger overlaps are permitted at contacts: every scheme can start from them, and
+ * published starts have few digits. */
 static const double shallow = 1e-6;
 /* Largest remaining rates, relative to the largest velocity and to the rates before the projection: linearly dependent
  * rows agree to the rounding of W, SALTUSI_DEPENDENT, and published velocities have six digits. */
@@ -36,11 +36,11 @@ typedef struct projection {
   double* q_next;            /* [nq] */
   double* v;                 /* [nv] */
   double* g;                 /* [nj + nc] right-hand side, then multipliers */
-  int* key;                  /* [nc] contacts that are pushed out */
+  int* key;                  /* [nc] contacts whose overlap is removed */
   bool* pushed;              /* [nc] */
   int count;                 /* rows in use */
-  saltusi_operator op;       /* of joints and these contacts, when something has to be moved */
-  double* delta;             /* [nv] */
+  saltusi_operator op; /* operator of joints and these contacts, if positions have to change */
+  double* delta;       /* [nv] */
   saltusi_joints joints;
 } projection;
 
@@ -68,7 +68,7 @@ static saltus_point here(const projection* p) {
   return saltusi_at(&p->eval, p->def->t, p->q, p->v);
 }
 
-/* Values of the joints and gaps of the contacts that are pushed, which only become more. */
+/* Values of joints and gaps of contacts with overlap; the set of contacts only grows. */
 static saltus_status look(projection* p, double* joint, double* penetration) {
   const saltus_system* sys = &p->eval.sys;
   int nj = sys->dims.nj;
@@ -156,7 +156,7 @@ static bool look_rates(projection* p, double* largest) {
   for (int j = 0; j < sys->dims.nj; j++) {
     p->g[j] = saltusi_row_dot(&p->rows, j, p->v) + p->rows.b[j];
     double terms = saltusi_row_size(&p->rows, j, p->v) + fabs(p->rows.b[j]);
-    /* the tolerance is the caller's, in m/s or rad/s; of large terms it is a part */
+    /* tolerance of the caller, in m/s or rad/s, relative for large terms */
     double most = fmax(p->def->tolerance, p->def->tolerance * terms);
     allowed = allowed && fabs(p->g[j]) <= most;
     *largest = fmax(*largest, fabs(p->g[j]));
@@ -218,7 +218,7 @@ static void report(const saltus_start_def* def, const saltus_start_move* move) {
   }
 }
 
-/* Joints that cannot hold together are reported by name, whatever else is wrong: SALTUS_ERR_CONTRADICTION. */
+/* Inconsistent joints are reported by name before other faults: SALTUS_ERR_CONTRADICTION. */
 static saltus_status report_contradiction(projection* p) {
   const saltus_start_def* def = p->def;
   if (def->system->dims.nj < 2) {
@@ -271,7 +271,7 @@ static saltus_status explain(projection* p, const saltus_start_move* move, saltu
   return status;
 }
 
-/* How far the values are off; SALTUS_ERR_RANGE when that is too much. */
+/* Largest violation; SALTUS_ERR_RANGE when that is too much. */
 static saltus_status judge(projection* p, saltus_start_move* move) {
   double tolerance = p->def->tolerance;
   saltus_status status = look(p, &move->joint, &move->penetration);
@@ -301,7 +301,7 @@ static saltus_status project(projection* p, saltus_start_move* move) {
   return SALTUS_OK;
 }
 
-/* In room that may turn out to be too little; moves what is off, or only sees whether something is. */
+/* Projection, or test only, with the present capacity; SALTUS_RETRY_CAPACITY if it is too small. */
 static saltus_status try_with(const saltus_start_def* def, const saltus_allocator* memory,
                               saltusi_step_capacity* room, bool moves, saltus_start_move* move,
                               bool* off) {

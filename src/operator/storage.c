@@ -37,7 +37,7 @@ static int rows_of_contacts(const saltus_system* sys, bool friction, bool laws) 
   return each;
 }
 
-/* Solvers of contacts with friction, and of everything that is stored by blocks. */
+/* Workspace of solvers of contacts with friction and of problems stored by blocks. */
 static void friction_layout(saltusi_operator* op, const saltusi_eval* eval, int each, bool own_law,
                             saltus_arena* arena) {
   const saltus_dims* d = &eval->sys.dims;
@@ -125,13 +125,13 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   }
 }
 
-/* Whether W is symmetric whatever the forces are. */
+/* Whether W is symmetric for all forces. */
 static bool is_symmetric(const saltusi_operator* op, const saltusi_eval* eval) {
   bool forces = op->A->fv != 0.0 || op->A->fq != 0.0;
   return !op->apart && (op->scalar || !forces || (eval->sys.traits & SALTUS_FREE_FORCE) != 0);
 }
 
-/* Whether rows of both configurations touch the same. */
+/* Whether rows of both configurations have equal columns. */
 static bool touch_the_same(const saltusi_operator* op) {
   for (int r = 0; r < op->count; r++) {
     const saltusi_block_entries G = saltusi_row_entries(op, r);
@@ -223,7 +223,7 @@ static void form(saltusi_operator* op, saltusi_eval* eval, const saltusi_linear*
   if (op->count < SALTUSI_SPARSE_FROM && op->count <= op->dense_max) {
     op->storage = SALTUSI_STORED_DENSE;
     op->trees.refused = false;
-    saltusi_dense_form(op, eval); /* there is always room for a few blocks */
+    saltusi_dense_form(op, eval); /* a minimum capacity for blocks */
     return;
   }
   op->storage = SALTUSI_STORED_BLOCKS;

@@ -19,14 +19,14 @@
 /* Rows of a component from which sparse factors cost less than dense ones. */
 enum { TREES_FROM = 24 };
 
-/* Each contact that touches a component asks for a solution of all of it, and meets every other: as long as
- * they are so few, that is less than the sweeps that it spares. */
+/* Each contact on a component requires a solution with its factors and is coupled to all others: for few contacts this
+ * costs less than the iterations that it saves. */
 enum { TREES_CONTACTS = 64 };
 
-/* Rows of loops in one component where time counts: they are a dense matrix. */
+/* Limit for rows of loops in one component in a time step: they form a dense matrix. */
 enum { TREES_LOOPS = 200 };
 
-/* Velocities of a body that is made of what the same rows touch. */
+/* Most velocities of a body that is formed of velocities with equal rows. */
 enum { BODY_MOST = 12 };
 
 void saltusi_tree_elimination_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
@@ -84,8 +84,8 @@ static int by_signature(const void* a, const void* b) {
   return (x->velocity > y->velocity) - (x->velocity < y->velocity);
 }
 
-/* Spreads the bits of a number: two sets of rows have the same sum only by accident, and then two bodies
- * are treated as one, which is no harm. */
+/* Hash of a row number: the sums of two sets of rows are equal only by chance, and merging two bodies then is harmless.
+ * */
 static uint64_t spread(uint64_t x) {
   x += UINT64_C(0x9e3779b97f4a7c15);
   x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -282,7 +282,7 @@ bool saltusi_tree_elimination_find(saltusi_operator* op) {
   return true;
 }
 
-/* A of a body into its place. */
+/* Writes A of a body into the matrix. */
 static void write_bodies(saltusi_operator* op) {
   saltusi_tree_elimination* t = &op->trees;
   saltusi_kkt_factor* s = &t->saddle;
@@ -314,7 +314,7 @@ static void write_bodies(saltusi_operator* op) {
   }
 }
 
-/* Rows into their places, and W as it would be if A were diagonal: t->x has its diagonal. */
+/* Writes the rows into the matrix; t->x becomes the diagonal of W for a diagonal A. */
 static void write_rows(saltusi_operator* op) {
   saltusi_tree_elimination* t = &op->trees;
   saltusi_kkt_factor* s = &t->saddle;

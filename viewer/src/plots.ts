@@ -17,6 +17,7 @@ interface Panel {
   series: Series[];
   shown: Set<number>;
   about: string;
+  stems?: boolean;
 }
 
 const MOST_SHOWN = 6;
@@ -45,7 +46,22 @@ function panel(title: string, unit: string, x: ArrayLike<number>, series: Series
   return { title, unit, x, series, shown, about };
 }
 
-/** Impulses as stems: up and back, then a gap. */
+/** Vertical lines from 0 to the values. */
+function stemPaths(u: uPlot, series: number): uPlot.Series.Paths {
+  const stroke = new Path2D();
+  const zero = u.valToPos(0, 'y', true);
+  const values = u.data[series];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    const x = u.valToPos(u.data[0][i], 'x', true);
+    if (value === null || value === undefined || x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
+    stroke.moveTo(x, zero);
+    stroke.lineTo(x, u.valToPos(value, 'y', true));
+  }
+  return { stroke, fill: null, clip: null, band: null, gaps: null, flags: 1 } as unknown as uPlot.Series.Paths;
+}
+
+/** Impulses of impacts, drawn as stems. */
 function stems(run: RunDocument): Panel[] {
   const t = run.need('event_t');
   const numbers = run.need('event_numbers');
@@ -54,20 +70,12 @@ function stems(run: RunDocument): Panel[] {
   const events: number[] = [];
   for (let i = 0; i < t.length; i++) if (run.eventKind(i) === 'impact') events.push(i);
   if (events.length === 0) return [];
-  const x: number[] = [];
-  for (const i of events) x.push(t[i], t[i], t[i]);
-  x.unshift(run.t[0]); // all panels span the run
-  x.push(run.t[run.count - 1]);
+  const x = [run.t[0], ...events.map((i) => t[i]), run.t[run.count - 1]]; // all panels span the run
   const series = names.slice(0, MOST_LISTED).map((label, c) => {
-    const values: (number | null)[] = [null];
-    for (const i of events) {
-      if (contacts[i] === c) values.push(0, numbers[12 * i + 3], null);
-      else values.push(null, null, null);
-    }
-    return { label, values: [...values, null] };
+    return { label, values: [null, ...events.map((i) => (contacts[i] === c ? numbers[12 * i + 3] : null)), null] };
   });
   const used = series.filter((one) => one.values.some((value) => value !== null));
-  return used.length > 0 ? [panel('Impulses', 'N s', x, used, 'Normal impulses of impacts')] : [];
+  return used.length > 0 ? [{ ...panel('Impulses', 'N s', x, used, 'Normal impulses of impacts'), stems: true }] : [];
 }
 
 function gapPanels(run: RunDocument): Panel[] {
@@ -130,6 +138,31 @@ function stepPanel(run: RunDocument): Panel[] {
   if (h === undefined || !h.some((x) => x > 0)) return [];
   const logs = Array.from(h, (x) => (x > 0 ? Math.log10(x) : null));
   return [panel('Length of steps', 'log₁₀ s', run.t, [{ label: 'log₁₀ h', values: logs }], 'Length of the last step before each state')];
+}
+
+/** Multiples of the step between two values, also where the step is near the rounding of the values; of a finer step, from
+ * 1, 2, 5, if they are fewer than four. */
+function ticks(min: number, max: number, step: number): number[] {
+  const first = Math.ceil(min / step - 1e-6);
+  const count = Math.min(40, Math.floor(max / step + 1e-6) - first + 1);
+  if (count < 4 && max - min > 1e-12 * Math.max(Math.abs(min), Math.abs(max))) {
+    const power = 10 ** Math.floor(Math.log10(step) + 1e-9);
+    const lead = step / power;
+    return ticks(min, max, power * (lead < 1.5 ? 0.5 : lead < 4 ? 1 : 2));
+  }
+  return count > 0 ? Array.from({ length: count }, (_, i) => (first + i) * step) : [min];
+}
+
+/** Significant digits that tell neighbouring ticks apart. */
+function digits(splits: number[]): number {
+  const largest = Math.max(...splits.map(Math.abs));
+  const step = splits.length > 1 ? Math.abs(splits[1] - splits[0]) : largest;
+  return step > 0 ? Math.min(15, Math.max(6, Math.ceil(Math.log10(largest / step)) + 2)) : 6;
+}
+
+/** Pixels of an axis with these labels. */
+function widthOf(_: uPlot, values: string[] | null): number {
+  return Math.max(58, 16 + 6.5 * Math.max(0, ...(values ?? []).map((text) => text.length)));
 }
 
 /** Measured values by column name. */
@@ -277,7 +310,8 @@ export class Plots {
       grid: { stroke: css('--rule'), width: 1 },
       ticks: { stroke: css('--rule'), width: 1 },
       size: 46,
-      values: (_, splits) => splits.map((x) => number(x, 6)),
+      splits: (_u, _axis, min, max, step) => ticks(min, max, step),
+      values: (_u, splits) => splits.map((x) => number(x, digits(splits))),
     };
   }
 
@@ -294,13 +328,13 @@ export class Plots {
       width: this.root.clientWidth,
       height: 170,
       pxAlign: 0,
-      scales: { x: { time: false } },
+      scales: { x: { time: false }, ...(one.stems === true ? { y: { range: (_u: uPlot, low: number, high: number) => uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true) as uPlot.Range.MinMax } } : {}) },
       legend: { live: false, isolate: false },
       cursor: { y: false, drag: { x: true, y: false } },
-      axes: [this.axis('t [s]'), { ...this.axis(''), size: 58, label: undefined, space: 18 }],
+      axes: [this.axis('t [s]'), { ...this.axis(''), size: widthOf, label: undefined, space: 14 }],
       series: [
         { label: 't [s]' },
-        ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, dash: k < 4 ? undefined : [7, 3], spanGaps: false, points: { show: false } })),
+        ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, dash: k < 4 ? undefined : [7, 3], spanGaps: false, points: { show: false }, ...(one.stems === true ? { paths: stemPaths } : {}) })),
         ...points,
       ],
       hooks: { draw: [(u) => this.placeCursor(u)] },

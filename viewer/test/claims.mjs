@@ -324,6 +324,32 @@ export async function loadsAndMeasurementsAreDrawn(browser) {
   await page.close();
 }
 
+/** Every impact has its stem: ink at half of its impulse; axes have four labels at least. */
+export async function impulsesAreStems(browser, scene) {
+  const page = await openPage(browser, makeReport(scene).html);
+  await wait(page);
+  const found = await page.evaluate(() => {
+    const { plots } = window.saltusViewer;
+    const plot = plots.plots[plots.panels.filter((one) => one.shown.size > 0).findIndex((one) => one.title === 'Impulses')];
+    const pen = plot.ctx;
+    const missing = [];
+    let stems = 0;
+    plot.data.slice(1).forEach((values) => values.forEach((value, i) => {
+      if (typeof value !== 'number') return;
+      const y = plot.valToPos(0.5 * value, 'y', true);
+      if (Math.abs(plot.valToPos(value, 'y', true) - plot.valToPos(0, 'y', true)) < 4) return;
+      stems++;
+      const { data } = pen.getImageData(Math.round(plot.valToPos(plot.data[0][i], 'x', true)) - 1, Math.round(y), 3, 1);
+      if (![0, 1, 2].some((k) => Math.abs(data[4 * k] - data[4 * k + 2]) > 20)) missing.push(plot.data[0][i]);
+    }));
+    const labels = plots.plots.map((one) => [one.axes[1]._splits.filter((value) => value >= one.scales.y.min && value <= one.scales.y.max).length, one.series.map((s) => s.label).join()]);
+    return { stems, missing, few: labels.filter(([count]) => count < 4) };
+  });
+  claim(found.stems > 1 && found.missing.length === 0, `${found.missing.length} of ${found.stems} impulses have no stem, at ${found.missing.slice(0, 3)} s`);
+  claim(found.few.length === 0, `axes with fewer than four labels: ${JSON.stringify(found.few)}`);
+  await page.close();
+}
+
 const HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>"\\\'';
 
 /** Names and texts are data: nothing of them runs. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { finish, launch, source, work } from './browser.mjs';
 import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
-import { damageIsRefused, designsAreListed, elementsAreDrawn, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
+import { damageIsRefused, designsAreListed, elementsAreDrawn, impulsesAreStems, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
 import { longIsThinned, manyAreCheap, manyAreFast } from './large.mjs';
 
 const what = process.argv[2] ?? 'short';
@@ -36,6 +36,8 @@ try {
     await picksToOnePixel(browser);
     await elementsAreDrawn(browser);
     await loadsAndMeasurementsAreDrawn(browser);
+    await impulsesAreStems(browser, scene('ball'));
+    await impulsesAreStems(browser, scene('woodpecker'));
     await designsAreListed(browser, scene('machine-press'));
     await obeys(browser, scene('ball'));
     await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
