@@ -20,7 +20,8 @@ static void text(saltusi_bytes* out, const char* plain) {
   saltusi_bytes_text(out, plain);
 }
 
-/* A value of an attribute; line breaks become blanks, as in attributes anyway. */
+/* A value of an attribute; line breaks become blanks, as in attributes anyway. U+FFFE and U+FFFF are no characters of XML
+ * 1.0 (section 2.2): U+FFFD instead. */
 static void escaped(saltusi_bytes* out, const char* value) {
   for (const char* c = value; *c != '\0'; c++) {
     const char* name = *c == '&'   ? "&amp;"
@@ -28,8 +29,13 @@ static void escaped(saltusi_bytes* out, const char* value) {
                        : *c == '>' ? "&gt;"
                        : *c == '"' ? "&quot;"
                                    : NULL;
+    const bool none = strncmp(c, "\xef\xbf\xbe", 3) == 0 || strncmp(c, "\xef\xbf\xbf", 3) == 0;
     const char plain = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
     saltusi_bytes_add(out, name != NULL ? name : &plain, name != NULL ? strlen(name) : 1);
+    if (none) {
+      saltusi_bytes_add(out, "\xbf\xbd", 2);
+      c += 2;
+    }
   }
 }
 

@@ -271,6 +271,12 @@ fmi_status saltusi_fmi_state_set(fmi_instance* c, const void* state) {
   }
   const saltus_status status = saltusi_fmu_instance_load(c->model, kept->bytes, kept->size);
   c->mode = status == SALTUS_OK ? (fmi_mode)kept->mode : c->mode;
+  const bool runs = c->mode == FMI_STEPPING || c->mode == FMI_EVENTS;
+  if (runs && c->model->run == NULL) { /* a state of another mode, or one that could not be loaded */
+    c->mode = FMI_TERMINATED;
+    return status == SALTUS_OK ? saltusi_fmi_refuse(c, "state", "not a state of this FMU")
+                               : saltusi_fmi_answer(status);
+  }
   return saltusi_fmi_answer(status);
 }
 

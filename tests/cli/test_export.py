@@ -7,6 +7,7 @@ That folder contains `fmpy` (the sources of FMPy, with its packages) and `schema
 import csv
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -46,6 +47,21 @@ class Export(Cli):
         self.assertEqual(path.read_bytes(), before)
         if not SANITIZED:  # which make the shared object larger
             self.assertLess(len(before), 3e6)
+
+    @unittest.skipUnless(shutil.which('nm') and shutil.which('readelf') and not SANITIZED, 'no binutils, or sanitizers')
+    def test_the_shared_object_exports_fmi_alone_and_needs_libc_and_libm(self):
+        path = self.folder / 'ball.fmu'
+        self.assertEqual(saltus('export', 'fmu', BALL, '-o', path).returncode, 0)
+        binary = self.folder / 'ball.so'
+        binary.write_bytes(zipfile.ZipFile(path).read('binaries/x86_64-linux/ball.so'))
+        names = subprocess.run(['nm', '-D', '--defined-only', binary], capture_output=True, text=True, check=True).stdout.split('\n')
+        others = [line for line in names if line and ' fmi2' not in line and ' fmi3' not in line]
+        self.assertEqual(others, [])
+        self.assertEqual(sum(' fmi3' in line for line in names), 75)
+        self.assertEqual(sum(' fmi2' in line for line in names), 44)
+        dynamic = subprocess.run(['readelf', '-d', binary], capture_output=True, text=True, check=True).stdout
+        needed = {line.split('[')[1].split('.')[0] for line in dynamic.splitlines() if '(NEEDED)' in line}
+        self.assertLessEqual(needed, {'libm', 'libc', 'ld-linux-x86-64'})
 
     def test_meshes_are_resources(self):
         (self.folder / 'floor.stl').write_bytes(stl([((-1, -1, 0), (1, -1, 0), (1, 1, 0)), ((-1, -1, 0), (1, 1, 0), (-1, 1, 0))]))

@@ -274,7 +274,9 @@ static double at_end(fmu_slave* slave, int from, int to, double* torque) {
     if (torque != NULL) {
       assert_int_equal(fmu_slave_set(slave, input, *torque * (i % 20 < 10 ? 1.0 : -1.0)), 0);
     }
-    assert_int_equal(fmu_slave_step(slave, h * i, h, &reached, &event), 0);
+    if (fmu_slave_step(slave, h * i, h, &reached, &event) != 0) {
+      fail_msg("%s", slave->message);
+    }
   }
   assert_int_equal(fmu_slave_get(slave, fmu_client_find(slave->client, "phi"), &value), 0);
   return value;
@@ -492,6 +494,133 @@ static void damaged_resources_are_refused(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Names, units and texts of a scene with markup, control characters and noncharacters: expat reads the description. */
+static void hostile_texts_give_valid_descriptions(void** state) {
+  (void)state;
+  static const char* const hostile[] = {"a<b&c>d'e",
+                                        "]]> <!-- --> &amp; <?x?>",
+                                        "\\x01\\x02\\x1b\\x7f",
+                                        "\\uFFFE\\uFFFF\\U0010FFFF",
+                                        "\\t\\r\\n\\u2028\\u0085",
+                                        "m^-3/s/s^(2",
+                                        "1/0*%s%n"};
+  for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+    char text[1000];
+    const char* h = hostile[i];
+    snprintf(text, sizeof text,
+             "saltus: 1\nname: \"%s\"\ndescription: \"%s\"\n"
+             "parameters: {m: {value: 2, unit: \"%s\"}}\n"
+             "inputs: {u: {start: 0, unit: \"%s\"}}\n"
+             "coordinates: {q: {start: 1, unit: \"%s\"}}\nkinetic: m*q'^2/2\npotential: 2*q\n"
+             "forces: {q: u}\ncontacts: [{name: \"%s\", gap: q, restitution: 0.5}]\n"
+             "outputs: {h: {formula: q, unit: \"%s\"}}\nsimulate: {until: 2, tol: 1e-8}\n",
+             h, h, h, h, h, h, h);
+    saltus_kept_message kept;
+    const saltus_scene_def def = {.text = text, .log = saltus_log_keep(&kept)};
+    saltus_scene* scene;
+    if (saltus_scene_create(&def, &scene) != SALTUS_OK) {
+      assert_true(kept.text[0] != '\0'); /* refused as a scene */
+      continue;
+    }
+    for (int version = 2; version <= 3; version++) {
+      fmu_client client;
+      fmu_client_export(&client, scene, NULL, version, NAN);
+      assert_int_equal(client.faults, 0);
+      fmu_slave slave;
+      assert_true(fmu_slave_create(&slave, &client, client.token, false));
+      assert_int_equal(fmu_slave_initialise(&slave, 0.0, 1.0, NAN), 0);
+      fmu_slave_free(&slave);
+      fmu_client_close(&client);
+    }
+    saltus_scene_destroy(scene);
+  }
+}
+
+/* Any calls in any order with any values are done or refused, and afterwards the instance runs as a new one. */
+static void hostile_calls_are_refused(void** state) {
+  (void)state;
+  static const double values[] = {0.0,    -0.0,   1.0,      -1.0,      0.1, 1e308,
+                                  -1e308, 5e-324, INFINITY, -INFINITY, NAN, 3.0};
+  enum { VALUES = sizeof values / sizeof *values };
+  saltus_scene* scene = open_scene(NULL, crank);
+  uint64_t random = 11;
+  const int draws = saltus_test_long() ? 20000 : saltus_test_draws(2000);
+  for (int version = 2; version <= 3; version++) {
+    fmu_client client;
+    fmu_client_export(&client, scene, NULL, version, NAN);
+    fmu_slave slave;
+    assert_true(fmu_slave_create(&slave, &client, client.token, version == 3));
+    void* kept = NULL;
+    double t = 0.0, value, torque = 1.0;
+    for (int i = 0; i < draws; i++) {
+      const int call = (int)(12.0 * saltus_test_random(&random));
+      const double a = values[(int)(VALUES * saltus_test_random(&random))];
+      const double b = values[(int)(VALUES * saltus_test_random(&random))];
+      const unsigned reference = (unsigned)(1.5 * client.count * saltus_test_random(&random));
+      bool event;
+      int status = 0;
+      switch (call) {
+      case 0:
+        status = fmu_slave_reset(&slave);
+        break;
+      case 1:
+        status = fmu_slave_initialise(&slave, a, b, values[i % VALUES]);
+        t = a;
+        break;
+      case 2:
+        status = version == 3 ? fmu_slave_enter_events(&slave) : 0;
+        break;
+      case 3:
+        status = version == 3 ? fmu_slave_update(&slave) : 0;
+        break;
+      case 4:
+        status = version == 3 ? fmu_slave_leave_events(&slave) : 0;
+        break;
+      case 5:
+        status = fmu_slave_state(&slave, &kept);
+        break;
+      case 6:
+        status = kept != NULL ? fmu_slave_restore(&slave, kept) : 0;
+        break;
+      case 7:
+        status = fmu_slave_set(&slave, reference, a);
+        break;
+      case 8:
+        status = fmu_slave_get(&slave, reference, &value);
+        break;
+      case 9:
+        status = fmu_slave_initialise(&slave, 0.0, 3.0, NAN);
+        t = 0.0;
+        break;
+      default:
+        status = fmu_slave_step(&slave, call == 10 ? t : a, call == 10 ? 0.01 : b, &value, &event);
+        t = status == 0 ? value : t;
+        break;
+      }
+      assert_in_range(status, 0, 3); /* fatal is never returned */
+      t = isfinite(t) && fabs(t) < 2.5 ? t : 0.0;
+    }
+    assert_int_equal(fmu_slave_reset(&slave), 0);
+    assert_int_equal(fmu_slave_initialise(&slave, 0.0, 3.0, NAN), 0);
+    if (version == 3) {
+      assert_int_equal(fmu_slave_leave_events(&slave), 0);
+    }
+    const double after = at_end(&slave, 0, 40, &torque);
+    fmu_slave fresh;
+    assert_true(fmu_slave_create(&fresh, &client, client.token, version == 3));
+    assert_int_equal(fmu_slave_initialise(&fresh, 0.0, 3.0, NAN), 0);
+    if (version == 3) {
+      assert_int_equal(fmu_slave_leave_events(&fresh), 0);
+    }
+    assert_near(after, at_end(&fresh, 0, 40, &torque), 0.0);
+    fmu_slave_drop(&slave, &kept);
+    fmu_slave_free(&slave);
+    fmu_slave_free(&fresh);
+    fmu_client_close(&client);
+  }
+  saltus_scene_destroy(scene);
+}
+
 typedef struct worker {
   const fmu_client* client;
   double value;
@@ -570,6 +699,8 @@ int main(void) {
       cmocka_unit_test(fixed_steps_go_from_grid_point_to_grid_point),
       cmocka_unit_test(wrong_calls_are_refused_with_the_reason),
       cmocka_unit_test(damaged_resources_are_refused),
+      cmocka_unit_test(hostile_texts_give_valid_descriptions),
+      cmocka_unit_test(hostile_calls_are_refused),
       cmocka_unit_test(eight_threads_have_the_same_bits),
       cmocka_unit_test(all_scenes_run_as_fmus),
   };
