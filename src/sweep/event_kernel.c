@@ -287,7 +287,7 @@ static void put_sizes(saltusi_kernel_writer* k) {
       o->rtol, o->atol, o->atol_velocity > 0.0 ? o->atol_velocity : o->atol, o->h_max, o->h_first);
   /* part of the tolerance of a step; |gap| where an event is located, and rebound times rest time of an accumulation
    * that is closed, in tolerances of positions; trial steps of a member */
-  put(k, "#define PART 0.2\n#define NEAR 1e-3\n#define CLOSING 0.01\n#define TRIES 1e6\n");
+  put(k, "#define PART 0.5\n#define NEAR 1e-3\n#define CLOSING 0.01\n#define TRIES 1e6\n");
   put(k, "#if defined(__CUDACC__)\n#define EACH(i, n) _Pragma(\"unroll\") for (int i = 0; i < (n); "
          "i++)\n#elif defined(__OPENCL_VERSION__)\n#define EACH(i, n) for (int i = 0; i < (n); "
          "i++)\n#else\n#define EACH(i, n) _Pragma(\"GCC unroll 16\") for (int i = 0; i < (n); "
