@@ -288,6 +288,10 @@ static void put_sizes(saltusi_kernel_writer* k) {
   /* part of the tolerance of a step; |gap| where an event is located, and rebound times rest time of an accumulation
    * that is closed, in tolerances of positions; trial steps of a member */
   put(k, "#define PART 0.5\n#define NEAR 1e-3\n#define CLOSING 0.01\n#define TRIES 1e6\n");
+  if (k->n <= 2) { /* registers for four blocks: 6.4e6 in place of 5.7e6 oscillators/s on an H200 */
+    put(k, "#if defined(__CUDACC__)\n#undef KERNEL\n#define KERNEL extern \"C\" __global__ "
+           "__launch_bounds__(128, 4)\n#endif\n");
+  }
   put(k, "#if defined(__CUDACC__)\n#define EACH(i, n) _Pragma(\"unroll\") for (int i = 0; i < (n); "
          "i++)\n#elif defined(__OPENCL_VERSION__)\n#define EACH(i, n) for (int i = 0; i < (n); "
          "i++)\n#else\n#define EACH(i, n) _Pragma(\"GCC unroll 16\") for (int i = 0; i < (n); "

@@ -39,6 +39,12 @@ def arguments(samples, *more):
             '--measure', 't=time(accumulation)', '--measure', 'max(q)', '--tol', '1e-8', *more]
 
 
+def has_opencl():
+    """Whether a sweep runs on a device of OpenCL."""
+    return saltus('sweep', BALL, '--axis', 'q=1,2', '--scheme', 'moreau-jean', '--step', '0.1', '--measure', 'max(q)', '--backend',
+                  'opencl').returncode == 0
+
+
 def size_of(path):
     """Of a file that another process may remove at any time."""
     try:
@@ -133,6 +139,42 @@ class Sweep(Cli):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(out.read_bytes(), whole)
         self.assertFalse(table.exists())
+
+    def test_a_killed_sweep_goes_on_with_another_backend(self):
+        scenes = (('ball', ('--scheme', 'moreau-jean', '--step', '2e-5', '--axis', 'q~uniform(0.5, 2)', '--measure', 'max(q)')),
+                  ('shaken-ball', ('--tol', '1e-9', '--until', '20', '--axis', 'G~uniform(0.9, 1.2)', '--measure', 'mean(y)')))
+        first, second = ('opencl', 'c') if has_opencl() else ('c:1', 'c:8')
+        for name, options in scenes:
+            words = ('sweep', pathlib.Path(BALL).with_name(f'{name}.yaml'), *options, '--samples', '20000', '--threads', '2')
+            whole, out = self.folder / f'{name}-whole.csv', self.folder / f'{name}.csv'
+            done = saltus(*words, '--backend', second, '-o', whole)
+            if done.returncode != 0 and 'compiler' in done.stderr:
+                self.skipTest('no C compiler')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            table = self.folder / f'{name}.csv.runs'
+            process = subprocess.Popen([PROGRAM, *map(str, words), '--backend', first, '-o', str(out)], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            while process.poll() is None and size_of(table) <= 100000:
+                time.sleep(0.001)
+            process.kill()
+            process.wait()
+            self.assertFalse(out.exists())
+            done = saltus(*words, '--backend', second, '-o', out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn('of 20000 runs by the interpreter', done.stdout)  # some rows were there
+            self.assertEqual(out.read_bytes(), whole.read_bytes())
+
+    @unittest.skipUnless(MPI, 'no MPI, or with sanitizers, which count what it keeps')
+    def test_processes_with_devices_give_the_same_table(self):
+        if not has_opencl():
+            self.skipTest('no OpenCL device')
+        for options in (('--scheme', 'moreau-jean', '--step', '0.01'), ('--tol', '1e-8')):
+            words = ('sweep', BALL, *options, '--axis', 'q~uniform(0.5, 2)', '--samples', '3000', '--measure', 'max(q)')
+            whole, out = self.folder / 'whole.csv', self.folder / 'ranks.csv'
+            self.assertEqual(saltus(*words, '--backend', 'c', '-o', whole, '--force').returncode, 0)
+            done = over_processes(3, *words, '--backend', 'opencl', '-o', out, '--force')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(out.read_bytes(), whole.read_bytes())
 
     def test_a_signal_ends_it_with_what_is_there(self):
         out = self.folder / 'stopped.csv'

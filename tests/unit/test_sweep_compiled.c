@@ -304,6 +304,27 @@ static void impacts_of_accumulations_are_counted_alike(void** state) {
   assert_true(distance(&tables[1], &tables[0]) == 0.0);
 }
 
+/* The least x lies just before the end of a step, below all samples and less than 1e-4 beyond the least value before. */
+static void extremes_beside_ends_of_steps_are_found(void** state) {
+  (void)state;
+  const sweep_case c = {
+      "",         oscillator, {"e=0.9,0.6696341759998001", "start=-0.36437470302388153"},
+      {"min(x)"}, 0.0,        62.83185307179586,
+      0};
+  if (!has_compiler()) {
+    skip();
+  }
+  char path[200];
+  saltus_run_def run;
+  saltus_sweep_def def = to_tolerance(&c, 1e-11, &run, path);
+  def.samples = 1;
+  compute(def, "interpreter", &tables[0]);
+  run.tol = 1e-9;
+  compute(def, "c", &tables[1]);
+  assert_true(tables[1].compiled);
+  assert_true(distance(&tables[1], &tables[0]) <= 1e-8);
+}
+
 /* Two bodies that both rest at the end: more than one closed contact. */
 static const char two_floors[] =
     "saltus: 1\n"
@@ -569,6 +590,7 @@ int main(void) {
       cmocka_unit_test(lanes_have_the_same_bits),
       cmocka_unit_test(events_are_located_to_the_tolerance),
       cmocka_unit_test(impacts_of_accumulations_are_counted_alike),
+      cmocka_unit_test(extremes_beside_ends_of_steps_are_found),
       cmocka_unit_test(members_with_several_closed_contacts_are_interpreted),
       cmocka_unit_test(missed_events_are_errors_of_compared_members),
       cmocka_unit_test(devices_have_the_same_bits),
