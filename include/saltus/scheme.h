@@ -258,6 +258,7 @@ SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default
 
 /* variational: trapezoidal action, momenta at the nodes. */
 typedef struct saltus_variational_options {
+  int degree; /* of positions inside a step: 1, or 2 for order 4 between impacts */
   double newton_tol;
   int newton_max;
   int warm_start;     /* saltus_warm_start */

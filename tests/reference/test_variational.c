@@ -238,15 +238,19 @@ static const char free_pendulum[] =
     "kinetic: m/2*(l'^2 + l^2*phi'^2)\npotential: k/2*(l - l0)^2 - m*g*l*cos(phi)\n";
 
 /* T9 without the wall: max |e| of H(q_k, p_k) over 50 s, order 2. */
-static double free_band(const char* scheme, double h) {
+static double free_band(const char* scheme, const void* options, double h) {
   saltus_kept_message kept;
   const saltus_scene_def def = {.path = "s", .text = free_pendulum, .log = saltus_log_keep(&kept)};
   run r = {.h = h};
   assert_int_equal(saltus_scene_create(&def, &r.scene), SALTUS_OK);
   r.view = saltus_scene_get_view(r.scene);
   r.scratch = malloc(r.view->system->dims.scratch + 1);
-  const saltus_sim_def sim = {
-      .system = r.view->system, .scheme = scheme, .h = h, .q0 = r.view->q0, .v0 = r.view->v0};
+  const saltus_sim_def sim = {.system = r.view->system,
+                              .scheme = scheme,
+                              .options = options,
+                              .h = h,
+                              .q0 = r.view->q0,
+                              .v0 = r.view->v0};
   assert_int_equal(saltus_sim_create(&sim, &r.sim), SALTUS_OK);
   double E0 = energy(&r, r.view->q0, r.view->v0);
   double worst = 0.0;
@@ -264,9 +268,75 @@ static void without_a_wall_the_band_has_order_two(void** state) {
   static const double steps[] = {.004, .002, .001};
   static const double expected[] = {2.00e-5, 5.01e-6, 1.25e-6};
   for (int i = 0; i < 3; i++) {
-    assert_near(free_band("variational", steps[i]), expected[i], 0.03 * expected[i]);
-    assert_near(free_band("rattle", steps[i]), expected[i], 0.03 * expected[i]);
+    assert_near(free_band("variational", NULL, steps[i]), expected[i], 0.03 * expected[i]);
+    assert_near(free_band("rattle", NULL, steps[i]), expected[i], 0.03 * expected[i]);
   }
+}
+
+/* Elements of degree 2 (docs/theory/variational.md, 2.8): without the wall the band falls with h^4. */
+static void quadratic_elements_have_a_band_of_order_four(void** state) {
+  (void)state;
+  saltus_variational_options quadratic = saltus_variational_options_default();
+  quadratic.degree = 2;
+  double band[3];
+  for (int i = 0; i < 3; i++) {
+    band[i] = free_band("variational", &quadratic, 0.016 / (1 << i));
+  }
+  assert_near(log2(band[0] / band[1]), 4.0, 0.1);
+  assert_near(log2(band[1] / band[2]), 4.0, 0.1);
+}
+
+/* The end, and the position inside of the last step by the quadratic motion of the element, whose order is 3. */
+static void quadratic_elements_have_order_four(void** state) {
+  (void)state;
+  saltus_variational_options quadratic = saltus_variational_options_default();
+  quadratic.degree = 2;
+  saltus_scene* scene = saltus_test_scene("spring-pendulum", NULL, 0);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  double end[3][4], inside[3];
+  for (int k = 0; k < 3; k++) {
+    const saltus_scheme_def def = {
+        .scheme = "variational", .options = &quadratic, .system = view->system};
+    saltus_scheme* scheme;
+    assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+    const double h = 8e-3 / (1 << k);
+    double* x = end[k];
+    memcpy(x, view->q0, 2 * sizeof(double));
+    memcpy(x + 2, view->v0, 2 * sizeof(double));
+    saltus_state now = {0.0, x, x + 2};
+    double q[2], v[2];
+    for (int i = 0; i < 10 << k; i++) {
+      saltus_step_report report;
+      now.t = i * h;
+      assert_int_equal(saltus_scheme_step(scheme, h, &now, &report), SALTUS_OK);
+      assert_int_equal(report.active, 0);
+    }
+    assert_int_equal(saltus_scheme_dense(scheme, 0.08 - 0.5 * h, SALTUS_LEFT, q, v), SALTUS_OK);
+    inside[k] = q[0] - x[0] + 0.5 * h * v[0]; /* h^2 / 8 of the acceleration at the end */
+    saltus_scheme_destroy(scheme);
+  }
+  saltus_scene_destroy(scene);
+  for (int j = 0; j < 4; j++) {
+    assert_near(log2(fabs(end[0][j] - end[1][j]) / fabs(end[1][j] - end[2][j])), 4.0, 0.3);
+  }
+  assert_near(log2(fabs(inside[1] / inside[2])), 2.0, 0.1);
+}
+
+/* Joints act at the nodes alone, so degree 2 is rejected with them, before the first step. */
+static void quadratic_elements_reject_joints(void** state) {
+  (void)state;
+  saltus_variational_options quadratic = saltus_variational_options_default();
+  quadratic.degree = 2;
+  saltus_scene* scene = saltus_test_scene("free-double-pendulum", NULL, 0);
+  saltus_kept_message kept;
+  const saltus_scheme_def def = {.scheme = "variational",
+                                 .options = &quadratic,
+                                 .system = saltus_scene_get_view(scene)->system,
+                                 .log = saltus_log_keep(&kept)};
+  saltus_scheme* scheme;
+  assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_ERR_UNSUPPORTED);
+  assert_non_null(strstr(kept.text, "joints would act at the inner node"));
+  saltus_scene_destroy(scene);
 }
 
 /* The slope of the least squares line of (E - E0) / |E0| over all steps of 1e-3 s. */
@@ -364,6 +434,9 @@ int main(void) {
       cmocka_unit_test(the_woodpecker_is_where_it_should_be),
       cmocka_unit_test(the_pressed_pendulum_sticks_where_it_should),
       cmocka_unit_test(without_a_wall_the_band_has_order_two),
+      cmocka_unit_test(quadratic_elements_have_a_band_of_order_four),
+      cmocka_unit_test(quadratic_elements_have_order_four),
+      cmocka_unit_test(quadratic_elements_reject_joints),
       cmocka_unit_test(joints_keep_order_two),
       cmocka_unit_test(a_million_steps_do_not_drift),
       cmocka_unit_test(the_momenta_of_a_node_are_to_be_had),

@@ -65,7 +65,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   rattle_work* w = work_;
   saltusi_impulse_node_layout(&w->first, o->warm_start, eval, arena);
   saltusi_impulse_node_layout(&w->second, o->warm_start, eval, arena);
-  saltusi_action_layout(&w->action, sys, arena);
+  saltusi_action_layout(&w->action, 1, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->gap = SALTUS_PUSH(arena, double, sys->dims.nc);
   w->floor = SALTUS_PUSH(arena, double, sys->dims.nc);
@@ -147,7 +147,7 @@ static saltus_status solve_first(rattle_work* w, const saltus_rattle_options* o,
     if (status != SALTUS_OK) {
       return status;
     }
-    bool linear = saltusi_action_is_linear(sys) &&
+    bool linear = saltusi_action_is_linear(action, sys) &&
                   (w->first.active == 0 || (sys->traits & SALTUS_CONSTANT_NORMALS) != 0);
     saltusi_progress progress = saltusi_action_judge(action, s, k, o->newton_tol, &change);
     if (progress == SALTUSI_NOT_A_NUMBER) {

@@ -17,7 +17,11 @@
  * staggering: M(q_k) v_k = p_k- + G_k P_k for an impact, p_k- + G_k P_k / 2 for non-impulsive contact,
  * whose force acts before and after the node, and joints project: G_k^T v_k + b = 0. The
  * remainder of an impulse at a node is counted in the next step.
+ *
+ * With degree=2 positions are quadratic in time inside a step (trapezoidal_action.h), with the law at the nodes
+ * unchanged: order 4 between impacts.
  */
+#include "base/log.h"
 #include "scheme/newton_end.h"
 #include "scheme/trapezoidal/trapezoidal_action.h"
 
@@ -27,26 +31,33 @@ typedef struct variational_work {
   saltusi_impulse_node node;
   saltusi_action action;
   saltusi_linear mass;
-  double* u_before; /* [nv] */
+  double* u_before;    /* [nv] */
+  double* half_before; /* [nv] a of the step that ends, of degree 2 */
 } variational_work;
 
-/* Memory from step to step: h of the run (0: not started), u of the next step, remaining impulses
+/* Memory from step to step: h of the run (0: not started), u of the next step and its a, remaining impulses
  * of contacts (three each) and joints, and the impulses of the last node for the warm start. */
 enum { MEMORY_H, MEMORY_U };
 
-static double* memory_contacts(double* memory, const saltus_dims* d) {
-  return memory + MEMORY_U + d->nv;
+/* Doubles that describe the motion in a step, u and a. */
+static size_t motion_count(const saltus_variational_options* o, const saltus_dims* d) {
+  return (size_t)o->degree * (size_t)d->nv;
 }
 
-static double* memory_joints(double* memory, const saltus_dims* d) {
-  return memory_contacts(memory, d) + 3 * (size_t)d->nc;
+static size_t memory_contacts(const saltus_variational_options* o, const saltus_dims* d) {
+  return MEMORY_U + motion_count(o, d);
 }
 
-static size_t memory_warm(const saltus_dims* d) {
-  return MEMORY_U + (size_t)d->nv + 3 * (size_t)d->nc + (size_t)d->nj;
+static size_t memory_joints(const saltus_variational_options* o, const saltus_dims* d) {
+  return memory_contacts(o, d) + 3 * (size_t)d->nc;
+}
+
+static size_t memory_warm(const saltus_variational_options* o, const saltus_dims* d) {
+  return memory_joints(o, d) + (size_t)d->nj;
 }
 
 static const saltus_field fields[] = {
+    SALTUS_INT(saltus_variational_options, degree, 1, 1, 2, "degree of positions inside a step"),
     SALTUSI_NEWTON_FIELDS(saltus_variational_options, "velocity", 1e-14, 50),
     SALTUSI_CONTACT_FIELDS(saltus_variational_options),
 };
@@ -57,33 +68,32 @@ SALTUSI_DEFAULTS(saltus_variational_options, saltus_variational_options_default,
 
 static size_t memory_count(const void* options, const saltus_system* sys) {
   const saltus_variational_options* o = options;
-  return memory_warm(&sys->dims) + saltusi_warm_count(o->warm_start, sys);
+  return memory_warm(o, &sys->dims) + saltusi_warm_count(o->warm_start, sys);
 }
 
 static void carry_memory(const void* options, const saltus_system* sys,
                          saltusi_state_transfer* carry) {
   const saltus_variational_options* o = options;
-  saltusi_transfer_plain(carry, MEMORY_U + (size_t)sys->dims.nv);
+  saltusi_transfer_plain(carry, memory_contacts(o, &sys->dims));
   saltusi_transfer_each(carry, 3);
   saltusi_transfer_plain(carry, (size_t)sys->dims.nj);
   saltusi_warm_transfer(o->warm_start, sys, carry);
 }
 
-/* Dense output: t and h of the step, q at its start, u, and v at the start, before and after the node
- * at its end. */
+/* Dense output: t and h of the step, q at its start, u, v at the start, before and after the node at its end, and a. */
 enum { DENSE_T, DENSE_H, DENSE_Q };
 
 static size_t dense_count(const void* options, const saltus_system* sys) {
-  (void)options;
-  return 2 + (size_t)sys->dims.nq + 4 * (size_t)sys->dims.nv;
+  return 2 + (size_t)sys->dims.nq + 3 * (size_t)sys->dims.nv + motion_count(options, &sys->dims);
 }
 
-/* Between nodes positions are linear in time and the velocity is u. At a node the velocities are
+/* Between nodes positions are linear in time and the velocity is u; with degree 2 positions are quadratic and the
+ * velocity changes from u - a to u + a. At a node the velocities are
  * those of the momenta: p- from the left, and from the right the returned velocity, which is that
  * of p+ after an impact. */
 static saltus_status dense(void* work_, const void* options, const saltusi_dense_query* query) {
   (void)work_;
-  (void)options;
+  const saltus_variational_options* o = options;
   const saltus_dims* d = &query->eval->sys.dims;
   const double* q0 = query->data + DENSE_Q;
   const double* u = q0 + d->nq;
@@ -94,6 +104,18 @@ static saltus_status dense(void* work_, const void* options, const saltusi_dense
   if (start || end) {
     int place = start ? 1 : (query->side == SALTUS_LEFT ? 2 : 3);
     v = u + (size_t)place * (size_t)d->nv;
+  }
+  if (o->degree == 2) {
+    const double* a = u + 4 * (size_t)d->nv;
+    const double part = since / query->data[DENSE_H];
+    for (int i = 0; i < d->nv; i++) {
+      query->v[i] = u[i] - (1.0 - part) * a[i]; /* mean velocity since the start */
+    }
+    saltusi_advance(&query->eval->sys, q0, query->v, since, query->q);
+    for (int i = 0; i < d->nv; i++) {
+      query->v[i] = start || end ? v[i] : u[i] - (1.0 - 2.0 * part) * a[i];
+    }
+    return SALTUS_OK;
   }
   saltusi_advance(&query->eval->sys, q0, u, since, query->q);
   memcpy(query->v, v, (size_t)d->nv * sizeof(double));
@@ -114,6 +136,9 @@ static void keep_dense(variational_work* w, const saltusi_step* s) {
   memcpy(left, w->action.momentum, bytes);
   saltusi_linear_solve(s->eval, &w->mass, left);
   memcpy(u + 3 * (size_t)d->nv, s->v1, bytes);
+  if (w->action.degree == 2) {
+    memcpy(u + 4 * (size_t)d->nv, w->half_before, bytes);
+  }
 }
 
 static void layout(void* work_, const void* options, const saltusi_eval* eval,
@@ -122,9 +147,31 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   const saltus_variational_options* o = options;
   variational_work* w = work_;
   saltusi_impulse_node_layout(&w->node, o->warm_start, eval, arena);
-  saltusi_action_layout(&w->action, sys, arena);
+  saltusi_action_layout(&w->action, o->degree, sys, arena);
   saltusi_linear_layout(&w->mass, sys, arena);
   w->u_before = SALTUS_PUSH(arena, double, sys->dims.nv);
+  w->half_before = SALTUS_PUSH(arena, double, o->degree == 2 ? sys->dims.nv : 0);
+}
+
+/* u and a of a step to or from its memory. */
+static void copy_motion(const saltusi_action* a, size_t nv, double* memory, bool store) {
+  double* own[2] = {a->u, a->half_change};
+  for (int k = 0; k < a->degree; k++) {
+    memcpy(store ? memory + (size_t)k * nv : own[k], store ? own[k] : memory + (size_t)k * nv,
+           nv * sizeof(double));
+  }
+}
+
+static saltus_status check(const void* options, const saltus_system* sys, saltus_log log) {
+  const saltus_variational_options* o = options;
+  if (o->degree == 2 && (sys->dims.nj > 0 || saltusi_has_maps(sys))) {
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "degree=2 needs coordinates without joints and orientations: joints would act at "
+                "the inner node of a "
+                "step as well; use degree=1, or scheme rattle");
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return SALTUS_OK;
 }
 
 /* u and P of the node at (t, q), from the momentum before it and w->u_before. */
@@ -147,7 +194,7 @@ static saltus_status solve_node(variational_work* w, const saltus_variational_op
     memcpy(action->residual, action->u, bytes);
     status = saltusi_impulse_node_impose(&w->node, s, &action->linear, action->u_free, action->u);
     s->report->newton_iterations++;
-    if (status != SALTUS_OK || saltusi_action_is_linear(sys)) {
+    if (status != SALTUS_OK || saltusi_action_is_linear(action, sys)) {
       return status;
     }
     switch (saltusi_action_judge(action, s, k, o->newton_tol, &change)) {
@@ -168,6 +215,9 @@ static saltus_status start(variational_work* w, const saltus_variational_options
   saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
   saltusi_impulse_node_mass_times(&w->node, s, &at, s->v0, w->action.momentum);
   memcpy(w->u_before, s->v0, (size_t)s->eval->sys.dims.nv * sizeof(double));
+  if (o->degree == 2) {
+    memset(w->action.half_change, 0, (size_t)s->eval->sys.dims.nv * sizeof(double));
+  }
   w->node.op.laws.span = 0.5 * s->h; /* there is no half step before it */
   const saltus_status status = solve_node(w, o, s, s->t, s->q0);
   w->node.op.laws.span = s->h;
@@ -266,7 +316,11 @@ static saltus_status give_out(variational_work* w, const saltusi_step* s, const 
 /* The node at the end of the step: p-, then u of the step after it. */
 static saltus_status next_node(variational_work* w, const saltus_variational_options* o,
                                const saltusi_step* s) {
-  memcpy(w->u_before, w->action.u, (size_t)s->eval->sys.dims.nv * sizeof(double));
+  const size_t bytes = (size_t)s->eval->sys.dims.nv * sizeof(double);
+  memcpy(w->u_before, w->action.u, bytes);
+  if (w->action.degree == 2) {
+    memcpy(w->half_before, w->action.half_change, bytes);
+  }
   saltusi_action_finish(&w->action, &w->node, s, s->q0, s->q1);
   return solve_node(w, o, s, s->t + s->h, s->q1);
 }
@@ -276,9 +330,9 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
   const saltus_dims* d = &s->eval->sys.dims;
   size_t carried = memory_count(options, &s->eval->sys);
   memcpy(s->memory1, s->memory0, carried * sizeof(double));
-  saltusi_warm_open(&w->node.op, s->memory0 + memory_warm(d), s->h);
-  double* contacts = memory_contacts(s->memory1, d);
-  double* joints = memory_joints(s->memory1, d);
+  saltusi_warm_open(&w->node.op, s->memory0 + memory_warm(options, d), s->h);
+  double* contacts = s->memory1 + memory_contacts(options, d);
+  double* joints = s->memory1 + memory_joints(options, d);
   saltus_status status = SALTUS_OK;
   s->report->active = 0;
   if (s->memory0[MEMORY_H] != s->h) { /* a new run, or a new step size: the momentum suffices */
@@ -291,7 +345,7 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     saltusi_impulse_node_report(&w->node, s, w->action.u);
     count_node(w, s, true, contacts);
   } else {
-    memcpy(w->action.u, s->memory0 + MEMORY_U, (size_t)d->nv * sizeof(double));
+    copy_motion(&w->action, (size_t)d->nv, s->memory1 + MEMORY_U, false);
   }
   status = next_node(w, options, s);
   if (status != SALTUS_OK) {
@@ -306,9 +360,9 @@ static saltus_status step(void* work_, const void* options, const saltusi_step* 
     return status;
   }
   keep_dense(w, s);
-  saltusi_impulse_node_keep(&w->node, s, s->memory1 + memory_warm(d));
+  saltusi_impulse_node_keep(&w->node, s, s->memory1 + memory_warm(options, d));
   s->memory1[MEMORY_H] = s->h;
-  memcpy(s->memory1 + MEMORY_U, w->action.u, (size_t)d->nv * sizeof(double));
+  copy_motion(&w->action, (size_t)d->nv, s->memory1 + MEMORY_U, true);
   s->eval->work.newton_iterations += s->report->newton_iterations;
   return SALTUS_OK;
 }
@@ -326,6 +380,7 @@ const saltusi_scheme_ops saltusi_variational = {
             .options = TABLE,
         },
     SALTUSI_STEPS_BY(variational_work),
+    .check = check,
     .dense_count = dense_count,
     .dense = dense,
 };

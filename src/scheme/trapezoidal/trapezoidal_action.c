@@ -11,8 +11,9 @@
 #include <float.h>
 #include <string.h>
 
-void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena) {
-  assert(action != NULL && sys != NULL && arena != NULL);
+void saltusi_action_layout(saltusi_action* action, int degree, const saltus_system* sys,
+                           saltus_arena* arena) {
+  assert(action != NULL && (degree == 1 || degree == 2) && sys != NULL && arena != NULL);
   int nv = sys->dims.nv;
   saltusi_linear_layout(&action->linear, sys, arena);
   action->u = SALTUS_PUSH(arena, double, nv);
@@ -25,6 +26,11 @@ void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, sal
   action->way = SALTUS_PUSH(arena, double, saltusi_has_maps(sys) ? nv : 0);
   saltusi_displacement_layout(&action->ways, sys, arena);
   saltusi_rate_rows_layout(&action->end_rows, sys, arena);
+  action->degree = degree;
+  action->half_change = SALTUS_PUSH(arena, double, degree == 2 ? nv : 0);
+  action->correction = SALTUS_PUSH(arena, double, degree == 2 ? nv : 0);
+  action->v_node = SALTUS_PUSH(arena, double, degree == 2 ? nv : 0);
+  action->q_middle = SALTUS_PUSH(arena, double, degree == 2 ? sys->dims.nq : 0);
 }
 
 /* y = 1/2 E [M(t,q) + M(t + h, q_next)] u */
@@ -58,6 +64,61 @@ static void add_derivative(saltusi_action* a, saltusi_impulse_node* node, const 
   saltusi_impulse_node_add_convective(node, s, at, factor, y);
 }
 
+/* The nodes of an element of degree 2. */
+typedef enum element_node { NODE_START, NODE_MIDDLE, NODE_END } element_node;
+
+/* The point of a node with its velocity; q_middle and q1 are current. */
+static saltus_point node_point(saltusi_action* a, const saltusi_step* s, double t,
+                               element_node which, const double* q0, const double* q1) {
+  static const double part[3] = {-1.0, 0.0, 1.0};
+  const double* q[3] = {q0, a->q_middle, q1};
+  memcpy(a->v_node, a->u, (size_t)s->eval->sys.dims.nv * sizeof(double));
+  saltusi_add_scaled(s->eval->sys.dims.nv, part[which], a->half_change, a->v_node);
+  return saltusi_at(s->eval, t + 0.5 * which * s->h, q[which], a->v_node);
+}
+
+/* y += sum of weight M v over the nodes. */
+static void add_momenta(saltusi_action* a, saltusi_impulse_node* node, const saltusi_step* s,
+                        double t, const double* q0, const double* q1, const double weight[3],
+                        double* y) {
+  for (int k = NODE_START; k <= NODE_END; k++) {
+    if (weight[k] != 0.0) {
+      const saltus_point at = node_point(a, s, t, (element_node)k, q0, q1);
+      saltusi_impulse_node_mass_times(node, s, &at, a->v_node, a->force);
+      saltusi_add_scaled(s->eval->sys.dims.nv, weight[k], a->force, y);
+    }
+  }
+}
+
+static void move_middle(saltusi_action* a, const saltusi_step* s, const double* q0) {
+  const int nv = s->eval->sys.dims.nv;
+  memcpy(a->v_node, a->u, (size_t)nv * sizeof(double));
+  saltusi_add_scaled(nv, -0.5, a->half_change, a->v_node);
+  saltusi_advance(&s->eval->sys, q0, a->v_node, 0.5 * s->h, a->q_middle);
+}
+
+/* One Newton step for a at fixed u, then the residual of the first equation without p_k. The matrix of u is that of a
+ * as well: with a eliminated, forces enter the equation of u with h/6 + h/3 = h/2. */
+static void element_residual(saltusi_action* a, saltusi_impulse_node* node, const saltusi_step* s,
+                             const saltus_point* at) {
+  static const double inner[3] = {0.5, 0.0, -0.5};
+  static const double outer[3] = {1.0 / 2.0, 2.0 / 3.0, -1.0 / 6.0};
+  const int nv = s->eval->sys.dims.nv;
+  const size_t bytes = (size_t)nv * sizeof(double);
+  memset(a->correction, 0, bytes);
+  move_middle(a, s, at->q);
+  saltus_point here = node_point(a, s, at->t, NODE_MIDDLE, at->q, a->q_next);
+  add_derivative(a, node, s, &here, 0.5 * s->h, a->correction);
+  add_momenta(a, node, s, at->t, at->q, a->q_next, inner, a->correction);
+  saltusi_linear_solve(s->eval, &a->linear, a->correction);
+  saltusi_add_scaled(nv, 1.0, a->correction, a->half_change);
+  move_middle(a, s, at->q);
+  memset(a->residual, 0, bytes);
+  add_momenta(a, node, s, at->t, at->q, a->q_next, outer, a->residual);
+  here = node_point(a, s, at->t, NODE_START, at->q, a->q_next);
+  add_derivative(a, node, s, &here, -s->h / 6.0, a->residual);
+}
+
 saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_impulse_node* node,
                                        const saltusi_step* s, const saltus_point* at) {
   assert(a != NULL && node != NULL && s != NULL && at != NULL);
@@ -69,8 +130,12 @@ saltus_status saltusi_action_linearize(saltusi_action* a, saltusi_impulse_node* 
   if (status != SALTUS_OK) {
     return status;
   }
-  mean_momentum(a, node, s, &here, a->q_next, a->residual);
-  add_derivative(a, node, s, &here, -0.5 * s->h, a->residual);
+  if (a->degree == 2) {
+    element_residual(a, node, s, &here);
+  } else {
+    mean_momentum(a, node, s, &here, a->q_next, a->residual);
+    add_derivative(a, node, s, &here, -0.5 * s->h, a->residual);
+  }
   for (int i = 0; i < nv; i++) {
     a->u_free[i] = a->momentum[i] - a->residual[i];
   }
@@ -83,6 +148,15 @@ void saltusi_action_finish(saltusi_action* a, saltusi_impulse_node* node, const 
                            const double* q0, double* q1) {
   assert(a != NULL && node != NULL && s != NULL);
   saltusi_advance(&s->eval->sys, q0, a->u, s->h, q1);
+  if (a->degree == 2) {
+    static const double outer[3] = {-1.0 / 6.0, 2.0 / 3.0, 1.0 / 2.0};
+    move_middle(a, s, q0);
+    memset(a->momentum, 0, (size_t)s->eval->sys.dims.nv * sizeof(double));
+    add_momenta(a, node, s, s->t, q0, q1, outer, a->momentum);
+    const saltus_point end = node_point(a, s, s->t, NODE_END, q0, q1);
+    add_derivative(a, node, s, &end, s->h / 6.0, a->momentum);
+    return;
+  }
   saltus_point at = saltusi_at(s->eval, s->t, q0, a->u);
   mean_momentum(a, node, s, &at, q1, a->momentum);
   at = saltusi_at(s->eval, s->t + s->h, q1, a->u);
@@ -106,11 +180,11 @@ void saltusi_action_joints(saltusi_action* a, saltusi_impulse_node* node, const 
   }
 }
 
-bool saltusi_action_is_linear(const saltus_system* sys) {
-  assert(sys != NULL);
+bool saltusi_action_is_linear(const saltusi_action* a, const saltus_system* sys) {
+  assert(a != NULL && sys != NULL);
   const unsigned linear = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
-  return (sys->traits & SALTUS_CONSTANT_MASS) != 0 && (sys->traits & linear) != 0 &&
-         sys->dims.nj == 0 && !saltusi_has_maps(sys);
+  return a->degree == 1 && (sys->traits & SALTUS_CONSTANT_MASS) != 0 &&
+         (sys->traits & linear) != 0 && sys->dims.nj == 0 && !saltusi_has_maps(sys);
 }
 
 saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, int iteration,
@@ -124,6 +198,9 @@ saltusi_progress saltusi_action_judge(saltusi_action* a, const saltusi_step* s, 
   size = fmax(size, saltusi_max_abs(nv, a->u_free));
   saltusi_add_scaled(nv, -1.0, a->u, a->residual);
   *change = saltusi_max_abs(nv, a->residual);
+  if (a->degree == 2) {
+    *change = fmax(*change, saltusi_max_abs(nv, a->correction));
+  }
   if (!isfinite(*change)) {
     return SALTUSI_NOT_A_NUMBER;
   }

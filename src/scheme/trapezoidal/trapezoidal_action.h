@@ -15,6 +15,14 @@
  * group, whose variations of u are h du = T(h u)^-1 eta_{k+1} - T(-h u)^-1 eta_k. F has the gyroscopic force
  * ad_u^T M u, which T_q + f has not; half of it before and after the step is the odd part of T^-1. This requires M to
  * be constant under rotations, as for rigid bodies.
+ *
+ * Degree 2 has positions that are quadratic in time, with velocities u - a, u, u + a at the start, the middle and the
+ * end of the step, and Simpson's rule for the action (Marsden and West, Acta Numerica 10 (2001) 357-514, section
+ * 2.2.6; docs/theory/variational.md, 2.8). Its map is symplectic and of order 4:
+ *
+ *   0       = M_0 (u - a) - M_1 (u + a) + h (F + M' v)_m,         q_m = q_k + h/2 u - h/4 a
+ *   p_k     = 1/2 M_0 (u - a) + 2/3 M_m u - 1/6 M_1 (u + a) - h/6 (F + M' v)_0
+ *   p_{k+1} = -1/6 M_0 (u - a) + 2/3 M_m u + 1/2 M_1 (u + a) + h/6 (F + M' v)_1
  */
 #ifndef SALTUSI_TRAPEZOIDAL_ACTION_H
 #define SALTUSI_TRAPEZOIDAL_ACTION_H
@@ -36,9 +44,15 @@ typedef struct saltusi_action {
   double* way;      /* [nv] h u, of those */
   saltusi_displacement_map ways;
   saltusi_row_block end_rows; /* of nonholonomic joints at q_next */
+  int degree;                 /* of positions in time, 1 or 2 */
+  double* half_change;        /* [nv] a, half the change of the velocity in the step, of degree 2 */
+  double* correction;         /* [nv] of a in the last iteration */
+  double* v_node;             /* [nv] u - a or u + a */
+  double* q_middle;           /* [nq] */
 } saltusi_action;
 
-void saltusi_action_layout(saltusi_action* action, const saltus_system* sys, saltus_arena* arena);
+void saltusi_action_layout(saltusi_action* action, int degree, const saltus_system* sys,
+                           saltus_arena* arena);
 
 /* q_next and u_free = u - K^-1 R without impulses, R the first equation; at is (t_k, q_k, -). */
 saltus_status saltusi_action_linearize(saltusi_action* action, saltusi_impulse_node* node,
@@ -53,8 +67,8 @@ void saltusi_action_finish(saltusi_action* action, saltusi_impulse_node* node,
 void saltusi_action_joints(saltusi_action* action, saltusi_impulse_node* node,
                            const saltusi_step* s, double t);
 
-/* One iteration is exact: M is constant, F linear, and no position is used. */
-bool saltusi_action_is_linear(const saltus_system* sys);
+/* One iteration is exact: the degree is 1, M is constant, F linear, and no position is used. */
+bool saltusi_action_is_linear(const saltusi_action* action, const saltus_system* sys);
 
 typedef enum saltusi_progress {
   SALTUSI_GO_ON,
