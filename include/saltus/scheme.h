@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * scheme.h - time-stepping schemes: one registry, one step function.
- *
- * A step is a transaction: it either succeeds and moves the state from t to t + h, or returns
- * another status and leaves state and scheme exactly as they were.
+ * scheme.h - time-stepping schemes: one registry, one step function. A step is a transaction: it either succeeds and
+ * moves the state from t to t + h, or returns another status and leaves state and scheme exactly as they were.
  */
 #ifndef SALTUS_SCHEME_H
 #define SALTUS_SCHEME_H
@@ -128,11 +126,11 @@ typedef struct saltus_state {
 } saltus_state;
 
 typedef struct saltus_scheme_def {
-  const char* scheme;   /* name in the registry */
-  const void* options;  /* the scheme's options struct; NULL: defaults */
-  const double* atol_q; /* [nv] absolute tolerances of a scheme that has one, of positions along
-                         * each velocity (m, rad), 0: by its options;
-                         * NULL: all of them; copied */
+  const char* scheme;  /* name in the registry */
+  const void* options; /* the scheme's options struct; NULL: defaults */
+  const double*
+      atol_q; /* [nv] absolute tolerances of a scheme that has one, of positions along each
+                         * velocity (m, rad), 0: by its options; NULL: all of them; copied */
   const double* atol_v; /* [nv] the same for velocities */
   const saltus_system* system;
   int threads; /* for contact problems of 1000 units and more, with bitwise identical results; 0: 1 */
@@ -256,11 +254,11 @@ typedef struct saltus_moreau_midpoint_options {
 
 SALTUS_API saltus_moreau_midpoint_options saltus_moreau_midpoint_options_default(void);
 
-/* variational: trapezoidal action, momenta at the nodes. */
+/* variational: action of elements, momenta at the nodes. */
 typedef struct saltus_variational_options {
   int degree; /* of positions inside a step: 1, or 2 for order 4 between impacts */
-  double newton_tol;
   int newton_max;
+  double newton_tol;
   int warm_start;     /* saltus_warm_start */
   int on_energy_gain; /* 0: warning, 1: error */
 } saltus_variational_options;

@@ -67,23 +67,23 @@ static void add_derivative(saltusi_action* a, saltusi_impulse_node* node, const 
 /* The nodes of an element of degree 2. */
 typedef enum element_node { NODE_START, NODE_MIDDLE, NODE_END } element_node;
 
-/* The point of a node with its velocity; q_middle and q1 are current. */
-static saltus_point node_point(saltusi_action* a, const saltusi_step* s, double t,
-                               element_node which, const double* q0, const double* q1) {
+/* The point of a node with its velocity, of the element from `start` to q1; q_middle is current. */
+static saltus_point node_point(saltusi_action* a, const saltusi_step* s, const saltus_point* start,
+                               element_node which, const double* q1) {
   static const double part[3] = {-1.0, 0.0, 1.0};
-  const double* q[3] = {q0, a->q_middle, q1};
+  const double* q[3] = {start->q, a->q_middle, q1};
   memcpy(a->v_node, a->u, (size_t)s->eval->sys.dims.nv * sizeof(double));
   saltusi_add_scaled(s->eval->sys.dims.nv, part[which], a->half_change, a->v_node);
-  return saltusi_at(s->eval, t + 0.5 * which * s->h, q[which], a->v_node);
+  return saltusi_at(s->eval, start->t + 0.5 * which * s->h, q[which], a->v_node);
 }
 
 /* y += sum of weight M v over the nodes. */
 static void add_momenta(saltusi_action* a, saltusi_impulse_node* node, const saltusi_step* s,
-                        double t, const double* q0, const double* q1, const double weight[3],
+                        const saltus_point* start, const double* q1, const double weight[3],
                         double* y) {
   for (int k = NODE_START; k <= NODE_END; k++) {
     if (weight[k] != 0.0) {
-      const saltus_point at = node_point(a, s, t, (element_node)k, q0, q1);
+      const saltus_point at = node_point(a, s, start, (element_node)k, q1);
       saltusi_impulse_node_mass_times(node, s, &at, a->v_node, a->force);
       saltusi_add_scaled(s->eval->sys.dims.nv, weight[k], a->force, y);
     }
@@ -107,15 +107,15 @@ static void element_residual(saltusi_action* a, saltusi_impulse_node* node, cons
   const size_t bytes = (size_t)nv * sizeof(double);
   memset(a->correction, 0, bytes);
   move_middle(a, s, at->q);
-  saltus_point here = node_point(a, s, at->t, NODE_MIDDLE, at->q, a->q_next);
+  saltus_point here = node_point(a, s, at, NODE_MIDDLE, a->q_next);
   add_derivative(a, node, s, &here, 0.5 * s->h, a->correction);
-  add_momenta(a, node, s, at->t, at->q, a->q_next, inner, a->correction);
+  add_momenta(a, node, s, at, a->q_next, inner, a->correction);
   saltusi_linear_solve(s->eval, &a->linear, a->correction);
   saltusi_add_scaled(nv, 1.0, a->correction, a->half_change);
   move_middle(a, s, at->q);
   memset(a->residual, 0, bytes);
-  add_momenta(a, node, s, at->t, at->q, a->q_next, outer, a->residual);
-  here = node_point(a, s, at->t, NODE_START, at->q, a->q_next);
+  add_momenta(a, node, s, at, a->q_next, outer, a->residual);
+  here = node_point(a, s, at, NODE_START, a->q_next);
   add_derivative(a, node, s, &here, -s->h / 6.0, a->residual);
 }
 
@@ -148,16 +148,16 @@ void saltusi_action_finish(saltusi_action* a, saltusi_impulse_node* node, const 
                            const double* q0, double* q1) {
   assert(a != NULL && node != NULL && s != NULL);
   saltusi_advance(&s->eval->sys, q0, a->u, s->h, q1);
+  saltus_point at = saltusi_at(s->eval, s->t, q0, a->u);
   if (a->degree == 2) {
     static const double outer[3] = {-1.0 / 6.0, 2.0 / 3.0, 1.0 / 2.0};
     move_middle(a, s, q0);
     memset(a->momentum, 0, (size_t)s->eval->sys.dims.nv * sizeof(double));
-    add_momenta(a, node, s, s->t, q0, q1, outer, a->momentum);
-    const saltus_point end = node_point(a, s, s->t, NODE_END, q0, q1);
-    add_derivative(a, node, s, &end, s->h / 6.0, a->momentum);
+    add_momenta(a, node, s, &at, q1, outer, a->momentum);
+    at = node_point(a, s, &at, NODE_END, q1);
+    add_derivative(a, node, s, &at, s->h / 6.0, a->momentum);
     return;
   }
-  saltus_point at = saltusi_at(s->eval, s->t, q0, a->u);
   mean_momentum(a, node, s, &at, q1, a->momentum);
   at = saltusi_at(s->eval, s->t + s->h, q1, a->u);
   add_derivative(a, node, s, &at, 0.5 * s->h, a->momentum);
