@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
 """Rows of docs/papers.md whose claims are about runs of the program: each test names its paper and section."""
+import cmath
 import csv
 import json
 import math
@@ -46,6 +47,37 @@ contacts: [{name: floor, gap: y, restitution: 1}]
                              '--option', 'forces=off')
         self.assertAlmostEqual(10 * end['q']['y'] + end['v']["y'"] ** 2 / 2, 10, delta=1e-11)
         self.assertEqual(end['impacts'], 11)
+
+    # Acary 2009, section 1: curve squeal
+    def squeal(self, mu, until):
+        """Deviation of x from its equilibrium by the linear equations of the slipping rim, m = 1."""
+        k11, k12, k22, kc, push = 1e6, -2e5, 3e5, 8e5, 1e-3
+        a, b, c, d = k11, k12 + mu * kc, k12, k22 + kc
+        root = cmath.sqrt((a - d) ** 2 / 4 + b * c)
+        squares = ((a + d) / 2 + root, (a + d) / 2 - root)
+        w1, w2 = cmath.sqrt(squares[0]), cmath.sqrt(squares[1])
+        # x'' = -a x - b y, y'' = -c x - d y from x' = push: x = p1 sin(w1 t)/w1 + p2 sin(w2 t)/w2
+        p1 = push * (a - squares[1]) / (squares[0] - squares[1])
+        p2 = push - p1
+        self.assertAlmostEqual(max(w1.imag, -w1.imag) > 0, k12 * b + (a - d) ** 2 / 4 < 0)
+        return (p1 * cmath.sin(w1 * until) / w1 + p2 * cmath.sin(w2 * until) / w2).real
+
+    def test_modes_of_a_wheel_flutter_by_constant_friction(self):
+        scene = SCENES / 'curve-squeal.yaml'
+        for mu in some((0.2, 0.26, 0.27, 0.4)):
+            end = self.run_scene(scene, '--tol', '1e-12', '--until', '0.05', '--set', f'mu={mu}')['q']
+            start = self.run_scene(scene, '--tol', '1e-12', '--until', '0.05', '--set', f'mu={mu}', '--set',
+                                   'push=0')['q']
+            exact = self.squeal(mu, 0.05)
+            with self.subTest(mu=mu):
+                self.assertAlmostEqual(end['x'] - start['x'], exact, delta=1e-5 * abs(exact) + 1e-11)
+
+    def test_squeal_ends_in_stick_and_slip(self):
+        loud = self.run_scene(SCENES / 'curve-squeal.yaml', '--tol', '1e-8')
+        quiet = self.run_scene(SCENES / 'curve-squeal.yaml', '--tol', '1e-8', '--set', 'mu=0.2')
+        self.assertGreater(loud['events']['stick'], 0)
+        self.assertEqual(quiet['events']['stick'], 0)
+        self.assertLess(abs(quiet['v']["x'"]), 2e-3)
 
     # Acary 2009, section 6: implicit methods where the acceleration of a closed contact jumps
     def test_implicit_methods_pass_jumps_of_the_acceleration(self):
