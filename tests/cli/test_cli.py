@@ -47,12 +47,15 @@ def some(cases):
 
 
 def worked(process, seconds):
-    """Waits until the process has used so much processor time, however busy the machine is, or has ended."""
+    """Waits until the process has used so much processor time, however busy the machine is, or has ended; the time
+    it has used."""
     while process.poll() is None:
         fields = pathlib.Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()
-        if (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK') >= seconds:
-            return
+        used = (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        if used >= seconds:
+            return used
         time.sleep(0.02)
+    return 0
 
 
 class Cli(unittest.TestCase):
