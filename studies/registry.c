@@ -21,6 +21,7 @@ static const study* const registry[] = {
     &study_order_through_events,
     &study_herk_index,
     &study_multistep_events,
+    &study_event_orders,
     &study_schindler2011_fig4,
     &study_schindler2011_fig5,
     &study_schindler2011_fig6,
