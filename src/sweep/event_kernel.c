@@ -21,8 +21,9 @@ enum { IN_FUNCTION = 1, IN_CONTACT };
 
 enum { ALL_CLASSES = SALTUSI_LINE_MEMBER | SALTUSI_LINE_STEP | SALTUSI_LINE_ITERATION };
 
-/* Operations of `rates` from which on the C compiler does not inline it. */
-enum { LARGE = 300 };
+/* Nodes of the free motion from which on the C compiler inlines neither the model nor the parts of a trial step: it would
+ * take seconds. */
+enum { LARGE = 60 };
 
 #define put saltusi_kernel_put
 #define put_value saltusi_kernel_put_value
@@ -109,8 +110,9 @@ static contact_nodes nodes_of(saltusi_kernel_writer* k, int c) {
 }
 
 static void put_rates(saltusi_kernel_writer* k) {
-  put(k, "MODEL void rates(const R* u, R t, const R* q, const R* v, R closed, R* a) {\n  (void)u, "
-         "(void)t, (void)q, (void)v, (void)closed;\n");
+  put(k,
+      "OUTLINE void rates(const R* u, R t, const R* q, const R* v, R closed, R* a) {\n  (void)u, "
+      "(void)t, (void)q, (void)v, (void)closed;\n");
   write_roots(k, k->free, k->n, IN_FUNCTION, "  ");
   for (int i = 0; i < k->n; i++) {
     put(k, "  R a%d = K(", i);
@@ -140,7 +142,7 @@ static void put_rates(saltusi_kernel_writer* k) {
 }
 
 static void put_all_gaps(saltusi_kernel_writer* k) {
-  put(k, "FN void all_gaps(const R* u, R t, const R* q, const R* v, R* g, R* r) {\n  (void)u, "
+  put(k, "OUTLINE void all_gaps(const R* u, R t, const R* q, const R* v, R* g, R* r) {\n  (void)u, "
          "(void)t, (void)v;\n");
   for (int c = 0; c < k->nc; c++) {
     const contact_nodes x = nodes_of(k, c);
@@ -156,8 +158,9 @@ static void put_all_gaps(saltusi_kernel_writer* k) {
 }
 
 static void put_contact_at(saltusi_kernel_writer* k) {
-  put(k, "MODEL R contact_at(const R* u, R c, R t, const R* q, const R* v, R* gap, R* rate, R* W, "
-         "R* x) {\n  R gamma = K(0.0);\n  *gap = K(0.0);\n  *rate = K(0.0);\n  *W = K(1.0);\n");
+  put(k,
+      "OUTLINE R contact_at(const R* u, R c, R t, const R* q, const R* v, R* gap, R* rate, R* W, "
+      "R* x) {\n  R gamma = K(0.0);\n  *gap = K(0.0);\n  *rate = K(0.0);\n  *W = K(1.0);\n");
   for (int i = 0; i < k->n; i++) {
     put(k, "  x[%d] = K(0.0);\n", i);
   }
@@ -303,10 +306,11 @@ void saltusi_event_kernel_text(saltusi_kernel_writer* k) {
   assert(k->layout.pending == k->layout.event + SALTUSI_KERNEL_EVENT + k->n);
   free_motion(k);
   put_sizes(k);
-  put(k, k->l.count > LARGE && k->n > 2
-             ? "#if defined(__CUDACC__) || defined(__OPENCL_VERSION__)\n#define MODEL FN\n#else\n"
-               "#define MODEL static __attribute__((noinline))\n#endif\n"
-             : "#define MODEL FN\n");
+  put(k,
+      "#if defined(__CUDACC__) || defined(__OPENCL_VERSION__)\n#define RARE FN\n#else\n"
+      "#define RARE static __attribute__((noinline))\n#endif\n"
+      "#if %d\n#define OUTLINE FN\n#else\n#define OUTLINE RARE\n#endif\n",
+      k->l.count < LARGE);
   put_rates(k);
   if (k->nc > 0) {
     put_all_gaps(k);

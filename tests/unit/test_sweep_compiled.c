@@ -267,7 +267,7 @@ static void events_are_located_to_the_tolerance(void** state) {
     const sweep_case c = events[i / 2];
     const double tol = i % 2 == 0 ? 1e-6 : 1e-9;
     static const char* const backends[] = {"interpreter", "c:1", "c:8", "c:4"};
-    const int count = tol < 1e-8 ? 4 : 3;
+    const int count = tol > 1e-8 ? 3 : saltus_test_long() ? 4 : 2;
     for (int b = 0; b < count; b++) {
       char path[200];
       saltus_run_def run;
@@ -394,7 +394,7 @@ static void devices_have_the_same_bits(void** state) {
   }
   const size_t fixed = sizeof cases / sizeof cases[0],
                all = fixed + sizeof events / sizeof events[0];
-  for (size_t i = 0; i < all; i += saltus_test_long() ? 1 : 2) {
+  for (size_t i = 0; i < all; i += saltus_test_long() ? 1 : i < fixed ? 2 : 3) {
     char path[200], last[32];
     saltus_run_def run;
     const sweep_case c = i < fixed ? cases[i] : events[i - fixed];
