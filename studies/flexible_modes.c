@@ -169,7 +169,7 @@ static double last_opening(const machine_run* run) {
   return t;
 }
 
-static int run_truncated(study_report* report, bool fixed, int k, double e_app) {
+static int run_truncated(study_report* report, bool fixed, int k, double e_app, double* defect) {
   bar b;
   machine_run run;
   double S = 0.0;
@@ -191,7 +191,8 @@ static int run_truncated(study_report* report, bool fixed, int k, double e_app) 
   study_claim_near(report, id, -run.ledger.impact, 500.0 * (fixed ? 1.0 - S : 1.0 / (2 * k + 1)),
                    1e-6);
   snprintf(id, sizeof id, "%d %s: apparent restitution", k, name);
-  study_claim_near(report, id, machine_value(&run, "momentum.x") / 100.0, fixed ? S : e_app, 1e-4);
+  *defect = 1.0 - machine_value(&run, "momentum.x") / 100.0;
+  study_claim_near(report, id, 1.0 - *defect, fixed ? S : e_app, 1e-4);
   if (fixed) {
     snprintf(id, sizeof id, "%d %s: end of the contact [s]", k, name);
     study_claim_near(report, id, last_opening(&run), 7.0 / 6.0, 1e-5);
@@ -200,7 +201,7 @@ static int run_truncated(study_report* report, bool fixed, int k, double e_app) 
   return CLI_DONE;
 }
 
-static int run_residual(study_report* report, int k, double e_app) {
+static int run_residual(study_report* report, int k, double e_app, double* defect) {
   bar b;
   machine_run run;
   char id[96];
@@ -210,7 +211,10 @@ static int run_residual(study_report* report, int k, double e_app) {
     return code;
   }
   snprintf(id, sizeof id, "%d free modes and residual flexibility: apparent restitution", k);
-  study_claim_error(report, id, fabs(machine_value(&run, "momentum.x") / 100.0 - e_app), 1e-5);
+  *defect = 1.0 - machine_value(&run, "momentum.x") / 100.0;
+  study_claim_error(report, id, fabs(1.0 - *defect - e_app), 1e-5);
+  snprintf(id, sizeof id, "%d free modes and residual flexibility: loss [J]", k);
+  study_claim_most(report, id, fabs(run.ledger.impact) + fabs(run.ledger.remainder), 1e-6);
   machine_free(&run);
   return CLI_DONE;
 }
@@ -220,11 +224,22 @@ static int run_bar_modes(const cli_args* args, study_report* report) {
   static const int modes[3] = {5, 10, 20};
   static const double by_free[3] = {0.90894, 0.95227, 0.97554},
                       by_residual[3] = {0.998851, 0.999134, 0.999473};
+  static const char* const names[3] = {"free modes", "fixed-interface modes",
+                                       "residual flexibility"};
+  double defect[3][3], x[3];
   int code = CLI_DONE;
-  for (int i = 0; i < 3 && code == CLI_DONE; i++) {
-    code = run_truncated(report, false, modes[i], by_free[i]);
-    code = code == CLI_DONE ? run_truncated(report, true, modes[i], 0.0) : code;
-    code = code == CLI_DONE ? run_residual(report, modes[i], by_residual[i]) : code;
+  report->x_label = "1/number of modes";
+  report->first_label = "1 - apparent restitution";
+  report->one_number = true;
+  for (int basis = 0; basis < 3; basis++) {
+    for (int i = 0; i < 3 && code == CLI_DONE; i++) {
+      x[i] = 1.0 / modes[i];
+      code = basis < 2 ? run_truncated(report, basis == 1, modes[i], by_free[i], &defect[basis][i])
+                       : run_residual(report, modes[i], by_residual[i], &defect[basis][i]);
+    }
+    if (code == CLI_DONE) {
+      study_add_series(report, names[basis], 3, x, defect[basis], defect[basis]);
+    }
   }
   bar b;
   machine_run run;

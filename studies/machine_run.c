@@ -67,11 +67,11 @@ static void keep(machine_run* run, const saltus_scene_view* view, const saltus_r
   for (int i = 0; view->observables != NULL && i < view->observables->output_count; i++) {
     keep_value(run, view->observables->output_labels[i].name, out->outputs[i]);
   }
-  for (int i = 0; i < sys->dims.nq; i++) {
-    keep_value(run, sys->q_labels[i].name, out->q[i]);
-  }
   for (int i = 0; i < sys->dims.nv; i++) {
     keep_value(run, sys->v_labels[i].name, out->v[i]);
+  }
+  for (int i = 0; i < sys->dims.nq; i++) {
+    keep_value(run, sys->q_labels[i].name, out->q[i]);
   }
   for (int i = 0; i < sys->law_count && i < MACHINE_CONTACTS; i++) {
     const char* name = sys->laws[i].name;

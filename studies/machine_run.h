@@ -9,7 +9,7 @@
 
 #include "saltus/saltus.h"
 
-enum { MACHINE_STATES = 64, MACHINE_CONTACTS = 64, MACHINE_WORD = 40 };
+enum { MACHINE_STATES = 1024, MACHINE_CONTACTS = 64, MACHINE_WORD = 40 };
 
 typedef struct machine_run {
   const char* scene;      /* for messages */
@@ -29,7 +29,7 @@ typedef struct machine_run {
   /* out, until machine_free: */
   saltus_event* events;
   int event_count, event_room;
-  int states; /* coordinates, velocities and outputs, by name */
+  int states; /* outputs, velocities and coordinates, by name; the first MACHINE_STATES */
   char names[MACHINE_STATES][MACHINE_WORD];
   double values[MACHINE_STATES];
   int contacts;
