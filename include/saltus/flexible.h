@@ -71,7 +71,9 @@ typedef struct saltus_flexible {
   const double* psi;                  /* [frames x 3 x modes] rotation; 0 for contact nodes */
   const double* node;                 /* [nodes x 3] m, from the centre of mass: for drawing */
   const double* shape;                /* [nodes x 3 x modes] */
-  SALTUS_RESERVED(4);
+  const int* triangle; /* [triangles x 3] nodes of the surface, counter-clockwise from outside */
+  int triangles;       /* 0: the mesh file has no elements */
+  SALTUS_RESERVED(2);
 } saltus_flexible;
 
 /* SALTUS_ERR_INPUT after a message that names file, line and value; SALTUS_ERR_UNSUPPORTED where the library is built

@@ -19,15 +19,22 @@
 #include <hdf5.h>
 #endif
 
-enum { MOST_MODES = 2000, MOST_FRAMES = 100000, MOST_NODES = 3000000, VERSION = 1 };
+enum {
+  MOST_MODES = 2000,
+  MOST_FRAMES = 100000,
+  MOST_NODES = 3000000,
+  MOST_TRIANGLES = 10000000,
+  VERSION = 1
+};
 
 typedef struct owner {
   saltus_flexible body; /* first */
   saltusi_pool pool;
 } owner;
 
-saltus_flexible* saltusi_flexible_make(int modes, int frames, int nodes, bool stiffened) {
-  assert(modes >= 0 && frames >= 0 && nodes >= 0);
+saltus_flexible* saltusi_flexible_make(int modes, int frames, int nodes, int triangles,
+                                       bool stiffened) {
+  assert(modes >= 0 && frames >= 0 && nodes >= 0 && triangles >= 0);
   saltusi_pool pool = saltusi_pool_over(NULL);
   owner* o = SALTUSI_TAKE(&pool, owner, 1);
   if (o == NULL) {
@@ -37,6 +44,8 @@ saltus_flexible* saltusi_flexible_make(int modes, int frames, int nodes, bool st
   o->body = (saltus_flexible){.modes = modes,
                               .frames = frames,
                               .nodes = nodes,
+                              .triangles = triangles,
+                              .triangle = SALTUSI_TAKE(&pool, int, 3 * (size_t)triangles),
                               .C1 = SALTUSI_TAKE(&pool, double, 9 * k),
                               .C2 = SALTUSI_TAKE(&pool, double, 9 * k * k),
                               .omega = SALTUSI_TAKE(&pool, double, k),
@@ -169,6 +178,10 @@ saltus_status saltus_flexible_save(const saltus_flexible* body, const char* path
     done = write_values(file, "stiffening", 2, square, H5T_NATIVE_DOUBLE, body->stiffen) &&
            write_values(file, "stiffening_axis", 1, &three, H5T_NATIVE_DOUBLE, body->axis);
   }
+  const hsize_t corners[2] = {(hsize_t)body->triangles, 3};
+  if (done && body->triangles > 0) {
+    done = write_values(file, "triangles", 2, corners, H5T_NATIVE_INT, body->triangle);
+  }
   done = file >= 0 && H5Fclose(file) >= 0 && done;
   free(frames);
   free(names);
@@ -197,10 +210,29 @@ static bool sound(const saltus_flexible* b, const double* frames) {
               all_finite(b->psi, 3 * f * k) && all_finite(b->node, 3 * n) &&
               all_finite(b->shape, 3 * n * k) && all_finite(b->axis, 3) &&
               (b->stiffen == NULL || all_finite(b->stiffen, k * k));
+  for (int i = 0; i < 3 * b->triangles; i++) {
+    good = good && b->triangle[i] >= 0 && b->triangle[i] < b->nodes;
+  }
   for (int i = 0; i < b->modes; i++) {
     good = good && b->omega[i] > 0.0 && b->zeta[i] >= 0.0 && b->zeta[i] <= 10.0;
   }
   return good;
+}
+
+/* Rows of the dataset of triangles; 0: none, -1: too many. */
+static int count_triangles(hid_t file) {
+  const hid_t set =
+      H5Lexists(file, "triangles", H5P_DEFAULT) > 0 ? H5Dopen2(file, "triangles", H5P_DEFAULT) : -1;
+  if (set < 0) {
+    return 0;
+  }
+  const hid_t space = H5Dget_space(set);
+  hsize_t found[H5S_MAX_RANK] = {0};
+  const int rank = H5Sget_simple_extent_ndims(space);
+  H5Sget_simple_extent_dims(space, found, NULL);
+  H5Sclose(space);
+  H5Dclose(set);
+  return rank == 2 && found[0] <= MOST_TRIANGLES ? (int)found[0] : -1;
 }
 
 static saltus_flexible* read_body(hid_t file) {
@@ -211,7 +243,10 @@ static saltus_flexible* read_body(hid_t file) {
       head[3] > MOST_NODES) {
     return NULL;
   }
-  saltus_flexible* b = saltusi_flexible_make(head[1], head[2], head[3], head[4] != 0);
+  const int triangles = count_triangles(file);
+  saltus_flexible* b =
+      triangles >= 0 ? saltusi_flexible_make(head[1], head[2], head[3], triangles, head[4] != 0)
+                     : NULL;
   double* frames = calloc(4 * (size_t)head[2] + 1, sizeof *frames);
   char* names = calloc(64 * (size_t)head[2] + 1, 1);
   bool done = b != NULL && frames != NULL && names != NULL;
@@ -228,6 +263,10 @@ static saltus_flexible* read_body(hid_t file) {
     done = read_values(file, "stiffening", 2, square, H5T_NATIVE_DOUBLE,
                        (double*)(uintptr_t)b->stiffen) &&
            read_values(file, "stiffening_axis", 1, &three, H5T_NATIVE_DOUBLE, b->axis);
+  }
+  if (done && triangles > 0) {
+    const hsize_t corners[2] = {(hsize_t)triangles, 3};
+    done = read_values(file, "triangles", 2, corners, H5T_NATIVE_INT, (int*)(uintptr_t)b->triangle);
   }
   for (int i = 0; done && i < b->frames; i++) {
     saltus_flexible_frame* frame = (saltus_flexible_frame*)(uintptr_t)&b->frame[i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * fe_files.c - matrices of CalculiX (.sti, .mas, .dof) and Matrix Market, nodes and node sets of CalculiX and gmsh.
+ * fe_files.c - matrices of CalculiX (.sti, .mas, .dof) and Matrix Market; nodes, node sets and solid elements of CalculiX
+ * and gmsh.
  */
 #include "base/log.h"
 #include "base/number.h"
@@ -256,12 +257,17 @@ int saltusi_mesh_node(const saltusi_fe_mesh* mesh, int number) {
   return -1;
 }
 
+enum { ELEMENT_NODES = 28 };
+
 typedef struct mesh_reader {
   fe_source s;
   double scale;
   growing nodes; /* number, and x in three steps of `x` */
   growing x;
   growing members; /* set, node */
+  saltusi_fe_faces faces;
+  int element[ELEMENT_NODES];     /* number and nodes of an element over several lines */
+  int given, nodes_each, corners; /* of them; 0: elements are skipped */
   char sets[64][64];
   int set_count;
 } mesh_reader;
@@ -289,7 +295,51 @@ static saltus_status add_node(mesh_reader* r, const double x[4]) {
 }
 
 /* A section of a mesh file: kind of its lines, and the set of its nodes (-1: none). */
-typedef enum mesh_lines { LINES_SKIPPED, LINES_NODES, LINES_SET, LINES_RANGE } mesh_lines;
+typedef enum mesh_lines {
+  LINES_SKIPPED,
+  LINES_NODES,
+  LINES_SET,
+  LINES_RANGE,
+  LINES_ELEMENTS
+} mesh_lines;
+
+/* Solid elements: name of CalculiX, type of gmsh, nodes, corners. Names are compared up to their length, longer ones first. */
+static const struct {
+  const char* name;
+  int gmsh, nodes, corners;
+} solids[] = {{"C3D20", 17, 20, 8}, {"C3D15", 18, 15, 6}, {"C3D10", 11, 10, 4}, {"C3D8", 5, 8, 8},
+              {"C3D6", 6, 6, 6},    {"C3D4", 4, 4, 4},    {"C3D27", 12, 27, 8}};
+enum { SOLIDS = sizeof solids / sizeof solids[0] };
+
+/* Nodes of elements, which continue over lines. */
+static saltus_status add_element(mesh_reader* r, const double* x, int count) {
+  for (int k = 0; k < count || count < 0; k++) {
+    if (count < 0 || !is_index(x[k], MOST_NUMBER)) {
+      return fault(&r->s, "\"%.60s\" is not an element", r->s.text);
+    }
+    r->element[r->given++] = (int)x[k];
+    if (r->given == 1 + r->nodes_each) {
+      r->given = 0;
+      if (!saltusi_fe_faces_add(&r->faces, r->element + 1, r->corners)) {
+        return SALTUS_ERR_MEMORY;
+      }
+    }
+  }
+  return SALTUS_OK;
+}
+
+/* *ELEMENT, TYPE=C3D20R, ELSET=E */
+static void begin_elements(mesh_reader* r, mesh_lines* what) {
+  const char* type = strstr(r->s.text, "C3D");
+  r->given = r->nodes_each = 0;
+  for (int i = 0; type != NULL && i < SOLIDS && r->nodes_each == 0; i++) {
+    if (strncmp(type, solids[i].name, strlen(solids[i].name)) == 0) {
+      r->nodes_each = solids[i].nodes;
+      r->corners = solids[i].corners;
+      *what = LINES_ELEMENTS;
+    }
+  }
+}
 
 static saltus_status add_member(mesh_reader* r, int set, double node) {
   if (!is_index(node, MOST_NUMBER)) {
@@ -306,6 +356,9 @@ static saltus_status read_keyword(mesh_reader* r, mesh_lines* what, int* set) {
   const char* name = strchr(text, '=');
   *what = nodes ? LINES_NODES : nset && name != NULL ? LINES_SET : LINES_SKIPPED;
   *set = -1;
+  if (strncasecmp(text, "*ELEMENT", 8) == 0 && (text[8] == ',' || text[8] == ' ')) {
+    begin_elements(r, what);
+  }
   if (name == NULL || !(nodes || nset)) {
     return SALTUS_OK;
   }
@@ -321,6 +374,9 @@ static saltus_status read_keyword(mesh_reader* r, mesh_lines* what, int* set) {
 static saltus_status read_members(mesh_reader* r, mesh_lines what, int set) {
   double x[16];
   const int count = numbers(r->s.text, 16, x);
+  if (what == LINES_ELEMENTS) {
+    return add_element(r, x, count);
+  }
   if (what == LINES_NODES) {
     const saltus_status status =
         count == 4 ? add_node(r, x) : fault(&r->s, "\"%.60s\" is not a node", r->s.text);
@@ -390,6 +446,14 @@ static saltus_status read_element(mesh_reader* r, char names[64][64]) {
   saltus_status status = SALTUS_OK;
   for (int k = 3 + tags; set >= 0 && k < count && status == SALTUS_OK; k++) {
     status = add_member(r, set, x[k]);
+  }
+  for (int i = 0; i < SOLIDS && status == SALTUS_OK; i++) {
+    if (x[1] == solids[i].gmsh && count - 3 - tags == solids[i].nodes) {
+      r->nodes_each = solids[i].nodes;
+      r->corners = solids[i].corners;
+      r->given = 1; /* without its number */
+      status = add_element(r, x + 3 + tags, solids[i].nodes);
+    }
   }
   return status;
 }
@@ -478,6 +542,24 @@ static saltus_status build_mesh(mesh_reader* r, saltusi_fe_mesh* out) {
   return SALTUS_OK;
 }
 
+/* Two triangles of a face with four corners. */
+static saltus_status build_surface(mesh_reader* r, saltusi_fe_mesh* out) {
+  saltusi_fe_faces_outer(&r->faces);
+  out->triangle = (int(*)[3])saltusi_pool_take(r->s.pool, 2 * (size_t)r->faces.count + 1,
+                                               sizeof *out->triangle);
+  if (out->triangle == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  for (int i = 0; i < r->faces.count; i++) {
+    const int* c = r->faces.list[i].corner;
+    for (int half = 0; half < (c[3] > 0 ? 2 : 1); half++) {
+      const int corner[3] = {c[0], c[1 + half], c[2 + half]};
+      memcpy(out->triangle[out->triangles++], corner, sizeof corner);
+    }
+  }
+  return SALTUS_OK;
+}
+
 saltus_status saltusi_read_mesh(const char* path, double scale, saltusi_pool* pool, saltus_log log,
                                 saltusi_fe_mesh* out) {
   assert(path != NULL && pool != NULL && out != NULL);
@@ -496,8 +578,10 @@ saltus_status saltusi_read_mesh(const char* path, double scale, saltusi_pool* po
     }
     status = status == SALTUS_OK && r->nodes.count == 0 ? fault(&r->s, "has no nodes") : status;
     status = status == SALTUS_OK ? build_mesh(r, out) : status;
+    status = status == SALTUS_OK ? build_surface(r, out) : status;
     fclose(r->s.file);
   }
+  free(r->faces.list);
   growing* lists[3] = {&r->nodes, &r->x, &r->members};
   for (int k = 0; k < 9; k++) {
     free(lists[k / 3]->list[k % 3]);

@@ -23,12 +23,31 @@ typedef struct saltusi_mesh_set {
   int* node; /* numbers */
 } saltusi_mesh_set;
 
+enum { SALTUSI_FE_CORNERS = 4 };
+
+/* A face of an element by numbers of nodes; the fourth is 0 in triangles. */
+typedef struct saltusi_fe_face {
+  int corner[SALTUSI_FE_CORNERS], sorted[SALTUSI_FE_CORNERS];
+} saltusi_fe_face;
+
+typedef struct saltusi_fe_faces {
+  saltusi_fe_face* list; /* from realloc */
+  int count, room;
+} saltusi_fe_faces;
+
+/* Faces of an element with 4, 6 or 8 corners; false: no memory. */
+bool saltusi_fe_faces_add(saltusi_fe_faces* faces, const int* node, int corners);
+/* Removes faces that two elements have. */
+void saltusi_fe_faces_outer(saltusi_fe_faces* faces);
+
 typedef struct saltusi_fe_mesh {
   int count;
   int* number; /* ascending */
   double* x;   /* [3 count] m */
   saltusi_mesh_set* sets;
   int set_count;
+  int (*triangle)[3]; /* [triangles] numbers of nodes of the surface, counter-clockwise */
+  int triangles;
 } saltusi_fe_mesh;
 
 /* The node and direction (0 to 2) of each row. */
@@ -48,6 +67,7 @@ saltus_status saltusi_read_mesh(const char* path, double scale, saltusi_pool* po
 int saltusi_mesh_node(const saltusi_fe_mesh* mesh, int number);
 
 /* A body with its arrays, zero; NULL: no memory. */
-saltus_flexible* saltusi_flexible_make(int modes, int frames, int nodes, bool stiffened);
+saltus_flexible* saltusi_flexible_make(int modes, int frames, int nodes, int triangles,
+                                       bool stiffened);
 
 #endif

@@ -661,17 +661,51 @@ static void fill_frames(reduction* j, saltus_flexible* out) {
   }
 }
 
+/* Nodes, their displacements by modes, and the surface. */
+static void fill_drawing(const reduction* j, saltus_flexible* body, int* place) {
+  const int k = j->kept;
+  double *node = (double*)(uintptr_t)body->node, *shape = (double*)(uintptr_t)body->shape;
+  for (int i = 0, at = 0; i < j->mesh.count; i++) {
+    const int* row = j->row + 3 * (ptrdiff_t)i;
+    place[i] = row[0] < 0 ? -1 : at;
+    if (row[0] < 0) {
+      continue;
+    }
+    saltusi_minus3(j->mesh.x + 3 * (ptrdiff_t)i, j->centre, node + 3 * (ptrdiff_t)at);
+    for (int c = 0; c < 3 * k; c++) {
+      shape[(ptrdiff_t)at * 3 * k + c] = j->V[row[c / k] + (ptrdiff_t)(c % k) * j->n];
+    }
+    at++;
+  }
+  int* to = (int*)(uintptr_t)body->triangle;
+  for (int i = 0; i < j->mesh.triangles; i++) {
+    int corner[3];
+    bool known = true;
+    for (int c = 0; c < 3; c++) {
+      const int at = saltusi_mesh_node(&j->mesh, j->mesh.triangle[i][c]);
+      corner[c] = at >= 0 ? place[at] : -1;
+      known = known && corner[c] >= 0;
+    }
+    if (known) {
+      memcpy(to, corner, sizeof corner);
+      to += 3;
+    }
+  }
+  body->triangles = (int)((to - body->triangle) / 3);
+}
+
 static saltus_status fill(reduction* j, saltus_flexible** out) {
   const int k = j->kept;
   int nodes = 0;
   for (int i = 0; i < j->mesh.count; i++) {
     nodes += j->row[3 * i] >= 0;
   }
-  saltus_flexible* body =
-      saltusi_flexible_make(k, count_frames(j), nodes, j->def->stiffening != NULL);
+  saltus_flexible* body = saltusi_flexible_make(k, count_frames(j), nodes, j->mesh.triangles,
+                                                j->def->stiffening != NULL);
   double* W = SALTUSI_TAKE(&j->pool, double, (k + 1) * j->n);
   double* s = SALTUSI_TAKE(&j->pool, double, j->n);
-  if (body == NULL || W == NULL || s == NULL) {
+  int* place = SALTUSI_TAKE(&j->pool, int, j->mesh.count);
+  if (body == NULL || W == NULL || s == NULL || place == NULL) {
     saltus_flexible_destroy(body);
     return SALTUS_ERR_MEMORY;
   }
@@ -688,18 +722,7 @@ static saltus_status fill(reduction* j, saltus_flexible** out) {
       effective[RIGID * m + c] = j->effective[RIGID * m + c];
     }
   }
-  double *node = (double*)(uintptr_t)body->node, *shape = (double*)(uintptr_t)body->shape;
-  for (int i = 0, at = 0; i < j->mesh.count; i++) {
-    const int* row = j->row + 3 * (ptrdiff_t)i;
-    if (row[0] < 0) {
-      continue;
-    }
-    saltusi_minus3(j->mesh.x + 3 * (ptrdiff_t)i, j->centre, node + 3 * (ptrdiff_t)at);
-    for (int c = 0; c < 3 * k; c++) {
-      shape[(ptrdiff_t)at * 3 * k + c] = j->V[row[c / k] + (ptrdiff_t)(c % k) * j->n];
-    }
-    at++;
-  }
+  fill_drawing(j, body, place);
   const saltus_status status = j->def->stiffening != NULL ? fill_stiffening(j, body, W) : SALTUS_OK;
   if (status != SALTUS_OK) {
     saltus_flexible_destroy(body);

@@ -35,6 +35,9 @@ saltus_status saltusi_document_open(const saltus_report_def* def, saltusi_docume
 /* A body; v is -1 for frames of flexible bodies, which have no velocities of their own. */
 saltus_body_place saltusi_document_body(const saltusi_document* d, int body);
 
+/* The body and the first modal coordinate of a flexible body, that of the label NAME.mode_1; -1: none. */
+int saltusi_document_flexible(const saltusi_document* d, int flexible, int* eta);
+
 /* Velocities of a frame, those of the mechanism at v_first; valid until the next call. */
 const double* saltusi_document_velocities(const saltusi_document* d, long long frame);
 

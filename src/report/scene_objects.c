@@ -5,6 +5,8 @@
  */
 #include "report/document.h"
 
+#include "saltus/flexible.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -229,6 +231,74 @@ static void write_elements(saltusi_document* d, const saltus_elements* elements)
   saltusi_json_close(head, ']');
 }
 
+/* ---- flexible bodies ---- */
+
+int saltusi_document_flexible(const saltusi_document* d, int flexible, int* eta) {
+  assert(d != NULL && flexible >= 0 && eta != NULL);
+  const saltus_scene_view* scene = d->def->scene;
+  int found = -1;
+  *eta = 0;
+  for (int i = 0; i < flexible; i++) {
+    *eta += scene->flexible[i]->modes;
+  }
+  const char* label = scene->system->q_labels[*eta].name;
+  const int bodies = saltus_mechanism_sizes(d->mechanism).bodies;
+  for (int b = 0; b < bodies && scene->flexible[flexible]->modes > 0; b++) {
+    const char* name = saltus_mechanism_body(d->mechanism, b).name;
+    const size_t length = strlen(name);
+    found = strncmp(label, name, length) == 0 && label[length] == '.' ? b : found;
+  }
+  return found;
+}
+
+static bool has_surface(const saltus_flexible* data) {
+  return data->modes > 0 && data->triangles > 0;
+}
+
+/* Bodies with a surface: places of their nodes, modes and triangles in the arrays below. */
+static void write_flexible(saltusi_document* d) {
+  const saltus_flexible* const* list = d->def->scene->flexible;
+  long long nodes = 0, triangles = 0, shapes = 0;
+  saltusi_json_open(&d->head, "flexible", '[');
+  for (int i = 0; list != NULL && list[i] != NULL; i++) {
+    int eta;
+    const int body = saltusi_document_flexible(d, i, &eta);
+    if (has_surface(list[i])) {
+      const double numbers[8] = {body,
+                                 eta,
+                                 list[i]->modes,
+                                 (double)nodes,
+                                 list[i]->nodes,
+                                 (double)triangles,
+                                 list[i]->triangles,
+                                 (double)shapes};
+      saltusi_json_numbers(&d->head, NULL, numbers, 8);
+      nodes += list[i]->nodes;
+      triangles += list[i]->triangles;
+      shapes += 3LL * list[i]->nodes * list[i]->modes;
+    }
+  }
+  saltusi_json_close(&d->head, ']');
+  if (nodes == 0) {
+    return;
+  }
+  saltusi_array(d, "flexible_points", d->real, nodes, 3, 0);
+  for (int i = 0; list[i] != NULL; i++) {
+    saltusi_put_all(d, list[i]->node, has_surface(list[i]) ? 3LL * list[i]->nodes : 0);
+  }
+  saltusi_array(d, "flexible_shapes", SALTUSI_F32, shapes, 1, 0);
+  for (int i = 0; list[i] != NULL; i++) {
+    saltusi_put_all(d, list[i]->shape,
+                    has_surface(list[i]) ? 3LL * list[i]->nodes * list[i]->modes : 0);
+  }
+  saltusi_array(d, "flexible_triangles", SALTUSI_I32, triangles, 3, 0);
+  for (int i = 0; list[i] != NULL; i++) {
+    for (int k = 0; has_surface(list[i]) && k < 3 * list[i]->triangles; k++) {
+      saltusi_put(d, list[i]->triangle[k]);
+    }
+  }
+}
+
 void saltusi_write_scene_objects(saltusi_document* d) {
   assert(d != NULL && d->mechanism != NULL);
   const saltus_mechanism_size size = saltus_mechanism_sizes(d->mechanism);
@@ -240,6 +310,7 @@ void saltusi_write_scene_objects(saltusi_document* d) {
   write_markers(d, size.markers);
   write_links(d, &size);
   write_elements(d, d->def->scene->elements);
+  write_flexible(d);
   saltusi_json_close(&d->head, '}');
 }
 

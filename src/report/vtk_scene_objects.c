@@ -136,28 +136,27 @@ static void add_springs(saltusi_vtk_job* job, int count) {
   }
 }
 
-/* Nodes of flexible bodies; their body is that of the label NAME.mode_1. */
+/* Nodes and surfaces of flexible bodies. */
 static void add_flexible(saltusi_vtk_job* job) {
   const saltus_scene_view* scene = job->d.def->scene;
   saltusi_surface* s = &job->moving;
-  int eta = 0;
   for (int i = 0; i < job->flexible_count; i++) {
     const saltus_flexible* data = scene->flexible[i];
     saltusi_vtk_flexible* to = &job->flexible[i];
-    *to = (saltusi_vtk_flexible){.data = data, .body = -1, .eta = eta, .first = (int)s->points};
+    *to = (saltusi_vtk_flexible){.data = data, .first = (int)s->points};
+    to->body = saltusi_document_flexible(&job->d, i, &to->eta);
     to->change = SALTUSI_TAKE(&job->d.pool, double, 6 * data->nodes + 1);
-    for (int b = 0; b < job->bodies && data->modes > 0; b++) {
-      const char* label = scene->system->q_labels[eta].name;
-      const size_t length = strlen(job->names[b]);
-      to->body = strncmp(label, job->names[b], length) == 0 && label[length] == '.' ? b : to->body;
-    }
-    eta += data->modes;
     s->body = to->body;
     s->thing = name_thing(job, "nodes", "");
     for (int n = 0; n < data->nodes && to->body >= 0; n++) {
       const double* x = data->node + 3 * (ptrdiff_t)n;
       const int at = saltusi_surface_point_add(s, x[0], x[1], x[2]);
       saltusi_surface_cell_add(s, SALTUSI_CELL_POINT, &at, 1);
+    }
+    for (int k = 0; k < data->triangles && to->body >= 0; k++) {
+      const int* t = data->triangle + 3 * (ptrdiff_t)k;
+      const int corner[3] = {to->first + t[0], to->first + t[1], to->first + t[2]};
+      saltusi_surface_cell_add(s, SALTUSI_CELL_AREA, corner, 3);
     }
   }
 }

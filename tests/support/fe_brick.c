@@ -121,8 +121,16 @@ void fe_brick_write(const fe_brick* b, const char* folder, const char* name) {
     fprintf(dof, "%d.1\n%d.2\n%d.3\n", n + 1, n + 1, n + 1);
     fprintf(inp, "%d, %.17g, %.17g, %.17g\n", n + 1, b->x[n][0], b->x[n][1], b->x[n][2]);
   }
-  fprintf(inp, "*ELEMENT, TYPE=C3D8\n1, 1, 2, 3, 4, 5, 6, 7, 8\n");
   const int face = (b->cells[1] + 1) * (b->cells[2] + 1), last = b->rows / 3;
+  fprintf(inp, "*ELEMENT, TYPE=C3D8\n");
+  for (int e = 0; e < b->cells[0] * b->cells[1] * b->cells[2]; e++) {
+    const int k = e % b->cells[2], j = e / b->cells[2] % b->cells[1];
+    const int i = e / b->cells[2] / b->cells[1], line = b->cells[2] + 1;
+    const int at = i * face + j * line + k + 1; /* the nodes at its start; four of them at k + 1 */
+    const int low[4] = {at, at + face, at + face + line, at + line};
+    fprintf(inp, "%d, %d, %d, %d,\n%d, %d, %d, %d, %d\n", e + 1, low[0], low[1], low[2], low[3],
+            low[0] + 1, low[1] + 1, low[2] + 1, low[3] + 1);
+  }
   fprintf(inp, "*NSET, NSET=LEFT, GENERATE\n1, %d\n*NSET, NSET=RIGHT\n", face);
   for (int n = last - face; n < last; n++) {
     fprintf(inp, "%d,%s", n + 1, (n - last + face) % 8 == 7 ? "\n" : " ");

@@ -114,6 +114,31 @@ static void craig_bampton_bounds_from_above(void** state) {
   assert_near(before[0] / sqrt(w[6]), 1.0, 5e-3);
 }
 
+/* Faces of one element alone, seen from outside: the volume is the sum of tetrahedra over them, the file keeps them. */
+static void the_surface_encloses_the_volume(void** state) {
+  (void)state;
+  saltus_kept_message kept;
+  saltus_reduce_def def = bar_def(saltus_log_keep(&kept));
+  def.modes = 8;
+  saltus_flexible *made = reduce(&def, &kept), *b;
+  assert_int_equal(saltus_flexible_save(made, in_folder(6, "skin.h5"), def.log), SALTUS_OK);
+  assert_int_equal(saltus_flexible_load(in_folder(6, "skin.h5"), def.log, &b), SALTUS_OK);
+  assert_int_equal(b->triangles, 2 * (6 + 6 + 6 + 6 + 1 + 1));
+  assert_memory_equal(b->triangle, made->triangle, 3 * (size_t)b->triangles * sizeof(int));
+  double volume = 0.0;
+  for (int i = 0; i < b->triangles; i++) {
+    const double *x = b->node + 3 * b->triangle[3 * i], *y = b->node + 3 * b->triangle[3 * i + 1];
+    const double* z = b->node + 3 * b->triangle[3 * i + 2];
+    for (int k = 0; k < 3; k++) {
+      const int l = (k + 1) % 3, m = (k + 2) % 3;
+      volume += x[k] * (y[l] * z[m] - y[m] * z[l]) / 6;
+    }
+  }
+  assert_near(volume, 0.015, 1e-15);
+  saltus_flexible_destroy(made);
+  saltus_flexible_destroy(b);
+}
+
 static void matrix_market_gives_the_same(void** state) {
   (void)state;
   saltus_kept_message kept;
@@ -267,6 +292,7 @@ static void damaged_files_are_refused(void** state) {
       {"*NODE\n1, 0, 0, 0\n*NSET, NSET=A, GENERATE\n1e300, 1e300\n", "not the number of a node"},
       {"*NODE\n1, 0, 0, 0\n*NSET, NSET=A\n1, -1e18\n", "not the number of a node"},
       {"*NODE\n1, 0, 0, 1e308\n", "not a node with three coordinates"},
+      {"*NODE\n1, 0, 0, 0\n*ELEMENT, TYPE=C3D4\n1, 1, x, 3, 4\n", "is not an element"},
       {"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Elements\n1\n1 1 1e300 1 1 1 2\n",
        "not an element"}};
   for (size_t i = 0; i < sizeof meshes / sizeof meshes[0]; i++) {
@@ -536,6 +562,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(free_modes_are_those_of_the_matrices),
       cmocka_unit_test(craig_bampton_bounds_from_above),
+      cmocka_unit_test(the_surface_encloses_the_volume),
       cmocka_unit_test(matrix_market_gives_the_same),
       cmocka_unit_test(inertia_is_that_of_the_nodes),
       cmocka_unit_test(files_keep_everything),

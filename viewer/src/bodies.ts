@@ -29,7 +29,8 @@ function inertiaShapes(mechanism: Mechanism): Shape[] {
   const slides = mechanism.joints.filter((joint) => joint.type === 'prismatic');
   const made = (mechanism.elements ?? []).filter((one) => one.type !== 'gear-pair');
   const covered = [...slides, ...made].flatMap((one) => one.between.map((i) => mechanism.markers[i])).filter((marker) => marker !== undefined);
-  const seen = new Set([...mechanism.shapes, ...away, ...covered].map((one) => one.body));
+  const surfaces = (mechanism.flexible ?? []).map(([body]) => ({ body }));
+  const seen = new Set([...mechanism.shapes, ...away, ...covered, ...surfaces].map((one) => one.body));
   const plane = mechanism.dimension === 2;
   return mechanism.bodies.flatMap((body, i) => {
     const [x, y, z] = body.inertia.map((value) => value ?? 0);
@@ -228,6 +229,10 @@ export class Bodies {
         box.expandByPoint(marker.body < 0 ? p : p.applyMatrix4(this.poses[marker.body]));
       }
       for (const middle of this.middle) box.expandByPoint(middle);
+      for (const [body, , , first, nodes] of this.mechanism.flexible ?? []) {
+        part.setFromArray(this.run.need('flexible_points').subarray(3 * first, 3 * (first + nodes)));
+        box.union(part.applyMatrix4(this.poses[body]));
+      }
       for (const element of this.mechanism.elements ?? []) {
         const reach = Math.max(element.radius, ...element.radii.map(Math.abs), ...camOutline(element).map(([x, y]) => Math.hypot(x, y)));
         const marker = element.type === 'gear-pair' ? undefined : this.mechanism.markers[element.between[0]];

@@ -80,6 +80,7 @@ export interface Mechanism {
   joints: Link[];
   springs: Link[];
   elements?: Element[];
+  flexible?: number[][]; // body, first modal coordinate, modes, first node, nodes, first triangle, triangles, first of its shapes
 }
 
 export interface Item {

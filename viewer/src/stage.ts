@@ -12,6 +12,7 @@ import type { RunDocument } from './document';
 import { css, el } from './dom';
 import { Drawing } from './drawing';
 import { Elements } from './elements';
+import { Flexible } from './flexible';
 import { Links } from './links';
 import type { Piece } from './motion';
 import { Reactions } from './reactions';
@@ -33,6 +34,7 @@ export class Stage {
   readonly elements?: Elements;
   readonly reactions?: Reactions;
   readonly drawing?: Drawing;
+  readonly flexible?: Flexible;
   readonly contacts?: Contacts;
   readonly flat: boolean;
   readonly size: number; // m, of the visible objects
@@ -82,6 +84,10 @@ export class Stage {
       this.scene.add(this.links.root, this.elements.root);
       this.reactions = Reactions.of(run, mechanism, this.links, this.size);
       if (this.reactions !== undefined) this.scene.add(this.reactions.root);
+      if ((mechanism.flexible ?? []).length > 0) {
+        this.flexible = new Flexible(run, this.bodies, this.samples());
+        this.scene.add(this.flexible.root);
+      }
       this.addGrounds();
     }
     if (run.head.view !== undefined) {
@@ -343,6 +349,7 @@ export class Stage {
     this.stale = false;
     const at = this.piece;
     this.bodies?.update(at);
+    this.flexible?.update(at);
     this.links?.update();
     this.elements?.update();
     this.drawing?.update(at);
@@ -380,7 +387,7 @@ export class Stage {
     const mechanism = this.run.head.mechanism;
     const elements = this.elements?.drawn;
     const grounds = this.grounds.map((holder) => holder.userData.body as number);
-    const seen = new Set([...(this.bodies?.shown ?? []), ...(this.links?.shown ?? []), ...(elements?.bodies ?? []), ...grounds]);
+    const seen = new Set([...(this.bodies?.shown ?? []), ...(this.flexible?.shown ?? []), ...(this.links?.shown ?? []), ...(elements?.bodies ?? []), ...grounds]);
     const used = new Set((mechanism?.markers ?? []).map((marker) => marker.body));
     const bodies = (mechanism?.bodies ?? []).filter((body, i) => !seen.has(i) && (body.kind !== 'fixed' || used.has(i)));
     const missing = (mechanism?.elements ?? []).filter((e) => elements?.names.has(e.name) !== true);
@@ -402,7 +409,7 @@ export class Stage {
     ray.setFromCamera(new THREE.Vector2((2 * x) / this.width - 1, 1 - (2 * y) / this.height), this.camera);
     const contact = this.contacts?.nearest((p) => this.project(p), x, y, 8);
     if (contact !== undefined) return { contact };
-    const hits = [this.bodies?.pick(ray), this.links?.pick(ray)].filter((hit) => hit !== undefined);
+    const hits = [this.bodies?.pick(ray), this.flexible?.pick(ray), this.links?.pick(ray)].filter((hit) => hit !== undefined);
     hits.sort((a, b) => a.distance - b.distance);
     return hits.length > 0 ? { body: hits[0].body } : {};
   }

@@ -149,15 +149,11 @@ export class Viewer {
       tools.append(el('label', { class: 'check' }, 'arrows ', scale), legend);
     }
     tools.append(this.toggle('trails', 'trails', false, (on) => this.stage.setTrails(on)));
-    if (this.stage.elements?.slack === true) {
-      const factor = el('input', { type: 'range', min: '0', max: '3', step: '0.1', value: '0', 'aria-label': 'Clearances, enlarged by a power of ten' });
-      const text = el('span', { class: 'legend' }, ' × 1');
-      factor.addEventListener('input', () => {
-        this.stage.elements!.clearance = 10 ** Number(factor.value);
-        text.textContent = ` × ${number(10 ** Number(factor.value), 2)}`;
-        this.stage.invalidate();
-      });
-      tools.append(el('label', { class: 'check' }, 'clearances ', factor), text);
+    const { elements, flexible } = this.stage;
+    if (elements?.slack === true) tools.append(...this.enlarger('clearances ', 'Clearances', '', (factor) => (elements.clearance = factor)));
+    if (flexible !== undefined) {
+      const most = `, up to ${number(flexible.most, 2)} m (red)`;
+      tools.append(...this.enlarger('displacements ', 'Displacements', most, (factor) => (flexible.factor = factor)));
     }
     if (this.stage.links !== undefined) {
       tools.append(this.toggle('joints', 'joints', true, (on) => {
@@ -184,6 +180,19 @@ export class Viewer {
       button('?', 'Keys (?)', () => this.showKeys()),
     );
     return tools;
+  }
+
+  /** A factor from 1 to 1000 of something small. */
+  private enlarger(label: string, title: string, legend: string, set: (factor: number) => void): HTMLElement[] {
+    const range = el('input', { type: 'range', min: '0', max: '3', step: '0.1', value: '0', 'aria-label': `${title}, enlarged by a power of ten` });
+    const text = el('span', { class: 'legend' }, ` × 1${legend}`);
+    range.addEventListener('input', () => {
+      const factor = 10 ** Number(range.value);
+      set(factor);
+      text.textContent = ` × ${number(factor, 2)}${legend}`;
+      this.stage.invalidate();
+    });
+    return [el('label', { class: 'check' }, label, range), text];
   }
 
   private filmButton(): HTMLButtonElement {
