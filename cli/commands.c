@@ -98,6 +98,7 @@ static const cli_option reduce_options[] = {
     {"--interface", "NAME=SET", "nodes that move as one rigid frame, for joints", true},
     {"--contact", "NAME=SET", "contact nodes", true},
     {"--damping", "Z", "damping ratio of all modes; default 0", false},
+    {"--below", "HZ", "condenses modes above this frequency; default: none", false},
     {"--stiffening", "FILE", "stiffness matrix of the rotating body, for the geometric stiffness",
      false},
     {"--still", "FILE", "the same with its supports at rest; default: the stiffness matrix", false},

@@ -53,7 +53,7 @@ static int read_frames(const cli_args* args, names* n, saltus_reduce_frame* out,
   return CLI_DONE;
 }
 
-static void print(const saltus_flexible* b, int fixed) {
+static void print(const saltus_flexible* b, int fixed, double below) {
   const double* C = b->C0;
   const double trace = C[0] + C[4] + C[8];
   printf("mass %.9g kg, centre (%.9g, %.9g, %.9g) m\n", b->mass, b->centre[0], b->centre[1],
@@ -79,6 +79,13 @@ static void print(const saltus_flexible* b, int fixed) {
         "modes are rigid\n",
         1.0 - kept[0], 1.0 - kept[1], 1.0 - kept[2]);
   }
+  for (int i = 0; i < b->frames && below > 0.0; i++) {
+    if (!b->frame[i].turns) {
+      const double* r = b->residual + 9 * (ptrdiff_t)i;
+      printf("residual flexibility of %s: %.6g, %.6g, %.6g m/N along x, y, z\n", b->frame[i].name,
+             r[0], r[4], r[8]);
+    }
+  }
   if (b->stiffen == NULL && b->modes > 0) {
     printf("no geometric stiffness: valid below %.4g rad/s, 0.1 of the first frequency\n",
            0.1 * b->omega[0]);
@@ -101,6 +108,7 @@ int cli_reduce(const cli_args* args) {
   int code = cli_number(args, "--modes", 0.0, 1000.0, &modes);
   code = code == CLI_DONE ? cli_number(args, "--scale", 1e-9, 1e9, &scale) : code;
   code = code == CLI_DONE ? cli_number(args, "--damping", 0.0, 10.0, &def.damping) : code;
+  code = code == CLI_DONE ? cli_number(args, "--below", 0.0, 1e12, &def.below) : code;
   code = code == CLI_DONE ? cli_number(args, "--speed", 1e-9, 1e9, &def.speed) : code;
   code = code == CLI_DONE ? read_frames(args, &n, frames, &def.frame_count) : code;
   if (code != CLI_DONE) {
@@ -127,7 +135,7 @@ int cli_reduce(const cli_args* args) {
   if (status != SALTUS_OK) {
     return cli_exit_code(status);
   }
-  print(body, def.modes);
+  print(body, def.modes, def.below);
   status = out != NULL ? saltus_flexible_save(body, out, def.log) : SALTUS_OK;
   saltus_flexible_destroy(body);
   return status == SALTUS_OK ? CLI_DONE : cli_exit_code(status);

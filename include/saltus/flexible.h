@@ -41,7 +41,8 @@ typedef struct saltus_reduce_def {
   double speed, axis[3];  /* its angular velocity, rad/s, and axis */
   saltus_log log;
   const char* still; /* stiffness at rest with the supports of stiffening; NULL: stiffness */
-  SALTUS_RESERVED(3);
+  double below;      /* Hz: modes above are condensed to their static flexibility; 0: none */
+  SALTUS_RESERVED(2);
 } saltus_reduce_def;
 
 /* A frame of the reduced body: an interface, or a contact node. */
@@ -73,7 +74,9 @@ typedef struct saltus_flexible {
   const double* shape;                /* [nodes x 3 x modes] */
   const int* triangle; /* [triangles x 3] nodes of the surface, counter-clockwise from outside */
   int triangles;       /* 0: the mesh file has no elements */
-  SALTUS_RESERVED(2);
+  /* [frames x 9] m/N, static flexibility of the modes left out by `below` at contact nodes, sum of phi phi^T/w^2 */
+  const double* residual;
+  SALTUS_RESERVED(1);
 } saltus_flexible;
 
 /* SALTUS_ERR_INPUT after a message that names file, line and value; SALTUS_ERR_UNSUPPORTED where the library is built

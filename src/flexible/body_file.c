@@ -45,6 +45,7 @@ saltus_flexible* saltusi_flexible_make(int modes, int frames, int nodes, int tri
                               .frames = frames,
                               .nodes = nodes,
                               .triangles = triangles,
+                              .residual = SALTUSI_TAKE(&pool, double, 9 * f),
                               .triangle = SALTUSI_TAKE(&pool, int, 3 * (size_t)triangles),
                               .C1 = SALTUSI_TAKE(&pool, double, 9 * k),
                               .C2 = SALTUSI_TAKE(&pool, double, 9 * k * k),
@@ -179,6 +180,9 @@ saltus_status saltus_flexible_save(const saltus_flexible* body, const char* path
            write_values(file, "stiffening_axis", 1, &three, H5T_NATIVE_DOUBLE, body->axis);
   }
   const hsize_t corners[2] = {(hsize_t)body->triangles, 3};
+  const hsize_t nine[2] = {(hsize_t)body->frames, 9};
+  done = done &&
+         write_values(file, "residual_flexibility", 2, nine, H5T_NATIVE_DOUBLE, body->residual);
   if (done && body->triangles > 0) {
     done = write_values(file, "triangles", 2, corners, H5T_NATIVE_INT, body->triangle);
   }
@@ -208,8 +212,8 @@ static bool sound(const saltus_flexible* b, const double* frames) {
               all_finite(b->omega, k) && all_finite(b->effective, 6 * k) &&
               all_finite(frames, 4 * f) && all_finite(b->phi, 3 * f * k) &&
               all_finite(b->psi, 3 * f * k) && all_finite(b->node, 3 * n) &&
-              all_finite(b->shape, 3 * n * k) && all_finite(b->axis, 3) &&
-              (b->stiffen == NULL || all_finite(b->stiffen, k * k));
+              all_finite(b->shape, 3 * n * k) && all_finite(b->residual, 9 * f) &&
+              all_finite(b->axis, 3) && (b->stiffen == NULL || all_finite(b->stiffen, k * k));
   for (int i = 0; i < 3 * b->triangles; i++) {
     good = good && b->triangle[i] >= 0 && b->triangle[i] < b->nodes;
   }
@@ -263,6 +267,11 @@ static saltus_flexible* read_body(hid_t file) {
     done = read_values(file, "stiffening", 2, square, H5T_NATIVE_DOUBLE,
                        (double*)(uintptr_t)b->stiffen) &&
            read_values(file, "stiffening_axis", 1, &three, H5T_NATIVE_DOUBLE, b->axis);
+  }
+  if (done && H5Lexists(file, "residual_flexibility", H5P_DEFAULT) > 0) {
+    const hsize_t nine[2] = {(hsize_t)head[2], 9};
+    done = read_values(file, "residual_flexibility", 2, nine, H5T_NATIVE_DOUBLE,
+                       (double*)(uintptr_t)b->residual);
   }
   if (done && triangles > 0) {
     const hsize_t corners[2] = {(hsize_t)triangles, 3};

@@ -21,6 +21,7 @@
 #include <string.h>
 
 enum { ITERATIONS = 200, RIGID = 6 };
+static const double two_pi = 6.283185307179586;
 
 typedef struct reduction {
   const saltus_reduce_def* def;
@@ -36,7 +37,7 @@ typedef struct reduction {
   cs_di* T;              /* n x (interior + boundary) */
   double* effective;     /* [modes x 6] */
   double *B, *V, *omega; /* B: n x (boundary + modes) */
-  int kept;
+  int all, kept;         /* modes: computed, and of the body */
 } reduction;
 
 static saltus_status refuse(const reduction* j, const char* file, const char* text, double a,
@@ -533,6 +534,10 @@ static saltus_status make_modes(reduction* j) {
     }
     j->omega[k] = sqrt(w[k]);
   }
+  j->all = j->kept;
+  while (j->def->below > 0.0 && j->kept > 0 && j->omega[j->kept - 1] > two_pi * j->def->below) {
+    j->kept--;
+  }
   return SALTUS_OK;
 }
 
@@ -620,6 +625,16 @@ static int count_frames(reduction* j) {
   return count;
 }
 
+/* sum phi phi^T/w^2 over the modes left out, at a contact node. */
+static void add_residual(const reduction* j, const int* row, double out[9]) {
+  for (int m = j->kept; m < j->all; m++) {
+    const double *V = j->V + (ptrdiff_t)m * j->n, w = j->omega[m];
+    for (int c = 0; c < 9; c++) {
+      out[c] += V[row[c / 3]] * V[row[c % 3]] / (w * w);
+    }
+  }
+}
+
 /* Motion of a node, and of a rigid set: its mean and its rotation. */
 static void fill_frames(reduction* j, saltus_flexible* out) {
   saltus_flexible_frame* frame = (saltus_flexible_frame*)(uintptr_t)out->frame;
@@ -655,7 +670,9 @@ static void fill_frames(reduction* j, saltus_flexible* out) {
           psi[(3 * at + c) * k + m] += given->contact ? 0.0 : rotation[c];
         }
       }
-      at += given->contact ? 1 : 0;
+      if (given->contact) {
+        add_residual(j, row, (double*)(uintptr_t)out->residual + 9 * (ptrdiff_t)at++);
+      }
     }
     at += given->contact ? 0 : 1;
   }

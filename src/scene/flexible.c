@@ -164,9 +164,14 @@ saltus_status saltusi_scene_flexible_system(saltusi_scene_builder* b) {
     return SALTUS_OK;
   }
   saltusi_flexible_part parts[SALTUSI_SCENE_FLEXIBLE_MOST];
+  int moving = 0; /* modes and frames */
   for (int i = 0; i < scene->flexible_count; i++) {
     const saltusi_scene_flexible* f = &scene->flexible[i];
     parts[i] = (saltusi_flexible_part){f->data, f->body, f->carried};
+    moving += f->data->modes + f->data->frames;
+  }
+  if (moving == 0) {
+    return SALTUS_OK; /* rigid bodies */
   }
   saltus_status status = saltusi_flexible_system_create(
       view->system, scene->mechanism, parts, scene->flexible_count, b->reader.pool, &scene->over);

@@ -114,6 +114,41 @@ static void craig_bampton_bounds_from_above(void** state) {
   assert_near(before[0] / sqrt(w[6]), 1.0, 5e-3);
 }
 
+/* Static flexibility of a contact node in mean axes: modes below a frequency and the residual of those above have all of it. */
+static void condensed_modes_keep_the_static_flexibility(void** state) {
+  (void)state;
+  const saltus_reduce_frame frames[] = {{"root", "LEFT", false}, {"tip", "TIP", true}};
+  saltus_kept_message kept;
+  saltus_reduce_def def = bar_def(saltus_log_keep(&kept));
+  def.frames = frames;
+  def.frame_count = 2;
+  def.modes = 8;
+  saltus_flexible* all = reduce(&def, &kept);
+  def.below = 0.5 * (all->omega[3] + all->omega[4]) / 6.283185307179586;
+  saltus_flexible *made = reduce(&def, &kept), *few;
+  assert_int_equal(saltus_flexible_save(made, in_folder(6, "few.h5"), def.log), SALTUS_OK);
+  assert_int_equal(saltus_flexible_load(in_folder(6, "few.h5"), def.log, &few), SALTUS_OK);
+  assert_int_equal(few->modes, 4);
+  double largest = 0.0;
+  for (int c = 0; c < 9; c++) {
+    double whole = 0.0, low = few->residual[9 + c]; /* of the second frame */
+    for (int m = 0; m < all->modes; m++) {
+      const double w = all->omega[m], *phi = all->phi + 3 * all->modes;
+      const double part = phi[c / 3 * all->modes + m] * phi[c % 3 * all->modes + m] / (w * w);
+      whole += part;
+      low += m < 4 ? part : 0.0;
+    }
+    largest = fmax(largest, fabs(few->residual[9 + c]));
+    assert_near(low, whole, 1e-9 * fabs(whole) + 1e-18);
+    assert_near(few->residual[c], 0.0, 0.0); /* interfaces have none */
+    assert_near(all->residual[9 + c], 0.0, 0.0);
+  }
+  assert_true(largest > 1e-10);
+  saltus_flexible_destroy(all);
+  saltus_flexible_destroy(made);
+  saltus_flexible_destroy(few);
+}
+
 /* Faces of one element alone, seen from outside: the volume is the sum of tetrahedra over them, the file keeps them. */
 static void the_surface_encloses_the_volume(void** state) {
   (void)state;
@@ -416,6 +451,41 @@ static void derivatives_agree_with_differences(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Without modes and frames it is the rigid body with this mass and inertia, bitwise. */
+static void without_modes_it_is_a_rigid_body(void** state) {
+  (void)state;
+  make_body("rigid.h5", 0, NULL, 0);
+  saltus_flexible* data;
+  char rigid[200];
+  double q[2][7];
+  assert_int_equal(saltus_flexible_load(in_folder(6, "rigid.h5"), (saltus_log){0}, &data),
+                   SALTUS_OK);
+  assert_int_equal(data->modes, 0);
+  const double *C = data->C0, trace = C[0] + C[4] + C[8];
+  snprintf(rigid, sizeof rigid, "mass: %.17g, inertia: [%.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
+           data->mass, trace - C[0], trace - C[4], trace - C[8], -0.5 * (C[1] + C[3]),
+           -0.5 * (C[2] + C[6]), -0.5 * (C[5] + C[7]));
+  saltus_flexible_destroy(data);
+  for (int k = 0; k < 2; k++) {
+    char text[500];
+    snprintf(text, sizeof text,
+             "saltus: 1\nworld: {dimension: 3}\nbodies:\n  bar: {%s, angular_velocity: [3, 5, "
+             "7]}\nsimulate: {until: 0.5, tol: 1e-9}\n",
+             k == 0 ? "flexible: rigid.h5" : rigid);
+    saltus_scene* scene = open_text(text);
+    saltus_run_def def = saltus_run_def_default();
+    def.scene = saltus_scene_get_view(scene);
+    saltus_run* run;
+    assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(run), SALTUS_OK);
+    assert_int_equal(def.scene->system->dims.nq, 7);
+    memcpy(q[k], saltus_run_outcome(run)->q, sizeof q[k]);
+    saltus_run_destroy(run);
+    saltus_scene_destroy(scene);
+  }
+  assert_memory_equal(q[0], q[1], sizeof q[0]);
+}
+
 /* A free body with a rotation and vibrating modes keeps energy and angular momentum. */
 static void free_rotation_keeps_its_invariants(void** state) {
   (void)state;
@@ -562,6 +632,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(free_modes_are_those_of_the_matrices),
       cmocka_unit_test(craig_bampton_bounds_from_above),
+      cmocka_unit_test(condensed_modes_keep_the_static_flexibility),
+      cmocka_unit_test(without_modes_it_is_a_rigid_body),
       cmocka_unit_test(the_surface_encloses_the_volume),
       cmocka_unit_test(matrix_market_gives_the_same),
       cmocka_unit_test(inertia_is_that_of_the_nodes),

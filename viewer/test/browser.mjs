@@ -3,7 +3,7 @@
 //
 // Shared by the tests in Chromium: a browser, scenes that become reports, claims.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +53,7 @@ export function makeReport(scene, options = [], certified = false, shown = []) {
   const name = text ? `own-${Math.random().toString(36).slice(2)}` : basename(scene, '.yaml');
   const path = text ? join(work, `${name}.yaml`) : scene;
   if (text) writeFileSync(path, scene);
+  else for (const file of readdirSync(dirname(path)).filter((one) => one.endsWith('.h5'))) copyFileSync(join(dirname(path), file), join(work, file)); // of flexible bodies
   const out = (extension) => join(work, `${name}.${extension}`);
   const quiet = { stdio: ['ignore', 'ignore', 'pipe'], maxBuffer: 1 << 28 };
   execFileSync(program, ['run', path, '-o', out('csv'), ...(certified ? ['--certify'] : []), ...options], quiet);

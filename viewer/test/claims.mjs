@@ -70,6 +70,37 @@ export async function standsWhereItSays(browser, scene, options) {
   await page.close();
 }
 
+/** Contact nodes are corners of the drawn surface: recorded poses of their frames beside nodes moved by modes. */
+export async function surfacesDeform(browser, scene) {
+  const report = makeReport(scene, []);
+  const page = await openPage(browser, report.html);
+  const result = await page.evaluate(() => {
+    const { run, stage, clock } = window.saltusViewer;
+    const [mesh] = stage.flexible.root.children;
+    let off = 0;
+    let corners = 0;
+    for (const k of [0, Math.floor(run.count / 2), run.count - 1]) {
+      clock.setFrame(k);
+      stage.draw();
+      const points = mesh.geometry.getAttribute('position');
+      run.head.mechanism.bodies.forEach((body, i) => {
+        if (!body.name.startsWith('plate_')) return;
+        const p = stage.bodies.middle[i].clone().applyMatrix4(mesh.matrix.clone().invert());
+        let nearest = Infinity;
+        for (let n = 0; n < points.count; n++) nearest = Math.min(nearest, Math.hypot(points.getX(n) - p.x, points.getY(n) - p.y, points.getZ(n) - p.z));
+        off = Math.max(off, nearest);
+        corners++;
+      });
+    }
+    return { off, corners, most: stage.flexible.most, invisible: stage.invisible };
+  });
+  claim(page.wrong.length === 0, `the plate is silent: ${page.wrong[0]}`);
+  claim(result.corners === 24, `the plate has ${result.corners} corners in three states`);
+  claim(result.most > 1e-5 && result.off < 1e-3 * result.most + 1e-8, `corners of the plate are off by ${result.off} m of ${result.most} m`);
+  claim(result.invisible.length === 0, `not in the picture: ${result.invisible.join(', ')}`);
+  await page.close();
+}
+
 /** Distance of a matrix (by columns) from the recorded position and attitude. */
 function poseError(m, part) {
   const off = ['x', 'y', 'z'].map((axis, k) => (part(axis) === undefined ? 0 : Math.abs(part(axis) - m[12 + k])));

@@ -3,11 +3,11 @@
 //
 // node test/run.mjs short | all | pictures | animations: claims about reports in Chromium; tools/viewer-test runs it.
 import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { finish, launch, source, work } from './browser.mjs';
 import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
-import { damageIsRefused, designsAreListed, elementsAreDrawn, impulsesAreStems, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays } from './claims.mjs';
+import { damageIsRefused, designsAreListed, elementsAreDrawn, impulsesAreStems, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays, surfacesDeform } from './claims.mjs';
 import { longIsThinned, manyAreCheap, manyAreFast } from './large.mjs';
 
 const what = process.argv[2] ?? 'short';
@@ -19,13 +19,14 @@ export const pictures = [
   ['bodies-flyball', 0.2], ['contact-corner-cube', 0.7], ['double-pendulum-rough', 0.4], ['machine-walker', 0.3], ['shapes/stack', 0.5],
   ['machine-press', 0.27], ['machine-ratchet', 0.2], ['machine-cam-follower', 0.4], ['machine-valve-train', 0.3], ['machine-dimer', 0.5],
   ['contact-arch', 0.5], ['shapes/jacks', 0.5], ['shapes/galton', 0.6], ['shapes/rover', 0.5], ['flexible-slider-crank', 0.3],
+  ['flexible/phone-plate', 0.5],
 ];
 
 const browser = await launch();
 try {
   if (what === 'pictures' || what === 'all') {
     for (const [name, at] of pictures) {
-      await looksAsBefore(browser, scene(name), options[name.replace('shapes/', '')] ?? [], at, join(source, 'docs/images', `view-${name.replace('shapes/', '')}.png`), what === 'pictures');
+      await looksAsBefore(browser, scene(name), options[basename(name)] ?? [], at, join(source, 'docs/images', `view-${basename(name)}.png`), what === 'pictures');
     }
   }
   if (what === 'animations') {
@@ -42,6 +43,7 @@ try {
     await obeys(browser, scene('ball'));
     await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
     await standsWhereItSays(browser, scene('woodpecker'), []);
+    await surfacesDeform(browser, scene('flexible/phone-plate'));
   }
   if (what === 'all') {
     await damageIsRefused(browser, scene('ball'));
@@ -54,7 +56,7 @@ try {
     await manyAreCheap(browser);
     await manyAreFast(browser);
     await longIsThinned(browser);
-    for (const folder of ['scenes', 'scenes/shapes']) {
+    for (const folder of ['scenes', 'scenes/shapes', 'scenes/flexible']) {
       for (const file of readdirSync(join(source, folder)).filter((name) => name.endsWith('.yaml')).sort()) {
         await standsWhereItSays(browser, join(source, folder, file), options[file.replace('.yaml', '')] ?? []);
       }
