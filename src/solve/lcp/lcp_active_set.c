@@ -104,7 +104,7 @@ static double z_size(const chain* c) {
   return size;
 }
 
-/* What rounding makes of w: z of a long column is large, the sums of its neighbours cancel. */
+/* Rounding error of w: z of a long column is large, and the terms of its neighbours cancel. */
 static double w_rounding(const chain* c, double size) {
   return rounding * c->q_size + 8.0 * DBL_EPSILON * c->largest * size;
 }
@@ -130,7 +130,7 @@ static int sweep(const chain* c, int step, double tolerance) {
   const double* ahead = step > 0 ? c->super : c->sub;
   int first = step > 0 ? 0 : c->n - 1;
   int joined = 0;
-  double reciprocal = 0.0; /* of the pivot of the row behind; 0: not active */
+  double reciprocal = 0.0; /* inverse pivot of the previous row; 0: not active */
   double right = 0.0;
   for (int i = first; i >= 0 && i < c->n; i += step) {
     int next = i + step;

@@ -21,13 +21,13 @@ enum {
   INTERIOR_ITERATIONS = 60
 };
 
-/* The guess may be good enough already; the first stage had its chance to better it. */
+/* Whether the problem is solved, proved infeasible, or the best residual, also that of the guess, meets the target. */
 static bool over(const saltusi_lcp_run* run) {
   return run->solved || run->none || run->residual <= run->target;
 }
 
-/* Rows kept in large sparse problems. Problems that are small enough to have their bilateral rows
- * eliminated get one cheap try: what is not solved then is better served there. */
+/* Rows kept in large sparse problems. Problems small enough for elimination of their bilateral rows have one cheap
+ * attempt here; elimination is better for the others. */
 static void solve_kept(saltusi_lcp_run* run) {
   saltusi_lcp_run_pivoting(run, STALL_LIMIT, 25 + run->M->n / 20);
   if (run->quick || over(run)) {
@@ -37,7 +37,7 @@ static void solve_kept(saltusi_lcp_run* run) {
   if (!over(run)) {
     saltusi_lcp_run_proximal(run, STALL_LIMIT);
   }
-  /* without a solution proximal points run away, in a direction that shows it */
+  /* without a solution proximal points diverge, along a direction that proves it */
   if (!over(run)) {
     run->none = saltusi_lcp_run_proves_none(run, run->room->last);
   }
@@ -62,7 +62,7 @@ static void solve(saltusi_lcp_run* run) {
   if (!over(run)) {
     saltusi_lcp_run_enumerate(run);
   }
-  /* packings are more redundant than what is stored dense, and there the interior point wins */
+  /* packings are more redundant than dense problems; the interior point is faster there */
   for (int k = 0; k < 2 && !over(run); k++) {
     if ((k == 0) == run->M->scattered) {
       saltusi_lcp_run_interior(run, INTERIOR_ITERATIONS);

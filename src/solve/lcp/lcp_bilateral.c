@@ -23,23 +23,24 @@
 /* Below this part of its column a pivot of M_bb is rounding: circuits mix entries of 1e-6 and 1, so
  * that 5e4 eps of a column may be what is left of eps of its row. */
 static const double regular = 1e-11;
-/* Pivots of the careful way, as parts of the entries around them: good at once (three digits may go;
- * chosen), and the least, 500 eps. */
+/* Pivots of the careful elimination, relative to neighbouring entries: accepted at once (loss of three digits; chosen),
+ * and the smallest, 500 eps. */
 static const double good_pivot = 1e-3;
 static const double least_pivot = 1e-13;
-/* Rows and columns that the pivots have made smaller than this part of themselves are zero: rounding
- * times what the entries of a table grow by, some thousands. */
+/* Rows and columns reduced below this fraction of their initial size are zero: rounding times the growth of table
+ * entries, some thousands. */
 static const double vanished = 1e-12;
-/* A single pivot is not searched on beyond this quality, a tenth, as in threshold pivoting (Duff, Erisman & Reid,
+/* The search for a single pivot ends at this quality, a tenth, as in threshold pivoting (Duff, Erisman & Reid,
  * Direct Methods for Sparse Matrices (2017), chapter 5). */
 static const double single_enough = 0.1;
-/* Weight of pairs with a complementary row: taken only where no bilateral one is within a hundred; chosen. */
+/* Weight of pairs with a complementary row: used only if every bilateral pivot is a hundred times smaller; chosen. */
 static const double complementary_weight = 0.01;
-/* What is left of a row without pivot: above the first part of its size the elimination has failed, its right-hand
- * side above the other part of |q| contradicts the rows that it depends on. A hundred times `vanished`, and again. */
+/* Remainder of a row without pivot: above the first fraction of its size the elimination has failed; a right-hand side
+ * above the other fraction of |q| is inconsistent with the rows on which it depends. A hundred and ten thousand times
+ * `vanished`. */
 static const double remains = 1e-10;
 static const double contradicts = 1e-8;
-/* The polish gives up only on pivots that are rounding themselves, 5 eps. */
+/* The final refinement fails only for pivots of rounding size, 5 eps. */
 static const double polish_pivot = 1e-15;
 
 enum { OPEN = 0, EXCHANGED = 1, DROPPED = 2 };
@@ -80,7 +81,7 @@ static void fill(saltusi_lcp_bilateral* mixed, const saltus_lcp* problem) {
   }
 }
 
-/* Equalities may be multiplied by anything: rows of largest entry 1 make pivots comparable. */
+/* Equalities have arbitrary factors: rows are scaled to a largest entry of 1, so that pivots are comparable. */
 static void scale_rows(saltusi_lcp_bilateral* mixed) {
   for (int i = 0; i < mixed->bilateral; i++) {
     double* row = row_of(mixed, i);
@@ -144,13 +145,12 @@ static void pivot_on(saltusi_lcp_bilateral* mixed, const int* P, int k, double I
   }
 }
 
-/* A bilateral row whose pivot is done: its w is zero, its column has no meaning any more. */
+/* Marks a bilateral row as eliminated: its w is zero, and its column is not used any more. */
 static bool finished(const saltusi_lcp_bilateral* mixed, int i) {
   return i < mixed->bilateral && mixed->state[i] != OPEN;
 }
 
-/* Largest entries of row and column i among what is not finished; zero when both are rounding of
- * what they were in the beginning. */
+/* Largest entries of row and column i in the remaining table; zero if both are rounding of their initial sizes. */
 static void sizes(const saltusi_lcp_bilateral* mixed, int i, double* row, double* column) {
   *row = 0.0;
   *column = 0.0;
@@ -168,7 +168,7 @@ static void sizes(const saltusi_lcp_bilateral* mixed, int i, double* row, double
 
 typedef struct choice {
   int P[2];
-  double quality; /* the determinant as a part of what it could be */
+  double quality; /* the determinant relative to its bound */
 } choice;
 
 static choice best_single(const saltusi_lcp_bilateral* mixed) {
@@ -230,8 +230,8 @@ static void pivot_pair(saltusi_lcp_bilateral* mixed, const int* P) {
   pivot_on(mixed, P, 2, I);
 }
 
-/* Rows without a pivot are redundant when they are zero altogether, contradictory when only the
- * right-hand side is not. */
+/* Rows without a pivot are redundant if they and their right-hand side are zero, inconsistent if only the right-hand
+ * side is not. */
 static saltusi_reduction judge_leftovers(saltusi_lcp_bilateral* mixed, double q_size) {
   saltusi_reduction verdict = SALTUSI_REDUCED;
   for (int i = 0; i < mixed->bilateral; i++) {
@@ -265,7 +265,7 @@ static saltusi_reduction exchange_rows(saltusi_lcp_bilateral* mixed) {
     mixed->factor[i] = fmax(row, column);
     q_size = fmax(q_size, fabs(row_of(mixed, i)[mixed->rows]));
   }
-  /* each pivot finishes a bilateral row */
+  /* each pivot eliminates a bilateral row */
   for (int k = 0; k < mixed->bilateral; k++) {
     choice single = best_single(mixed);
     if (single.quality > good_pivot) {
@@ -352,14 +352,14 @@ void saltusi_lcp_bilateral_expand(saltusi_lcp_bilateral* mixed, const saltus_lcp
     z[i] = x[i];
     if (mixed->state[i] == EXCHANGED) {
       double value = row_of(mixed, i)[n] + saltusi_dot4(n, row_of(mixed, i), x);
-      /* of z and w one is zero: what the reduced answer says is positive is w here */
+      /* one of z and w is zero: a positive value of the reduced solution is w here */
       z[i] = i < nb ? value : x[i] > 0.0 ? 0.0 : fmax(0.0, value);
     }
   }
 }
 
-/* Squeezes the block of mixed->list to the front of the table, rows scaled to largest entry 1; the
- * right-hand side goes to scratch, the factors behind it. Every entry moves towards the front. */
+/* Compacts the block of mixed->list to the front of the table, rows scaled to a largest entry of 1; the right-hand side
+ * is stored in scratch, followed by the factors. Every entry moves towards the front. */
 static void squeeze(saltusi_lcp_bilateral* mixed, int count) {
   int n = mixed->rows;
   double* to = mixed->table;
@@ -407,7 +407,7 @@ bool saltusi_lcp_bilateral_polish(saltusi_lcp_bilateral* mixed, const saltus_lcp
     for (int a = 0; a < count; a++) {
       mixed->polished[mixed->list[a]] += mixed->scratch[a];
     }
-    /* the reduced problem is done with: its place serves for M z + q */
+    /* the memory of the reduced problem is reused for M z + q */
     saltus_lcp_residual(problem, mixed->polished, mixed->reduced);
   }
   for (int i = problem->bilateral; i < n; i++) {

@@ -22,7 +22,7 @@ typedef struct saltusi_lcp_bilateral {
   double* reduced;      /* [m x m] */
   double* rest;         /* [m] */
   double* z;            /* [m] */
-  double* expanded;     /* [n] answer to the whole problem */
+  double* expanded;     /* [n] solution of the whole problem */
   double* polished;     /* [n] the same after polishing */
   double* factor;       /* [n] of the bilateral rows; careful: sizes of rows and columns */
   double* scratch;      /* [2 n] */
@@ -33,7 +33,7 @@ typedef struct saltusi_lcp_bilateral {
 
 void saltusi_lcp_bilateral_layout(saltusi_lcp_bilateral* mixed, int n, saltus_arena* arena);
 
-/* The complementarity problem in what is left, in mixed->reduced and mixed->rest. `careful`: by 1x1
+/* The reduced complementarity problem, in mixed->reduced and mixed->rest. `careful`: by 1x1
  * and 2x2 principal pivots, for singular bilateral blocks. */
 saltusi_reduction saltusi_lcp_bilateral_reduce(saltusi_lcp_bilateral* mixed,
                                                const saltus_lcp* problem, bool careful);

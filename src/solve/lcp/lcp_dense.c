@@ -80,7 +80,7 @@ static void exchange_rows(const saltusi_dense_elimination* e, int a, int b) {
   }
 }
 
-/* Columns first .. last - 1, all rows below. */
+/* Factors columns first .. last - 1 with all rows below. */
 static bool factor_panel(const saltusi_dense_elimination* e, int first, int last, double tiny,
                          int* pivot) {
   for (int k = first; k < last; k++) {

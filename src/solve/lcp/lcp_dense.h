@@ -15,12 +15,12 @@ typedef struct saltusi_dense_elimination {
   double* A;   /* [rows x stride] row major */
   int stride;  /* >= columns */
   int rows;    /* all of them are updated */
-  int columns; /* >= pivots; more than rows when right-hand sides ride along */
-  int pivots;  /* pivot rows are looked for among the first `pivots` rows */
+  int columns; /* >= pivots; more than rows if right-hand sides are appended */
+  int pivots;  /* pivot rows are among the first `pivots` rows */
 } saltusi_dense_elimination;
 
-/* P A = L U on the first `pivots` columns with partial pivoting; what is right of and below them
- * becomes the Schur complement. pivot [pivots] holds the exchanges. False when a pivot is not above
+/* P A = L U on the first `pivots` columns with partial pivoting; the block to the right of and below them becomes the
+ * Schur complement. pivot [pivots] holds the exchanges. False when a pivot is not above
  * `tiny` times the size of its column. */
 bool saltusi_eliminate(const saltusi_dense_elimination* what, double tiny, int* pivot);
 

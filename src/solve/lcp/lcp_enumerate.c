@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * lcp_enumerate.c - all 2^n complementary bases of a small problem. Each basis J either gives a
- * solution of M_JJ z_J = -q_J, z_J >= 0, w >= 0, or is shown to give none: the system is regular and
- * its solution violates a sign by far more than rounding, or it is singular and contradicts itself.
+ * solution of M_JJ z_J = -q_J, z_J >= 0, w >= 0, or is proved to give none: the system is regular and its solution
+ * violates a sign by far more than rounding, or it is singular and inconsistent.
  * When no basis is left undecided the problem has no solution.
  */
 #include "solve/lcp/lcp_run.h"
@@ -14,12 +14,12 @@
 
 enum { MOST = SALTUSI_LCP_ENUMERATE_MAX };
 
-/* Parts of the largest pivot: below `singular`, 500 eps, a pivot is rounding, below `doubtful` the solution
- * cannot be trusted to the margin that a proof needs. */
+/* Relative to the largest pivot: below `singular`, 500 eps, a pivot is rounding; below `doubtful` the error of the
+ * solution exceeds the margin of a proof. */
 static const double singular = 1e-13;
 static const double doubtful = 1e-9;
-/* A sign counts as violated when it is by this part of the largest entry: errors of a solve are
- * eps over its least pivot, 2e-9 at a pivot of 1e-7. At pivots near `doubtful` that bound, 2e-7, is above the margin;
+/* A sign is violated if the entry exceeds this fraction of the largest one: the error of a solve is eps over its
+ * smallest pivot, 2e-9 for a pivot of 1e-7. At pivots near `doubtful` that bound, 2e-7, is above the margin;
  * a handful of rows leave far less than the bound, but it is no proof there. */
 static const double margin = 1e-8;
 
@@ -160,7 +160,7 @@ bool saltusi_lcp_run_enumerate(saltusi_lcp_run* run) {
     return false;
   }
   bool enough = run->basis_is_enough;
-  run->basis_is_enough = false; /* a basis is only known to be complementary after the offer */
+  run->basis_is_enough = false; /* complementarity of a basis is known only after its evaluation */
   unsigned count = 1U << run->M->n;
   unsigned empty = 0;
   unsigned mask = 0;

@@ -10,8 +10,8 @@
  *
  * Bilateral rows that are kept have w = 0 and z of any sign: their row is M dz = p.
  *
- * Many redundant contacts make principal pivoting cycle; this does not notice them. The last digits
- * come from the active set that it ends with: principal pivoting starts from there.
+ * Principal pivoting cycles for many redundant contacts; the interior point does not. Principal pivoting from the final
+ * active set gives the last digits.
  */
 #include "solve/lcp/principal_pivoting.h"
 
@@ -19,16 +19,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Redundant rows leave pivots of rounding size: 500 eps of the largest entry keep them away from zero. Bilateral
- * rows have nothing else on their diagonal and get a hundred times it. */
+/* Redundant rows have pivots of rounding size: a shift of 500 eps of the largest entry keeps them from zero. Bilateral
+ * rows, whose diagonal is zero, have a hundred times this shift. */
 static const double pivot_repair = 1e-13;
 static const double bilateral_repair = 100.0;
-/* After a predictor shorter than this the second-order term is wrong; chosen. */
+/* The second-order term is omitted after a predictor step shorter than this; chosen. */
 static const double predictor_short = 0.1;
 /* Part of the way to the boundary that is gone (Nocedal & Wright, Numerical Optimization (2006), section 14.2: in
  * [0.9, 1)). */
 static const double back = 0.995;
-/* Steps below the root of rounding change nothing that matters. */
+/* Steps below the square root of rounding are negligible. */
 static const double step_least = 1e-8;
 /* Of the first mean complementarity: from the first part on, where signs of z - w show the active rows, answers are
  * offered; below the other, eps^(5/3), nothing is left to gain. An iteration that keeps more than `slow_part` gained
@@ -122,7 +122,7 @@ static void choose_active(const interior* p) {
   }
 }
 
-/* The point as an answer: what is not active is zero. */
+/* The point as a solution: inactive entries are zero. */
 static bool offer(const interior* p) {
   saltusi_lcp_workspace* room = p->run->room;
   choose_active(p);
@@ -149,7 +149,7 @@ bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations) {
   interior p = {.run = run,
                 .n = run->M->n,
                 .first = run->bilateral,
-                .z = run->z, /* the guess is of no use here */
+                .z = run->z, /* the initial guess is not used */
                 .w = room->rest,
                 .dz = room->last,
                 .dw = room->step,
@@ -158,7 +158,7 @@ bool saltusi_lcp_run_interior(saltusi_lcp_run* run, int iterations) {
   double first = mean_product(&p);
   double mu = first;
   int k = 0;
-  int slow = 0; /* iterations in a row that gained nothing near the end */
+  int slow = 0; /* consecutive iterations without gain near the end */
   bool going = true;
   while (going && slow < 2 && !run->solved && k < iterations) {
     double before = mu;

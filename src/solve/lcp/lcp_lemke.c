@@ -5,8 +5,8 @@
  * Problem, algorithms 4.4.1 and 4.9.1), keeping the inverse B^-1 of the basis:
  *
  *   w - M z - d z_0 = q,   d = 1 or a second covering vector
- *   start    z_0 enters; the lexicographically smallest row of (q, I) / d leaves
- *   repeat   the complement of what left enters: column = B^-1 a
+ *   start z_0 enters; the lexicographically smallest row of (q, I) / d leaves repeat the complement of the leaving
+ * variable enters: column = B^-1 a
  *            rows with column > tolerance: smallest value / column leaves; ties by the rows of
  *            [value, B^-1] / column, z_0 first
  *   until    z_0 leaves
@@ -25,8 +25,8 @@
 #include <string.h>
 
 /* Pivot and tie tolerances, tried in this order: of a problem scaled to a unit diagonal and |q| = 1, so that they
- * are parts. The first leaves seven digits to a pivot; the tighter and the looser ones lead past pivots that the
- * first one takes for zero, or that it should have. Chosen. */
+ * are parts. The first keeps seven digits of a pivot; tighter and looser ones accept pivots that the first rejects, and
+ * vice versa. Chosen. */
 static const struct {
   double pivot, tie;
 } tolerances[] = {{1e-9, 1e-12}, {1e-11, 1e-14}, {1e-8, 1e-10}, {1e-7, 1e-9}};
@@ -38,8 +38,8 @@ _Static_assert(2 * TOLERANCE_COUNT == SALTUSI_LEMKE_ATTEMPTS, "two covering vect
 static const double accepted_residual = 1e-9;
 /* A pivot of the active block below 500 eps of its column is rounding: redundant supports. */
 static const double singular_pivot = 1e-13;
-/* A ray proves that there is no solution when q falls along it by more than this part of it, and M y rises by less
- * than the other part of that: a solution would be 1e10 times |q| / M_ii. The sums are good to n eps, 1e-13. */
+/* A ray y proves infeasibility if -q^T y exceeds the first fraction of |y|, and M^T y is below the other fraction of
+ * it: a solution would be 1e10 times |q| / M_ii. The sums are good to n eps, 1e-13. */
 static const double ray_falls = 1e-9;
 static const double ray_rises = 1e-10;
 
@@ -188,7 +188,7 @@ static void read_answer(saltusi_lcp_work* work, int n) {
   }
 }
 
-/* The direction of the ray: what z does while `entering` grows by one. */
+/* The direction of the ray: the change of z for a unit increase of `entering`. */
 static void read_ray(saltusi_lcp_work* work, int n, int entering) {
   memset(work->z, 0, (size_t)n * sizeof(double));
   for (int i = 0; i < n; i++) {
@@ -239,7 +239,7 @@ static saltusi_lcp_outcome walk(saltusi_lcp_work* work, int n, int attempt, int 
   return SALTUSI_LCP_LIMIT;
 }
 
-/* Solves M_aa z_a = -q_a on the active set of work->z; keeps it when it is not worse. */
+/* Solves M_aa z_a = -q_a on the active set of work->z; keeps the result if its residual is not larger. */
 static void refine(saltusi_lcp_work* work, int n) {
   int active = 0;
   for (int i = 0; i < n; i++) {
@@ -254,7 +254,7 @@ static void refine(saltusi_lcp_work* work, int n) {
     work->value[i] = -work->q[work->basis[i]];
   }
   if (!saltusi_lu_factor(active, work->block, work->pivot, singular_pivot)) {
-    return; /* redundant supports: the walk's vertex stands */
+    return; /* redundant supports: the vertex of the pivoting remains */
   }
   saltusi_lu_solve(active, work->block, work->pivot, work->value);
   double before = residual(work, n, work->z);

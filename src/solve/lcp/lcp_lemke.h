@@ -47,7 +47,7 @@ void saltusi_lcp_layout(saltusi_lcp_work* work, int n_max, saltus_arena* arena);
 saltusi_lcp_result saltusi_lcp_lemke(saltusi_lcp_work* work, int n, const double* M,
                                      const double* q, double* z);
 
-/* The same in pieces, for a portfolio. Attempts differ in tolerances and covering vector. */
+/* The same in steps, for a portfolio. Attempts differ in tolerances and covering vector. */
 enum { SALTUSI_LEMKE_ATTEMPTS = 8 };
 
 /* Scales the problem into the workspace; answers are in units of the returned size times
@@ -59,8 +59,8 @@ saltusi_lcp_outcome saltusi_lemke_attempt(saltusi_lcp_work* work, int n, int att
                                           int* pivots);
 
 /* Whether the ray y in work->z shows that there is no solution (Farkas): y >= 0, M^T y <= 0 and
- * q^T y < 0 contradict M z + q >= 0, z >= 0 whatever the class of M. Rounding is allowed for: a
- * solution, if there was one, would be 1e10 times larger than |q| / M_ii. */
+ * q^T y < 0 contradict M z + q >= 0, z >= 0 whatever the class of M. With a margin for rounding: any solution would be
+ * 1e10 times larger than |q| / M_ii. */
 bool saltusi_lemke_ray_proves(const saltusi_lcp_work* work, int n);
 
 #endif

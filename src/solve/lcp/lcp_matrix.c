@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_matrix.c - what kind of matrix it is decides how its blocks are factored: banded LU when the
- * band is narrow (taking rows and columns out of a band never widens it), sparse LU when it is large
- * and sparse, Cholesky when dense and symmetric, LU with partial pivoting otherwise or when one of
- * the others meets a pivot that it cannot use.
+ * lcp_matrix.c - the structure of the matrix selects the factorisation of its blocks: banded LU for a narrow band
+ * (taking rows and columns out of a band never widens it), sparse LU when it is large
+ * and sparse, Cholesky when dense and symmetric, LU with partial pivoting otherwise, or after a zero pivot in one of
+ * the others.
  */
 #include "solve/lcp/lcp_matrix.h"
 
@@ -15,11 +15,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below this part of what it came from, 500 eps, is rounding. */
+/* A pivot below this fraction of its diagonal entry, 500 eps, is rounding. */
 static const double singular_pivot = 1e-13;
 
 /* Differences of mirrored entries up to this part of the largest entry are rounding of the
- * assembly; Cholesky then solves a problem that differs by less than the factorisation itself. */
+ * assembly; Cholesky's method then solves a problem that differs by less than the rounding of the factorisation. */
 static const double symmetric_to = 1e-15;
 
 enum { TILE = 16 };
@@ -50,7 +50,7 @@ static bool dense_is_symmetric(int n, const double* M, double tolerance) {
   return true;
 }
 
-/* NaN is taken, and kept: nothing is larger. */
+/* NaN propagates: the comparison is false for it. */
 static double larger(double a, double b) {
   return b > a || isnan(b) ? b : a;
 }
@@ -63,7 +63,7 @@ static double largest_of(size_t count, const double* values) {
   return largest;
 }
 
-/* Everything in one pass: for chains the look costs as much as the solution. */
+/* All properties in one pass: for chains the analysis costs as much as the solution. */
 static void look_at_sparse(saltusi_lcp_matrix* M) {
   const saltus_csr* s = &M->sparse;
   int lower = 0;
@@ -91,7 +91,7 @@ static void look_at_sparse(saltusi_lcp_matrix* M) {
   M->upper = upper;
   M->largest = largest;
   M->z_matrix = smallest_diagonal > 0.0 && largest_beside <= 0.0;
-  /* wider bands, and small ones of any width, are better served by the other factorisations */
+  /* the other factorisations are faster for wider bands and for small matrices */
   enum { WIDEST = 64, SCATTERED = 200 };
   int width = M->lower + M->upper + 1;
   M->banded = width <= M->n / 4 && width <= WIDEST;

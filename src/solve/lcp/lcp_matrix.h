@@ -21,7 +21,7 @@ typedef struct saltusi_lcp_matrix {
   int lower, upper; /* bandwidths; n when dense */
   bool banded;      /* sparse and narrow enough for a banded factorisation */
   bool scattered;   /* sparse, not banded, and large enough for a sparse factorisation */
-  bool lean;        /* sparse, and no room is to be spent on dense ways out */
+  bool lean;        /* sparse, without workspace for dense fallbacks */
   bool symmetric;
   bool z_matrix;  /* sparse, positive diagonal, nothing positive beside it */
   double largest; /* largest entry by size; NaN when one is not finite */
@@ -54,8 +54,8 @@ typedef struct saltusi_lcp_block {
   saltusi_sparse_lu* sparse; /* analysed for the matrix; NULL: not scattered */
 } saltusi_lcp_block;
 
-/* Doubles that the block of the whole matrix needs; for scattered matrices what the dense way out
- * needs when the sparse factorisation meets a zero pivot, nothing when they are too large for it. */
+/* Doubles for the factors of the whole matrix; for scattered matrices those of the dense fallback after a zero pivot of
+ * the sparse factorisation, or 0 if they are too large for it. */
 size_t saltusi_lcp_block_size(const saltusi_lcp_matrix* M);
 
 /* Factors M_JJ for the ascending list J, with added [n] on the diagonal (NULL: nothing). False when

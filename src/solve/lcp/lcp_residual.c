@@ -42,14 +42,14 @@ saltus_residual saltus_lcp_residual(const saltus_lcp* problem, const double* z, 
     w[i] = row_times(problem, i, z, &diagonal) + problem->q[i];
     diagonal = diagonal > 0.0 ? diagonal : 1.0; /* 1 / rho */
     double as_velocity = z[i] * diagonal;
-    /* w that is not a number is taken; z that is not makes the second term one */
+    /* a NaN in w or in z propagates to the result */
     bool free = i < problem->bilateral;
     double plain = (!free && z[i] < w[i] ? z[i] : w[i]) + 0.0 * z[i];
     double velocity = (!free && as_velocity < w[i] ? as_velocity : w[i]) + 0.0 * z[i];
     sum += plain * plain;
     size += problem->q[i] * problem->q[i];
     out.velocity = larger(out.velocity, fabs(velocity));
-    /* compared before it is divided: a division costs as much as the rest of the row */
+    /* compared before the division, which costs as much as the rest of the row */
     if (!(fabs(velocity) <= out.impulse * diagonal)) {
       out.impulse = larger(out.impulse, fabs(velocity) / diagonal);
     }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Lemke's method needs dense matrices; a long chain is never worth them. */
+/* Lemke's method needs dense matrices, which are too expensive for long chains. */
 static bool wants_lemke(const saltusi_lcp_matrix* M) {
   return M->n <= SALTUSI_LCP_LEMKE_MAX && !(M->banded && M->n > 200) &&
          !(M->scattered && M->n > 600) && !M->lean;
@@ -105,7 +105,7 @@ bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis) {
   return run->solved;
 }
 
-/* By hand: snprintf costs as much as a whole problem of six rows. */
+/* Without snprintf, which costs as much as a problem of six rows. */
 void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count) {
   assert(run != NULL && name != NULL && count >= 0);
   enum { ROOM = 128 };
@@ -149,8 +149,8 @@ void saltusi_lcp_run_guess(saltusi_lcp_run* run) {
   if (!guessed) {
     return;
   }
-  /* an answer must not be worse than the guess; but a guess that just does is not taken at once: a
-   * basis is exact, and a simulation would carry the difference along */
+  /* a solution must not be worse than the guess; but a guess within the tolerance is not accepted at once: a basis is
+   * exact, and a simulation would accumulate the difference */
   saltusi_lcp_run_offer(run, false);
   run->solved = false;
   if (!(run->residual < sqrt(zero))) {
@@ -227,7 +227,7 @@ bool saltusi_lcp_run_lemke(saltusi_lcp_run* run, int pivots_per_row) {
     return false;
   }
   double size = saltusi_lemke_start(work, n, dense_copy(run), run->q);
-  /* each attempt costs n^3 operations at least: large problems get two */
+  /* each attempt costs at least n^3 operations: large problems have two */
   int attempts = n <= 300 ? SALTUSI_LEMKE_ATTEMPTS : 2;
   int most = (int)fmin(50.0 + (double)pivots_per_row * n, 1e9);
   int pivots = 0;

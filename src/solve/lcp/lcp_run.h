@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_run.h - one solve of a complementarity problem as the algorithms see it: problem, room, the best
- * answer so far and what was tried. An algorithm offers answers; the run judges them all by the same
- * residual. Bilateral rows are either gone (small and dense problems) or kept (large sparse ones):
- * kept rows are the first ones, always active, and their z has no sign.
+ * lcp_run.h - one solve of a complementarity problem as the algorithms see it: problem, workspace, the best solution so
+ * far and the stages. An algorithm proposes solutions; the run evaluates all of them by the same residual. Bilateral
+ * rows are eliminated (small and dense problems) or kept (large sparse ones): kept rows come first, are always active,
+ * and their z has either sign.
  */
 #ifndef SALTUSI_LCP_RUN_H
 #define SALTUSI_LCP_RUN_H
@@ -40,10 +40,10 @@ typedef struct saltusi_lcp_run {
   const double* q;         /* [n] */
   double q_size;           /* largest |q_i| */
   int bilateral;           /* kept rows */
-  bool quick;              /* only what is cheap: there is another way */
+  bool quick;              /* cheap stages only: the caller has an alternative */
   double target;           /* for |min(z, w)| */
-  bool basis_is_enough;    /* the caller polishes: a complementary basis need not meet the target */
-  bool rounding_is_enough; /* nor need one that misses it by no more than the rounding of M z */
+  bool basis_is_enough;    /* the caller refines the result: a complementary basis need not meet the target */
+  bool rounding_is_enough; /* likewise for one that misses it by the rounding of M z */
   const void* options;     /* of the solver by this name */
   saltusi_lcp_workspace* room;
   double* z;       /* [n] first guess, then the best answer */
@@ -57,30 +57,30 @@ typedef struct saltusi_lcp_run {
 void saltusi_lcp_workspace_layout(saltusi_lcp_workspace* room, const saltusi_lcp_matrix* M,
                                   saltus_arena* arena);
 
-/* Whether a problem with this matrix fits; what fits is solved in the same way as in fresh room. */
+/* Whether a problem with this matrix fits into the workspace; the solution is then the same as in a new one. */
 bool saltusi_lcp_workspace_fits(const saltusi_lcp_workspace* room, const saltusi_lcp_matrix* M);
 
-/* Whether it can be solved here, if perhaps without Lemke's method. */
+/* Whether it can be solved here, possibly without Lemke's method. */
 bool saltusi_lcp_workspace_serves(const saltusi_lcp_workspace* room, const saltusi_lcp_matrix* M);
 
-/* Judges room->trial (negative entries are cut): kept when better. `basis`: it is the solution of
+/* Evaluates room->trial (negative entries are set to 0) and keeps it if it is better. `basis`: it is the solution of
  * a complementary basis. Returns run->solved. */
 bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis);
 
 /* Notes a stage: "name count". */
 void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count);
 
-/* Offers the guess z, and puts zero in its place when that is nearer to a solution: impulses from
+/* Proposes the guess z, or zero if its residual is smaller: impulses from
  * before an impact mislead (docs/theory/contact-solvers.md, 2.5). */
 void saltusi_lcp_run_guess(saltusi_lcp_run* run);
 
-/* Sets active to what is positive in z, and to the bilateral rows; false when there is nothing. */
+/* Sets the active set to the positive entries of z and the bilateral rows; false if it is empty. */
 bool saltusi_lcp_run_activate(saltusi_lcp_run* run, const double* z);
 
 /* Whether the direction y, z with negative entries of complementary rows cut, shows that there is no
  * solution (Farkas): (M^T y)_b = 0, (M^T y)_u <= 0 and q^T y < 0 contradict w_b = 0, w_u >= 0, z_u >= 0
- * whatever the class of M. Rounding is allowed for: the entries of a solution, if there was one, would
- * add up to 1e9 |q| / |M|. Overwrites room->rest and room->step. */
+ * whatever the class of M. With a margin for rounding: the entries of any solution would add up to 1e9 |q| / |M|.
+ * Overwrites room->rest and room->step. */
 bool saltusi_lcp_run_proves_none(saltusi_lcp_run* run, const double* z);
 
 /* A tridiagonal matrix with positive diagonal and nothing positive beside it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_solver.c - the registry of complementarity solvers and what they share: room, options,
- * bilateral rows, the last word about the residual.
+ * lcp_solver.c - the registry of complementarity solvers and their common parts: workspace, options, bilateral rows,
+ * final residual.
  */
 #include "base/log.h"
 #include "base/reserved.h"
@@ -51,9 +51,9 @@ struct saltus_lcp_solver {
   void* options;
   void* block; /* everything below */
   size_t block_bytes;
-  saltusi_pool sparse_pool;           /* of the sparse factors in the room */
+  saltusi_pool sparse_pool;           /* of the sparse factors in the workspace */
   saltusi_lcp_workspace room;         /* for the problem itself */
-  saltusi_lcp_workspace reduced_room; /* for what is left without the bilateral rows */
+  saltusi_lcp_workspace reduced_room; /* for the problem without the bilateral rows */
   saltusi_lcp_bilateral mixed;
   bool has_mixed;
 };
@@ -220,7 +220,7 @@ static saltus_status make_room(saltus_lcp_solver* solver, const saltus_lcp* prob
   }
   saltus_arena arena = saltus_arena_counting();
   layout(solver, problem, t, &arena);
-  /* never empty, so that a problem without rows counts as set up */
+  /* never empty, so that a problem without rows is valid */
   size_t bytes = arena.used > 0 ? arena.used : 1;
   void* block = solver->allocator.alloc(bytes, solver->allocator.user);
   if (block == NULL) {
@@ -287,13 +287,13 @@ static void run_solver(const saltus_lcp_solver* solver, saltusi_lcp_run* run) {
 static void keep_better(const saltus_lcp* problem, const double* trial, double* z, double* w,
                         saltus_solve_result* result) {
   saltus_residual found = saltus_lcp_residual(problem, trial, w);
-  if (!(found.normalised >= result->residual.normalised)) { /* a guess may not be a number */
+  if (!(found.normalised >= result->residual.normalised)) { /* the guess may be NaN */
     memcpy(z, trial, (size_t)problem->n * sizeof(double));
     result->residual = found;
   }
 }
 
-/* Expands, and polishes when that is not enough. */
+/* Expands the solution, and refines it if necessary. */
 static void put_back(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
                      double* w, saltus_solve_result* result) {
   saltusi_lcp_bilateral* mixed = &solver->mixed;
@@ -304,7 +304,7 @@ static void put_back(saltus_lcp_solver* solver, const saltus_lcp* problem, doubl
   }
 }
 
-/* One way through the mixed problem; true when nothing more needs to be tried. */
+/* One attempt at the mixed problem; true if no other is needed. */
 static bool run_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
                       double* w, saltus_solve_result* result, unsigned how) {
   saltusi_lcp_bilateral* mixed = &solver->mixed;
@@ -335,7 +335,7 @@ static bool run_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, doub
   if (run.residual < INFINITY) {
     put_back(solver, problem, tol, z, w, result);
   }
-  /* a proof is believed when the reduction did not have to be careful or nothing better is known */
+  /* a proof is accepted if the reduction was not the careful one, or if there is no better result */
   if (run.none && result->residual.normalised > tol) {
     result->outcome = SALTUS_NO_SOLUTION;
   }
@@ -344,7 +344,7 @@ static bool run_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, doub
 
 static void solve_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
                         double* w, saltus_solve_result* result) {
-  /* by LU and with any basis; by LU; the same two by principal pivots */
+  /* by LU with any basis; by LU; the same two by principal pivots */
   static const unsigned ways[] = {0U, 1U, 2U, 3U};
   result->residual = saltus_lcp_residual(problem, z, w);
   for (int k = 0; k < 4; k++) {
@@ -377,8 +377,8 @@ static void solve_whole(saltus_lcp_solver* solver, const saltus_lcp* problem, co
   }
 }
 
-/* A few rows without a guess: neither room nor a look at the matrix is needed. True when solved; what
- * is not finite ends up in the residual or in |q|. */
+/* A few rows without a guess, solved without workspace and without analysis of the matrix. True when solved; values
+ * that are not finite show in the residual or in |q|. */
 static bool solve_tiny(const saltus_lcp* problem, double tol, double* z, double* w,
                        saltus_solve_result* result) {
   int n = problem->n;

@@ -5,7 +5,7 @@
  * without diagonal entry last, elimination tree and rows of L (Liu; Davis, Direct Methods for Sparse Linear Systems, section 4),
  * on the pattern of M + M^T. Factors row by row: for each i in row k of L, ascending,
  *
- *   l_ki = x_i / u_ii,   x <- x - l_ki u_i,      and what is left of x is row k of U.
+ *   l_ki = x_i / u_ii, x <- x - l_ki u_i; the remaining x is row k of U.
  */
 #include "solve/lcp/lcp_sparse.h"
 
@@ -33,7 +33,7 @@ static bool make_graph(const saltus_csr* M, saltusi_pool* pool, lcp_sparse_graph
   if (g->start == NULL || g->to == NULL) {
     return false;
   }
-  int* at = g->start + 1; /* one ahead: filling moves each start to its place */
+  int* at = g->start + 1; /* shifted by one: filling moves each start to its position */
   for (int i = 0; i < n; i++) {
     for (int k = M->start[i]; k < M->start[i + 1]; k++) {
       at[i + 1]++;

@@ -14,7 +14,7 @@
 
 typedef struct saltusi_sparse_lu {
   int n;                           /* 0: nothing was analysed */
-  int *start, *column;             /* the pattern, to know it again */
+  int *start, *column;             /* the analysed pattern, for comparison */
   int *order, *rank;               /* [n] row at each position, and its inverse */
   int *lower_start, *lower_column; /* rows of L in the order, columns ascending */
   int *upper_start, *upper_column; /* rows of U without the diagonal */

@@ -22,7 +22,7 @@ static const double kept_guess = 1e-10;
 /* Residual of the limit: near that of a solution without it. */
 static const double distributed_to = 1e-12;
 
-static const double nothing = 0.0; /* a matrix of which only the size is looked at */
+static const double nothing = 0.0; /* a matrix of which only the size is used */
 
 void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max,
                              saltus_arena* arena) {
@@ -50,7 +50,7 @@ static double scale_of(double diagonal) {
   return diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
 }
 
-/* Right-hand side and first guess; returns the size of the former, in which z comes out. */
+/* Scales right-hand side and initial guess; returns the size of the former, the unit of z. */
 static double scale_vectors(saltusi_lcp_step* step, int n, const double* q, const double* z) {
   for (int i = 0; i < n; i++) {
     step->q[i] = q[i] * step->scale[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_step.h - the complementarity problem of one time step: room from an arena for every size up to
- * the largest, dense or with a narrow band, solved by the portfolio of lcp_auto.c. Nothing is
+ * lcp_step.h - the complementarity problem of one time step: workspace from an arena for every size up to the largest,
+ * dense or with a narrow band, solved by the portfolio of lcp_auto.c. Nothing is
  * allocated in a solve.
  *
  *   0 <= w = M z + q   perp   z >= 0
