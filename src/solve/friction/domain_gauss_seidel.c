@@ -77,8 +77,8 @@ typedef struct iteration {
   double sums[SALTUSI_DOMAINS_MOST];
 } iteration;
 
-/* In what follows d is the number of rows of every unit, a constant where it is inlined, or 0: units
- * have numbers of their own, and some may be bilateral. */
+/* d is the number of rows of every unit, a constant where inlined; 0: numbers of rows differ, and some units are
+ * bilateral. */
 
 static inline int first_row(const saltusi_domain_matrix* w, int p, const int d) {
   return d > 0 ? p * d : w->row[p];
@@ -98,7 +98,7 @@ static inline void gather(const saltusi_domain_matrix* w, int which, int p, cons
   int count = side->start[p + 1] - side->start[p];
   const int* column = side->column + side->start[p];
   double few[3];
-  double* s = d > 0 ? few : sum; /* so that it stays in registers */
+  double* s = d > 0 ? few : sum; /* kept in registers */
   for (int k = 0; k < rows; k++) {
     s[k] = 0.0;
   }
@@ -167,7 +167,7 @@ static inline void solve_unit(const saltusi_domain_matrix* w, int p, const int d
   }
 }
 
-/* Room for the velocity of a unit: that of the domain, or `few` where three rows are enough. */
+/* Workspace for the velocity of a unit: that of the domain, or `few` for up to three rows. */
 static inline double* room(const iteration* s, int domain, const int d, double few[3]) {
   return d > 0 ? few : s->domains->scratch + (size_t)domain * (size_t)s->domains->unit_max;
 }
@@ -218,7 +218,7 @@ static inline void backward(iteration* s, int domain, const int d) {
 static inline void product(const iteration* s, int p, const int d, const double* y, double* u) {
   const saltusi_domain_matrix* w = s->w;
   int at = first_row(w, p, d);
-  double* above = s->low + at; /* free while there are no sweeps */
+  double* above = s->low + at; /* unused outside of Gauss-Seidel iterations */
   gather(w, SALTUSI_BELOW, p, d, false, y, u);
   gather(w, SALTUSI_ABOVE, p, d, false, y, above);
   for (int k = 0; k < rows_of(w, p, d); k++) {
@@ -280,7 +280,7 @@ static inline void sum_above(iteration* s, int domain, const int d) {
   }
 }
 
-/* Kernels as the team can call them, with the number of rows a constant inside. */
+/* Kernels for the thread pool, with a constant number of rows. */
 #define KERNEL(name, work)                                                                         \
   static void name(iteration* s, int domain) {                                                     \
     if (s->in->pattern->uniform == 3) {                                                            \
@@ -375,7 +375,7 @@ static void next_beta(iteration* s, double turn, double most) {
   s->theta = turn > 0.0 ? 1.0 : next;
 }
 
-/* The last colour turns round without waiting for the others. */
+/* The last colour reverses its direction without synchronisation. */
 static void there_and_back(iteration* s, int domain) {
   forward_domain(s, domain);
   backward_domain(s, domain);

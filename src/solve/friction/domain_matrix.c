@@ -47,12 +47,12 @@ void saltusi_domain_matrix_layout(saltusi_domain_matrix* matrix,
     matrix->side[k].start = SALTUS_PUSH(arena, int, units + 1);
     matrix->side[k].at = SALTUS_PUSH(arena, int, units + 1);
   }
-  /* both sides share these; where one ends is known later */
+  /* shared by both sides; the boundary is determined later */
   matrix->side[0].column = SALTUS_PUSH(arena, int, blocks);
   matrix->side[0].values = SALTUS_PUSH(arena, float, problem->W.place[blocks]);
 }
 
-/* Where everything of a unit lies. */
+/* Positions of the data of a unit. */
 static void number_units(saltusi_domain_matrix* matrix, const saltusi_domains* domains,
                          const saltusi_friction_pattern* pattern) {
   matrix->row[0] = matrix->local_at[0] = matrix->own_at[0] = 0;

@@ -87,7 +87,7 @@ static void colour_domains(const saltusi_friction_pattern* pattern, const int* d
   }
 }
 
-/* Appends what can be reached from seed, breadth first; rank -1: not yet found. */
+/* Appends the units reachable from seed, breadth first; rank -1: not visited. */
 static int spread(const saltusi_friction_pattern* pattern, int seed, int found, int* sequence,
                   int* rank) {
   int k = found;

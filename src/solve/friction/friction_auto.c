@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Every number of the portfolio with what it comes from. "Measured" is on 34 published problems and 56
+/* All constants of the portfolio with their origin. "Measured" is on 34 published problems and 56
  * random packings of 200 to 600 contacts, half of them in an impact, to 1e-8 and some to 1e-4: how the
  * geometric mean of the counted work changes when the number is halved and when it is doubled; as many
  * are solved. Counts of sweeps and iterations grow in work with the problem by
@@ -78,8 +78,8 @@ static const double momentum_close = 1e-6;
  * resort, which the limit of work ends; chosen. */
 enum { PROXIMAL_FIRST = 40, PROXIMAL_LAST = 500 };
 
-/* Work that nothing may exceed unless the caller says so: so many sweeps and iterations of the interior
- * point, ten times as many for problems that take milliseconds each, */
+/* Default limit of work: numbers of Gauss-Seidel and interior-point iterations, ten times as many for problems of
+ * milliseconds, */
 static const double sweeps_at_most = 2e4;
 static const double iterations_at_most = 3000.0;
 enum { SMALL = 50 };
@@ -292,7 +292,7 @@ static void solve(saltusi_friction_run* run) {
   if (!run->work->refused && second_order(run)) {
     return;
   }
-  if (run->work->refused) { /* from the beginning, or because memory ran out */
+  if (run->work->refused) { /* from the start, or after memory is exhausted */
     first_order(run);
   }
 }

@@ -172,10 +172,9 @@ bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
   return true;
 }
 
-/* A pivot of a bilateral block below this part of its column is rounding: 500 eps, what a block of some ten
- * rows leaves. */
+/* A pivot of a bilateral block below this fraction of its column is rounding: 500 eps, the error for some ten rows. */
 static const double singular_pivot = 1e-13;
-/* Compliance added to redundant rows then, relative to the mean diagonal: far above that rounding, and a billionth of
+/* Compliance added to redundant rows in this case, relative to the mean diagonal: far above that rounding, and 1e-9 of
  * the inverse mass at the joint; Gauss-Seidel corrects the difference. */
 static const double redundant_repair = 1e-9;
 
@@ -196,7 +195,7 @@ static void invert_bilateral(saltusi_friction_case* in, int d, const double* blo
     if (saltusi_lu_factor(d, copy, in->pivot, singular_pivot)) {
       break;
     }
-    /* a block that is not positive at all: of its own size, and 1 only where it has none */
+    /* a block without positive diagonal: its own size, or 1 if it is zero */
     double all = fabs(mean) > 0.0 ? fabs(mean) : 1.0;
     repair = attempt == 0 && mean > 0.0 ? redundant_repair * mean : all;
   }
@@ -252,7 +251,7 @@ void saltusi_friction_row(const saltusi_friction_case* in, int i, const double* 
   }
 }
 
-/* A product with W that the team shares. */
+/* A product with W, shared by the thread pool. */
 typedef struct product {
   const saltusi_friction_case* in;
   const double* r;
@@ -279,7 +278,7 @@ static void velocity_part(void* context, int part) {
   }
 }
 
-/* u = (G^T A^-1 G + S) r + q; the velocities of the bodies are those of r then. */
+/* u = (G^T A^-1 G + S) r + q; afterwards the velocities of the bodies are those of r. */
 static void velocity_by_bodies(const saltusi_friction_case* in, const double* r, double* u) {
   const saltusi_bodies* b = in->bodies;
   saltusi_bodies_move(b, r, b->v);

@@ -39,11 +39,11 @@ typedef struct saltusi_friction_sizes {
 
 typedef struct saltusi_domains saltusi_domains;
 
-/* values, q and mu may be the caller's or those of a subproblem. */
+/* values, q and mu belong to the caller or to a subproblem. */
 typedef struct saltusi_friction_case {
   const saltusi_friction_pattern* pattern;
   const saltusi_domains* domains; /* the order of sweeps; NULL: that of the problem */
-  saltusi_bodies* bodies;         /* stand for W, of spatial contacts alone; NULL: values do */
+  saltusi_bodies* bodies; /* used in place of W, for spatial contacts only; NULL: values do */
   struct saltusi_thread_pool*
       team;             /* thread pool for the domains of one colour; NULL: the caller */
   const double* values; /* [place[blocks]] */
@@ -67,7 +67,7 @@ static inline int saltusi_unit_rows(const saltusi_friction_pattern* pattern, int
   return pattern->offset[i + 1] - pattern->offset[i];
 }
 
-/* One one-contact solve counted in multiply-adds: about 50 ns beside 1 ns each. */
+/* Cost of a one-contact solve in multiply-adds: about 50 ns, at 1 ns each. */
 enum { SALTUSI_LOCAL_SOLVE_COST = 50 };
 
 /* Multiply-adds of one visit in a sweep. */
@@ -111,7 +111,7 @@ saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
 bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
                                    const saltus_friction_problem* problem);
 
-/* rho, local and velocity_unit from pattern, values, q and mu; slip is forgotten. */
+/* Computes rho, local and velocity_unit from pattern, values, q and mu; resets slip. */
 void saltusi_friction_case_prepare(saltusi_friction_case* in);
 
 /* u_i = (W r + q)_i where the pattern is uniform; d is a constant where this is inlined. */
@@ -151,7 +151,7 @@ saltus_residual saltusi_friction_case_residual(const saltusi_friction_case* in, 
 /* Normalised residual of r = 0; spatial contacts only. */
 double saltusi_friction_case_idle(const saltusi_friction_case* in);
 
-/* r onto the cones in place; bilateral units stay. */
+/* Projects r onto the cones in place; bilateral units are unchanged. */
 void saltusi_friction_project(const saltusi_friction_case* in, double* r);
 /* The same for units from .. to - 1. */
 void saltusi_friction_project_units(const saltusi_friction_case* in, int from, int to, double* r);

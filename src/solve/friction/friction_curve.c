@@ -20,7 +20,7 @@ double saltusi_curve_follow(saltusi_curve* c, const saltus_friction_law* law, do
                             double after, bool turned, double damping) {
   assert(c != NULL && after >= 0.0);
   const double was = c->ratio;
-  if (after == 0.0) { /* it sticks with what it has, and so with more */
+  if (after == 0.0) { /* it sticks with this coefficient, and so with a larger one */
     return 0.0;
   }
   if (!c->tried && !c->sticks && turned) {

@@ -47,11 +47,12 @@ static inline double saltusi_curve_damping(int round) {
   return round < SALTUSI_CURVE_UNDAMPED ? 1.0 : round < SALTUSI_CURVE_DAMPED ? 0.5 : 0.1;
 }
 
-/* First try of a contact that slips with `before` [m/s], 0: it rests; mu of sticking. */
+/* Initial coefficient of a contact that slips with `before` [m/s] (0: at rest); mu of sticking. */
 void saltusi_curve_start(saltusi_curve* c, const saltus_friction_law* law, double mu,
                          double before);
 
-/* After a round that ends with slip `after` [m/s], 0: at rest; turned: against that before. How much the ratio changes. */
+/* Update after an iteration with slip `after` [m/s] (0: at rest); turned: the slip has reversed. How much the ratio
+ * changes. */
 double saltusi_curve_follow(saltusi_curve* c, const saltus_friction_law* law, double mu,
                             double after, bool turned, double damping);
 

@@ -94,7 +94,7 @@ static int pairs_of(const void* options) {
   return (o->facets + 1) / 2;
 }
 
-/* Memory for the pattern; false when there are more unknowns than Lemke's method is made for. */
+/* Memory for the pattern; false if the number of unknowns exceeds the limit of Lemke's method. */
 static bool reserve(saltusi_friction_work* work, const void* options) {
   saltusi_friction_polyhedral* p = &work->polyhedral;
   const saltusi_friction_pattern* pattern = &work->pattern;
@@ -208,7 +208,7 @@ static void solve(saltusi_friction_run* run) {
       find_answer(work, &pivots)) {
     residual = saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised;
     run->best =
-        INFINITY; /* the answer by this law, even where the first point fits the exact one */
+        INFINITY; /* the solution of this law, even if the initial point satisfies the exact one */
   }
   saltusi_run_note(run, "polyhedral", (saltusi_stage){pivots, residual});
   run->result->polyhedral =

@@ -70,7 +70,7 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
     return true;
   }
   const saltusi_friction_pattern* pattern = &work->pattern;
-  bool bodies = work->given.bodies != NULL; /* then no stage has a copy of W */
+  bool bodies = work->given.bodies != NULL; /* in this case no stage has a copy of W */
   const saltusi_friction_sizes sizes = {.units = pattern->units,
                                         .rows = pattern->rows,
                                         .unit_max = pattern->unit_max,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_run.h - one solve as the algorithms see it: memory, the best point so far, operations
- * spent, and the stages from which solvers are put together.
+ * friction_run.h - one solve for the algorithms: memory, the best point so far, counted operations, and the stages of
+ * which solvers are composed.
  *
- * Work is counted in multiply-adds, never timed, so that the same problem takes the same path and
- * gives the same bits on every machine and under every load.
+ * Work is counted in multiply-adds and not measured in time, so that results are bitwise identical on every machine.
  */
 #ifndef SALTUSI_FRICTION_RUN_H
 #define SALTUSI_FRICTION_RUN_H
@@ -43,7 +42,7 @@ typedef struct saltusi_friction_work {
   saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
 } saltusi_friction_work;
 
-/* Ordering and fill of the factors, which give their cost; false when they are not available. */
+/* Ordering and fill of the factors, for their cost; false if they are not available. */
 bool saltusi_friction_analyse(saltusi_friction_work* work);
 /* Memory of all factorizations for patterns up to these sizes with every block present; no allocation afterwards. */
 void saltusi_friction_second_layout(saltusi_friction_work* work,
@@ -59,26 +58,26 @@ typedef struct saltusi_friction_run {
   double cost_limit;
   double best;   /* residual of work->best */
   bool joints;   /* of a problem in body space: there are some */
-  bool standing; /* contacts are packed, and stand where work->best is */
-  bool known;    /* all of it is in `residual`, and its velocities are in work->sweep.u */
+  bool standing; /* contacts are packed, with the impulses of work->best */
+  bool known;    /* `residual` is complete, and velocities are in work->sweep.u */
   saltus_residual residual;
   saltus_solve_result* result;
-  const char* stage; /* the last one named in result->stages */
+  const char* stage; /* index of the last stage in result->stages */
   int stage_iterations;
   size_t stage_at; /* where its name starts */
 } saltusi_friction_run;
 
-/* Starts the team of `work` where there are domains to share, for the stages that follow. */
+/* Starts the thread pool of `work` for the following stages, if there are domains to share. */
 void saltusi_run_open_thread_pool(saltusi_friction_run* run, int threads);
 void saltusi_run_close_thread_pool(saltusi_friction_run* run);
 
-/* Each runs on work->point, keeps the best, adds cost, names itself; true when solved. */
+/* Each stage runs on work->point, updates the best point, the cost and the list of stages; true if solved. */
 bool saltusi_run_gauss_seidel(saltusi_friction_run* run,
                               const saltusi_gauss_seidel_settings* settings);
 bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings);
 bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings);
 bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start);
-/* False at once for few units, or a W that is not for single precision. */
+/* False for few units, or if W exceeds the range of single precision. */
 bool saltusi_run_domains(saltusi_friction_run* run, int iterations);
 
 /* All solvers in body space, for cases with work->given.bodies, from work->best. */
@@ -91,7 +90,7 @@ double saltusi_run_residual(saltusi_friction_run* run);
  * residual; impulses from before an impact are a poor guess (docs/theory/contact-solvers.md, 2.5). False when
  * W is not finite. */
 bool saltusi_run_start(saltusi_friction_run* run, const double* guess);
-/* Goes on from `candidate`; work->point gets its lowest point. */
+/* Continues from `candidate`; work->point becomes its point of smallest residual. */
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps,
                           saltusi_iterate_candidate* candidate);
 
@@ -108,7 +107,7 @@ bool saltusi_run_note(saltusi_friction_run* run, const char* name, saltusi_stage
  * recomputed. */
 bool saltusi_run_judge(saltusi_friction_run* run, const char* name, int iterations);
 
-/* Multiply-adds of one iteration, as the portfolio predicts them. */
+/* Predicted multiply-adds of one iteration. */
 double saltusi_interior_cost(const saltusi_friction_work* work);
 double saltusi_newton_cost(const saltusi_friction_work* work);
 
@@ -117,7 +116,7 @@ bool saltusi_run_enumeration(saltusi_friction_run* run);
 
 typedef struct saltusi_friction_ops {
   saltus_solver_info info;
-  bool domains; /* sweeps go by domains; threads that share them: */
+  bool domains; /* iterations go by domains; number of threads: */
   int (*threads)(const void* options);
   bool factorises; /* setup makes the memory of the second-order methods */
   /* memory of its own for the pattern, made by setup; may be NULL */

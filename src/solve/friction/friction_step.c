@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Residual, relative to |q|, that is aimed at, and what counts as solved: rounding of W times the
- * condition that stacks of contacts have. */
+/* Targeted residual relative to |q|, and the accepted one: rounding of W times the condition number of stacks of
+ * contacts. */
 static const double aim = 1e-14;
 static const double accepted = 1e-10;
 
@@ -21,13 +21,13 @@ static const double kept_guess = 1e-10;
 /* Residual of a load distribution: near that of a solution without it. */
 static const double distributed_to = 1e-12;
 
-/* Accelerated sweeps before Newton's method is tried, and before the aim is lowered. */
+/* Accelerated iterations before Newton's method, and before the target is lowered. */
 enum { FIRST_SWEEPS = 40, MORE_SWEEPS = 160 };
 
 /* Active rows: eigenvalues of W below this part of the diagonal count as zero, about half of the digits of W. */
 static const double held_soft = 1e-9;
-/* An iteration on them goes on while it halves what is left: it divides by 1 + eigenvalue / held_soft, at least
- * 2 for what counts. */
+/* Iterations on them continue while they halve the residual: each divides it by 1 + eigenvalue / held_soft, at least 2
+ * for relevant components. */
 static const double held_gain = 0.5;
 
 /* Of what may be full. */
@@ -169,7 +169,7 @@ void saltusi_friction_step_load(saltusi_friction_step* step, const saltusi_step_
   step->given = from->values + from->place[from->start[first]];
 }
 
-/* A dense W, without the blocks that are zero; false when it does not fit. */
+/* Stores the nonzero blocks of a dense W; false if they do not fit. */
 static bool write_blocks(saltusi_friction_step* step, int units, const int* first,
                          const double* W) {
   saltusi_friction_pattern* pattern = &step->work.pattern;
@@ -251,7 +251,7 @@ static double accepted_of(const saltusi_friction_step* step) {
   return step->tol > accepted ? step->tol : accepted;
 }
 
-/* Newton's method from the best point: near a solution a few steps, elsewhere it gives up early. */
+/* Newton's method from the best point: a few steps near a solution, an early end elsewhere. */
 static bool try_newton(saltusi_friction_run* run) {
   if (run->work->refused) {
     return false;
@@ -267,8 +267,7 @@ static bool try_sweeps(saltusi_friction_run* run, int sweeps) {
   return saltusi_run_gauss_seidel(run, &settings);
 }
 
-/* Whether the sweeps that are left to the aim, at the rate of the last ones, cost more than Newton's
- * method near a solution. */
+/* Whether the predicted iterations to the target cost more than Newton's method near a solution. */
 static bool newton_is_cheaper(saltusi_friction_run* run, double before) {
   enum { STEPS = 4 };
   saltusi_friction_work* work = run->work;
@@ -343,7 +342,7 @@ static void prepare(saltusi_friction_step* step, const double* mu, const double*
   saltusi_friction_work* work = &step->work;
   step->lacks = false;
   work->memory = (saltus_allocator){.alloc = no_memory, .user = &step->lacks};
-  work->analysed = false; /* it belongs to another W or to other bodies */
+  work->analysed = false; /* the packed data belong to another W or to other bodies */
   work->refused = false;
   work->lu.ready = false;
   work->given.bodies = step->bodies;
@@ -384,8 +383,8 @@ static bool factor_soft(saltusi_friction_work* work, double soft) {
   return saltusi_block_lu_factor(lu);
 }
 
-/* r <- r - (W + soft D)^-1 (W r + q), from zero: what W leaves free stays out of r, and the rest is divided
- * by 1 + its eigenvalue over `soft` each time. Returns the residual. */
+/* r <- r - (W + soft D)^-1 (W r + q), from zero: r has no component in the null space of W, and other components of the
+ * residual are divided by 1 + eigenvalue / soft each time. Returns the residual. */
 static double iterate_soft(saltusi_friction_step* step, double* r) {
   enum { MOST = 60 };
   saltusi_friction_work* work = &step->work;

@@ -2,12 +2,12 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * friction_step.h - the friction problem of one time step: contacts of one to three rows, W dense or
- * by blocks, memory fixed beforehand, nothing allocated.
+ * by blocks, in memory of fixed size, without allocation.
  *
  *   u = W r + q,   K* contains u + mu |u_T| n,   K contains r,   orthogonal
  *
- * One contact is solved exactly, one or two planar ones by enumeration at the latest, more by sweeps
- * and then the portfolio. Blocks of W that are zero, of contacts without a common body, are left out.
+ * One contact is solved exactly, one or two planar ones by enumeration if necessary, more by iterations and then the
+ * portfolio. Blocks of W that are zero, of contacts without a common body, are left out.
  * Stages with factorizations run if the factors take no more memory than those of SALTUSI_STEP_FACTORED
  * fully coupled contacts.
  */
@@ -37,11 +37,11 @@ typedef struct saltusi_friction_step {
       distributes; /* of the caller: statically indeterminate problems have the limit of load_distribution.h */
   bool redistributes; /* of the caller: also those whose guess is a solution */
   saltusi_friction_load load;
-  int threads;    /* of the caller: that share sweeps over many units, with the same bits; 0: 1 */
-  double tol;     /* of the caller: residual relative to |q| that is enough; 0: rounding */
+  int threads; /* of the caller: number of threads for many units, with bitwise identical results; 0: 1 */
+  double tol;     /* of the caller: tolerance of the residual relative to |q|; 0: rounding */
   int factored;   /* largest number of fully coupled contacts that can be factored */
   int most;       /* capacity for contacts of any kind */
-  bool lacks;     /* the last solve would have factored more than that */
+  bool lacks;     /* the last solve required more than that */
   int equalities; /* units of the problem at hand that are bilateral */
   int iterations; /* of the last solve: sweeps and the like */
 } saltusi_friction_step;
@@ -51,7 +51,7 @@ typedef struct saltusi_step_sizes {
   int units, rows_each, rows; /* units, rows of the largest and of all */
   size_t blocks, values;      /* of W */
   int factored;               /* largest number of fully coupled contacts that can be factored */
-  int bodies;                 /* by which problems of all units may be solved; 0: by W alone */
+  int bodies;                 /* bodies for problems of all units in body space; 0: W only */
 } saltusi_step_sizes;
 
 void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
@@ -72,20 +72,20 @@ typedef struct saltusi_step_blocks {
   const double* values;
 } saltusi_step_blocks;
 
-/* The units first .. last - 1, which meet no others, are the problem of the solves that follow. values have
- * to stay until then. */
+/* Selects the units first .. last - 1, which are coupled to no others, for the following solves. values must remain
+ * valid. */
 void saltusi_friction_step_load(saltusi_friction_step* step, const saltusi_step_blocks* from,
                                 int first, int last);
 
-/* r holds the first guess, which counts unless zero is nearer to a solution; zeros: none. Returns
+/* r holds the initial guess, which is used unless the residual of zero is smaller. Returns
  * whether r is a solution to rounding; r is written either way. */
 bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
                                         const double* q, double* r);
 
-/* One contact of d rows alone, exactly; false when that does not reach rounding. */
+/* Solves one contact of d rows exactly; false if the residual is above rounding. */
 bool saltusi_friction_step_single(int d, double mu, const double* W, const double* q, double* r);
 
-/* Units that are all equalities: W r + q = 0, with sparse factors. For linearly dependent rows r is close to the
+/* Solves units that are all equalities, W r + q = 0, by sparse factors. For linearly dependent rows r is close to the
  * minimum-norm solution. */
 bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, double* r);
 

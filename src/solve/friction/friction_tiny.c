@@ -29,7 +29,7 @@ static void gather(const saltusi_friction_case* in, double W[4][4]) {
   }
 }
 
-/* How r depends on the unknowns of a state: r_i = direction * unknown, one or two of them. */
+/* r as a function of the unknowns of a state: r_i = direction * unknown, with one or two unknowns. */
 typedef struct unknown {
   int contact;
   int row;             /* the velocity that vanishes */

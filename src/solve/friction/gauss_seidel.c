@@ -11,7 +11,7 @@
  *   x+ = g - dG c,   c = argmin |f - dF c|
  *
  * over the last five changes. The history is dropped when |f| grows by half over the best, and x+
- * is put back on the cones. Plain sweeps can cycle; accelerated ones have not been seen to.
+ * is put back on the cones. Plain iterations can cycle; no cycle of accelerated ones was observed.
  */
 #include "solve/friction/gauss_seidel.h"
 
@@ -24,8 +24,8 @@
 
 /* Iterations between evaluations of the true residual, if the increment is not small before. */
 enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
-/* The increment of an iteration is about the residual before it: below this part of the tolerance the true residual is
- * evaluated, at the cost of a product with W. Chosen. */
+/* The increment of an iteration approximates the residual before it: the true residual, which costs a product with W,
+ * is evaluated below this fraction of the tolerance. Chosen. */
 static const double look_part = 0.7;
 /* Regularisation of the normal equations for nearly dependent changes, relative to their trace: products below it
  * are rounding (5000 eps for five changes of many rows). */
@@ -90,7 +90,7 @@ static double visit_bilateral(saltusi_friction_case* in, int i, double* r, doubl
   return sum;
 }
 
-/* u: room for the velocity of a bilateral unit. */
+/* u: workspace for the velocity of a bilateral unit. */
 static double visit_general(saltusi_friction_case* in, int i, double* r, double* u) {
   const saltusi_friction_pattern* pattern = in->pattern;
   if (pattern->bilateral[i] != 0) {
@@ -201,7 +201,7 @@ static saltusi_stage plain_sweeps(saltusi_gauss_seidel_work* work, saltusi_frict
 
 enum { DEPTH = SALTUSI_ANDERSON_DEPTH };
 
-/* The state of the acceleration; changes lie in a ring of slots. Vectors are worked on in parts, whose
+/* State of the acceleration; changes are stored in a ring buffer. Vectors are worked on in parts, whose
  * sums are added in one order. */
 typedef struct anderson {
   saltusi_friction_case* in;
@@ -246,7 +246,7 @@ static void increment_part(void* context, int part) {
   s->sums[part].size2 = sum;
 }
 
-/* The newest change into its slot, and its products. */
+/* Stores the newest change and its products. */
 static void change_part(void* context, int part) {
   anderson* s = context;
   saltusi_gauss_seidel_work* work = s->work;

@@ -32,27 +32,26 @@
 
 enum { CONE, LINE, FREE };
 
-/* All quantities here are of the problem scaled to velocities and impulses of one: the numbers are parts. Those
- * called "chosen" work on the published problems of tests and studies and have not been varied one by one. */
+/* All quantities are relative, for the problem scaled to unit velocities and impulses. "Chosen" values solve the
+ * published problems of tests and studies and were not varied individually. */
 
-/* Friction below this is left to the stages that follow: P divides by mu, and 1 / mu^2 in the matrix may take
- * at most the digits that 1e-14 leaves. */
+/* Friction below this is treated by later stages: P contains 1 / mu, and 1 / mu^2 in the matrix costs at most the
+ * digits that 1e-14 permits. */
 static const double friction_floor = 1e-7;
 /* Above it the cone counts as a half space in this stage, which ends at 1e-8: chosen. */
 static const double friction_roof = 1e4;
 /* Part of the mean complementarity that every contact keeps: the wide neighbourhood of path following (Wright,
  * Primal-Dual Interior-Point Methods, SIAM (1997), chapter 5, uses 1e-3). */
 static const double centrality_floor = 1e-4;
-/* |y_T| is rounded off below this part of the mean complementarity, so that the rounding goes to zero with it
- * and stays below what the mean leaves undecided; chosen. */
+/* |y_T| is smoothed below this fraction of the mean complementarity, so that the smoothing vanishes with it and stays
+ * below its resolution; chosen. */
 static const double tip_rounding = 1e-3;
-/* Compliance that keeps redundant bilateral rows solvable, part of their own: 5e4 eps, above what a
- * factorisation of some thousand rows loses, and seven digits below any stiffness that matters at 1e-8 (the
- * residual is taken with the true W). */
+/* Compliance of redundant bilateral rows, relative to their own: 5e4 eps, above the rounding of a factorisation of some
+ * thousand rows, and seven digits below compliances relevant at 1e-8 (the residual uses the true W). */
 static const double bilateral_repair = 1e-11;
 
-/* Part of the right-hand side that a linear solve may leave: the direction of an inexact Newton step has two
- * digits then, as many as its step length of 0.995 uses. */
+/* Relative residual of linear solves: the direction of an inexact Newton step then has two digits, sufficient for its
+ * step length of 0.995. */
 static const double useful_direction = 1e-2;
 
 /* Mean complementarity after the trial iterations (INTERIOR_EXPECTED in friction_auto.c) above which the iteration is
@@ -67,7 +66,7 @@ static const double noise_floor = 1e-9;
 static const double stall_floor = 1e-13;
 static const double stall_part = 0.9;
 enum { STALLS = 3 };
-/* The square of rounding (eps^2 is 5e-32) and some: nothing is left to gain. */
+/* Slightly above the square of rounding (eps^2 is 5e-32): no further gain is possible. */
 static const double mean_least = 1e-26;
 
 /* Mehrotra's sigma (SIAM J. Optim. 2 (1992) 575-601) stays above this, chosen: the mean loses
@@ -80,11 +79,12 @@ static const double sigma_cautious = 0.5;
 static const double step_poor = 0.1;
 static const double sigma_centring = 0.9;
 
-/* Part of the way to the boundary that is gone: 1 - mean, as superlinear convergence asks for, between these
+/* Fraction of the distance to the boundary that a step takes: 1 - mean, as superlinear convergence asks for, between
+ * these
  * (Nocedal & Wright, Numerical Optimization (2006), section 14.2: in [0.9, 1), towards 1). */
 static const double back_least = 0.9;
 static const double back_most = 0.995;
-/* Shortenings until contacts are central again: 0.8^12 is 7 %, below `step_tiny` comes a jam. */
+/* Reductions of a step until contacts are central again: 0.8^12 is 7 %; a step below `step_tiny` is a jam. */
 static const double shorten = 0.8;
 enum { SHORTENINGS = 12 };
 
@@ -217,7 +217,7 @@ static double mean_product(const progress* p, double step) {
   for (int i = 0; i < pattern->units; i++) {
     int d = cone_rows(p, i);
     for (int a = pattern->offset[i]; a < pattern->offset[i] + d; a++) {
-      /* there is no direction at the start, and what memory held, times zero, need not be zero */
+      /* no direction exists at the start, and uninitialised memory times zero need not be zero */
       sum += step > 0.0 ? (w->z[a] + step * w->dz[a]) * (w->y[a] + step * w->dy[a])
                         : w->z[a] * w->y[a];
     }
@@ -525,8 +525,8 @@ static void right_hand_side(progress* p, bool corrector) {
   }
 }
 
-/* Solves for dz. A direction that is right to a hundredth is good enough, and pivoting costs an order
- * of magnitude: it is a last resort for the matrix at hand, not for those that follow. */
+/* Solves for dz. A relative error of 1e-2 of the direction is sufficient, and pivoting costs ten times as much: it is
+ * the last resort, for the present matrix only. */
 static bool solve_linear(progress* p) {
   saltusi_block_lu* lu = p->lu;
   if (p->in->bodies != NULL) {
@@ -542,7 +542,7 @@ static bool solve_linear(progress* p) {
   return left <= useful_direction;
 }
 
-/* dz and dy; false when the linear system could not be solved to anything useful. */
+/* Computes dz and dy; false if the linear system is not solved to the required accuracy. */
 static bool direction(progress* p, bool corrector) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   saltusi_interior_work* w = p->work;
@@ -602,7 +602,7 @@ static bool central(const progress* p, double step) {
   return true;
 }
 
-/* sigma = (m_affine / m)^3, and caution when steps are short. */
+/* sigma = (m_affine / m)^3, larger after short steps. */
 static void choose_sigma(progress* p) {
   double affine = fmin(longest_step(p), 1.0);
   double ratio = p->mean > 0.0 ? mean_product(p, affine) / p->mean : 0.0;
@@ -758,7 +758,7 @@ saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_
         !(p.mean > mean_least || p.cones == 0)) {
       break;
     }
-    /* rounding is reached: the residual no longer follows the mean, or steps become noise */
+    /* rounding level: the residual does not follow the mean any more, or steps are noise */
     stalled = residual > stall_part * last && p.mean < stall_floor ? stalled + 1 : 0;
     last = residual;
     if (stalled > STALLS || (p.mean < noise_floor && p.step < step_again)) {

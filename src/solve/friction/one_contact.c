@@ -30,13 +30,13 @@ static_assert((int)INV_NN == (int)SALTUSI_LOCAL_INVERSE && (int)S11 == (int)SALT
 static const double rank_floor = 1e-14;
 /* Regularisation then: large enough to keep r finite, far below physical compliances; a hundred times that rounding. */
 static const double rank_repair = 1e-12;
-/* Of a block of zeros, which has no size of its own: its square is still a normal number. */
+/* Size of a zero block: its square is still a normal number. */
 static const double least_normal = 1e-150;
-/* A multiplier kept from before is started from up to this many times the block: beyond it its square,
- * in the inverse of the block with it, leaves the range of numbers. */
+/* Upper bound of a stored multiplier as initial guess, relative to the block: beyond it the square in the inverse
+ * overflows. */
 static const double slip_most = 1e100;
-/* First multipliers, in sizes of the block, where the estimate has no sign, and where only the upper end of the
- * bracket is known: bisection in powers needs some start above zero; chosen, the end is the same. */
+/* Initial multipliers relative to the block, if the estimate has no sign, or if only the upper end of the bracket is
+ * known: geometric bisection starts above zero; chosen, without effect on the result. */
 static const double slip_first = 1e-3;
 static const double slip_inside = 0.05;
 
@@ -62,7 +62,7 @@ static void prepare_spatial(const double* w, double* data) {
     a = fmax(a, 0.0) + repair;
     d = fmax(d, 0.0) + repair;
     det = a * d - b * c;
-    if (!(det > 0.0) || !isfinite(1.0 / det)) { /* not positive at all: its diagonal */
+    if (!(det > 0.0) || !isfinite(1.0 / det)) { /* no positive pivot: use its diagonal */
       b = c = 0.0;
       a = d = fmax(fmax(a, d), least_normal);
       det = a * d;

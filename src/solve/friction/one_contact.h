@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * one_contact.h - the exact solution of one contact with the others held.
+ * one_contact.h - the exact solution of one contact with the others fixed.
  *
  *   u = W_ii r + b,   K* contains u + mu |u_T| n,   K contains r,   orthogonal
  *
- * Per contact what depends on W_ii alone is computed once. The solver never fails: a block that is
+ * Data that depend on W_ii only are computed once per contact. The solver never fails: a block that is
  * zero, of rank one, or not quite positive is treated as the nearest one that is.
  */
 #ifndef SALTUSI_ONE_CONTACT_H

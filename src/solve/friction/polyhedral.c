@@ -354,7 +354,7 @@ static bool slips(const saltusi_polyhedral* law, const saltusi_polyhedral_contac
   return contact->directions > 0 && law->z[lam] > fmax(law->s[lam], rounding);
 }
 
-/* Whether the active rows of the solution depend linearly on each other by more than joints do. mixed: some of its
+/* Whether the active rows of the solution have more linear dependences than the joints. mixed: some of its
  * contacts slip while others stick, so that velocities depend on the load distribution. */
 static bool is_indeterminate(saltusi_polyhedral* law, bool* mixed) {
   const double closed = accepted * saltusi_max_abs(law->n, law->b);
@@ -579,7 +579,7 @@ saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
     mode.kind = SALTUSI_MODE_OPEN;
     return mode;
   }
-  /* of several feet one may be at its limit without sliding: rounding is no slip */
+  /* one of several feet can be at its limit without sliding: slip of rounding size is ignored */
   if (contact->directions > 0 && !slips(law, contact)) {
     mode.kind = SALTUSI_MODE_STICK;
     return mode;

@@ -12,7 +12,8 @@
  *             0 <= d_k^T U_T + lam    perp   beta_k >= 0
  *             0 <= mu P_N + slack - sum of beta_k   perp   lam >= 0
  *
- * W need not be symmetric. slack is friction that an impulse outside of P_N brings along (the restituted impulse of Poisson's law). Rows are joints
+ * W need not be symmetric. slack is the friction bound of an impulse that is not part of P_N (the restituted impulse of
+ * Poisson's law). Rows are joints
  * first, then each contact with its normal and its tangents; a contact without friction has the
  * normal alone.
  */
@@ -102,7 +103,7 @@ static inline int saltusi_polyhedral_unknowns_of(int directions) {
   return directions > 0 ? directions + 2 : 1;
 }
 
-/* A contact of a normal and so many tangents, without them where there is no friction, in no problem yet. */
+/* Initial data of a contact with a normal and `tangents` tangents (0 without friction), not yet part of a problem. */
 saltusi_polyhedral_contact saltusi_polyhedral_make(int tangents, double mu, int pairs);
 
 void saltusi_polyhedral_layout(saltusi_polyhedral* law, const saltusi_polyhedral_size* size,

@@ -6,19 +6,19 @@
  *
  *   W + a D,   q - a D r,   D = diag(1 / rho)
  *
- * which is better conditioned by 1 / a. Inside: thirty sweeps, then Newton, then interior point.
- * a shrinks by 0.4 after a solved step and grows by 5 after one that got nowhere.
+ * which is better conditioned by 1 / a. Inner solver: thirty Gauss-Seidel iterations, then Newton, then interior point.
+ * a is multiplied by 0.4 after a solved step and by 5 after a failed one.
  */
 #include "solve/friction/proximal.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Weights a are parts of the diagonal. Below the first the shift is lost in an interior point that ends at 1e-7,
- * above the other W is, and steps are those of a gradient. */
+/* Weights a are parts of the diagonal. Below the first the shift is lost in an interior point that ends at 1e-7; above
+ * the second steps are gradient steps. */
 static const double weight_least = 1e-9;
 static const double weight_most = 100.0;
-/* Factors after a solved step, after one that is only better, and after one that is refused; REFUSED of these in
+/* Factors after a solved step, after a partial improvement, and after a rejected step; REFUSED of these in
  * a row, 5^6 = 2e4, end it. Chosen. */
 static const double after_solved = 0.4;
 static const double after_better = 2.0;
@@ -52,7 +52,7 @@ void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction
   work->inner.pivot = SALTUS_PUSH(arena, int, sizes->unit_max);
 }
 
-/* The problem of W + a D around r. A unit without diagonal block stays as it is. */
+/* The problem of W + a D around r. A unit without diagonal block is unchanged. */
 static void shift(saltusi_proximal_work* work, const saltusi_friction_case* in, double a,
                   const double* r) {
   const saltusi_friction_pattern* pattern = in->pattern;

@@ -9,7 +9,7 @@
 #include "solve/friction/interior_point.h"
 #include "solve/friction/semismooth_newton.h"
 
-/* First weight a, in parts of the diagonal, of every caller: chosen, it adapts by factors of 0.4 and 5. */
+/* Initial weight a relative to the diagonal, for all callers; chosen, since it adapts by factors of 0.4 and 5. */
 #define SALTUSI_PROXIMAL_START 0.1
 
 typedef struct saltusi_proximal_work {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * residual.h - friction cones, and one measure of error that every friction solver is judged by.
+ * residual.h - friction cones, and the measure of error of all friction solvers.
  *
  *   uh_i = u_i + mu |u_T| n            De Saxce & Feng, Math. Comput. Modelling 28 (1998) 225-245
  *   F_i  = r_i - P_K(r_i - rho_i uh_i),  rho_i = d / trace W_ii;  bilateral rows: F_i = rho_i u_i
@@ -61,7 +61,7 @@ static inline double saltusi_natural_map2(int d, double mu, double rho, const do
   return sum;
 }
 
-/* A running residual: sums and largest entries, NaN wins. */
+/* Accumulated residual: sums and largest entries; NaN propagates. */
 typedef struct saltusi_residual_sum {
   double sum2, velocity, impulse;
 } saltusi_residual_sum;

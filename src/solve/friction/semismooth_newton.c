@@ -33,12 +33,13 @@ static const double alpha_least = 1e-11;
 static const double alpha_most = 10.0;
 static const double alpha_growth = 30.0;
 static const double alpha_decay = 0.2;
-/* What a linear solve may leave of its right-hand side: an inexact Newton step with a forcing term of a tenth
+/* Relative residual of linear solves: an inexact Newton step with a forcing term of a tenth
  * (Dembo, Eisenstat & Steihaug, SIAM J. Numer. Anal. 19 (1982) 400-408, ask for less than one). */
 static const double forcing = 0.1;
-/* A trial is worth going on when it leaves less than this; NEWTON_TRIAL of friction_auto.c is measured with it. */
+/* A trial is continued if it reduces the residual below this fraction; NEWTON_TRIAL of friction_auto.c is measured with
+ * it. */
 static const double trial_part = 0.15;
-/* |phi| below this part of the largest remembered closes the way back; chosen. */
+/* |phi| below this fraction of the largest stored value makes the line search monotone; chosen. */
 static const double forget = 0.1;
 
 void saltusi_newton_layout(saltusi_newton_work* work, int units, int rows, saltus_arena* arena) {
@@ -184,7 +185,7 @@ static void assemble(const saltusi_newton_work* work, saltusi_block_lu* lu,
   }
 }
 
-/* Halves the step until |phi| is below the largest remembered; false when it never is. */
+/* Halves the step until |phi| is below the largest stored value; false if no step achieves this. */
 static bool search(saltusi_newton_work* work, const saltusi_friction_case* in, double ceiling,
                    const double* r, double* step) {
   int rows = in->pattern->rows;
@@ -239,7 +240,7 @@ saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block
       break;
     }
     double size = evaluate(work, in, r, work->u, work->phi, true);
-    if (size < forget * largest(memory, stored)) { /* from here on the way back is closed */
+    if (size < forget * largest(memory, stored)) { /* from here on the line search is monotone */
       stored = 0;
     }
     memory[stored++ % MEMORY] = size;

@@ -37,12 +37,13 @@ typedef struct saltusi_lcp_workspace {
 
 typedef struct saltusi_lcp_run {
   const saltusi_lcp_matrix* M;
-  const double* q;         /* [n] */
-  double q_size;           /* largest |q_i| */
-  int bilateral;           /* kept rows */
-  bool quick;              /* cheap stages only: the caller has an alternative */
-  double target;           /* for |min(z, w)| */
-  bool basis_is_enough;    /* the caller refines the result: a complementary basis need not meet the target */
+  const double* q; /* [n] */
+  double q_size;   /* largest |q_i| */
+  int bilateral;   /* kept rows */
+  bool quick;      /* cheap stages only: the caller has an alternative */
+  double target;   /* for |min(z, w)| */
+  bool
+      basis_is_enough; /* the caller refines the result: a complementary basis need not meet the target */
   bool rounding_is_enough; /* likewise for one that misses it by the rounding of M z */
   const void* options;     /* of the solver by this name */
   saltusi_lcp_workspace* room;
