@@ -3,9 +3,10 @@
 //
 // node playground.mjs OUT: OUT/play.js and OUT/play.wasm, the viewer and all scenes become OUT/playground.html.
 import { build } from 'esbuild';
+import { createRequire } from 'node:module';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { bundle, hash, licences, licenceTexts, style } from './build.mjs';
 
@@ -41,6 +42,19 @@ const scenes = ['scenes', 'scenes/shapes'].flatMap((folder) =>
     .filter(({ text }) => !/^\s*file:|\bfile:/m.test(text)),
 ).map((scene) => ({ ...scene, topic: topicOf(scene.name), title: /^name: *"?([^"\n]*)"?$/m.exec(scene.text)?.[1] ?? scene.name }))
   .sort((a, b) => topics.findIndex(([topic]) => topic === a.topic) - topics.findIndex(([topic]) => topic === b.topic) || a.title.localeCompare(b.title));
+/** The start of the woodpecker's run, which is shown while the core is prepared. */
+async function firstDocument() {
+  Object.assign(globalThis, { __dirname: out, require: createRequire(import.meta.url) }); // play.js expects them in node
+  const { default: createPlay } = await import(pathToFileURL(join(out, 'play.js')).href);
+  const play = await createPlay({ wasmBinary: readFileSync(join(out, 'play.wasm')), onProgress: () => undefined });
+  const text = scenes.find((scene) => scene.name === 'woodpecker').text;
+  const types = ['string', 'string', 'string', 'number', 'number', 'number'];
+  const result = play.ccall('play_run', 'number', types, [text, '', '', 1e-8, 0, 0.06]);
+  const [count, place] = ['play_bytes', 'play_document'].map((name) => play.ccall(name, 'number', ['number'], [result]));
+  if (count === 0) throw new Error('the first run failed');
+  return Buffer.from(play.HEAPU8.slice(place, place + count));
+}
+
 const script = await bundle('playground.ts');
 const css = style();
 const policy = [
@@ -53,7 +67,7 @@ const page = `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="Saltus; contains ${licences()}, libfyaml 0.7.12 (MIT)">
 ${licenceTexts()}
 <title>Saltus playground</title><style>${css}</style></head><body><main id="saltus"><noscript>The playground needs JavaScript.</noscript></main>
-${data('saltus-wasm', packed(readFileSync(join(out, 'play.wasm'))))}${data('saltus-scenes', packed(Buffer.from(JSON.stringify(scenes))))}${data('saltus-worker', Buffer.from(worker.outputFiles[0].text).toString('base64'))}<script>${script}</script></body></html>
+${data('saltus-wasm', packed(readFileSync(join(out, 'play.wasm'))))}${data('saltus-scenes', packed(Buffer.from(JSON.stringify(scenes))))}${data('saltus-first', packed(await firstDocument()))}${data('saltus-worker', Buffer.from(worker.outputFiles[0].text).toString('base64'))}<script>${script}</script></body></html>
 `;
 writeFileSync(join(out, 'playground.html'), page);
 console.log(`-- page ${(page.length / 1e6).toFixed(2)} MB, gzip ${(gzipSync(page).length / 1e6).toFixed(2)} MB, ${scenes.length} scenes`);

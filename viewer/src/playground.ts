@@ -77,6 +77,7 @@ export class Playground {
     private readonly workerText: string,
     private readonly wasm: ArrayBuffer,
     private readonly scenes: Scene[],
+    private readonly first: ArrayBuffer | undefined, // of a run of the woodpecker
   ) {
     this.editor = new Editor(() => this.listParameters());
     const gallery = this.gallery;
@@ -124,12 +125,13 @@ export class Playground {
     }
     this.open('woodpecker');
     this.fields.tol.value = '1e-8';
+    if (this.first !== undefined && !refused) this.show(this.first);
     // scenes of this page run at once, those of links when requested
     this.waiting = !refused;
-    if (this.ready) this.first();
+    if (this.ready) this.runFirst();
   }
 
-  private first(): void {
+  private runFirst(): void {
     if (!this.waiting) return;
     this.waiting = false;
     this.run();
@@ -170,7 +172,7 @@ export class Playground {
     if (answer.kind === 'ready') {
       this.ready = true;
       this.listSchemes(answer.schemes);
-      this.first();
+      this.runFirst();
       return;
     }
     if (answer.kind === 'progress') {
@@ -301,8 +303,8 @@ async function start(): Promise<void> {
   if (host === null) return;
   const text = document.getElementById('saltus-worker')?.textContent ?? '';
   const worker = new TextDecoder().decode(fromBase64(text.trim()));
-  const [wasm, scenes] = await Promise.all([unpack('saltus-wasm'), unpack('saltus-scenes')]);
-  window.saltusPlayground = new Playground(host, worker, wasm, JSON.parse(new TextDecoder().decode(scenes)) as Scene[]);
+  const [wasm, scenes, first] = await Promise.all([unpack('saltus-wasm'), unpack('saltus-scenes'), unpack('saltus-first')]);
+  window.saltusPlayground = new Playground(host, worker, wasm, JSON.parse(new TextDecoder().decode(scenes)) as Scene[], first);
 }
 
 void start();
