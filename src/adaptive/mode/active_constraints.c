@@ -309,7 +309,7 @@ static saltus_status solve_sparse(saltusi_mode_dynamics* m, const saltusi_island
   return isfinite(saltusi_max_abs(in->n, right)) ? SALTUS_OK : SALTUS_RETRY_NAN;
 }
 
-/* Friction of a contact and of its sliding rolling or drilling friction, for a normal force 1. */
+/* Forces of sliding, rolling and drilling friction of a contact for a normal force of 1. */
 static void add_friction(const saltusi_mode_dynamics* m, const saltusi_island* in, int key,
                          double* x) {
   const int parts = parts_of(m->o);

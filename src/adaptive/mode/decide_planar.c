@@ -184,7 +184,7 @@ static double make_problem(saltusi_decision* d, const saltusi_problem* p, int n)
   return largest;
 }
 
-/* One unknown as an impulse, a slip, and a change of v. */
+/* Effect of one unknown: an impulse, a slip, and a change of v. */
 static void write_answer(saltusi_decision* d, const saltusi_problem* p, int i, double z) {
   int key = d->lcp_key[i];
   double* l = d->impulse + d->o->base[key];

@@ -20,7 +20,8 @@
 /* Ratio of the coefficient of sliding to that of sticking. It is extrapolated to speeds below 0,
  * which trial steps reach beyond the end of slip. */
 double saltusi_friction_mode_ratio(const saltusi_layout_tables* o, int key, double speed);
-/* Speed of slip u, of which curves are functions: rows of associated elliptic cones are scaled, and u with them. */
+/* Slip speed, the argument of friction curves, from the rates u; rows of associated elliptic cones are scaled, and so
+ * is u. */
 double saltusi_friction_mode_speed(const saltusi_layout_tables* o, int key, const double* u);
 /* Direction of friction times the ratio, against slip u [slips]; sense: of a planar contact. d [SALTUSI_SLIPS]. */
 void saltusi_friction_mode_direction(const saltusi_layout_tables* o, int key, double sense,

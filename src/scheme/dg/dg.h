@@ -40,7 +40,7 @@ typedef struct saltusi_dg_item {
   int row;      /* its first row at a stage */
   double gap;   /* m, at the start; of a joint: its constraint */
   double mu;
-  double e_N, e_T;    /* in force at the end of this step */
+  double e_N, e_T;    /* active at the end of this step */
   double u_before[3]; /* m/s, of the impact law */
 } saltusi_dg_item;
 
@@ -261,8 +261,8 @@ saltus_status saltusi_dg_large_law(saltusi_dg* w, const saltusi_step* s, int pai
 /* P of the first items at a stage from w->W_rhs and w->law_items. */
 saltus_status saltusi_dg_large_impact(saltusi_dg* w, const saltusi_step* s, int node, int items,
                                       bool softens, double* P);
-/* The operator of the active items, or of the chosen joints, at a stage; their forces from their
- * right-hand sides. */
+/* Forms the operator of the active items, or of the chosen joints, at a stage; solves for forces with given right-hand
+ * sides. */
 saltus_status saltusi_dg_form_stage(saltusi_dg* w, const saltusi_step* s, int node);
 saltus_status saltusi_dg_form_chosen(saltusi_dg* w, const saltusi_step* s, int node);
 saltus_status saltusi_dg_hold_chosen(saltusi_dg* w, saltusi_eval* eval);

@@ -448,7 +448,8 @@ static bool leaves_redundant(const saltusi_capture* w) {
   return false;
 }
 
-/* Where the motion with the active contacts of now ends at an event: an impact, and the end of features, are at the start of the bracket. */
+/* Time at which the motion with the present active contacts ends: for impacts and ends of features the start of the
+ * bracket. */
 static double last_of(const saltusi_event* event) {
   return closes(event->kind) || event->ends ? event->a : event->b;
 }
@@ -610,7 +611,8 @@ static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
   return status;
 }
 
-/* No event up to the end of the sub-interval, which is that of the step but for slip in space. A search for a hidden event may have
+/* Continues without an event to the end of the sub-interval, which is the end of the step except for slip in space. A
+ * search for a hidden event may have
  * overwritten the stages, which hold the impulses. */
 static saltus_status use_up(saltusi_capture* w, const saltusi_step* s) {
   saltus_status status = SALTUS_OK;

@@ -102,9 +102,9 @@ typedef struct saltusi_capture {
   double width;                                 /* s, d_h */
   double* q;                                    /* [nq] at its start */
   double* v;                                    /* [nv] */
-  double* q_end;                                /* [nq] where Runge-Kutta leads at its end */
+  double* q_end;                                /* [nq] result of the Runge-Kutta method at its end */
   double* v_end;                                /* [nv] */
-  double* q_try;                                /* [nq] at a probe inside it */
+  double* q_try;                                /* [nq] state at an intermediate time */
   double* v_try;                                /* [nv] */
   double* a;                                    /* [nv] */
   double* q_before;                             /* [nq] a projection */

@@ -163,7 +163,7 @@ static bool has_left(saltusi_eval* eval, double t, const double* q,
   return least < 0.0;
 }
 
-/* A value with its rate of change, NaN where that is not known. */
+/* A value with its rate of change; NaN: unknown. */
 typedef struct sample {
   double value, rate;
 } sample;
@@ -193,7 +193,7 @@ static saltus_status evaluate(const event_find_search* f, double x, sample* out)
   return status;
 }
 
-/* A bracket [a, b] with what is known at both ends; fa.value > 0 >= fb.value. */
+/* A bracket [a, b] with values at both ends; fa.value > 0 >= fb.value. */
 typedef struct event_find_bracket {
   double a, b;
   sample fa, fb;

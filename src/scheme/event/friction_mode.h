@@ -38,7 +38,8 @@ typedef struct saltusi_friction_mode {
   double mu;                        /* of sticking */
   const saltus_friction_law* curve; /* of the coefficient of slip; NULL: that of sticking */
   double viscous;                   /* N s/m, against slip beside it */
-  /* across the first tangent over along it, 1 but for ellipses with a rule of their own: of sticking m, of sliding n */
+  /* ratios across the first tangent to along it, of sticking m and of sliding n; 1 except for ellipses with a separate
+   * sliding rule */
   double m, n;
   int measured;    /* tangents whose velocity is known: for friction of either kind */
   double adhesion; /* N, adhesion of the bond */

@@ -7,7 +7,7 @@
  * velocities then jumps across U = 0. With the directions d_i of the stages as separate unknowns the stages for given
  * directions are a smooth, non-stiff problem, and one angle remains for each stage and contact,
  *
- *   g_i = n_i . U_i = 0,   U_i . d_i >= 0         n_i = d_i turned by a right angle
+ *   g_i = n_i . U_i = 0,   U_i . d_i >= 0         n_i = d_i rotated by a right angle
  *   dg_i/dphi_j = h a_ij n_i . T (da_j / dphi_j) - delta_ij d_i . U_i
  *
  * which is regular for U_i = 0, too: where slip begins from rest. Stages without a weight of their own (the first of

@@ -75,7 +75,7 @@ typedef struct saltusi_rk {
   double*
       powers; /* [stages x (2 nc + 1)] W, of friction and on moving surfaces by contact; of joints */
   saltusi_rk_large
-      large; /* of implicit methods with more unknowns than dense matrices are good for */
+      large; /* of implicit methods for systems too large for dense matrices */
   /* of implicit methods with fewer; a0 and R of all: */
   double* a_q;                   /* [nv x nv] */
   double* a_v;                   /* [nv x nv] */
@@ -86,7 +86,7 @@ typedef struct saltusi_rk {
   double* newton;                /* [(stages nv)^2] */
   double* R;                     /* [stages nv] */
   int* pivot;                    /* [stages nv] */
-  bool prepared;                 /* a0, a_q and a_v belong to the present start */
+  bool prepared;                 /* a0, a_q and a_v are valid for the present start */
   saltusi_rk_follow_work follow; /* of implicit methods with slip in space */
   /* of half-explicit methods: */
   double* half_velocity; /* [nv] of the next stage, before it is held */

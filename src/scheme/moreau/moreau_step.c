@@ -195,7 +195,7 @@ static double joint_weight(const saltus_moreau_jean_options* o) {
   return o->joints == SALTUS_JOINTS_MEAN && o->theta > 0.0 ? o->theta : 1.0;
 }
 
-/* Whether rows stay those of q_k, where gaps were measured. For convex distance functions g_k + h
+/* Whether a step uses the rows at q_k, the positions of the measured gaps. For convex distance functions g_k + h
  * G(q_k)^T v >= 0 then prevents penetration; with the rows of q_k + h v_k, where shapes may
  * overlap, it does not. */
 static bool rows_of_start(const saltus_moreau_jean_options* o) {

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Substeps of one step, at least: more end it with an error. */
+/* Smallest limit of substeps; a step with more substeps fails. */
 enum { SUBSTEPS_LEAST = 2000 };
 
 /* A remainder below this part of the step counts as zero. */
