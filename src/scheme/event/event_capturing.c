@@ -448,8 +448,7 @@ static bool leaves_redundant(const saltusi_capture* w) {
   return false;
 }
 
-/* Time at which the motion with the present active contacts ends: for impacts and ends of features the start of the
- * bracket. */
+/* End of the motion with the present active contacts: for impacts and ends of features the start of the bracket. */
 static double last_of(const saltusi_event* event) {
   return closes(event->kind) || event->ends ? event->a : event->b;
 }
@@ -612,8 +611,7 @@ static saltus_status find_first(saltusi_capture* w, const saltusi_step* s) {
 }
 
 /* Continues without an event to the end of the sub-interval, which is the end of the step except for slip in space. A
- * search for a hidden event may have
- * overwritten the stages, which hold the impulses. */
+ * search for a hidden event may have overwritten the stages, which hold the impulses. */
 static saltus_status use_up(saltusi_capture* w, const saltusi_step* s) {
   saltus_status status = SALTUS_OK;
   if (w->probed) {
