@@ -96,18 +96,18 @@ typedef struct saltusi_capture {
   double* joint_gap; /* [nj] */
 
   /* the sub-interval */
-  double t, left;                               /* s: its start, and what is left of the step */
-  double span;                                  /* s, up to where events are looked for */
-  double tried;                                 /* s, length of the flow in q_try, v_try; or NaN */
-  double width;                                 /* s, d_h */
-  double* q;                                    /* [nq] at its start */
-  double* v;                                    /* [nv] */
-  double* q_end;                                /* [nq] result of the Runge-Kutta method at its end */
-  double* v_end;                                /* [nv] */
-  double* q_try;                                /* [nq] state at an intermediate time */
-  double* v_try;                                /* [nv] */
-  double* a;                                    /* [nv] */
-  double* q_before;                             /* [nq] a projection */
+  double t, left;   /* s: its start, and what is left of the step */
+  double span;      /* s, up to where events are looked for */
+  double tried;     /* s, length of the flow in q_try, v_try; or NaN */
+  double width;     /* s, d_h */
+  double* q;        /* [nq] at its start */
+  double* v;        /* [nv] */
+  double* q_end;    /* [nq] result of the Runge-Kutta method at its end */
+  double* v_end;    /* [nv] */
+  double* q_try;    /* [nq] state at an intermediate time */
+  double* v_try;    /* [nv] */
+  double* a;        /* [nv] */
+  double* q_before; /* [nq] a projection */
   saltusi_contact_view start, here, end, probe; /* start: of the whole step */
   double gap_rounding, velocity_rounding;
   bool* closed; /* [nc] the set A */

@@ -74,8 +74,7 @@ typedef struct saltusi_rk {
   double* forces;        /* [stages x (nj + each nc)] */
   double*
       powers; /* [stages x (2 nc + 1)] W, of friction and on moving surfaces by contact; of joints */
-  saltusi_rk_large
-      large; /* of implicit methods for systems too large for dense matrices */
+  saltusi_rk_large large; /* of implicit methods for systems too large for dense matrices */
   /* of implicit methods with fewer; a0 and R of all: */
   double* a_q;                   /* [nv x nv] */
   double* a_v;                   /* [nv x nv] */
