@@ -58,7 +58,7 @@ def check_functions(path, lines):
             if number - start + 1 > FUNCTION_LINES:
                 fault(path, start, f'function of {number - start + 1} lines, limit {FUNCTION_LINES}')
             inside = head[head.find('(') + 1:]
-            given = head.startswith('FMI_EXPORT(')  # by a standard
+            given = head.startswith(('FMI_EXPORT(', 'FMI_CALLBACK('))  # by a standard
             if inside.count(',') + 1 > PARAMETERS and '(*' not in inside and not given:
                 fault(path, start, f'{inside.count(",") + 1} parameters, limit {PARAMETERS}')
             start = None

@@ -95,6 +95,7 @@ typedef struct saltus_run_def {
   /* Advanced by saltus_run_advance; without recorders of frames and energy balance. `until` may be
    * infinite then: no end */
   bool stepping;
+  bool step_ends; /* saltus_run_advance also stops at the end of each own step, without an event */
   SALTUS_RESERVED(5);
 } saltus_run_def;
 

@@ -197,6 +197,8 @@ static void write_head(const saltusi_model_description* m, saltusi_bytes* out) {
   if (three) {
     flag(out, "hasEventMode", dense);
     flag(out, "mightReturnEarlyFromDoStep", dense);
+    flag(out, "providesIntermediateUpdate", dense);
+    flag(out, "canReturnEarlyAfterIntermediateUpdate", dense);
     if (fixed) {
       number(out, "fixedInternalStepSize", m->settings->h);
     }

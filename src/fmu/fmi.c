@@ -122,7 +122,8 @@ bool saltusi_fmi_open(fmi_instance* c, const char* token, const char* resources)
 fmi_status saltusi_fmi_check(const fmi_instance* c, unsigned modes, const char* function) {
   assert(function != NULL);
   static const char* const names[] = {"after instantiation", "in initialization mode",
-                                      "in step mode", "in event mode", "after termination"};
+                                      "in step mode",        "in event mode",
+                                      "after termination",   "in intermediate updates"};
   if (c == NULL) {
     return FMI_ERROR;
   }
@@ -159,6 +160,9 @@ fmi_status saltusi_fmi_begin(fmi_instance* c, const char* function) {
 
 fmi_status saltusi_fmi_reset(fmi_instance* c) {
   if (c == NULL) {
+    return FMI_ERROR;
+  }
+  if (saltusi_fmi_check(c, ~FMI_IN(FMI_UPDATING), "reset") != FMI_OK) {
     return FMI_ERROR;
   }
   c->mode = FMI_INSTANTIATED;
@@ -266,13 +270,14 @@ fmi_status saltusi_fmi_state_get(fmi_instance* c, void** state) {
 fmi_status saltusi_fmi_state_set(fmi_instance* c, const void* state) {
   assert(c == NULL || c->model != NULL);
   const fmi_state* kept = state;
-  if (c == NULL || kept == NULL || kept->mode > FMI_TERMINATED) {
+  if (c == NULL || kept == NULL || kept->mode > FMI_TERMINATED || c->mode == FMI_UPDATING) {
     return c == NULL ? FMI_ERROR : saltusi_fmi_refuse(c, "state", "not a state of this FMU");
   }
   const saltus_status status = saltusi_fmu_instance_load(c->model, kept->bytes, kept->size);
   c->mode = status == SALTUS_OK ? (fmi_mode)kept->mode : c->mode;
   const bool runs = c->mode == FMI_STEPPING || c->mode == FMI_EVENTS;
-  if (runs && c->model->run == NULL) { /* a state of another mode, or one that could not be loaded */
+  if (runs &&
+      c->model->run == NULL) { /* a state of another mode, or one that could not be loaded */
     c->mode = FMI_TERMINATED;
     return status == SALTUS_OK ? saltusi_fmi_refuse(c, "state", "not a state of this FMU")
                                : saltusi_fmi_answer(status);

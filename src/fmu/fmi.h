@@ -43,8 +43,14 @@ typedef enum fmi_mode {
   FMI_INITIALISING,
   FMI_STEPPING,
   FMI_EVENTS,
-  FMI_TERMINATED
+  FMI_TERMINATED,
+  FMI_UPDATING /* inside of the callback for intermediate updates */
 } fmi_mode;
+
+/* Intermediate update of FMI 3.0: called at the ends of own steps, where variables can be read. */
+typedef void fmi3_update(void* environment, double t, bool set_requested, bool get_allowed,
+                         bool step_finished, bool can_return_early, bool* return_requested,
+                         double* return_time);
 
 typedef struct fmi_instance {
   saltusi_fmu_instance* model;
@@ -54,6 +60,7 @@ typedef struct fmi_instance {
   bool event_mode; /* 3.0 */
   bool early;      /* 3.0: steps may end at impacts */
   fmi3_logger* log3;
+  fmi3_update* update3;
   void* environment;
   const fmi2_callbacks* callbacks; /* 2.0 */
 } fmi_instance;

@@ -45,12 +45,23 @@ FMI_EXPORT(void*, fmi3InstantiateScheduledExecution, const char* name, const cha
   return refuse_kind(log, environment);
 }
 
+static double update(void* user, double t, double target) {
+  fmi_instance* c = user;
+  bool requested = false;
+  double end = target;
+  const fmi_mode mode = c->mode;
+  c->mode = FMI_UPDATING; /* variables are read, nothing else */
+  c->update3(c->environment, t, false, true, true, true, &requested, &end);
+  c->mode = mode;
+  return requested && end < target ? end : target;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): parameters of the standard */
 FMI_EXPORT(void*, fmi3InstantiateCoSimulation, const char* name, const char* token,
            const char* resources, bool visible, bool log_on, bool event_mode, bool early,
            const uint32_t* required, size_t required_count, void* environment, fmi3_logger* log,
-           void (*update)(void)) {
-  (void)visible, (void)required, (void)required_count, (void)update;
+           fmi3_update* update_callback) {
+  (void)visible, (void)required, (void)required_count;
   fmi_instance* c = saltusi_fmi_create(name, log_on);
   if (c == NULL) {
     return NULL;
@@ -62,6 +73,9 @@ FMI_EXPORT(void*, fmi3InstantiateCoSimulation, const char* name, const char* tok
   }
   c->event_mode = event_mode && c->model->dense;
   c->early = early && c->model->dense;
+  c->update3 = c->model->dense ? update_callback : NULL;
+  c->model->update = c->update3 != NULL ? update : NULL;
+  c->model->user = c;
   return c;
 }
 

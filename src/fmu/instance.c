@@ -226,6 +226,7 @@ saltus_status saltusi_fmu_instance_begin(saltusi_fmu_instance* in) {
   def.scene = view;
   def.log = in->log;
   def.stepping = true;
+  def.step_ends = in->update != NULL;
   def.threads = 1;
   def.scheme = in->settings.scheme;
   def.step = in->settings.step;
@@ -356,6 +357,15 @@ saltus_status saltusi_fmu_instance_set(saltusi_fmu_instance* in, unsigned refere
 
 /* ---- steps ---- */
 
+/* Shows the state at the end of an own step; where the communication step ends. */
+static double update_at(saltusi_fmu_instance* in, double t, double target) {
+  in->t = t;
+  in->outputs_known = false;
+  const double end = in->update(in->user, t, target);
+  in->outputs_known = false;
+  return end < target ? fmax(t, end) : target;
+}
+
 saltus_status saltusi_fmu_instance_step(saltusi_fmu_instance* in, double target, bool early,
                                         bool sides, bool* happened) {
   assert(in != NULL && in->run != NULL && happened != NULL);
@@ -373,11 +383,16 @@ saltus_status saltusi_fmu_instance_step(saltusi_fmu_instance* in, double target,
   const saltus_event* event = NULL;
   const unsigned stop = early && in->dense ? SALTUS_STOP(SALTUS_EVENT_IMPACT) : 0U;
   saltus_status status;
+  bool inside; /* of the communication step, at the end of an own step */
   do {
     status = saltus_run_advance(in->run, target, stop, &event);
     *happened = *happened || (event != NULL && event->t > now);
-  } while (status == SALTUS_OK && event != NULL &&
-           (!(event->t > now) || event->t >= target - slack(target)));
+    const double t = saltus_run_present(in->run).t;
+    inside = in->update != NULL && status == SALTUS_OK && event == NULL && t < target;
+    target = inside ? update_at(in, t, target) : target;
+  } while (status == SALTUS_OK &&
+           ((inside && in->t < target) ||
+            (event != NULL && (!(event->t > now) || event->t >= target - slack(target)))));
   in->t = saltus_run_present(in->run).t;
   in->left = *happened && sides && status == SALTUS_OK;
   return status;

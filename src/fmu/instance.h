@@ -28,6 +28,9 @@ typedef struct saltusi_fmu_instance {
   bool left;  /* values are left limits */
   bool dense; /* the scheme chooses its steps, communication points are free */
   double t0, stop, tol, t;
+  /* at the ends of own steps inside of a communication step: where that ends; NULL: none */
+  double (*update)(void* user, double t, double target);
+  void* user;
 } saltusi_fmu_instance;
 
 /* folder: that of the resources, ending with a separator. NULL after a message. */

@@ -272,7 +272,8 @@ saltus_status saltus_run_advance(saltus_run* run, double t, unsigned stop,
                                  const saltus_event** event) {
   assert(run != NULL && run->def.stepping);
   const saltus_event* unasked;
-  return saltusi_stepping_advance(run->sim, t, stop, event != NULL ? event : &unasked);
+  return saltusi_stepping_advance(run->sim, t, stop, run->def.step_ends,
+                                  event != NULL ? event : &unasked);
 }
 
 saltus_run_instant saltus_run_present(const saltus_run* run) {

@@ -217,7 +217,7 @@ static saltus_status advance_exactly(saltus_sim* sim, double t) {
   return status;
 }
 
-saltus_status saltusi_stepping_advance(saltus_sim* sim, double t, unsigned stop,
+saltus_status saltusi_stepping_advance(saltus_sim* sim, double t, unsigned stop, bool step_ends,
                                        const saltus_event** event) {
   assert(sim != NULL && sim->stepping != NULL && event != NULL);
   saltusi_stepping* s = sim->stepping;
@@ -250,6 +250,9 @@ saltus_status saltusi_stepping_advance(saltus_sim* sim, double t, unsigned stop,
     }
     if (!(sim->now.t < t)) {
       return stand(sim, t);
+    }
+    if (step_ends && s->now.t < sim->now.t) {
+      return stand(sim, sim->now.t);
     }
     status = step(sim);
   }

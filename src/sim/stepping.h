@@ -14,7 +14,7 @@ saltus_status saltusi_stepping_start(saltus_sim* sim, double t_last);
 void saltusi_stepping_release(saltus_sim* sim);
 
 /* See saltus_run_advance. */
-saltus_status saltusi_stepping_advance(saltus_sim* sim, double t, unsigned stop,
+saltus_status saltusi_stepping_advance(saltus_sim* sim, double t, unsigned stop, bool step_ends,
                                        const saltus_event** event);
 
 /* Outputs at the state of the caller [output_count], with forces of joints where the scheme has them. */

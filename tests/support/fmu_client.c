@@ -443,6 +443,12 @@ typedef struct callbacks2 {
   void *allocate, *release, *finished, *environment;
 } callbacks2;
 
+static fmu_update* on_update;
+
+void fmu_client_updates(fmu_update* update) {
+  on_update = update;
+}
+
 bool fmu_slave_create(fmu_slave* s, const fmu_client* c, const char* token, bool events) {
   static callbacks2 callbacks[64];
   static int used;
@@ -452,9 +458,9 @@ bool fmu_slave_create(fmu_slave* s, const fmu_client* c, const char* token, bool
     snprintf(resources, sizeof resources, "%s/resources/", c->folder);
     typedef void* create3(const char*, const char*, const char*, bool, bool, bool, bool,
                           const unsigned*, size_t, void*,
-                          void (*)(void*, int, const char*, const char*), void*);
+                          void (*)(void*, int, const char*, const char*), fmu_update*);
     s->instance = CALL(s, "", "fmi3InstantiateCoSimulation", create3*)(
-        "test", token, resources, false, true, events, events, NULL, 0, s, log_3, NULL);
+        "test", token, resources, false, true, events, events, NULL, 0, s, log_3, on_update);
   } else {
     snprintf(resources, sizeof resources, "file://%s/resources", c->folder);
     callbacks2* cb = &callbacks[__atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) % 64];

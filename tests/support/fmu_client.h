@@ -51,6 +51,13 @@ void fmu_client_close(fmu_client* client);
 unsigned fmu_client_find(const fmu_client* client, const char* name);
 
 /* Statuses as in FMI: 0 done, 2 discarded, 3 error. */
+/* A function whose arguments the standard gives. */
+#define FMI_CALLBACK(type, name, ...) static type name(__VA_ARGS__)
+
+/* Function for intermediate updates of FMI 3.0, for instances created from now on; NULL: none. Its environment is the slave. */
+typedef void fmu_update(void* slave, double t, bool set, bool get, bool finished, bool can_return,
+                        bool* returns, double* end);
+void fmu_client_updates(fmu_update* update);
 bool fmu_slave_create(fmu_slave* slave, const fmu_client* client, const char* token, bool events);
 int fmu_slave_initialise(fmu_slave* slave, double start, double stop, double tol);
 int fmu_slave_get(fmu_slave* slave, unsigned reference, double* value);

@@ -265,6 +265,62 @@ static void both_sides_of_impacts_are_shown_in_event_mode(void** state) {
   saltus_scene_destroy(scene);
 }
 
+static struct {
+  int count;
+  double last, stop_after; /* s; the step ends at the first update from there on */
+} updates;
+
+/* Variables can be read at the ends of own steps, and nothing else is allowed. */
+FMI_CALLBACK(void, on_update, void* user, double t, bool set, bool get, bool finished,
+             bool can_return, bool* returns, double* end) {
+  fmu_slave* slave = user;
+  double time, height;
+  assert_true(!set && get && finished && can_return && t > updates.last);
+  assert_int_equal(fmu_slave_get(slave, 0, &time), 0);
+  assert_int_equal(fmu_slave_get(slave, 1, &height), 0);
+  assert_near(time, t, 0.0);
+  assert_near(height, exact_height(t), 1e-12);
+  assert_int_equal(fmu_slave_set(slave, 1, 2.0), 3);
+  assert_int_equal(fmu_slave_reset(slave), 3);
+  updates.count++;
+  updates.last = t;
+  *returns = t >= updates.stop_after;
+  *end = t;
+}
+
+/* One communication step of 5 s over the impacts of the ball, with its own steps inside of it. */
+static void intermediate_updates_are_at_own_steps(void** state) {
+  (void)state;
+  char path[200];
+  saltus_scene* scene = named_scene("ball", path);
+  fmu_client client;
+  fmu_client_export(&client, scene, path, 3, 1e-9);
+  double t, height[2];
+  bool event;
+  fmu_client_updates(on_update);
+  for (int k = 0; k < 2; k++) {
+    fmu_slave slave;
+    updates.count = 0;
+    updates.last = 0.0;
+    updates.stop_after = k == 0 ? INFINITY : 0.5;
+    assert_true(fmu_slave_create(&slave, &client, client.token, false));
+    fmu_client_updates(NULL);
+    assert_int_equal(fmu_slave_initialise(&slave, 0.0, 5.0, NAN), 0);
+    assert_int_equal(fmu_slave_step(&slave, 0.0, 5.0, &t, &event), 0);
+    assert_true(updates.count > (k == 0 ? 2 : 0) && (k == 0 ? t == 5.0 : t == updates.last));
+    if (t < 5.0) {
+      updates.stop_after = INFINITY;
+      assert_int_equal(fmu_slave_step(&slave, t, 5.0 - t, &t, &event), 0);
+    }
+    assert_int_equal(fmu_slave_get(&slave, 1, &height[k]), 0);
+    assert_near(height[k], 0.0, 0.0);
+    fmu_slave_free(&slave);
+    fmu_client_updates(k == 0 ? on_update : NULL);
+  }
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+}
+
 static double at_end(fmu_slave* slave, int from, int to, double* torque) {
   const double h = 0.01;
   double value, reached;
@@ -694,6 +750,7 @@ int main(void) {
       cmocka_unit_test(equal_exports_have_equal_bytes),
       cmocka_unit_test(values_are_bitwise_those_of_a_run),
       cmocka_unit_test(both_sides_of_impacts_are_shown_in_event_mode),
+      cmocka_unit_test(intermediate_updates_are_at_own_steps),
       cmocka_unit_test(states_continue_with_the_same_bits),
       cmocka_unit_test(parameters_and_starts_are_those_of_overrides),
       cmocka_unit_test(fixed_steps_go_from_grid_point_to_grid_point),
