@@ -111,6 +111,7 @@ int cli_view(const cli_args* args);
 int cli_vtk(const cli_args* args);
 int cli_sweep(const cli_args* args);
 int cli_fit(const cli_args* args);
+int cli_optimize(const cli_args* args);
 int cli_merge(const cli_args* args);
 int cli_orbit(const cli_args* args);
 int cli_map(const cli_args* args);

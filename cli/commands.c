@@ -250,6 +250,41 @@ static const cli_option fit_options[] = {
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };
+static const cli_option optimize_options[] = {
+    {"--variable", "NAME=LOW:HIGH",
+     "parameter, start x or velocity x' of a coordinate, with its bounds; with \" log\" a scale of "
+     "factors",
+     true},
+    {"--minimize", "MEASURE",
+     "measure of a run as in saltus sweep; mean of MEASURE and quantile 0.95 of MEASURE are over "
+     "the samples",
+     false},
+    {"--maximize", "MEASURE", "the same, to be as large as possible", false},
+    {"--constraint", "CONDITION", "MEASURE <= NUMBER, MEASURE >= NUMBER or MEASURE = NUMBER", true},
+    {"--find", "CONDITION", "locates the value of one variable at which it begins to hold", false},
+    {"--random", "AXIS", "NAME~normal(MEAN,DEVIATION) and others, as in saltus sweep", true},
+    {"--samples", "N", "draws random axes N times, the same for all values", false},
+    {"--sampling", "NAME", "random, latin or sobol; default random", false},
+    {"--seed", "N", "seed of samples and global searches; default 0", false},
+    {"--method", "NAME", "auto, gradient, local or global; default auto", false},
+    {"--tolerance", "X", "least change of the variables, in parts of their bounds; default 1e-6",
+     false},
+    {"--evaluations", "N", "most evaluations of one search; default 1000", false},
+    {"--scheme", "NAME", "time-stepping scheme (saltus list schemes)", false},
+    {"--step", "H", "step in seconds", false},
+    {"--until", "T", "end time in seconds", false},
+    {"--tol", "X", "accuracy rtol = atol = X instead of a step", false},
+    {"--control", "NAME", "step-size controller (saltus list controls)", false},
+    {"--control-option", "NAME=VALUE", "sets an option of the controller", true},
+    {"--option", "NAME=VALUE", "sets an option of the scheme", true},
+    {"--set", "NAME=VALUE", "replaces a parameter; of a variable: its first value", true},
+    {"--time-limit", "S", "computing time after which a run counts as failed, seconds", false},
+    {"--threads", "N", "1 to 64; default: all of the machine; results do not depend on it", false},
+    {"-o", "FILE", "writes every evaluation to FILE.csv", CLI_WRITES},
+    {"--force", NULL, "replaces files that are there", CLI_ONCE},
+    {"--json", NULL, "prints JSON", false},
+    {"--help", NULL, "prints this text", false},
+};
 static const cli_option sweep_options[] = {
     {"--axis", "AXIS",
      "NAME=FROM:TO:COUNT [log], NAME=A,B,C, or NAME~uniform(A,B), ~loguniform(A,B), "
@@ -436,6 +471,13 @@ static const cli_command commands[] = {
      "saltus map scenes/shaken-ball.yaml --period '2*pi/w' --over G=0.8:1.4:200 --both --figure "
      "cascade.svg",
      map_options, COUNT(map_options), 1, 1, cli_map},
+    {"optimize", "SCENE",
+     "minimises a measure under constraints, or locates the edge of a condition",
+     "saltus optimize valve.yaml --variable k=100:1e4 --find 'count(open of follower) = 0'\n"
+     "saltus optimize press.yaml --variable m=1:9 --minimize 'max(abs(x))' --constraint 'last(v) "
+     "<= 2'\n"
+     "The section optimize of the scene may have the same. A failed run ends the search.",
+     optimize_options, COUNT(optimize_options), 1, 1, cli_optimize},
     {"merge", "FILE.runs...", "combines the tables of the shards of a sweep",
      "Exit code 1 if runs are missing.", merge_options, COUNT(merge_options), 1, CLI_MOST,
      cli_merge},

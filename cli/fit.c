@@ -9,6 +9,7 @@
 #include "json.h"
 #include "model.h"
 #include "progress.h"
+#include "sweep.h"
 
 #include "base/clock.h"
 
@@ -21,11 +22,6 @@
 static void report(void* user, int iteration, double cost) {
   (void)user;
   fprintf(stderr, "\riteration %d, loss %.9g ", iteration, cost);
-}
-
-static int threads_of_machine(void) {
-  const long count = sysconf(_SC_NPROCESSORS_ONLN);
-  return count < 1 ? 1 : count > 64 ? 64 : (int)count;
 }
 
 /* ---- results ---- */
@@ -198,7 +194,7 @@ int cli_fit(const cli_args* args) {
   fit_job j = {.args = args, .seed = 1.0};
   cli_model model;
   cli_overrides pairs = {.copied = 0};
-  double threads = threads_of_machine();
+  double threads = sweep_threads_of_machine();
   saltus_fit_def def = {.window = cli_value(args, "--window"),
                         .where = cli_value(args, "--where"),
                         .data = cli_value(args, "--data"),

@@ -68,7 +68,7 @@ typedef struct sweep_job {
   double start; /* s of the clock */
 } sweep_job;
 
-static int collect(const cli_args* args, const char* name, const char** list) {
+int sweep_collect(const cli_args* args, const char* name, const char** list) {
   int count = 0;
   for (int i = 0; i < args->given_count; i++) {
     if (strcmp(args->given[i].option->name, name) == 0 && count < TEXTS_MOST) {
@@ -91,7 +91,7 @@ static int read_whole(const cli_args* args, const char* name, double low, double
 }
 
 /* --seed may be any number of 64 bits. */
-static int read_seed(const cli_args* args, uint64_t* seed) {
+int sweep_read_seed(const cli_args* args, uint64_t* seed) {
   const char* text = cli_value(args, "--seed");
   char* end = NULL;
   if (text == NULL) {
@@ -100,14 +100,14 @@ static int read_seed(const cli_args* args, uint64_t* seed) {
   errno = 0;
   const unsigned long long value = strtoull(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || text[0] == '-') {
-    cli_error("sweep: --seed is \"%s\", must be a whole number from 0 to 2^64 - 1", text);
+    cli_error("--seed is \"%s\", must be a whole number from 0 to 2^64 - 1", text);
     return CLI_USAGE;
   }
   *seed = value;
   return CLI_DONE;
 }
 
-static int read_sampling(const cli_args* args, saltus_sampling* sampling) {
+int sweep_read_sampling(const cli_args* args, saltus_sampling* sampling) {
   static const char* const words[] = {"random", "latin", "sobol"};
   const char* text = cli_value(args, "--sampling");
   for (int i = 0; text != NULL && i < 3; i++) {
@@ -117,7 +117,7 @@ static int read_sampling(const cli_args* args, saltus_sampling* sampling) {
     }
   }
   if (text != NULL) {
-    cli_error("sweep: --sampling is \"%s\"; allowed: random, latin, sobol", text);
+    cli_error("--sampling is \"%s\"; allowed: random, latin, sobol", text);
     return CLI_USAGE;
   }
   return CLI_DONE;
@@ -139,7 +139,7 @@ static int read_shard(const cli_args* args, sweep_job* j) {
   return CLI_DONE;
 }
 
-static int threads_of_machine(void) {
+int sweep_threads_of_machine(void) {
   const long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > 64 ? 64 : (int)count;
 }
@@ -178,17 +178,17 @@ static int read_sweep(const cli_args* args, const cli_model* model, cli_override
   long long threads = 0;
   *def = saltus_sweep_def_default();
   def->axes = axes;
-  def->axis_count = collect(args, "--axis", axes);
+  def->axis_count = sweep_collect(args, "--axis", axes);
   def->measures = measures;
-  def->measure_count = collect(args, "--measure", measures);
+  def->measure_count = sweep_collect(args, "--measure", measures);
   int code = cli_run_def(args, model, &overrides, run);
   code = code == CLI_DONE ? cli_read_pairs(args, "--set", pairs, pairs->options, &override_count)
                           : code;
   code = code == CLI_DONE ? read_whole(args, "--samples", 1.0, 9e15, &def->samples) : code;
   code = code == CLI_DONE ? cli_number(args, "--time-limit", 1e-6, 1e9, &def->time_limit) : code;
   code = code == CLI_DONE ? read_whole(args, "--threads", 1.0, 64.0, &threads) : code;
-  code = code == CLI_DONE ? read_seed(args, &def->seed) : code;
-  code = code == CLI_DONE ? read_sampling(args, &def->sampling) : code;
+  code = code == CLI_DONE ? sweep_read_seed(args, &def->seed) : code;
+  code = code == CLI_DONE ? sweep_read_sampling(args, &def->sampling) : code;
   if (code != CLI_DONE) {
     return code;
   }
@@ -203,7 +203,7 @@ static int read_sweep(const cli_args* args, const cli_model* model, cli_override
   def->overrides = pairs->options;
   def->override_count = override_count;
   def->run = run;
-  def->threads = threads > 0 ? (int)threads : threads_of_machine();
+  def->threads = threads > 0 ? (int)threads : sweep_threads_of_machine();
   read_backend(args, def);
   def->log = cli_log();
   return CLI_DONE;

@@ -16,6 +16,12 @@ typedef struct sweep_block {
   int room;
 } sweep_block;
 
+/* Options of studies: the values of one that repeats, the seed, the sampling. Return their number, or an exit code. */
+int sweep_collect(const cli_args* args, const char* name, const char** list);
+int sweep_read_seed(const cli_args* args, uint64_t* seed);
+int sweep_read_sampling(const cli_args* args, saltus_sampling* sampling);
+int sweep_threads_of_machine(void);
+
 bool sweep_block_make(sweep_block* block, int room, int columns);
 void sweep_block_free(sweep_block* block);
 

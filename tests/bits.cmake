@@ -17,7 +17,7 @@ if(SALTUS_TESTS AND NOT SALTUS_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL Release)
   add_executable(saltus_bits_O0 ${bits})
   saltus_flags(saltus_bits_O0)
   target_compile_definitions(saltus_bits_O0 PRIVATE _POSIX_C_SOURCE=200809L
-                                                    ${SALTUS_PART_DEFINITIONS})
+                                                    ${SALTUS_PART_DEFINITIONS} SALTUS_WITH_NLOPT=0)
   target_compile_options(saltus_bits_O0 PRIVATE -O0)
   target_include_directories(saltus_bits_O0 PRIVATE ${PROJECT_SOURCE_DIR}/include
                                                     ${PROJECT_SOURCE_DIR}/src)

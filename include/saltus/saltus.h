@@ -14,7 +14,7 @@
  *   models        body.h, mechanism.h, tree.h, shape.h, orientation.h, element.h, flexible.h, formula.h, law.h, friction_law.h, urdf.h, start.h
  *   integration   integrator.h, scheme.h, control.h, adaptive.h, runge_kutta.h, time_dg.h, trapezoidal.h, extrapolation.h, enclosure.h
  *   results       recording.h, event.h, observe.h, ledger.h, residual.h, work.h, verify.h, compare.h, measure.h
- *   studies       sweep.h, fit.h, orbit.h, sensitivity.h, known_motion.h, problem_file.h, cone.h, system_check.h
+ *   studies       sweep.h, fit.h, optimize.h, orbit.h, sensitivity.h, known_motion.h, problem_file.h, cone.h, system_check.h
  *   pictures      drawing.h, report.h, vtk.h
  *   other tools   export.h
  *   common types  api.h, version.h, status.h, log.h, memory.h, options.h
@@ -48,6 +48,7 @@
 #include "saltus/mechanism.h"
 #include "saltus/memory.h"
 #include "saltus/observe.h"
+#include "saltus/optimize.h"
 #include "saltus/options.h"
 #include "saltus/orbit.h"
 #include "saltus/orientation.h"

@@ -29,6 +29,7 @@ bool saltus_has(const char* part) {
       {"expat", SALTUS_WITH_EXPAT},       {"qhull", SALTUS_WITH_QHULL},
       {"cxsparse", SALTUS_WITH_CXSPARSE}, {"amd", SALTUS_WITH_AMD},
       {"threads", SALTUS_WITH_THREADS},   {"zlib", SALTUS_WITH_ZLIB},
+      {"nlopt", SALTUS_WITH_NLOPT},
   };
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     if (strcmp(parts[i].name, part) == 0) {

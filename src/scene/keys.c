@@ -48,6 +48,7 @@ static const saltus_scene_key running_keys[] = {
     {"", "record", "mapping", "what to keep"},
     {"", "reference", "text", "reference problem or CSV file with the exact motion"},
     {"", "fit", "mapping", "measurements and unknown parameters, for saltus fit"},
+    {"", "optimize", "mapping", "variables, objective and constraints, for saltus optimize"},
 };
 
 static const saltus_scene_key coordinate_keys[] = {
@@ -497,6 +498,20 @@ static const saltus_scene_key fit_keys[] = {
     {"fit.method", "tolerance", "formula", "least change, in parts of the bounds; default 1e-7"},
 };
 
+static const saltus_scene_key optimize_keys[] = {
+    {"optimize", "variables", "list of texts", "NAME=LOW:HIGH, with log for a scale of factors"},
+    {"optimize", "minimize", "text", "measure of a run, or mean or quantile P of MEASURE"},
+    {"optimize", "maximize", "text", "the same, to be as large as possible"},
+    {"optimize", "find", "text", "condition whose edge is located: MEASURE <= NUMBER, >=, ="},
+    {"optimize", "constraints", "list of texts", "conditions; default none"},
+    {"optimize", "random", "list of texts",
+     "random axes NAME~normal(MEAN, DEVIATION); default none"},
+    {"optimize", "samples", "whole number", "of the random axes; default 1"},
+    {"optimize", "method", "word", "auto, gradient, local or global; default auto"},
+    {"optimize", "tolerance", "number", "least change, in parts of the bounds; default 1e-6"},
+    {"optimize", "evaluations", "whole number", "most of one search; default 1000"},
+};
+
 static const saltus_scene_key record_keys[] = {
     {"record", "every", "whole number",
      "steps between recorded states; default 1, of adaptive 500 equal times instead"},
@@ -536,6 +551,7 @@ static const keys_table tables[] = {
     TABLE(impact_keys),       TABLE(output_keys),      TABLE(event_keys),
     TABLE(view_keys),         TABLE(simulation_keys),  TABLE(record_keys),
     TABLE(along_keys),        TABLE(beam_keys),        TABLE(fit_keys),
+    TABLE(optimize_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

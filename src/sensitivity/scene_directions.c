@@ -4,10 +4,10 @@
  * scene_directions.c - parameters and start values of a scene as directions: four scenes like it for each, with the value at
  * p - 2 step, p - step, p + step and p + 2 step.
  */
+#include "sensitivity/scene_directions.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/pool.h"
-#include "saltus/sensitivity.h"
 
 #include <assert.h>
 #include <math.h>
@@ -40,8 +40,10 @@ saltus_scene_directions_get_view(const saltus_scene_directions* directions) {
   return directions->list;
 }
 
-static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene* like,
-                          const char* name, saltus_log log) {
+static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene_def* plain,
+                          const char* name) {
+  const saltus_scene* like = plain->like;
+  const saltus_log log = plain->log;
   static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
   double value = 0.0;
   saltus_status status = saltus_scene_value(like, name, (saltus_log){0}, &value);
@@ -59,8 +61,9 @@ static saltus_status make(saltus_scene_directions* d, int i, const saltus_scene*
     char text[40];
     saltusi_print(text, sizeof text, "%.17g", value + at[k] * step);
     const saltus_override moved = {.name = name, .value = text};
-    const saltus_scene_def def = {
-        .like = like, .overrides = &moved, .override_count = 1, .log = log};
+    saltus_scene_def def = *plain;
+    def.overrides = &moved;
+    def.override_count = 1;
     saltus_scene** scene = &d->scenes[4 * i + k];
     status = saltus_scene_create(&def, scene);
     if (status == SALTUS_OK) {
@@ -78,9 +81,19 @@ saltus_status saltus_scene_directions_create(const saltus_scene* scene, const ch
                                              int count, saltus_log log,
                                              saltus_scene_directions** out) {
   assert(scene != NULL && out != NULL && count >= 0 && (count == 0 || names != NULL));
+  return saltusi_scene_directions_create(scene, NULL, 0, names, count, log, out);
+}
+
+saltus_status saltusi_scene_directions_create(const saltus_scene* scene,
+                                              const saltus_scene_output* outputs, int output_count,
+                                              const char* const* names, int count, saltus_log log,
+                                              saltus_scene_directions** out) {
+  assert(scene != NULL && out != NULL && count >= 0 && (count == 0 || names != NULL));
   *out = NULL;
   saltusi_pool pool = saltusi_pool_over(NULL);
   saltus_scene_directions* d = SALTUSI_TAKE(&pool, saltus_scene_directions, 1);
+  const saltus_scene_def plain = {
+      .like = scene, .outputs = outputs, .output_count = output_count, .log = log};
   saltus_status status = SALTUS_ERR_MEMORY;
   if (d != NULL) {
     d->pool = pool;
@@ -89,7 +102,7 @@ saltus_status saltus_scene_directions_create(const saltus_scene* scene, const ch
     d->count = d->scenes != NULL ? count : 0;
     status = d->list != NULL && d->scenes != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
     for (int i = 0; i < count && status == SALTUS_OK; i++) {
-      status = make(d, i, scene, names[i], log);
+      status = make(d, i, &plain, names[i]);
     }
   }
   if (status == SALTUS_ERR_MEMORY) {

@@ -228,7 +228,9 @@ void saltusi_points_at(const saltusi_sweep_points* points, long long run, double
   int drawn = 0;
   for (int i = 0; i < points->count; i++) {
     const saltusi_sweep_axis* axis = &points->axes[i];
-    if (axis->count > 0) {
+    if (points->given != NULL && i < points->given_count) {
+      values[i] = points->given[run % points->grid * points->given_count + i];
+    } else if (axis->count > 0) {
       values[i] = grid_value(axis, (int)(place % axis->count));
       place /= axis->count;
     } else {

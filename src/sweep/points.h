@@ -33,6 +33,8 @@ typedef struct saltusi_sweep_points {
   long long grid, samples;
   saltus_sampling sampling;
   uint64_t seed;
+  const double* given; /* [grid x given_count] values of the first axes; NULL: their own */
+  int given_count;
 } saltusi_sweep_points;
 
 /* SALTUS_ERR_INPUT with a message that names the axis. */

@@ -14,6 +14,7 @@
 #include "run/settings.h"
 #include "sweep/compiled.h"
 #include "sweep/measure_monitor.h"
+#include "sweep/members.h"
 #include "sweep/points.h"
 #include "thread_pool/thread_pool.h"
 
@@ -406,6 +407,52 @@ saltus_status saltus_sweep_compute(saltus_sweep* sweep, const long long* runs, i
     }
   }
   return SALTUS_OK;
+}
+
+/* ---- members at given values ---- */
+
+saltus_status saltusi_sweep_compute_at(saltus_sweep* sweep, const double* values, int axes,
+                                       int points, const saltus_sweep_rows* rows) {
+  assert(sweep != NULL && sweep->compiled == NULL && sweep->points.grid == 1 && values != NULL &&
+         axes <= sweep->points.count);
+  const long long count = points * sweep->points.samples;
+  long long* runs = calloc((size_t)count + 1, sizeof *runs);
+  if (runs == NULL || count > INT_MAX) {
+    free(runs);
+    return SALTUS_ERR_MEMORY;
+  }
+  for (long long i = 0; i < count; i++) {
+    runs[i] = i;
+  }
+  sweep->points.given = values;
+  sweep->points.given_count = axes;
+  sweep->points.grid = points;
+  const saltus_status status = saltus_sweep_compute(sweep, runs, (int)count, rows);
+  sweep->points.given = NULL;
+  sweep->points.grid = 1;
+  free(runs);
+  return status;
+}
+
+saltusi_sweep_parts saltusi_sweep_get_parts(const saltus_sweep* sweep) {
+  assert(sweep != NULL);
+  return (saltusi_sweep_parts){.scene = sweep->scene,
+                               .outputs = sweep->outputs,
+                               .output_count = sweep->output_count,
+                               .measures = &sweep->measures,
+                               .run = &sweep->run};
+}
+
+saltus_status saltusi_sweep_scene(saltus_sweep* sweep, double* values, saltus_log log,
+                                  saltus_scene** out) {
+  assert(sweep != NULL && values != NULL && out != NULL);
+  job j = {.sweep = sweep,
+           .pool = saltusi_pool_over(sweep->def.allocator),
+           .log = log,
+           .values = values};
+  const saltus_status status = make_scene(&j, out);
+  saltusi_pool_free(&j.pool);
+  return status;
 }
 
 /* ---- creation ---- */

@@ -16,6 +16,7 @@ static void the_library_says_what_it_was_built_with(void** state) {
   assert_int_equal(saltus_has("amd"), SALTUS_WITH_AMD);
   assert_int_equal(saltus_has("threads"), SALTUS_WITH_THREADS);
   assert_int_equal(saltus_has("zlib"), SALTUS_WITH_ZLIB);
+  assert_int_equal(saltus_has("nlopt"), SALTUS_WITH_NLOPT);
   assert_false(saltus_has("fortran"));
 }
 
