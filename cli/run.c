@@ -10,6 +10,7 @@
 #include "output.h"
 #include "progress.h"
 #include "saltus/mechanism.h"
+#include "saltus/sensitivity.h"
 #include "saltus/tree.h"
 #include "sensitivity.h"
 
@@ -353,6 +354,9 @@ static int go(const cli_args* args, run_job* j) {
     cli_error(
         "run: --sensitivity needs a run to a tolerance and prints text: give --tol, not --json");
     code = CLI_USAGE;
+  }
+  if (code == CLI_DONE && varied) { /* before the run */
+    code = cli_exit_code(saltus_sensitivity_check(j->model.view.system, cli_log()));
   }
   code = code == CLI_DONE ? simulate(j, &def) : code;
   if (code == CLI_DONE && varied) {

@@ -102,6 +102,10 @@ typedef struct saltus_sensitivity_view {
 
 typedef struct saltus_sensitivity saltus_sensitivity;
 
+/* Whether a system has derivatives, before any run: SALTUS_ERR_UNSUPPORTED after a message for contacts of shapes, dry friction
+ * of joints and friction laws beyond Coulomb's. */
+SALTUS_API saltus_status saltus_sensitivity_check(const saltus_system* system, saltus_log log);
+
 /* SALTUS_ERR_UNSUPPORTED for systems with a time-varying contact set and friction laws beyond
  * Coulomb's, SALTUS_ERR_ACCURACY if the motion of the variational equations differs from that of the run; the log has
  * the reason, and *out is NULL. */

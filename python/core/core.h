@@ -129,6 +129,15 @@ typedef struct core_pairs {
   int count;
 } core_pairs;
 
+/* Texts of a tuple, which owns them; the array is malloc'd. -1 with an exception. */
+typedef struct core_texts {
+  const char** texts;
+  int count;
+} core_texts;
+
+int core_texts_take(PyObject* tuple, core_texts* texts);
+PyObject* core_texts_object(const char* const* texts, int count);
+
 int core_pairs_take(PyObject* sequence, core_pairs* pairs);
 void core_pairs_free(core_pairs* pairs);
 
@@ -170,6 +179,7 @@ PyObject* core_page(PyObject* module, PyObject* args);
 PyObject* core_export_fmu(PyObject* module, PyObject* args);
 PyObject* core_sweep(PyObject* module, PyObject* args);
 PyObject* core_fit(PyObject* module, PyObject* args);
+PyObject* core_optimize(PyObject* module, PyObject* args);
 
 PyObject* core_lists(PyObject* module, PyObject* unused);
 PyObject* core_text(const char* text);

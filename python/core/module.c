@@ -136,6 +136,7 @@ static PyMethodDef functions[] = {
     {"export_fmu", core_export_fmu, METH_VARARGS,
      "export_fmu(scene, file, path, binary, version, tol, step, scheme)"},
     {"fit", core_fit, METH_VARARGS, "Parameters from measured motions, as a dict."},
+    {"optimize", core_optimize, METH_VARARGS, "Parameters that minimise a measure, as a dict."},
     {"sweep", core_sweep, METH_VARARGS, "One scene many times, as a dict."},
     {"lists", core_lists, METH_NOARGS, "Schemes, solvers and kinds of events."},
     {"event_fields", event_fields, METH_NOARGS, "Where the numbers of an event are."},

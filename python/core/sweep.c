@@ -10,14 +10,9 @@
 
 enum { MOST_RUNS = 10000000 }; /* of a table in memory; the program writes larger ones to files */
 
-typedef struct sweep_texts {
-  const char** texts;
-  int count;
-} sweep_texts;
-
 /* Everything that a sweep needs while it is computed. */
 typedef struct sweep_room {
-  sweep_texts axes, measures;
+  core_texts axes, measures;
   core_pairs overrides, options;
   saltus_run_def run;
   saltus_sweep* sweep;
@@ -25,10 +20,10 @@ typedef struct sweep_room {
   long long* runs;
 } sweep_room;
 
-static int take_texts(PyObject* tuple, sweep_texts* t) {
+int core_texts_take(PyObject* tuple, core_texts* t) {
   Py_ssize_t count = PyTuple_Size(tuple), size;
   if (count < 0 || count > 10000) {
-    PyErr_SetString(PyExc_ValueError, "too many axes or measures");
+    PyErr_SetString(PyExc_ValueError, "too many texts");
     return -1;
   }
   t->count = (int)count;
@@ -85,7 +80,7 @@ static int take_rows(const saltus_sweep_view* view, sweep_room* room) {
   return 0;
 }
 
-static PyObject* texts_object(const char* const* texts, int count) {
+PyObject* core_texts_object(const char* const* texts, int count) {
   PyObject* list = PyList_New(count);
   for (int i = 0; list != NULL && i < count; i++) {
     PyObject* item = core_text(texts[i]);
@@ -122,7 +117,7 @@ static PyObject* table_object(const core_state* state, sweep_room* room, bool st
   room->rows.values = NULL;
   PyObject* d = values != NULL ? PyDict_New() : NULL;
   bool good = d != NULL && core_put(d, "values", values) == 0 &&
-              core_put(d, "columns", texts_object(view->columns, width)) == 0 &&
+              core_put(d, "columns", core_texts_object(view->columns, width)) == 0 &&
               core_put(d, "axes", PyLong_FromLong(view->axes)) == 0 &&
               core_put(d, "grid", PyLong_FromLongLong(view->grid)) == 0 &&
               core_put(d, "samples", PyLong_FromLongLong(view->samples)) == 0 &&
@@ -162,7 +157,8 @@ static int read_args(const core_state* state, PyObject* args, saltus_sweep_def* 
   def->seed = seed;
   def->path = def->path != NULL ? def->path : "scene";
   def->cancel = &((core_flag*)flag)->value;
-  return take_texts(axes, &room->axes) == 0 && take_texts(measures, &room->measures) == 0 &&
+  return core_texts_take(axes, &room->axes) == 0 &&
+                 core_texts_take(measures, &room->measures) == 0 &&
                  core_pairs_take(overrides, &room->overrides) == 0 &&
                  core_pairs_take(options, &room->options) == 0
              ? 0

@@ -15,6 +15,7 @@ from .builder import Body, Marker
 from .export import export_fmu
 from .fitting import Fit, fit
 from .model import Model
+from .optimizing import Optimum, optimize
 from .page import Page
 from .problems import Answer, Problem, friction, lcp, read_problem, solvers
 from .sensitivity import SensitiveEvent, Sensitivity, sensitivity
@@ -29,7 +30,7 @@ __version__: str = _core.version
 
 __all__ = [
     "Answer", "Body", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "Fit",
-    "InputError", "Interrupted", "Ledger", "Marker", "Model", "Page", "Problem", "SaltusWarning", "SensitiveEvent", "Sensitivity",
+    "InputError", "Interrupted", "Ledger", "Marker", "Model", "Optimum", "Page", "Problem", "SaltusWarning", "SensitiveEvent", "Sensitivity",
     "Simulation", "Solution", "SolveError", "State", "Sweep", "System", "compare", "converge", "export_fmu", "fit", "friction", "lcp",
-    "load", "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers", "sweep", "verify",
+    "load", "optimize", "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers", "sweep", "verify",
 ]

@@ -54,6 +54,26 @@ fit:
             self.assertRaises(saltus.InputError, saltus.fit, scene("ball"))
 
 
+class Optimised(unittest.TestCase):
+    def test_optima_and_edges_of_a_ball_are_those_in_closed_form(self):
+        ball = saltus.Model(scene("ball"))
+        edge = saltus.optimize(ball, {"q": (0.5, 2)}, find="count(impact of floor) = 0", t_end=1.2, tol=1e-10, tolerance=1e-9,
+                               threads=1)
+        self.assertAlmostEqual(edge.values["q"], 1.44, delta=1e-6)
+        self.assertTrue(edge.converged and edge.bracket[0] < edge.bracket[1] and edge.gradient is None)
+        self.assertEqual(edge.history.shape, (edge.runs, 2))
+        self.assertRaises(saltus.InputError, saltus.optimize, ball, {"q": (0.5, 2)})
+        self.assertRaises(saltus.SolveError, saltus.optimize, ball, {"q": (0.5, 2)}, find="max(q) >= 9", t_end=1.2, tol=1e-8)
+        try:
+            best = saltus.optimize(ball, {"q": (0.5, 2)}, minimize="(time(impact of floor) - 1.2)^2", t_end=1.5, tol=1e-12,
+                                   scheme="adaptive", tolerance=1e-9)
+        except saltus.SolveError as error:
+            self.assertIn("NLopt", str(error))
+            return
+        self.assertAlmostEqual(best.values["q"], 1.44, delta=1e-6)
+        self.assertEqual(best.gradient.shape, (1, 1))
+
+
 class Judged(unittest.TestCase):
     def test_a_certificate_of_a_file_is_that_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,7 @@
 
 /* The map begins at separation velocities below this fraction of the fastest velocity, times 1 - rho: its error is of
  * second order, and amplified rounding of earlier impacts is of order 1e-11. */
-static const double slow = 1e-5;
+static const double slow = 1e-7;
 /* Largest duration of a geometric series, relative to the time scale of the smooth motion. */
 static const double brief = 1e-3;
 
@@ -66,7 +66,8 @@ static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_phase_poi
   double* mean = out; /* free until the end */
   memcpy(mean, after, (size_t)nv * sizeof *mean);
   advance(sys, nq, &at, mean, flight, q);
-  const saltusi_blow blow = {.set = r->s->set, .count = r->s->series_count, .first = r->contact};
+  const saltusi_blow blow = {
+      .set = r->s->set, .count = r->s->series_count, .first = r->contact, .closed = &v->mode};
   const saltusi_phase_point landing = {.t = at.t + flight, .q = q, .v = before};
   if (!saltusi_phase_impact(&v->room, sys, landing, &blow, after, NULL)) {
     return false;

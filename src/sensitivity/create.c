@@ -36,15 +36,9 @@ void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity) {
   }
 }
 
-static saltus_status check(const saltus_sensitivity_def* def) {
-  const saltus_system* sys = def->system;
+saltus_status saltus_sensitivity_check(const saltus_system* sys, saltus_log log) {
+  assert(sys != NULL);
   const char* why = NULL;
-  if (sys == NULL || def->q0 == NULL || def->v0 == NULL || !(def->until > def->t0) ||
-      def->direction_count < 0) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "sensitivity: a system, its start and an end after it are needed");
-    return SALTUS_ERR_RANGE;
-  }
   if ((sys->traits & SALTUS_CHANGING_CONTACTS) != 0) {
     why =
         "contacts of shapes come and go; only contacts that are always the same are differentiated";
@@ -58,10 +52,20 @@ static saltus_status check(const saltus_sensitivity_def* def) {
                                         : NULL;
   }
   if (why != NULL) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: %s", why);
+    saltusi_log(log, SALTUS_LEVEL_ERROR, "sensitivity: %s", why);
     return SALTUS_ERR_UNSUPPORTED;
   }
   return SALTUS_OK;
+}
+
+static saltus_status check(const saltus_sensitivity_def* def) {
+  if (def->system == NULL || def->q0 == NULL || def->v0 == NULL || !(def->until > def->t0) ||
+      def->direction_count < 0) {
+    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                "sensitivity: a system, its start and an end after it are needed");
+    return SALTUS_ERR_RANGE;
+  }
+  return saltus_sensitivity_check(def->system, def->log);
 }
 
 /* Initial state of a run: projected onto joints and closed contacts if necessary. */

@@ -412,6 +412,15 @@ static saltus_impact_contact impact_contact(const saltus_contact_law* law, int c
                                  .friction = law->impact_mu != 0.0 ? NULL : law->friction};
 }
 
+static bool is_closed(const saltusi_phase* mode, int contact) {
+  for (int i = 0; mode != NULL && i < mode->count; i++) {
+    if (mode->held[i].contact == contact) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
                           saltusi_phase_point at, const saltusi_blow* blow, double* v,
                           double* approach) {
@@ -463,6 +472,12 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
     for (int j = 0; j < rows; j++) {
       r->W[i * rows + j] = dot(row, r->MD + (ptrdiff_t)(r->nj + j) * n, n);
     }
+  }
+  for (int i = 0, row = 0; i < blow->count; i++) {
+    if (blow->set[i] != blow->first && is_closed(blow->closed, blow->set[i])) {
+      r->u[row] = 0.0;
+    }
+    row += 1 + r->struck[i].tangents;
   }
   for (int i = 0; i < rows; i++) { /* symmetric to the last bit */
     for (int j = 0; j < i; j++) {

@@ -62,11 +62,13 @@ bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* sy
                           saltusi_phase_point at, const saltusi_phase* mode, double* v);
 
 /* Velocities [nv] after the impact of the contacts of `set` [count], triggered by contact
- * `first`; its U_N- in *approach. */
+ * `first`; its U_N- in *approach. U_N- of the others that are closed before it is 0: differences leave their
+ * constraint in second order, and laws do not include contacts that separate. */
 typedef struct saltusi_blow {
   const int* set;
   int count;
   int first;
+  const saltusi_phase* closed;
 } saltusi_blow;
 
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,

@@ -15,6 +15,12 @@ enum { COLUMNS = 9, EXTRA = 4 };
 /* Difference step relative to the scale: truncation is its fourth power, rounding its inverse
  * times 1e-16. */
 static const double part = 1e-3;
+/* Steps of a law are reduced by 8 up to this often, until differences agree to `agree`; to `coarsely` at the last. */
+enum { REFINED = 4 };
+static const double agree = 1e-8, coarsely = 1e-5;
+/* Differences of a parameter with two steps that differ by more than this part of them are those over a kink. */
+static const double bent = 1e-2;
+static const double noise = 1e-13;    /* rounding of laws, relative to the speed */
 static const double accuracy = 1e-12; /* of the extrapolation, relative to each column */
 
 bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
@@ -28,6 +34,7 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                          .nv = d->nv,
                          .n = d->nq + d->nv,
                          .size = (d->nq + d->nv + vary->integrands) * (1 + count),
+                         .shrink = 1.0,
                          .integrand = vary->integrand,
                          .integrand_user = vary->integrand_user,
                          .integrands = vary->integrands};
@@ -37,6 +44,7 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
   vary->rates = SALTUSI_TAKE(pool, double, vary->n);
   vary->plus = SALTUSI_TAKE(pool, double, most);
   vary->minus = SALTUSI_TAKE(pool, double, most);
+  vary->finer = SALTUSI_TAKE(pool, double, 2 * most);
   vary->table = SALTUSI_TAKE(pool, double, (size_t)COLUMNS*(size_t)vary->size);
   vary->y0 = SALTUSI_TAKE(pool, double, vary->size);
   vary->y1 = SALTUSI_TAKE(pool, double, vary->size);
@@ -90,6 +98,14 @@ static bool add(saltusi_vary* vary, const slope* of, const saltus_system* system
   return true;
 }
 
+/* Size of a direction relative to the scales of the motion. */
+static double size_of(const saltusi_vary* vary, const saltusi_along* along) {
+  return fmax(along->s != NULL ? fmax(largest(along->s, vary->nq) / vary->length,
+                                      largest(along->s + vary->nq, vary->nv) / vary->speed)
+                               : 0.0,
+              20.0 * fabs(along->tau) / vary->span);
+}
+
 bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
                         const saltusi_along* along, int many, double* out) {
   assert(vary != NULL && function != NULL && along != NULL &&
@@ -97,16 +113,12 @@ bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void
   static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
   static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
   memset(out, 0, (size_t)many * sizeof *out);
-  const double size =
-      fmax(along->s != NULL ? fmax(largest(along->s, vary->nq) / vary->length,
-                                   largest(along->s + vary->nq, vary->nv) / vary->speed)
-                            : 0.0,
-           20.0 * fabs(along->tau) / vary->span);
+  const double size = size_of(vary, along);
   const slope whole = {
       .function = function, .user = user, .along = along, .many = many, .out = out};
   bool good = true;
   if (size > 0.0) {
-    const double e = part / size;
+    const double e = part * vary->shrink / size;
     for (int k = 0; k < 4 && good; k++) {
       good = add(vary, &whole, vary->system, at[k] * e, weight[k] / e);
     }
@@ -121,6 +133,62 @@ bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void
     }
   }
   return good;
+}
+
+/* Largest difference of a and b. */
+static double apart(const double* a, const double* b, int n) {
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(a[i] - b[i]));
+  }
+  return most;
+}
+
+bool saltusi_vary_slope_of_law(saltusi_vary* vary, saltusi_smooth* function, const void* user,
+                               const saltusi_along* along, int many, double* out) {
+  assert(vary != NULL && along != NULL && many <= vary->n + EXTRA + vary->integrands);
+  double *coarse = vary->finer, *fine = vary->finer + many;
+  saltusi_along state = *along;
+  state.direction = -1;
+  const double rounding = noise * vary->speed * size_of(vary, along) / part;
+  double change = INFINITY;
+  for (int k = 0; k <= REFINED && change > 1.0; k++) {
+    vary->shrink = pow(0.125, k);
+    const bool good = saltusi_vary_slope(vary, function, user, &state, many, fine);
+    const double near = agree * largest(fine, many) + rounding / vary->shrink;
+    vary->shrink = 1.0;
+    if (!good) {
+      return false;
+    }
+    const double now = k > 0 ? apart(coarse, fine, many) / fmax(near, DBL_MIN) : INFINITY;
+    if (k == 0 || now < change) { /* of two that agree the larger step has less rounding */
+      memcpy(out, coarse, (size_t)many * sizeof *out);
+      change = k == 0 ? change : now;
+    }
+    memcpy(coarse, fine, (size_t)many * sizeof *fine);
+  }
+  const saltus_direction* d = along->direction >= 0 ? &vary->directions[along->direction] : NULL;
+  if (change > coarsely / agree || d == NULL || d->system[0] == NULL) {
+    return change <= coarsely / agree;
+  }
+  const saltusi_along here = {.at = along->at};
+  const slope inner = {
+      .function = function, .user = user, .along = &here, .many = many, .out = coarse};
+  const slope outer = {
+      .function = function, .user = user, .along = &here, .many = many, .out = fine};
+  memset(coarse, 0, (size_t)(2 * many) * sizeof *coarse);
+  const bool good = add(vary, &outer, d->system[0], 0.0, -0.25 / d->step) &&
+                    add(vary, &inner, d->system[1], 0.0, -0.5 / d->step) &&
+                    add(vary, &inner, d->system[2], 0.0, 0.5 / d->step) &&
+                    add(vary, &outer, d->system[3], 0.0, 0.25 / d->step);
+  if (!good ||
+      apart(fine, coarse, many) > bent * largest(coarse, many) + noise * vary->speed / d->step) {
+    return false;
+  }
+  for (int i = 0; i < many; i++) {
+    out[i] += (4.0 * coarse[i] - fine[i]) / 3.0;
+  }
+  return true;
 }
 
 bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,

@@ -19,6 +19,8 @@ typedef struct saltusi_vary {
   saltusi_phase mode;
   double *shifted, *rates; /* [n] */
   double *plus, *minus;    /* [out_most] */
+  double* finer;           /* [2 out_most] of differences with a smaller step */
+  double shrink;           /* of the step of differences; 1 but in saltusi_vary_slope_of_law */
   double* table;           /* of the extrapolation: [columns x size] and more */
   double *y0, *y1, *y2, *dy, *before;
   int size; /* (n + integrands) (1 + count) */
@@ -49,6 +51,11 @@ typedef struct saltusi_along {
 
 bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
                         const saltusi_along* along, int many, double* out);
+
+/* The same for functions with kinks, such as laws of impacts: the step is reduced until differences of two steps agree.
+ * False also where they do not, or where a parameter crosses a kink. */
+bool saltusi_vary_slope_of_law(saltusi_vary* vary, saltusi_smooth* function, const void* user,
+                               const saltusi_along* along, int many, double* out);
 
 /* q' and a [n] in the present mode. */
 bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
