@@ -38,6 +38,7 @@ static const bench* const registry[] = {
     &bench_adaptive_chains,
     &bench_chains,
     &bench_boxes,
+    &bench_members,
 };
 enum { COUNT = sizeof registry / sizeof registry[0] };
 

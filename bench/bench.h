@@ -44,5 +44,6 @@ extern const bench bench_adaptive_hills;
 extern const bench bench_adaptive_memory;
 extern const bench bench_adaptive_chains;
 extern const bench bench_boxes;
+extern const bench bench_members;
 
 #endif
