@@ -46,7 +46,7 @@ static bool cell_integer(const char* cell, long long* value) {
   return rest != cell && *rest == 0 && errno == 0;
 }
 
-/* The cells of one column into its row. */
+/* Stores the cells of a column, one for each of its components, in a row of the table. */
 static bool fill(const saltus_recorded_contacts* table, int column, long long row, char** cells) {
   const saltusi_row_column* about = &saltusi_row_columns[column];
   void* array = saltusi_rows_get(table, column);

@@ -443,8 +443,8 @@ static saltus_status lie_down(saltusi_adaptive* w, double t, double* y, int low)
   return saltusi_lie_down(w, t, y, low, w->outcome.room - (t - w->step.t), &w->outcome.passed);
 }
 
-/* A contact that opened and closes again in the same instant, at rest, unaccelerated and without a force: its
- * force grows from zero, which no problem of accelerations shows. It stays closed, as do those that were closed so
+/* A contact that opened and closes again at the same instant, at rest and without acceleration or force: its force
+ * grows from zero, which the acceleration problem does not determine. It stays closed, as do those that were closed so
  * before; a force that does not grow opens them again. */
 static void press_down(saltusi_adaptive* w, const double* y, int count, int key) {
   for (int i = 0; i < count; i++) {

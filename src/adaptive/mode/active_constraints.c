@@ -355,8 +355,8 @@ saltus_status saltusi_active_make(saltusi_mode_dynamics* m, const saltusi_island
   return SALTUS_OK;
 }
 
-/* |b| / |S^-1 b| with rows and columns of W scaled to unit diagonal, S, for one b with a component along almost every
- * vector: about the smallest eigenvalue of S, or more. */
+/* |b| / |S^-1 b| for a generic vector b, S = W scaled to unit diagonal: an estimate from above of the smallest
+ * eigenvalue of S. */
 static void measure_firmness(saltusi_active_constraints* h, int n) {
   double* x = h->probe;
   for (int i = 0; i < n; i++) {

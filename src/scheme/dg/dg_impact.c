@@ -75,7 +75,7 @@ static saltus_status hold(saltusi_dg* w, const saltus_dg_options* o, const saltu
   return status;
 }
 
-/* W and right-hand side of a law on velocities at a node, for the first rows. */
+/* Assembles W and the right-hand side of a velocity law at a node, for the first rows. */
 static void write_impact(saltusi_dg* w, int nv, int node, const double* v, double h) {
   bool large = saltusi_dg_is_large(w);
   for (int r = 0; r < w->rows; r++) {
