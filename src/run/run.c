@@ -318,6 +318,9 @@ saltus_status saltus_run_execute(saltus_run* run) {
     saltusi_remainder_warn(run->sim);
   }
   saltusi_run_read_state(run, status);
+  if (status == SALTUS_OK) {
+    saltusi_run_flexible_warn(run, run->result.v);
+  }
   return status;
 }
 

@@ -22,6 +22,8 @@ struct saltus_run {
   bool tightened; /* or no global tolerance is requested */
 };
 
+/* Warns of flexible bodies that rotate too fast for their data, at the start or with velocities v. */
+void saltusi_run_flexible_warn(const saltus_run* run, const double* v);
 /* Copies the present state and costs of the simulation to the result. */
 void saltusi_run_read_state(saltus_run* run, saltus_status status);
 

@@ -486,6 +486,33 @@ static void without_modes_it_is_a_rigid_body(void** state) {
   assert_memory_equal(q[0], q[1], sizeof q[0]);
 }
 
+/* Above 0.1 of the first frequency, without geometric stiffness. */
+static void fast_rotation_is_warned_of(void** state) {
+  (void)state;
+  make_body("free.h5", 14, NULL, 0);
+  for (int fast = 0; fast < 2; fast++) {
+    char text[300];
+    snprintf(text, sizeof text,
+             "saltus: 1\nworld: {dimension: 3, gravity: [0, 0, 0]}\nbodies:\n  bar: {flexible: "
+             "free.h5, angular_velocity: [0, 0, %d]}\nsimulate: {scheme: variational, step: 1e-6, "
+             "until: 1e-5}\n",
+             fast ? 1000 : 100);
+    saltus_scene* scene = open_text(text);
+    saltus_kept_message kept = {.text = ""};
+    saltus_run_def def = saltus_run_def_default();
+    def.scene = saltus_scene_get_view(scene);
+    def.log = saltus_log_keep(&kept);
+    const double first = def.scene->flexible[0]->omega[0];
+    assert_true(first > 1000.0 && first < 10000.0);
+    saltus_run* run;
+    assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+    assert_int_equal(saltus_run_execute(run), SALTUS_OK);
+    assert_int_equal(strstr(kept.text, "above 0.1 of its first frequency") != NULL, fast);
+    saltus_run_destroy(run);
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* A free body with a rotation and vibrating modes keeps energy and angular momentum. */
 static void free_rotation_keeps_its_invariants(void** state) {
   (void)state;
@@ -641,6 +668,7 @@ int main(void) {
       cmocka_unit_test(damaged_files_are_refused),
       cmocka_unit_test(under_integrated_elements_are_refused),
       cmocka_unit_test(derivatives_agree_with_differences),
+      cmocka_unit_test(fast_rotation_is_warned_of),
       cmocka_unit_test(free_rotation_keeps_its_invariants),
       cmocka_unit_test(variational_steps_keep_angular_momentum),
       cmocka_unit_test(a_bar_rebounds_by_its_effective_mass),
