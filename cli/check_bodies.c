@@ -151,10 +151,13 @@ int check_bodies_print(const cli_model* model) {
     print_joint(&p, i);
   }
   print_overlaps(&p);
-  printf("mobility: %d degree%s of freedom: %d velocities, %d rows of joints of rank %d, %d "
-         "redundant\n",
-         mobility.mobility, cli_plural(mobility.mobility), mobility.velocities, mobility.rows,
-         mobility.rank, mobility.redundant);
+  if (model->view.flexible ==
+      NULL) { /* frames of flexible bodies have no velocities of their own */
+    printf("mobility: %d degree%s of freedom: %d velocities, %d rows of joints of rank %d, %d "
+           "redundant\n",
+           mobility.mobility, cli_plural(mobility.mobility), mobility.velocities, mobility.rows,
+           mobility.rank, mobility.redundant);
+  }
   for (int i = 0; model->view.flexible != NULL && model->view.flexible[i] != NULL; i++) {
     const saltus_flexible* f = model->view.flexible[i];
     printf("flexible body %d: %.9g kg, %d modes of %.6g to %.6g Hz, %d frames%s\n", i + 1, f->mass,
@@ -247,10 +250,12 @@ int check_bodies_json(json* j, const cli_model* model) {
     json_joint(j, &p, i);
   }
   json_close(j, ']');
-  json_integer(j, "mobility", mobility.mobility);
-  json_integer(j, "rows", mobility.rows);
-  json_integer(j, "rank", mobility.rank);
-  json_integer(j, "redundant", mobility.redundant);
+  if (model->view.flexible == NULL) {
+    json_integer(j, "mobility", mobility.mobility);
+    json_integer(j, "rows", mobility.rows);
+    json_integer(j, "rank", mobility.rank);
+    json_integer(j, "redundant", mobility.redundant);
+  }
   json_number(j, "mass", state.mass);
   json_vector(j, "centre", state.centre, p.size.dimension);
   json_vector(j, "momentum", state.momentum, p.size.dimension);
