@@ -16,6 +16,8 @@
 #include <float.h>
 #include <string.h>
 
+/* Relative rounding of the normals of a wedge: far above that of the solution, far below any measurement. */
+static const double wedge_rounding = 1e-9;
 /* Gauss-Seidel iterations of problems with a given part; they end when changes are below rounding. */
 enum { SWEEPS_MAX = 20000 };
 static const double swept = 1e-15;
@@ -80,13 +82,24 @@ static void in_disc(const double A[4], const double b[2], double radius, double 
   T[1] = e[1] * y[0] + e[0] * y[1];
 }
 
+/* U_N = b + W T < 0. At contacts that are wedged by joints W is singular, and U_N of the expansion is rounding. */
+static bool approaches(double b, const double* W, const double* T, int n) {
+  double u = b;
+  double size = fabs(b);
+  for (int k = 0; k < n; k++) {
+    u += W[k] * T[k];
+    size = fmax(size, fabs(W[k] * T[k]));
+  }
+  return u < -wedge_rounding * size;
+}
+
 /* Local problem of one contact in space, with b from all other contacts: x = 0, or U_N = 0 in the cone shifted by
  * the friction bound. */
 static void solve_one(const double W[9], const double b[3], double mu, double bound, double r[3]) {
   const double A[4] = {W[4], W[5], W[7], W[8]};
   double T[2];
   in_disc(A, b + 1, bound, T);
-  if (b[0] + W[1] * T[0] + W[2] * T[1] >= 0.0) {
+  if (!approaches(b[0], W + 1, T, 2)) {
     r[0] = 0.0, r[1] = T[0], r[2] = T[1];
     return;
   }
@@ -121,7 +134,7 @@ static double visit(const cone_problem* p, int i) {
     solve_one(W, b, c->mu[i], bound, r);
   } else if (rows == 2) {
     double T = fmin(fmax(-b[1] / W[3], -bound), bound);
-    if (b[0] + W[1] * T >= 0.0) {
+    if (!approaches(b[0], W + 1, &T, 1)) {
       r[1] = T;
     } else {
       double moved[2] = {b[0] - W[0] * bound / c->mu[i], b[1] - W[2] * bound / c->mu[i]};
@@ -139,6 +152,38 @@ static double visit(const cone_problem* p, int i) {
   return change;
 }
 
+/* Whether the impulses of contact i obey the law: 0 <= x perp U_N >= 0, and U_T = 0 or opposite to friction at its
+ * limit. */
+static bool obeys(const cone_problem* p, int i, double size) {
+  const double near = 1e-6; /* relative: far above the rounding of r, far below any measurement */
+  const saltusi_cone_products* c = p->c;
+  const int first = c->first[i];
+  double u[3] = {0.0}, r[3] = {0.0}, noise = 0.0;
+  for (int k = 0; k < c->first[i + 1] - first; k++) {
+    const double* W = c->W + (size_t)(first + k) * (size_t)p->rows;
+    r[k] = c->r[first + k];
+    u[k] = c->b[first + k] + saltusi_dot(p->rows, W, c->r);
+    for (int j = 0; j < p->rows; j++) {
+      noise = fmax(noise, 8.0 * DBL_EPSILON * fabs(W[j] * c->r[j]));
+    }
+  }
+  const double slow = near * size + noise;
+  const double limit = c->mu[i] * r[0] + (p->bounded ? c->bound[i] : 0.0);
+  const double T = hypot(r[1], r[2]);
+  const double slip = hypot(u[1], u[2]);
+  const bool slides = T >= (1.0 - near) * limit && slip * T + u[1] * r[1] + u[2] * r[2] <= slow * T;
+  return u[0] >= -slow && (r[0] == 0.0 || u[0] <= slow) && (slip <= slow || limit == 0.0 || slides);
+}
+
+static bool all_obey(const cone_problem* p, double size) {
+  bool all = true;
+  for (int i = 0; i < p->units && all; i++) {
+    all = obeys(p, i, size);
+  }
+  return all;
+}
+
+/* Gauss-Seidel; false without a solution, such as at contacts that are wedged by joints. */
 static bool sweep(const cone_problem* p) {
   double size = saltusi_max_abs(p->rows, p->c->b);
   memset(p->c->r, 0, (size_t)p->rows * sizeof(double));
@@ -148,7 +193,7 @@ static bool sweep(const cone_problem* p) {
       change = fmax(change, visit(p, i));
     }
     if (!(change > swept * size)) {
-      return isfinite(change);
+      return isfinite(change) && all_obey(p, size);
     }
   }
   return false;

@@ -857,6 +857,55 @@ static void poisson_in_space_obeys_its_law(void** state) {
   }
 }
 
+/* The tip of an arm with two joints in space: three rows, W = G^T G of rank 2. If the null vector of G is inside of the
+ * cone, Newton's law has a solution with fast slip or none, and Poisson's one with the tip at rest. Impulses were
+ * 1e11 N s. */
+static void arms_with_two_joints_are_wedged_in_space(void** state) {
+  (void)state;
+  uint64_t seed = 3;
+  int wedged = 0;
+  for (int k = 0; k < 500; k++) {
+    const double angle = 2.0 * acos(-1.0) * saltus_test_random(&seed);
+    const double ratio = 0.7 * saltus_test_random(&seed); /* of the null vector; mu = 0.8 */
+    double G[2][3], v[2], W[9] = {0.0}, u[3] = {0.0};
+    for (int i = 0; i < 2; i++) {
+      G[i][1] = 4.0 * saltus_test_random(&seed) - 2.0;
+      G[i][2] = 4.0 * saltus_test_random(&seed) - 2.0;
+      G[i][0] = -ratio * (cos(angle) * G[i][1] + sin(angle) * G[i][2]);
+      v[i] = 4.0 * saltus_test_random(&seed) - 2.0;
+    }
+    const double across = G[0][1] * G[1][2] - G[0][2] * G[1][1];
+    const double sign = G[0][0] * v[0] + G[1][0] * v[1] < 0.0 ? 1.0 : -1.0;
+    for (int a = 0; a < 3; a++) {
+      for (int i = 0; i < 2; i++) {
+        u[a] += sign * G[i][a] * v[i];
+        for (int b = 0; b < 3; b++) {
+          W[3 * a + b] += G[i][a] * G[i][b];
+        }
+      }
+    }
+    if (fabs(across) < 0.3 || u[0] > -0.05) {
+      continue;
+    }
+    impact_case c = impact_given(1, 2, W, u);
+    impact_case_set(&c, SALTUS_IMPACT_NEWTON, 0.8, 0.3, 0.0);
+    const impact_outcome out = impact_case_solve(&c, NULL);
+    assert_int_equal(out.status, SALTUS_OK);
+    const double T = hypot(out.P[1], out.P[2]);
+    assert_true(out.P[0] > 0.0 && T <= 0.8 * out.P[0] * (1.0 + 1e-9));
+    if (out.result.replaced) {
+      assert_true(out.u[0] >= -1e-8 && out.result.gain <= 1e-10);
+      wedged += fmax(fabs(out.u[0]), hypot(out.u[1], out.u[2])) <= 1e-8;
+    } else { /* Newton's law, with slip against the friction */
+      const double along = out.u[1] * out.P[1] + out.u[2] * out.P[2];
+      assert_true(fabs(out.u[0] + 0.3 * u[0]) <= 1e-6 && T >= 0.8 * out.P[0] * (1.0 - 1e-6));
+      assert_true(fabs(along + T * hypot(out.u[1], out.u[2])) <= 1e-6 * T);
+    }
+    assert_true(out.P[0] < 1e4);
+  }
+  assert_true(wedged > 30);
+}
+
 static void the_energetic_law_never_gains(void** state) {
   (void)state;
   const int count = saltus_test_long() ? 100000 : 3000;
@@ -931,6 +980,7 @@ int main(void) {
       cmocka_unit_test(a_law_of_ones_own_is_one_function),
       cmocka_unit_test(a_sequence_without_end_is_finished),
       cmocka_unit_test(poisson_in_space_obeys_its_law),
+      cmocka_unit_test(arms_with_two_joints_are_wedged_in_space),
       cmocka_unit_test(the_energetic_law_never_gains),
       cmocka_unit_test(newton_gains_only_outside_its_safe_set),
       cmocka_unit_test(what_springs_cannot_take_is_refused),
