@@ -3,8 +3,10 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """saltus export: files, exit codes and refusals; FMUs in other importers where the folder SALTUS_FMI_CLIENTS has them.
 
-That folder contains `fmpy` (the sources of FMPy, with its packages) and `schema2`, `schema3` (modelDescription schemas of FMI)."""
+That folder contains `fmpy` (the sources of FMPy, with its packages), `schema2`, `schema3` (modelDescription schemas of FMI) and
+`BouncingBall`, the unpacked FMU of the Reference-FMUs."""
 import csv
+import math
 import os
 import pathlib
 import shutil
@@ -139,6 +141,35 @@ class Export(Cli):
             if after > 0:  # the last one ends the accumulation
                 self.assertLess(abs(after + before / 2), 1e-14)
         self.assertEqual((result['q'][-1], v[-1]), (0.0, 0.0))
+
+    @unittest.skipUnless(FMPY and (pathlib.Path(CLIENTS) / 'BouncingBall').exists(), 'SALTUS_FMI_CLIENTS has no BouncingBall')
+    def test_errors_of_the_reference_fmu_are_those_of_the_page(self):
+        (self.folder / 'bounce.yaml').write_text('saltus: 1\ncoordinates: {h: {start: 1, unit: m}}\nkinetic: "h\'^2/2"\n'
+                                                 'potential: 9.81*h\ncontacts: [{gap: h, restitution: 0.7}]\n'
+                                                 'simulate: {until: 3, tol: 1e-9}\n')
+        path = self.folder / 'bounce.fmu'
+        self.assertEqual(saltus('export', 'fmu', self.folder / 'bounce.yaml', '-o', path).returncode, 0)
+        sys.path.insert(0, str(pathlib.Path(CLIENTS) / 'fmpy'))
+        import fmpy  # pylint: disable=import-error
+
+        def error(fmu):
+            result = fmpy.simulate_fmu(str(fmu), stop_time=3.0, output_interval=0.01, fmi_type='CoSimulation')
+            return max(abs(row['h'] - bouncing_height(row['time'])) for row in result)
+        self.assertLess(error(path), 1e-14)
+        self.assertGreater(error(pathlib.Path(CLIENTS) / 'BouncingBall'), 1e-2)
+
+
+def bouncing_height(t, g=9.81, e=0.7):
+    """Height in m of a ball that falls from 1 m at t = 0 s: flights between impacts in closed form."""
+    start, v = math.sqrt(2 / g), g * math.sqrt(2 / g)
+    if t < start:
+        return 1 - g * t * t / 2
+    for _ in range(200):
+        v *= e
+        if t < start + 2 * v / g:
+            return v * (t - start) - g * (t - start)**2 / 2
+        start += 2 * v / g
+    return 0.0
 
 
 if __name__ == '__main__':
