@@ -74,7 +74,7 @@ static saltus_point node_point(saltusi_action* a, const saltusi_step* s, const s
   const double* q[3] = {start->q, a->q_middle, q1};
   memcpy(a->v_node, a->u, (size_t)s->eval->sys.dims.nv * sizeof(double));
   saltusi_add_scaled(s->eval->sys.dims.nv, part[which], a->half_change, a->v_node);
-  return saltusi_at(s->eval, start->t + 0.5 * which * s->h, q[which], a->v_node);
+  return saltusi_at(s->eval, start->t + 0.5 * (int)which * s->h, q[which], a->v_node);
 }
 
 /* y += sum of weight M v over the nodes. */
