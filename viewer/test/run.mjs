@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The Saltus developers
 //
 // node test/run.mjs short | all | pictures | animations: claims about reports in Chromium; tools/viewer-test runs it.
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { finish, launch, source, work } from './browser.mjs';
+import { claim, finish, launch, source, work } from './browser.mjs';
 import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
 import { damageIsRefused, designsAreListed, elementsAreDrawn, impulsesAreStems, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays, surfacesDeform } from './claims.mjs';
@@ -22,8 +22,17 @@ export const pictures = [
   ['flexible/phone-plate', 0.5],
 ];
 
+/** The cards of the gallery (tools/site/figures.py) are among the scenes whose pictures are compared. */
+function galleryIsCompared() {
+  const cards = /^CARDS = \[([^]*?)^\]/m.exec(readFileSync(join(source, 'tools/site/figures.py'), 'utf8'))[1];
+  const names = [...cards.matchAll(/^ *\('([\w/-]+)',/gm)].map((found) => found[1]).sort();
+  const drawn = new Set(pictures.map(([name]) => name));
+  claim(names.length >= 20 && names.every((name) => drawn.has(name)), `cards of the gallery: ${names}`);
+}
+
 const browser = await launch();
 try {
+  galleryIsCompared();
   if (what === 'pictures' || what === 'all') {
     for (const [name, at] of pictures) {
       await looksAsBefore(browser, scene(name), options[basename(name)] ?? [], at, join(source, 'docs/images', `view-${basename(name)}.png`), what === 'pictures');
