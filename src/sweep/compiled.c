@@ -519,7 +519,7 @@ static saltus_status compare(saltusi_compiled* c) {
   const bool event = has_events(c);
   const long long steps = event ? 1 : c->settings.steps < COMPARED ? c->settings.steps : COMPARED;
   const double h = event ? 0.1 * (c->settings.until - c->settings.start) : c->settings.h;
-  const double most = event ? 1e3 * fmax(c->settings.rtol, c->settings.atol_velocity) : 1e-9;
+  const double most = event ? sqrt(fmax(c->settings.rtol, c->settings.atol_velocity)) : 1e-9;
   columns g;
   bool good = false;
   saltus_status status = make_columns(&g, c, 1) ? SALTUS_OK : SALTUS_ERR_MEMORY;
