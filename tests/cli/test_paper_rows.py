@@ -48,6 +48,22 @@ contacts: [{name: floor, gap: y, restitution: 1}]
         self.assertAlmostEqual(10 * end['q']['y'] + end['v']["y'"] ** 2 / 2, 10, delta=1e-11)
         self.assertEqual(end['impacts'], 11)
 
+    # Acary 2009, section 3.1: Newton's law after several steps of Schatzman and Paoli's scheme
+    def test_the_rebound_of_schatzman_and_paoli_takes_two_steps(self):
+        scene = self.scene("""saltus: 1
+coordinates: {y: {start: 1, velocity: -1, unit: m}}
+kinetic: y'^2/2
+contacts: [{name: floor, gap: y, restitution: 0.5}]
+""")
+        for scheme, expected in (('schatzman-paoli', [-1, -0.25, 0.5]), ('moreau-jean', [-1, 0.5, 0.5])):
+            path = self.folder / 'rebound.csv'
+            self.run_scene(scene, '--scheme', scheme, '--step', '0.3', '--until', '3', '-o', path, '--force')
+            with open(path, encoding='utf-8', newline='') as file:
+                rows = list(csv.reader(line for line in file if line[0].isdigit()))
+            with self.subTest(scheme=scheme):
+                for row, velocity in zip(rows[3:], expected):
+                    self.assertAlmostEqual(float(row[2]), velocity, delta=1e-12)
+
     # Acary 2009, section 1: curve squeal
     def squeal(self, mu, until):
         """Deviation of x from its equilibrium by the linear equations of the slipping rim, m = 1."""
