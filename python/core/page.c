@@ -67,11 +67,12 @@ static saltus_recording_data with_names(const core_data* from, const char*** nam
   return data;
 }
 
-/* page(data, scene or None): bytes */
+/* page(data, scene or None, document): bytes of the page, or of its document alone */
 PyObject* core_page(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
   PyObject *data, *scene;
-  if (!PyArg_ParseTuple(args, "O!O", (PyObject*)state->data_type, &data, &scene)) {
+  int document;
+  if (!PyArg_ParseTuple(args, "O!Op", (PyObject*)state->data_type, &data, &scene, &document)) {
     return NULL;
   }
   if (scene != Py_None && Py_TYPE(scene) != state->scene_type) {
@@ -101,7 +102,8 @@ PyObject* core_page(PyObject* module, PyObject* args) {
   char* explanation = run != NULL ? core_explanation(run) : NULL;
   def.explanation = explanation;
   PyThreadState* released = PyEval_SaveThread();
-  saltus_status status = saltus_report_page(&def, NULL);
+  saltus_status status =
+      document != 0 ? saltus_report_document(&def, NULL) : saltus_report_page(&def, NULL);
   PyEval_RestoreThread(released);
   PyObject* answer = NULL;
   if (scene != Py_None && core_functions_raised((core_scene*)scene) != 0) {

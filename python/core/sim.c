@@ -24,7 +24,8 @@ typedef struct sim_object {
   core_frame_store* track;
   core_messages messages;
   core_watch watch;
-  double piece; /* s of motion between two tests for signals */
+  double piece;    /* s of motion between two tests for signals */
+  long long every; /* steps between stored frames; 0: none */
   unsigned stop;
   volatile int stopped; /* at an event: ends a simulation after it */
   bool busy;
@@ -67,6 +68,12 @@ static saltus_status on_event(void* user, const saltus_event* event) {
   return status;
 }
 
+static saltus_status on_frame(void* user, const saltus_frame* frame) {
+  sim_object* self = user;
+  const saltus_recorder keep = core_frame_store_recorder(self->track);
+  return keep.frame(keep.user, frame);
+}
+
 static saltus_log log_of(sim_object* self) {
   core_messages_free(&self->messages);
   return core_messages_log(&self->messages);
@@ -99,7 +106,10 @@ static saltus_status make_integrator(sim_object* self) {
 static saltus_status make_sim(sim_object* self) {
   const saltus_run_settings* s = saltus_run_get_settings(self->settled);
   const saltus_scene_view* view = &self->scene->view;
-  const saltus_recorder recorder = {.event = on_event, .user = self, .contacts_unseen = 1};
+  const saltus_recorder recorder = {.frame = self->every > 0 ? on_frame : NULL,
+                                    .event = on_event,
+                                    .user = self,
+                                    .contacts_unseen = self->every > 0 ? 0 : 1};
   const saltus_sim_def def = {.system = view->system,
                               .scheme = s->scheme->name,
                               .options = s->options,
@@ -113,7 +123,7 @@ static saltus_status make_sim(sim_object* self) {
                               .control_options = &s->control_options,
                               .recorders = &recorder,
                               .recorder_count = 1,
-                              .record_every = LLONG_MAX / 4,
+                              .record_every = self->every > 0 ? self->every : LLONG_MAX / 4,
                               .observables = view->observables,
                               .progress = core_watch_progress(&self->watch),
                               .cancel = &self->stopped,
@@ -128,13 +138,13 @@ static saltus_status make_sim(sim_object* self) {
   return status;
 }
 
-/* Selects integrator or simulation: only simulations support user-defined events. */
+/* Selects integrator or simulation: only simulations support user-defined events and frames. */
 static saltus_status make(sim_object* self) {
   const saltus_run_settings* s = saltus_run_get_settings(self->settled);
   const saltus_observables* own = self->scene->view.observables;
   bool plain = own == NULL || (own->event_count == 0 && own->switching == NULL);
   bool family = strncmp(s->scheme->name, "adaptive", 8) == 0; /* whose options are those */
-  return family && plain ? make_integrator(self) : make_sim(self);
+  return family && plain && self->every == 0 ? make_integrator(self) : make_sim(self);
 }
 
 static saltus_status settle(sim_object* self, saltus_run_def* def) {
@@ -144,7 +154,7 @@ static saltus_status settle(sim_object* self, saltus_run_def* def) {
   def->until = start + 1e6; /* beyond any requested time; steps keep their length */
   saltus_status status = saltus_run_create(def, &self->settled);
   if (status == SALTUS_OK) {
-    core_frame_store* track = core_frame_store_create(&self->scene->view, false);
+    core_frame_store* track = core_frame_store_create(&self->scene->view, self->every > 0);
     self->track = track;
     self->t0 = start;
     status = track != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
@@ -168,17 +178,19 @@ static int take_start(sim_object* self, PyObject* q, PyObject* v) {
 }
 
 /* Sim(scene, (scheme, options, control, control_options), (tol, rtol, atol, step, start, duration), dense_steps, q0,
- * v0) */
+ * v0, every) */
 static PyObject* sim_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   const core_state* state = PyType_GetModuleState(type);
   PyObject *scene, *options, *control_options, *q, *v;
   saltus_run_def def = saltus_run_def_default();
   double duration;
   int dense_steps;
+  long long every;
   if ((keywords != NULL && PyDict_Size(keywords) > 0) ||
-      !PyArg_ParseTuple(args, "O!(zOzO)(dddddd)iOO", (PyObject*)state->scene_type, &scene,
+      !PyArg_ParseTuple(args, "O!(zOzO)(dddddd)iOOL", (PyObject*)state->scene_type, &scene,
                         &def.scheme, &options, &def.control, &control_options, &def.tol, &def.rtol,
-                        &def.atol, &def.step, &def.start, &duration, &dense_steps, &q, &v)) {
+                        &def.atol, &def.step, &def.start, &duration, &dense_steps, &q, &v,
+                        &every)) {
     if (!PyErr_Occurred()) {
       PyErr_SetString(PyExc_TypeError, "Sim takes no keywords");
     }
@@ -194,6 +206,7 @@ static PyObject* sim_new(PyTypeObject* type, PyObject* args, PyObject* keywords)
   self->scene = (core_scene*)scene;
   self->duration = duration;
   self->dense_steps = dense_steps;
+  self->every = every;
   const saltus_dims* dims = dims_of(self);
   self->q0 = calloc((size_t)dims->nq + (size_t)dims->nv + 1, sizeof(double));
   self->v0 = self->q0 + dims->nq;
@@ -411,6 +424,11 @@ static PyObject* sim_events(PyObject* object, PyObject* unused) {
   return bytes;
 }
 
+static void forget(sim_object* self) {
+  saltus_recording_data* d = &self->track->data;
+  d->event_count = d->count = d->table.count = 0;
+}
+
 /* set_state(t, q, v): restarts from there, without the history of the scheme. */
 static PyObject* sim_set_state(PyObject* object, PyObject* args) {
   sim_object* self = (sim_object*)object;
@@ -427,8 +445,8 @@ static PyObject* sim_set_state(PyObject* object, PyObject* args) {
     if (self->it != NULL) {
       status = saltus_integrator_restart(self->it, t, self->q0, self->v0);
     } else {
+      forget(self); /* the first frame of the simulation comes with its creation */
       status = make_sim(self);
-      self->track->data.event_count = status == SALTUS_OK ? 0 : self->track->data.event_count;
     }
   }
   self->busy = false;
@@ -496,12 +514,74 @@ static PyObject* sim_restore(PyObject* object, PyObject* argument) {
   saltus_status status = self->it != NULL
                              ? saltus_integrator_snapshot_load(self->it, bytes, (size_t)size)
                              : load_sim(self, bytes, (size_t)size);
-  self->track->data.event_count = 0;
+  forget(self);
   self->busy = false;
   if (status != SALTUS_OK) {
     return core_raise(state_of(object), status, &self->messages);
   }
   Py_RETURN_NONE;
+}
+
+/* Frames from `first` on and all events, copied: they outlive the simulation. */
+static saltus_status copy_frames(sim_object* self, long long first, core_frame_store* to) {
+  const saltus_recording_data* from = &self->track->data;
+  const saltus_recorder put = core_frame_store_recorder(to);
+  const long long most = core_frame_store_contacts(from);
+  saltus_contact_frame* contacts = calloc((size_t)most + 1, sizeof *contacts);
+  saltus_status status = contacts != NULL ? SALTUS_OK : SALTUS_ERR_MEMORY;
+  for (long long i = first; i < from->count && status == SALTUS_OK; i++) {
+    saltus_frame frame;
+    core_frame_store_frame(from, i, contacts, &frame);
+    status = put.frame(put.user, &frame);
+  }
+  for (long long i = 0; i < from->event_count && status == SALTUS_OK; i++) {
+    status = put.event(put.user, &from->events[i]);
+  }
+  free(contacts);
+  return status;
+}
+
+static void describe(const sim_object* self, saltus_recording_data* d) {
+  const saltus_system* system = self->scene->view.system;
+  const saltus_run_settings* s = saltus_run_get_settings(self->settled);
+  d->q_labels = (saltus_label*)(uintptr_t)system->q_labels; /* never modified */
+  d->v_labels = (saltus_label*)(uintptr_t)system->v_labels;
+  d->name = self->scene->view.name;
+  d->scene = self->scene->view.text;
+  d->scheme = s->scheme->name;
+  d->version = saltus_version();
+  d->status = "complete";
+}
+
+/* data(last): the stored frames, or the last one alone. */
+static PyObject* sim_data(PyObject* object, PyObject* args) {
+  const core_state* state = state_of(object);
+  sim_object* self = (sim_object*)object;
+  int last;
+  if (!PyArg_ParseTuple(args, "p", &last) || !enter(self)) {
+    return NULL;
+  }
+  allocfunc allocate = (allocfunc)PyType_GetSlot(state->data_type, Py_tp_alloc);
+  core_data* data = (core_data*)allocate(state->data_type, 0);
+  if (data != NULL) {
+    data->track = core_frame_store_create(&self->scene->view, true);
+    const long long count = self->track->data.count;
+    const saltus_status status =
+        data->track == NULL ? SALTUS_ERR_MEMORY
+                            : copy_frames(self, last && count > 0 ? count - 1 : 0, data->track);
+    if (status != SALTUS_OK) {
+      Py_DECREF((PyObject*)data);
+      data = NULL;
+      PyErr_NoMemory();
+    } else {
+      data->data = &data->track->data;
+      data->scene = self->scene;
+      Py_INCREF((PyObject*)self->scene);
+      describe(self, &data->track->data);
+    }
+  }
+  self->busy = false;
+  return (PyObject*)data;
 }
 
 static PyObject* sim_about(PyObject* object, PyObject* unused) {
@@ -528,6 +608,7 @@ static PyMethodDef sim_methods[] = {
     {"advance", sim_advance, METH_VARARGS, "advance(t, stop)"},
     {"state", sim_state, METH_NOARGS, "(t, q, v)"},
     {"time", sim_time, METH_NOARGS, "t"},
+    {"data", sim_data, METH_VARARGS, "data(last)"},
     {"dense", sim_dense, METH_VARARGS, "dense(t, left): (q, v)"},
     {"events", sim_events, METH_NOARGS, "Events since the start as bytes."},
     {"set_state", sim_set_state, METH_VARARGS, "set_state(t, q, v)"},

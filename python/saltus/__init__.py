@@ -14,12 +14,13 @@ from ._errors import Error, FileError, InputError, Interrupted, SaltusWarning, S
 from .builder import Body, Marker
 from .export import export_fmu
 from .fitting import Fit, fit
+from .live import LiveView
 from .model import Model
 from .optimizing import Optimum, optimize
 from .page import Page
 from .problems import Answer, Problem, friction, lcp, read_problem, solvers
 from .sensitivity import SensitiveEvent, Sensitivity, sensitivity
-from .simulation import Event, Simulation, rollout
+from .simulation import Contact, Event, Simulation, rollout
 from .solution import Certificate, Contacts, Ledger, Solution, State
 from .solver import load, resume, schemes, solve
 from .sweeps import Sweep, sweep
@@ -29,8 +30,9 @@ from .tools import Comparison, Convergence, compare, converge, verify
 __version__: str = _core.version
 
 __all__ = [
-    "Answer", "Body", "Certificate", "Comparison", "Contacts", "Convergence", "Error", "Event", "FileError", "Fit",
-    "InputError", "Interrupted", "Ledger", "Marker", "Model", "Optimum", "Page", "Problem", "SaltusWarning", "SensitiveEvent", "Sensitivity",
+    "Answer", "Body", "Certificate", "Comparison", "Contact", "Contacts", "Convergence", "Error", "Event", "FileError", "Fit",
+    "InputError", "Interrupted", "Ledger", "LiveView", "Marker", "Model", "Optimum", "Page", "Problem", "SaltusWarning",
+    "SensitiveEvent", "Sensitivity",
     "Simulation", "Solution", "SolveError", "State", "Sweep", "System", "compare", "converge", "export_fmu", "fit", "friction", "lcp",
     "load", "optimize", "read_problem", "resume", "rollout", "schemes", "sensitivity", "solve", "solvers", "sweep", "verify",
 ]

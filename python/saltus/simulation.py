@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -16,6 +16,28 @@ from .model import Model, Value, as_model
 from .solution import EVENT_TYPE, KINDS, Solution, State
 from .solver import as_start, solve
 from .waiting import interruptible
+
+if TYPE_CHECKING:
+    from .live import LiveView
+
+
+class Contact(NamedTuple):
+    """Contact of a simulation at its last stored state.
+
+    >>> import saltus
+    >>> sim = saltus.Model("scenes/ball.yaml").simulate(step=1e-3, record=1)
+    >>> sim.contacts[0].name, float(sim.contacts[0].gap)
+    ('floor', 1.0)
+    """
+
+    name: str
+    bodies: Optional[tuple[int, int]]  # indices, -1: the world; None: of a contact by formula
+    point: Optional[Array]  # m, in the axes of the world
+    normal: Optional[Array]
+    gap: float  # m
+    velocity: float  # m/s, normal
+    force: Array  # N, normal first
+    impulse: Array  # N s, of impacts
 
 
 class Event:
@@ -64,7 +86,10 @@ class Simulation:
     """Simulation advanced by the caller, as with CVODE or MuJoCo; created by `model.simulate(...)`.
 
     The requested times do not influence the steps; fixed-step schemes advance to the first end of a step at or after
-    the requested time. In scenes with user-defined events steps end at the requested times.
+    the requested time. In scenes with user-defined events, and with `record`, steps end at the requested times.
+
+    `record=n` stores the state after every n-th step, with contacts, outputs and forces of joints: `contacts`, `outputs`
+    and `joint_forces` are those of the last stored state, `solution()` has all of them.
 
     >>> import saltus
     >>> sim = saltus.Model("scenes/ball.yaml").simulate(tol=1e-10, scheme="adaptive")
@@ -77,14 +102,16 @@ class Simulation:
                  rtol: Optional[float] = None, atol: Optional[float] = None, step: Optional[float] = None,
                  options: Optional[Mapping[str, Value]] = None, control: Optional[str] = None,
                  control_options: Optional[Mapping[str, Value]] = None, t_start: Optional[float] = None,
-                 q0: Any = None, v0: Any = None) -> None:
+                 q0: Any = None, v0: Any = None, record: int = 0) -> None:
         self.model = model._alone()
+        self._every = as_count(record, "record", 0, 10**9)
+        self._view: Optional[LiveView] = None
         how = (as_word(scheme, "scheme"), as_pairs(options, "options"), as_word(control, "control"),
                as_pairs(control_options, "control_options"))
         numbers = tuple(as_real(x, name) for x, name in
                         ((tol, "tol"), (rtol, "rtol"), (atol, "atol"), (step, "step"), (t_start, "t_start")))
         start = as_start(self.model, q0, v0)
-        self._sim = _core.Sim(self.model._scene, how, (*numbers, 0.0), 0, *start)
+        self._sim = _core.Sim(self.model._scene, how, (*numbers, 0.0), 0, *start, self._every)
         self._names = {name: ("q", i) for i, name in enumerate(self.model.coordinates)}
         self._names.update({name: ("v", i) for i, name in enumerate(self.model.velocities)})
 
@@ -155,6 +182,8 @@ class Simulation:
         'impact'
         """
         raw = self._sim.advance(as_real(t, "t"), as_stop(stop))
+        if self._view is not None:
+            self._view.update()
         if raw is None:
             return None
         return self._events(raw)[0]
@@ -223,6 +252,95 @@ class Simulation:
 
     def __setitem__(self, name: str, value: float) -> None:
         self.set_input(name, value)
+
+    def _last(self) -> _core.Data:
+        if self._every == 0:
+            raise ValueError("contacts, outputs and forces of joints need model.simulate(..., record=1)")
+        data = self._sim.data(True)
+        if data.about()["count"] == 0:
+            raise ValueError("no state has been stored since the snapshot was restored")
+        return data
+
+    @property
+    def contacts(self) -> list[Contact]:
+        """Contacts of the last stored state; forces are means since the stored state before it.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(step=1e-3, record=1)
+        >>> sim.advance(4.0)
+        >>> [(c.name, round(float(c.force[0]), 9)) for c in sim.contacts]
+        [('floor', 2.0)]
+        """
+        data = self._last()
+        changing = data.about()["changing"]
+        names = [name for name, _ in data.labels("l" if changing else "c")]
+        prefix = "table." if changing else ""
+        gap, velocity, force, impulse = (np.asarray(data.array(prefix + key)).reshape(-1, *([] if n == 1 else [n]))
+                                         for key, n in (("gap", 1), ("velocity", 1), ("force", 3), ("impulse", 3)))
+        if not changing:
+            return [Contact(names[i], None, None, None, gap[i], velocity[i], force[i], impulse[i])
+                    for i in range(len(names))]
+        law, bodies, point, normal = (np.asarray(data.array("table." + key)) for key in ("law", "bodies", "point", "normal"))
+        return [Contact(names[law[i]], (int(bodies[i, 0]), int(bodies[i, 1])), point[i], normal[i], gap[i], velocity[i],
+                        force[i], impulse[i]) for i in range(len(law))]
+
+    @property
+    def outputs(self) -> dict[str, float]:
+        """Outputs of the scene at the last stored state.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/machine-woodpecker.yaml").simulate(step=1e-4, record=1)
+        >>> sorted(sim.outputs)[:1] == sorted(sim.model.outputs)[:1]
+        True
+        """
+        return self._row("o", "outputs")
+
+    @property
+    def joint_forces(self) -> dict[str, float]:
+        """N or N m by joint row, mean since the stored state before the last, without impacts.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/bodies-pendulum.yaml").simulate(step=1e-3, record=1)
+        >>> sim.advance(0.1)
+        >>> len(sim.joint_forces) > 0
+        True
+        """
+        return self._row("j", "joint_force")
+
+    def _row(self, kind: str, name: str) -> dict[str, float]:
+        data = self._last()
+        labels = [label for label, _ in data.labels(kind)]
+        return {label: float(x) for label, x in zip(labels, np.asarray(data.array(name)).ravel())} if labels else {}
+
+    def solution(self) -> Solution:
+        """All stored states and events as a solution, for plots, animation and arrays.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(step=1e-2, record=10)
+        >>> sim.advance(1.0)
+        >>> len(sim.solution())
+        11
+        """
+        self._last()
+        return Solution(self._sim.data(False), self.model, None)
+
+    def view(self, port: int = 0, show: bool = True) -> LiveView:
+        """Live view of the simulation in a browser on this machine: each `advance` moves the picture. `show=False` opens no browser;
+        the address is `view.url`.
+
+        >>> import saltus
+        >>> sim = saltus.Model("scenes/ball.yaml").simulate(step=1e-3, record=1)
+        >>> with sim.view(show=False) as view:
+        ...     sim.advance(0.5)
+        ...     view.url.startswith("http://127.0.0.1:")
+        True
+        """
+        from .live import LiveView
+        if self._view is not None:
+            self._view.close()
+        self._last()
+        self._view = LiveView(self, as_count(port, "port", 0, 65535), show)
+        return self._view
 
     def snapshot(self) -> bytes:
         """Complete state of the simulation as bytes.
@@ -345,4 +463,4 @@ def rollout(model: Union[Model, str, os.PathLike[str]], t_end: Optional[float] =
     return done
 
 
-__all__ = ["Event", "Simulation", "rollout", "NAN"]
+__all__ = ["Contact", "Event", "Simulation", "rollout", "NAN"]

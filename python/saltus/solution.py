@@ -612,7 +612,7 @@ class Solution:
         """
         from .page import Page
         with_scene = self._model is not None or bool(self._data.about()["scene"])
-        return Page(_core.page(self._data, self.model._scene if with_scene else None),
+        return Page(_core.page(self._data, self.model._scene if with_scene else None, False),
                     as_count(height, "height", 1, 100000))
 
     def __repr__(self) -> str:

@@ -63,7 +63,8 @@ class Call:
         start = self.model._fact("start") if t_start != t_start else t_start
         until = self.model._fact("until") if until != until else until
         q0, v0 = self.start if self.start[0] is not None else self.model._scene.start()
-        sim = _core.Sim(self.model._scene, self.how, (tol, rtol, atol, step, t_start, until - start), steps + 2, q0, v0)
+        sim = _core.Sim(self.model._scene, self.how, (tol, rtol, atol, step, t_start, until - start), steps + 2, q0, v0,
+                        0)
         sim.advance(t_end, 0)
         return sim
 

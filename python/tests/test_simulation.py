@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
 """Stepping: events, state, inputs, snapshots, many runs in threads."""
+import base64
+import http.client
+import json
 import os
 import signal
+import socket
+import struct
 import threading
 import time
 import unittest
@@ -174,6 +179,113 @@ potential: k*y^2/2
         with self.assertRaises(saltus.SolveError) as caught:
             saltus.rollout(model, 5.0, parameters=[{"c": 0}, {"c": 1}, {"c": 0}])
         self.assertTrue(0.0 < caught.exception.solution.t[-1] < 5.0)
+
+
+class Observed(unittest.TestCase):
+    def test_forces_and_impulses_of_contacts_are_those_of_the_last_step(self):
+        sim = saltus.Model(scene("ball")).simulate(scheme="moreau-jean", step=0.01, record=1)
+        kick = 0.0
+        while sim.t < 4.0:
+            sim.advance(sim.t + 0.01)
+            kick += sim.contacts[0].impulse[0]
+        floor, = sim.contacts
+        self.assertEqual(floor.name, "floor")
+        self.assertAlmostEqual(floor.force[0], 2.0, delta=1e-12)  # the weight of the ball at rest
+        # the momentum of the weight over the time that it was in the air is that of all impacts
+        self.assertAlmostEqual(kick, 2.0 * 3.0, delta=0.1)
+
+    def test_contacts_of_bodies_have_points_and_normals(self):
+        sim = saltus.Model(scene("shapes/ball-on-slope")).simulate(step=1e-3, record=1)
+        sim.advance(0.1)
+        contact, = [c for c in sim.contacts if c.force[0] > 0]
+        self.assertAlmostEqual(float(np.linalg.norm(contact.normal)), 1.0, delta=1e-12)
+        self.assertEqual(contact.point.shape, (3,))
+        self.assertIn(-1, contact.bodies)
+
+    def test_a_solution_has_the_bits_of_a_run(self):
+        for how in ({"scheme": "moreau-jean", "step": 1e-3}, {"scheme": "dg-minus", "step": 1e-3}):
+            sim = saltus.Model(scene("woodpecker")).simulate(record=1, **how)
+            sim.advance(0.05)
+            sim.advance(0.1)
+            own, run = sim.solution(), saltus.solve(scene("woodpecker"), 0.1, **how)
+            count = len(own) if len(own) < len(run) else len(run)
+            self.assertGreater(count, 90)
+            np.testing.assert_array_equal(own.q[:count], run.q[:count])
+            np.testing.assert_array_equal(own.contacts.force[:count], run.contacts.force[:count])
+
+    def test_schemes_with_a_tolerance_are_observed(self):
+        sim = saltus.Model(scene("ball")).simulate(tol=1e-9, record=1)
+        sim.advance(4.0)
+        self.assertAlmostEqual(sim.contacts[0].force[0], 2.0, delta=1e-6)
+        self.assertEqual(sim.t, 4.0)
+
+    def test_states_are_forgotten_with_the_start_and_stay_in_solutions(self):
+        sim = saltus.Model(scene("ball")).simulate(step=1e-2, record=1)
+        sim.advance(0.5)
+        before = sim.solution()
+        sim.set_state(0.0, [1.0], [0.0])
+        self.assertEqual(len(sim.solution()), 1)
+        sim.advance(0.1)
+        self.assertEqual((len(before), len(sim.solution())), (51, 11))
+
+    def test_without_record_the_remedy_is_named(self):
+        sim = saltus.Model(scene("ball")).simulate()
+        for what in ("contacts", "outputs", "joint_forces"):
+            with self.assertRaisesRegex(ValueError, "record=1"):
+                getattr(sim, what)
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        self.sim = saltus.Model(scene("ball")).simulate(step=1e-3, record=1)
+        try:
+            self.view = self.sim.view(show=False)
+        except saltus.Error as error:
+            self.skipTest(str(error))  # a build without the viewer
+        self.addCleanup(self.view.close)
+        self.port = int(self.view.url.split(":")[2].split("/")[0])
+
+    def ask(self, path, host=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        self.addCleanup(connection.close)
+        connection.request("GET", path, headers={"Host": host} if host else {})
+        return connection.getresponse()
+
+    def test_only_the_token_opens_it(self):
+        token = self.view.url.split("/")[3]
+        self.assertGreaterEqual(len(token), 32)
+        self.assertEqual(self.ask(f"/{token}/").status, 200)
+        for path in ("/", "/state", f"/{token[:-1]}/", f"/{token[:-1]}x/state", "/../" + token, "//"):
+            self.assertEqual(self.ask(path).status, 403, path)
+        self.assertEqual(self.ask(f"/{token}/../../etc/passwd").status, 404)
+
+    def test_a_foreign_name_of_this_machine_is_refused(self):
+        token = self.view.url.split("/")[3]
+        self.assertEqual(self.ask(f"/{token}/", "example.org").status, 403)
+        self.assertEqual(self.ask(f"/{token}/", f"localhost:{self.port}").status, 200)
+
+    def test_other_interfaces_are_not_served(self):
+        for address in {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}:
+            if not address.startswith("127."):
+                with self.assertRaises(OSError):
+                    socket.create_connection((address, self.port), timeout=5).close()
+        with self.assertRaises(OSError):  # another address of the loopback interface
+            socket.create_connection(("127.0.0.2", self.port), timeout=5).close()
+
+    def test_states_arrive_as_documents(self):
+        answer = self.ask("/" + self.view.url.split("/", 3)[3] + "state")
+        self.assertEqual(answer.headers["Content-Type"], "text/event-stream")
+        self.sim.advance(0.5)
+        self.view.update(always=True)
+        line = answer.readline()
+        while not line.startswith(b"data: "):
+            line = answer.readline()
+        document = base64.b64decode(line[6:])
+        self.assertEqual(document[:8], b"SALTUSV1")
+        head = json.loads(document[16:16 + int.from_bytes(document[8:16], "little")])
+        place = head["arrays"]["q"]
+        start = 16 + int.from_bytes(document[8:16], "little") + place["offset"]
+        self.assertAlmostEqual(struct.unpack_from("<d", document, start)[0], 0.75, delta=2e-3)
 
 
 if __name__ == "__main__":

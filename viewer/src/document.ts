@@ -220,6 +220,15 @@ export class RunDocument {
     }
   }
 
+  /** Takes the values of another document of the same scene, in place where their number is the same. */
+  take(other: RunDocument): void {
+    for (const [name, values] of other.arrays) {
+      const own = this.arrays.get(name);
+      if (own !== undefined && own.length === values.length) own.set(values);
+      else this.arrays.set(name, values);
+    }
+  }
+
   get(name: string): Numbers | undefined {
     return this.arrays.get(name);
   }

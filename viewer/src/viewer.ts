@@ -92,6 +92,15 @@ export class Viewer {
     });
   }
 
+  /** Shows another state of the same scene, of a live view. */
+  follow(bytes: ArrayBuffer): void {
+    this.run.take(new RunDocument(bytes));
+    this.clock.setFrame(0);
+    this.stage.invalidate();
+    this.plots.rebuild();
+    this.schedule();
+  }
+
   destroy(): void {
     this.alive = false;
     this.listeners.abort();
