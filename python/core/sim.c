@@ -553,6 +553,19 @@ static void describe(const sim_object* self, saltus_recording_data* d) {
   d->status = "complete";
 }
 
+/* The frame of the start, which is otherwise stored with the first step. */
+static void first_frame(sim_object* self) {
+  const saltus_run_settings* s = saltus_run_get_settings(self->settled);
+  if (self->track->data.count > 0 || self->it != NULL) {
+    return;
+  }
+  if (s->scheme->chooses_step || s->control != NULL) {
+    saltus_sim_run_until(self->sim, saltus_sim_time(self->sim));
+  } else {
+    saltus_sim_run(self->sim, 0);
+  }
+}
+
 /* data(last): the stored frames, or the last one alone. */
 static PyObject* sim_data(PyObject* object, PyObject* args) {
   const core_state* state = state_of(object);
@@ -565,6 +578,7 @@ static PyObject* sim_data(PyObject* object, PyObject* args) {
   core_data* data = (core_data*)allocate(state->data_type, 0);
   if (data != NULL) {
     data->track = core_frame_store_create(&self->scene->view, true);
+    first_frame(self);
     const long long count = self->track->data.count;
     const saltus_status status =
         data->track == NULL ? SALTUS_ERR_MEMORY

@@ -94,19 +94,20 @@ class LiveView:
     def _answer(self, request: BaseHTTPRequestHandler) -> None:
         hosts = (f"127.0.0.1:{self._port}", f"localhost:{self._port}")
         part = request.path.lstrip("/").partition("/")
-        if request.headers.get("Host") not in hosts or not secrets.compare_digest(part[0].encode(), self._token.encode()):
-            request.send_error(403, "unknown token or host")
-        elif part[2] == "":
-            self._send_head(request, "text/html; charset=utf-8", len(self._page))
-            request.wfile.write(self._page)
-        elif part[2] == "state":
-            self._send_head(request, "text/event-stream", None)
-            try:
+        try:
+            known = secrets.compare_digest(part[0].encode(), self._token.encode())
+            if request.headers.get("Host") not in hosts or not known:
+                request.send_error(403, "unknown token or host")
+            elif part[2] == "":
+                self._send_head(request, "text/html; charset=utf-8", len(self._page))
+                request.wfile.write(self._page)
+            elif part[2] == "state":
+                self._send_head(request, "text/event-stream", None)
                 self._follow(request)
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # the page was closed
-        else:
-            request.send_error(404, "there is the page and its state alone")
+            else:
+                request.send_error(404, "there is the page and its state alone")
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the page was closed
 
     @staticmethod
     def _send_head(request: BaseHTTPRequestHandler, kind: str, length: Any) -> None:

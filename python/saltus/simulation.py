@@ -280,7 +280,8 @@ class Simulation:
         if not changing:
             return [Contact(names[i], None, None, None, gap[i], velocity[i], force[i], impulse[i])
                     for i in range(len(names))]
-        law, bodies, point, normal = (np.asarray(data.array("table." + key)) for key in ("law", "bodies", "point", "normal"))
+        law, bodies, point, normal = (np.asarray(data.array("table." + key))
+                                      for key in ("law", "bodies", "point", "normal"))
         return [Contact(names[law[i]], (int(bodies[i, 0]), int(bodies[i, 1])), point[i], normal[i], gap[i], velocity[i],
                         force[i], impulse[i]) for i in range(len(law))]
 
@@ -289,9 +290,13 @@ class Simulation:
         """Outputs of the scene at the last stored state.
 
         >>> import saltus
-        >>> sim = saltus.Model("scenes/machine-woodpecker.yaml").simulate(step=1e-4, record=1)
-        >>> sorted(sim.outputs)[:1] == sorted(sim.model.outputs)[:1]
-        True
+        >>> text = '''saltus: 1
+        ... coordinates: {x: {start: 1}}
+        ... kinetic: x'^2/2
+        ... outputs: {twice: 2*x}
+        ... '''
+        >>> saltus.Model.from_text(text).simulate(step=1e-3, record=1).outputs
+        {'twice': 2.0}
         """
         return self._row("o", "outputs")
 
@@ -325,8 +330,8 @@ class Simulation:
         return Solution(self._sim.data(False), self.model, None)
 
     def view(self, port: int = 0, show: bool = True) -> LiveView:
-        """Live view of the simulation in a browser on this machine: each `advance` moves the picture. `show=False` opens no browser;
-        the address is `view.url`.
+        """Live view of the simulation in a browser on this machine: each `advance` moves the picture. `show=False` opens
+        no browser; the address is `view.url`.
 
         >>> import saltus
         >>> sim = saltus.Model("scenes/ball.yaml").simulate(step=1e-3, record=1)

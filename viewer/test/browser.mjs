@@ -30,9 +30,10 @@ export function launch() {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-accelerated-2d-canvas', '--disable-gpu-rasterization'] });
 }
 
-/** A page that counts everything that goes wrong in it. */
+/** A page, of a path or an address, that counts everything that goes wrong in it. */
 export async function openPage(browser, path, size = { width: 1200, height: 720 }) {
   const page = await browser.newPage({ viewport: size, acceptDownloads: true });
+  const address = path.includes('://') ? path : `file://${path}`;
   page.setDefaultTimeout(120000);
   page.wrong = [];
   page.on('console', (message) => {
@@ -40,9 +41,9 @@ export async function openPage(browser, path, size = { width: 1200, height: 720 
   });
   page.on('pageerror', (error) => page.wrong.push(error.message));
   page.on('request', (request) => {
-    if (!/^(file|blob|data):/.test(request.url())) page.wrong.push(`asks for ${request.url()}`);
+    if (!/^(file|blob|data):/.test(request.url()) && !request.url().startsWith(address)) page.wrong.push(`asks for ${request.url()}`);
   });
-  await page.goto(`file://${path}`, { timeout: 120000 });
+  await page.goto(address, { timeout: 120000 });
   await page.waitForSelector('.viewer canvas, [role=alert]');
   return page;
 }

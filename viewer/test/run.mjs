@@ -8,6 +8,7 @@ import { claim, finish, launch, source, work } from './browser.mjs';
 import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
 import { damageIsRefused, designsAreListed, elementsAreDrawn, impulsesAreStems, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays, surfacesDeform } from './claims.mjs';
+import { followsPython } from './live.mjs';
 import { longIsThinned, manyAreCheap, manyAreFast } from './large.mjs';
 
 const what = process.argv[2] ?? 'short';
@@ -53,6 +54,7 @@ try {
     await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
     await standsWhereItSays(browser, scene('woodpecker'), []);
     await surfacesDeform(browser, scene('flexible/phone-plate'));
+    await followsPython(browser, scene('shapes/box-on-corner'));
   }
   if (what === 'all') {
     await damageIsRefused(browser, scene('ball'));
