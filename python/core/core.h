@@ -59,7 +59,7 @@ typedef struct core_shape {
 
 PyObject* core_array(const core_state* state, PyObject* owner, const void* data, core_shape shape);
 
-/* An array of `count` doubles of malloc, which it frees; they are freed on failure too. */
+/* An array that owns `count` doubles of malloc; on failure they are freed at once. */
 PyObject* core_array_give(const core_state* state, double* data, Py_ssize_t count);
 
 /* A copy of `count` doubles in a new array. */

@@ -76,7 +76,7 @@ saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
     return status;
   }
   *out = (saltus_signal){0};
-  if (saltusi_is_constant(g, e)) { /* of time too, with a factor 0 */
+  if (saltusi_is_constant(g, e)) { /* includes functions of time with a factor 0 */
     out->value = g->nodes[e].value;
     return isfinite(out->value) ? SALTUS_OK
                                 : saltusi_parse_constant(&b->scope, formula, &out->value);

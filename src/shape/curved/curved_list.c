@@ -101,7 +101,8 @@ void saltusi_list_ball(const saltusi_listing* list) {
   }
 }
 
-/* Ends against the other capsule as a whole, and the sides where they cross in the interior of both. For nearly
+/* Pairs of each end with the whole other capsule, and of the sides if their closest points are inside of both. For
+ * nearly
  * parallel sides the gap at the ends exceeds the gap of the sides by less than (length x sine)^2 / (8 rho). */
 void saltusi_list_capsules(const saltusi_listing* list) {
   assert(list != NULL);

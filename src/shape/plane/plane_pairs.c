@@ -6,8 +6,8 @@
  *
  * Point i on edge j, with s along the edge, normal n of the edge:
  *     0 <= s <= length,  -n in the cone of i, widened by delta on the side of a straight edge, so that a flat edge
- *   gives both of its ends. Beyond an end of the edge, by up to reach, only a sharp corner near a sharp corner
- *   counts. Beyond an end at a reflex corner the point is below the next edge: both edges apply, since the free side
+ *   gives both of its ends. Beyond an end of the edge, by up to reach, only two sharp corners are a pair. Beyond an end
+ * at a reflex corner the point is below the next edge: both edges apply, since the free side
  *   of such a corner is that of both.
  * Point i on point k: the direction between them in the cones of both. Cones and edges partition the outside, so no
  * pair is found twice.
