@@ -421,6 +421,16 @@ static bool is_closed(const saltusi_phase* mode, int contact) {
   return false;
 }
 
+/* U_N- = 0 of closed contacts, whose differences are of second order. */
+static void stop_closed(saltusi_phase_workspace* r, const saltusi_blow* blow) {
+  for (int i = 0, row = 0; i < blow->count; i++) {
+    if (blow->set[i] != blow->first && is_closed(blow->closed, blow->set[i])) {
+      r->u[row] = 0.0;
+    }
+    row += 1 + r->struck[i].tangents;
+  }
+}
+
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
                           saltusi_phase_point at, const saltusi_blow* blow, double* v,
                           double* approach) {
@@ -473,12 +483,7 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
       r->W[i * rows + j] = dot(row, r->MD + (ptrdiff_t)(r->nj + j) * n, n);
     }
   }
-  for (int i = 0, row = 0; i < blow->count; i++) {
-    if (blow->set[i] != blow->first && is_closed(blow->closed, blow->set[i])) {
-      r->u[row] = 0.0;
-    }
-    row += 1 + r->struck[i].tangents;
-  }
+  stop_closed(r, blow);
   for (int i = 0; i < rows; i++) { /* symmetric to the last bit */
     for (int j = 0; j < i; j++) {
       r->W[i * rows + j] = r->W[j * rows + i];
