@@ -204,64 +204,6 @@ static double newton(saltusi_balls* w, const saltus_cone_problem* p, double tol,
   return size;
 }
 
-/* Nearest point of { r_N >= 0, |r_k| <= mu_k r_N + held_k } in place (docs/theory/contact-solvers.md, 2.7). */
-static void project(const saltus_cone* cone, double* r) {
-  double size[SALTUS_BALLS], sum = r[0], weights = 1.0, x = r[0];
-  bool out[SALTUS_BALLS] = {false};
-  int at = 1;
-  for (int k = 0; k < cone->balls; at += cone->rows[k++]) {
-    size[k] = norm(cone->rows[k], r + at);
-  }
-  for (int round = 0; round < cone->balls; round++) {
-    int worst = -1;
-    double most = -INFINITY;
-    for (int k = 0; k < cone->balls; k++) {
-      const double over = size[k] - cone->held[k];
-      const double ratio = cone->mu[k] > 0.0 ? over / cone->mu[k] : (over > 0.0 ? 1e300 : -1e300);
-      if (!out[k] && ratio > most) {
-        most = ratio;
-        worst = k;
-      }
-    }
-    if (worst < 0 || size[worst] <= cone->mu[worst] * x + cone->held[worst]) {
-      break;
-    }
-    out[worst] = true;
-    sum += cone->mu[worst] * (size[worst] - cone->held[worst]);
-    weights += cone->mu[worst] * cone->mu[worst];
-    x = sum / weights;
-  }
-  r[0] = x > 0.0 ? x : 0.0;
-  at = 1;
-  for (int k = 0; k < cone->balls; at += cone->rows[k++]) {
-    const double R = fmax(0.0, cone->mu[k] * r[0] + cone->held[k]);
-    for (int i = 0; size[k] > R && i < cone->rows[k]; i++) {
-      r[at + i] *= R / size[k];
-    }
-  }
-}
-
-/* A unit alone, by the fixed point r <- P_K(r - rho (u + sum mu |u_k| n)) in rows of unit diagonal. */
-static void fixed_point(const saltus_cone_problem* p, int most, double* r) {
-  const saltus_cone* cone = p->cone;
-  const int n = p->rows;
-  double trace = 0.0, u[D];
-  for (int i = 0; i < n; i++) {
-    trace += fabs(p->W[i * (n + 1)]);
-  }
-  const double rho = trace > 0.0 ? 1.0 / trace : 1.0;
-  for (int it = 0; it < most && !cone->dry; it++) {
-    velocities(p, r, u);
-    double shift = 0.0;
-    for (int k = 0, at = 1; k < cone->balls; at += cone->rows[k++]) {
-      shift += cone->mu[k] * norm(cone->rows[k], u + at);
-    }
-    u[0] += shift;
-    saltusi_add_scaled(n, -rho, u, r);
-    project(cone, r);
-  }
-}
-
 /* Row factors that give every ball of a unit the mean diagonal of the normal row: balls of rolling have other units. */
 static void scales(const saltus_cone* cone, int n, const double* W, double* s) {
   const double normal = cone->dry ? 1.0 : 1.0 / weight(n, W, 0, 1);
@@ -348,8 +290,7 @@ static void nested(const saltus_cone_problem* p, double* r) {
   balls_at(p, high, r);
 }
 
-/* Unit i with the others fixed: its rows scaled, then Newton, fixed point and bisection, each where the former fails.
- * */
+/* Unit i with the others fixed: its rows scaled, then Newton's method, and bisection where that fails. */
 static void solve_unit(saltusi_balls* w, const saltus_cone_problem* p, int i, double* r) {
   const int at = p->offset[i], d = p->offset[i + 1] - at;
   const size_t n = (size_t)p->rows;
@@ -376,12 +317,7 @@ static void solve_unit(saltusi_balls* w, const saltus_cone_problem* p, int i, do
   unit_memory memory;
   saltusi_balls local = unit_work(&memory);
   const double tol = 1e-13 * norm(d, q);
-  bool solved = newton(&local, &alone, tol, 20, own) <= tol;
-  for (int round = 0; round < 3 && !solved; round++) {
-    fixed_point(&alone, 50, own);
-    solved = newton(&local, &alone, tol, 20, own) <= tol;
-  }
-  if (!solved) {
+  if (!(newton(&local, &alone, tol, 20, own) <= tol)) {
     nested(&alone, own);
   }
   for (int a = 0; a < d; a++) {
