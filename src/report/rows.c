@@ -89,6 +89,9 @@ static int by_identity(const void* a, const void* b) {
 /* Merges the rows of one contact over several frames. */
 static void merge(saltusi_rows* r, double span) {
   size_t count = 0;
+  if (r->count == 0) {
+    return; /* no list */
+  }
   qsort(r->list, r->count, sizeof *r->list, by_identity);
   for (size_t i = 0; i < r->count; count++) {
     saltusi_drawn_contact_row sum = r->list[i];

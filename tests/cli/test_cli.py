@@ -291,6 +291,8 @@ class FlexiblePlate(Cli):
         out = saltus('run', SCENES / 'flexible' / 'phone-plate.yaml', '--until', '0.025', '--certify', '-o',
                      self.folder / 'plate.csv')
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+        out = saltus('vtk', self.folder / 'plate.csv', '-o', self.folder / 'vtk', '--frames', '5')
+        self.assertEqual((out.returncode, out.stderr), (0, ''))  # its first frames have no contacts
         out = saltus('check', SCENES / 'flexible' / 'phone-plate.yaml', '--json')
         out = json.loads(out.stdout)
         self.assertLess(out['derivative_error'], 1e-10)
