@@ -187,6 +187,14 @@ static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, dou
         scheme->ops->info.name, t, h, bound->t, contact, bound->what, bound->value, bound->limit);
     return;
   }
+  if (bound->kind == SALTUSI_BOUND_IMPACT) {
+    saltusi_log(
+        scheme->log, SALTUS_LEVEL_ERROR,
+        "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s no impulse of "
+        "contact %s obeys its impact law with this friction: joints wedge it",
+        scheme->ops->info.name, t, h, bound->t, contact);
+    return;
+  }
   if (bound->kind == SALTUSI_BOUND_PENETRATION) {
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s contact %s "

@@ -16,9 +16,10 @@
 
 typedef enum saltusi_bound_kind {
   SALTUSI_BOUND_COUNT,
-  SALTUSI_BOUND_PAINLEVE,   /* no forces satisfy Coulomb's law */
-  SALTUSI_BOUND_LAW,        /* forces of the step violate it */
-  SALTUSI_BOUND_PENETRATION /* no displacement resolves the penetrations of the step */
+  SALTUSI_BOUND_PAINLEVE,    /* no forces satisfy Coulomb's law */
+  SALTUSI_BOUND_LAW,         /* forces of the step violate it */
+  SALTUSI_BOUND_PENETRATION, /* no displacement resolves the penetrations of the step */
+  SALTUSI_BOUND_IMPACT       /* no impulses satisfy the impact law */
 } saltusi_bound_kind;
 
 /* A bound that a step reached, for the message when it fails. */

@@ -622,6 +622,10 @@ saltus_status saltusi_decide_impact(saltusi_decision* d, double t, double* y, in
     verdict->replaced = true;
     by_law = spatial;
   }
+  if (status == SALTUS_RETRY_SMALLER && count > 0 && d->o->tangents[d->set[0]] > 1) {
+    d->mode->eval->bound =
+        (saltusi_bound){.what = "impact", .key = d->set[0], .t = t, .kind = SALTUSI_BOUND_IMPACT};
+  }
   double gain = status == SALTUS_OK && !by_law ? gain_of(d, v) : 0.0;
   if (gain > 0.0) {
     double sums[3];
