@@ -21,6 +21,8 @@ static const cli_option run_options[] = {
      "applies the tolerance to the global error: repeats the run with smaller step tolerances "
      "until the estimated global error is below it",
      false},
+    {"--accept-degraded", NULL,
+     "ends a run with exit code 0 although captured intervals exceed the tolerance", false},
     {"--rtol", "X", "relative tolerance alone", false},
     {"--atol", "X", "absolute tolerance alone, in the units of the coordinates", false},
     {"--control", "NAME", "step-size controller (saltus list controls)", false},

@@ -44,6 +44,13 @@ void cli_explain_json(json* out, const saltus_scene_view* scene,
   json_integer(out, "sampled", tally->sampled);
   json_close(out, '}');
   json_integer(out, "dry_events", tally->dry_events);
+  json_open(out, "captured", '{');
+  json_integer(out, "steps", tally->captured.steps);
+  json_number(out, "time", tally->captured.time);
+  json_number(out, "error", tally->captured.error);
+  json_number(out, "first", tally->captured.first);
+  json_number(out, "last", tally->captured.last);
+  json_close(out, '}');
   json_open(out, "methods", '{');
   for (int i = 0; i < SALTUS_METHODS_MAX && tally->methods[i] != NULL; i++) {
     json_integer(out, tally->methods[i], tally->method_steps[i]);

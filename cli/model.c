@@ -291,6 +291,10 @@ int cli_run_def(const cli_args* args, const cli_model* model, cli_overrides* ove
   def->global = cli_has(args, "--global");
   def->log = cli_log_of(args);
   int code = cli_read_pairs(args, "--option", overrides, overrides->options, &def->option_count);
+  if (code == CLI_DONE && cli_has(args, "--accept-degraded")) {
+    overrides->options[def->option_count++] =
+        (saltus_override){.name = "accept_degraded", .value = "yes"};
+  }
   if (code == CLI_DONE) {
     code = cli_read_pairs(args, "--control-option", overrides, overrides->control_options,
                           &def->control_option_count);

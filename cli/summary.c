@@ -375,7 +375,11 @@ static void print_tolerance(const run_job* j) {
   if (text != NULL && j->verbose) {
     printf("%s", text);
   } else if (text != NULL) {
+    const char* captured = strstr(text, "Captured intervals");
     printf("%.*s\n", (int)strcspn(text, "\n"), text);
+    if (captured != NULL) {
+      printf("%.*s\n", (int)strcspn(captured, "\n"), captured);
+    }
   }
   free(text);
 }

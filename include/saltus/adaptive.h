@@ -21,6 +21,7 @@ typedef struct saltus_adaptive_options {
   double h_max;         /* s; 0: none */
   double h_first;       /* s; 0: chosen */
   int on_energy_gain;   /* saltus_energy_gain */
+  int accept_degraded; /* 1: captured intervals may exceed the tolerance; 0: such a run ends with an error */
 } saltus_adaptive_options;
 
 SALTUS_API saltus_adaptive_options saltus_adaptive_options_default(void);

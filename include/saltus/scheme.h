@@ -116,7 +116,8 @@ typedef struct saltus_step_report {
   double dry_work;         /* J, of dry friction beside contacts over the step */
   double of_law;           /* J, energy change by an impact law that was replaced */
   double joint_work; /* J, of joints between impacts on prescribed motions, lambda . b; or 0 */
-  const double* joint_impacts; /* [nj] N s, of joint_impulses at impacts; NULL: not available */
+  saltus_captured_step captured; /* of adaptive, where events are not resolved; h = 0: none */
+  const double* joint_impacts;   /* [nj] N s, of joint_impulses at impacts; NULL: not available */
 } saltus_step_report;
 
 typedef struct saltus_state {

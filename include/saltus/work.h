@@ -34,6 +34,19 @@ enum { SALTUS_LIMITS = SALTUS_LIMIT_END + 1, SALTUS_METHODS_MAX = 4 };
 /* "position", "velocity", "impulse", "event", ... */
 SALTUS_API const char* saltus_step_limit_name(saltus_step_limit limit);
 
+/* Step of event capturing: length in s, and error estimate in tolerances. */
+typedef struct saltus_captured_step {
+  double h, error;
+} saltus_captured_step;
+
+/* Captured intervals of a run to a tolerance: event-capturing steps where events cannot be resolved one by one. */
+typedef struct saltus_captured {
+  long long steps;
+  double time;        /* s, sum of their lengths */
+  double error;       /* sum of their error estimates, in tolerances */
+  double first, last; /* s, start of the first one and end of the last one */
+} saltus_captured;
+
 /* Committed steps, counted by method and by limit. */
 typedef struct saltus_tally {
   long long steps, rejections;
@@ -47,6 +60,7 @@ typedef struct saltus_tally {
   const long long* impulse_limits;  /* [nc] by contact */
   long long proven, sampled;        /* searches for events: by rigorous bounds, and by samples */
   long long dry_events; /* events of dry friction of joints: begin of slip, stick or reversal */
+  saltus_captured captured;
 } saltus_tally;
 
 SALTUS_END_DECLS

@@ -66,6 +66,13 @@ static PyObject* accuracy_of(const saltus_run_accuracy* a) {
                        a->amplification, "runs", a->trials, "steps", a->steps);
 }
 
+/* Captured intervals. */
+static PyObject* captured_of(const saltus_tally* tally) {
+  const saltus_captured none = {0}, *c = tally != NULL ? &tally->captured : &none;
+  return Py_BuildValue("{s:L,s:d,s:d,s:d,s:d}", "steps", c->steps, "time", c->time, "error",
+                       c->error, "first", c->first, "last", c->last);
+}
+
 PyObject* core_data_stats(PyObject* object, PyObject* unused) {
   (void)unused;
   const saltus_run* run = run_of(object);
@@ -88,6 +95,7 @@ PyObject* core_data_stats(PyObject* object, PyObject* unused) {
               core_put(stats, "events", event_counts(r)) == 0 &&
               core_put(stats, "limits", limits_of(r->tally)) == 0 &&
               core_put(stats, "methods", methods_of(r->tally)) == 0 &&
+              core_put(stats, "captured", captured_of(r->tally)) == 0 &&
               core_put(stats, "accuracy", accuracy_of(&r->accuracy)) == 0;
   if (!good) {
     Py_XDECREF(stats);

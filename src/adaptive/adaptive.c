@@ -178,20 +178,6 @@ static saltus_status step_onto(saltusi_adaptive* w, const saltusi_found* f, doub
   return status == SALTUS_OK ? w->step.ops->prepare(w) : status;
 }
 
-/* Impulses of the non-impulsive forces up to the end of the step. */
-static void add_impulses(saltusi_adaptive* w) {
-  const double* L = w->step.y_end + w->o.nq + w->o.nv;
-  saltusi_add_scaled(w->o.nl, 1.0, L, w->outcome.lasting);
-  saltusi_add_scaled(w->o.nj, 1.0, L + w->o.nl, w->outcome.joint_lasting);
-  if (w->jump.tau > 0.0) { /* it bounces: joints respond to impulses, not to the force */
-    const double mass = w->jump.bounce[w->o.base[w->jump.key]];
-    const double pressed = L[w->o.base[w->jump.key]] / mass;
-    const double* answer = w->jump.bounce + w->o.nl;
-    saltusi_add_scaled(w->o.nj, -pressed, answer, w->outcome.joint_lasting);
-    saltusi_add_scaled(w->o.nj, pressed - w->jump.u, answer, w->outcome.joint_impacts);
-  }
-}
-
 /* Projects onto the constraints; records the largest displacement and rejects one beyond its tolerance. */
 static saltus_status project(saltusi_adaptive* w, double t, saltusi_refusal* refusal) {
   memcpy(w->step.y_keep, w->step.y_end, (size_t)(w->o.nq + w->o.nv) * sizeof(double));
@@ -283,7 +269,7 @@ static saltus_status end_at_event(saltusi_adaptive* w, const saltusi_found* f, d
     return status;
   }
   w->counts.events++;
-  add_impulses(w);
+  saltusi_add_impulses(w);
   status = follow_flights(w, t, w->step.y_end, s, f);
   if (status == SALTUS_OK) {
     status = release_idle(w, t, s, f);
@@ -482,7 +468,7 @@ static saltus_status end_of_attempt(saltusi_adaptive* w, double* length, saltusi
   m->near_singular = firmness > 0.0 && firmness < approach_part * m->firmness ? 1.0 : 0.0;
   m->firmness = firmness;
   m->firmness_most = fmax(m->firmness_most, firmness);
-  add_impulses(w);
+  saltusi_add_impulses(w);
   for (int key = 0; key < w->o.nc; key++) {
     w->contact[key].fresh_slip = false;
   }
@@ -698,27 +684,11 @@ static saltus_status refresh(saltusi_adaptive* w) {
   return status == SALTUS_OK ? scale_impulses(w) : status;
 }
 
-static void begin_report(saltusi_adaptive* w) {
-  memset(w->outcome.lasting, 0, (size_t)w->o.nl * sizeof(double));
-  memset(w->outcome.impacts, 0, (size_t)w->o.nl * sizeof(double));
-  memset(w->outcome.impacts_start, 0, (size_t)w->o.nl * sizeof(double));
-  memset(w->outcome.joint_lasting, 0, (size_t)w->o.nj * sizeof(double));
-  memset(w->outcome.joint_impacts, 0, (size_t)w->o.nj * sizeof(double));
-  memset(w->outcome.hit, 0, (size_t)w->o.nc * sizeof(bool));
-  memset(w->outcome.u_impact, 0, 2 * (size_t)w->o.nc * sizeof(double));
-  w->outcome.work[0] = w->outcome.work[1] = 0.0;
-  w->decision.residual = 0.0;
-  w->jump.tau = 0.0;
-  w->outcome.moved = 0.0;
-  w->outcome.passed = 0.0;
-  w->step.error = 0.0;
-}
-
 /* Completes an accepted Zeno extrapolation; other contacts may be in flight. */
 static saltus_status end_of_jump(saltusi_adaptive* w, double tau) {
   double t = w->step.t + tau;
   memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
-  add_impulses(w);
+  saltusi_add_impulses(w);
   for (int key = 0; key < w->o.nc; key++) {
     w->contact[key].fresh_slip = false;
   }
@@ -738,27 +708,11 @@ static void take_state(saltusi_adaptive* w, const double* y) {
   memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.ny - w->o.nq - w->o.nv) * sizeof(double));
 }
 
-saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double limit,
-                                    const double* q, const double* v, double* q1, double* v1) {
-  assert(w != NULL);
-  saltusi_adaptive_open(w, memory);
-  memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
-  memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));
-  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.ny - w->o.nq - w->o.nv) * sizeof(double));
-  begin_report(w);
-  saltus_status status = saltusi_read_laws(w, w->step.t, w->step.y0);
-  saltusi_read_tolerances(w);
-  double proposed = 0.0;
-  if (status == SALTUS_OK && w->memory->started == 0.0) {
-    status = saltusi_adaptive_start(w, limit);
-    proposed = saltusi_begin_brief_step(w);
-  }
-  w->step.ops = saltusi_adaptive_ops_of(w->memory->method);
-  w->memory->method_used = w->memory->method;
-  const long long rejections = w->counts.rejections;
-  double length = 0.0;
+/* Steps with events until time advances. */
+static saltus_status resolve(saltusi_adaptive* w, double limit, double* length) {
+  saltus_status status = SALTUS_OK;
   int k = 0;
-  for (; status == SALTUS_OK && length == 0.0; k++) {
+  for (; status == SALTUS_OK && *length == 0.0; k++) {
     if (k == saltusi_instants_most(w)) {
       return saltusi_report_stall(w, k);
     }
@@ -771,14 +725,63 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     saltusi_prefer_implicit(w);
     bool jumped = false;
     if (status == SALTUS_OK && w->memory->zeno >= 0.0) {
-      status = saltusi_adaptive_impact_step(w, limit, &jumped, &length);
+      status = saltusi_adaptive_impact_step(w, limit, &jumped, length);
     }
     if (status == SALTUS_OK && jumped) {
-      status = end_of_jump(w, length);
+      status = end_of_jump(w, *length);
     } else if (status == SALTUS_OK) {
-      status = advance(w, limit, &length);
+      status = advance(w, limit, length);
     }
   }
+  return status == SALTUS_OK ? saltusi_observe_progress(w, *length, limit, k - 1) : status;
+}
+
+/* The step by event capturing, where its events stall. A stall that cannot be captured keeps its message. */
+static saltus_status capture(saltusi_adaptive* w, double* memory, double limit, const double* q,
+                             const double* v, double* length) {
+  const bool first = w->memory->captured_end == 0.0;
+  double unused = 0.0;
+  *length = 0.0;
+  if (w->withdraw != NULL) {
+    w->withdraw(w->who);
+  }
+  saltus_status status = saltusi_load_start(w, memory, limit, q, v, &unused);
+  status = status == SALTUS_OK ? saltusi_captured_step(w, limit, length) : status;
+  if (w->reason[0] != '\0' && (first || status < SALTUS_OK)) {
+    const bool captured = status == SALTUS_OK;
+    saltusi_log(w->log, captured ? SALTUS_LEVEL_WARNING : SALTUS_LEVEL_ERROR, "%s%s", w->reason,
+                captured ? "; event capturing advances the motion" : "");
+  }
+  return status;
+}
+
+saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double limit,
+                                    const double* q, const double* v, double* q1, double* v1) {
+  assert(w != NULL);
+  double proposed = 0.0, length = 0.0;
+  char reason[SALTUSI_REASON];
+  const saltus_log log = w->log;
+  const long long rejections = w->counts.rejections;
+  const saltusi_adaptive_memory start = *(saltusi_adaptive_memory*)(void*)memory;
+  saltus_status status = saltusi_load_start(w, memory, limit, q, v, &proposed);
+  bool captures = status == SALTUS_OK && saltusi_captured_goes_on(w);
+  w->stalls_at_contact = false;
+  reason[0] = '\0';
+  w->reason = reason;
+  if (status == SALTUS_OK && !captures) {
+    w->log = w->decision.log = saltusi_hold_errors(w);
+    status = resolve(w, limit, &length);
+    w->log = w->decision.log = log;
+    captures = status == SALTUS_ERR_STALLED && w->stalls_at_contact;
+    if (w->reason[0] != '\0' && !captures) {
+      saltusi_log(log, SALTUS_LEVEL_ERROR, "%s", w->reason);
+    }
+  }
+  if (captures) {
+    *w->memory = start;
+    status = capture(w, memory, limit, q, v, &length);
+  }
+  w->reason = NULL;
   if (status == SALTUS_OK && proposed > 0.0) {
     saltusi_end_brief_step(w, proposed, w->counts.rejections > rejections);
   }
@@ -792,9 +795,6 @@ saltus_status saltusi_adaptive_step(saltusi_adaptive* w, double* memory, double 
     w->counts.residual_velocity = w->decision.residual;
     status = saltusi_collect_closed(w, w->step.t + length);
     saltusi_adaptive_close(w);
-  }
-  if (status == SALTUS_OK) {
-    status = saltusi_observe_progress(w, length, limit, k - 1);
   }
   return status;
 }

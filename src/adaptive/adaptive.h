@@ -252,7 +252,17 @@ typedef struct saltusi_outcome {
   bool* hit;                /* [nc] an impact acted in this step */
   double* u_impact;         /* [2 nc] normal velocity before and after it */
   saltusi_found last_event; /* for messages */
+  saltus_captured_step captured; /* of event capturing; h = 0: events are resolved */
 } saltusi_outcome;
+
+/* Start of a step of event capturing, and the end of one of double length. */
+typedef struct saltusi_captured {
+  saltusi_contact* contact; /* [nc] */
+  double* y0;               /* [ny] */
+  double* whole;            /* [ny] */
+} saltusi_captured;
+
+enum { SALTUSI_REASON = 384 };
 
 struct saltusi_adaptive {
   saltusi_eval* eval;
@@ -270,8 +280,13 @@ struct saltusi_adaptive {
   saltusi_passage transition;
   saltusi_zeno_extrapolation jump;
   saltusi_outcome outcome;
+  saltusi_captured captured;
+  char* reason;      /* [SALTUSI_REASON] during a step: why it has stalled; empty: no message */
+  saltus_log passed; /* log of messages that are no errors */
+  bool stalls_at_contact; /* the last step has failed at contacts that cannot be resolved */
   saltusi_adaptive_counts counts;
   void (*report)(void* who, const saltus_event* event);
+  void (*withdraw)(void* who); /* the events of the step that were reported; NULL: none */
   void* who;
   saltus_log log;
 };
@@ -371,6 +386,12 @@ void saltusi_note_slips(saltusi_adaptive* w);
 void saltusi_note_tilts(saltusi_adaptive* w);
 /* Closes joints, determines the status of touching contacts, selects the first step. */
 saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit);
+
+/* The state, the statuses and the laws at the start of a step. *proposed is written at the start of the run. */
+saltus_status saltusi_load_start(saltusi_adaptive* w, double* memory, double limit, const double* q,
+                                 const double* v, double* proposed);
+/* refusal.c: a log that stores the first error in w->reason and passes other messages to the present log. */
+saltus_log saltusi_hold_errors(saltusi_adaptive* w);
 
 /* methods.c: after an accepted step, and before one */
 double saltusi_explicit_method(const saltusi_adaptive* w);
@@ -488,6 +509,19 @@ void saltusi_report(saltusi_adaptive* w, saltus_event event);
 void saltusi_report_impact(saltusi_adaptive* w, double t, int count, saltus_event_kind kind);
 void saltusi_report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict* verdict);
 
+/* The status changes from w->transition.old to the present one. */
+void saltusi_report_changes(saltusi_adaptive* w, double t, const double* y);
+void saltusi_report_begin(saltusi_adaptive* w);
+/* Impulses of the non-impulsive forces up to the end of the step. */
+void saltusi_add_impulses(saltusi_adaptive* w);
+
+/* captured.c: one step of event capturing from the start of a step, whose statuses and laws must be loaded. */
+saltus_status saltusi_captured_step(saltusi_adaptive* w, double limit, double* length);
+/* Whether the next step captures its events without a search for them. */
+bool saltusi_captured_goes_on(const saltusi_adaptive* w);
+/* s, soon after a captured step: time that few events have to advance; 0: as many as usual. */
+double saltusi_captured_patience(const saltusi_adaptive* w);
+
 /* zeno.c: *done if the extrapolation was accepted; then y1 is the state at its end, *tau its length. */
 saltus_status saltusi_adaptive_impact_step(saltusi_adaptive* w, double limit, bool* done,
                                            double* tau);
@@ -512,13 +546,13 @@ enum { SALTUSI_CONTACT_WORDS = 160 };
 const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
                                   char room[SALTUSI_CONTACT_WORDS]);
 /* Reports why no step is possible. */
-void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r);
+void saltusi_report_refusal(saltusi_adaptive* w, const saltusi_refusal* r);
 /* Reports that the displacement of a contact in the step was not found: an error with the contact. */
-saltus_status saltusi_report_height(const saltusi_adaptive* w, int key);
+saltus_status saltusi_report_height(saltusi_adaptive* w, int key);
 /* Largest number of events at one instant. */
 int saltusi_instants_most(const saltusi_adaptive* w);
 /* Reports too many events without progress of time: SALTUS_ERR_STALLED. */
-saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events);
+saltus_status saltusi_report_stall(saltusi_adaptive* w, int events);
 /* Tests the progress of time over many steps; instants: events at the start of the step, which took no time.
  * SALTUS_ERR_STALLED. */
 saltus_status saltusi_observe_progress(saltusi_adaptive* w, double length, double limit,

@@ -345,3 +345,22 @@ saltus_status saltusi_adaptive_start(saltusi_adaptive* w, double limit) {
   m->h = w->o.settings.h_first;
   return status;
 }
+
+saltus_status saltusi_load_start(saltusi_adaptive* w, double* memory, double limit, const double* q,
+                                 const double* v, double* proposed) {
+  assert(w != NULL && proposed != NULL);
+  saltusi_adaptive_open(w, memory);
+  memcpy(w->step.y0, q, (size_t)w->o.nq * sizeof(double));
+  memcpy(w->step.y0 + w->o.nq, v, (size_t)w->o.nv * sizeof(double));
+  memset(w->step.y0 + w->o.nq + w->o.nv, 0, (size_t)(w->o.ny - w->o.nq - w->o.nv) * sizeof(double));
+  saltusi_report_begin(w);
+  saltus_status status = saltusi_read_laws(w, w->step.t, w->step.y0);
+  saltusi_read_tolerances(w);
+  if (status == SALTUS_OK && w->memory->started == 0.0) {
+    status = saltusi_adaptive_start(w, limit);
+    *proposed = saltusi_begin_brief_step(w);
+  }
+  w->step.ops = saltusi_adaptive_ops_of(w->memory->method);
+  w->memory->method_used = w->memory->method;
+  return status;
+}

@@ -94,8 +94,9 @@ static bool is_valid_head(const saltusi_adaptive_memory* m) {
          is_flag(m->near_singular) && is_flag(m->rate_valid) &&
          (m->started == 0.0 || (m->h > 0.0 && m->h < INFINITY && m->cap > 0.0)) &&
          m->v_max >= 0.0 && m->q_max >= 0.0 && m->stall_steps >= 0.0 && m->jacobian_age >= -1.0 &&
-         m->firmness >= 0.0 && m->firmness_most >= 0.0 && m->brief >= -1.0 && m->brief < INFINITY &&
-         m->h >= 0.0 && m->h < INFINITY;
+         m->firmness >= 0.0 && m->firmness_most >= 0.0 && m->captured_h >= 0.0 &&
+         m->captured_left >= 0.0 && m->brief >= -1.0 && m->brief < INFINITY && m->h >= 0.0 &&
+         m->h < INFINITY;
 }
 
 void saltusi_adaptive_resume(double* memory, size_t count, double t) {
@@ -337,4 +338,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool
   layout_passage(&w->transition, &w->o, arena);
   layout_leap(&w->jump, &w->o, arena);
   layout_outcome(&w->outcome, &w->o, arena);
+  /* captured steps search for no events and extrapolate no Zeno points */
+  w->captured = (saltusi_captured){
+      .contact = w->search.check, .y0 = w->step.y_keep, .whole = w->step.rate_keep};
 }

@@ -91,17 +91,21 @@ typedef struct saltusi_adaptive_memory {
       /* conditioning of the active rows at the end of the last step (active_constraints.h); 0:
        * none */
       firmness;
-  double firmness_most; /* the largest so far */
-  double near_singular; /* 1: the mechanism approaches a singular position */
-  double stall_since;   /* s, time has hardly advanced since then */
-  double stall_steps;   /* steps since then */
-  double switch_clear;  /* s, no formula of time changes its branch before that, or before: */
-  double switch_before; /* s, last time before the next such change; infinite: none */
-  double switch_after;  /* s, first time after it */
-  double slides;        /* crossings of one discontinuity from both sides, saltusi_slides() */
-  double rate_valid;    /* 1: rate0 belongs to the present state */
-  double changed;       /* s, last change of the inputs */
-  double brief;         /* s, time between the last two of them; 0: none */
+  double firmness_most;    /* the largest so far */
+  double near_singular;    /* 1: the mechanism approaches a singular position */
+  double stall_since;      /* s, time has hardly advanced since then */
+  double stall_steps;      /* steps since then */
+  double switch_clear;     /* s, no formula of time changes its branch before that, or before: */
+  double switch_before;    /* s, last time before the next such change; infinite: none */
+  double switch_after;     /* s, first time after it */
+  double slides;           /* crossings of one discontinuity from both sides, saltusi_slides() */
+  double rate_valid;       /* 1: rate0 belongs to the present state */
+  double changed;          /* s, last change of the inputs */
+  double brief;            /* s, time between the last two of them; 0: none */
+  double captured_h;       /* s, last step of event capturing (captured.c); 0: none */
+  double captured_end;     /* s, its end */
+  double captured_repeats; /* such steps in a row, */
+  double captured_left;    /* and those that are left */
 } saltusi_adaptive_memory;
 
 /* Tolerances and switches; the switches show in tests the effect of each ingredient. */

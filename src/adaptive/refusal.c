@@ -8,9 +8,12 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* Events at one instant, per contact and in addition; events while time advances by rounding only. */
 enum { INSTANT_EACH = 20, INSTANT_MORE = 200, STALL_MAX = 5000, CRAWL_WEIGHT = 2 };
+/* Soon after a captured step: events that advance time by less than it. */
+enum { STALL_SOON = 100 };
 
 /* Stall: STALL_MAX events advance time by less than this fraction of the time and of the rest of the run: at that
  * rate there were 5e12 events up to now, or 5e6 are to come. The rest counts as at most a second: a run without an
@@ -21,6 +24,22 @@ static const double still_part = 1e-3;
  * steps ends after 2500 of them in a row, and 20 more per contact. Legitimate phases are shorter: a pawl that drops past
  * an edge needs about 1000. */
 static const double crawl_part = 1e-9;
+
+static void hold(void* who, saltus_level level, const char* text) {
+  saltusi_adaptive* w = who;
+  if (level != SALTUS_LEVEL_ERROR) {
+    saltusi_log(w->passed, level, "%s", text);
+  } else if (w->reason[0] == '\0') {
+    strncat(w->reason, text, SALTUSI_REASON - 1);
+  }
+}
+
+saltus_log saltusi_hold_errors(saltusi_adaptive* w) {
+  assert(w != NULL);
+  w->passed = w->log;
+  w->reason[0] = '\0';
+  return (saltus_log){.write = hold, .user = w};
+}
 
 const char* saltusi_contact_words(const saltusi_adaptive* w, int key,
                                   char room[SALTUSI_CONTACT_WORDS]) {
@@ -57,7 +76,7 @@ static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal
   }
 }
 
-void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r) {
+void saltusi_report_refusal(saltusi_adaptive* w, const saltusi_refusal* r) {
   assert(w != NULL && r != NULL);
   static const char* const reasons[] = {
       [SALTUSI_NOT_REFUSED] = "",
@@ -75,6 +94,7 @@ void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r)
   bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||
                  r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH ||
                  r->why == SALTUSI_EARLY_EVENT;
+  w->stalls_at_contact = contact;
   const saltusi_numbers* numbers = w->eval->numbers;
   bool joint = r->why == SALTUSI_HIDDEN_JOINT || r->why == SALTUSI_SINGULAR_END;
   const int* of = numbers == NULL ? NULL
@@ -89,7 +109,7 @@ void saltusi_report_refusal(const saltusi_adaptive* w, const saltusi_refusal* r)
               w->step.t, reasons[r->why], index + 1, name[0] != '\0' ? ", " : "", name);
 }
 
-saltus_status saltusi_report_height(const saltusi_adaptive* w, int key) {
+saltus_status saltusi_report_height(saltusi_adaptive* w, int key) {
   assert(w != NULL && key >= 0);
   saltusi_report_refusal(w, &(saltusi_refusal){.why = SALTUSI_LONG_SEARCH, .index = key});
   return SALTUS_ERR_STALLED;
@@ -100,7 +120,7 @@ int saltusi_instants_most(const saltusi_adaptive* w) {
   return INSTANT_EACH * w->o.nc + INSTANT_MORE;
 }
 
-saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events) {
+saltus_status saltusi_report_stall(saltusi_adaptive* w, int events) {
   assert(w != NULL);
   static const char* const kinds[] = {[SALTUSI_FOUND_HIT] = "an impact",
                                       [SALTUSI_FOUND_OPEN] = "an opening",
@@ -110,6 +130,7 @@ saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events) {
                                       [SALTUSI_FOUND_SWITCH] = "a switch of a formula",
                                       [SALTUSI_FOUND_GUARD] = "a change of features"};
   bool contact = w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
+  w->stalls_at_contact = contact;
   char room[SALTUSI_CONTACT_WORDS];
   saltusi_log(w->log, SALTUS_LEVEL_ERROR,
               "adaptive: time does not advance at t = %.17g s: %d events in a row, the last %s%s%s",
@@ -119,10 +140,11 @@ saltus_status saltusi_report_stall(const saltusi_adaptive* w, int events) {
 }
 
 /* Counts consecutive steps that are so short that a billion of them do not reach the end. */
-static saltus_status crawl(const saltusi_adaptive* w, double length) {
+static saltus_status crawl(saltusi_adaptive* w, double length) {
   const int velocity = w->step.worst - w->o.nq;
   const bool named = w->sys->v_labels != NULL && velocity >= 0 && velocity < w->o.nv;
   const bool contact = w->o.nc > 0 && w->outcome.last_event.kind != SALTUSI_FOUND_SWITCH;
+  w->stalls_at_contact = contact;
   char room[SALTUSI_CONTACT_WORDS];
   saltusi_log(w->log, SALTUS_LEVEL_ERROR,
               "adaptive: time does not advance at t = %.17g s: a billion steps of %.2g s do not "
@@ -144,8 +166,14 @@ saltus_status saltusi_observe_progress(saltusi_adaptive* w, double length, doubl
     m->stall_steps = 0.0;
     return SALTUS_OK;
   }
+  const double patience = saltusi_captured_patience(w);
+  if (patience > 0.0 && t - m->stall_since >= patience) {
+    m->stall_since = t;
+    m->stall_steps = 0.0;
+    return SALTUS_OK;
+  }
   const bool crawls = length < crawl_part * fmin(limit, 1.0);
-  const int most = STALL_MAX + CRAWL_WEIGHT * INSTANT_EACH * w->o.nc;
+  const int most = patience > 0.0 ? STALL_SOON : STALL_MAX + CRAWL_WEIGHT * INSTANT_EACH * w->o.nc;
   m->stall_steps += instants + (crawls                                ? (int)CRAWL_WEIGHT
                                 : w->step.limit == SALTUS_LIMIT_EVENT ? 1
                                                                       : 0);

@@ -4,8 +4,10 @@
  * report.c - events for observers: impacts, and laws that were replaced.
  */
 #include "adaptive/adaptive.h"
+#include "math/matrix.h"
 
 #include <assert.h>
+#include <string.h>
 
 void saltusi_report(saltusi_adaptive* w, saltus_event reported) {
   assert(w != NULL);
@@ -82,4 +84,36 @@ void saltusi_report_verdict(saltusi_adaptive* w, double t, const saltusi_verdict
     reported.slip_work[1] = verdict->sums[2];
     saltusi_report(w, reported);
   }
+}
+
+void saltusi_add_impulses(saltusi_adaptive* w) {
+  assert(w != NULL);
+  const double* L = w->step.y_end + w->o.nq + w->o.nv;
+  saltusi_add_scaled(w->o.nl, 1.0, L, w->outcome.lasting);
+  saltusi_add_scaled(w->o.nj, 1.0, L + w->o.nl, w->outcome.joint_lasting);
+  if (w->jump.tau > 0.0) { /* it bounces: joints respond to impulses, not to the force */
+    const double mass = w->jump.bounce[w->o.base[w->jump.key]];
+    const double pressed = L[w->o.base[w->jump.key]] / mass;
+    const double* answer = w->jump.bounce + w->o.nl;
+    saltusi_add_scaled(w->o.nj, -pressed, answer, w->outcome.joint_lasting);
+    saltusi_add_scaled(w->o.nj, pressed - w->jump.u, answer, w->outcome.joint_impacts);
+  }
+}
+
+void saltusi_report_begin(saltusi_adaptive* w) {
+  assert(w != NULL);
+  memset(w->outcome.lasting, 0, (size_t)w->o.nl * sizeof(double));
+  memset(w->outcome.impacts, 0, (size_t)w->o.nl * sizeof(double));
+  memset(w->outcome.impacts_start, 0, (size_t)w->o.nl * sizeof(double));
+  memset(w->outcome.joint_lasting, 0, (size_t)w->o.nj * sizeof(double));
+  memset(w->outcome.joint_impacts, 0, (size_t)w->o.nj * sizeof(double));
+  memset(w->outcome.hit, 0, (size_t)w->o.nc * sizeof(bool));
+  memset(w->outcome.u_impact, 0, 2 * (size_t)w->o.nc * sizeof(double));
+  w->outcome.work[0] = w->outcome.work[1] = 0.0;
+  w->decision.residual = 0.0;
+  w->jump.tau = 0.0;
+  w->outcome.moved = 0.0;
+  w->outcome.passed = 0.0;
+  w->outcome.captured = (saltus_captured_step){0.0, 0.0};
+  w->step.error = 0.0;
 }

@@ -148,6 +148,13 @@ static void add_searches(page* p, const saltus_system* sys, const saltus_tally* 
   } else if (changing && tally->proven > 0) {
     add(p, "Searches for events: %lld, all proven.\n", tally->proven);
   }
+  const saltus_captured* c = &tally->captured;
+  if (c->steps > 0) {
+    add(p,
+        "Captured intervals, in which events could not be resolved: %lld step%s of event capturing "
+        "over %.3g s, between t = %.9g s and %.9g s, with errors of %.2g tolerances in all.\n",
+        c->steps, c->steps == 1 ? "" : "s", c->time, c->first, c->last, c->error);
+  }
   if (sys->dry_count > 0) {
     add(p, "Dry friction of joints began to slip, stuck or turned %lld time%s.\n",
         tally->dry_events, tally->dry_events == 1 ? "" : "s");

@@ -15,6 +15,8 @@
 static const char* const gain_answers[] = {"report", "cap",        "poisson", "energetic",
                                            "stop",   "tangential", NULL};
 
+static const char* const no_yes[] = {"no", "yes", NULL};
+
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_adaptive_options, rtol, 1e-6, 1e-14, 0.1, "relative tolerance"),
     SALTUS_REAL(saltus_adaptive_options, atol, 1e-6, 1e-300, 1e300,
@@ -27,6 +29,8 @@ static const saltus_field fields[] = {
     SALTUS_CHOICE(saltus_adaptive_options, on_energy_gain, SALTUS_GAIN_REPORT,
                   SALTUS_GAIN_TANGENTIAL, gain_answers,
                   "answer to an impact whose law creates energy"),
+    SALTUS_CHOICE(saltus_adaptive_options, accept_degraded, 0, 1, no_yes,
+                  "whether a run may end although captured intervals exceed the tolerance"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_adaptive_options, fields)
@@ -36,6 +40,13 @@ SALTUSI_DEFAULTS(saltus_adaptive_options, saltus_adaptive_options_default, field
 /* Appends an event to the report of the current step. */
 static void report(void* who, const saltus_event* event) {
   saltusi_step_event(who, event);
+}
+
+static void withdraw(void* who) {
+  const saltusi_step* s = who;
+  if (s->events != NULL) {
+    s->events->count = 0;
+  }
 }
 
 /* Total impulse of each contact: non-impulsive forces plus impacts. Events list the impacts
@@ -85,6 +96,7 @@ static saltusi_adaptive* open_step(void* work, const void* options, const saltus
   };
   w->step.t = s->t;
   w->report = report;
+  w->withdraw = withdraw;
   w->who = (void*)(uintptr_t)s;
   w->log = s->log;
   return w;
@@ -118,6 +130,7 @@ static saltus_status step(void* work, const void* options, const saltusi_step* s
   s->report->proven = (int)(w->counts.proven - proven);
   s->report->sampled = (int)(w->counts.sampled - sampled);
   s->report->dry_events = (int)(w->counts.dry_events - dry_events);
+  s->report->captured = w->outcome.captured;
   s->report->residual_velocity = w->counts.residual_velocity;
   s->report->residual_impulse = w->counts.residual_impulse;
   s->report->projection = w->counts.projection;

@@ -47,6 +47,7 @@ static void clear_report(saltus_step_report* report, double h) {
   report->limit_index = 0;
   report->dry_work = report->of_law = report->joint_work = 0.0;
   report->dry_events = 0;
+  report->captured = (saltus_captured_step){0.0, 0.0};
   report->joint_impacts = NULL;
 }
 
@@ -278,6 +279,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
                                .proven = report->proven,
                                .sampled = report->sampled,
                                .dry_events = report->dry_events,
+                               .t = t,
+                               .captured = report->captured,
                                .limit = report->limit};
   return status;
 }
@@ -290,6 +293,18 @@ void saltusi_tally_method(saltus_tally* tally, const char* method) {
       tally->method_steps[i]++;
       break;
     }
+  }
+}
+
+void saltusi_tally_captured(saltus_tally* tally, double t, const saltus_captured_step* step) {
+  assert(tally != NULL && step != NULL);
+  saltus_captured* c = &tally->captured;
+  if (step->h > 0.0) {
+    c->first = c->steps == 0 ? t : fmin(c->first, t);
+    c->last = fmax(c->last, t + step->h);
+    c->steps++;
+    c->time += step->h;
+    c->error += step->error;
   }
 }
 
@@ -306,6 +321,7 @@ static void count_step(saltus_scheme* scheme) {
   tally->proven += report->proven;
   tally->sampled += report->sampled;
   tally->dry_events += report->dry_events;
+  saltusi_tally_captured(tally, report->t, &report->captured);
   tally->limits[report->limit]++;
   if (report->limit >= SALTUS_LIMIT_POSITION && report->limit <= SALTUS_LIMIT_IMPULSE) {
     const int first[] = {[SALTUS_LIMIT_POSITION] = 0,

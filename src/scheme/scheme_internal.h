@@ -30,6 +30,8 @@ typedef struct tried_step {
   saltus_step_limit limit;
   int proven, sampled; /* searches for events */
   int dry_events;
+  double t; /* s, start */
+  saltus_captured_step captured;
 } tried_step;
 
 /* Start of a trial step, to repeat it after a failure. */
@@ -100,6 +102,8 @@ saltus_status saltusi_registry_refuse(const char* name, saltus_log log);
 
 /* scheme.c: counts a step that a method took; NULL: the only one. */
 void saltusi_tally_method(saltus_tally* tally, const char* method);
+/* A step of event capturing from t; h = 0: none. */
+void saltusi_tally_captured(saltus_tally* tally, double t, const saltus_captured_step* step);
 
 /* create.c: new layout with the capacity that the last trial step lacked; carried data and dense
  * output are copied. */

@@ -32,6 +32,7 @@ typedef struct saltusi_ledger {
   double checked;   /* steps */
   double exchanged; /* J, |works| and changes of the kinetic energy, summed over steps */
   double worth;     /* J, largest energy of an error of one tolerance */
+  double captured;  /* J, remainders of steps of event capturing */
 } saltusi_ledger;
 
 /* Motion inside of a step, for schemes with dense output. */

@@ -35,6 +35,9 @@ static const double many = 100.0;
 /* Relative loss or gain of energy at which a run without a tolerance ends with a warning. */
 static const double much = 0.01;
 
+/* Errors of captured intervals that a run may have, in tolerances of a step. */
+static const double allowed_captured = 10.0;
+
 /* A real option of the scheme; 0: none. */
 static double option(const saltus_sim* sim, const char* name) {
   const saltus_scheme_info* info = saltusi_scheme_info(sim->scheme);
@@ -166,6 +169,10 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
   if (!(c->atol > 0.0) || sim->sys.ops->potential == NULL) {
     return SALTUS_OK;
   }
+  if (report->captured.h > 0.0) { /* of the accuracy that the summary reports */
+    ledger->captured += e->remainder;
+    return SALTUS_OK;
+  }
   const double h = fmax(t1 - t0, DBL_MIN);
   double kinetic[2];
   const double once =
@@ -183,11 +190,35 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
   if (fabs(e->remainder) > allowed * step + noise) {
     return fail(sim, report, (const double[2]){t0, t1}, e->remainder, allowed * step + noise);
   }
-  if (fabs(ledger->total.remainder) > allowed * run + noise) {
+  if (fabs(ledger->total.remainder - ledger->captured) > allowed * run + noise) {
     return fail(sim, report, (const double[2]){sim->def.t0, t1}, ledger->total.remainder,
                 allowed * run + noise);
   }
   return SALTUS_OK;
+}
+
+static bool accepts_degraded(const saltus_sim* sim) {
+  const saltus_field* field =
+      saltus_options_find(&saltusi_scheme_info(sim->scheme)->options, "accept_degraded");
+  int value = field != NULL ? (int)field->fallback : 0;
+  if (field != NULL && sim->def.options != NULL) {
+    memcpy(&value, (const unsigned char*)sim->def.options + field->offset, sizeof value);
+  }
+  return value != 0;
+}
+
+saltus_status saltusi_captured_check(const saltus_sim* sim) {
+  assert(sim != NULL && sim->scheme != NULL);
+  const saltus_captured* c = &saltus_scheme_tally(sim->scheme)->captured;
+  if (c->steps == 0 || c->error <= allowed_captured || accepts_degraded(sim)) {
+    return SALTUS_OK;
+  }
+  saltusi_log(
+      sim->def.log, SALTUS_LEVEL_ERROR,
+      "simulation: the tolerance is not met: %lld steps of event capturing over %.3g s, from "
+      "t = %.9g s to %.9g s, have errors of %.3g tolerances; --accept-degraded accepts them",
+      c->steps, c->time, c->first, c->last, c->error);
+  return SALTUS_ERR_ACCURACY;
 }
 
 /* J, sum of |force| times positions: the size that bounds the rounding of energies that cancel. */

@@ -545,6 +545,7 @@ saltus_status saltus_sim_run_until(saltus_sim* sim, double t_end) {
       status = ask(sim);
     }
   }
+  status = status == SALTUS_OK ? saltusi_captured_check(sim) : status;
   return end_run(sim, status);
 }
 

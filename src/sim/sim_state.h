@@ -202,6 +202,8 @@ saltus_status saltusi_motion_check(saltus_sim* sim, double t);
 /* Energy balance at a state inside of the present step. */
 saltus_energy saltusi_observer_ledger(saltus_sim* sim, const saltus_state* x, saltus_side side);
 
+/* remainder.c: SALTUS_ERR_ACCURACY, with a message, if errors of captured intervals exceed the tolerance. */
+saltus_status saltusi_captured_check(const saltus_sim* sim);
 /* remainder.c: tolerances of the run; SALTUS_ERR_ACCURACY, with a message, if the remainder of the energy balance
  * of the last step exceeds them. */
 void saltusi_remainder_start(saltus_sim* sim);

@@ -219,7 +219,8 @@ static void a_simulation_begins_with_room_for_few_events(void** state) {
       .system = &balls, .scheme = "adaptive", .q0 = q0, .v0 = v0, .allocator = &allocator};
   saltus_sim* sim;
   assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
-  assert_in_range(m.live, 1, 60000);
+  /* 60377 with 200 bytes of each island for captured intervals; 4096 events would be 480 kB */
+  assert_in_range(m.live, 1, 61000);
   saltus_sim_destroy(sim);
   assert_int_equal(m.live, 0);
 }

@@ -672,8 +672,8 @@ static bool is_stuck(saltusi_contact_mode mode) {
   return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
 }
 
-/* Reports the changes from the old status to the new. */
-static void report_changes(saltusi_adaptive* w, double t, const double* y) {
+void saltusi_report_changes(saltusi_adaptive* w, double t, const double* y) {
+  assert(w != NULL && y != NULL);
   saltusi_mode_rows(&w->mode, t, y, true);
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
@@ -794,7 +794,7 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
     status = saltusi_perturb_slips(w, t, y);
   }
   if (status == SALTUS_OK) {
-    report_changes(w, t_event, y);
+    saltusi_report_changes(w, t_event, y);
   }
   return status;
 }

@@ -521,6 +521,7 @@ static void report_numbers(const saltusi_step* s, const saltus_step_report* own)
   all->proven += own->proven;
   all->sampled += own->sampled;
   all->dry_events += own->dry_events;
+  all->captured.h += own->captured.h;
   all->method = own->method;
 }
 
@@ -755,6 +756,7 @@ void saltusi_async_islands_count(const saltusi_async_islands* clocks, const doub
       tally->proven += report->proven;
       tally->sampled += report->sampled;
       tally->dry_events += report->dry_events;
+      saltusi_tally_captured(tally, step->t0, &report->captured);
       tally->limits[report->limit]++;
       int kind = (int)report->limit - (int)SALTUS_LIMIT_POSITION;
       if (kind >= 0 && kind < 3) {
