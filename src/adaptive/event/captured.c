@@ -210,7 +210,8 @@ saltus_status saltusi_captured_step(saltusi_adaptive* w, double limit, double* l
     m->captured_repeats = 0.0;
   }
   double h = saltusi_before_switch(&w->search, fmin(propose(w, limit), limit));
-  if (has_bonds(w) || !(h > 0.0)) { /* bonds would break; a formula changes its branch here */
+  if (has_bonds(w) || w->o.settings.without_checks ||
+      !(h > 0.0)) { /* bonds would break; a formula changes its branch here */
     return SALTUS_ERR_STALLED;
   }
   double error = INFINITY;
