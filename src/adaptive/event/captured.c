@@ -100,7 +100,13 @@ static saltus_status step_once(saltusi_adaptive* w, double h) {
   w->step.error = error;
   memcpy(w->step.y_end, w->step.y1, (size_t)w->o.ny * sizeof(double));
   saltusi_normalise(w->sys, w->step.y_end);
-  return status == SALTUS_OK ? close_contacts(w, w->step.t + h, w->step.y_end) : status;
+  status = status == SALTUS_OK ? close_contacts(w, w->step.t + h, w->step.y_end) : status;
+  status = status == SALTUS_OK ? saltusi_mode_gaps(&w->mode, w->step.t + h, w->step.y_end) : status;
+  for (int key = 0; key < w->o.contacts && status == SALTUS_OK; key++) {
+    const bool there = w->mode.gap[key] < -w->o.atol_q_min && saltusi_is_there(w, key);
+    status = there ? SALTUS_RETRY_SMALLER : status; /* its impact does not stop it */
+  }
+  return status;
 }
 
 /* The start of the step again. */
