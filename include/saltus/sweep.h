@@ -79,8 +79,9 @@ typedef struct saltus_sweep_view {
   uint64_t fingerprint;       /* of all data that results depend on, except the program */
   long long returned; /* members of a compiled sweep that the interpreter computed, so far */
   bool compiled;
-  long long compared; /* compiled members of schemes with a tolerance that were compared with adaptive, so far */
-  double difference;  /* largest difference of their measures, in tolerances */
+  long long
+      compared; /* compiled members of schemes with a tolerance that were compared with adaptive, so far */
+  double difference; /* largest difference of their measures, in tolerances */
 } saltus_sweep_view;
 
 typedef struct saltus_sweep saltus_sweep;
