@@ -66,7 +66,7 @@ contacts: [{name: floor, gap: y, restitution: 0.5}]
 
     # Acary 2009, section 1: curve squeal
     def squeal(self, mu, until):
-        """Deviation of x from its equilibrium by the linear equations of the slipping rim, m = 1."""
+        """Deviation of x from its equilibrium by the linear equations of the slipping rim; stiffness over mass."""
         k11, k12, k22, kc, push = 1e6, -2e5, 3e5, 8e5, 1e-3
         a, b, c, d = k11, k12 + mu * kc, k12, k22 + kc
         root = cmath.sqrt((a - d) ** 2 / 4 + b * c)
