@@ -366,6 +366,11 @@ static void print_steps(const run_job* j) {
   }
   printf(", in %.3g s of computing time%s.\n", s->cpu,
          s->status == SALTUS_ERR_STOPPED ? ", then stopped" : "");
+  const saltus_tally* tally = s->tally;
+  if (tally != NULL && !settings->scheme->chooses_step && tally->methods[0] != NULL) {
+    printf("Substituted steps: %lld of %lld are those of %s.\n", tally->method_steps[0],
+           tally->steps, tally->methods[0]);
+  }
   cli_resumption_print(&j->resumption, settings);
 }
 

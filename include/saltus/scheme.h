@@ -18,7 +18,7 @@
 
 SALTUS_BEGIN_DECLS
 
-/* Capabilities of a scheme; a system that needs more is rejected at creation. */
+/* Capabilities; a system that needs more is rejected at creation, or has substituted steps. */
 enum {
   SALTUS_TREATS_JOINTS = 1,
   SALTUS_TREATS_FRICTION = 2, /* with one tangent or two */

@@ -51,7 +51,7 @@ void saltusi_scheme_settle(saltus_scheme* scheme) {
     return;
   }
   int count = saltusi_table_settle(&scheme->keys.table, scheme->freed);
-  if (count == 0 || scheme->carried == 0 || scheme->ops->carry_memory == NULL) {
+  if (count == 0 || scheme->carried == 0) {
     return;
   }
   for (int i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ void saltusi_scheme_settle(saltus_scheme* scheme) {
                                   .contacts_from = contacts,
                                   .contacts_to = contacts,
                                   .forgotten = scheme->forgotten};
-  scheme->ops->carry_memory(scheme->options, &scheme->eval.sys, &carry);
+  saltusi_scheme_transfer_memory(scheme, &carry);
   memset(scheme->forgotten, 0, (size_t)contacts * sizeof(bool));
 }
 
@@ -152,8 +152,7 @@ static bool fits(const saltus_scheme* scheme, const unsigned char* from, size_t 
   }
   saltus_system sys = scheme->eval.sys;
   sys.dims.nc = (int)first->contacts;
-  size_t carried =
-      scheme->ops->memory_count != NULL ? scheme->ops->memory_count(scheme->options, &sys) : 0;
+  size_t carried = saltusi_scheme_memory_doubles(scheme, &sys);
   bool good =
       rest == (size_t)first->contacts * sizeof(carried_state_entry) + carried * sizeof(double);
   for (int64_t key = 0; good && key < first->contacts; key++) {

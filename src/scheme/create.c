@@ -91,58 +91,6 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
   return SALTUS_OK;
 }
 
-/* Whether the friction of a contact goes beyond a slip law. Slip modes support any direction that
- * follows from the slip; impacts with a curve and a user-defined impact rule have no law. */
-static bool is_more_than_slip(const saltus_contact_law* law) {
-  if (law->friction == NULL) {
-    return false;
-  }
-  saltus_friction_law plain = *law->friction;
-  plain.sliding[0] = plain.sliding[1] = 0.0;
-  saltus_contact_law slip = *law;
-  slip.friction = &plain;
-  return saltusi_friction_is_more_than_curve(&slip) ||
-         (law->friction->sliding[0] > 0.0 && saltusi_has_curve(law->friction));
-}
-
-/* Friction beyond Coulomb's law, except scaled rows. */
-static saltus_status check_frictions(const saltusi_scheme_ops* ops, const saltus_system* sys,
-                                     saltus_log log) {
-  if ((ops->info.treats & SALTUS_TREATS_FRICTION_LAWS) != 0) {
-    return SALTUS_OK;
-  }
-  const bool curves = (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
-  const bool located = ops->info.locates_events;
-  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    const saltus_contact_law* law = &sys->laws[i];
-    const bool bond = law->friction != NULL && law->friction->adhesion > 0.0;
-    const bool more = !curves   ? saltusi_friction_is_special(law)
-                      : located ? is_more_than_slip(law)
-                                : bond || saltusi_friction_is_more_than_curve(law);
-    if (more) {
-      saltusi_log(
-          log, SALTUS_LEVEL_ERROR,
-          "scheme %s treats Coulomb's law%s and elliptic cones%s; "
-          "contact %d \"%s\" asks for more",
-          ops->info.name,
-          !curves ? ""
-          : located
-              ? ", coefficients that depend on the slip, viscous friction, bonds without shear"
-              : ", coefficients that depend on the slip, viscous friction",
-          curves && located ? "" : " with the associated rule", i,
-          sys->laws[i].name != NULL ? sys->laws[i].name : "");
-      return SALTUS_ERR_UNSUPPORTED;
-    }
-  }
-  if (sys->dry_count > 0) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR,
-                "scheme %s treats dry friction of contacts alone; \"%s\" is of a joint",
-                ops->info.name, sys->dry[0].name != NULL ? sys->dry[0].name : "");
-    return SALTUS_ERR_UNSUPPORTED;
-  }
-  return SALTUS_OK;
-}
-
 /* Whether a scheme gets laws without their friction curves, which it treats separately. */
 static bool is_told_plain(const saltusi_scheme_ops* ops) {
   return (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
@@ -173,7 +121,10 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
 /* The state of permanently broken bonds is lost where a step restarts after an impact. */
 static saltus_status check_bonds(const saltusi_scheme_ops* ops, const saltus_system* sys,
                                  saltus_log log) {
-  for (int i = 0; i < sys->law_count && sys->laws != NULL && jumps(ops, sys); i++) {
+  saltusi_substitute sub;
+  saltusi_substitute_choose(&sub, ops, sys, (saltus_log){0});
+  const bool any = jumps(ops, sys) || (sub.ops != NULL && jumps(sub.ops, sys));
+  for (int i = 0; i < sys->law_count && sys->laws != NULL && any; i++) {
     const saltus_friction_law* f = sys->laws[i].friction;
     if (f != NULL && f->adhesion > 0.0 && !f->rebinds) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
@@ -218,7 +169,7 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
     in->joints = SALTUS_PUSH(arena, saltusi_joints, 1);
     saltusi_joints_layout(in->joints != NULL ? in->joints : &counted, &in->eval, arena);
   }
-  if (in->projects) {
+  if (in->projects || (in->sub.ops != NULL && dims->nj > 0)) {
     saltusi_projection counted = {0};
     in->projection = SALTUS_PUSH(arena, saltusi_projection, 1);
     saltusi_projection_layout(in->projection != NULL ? in->projection : &counted, &in->eval, arena);
@@ -242,6 +193,7 @@ static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   if (in->clocks == NULL) {
     ops->layout(in->work, in->options, &in->eval, arena);
   }
+  saltusi_substitute_layout(in, arena);
   size_t zeroed = arena->used;
   for (int i = 0; i < DENSE_STEPS; i++) {
     in->dense[i].data = in->dense_count > 0 ? SALTUS_PUSH(arena, double, in->dense_count) : NULL;
@@ -266,6 +218,12 @@ static void bind_step(saltus_scheme* in) {
   };
 }
 
+/* Bytes of the workspace of a scheme, and of the substitute after it. */
+static size_t work_bytes(const saltusi_scheme_ops* ops, const saltusi_substitute* sub) {
+  const size_t own = (ops->work_size + SALTUS_ALIGNMENT - 1) / SALTUS_ALIGNMENT * SALTUS_ALIGNMENT;
+  return own + (sub != NULL && sub->ops != NULL ? sub->ops->work_size : 0);
+}
+
 /* Arrays for the current capacity in a new block: sized first, then assigned. The old block is
  * unchanged. */
 static saltus_status lay_out(saltus_scheme* in) {
@@ -277,13 +235,12 @@ static saltus_status lay_out(saltus_scheme* in) {
   void* work = in->spare;
   in->spare = in->work;
   in->work = work;
-  memset(in->work, 0, ops->work_size);
-  in->carried = in->clocks != NULL          ? in->clocks->memory_count
-                : ops->memory_count != NULL ? ops->memory_count(in->options, sys)
-                                            : 0;
-  in->dense_count = in->clocks != NULL         ? in->clocks->dense_count
-                    : ops->dense_count != NULL ? ops->dense_count(in->options, sys)
-                                               : 0;
+  memset(in->work, 0, work_bytes(ops, &in->sub));
+  in->sub.work = (unsigned char*)in->work + work_bytes(ops, NULL);
+  in->carried =
+      in->clocks != NULL ? in->clocks->memory_count : saltusi_scheme_memory_doubles(in, sys);
+  in->dense_count =
+      in->clocks != NULL ? in->clocks->dense_count : saltusi_scheme_dense_doubles(in, sys);
   saltus_arena arena = saltus_arena_counting();
   size_t zeroed = layout(in, &arena);
   const saltusi_zeros zeros = saltusi_alloc_zeros(&in->memory, arena.used + 1, zeroed);
@@ -307,25 +264,25 @@ static saltus_status lay_out(saltus_scheme* in) {
   return SALTUS_OK;
 }
 
-/* Copies doubles from a layout with another contact capacity. Without a description they are
- * independent of contacts, or the capacity is equal. */
-static void carry(const saltus_scheme* in, int contacts, saltusi_transfer_fn* describe,
+/* Copies doubles of memory or of dense output from a layout with another contact capacity. */
+static void carry(const saltus_scheme* in, int contacts,
+                  void (*describe)(const saltus_scheme* scheme, saltusi_state_transfer* over),
                   size_t count, const double* from, double* to) {
   const saltus_dims* d = &in->eval.sys.dims;
-  if (describe == NULL || d->nc == contacts) {
+  if (in->clocks != NULL || d->nc == contacts) {
     memcpy(to, from, count * sizeof(double));
     return;
   }
   saltusi_state_transfer over = {
       .from = from, .to = to, .contacts_from = contacts, .contacts_to = d->nc};
-  describe(in->options, &in->eval.sys, &over);
+  describe(in, &over);
   assert(over.count == count);
 }
 
 void saltusi_scheme_dense_transfer(const saltus_scheme* scheme, int contacts, const double* from,
                                    double* to) {
   assert(scheme != NULL);
-  carry(scheme, contacts, scheme->ops->carry_dense, scheme->dense_count, from, to);
+  carry(scheme, contacts, saltusi_scheme_transfer_dense, scheme->dense_count, from, to);
 }
 
 /* Copies the carried data of a scheme into a new layout. */
@@ -338,15 +295,17 @@ static void move(saltus_scheme* in, const saltus_scheme* old) {
     saltusi_table_copy(&in->marked_table, &old->marked_table);
   }
   if (in->carried > 0) {
-    carry(in, old->eval.sys.dims.nc, ops->carry_memory, in->carried, old->memory0, in->memory0);
+    carry(in, old->eval.sys.dims.nc, saltusi_scheme_transfer_memory, in->carried, old->memory0,
+          in->memory0);
   }
   if (in->carried > 0 && !ops->info.chooses_step) {
-    carry(in, old->eval.sys.dims.nc, ops->carry_memory, in->carried, old->marked, in->marked);
+    carry(in, old->eval.sys.dims.nc, saltusi_scheme_transfer_memory, in->carried, old->marked,
+          in->marked);
   }
   for (int i = 1; i < DENSE_STEPS && in->dense_count > 0; i++) {
     if (old->dense[i].h > 0.0) {
-      carry(in, old->eval.sys.dims.nc, ops->carry_dense, in->dense_count, old->dense[i].data,
-            in->dense[i].data);
+      carry(in, old->eval.sys.dims.nc, saltusi_scheme_transfer_dense, in->dense_count,
+            old->dense[i].data, in->dense[i].data);
     }
   }
   memcpy(in->atol_q, old->atol_q, (size_t)d->nv * sizeof(double));
@@ -438,13 +397,14 @@ saltus_status saltusi_scheme_grow_events(saltus_scheme* scheme, int wanted) {
  * laws without curves. */
 enum { HEAD_PARTS = 6 };
 
-static size_t head_bytes(const saltusi_scheme_ops* ops, int plain, size_t at[HEAD_PARTS - 1]) {
+static size_t head_bytes(const saltusi_scheme_ops* ops, const saltusi_substitute* sub, int plain,
+                         size_t at[HEAD_PARTS - 1]) {
   saltus_arena arena = saltus_arena_counting();
   const size_t count = (size_t)plain;
   const size_t sizes[HEAD_PARTS] = {sizeof(saltus_scheme),
                                     ops->info.options.size,
-                                    ops->work_size,
-                                    ops->work_size,
+                                    work_bytes(ops, sub),
+                                    work_bytes(ops, sub),
                                     count * sizeof(saltus_contact_law),
                                     count * sizeof(saltus_friction_law)};
   for (int i = 0; i < HEAD_PARTS; i++) {
@@ -457,19 +417,23 @@ static size_t head_bytes(const saltusi_scheme_ops* ops, int plain, size_t at[HEA
   return arena.used;
 }
 
-/* Number of laws that the scheme gets without their curves; 0: none. */
-static int plain_laws(const saltusi_scheme_ops* ops, const saltus_system* sys) {
-  return is_told_plain(ops) && sys->laws != NULL && saltusi_frictions_special(sys) ? sys->law_count
-                                                                                   : 0;
+/* Number of laws that own steps get without their curves, or without friction beyond them; 0: none. */
+static int plain_laws(const saltusi_scheme_ops* ops, const saltusi_substitute* sub,
+                      const saltus_system* sys) {
+  const bool any = (is_told_plain(ops) && saltusi_frictions_special(sys)) || sub->beyond;
+  return any && sys->laws != NULL ? sys->law_count : 0;
 }
 
 /* With the static coefficient alone. */
 static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* laws,
                        saltus_friction_law* frictions) {
-  scheme->eval.curves = scheme->own;
+  scheme->curves = is_told_plain(scheme->ops) ? scheme->own : NULL;
+  scheme->eval.curves = scheme->curves;
   for (int i = 0; i < count; i++) {
     laws[i] = scheme->own[i];
-    if (laws[i].friction != NULL) {
+    if (saltusi_friction_is_beyond(scheme->ops, &scheme->own[i])) {
+      laws[i].friction = NULL;
+    } else if (laws[i].friction != NULL && scheme->curves != NULL) {
       frictions[i] = *laws[i].friction;
       frictions[i].curve = SALTUS_CURVE_CONSTANT;
       frictions[i].viscous = 0.0;
@@ -484,8 +448,11 @@ static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* law
 static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_ops* ops,
                            saltus_allocator memory, bool one_clock, saltus_scheme** out) {
   size_t at[HEAD_PARTS - 1];
-  const int plain = plain_laws(ops, def->system);
-  size_t bytes = head_bytes(ops, plain, at);
+  saltusi_substitute sub;
+  saltusi_substitute_choose(&sub, ops, def->system, def->log);
+  sub.jumps = sub.ops != NULL && jumps(sub.ops, def->system);
+  const int plain = plain_laws(ops, &sub, def->system);
+  size_t bytes = head_bytes(ops, &sub, plain, at);
   unsigned char* block = memory.alloc(bytes, memory.user);
   if (block == NULL) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "scheme %s: no memory for %zu bytes", ops->info.name,
@@ -498,6 +465,7 @@ static saltus_status build(const saltus_scheme_def* def, const saltusi_scheme_op
                       .memory = memory,
                       .bytes = bytes,
                       .log = def->log,
+                      .sub = sub,
                       .eval = {.sys = *def->system, .threads = def->threads, .cancel = def->cancel},
                       .options = block + at[0],
                       .work = block + at[1],
@@ -574,9 +542,6 @@ static saltus_status create(const saltus_scheme_def* def, bool one_clock, saltus
   }
   if (status == SALTUS_OK) {
     status = check_treats(ops, def->system, def->log);
-  }
-  if (status == SALTUS_OK) {
-    status = check_frictions(ops, def->system, def->log);
   }
   if (status == SALTUS_OK) {
     status = check_bonds(ops, def->system, def->log);

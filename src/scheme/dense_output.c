@@ -20,8 +20,7 @@ size_t saltusi_scheme_dense_count_for(const saltus_scheme* scheme, int contacts)
   assert(scheme != NULL);
   saltus_system sys = scheme->eval.sys;
   sys.dims.nc = contacts;
-  bool fixed = scheme->clocks != NULL || scheme->ops->dense_count == NULL;
-  return fixed ? scheme->dense_count : scheme->ops->dense_count(scheme->options, &sys);
+  return scheme->clocks != NULL ? scheme->dense_count : saltusi_scheme_dense_doubles(scheme, &sys);
 }
 
 void saltusi_scheme_dense_copy(const saltus_scheme* scheme, double* data) {
@@ -55,6 +54,9 @@ saltus_status saltusi_scheme_dense_ask(saltus_scheme* scheme, double* data,
   saltusi_dense_query query = *at;
   query.eval = &scheme->eval;
   query.data = data;
+  if (saltusi_substitute_dense(scheme, &query)) {
+    return SALTUS_OK;
+  }
   return scheme->clocks != NULL ? saltusi_async_islands_dense(scheme->clocks, &query)
                                 : scheme->ops->dense(scheme->work, scheme->options, &query);
 }
@@ -64,7 +66,7 @@ static void ask_contact(saltus_scheme* scheme, const saltusi_dense_query* query,
                         saltus_contact_inside* contact) {
   if (scheme->clocks != NULL) {
     saltusi_async_islands_dense_contact(scheme->clocks, query, key, contact);
-  } else {
+  } else if (!saltusi_substitute_contact(scheme, query, key, contact)) {
     scheme->ops->dense_contact(scheme->work, scheme->options, query, key, contact);
   }
 }

@@ -169,16 +169,6 @@ static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, dou
   int law = saltusi_scheme_law(scheme, bound->key);
   char contact[SALTUSI_CONTACT_TEXT];
   saltusi_key_label(&scheme->eval, bound->key, law, contact);
-  if (bound->kind == SALTUSI_BOUND_PAINLEVE) {
-    saltusi_log(
-        scheme->log, SALTUS_LEVEL_ERROR,
-        "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s no force of "
-        "contact %s, which slides, obeys Coulomb's law (Painleve): with its "
-        "friction a normal force of 1 N accelerates the gap by %.3g m/s^2; adaptive goes on "
-        "after an impact without collision",
-        scheme->ops->info.name, t, h, bound->t, contact, bound->value);
-    return;
-  }
   if (bound->kind == SALTUSI_BOUND_LAW) {
     saltusi_log(
         scheme->log, SALTUS_LEVEL_ERROR,

@@ -177,6 +177,29 @@ static saltus_status jump_and_step(saltus_scheme* scheme) {
   return status;
 }
 
+static saltus_status own_step(saltus_scheme* scheme) {
+  return scheme->jump != NULL ? jump_and_step(scheme)
+                              : scheme->ops->step(scheme->work, scheme->options, &scheme->step);
+}
+
+/* A step of the scheme, or of its substitute. */
+static saltus_status own_or_substitute(saltus_scheme* scheme, saltus_step_report* report) {
+  bool needed = false;
+  saltusi_substitute_laws(scheme, false);
+  saltus_status status = saltusi_substitute_starts(scheme, &needed);
+  if (status == SALTUS_OK && !needed) {
+    status = own_step(scheme);
+    if (!saltusi_substitute_replaces(scheme, status)) {
+      return status;
+    }
+    scheme->events.count = 0;
+    scheme->eval.bound.what = NULL;
+    open_step(scheme, report);
+    status = SALTUS_OK;
+  }
+  return status == SALTUS_OK ? saltusi_substitute_step(scheme) : status;
+}
+
 /* Whether redundant contacts can be omitted without effect. Not for schemes that choose their
  * steps, which distribute loads among them, nor with user-defined laws, orders of impacts or
  * compliance, which apply to each contact. */
@@ -206,10 +229,11 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
     scheme->eval.failure->status = SALTUS_OK;
     scheme->eval.bound.what = NULL;
     const saltusi_step* step = open_step(scheme, report);
-    status = scheme->clocks != NULL ? saltusi_async_islands_step(scheme->clocks, step)
-             : scheme->jump != NULL ? jump_and_step(scheme)
-                                    : scheme->ops->step(scheme->work, scheme->options, step);
-    if (status == SALTUS_OK && scheme->projects && !scheme->closed) {
+    status = scheme->clocks != NULL    ? saltusi_async_islands_step(scheme->clocks, step)
+             : scheme->sub.ops != NULL ? own_or_substitute(scheme, report)
+                                       : own_step(scheme);
+    const bool projects = scheme->projects || (scheme->sub.active && scheme->eval.sys.dims.nj > 0);
+    if (status == SALTUS_OK && projects && !scheme->closed) {
       status = saltusi_project_joints(scheme->projection, step);
     }
     again = make_room(scheme, &status);
@@ -225,6 +249,9 @@ static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) 
   name_contacts(scheme, report);
   if ((scheme->eval.sys.traits & SALTUSI_SCALED_ROWS) != 0 && scheme->clocks == NULL) {
     scale_back(scheme, report);
+  }
+  if (scheme->sub.active) {
+    saltusi_substitute_laws(scheme, false);
   }
   return status;
 }
@@ -254,8 +281,8 @@ saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,
   }
   int next = 0;
   if (status == SALTUS_OK && scheme->stops_at_gain &&
-      saltusi_energy_gain_next(report, scheme->ops->info.locates_events, t + report->h, report->h,
-                               &next, &scheme->gain)) {
+      saltusi_energy_gain_next(report, saltusi_report_located(&scheme->ops->info, report),
+                               t + report->h, report->h, &next, &scheme->gain)) {
     status = SALTUS_ERR_LAW;
   }
   /* joints that a projection has closed are consistent */

@@ -11,6 +11,7 @@
 #include "scheme/impact_step.h"
 #include "scheme/projection.h"
 #include "scheme/scheme_ops.h"
+#include "scheme/substitute.h"
 #include "system/diagnose.h"
 
 /* Dense output of one step; h is 0 when there is none. */
@@ -85,15 +86,17 @@ struct saltus_scheme {
   saltusi_joints*
       joints; /* NULL: fewer than two rows. Distinguishes inconsistent from redundant joints */
   saltusi_contradiction disagreement;
-  bool stops_at_gain;            /* an impact that creates energy ends the run */
-  saltus_event gain;             /* event of the last trial step that was ended so */
-  saltusi_event_list events;     /* of the last trial step; a separate block, which grows */
-  saltusi_async_islands* clocks; /* NULL: all islands step together */
-  const saltus_contact_law* own; /* laws of the system */
-  bool jumps;                    /* impacts are solved outside of the scheme */
-  saltusi_impact_step* jump;     /* NULL: impacts are solved by the scheme */
-  size_t dense_count;            /* doubles of dense output of a step */
-  dense_step dense[DENSE_STEPS]; /* the last trial step, then committed steps, latest first */
+  bool stops_at_gain;               /* an impact that creates energy ends the run */
+  saltus_event gain;                /* event of the last trial step that was ended so */
+  saltusi_event_list events;        /* of the last trial step; a separate block, which grows */
+  saltusi_async_islands* clocks;    /* NULL: all islands step together */
+  const saltus_contact_law* own;    /* laws of own steps */
+  const saltus_contact_law* curves; /* those with curves where own steps have others; or NULL */
+  saltusi_substitute sub;           /* steps with friction that own steps do not include */
+  bool jumps;                       /* impacts are solved outside of the scheme */
+  saltusi_impact_step* jump;        /* NULL: impacts are solved by the scheme */
+  size_t dense_count;               /* doubles of dense output of a step */
+  dense_step dense[DENSE_STEPS];    /* the last trial step, then committed steps, latest first */
 };
 
 /* registry.c */

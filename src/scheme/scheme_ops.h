@@ -194,6 +194,12 @@ typedef struct saltusi_scheme_ops {
   (SALTUS_TREATS_JOINTS | SALTUS_TREATS_FRICTION | SALTUS_TREATS_CHANGING_CONTACTS |               \
    SALTUS_TREATS_LAWS)
 
+/* Whether impacts of a step are located: own steps of schemes that locate them. */
+static inline bool saltusi_report_located(const saltus_scheme_info* info,
+                                          const saltus_step_report* report) {
+  return info->locates_events && (info->chooses_step || report->method == NULL);
+}
+
 /* A trial step from given data into given arrays; commits nothing but the work counters, without
  * messages. */
 saltus_status saltusi_scheme_try(saltus_scheme* scheme, double t, double h,

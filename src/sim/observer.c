@@ -162,8 +162,8 @@ static saltus_status report_gains(saltus_sim* sim, const saltus_step_report* rep
   saltus_event remark;
   int next = 0;
   while (status == SALTUS_OK && !info->chooses_step &&
-         saltusi_energy_gain_next(report, info->locates_events, sim->now.t, sim->last_h, &next,
-                                  &remark)) {
+         saltusi_energy_gain_next(report, saltusi_report_located(info, report), sim->now.t,
+                                  sim->last_h, &next, &remark)) {
     status = report_event(sim, &remark);
   }
   for (int i = 0; status == SALTUS_OK && i < report->active; i++) {
@@ -538,7 +538,7 @@ static void open_ledger(saltus_sim* sim, const saltus_step_report* report, doubl
       .report = report,
       .x0 = &sim->ends[0],
       .x1 = &sim->ends[1],
-      .located = info->locates_events,
+      .located = saltusi_report_located(info, report),
       .at_end = info->impacts_at_end,
       .smooth_order = info->smooth_order,
       .inside = info->dense ? &sim->motion : NULL,
@@ -607,7 +607,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
     open_ledger(sim, report, t0, t1);
     saltusi_remainder_open(sim, t0);
   }
-  bool located = saltusi_scheme_info(sim->scheme)->locates_events;
+  const bool located = saltusi_report_located(saltusi_scheme_info(sim->scheme), report);
   saltus_status first = SALTUS_OK;
   double* sums = sim->sums;
   sim->reports++;

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Every scheme on twenty machines, with steps h and h/2: each pair converges to the motion of `adaptive`, or is
+"""Every scheme on twenty machines, with steps h, h/4, h/16 and so on: each pair converges to the motion of `adaptive`, or is
 rejected before the first step with the reason. The table is that of docs/schemes/matrix.md (make test-long).
 
-usage: scheme_matrix.py SALTUS SOURCE [--write] [--scene WORD] [--scheme WORD] [--jobs N]
+usage: scheme_matrix.py SALTUS SOURCE [--scene WORD] [--scheme WORD] [--jobs N] [--page LOG | --check]
 
-A number is the largest distance of positions at 21 instants from the reference with steps h/2, divided by the
-largest change of a coordinate of the same kind (length or angle) in the reference."""
+A number is the largest distance of positions at 21 instants from the reference with the smallest step taken, divided by
+the largest change of a coordinate of the same kind (length or angle) in the reference. Each pair is printed as one line;
+--page writes the page from such lines, --check verifies that the page has every scheme and machine."""
 import argparse
 import concurrent.futures
 import csv
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -40,13 +42,13 @@ MACHINES = [
     ('bodies-slider-crank', 1.0, 5e-4),
 ]
 SAMPLES = 20
-REFINEMENTS = (1, 4, 16)  # the last only where the first two do not show convergence
+REFINEMENTS = (1, 4, 16, 64, 256)  # as many as it takes to show convergence, two at least
 LARGEST = 2e-2  # of the motion, with the smallest step
 ROUNDING = 1e-6  # differences below are not required to fall: tolerances of events and of the reference
 FALL = 0.6  # the last difference is at most this part of the first; impacts fall anywhere in steps
 
-# Pairs that end with an error in the run, with contact, time and reason; each has a line in the page.
-STOPS = {}
+# Options of schemes. event-driven stops at accumulations by default, with an error that names this option.
+OPTIONS = {'event-driven': ['--option', 'at_accumulation=capture']}
 
 
 def command(args, scene, until, out, *more):
@@ -70,15 +72,18 @@ def positions(path, until):
     return rows[0], [kept[k] for k in sorted(kept)]
 
 
-def execute(args, job, *more, seconds=120):
+def execute(args, job, *more, seconds=100):
     scene, until = job
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, 'm.csv')
-        try:
-            done = subprocess.run(command(args, scene, until, out, *more), capture_output=True, text=True,
-                                  timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return 'time', f'not ended in {seconds} s', None
+        done = subprocess.run(command(args, scene, until, out, *more), capture_output=True, text=True,
+                              preexec_fn=limit)
+        if done.returncode < 0:
+            return 'time', f'not ended in {seconds} s of processor time', None
         text = [line for line in done.stderr.splitlines() if 'warning' not in line]
         reason = text[-1] if text else ''
         if done.returncode != 0:
@@ -112,18 +117,73 @@ def converges(errors):
     return len(errors) > 1 and errors[-1] < LARGEST and errors[-1] < max(FALL * errors[0], ROUNDING)
 
 
+def page_of(args):
+    return os.path.join(args.source, 'docs/schemes/matrix.md')
+
+
+def cell(kind, text, errors, notes):
+    if kind == 'ends':
+        return f'{errors[-1]:.0e}'.replace('e-0', 'e-').replace('e+00', '')
+    if text not in notes:
+        notes.append(text)
+    return f'[{notes.index(text) + 1}]'
+
+
+def write(args, schemes):
+    """The page, from the lines that a run has printed; later lines of a pair replace earlier ones."""
+    found = {}
+    for line in open(args.page, encoding='utf-8'):
+        match = re.match(r'(\S+) (\S+) (ends|refused|stops|time) \[(.*?)\] ?(.*)$', line)
+        if match:
+            errors = [float(x) for x in match[4].split(',') if x.strip()]
+            found[match[1], match[2]] = match[3], match[5].removeprefix('saltus: '), errors
+    names = [m[0] for m in MACHINES]
+    head = open(page_of(args), encoding='utf-8').read().split('| scheme |')[0]
+    lines = ['| scheme | ' + ' | '.join(str(i + 1) for i in range(len(names))) + ' |',
+             '| --- |' + ' --- |' * len(names)]
+    notes = []
+    for scheme in schemes:
+        cells = [cell(*found[name, scheme], notes) for name in names]
+        lines.append(f'| `{scheme}` | ' + ' | '.join(cells) + ' |')
+    lines += [''] + [f'{i + 1}. {note}' for i, note in enumerate(notes)]
+    with open(page_of(args), 'w', encoding='utf-8') as file:
+        file.write(head + '\n'.join(lines) + '\n')
+    return 0
+
+
+def check(args, schemes):
+    text = open(page_of(args), encoding='utf-8').read()
+    rows = re.findall(r'^\| `([a-z0-9-]+)` \| (.*) \|$', text, re.M)
+    faults = [] if [r[0] for r in rows] == schemes else ['rows are not the schemes of the program']
+    for scheme, cells in rows:
+        values = cells.split(' | ')
+        if len(values) != len(MACHINES) or not all(v[0] == '[' or 0.0 <= float(v) < LARGEST for v in values):
+            faults.append(f'{scheme}: {cells}')
+    for i, machine in enumerate(MACHINES):
+        if not re.search(rf'^\| {i + 1} \| `{machine[0]}` \|', text, re.M):
+            faults.append(f'machine {i + 1} is not {machine[0]}')
+    for fault in faults:
+        print('FAULT', fault)
+    return 1 if faults else 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('saltus')
     parser.add_argument('source')
-    parser.add_argument('--write', action='store_true')
+    parser.add_argument('--page')
+    parser.add_argument('--check', action='store_true')
     parser.add_argument('--scene', default='')
     parser.add_argument('--scheme', default='')
     parser.add_argument('--jobs', type=int, default=1)
     args = parser.parse_args()
     listed = subprocess.run([args.saltus, 'list', 'schemes'], capture_output=True, text=True, check=True).stdout
     schemes = [s for s in re.findall(r'^(\S+)  ', listed, re.M) if re.search(args.scheme, s)]
-    machines = [m for m in MACHINES if args.scene in m[0]]
+    machines = [m for m in MACHINES if re.search(args.scene, m[0])]
+    if args.check:
+        return check(args, schemes)
+    if args.page:
+        return write(args, schemes)
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
 
     start = {'machine-cam-follower': -0.01}
@@ -150,7 +210,8 @@ def main():
                     setting = ['--tol', repr(1e-6 / n ** 2), '--output-dt', repr(part)]
                 else:
                     setting = ['--step', repr(h / n), '--every', str(round(part / h) * n)]
-                kind, text, motion = execute(args, (scene, until), '--scheme', scheme, *setting)
+                kind, text, motion = execute(args, (scene, until), '--scheme', scheme, *setting,
+                                             *OPTIONS.get(scheme, []))
                 if kind != 'ends':
                     return kind, text, errors
                 errors.append(distance(names, scale, rows, motion[1]))
@@ -164,7 +225,7 @@ def main():
             print(f'{scene} {scheme} {kind} {errors} {text if kind != "ends" else ""}', flush=True)
             if kind == 'ends' and not converges(errors):
                 faults.append(f'{scene} with {scheme} does not converge: {errors}')
-            if kind in ('stops', 'time') and (scene, scheme) not in STOPS:
+            if kind in ('stops', 'time'):
                 faults.append(f'{scene} with {scheme} {kind}: {text}')
     for fault in faults:
         print('FAULT', fault)

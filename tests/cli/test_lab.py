@@ -61,6 +61,23 @@ class Lab(Cli):
                                  ('dg-minus', 'spatial friction, all laws')):
             self.assertIn(friction, words[scheme])
 
+    def test_substituted_steps_are_announced_and_counted(self):
+        pin = self.scene("""saltus: 1
+coordinates: {x: {velocity: 1}, z: {start: 0.1}}
+kinetic: (x'^2 + z'^2)/2
+potential: 10*z
+contacts: [{name: floor, gap: z, slip: x', friction: {static: 0.4, kinetic: 0.2}}]
+simulate: {until: 0.5, step: 0.001}
+""")
+        for scheme, some in (('dg-minus', True), ('trapezoidal-implicit-end', True), ('rk4', False)):
+            done = saltus('run', pin, '--scheme', scheme)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual('friction of contact "floor" is not in its steps' in done.stderr, some)
+            counted = re.search(r'Substituted steps: (\d+) of 500 are those of moreau-extrapolated', done.stdout)
+            self.assertEqual(counted is not None, some)
+            if some:  # it falls for sqrt(0.02) s
+                self.assertAlmostEqual(int(counted[1]), 500 - 141, delta=2)
+
     def test_events_of_dry_friction_are_counted(self):
         pin = self.scene("""saltus: 1
 coordinates: {th: {start: 2}}

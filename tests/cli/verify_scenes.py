@@ -23,7 +23,6 @@ INSTEAD = {
     'bodies-bricard': {'adaptive': '--until 0.5', 'dg-minus': '--until 2'},
     'bodies-flyball': {'adaptive': '--until 0.3', 'dg-minus': '--step 1e-4 --until 0.5'},
     'bodies-four-bar-1': dict.fromkeys(('moreau-jean', 'variational', 'dg-minus'), '--until 0.7'),  # then it is singular
-    'capstan': {'dg-minus': '--scheme moreau-midpoint'},  # dg treats dry friction of contacts alone
     'contact-arch': {'dg-minus': '--until 0.05'},
     'contact-column': {'dg-minus': '--until 0.05'},
     'machine-breaker': {'moreau-jean': '--step 2e-6 --until 0.004', 'variational': '--step 2e-6 --until 0.004',

@@ -541,11 +541,9 @@ static void friction_allocates_nothing_and_repeats_its_bits(void** state) {
   }
 }
 
-/* A rod that slides on its tip where friction presses more than a force lifts: schemes that decide about forces have none
- * there, and say of which contact, when and why; those that solve for impulses or jump go on. */
-static void a_contact_without_forces_is_named(void** state) {
+/* A rod that slides on its tip where friction presses more than a force lifts: every scheme jams the tip by an impulse. */
+static void a_contact_without_forces_jams_in_every_scheme(void** state) {
   (void)state;
-  int named = 0;
   FOR_EVERY_SCHEME_WITH_FRICTION(info) {
     saltus_kept_message kept = {0};
     saltus_scene* scene = saltus_test_scene("painleve-rod", NULL, 0);
@@ -558,22 +556,15 @@ static void a_contact_without_forces_is_named(void** state) {
                                 .v0 = view->v0,
                                 .log = saltus_log_keep(&kept)};
     assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
-    const saltus_status status = saltus_sim_run_until(sim, 1e-3);
-    if (status != SALTUS_OK) {
-      named++;
-      if (strstr(kept.text, "\"tip\"") == NULL || strstr(kept.text, "Painleve") == NULL ||
-          strstr(kept.text, "at t = 0 s") == NULL || strstr(kept.text, "-0.8 m/s^2") == NULL) {
-        fail_msg("%s", kept.text);
-      }
-    } else { /* the tip jams: 0.3 N s stop it */
-      const double* v = saltus_sim_v(sim);
-      const double* q = saltus_sim_q(sim);
-      assert_near(v[0] + sin(q[2]) * v[2], 0.0, 0.02);
+    if (saltus_sim_run_until(sim, 1e-3) != SALTUS_OK) {
+      fail_msg("%s: %s", info->name, kept.text);
     }
+    const double* v = saltus_sim_v(sim); /* 0.3 N s stop it */
+    const double* q = saltus_sim_q(sim);
+    assert_near(v[0] + sin(q[2]) * v[2], 0.0, 0.02);
     saltus_sim_destroy(sim);
     saltus_scene_destroy(scene);
   }
-  assert_true(named >= 17);
 }
 
 int main(void) {
@@ -592,7 +583,7 @@ int main(void) {
       cmocka_unit_test(redundant_supports_do_not_chatter),
       cmocka_unit_test(an_impact_with_friction_and_coupled_directions_converges),
       cmocka_unit_test(friction_allocates_nothing_and_repeats_its_bits),
-      cmocka_unit_test(a_contact_without_forces_is_named),
+      cmocka_unit_test(a_contact_without_forces_jams_in_every_scheme),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
