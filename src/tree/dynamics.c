@@ -38,11 +38,15 @@ static void own_inertia(const saltus_tree* tree, int i, const saltusi_tree_link_
   }
 }
 
-void saltusi_tree_inertia(const saltus_tree* tree, const saltusi_tree_state* x) {
+void saltusi_tree_own_inertia(const saltus_tree* tree, const saltusi_tree_state* x) {
   assert(tree != NULL && x != NULL);
-  for (int i = tree->links - 1; i >= 0; i--) {
+  for (int i = 0; i < tree->links; i++) {
     own_inertia(tree, i, &x->link[i], &x->sum[i]);
   }
+}
+
+void saltusi_tree_sum_inertia(const saltus_tree* tree, const saltusi_tree_state* x) {
+  assert(tree != NULL && x != NULL);
   for (int i = tree->links - 1; i >= 0; i--) {
     const int p = tree->link[i].parent;
     const saltusi_tree_composite* c = &x->sum[i];
@@ -54,6 +58,9 @@ void saltusi_tree_inertia(const saltus_tree* tree, const saltusi_tree_state* x) 
       }
       for (int k = 0; k < 9; k++) {
         to->I[k] += c->I[k];
+      }
+      for (int k = 0; k < 6; k++) {
+        to->f[k] += c->f[k];
       }
     }
   }
@@ -77,7 +84,8 @@ void saltusi_tree_mass(const void* self, const saltus_point* at, double* M) {
   saltusi_tree_state x;
   const int n = tree->axes;
   saltusi_tree_at(tree, at, &x);
-  saltusi_tree_inertia(tree, &x);
+  saltusi_tree_own_inertia(tree, &x);
+  saltusi_tree_sum_inertia(tree, &x);
   memset(M, 0, (size_t)n * (size_t)n * sizeof *M);
   for (int j = 0; j < n; j++) {
     double f[6];
@@ -285,7 +293,8 @@ void saltusi_tree_mass_q(const void* self, const saltus_point* at, double* Mv_q)
   saltusi_tree_state x;
   const size_t n = (size_t)tree->axes;
   saltusi_tree_at(tree, at, &x);
-  saltusi_tree_inertia(tree, &x);
+  saltusi_tree_own_inertia(tree, &x);
+  saltusi_tree_sum_inertia(tree, &x);
   sum_momenta(tree, &x);
   memset(Mv_q, 0, n * n * sizeof *Mv_q);
   for (int k = 0; k < tree->axes; k++) {

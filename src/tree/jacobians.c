@@ -25,6 +25,15 @@ static void skew(const double x[3], double S[9]) {
   memcpy(S, out, sizeof out);
 }
 
+static bool is_zero(const double* block, int count) {
+  for (int k = 0; k < count; k++) {
+    if (block[k] != 0.0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static void add_product(const double A[9], const double B[9], double sign, double* out) {
   double C[9];
   saltusi_matrix3_product(A, B, C);
@@ -74,31 +83,35 @@ static void parts_of(const saltus_tree* tree, const double* block, const saltusi
     memcpy(out->tx + 3 * r, block + 6 * (3 + r), 3 * sizeof *block);
     memcpy(out->tw + 3 * r, block + 6 * (3 + r) + 3, 3 * sizeof *block);
   }
-  turn_part(NULL, b->R, out->fw);
-  turn_part(a->R, NULL, out->tx);
-  turn_part(a->R, b->R, out->tw);
+  if (!is_zero(block, 36)) {
+    turn_part(NULL, b->R, out->fw);
+    turn_part(a->R, NULL, out->tx);
+    turn_part(a->R, b->R, out->tw);
+  }
 }
 
-/* out += sign (t + r x g; g) with g = fx l + (fw - fx [s]) w, t likewise: from derivatives at centres at r and s to twists
- * and wrenches about O. */
-static void add_about(const body_slopes* p, const double r[3], const double s[3], double sign,
-                      double out[36]) {
-  double by[9], arm[9], g[9], t[9], moment[2][9] = {{0.0}, {0.0}};
-  skew(s, by);
+/* out = t + r x g; g with g = fx l + (fw - fx [s]) w, t likewise: from derivatives at centres at r and s to twists and
+ * wrenches about O. */
+static void about(const body_slopes* p, const double r[3], const double s[3], double out[36]) {
+  const bool turns_only = is_zero(p->fx, 9) && is_zero(p->tx, 9);
+  double by[9], arm[9], g[9], t[9], moment[9] = {0.0};
   skew(r, arm);
   memcpy(g, p->fw, sizeof g);
   memcpy(t, p->tw, sizeof t);
-  add_product(p->fx, by, -1.0, g);
-  add_product(p->tx, by, -1.0, t);
-  add_product(arm, g, 1.0, moment[0]);
-  add_product(arm, p->fx, 1.0, moment[1]);
+  if (!turns_only) {
+    skew(s, by);
+    add_product(p->fx, by, -1.0, g);
+    add_product(p->tx, by, -1.0, t);
+    add_product(arm, p->fx, 1.0, moment);
+  }
+  add_product(arm, g, 1.0, t);
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {
       const int k = 3 * i + j;
-      out[6 * i + j] += sign * (t[k] + moment[0][k]);
-      out[6 * i + 3 + j] += sign * (p->tx[k] + moment[1][k]);
-      out[6 * (3 + i) + j] += sign * g[k];
-      out[6 * (3 + i) + 3 + j] += sign * p->fx[k];
+      out[6 * i + j] = t[k];
+      out[6 * i + 3 + j] = p->tx[k] + moment[k];
+      out[6 * (3 + i) + j] = g[k];
+      out[6 * (3 + i) + 3 + j] = p->fx[k];
     }
   }
 }
@@ -120,30 +133,27 @@ static void transposed6(const double A[36], const double x[6], double y[6]) {
 
 /* ---- bodies ---- */
 
-/* 2 B of a body. */
-static void add_coriolis(const saltus_tree* tree, const saltusi_body* body,
-                         const saltusi_tree_link_state* x, const double v[3], double out[36]) {
-  body_slopes p;
-  double I[9], spin[9], by[9], along[3];
-  memset(&p, 0, sizeof p);
-  memcpy(I, body->I, sizeof I);
-  turn_part(x->R, x->R, I);
-  skew(x->V, spin);
-  if (!tree->plane) {
-    saltusi_turn(I, x->V, along);
-    skew(along, by);
-    add_product(spin, I, 1.0, p.tw);
-    add_product(I, spin, -1.0, p.tw);
-    for (int k = 0; k < 9; k++) {
-      p.tw[k] -= by[k];
-    }
+/* 2 B of a body less derivatives of its forces by its velocity, which contain those of w x I w. */
+static void less_coriolis(const saltus_tree* tree, const saltusi_body* body,
+                          const saltusi_tree_link_state* x, const double v[3], body_slopes* p) {
+  double by[9];
+  for (int k = 0; k < 9; k++) {
+    p->fx[k] = -p->fx[k];
+    p->fw[k] = -p->fw[k];
+    p->tx[k] = -p->tx[k];
+    p->tw[k] = -p->tw[k];
   }
   skew(v, by);
   for (int k = 0; k < 9; k++) {
-    p.fw[k] = -2.0 * body->mass * by[k];
+    p->fw[k] -= 2.0 * body->mass * by[k];
   }
-  const double none[3] = {0.0, 0.0, 0.0}; /* fx is zero */
-  add_about(&p, x->r, none, 1.0, out);
+  if (!tree->plane) { /* ([w] I - I [w] - [I w]) - ([w] I - [I w]) */
+    double I[9];
+    memcpy(I, body->I, sizeof I);
+    turn_part(x->R, x->R, I);
+    skew(x->V, by);
+    add_product(I, by, -1.0, p->tw);
+  }
 }
 
 /* Forces of the inner system without its gyroscopic torque, world axes. */
@@ -166,24 +176,6 @@ static void outer_force(const saltus_tree* tree, int i, const saltusi_tree_state
   }
 }
 
-/* Adds sign times the derivative of I w x w by w, in world axes; the inner system contains it in F_v. */
-static void add_gyroscopic(const saltus_tree* tree, const saltusi_body* body,
-                           const saltusi_tree_link_state* x, double sign, double tw[9]) {
-  double I[9], spin[9], along[3], by[9];
-  if (tree->plane) {
-    return;
-  }
-  memcpy(I, body->I, sizeof I);
-  turn_part(x->R, x->R, I);
-  saltusi_turn(I, x->V, along);
-  skew(along, by);
-  skew(x->V, spin);
-  for (int k = 0; k < 9; k++) {
-    tw[k] += sign * by[k];
-  }
-  add_product(spin, I, -sign, tw);
-}
-
 /* f, D = 2 B - C2 and C1 of a body alone. */
 static void own_slopes(const saltus_tree* tree, int i, const saltusi_tree_state* x,
                        const double* fv, const double* fq) {
@@ -194,23 +186,22 @@ static void own_slopes(const saltus_tree* tree, int i, const saltusi_tree_state*
   saltusi_tree_composite* c = &x->sum[i];
   double force[3], torque[3], by[9], inertia[3] = {0.0};
   const double velocity[3] = {v[0], v[1], tree->plane ? 0.0 : v[2]};
-  memset(c->D, 0, sizeof c->D);
-  memset(c->C, 0, sizeof c->C);
-  add_coriolis(tree, body, at, velocity, c->D);
   outer_force(tree, i, x, force, torque);
   body_slopes by_v, by_q;
   parts_of(tree, fv, at, at, &by_v);
   parts_of(tree, fq, at, at, &by_q);
-  add_gyroscopic(tree, body, at, -1.0, by_v.tw);
-  add_about(&by_v, at->r, at->r, -1.0, c->D);
   skew(force, by);
   for (int k = 0; k < 9; k++) {
     by_q.fw[k] += by[k];
   }
-  skew(velocity, by);
-  add_product(by_v.fx, by, -1.0, by_q.fw);
-  add_product(by_v.tx, by, -1.0, by_q.tw);
-  add_about(&by_q, at->r, at->r, 1.0, c->C);
+  if (!is_zero(by_v.fx, 9) || !is_zero(by_v.tx, 9)) {
+    skew(velocity, by);
+    add_product(by_v.fx, by, -1.0, by_q.fw);
+    add_product(by_v.tx, by, -1.0, by_q.tw);
+  }
+  about(&by_q, at->r, at->r, c->C);
+  less_coriolis(tree, body, at, velocity, &by_v);
+  about(&by_v, at->r, at->r, c->D);
   for (int k = 0; k < 3; k++) {
     force[k] = (tree->plane && k == 2 ? 0.0 : body->mass * a[k]) - force[k];
   }
@@ -240,29 +231,19 @@ static void sum_slopes(const saltus_tree* tree, const saltusi_tree_state* x) {
       to->D[k] += c->D[k];
       to->C[k] += c->C[k];
     }
-    for (int k = 0; k < 6; k++) {
-      to->f[k] += c->f[k];
-    }
   }
 }
 
 /* ---- entries ---- */
 
-/* Where entries go: by path, or dense. */
+/* The dense matrix. */
 typedef struct entry_target {
   const saltus_tree* tree;
-  double *lower, *upper, *dense;
+  double* A;
 } entry_target;
 
 static void add_entry(const entry_target* to, int row, int column, double value) {
-  const saltus_tree* tree = to->tree;
-  if (to->dense != NULL) {
-    to->dense[(size_t)row * (size_t)tree->axes + (size_t)column] += value;
-  } else if (column <= row) {
-    to->lower[tree->axis[row].entry + (size_t)tree->axis[column].depth] += value;
-  } else {
-    to->upper[tree->axis[column].entry + (size_t)tree->axis[row].depth] += value;
-  }
+  to->A[(size_t)row * (size_t)to->tree->axes + (size_t)column] += value;
 }
 
 /* a = m S - fv (Y + S') - fq Z and d = fv S + fq Y of a velocity. */
@@ -316,29 +297,7 @@ static void add_path(const entry_target* to, int i, const saltusi_tree_state* x,
   }
 }
 
-static void add_mass_path(const entry_target* to, int i, const saltusi_tree_state* x, double m) {
-  const saltus_tree* tree = to->tree;
-  double f[6];
-  saltusi_tree_momentum(&x->sum[tree->axis[i].link], x->axis[i].S, f);
-  for (int k = i; k >= 0; k = tree->axis[k].parent) {
-    const double value = m * saltusi_dot6(x->axis[k].S, f);
-    add_entry(to, i, k, value);
-    if (k != i) {
-      add_entry(to, k, i, value);
-    }
-  }
-}
-
 /* ---- forces between two bodies ---- */
-
-static bool is_zero(const double* block, int count) {
-  for (int k = 0; k < count; k++) {
-    if (block[k] != 0.0) {
-      return false;
-    }
-  }
-  return true;
-}
 
 /* Forces on link a by pose and velocity of link b. */
 static void add_pair(const entry_target* to, const int link[2], const double* fv, const double* fq,
@@ -347,15 +306,15 @@ static void add_pair(const entry_target* to, const int link[2], const double* fv
   const saltusi_tree_link_state *a = &x->link[link[0]], *b = &x->link[link[1]];
   const double* v = x->v_inner + tree->link[link[1]].v;
   const double velocity[3] = {v[0], v[1], tree->plane ? 0.0 : v[2]};
-  double by[9], X[36] = {0.0}, Y[36] = {0.0};
+  double by[9], X[36], Y[36];
   body_slopes by_v, by_q;
   parts_of(tree, fv, a, b, &by_v);
   parts_of(tree, fq, a, b, &by_q);
   skew(velocity, by);
   add_product(by_v.fx, by, -1.0, by_q.fw);
   add_product(by_v.tx, by, -1.0, by_q.tw);
-  add_about(&by_q, a->r, b->r, factor[2], X);
-  add_about(&by_v, a->r, b->r, 1.0, Y);
+  about(&by_q, a->r, b->r, X);
+  about(&by_v, a->r, b->r, Y);
   for (int k = tree->link[link[1]].last; k >= 0; k = tree->axis[k].parent) {
     double d[6], first[6], second[6], turned[6];
     const double* S = x->axis[k].S;
@@ -366,12 +325,18 @@ static void add_pair(const entry_target* to, const int link[2], const double* fv
     times6(X, S, first);
     times6(Y, d, second);
     for (int c = 0; c < 6; c++) {
-      first[c] += second[c];
+      first[c] = factor[2] * first[c] + second[c];
     }
     for (int i = tree->link[link[0]].last; i >= 0; i = tree->axis[i].parent) {
       add_entry(to, i, k, saltusi_dot6(x->axis[i].S, first));
     }
   }
+}
+
+static bool has_pairs(const saltus_tree* tree, const saltusi_tree_state* x) {
+  const int each = tree->plane ? 9 : 36, count = 2 * each * tree->inner->structure->pairs;
+  const ptrdiff_t first = (ptrdiff_t)each * tree->links;
+  return !is_zero(x->fv + first, count) || !is_zero(x->fq + first, count);
 }
 
 static void add_pairs(const entry_target* to, const saltusi_tree_state* x, const double factor[3]) {
@@ -391,68 +356,82 @@ static void add_pairs(const entry_target* to, const saltusi_tree_state* x, const
 
 /* ---- the matrix ---- */
 
-static void take_blocks(const saltus_tree* tree, const saltus_point* p,
-                        const saltusi_tree_state* x) {
-  const saltus_system* in = tree->inner;
-  in->ops->blocks(in->self, p, 0.0, 1.0, 0.0, x->fv);
-  in->ops->blocks(in->self, p, 0.0, 0.0, 1.0, x->fq);
-  in->ops->force(in->self, p, x->F);
-}
-
-void saltusi_tree_matrix(const saltus_tree* tree, const saltus_point* at, const double factor[3],
-                         double* lower, double* upper, double* dense) {
-  assert(tree != NULL && at != NULL && factor != NULL);
-  saltusi_tree_state x;
-  const entry_target to = {tree, lower, upper, dense};
-  const size_t n = (size_t)tree->axes;
+bool saltusi_tree_slopes(const saltus_tree* tree, const saltus_point* at, const double factor[3],
+                         saltusi_tree_state* x) {
+  assert(tree != NULL && at != NULL && factor != NULL && x != NULL);
   const bool mass = factor[1] == 0.0 && factor[2] == 0.0;
-  const saltus_point p = saltusi_tree_inside(tree, at, &x);
-  memset(dense != NULL ? dense : lower, 0, (dense != NULL ? n * n : tree->entries) * sizeof *lower);
-  if (dense == NULL) {
-    memset(upper, 0, tree->entries * sizeof *upper);
+  const saltus_point p = saltusi_tree_inside(tree, at, x);
+  const saltus_system* in = tree->inner;
+  saltusi_tree_own_inertia(tree, x);
+  if (!mass) {
+    in->ops->blocks(in->self, &p, 0.0, 1.0, 0.0, x->fv);
+    in->ops->blocks(in->self, &p, 0.0, 0.0, 1.0, x->fq);
+    in->ops->force(in->self, &p, x->F);
   }
-  saltusi_tree_inertia(tree, &x);
-  for (int i = 0; mass && i < tree->axes; i++) {
-    add_mass_path(&to, i, &x, factor[0]);
-  }
-  for (int i = 0; i < tree->drives; i++) {
-    const int axis = tree->drive[i].axis;
-    add_entry(&to, axis, axis, factor[0] * saltusi_tree_armature(&tree->drive[i]));
-  }
-  if (mass) {
-    return;
-  }
-  take_blocks(tree, &p, &x);
   const int each = tree->plane ? 9 : 36;
   for (int i = 0; i < tree->links; i++) {
     const ptrdiff_t block = (ptrdiff_t)each * (tree->link[i].v / (tree->plane ? 3 : 6));
-    own_slopes(tree, i, &x, x.fv + block, x.fq + block);
+    if (mass) {
+      memset(x->sum[i].f, 0, sizeof x->sum[i].f);
+      memset(x->sum[i].D, 0, sizeof x->sum[i].D);
+      memset(x->sum[i].C, 0, sizeof x->sum[i].C);
+    } else {
+      own_slopes(tree, i, x, x->fv + block, x->fq + block);
+    }
   }
-  sum_slopes(tree, &x);
   for (int k = 0; k < tree->axes; k++) {
-    double* own = x.path + (ptrdiff_t)18 * k;
-    columns_of(&x.axis[k], factor, own, own + 6);
-    memcpy(own + 12, x.axis[k].S, 6 * sizeof *own);
+    double* own = x->path + (ptrdiff_t)18 * k;
+    columns_of(&x->axis[k], factor, own, own + 6);
+    memcpy(own + 12, x->axis[k].S, 6 * sizeof *own);
   }
-  for (int i = 0; i < tree->axes; i++) {
-    add_path(&to, i, &x, factor);
-  }
-  add_pairs(&to, &x, factor);
-  for (int i = 0; i < tree->drives; i++) {
-    const saltusi_tree_drive* drive = &tree->drive[i];
-    double slope[2];
+  return !mass && has_pairs(tree, x);
+}
+
+double saltusi_tree_drive_entry(const saltus_tree* tree, int i, const saltus_point* at,
+                                const double factor[3]) {
+  assert(tree != NULL && i >= 0 && i < tree->drives && at != NULL && factor != NULL);
+  const saltusi_tree_drive* drive = &tree->drive[i];
+  double slope[2] = {0.0, 0.0};
+  if (factor[1] != 0.0 || factor[2] != 0.0) {
     saltusi_tree_drive_force(tree, drive, at, slope);
-    add_entry(&to, drive->axis, drive->axis,
-              drive->ratio * drive->ratio * (factor[1] * slope[1] + factor[2] * slope[0]));
   }
+  return factor[0] * saltusi_tree_armature(drive) +
+         drive->ratio * drive->ratio * (factor[1] * slope[1] + factor[2] * slope[0]);
+}
+
+void saltusi_tree_dense(const saltus_tree* tree, const saltus_point* at, const double factor[3],
+                        saltusi_tree_state* x, double* A) {
+  assert(tree != NULL && at != NULL && factor != NULL && x != NULL && A != NULL);
+  const entry_target to = {tree, A};
+  const size_t n = (size_t)tree->axes;
+  memset(A, 0, n * n * sizeof *A);
+  saltusi_tree_sum_inertia(tree, x);
+  sum_slopes(tree, x);
+  for (int i = 0; i < tree->axes; i++) {
+    add_path(&to, i, x, factor);
+  }
+  if (factor[1] != 0.0 || factor[2] != 0.0) {
+    add_pairs(&to, x, factor);
+  }
+  for (int i = 0; i < tree->drives; i++) {
+    const int axis = tree->drive[i].axis;
+    add_entry(&to, axis, axis, saltusi_tree_drive_entry(tree, i, at, factor));
+  }
+}
+
+static void derivative(const saltus_tree* tree, const saltus_point* at, const double factor[3],
+                       double* A) {
+  saltusi_tree_state x;
+  (void)saltusi_tree_slopes(tree, at, factor, &x);
+  saltusi_tree_dense(tree, at, factor, &x, A);
 }
 
 void saltusi_tree_force_q(const void* self, const saltus_point* at, double* F_q) {
   assert(self != NULL && at != NULL && F_q != NULL);
-  saltusi_tree_matrix(self, at, (const double[3]){0.0, 0.0, 1.0}, NULL, NULL, F_q);
+  derivative(self, at, (const double[3]){0.0, 0.0, 1.0}, F_q);
 }
 
 void saltusi_tree_force_v(const void* self, const saltus_point* at, double* F_v) {
   assert(self != NULL && at != NULL && F_v != NULL);
-  saltusi_tree_matrix(self, at, (const double[3]){0.0, 1.0, 0.0}, NULL, NULL, F_v);
+  derivative(self, at, (const double[3]){0.0, 1.0, 0.0}, F_v);
 }

@@ -34,7 +34,7 @@ typedef struct saltusi_tree_axis {
   int parent;   /* the velocity before it on the path; -1: none */
   int depth;    /* velocities before it on the path */
   int first;    /* first velocity whose axis rotates with the same body */
-  size_t entry; /* of its path in arrays by velocity and path */
+  size_t entry; /* of its path in factors */
   int end, i;   /* marker of the joint and its axis */
   double sign;  /* -1: the joint leads from the body to its parent */
   double pitch; /* m/rad, of a screw */
@@ -90,7 +90,7 @@ struct saltus_tree {
   int* row_of;    /* [nj] of the inner system */
   size_t entries; /* sum of path lengths */
   int longest;    /* path */
-  bool dense;     /* forces couple different branches */
+  bool couples;   /* forces may couple bodies: a matrix that is dense where they do */
   bool unwraps;   /* angles beside those of joints in the tree */
   bool balls;     /* joints whose rates turn with the body */
   double *q0, *v0;
@@ -127,11 +127,14 @@ typedef struct saltusi_tree_state {
   double* wrench;              /* [6 links] */
   saltusi_tree_composite* sum; /* [links] */
   double *fv, *fq;             /* blocks of the inner system */
+  double* operators;           /* [links x 108] of articulated bodies */
   double* rows;                /* [SALTUSI_TREE_ROWS x nv inner] */
   double* joints;              /* [nj inner] */
   int* column;                 /* [nv inner] */
   int* merged;                 /* [2 nv] */
-  double* path;                /* [longest x 12] and [nv] */
+  double* path;                /* [nv x 18] columns a, d and S of the velocities */
+  double* eliminated;          /* [nv x 31] rows, columns and pivots of articulated bodies */
+  double* along;               /* [24 x longest] columns and screws along a path */
 } saltusi_tree_state;
 
 /* Rows of a contact or joint; velocities of bodies that callbacks without scratch keep on the stack. */
@@ -226,8 +229,9 @@ void saltusi_tree_mass_q(const void* self, const saltus_point* at, double* Mv_q)
 double saltusi_tree_kinetic(const void* self, const saltus_point* at);
 double saltusi_tree_potential(const void* self, const saltus_point* at);
 void saltusi_tree_power(const void* self, const saltus_point* at, double power[2]);
-/* Inertia of subtrees about O. */
-void saltusi_tree_inertia(const saltus_tree* tree, const saltusi_tree_state* x);
+/* Inertia of each body about O; sums of inertia and f over subtrees. */
+void saltusi_tree_own_inertia(const saltus_tree* tree, const saltusi_tree_state* x);
+void saltusi_tree_sum_inertia(const saltus_tree* tree, const saltusi_tree_state* x);
 /* Momentum (w, l) -> (n, f) of a composite. */
 void saltusi_tree_momentum(const saltusi_tree_composite* c, const double V[6], double out[6]);
 /* Inertia of the velocity of a drive by its armature. */
@@ -239,9 +243,15 @@ double saltusi_tree_drive_force(const saltus_tree* tree, const saltusi_tree_driv
                                 const saltus_point* at, double slope[2]);
 
 /* ---- jacobians.c ---- */
-/* Entries (j, k) of m M + fv F_v + fq F_q for k on the path of j into lower [entries], (k, j) into upper. */
-void saltusi_tree_matrix(const saltus_tree* tree, const saltus_point* at, const double factor[3],
-                         double* lower, double* upper, double* dense);
+/* Inertia, f, D and C of each body alone, and the columns of the velocities in x->path. True: forces couple bodies. */
+bool saltusi_tree_slopes(const saltus_tree* tree, const saltus_point* at, const double factor[3],
+                         saltusi_tree_state* x);
+/* Their sums over subtrees, and A = m M + fv F_v + fq F_q [nv x nv]. */
+void saltusi_tree_dense(const saltus_tree* tree, const saltus_point* at, const double factor[3],
+                        saltusi_tree_state* x, double* A);
+/* What the drive i adds to its diagonal entry. */
+double saltusi_tree_drive_entry(const saltus_tree* tree, int i, const saltus_point* at,
+                                const double factor[3]);
 void saltusi_tree_force_q(const void* self, const saltus_point* at, double* F_q);
 void saltusi_tree_force_v(const void* self, const saltus_point* at, double* F_v);
 

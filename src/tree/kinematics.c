@@ -111,6 +111,9 @@ size_t saltusi_tree_lay_out(const saltus_tree* tree, void* scratch, saltusi_tree
   x->fq = PART(blocks);
   x->rows = PART((size_t)SALTUSI_TREE_ROWS * inner);
   x->path = PART(18 * n);
+  x->operators = PART(108 * links);
+  x->eliminated = PART(31 * n);
+  x->along = PART(24 * (size_t)tree->longest);
   x->joints = PART((size_t)tree->inner->dims.nj);
   x->link = (void*)PART(links * sizeof *x->link / sizeof(double));
   x->axis = (void*)PART(n * sizeof *x->axis / sizeof(double));

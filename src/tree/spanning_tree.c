@@ -368,21 +368,12 @@ static saltus_status keep_joints(spanning* s) {
   return SALTUS_OK;
 }
 
-/* Whether a pair of bodies lies on one path. */
-static bool on_a_path(const saltus_tree* tree, int a, int b) {
-  for (int i = a > b ? a : b; i >= 0; i = tree->link[i].parent) {
-    if (i == (a > b ? b : a)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static void find_couplings(saltus_tree* tree) {
-  const saltus_structure* s = tree->inner->structure;
-  for (int p = 0; p < s->pairs && !tree->dense; p++) {
-    tree->dense =
-        !on_a_path(tree, tree->link_of[s->pair[2 * p]], tree->link_of[s->pair[2 * p + 1]]);
+/* Forces between bodies: pairs of the inner system other than those of forces along coordinates of the trees alone. */
+static void find_couplings(spanning* s) {
+  saltus_tree* tree = s->tree;
+  tree->couples = tree->inner->structure->pairs > 0 && tree->inner != &s->m->system;
+  for (int i = 0; i < s->m->force_count; i++) {
+    tree->couples = tree->couples || (s->m->forces[i].pair >= 0 && !s->m->forces[i].taken);
   }
 }
 
@@ -429,7 +420,7 @@ saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_mechanism* m, sa
   tree->unwraps = slots < m->angle_count;
   status = take_forces(&s, log);
   status = status == SALTUS_OK ? keep_joints(&s) : status;
-  find_couplings(tree);
+  find_couplings(&s);
   find_turns(tree, tree->q0);
   return status;
 }

@@ -171,6 +171,37 @@ static void check_forces(both* x) {
   free(lambda);
 }
 
+/* A x = b by the factors, A of the dense derivatives. */
+static void check_factors(const both* x, uint64_t* seed) {
+  enum { MOST = 6 * RANDOM_BODIES };
+  static double A[MOST * MOST], part[MOST * MOST];
+  const int n = x->t->dims.nv;
+  const double factor[3] = {1.0, -0.05 * pull(seed), -0.05 * pull(seed)};
+  const saltus_point at = {.q = x->q, .v = x->v, .scratch = x->scratch_t};
+  const saltus_system_ops* ops = x->t->ops;
+  void* matrix = calloc(ops->linear->bytes(x->t->self) + 64, 1);
+  double b[MOST], y[MOST], back[MOST], size = 0.0;
+  ops->mass(x->t->self, &at, A);
+  for (int by = 1; by < 3; by++) {
+    (by == 1 ? ops->force_v : ops->force_q)(x->t->self, &at, part);
+    for (int k = 0; k < n * n; k++) {
+      A[k] += factor[by] * part[k];
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    y[k] = b[k] = pull(seed);
+  }
+  assert_int_equal(ops->linear->assemble(x->t->self, matrix, &at, factor[0], factor[1], factor[2]),
+                   SALTUS_OK);
+  ops->linear->solve(x->t->self, matrix, y);
+  saltusi_matrix_times(n, A, y, back);
+  size = largest(n * n, A) * largest(n, y);
+  for (int k = 0; k < n; k++) {
+    assert_near(back[k], b[k], 1e-12 * (1.0 + size));
+  }
+  free(matrix);
+}
+
 static void check_energies(const both* x) {
   const saltus_point at = {.q = x->q, .v = x->w, .scratch = x->scratch_a};
   const saltus_point own = {.q = x->q, .v = x->v, .scratch = x->scratch_t};
@@ -204,6 +235,7 @@ static void random_trees_move_as_their_bodies(void** state) {
     if (x.t->dims.nv > 0) {
       check_positions(&x);
       check_forces(&x);
+      check_factors(&x, &seed);
       check_energies(&x);
     }
     close_both(&x);
