@@ -34,7 +34,7 @@ bench: all
 bench-compare: deps
 	@tools/bench-compare $(COMMIT)
 
-# Readers with hostile input under sanitizers: make fuzz KIND=snapshots|recordings|texts|guided FROM=0 TO=1000000
+# Readers with hostile input under sanitizers: make fuzz KIND=snapshots|recordings|texts|robots|guided FROM=0 TO=1000000
 fuzz: deps
 	@KIND="$(KIND)" FROM="$(FROM)" TO="$(TO)" tools/fuzz
 

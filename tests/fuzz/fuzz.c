@@ -3,7 +3,7 @@
  *
  * fuzz.c - hostile inputs by ranges of seeds, many in one process.
  *
- *   saltus-fuzz KIND FROM TO [FOLDER]     seeds FROM .. TO - 1 of snapshots, recordings or texts
+ *   saltus-fuzz KIND FROM TO [FOLDER]     seeds FROM .. TO - 1 of snapshots, recordings, texts or robots
  *
  * A worker process takes one input after the other. When it ends (crash, report of a sanitizer, a claim that does not
  * hold, an input that takes longer than SECONDS of processor time) the input is saved in FOLDER (default: .), and another worker
@@ -267,13 +267,14 @@ static int supervise(const fuzz_kind* kind, uint64_t from, uint64_t to) {
 }
 
 int main(int argc, char** argv) {
-  static const fuzz_kind* const kinds[] = {&fuzz_snapshots, &fuzz_recordings, &fuzz_texts};
+  static const fuzz_kind* const kinds[] = {&fuzz_snapshots, &fuzz_recordings, &fuzz_texts,
+                                           &fuzz_robots};
   const fuzz_kind* kind = NULL;
   for (size_t i = 0; argc >= 4 && i < sizeof kinds / sizeof kinds[0]; i++) {
     kind = strcmp(argv[1], kinds[i]->name) == 0 ? kinds[i] : kind;
   }
   if (kind == NULL) {
-    fprintf(stderr, "usage: saltus-fuzz snapshots|recordings|texts FROM TO [FOLDER]\n");
+    fprintf(stderr, "usage: saltus-fuzz snapshots|recordings|texts|robots FROM TO [FOLDER]\n");
     return 2;
   }
   kind_name = kind->name;

@@ -18,7 +18,7 @@ typedef struct fuzz_kind {
   void (*finish)(void);
 } fuzz_kind;
 
-extern const fuzz_kind fuzz_snapshots, fuzz_recordings, fuzz_texts;
+extern const fuzz_kind fuzz_snapshots, fuzz_recordings, fuzz_texts, fuzz_robots;
 
 /* The input under test, not copied: saved under this name when a finding ends the process. May be called several
  * times for an input of several files; `first` forgets those of the input before. */

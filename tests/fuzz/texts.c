@@ -276,22 +276,36 @@ static void read_as_file(const corpus* c, size_t chosen, const fuzz_blob* b) {
   }
 }
 
+typedef struct reader {
+  corpus* of;
+  size_t percent;
+  const char* name;
+} reader;
+
+static void attack_by(const reader* readers, uint64_t state);
+
 static void attack(uint64_t seed) {
-  static const struct {
-    corpus* of;
-    size_t percent;
-    const char* name;
-  } readers[] = {{&scenes, 27, "scenes"},        {&formulas, 28, "formulas"},
-                 {&robots, 10, "robots"},        {&options, 6, "lines of options"},
-                 {&sweeps, 5, "axes, measures"}, {&overrides, 6, "overrides"},
-                 {&problems, 5, "problems"},     {&meshes, 5, "meshes"},
-                 {&tables, 3, "tables"},         {&elements, 5, "finite elements"}};
+  static const reader readers[] = {
+      {&scenes, 27, "scenes"},        {&formulas, 28, "formulas"},
+      {&robots, 10, "robots"},        {&options, 6, "lines of options"},
+      {&sweeps, 5, "axes, measures"}, {&overrides, 6, "overrides"},
+      {&problems, 5, "problems"},     {&meshes, 5, "meshes"},
+      {&tables, 3, "tables"},         {&elements, 5, "finite elements"}};
   uint64_t state = seed;
   if (reduced_body.count > 0 && fuzz_chance(&state, 3)) {
     fuzz_count("reduced bodies");
     elements_attack_body(own_folder, &reduced_body, &state);
     return;
   }
+  attack_by(readers, state);
+}
+
+static void attack_robots(uint64_t seed) {
+  static const reader readers[] = {{&robots, 75, "robots"}, {&meshes, 25, "meshes"}};
+  attack_by(readers, seed);
+}
+
+static void attack_by(const reader* readers, uint64_t state) {
   size_t kind = fuzz_pick(&state, 100), i = 0;
   while (kind >= readers[i].percent) {
     kind -= readers[i++].percent;
@@ -339,3 +353,4 @@ static void finish(void) {
 }
 
 const fuzz_kind fuzz_texts = {"texts", prepare, attack, finish};
+const fuzz_kind fuzz_robots = {"robots", prepare, attack_robots, finish};
