@@ -148,6 +148,7 @@ typedef struct saltus_formula_def {
   bool
       members; /* parameters, starts, friction and restitution may depend on inputs, which differ between members of an
                  * ensemble; other constants may not */
+  bool unbounded; /* without enclosures of forces, which systems in joint coordinates do not have */
   SALTUS_RESERVED(1);
 } saltus_formula_def;
 

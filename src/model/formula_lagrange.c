@@ -323,6 +323,9 @@ static void make_matrices(saltusi_formula_builder* b, formula_lagrange_motion* m
 
 /* Bounds of forces; for bodies including those of the mechanism. */
 static saltus_status bound_forces(saltusi_formula_builder* b, formula_lagrange_motion* m) {
+  if (b->def->unbounded) {
+    return SALTUS_OK;
+  }
   bool* bounded = SALTUSI_TAKE(&b->work, bool, m->n);
   saltusi_expr* F = SALTUSI_TAKE(&b->work, saltusi_expr, m->n);
   if (b->work.failed) {

@@ -188,6 +188,8 @@ void saltusi_scene_flexible_frames(saltusi_scene_builder* builder);
 saltus_status saltusi_scene_flexible_system(saltusi_scene_builder* builder);
 /* The system in joint coordinates in place of that of the model, after the start was corrected. */
 saltus_status saltusi_scene_trees(saltusi_scene_builder* builder);
+/* Whether the scene has joint coordinates, and the key that selects them. */
+bool saltusi_scene_by_joints(saltusi_scene_builder* builder, const saltusi_yaml_node** where);
 /* shapes of both, materials and contact_pairs */
 void saltusi_scene_shapes(saltusi_scene_builder* builder);
 

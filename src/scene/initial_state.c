@@ -377,10 +377,9 @@ static void check_defined(saltusi_reader* reader, const saltus_system* sys, cons
   }
 }
 
-saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
-                                  const saltus_formula_model* model, double* inputs,
-                                  const saltusi_yaml_node* root) {
-  assert(view->system != NULL && model != NULL);
+static saltus_status check_start(saltusi_reader* reader, const saltus_scene_view* view,
+                                 const saltus_formula_model* model, double* inputs,
+                                 const saltusi_yaml_node* root) {
   const saltus_system* sys = view->system;
   void* scratch = saltusi_reader_take(reader, sys->dims.scratch + SALTUS_ALIGNMENT, 1);
   if (scratch == NULL) {
@@ -410,6 +409,20 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
     check_defined(reader, sys, &at, root);
   }
   return reader->status;
+}
+
+/* In memory of its own, which scenes do not keep. */
+saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_view* view,
+                                  const saltus_formula_model* model, double* inputs,
+                                  const saltusi_yaml_node* root) {
+  assert(view->system != NULL && model != NULL);
+  saltusi_pool* kept = reader->pool;
+  saltusi_pool work = saltusi_pool_over(&kept->allocator);
+  reader->pool = &work;
+  const saltus_status status = check_start(reader, view, model, inputs, root);
+  reader->pool = kept;
+  saltusi_pool_free(&work);
+  return status;
 }
 
 /* Passes warnings on and stores the error, since a more specific one may follow. */

@@ -56,12 +56,17 @@ static const saltus_observables* observe(saltusi_scene_builder* b,
   return &o->view;
 }
 
-/* Whether the scene asks for joint coordinates; fails for what they do not have. */
-static bool wants_joints(saltusi_scene_builder* b, const saltusi_yaml_node** where) {
+bool saltusi_scene_by_joints(saltusi_scene_builder* b, const saltusi_yaml_node** where) {
+  assert(b != NULL && where != NULL);
   static const char* const words[] = {"bodies", "joints", NULL};
   const saltusi_yaml_node* world = saltusi_reader_section(b->root, "world");
   *where = world != NULL ? saltusi_yaml_find(world, "coordinates") : NULL;
-  if (*where == NULL || saltusi_scene_word(b, *where, "coordinates", words) != 1) {
+  return *where != NULL && saltusi_scene_word(b, *where, "coordinates", words) == 1;
+}
+
+/* Fails for what joint coordinates do not have. */
+static bool has_joints(saltusi_scene_builder* b, const saltusi_yaml_node** where) {
+  if (!saltusi_scene_by_joints(b, where)) {
     return false;
   }
   const saltus_scene_view* view = &b->scene->view;
@@ -96,7 +101,7 @@ saltus_status saltusi_scene_trees(saltusi_scene_builder* b) {
   saltus_scene_view* view = &scene->view;
   const saltusi_yaml_node* where;
   view->bodies = view->system;
-  if (scene->mechanism == NULL || !wants_joints(b, &where)) {
+  if (scene->mechanism == NULL || !has_joints(b, &where)) {
     refuse_armature(b);
     return b->reader.status;
   }

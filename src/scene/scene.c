@@ -442,7 +442,9 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   b->model.log = saltusi_scene_finder(b);
   b->model.allocator = &b->reader.pool->allocator;
   saltus_status status = saltusi_scene_mechanism(b);
+  const saltusi_yaml_node* coordinates;
   b->model.mechanism = scene->mechanism;
+  b->model.unbounded = saltusi_scene_by_joints(b, &coordinates);
   add_inert_coordinate(b);
   status = status == SALTUS_OK ? saltus_formula_model_create(&b->model, &scene->model) : status;
   if (status != SALTUS_OK) {
