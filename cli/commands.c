@@ -189,7 +189,7 @@ static const cli_option convert_options[] = {
     {"--friction", "MU", "friction coefficient of all contacts, of MJCF of the floor; default 0",
      false},
     {"--coordinates", "bodies|joints",
-     "coordinates of the scene; default bodies, of MJCF always joints", false},
+     "coordinates of the scene; default joints, of MJCF always joints", false},
     {"--json", NULL, "prints counts and untranslated elements as JSON", false},
     {"--help", NULL, "prints this text", false},
 };

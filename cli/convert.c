@@ -38,8 +38,8 @@ static int read_world(const cli_args* args, saltus_urdf_def* def) {
   const char* given = cli_value(args, "--coordinates");
   char near[64];
   def->floor = cli_has(args, "--ground");
-  def->by_joints = given != NULL && strcmp(given, words[1]) == 0;
-  if (given != NULL && !def->by_joints && strcmp(given, words[0]) != 0) {
+  def->by_joints = given == NULL || strcmp(given, words[1]) == 0;
+  if (!def->by_joints && strcmp(given, words[0]) != 0) {
     cli_error("convert: --coordinates is \"%s\", must be bodies or joints%s", given,
               cli_near(given, words, 2, near, sizeof near));
     return CLI_USAGE;

@@ -204,7 +204,7 @@ static bool is_robot(const char* target) {
 
 /* A robot in URDF or MJCF: its scene as `saltus convert` writes it. */
 static int open_robot(const cli_args* args, const char* target, cli_model* model) {
-  const saltus_urdf_def def = {.path = target, .log = cli_log_of(args)};
+  const saltus_urdf_def def = {.path = target, .by_joints = true, .log = cli_log_of(args)};
   saltus_urdf* urdf;
   const saltus_status status = saltus_urdf_create(&def, &urdf);
   if (status != SALTUS_OK) {

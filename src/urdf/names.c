@@ -85,7 +85,7 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
   assert(robot != NULL);
   naming n = {.robot = robot};
   const saltusi_mjcf* m = robot->mjcf;
-  int most = 3 * robot->link_count + 4 * robot->joint_count;
+  int most = 3 * robot->link_count + 5 * robot->joint_count;
   most += m != NULL ? m->actuator_count + m->relation_count + m->tendon_count : 0;
   for (int i = 0; i < robot->link_count; i++) {
     most += robot->links[i].shape_count;
@@ -105,6 +105,10 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
       joint->mark[0] = take_word(&n, joint->label, "_parent");
       joint->mark[1] = take_word(&n, joint->label, "_child");
       joint->mimic_label = joint->mimic >= 0 ? take_word(&n, joint->label, "_mimic") : NULL;
+      const bool moved = joint->effort_limited || joint->reduction != 0.0;
+      joint->motor = m == NULL && moved && joint->mimic < 0 && !joint->loop
+                         ? take_word(&n, joint->label, "_effort")
+                         : NULL;
     }
   }
   for (int i = 0; i < robot->link_count; i++) {

@@ -19,7 +19,7 @@
 #include <string.h>
 
 static const char looks[] = "not used: what touches is <collision>";
-static const char bounded[] = "not used: nothing bounds the effort or speed of a joint here";
+static const char bounded[] = "not used: a bound on the commands of a controller";
 static const char real_robot[] = "not used: it is about the controller of a real robot";
 
 static const saltusi_element_word none[] = {{"", NULL}};
@@ -38,7 +38,7 @@ static const saltusi_element_word robot_children[] = {
     {"joint", NULL},
     {"constraint", NULL},
     {"material", looks},
-    {"transmission", "not used: actuators are inputs of the scene"},
+    {"transmission", NULL},
     {"gazebo", "not used: it is about another program"},
     {"sensor", "not used: outputs of the scene are formulas"},
     {"", NULL}};
@@ -62,9 +62,11 @@ static const saltusi_element_word constraint_children[] = {
     {"child", NULL},  {"child_origin", NULL},  {"child_axis", NULL},
     {"", NULL}};
 static const saltusi_element_word limit_words[] = {
-    {"lower", NULL}, {"upper", NULL}, {"effort", bounded}, {"velocity", bounded}, {"", NULL}};
+    {"lower", NULL}, {"upper", NULL}, {"effort", NULL}, {"velocity", bounded}, {"", NULL}};
 static const saltusi_element_word dynamics_words[] = {
     {"damping", NULL}, {"friction", NULL}, {"", NULL}};
+static const saltusi_element_word transmission_children[] = {
+    {"joint", NULL}, {"actuator", NULL}, {"type", NULL}, {"", NULL}};
 static const saltusi_element_word mimic_words[] = {
     {"joint", NULL}, {"multiplier", NULL}, {"offset", NULL}, {"", NULL}};
 
@@ -260,6 +262,15 @@ static void read_limit(saltusi_robot* robot, const saltusi_xml_node* node, const
   }
   bool lower = saltusi_element_numbers(robot, limit, "lower", 1, &joint->lower);
   bool upper = saltusi_element_numbers(robot, limit, "upper", 1, &joint->upper);
+  double effort = 0.0;
+  const bool one = joint->kind == SALTUSI_ROBOT_REVOLUTE || joint->kind == SALTUSI_ROBOT_PRISMATIC;
+  saltusi_element_numbers(robot, limit, "effort", 1, &effort);
+  if (effort < 0.0) {
+    saltusi_robot_refuse(robot, limit->line, "%s: effort is %g, must be at least 0", owner, effort);
+  }
+  joint->effort_limited = one && effort > 0.0;
+  joint->effort[0] = -effort;
+  joint->effort[1] = effort;
   list_leaf(robot, limit, limit_words, owner);
   if (unlimited && (lower || upper)) {
     saltusi_robot_note(robot, limit->line, "%s: lower and upper: not used by this type", owner);
@@ -293,9 +304,10 @@ static void read_dynamics(saltusi_robot* robot, const saltusi_xml_node* node, co
                        joint->damping);
     joint->damping = 0.0;
   }
-  if (joint->friction > 0.0) {
-    saltusi_robot_note(robot, dynamics->line, "%s: friction %g: joints have no dry friction yet",
-                       owner, joint->friction);
+  if (joint->friction > 0.0 && !one) {
+    saltusi_robot_note(robot, dynamics->line, "%s: friction %g: not used by this type", owner,
+                       joint->friction);
+    joint->friction = 0.0;
   }
 }
 
@@ -431,6 +443,35 @@ static void find_mimics(saltusi_robot* robot, const saltusi_index* names) {
   }
 }
 
+/* The reduction of a <transmission>: force of the joint by that of its actuator. */
+static void read_transmission(saltusi_robot* robot, const saltusi_xml_node* node,
+                              const saltusi_index* names) {
+  const char* name = saltusi_element_text(node, "name");
+  whose w = of("transmission", name != NULL ? name : "");
+  double reduction = 1.0;
+  const saltusi_xml_node* actuator = saltusi_element_child(robot, node, "actuator");
+  const saltusi_xml_node* by =
+      actuator != NULL ? saltusi_element_child(robot, actuator, "mechanicalReduction") : NULL;
+  char text[64] = "1";
+  if (by != NULL) {
+    snprintf(text, sizeof text, "%.*s", (int)(by->content_length < 60 ? by->content_length : 60),
+             by->content);
+    saltusi_element_read_numbers(robot, by, "text", text, 1, 1, &reduction);
+  }
+  const saltusi_xml_node* of_joint = saltusi_element_child(robot, node, "joint");
+  const char* joint = of_joint != NULL ? saltusi_element_name(robot, of_joint, "name") : "";
+  const int found = saltusi_index_find(names, joint);
+  saltusi_element_list(robot, node, &(saltusi_element){name_only, transmission_children}, w.text);
+  if (found < 0) {
+    saltusi_robot_refuse(robot, node->line, "%s: there is no joint " SALTUSI_ROBOT_QUOTE, w.text,
+                         joint);
+  } else if (!(fabs(reduction) > 0.0)) {
+    saltusi_robot_refuse(robot, node->line, "%s: a reduction of 0", w.text);
+  } else {
+    robot->joints[found].reduction = reduction;
+  }
+}
+
 saltus_status saltusi_robot_read(saltusi_robot* robot, const saltusi_xml_node* root) {
   assert(robot != NULL && root != NULL);
   if (strcmp(root->name, "robot") != 0) {
@@ -460,5 +501,11 @@ saltus_status saltusi_robot_read(saltusi_robot* robot, const saltusi_xml_node* r
   read_links(robot, root, &link_names, lines);
   read_joints(robot, root, &link_names, &joint_names, lines + links);
   find_mimics(robot, &joint_names);
+  for (const saltusi_xml_node* n = root->first; n != NULL && robot->status == SALTUS_OK;
+       n = n->next) {
+    if (strcmp(n->name, "transmission") == 0) {
+      read_transmission(robot, n, &joint_names);
+    }
+  }
   return robot->status;
 }

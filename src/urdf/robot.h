@@ -86,10 +86,12 @@ typedef struct saltusi_robot_joint {
   double friction;     /* N or N m */
   double stiffness, rest, armature;
   bool effort_limited;
-  double effort[2]; /* N or N m, of all actuators */
-  double reference; /* coordinate of the file where that of the scene is 0 */
-  double initial;   /* requested start: m or rad */
-  bool has_pose;    /* requested start of a floating or spherical joint: */
+  double effort[2];  /* N or N m, of all actuators */
+  double reduction;  /* of a transmission of URDF; 0: none */
+  const char* motor; /* input of a motor of URDF; NULL: none */
+  double reference;  /* coordinate of the file where that of the scene is 0 */
+  double initial;    /* requested start: m or rad */
+  bool has_pose;     /* requested start of a floating or spherical joint: */
   saltusi_urdf_frame posed;
   int mimic; /* the joint that it follows, or -1 */
   const char* mimic_name;
@@ -122,6 +124,7 @@ typedef struct saltusi_robot {
   saltus_log log;
   saltus_status status; /* of the first failure */
   const char* name;
+  const char* prefix; /* of all names in the scene, with a line below; NULL: none */
   int link_count, joint_count, body_count;
   saltusi_robot_link* links;
   saltusi_robot_joint* joints; /* loops among them */

@@ -257,6 +257,44 @@ static void write_joint_marker(saltusi_robot_text* t, const saltusi_robot_joint*
 
 /* ---- joints ------------------------------------------------------------------------------ */
 
+/* Damper, dry friction, and the motor within its limit of effort. */
+static void write_dynamics(saltusi_robot_text* t, const saltusi_robot_joint* joint) {
+  if (joint->damping > 0.0) {
+    saltusi_robot_put(t, ", damping: ");
+    saltusi_robot_put_number(t, joint->damping);
+  }
+  if (joint->friction > 0.0) {
+    saltusi_robot_put(t, ", dry_friction: {force: ");
+    saltusi_robot_put_number(t, joint->friction);
+    saltusi_robot_put(t, "}");
+  }
+  if (joint->motor == NULL) {
+    return;
+  }
+  saltusi_robot_put(t, ", actuator: \"%s", joint->effort_limited ? "min(max(" : "");
+  if (joint->reduction != 0.0 && joint->reduction != 1.0) {
+    saltusi_robot_put_number(t, joint->reduction);
+    saltusi_robot_put(t, "*");
+  }
+  saltusi_robot_put(t, "%s", joint->motor);
+  for (int k = 0; k < 2 && joint->effort_limited; k++) {
+    saltusi_robot_put(t, ", ");
+    saltusi_robot_put_number(t, joint->effort[k]);
+    saltusi_robot_put(t, ")");
+  }
+  saltusi_robot_put(t, "\"");
+}
+
+static void write_inputs(saltusi_robot_text* t) {
+  int count = 0;
+  for (int i = 0; i < t->robot->joint_count; i++) {
+    if (t->robot->joints[i].motor != NULL) {
+      saltusi_robot_put(t, count++ == 0 ? "inputs: {%s: 0" : ", %s: 0", t->robot->joints[i].motor);
+    }
+  }
+  saltusi_robot_put(t, count > 0 ? "}\n" : "%s", "");
+}
+
 static void write_joint(saltusi_robot_text* t, const saltusi_robot_joint* joint) {
   static const char* const types[] = {"revolute", "prismatic",   "fixed",     "",
                                       "planar",   "cylindrical", "spherical", "universal"};
@@ -269,15 +307,10 @@ static void write_joint(saltusi_robot_text* t, const saltusi_robot_joint* joint)
   }
   if (t->robot->mjcf != NULL) {
     saltusi_mjcf_write_drive(t, (int)(joint - t->robot->joints));
-  } else if (joint->damping > 0.0) {
-    saltusi_robot_put(t, ", damping: ");
-    saltusi_robot_put_number(t, joint->damping);
+  } else {
+    write_dynamics(t, joint);
   }
-  saltusi_robot_put(t, "}");
-  if (joint->friction > 0.0 && t->robot->mjcf == NULL) {
-    saltusi_robot_put(t, " # friction %g is not used", joint->friction);
-  }
-  saltusi_robot_put(t, "\n");
+  saltusi_robot_put(t, "}\n");
 }
 
 /* Value of a joint at the start of the scene. An angle starts within half a revolution, or in the nearest revolution
@@ -474,6 +507,8 @@ saltus_status saltusi_robot_write(saltusi_robot* robot, const saltus_urdf_def* d
   write_world(&t, def);
   if (robot->mjcf != NULL) {
     saltusi_mjcf_write_inputs(&t);
+  } else {
+    write_inputs(&t);
   }
   saltusi_robot_put(&t, robot->body_count > 0 ? "bodies:\n" : "bodies: {}\n");
   for (int i = 0; i < robot->body_count; i++) {

@@ -21,6 +21,8 @@ typedef struct saltusi_xml_node {
   int text_line; /* of the first text in it that is more than space; 0: none */
   int attribute_count;
   const saltusi_xml_attribute* attributes;
+  const char* content;   /* bytes of the text between its tags; without a zero byte at the end */
+  size_t content_length; /* 0: of an element with children too */
   struct saltusi_xml_node *first, *last; /* children */
   struct saltusi_xml_node* next;         /* sibling */
 } saltusi_xml_node;

@@ -18,6 +18,7 @@
 
 typedef struct xml_parse_builder {
   const char* file;
+  const char* text;
   saltusi_pool* pool;
   saltus_log log;
   saltus_status status;
@@ -93,6 +94,8 @@ static void start_element(void* user, const XML_Char* name, const XML_Char** att
     }
     parent->last = node;
   }
+  const XML_Index at = XML_GetCurrentByteIndex(b->parser);
+  node->content = b->text + at + XML_GetCurrentByteCount(b->parser);
   b->open[b->depth++] = node;
   if (b->pool->failed) {
     stop(b, SALTUS_ERR_MEMORY);
@@ -102,8 +105,13 @@ static void start_element(void* user, const XML_Char* name, const XML_Char** att
 static void end_element(void* user, const XML_Char* name) {
   xml_parse_builder* b = user;
   (void)name;
-  if (b->status == SALTUS_OK) {
-    b->depth--;
+  if (b->status != SALTUS_OK) {
+    return;
+  }
+  saltusi_xml_node* node = b->open[--b->depth];
+  const char* end = b->text + XML_GetCurrentByteIndex(b->parser);
+  if (node->first == NULL && end > node->content) { /* of <a/> it is before */
+    node->content_length = (size_t)(end - node->content);
   }
 }
 
@@ -133,7 +141,8 @@ saltus_status saltusi_xml_parse(const char* text, size_t length, const char* fil
                 length, INT_MAX);
     return SALTUS_ERR_INPUT;
   }
-  xml_parse_builder b = {.file = file, .pool = pool, .log = log, .parser = XML_ParserCreate(NULL)};
+  xml_parse_builder b = {
+      .file = file, .text = text, .pool = pool, .log = log, .parser = XML_ParserCreate(NULL)};
   if (b.parser == NULL) {
     return SALTUS_ERR_MEMORY;
   }

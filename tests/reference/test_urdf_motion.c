@@ -140,8 +140,39 @@ static void the_serial_arm_moves_as_lagrange_says(void** state) {
       "potential: -(3*cos(a) - 4*sin(a))*(2*0.25*cos(b) + 0.5*cos(b) + 0.2*cos(b + 0.5 + c))"
       " - 8*(2*0.25*sin(b) + 0.5*sin(b) + 0.2*sin(b + 0.5 + c))\n"
       "forces: {a: -0.05*a', b: -0.1*b'}\n"
+      "dry_friction: [{rate: \"b'\", force: 0.2}]\n"
       "outputs: {o1: a, o2: b, o3: c}\n";
   compare(&robot, formulas, 1.5);
+}
+
+/* 2 kg on a slide with friction 3 N behind a gear 5 : 1, at most 10 N: 0.5 N of the motor hold, 4 N give (10 - 3)/2. */
+static void motors_act_within_their_effort_against_friction(void** state) {
+  (void)state;
+  static const char robot[] =
+      "<robot name='r'><link name='world'/><link name='cart'><inertial><mass value='2'/><inertia "
+      "ixx='1' iyy='1' izz='1'/></inertial></link><joint name='slide' type='prismatic'><parent "
+      "link='world'/><child link='cart'/><limit lower='-9' upper='9' effort='10' velocity='1'/>"
+      "<dynamics friction='3'/></joint><transmission name='gear'><joint name='slide'/><actuator "
+      "name='motor'><mechanicalReduction> 5 </mechanicalReduction></actuator></transmission>"
+      "</robot>";
+  saltus_kept_message message;
+  for (int joints = 0; joints < 2; joints++) {
+    const saltus_urdf_def def = {
+        .text = robot, .by_joints = joints == 1, .log = saltus_log_keep(&message)};
+    saltus_urdf* urdf;
+    assert_int_equal(saltus_urdf_create(&def, &urdf), SALTUS_OK);
+    for (int moves = 0; moves < 2; moves++) {
+      char text[4000];
+      const char *scene = saltus_urdf_get_view(urdf)->scene, *at = strstr(scene, "_effort: 0");
+      assert_non_null(at);
+      snprintf(text, sizeof text, "%.*s%s%soutputs: {x: slide.position}\n", (int)(at - scene),
+               scene, moves == 1 ? "_effort: 4" : "_effort: 0.5", at + 10);
+      motion m = {.width = 1, .behind = 8};
+      run_text(text, 1.0, &m);
+      assert_near(m.at[INSTANTS][0], moves == 1 ? 1.75 : 0.0, 10.0 * tol);
+    }
+    saltus_urdf_destroy(urdf);
+  }
 }
 
 /* J about x of the link: x' I x of each part, and m (y^2 + z^2). With and without the fixed joint. */
@@ -225,6 +256,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_serial_arm_moves_as_lagrange_says),
+      cmocka_unit_test(motors_act_within_their_effort_against_friction),
       cmocka_unit_test(the_offset_pendulum_has_the_inertia_of_its_parts),
       cmocka_unit_test(the_cart_rolls_with_all_its_wheels),
       cmocka_unit_test(the_loop_swings_as_a_pendulum),

@@ -99,19 +99,19 @@ static void every_element_of_the_arm_is_in_the_scene_or_listed(void** state) {
   expect_text(urdf, "upper_arm: {mass: 2, inertia: [0.004, 0.05, 0.052], position: [0.25, 0, 0.5]");
   expect_text(urdf, "tool0_frame: {body: forearm, point: [0.2, 0, 0], ");
   expect_text(urdf,
-              "{name: base, type: revolute, between: [base_parent, base_child], damping: 0.05}");
-  expect_text(urdf, "limits: [-3.5, 3.5], damping: 0.1}");
+              "{name: base, type: revolute, between: [base_parent, base_child], damping: 0.05, "
+              "actuator: \"base_effort\"}");
+  expect_text(urdf, "limits: [-3.5, 3.5], damping: 0.1, dry_friction: {force: 0.2}, "
+                    "actuator: \"min(max(shoulder_effort, -100), 100)\"}");
+  expect_text(urdf, "inputs: {base_effort: 0, shoulder_effort: 0, elbow_effort: 0}");
   expect_note(urdf, 4, "root link \"world\" is the ground");
   expect_note(urdf, 11, "<visual>");
   expect_note(urdf, 19, "<collision> parts have no friction");
   expect_text(urdf,
               "{name: upper_arm_shape, box: {size: [0.5, 0.1, 0.1]}, position: [-0.25, 0, 0]}");
   expect_note(urdf, 13, "link \"upper-arm\" is called upper_arm");
-  expect_note(urdf, 43, "effort=\"100\"");
   expect_note(urdf, 43, "velocity=\"2\"");
-  expect_note(urdf, 44, "friction 0.2");
-  expect_note(urdf, 58, "<transmission>");
-  assert_int_equal(view->note_count, 10); /* and the other joint's effort and velocity */
+  assert_int_equal(view->note_count, 6); /* and the other joint's velocity */
   saltus_urdf_destroy(urdf);
 }
 
