@@ -74,7 +74,7 @@ typedef struct saltus_flexible {
   const double* shape;                /* [nodes x 3 x modes] */
   const int* triangle; /* [triangles x 3] nodes of the surface, counter-clockwise from outside */
   int triangles;       /* 0: the mesh file has no elements */
-  /* [frames x 9] m/N, static flexibility of the modes left out by `below` at contact nodes, sum of phi phi^T/w^2 */
+  /* [frames x 9] m/N, static flexibility of the modes left out by `below` at contact nodes, sum of phi phi^T/w^2; NULL: 0 */
   const double* residual;
   SALTUS_RESERVED(1);
 } saltus_flexible;

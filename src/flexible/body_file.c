@@ -181,8 +181,8 @@ saltus_status saltus_flexible_save(const saltus_flexible* body, const char* path
   }
   const hsize_t corners[2] = {(hsize_t)body->triangles, 3};
   const hsize_t nine[2] = {(hsize_t)body->frames, 9};
-  done = done &&
-         write_values(file, "residual_flexibility", 2, nine, H5T_NATIVE_DOUBLE, body->residual);
+  done = done && (body->residual == NULL || write_values(file, "residual_flexibility", 2, nine,
+                                                         H5T_NATIVE_DOUBLE, body->residual));
   if (done && body->triangles > 0) {
     done = write_values(file, "triangles", 2, corners, H5T_NATIVE_INT, body->triangle);
   }

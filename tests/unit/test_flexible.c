@@ -281,6 +281,14 @@ static void files_keep_everything(void** state) {
   assert_memory_equal(one->C2, two->C2, 9 * k * k * sizeof(double));
   assert_memory_equal(one->psi, two->psi, 15 * k * sizeof(double));
   assert_memory_equal(one->omega, two->omega, k * sizeof(double));
+  saltus_flexible_destroy(two);
+  saltus_flexible bare = *one; /* of a caller who has neither of them */
+  bare.residual = NULL;
+  bare.triangle = NULL;
+  bare.triangles = 0;
+  assert_int_equal(saltus_flexible_save(&bare, in_folder(6, "bare.h5"), def.log), SALTUS_OK);
+  assert_int_equal(saltus_flexible_load(in_folder(6, "bare.h5"), def.log, &two), SALTUS_OK);
+  assert_near(two->residual[9], 0.0, 0.0);
   saltus_flexible_destroy(one);
   saltus_flexible_destroy(two);
   FILE* cut = fopen(in_folder(7, "cut.h5"), "w");
