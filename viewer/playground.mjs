@@ -3,6 +3,7 @@
 //
 // node playground.mjs OUT: OUT/play.js and OUT/play.wasm, the viewer and all scenes become OUT/playground.html.
 import { build } from 'esbuild';
+import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -14,11 +15,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2]);
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
 
-const worker = await build({
-  entryPoints: [join(here, 'src/worker.ts')],
+const compiled = async (file, format) => (await build({
+  entryPoints: [join(here, 'src', file)],
   bundle: true,
   minify: true,
-  format: 'iife',
+  format,
   target: 'es2022',
   write: false,
   legalComments: 'none',
@@ -26,7 +27,20 @@ const worker = await build({
   alias: { 'saltus-play': join(out, 'play.js') },
   define: { 'import.meta.url': '"file:///"' },
   external: ['fs', 'path', 'crypto', 'module'],
-});
+})).outputFiles[0].text;
+
+/** The core in LZMA, by the Python that emscripten needs; read back by the reader of the page. */
+async function packedCore() {
+  const core = readFileSync(join(out, 'play.wasm'));
+  const program = `import lzma, sys
+filters = [{'id': lzma.FILTER_LZMA1, 'preset': 9 | lzma.PRESET_EXTREME, 'lc': 4, 'pb': 0}]
+sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), lzma.FORMAT_ALONE, filters=filters))`;
+  const stream = execFileSync('python3', ['-c', program], { input: core, maxBuffer: 1e8 });
+  stream.writeBigUInt64LE(BigInt(core.length), 5);
+  const { unlzma } = await import(`data:text/javascript,${encodeURIComponent(await compiled('lzma.ts', 'esm'))}`);
+  if (!core.equals(unlzma(stream))) throw new Error('the core is not what its LZMA stream contains');
+  return stream.toString('base64');
+}
 
 const topics = [
   ['Machines', /^machine-/], ['Linkages and rotors', /^bod(y|ies)-/], ['Shapes and piles', /^(shapes\/|contact-|spheres|dominoes)/],
@@ -67,7 +81,7 @@ const page = `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="Saltus; contains ${licences()}, libfyaml 0.7.12 (MIT)">
 ${licenceTexts()}
 <title>Saltus playground</title><style>${css}</style></head><body><main id="saltus"><noscript>The playground needs JavaScript.</noscript></main>
-${data('saltus-wasm', packed(readFileSync(join(out, 'play.wasm'))))}${data('saltus-scenes', packed(Buffer.from(JSON.stringify(scenes))))}${data('saltus-first', packed(await firstDocument()))}${data('saltus-worker', Buffer.from(worker.outputFiles[0].text).toString('base64'))}<script>${script}</script></body></html>
+${data('saltus-wasm', await packedCore())}${data('saltus-scenes', packed(Buffer.from(JSON.stringify(scenes))))}${data('saltus-first', packed(await firstDocument()))}${data('saltus-worker', packed(Buffer.from(await compiled('worker.ts', 'iife'))))}<script>${script}</script></body></html>
 `;
 writeFileSync(join(out, 'playground.html'), page);
 console.log(`-- page ${(page.length / 1e6).toFixed(2)} MB, gzip ${(gzipSync(page).length / 1e6).toFixed(2)} MB, ${scenes.length} scenes`);

@@ -4,7 +4,7 @@
 // Messages between the playground and its worker.
 
 export interface Job {
-  wasm?: ArrayBuffer; // the first time
+  wasm?: ArrayBuffer; // the first time, in LZMA
   text: string;
   scheme: string;
   overrides: string; // name=value, one a line

@@ -23,9 +23,11 @@ declare global {
   }
 }
 
-/** Bytes of an element of the page: base64 of something compressed. */
+/** Bytes of an element of the page. */
+const bytesOf = (id: string): ArrayBuffer => fromBase64((document.getElementById(id)?.textContent ?? '').trim());
+
 async function unpack(id: string): Promise<ArrayBuffer> {
-  const packed = fromBase64((document.getElementById(id)?.textContent ?? '').trim());
+  const packed = bytesOf(id);
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
@@ -301,10 +303,9 @@ export class Playground {
 async function start(): Promise<void> {
   const host = document.getElementById('saltus');
   if (host === null) return;
-  const text = document.getElementById('saltus-worker')?.textContent ?? '';
-  const worker = new TextDecoder().decode(fromBase64(text.trim()));
-  const [wasm, scenes, first] = await Promise.all([unpack('saltus-wasm'), unpack('saltus-scenes'), unpack('saltus-first')]);
-  window.saltusPlayground = new Playground(host, worker, wasm, JSON.parse(new TextDecoder().decode(scenes)) as Scene[], first);
+  const [worker, scenes, first] = await Promise.all(['saltus-worker', 'saltus-scenes', 'saltus-first'].map(unpack));
+  const text = (bytes: ArrayBuffer): string => new TextDecoder().decode(bytes);
+  window.saltusPlayground = new Playground(host, text(worker), bytesOf('saltus-wasm'), JSON.parse(text(scenes)) as Scene[], first);
 }
 
 void start();

@@ -7,6 +7,7 @@
 // @ts-ignore: written by emcc when the playground is built
 import createPlay from 'saltus-play';
 import type { Answer, Job } from './job';
+import { unlzma } from './lzma';
 
 interface Core {
   HEAPU8: Uint8Array;
@@ -19,7 +20,7 @@ let core: Promise<Core> | undefined;
 
 function start(wasm: ArrayBuffer): Promise<Core> {
   const onProgress = (t: number, end: number): void => host.postMessage({ kind: 'progress', t, end });
-  return createPlay({ wasmBinary: wasm, onProgress }) as Promise<Core>;
+  return createPlay({ wasmBinary: unlzma(new Uint8Array(wasm)).buffer, onProgress }) as Promise<Core>;
 }
 
 host.onmessage = async (event) => {
