@@ -176,7 +176,155 @@ static PyObject* scene_labels(PyObject* object, PyObject* args) {
   return core_labels(&((core_scene*)object)->view, NULL, args);
 }
 
+/* t, q and v [nv] or None of a scene; NULL after an exception. */
+typedef struct scene_point {
+  core_reals q, v;
+  saltus_point at;
+} scene_point;
+
+static void point_free(scene_point* p) {
+  core_reals_release(&p->q);
+  core_reals_release(&p->v);
+  free(p->at.scratch);
+}
+
+static bool point_take(const core_scene* self, double t, PyObject* q, PyObject* v, scene_point* p) {
+  *p = (scene_point){0};
+  if (self->scene == NULL) {
+    PyErr_SetString(PyExc_TypeError, "a system of functions has no bodies");
+    return false;
+  }
+  const saltus_dims* dims = &self->view.system->dims;
+  if (core_reals_take(q, "q", dims->nq, &p->q) != 0 ||
+      (v != Py_None && core_reals_take(v, "v", dims->nv, &p->v) != 0)) {
+    point_free(p);
+    return false;
+  }
+  p->at = (saltus_point){.t = t,
+                         .q = p->q.data,
+                         .v = v != Py_None ? p->v.data : NULL,
+                         .scratch = calloc(dims->scratch + SALTUS_ALIGNMENT, 1)};
+  if (p->at.scratch == NULL) {
+    point_free(p);
+    PyErr_NoMemory();
+  }
+  return p->at.scratch != NULL;
+}
+
+/* (M [nv x nv], F [nv]) */
+static PyObject* scene_dynamics(PyObject* object, PyObject* args) {
+  const core_scene* self = (core_scene*)object;
+  PyObject *q, *v;
+  double t;
+  scene_point p;
+  if (!PyArg_ParseTuple(args, "dOO", &t, &q, &v) || !point_take(self, t, q, v, &p)) {
+    return NULL;
+  }
+  const saltus_system* sys = self->view.system;
+  const size_t n = (size_t)sys->dims.nv;
+  double *M = calloc(n * n + 1, sizeof *M), *F = calloc(n + 1, sizeof *F);
+  if (M != NULL && F != NULL) {
+    sys->ops->mass(sys->self, &p.at, M);
+    sys->ops->force(sys->self, &p.at, F);
+  }
+  point_free(&p);
+  if (M == NULL || F == NULL) {
+    free(M);
+    free(F);
+    return PyErr_NoMemory();
+  }
+  PyObject* mass = core_array_give(state_of(object), M, (Py_ssize_t)(n * n));
+  PyObject* force = core_array_give(state_of(object), F, (Py_ssize_t)n);
+  if (mass == NULL || force == NULL) {
+    Py_XDECREF(mass);
+    Py_XDECREF(force);
+    return NULL;
+  }
+  return Py_BuildValue("NN", mass, force);
+}
+
+/* Velocity of the origin of a frame and angular velocity, world axes, from velocities of the bodies. */
+static void twist_of(const saltus_mechanism* m, const saltus_body_place* body, const double* w,
+                     const double R[9], const double arm[3], double out[6]) {
+  double spin[3] = {0.0, 0.0, 0.0};
+  const bool plane = saltus_mechanism_sizes(m).dimension == 2;
+  memset(out, 0, 6 * sizeof *out);
+  if (body->v < 0) {
+    return;
+  }
+  for (int i = 0; i < (plane ? 2 : 3); i++) {
+    out[i] = w[body->v + i];
+  }
+  for (int i = 0; i < 3 && !plane; i++) {
+    for (int k = 0; k < 3; k++) {
+      spin[i] += R[3 * i + k] * w[body->v + 3 + k];
+    }
+  }
+  spin[2] = plane ? w[body->v + 2] : spin[2];
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    out[i] += spin[j] * arm[k] - spin[k] * arm[j];
+    out[3 + i] = spin[i];
+  }
+}
+
+/* Frame of a body or marker: position, axes (row major), then the Jacobian [6 x nv]. */
+static PyObject* scene_frame(PyObject* object, PyObject* args) {
+  const core_scene* self = (core_scene*)object;
+  const char* name;
+  PyObject* q;
+  double t, at[3] = {0.0}, R[9] = {0.0}, twist[6];
+  scene_point p;
+  if (!PyArg_ParseTuple(args, "sdO", &name, &t, &q) || !point_take(self, t, q, Py_None, &p)) {
+    return NULL;
+  }
+  const saltus_mechanism* m = self->view.mechanism;
+  const int body = m != NULL ? saltus_mechanism_find_body(m, name) : -1;
+  const int marker = m != NULL && body < 0 ? saltus_mechanism_find_marker(m, name) : -1;
+  const int on = marker >= 0 ? saltus_mechanism_marker(m, marker).body : body;
+  const size_t n = (size_t)self->view.system->dims.nv;
+  const size_t inner = self->view.bodies != NULL ? (size_t)self->view.bodies->dims.nv : n;
+  double *v = calloc(n + inner + 1, sizeof *v), *w = v != NULL ? v + n : NULL;
+  double* out = calloc(12 + 6 * n, sizeof *out);
+  if ((body < 0 && marker < 0) || v == NULL || out == NULL) {
+    point_free(&p);
+    free(v);
+    free(out);
+    return v == NULL || out == NULL
+               ? PyErr_NoMemory()
+               : PyErr_Format(PyExc_KeyError, "no body or marker is called \"%s\"", name);
+  }
+  if (marker >= 0) {
+    saltus_mechanism_frame(m, marker, t, p.q.data, out, out + 3);
+  } else {
+    saltus_mechanism_pose(m, body, t, p.q.data, out, out + 3);
+  }
+  if (on >= 0) {
+    saltus_mechanism_pose(m, on, t, p.q.data, at, R);
+    const saltus_body_place place = saltus_mechanism_body(m, on);
+    const double arm[3] = {out[0] - at[0], out[1] - at[1], out[2] - at[2]};
+    for (size_t k = 0; k < n; k++) {
+      v[k] = 1.0;
+      if (self->view.tree != NULL) {
+        saltus_tree_body_velocities(self->view.tree, p.q.data, v, w);
+      } else {
+        memcpy(w, v, inner * sizeof *w);
+      }
+      v[k] = 0.0;
+      twist_of(m, &place, w, R, arm, twist);
+      for (size_t i = 0; i < 6; i++) {
+        out[12 + i * n + k] = twist[i];
+      }
+    }
+  }
+  point_free(&p);
+  free(v);
+  return core_array_give(state_of(object), out, (Py_ssize_t)(12 + 6 * n));
+}
+
 static PyMethodDef scene_methods[] = {
+    {"dynamics", scene_dynamics, METH_VARARGS, "dynamics(t, q, v): mass matrix and forces."},
+    {"frame", scene_frame, METH_VARARGS, "frame(name, t, q): position, axes, Jacobian."},
     {"labels", scene_labels, METH_VARARGS, "labels(kind): names and units of columns."},
     {"about", scene_about, METH_NOARGS, "What the scene says, as a dict."},
     {"start", scene_start, METH_NOARGS, "The state at the start, two arrays."},

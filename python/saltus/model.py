@@ -283,6 +283,60 @@ class Model(Builder):
         """
         return np.asarray(self._scene.start()[1])
 
+    def _state(self, q: Any, v: Any) -> tuple[Array, Array]:
+        start = self._scene.start()
+        return tuple(np.ascontiguousarray(start[k] if x is None else x, dtype=float)  # type: ignore[return-value]
+                     for k, x in enumerate((q, v)))
+
+    def mass_matrix(self, q: Any = None, t: float = 0.0) -> Array:
+        """Mass matrix M(q), by default at the start.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").mass_matrix()
+        array([[1.]])
+        """
+        q, v = self._state(q, None)
+        return np.asarray(self._scene.dynamics(t, q, v)[0]).reshape(self.nv, self.nv)
+
+    def forces(self, q: Any = None, v: Any = None, t: float = 0.0) -> Array:
+        """F(t, q, v) of M v' = F without contacts and joints that have rows: applied forces less inertial ones.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").forces()
+        array([-2.])
+        """
+        return np.asarray(self._scene.dynamics(t, *self._state(q, v))[1])
+
+    def inverse_dynamics(self, acceleration: Any, q: Any = None, v: Any = None, t: float = 0.0) -> Array:
+        """Generalized forces M a - F that, in addition to those of the scene, give the accelerations `v' = a`.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/ball.yaml").inverse_dynamics([1.0])
+        array([3.])
+        """
+        mass, force = (np.asarray(x) for x in self._scene.dynamics(t, *self._state(q, v)))
+        return mass.reshape(self.nv, self.nv) @ np.asarray(acceleration, dtype=float) - force
+
+    def frame(self, name: str, q: Any = None, t: float = 0.0) -> tuple[Array, Array]:
+        """Position [m] of a body (its centre of mass) or marker, and its axes as columns.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/body-pendulum.yaml").frame("rod")[0].shape
+        (3,)
+        """
+        values = np.asarray(self._scene.frame(name, t, self._state(q, None)[0]))
+        return values[:3], values[3:12].reshape(3, 3)
+
+    def jacobian(self, name: str, q: Any = None, t: float = 0.0) -> Array:
+        """6 x nv: velocity of the frame of a body or marker and its angular velocity, world axes, from `v`.
+
+        >>> import saltus
+        >>> saltus.Model("scenes/body-pendulum.yaml").jacobian("rod").shape
+        (6, 3)
+        """
+        values = np.asarray(self._scene.frame(name, t, self._state(q, None)[0]))
+        return values[12:].reshape(6, self.nv)
+
     def _alone(self) -> Model:
         """This model, or a copy with its own scene if it has inputs."""
         if not self.inputs:

@@ -288,5 +288,66 @@ class Live(unittest.TestCase):
         self.assertAlmostEqual(struct.unpack_from("<d", document, start)[0], 0.75, delta=2e-3)
 
 
+ARM = """saltus: 1
+world: {gravity: [0, -9.81], coordinates: joints}
+bodies:
+  a: {mass: 1, inertia: 0.1, position: [0.5, 0]}
+  b: {mass: 2, inertia: 0.3, position: [1.6, 0]}
+markers:
+  pin: {}
+  a1: {body: a, point: [-0.5, 0]}
+  a2: {body: a, point: [0.5, 0]}
+  b1: {body: b, point: [-0.6, 0]}
+  tip: {body: b, point: [0.4, 0]}
+joints:
+  - {name: one, type: revolute, between: [pin, a1]}
+  - {name: two, type: revolute, between: [a2, b1]}
+"""
+
+
+class Dynamics(unittest.TestCase):
+    """Two links of 1 m in the plane against their formulas."""
+
+    def setUp(self):
+        self.model = saltus.Model(ARM)
+        sim = self.model.simulate(step=0.01, scheme="rattle")
+        sim.set_state(0.0, v=[0.7, -1.3])
+        sim.advance(0.5)
+        self.q, self.v = sim.q.copy(), sim.v.copy()
+        axes = self.model.frame("a", self.q)[1], self.model.frame("b", self.q)[1]
+        self.one = np.arctan2(axes[0][1, 0], axes[0][0, 0])
+        self.both = np.arctan2(axes[1][1, 0], axes[1][0, 0])
+
+    def test_mass_matrix_and_forces_are_those_of_lagrange(self):
+        c, s = np.cos(self.both - self.one), np.sin(self.both - self.one)
+        low, mixed = 0.3 + 2 * 0.36, 2 * 0.6 * c
+        mass = np.array([[0.1 + 0.25 + low + 2 + 2 * mixed, low + mixed], [low + mixed, low]])
+        np.testing.assert_allclose(self.model.mass_matrix(self.q), mass, rtol=0, atol=1e-13)
+        w, u = self.v
+        weight = 9.81 * np.array([2.5 * np.cos(self.one) + 1.2 * np.cos(self.both), 1.2 * np.cos(self.both)])
+        turning = 1.2 * s * np.array([-u * (2 * w + u), w * w])
+        a = np.array([2.0, -3.0])
+        np.testing.assert_allclose(self.model.inverse_dynamics(a, self.q, self.v), mass @ a + turning + weight,
+                                   rtol=0, atol=1e-12)
+        np.testing.assert_allclose(self.model.forces(self.q, self.v), -turning - weight, rtol=0, atol=1e-12)
+
+    def test_frames_and_jacobians_are_those_of_the_angles(self):
+        near, far = np.array([np.cos(self.one), np.sin(self.one)]), np.array([np.cos(self.both), np.sin(self.both)])
+        np.testing.assert_allclose(self.model.frame("tip", self.q)[0][:2], near + far, rtol=0, atol=1e-13)
+        expected = np.zeros((6, 2))
+        expected[:2] = np.transpose([[-x[1], x[0]] for x in (near + far, far)])
+        expected[5] = 1
+        np.testing.assert_allclose(self.model.jacobian("tip", self.q), expected, rtol=0, atol=1e-13)
+
+    def test_bodies_have_the_same_frames_in_their_own_coordinates(self):
+        other = saltus.Model(ARM.replace(", coordinates: joints", ""))
+        np.testing.assert_array_equal(other.frame("tip", self.q)[0], self.model.frame("tip", self.q)[0])
+        self.assertEqual(other.jacobian("tip", self.q).shape, (6, 6))
+        with self.assertRaisesRegex(KeyError, "no body or marker is called"):
+            self.model.frame("top")
+        with self.assertRaises((TypeError, ValueError)):
+            self.model.mass_matrix([0.0])
+
+
 if __name__ == "__main__":
     unittest.main()
