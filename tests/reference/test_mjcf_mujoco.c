@@ -7,6 +7,8 @@
  */
 #include "saltus_test.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,8 +219,55 @@ static void robots_of_the_menagerie_equal_mujoco(void** state) {
   assert_true(compare_all(folder, SALTUS_MJCF "/menagerie.txt") >= 20);
 }
 
+/* A conversion, or one message that begins with a file and a line. Counts [2]: read, refused. */
+static void convert_file(const char* path, int count[2]) {
+  saltus_kept_message message;
+  const saltus_urdf_def def = {.path = path, .shapeless = true, .log = saltus_log_keep(&message)};
+  saltus_urdf* urdf;
+  const saltus_status status = saltus_urdf_create(&def, &urdf);
+  const char* line = strstr(message.text, ".xml:");
+  if (status != SALTUS_OK &&
+      (status != SALTUS_ERR_INPUT || line == NULL || !isdigit((unsigned char)line[5]))) {
+    fail_msg("%s: %s", path, message.text);
+  }
+  count[status == SALTUS_OK ? 0 : 1]++;
+  saltus_urdf_destroy(urdf);
+}
+
+static void convert_folder(const char* folder, int count[2]) {
+  char path[1024];
+  DIR* entries = opendir(folder);
+  assert_non_null(entries);
+  for (const struct dirent* e = readdir(entries); e != NULL; e = readdir(entries)) {
+    const char* dot = strrchr(e->d_name, '.');
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    DIR* inside = e->d_name[0] != '.' ? opendir(path) : NULL;
+    if (inside != NULL) {
+      closedir(inside);
+      convert_folder(path, count);
+    } else if (dot != NULL && dot != e->d_name && strcmp(dot, ".xml") == 0) {
+      convert_file(path, count);
+    }
+  }
+  closedir(entries);
+}
+
+static void files_of_the_menagerie_are_read_or_refused_with_their_line(void** state) {
+  (void)state;
+  const char* folder = getenv("SALTUS_MENAGERIE");
+  int count[2] = {0};
+  if (folder == NULL) {
+    skip();
+  }
+  convert_folder(folder, count);
+  print_message("%d files are read, %d refused\n", count[0], count[1]);
+  assert_true(count[0] >= 150);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(our_robots_equal_mujoco),
-                                     cmocka_unit_test(robots_of_the_menagerie_equal_mujoco)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(our_robots_equal_mujoco),
+      cmocka_unit_test(robots_of_the_menagerie_equal_mujoco),
+      cmocka_unit_test(files_of_the_menagerie_are_read_or_refused_with_their_line)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

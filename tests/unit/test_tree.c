@@ -387,7 +387,7 @@ static void motions_stay_within_their_tolerance(void** state) {
   (void)state;
   uint64_t seed = 11;
   random_tree t;
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < (saltus_test_long() ? 1000 : 12); i++) {
     const random_tree_kind kind = {.dimension = i % 4 == 0 ? 2 : 3, .bodies = 1 + i % 5};
     double exact[7 * RANDOM_BODIES + RANDOM_BODIES], q[8 * RANDOM_BODIES], v[6 * RANDOM_BODIES];
     double d[6 * RANDOM_BODIES];
@@ -404,6 +404,61 @@ static void motions_stay_within_their_tolerance(void** state) {
         /* errors of steps grow in 1 s; energy is a force of some 50 N times an error */
         if (!(error < 10.0 * tol) || !(off < 200.0 * tol)) {
           fail_msg("tree %d, tolerance %g: error %g, energy %g", i, tol, error, off);
+        }
+      }
+    }
+    close_both(&x);
+  }
+}
+
+/* Error after 1 s in fixed steps, and the change of the energy. */
+static void step(const both* x, const char* scheme, int steps, const double* exact,
+                 double error[2]) {
+  saltus_kept_message kept;
+  const saltus_sim_def def = {.system = x->t,
+                              .scheme = scheme,
+                              .h = 1.0 / steps,
+                              .q0 = x->q,
+                              .v0 = x->v,
+                              .log = saltus_log_keep(&kept)};
+  double d[6 * RANDOM_BODIES];
+  saltus_sim* sim;
+  if (saltus_sim_create(&def, &sim) != SALTUS_OK || saltus_sim_run(sim, steps) != SALTUS_OK) {
+    fail_msg("%s: %s", scheme, kept.text);
+  }
+  x->t->ops->difference(x->t->self, exact, saltus_sim_q(sim), d);
+  error[0] = largest(x->t->dims.nv, d);
+  error[1] = fabs(energy(x, saltus_sim_q(sim), saltus_sim_v(sim)) - energy(x, x->q, x->v));
+  saltus_sim_destroy(sim);
+}
+
+static void fixed_steps_have_their_order(void** state) {
+  (void)state;
+  static const struct {
+    const char* scheme;
+    int order, steps;
+  } cases_of[] = {{"moreau-jean", 2, 400}, {"rattle", 2, 400}, {"radau-iia-5", 5, 100}};
+  uint64_t seed = 12;
+  random_tree t;
+  for (int i = 0; i < (saltus_test_long() ? 1000 : 8); i++) {
+    const random_tree_kind kind = {.dimension = i % 4 == 0 ? 2 : 3, .bodies = 1 + i % 4};
+    double exact[8 * RANDOM_BODIES], v[6 * RANDOM_BODIES];
+    both x;
+    random_tree_fill(&t, &kind, &seed);
+    open_both(&t.def, &seed, &x);
+    if (x.t->dims.nv > 0) {
+      move(&x, false, 1e-12, exact, v);
+    }
+    for (int k = 0; k < 3 && x.t->dims.nv > 0; k++) {
+      double coarse[2], fine[2];
+      step(&x, cases_of[k].scheme, cases_of[k].steps, exact, coarse);
+      step(&x, cases_of[k].scheme, 2 * cases_of[k].steps, exact, fine);
+      /* 0.8 of the power: trees that whip are not asymptotic yet; 1e-9: the reference */
+      const double least = 0.8 * pow(2.0, cases_of[k].order);
+      for (int e = 0; e < 2; e++) {
+        if (!(fine[e] < 1e-9) && !(fine[e] < coarse[e] / least)) {
+          fail_msg("tree %d, %s, %s: %g and %g", i, cases_of[k].scheme,
+                   e == 0 ? "position" : "energy", coarse[e], fine[e]);
         }
       }
     }
@@ -561,6 +616,7 @@ int main(void) {
       cmocka_unit_test(derivatives_agree_with_differences),
       cmocka_unit_test(an_arm_has_the_accelerations_of_mujoco),
       cmocka_unit_test(motions_stay_within_their_tolerance),
+      cmocka_unit_test(fixed_steps_have_their_order),
       cmocka_unit_test(scenes_move_the_same_in_both_coordinates),
       cmocka_unit_test(armature_is_a_flywheel_behind_a_gear),
       cmocka_unit_test(scenes_without_joint_coordinates_are_refused)};

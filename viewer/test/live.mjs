@@ -4,6 +4,8 @@
 // The live view of a simulation that Python advances: the picture follows, other tokens are refused.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { get } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { claim, openPage, source } from './browser.mjs';
@@ -25,6 +27,25 @@ const shown = () => {
   const pose = run.get('pose');
   return { t: run.t[0], height: pose?.[2] ?? run.get('view')[1], picture: stage.canvas.toDataURL() };
 };
+
+/** Status of a request, or the code of the error. */
+const status = (options) => new Promise((done) => {
+  get(options, (answer) => { answer.resume(); done(answer.statusCode); }).on('error', (error) => done(error.code));
+});
+
+/** Other hosts (names that lead to 127.0.0.1) and other interfaces of this machine have no page. */
+async function isOnLoopbackAlone(url) {
+  const { port, pathname } = new URL(url);
+  claim(await status({ port, path: pathname, headers: { Host: `127.0.0.1:${port}` } }) === 200, 'live view: the token is answered');
+  const other = await status({ port, path: pathname, headers: { Host: `elsewhere.example:${port}` } });
+  claim(other === 403, `live view: another host is answered with ${other}`);
+  for (const { address, family, internal } of Object.values(networkInterfaces()).flat()) {
+    if (!internal && family === 'IPv4') {
+      const outside = await status({ host: address, port, path: pathname });
+      claim(outside === 'ECONNREFUSED', `live view: ${address} is answered with ${outside}`);
+    }
+  }
+}
 
 /** A scene whose picture changes as Python advances it. */
 export async function followsPython(browser, scene) {
@@ -50,6 +71,7 @@ export async function followsPython(browser, scene) {
     claim(page.wrong.length === 0, `live view: ${page.wrong.join('; ')}`);
     const refused = await page.request.get(url.replace(/[^/]+\/$/, 'x'.repeat(32) + '/'));
     claim(refused.status() === 403, `live view: another token is answered with ${refused.status()}`);
+    await isOnLoopbackAlone(url);
     await page.close();
   } finally {
     python.kill();
