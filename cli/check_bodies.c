@@ -8,7 +8,6 @@
 
 #include "figure/mechanism_sketch.h"
 #include "output.h"
-#include "saltus/flexible.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -159,11 +158,8 @@ int check_bodies_print(const cli_model* model) {
            mobility.rank, mobility.redundant);
   }
   for (int i = 0; model->view.flexible != NULL && model->view.flexible[i] != NULL; i++) {
-    const saltus_flexible* f = model->view.flexible[i];
-    printf("flexible body %d: %.9g kg, %d modes of %.6g to %.6g Hz, %d frames%s\n", i + 1, f->mass,
-           f->modes, f->modes > 0 ? f->omega[0] / 6.283185307179586 : 0.0,
-           f->modes > 0 ? f->omega[f->modes - 1] / 6.283185307179586 : 0.0, f->frames,
-           f->stiffen != NULL ? ", geometric stiffness" : "");
+    printf("flexible body %d:\n", i + 1);
+    check_flexible_print(model->view.flexible[i]);
   }
   if (!(state.mass > 0.0)) {
     printf("bodies: none is free to move\n");
@@ -229,6 +225,25 @@ static void json_joint(json* j, const placed* p, int i) {
   json_close(j, '}');
 }
 
+static void json_flexible(json* j, const saltus_flexible* b) {
+  check_solid solid;
+  json_open(j, NULL, '{');
+  json_number(j, "mass", b->mass);
+  json_open(j, "frequencies", '[');
+  for (int i = 0; i < b->modes; i++) {
+    json_number(j, NULL, b->omega[i] / 6.283185307179586);
+  }
+  json_close(j, ']');
+  if (check_flexible_solid(b, &solid) == SALTUS_OK) {
+    json_open(j, "solid", '{');
+    json_number(j, "density", solid.density);
+    json_number(j, "centre_metres", solid.centre);
+    json_number(j, "inertia_relative", solid.inertia);
+    json_close(j, '}');
+  }
+  json_close(j, '}');
+}
+
 int check_bodies_json(json* j, const cli_model* model) {
   const placed p = place(model);
   saltus_mechanism_state state;
@@ -255,6 +270,15 @@ int check_bodies_json(json* j, const cli_model* model) {
     json_integer(j, "rows", mobility.rows);
     json_integer(j, "rank", mobility.rank);
     json_integer(j, "redundant", mobility.redundant);
+  }
+  for (int i = 0; model->view.flexible != NULL && model->view.flexible[i] != NULL; i++) {
+    if (i == 0) {
+      json_open(j, "flexible", '[');
+    }
+    json_flexible(j, model->view.flexible[i]);
+    if (model->view.flexible[i + 1] == NULL) {
+      json_close(j, ']');
+    }
   }
   json_number(j, "mass", state.mass);
   json_vector(j, "centre", state.centre, p.size.dimension);

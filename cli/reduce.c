@@ -3,6 +3,7 @@
  *
  * reduce.c - saltus reduce: a flexible body from finite-element matrices.
  */
+#include "check_bodies.h"
 #include "cli.h"
 #include "files.h"
 #include "saltus/saltus.h"
@@ -13,7 +14,6 @@
 #include <string.h>
 
 enum { FRAMES = 32, WORD = 512 };
-static const double two_pi = 6.283185307179586;
 
 typedef struct names {
   char text[4][WORD];
@@ -54,16 +54,7 @@ static int read_frames(const cli_args* args, names* n, saltus_reduce_frame* out,
 }
 
 static void print(const saltus_flexible* b, int fixed, double below) {
-  const double* C = b->C0;
-  const double trace = C[0] + C[4] + C[8];
-  printf("mass %.9g kg, centre (%.9g, %.9g, %.9g) m\n", b->mass, b->centre[0], b->centre[1],
-         b->centre[2]);
-  printf("inertia about it: %.9g, %.9g, %.9g kg m^2; products %.3g, %.3g, %.3g\n", trace - C[0],
-         trace - C[4], trace - C[8], -C[1], -C[2], -C[5]);
-  printf("%d nodes, %d frames, %d modes with mean axes:\n", b->nodes, b->frames, b->modes);
-  for (int i = 0; i < b->modes; i++) {
-    printf("  mode %3d  %.8g Hz\n", i + 1, b->omega[i] / two_pi);
-  }
+  check_flexible_print(b);
   double kept[3] = {0.0};
   for (int i = 0; i < fixed && i < b->modes; i++) {
     for (int k = 0; k < 3; k++) {

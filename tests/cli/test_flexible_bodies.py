@@ -44,6 +44,11 @@ class FlexiblePlate(Cli):
         out = json.loads(saltus('check', PLATE, '--json').stdout)
         self.assertLess(out['derivative_error'], 1e-10)
         self.assertNotIn('mobility', out['mechanism'])  # that of 8 frames as free bodies: 54, of 36
+        # the solid of its surface, which is a box: density and inertia of the file by no other way
+        body, = out['mechanism']['flexible']
+        self.assertAlmostEqual(body['mass'] / body['solid']['density'] / (0.16 * 0.078 * 0.008), 1, delta=1e-9)
+        self.assertLess(body['solid']['inertia_relative'], 1e-9)
+        self.assertLess(body['solid']['centre_metres'], 1e-12)
 
     def test_a_study_writes_its_body_files(self):
         """Losses and rebounds of a bar in modes against their sums in closed form."""
@@ -131,6 +136,16 @@ Physical Surface("END", 3) = {{v[0]}};
             found = [float(x) for x in re.findall(r'mode +\d+ +(\S+) Hz', out)]
             for one, two in zip(found[:4], expected):
                 self.assertTrue(0 <= one / two - 1 < 1e-3, (one, two))
+
+    def test_a_wrong_scale_is_warned_of(self):
+        """A mesh in mm: the density is that of steel with --scale 0.001 alone."""
+        mesh = self.mesh(self.bar(length=1000, height=20, width=30, along=10))
+        self.calculix('bar', self.mesh(self.bar(along=10)) + self.material(2.1e11, 0.3, 7850) + self.MATRICES)
+        (self.folder / 'bar.inp').write_text(mesh)
+        result = saltus('reduce', self.folder / 'bar', '--modes', '8', '--scale', '0.001')
+        self.assertEqual((result.returncode, result.stderr), (0, ''))
+        self.assertRegex(result.stdout, r'density (7850|7849\.99\d*) kg')
+        self.assertIn('usual are 1 to 30000', saltus('reduce', self.folder / 'bar', '--modes', '8').stderr)
 
     END_ON = """saltus: 1
 world: {dimension: 3, gravity: [0, 0, 0]}
