@@ -244,10 +244,13 @@ static const cli_option fit_options[] = {
     {"--where", "CONDITION", "experiments that are used, by columns of the index", false},
     {"--data", "FILE", "file of the measurements", false},
     {"--folds", "N", "errors of experiments that are held out, each in one of N parts", false},
-    {"--seed", "N", "of these parts; default 1", false},
+    {"--bootstrap", "N", "intervals by N fits to experiments drawn with replacement", false},
+    {"--profile", "NAMES", "loss over each of these parameters, the others estimated", false},
+    {"--seed", "N", "of the parts and the drawn experiments; default 1", false},
     {"--time-limit", "S", "ends a run after so many seconds of computing time; default 10", false},
     {"--threads", "N", "1 to 64; default as many as the machine has. The same bits", false},
     {"-o", "FILE", "writes the errors of every experiment to FILE.csv", CLI_WRITES},
+    {"--report", "FILE", "writes a page FILE.html with figures", CLI_WRITES},
     {"--force", NULL, "replaces files that are there", CLI_ONCE},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
@@ -462,6 +465,7 @@ static const cli_command commands[] = {
     {"fit", "SCENE", "estimates parameters of a scene from measured motions",
      "saltus fit cube.yaml --folds 5\n"
      "saltus fit cube.yaml --evaluate --set mu=0.17\n"
+     "saltus fit cube.yaml --bootstrap 100 --profile mu,e --report cube.html\n"
      "The section fit of the scene has the data and the unknowns.",
      fit_options, COUNT(fit_options), 1, 1, cli_fit},
     {"orbit", "SCENE", "finds a periodic orbit through impacts and friction, and its multipliers",

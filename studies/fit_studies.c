@@ -220,7 +220,7 @@ static int run_cube(const cli_args* args, study_report* report) {
     study_claim_most(report, "rotation over whole tosses [degrees]", all.rotation, 14.5);
     study_measure(report, "right face", all.face);
     study_claim_most(report, "computing time of a window [s]", all.window_cpu, 2e-3);
-    code = cli_exit_code(saltus_fit_validate(fit, 5, 1, &held));
+    code = cli_exit_code(saltus_fit_validate(fit, 5, 1, NULL, &held));
   }
   if (code == CLI_DONE) {
     study_claim_range(report, "failed runs, held out", held.failed, 0, 0);

@@ -89,10 +89,18 @@ SALTUS_API saltus_status saltus_fit_execute(saltus_fit* fit);
  * with its last state. */
 SALTUS_API saltus_status saltus_fit_evaluate(saltus_fit* fit, saltus_fit_score* scores,
                                              saltus_fit_summary* summary);
-/* Errors of experiments that were held out: each part of `folds` by values fitted to the others. Values of the fit are
- * kept. */
+/* Errors of experiments that were held out: each part of `folds` by values fitted to the others; scores [experiments] may
+ * be NULL. Values of the fit are kept. */
 SALTUS_API saltus_status saltus_fit_validate(saltus_fit* fit, int folds, unsigned seed,
-                                             saltus_fit_summary* summary);
+                                             saltus_fit_score* scores, saltus_fit_summary* summary);
+/* Values [samples x parameters] of fits to as many experiments, drawn with replacement in an order that the seed determines;
+ * they begin at the present values, which are kept. */
+SALTUS_API saltus_status saltus_fit_bootstrap(saltus_fit* fit, int samples, unsigned seed,
+                                              double* values);
+/* Least loss with a parameter at each of `count` values, above that of the fit: losses [count]. The 95 % interval has losses
+ * up to the threshold; NaN: the parameter is not identified. Values of the fit are kept. */
+SALTUS_API saltus_status saltus_fit_profile(saltus_fit* fit, int parameter, const double* at,
+                                            int count, double* losses, double* threshold);
 /* Residuals of all windows with the present values, by experiment, frame and entry of `measured`, and their derivatives by
  * the parameters, [residuals x parameters] by central differences; the pointers may be NULL. Returns their number through
  * count. */

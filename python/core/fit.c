@@ -120,7 +120,7 @@ static PyObject* answer_object(const core_state* state, const fit_room* room, bo
 static saltus_status compute(fit_room* room) {
   saltus_status status = room->evaluate ? SALTUS_OK : saltus_fit_execute(room->fit);
   if (status == SALTUS_OK && room->folds > 0) {
-    status = saltus_fit_validate(room->fit, room->folds, room->seed, &room->held_out);
+    status = saltus_fit_validate(room->fit, room->folds, room->seed, NULL, &room->held_out);
   }
   if (status == SALTUS_OK) {
     status = saltus_fit_evaluate(room->fit, room->scores, &room->all);

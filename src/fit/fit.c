@@ -157,7 +157,7 @@ saltus_status saltus_fit_execute(saltus_fit* fit) {
     saltusi_log(fit->def.log, SALTUS_LEVEL_ERROR, "fit: nothing is unknown");
     return SALTUS_ERR_INPUT;
   }
-  return saltusi_fit_minimise(fit);
+  return saltusi_fit_minimise(fit, true);
 }
 
 /* ---- errors of whole runs ---- */
@@ -220,6 +220,47 @@ saltus_status saltus_fit_evaluate(saltus_fit* fit, saltus_fit_score* scores,
   return status;
 }
 
+/* ---- searches beside the fit ---- */
+
+saltus_status saltusi_fit_keep(const saltus_fit* fit, saltusi_pool* pool, saltusi_fit_kept* out) {
+  assert(fit != NULL && pool != NULL && out != NULL);
+  const size_t count = (size_t)fit->experiments * (size_t)fit->freedoms;
+  *out = (saltusi_fit_kept){.view = fit->view,
+                            .nuisance = SALTUSI_TAKE(pool, double, (long long)count + 1)};
+  if (out->nuisance == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  memcpy(out->values, fit->values, sizeof out->values);
+  memcpy(out->nuisance, fit->nuisance, count * sizeof *out->nuisance);
+  return SALTUS_OK;
+}
+
+void saltusi_fit_reset(saltus_fit* fit, const saltusi_fit_kept* kept) {
+  assert(fit != NULL && kept != NULL);
+  const size_t count = (size_t)fit->experiments * (size_t)fit->freedoms;
+  memcpy(fit->values, kept->values, sizeof fit->values);
+  memcpy(fit->nuisance, kept->nuisance, count * sizeof *fit->nuisance);
+}
+
+void saltusi_fit_restore(saltus_fit* fit, const saltusi_fit_kept* kept) {
+  assert(fit != NULL && kept != NULL);
+  const long long runs = fit->view.runs;
+  saltusi_fit_reset(fit, kept);
+  fit->view = kept->view;
+  fit->view.runs = runs;
+  for (int i = 0; i < fit->experiments; i++) {
+    fit->experiment[i].weight = 1;
+  }
+}
+
+int saltusi_fit_draw(uint64_t* state, int below) {
+  assert(state != NULL && below > 0);
+  *state ^= *state << 13U;
+  *state ^= *state >> 7U;
+  *state ^= *state << 17U;
+  return (int)(*state % (uint64_t)below);
+}
+
 /* Numbers 0 to folds - 1 in equal parts, in an order that the seed determines. */
 static void deal(int count, int folds, unsigned seed, int* fold) {
   uint64_t state = seed + 0x9e3779b97f4a7c15U;
@@ -227,36 +268,31 @@ static void deal(int count, int folds, unsigned seed, int* fold) {
     fold[i] = i % folds;
   }
   for (int i = count - 1; i > 0; i--) {
-    state ^= state << 13U;
-    state ^= state >> 7U;
-    state ^= state << 17U;
-    const int j = (int)(state % (uint64_t)(i + 1)), other = fold[j];
+    const int j = saltusi_fit_draw(&state, i + 1), other = fold[j];
     fold[j] = fold[i];
     fold[i] = other;
   }
 }
 
 static saltus_status validate(saltus_fit* fit, int folds, const int* fold,
-                              saltus_fit_score* scores) {
+                              const saltusi_fit_kept* kept, saltus_fit_score* scores) {
   saltus_status status = SALTUS_OK;
   for (int part = 0; part < folds && status == SALTUS_OK; part++) {
     for (int i = 0; i < fit->experiments; i++) {
-      fit->experiment[i].held_out = fold[i] == part;
+      fit->experiment[i].weight = fold[i] != part;
     }
+    saltusi_fit_reset(fit, kept);
     for (int k = 0; k < fit->unknowns; k++) {
       fit->values[k] = fit->unknown[k].first;
     }
-    status = saltusi_fit_minimise(fit);
+    status = saltusi_fit_minimise(fit, false);
     status = status == SALTUS_OK ? score(fit, scores) : status;
-  }
-  for (int i = 0; i < fit->experiments; i++) {
-    fit->experiment[i].held_out = false;
   }
   return status;
 }
 
 saltus_status saltus_fit_validate(saltus_fit* fit, int folds, unsigned seed,
-                                  saltus_fit_summary* summary) {
+                                  saltus_fit_score* scores, saltus_fit_summary* summary) {
   assert(fit != NULL && summary != NULL);
   if (folds < 2 || folds > fit->experiments || fit->unknowns == 0) {
     saltusi_log(fit->def.log, SALTUS_LEVEL_ERROR,
@@ -264,29 +300,21 @@ saltus_status saltus_fit_validate(saltus_fit* fit, int folds, unsigned seed,
                 folds, fit->experiments);
     return SALTUS_ERR_RANGE;
   }
-  const size_t count = (size_t)fit->experiments, free_values = count * (size_t)fit->freedoms;
-  saltus_fit_score* scores = calloc(count, sizeof *scores);
-  int* fold = calloc(count, sizeof *fold);
-  double* nuisance = calloc(free_values + 1, sizeof *nuisance);
-  double values[SALTUSI_FIT_UNKNOWNS];
-  const saltus_fit_view view = fit->view;
-  double covariance[SALTUSI_FIT_UNKNOWNS * SALTUSI_FIT_UNKNOWNS];
-  saltus_status status = SALTUS_ERR_MEMORY;
-  if (scores != NULL && fold != NULL && nuisance != NULL) {
-    memcpy(values, fit->values, sizeof values);
-    memcpy(covariance, fit->covariance, sizeof covariance);
-    memcpy(nuisance, fit->nuisance, free_values * sizeof *nuisance);
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  saltus_fit_score* own =
+      scores != NULL ? scores : SALTUSI_TAKE(&pool, saltus_fit_score, fit->experiments);
+  int* fold = SALTUSI_TAKE(&pool, int, fit->experiments);
+  saltusi_fit_kept kept;
+  saltus_status status = saltusi_fit_keep(fit, &pool, &kept);
+  if (status == SALTUS_OK && own != NULL && fold != NULL) {
     deal(fit->experiments, folds, seed, fold);
-    status = validate(fit, folds, fold, scores);
-    memcpy(fit->values, values, sizeof values);
-    memcpy(fit->covariance, covariance, sizeof covariance);
-    memcpy(fit->nuisance, nuisance, free_values * sizeof *nuisance);
-    fit->view = view;
+    status = validate(fit, folds, fold, &kept, own);
+    saltusi_fit_restore(fit, &kept);
+    status = status == SALTUS_OK ? summarise(own, fit->experiments, summary) : status;
+  } else {
+    status = SALTUS_ERR_MEMORY;
   }
-  status = status == SALTUS_OK ? summarise(scores, fit->experiments, summary) : status;
-  free(scores);
-  free(fold);
-  free(nuisance);
+  saltusi_pool_free(&pool);
   return status;
 }
 

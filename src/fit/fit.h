@@ -66,7 +66,7 @@ typedef struct saltusi_fit_experiment {
   int from, to;       /* window: first and last frame */
   long long row;      /* of the index */
   long long residual; /* first of its residuals */
-  bool held_out;
+  int weight;         /* of its loss; 0: held out */
 } saltusi_fit_experiment;
 
 /* A table of numbers with named columns, row by row. */
@@ -106,6 +106,7 @@ struct saltus_fit {
   saltus_fit_view view;
   double low[SALTUSI_FIT_UNKNOWNS], high[SALTUSI_FIT_UNKNOWNS];
   double covariance[SALTUSI_FIT_UNKNOWNS * SALTUSI_FIT_UNKNOWNS];
+  double curvature[SALTUSI_FIT_UNKNOWNS]; /* half the second derivative of the profile */
   double correlation[SALTUSI_FIT_UNKNOWNS * SALTUSI_FIT_UNKNOWNS];
   double weakest[SALTUSI_FIT_UNKNOWNS];
   const char* names[SALTUSI_FIT_UNKNOWNS];
@@ -150,6 +151,25 @@ double saltusi_fit_cost(const saltus_fit* fit, const double* residuals, int expe
 
 /* ---- minimise.c ---- */
 
-saltus_status saltusi_fit_minimise(saltus_fit* fit);
+/* From the present values; errors: with the covariance. */
+saltus_status saltusi_fit_minimise(saltus_fit* fit, bool errors);
+
+/* ---- fit.c ---- */
+
+/* A copy of all values that a search changes; its arrays are in the pool. */
+typedef struct saltusi_fit_kept {
+  saltus_fit_view view;
+  double values[SALTUSI_FIT_UNKNOWNS];
+  double* nuisance;
+} saltusi_fit_kept;
+
+saltus_status saltusi_fit_keep(const saltus_fit* fit, saltusi_pool* pool, saltusi_fit_kept* out);
+/* The values, as before each of many searches. */
+void saltusi_fit_reset(saltus_fit* fit, const saltusi_fit_kept* kept);
+/* Values and view; all experiments count once. */
+void saltusi_fit_restore(saltus_fit* fit, const saltusi_fit_kept* kept);
+
+/* Next of a sequence of whole numbers below `below` (xorshift, Marsaglia 2003). */
+int saltusi_fit_draw(uint64_t* state, int below);
 
 #endif

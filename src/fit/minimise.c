@@ -75,7 +75,8 @@ static double cost_of(const search* s, const double* x, const double* residuals)
   const saltus_fit* fit = s->fit;
   double cost = 0.0;
   for (int e = 0; e < fit->experiments; e++) {
-    cost += fit->experiment[e].held_out ? 0.0 : saltusi_fit_cost(fit, residuals, e);
+    const int weight = fit->experiment[e].weight;
+    cost += weight > 0 ? weight * saltusi_fit_cost(fit, residuals, e) : 0.0;
   }
   for (int k = 0; k < fit->unknowns; k++) {
     const saltusi_fit_unknown* u = &fit->unknown[k];
@@ -125,7 +126,9 @@ static saltus_status differentiate(search* s, double* over) {
   return all > 0 ? saltusi_fit_run(s->fit, s->variants, 2 * all, &results) : SALTUS_OK;
 }
 
-static void add_group(const search* s, const double* over, long long at, int size, normal* out) {
+/* Adds the rows of one measured value of an experiment. */
+static void add_group(const search* s, const double* over, long long at, int size, int weight,
+                      normal* out) {
   const saltus_fit* fit = s->fit;
   const int p = fit->unknowns, all = p + fit->freedoms;
   double z = 0.0, w, J[12][P + M];
@@ -133,10 +136,11 @@ static void add_group(const search* s, const double* over, long long at, int siz
     z += s->r[at + i] * s->r[at + i];
     for (int k = 0; k < all; k++) {
       const double* plus = s->changed + 2 * (long long)k * fit->residuals + at + i;
-      J[i][k] = (plus[0] - plus[fit->residuals]) / over[k];
+      J[i][k] = over[k] > 0.0 ? (plus[0] - plus[fit->residuals]) / over[k] : 0.0;
     }
   }
   saltusi_fit_rho(fit->loss, z, &w);
+  w *= weight;
   for (int i = 0; i < size; i++) {
     for (int k = 0; k < all; k++) {
       const double wJ = w * J[i][k];
@@ -162,9 +166,9 @@ static saltus_status assemble(search* s) {
     const saltusi_fit_experiment* x = &fit->experiment[e];
     memset(&s->of[e], 0, sizeof s->of[e]);
     long long at = x->residual;
-    for (int f = x->from; f <= x->to && !x->held_out; f++) {
+    for (int f = x->from; f <= x->to && x->weight > 0; f++) {
       for (int i = 0; i < fit->measured_count; i++) {
-        add_group(s, over, at, fit->measured[i].size, &s->of[e]);
+        add_group(s, over, at, fit->measured[i].size, x->weight, &s->of[e]);
         at += fit->measured[i].size;
       }
     }
@@ -199,7 +203,7 @@ static bool reduce(search* s, double lambda, double* scores) {
   for (int e = 0; e < fit->experiments; e++) {
     const normal* n = &s->of[e];
     double C[M * M], own[P];
-    if (fit->experiment[e].held_out) {
+    if (fit->experiment[e].weight == 0) {
       continue;
     }
     if (!factor_free(s, n, lambda, C)) {
@@ -255,7 +259,7 @@ static bool solve(search* s, double lambda, double* d) {
   for (int e = 0; e < fit->experiments && m > 0; e++) {
     const normal* n = &s->of[e];
     double C[M * M], y[M] = {0.0};
-    if (fit->experiment[e].held_out || !factor_free(s, n, lambda, C)) {
+    if (fit->experiment[e].weight == 0 || !factor_free(s, n, lambda, C)) {
       continue;
     }
     for (int i = 0; i < m; i++) {
@@ -413,7 +417,7 @@ static void find_covariance(search* s) {
   double scores[P * P] = {0.0}, inverse[P * P] = {0.0};
   int used = 0;
   for (int e = 0; e < fit->experiments; e++) {
-    used += !fit->experiment[e].held_out;
+    used += fit->experiment[e].weight > 0;
   }
   for (int k = 0; k < p * p; k++) {
     fit->covariance[k] = (double)NAN;
@@ -439,6 +443,7 @@ static void find_covariance(search* s) {
   for (int k = 0; k < p; k++) {
     inverse[k * P + k] = s->at_bound[k] ? 0.0 : 1.0;
     substitute(p, s->S, P, &inverse[k * P]);
+    fit->curvature[k] = inverse[k * P + k] > 0.0 ? 1.0 / inverse[k * P + k] : 0.0;
   }
   const bool clustered = used >= 2 * p + 2;
   const double freedom = (double)(clustered ? used : fit->residuals) - p;
@@ -498,14 +503,14 @@ static saltus_status iterate(search* s) {
   return status;
 }
 
-saltus_status saltusi_fit_minimise(saltus_fit* fit) {
+saltus_status saltusi_fit_minimise(saltus_fit* fit, bool errors) {
   assert(fit != NULL);
   search s = {.fit = fit, .pool = saltusi_pool_over(NULL)};
   memcpy(s.x, fit->values, sizeof s.x);
   fit->view.iterations = fit->view.fallbacks = 0;
   saltus_status status = take(&s);
   status = status == SALTUS_OK ? iterate(&s) : status;
-  if (status == SALTUS_OK && fit->unknowns > 0) {
+  if (status == SALTUS_OK && fit->unknowns > 0 && errors) {
     status = assemble(&s);
     if (status == SALTUS_OK) {
       double d[P];

@@ -465,7 +465,7 @@ static bool add_experiment(section* s, long long row, bool files) {
   saltus_fit* fit = s->fit;
   saltusi_fit_experiment* e = &fit->experiment[fit->experiments];
   const double end = files ? 0.0 : index_value(fit, row, "count", NAN);
-  *e = (saltusi_fit_experiment){.row = row};
+  *e = (saltusi_fit_experiment){.row = row, .weight = 1};
   e->id = files ? (double)row : index_value(fit, row, s->key != NULL ? s->key : "id", (double)row);
   e->first = files ? s->files[row] : (long long)index_value(fit, row, "first", NAN);
   e->count = files ? (int)(s->files[row + 1] - s->files[row]) : (int)end;

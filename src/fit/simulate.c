@@ -422,11 +422,11 @@ saltus_status saltusi_fit_run(saltus_fit* fit, const saltusi_fit_variant* varian
   work w = {.fit = fit, .variants = variants, .results = results, .list = list};
   int held = 0;
   for (int i = 0; i < fit->experiments; i++) {
-    held += fit->experiment[i].held_out;
+    held += fit->experiment[i].weight == 0;
   }
   for (int i = 0; i < fit->experiments && list != NULL; i++) {
-    if (results->scores != NULL ? held == 0 || fit->experiment[i].held_out
-                                : !fit->experiment[i].held_out) {
+    if (results->scores != NULL ? held == 0 || fit->experiment[i].weight == 0
+                                : fit->experiment[i].weight > 0) {
       list[w.count++] = i;
     }
   }

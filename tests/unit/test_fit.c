@@ -187,6 +187,65 @@ static void a_prior_pulls_and_bounds_hold(void** state) {
   saltus_fit_destroy(fit);
 }
 
+/* Fits to drawn balls scatter as the covariance says; two seeds differ, equal seeds do not. The fit is as before. */
+static void bootstrap_scatters_as_the_covariance(void** state) {
+  (void)state;
+  enum { SAMPLES = 60 };
+  double x[2][SAMPLES][2], mean[2] = {0.0}, square[2] = {0.0};
+  write_balls(30, 1e-3, 7, false);
+  saltus_fit* fit = fitted(ball, 2);
+  const saltus_fit_view before = *saltus_fit_get_view(fit);
+  const double values[2] = {before.values[0], before.values[1]};
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(saltus_fit_bootstrap(fit, k == 0 ? SAMPLES : 2, 3, &x[k][0][0]), SALTUS_OK);
+  }
+  assert_memory_equal(x[0], x[1], 2 * sizeof x[0][0]);
+  assert_int_equal(saltus_fit_bootstrap(fit, 2, 4, &x[1][0][0]), SALTUS_OK);
+  assert_true(x[0][0][0] != x[1][0][0]);
+  assert_memory_equal(values, saltus_fit_get_view(fit)->values, sizeof values);
+  assert_true(before.cost == saltus_fit_get_view(fit)->cost);
+  for (int i = 0; i < SAMPLES; i++) {
+    for (int k = 0; k < 2; k++) {
+      mean[k] += x[0][i][k] / SAMPLES;
+      square[k] += x[0][i][k] * x[0][i][k] / SAMPLES;
+    }
+  }
+  for (int k = 0; k < 2; k++) {
+    const double ratio =
+        sqrt((square[k] - mean[k] * mean[k]) / saltus_fit_get_view(fit)->covariance[3 * k]);
+    assert_true(ratio > 0.7 && ratio < 1.3); /* 60 samples: standard error 9 % */
+  }
+  saltus_fit_destroy(fit);
+}
+
+/* Free fall is linear in g and y = 1 - g t^2/2: its profile is the parabola (a - g)^2 sum t^4/4. With e free the
+ * profile of a fall without impact does not depend on e. */
+static void profiles_are_those_of_a_linear_fit(void** state) {
+  (void)state;
+  char text[1000];
+  write_balls(8, 1e-3, 5, false);
+  snprintf(text, sizeof text, "%s  window: {from: start, frames: 15}\n", ball);
+  saltus_fit* fit = fitted(text, 1);
+  const double g = saltus_fit_get_view(fit)->values[0];
+  const double at[3] = {g - 0.01, g, g + 0.02}, e[2] = {0.2, 0.9};
+  double losses[3], threshold, sum = 0.0;
+  for (int k = 0; k <= 15; k++) {
+    sum += 8.0 * pow(0.025 * k, 4) / 4.0 / 1e-6;
+  }
+  assert_int_equal(saltus_fit_profile(fit, 0, at, 3, losses, &threshold), SALTUS_OK);
+  assert_near(losses[0], 1e-4 * sum, 1e-6 * sum);
+  assert_near(losses[1], 0.0, 1e-6);
+  assert_near(losses[2], 4e-4 * sum, 4e-6 * sum);
+  const double half =
+      saltus_fit_get_view(fit)->factor * sqrt(saltus_fit_get_view(fit)->covariance[0]);
+  assert_near(threshold, half * half * sum, 1e-2 * threshold);
+  assert_int_equal(saltus_fit_profile(fit, 1, e, 2, losses, &threshold), SALTUS_OK);
+  assert_true(fabs(losses[0]) < 1e-6 && fabs(losses[1]) < 1e-6);
+  assert_true(isnan(threshold));
+  assert_true(saltus_fit_get_view(fit)->values[0] == g);
+  saltus_fit_destroy(fit);
+}
+
 /* A parameter that does nothing has no interval. */
 static void parameters_without_influence_are_not_identified(void** state) {
   (void)state;
@@ -281,6 +340,8 @@ int main(void) {
       cmocka_unit_test(a_prior_pulls_and_bounds_hold),
       cmocka_unit_test(parameters_without_influence_are_not_identified),
       cmocka_unit_test(intervals_cover_the_parameters),
+      cmocka_unit_test(bootstrap_scatters_as_the_covariance),
+      cmocka_unit_test(profiles_are_those_of_a_linear_fit),
       cmocka_unit_test(bad_input_is_refused_with_its_reason),
       cmocka_unit_test(bad_data_are_refused_with_their_reason),
       cmocka_unit_test(failed_runs_are_reported),
