@@ -96,32 +96,39 @@ static int first_fired(const saltusi_flow* flow, const double* g) {
 }
 
 /* Length of the shortest step at whose end a guard is negative. All guards hold at lo, some fail at hi (values in
- * g_end). Regula falsi (Illinois) on the guard whose secant root is the earliest. */
+ * g_end). Regula falsi (Illinois) on the guard whose secant root is the earliest, every fourth time bisection: of the
+ * logarithm while the ends differ in magnitude. -1: not found to rounding. */
 static int close_in(saltusi_flow* flow, double h) {
   double lo = 0.0;
   double hi = h;
   double* g_lo = flow->g_start; /* kept: only its signs are used after the first trial */
-  double weight = 1.0;
-  int side = 0;
+  double weight[2] = {1.0,
+                      1.0}; /* of the values at lo and hi: halved where the other end moves twice */
+  int side = -1;
   memcpy(flow->g_try, g_lo, (size_t)flow->guards * sizeof(double));
   for (int k = 0; k < TRIALS_MAX && hi - lo > 2.0 * DBL_EPSILON * hi; k++) {
     double at = hi;
     for (int i = 0; i < flow->guards; i++) {
       if (fires(flow, flow->g_end, i)) {
-        double from = fmax(flow->g_try[i], 0.0) * weight;
-        at = fmin(at, lo + (hi - lo) * from / (from - flow->g_end[i]));
+        double from = fmax(flow->g_try[i], 0.0) * weight[0];
+        at = fmin(at, lo + (hi - lo) * from / (from - flow->g_end[i] * weight[1]));
       }
     }
-    bool inside = at > lo && at < hi && k % 8 != 7;
-    at = inside ? at : 0.5 * (lo + hi);
+    bool inside = at > lo && at < hi && k % 4 != 3;
+    at = inside ? at : hi > 4.0 * lo && lo > 0.0 ? sqrt(lo * hi) : 0.5 * (lo + hi);
     take(flow, at);
     flow->guard(flow->self, flow->y_end,
                 flow->y_try); /* y_try is workspace for guards, see layout */
     bool ended = first_fired(flow, flow->y_try) >= 0;
     memcpy(ended ? flow->g_end : flow->g_try, flow->y_try, (size_t)flow->guards * sizeof(double));
-    weight = ended && side == 1 ? 0.5 * weight : 1.0;
-    side = ended ? 1 : 0;
+    const int moved = ended ? 1 : 0;
+    weight[1 - moved] = moved == side ? 0.5 * weight[1 - moved] : 1.0;
+    weight[moved] = 1.0;
+    side = moved;
     *(ended ? &hi : &lo) = at;
+  }
+  if (hi - lo > 2.0 * DBL_EPSILON * hi) {
+    return -1;
   }
   take(flow, hi);
   flow->guard(flow->self, flow->y_end, flow->g_end);

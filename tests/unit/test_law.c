@@ -381,6 +381,23 @@ static void an_impact_in_space_follows_its_path(void** state) {
   assert_values(2, solve(&c, SALTUS_IMPACT_ENERGETIC, NULL).P, planar.P, 1e-11);
 }
 
+/* An approach that is slow beside the slip does not turn it: U_N+ = e |U_N-| by every path, down to rounding. */
+static void slow_impacts_rebound_by_their_coefficient(void** state) {
+  (void)state;
+  static const saltus_impact_law laws[] = {SALTUS_IMPACT_ENERGETIC, SALTUS_IMPACT_PATH_NEWTON,
+                                           SALTUS_IMPACT_PATH_POISSON};
+  const double W[9] = {4.4, 0.9, -0.4, 0.9, 6.1, 0.3, -0.4, 0.3, 5.2};
+  for (double approach = 1e-5; approach > 1e-13; approach *= 0.1) {
+    const double u[3] = {-approach, 0.7, 0.1};
+    for (size_t k = 0; k < sizeof laws / sizeof laws[0]; k++) {
+      impact_case c = impact_given(1, 2, W, u);
+      impact_case_set(&c, laws[k], 0.17, 0.25, 0.0);
+      const double ratio = solve(&c, laws[k], NULL).u[0] / approach;
+      assert_true(fabs(ratio - 0.25) <= 10.0 * approach + 1e-12);
+    }
+  }
+}
+
 static void a_spinning_sphere_obeys_all_laws_alike(void** state) {
   (void)state;
   static const saltus_impact_law laws[] = {SALTUS_IMPACT_NEWTON, SALTUS_IMPACT_POISSON,
@@ -964,6 +981,7 @@ int main(void) {
       cmocka_unit_test(rods_pass_through_the_regions_of_wang_and_mason),
       cmocka_unit_test(regions_agree_with_the_phases_of_random_impacts),
       cmocka_unit_test(an_impact_in_space_follows_its_path),
+      cmocka_unit_test(slow_impacts_rebound_by_their_coefficient),
       cmocka_unit_test(a_spinning_sphere_obeys_all_laws_alike),
       cmocka_unit_test(a_superball_turns_its_slip_round),
       cmocka_unit_test(blocks_rock_by_housners_ratio),
