@@ -462,7 +462,8 @@ static void guess(saltusi_operator* op) {
 
 saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* eval) {
   assert(op != NULL && eval != NULL && op->laws.any);
-  const double least = 1e-12, settled = saltusi_curve_settled;
+  const double least = 1e-12, accepted = 1e-10; /* relative to |q|, as in friction_step.c */
+  const double settled = saltusi_curve_settled;
   saltusi_friction_laws* laws = &op->laws;
   const int joints = op->joints, n = op->count - joints;
   const double* W = op->W;
@@ -486,7 +487,7 @@ saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* ev
     if (change >= 1.0 && !add_viscous(op, n, W, q)) {
       return SALTUS_RETRY_NAN;
     }
-    if (!(solve_balls(op, &eval->sys, tol) <= tol)) {
+    if (!(solve_balls(op, &eval->sys, tol) <= fmax(tol, accepted))) {
       return isfinite(laws->miss) ? SALTUS_RETRY_SMALLER : SALTUS_RETRY_NAN;
     }
     eval->work.contact_iterations += laws->solver.iterations;

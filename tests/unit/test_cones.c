@@ -424,12 +424,113 @@ static void a_dry_row_holds_up_to_its_limit(void** state) {
     assert_near(r, held[k], 1e-15);
     assert_near(u, left[k], 1e-15);
   }
+  /* a linkage at its dead centre prescribes the velocity of the second row */
+  const saltus_cone cones[2] = {cone, {.balls = 1, .rows = {1}, .held = {0.2}, .dry = true}};
+  const double W2[4] = {2.0, 0.0, 0.0, 0.0}, q2[2] = {0.6, -3e-5};
+  const int offset2[3] = {0, 1, 2};
+  const saltus_cone_problem dead = {2, 2, cones, offset2, W2, q2};
+  saltus_cone_solver* two;
+  double r2[2] = {0}, u2[2];
+  assert_int_equal(saltus_cone_solver_create(2, 2, NULL, &two), SALTUS_OK);
+  assert_int_equal(saltus_cone_solve(two, &dead, 1e-14, r2, u2, &result), SALTUS_OK);
+  saltus_cone_solver_destroy(two);
+  assert_int_equal(result.outcome, SALTUS_SOLVED);
+  assert_near(r2[0], -0.3, 1e-15);
+  assert_near(r2[1], 0.2, 1e-15);
+  assert_near(u2[1], -3e-5, 1e-19);
   /* four rows in a ball there are not */
   const saltus_cone wrong = {.balls = 1, .rows = {4}, .dry = true};
   const saltus_cone_problem p = {1, 1, &wrong, offset, W, drive};
   double r = 0.0, u = 0.0;
   assert_int_equal(saltus_cone_solve(solver, &p, 1e-14, &r, &u, &result), SALTUS_ERR_RANGE);
   saltus_cone_solver_destroy(solver);
+}
+
+/* ---- redundant rows -------------------------------------------------------------------------------- */
+
+/* A machine with few degrees of freedom: W = H H^T of rows H in their space. Unilateral rows, and with `rough` planar contacts, of
+ * which impacts without friction have e = 0.4 and v- = w; dry rows with limits of the size of the impulses. */
+static void random_machine(problem* p, int freedoms, int units, bool rough) {
+  double H[3 * UNITS][4], v[4], w[4];
+  for (int k = 0; k < freedoms; k++) {
+    v[k] = normal();
+    w[k] = normal();
+  }
+  p->offset[0] = 0;
+  for (int i = 0; i < units; i++) {
+    const bool dry = i % 3 == 2, planar = rough && !dry;
+    const int at = p->offset[i], rows = planar ? 2 : 1;
+    p->cone[i] = (saltus_cone){.balls = planar || dry ? 1 : 0, .rows = {1}, .dry = dry};
+    p->cone[i].mu[0] = planar ? uniform(0.05, 0.8) : 0.0;
+    p->cone[i].held[0] = dry ? pow(10.0, uniform(-3.0, 0.0)) : 0.0;
+    p->offset[i + 1] = at + rows;
+    for (int a = at; a < at + rows; a++) {
+      p->q[a] = 0.0;
+      for (int k = 0; k < freedoms; k++) {
+        H[a][k] = normal();
+        p->q[a] += H[a][k] * (v[k] + (rough || dry ? 0.0 : 0.4 * w[k]));
+      }
+    }
+  }
+  const int n = p->offset[units];
+  for (int i = 0; i < n * n; i++) {
+    p->W[i] = 0.0;
+    for (int k = 0; k < freedoms; k++) {
+      p->W[i] += H[i / n][k] * H[i % n][k];
+    }
+  }
+  view(p, units);
+}
+
+/* The largest violation of 0 <= r_N perp u_N >= 0 and of friction in the sense of maximum dissipation, in velocities. */
+static double machine_violation(const problem* p, const double* r) {
+  const saltus_cone_problem* v = &p->view;
+  double worst = 0.0;
+  for (int i = 0; i < v->units; i++) {
+    const int at = v->offset[i], rows = v->offset[i + 1] - at, n = v->rows;
+    double u[2];
+    for (int a = 0; a < rows; a++) {
+      u[a] = v->q[at + a];
+      for (int j = 0; j < n; j++) {
+        u[a] += v->W[(at + a) * n + j] * r[j];
+      }
+    }
+    const bool dry = v->cone[i].dry;
+    if (!dry) {
+      worst = fmax(worst, fabs(fmin(u[0], v->W[at * (n + 1)] * r[at])));
+    }
+    if (v->cone[i].balls > 0) {
+      const int t = at + rows - 1;
+      const double bound = dry ? v->cone[i].held[0] : v->cone[i].mu[0] * fmax(r[at], 0.0);
+      const double W_TT = v->W[t * (n + 1)], slip = u[rows - 1];
+      const double target = fmax(-bound, fmin(bound, r[t] - slip / W_TT));
+      worst = fmax(worst, W_TT * fabs(r[t] - target));
+    }
+  }
+  return worst;
+}
+
+static void redundant_rows_of_machines_are_solved(void** state) {
+  (void)state;
+  static problem p;
+  saltus_cone_solver* solver;
+  double worst = 0.0;
+  int unsolved = 0;
+  seed = 11;
+  assert_int_equal(saltus_cone_solver_create(UNITS, ROWS, NULL, &solver), SALTUS_OK);
+  for (int draw = 0; draw < saltus_test_draws(3000); draw++) {
+    double r[ROWS] = {0}, u[ROWS];
+    saltus_solve_result result;
+    random_machine(&p, 1 + draw % 4, 2 + draw % (UNITS - 1), draw % 2 == 1);
+    assert_int_equal(saltus_cone_solve(solver, &p.view, 1e-10, r, u, &result), SALTUS_OK);
+    unsolved += result.outcome != SALTUS_SOLVED;
+    if (result.outcome == SALTUS_SOLVED) {
+      worst = fmax(worst, machine_violation(&p, r) / norm(p.view.rows, p.q));
+    }
+  }
+  saltus_cone_solver_destroy(solver);
+  assert_int_equal(unsolved, 0);
+  assert_true(worst <= 1e-10);
 }
 
 /* Patch of radius 1 with mu N = 1 (closed forms against quadrature to 1e-14; docs/theory/problems.md, 12). */
@@ -573,6 +674,7 @@ int main(void) {
       cmocka_unit_test(elliptic_cones_that_are_not_associated_are_solved_or_refused),
       cmocka_unit_test(a_pushed_sphere_rolls_against_its_resistance),
       cmocka_unit_test(a_dry_row_holds_up_to_its_limit),
+      cmocka_unit_test(redundant_rows_of_machines_are_solved),
       cmocka_unit_test(the_patch_has_the_numbers_of_quadrature),
       cmocka_unit_test(slip_and_spin_end_at_their_ratio),
       cmocka_unit_test(rational_forms_of_the_patch_miss_by_their_errors),

@@ -290,10 +290,24 @@ static void nested(const saltus_cone_problem* p, double* r) {
   balls_at(p, high, r);
 }
 
+/* A dry row whose velocity no impulse changes, at a dead centre of a linkage, has its bound against that velocity. */
+static bool is_prescribed(const saltus_cone_problem* p, int i, double* r) {
+  const size_t at = (size_t)p->offset[i], n = (size_t)p->rows;
+  if (!p->cone[i].dry || p->W[at * (n + 1)] > 0.0) {
+    return false;
+  }
+  const double u = p->q[at] + saltusi_dot(p->rows, p->W + at * n, r);
+  r[at] = u != 0.0 ? -copysign(p->cone[i].held[0], u) : 0.0;
+  return true;
+}
+
 /* Unit i with the others fixed: its rows scaled, then Newton's method, and bisection where that fails. */
 static void solve_unit(saltusi_balls* w, const saltus_cone_problem* p, int i, double* r) {
   const int at = p->offset[i], d = p->offset[i + 1] - at;
   const size_t n = (size_t)p->rows;
+  if (is_prescribed(p, i, r)) {
+    return;
+  }
   double W[D * D], q[D], own[D], s[D] = {1.0};
   const int offset[2] = {0, d};
   saltus_cone cone = p->cone[i];
@@ -357,6 +371,19 @@ void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena
   work->by_r = SALTUS_PUSH2(arena, double, rows, D);
   work->by_u = SALTUS_PUSH2(arena, double, rows, D);
   work->pivot = SALTUS_PUSH(arena, int, rows);
+  saltusi_circular_layout(&work->circular, units, rows, arena);
+}
+
+/* Residual of the portfolio of friction problems that ends the search here as it does there. */
+static const double accepted = 1e-10;
+
+/* Linearly dependent active rows have singular Jacobians: circular cones and dry rows by the portfolio. Whether r is
+ * the solution. */
+static bool solve_otherwise(saltusi_balls* work, const saltus_cone_problem* p, double unit,
+                            double* r) {
+  const bool solved = saltusi_circular_solve(&work->circular, p, r);
+  work->iterations += solved ? work->circular.step.iterations : 0;
+  return solved && evaluate(work, p, r, false) <= accepted * unit;
 }
 
 double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* problem, double tol,
@@ -381,6 +408,10 @@ double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* probl
     newton(work, problem, tol * unit, NEWTON, r);
     work->factor = 1.0;
     size = evaluate(work, problem, r, false);
+    if (round == 1 && !(size <= tol * unit) && solve_otherwise(work, problem, unit, r)) {
+      size = newton(work, problem, tol * unit, NEWTON, r);
+      break;
+    }
   }
   if (size <= tol * unit) { /* near a solution a further step ends in rounding */
     size = newton(work, problem, 0.0, POLISH, r);

@@ -7,6 +7,7 @@
 #define SALTUSI_CONE_PRODUCTS_H
 
 #include "saltus/cone.h"
+#include "solve/friction/circular_cones.h"
 
 typedef struct saltusi_balls {
   int units_max, rows_max;
@@ -20,6 +21,7 @@ typedef struct saltusi_balls {
   int* pivot;    /* [rows] */
   double factor; /* of every rho */
   int iterations;
+  saltusi_circular_cones circular;
 } saltusi_balls;
 
 void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena* arena);
