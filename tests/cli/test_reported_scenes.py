@@ -19,6 +19,7 @@ OUTSIDE = SOURCE.parent / 'shared' / 'data' / 'failing-scenes'
 
 BETA = 0.5  # angle between the axes of the universal joint
 CRANK = math.pi / 2 + 7.0
+STOPPED = math.acos((0.286001 ** 2 + 0.05 ** 2 - 0.25 ** 2) / (2 * 0.05 * 0.286001))  # crank of a slider at its stop
 CLOSES = (-1.0 + math.sqrt(7.25)) / 2.5  # t^2 + (1 + t/2)^2 = 1.5^2
 CLOSED = math.atan2(1.0 + CLOSES / 2, CLOSES) - (2.0 - CLOSES) * (1.0 / 1.5 ** 2)  # angular momentum -1
 
@@ -48,6 +49,20 @@ RIGHT = (
     # by adaptive: the side of the cylinder took part in an impact on its end, 0.8 J, as its depth of 0.13 m was listed
     *(('box-on-cylinder', ('--scheme', scheme, '--step', '1e-3'), (('q', 'b0.x', 0.39546157, 2e-6), ('q', 'b0.z', -0.09577283, 5e-5)))
       for scheme in ('dopri5', 'radau-iia-5')),
+    # at rest on stops that share their load with dry friction: events of it at 4e-8 s, and contact problems without a solution
+    *(('backlash-and-stop', words, (('q', 'w.angle', STOPPED, bound), ('v', "w.angle'", 0.0, bound)))
+      for words, bound in ((('--tol', '1e-4'), 1e-8), (('--tol', '1e-9'), 1e-9),
+                           (('--scheme', 'moreau-jean', '--step', '1e-3'), 1e-4))),
+    # by adaptive, schatzman-paoli and variational at 1e-4: two vertices on an edge, beside joints with dry friction
+    *(('four-bar-and-triangle', words, (('q', 'a.angle', 5.460067, bound), ('q', 'd.x', 0.35864, bound)))
+      for words, bound in ((('--tol', '1e-8'), 1e-5), (('--scheme', 'moreau-jean', '--step', '1e-3'), 1e-3),
+                           (('--scheme', 'rattle', '--step', '1e-3'), 3e-3))),
+    # by moreau-jean, rattle and schatzman-paoli at 2e-5 to 2e-4: no impulse changes the rate of a slider at its dead centre
+    *(('rod-at-dead-centre', words, (('q', 'p.angle', -0.0540, bound),))
+      for words, bound in ((('--tol', '1e-8'), 2e-4), (('--scheme', 'rattle', '--step', '1e-3'), 3e-3))),
+    # by rk4 and radau-iia-5: slip that begins without acceleration was searched for its end below the rounding of velocities
+    *(('box-on-seesaw', ('--tol', tol), (('q', 'p.angle', 0.3046473, 1e-7), ('q', 'd.angle', 9.2320631, 1e-7)))
+      for tol in ('1e-10', '1e-11')),
     # impact at 0.01045 s with e = 0.5; the plate leaves the list of pairs inside of the step
     ('certificate-tunnelling', ('--scheme', 'rk4', '--step', '1e-3', '--certify'), (('q', 'b.x', 0.5675, 1e-9),)),
     # the tip is held where rk4 at 1e-4 has it just before its impact; an impulse of 1e11 N s ended the run

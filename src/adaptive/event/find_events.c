@@ -323,13 +323,15 @@ static saltus_status find_stop(saltusi_search* search, int key) {
   const saltusi_contact* c = &search->contact[key];
   bool fresh = c->fresh_slip;
   double along[SALTUSI_SLIPS];
+  const double noise = fresh ? saltusi_sum_rounding * search->speed_end : 0.0;
   saltusi_root_isolation s = {.search = search,
                               .what = SALTUSI_ISOLATE_SLIP,
                               .key = key,
                               .sign = c->sense,
                               .along = along,
-                              .depth = saltusi_slip_rounding(search->decision),
-                              .noise = fresh ? saltusi_sum_rounding * search->speed_end : 0.0,
+                              /* below it, zeros that are noise would be halved without end */
+                              .depth = fmax(saltusi_slip_rounding(search->decision), 2.0 * noise),
+                              .noise = noise,
                               .fresh = fresh};
   memcpy(along, search->step->slip_start + SALTUSI_SLIPS * (size_t)key, sizeof along);
   double root = saltusi_isolate_root(&s, saltusi_found_end(search));

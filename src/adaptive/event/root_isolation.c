@@ -188,9 +188,9 @@ static void find_powers(saltusi_root_isolation* s, bool flight) {
                          : velocity                        ? SALTUS_QUANTITY_VELOCITY
                                                            : SALTUS_QUANTITY_GAP;
   bool enclosed = saltusi_trajectory_encloses(search->sys, what);
-  bool beside =
-      s->what == SALTUSI_ISOLATE_SLIP &&
-      (s->key >= search->o->contacts || saltusi_friction_mode_is_beside(search->o, s->key));
+  bool tangent = s->what == SALTUSI_ISOLATE_SLIP || (s->what == SALTUSI_ISOLATE_ROW && s->row > 0);
+  bool beside = tangent && (s->key >= search->o->contacts ||
+                            saltusi_friction_mode_is_beside(search->o, s->key));
   if (enclosed && beside) {
     s->affine = s->enclosed = false; /* enclosures include the rows of slip */
     return;

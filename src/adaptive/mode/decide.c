@@ -262,7 +262,8 @@ static saltus_status classify_island(saltusi_decision* d, const saltusi_island* 
   saltusi_slide_together(d, count);
   /* those in space and large islands distribute the load over dependent rows */
   bool spread = saltusi_is_spatial(d, d->part, count) || saltusi_is_large(d->mode, in) ||
-                saltusi_has_balls(d, d->part, count) || (count > 0 && d->spread[d->part[0]]);
+                saltusi_has_balls_of_contacts(d, d->part, count) ||
+                (count > 0 && d->spread[d->part[0]]);
   return redundant && !spread ? saltusi_rank_pass(d, in, count) : SALTUS_OK;
 }
 

@@ -215,6 +215,8 @@ bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count);
 /* The same for rolling, drilling, patch and dry friction. */
 saltus_status saltusi_decide_balls(saltusi_decision* d, const saltusi_problem* p);
 bool saltusi_has_balls(const saltusi_decision* d, const int* set, int count);
+/* The same without dry friction. */
+bool saltusi_has_balls_of_contacts(const saltusi_decision* d, const int* set, int count);
 void saltusi_decide_balls_layout(saltusi_decision* d, const saltusi_layout_tables* o,
                                  saltus_arena* arena);
 /* The same for any contacts of a large island, by blocks: joints are equalities of the problem. */

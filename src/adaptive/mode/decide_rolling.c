@@ -45,7 +45,17 @@ void saltusi_decide_balls_layout(saltusi_decision* d, const saltusi_layout_table
 bool saltusi_has_balls(const saltusi_decision* d, const int* set, int count) {
   assert(d != NULL && count >= 0);
   for (int i = 0; d->balls != NULL && i < count; i++) {
-    if (saltusi_is_dry(d->o, set[i]) || saltusi_friction_mode_is_beside(d->o, set[i])) {
+    if (saltusi_is_dry(d->o, set[i])) {
+      return true;
+    }
+  }
+  return saltusi_has_balls_of_contacts(d, set, count);
+}
+
+bool saltusi_has_balls_of_contacts(const saltusi_decision* d, const int* set, int count) {
+  assert(d != NULL && count >= 0);
+  for (int i = 0; d->balls != NULL && i < count; i++) {
+    if (saltusi_friction_mode_is_beside(d->o, set[i])) {
       return true;
     }
     for (int k = 0; k < SALTUSI_GRIPS; k++) {

@@ -250,7 +250,8 @@ static void add_pulls(const saltusi_mode_dynamics* m, const double* v, double* x
     int first = m->o->nj + m->o->base[key];
     if (saltusi_is_dry(m->o, key)) {
       double limit = saltusi_dry_limit(m, key);
-      bool slides = m->contact[key].mode == SALTUSI_SLIP && !m->without_dry;
+      saltusi_contact_mode mode = m->contact[key].mode;
+      bool slides = (mode == SALTUSI_SLIP || mode == SALTUSI_STICK_BOUND) && !m->without_dry;
       add_force(m, first, limit, x, l);
       add_force(m, first + 1, slides ? -limit * m->contact[key].sense : 0.0, x, l);
       continue;
