@@ -51,6 +51,15 @@ static const saltus_scene_key running_keys[] = {
     {"", "optimize", "mapping", "variables, objective and constraints, for saltus optimize"},
 };
 
+static const saltus_scene_key include_keys[] = {
+    {"", "include", "mapping or list", "robots in URDF or MJCF whose entries are added"},
+    {"include", "robot", "text", "file, relative to the scene"},
+    {"include", "as", "text", "prefix of all names, with _; default none"},
+    {"include", "position", "list of numbers", "of the root link [m]; default 0"},
+    {"include", "base", "text", "fixed or free; default as saltus convert"},
+    {"include", "keyframe", "text", "start of MJCF; default its reference configuration"},
+};
+
 static const saltus_scene_key coordinate_keys[] = {
     {"parameters.NAME", "value", "formula", "the constant [unit]"},
     {"parameters.NAME", "unit", "text", "unit, for exported models; default none"},
@@ -541,17 +550,17 @@ typedef struct keys_table {
 #define TABLE(keys)                                                                                \
   { (keys), (int)(sizeof(keys) / sizeof *(keys)) }
 static const keys_table tables[] = {
-    TABLE(scene_keys),        TABLE(model_keys),       TABLE(running_keys),
-    TABLE(coordinate_keys),   TABLE(world_keys),       TABLE(material_keys),
-    TABLE(contact_pair_keys), TABLE(shape_keys),       TABLE(kind_keys),
-    TABLE(body_keys),         TABLE(driven_keys),      TABLE(orientation_keys),
-    TABLE(marker_keys),       TABLE(force_keys),       TABLE(spring_keys),
-    TABLE(joint_keys),        TABLE(joint_drive_keys), TABLE(joint_spring_keys),
-    TABLE(contact_keys),      TABLE(element_keys),     TABLE(friction_keys),
-    TABLE(impact_keys),       TABLE(output_keys),      TABLE(event_keys),
-    TABLE(view_keys),         TABLE(simulation_keys),  TABLE(record_keys),
-    TABLE(along_keys),        TABLE(beam_keys),        TABLE(fit_keys),
-    TABLE(optimize_keys),
+    TABLE(scene_keys),        TABLE(include_keys),      TABLE(model_keys),
+    TABLE(running_keys),      TABLE(coordinate_keys),   TABLE(world_keys),
+    TABLE(material_keys),     TABLE(contact_pair_keys), TABLE(shape_keys),
+    TABLE(kind_keys),         TABLE(body_keys),         TABLE(driven_keys),
+    TABLE(orientation_keys),  TABLE(marker_keys),       TABLE(force_keys),
+    TABLE(spring_keys),       TABLE(joint_keys),        TABLE(joint_drive_keys),
+    TABLE(joint_spring_keys), TABLE(contact_keys),      TABLE(element_keys),
+    TABLE(friction_keys),     TABLE(impact_keys),       TABLE(output_keys),
+    TABLE(event_keys),        TABLE(view_keys),         TABLE(simulation_keys),
+    TABLE(record_keys),       TABLE(along_keys),        TABLE(beam_keys),
+    TABLE(fit_keys),          TABLE(optimize_keys),
 };
 
 const saltus_scene_key* saltus_scene_key_at(int i) {

@@ -566,6 +566,12 @@ static saltus_status read_scene(saltusi_scene_builder* b) {
   }
   b->root = root;
   scene->root = root;
+  if (saltusi_scene_include(b, root) && b->reader.status == SALTUS_OK) {
+    scene->view.text = saltusi_tree_text(root, b->reader.pool); /* complete without the robots */
+  }
+  if (b->reader.status != SALTUS_OK || scene->view.text == NULL) {
+    return b->reader.status != SALTUS_OK ? b->reader.status : SALTUS_ERR_MEMORY;
+  }
   saltusi_scene_quantities(b, root);
   read_all(b);
   return b->reader.status == SALTUS_OK ? build_model(b) : b->reader.status;

@@ -32,6 +32,7 @@ typedef struct tree_writer {
   char* to; /* NULL: counts */
   size_t used;
   int files;
+  bool keeps; /* paths of mesh files */
 } tree_writer;
 
 static void put(tree_writer* w, const char* text, size_t length) {
@@ -77,7 +78,7 @@ static void put_node(tree_writer* w, const saltusi_yaml_node* n) {
     if (n->keys != NULL) {
       put_scalar(w, &n->keys[i], n->keys[i].text);
     }
-    if (file && child->kind == SALTUSI_YAML_SCALAR) {
+    if (file && !w->keeps && child->kind == SALTUSI_YAML_SCALAR) {
       char name[SALTUSI_TREE_FILE];
       put_scalar(w, child, file_name(w->files++, child->text, name));
     } else {
@@ -99,6 +100,21 @@ size_t saltus_scene_save(const saltus_scene* scene, char* bytes) {
   }
   put_node(&w, scene->root);
   return w.used;
+}
+
+char* saltusi_tree_text(const saltusi_yaml_node* root, saltusi_pool* pool) {
+  assert(root != NULL && pool != NULL);
+  char* text = NULL;
+  for (int pass = 0; pass < 2; pass++) {
+    tree_writer w = {.to = text, .keeps = true};
+    put(&w, magic, sizeof magic - 1);
+    put_node(&w, root);
+    text = pass == 0 ? saltusi_pool_take(pool, w.used + 1, 1) : text;
+    if (text == NULL) {
+      return NULL;
+    }
+  }
+  return text;
 }
 
 /* The path of mesh file number *i in the order of the tree; NULL: there are fewer, *i is the number left. */

@@ -18,4 +18,7 @@ bool saltusi_tree_is(const char* text);
 saltus_status saltusi_tree_read(const char* text, size_t length, const char* file,
                                 saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out);
 
+/* The tree as text with the paths of its mesh files, in the pool; NULL: no memory. */
+char* saltusi_tree_text(const saltusi_yaml_node* root, saltusi_pool* pool);
+
 #endif

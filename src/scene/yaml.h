@@ -36,6 +36,10 @@ typedef struct saltusi_yaml_node {
 saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* file,
                                  saltusi_pool* pool, saltus_log log, saltusi_yaml_node** out);
 
+/* include.c: replaces the section `include` by the entries of its robots; false: there is none. */
+struct saltusi_scene_builder;
+bool saltusi_scene_include(struct saltusi_scene_builder* builder, saltusi_yaml_node* root);
+
 const char* saltusi_yaml_kind_name(saltusi_yaml_kind kind); /* "a mapping" */
 
 /* The value of a key; NULL when the mapping has none. */

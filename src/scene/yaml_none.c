@@ -17,3 +17,9 @@ saltus_status saltusi_yaml_parse(const char* text, size_t length, const char* fi
               "%s: this build of Saltus reads no scenes (CMake option SALTUS_WITH_YAML)", file);
   return SALTUS_ERR_UNSUPPORTED;
 }
+
+bool saltusi_scene_include(struct saltusi_scene_builder* b, saltusi_yaml_node* root) {
+  assert(b != NULL && root != NULL);
+  (void)b, (void)root;
+  return false;
+}

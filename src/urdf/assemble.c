@@ -216,6 +216,7 @@ static void settle_rigid(saltusi_robot* robot) {
 static void place_link(saltusi_robot* robot, saltusi_robot_link* link, bool reference) {
   link->place = saltusi_frame_none();
   if (link->joint < 0) {
+    memcpy(link->place.p, robot->position, sizeof link->place.p);
     return;
   }
   const saltusi_robot_joint* joint = &robot->joints[link->joint];

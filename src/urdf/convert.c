@@ -7,6 +7,7 @@
 #include "base/reserved.h"
 #include "io/text.h"
 #include "saltus/urdf.h"
+#include "urdf/include.h"
 #include "urdf/robot.h"
 #include "urdf/xml.h"
 
@@ -67,8 +68,24 @@ static saltus_status convert(const saltus_urdf_def* def, saltusi_pool* work, sal
   return status;
 }
 
+bool saltusi_urdf_prefix_is_valid(const char* prefix) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  assert(prefix != NULL);
+  const size_t length = strlen(prefix);
+  return length > 0 && length < 17 && strspn(prefix, letters) == length &&
+         strchr(letters + 52, prefix[0]) == NULL;
+}
+
 saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out) {
+  static const double none[3] = {0.0, 0.0, 0.0};
+  assert(def != NULL && out != NULL);
+  return saltusi_urdf_include(def, NULL, none, out);
+}
+
+saltus_status saltusi_urdf_include(const saltus_urdf_def* def, const char* prefix,
+                                   const double position[3], saltus_urdf** out) {
   assert(def != NULL && out != NULL && (def->path != NULL || def->text != NULL));
+  assert(position != NULL && (prefix == NULL || saltusi_urdf_prefix_is_valid(prefix)));
   *out = NULL;
   saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_urdf_def", def->log);
   if (status == SALTUS_OK &&
@@ -88,8 +105,11 @@ saltus_status saltus_urdf_create(const saltus_urdf_def* def, saltus_urdf** out) 
     return SALTUS_ERR_MEMORY;
   }
   urdf->pool = pool;
-  saltusi_robot robot = {
-      .file = def->path != NULL ? def->path : "robot", .pool = &urdf->pool, .log = def->log};
+  saltusi_robot robot = {.file = def->path != NULL ? def->path : "robot",
+                         .prefix = prefix,
+                         .position = {position[0], position[1], position[2]},
+                         .pool = &urdf->pool,
+                         .log = def->log};
   const char* scene = NULL;
   status = convert(def, &urdf->pool, &robot, &scene);
   urdf->notes = robot.notes;

@@ -428,7 +428,9 @@ static void write_materials(contacts* c, double floor) {
   saltusi_robot_put_number(c->t, floor);
   saltusi_robot_put(c->t, "}\n");
   for (int k = 0; k < m->material_count; k++) {
-    saltusi_robot_put(c->t, "  geom_%d: {friction: ", k + 1);
+    saltusi_robot_put(c->t, "  ");
+    saltusi_robot_put_material(c->t, k);
+    saltusi_robot_put(c->t, ": {friction: ");
     saltusi_robot_put_number(c->t, friction_of(&m->materials[k], &m->materials[k]));
     saltusi_robot_put(c->t, "}\n");
   }
@@ -436,9 +438,14 @@ static void write_materials(contacts* c, double floor) {
     const saltusi_mjcf_material* own = &m->materials[k];
     for (int l = -1; l < k; l++) {
       const saltusi_mjcf_material* other = l < 0 ? &ground : &m->materials[l];
-      saltusi_robot_put(c->t, "%s  - {between: [geom_%d, ",
-                        c->lines++ == 0 ? "contact_pairs:\n" : "", k + 1);
-      saltusi_robot_put(c->t, l < 0 ? "default" : "geom_%d", l + 1);
+      saltusi_robot_put(c->t, "%s  - {between: [", c->lines++ == 0 ? "contact_pairs:\n" : "");
+      saltusi_robot_put_material(c->t, k);
+      saltusi_robot_put(c->t, ", ");
+      if (l < 0) {
+        saltusi_robot_put(c->t, "default");
+      } else {
+        saltusi_robot_put_material(c->t, l);
+      }
       saltusi_robot_put(c->t, "], friction: ");
       saltusi_robot_put_number(c->t, friction_of(own, other));
       saltusi_robot_put(c->t, "}\n");

@@ -7,6 +7,7 @@
 #include "urdf/mjcf.h"
 
 #include "base/index.h"
+#include "base/number.h"
 #include "formula/functions.h"
 #include "formula/lex.h"
 
@@ -32,7 +33,7 @@ static bool word_taken(const naming* n, const char* word) {
 }
 
 /* name + ending as a unique word; numbering is continued, so few candidates are tried. */
-static const char* take_word(naming* n, const char* name, const char* ending) {
+static const char* take_part(naming* n, const char* name, const char* ending) {
   char word[64];
   int used = 0;
   for (; name[used] != '\0' && used < LONGEST; used++) {
@@ -53,9 +54,19 @@ static const char* take_word(naming* n, const char* name, const char* ending) {
   return kept;
 }
 
+/* The same with the prefix of the robot. */
+static const char* take_word(naming* n, const char* name, const char* ending) {
+  char word[LONGEST + 20];
+  const char* prefix = n->robot->prefix;
+  saltusi_print(word, sizeof word, "%s%s%.*s", prefix != NULL ? prefix : "",
+                prefix != NULL ? "_" : "", LONGEST, name);
+  return take_part(n, word, ending);
+}
+
 static const char* take_name(naming* n, const char* kind, const char* name, int line) {
   const char* word = take_word(n, name, "");
-  if (strcmp(word, name) != 0) {
+  const size_t prefixed = n->robot->prefix != NULL ? strlen(n->robot->prefix) + 1 : 0;
+  if (strcmp(word + prefixed, name) != 0) {
     saltusi_robot_note(n->robot, line, "%s " SALTUSI_ROBOT_QUOTE " is called %s in the scene", kind,
                        name, word);
   }
@@ -102,12 +113,12 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
     saltusi_robot_joint* joint = &robot->joints[i];
     if (!joint->merged && joint->kind != SALTUSI_ROBOT_FLOATING) {
       joint->label = take_name(&n, joint->loop ? "constraint" : "joint", joint->name, joint->line);
-      joint->mark[0] = take_word(&n, joint->label, "_parent");
-      joint->mark[1] = take_word(&n, joint->label, "_child");
-      joint->mimic_label = joint->mimic >= 0 ? take_word(&n, joint->label, "_mimic") : NULL;
+      joint->mark[0] = take_part(&n, joint->label, "_parent");
+      joint->mark[1] = take_part(&n, joint->label, "_child");
+      joint->mimic_label = joint->mimic >= 0 ? take_part(&n, joint->label, "_mimic") : NULL;
       const bool moved = joint->effort_limited || joint->reduction != 0.0;
       joint->motor = m == NULL && moved && joint->mimic < 0 && !joint->loop
-                         ? take_word(&n, joint->label, "_effort")
+                         ? take_part(&n, joint->label, "_effort")
                          : NULL;
     }
   }

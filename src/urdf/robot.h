@@ -124,7 +124,8 @@ typedef struct saltusi_robot {
   saltus_log log;
   saltus_status status; /* of the first failure */
   const char* name;
-  const char* prefix; /* of all names in the scene, with a line below; NULL: none */
+  const char* prefix; /* of all names in the scene, before a line below; NULL: none */
+  double position[3]; /* m, of the root link */
   int link_count, joint_count, body_count;
   saltusi_robot_link* links;
   saltusi_robot_joint* joints; /* loops among them */

@@ -18,6 +18,8 @@ typedef struct saltusi_robot_text {
 void saltusi_robot_put(saltusi_robot_text* t, const char* format, ...) SALTUSI_PRINTF(2, 3);
 
 /* The fewest digits that are read back as the same number. */
+/* Name of material i of MJCF. */
+void saltusi_robot_put_material(saltusi_robot_text* t, int i);
 void saltusi_robot_put_number(saltusi_robot_text* t, double value);
 
 /* Numbers below the rounding of `scale` become 0: the cosine of a right angle is computed as 6e-17. */

@@ -39,6 +39,13 @@ void saltusi_robot_put(saltusi_robot_text* t, const char* format, ...) {
   t->used += (size_t)length;
 }
 
+void saltusi_robot_put_material(saltusi_robot_text* t, int i) {
+  const char* prefix = t->robot->prefix;
+  assert(t != NULL && i >= 0);
+  saltusi_robot_put(t, "%s%sgeom_%d", prefix != NULL ? prefix : "", prefix != NULL ? "_" : "",
+                    i + 1);
+}
+
 void saltusi_robot_put_number(saltusi_robot_text* t, double value) {
   assert(t != NULL);
   char digits[32];
@@ -126,7 +133,8 @@ static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
   }
   saltusi_robot_put(t, "}");
   if (t->robot->mjcf != NULL) {
-    saltusi_robot_put(t, ", material: geom_%d", shape->material + 1);
+    saltusi_robot_put(t, ", material: ");
+    saltusi_robot_put_material(t, shape->material);
   }
   saltusi_urdf_frame frame = saltusi_frame_in(&link->place, &shape->place);
   if (moves) {

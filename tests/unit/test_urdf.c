@@ -515,11 +515,83 @@ static void floor_friction_and_coordinates_are_options(void** state) {
   assert_says(message, "friction -1");
 }
 
+/* ---- robots in scenes ---- */
+
+static saltus_status include(const char* entries, const char* more, saltus_scene** scene) {
+  char text[1000];
+  snprintf(text, sizeof text, "saltus: 1\ninclude:\n%s%s", entries, more);
+  const saltus_scene_def def = {
+      .path = SALTUS_URDF "/scene.yaml", .text = text, .log = saltus_log_keep(&message)};
+  return saltus_scene_create(&def, scene);
+}
+
+/* An arm twice, one of them moved, beside a ball of the scene; and the same from the text of the scene. */
+static void robots_are_parts_of_scenes(void** state) {
+  (void)state;
+  saltus_scene *scene, *again;
+  const char* more = "world: {dimension: 3, gravity: [0, 0, -1], coordinates: joints}\n"
+                     "bodies: {ball: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 9]}}\n";
+  assert_int_equal(include("  - {robot: serial-arm.urdf, as: left}\n"
+                           "  - {robot: serial-arm.urdf, as: right, position: [0, 5, 0.25]}\n",
+                           more, &scene),
+                   SALTUS_OK);
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  const saltus_mechanism* m = view->mechanism;
+  assert_int_equal(saltus_mechanism_sizes(m).bodies, 7);
+  assert_int_equal(view->system->dims.nv, 3 + 3 + 6);
+  assert_int_equal(view->input_count, 6);
+  double x[2][3], R[2][9];
+  static const char* const names[2] = {"left_forearm", "right_forearm"};
+  for (int k = 0; k < 2; k++) {
+    const int body = saltus_mechanism_find_body(m, names[k]);
+    assert_true(body >= 0);
+    saltus_mechanism_pose(m, body, 0.0, view->q0, x[k], R[k]);
+  }
+  assert_near(x[1][0] - x[0][0], 0.0, 1e-15);
+  assert_near(x[1][1] - x[0][1], 5.0, 1e-15);
+  assert_near(x[1][2] - x[0][2], 0.25, 1e-15);
+  assert_memory_equal(R[0], R[1], sizeof R[0]);
+  const saltus_scene_def def = {.text = view->text, .log = saltus_log_keep(&message)};
+  assert_int_equal(saltus_scene_create(&def, &again), SALTUS_OK);
+  const saltus_scene_view* copy = saltus_scene_get_view(again);
+  assert_int_equal(copy->system->dims.nq, view->system->dims.nq);
+  assert_memory_equal(copy->q0, view->q0, (size_t)view->system->dims.nq * sizeof(double));
+  assert_string_equal(copy->text, view->text);
+  saltus_scene_destroy(again);
+  saltus_scene_destroy(scene);
+}
+
+static void includes_that_cannot_be_are_refused(void** state) {
+  (void)state;
+  static const char* const cases[][2] = {
+      {"  - {robot: serial-arm.urdf}\n  - {robot: serial-arm.urdf}\n",
+       "give the robot another name"},
+      {"  - {robot: serial-arm.urdf, as: 2b}\n", "as is \"2b\""},
+      {"  - {robot: absent.urdf}\n", "absent.urdf"},
+      {"  - {as: a}\n", "include needs {robot: FILE}"},
+      {"  - {robot: serial-arm.urdf, position: [0, x, 0]}\n", "position has to be three numbers"},
+      {"  - {robot: serial-arm.urdf, base: loose}\n", "base is \"loose\""},
+      {"  - {robot: serial-arm.urdf, bas: free}\n", "bas"},
+      {"  - serial-arm.urdf\n", "include"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    saltus_scene* scene;
+    assert_int_not_equal(include(cases[i][0], "", &scene), SALTUS_OK);
+    assert_null(scene);
+    assert_says(message, cases[i][1]);
+  }
+  saltus_scene* scene;
+  assert_int_not_equal(include("  - {robot: serial-arm.urdf}\n", "joints: {a: 1}\n", &scene),
+                       SALTUS_OK);
+  assert_says(message, "joints is a mapping");
+}
+
 int main(void) {
   if (!saltus_has("expat")) {
     return 0;
   }
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(robots_are_parts_of_scenes),
+      cmocka_unit_test(includes_that_cannot_be_are_refused),
       cmocka_unit_test(floor_friction_and_coordinates_are_options),
       cmocka_unit_test(every_element_of_the_arm_is_in_the_scene_or_listed),
       cmocka_unit_test(collision_parts_become_shapes_or_are_listed),
