@@ -178,13 +178,27 @@ static const char cube[] =
     "5e-4]}}\n"
     "  window: {from: contact, frames: 10}\n  loss: {kind: soft-l1}\n";
 
-/* A fit of the tosses from published values; friction of sliding is that of flat sliding. False: the data are absent. */
-static bool open_cube(saltus_fit** fit, int* code) {
-  static const saltus_override values[] = {{.name = "mu", .value = "0.218"},
-                                           {.name = "mui", .value = "0.167"},
-                                           {.name = "e", .value = "0.265"},
-                                           {.name = "r", .value = "0.0085"},
-                                           {.name = "h", .value = "0.0011"}};
+enum { CUBE_VALUES = 5 };
+
+/* Published values; friction of sliding is that of flat sliding. */
+static const saltus_override published[CUBE_VALUES] = {{.name = "mu", .value = "0.218"},
+                                                       {.name = "mui", .value = "0.167"},
+                                                       {.name = "e", .value = "0.265"},
+                                                       {.name = "r", .value = "0.0085"},
+                                                       {.name = "h", .value = "0.0011"}};
+
+/* Of whole tosses, fitted to the 177 of them with numbers below 250 (window start:all, steps of differences 0.005, 0.005,
+ * 0.01, 0.5 mm, 0.3 mm). */
+static const saltus_override by_half[CUBE_VALUES] = {{.name = "mu", .value = "0.1988"},
+                                                     {.name = "mui", .value = "0.1695"},
+                                                     {.name = "e", .value = "0.1614"},
+                                                     {.name = "r", .value = "0.01014"},
+                                                     {.name = "h", .value = "0.0011"}};
+static const char other_half[] = "good > 0 and copy_of < 0 and id >= 250";
+
+/* A fit of the tosses; where NULL: of all that are no copies. False: the data are absent. */
+static bool open_cube(const saltus_override* values, const char* where, saltus_fit** fit,
+                      int* code) {
   *fit = NULL;
   *code = CLI_DONE;
   if (access(tosses, R_OK) != 0) {
@@ -193,12 +207,34 @@ static bool open_cube(saltus_fit** fit, int* code) {
   }
   const saltus_fit_def def = {.text = cube,
                               .overrides = values,
-                              .override_count = 5,
+                              .override_count = CUBE_VALUES,
                               .threads = 2,
+                              .where = where,
                               .data = tosses,
                               .log = cli_log()};
   *code = cli_exit_code(saltus_fit_create(&def, fit));
   return *code == CLI_DONE;
+}
+
+/* Whole tosses that the fit has not seen. */
+static int run_other_half(study_report* report) {
+  saltus_fit* fit;
+  saltus_fit_summary all;
+  int code;
+  if (!open_cube(by_half, other_half, &fit, &code)) {
+    return code;
+  }
+  code = cli_exit_code(saltus_fit_evaluate(fit, NULL, &all));
+  saltus_fit_destroy(fit);
+  if (code == CLI_DONE) {
+    study_claim_range(report, "tosses of the other half", all.experiments, 197, 197);
+    study_claim_range(report, "failed runs, other half", all.failed, 0, 0);
+    study_claim_most(report, "position over whole tosses, other half [%]", all.position, 11.5);
+    study_claim_most(report, "rotation over whole tosses, other half [degrees]", all.rotation,
+                     14.5);
+    study_claim_range(report, "right face, other half", all.face, 0.87, 1.0);
+  }
+  return code;
 }
 
 static int run_cube(const cli_args* args, study_report* report) {
@@ -206,7 +242,7 @@ static int run_cube(const cli_args* args, study_report* report) {
   saltus_fit_summary all, held;
   int code;
   (void)args;
-  if (!open_cube(&fit, &code)) {
+  if (!open_cube(published, NULL, &fit, &code)) {
     return code;
   }
   code = cli_exit_code(saltus_fit_evaluate(fit, NULL, &all));
@@ -230,7 +266,7 @@ static int run_cube(const cli_args* args, study_report* report) {
     study_claim_most(report, "position over whole tosses, held out [%]", held.position, 11.7);
   }
   saltus_fit_destroy(fit);
-  return code;
+  return code == CLI_DONE ? run_other_half(report) : code;
 }
 
 static int by_value(const void* a, const void* b) {
@@ -246,7 +282,7 @@ static int draw_cube(const char* path) {
   saltus_fit* fit;
   double part[MOST], window[MOST], whole[MOST];
   int code;
-  if (!open_cube(&fit, &code)) {
+  if (!open_cube(published, NULL, &fit, &code)) {
     return code;
   }
   const int count = saltus_fit_get_view(fit)->experiments;
