@@ -56,6 +56,43 @@ class FlexiblePlate(Cli):
         self.assertEqual([c['holds'] for c in out['claims']], [True] * 22)
 
 
+class HelicalSpring(Cli):
+    """A beam along a curve: torsion and bending in space."""
+
+    SPRING = """saltus: 1
+parameters: {R: 20 mm, d: 3 mm, turns: 5, pitch: 6 mm, n: 100}
+world: {dimension: 3, gravity: [0, 0, 0]}
+markers: {base: {point: [0, 0, 0]}}
+beams:
+  coil:
+    between: [base, base]
+    ends: [clamped, free]
+    curve: ["R*cos(2*pi*turns*s)", "R*sin(2*pi*turns*s)", "pitch*turns*s"]
+    section: {circle: d/2}
+    material: {E: 2.08e11, nu: 0.3, density: 7850}
+    elements: n
+    damping: 3e-3
+    contact: {at: none}
+forces: [{name: along the axis, at: coil_end, force: [0, 0, 1], torque: [0, R, 0]}]
+simulate: {until: 0.2, step: 1e-3, scheme: moreau-jean}
+"""
+
+    def test_it_stores_the_energy_of_castigliano(self):
+        """F^2 R^2 L (cos^2 a/GJ + sin^2 a/EI)/2 of a wire of length L and slope a. The torque acts at the free end, whose half
+        link has no spring: errors of 1/(2 n) and of O(1/n^2)."""
+        R, d, E = 0.02, 0.003, 2.08e11
+        slope = math.atan(0.006 / (2 * math.pi * R))
+        wire, EI = 5 * 2 * math.pi * R / math.cos(slope), E * math.pi * d**4 / 64
+        exact = R**2 * wire * (math.cos(slope)**2 * 1.3 + math.sin(slope)**2) / EI / 2
+        errors = []
+        for n in (100, 400):
+            out = saltus('run', self.scene(self.SPRING), '--set', f'n={n}', '--json')
+            self.assertEqual(out.returncode, 0, out.stderr)
+            errors.append(1 - json.loads(out.stdout)['energy']['end'] / exact - 1 / (2 * n))
+        self.assertLess(abs(errors[1]), 5e-4)
+        self.assertGreater(errors[0] / errors[1], 6)
+
+
 @unittest.skipUnless(shutil.which('ccx') and shutil.which('gmsh'), 'CalculiX (ccx) and gmsh are not installed')
 class FiniteElements(Cli):
     """A steel bar of 1 m, 20 x 30 mm, of elements with 20 nodes."""
