@@ -22,6 +22,7 @@ interface Panel {
 
 const MOST_SHOWN = 6;
 const MOST_LISTED = 120;
+const PAIRS = 8; // of bodies with curves of their own: the number of colours
 const OF_BODIES = /^(angular_)?momentum\.|^joints\.(open|turned)$/; // outputs that every scene with bodies has
 
 /** Columns with one unit become one panel. */
@@ -71,8 +72,8 @@ function stems(run: RunDocument): Panel[] {
   for (let i = 0; i < t.length; i++) if (run.eventKind(i) === 'impact') events.push(i);
   if (events.length === 0) return [];
   const x = [run.t[0], ...events.map((i) => t[i]), run.t[run.count - 1]]; // all panels span the run
-  const series = names.slice(0, MOST_LISTED).map((label, c) => {
-    return { label, values: [null, ...events.map((i) => (contacts[i] === c ? numbers[12 * i + 3] : null)), null] };
+  const series = names.slice(0, MOST_LISTED).map((name, c) => {
+    return { label: lawLabel(name), values: [null, ...events.map((i) => (contacts[i] === c ? numbers[12 * i + 3] : null)), null] };
   });
   const used = series.filter((one) => one.values.some((value) => value !== null));
   return used.length > 0 ? [{ ...panel('Impulses', 'N s', x, used, 'Normal impulses of impacts'), stems: true }] : [];
@@ -100,17 +101,31 @@ function forcePanels(run: RunDocument): Panel[] {
   return [panel('Contact forces', 'N', run.t, series, 'Forces of contacts, means between recorded states')];
 }
 
-/** Normal forces of time-varying contacts, summed by law. */
+/** Name of a law of time-varying contacts, which is that of two materials. */
+const lawLabel = (name: string): string => (name === 'default/default' ? 'all contacts' : name);
+
+/** Normal forces of time-varying contacts, summed by pairs of bodies, or by law if there are more pairs than colours. */
 function rowForces(run: RunDocument, start: Numbers): Panel {
   const rows = run.need('row_force');
   const laws = run.need('row_law');
-  const sums = run.head.contact_names.map(() => new Float64Array(run.count));
-  for (let k = 0; k < run.count; k++) {
-    for (let i = start[k]; i < start[k + 1]; i++) if (laws[i] < sums.length) sums[laws[i]][k] += rows[3 * i] || 0;
-  }
-  const series = sums.map((values, i) => ({ label: run.head.contact_names[i], values })).slice(0, MOST_LISTED);
-  const used = series.filter((one) => one.values.some((value) => value !== 0));
-  return panel('Contact forces', 'N', run.t, used, 'Normal forces, summed over the contacts of a kind');
+  const bodies = run.get('row_bodies');
+  const nameOf = (body: number): string => (body < 0 ? 'world' : (run.head.mechanism?.bodies[body]?.name ?? String(body)));
+  const sum = (label: (row: number) => string): Series[] => {
+    const sums = new Map<string, Float64Array>();
+    for (let k = 0; k < run.count; k++) {
+      for (let i = start[k]; i < start[k + 1]; i++) {
+        const force = rows[3 * i] || 0;
+        if (force === 0 || laws[i] >= run.head.contact_names.length) continue;
+        const values = sums.get(label(i)) ?? new Float64Array(run.count);
+        sums.set(label(i), values);
+        values[k] += force;
+      }
+    }
+    return [...sums].map(([name, values]) => ({ label: name, values }));
+  };
+  const pairs = bodies === undefined ? [] : sum((i) => `${nameOf(bodies[2 * i])} / ${nameOf(bodies[2 * i + 1])}`);
+  const series = pairs.length > 0 && pairs.length <= PAIRS ? pairs : sum((i) => lawLabel(run.head.contact_names[laws[i]]));
+  return panel('Contact forces', 'N', run.t, series.slice(0, MOST_LISTED), 'Normal forces, summed over the contacts of two bodies or of a kind');
 }
 
 function energyPanels(run: RunDocument): Panel[] {

@@ -308,6 +308,19 @@ export async function designsAreListed(browser, scene) {
   await page.close();
 }
 
+/** Curves of contact forces have the names of the bodies: four wheels, which bear 57 kg. */
+export async function contactsHaveNames(browser, scene) {
+  const page = await openPage(browser, makeReport(scene, ['--until', '0.5']).html);
+  const found = await page.evaluate(() => {
+    const { plots, run } = window.saltusViewer;
+    const { series } = plots.panels.find((panel) => panel.title === 'Contact forces');
+    return { labels: series.map((one) => one.label).sort().join(), sum: series.reduce((total, one) => total + one.values[run.count - 1], 0) };
+  });
+  claim(found.labels === 'fl / world,fr / world,rl / world,rr / world', `contacts of the rover: ${found.labels}`);
+  claim(Math.abs(found.sum - 57 * 9.81) < 1e-3, `the wheels of the rover bear ${found.sum} N`);
+  await page.close();
+}
+
 const HINGE = `saltus: 1
 name: hinge
 world: {gravity: [0, -9.81]}

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { claim, finish, launch, source, work } from './browser.mjs';
 import { animate, animations } from './animations.mjs';
 import { isAccessible, keysReachEverything } from './access.mjs';
-import { damageIsRefused, designsAreListed, elementsAreDrawn, impulsesAreStems, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays, surfacesDeform } from './claims.mjs';
+import { contactsHaveNames, damageIsRefused, designsAreListed, elementsAreDrawn, impulsesAreStems, loadsAndMeasurementsAreDrawn, looksAsBefore, namesAreData, obeys, picksToOnePixel, savesAFilm, standsWhereItSays, surfacesDeform } from './claims.mjs';
 import { followsPython } from './live.mjs';
 import { longIsThinned, manyAreCheap, manyAreFast } from './large.mjs';
 
@@ -50,6 +50,7 @@ try {
     await impulsesAreStems(browser, scene('ball'));
     await impulsesAreStems(browser, scene('woodpecker'));
     await designsAreListed(browser, scene('machine-press'));
+    await contactsHaveNames(browser, scene('shapes/rover'));
     await obeys(browser, scene('ball'));
     await standsWhereItSays(browser, scene('machine-breaker-arm'), []);
     await standsWhereItSays(browser, scene('woodpecker'), []);
