@@ -174,6 +174,18 @@ Physical Surface("END", 3) = {{v[0]}};
             for one, two in zip(found[:4], expected):
                 self.assertTrue(0 <= one / two - 1 < 1e-3, (one, two))
 
+    def test_matrices_that_are_no_free_body_are_refused(self):
+        steel = self.material(2.1e11, 0.3, 7850)
+        mesh = self.mesh(self.bar())
+        soft = re.sub(r'type=C3D20\b', 'type=C3D20R', mesh, flags=re.I)  # one element wide: hourglass modes
+        self.assertNotEqual(soft, mesh)
+        for name, text, says in (('soft', soft + steel + self.MATRICES, 'common null space'),
+                                 ('held', mesh + steel + '*BOUNDARY\nROOT, 1, 3\n' + self.MATRICES, r'held by \*BOUNDARY')):
+            self.calculix(name, text)
+            result = saltus('reduce', self.folder / name, '--modes', '8')
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertRegex(result.stderr, says)
+
     def test_a_wrong_scale_is_warned_of(self):
         """A mesh in mm: the density is that of steel with --scale 0.001 alone."""
         mesh = self.mesh(self.bar(length=1000, height=20, width=30, along=10))
