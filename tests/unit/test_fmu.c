@@ -736,9 +736,11 @@ static void all_scenes_run_as_fmus(void** state) {
     saltus_scene_destroy(scene);
     const double end = isnan(until) ? 1.0 : fmin(until, 2.0);
     const double off = compare(path, NULL, 2 + count % 2, 1e-8, end, 40);
-    const bool column = strcmp(entry->d_name, "contact-column.yaml") == 0;
-    print_message("%-40s %g%s\n", entry->d_name, off, off <= (column ? 1e-7 : 1e-12) ? "" : " !");
-    faults += !(off <= (column ? 1e-7 : 1e-12));
+    /* scenes whose order of elimination is that of AMD in the library, which FMUs do not contain */
+    const bool ordered = strcmp(entry->d_name, "contact-column.yaml") == 0 ||
+                         strcmp(entry->d_name, "flexible-rough-floor.yaml") == 0;
+    print_message("%-40s %g%s\n", entry->d_name, off, off <= (ordered ? 1e-7 : 1e-12) ? "" : " !");
+    faults += !(off <= (ordered ? 1e-7 : 1e-12));
     count++;
   }
   closedir(folder);
