@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANELS = 6, ROWS_MOST = 4000000 };
+enum { PANELS = 6, ROWS_MOST = 20000000 };
 
 /* The columns that a figure needs. */
 typedef struct columns {

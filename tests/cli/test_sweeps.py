@@ -53,6 +53,41 @@ def size_of(path):
         return 0
 
 
+def next_top(lift, pressure, flow, step=5e-4):
+    """Lift, pressure, time and impacts from a largest lift of the relief valve to the next one: Hos and Champneys (2012)."""
+    def rates(y):
+        return y[1], -1.25 * y[1] - (y[0] + 10) + y[2], 20 * (flow - y[0] * y[2] ** 0.5)
+
+    def after(y, h):
+        def shifted(k, part):
+            return [a + part * h * b for a, b in zip(y, k)]
+        k1 = rates(y)
+        k2 = rates(shifted(k1, 0.5))
+        k3 = rates(shifted(k2, 0.5))
+        k4 = rates(shifted(k3, 1))
+        return [a + h * (p + 2 * (q + r) + s) / 6 for a, p, q, r, s in zip(y, k1, k2, k3, k4)]
+
+    def root(y, sign):
+        low, high = 0.0, step
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if sign(after(y, middle)) else (low, middle)
+        return high
+    y, t, impacts, rising = [lift, 0.0, pressure], 0.0, 0, False
+    while True:
+        new = after(y, step)
+        if new[0] < 0:
+            h = root(y, lambda z: z[0] > 0)
+            y, t, impacts, rising = after(y, h), t + h, impacts + 1, True
+            y = [0.0, -0.8 * y[1], y[2]]
+        elif rising and new[1] < 0:
+            h = root(y, lambda z: z[1] > 0)
+            y = after(y, h)
+            return y[0], y[2], t + h, impacts
+        else:
+            y, t, rising = new, t + step, rising or new[1] > 0
+
+
 class Sweep(Cli):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -304,6 +339,23 @@ events:
         done = saltus('map', BALL, '--section', 'impact of floor', '--skip', '0', '--points', '200')
         self.assertEqual(done.returncode, 1)
         self.assertIn('does not reach its section after t = 3', done.stderr)
+
+    def test_returns_of_the_relief_valve_are_those_of_another_method(self):
+        # from each point of the map at a largest lift to the next one by Runge-Kutta's method of order 4
+        scene, out = pathlib.Path(BALL).with_name('relief-valve.yaml'), self.folder / 'valve.csv'
+        impacts = 0
+        for flow in (0.5, 1, 3, 5, 7, 8):
+            done = saltus('map', scene, '--section', 'top', '--set', f'q={flow}', '--skip', '50', '--points', '3', '-o', out, '--force')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(out) as file:
+                rows = list(csv.DictReader(line for line in file if not line.startswith('#')))
+            for start, end in zip(rows, rows[1:]):
+                lift, pressure, time_taken, hits = next_top(float(start['x']), float(start["z'"]), flow)
+                impacts += hits
+                self.assertAlmostEqual(lift, float(end['x']), delta=1e-7)
+                self.assertAlmostEqual(pressure, float(end["z'"]), delta=1e-7)
+                self.assertAlmostEqual(time_taken, float(end['t']) - float(start['t']), delta=1e-7)
+        self.assertGreater(impacts, 6)
 
     def test_an_orbit_ends_at_grazing(self):
         # x'' + x = F cos(w t) with a wall: free oscillation of amplitude F/|1 - w^2|, which grazes where that is the gap
