@@ -16,7 +16,8 @@ typedef struct fit_room {
   saltus_fit* fit;
   saltus_fit_score* scores;
   saltus_fit_summary all, held_out;
-  int evaluate, folds;
+  double* samples; /* [bootstrap x parameters] */
+  int evaluate, folds, bootstrap;
   unsigned seed;
 } fit_room;
 
@@ -31,7 +32,9 @@ static int put_array(const core_state* state, PyObject* d, const char* name, con
     PyErr_NoMemory();
     return -1;
   }
-  memcpy(copy, x, (size_t)count * sizeof *copy);
+  if (count > 0) {
+    memcpy(copy, x, (size_t)count * sizeof *copy);
+  }
   return core_put(d, name, core_array_give(state, copy, count));
 }
 
@@ -109,6 +112,8 @@ static PyObject* answer_object(const core_state* state, const fit_room* room, bo
                     core_put(d, "errors", summary_object(&room->all)) == 0 &&
                     core_put(d, "held_out", summary_object(&room->held_out)) == 0 &&
                     put_scores(state, room, v->experiments, d) == 0 &&
+                    put_array(state, d, "samples", room->samples,
+                              room->samples != NULL ? room->bootstrap * p : 0) == 0 &&
                     core_put(d, "failures", failures_object(room, v->experiments)) == 0;
   if (!good) {
     Py_XDECREF(d);
@@ -119,6 +124,13 @@ static PyObject* answer_object(const core_state* state, const fit_room* room, bo
 
 static saltus_status compute(fit_room* room) {
   saltus_status status = room->evaluate ? SALTUS_OK : saltus_fit_execute(room->fit);
+  if (status == SALTUS_OK && room->bootstrap > 0 && !room->evaluate) {
+    const int p = saltus_fit_get_view(room->fit)->parameters;
+    room->samples = calloc((size_t)room->bootstrap * (size_t)p + 1, sizeof *room->samples);
+    status = room->samples != NULL
+                 ? saltus_fit_bootstrap(room->fit, room->bootstrap, room->seed, room->samples)
+                 : SALTUS_ERR_MEMORY;
+  }
   if (status == SALTUS_OK && room->folds > 0) {
     status = saltus_fit_validate(room->fit, room->folds, room->seed, NULL, &room->held_out);
   }
@@ -147,15 +159,16 @@ static PyObject* run(const core_state* state, saltus_fit_def* def, fit_room* roo
   return warned == 0 ? answer_object(state, room, status != SALTUS_OK) : NULL;
 }
 
-/* fit((path, text, overrides), (window, where, data), (evaluate, folds, seed, time_limit, threads), flag) */
+/* fit((path, text, overrides), (window, where, data), (evaluate, folds, bootstrap, seed, time_limit, threads), flag) */
 PyObject* core_fit(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
   saltus_fit_def def = {0};
   fit_room room = {.fit = NULL};
   PyObject *overrides, *flag, *answer = NULL;
-  if (PyArg_ParseTuple(args, "(zzO)(zzz)(iiIdi)O!", &def.path, &def.text, &overrides, &def.window,
-                       &def.where, &def.data, &room.evaluate, &room.folds, &room.seed,
-                       &def.time_limit, &def.threads, (PyObject*)state->flag_type, &flag) &&
+  if (PyArg_ParseTuple(args, "(zzO)(zzz)(iiiIdi)O!", &def.path, &def.text, &overrides, &def.window,
+                       &def.where, &def.data, &room.evaluate, &room.folds, &room.bootstrap,
+                       &room.seed, &def.time_limit, &def.threads, (PyObject*)state->flag_type,
+                       &flag) &&
       core_pairs_take(overrides, &room.overrides) == 0) {
     def.overrides = room.overrides.pairs;
     def.override_count = room.overrides.count;
@@ -163,6 +176,7 @@ PyObject* core_fit(PyObject* module, PyObject* args) {
     answer = run(state, &def, &room);
   }
   free(room.scores);
+  free(room.samples);
   saltus_fit_destroy(room.fit);
   core_pairs_free(&room.overrides);
   return answer;

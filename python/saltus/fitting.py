@@ -20,7 +20,7 @@ class Fit:
 
     `parameters` has the values by name; `errors` and `held_out` (None without folds) are means over experiments;
     `scores` has a row for each experiment: id, window_position, window_rotation, position, rotation, face; `failures` has
-    the reasons of failed runs by id.
+    the reasons of failed runs by id; `samples` has the values of the fits of a bootstrap, a row for each.
 
     >>> import pathlib, saltus, tempfile
     >>> data = pathlib.Path(tempfile.mkdtemp()) / "fall.csv"
@@ -33,8 +33,8 @@ class Fit:
     (9.8, (1, 6))
     """
 
-    __slots__ = ("parameters", "covariance", "errors", "held_out", "scores", "failures", "loss", "condition", "weakest",
-                 "iterations", "fallbacks", "runs", "converged", "_factor")
+    __slots__ = ("parameters", "covariance", "errors", "held_out", "scores", "failures", "samples", "loss", "condition",
+                 "weakest", "iterations", "fallbacks", "runs", "converged", "_factor")
 
     def __init__(self, facts: dict[str, Any]) -> None:
         names = facts["names"]
@@ -45,6 +45,7 @@ class Fit:
         self.held_out: Optional[dict[str, float]] = facts["held_out"] if facts["held_out"]["experiments"] else None
         self.scores: Array = np.asarray(facts["scores"]).reshape(-1, 6)
         self.failures: dict[float, str] = facts["failures"]
+        self.samples: Array = np.asarray(facts["samples"]).reshape(-1, max(len(names), 1))
         self.loss: float = facts["loss"]
         self.condition: float = facts["condition"]
         self.iterations: int = facts["iterations"]
@@ -53,8 +54,8 @@ class Fit:
         self.converged: bool = facts["converged"]
         self._factor: float = facts["factor"]
 
-    def interval(self, name: str) -> tuple[float, float]:
-        r"""The 95 % interval of a parameter; NaN where it is not identified.
+    def interval(self, name: str, by: str = "covariance") -> tuple[float, float]:
+        r"""The 95 % interval of a parameter by "covariance" or "bootstrap"; NaN where it is not identified.
 
         >>> import pathlib, saltus, tempfile
         >>> data = pathlib.Path(tempfile.mkdtemp()) / "fall.csv"
@@ -65,10 +66,21 @@ class Fit:
         >>> low, high = saltus.fit(model, data=str(data)).interval("g")
         >>> low <= 9.800001 and high >= 9.799999
         True
+        >>> low, high = saltus.fit(model, data=str(data), bootstrap=3).interval("g", by="bootstrap")
+        >>> round(low, 6), round(high, 6)
+        (9.8, 9.8)
         """
         if name not in self.parameters:
             raise KeyError(f"no parameter {name!r}; there are {', '.join(self.parameters)}")
         at = list(self.parameters).index(name)
+        if by == "bootstrap":
+            if len(self.samples) == 0:
+                raise ValueError("no samples; fit with bootstrap=100")
+            drawn = np.sort(self.samples[:, at])
+            last = len(drawn) - 1
+            return float(drawn[int(0.025*last + 0.5)]), float(drawn[int(0.975*last + 0.5)])
+        if by != "covariance":
+            raise ValueError(f'by is {by!r}, must be "covariance" or "bootstrap"')
         half = self._factor * float(np.sqrt(self.covariance[at, at]))
         return self.parameters[name] - half, self.parameters[name] + half
 
@@ -78,8 +90,8 @@ class Fit:
 
 
 def fit(model: Union[Model, str, os.PathLike[str]], *, window: Optional[str] = None, where: Optional[str] = None,
-        data: Optional[str] = None, evaluate: bool = False, folds: int = 0, seed: int = 1, time_limit: float = 0.0,
-        threads: Optional[int] = None) -> Fit:
+        data: Optional[str] = None, evaluate: bool = False, folds: int = 0, bootstrap: int = 0, seed: int = 1,
+        time_limit: float = 0.0, threads: Optional[int] = None) -> Fit:
     r"""Estimates the parameters in the section `fit` of a scene, as `saltus fit`.
 
     window, where, data
@@ -88,6 +100,8 @@ def fit(model: Union[Model, str, os.PathLike[str]], *, window: Optional[str] = N
         no fit: errors of the present values
     folds
         parts for the errors of experiments that are held out; `seed` selects them
+    bootstrap
+        number of fits to experiments drawn with replacement, for `Fit.interval(name, by="bootstrap")`
     time_limit
         limit of the computing time of one run [s], default 10; a run that exceeds it fails
     threads
@@ -106,7 +120,8 @@ def fit(model: Union[Model, str, os.PathLike[str]], *, window: Optional[str] = N
     """
     made = as_model(model, None)
     workers = os.cpu_count() or 1 if threads is None else as_count(threads, "threads", 1, 1024)
-    numbers = (int(evaluate), as_count(folds, "folds", 0, 10**6), as_count(seed, "seed", 0, 2**32 - 1),
+    numbers = (int(evaluate), as_count(folds, "folds", 0, 10**6),
+               as_count(bootstrap, "bootstrap", 0, 10**5), as_count(seed, "seed", 0, 2**32 - 1),
                as_real(time_limit, "time_limit"), min(workers, 64))
     source = (made._path, made.text, made._pairs)
 

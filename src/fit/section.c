@@ -24,6 +24,9 @@ typedef struct section {
   int frames;       /* of the window behind its first; -1: all */
   long long* files; /* first rows of CSV files */
   int file_count;
+  long long flips; /* quaternions with the other sign than the frame before */
+  double flip_id;  /* experiment and frame of the first */
+  int flip_frame;
 } section;
 
 #define FAIL(s, ...) saltusi_reader_fail(&(s)->reader, __VA_ARGS__)
@@ -428,6 +431,22 @@ static double index_value(const saltus_fit* fit, long long row, const char* name
   return column < 0 ? otherwise : fit->index.values[row * fit->index.columns + column];
 }
 
+static void count_flips(section* s, const saltusi_fit_experiment* e,
+                        const saltusi_fit_measured* m) {
+  const saltusi_fit_table* table = &s->fit->frames;
+  for (int f = 1; f < e->count && m->kind == SALTUSI_FIT_POSE; f++) {
+    const double* x = table->values + (e->first + f) * table->columns;
+    double dot = 0.0;
+    for (int k = 3; k < 7; k++) {
+      dot += x[m->columns[k]] * x[m->columns[k] - table->columns];
+    }
+    if (dot < 0.0 && s->flips++ == 0) {
+      s->flip_id = e->id;
+      s->flip_frame = f;
+    }
+  }
+}
+
 /* Times rise, measured values of the window are numbers, quaternions have their length. */
 static bool check_experiment(section* s, const saltusi_fit_experiment* e) {
   const saltus_fit* fit = s->fit;
@@ -484,6 +503,9 @@ static bool add_experiment(section* s, long long row, bool files) {
   e->residual = fit->residuals;
   fit->residuals += (long long)(e->to - e->from + 1) * fit->per_frame;
   fit->experiments++;
+  for (int i = 0; i < fit->measured_count; i++) {
+    count_flips(s, e, &fit->measured[i]);
+  }
   return check_experiment(s, e);
 }
 
@@ -507,6 +529,13 @@ static void read_experiments(section* s) {
   }
   if (sound(s) && fit->experiments == 0) {
     FAIL(s, s->node, "no experiment is left%s", s->where != NULL ? "; see where" : "");
+  }
+  if (sound(s) && s->flips > 0) {
+    saltusi_log(
+        fit->def.log, SALTUS_LEVEL_WARNING,
+        "fit: quaternions change their sign at %lld frame(s), first at frame %d of experiment "
+        "%g; q and -q are the same attitude",
+        s->flips, s->flip_frame, s->flip_id);
   }
   fit->nuisance = SALTUSI_TAKE(&fit->pool, double, fit->experiments * fit->freedoms + 1);
 }

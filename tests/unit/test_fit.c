@@ -312,6 +312,38 @@ static void bad_data_are_refused_with_their_reason(void** state) {
   }
 }
 
+/* A cube that turns about z at w: exact poses give w, also where a quaternion has the other sign, with a warning. */
+static void quaternions_that_change_their_sign_are_warned_of(void** state) {
+  (void)state;
+  static const char text[] =
+      "saltus: 1\nparameters: {w: 1}\nworld: {dimension: 3, gravity: [0, 0, 0]}\n"
+      "bodies: {cube: {mass: 1, inertia: [1, 1, 1], angular_velocity: [0, 0, w]}}\n"
+      "simulate: {until: 1, tol: 1e-10}\n"
+      "fit:\n  data: {file: spin.csv}\n"
+      "  measured: [{value: cube, kind: pose, columns: [x, y, z, qw, qx, qy, qz], arm: 0.1}]\n"
+      "  unknown: {w: {bounds: [0.5, 4]}}\n";
+  for (int flipped = 0; flipped < 2; flipped++) {
+    saltus_kept_message kept;
+    saltus_fit* fit;
+    FILE* file = in_folder("spin.csv");
+    fprintf(file, "t,x,y,z,qw,qx,qy,qz\n");
+    for (int k = 0; k < 10; k++) {
+      const double sign = flipped && k > 5 ? -1.0 : 1.0, half = 0.5 * 3.0 * 0.05 * k;
+      fprintf(file, "%.17g,0,0,0,%.17g,0,0,%.17g\n", 0.05 * k, sign * cos(half), sign * sin(half));
+    }
+    fclose(file);
+    assert_int_equal(open_fit(text, 1, &kept, &fit), SALTUS_OK);
+    assert_int_equal(saltus_fit_execute(fit), SALTUS_OK);
+    assert_near(saltus_fit_get_view(fit)->values[0], 3.0, 1e-6);
+    if (flipped) {
+      assert_says(kept, "change their sign at 1 frame(s), first at frame 6 of experiment 0");
+    } else {
+      assert_true(kept.text[0] == '\0');
+    }
+    saltus_fit_destroy(fit);
+  }
+}
+
 /* Runs that fail count with their last state, and their reason is reported: y'' = 100 y^3 has no solution after 0.2 s. */
 static void failed_runs_are_reported(void** state) {
   (void)state;
@@ -344,6 +376,7 @@ int main(void) {
       cmocka_unit_test(profiles_are_those_of_a_linear_fit),
       cmocka_unit_test(bad_input_is_refused_with_its_reason),
       cmocka_unit_test(bad_data_are_refused_with_their_reason),
+      cmocka_unit_test(quaternions_that_change_their_sign_are_warned_of),
       cmocka_unit_test(failed_runs_are_reported),
   };
   return cmocka_run_group_tests(tests, make, NULL);
