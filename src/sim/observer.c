@@ -654,6 +654,7 @@ saltus_status saltusi_observer_report(saltus_sim* sim, const saltus_step_report*
                          fabs(sim->ledger->total.remainder), t1, NULL);
   first = first == SALTUS_OK ? saltusi_motion_check(sim, t1) : first;
   first = first == SALTUS_OK ? saltusi_remainder_check(sim, report, t0, t1) : first;
+  saltusi_gain_warn(sim);
   if (first == SALTUS_OK && !located) {
     saltusi_passage_check(sim, report);
   }

@@ -35,6 +35,10 @@ static const double many = 100.0;
 /* Relative loss or gain of energy at which a run without a tolerance ends with a warning. */
 static const double much = 0.01;
 
+/* Part of the kinetic energy after a step that its impacts have created, above which a run has a warning: Newton's law
+ * with friction creates any energy where normal and slip are nearly dependent. */
+static const double most_created = 0.9;
+
 /* Errors of captured intervals that a run may have, in tolerances of a step. */
 static const double allowed_captured = 10.0;
 
@@ -195,6 +199,26 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
                 allowed * run + noise);
   }
   return SALTUS_OK;
+}
+
+void saltusi_gain_warn(saltus_sim* sim) {
+  assert(sim != NULL && sim->ledger != NULL);
+  const double created = sim->ledger->step.created;
+  if (sim->gained || !(created > 0.0)) {
+    return;
+  }
+  saltusi_ledger_workspace* room = &sim->ledger_room;
+  const saltus_state* x = &sim->ends[1];
+  const saltus_point at = saltusi_at(&room->eval, x->t, x->q, x->v);
+  const double kinetic = saltusi_kinetic(&room->eval.sys, &at, room->power.matrix, room->power.F);
+  if (created > most_created * kinetic) {
+    sim->gained = true;
+    saltusi_log(sim->def.log, SALTUS_LEVEL_WARNING,
+                "simulation: the impact law creates %.3g J in the step to t = %.9g s, of %.3g J of "
+                "kinetic energy at its end; on_energy_gain=stop ends such runs, and other impact "
+                "laws create none",
+                created, x->t, kinetic);
+  }
 }
 
 static bool accepts_degraded(const saltus_sim* sim) {

@@ -130,6 +130,7 @@ struct saltus_sim {
   saltusi_contact_gaps* step_gaps; /* [nc] at the last three ends of steps, for passages */
   double step_end;                 /* s, the last of them */
   bool passed;                     /* the warning has been given */
+  bool gained;                     /* the same, of energy created in impacts */
   saltusi_contact_keys keys;       /* of a time-varying set, as are the members below */
   saltusi_step_capacity lacking;
   saltus_contact_frame* contact_rows; /* [nc] contacts of a frame */
@@ -210,6 +211,8 @@ void saltusi_remainder_start(saltus_sim* sim);
 void saltusi_remainder_open(saltus_sim* sim, double t); /* at the start of the first step */
 saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report* report, double t0,
                                       double t1);
+/* remainder.c: warns once if the last step has most of its kinetic energy from impact laws that create energy. */
+void saltusi_gain_warn(saltus_sim* sim);
 
 /* passage.c: warns once if the last step passed through the surface of a contact without an impulse. */
 void saltusi_passage_check(saltus_sim* sim, const saltus_step_report* report);

@@ -130,6 +130,15 @@ class ReportedScenes(test_cli.Cli):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('\nCaptured intervals', done.stdout)
 
+    def test_energy_that_an_impact_law_creates_is_a_warning(self):
+        """The tip of an arm, nearly stretched: normal and slip depend on each other, and an impact at 2.3 m/s creates 18 kJ."""
+        for words in (('--tol', '1e-6'), ('--scheme', 'moreau-jean', '--step', '1e-3')):
+            done = saltus('run', SCENES / 'arm-on-floor.yaml', *words)
+            self.assertEqual(done.stderr.count('the impact law creates'), 1, done.stderr)
+            self.assertIn('on_energy_gain=stop ends such runs', done.stderr)
+        done = saltus('run', SCENES / 'arm-on-floor.yaml', '--tol', '1e-6', '--option', 'on_energy_gain=stop')
+        self.assertEqual(done.returncode, 1)
+
     def test_a_passage_through_a_surface_is_a_warning(self):
         """A post of 2 mm is passed in a step of 0.1 m without an impulse; steps of 1 mm hit it."""
         words = ('--scheme', 'variational')
