@@ -383,6 +383,19 @@ static double follow_patch(const saltusi_operator* op, int i, double damping) {
   return fabs(p->along - along) + fabs(p->spin - spin);
 }
 
+/* Relative change of the limit of dry row i. A row that rests within its new limit does so with any larger one: reactions of
+ * redundant rows are not unique and need not settle. */
+static double follow_reaction(const saltusi_operator* op, const saltus_system* sys, int i) {
+  const saltusi_friction_laws* laws = &op->laws;
+  const int row = op->first[op->contacts] - op->joints + i;
+  const double now = laws->span * sys->dry[i].force + reaction(op, sys, i);
+  const double was = laws->cone[op->contacts + i].held[0];
+  const double resting = 1e-11 * norm(op->count - op->joints, laws->q);
+  return fabs(laws->u[row]) <= resting && fabs(laws->p[row]) <= now
+             ? 0.0
+             : 0.5 * fabs(now - was) / fmax(fmax(now, was), DBL_MIN);
+}
+
 /* Updates all coefficients that depend on the solution; returns their largest change, 1 where a contact opened or
  * closed. */
 static double follow(saltusi_operator* op, const saltus_system* sys, double damping) {
@@ -406,9 +419,7 @@ static double follow(saltusi_operator* op, const saltus_system* sys, double damp
   }
   for (int i = 0; i < laws->dry; i++) {
     if (sys->dry[i].arm > 0.0) {
-      const double now = laws->span * sys->dry[i].force + reaction(op, sys, i);
-      const double was = laws->cone[op->contacts + i].held[0];
-      change = fmax(change, 0.5 * fabs(now - was) / fmax(fmax(now, was), DBL_MIN));
+      change = fmax(change, follow_reaction(op, sys, i));
     }
   }
   return change;

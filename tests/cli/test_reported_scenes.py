@@ -60,6 +60,9 @@ RIGHT = (
     # by moreau-jean, rattle and schatzman-paoli at 2e-5 to 2e-4: no impulse changes the rate of a slider at its dead centre
     *(('rod-at-dead-centre', words, (('q', 'p.angle', -0.0540, bound),))
       for words, bound in ((('--tol', '1e-8'), 2e-4), (('--scheme', 'rattle', '--step', '1e-3'), 3e-3))),
+    # elbow and tip on the floor at -0.32 m: forces of joints that are not unique changed the limits of dry friction without end
+    *(('arm-at-rest', words, (('q', 'a.x', 0.12, 5e-5), ('q', 'b.x', 0.39, 5e-5), ('v', "b.x'", 0.0, 1e-6)))
+      for words in (('--scheme', 'variational', '--step', '1e-3'), ('--scheme', 'schatzman-paoli', '--step', '5e-4'))),
     # by rk4 and radau-iia-5: slip that begins without acceleration was searched for its end below the rounding of velocities
     *(('box-on-seesaw', ('--tol', tol), (('q', 'p.angle', 0.3046473, 1e-7), ('q', 'd.angle', 9.2320631, 1e-7)))
       for tol in ('1e-10', '1e-11')),
