@@ -8,8 +8,7 @@
 #include "saltus_test.h"
 
 #include "solve/body_space/body_gauss_seidel.h"
-#include "solve/body_space/float_kernel.h"
-#include "solve/body_space/rigid_kernel.h"
+#include "solve/body_space/body_groups.h"
 #include "solve/friction/friction_step.h"
 
 #include <math.h>
@@ -187,24 +186,16 @@ static saltusi_friction_case* prepare(heap* p) {
 /* A way to pack contacts, and what to expect of it. */
 typedef struct packing {
   int lanes;
-  bool (*pack)(const saltusi_friction_case* in);
-  void (*start)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  double (*sweep)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  void (*extrapolate)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  void (*move)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  double (*miss2)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  void (*fetch)(const saltusi_friction_case* in, const saltusi_group_points* points);
+  const saltusi_body_kernel* kernel;
   double impulses; /* errors after fifteen sweeps, over the largest */
   double slips;    /* of multipliers, over them or a hundredth of W */
 } packing;
 
 static const packing packings[] = {
     /* to which contacts that slip are solved */
-    {4, saltusi_rigid_pack, saltusi_rigid_start, saltusi_rigid_iteration, saltusi_rigid_extrapolate,
-     saltusi_rigid_move, saltusi_rigid_miss2, saltusi_rigid_fetch, 1e-12, 1e-8},
+    {4, &saltusi_body_kernel_rigid, 1e-12, 1e-8},
     /* measured: 1e-6, a dozen roundings, and 6e-3 where the multiplier is large, and impulses next to nothing */
-    {8, saltusi_float_pack, saltusi_float_start, saltusi_float_iteration, saltusi_float_extrapolate,
-     saltusi_float_move, saltusi_float_miss2, saltusi_float_fetch, 3e-6, 2e-2}};
+    {8, &saltusi_body_kernel_float, 3e-6, 2e-2}};
 enum { PACKINGS = sizeof packings / sizeof packings[0] };
 
 /* |F / rho| / |q| from r alone. */
@@ -285,25 +276,25 @@ static int compare_sweeps(heap* p, const packing* way, int* states) {
   static double r[3 * UNITS], x[3 * UNITS], before[3 * UNITS], age[UNITS], slip[UNITS];
   double v[BODIES * WIDTH] = {0.0}, largest = 0.0;
   const saltusi_group_points apart = {r, x, before, age};
-  const saltusi_group_points packed = {p->r, NULL, NULL, NULL};
+  static double u[3 * UNITS];
   memset(r, 0, sizeof r);
   memset(x, 0, sizeof x);
   memset(before, 0, sizeof before);
   memset(age, 0, sizeof age);
   memset(slip, 0, sizeof slip);
   p->bodies.single.wanted = true;
-  assert_true(way->pack(in));
-  way->start(in, &packed);
+  assert_true(way->kernel->pack(in));
+  way->kernel->start(in, p->r);
+  saltusi_kernel_reset(way->kernel, in, p->r, u);
   for (int sweep = 0; sweep < 15; sweep++) {
-    way->sweep(in, &packed);
+    way->kernel->iterate(in);
     sweep_apart(p, way->lanes, &apart, v, slip, states);
     if (sweep < 14) {
-      way->extrapolate(in, &packed);
+      way->kernel->extrapolate(in);
       extrapolate_apart(p, &apart, v);
     }
   }
-  way->move(in, &packed);
-  way->fetch(in, &packed);
+  way->kernel->fetch(in, p->r);
   for (int k = 0; k < 3 * p->bodies.units; k++) {
     largest = fmax(largest, fabs(r[k]));
   }
@@ -313,7 +304,7 @@ static int compare_sweeps(heap* p, const packing* way, int* states) {
   for (int i = 0; i < p->bodies.units; i++) { /* slips are known for whoever comes next */
     assert_near(in->slip[i], slip[i], way->slips * (slip[i] + 0.01 / in->rho[i]));
   }
-  assert_near(sqrt(way->miss2(in, &packed)) / in->velocity_unit, residual(p, p->r), 1e-13);
+  assert_near(saltusi_kernel_reset(way->kernel, in, p->r, u), residual(p, p->r), 1e-13);
   int idle = 0;
   for (int at = 0; at < way->lanes * p->bodies.groups; at++) {
     idle += p->bodies.lane[at] < 0;
@@ -345,7 +336,7 @@ static void check_lanes(heap* p, const packing* way) {
   saltusi_friction_case* in = prepare(p);
   const saltusi_bodies* b = &p->bodies;
   p->bodies.single.wanted = true;
-  assert_true(way->pack(in));
+  assert_true(way->kernel->pack(in));
   int seen[UNITS] = {0};
   for (int at = 0; at < lanes * b->groups; at++) {
     const int i = b->lane[at];
@@ -421,7 +412,7 @@ static void sweeps_say_the_residual_that_they_leave(void** state) {
   for (int trial = 0; trial < 10; trial++) {
     draw(p, trial % 2 == 0 ? BODIES : 3, trial % 2 == 0 ? UNITS : 30);
     saltusi_friction_case* in = prepare(p);
-    assert_true(saltusi_rigid_pack(in) == (trial % 2 == 0));
+    assert_true(saltusi_body_kernel_rigid.pack(in) == (trial % 2 == 0));
     const saltusi_body_gauss_seidel settings = {.sweeps = 400, .tol = 1e-4};
     p->bodies.kind = NULL;
     const saltusi_stage stage =

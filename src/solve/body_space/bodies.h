@@ -45,8 +45,13 @@ typedef struct saltusi_float_precision {
   bool wanted;        /* compliance and tolerance permit its use */
   float* v;           /* [(bodies + 1) x SALTUSI_SINGLE_WIDTH] changes of velocities */
   double mass, speed; /* units of numbers in groups */
-  double miss2;       /* |F / rho|^2 at its last evaluation */
 } saltusi_float_precision;
+
+/* The points of iterations: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, before was the last y. y need
+ * not lie in the cones: the result of a visit is independent of the impulses that it replaces. */
+typedef struct saltusi_group_points {
+  double *r, *x, *before, *age;
+} saltusi_group_points;
 
 typedef struct saltusi_bodies {
   int units, bodies;
@@ -78,8 +83,9 @@ typedef struct saltusi_bodies {
   int* run;       /* [units] waiting runs of contacts while groups are formed */
   int* run_end;   /* [units] and their ends */
   saltusi_float_precision single;
-  const void* kind; /* of the packed ones; NULL: none yet */
-  const double* q;  /* with these free velocities */
+  const struct saltusi_body_kernel* kind; /* of the packed ones; NULL: none yet */
+  saltusi_group_points points; /* of contacts that are not packed, while they are iterated */
+  const double* q;             /* with these free velocities */
 } saltusi_bodies;
 
 /* Workspace for so many contacts and bodies. */

@@ -12,9 +12,7 @@
 #include "solve/body_space/body_gauss_seidel.h"
 
 #include "math/matrix.h"
-#include "solve/body_space/float_kernel.h"
-#include "solve/body_space/rigid_kernel.h"
-#include "solve/body_space/sphere_kernel.h"
+#include "solve/body_space/body_lanes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -25,8 +23,7 @@
  * costs three, and the change triggers most of them: in 3000 iterations over 1000 compliant boxes the residual was
  * 0.35 to 1 times the change. */
 enum { LOOK = 10, SELDOM = 40 };
-#define LOOK_PART 0.7
-#define SELDOM_PART 1.3
+static const double look_part = 0.7, seldom_part = 1.3;
 /* Residual at the last iteration, in tolerances, at which it is worth continuing. */
 static const double near_enough = 2.0;
 /* Iterations without a lower residual after which all momentum is dropped. */
@@ -60,106 +57,139 @@ static double visit(const saltusi_friction_case* in, int i, double* r) {
   return change2;
 }
 
-static double sweep(const saltusi_friction_case* in, const saltusi_group_points* p) {
+/* ---- contacts one by one ---- */
+
+static double iterate(const saltusi_friction_case* in) {
   double change2 = 0.0;
   for (int i = 0; i < in->pattern->units; i++) {
-    change2 += visit(in, i, p->r);
+    change2 += visit(in, i, in->bodies->points.r);
   }
   return change2;
 }
 
-static void move(const saltusi_friction_case* in, const saltusi_group_points* p) {
-  saltusi_bodies_move(in->bodies, p->r, in->bodies->v);
-}
-
-static double miss2(const saltusi_friction_case* in, const saltusi_group_points* p) {
-  const saltusi_bodies* b = in->bodies;
-  double sum = 0.0;
-  for (int i = 0; i < b->units; i++) {
-    const double* q = in->q + 3 * (size_t)i;
-    double u[3] = {q[0], q[1], q[2]};
-    saltusi_bodies_add(b, i, b->v, u);
-    saltusi_bodies_add_compliance(b, i, p->r + 3 * (size_t)i, u);
-    sum += saltusi_body_map2(in->mu[i], in->rho[i], p->r + 3 * (size_t)i, u);
-  }
-  return sum;
-}
-
-static void extrapolate(const saltusi_friction_case* in, const saltusi_group_points* p) {
+static void extrapolate(const saltusi_friction_case* in) {
   for (int i = 0; i < in->pattern->units; i++) {
     double change[3];
-    if (saltusi_momentum(p, i, change)) {
+    if (saltusi_momentum(&in->bodies->points, i, change)) {
       saltusi_bodies_push(in->bodies, i, change, in->bodies->v);
     }
   }
 }
 
-static bool serve_all(const saltusi_friction_case* in) {
+static bool accept_all(const saltusi_friction_case* in) {
   (void)in;
   return true;
 }
 
-static void forget(const saltusi_friction_case* in, const saltusi_group_points* p) {
-  memset(p->age, 0, (size_t)in->pattern->units * sizeof(double));
+static void forget(const saltusi_friction_case* in) {
+  memset(in->bodies->points.age, 0, (size_t)in->pattern->units * sizeof(double));
 }
 
-static void start(const saltusi_friction_case* in, const saltusi_group_points* p) {
+static void start(const saltusi_friction_case* in, const double* r) {
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
-  memcpy(p->x, p->r, bytes);
-  memcpy(p->before, p->r, bytes);
-  forget(in, p);
-  saltusi_bodies_move(in->bodies, p->r, in->bodies->v);
+  memcpy(in->bodies->points.x, r, bytes);
+  memcpy(in->bodies->points.before, r, bytes);
+  forget(in);
 }
 
-/* Copies the impulses of p->r. */
-static void fetch(const saltusi_friction_case* in, const saltusi_group_points* p) {
+/* Impulses are those of points.r. */
+static void fetch(const saltusi_friction_case* in, double* r) {
   (void)in;
-  (void)p;
+  (void)r;
 }
 
-/* Contacts of one kind, with the functions of sphere_kernel.h; cost: multiply-adds of a visit with its momentum and
- * one-contact solution, relative to those of factors, 0.15 to 0.2 ns. A visit of balls counts as 110: with that six
- * runs of 125 rigid spheres, whose problems are hard for any number of iterations, took 1.4 times the iterations and
- * 9 % more time. */
-typedef struct contact_kind {
-  double cost;
-  int look;
-  double look_part;
-  bool (*pack)(const saltusi_friction_case* in);
-  void (*start)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  double (*sweep)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  void (*extrapolate)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  void (*forget)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  void (*move)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  double (*miss2)(const saltusi_friction_case* in, const saltusi_group_points* points);
-  void (*fetch)(const saltusi_friction_case* in, const saltusi_group_points* points);
-} contact_kind;
+static const saltusi_body_kernel single_contacts = {.cost = 450.0,
+                                                    .pack = accept_all,
+                                                    .start = start,
+                                                    .iterate = iterate,
+                                                    .extrapolate = extrapolate,
+                                                    .forget = forget,
+                                                    .fetch = fetch};
 
-static const contact_kind kinds[] = {
-    {80.0, SELDOM, SELDOM_PART, saltusi_float_pack, saltusi_float_start, saltusi_float_iteration,
-     saltusi_float_extrapolate, saltusi_float_forget, saltusi_float_move, saltusi_float_miss2,
-     saltusi_float_fetch},
-    {180.0, LOOK, LOOK_PART, saltusi_sphere_pack, saltusi_sphere_start, saltusi_sphere_iteration,
-     saltusi_sphere_extrapolate, saltusi_groups_forget, saltusi_sphere_move, saltusi_sphere_miss2,
-     saltusi_groups_fetch},
-    {160.0, LOOK, LOOK_PART, saltusi_rigid_pack, saltusi_rigid_start, saltusi_rigid_iteration,
-     saltusi_rigid_extrapolate, saltusi_groups_forget, saltusi_rigid_move, saltusi_rigid_miss2,
-     saltusi_rigid_fetch},
-    {450.0, LOOK, LOOK_PART, serve_all, start, sweep, extrapolate, forget, move, miss2, fetch}};
+/* In the order of their use. cost: multiply-adds of a visit with its momentum and one-contact solution, relative to
+ * those of factors, 0.15 to 0.2 ns. A visit of balls counts as 110: with that six runs of 125 rigid spheres, whose
+ * problems are hard for any number of iterations, took 1.4 times the iterations and 9 % more time. */
+static const saltusi_body_kernel* const kernels[] = {&saltusi_body_kernel_float,
+                                                     &saltusi_body_kernel_sphere,
+                                                     &saltusi_body_kernel_rigid, &single_contacts};
+
+/* ---- residual ---- */
+
+/* u += G_i^T v, by columns. */
+SALTUSI_ALWAYS_INLINE void add_velocity(const saltusi_bodies* b, int i, double* u) {
+  for (int s = 0; s < 2; s++) {
+    const int body = b->body[2 * i + s];
+    if (body < 0) {
+      continue;
+    }
+    const double* v = b->v + (size_t)body * SALTUSI_BODY_WIDTH;
+    const saltusi_lanes front = *(const saltusi_lanes*)v;
+    const saltusi_halves back = *(const saltusi_halves*)(v + SALTUSI_LANES);
+    for (int k = 0; k < 3; k++) {
+      const double* g = b->G + (size_t)i * SALTUSI_CONTACT_ROWS +
+                        (size_t)(s * SALTUSI_BODY_ROWS + k * SALTUSI_BODY_WIDTH);
+      const saltusi_lanes four = *(const saltusi_lanes*)g * front;
+      const saltusi_halves two = *(const saltusi_halves*)(g + SALTUSI_LANES) * back;
+      const saltusi_halves sum = {four[0] + four[2] + two[0], four[1] + four[3] + two[1]};
+      u[k] += sum[0] + sum[1];
+    }
+  }
+}
+
+/* u and |F / rho|^2 of r with its velocities in b->v; four contacts at a time. */
+SALTUSI_FOR_MACHINES static double measure(const saltusi_friction_case* in, const double* r,
+                                           double* u) {
+  const saltusi_bodies* b = in->bodies;
+  saltusi_lanes sum = {0.0};
+  memcpy(u, in->q, (size_t)in->pattern->rows * sizeof(double));
+  for (int from = 0; from < b->units; from += SALTUSI_LANES) {
+    saltusi_lanes c[SALTUSI_GROUP_OWN] = {{0.0}}, four[3] = {{0.0}}, miss;
+    c[SALTUSI_GROUP_RHO] += 1.0;
+    for (int l = 0; l < SALTUSI_LANES && from + l < b->units; l++) {
+      const int i = from + l;
+      add_velocity(b, i, u + 3 * (size_t)i);
+      c[SALTUSI_GROUP_MU][l] = in->mu[i];
+      c[SALTUSI_GROUP_RHO][l] = in->rho[i];
+      for (int k = 0; k < 3; k++) {
+        u[3 * i + k] += b->soft[3 * i + k] * r[3 * i + k];
+        c[SALTUSI_GROUP_IMPULSE + k][l] = r[3 * i + k];
+        four[k][l] = u[3 * i + k];
+      }
+    }
+    saltusi_group_miss2(c, four, &miss);
+    sum += miss;
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+double saltusi_kernel_reset(const saltusi_body_kernel* kernel, const saltusi_friction_case* in,
+                            const double* r, double* u) {
+  assert(kernel != NULL && in != NULL && in->bodies != NULL);
+  const saltusi_bodies* b = in->bodies;
+  memset(b->v + (size_t)b->bodies * SALTUSI_BODY_WIDTH, 0, SALTUSI_BODY_WIDTH * sizeof(double));
+  saltusi_bodies_move(b, r, b->v);
+  const double miss2 = measure(in, r, u);
+  if (kernel->rebase != NULL) {
+    kernel->rebase(in, r, u);
+  }
+  return sqrt(miss2) / in->velocity_unit;
+}
+
+/* ---- iterations ---- */
 
 static bool is_packed(const saltusi_friction_case* in) {
   return in->bodies->kind != NULL && in->bodies->q == in->q;
 }
 
-/* The first applicable kind; the same problem is packed once. */
-static const contact_kind* kind_of(const saltusi_friction_case* in) {
+/* The first applicable kernel; the same problem is packed once. */
+static const saltusi_body_kernel* kernel_of(const saltusi_friction_case* in) {
   saltusi_bodies* b = in->bodies;
   if (!is_packed(in)) {
-    const contact_kind* kind = kinds;
-    while (!kind->pack(in)) {
-      kind++;
+    int k = 0;
+    while (!kernels[k]->pack(in)) {
+      k++;
     }
-    b->kind = kind;
+    b->kind = kernels[k];
     b->q = in->q;
   }
   return b->kind;
@@ -167,32 +197,30 @@ static const contact_kind* kind_of(const saltusi_friction_case* in) {
 
 void saltusi_gauss_seidel_pack(saltusi_friction_case* in) {
   assert(in != NULL && in->bodies != NULL);
-  (void)kind_of(in);
+  (void)kernel_of(in);
 }
 
 double saltusi_visit_cost(const saltusi_friction_case* in) {
   assert(in != NULL && in->bodies != NULL);
-  return kind_of(in)->cost;
+  return kernel_of(in)->cost;
 }
 
-/* The residual of velocities in bodies->v. */
-static double residual_of(const contact_kind* kind, const saltusi_friction_case* in,
-                          const saltusi_group_points* p) {
-  return sqrt(kind->miss2(in, p)) / in->velocity_unit;
+/* From r without momentum; returns the residual. */
+static double start_at(saltusi_gauss_seidel_work* work, const saltusi_friction_case* in,
+                       double* r) {
+  const saltusi_body_kernel* kernel = in->bodies->kind;
+  in->bodies->points =
+      (saltusi_group_points){.r = r, .x = work->after, .before = work->before, .age = work->last_f};
+  kernel->start(in, r);
+  return saltusi_kernel_reset(kernel, in, r, work->u);
 }
 
 double saltusi_gauss_seidel_residual(saltusi_gauss_seidel_work* work, saltusi_friction_case* in,
                                      double* r) {
   assert(work != NULL && in != NULL && in->bodies != NULL && r != NULL);
-  const saltusi_bodies* b = in->bodies;
-  if (!is_packed(in)) { /* packing a problem for one evaluation costs more than it saves */
-    return saltusi_friction_case_residual(in, r, work->u).normalised;
-  }
-  const contact_kind* kind = b->kind;
-  const saltusi_group_points p = {
-      .r = r, .x = work->after, .before = work->before, .age = work->last_f};
-  kind->start(in, &p);
-  return residual_of(kind, in, &p);
+  /* packing a problem for one evaluation costs more than it saves */
+  return is_packed(in) ? start_at(work, in, r)
+                       : saltusi_friction_case_residual(in, r, work->u).normalised;
 }
 
 saltusi_stage saltusi_gauss_seidel_bodies(saltusi_gauss_seidel_work* work,
@@ -200,36 +228,33 @@ saltusi_stage saltusi_gauss_seidel_bodies(saltusi_gauss_seidel_work* work,
                                           const saltusi_body_gauss_seidel* settings, double* r) {
   assert(work != NULL && in != NULL && in->bodies != NULL && settings != NULL);
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
-  const saltusi_group_points p = {
-      .r = r, .x = work->after, .before = work->before, .age = work->last_f};
   double* best = work->last_after;
   const bool started = settings->standing && is_packed(in);
-  const contact_kind* kind = kind_of(in);
-  const double enough = kind->look_part * settings->tol * in->velocity_unit;
+  const saltusi_body_kernel* kernel = kernel_of(in);
+  const int look = kernel->single ? SELDOM : LOOK;
+  const double enough =
+      (kernel->single ? seldom_part : look_part) * settings->tol * in->velocity_unit;
   double lowest = settings->known;
   int most = settings->sweeps;
   int since = 0;
   int k = 0;
   memcpy(best, r, bytes);
-  if (!started) {
-    kind->start(in, &p);
-  }
-  if (!(lowest > 0.0)) {
-    lowest = residual_of(kind, in, &p);
+  in->bodies->points.r = r;
+  if (!started || !(lowest > 0.0)) {
+    lowest = start_at(work, in, r);
   }
   while (k < most && lowest > settings->tol) {
-    const double change2 = kind->sweep(in, &p);
+    const double change2 = kernel->iterate(in);
     k++;
-    if (k % kind->look == 0 || k == most || change2 <= enough * enough) {
-      kind->move(in, &p);
-      double residual = residual_of(kind, in, &p);
+    if (k % look == 0 || k == most || change2 <= enough * enough) {
+      kernel->fetch(in, r);
+      const double residual = saltusi_kernel_reset(kernel, in, r, work->u);
       if (residual < lowest) {
         lowest = residual;
-        kind->fetch(in, &p);
         memcpy(best, r, bytes);
         since = k;
       } else if (!(k - since <= PATIENCE)) {
-        kind->forget(in, &p);
+        kernel->forget(in);
         since = k;
       }
       if (!isfinite(residual)) {
@@ -240,7 +265,7 @@ saltusi_stage saltusi_gauss_seidel_bodies(saltusi_gauss_seidel_work* work,
       }
     }
     if (!settings->plain && k < most && lowest > settings->tol) {
-      kind->extrapolate(in, &p);
+      kernel->extrapolate(in);
     }
   }
   memcpy(r, best, bytes);

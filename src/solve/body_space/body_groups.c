@@ -145,14 +145,13 @@ bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double mos
   return true;
 }
 
-void saltusi_groups_start(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
+void saltusi_groups_start(const saltusi_friction_case* in, const double* r) {
+  assert(in != NULL && in->bodies != NULL && r != NULL);
   const saltusi_bodies* b = in->bodies;
   for (int at = 0; at < b->groups * LANES; at++) {
     double* to = start_of(b, at / LANES) + at % LANES;
-    const double* r = b->lane[at] >= 0 ? points->r + 3 * (size_t)b->lane[at] : NULL;
     for (int k = 0; k < 3; k++) {
-      const double value = r != NULL ? r[k] : 0.0;
+      const double value = b->lane[at] >= 0 ? r[3 * b->lane[at] + k] : 0.0;
       to[(SALTUSI_GROUP_IMPULSE + k) * LANES] = value;
       to[(SALTUSI_GROUP_PLACE + k) * LANES] = value;
       to[(SALTUSI_GROUP_BEFORE + k) * LANES] = value;
@@ -161,21 +160,20 @@ void saltusi_groups_start(const saltusi_friction_case* in, const saltusi_group_p
   }
 }
 
-void saltusi_groups_forget(const saltusi_friction_case* in, const saltusi_group_points* points) {
+void saltusi_groups_forget(const saltusi_friction_case* in) {
   assert(in != NULL && in->bodies != NULL);
-  (void)points;
   for (int g = 0; g < in->bodies->groups; g++) {
     memset(start_of(in->bodies, g) + (size_t)SALTUSI_GROUP_AGE * LANES, 0, LANES * sizeof(double));
   }
 }
 
-void saltusi_groups_fetch(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
+void saltusi_groups_fetch(const saltusi_friction_case* in, double* r) {
+  assert(in != NULL && in->bodies != NULL && r != NULL);
   const saltusi_bodies* b = in->bodies;
   for (int at = 0; at < b->groups * LANES; at++) {
     const double* from = start_of(b, at / LANES) + at % LANES;
     for (int k = 0; k < 3 && b->lane[at] >= 0; k++) {
-      points->r[3 * b->lane[at] + k] = from[(SALTUSI_GROUP_IMPULSE + k) * LANES];
+      r[3 * b->lane[at] + k] = from[(SALTUSI_GROUP_IMPULSE + k) * LANES];
     }
   }
 }

@@ -33,13 +33,7 @@ enum {
 #define SALTUSI_MOMENTUM_MOST 0.998
 #define SALTUSI_MOMENTUM_KEEP 0.5
 
-/* The points of iterations: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, before was the last y. y need
- * not lie in the cones: the result of a visit is independent of the impulses that it replaces. */
-typedef struct saltusi_group_points {
-  double *r, *x, *before, *age;
-} saltusi_group_points;
-
-/* The same for contact i; false when r does not change. */
+/* y and x of contact i after an iteration; false when r does not change. */
 static inline bool saltusi_momentum(const saltusi_group_points* p, int i, double* change) {
   double* r = p->r + 3 * (size_t)i;
   double* x = p->x + 3 * (size_t)i;
@@ -69,13 +63,42 @@ bool saltusi_groups_form(saltusi_bodies* bodies, int lanes, double most);
 bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
                          saltusi_put_contact* put);
 
-/* Impulses points->r into the groups, without momentum. */
-void saltusi_groups_start(const saltusi_friction_case* in, const saltusi_group_points* points);
+/* Impulses r into the groups, without momentum. */
+void saltusi_groups_start(const saltusi_friction_case* in, const double* r);
 
 /* Drops all momentum. */
-void saltusi_groups_forget(const saltusi_friction_case* in, const saltusi_group_points* points);
+void saltusi_groups_forget(const saltusi_friction_case* in);
 
-/* The present impulses into points->r. */
-void saltusi_groups_fetch(const saltusi_friction_case* in, const saltusi_group_points* points);
+/* The present impulses into r. */
+void saltusi_groups_fetch(const saltusi_friction_case* in, double* r);
+
+/* Gauss-Seidel over packed contacts of one kind. */
+typedef struct saltusi_body_kernel {
+  double cost; /* multiply-adds of a visit, see body_gauss_seidel.c */
+  bool single; /* in single precision */
+  bool (*pack)(const saltusi_friction_case* in); /* false if contacts are not of this kind */
+  /* Starts from the impulses r with their velocities in bodies->v, without momentum. */
+  void (*start)(const saltusi_friction_case* in, const double* r);
+  /* Sets r with relative velocities u as the reference of changes; NULL: there is none. */
+  void (*rebase)(const saltusi_friction_case* in, const double* r, const double* u);
+  /* One iteration over all contacts; returns the sum of |W_ii (change of r_i)|^2. */
+  double (*iterate)(const saltusi_friction_case* in);
+  void (*extrapolate)(const saltusi_friction_case* in); /* impulses become y, with velocities */
+  void (*forget)(const saltusi_friction_case* in);      /* drops all momentum */
+  /* Impulses into r, which holds the reference of changes; slip multipliers into in->slip. */
+  void (*fetch)(const saltusi_friction_case* in, double* r);
+} saltusi_body_kernel;
+
+extern const saltusi_body_kernel saltusi_body_kernel_float;  /* rigid bodies, single precision */
+extern const saltusi_body_kernel saltusi_body_kernel_sphere; /* balls */
+extern const saltusi_body_kernel saltusi_body_kernel_rigid;  /* rigid bodies */
+
+/* Whether A^-1 and rows of all contacts are those of rigid bodies. */
+bool saltusi_rigid_serves(const saltusi_bodies* bodies);
+
+/* Sets r as the reference of changes, with its velocities in bodies->v and relative velocities u; returns the
+ * normalised residual. */
+double saltusi_kernel_reset(const saltusi_body_kernel* kernel, const saltusi_friction_case* in,
+                            const double* r, double* u);
 
 #endif

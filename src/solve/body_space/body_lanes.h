@@ -80,7 +80,7 @@ SALTUSI_ALWAYS_INLINE void saltusi_locate(double* v, const int* pair, double* a[
   }
 }
 
-SALTUSI_ALWAYS_INLINE void saltusi_run_statistics(double* v, const int* pair, saltusi_pairs* to) {
+SALTUSI_ALWAYS_INLINE void saltusi_gather(double* v, const int* pair, saltusi_pairs* to) {
   double *a[SALTUSI_LANES], *b[SALTUSI_LANES];
   saltusi_locate(v, pair, a, b);
   saltusi_transpose(a, to->a);

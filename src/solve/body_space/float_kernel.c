@@ -16,10 +16,7 @@
  * it is c - S r_T, the c of one_contact.c and rigid_kernel.c. The units of mass and velocity are powers of two near
  * those of the problem, so that products of four numbers stay far from the limits of single precision.
  */
-#include "solve/body_space/float_kernel.h"
-
 #include "solve/body_space/body_lanes.h"
-#include "solve/body_space/rigid_kernel.h"
 
 #include <assert.h>
 #include <math.h>
@@ -129,8 +126,7 @@ static void put(const saltusi_friction_case* in, int i, float* to) {
   to[MU * LANES] = (float)in->mu[i];
 }
 
-bool saltusi_float_pack(const saltusi_friction_case* in) {
-  assert(in != NULL && in->bodies != NULL);
+static bool pack(const saltusi_friction_case* in) {
   assert(LANES * FIELDS * most_groups * sizeof(float) <= SALTUSI_PACKED_CAPACITY * sizeof(double));
   saltusi_bodies* b = in->bodies;
   if (!b->single.wanted || !saltusi_rigid_serves(b) ||
@@ -412,7 +408,7 @@ static void solve_apart(const saltusi_friction_case* in, int group, const saltus
 
 /* ---- iterations ---- */
 
-SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
+SALTUSI_FOR_MACHINES static double iterate(const saltusi_friction_case* in) {
   const saltusi_bodies* b = in->bodies;
   saltusi_float_lanes change2 = {0.0F};
   for (int g = 0; g < b->groups; g++) {
@@ -467,7 +463,8 @@ SALTUSI_ALWAYS_INLINE void add_momentum(saltusi_float_lanes* c, saltusi_float_la
   }
 }
 
-SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_friction_case* in) {
+  const saltusi_bodies* b = in->bodies;
   for (int g = 0; g < b->groups; g++) {
     saltusi_float_lanes* c = group_of(b, g);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
@@ -480,77 +477,27 @@ SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
   }
 }
 
-/* u += G_i^T v, by columns. */
-SALTUSI_ALWAYS_INLINE void add_velocity(const saltusi_bodies* b, int i, double* u) {
-  enum { FOUR = SALTUSI_LANES };
-  const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS;
-  for (int s = 0; s < 2; s++) {
-    const int body = b->body[2 * i + s];
-    if (body < 0) {
-      continue;
-    }
-    const double* v = b->v + (size_t)body * WIDTH;
-    const saltusi_lanes front = *(const saltusi_lanes*)v;
-    const saltusi_halves back = *(const saltusi_halves*)(v + FOUR);
-    for (int k = 0; k < 3; k++) {
-      const double* g = G + (size_t)(s * SALTUSI_BODY_ROWS + k * WIDTH);
-      const saltusi_lanes four = *(const saltusi_lanes*)g * front;
-      const saltusi_halves two = *(const saltusi_halves*)(g + FOUR) * back;
-      const saltusi_halves sum = {four[0] + four[2] + two[0], four[1] + four[3] + two[1]};
-      u[k] += sum[0] + sum[1];
-    }
-  }
-}
-
-/* Residual of the impulses r with velocities b->v, the reference of changes; four contacts at a time. */
-SALTUSI_FOR_MACHINES static double measure(const saltusi_friction_case* in, const double* r) {
-  enum { FOUR = SALTUSI_LANES };
+/* Sets the impulses r with velocities u as the reference of changes. */
+static void rebase(const saltusi_friction_case* in, const double* r, const double* u) {
   const saltusi_bodies* b = in->bodies;
   const double per_speed = 1.0 / b->single.speed, per_impulse = per_speed / b->single.mass;
-  saltusi_lanes sum = {0.0};
-  for (int at = 0; at < b->groups * LANES; at += FOUR) {
-    saltusi_lanes c[SALTUSI_GROUP_OWN] = {{0.0}}, u[3] = {{0.0}}, miss;
-    c[SALTUSI_GROUP_RHO] += 1.0;
-    for (int l = 0; l < FOUR; l++) {
-      const int i = b->lane[at + l];
-      if (i < 0) {
-        continue;
-      }
-      const double *ri = r + 3 * (size_t)i, *q = in->q + 3 * (size_t)i;
-      const double* soft = b->soft + 3 * (size_t)i;
-      double ui[3] = {q[0], q[1], q[2]};
-      float* to = lane_of(b, at + l);
-      add_velocity(b, i, ui);
-      c[SALTUSI_GROUP_MU][l] = in->mu[i];
-      c[SALTUSI_GROUP_RHO][l] = in->rho[i];
-      for (int k = 0; k < 3; k++) {
-        ui[k] += soft[k] * ri[k];
-        c[SALTUSI_GROUP_IMPULSE + k][l] = ri[k];
-        u[k][l] = ui[k];
-        to[(IMPULSE + k) * LANES] = (float)(ri[k] * per_impulse);
-        to[(VELOCITY + k) * LANES] = (float)(ui[k] * per_speed);
-        to[(PLACE + k) * LANES] -= to[(CHANGE + k) * LANES];
-        to[(BEFORE + k) * LANES] -= to[(CHANGE + k) * LANES];
-        to[(CHANGE + k) * LANES] = 0.0F;
-      }
-    }
-    saltusi_group_miss2(c, u, &miss);
-    sum += miss;
-  }
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-/* Sets r as the reference of changes. */
-static void rebase(const saltusi_friction_case* in, const double* r) {
-  saltusi_bodies* b = in->bodies;
-  saltusi_bodies_move(b, r, b->v);
   memset(b->single.v, 0, ((size_t)b->bodies + 1) * PLACES * sizeof(float));
-  b->single.miss2 = measure(in, r);
+  for (int at = 0; at < b->groups * LANES; at++) {
+    const int i = b->lane[at];
+    float* to = lane_of(b, at);
+    for (int k = 0; k < 3 && i >= 0; k++) {
+      to[(IMPULSE + k) * LANES] = (float)(r[3 * i + k] * per_impulse);
+      to[(VELOCITY + k) * LANES] = (float)(u[3 * i + k] * per_speed);
+      to[(PLACE + k) * LANES] -= to[(CHANGE + k) * LANES];
+      to[(BEFORE + k) * LANES] -= to[(CHANGE + k) * LANES];
+      to[(CHANGE + k) * LANES] = 0.0F;
+    }
+  }
 }
 
-void saltusi_float_start(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
+static void start(const saltusi_friction_case* in, const double* r) {
   const saltusi_bodies* b = in->bodies;
+  (void)r; /* follows by rebase */
   for (int at = 0; at < b->groups * LANES; at++) {
     float* to = lane_of(b, at);
     for (int k = CHANGE; k <= AGE; k++) {
@@ -558,64 +505,43 @@ void saltusi_float_start(const saltusi_friction_case* in, const saltusi_group_po
     }
     to[SLIP * LANES] = b->lane[at] >= 0 ? (float)(in->slip[b->lane[at]] * b->single.mass) : 0.0F;
   }
-  rebase(in, points->r);
 }
 
-double saltusi_float_iteration(const saltusi_friction_case* in,
-                               const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  return sweep(in);
-}
-
-void saltusi_float_extrapolate(const saltusi_friction_case* in,
-                               const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  extrapolate(in->bodies);
-}
-
-void saltusi_float_forget(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
+static void forget(const saltusi_friction_case* in) {
   for (int g = 0; g < in->bodies->groups; g++) {
     group_of(in->bodies, g)[AGE] = (saltusi_float_lanes){0.0F};
   }
 }
 
-void saltusi_float_move(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
+/* r is the reference of changes. */
+static void fetch(const saltusi_friction_case* in, double* r) {
   const saltusi_bodies* b = in->bodies;
   const double impulse = b->single.mass * b->single.speed;
   for (int at = 0; at < b->groups * LANES; at++) {
     const int i = b->lane[at];
-    const float* from = lane_of(b, at) + (size_t)CHANGE * LANES;
-    if (i >= 0 && (from[0] != 0.0F || from[LANES] != 0.0F || from[2 * LANES] != 0.0F)) {
-      double* r = points->r + 3 * (size_t)i;
+    const float* from = lane_of(b, at);
+    if (i < 0) {
+      continue;
+    }
+    in->slip[i] = from[SLIP * LANES] / b->single.mass;
+    from += (size_t)CHANGE * LANES;
+    if (from[0] != 0.0F || from[LANES] != 0.0F || from[2 * LANES] != 0.0F) {
       for (int k = 0; k < 3; k++) {
-        r[k] += impulse * from[k * LANES];
+        r[3 * i + k] += impulse * from[k * LANES];
       }
       if (in->mu[i] >= 0.0) {
-        saltusi_cone_project(3, in->mu[i], r);
+        saltusi_cone_project(3, in->mu[i], r + 3 * (size_t)i);
       }
     }
   }
-  rebase(in, points->r);
 }
 
-double saltusi_float_miss2(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  return in->bodies->single.miss2;
-}
-
-void saltusi_float_fetch(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  const saltusi_bodies* b = in->bodies;
-  for (int at = 0; at < b->groups * LANES; at++) {
-    if (b->lane[at] >= 0) {
-      in->slip[b->lane[at]] = lane_of(b, at)[SLIP * LANES] / b->single.mass;
-    }
-  }
-}
+const saltusi_body_kernel saltusi_body_kernel_float = {.cost = 80.0,
+                                                       .single = true,
+                                                       .pack = pack,
+                                                       .start = start,
+                                                       .rebase = rebase,
+                                                       .iterate = iterate,
+                                                       .extrapolate = extrapolate,
+                                                       .forget = forget,
+                                                       .fetch = fetch};

@@ -17,8 +17,6 @@
  * p is linear and m quadratic in a, and a step of Newton's method takes one division. It starts from the a of the
  * last visit. First visits and contacts without convergence are left to one_contact.c.
  */
-#include "solve/body_space/rigid_kernel.h"
-
 #include "solve/body_space/body_lanes.h"
 
 #include <assert.h>
@@ -132,8 +130,7 @@ bool saltusi_rigid_serves(const saltusi_bodies* b) {
   return true;
 }
 
-bool saltusi_rigid_pack(const saltusi_friction_case* in) {
-  assert(in != NULL && in->bodies != NULL);
+static bool pack(const saltusi_friction_case* in) {
   return saltusi_rigid_serves(in->bodies) && saltusi_groups_pack(in, FIELDS, most_groups, put);
 }
 
@@ -272,7 +269,7 @@ static void solve_apart(const saltusi_friction_case* in, int group, const saltus
   }
 }
 
-SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
+SALTUSI_FOR_MACHINES static double iterate(const saltusi_friction_case* in) {
   const saltusi_bodies* b = in->bodies;
   saltusi_lanes change2 = {0.0};
   for (int g = 0; g < b->groups; g++) {
@@ -281,7 +278,7 @@ SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
     saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes *r = c + IMPULSE, u[3], fresh[3], d[3];
     saltusi_masks unsolved;
-    saltusi_run_statistics(b->v, pair, &v);
+    saltusi_gather(b->v, pair, &v);
     relative(c, &v, u);
     for (int k = 0; k < 3; k++) {
       const saltusi_lanes* w = c + W + 3 * k;
@@ -306,47 +303,18 @@ SALTUSI_FOR_MACHINES static double sweep(const saltusi_friction_case* in) {
   return change2[0] + change2[1] + change2[2] + change2[3];
 }
 
-SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_friction_case* in) {
+  const saltusi_bodies* b = in->bodies;
   for (int g = 0; g < b->groups; g++) {
     saltusi_lanes* c = (saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
     saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes change[3];
     saltusi_group_momentum(c, change);
-    saltusi_run_statistics(b->v, pair, &v);
+    saltusi_gather(b->v, pair, &v);
     push(c, change, &v);
     saltusi_scatter(&v, pair, b->v);
   }
-}
-
-/* Recomputes the velocities of the impulses. */
-SALTUSI_FOR_MACHINES static void move(const saltusi_bodies* b) {
-  memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
-  for (int g = 0; g < b->groups; g++) {
-    const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
-    const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
-    saltusi_run_statistics(b->v, pair, &v);
-    push(c, c + IMPULSE, &v);
-    saltusi_scatter(&v, pair, b->v);
-  }
-}
-
-SALTUSI_FOR_MACHINES static double miss2(const saltusi_bodies* b) {
-  saltusi_lanes sum = {0.0};
-  for (int g = 0; g < b->groups; g++) {
-    const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
-    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
-    saltusi_lanes u[3], miss;
-    saltusi_run_statistics(b->v, b->pair + 2 * (size_t)g * LANES, &v);
-    relative(c, &v, u);
-    for (int k = 0; k < 3; k++) {
-      u[k] += c[SOFT + k] * c[IMPULSE + k];
-    }
-    saltusi_group_miss2(c, u, &miss);
-    sum += miss;
-  }
-  return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
 /* a of a lane, counted through all groups. */
@@ -354,49 +322,28 @@ static double* slip_of(const saltusi_bodies* b, int at) {
   return b->packed + (size_t)(at / LANES) * GROUP + (size_t)(SLIP * LANES + at % LANES);
 }
 
-void saltusi_rigid_start(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
+static void start(const saltusi_friction_case* in, const double* r) {
   const saltusi_bodies* b = in->bodies;
   for (int at = 0; at < b->groups * LANES; at++) {
     *slip_of(b, at) = b->lane[at] >= 0 ? in->slip[b->lane[at]] : 0.0;
   }
-  saltusi_groups_start(in, points);
-  move(b);
+  saltusi_groups_start(in, r);
 }
 
-double saltusi_rigid_iteration(const saltusi_friction_case* in,
-                               const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  return sweep(in);
-}
-
-void saltusi_rigid_extrapolate(const saltusi_friction_case* in,
-                               const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  extrapolate(in->bodies);
-}
-
-void saltusi_rigid_move(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  move(in->bodies);
-}
-
-double saltusi_rigid_miss2(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  return miss2(in->bodies);
-}
-
-void saltusi_rigid_fetch(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
+static void fetch(const saltusi_friction_case* in, double* r) {
   const saltusi_bodies* b = in->bodies;
   for (int at = 0; at < b->groups * LANES; at++) {
     if (b->lane[at] >= 0) {
       in->slip[b->lane[at]] = *slip_of(b, at);
     }
   }
-  saltusi_groups_fetch(in, points);
+  saltusi_groups_fetch(in, r);
 }
+
+const saltusi_body_kernel saltusi_body_kernel_rigid = {.cost = 160.0,
+                                                       .pack = pack,
+                                                       .start = start,
+                                                       .iterate = iterate,
+                                                       .extrapolate = extrapolate,
+                                                       .forget = saltusi_groups_forget,
+                                                       .fetch = fetch};

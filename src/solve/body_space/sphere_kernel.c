@@ -13,11 +13,8 @@
  * Contacts are packed by four (body_groups.c). Every lane performs the same operations in the same order on every
  * machine, so that results are bitwise identical.
  */
-#include "solve/body_space/sphere_kernel.h"
-
 #include "solve/body_space/body_lanes.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -131,8 +128,7 @@ static void put(const saltusi_friction_case* in, int i, double* to) {
   }
 }
 
-bool saltusi_sphere_pack(const saltusi_friction_case* in) {
-  assert(in != NULL && in->bodies != NULL);
+static bool pack(const saltusi_friction_case* in) {
   const saltusi_bodies* b = in->bodies;
   for (int k = 0; k < b->bodies; k++) {
     if (!is_ball(b->inverse + (size_t)k * SALTUSI_BODY_BLOCK)) {
@@ -204,14 +200,15 @@ SALTUSI_ALWAYS_INLINE void solve(const saltusi_lanes* c, const saltusi_lanes* u,
   saltusi_choose(&pressed, &s2, &zero, fresh + 2);
 }
 
-SALTUSI_FOR_MACHINES static double sweep(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static double iterate(const saltusi_friction_case* in) {
+  const saltusi_bodies* b = in->bodies;
   saltusi_lanes change2 = {0.0};
   for (int g = 0; g < b->groups; g++) {
     saltusi_lanes* c = (saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
     saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes u[3], fresh[3], d[3];
-    saltusi_run_statistics(b->v, pair, &v);
+    saltusi_gather(b->v, pair, &v);
     relative(c, &v, u);
     soften(c, u);
     solve(c, u, c + IMPULSE, fresh);
@@ -227,75 +224,24 @@ SALTUSI_FOR_MACHINES static double sweep(const saltusi_bodies* b) {
   return change2[0] + change2[1] + change2[2] + change2[3];
 }
 
-SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_bodies* b) {
+SALTUSI_FOR_MACHINES static void extrapolate(const saltusi_friction_case* in) {
+  const saltusi_bodies* b = in->bodies;
   for (int g = 0; g < b->groups; g++) {
     saltusi_lanes* c = (saltusi_lanes*)(b->packed + (size_t)g * GROUP);
     const int* pair = b->pair + 2 * (size_t)g * LANES;
     saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
     saltusi_lanes change[3];
     saltusi_group_momentum(c, change);
-    saltusi_run_statistics(b->v, pair, &v);
+    saltusi_gather(b->v, pair, &v);
     push(c, change, &v);
     saltusi_scatter(&v, pair, b->v);
   }
 }
 
-/* Recomputes the velocities of the impulses. */
-SALTUSI_FOR_MACHINES static void move(const saltusi_bodies* b) {
-  memset(b->v, 0, ((size_t)b->bodies + 1) * WIDTH * sizeof(double));
-  for (int g = 0; g < b->groups; g++) {
-    const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
-    const int* pair = b->pair + 2 * (size_t)g * LANES;
-    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
-    saltusi_run_statistics(b->v, pair, &v);
-    push(c, c + IMPULSE, &v);
-    saltusi_scatter(&v, pair, b->v);
-  }
-}
-
-SALTUSI_FOR_MACHINES static double miss2(const saltusi_bodies* b) {
-  saltusi_lanes sum = {0.0};
-  for (int g = 0; g < b->groups; g++) {
-    const saltusi_lanes* c = (const saltusi_lanes*)(b->packed + (size_t)g * GROUP);
-    saltusi_pairs v = {.a = {{0.0}}}; /* avoids a compiler warning */
-    saltusi_lanes u[3], miss;
-    saltusi_run_statistics(b->v, b->pair + 2 * (size_t)g * LANES, &v);
-    relative(c, &v, u);
-    soften(c, u);
-    saltusi_group_miss2(c, u, &miss);
-    sum += miss;
-  }
-  return sum[0] + sum[1] + sum[2] + sum[3];
-}
-
-void saltusi_sphere_start(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL && points != NULL);
-  saltusi_groups_start(in, points);
-  move(in->bodies);
-}
-
-double saltusi_sphere_iteration(const saltusi_friction_case* in,
-                                const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  return sweep(in->bodies);
-}
-
-void saltusi_sphere_extrapolate(const saltusi_friction_case* in,
-                                const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  extrapolate(in->bodies);
-}
-
-void saltusi_sphere_move(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  move(in->bodies);
-}
-
-double saltusi_sphere_miss2(const saltusi_friction_case* in, const saltusi_group_points* points) {
-  assert(in != NULL && in->bodies != NULL);
-  (void)points;
-  return miss2(in->bodies);
-}
+const saltusi_body_kernel saltusi_body_kernel_sphere = {.cost = 180.0,
+                                                        .pack = pack,
+                                                        .start = saltusi_groups_start,
+                                                        .iterate = iterate,
+                                                        .extrapolate = extrapolate,
+                                                        .forget = saltusi_groups_forget,
+                                                        .fetch = saltusi_groups_fetch};
