@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_domains.c - units in domains and colours: the cut, the copy of W, and what sweeps over them solve,
+ * test_domains.c - units in domains and colours: the cut, and what sweeps over them solve,
  * with bilateral units and any number of threads.
  */
 #include "saltus_test.h"
 
 #include "../../bench/packing.h"
 #include "saltus/problem_file.h"
-#include "solve/friction/domain_matrix.h"
+#include "solve/friction/domains.h"
 
 #include <stdlib.h>
 
@@ -207,7 +207,6 @@ typedef struct prepared {
   saltusi_friction_pattern pattern;
   saltusi_friction_case in;
   saltusi_domains domains;
-  saltusi_domain_matrix matrix;
 } prepared;
 
 static void lay_out(prepared* p, const owned* o, saltus_arena* arena) {
@@ -215,7 +214,6 @@ static void lay_out(prepared* p, const owned* o, saltus_arena* arena) {
   saltusi_friction_case_layout(&p->in, &o->problem, arena);
   saltusi_domains_layout(&p->domains, o->problem.W.units, saltusi_friction_unit_max(&o->problem),
                          arena);
-  saltusi_domain_matrix_layout(&p->matrix, &o->problem, arena);
 }
 
 static void prepare(prepared* p, const owned* o) {
@@ -235,7 +233,6 @@ static void prepare(prepared* p, const owned* o) {
   p->in.mu = o->mu;
   saltusi_friction_case_prepare(&p->in);
   saltusi_domains_number(&p->domains, &p->pattern, 0);
-  saltusi_domain_matrix_number(&p->matrix, &p->domains, &p->pattern);
 }
 
 static int domain_of(const saltusi_domains* d, int place) {
@@ -317,47 +314,6 @@ static void small_and_full_problems_stay_whole(void** state) {
   release(&o);
 }
 
-/* Every block beside the diagonal once, on its side and rounded to single precision; what is out of
- * its range is refused. */
-static void the_copy_of_w_has_every_block(void** state) {
-  (void)state;
-  owned o = shuffled_packing(5, true, 0.0);
-  prepared p;
-  prepare(&p, &o);
-  assert_true(saltusi_domain_matrix_fill(&p.matrix, &p.in));
-  int units = o.problem.W.units;
-  assert_int_equal(p.matrix.side[0].start[units] + p.matrix.side[1].start[units],
-                   o.start[units] - units);
-  for (int k = 0; k < 2; k++) {
-    const saltusi_domain_side* side = &p.matrix.side[k];
-    for (int place = 0; place < units; place++) {
-      int i = p.domains.unit[place];
-      for (int e = side->start[place]; e < side->start[place + 1]; e++) {
-        int j = p.domains.unit[side->column[e]];
-        int f = o.start[i];
-        while (o.unit[f] != j) {
-          f++;
-        }
-        assert_true(f < o.start[i + 1] && (side->column[e] > place) == (k == SALTUSI_ABOVE));
-        const float* block = side->values + side->at[place] + 9 * (e - side->start[place]);
-        for (int a = 0; a < 9; a++) {
-          assert_true(block[a] == (float)o.values[9 * f + a]);
-        }
-      }
-    }
-  }
-  static const double bad[] = {1e300, NAN};
-  for (int k = 0; k < 2; k++) {
-    double kept = o.values[9];
-    o.values[9] = bad[k];
-    assert_false(saltusi_domain_matrix_fill(&p.matrix, &p.in));
-    o.values[9] = kept;
-  }
-  assert_true(saltusi_domain_matrix_fill(&p.matrix, &p.in));
-  free(p.block);
-  release(&o);
-}
-
 /* An answer with all that has to be the same for every number of threads. */
 typedef struct answer {
   double* r; /* [2 rows] impulses and velocities */
@@ -378,13 +334,13 @@ static answer solve(const saltus_friction_problem* problem, double tol, double w
   return a;
 }
 
-/* The portfolio solves to 1e-4 by domain sweeps alone; by a residual recomputed here. */
+/* The portfolio solves to 1e-4 by iterations with momentum alone; by a residual recomputed here. */
 static void is_solved(const saltus_friction_problem* problem) {
   answer a = solve(problem, 1e-4, 0.0, 1);
   size_t rows = (size_t)problem->W.offset[problem->W.units];
   assert_int_equal(a.result.outcome, SALTUS_SOLVED);
   assert_true(saltus_friction_residual(problem, a.r, a.r + rows).normalised <= 1e-4);
-  assert_non_null(strstr(a.result.stages, "domain-sweeps"));
+  assert_non_null(strstr(a.result.stages, "momentum-sweeps"));
   assert_null(strstr(a.result.stages, ","));
   free(a.r);
 }
@@ -433,7 +389,7 @@ static void bilateral_units_are_swept_as_well(void** state) {
   release(&packed);
 }
 
-/* To 1e-4 by domain sweeps, beyond by accelerated sweeps over the same domains,
+/* To 1e-4 by iterations with momentum, beyond by accelerated ones over the same domains,
  * whatever the numbering. */
 static void threads_do_not_change_bits(void** state) {
   (void)state;
@@ -538,7 +494,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(domains_of_one_colour_do_not_meet),
       cmocka_unit_test(small_and_full_problems_stay_whole),
-      cmocka_unit_test(the_copy_of_w_has_every_block),
       cmocka_unit_test(any_numbering_is_solved),
       cmocka_unit_test(unsymmetric_problems_are_solved),
       cmocka_unit_test(bilateral_units_are_swept_as_well),

@@ -15,6 +15,7 @@
 #include "solve/friction/accelerated_gauss_seidel.h"
 
 #include "math/matrix.h"
+#include "solve/friction/domains.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,8 +26,12 @@ static const double weight_limit = 0.998;
 /* b = a / (a + 3), Nesterov's sequence as Su, Boyd & Candes (J. Mach. Learn. Res. 17 (2016) 1-43) write it. */
 static const double weight_delay = 3.0;
 /* The increment of one iteration understates the remaining error, by about ten with weights near one. The
- * residual decides. */
+ * residual decides; it is evaluated every LOOK iterations. */
 static const double increment_part = 0.1;
+enum { LOOK = 25 };
+/* Iterations without a lower residual after which all momentum is dropped: of packings of 2374 contacts in an
+ * impact 50 save a third of them, 100 none. */
+enum { PATIENCE = 50 };
 
 void saltusi_candidate_start(saltusi_iterate_candidate* candidate, const saltusi_friction_case* in,
                              double part, const double* from) {
@@ -52,9 +57,19 @@ void saltusi_candidate_press(saltusi_iterate_candidate* candidate, const saltusi
 }
 
 /* y from the sweep's x+ (given in y), x becomes x+. */
-static void extrapolate(const saltusi_friction_pattern* pattern, const double* before, double* age,
-                        double* x, double* y) {
-  for (int i = 0; i < pattern->units; i++) {
+typedef struct extrapolation {
+  const saltusi_friction_case* in;
+  const double* before;
+  double *age, *x, *y;
+} extrapolation;
+
+static void extrapolate(void* context, int part) {
+  const extrapolation* e = context;
+  const saltusi_friction_pattern* pattern = e->in->pattern;
+  const double* before = e->before;
+  double *age = e->age, *x = e->x, *y = e->y;
+  const int from = saltusi_part_start(e->in, part), to = saltusi_part_start(e->in, part + 1);
+  for (int i = from; i < to; i++) {
     int at = pattern->offset[i];
     int d = saltusi_unit_rows(pattern, i);
     double against = 0.0;
@@ -69,6 +84,7 @@ static void extrapolate(const saltusi_friction_pattern* pattern, const double* b
       x[a] = swept;
     }
   }
+  saltusi_friction_project_units(e->in, from, to, y);
 }
 
 saltusi_stage saltusi_accelerated_gauss_seidel(saltusi_gauss_seidel_work* work,
@@ -76,13 +92,13 @@ saltusi_stage saltusi_accelerated_gauss_seidel(saltusi_gauss_seidel_work* work,
                                                saltusi_iterate_candidate* candidate,
                                                double* lowest) {
   assert(work != NULL && in != NULL && candidate != NULL && sweeps >= 0 && tol >= 0.0);
-  const saltusi_friction_pattern* pattern = in->pattern;
-  size_t bytes = (size_t)pattern->rows * sizeof(double);
+  size_t bytes = (size_t)in->pattern->rows * sizeof(double);
   double* y = work->after;
+  extrapolation e = {in, work->before, candidate->age, candidate->r, y};
   memcpy(y, candidate->r, bytes);
   memcpy(lowest, candidate->r, bytes);
-  double least = INFINITY;
-  int k = 0;
+  double least = INFINITY, best = INFINITY;
+  int k = 0, since = 0;
   while (k < sweeps && !(least <= increment_part * tol)) {
     memcpy(work->before, y, bytes);
     double increment = saltusi_sweep(in, y);
@@ -91,8 +107,21 @@ saltusi_stage saltusi_accelerated_gauss_seidel(saltusi_gauss_seidel_work* work,
       least = increment;
       memcpy(lowest, y, bytes);
     }
-    extrapolate(pattern, work->before, candidate->age, candidate->r, y);
-    saltusi_friction_project(in, y);
+    if (k % LOOK == 0) {
+      const double residual = saltusi_friction_case_residual(in, y, work->u).normalised;
+      if (residual <= tol) {
+        memcpy(lowest, y, bytes);
+        return (saltusi_stage){k, residual};
+      }
+      if (residual < best || k - since >= PATIENCE) {
+        if (!(residual < best)) {
+          memset(candidate->age, 0, (size_t)in->pattern->units * sizeof(double));
+        }
+        best = residual < best ? residual : INFINITY;
+        since = k;
+      }
+    }
+    saltusi_run_parts(in, extrapolate, &e);
   }
   return (saltusi_stage){k, saltusi_friction_case_residual(in, lowest, work->u).normalised};
 }

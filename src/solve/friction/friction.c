@@ -242,7 +242,6 @@ static void first_layout(const saltus_friction_solver* solver, saltusi_friction_
   saltusi_gauss_seidel_layout(&work->sweep, rows, arena);
   if (ops->domains) {
     saltusi_domains_layout(&work->domains, units, saltusi_friction_unit_max(problem), arena);
-    saltusi_domain_matrix_layout(&work->matrix, problem, arena);
     work->team = saltusi_thread_pool_layout(arena);
   }
   work->best = SALTUS_PUSH(arena, double, rows);

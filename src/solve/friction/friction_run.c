@@ -5,7 +5,6 @@
  */
 #include "solve/friction/friction_run.h"
 
-#include "solve/friction/domain_gauss_seidel.h"
 #include "thread_pool/thread_pool.h"
 
 #include <assert.h>
@@ -276,27 +275,6 @@ bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double star
   saltusi_stage stage =
       saltusi_proximal(&work->proximal, &tools, &work->given, &settings, work->point, &run->cost);
   return saltusi_run_note(run, "proximal", stage);
-}
-
-bool saltusi_run_domains(saltusi_friction_run* run, int iterations) {
-  assert(run != NULL && iterations >= 0);
-  saltusi_friction_work* work = run->work;
-  if (work->given.domains == NULL || work->matrix.room == 0) {
-    return false;
-  }
-  if (work->matrix.units == 0) {
-    saltusi_domain_matrix_number(&work->matrix, &work->domains, &work->pattern);
-  }
-  if (!saltusi_domain_matrix_fill(&work->matrix, &work->given)) {
-    return false;
-  }
-  double affordable = (run->cost_limit - run->cost) / work->pattern.sweep_cost;
-  saltusi_domain_settings settings = {
-      .iterations = affordable < iterations ? (int)affordable : iterations, .tol = run->tol};
-  saltusi_stage stage = saltusi_domain_gauss_seidel(&work->sweep, &work->matrix, &work->given,
-                                                    &settings, work->point);
-  run->cost += stage.iterations * work->pattern.sweep_cost;
-  return saltusi_run_note(run, "domain-sweeps", stage);
 }
 
 bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps,

@@ -11,7 +11,7 @@
 
 #include "solve/body_space/body_newton_compliant.h"
 #include "solve/friction/accelerated_gauss_seidel.h"
-#include "solve/friction/domain_matrix.h"
+#include "solve/friction/domains.h"
 #include "solve/friction/friction_polyhedral.h"
 #include "solve/friction/proximal.h"
 
@@ -23,7 +23,6 @@ typedef struct saltusi_friction_work {
   saltusi_friction_case given; /* the problem being solved */
   saltusi_gauss_seidel_work sweep;
   saltusi_domains domains;          /* of many units */
-  saltusi_domain_matrix matrix;     /* likewise */
   struct saltusi_thread_pool* team; /* threads of the domains; NULL: the caller alone */
   double* best;                     /* [rows] */
   double* point;                    /* [rows] where stages work */
@@ -77,8 +76,6 @@ bool saltusi_run_gauss_seidel(saltusi_friction_run* run,
 bool saltusi_run_interior(saltusi_friction_run* run, const saltusi_interior_settings* settings);
 bool saltusi_run_newton(saltusi_friction_run* run, const saltusi_newton_settings* settings);
 bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double start);
-/* False for few units, or if W exceeds the range of single precision. */
-bool saltusi_run_domains(saltusi_friction_run* run, int iterations);
 
 /* All solvers in body space, for cases with work->given.bodies, from work->best. */
 bool saltusi_run_bodies(saltusi_friction_run* run);
