@@ -10,24 +10,26 @@
 #include <assert.h>
 #include <string.h>
 
-void saltusi_anderson_layout(saltusi_anderson* m, int n, int measured, saltus_arena* arena) {
-  assert(m != NULL && arena != NULL && measured <= n);
+void saltusi_anderson_layout(saltusi_anderson* m, int n, int depth, int measured,
+                             saltus_arena* arena) {
+  assert(m != NULL && arena != NULL && measured <= n && depth <= SALTUSI_MIXED);
+  m->depth = depth;
   m->n = n;
   m->measured = measured;
   m->kept = 0;
-  m->last_z = SALTUS_PUSH(arena, double, n);
+  m->last_g = SALTUS_PUSH(arena, double, n);
   m->last_f = SALTUS_PUSH(arena, double, n);
-  m->dz = SALTUS_PUSH2(arena, double, SALTUSI_MIXED, n);
-  m->df = SALTUS_PUSH2(arena, double, SALTUSI_MIXED, n);
+  m->dg = SALTUS_PUSH2(arena, double, depth, n);
+  m->df = SALTUS_PUSH2(arena, double, depth, n);
 }
 
 /* Stores the newest difference in slot `at` and updates the products. */
-static void remember(saltusi_anderson* m, int at, const double* f, const double* z) {
+static void remember(saltusi_anderson* m, int at, const double* f, const double* g) {
   double* df = m->df + (size_t)at * (size_t)m->n;
-  double* dz = m->dz + (size_t)at * (size_t)m->n;
+  double* dg = m->dg + (size_t)at * (size_t)m->n;
   for (int i = 0; i < m->n; i++) {
     df[i] = f[i] - m->last_f[i];
-    dz[i] = z[i] - m->last_z[i] + df[i];
+    dg[i] = g[i] - m->last_g[i];
   }
   m->kept = at + 1 > m->kept ? at + 1 : m->kept;
   for (int k = 0; k < m->kept; k++) {
@@ -66,20 +68,25 @@ static void weigh(const saltusi_anderson* m, const double* f, double* gamma) {
   }
 }
 
-void saltusi_mix(saltusi_anderson* m, int k, const double* f, double* z) {
-  assert(m != NULL && k >= 0 && f != NULL && z != NULL);
+void saltusi_mix_points(saltusi_anderson* m, int k, const double* f, double* g) {
+  assert(m != NULL && k >= 0 && f != NULL && g != NULL);
   double gamma[SALTUSI_MIXED] = {0.0};
   size_t bytes = (size_t)m->n * sizeof(double);
   if (k == 0) {
     m->kept = 0;
   } else {
-    remember(m, (k - 1) % SALTUSI_MIXED, f, z);
+    remember(m, (k - 1) % m->depth, f, g);
     weigh(m, f, gamma);
   }
-  memcpy(m->last_z, z, bytes);
+  memcpy(m->last_g, g, bytes);
   memcpy(m->last_f, f, bytes);
-  saltusi_add_scaled(m->n, 1.0, f, z);
   for (int i = 0; i < m->kept; i++) {
-    saltusi_add_scaled(m->n, -gamma[i], m->dz + (size_t)i * (size_t)m->n, z);
+    saltusi_add_scaled(m->n, -gamma[i], m->dg + (size_t)i * (size_t)m->n, g);
   }
+}
+
+void saltusi_mix(saltusi_anderson* m, int k, const double* f, double* z) {
+  assert(m != NULL && f != NULL && z != NULL);
+  saltusi_add_scaled(m->n, 1.0, f, z);
+  saltusi_mix_points(m, k, f, z);
 }

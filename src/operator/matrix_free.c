@@ -61,7 +61,7 @@ void saltusi_matrix_free_layout(saltusi_operator* op, const saltusi_eval* eval, 
   p->z = SALTUS_PUSH(arena, double, rows);
   p->f = SALTUS_PUSH(arena, double, rows);
   p->best = SALTUS_PUSH(arena, double, rows);
-  saltusi_anderson_layout(&p->mixing, rows, rows, arena);
+  saltusi_anderson_layout(&p->mixing, rows, SALTUSI_MIXED, rows, arena);
 }
 
 /* Units are rows of joints, then contacts. */

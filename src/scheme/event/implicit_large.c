@@ -31,7 +31,7 @@ void saltusi_rk_large_layout(saltusi_rk_large* l, const saltusi_tableau* method,
   bool rough = saltusi_has_friction(sys);
   const saltusi_demand demand = {.held = true, .friction = rough, .two_sided = rough};
   saltusi_operator_layout(&l->op, eval, &demand, arena);
-  saltusi_anderson_layout(&l->mixing, n, n, arena);
+  saltusi_anderson_layout(&l->mixing, n, SALTUSI_MIXED, n, arena);
   l->x = SALTUS_PUSH(arena, double, sys->dims.nv);
 }
 

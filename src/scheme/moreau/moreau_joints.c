@@ -35,7 +35,7 @@ void saltusi_moreau_joints_layout(saltusi_moreau_joints* j, const saltus_system*
   j->n = d->nv + d->nj;
   j->f = SALTUS_PUSH(arena, double, j->n);
   j->z = SALTUS_PUSH(arena, double, j->n);
-  saltusi_anderson_layout(&j->mixing, j->n, d->nv, arena);
+  saltusi_anderson_layout(&j->mixing, j->n, SALTUSI_MIXED, d->nv, arena);
   j->g = SALTUS_PUSH(arena, double, d->nj);
 }
 

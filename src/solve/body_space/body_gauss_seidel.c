@@ -209,8 +209,8 @@ double saltusi_visit_cost(const saltusi_friction_case* in) {
 static double start_at(saltusi_gauss_seidel_work* work, const saltusi_friction_case* in,
                        double* r) {
   const saltusi_body_kernel* kernel = in->bodies->kind;
-  in->bodies->points =
-      (saltusi_group_points){.r = r, .x = work->after, .before = work->before, .age = work->last_f};
+  in->bodies->points = (saltusi_group_points){
+      .r = r, .x = work->after, .before = work->before, .age = work->mixing.last_f};
   kernel->start(in, r);
   return saltusi_kernel_reset(kernel, in, r, work->u);
 }
@@ -228,7 +228,7 @@ saltusi_stage saltusi_gauss_seidel_bodies(saltusi_gauss_seidel_work* work,
                                           const saltusi_body_gauss_seidel* settings, double* r) {
   assert(work != NULL && in != NULL && in->bodies != NULL && settings != NULL);
   const size_t bytes = (size_t)in->pattern->rows * sizeof(double);
-  double* best = work->last_after;
+  double* best = work->mixing.last_g;
   const bool started = settings->standing && is_packed(in);
   const saltusi_body_kernel* kernel = kernel_of(in);
   const int look = kernel->single ? SELDOM : LOOK;

@@ -24,7 +24,8 @@ static void solve_momentum(saltusi_friction_run* run) {
   const saltus_momentum_sweeps_options* o = run->options;
   saltusi_friction_work* work = run->work;
   /* in the memory of Anderson's method */
-  saltusi_iterate_candidate candidate = {.r = work->sweep.last_f, .age = work->sweep.f_change};
+  saltusi_iterate_candidate candidate = {.r = work->sweep.mixing.last_f,
+                                         .age = work->sweep.mixing.df};
   if (o->pressure > 0.0) {
     saltusi_candidate_press(&candidate, &work->given, o->pressure);
   } else {

@@ -272,7 +272,8 @@ static double default_limit(const saltusi_friction_run* run) {
 /* Iterations with momentum from the initial guess, in the memory of Anderson's method. */
 static bool loose_sweeps(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
-  saltusi_iterate_candidate candidate = {.r = work->sweep.last_f, .age = work->sweep.f_change};
+  saltusi_iterate_candidate candidate = {.r = work->sweep.mixing.last_f,
+                                         .age = work->sweep.mixing.df};
   saltusi_candidate_start(&candidate, &work->given, 1.0, work->point);
   return saltusi_run_momentum(run, LOOSE_ITERATIONS, &candidate);
 }

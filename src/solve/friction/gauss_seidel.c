@@ -27,21 +27,15 @@ enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
 /* The increment of an iteration approximates the residual before it: the true residual, which costs a product with W,
  * is evaluated below this fraction of the tolerance. Chosen. */
 static const double look_part = 0.7;
-/* Regularisation of the normal equations for nearly dependent changes, relative to their trace: products below it
- * are rounding (5000 eps for five changes of many rows). */
-static const double mixing_repair = 1e-12;
-/* With it pivots are positive: only a zero matrix is rejected. */
-static const double mixing_pivot = 1e-300;
+/* The history is dropped when |f| exceeds its least value by this factor. */
+static const double history_dropped = 1.5;
 
 void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int rows, saltus_arena* arena) {
   assert(work != NULL && arena != NULL && rows >= 0);
   work->u = SALTUS_PUSH(arena, double, rows);
   work->before = SALTUS_PUSH(arena, double, rows);
   work->after = SALTUS_PUSH(arena, double, rows);
-  work->last_f = SALTUS_PUSH(arena, double, rows);
-  work->last_after = SALTUS_PUSH(arena, double, rows);
-  work->f_change = SALTUS_PUSH2(arena, double, SALTUSI_ANDERSON_DEPTH, rows);
-  work->after_change = SALTUS_PUSH2(arena, double, SALTUSI_ANDERSON_DEPTH, rows);
+  saltusi_anderson_layout(&work->mixing, rows, SALTUSI_ANDERSON_DEPTH, rows, arena);
 }
 
 /* Increments of one visit, squared and scaled to a velocity. d is constant where inlined. */
@@ -199,178 +193,47 @@ static saltusi_stage plain_sweeps(saltusi_gauss_seidel_work* work, saltusi_frict
   return (saltusi_stage){settings->sweeps, residual};
 }
 
-enum { DEPTH = SALTUSI_ANDERSON_DEPTH };
-
-/* State of the acceleration; changes are stored in a ring buffer. Vectors are worked on in parts, whose
- * sums are added in one order. */
-typedef struct anderson {
-  saltusi_friction_case* in;
-  saltusi_gauss_seidel_work* work;
-  double* r;
-  double gram[DEPTH][DEPTH];
-  int stored; /* points seen */
-  int depth;  /* changes in use */
-  double best;
-  int slot;                   /* of the newest change; -1: none yet */
-  int filled;                 /* slots that hold changes */
-  double c[DEPTH];            /* by slot */
-  struct anderson_sums* sums; /* by part */
-} anderson;
-
-typedef struct anderson_sums {
-  double size2;
-  double products[2][DEPTH]; /* of all changes with the newest, and with f */
-} anderson_sums;
-
-static void remember_part(void* context, int part) {
-  anderson* s = context;
-  size_t from = (size_t)saltusi_part_row(s->in, part);
-  size_t to = (size_t)saltusi_part_row(s->in, part + 1);
-  memcpy(s->work->before + from, s->r + from, (to - from) * sizeof(double));
-}
-
-/* f = (g - x) / rho over before; g = r is kept in after. |f|^2 */
-static void increment_part(void* context, int part) {
-  anderson* s = context;
-  const saltusi_friction_pattern* pattern = s->in->pattern;
+/* f = (after - before) / rho over before; |f| */
+static double form_increment(const saltusi_friction_case* in, const double* after, double* before) {
+  const saltusi_friction_pattern* pattern = in->pattern;
   double sum = 0.0;
-  for (int i = saltusi_part_start(s->in, part); i < saltusi_part_start(s->in, part + 1); i++) {
-    double weight = 1.0 / s->in->rho[i];
+  for (int i = 0; i < pattern->units; i++) {
+    double weight = 1.0 / in->rho[i];
     for (int a = pattern->offset[i]; a < pattern->offset[i + 1]; a++) {
-      double f = (s->r[a] - s->work->before[a]) * weight;
-      s->work->after[a] = s->r[a];
-      s->work->before[a] = f;
+      double f = (after[a] - before[a]) * weight;
+      before[a] = f;
       sum += f * f;
     }
   }
-  s->sums[part].size2 = sum;
-}
-
-/* Stores the newest change and its products. */
-static void change_part(void* context, int part) {
-  anderson* s = context;
-  saltusi_gauss_seidel_work* work = s->work;
-  size_t rows = (size_t)s->in->pattern->rows;
-  int from = saltusi_part_row(s->in, part);
-  int to = saltusi_part_row(s->in, part + 1);
-  if (s->slot >= 0) {
-    double* df = work->f_change + (size_t)s->slot * rows;
-    double* dg = work->after_change + (size_t)s->slot * rows;
-    for (int a = from; a < to; a++) {
-      df[a] = work->before[a] - work->last_f[a];
-      dg[a] = work->after[a] - work->last_after[a];
-    }
-    for (int k = 0; k < s->filled; k++) {
-      const double* other = work->f_change + (size_t)k * rows + from;
-      s->sums[part].products[0][k] = saltusi_long_dot(to - from, df + from, other);
-      s->sums[part].products[1][k] = saltusi_long_dot(to - from, other, work->before + from);
-    }
-  }
-  size_t bytes = (size_t)(to - from) * sizeof(double);
-  memcpy(work->last_f + from, work->before + from, bytes);
-  memcpy(work->last_after + from, work->after + from, bytes);
-}
-
-static double form_increment(anderson* s) {
-  saltusi_run_parts(s->in, increment_part, s);
-  double sum = s->sums[0].size2;
-  for (int k = 1; k < saltusi_parts(s->in); k++) {
-    sum += s->sums[k].size2;
-  }
   return sqrt(sum);
-}
-
-static void store_change(anderson* s) {
-  s->slot = s->stored > 0 ? (s->stored - 1) % DEPTH : -1;
-  s->filled = s->stored < DEPTH ? s->stored : DEPTH;
-  saltusi_run_parts(s->in, change_part, s);
-  s->depth += s->slot >= 0 && s->depth < DEPTH ? 1 : 0;
-  s->stored++;
-  for (int k = 0; k < s->filled; k++) {
-    double product = s->sums[0].products[0][k];
-    s->c[k] = s->sums[0].products[1][k];
-    for (int part = 1; part < saltusi_parts(s->in); part++) {
-      product += s->sums[part].products[0][k];
-      s->c[k] += s->sums[part].products[1][k];
-    }
-    s->gram[s->slot][k] = product;
-    s->gram[k][s->slot] = product;
-  }
-}
-
-/* r = g - dG c, put back on the cones; c by slot, used first to last. */
-typedef struct mixing {
-  const anderson* s;
-  int n;
-  int slot[DEPTH];
-  double c[DEPTH];
-} mixing;
-
-static void mix_part(void* context, int part) {
-  const mixing* m = context;
-  const saltusi_friction_case* in = m->s->in;
-  size_t rows = (size_t)in->pattern->rows;
-  int from = saltusi_part_row(in, part);
-  int to = saltusi_part_row(in, part + 1);
-  for (int k = 0; k < m->n; k++) {
-    const double* dg = m->s->work->after_change + (size_t)m->slot[k] * rows + from;
-    saltusi_add_scaled(to - from, -m->c[k], dg, m->s->r + from);
-  }
-  saltusi_friction_project_units(in, saltusi_part_start(in, part), saltusi_part_start(in, part + 1),
-                                 m->s->r);
-}
-
-/* The iterate is unchanged when the changes are linearly dependent. */
-static void mix(const anderson* s) {
-  mixing m = {.s = s, .n = s->depth};
-  int n = m.n;
-  int pivot[DEPTH];
-  double matrix[DEPTH * DEPTH];
-  double trace = 0.0;
-  for (int k = 0; k < n; k++) {
-    m.slot[k] = (s->stored - 2 - k) % DEPTH;
-    trace += s->gram[m.slot[k]][m.slot[k]];
-  }
-  for (int k = 0; k < n; k++) {
-    for (int l = 0; l < n; l++) {
-      matrix[k * n + l] = s->gram[m.slot[k]][m.slot[l]];
-    }
-    matrix[k * (n + 1)] += mixing_repair * trace;
-    m.c[k] = s->c[m.slot[k]];
-  }
-  if (n == 0 || !saltusi_lu_factor(n, matrix, pivot, mixing_pivot)) {
-    return;
-  }
-  saltusi_lu_solve(n, matrix, pivot, m.c);
-  saltusi_run_parts(s->in, mix_part, &m);
 }
 
 static saltusi_stage accelerated_sweeps(saltusi_gauss_seidel_work* work, saltusi_friction_case* in,
                                         const saltusi_gauss_seidel_settings* settings, double* r) {
   size_t bytes = (size_t)in->pattern->rows * sizeof(double);
-  anderson_sums sums[SALTUSI_DOMAINS_MOST];
-  anderson state = {.in = in, .work = work, .r = r, .best = INFINITY, .sums = sums};
+  double best = INFINITY;
   int look = 0;
-  for (int k = 0; k < settings->sweeps; k++) {
-    saltusi_run_parts(in, remember_part, &state);
+  work->mixing.n = work->mixing.measured = in->pattern->rows;
+  for (int k = 0, mixed = 0; k < settings->sweeps; k++, mixed++) {
+    memcpy(work->before, r, bytes);
     double estimate = saltusi_sweep(in, r);
-    double size = form_increment(&state);
-    if (size > 1.5 * state.best && state.depth > 0) {
-      state.depth = 0;
-      state.best = size;
-    } else {
-      state.best = fmin(state.best, size);
+    double size = form_increment(in, r, work->before);
+    if (size > history_dropped * best && mixed > 1) {
+      work->mixing.kept = 0;
+      mixed = 1;
+      best = size;
     }
-    store_change(&state);
+    best = fmin(best, size);
     if (estimate <= settings->tol || k >= look) {
-      double residual = saltusi_friction_case_residual(in, work->after, work->u).normalised;
+      double residual = saltusi_friction_case_residual(in, r, work->u).normalised;
       if (residual <= settings->tol) {
-        memcpy(r, work->after, bytes);
         return (saltusi_stage){k + 1, residual};
       }
       look = k + LOOK_ACCELERATED;
     }
-    mix(&state);
+    memcpy(work->after, r, bytes);
+    saltusi_mix_points(&work->mixing, mixed, work->before, r);
+    saltusi_friction_project(in, r);
   }
   if (settings->sweeps > 0) {
     memcpy(r, work->after, bytes);

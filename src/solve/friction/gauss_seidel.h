@@ -6,18 +6,16 @@
 #ifndef SALTUSI_GAUSS_SEIDEL_H
 #define SALTUSI_GAUSS_SEIDEL_H
 
+#include "math/anderson.h"
 #include "solve/friction/friction_case.h"
 
 enum { SALTUSI_ANDERSON_DEPTH = 5 };
 
 typedef struct saltusi_gauss_seidel_work {
-  double* u;            /* [rows] */
-  double* before;       /* [rows] first the point before a sweep, then its scaled increment f */
-  double* after;        /* [rows] g: the point after the sweep */
-  double* last_f;       /* [rows] */
-  double* last_after;   /* [rows] */
-  double* f_change;     /* [depth x rows] */
-  double* after_change; /* [depth x rows] */
+  double* u;               /* [rows] */
+  double* before;          /* [rows] first the point before a sweep, then its scaled increment f */
+  double* after;           /* [rows] the point after the sweep */
+  saltusi_anderson mixing; /* its arrays serve other iterations as well */
 } saltusi_gauss_seidel_work;
 
 void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int rows, saltus_arena* arena);
