@@ -332,14 +332,7 @@ void saltusi_bodies_solve(saltusi_bodies* b, saltusi_block_lu* lu, const double*
   assert(b != NULL && lu != NULL);
   memset(b->right, 0, (size_t)b->bodies * WIDTH * sizeof(double));
   for (int i = 0; i < b->units; i++) {
-    const double* g = f + 3 * (size_t)i;
-    for (int s = 0; s < 2; s++) {
-      int body = b->body[2 * i + s];
-      const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)s * ROWS;
-      for (int a = 0; a < WIDTH && body >= 0; a++) {
-        b->right[body * WIDTH + a] += G[a] * g[0] + G[WIDTH + a] * g[1] + G[2 * WIDTH + a] * g[2];
-      }
-    }
+    saltusi_bodies_add_force(b, i, f + 3 * (size_t)i, b->right);
   }
   saltusi_block_lu_solve(lu, b->right, y);
 }

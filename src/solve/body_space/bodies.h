@@ -166,4 +166,17 @@ static inline void saltusi_bodies_push(const saltusi_bodies* b, int i, const dou
   }
 }
 
+/* f += G_i r, forces of bodies. */
+static inline void saltusi_bodies_add_force(const saltusi_bodies* b, int i, const double* r,
+                                            double* f) {
+  for (int side = 0; side < 2; side++) {
+    const int body = b->body[2 * i + side];
+    const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)side * SALTUSI_BODY_ROWS;
+    for (int a = 0; a < SALTUSI_BODY_WIDTH && body >= 0; a++) {
+      f[body * SALTUSI_BODY_WIDTH + a] +=
+          G[a] * r[0] + G[SALTUSI_BODY_WIDTH + a] * r[1] + G[2 * SALTUSI_BODY_WIDTH + a] * r[2];
+    }
+  }
+}
+
 #endif

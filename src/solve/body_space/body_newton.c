@@ -4,7 +4,7 @@
  * body_newton.c - semismooth Newton on the function of Alart and Curnier (CMAME 92 (1991) 353-375)
  *
  *   Phi_i = r_i - P_i(x_i),   x_i = r_i - t rho_i u_i,    P: normal part positive, tangents in its disc
- *   (I - D_i + e I) dr_i + t rho_i D_i du_i = -Phi_i,     D = dP/dx,   du = G^T dv + S dr,   A dv = G dr
+ *   (I - D_i + e D_i) dr_i + t rho_i D_i du_i = -Phi_i,     D = dP/dx,   du = G^T dv + S dr,   A dv = G dr
  *
  * with steps solved in body space (bodies.h) and Gauss-Seidel iterations between them: the iterations determine
  * which contacts stick, slip and open, Newton's steps transport impulses through the whole pile. t above 1 weights
@@ -15,6 +15,8 @@
 
 #include "math/matrix.h"
 #include "solve/body_space/body_gauss_seidel.h"
+#include "solve/body_space/body_newton_compliant.h"
+#include "solve/body_space/body_proximal.h"
 
 #include <assert.h>
 #include <math.h>
@@ -40,44 +42,6 @@ enum { BETWEEN = 20 };
 /* Largest accepted fraction of the residual after the trial steps. */
 static const double trial_part = 0.5;
 
-/* P(x), and D if requested. */
-static void project(double mu, const double* x, double* p, double* D) {
-  if (D != NULL) {
-    memset(D, 0, SALTUSI_CONTACT_ENTRIES * sizeof(double));
-  }
-  if (mu < 0.0) { /* a joint */
-    memcpy(p, x, 3 * sizeof(double));
-    for (int k = 0; D != NULL && k < 3; k++) {
-      D[4 * k] = 1.0;
-    }
-    return;
-  }
-  memset(p, 0, 3 * sizeof(double));
-  if (!(x[0] > 0.0)) {
-    return;
-  }
-  double radius = mu * x[0];
-  double t = saltusi_tangent_norm(3, x);
-  double shrink = t > radius ? radius / t : 1.0;
-  p[0] = x[0];
-  p[1] = shrink * x[1];
-  p[2] = shrink * x[2];
-  if (D == NULL) {
-    return;
-  }
-  D[0] = 1.0;
-  double along[2] = {0.0, 0.0};
-  if (t > radius) {
-    along[0] = x[1] / t;
-    along[1] = x[2] / t;
-    D[3] = mu * along[0];
-    D[6] = mu * along[1];
-  }
-  D[4] = shrink * (1.0 - along[0] * along[0]);
-  D[8] = shrink * (1.0 - along[1] * along[1]);
-  D[5] = D[7] = -shrink * along[0] * along[1];
-}
-
 /* |Phi / (t rho)| / |q| at r and velocities v of the bodies. */
 static double size_of(const saltusi_friction_case* in, const double* r, const double* v) {
   double sum = 0.0;
@@ -90,7 +54,7 @@ static double size_of(const saltusi_friction_case* in, const double* r, const do
     saltusi_bodies_add_compliance(in->bodies, i, ri, u);
     double x[3] = {ri[0] - rho * u[0], ri[1] - rho * u[1], ri[2] - rho * u[2]};
     double p[3];
-    project(in->mu[i], x, p, NULL);
+    saltusi_disc_project(in->mu[i] * fmax(x[0], 0.0), in->mu[i], x, p, NULL);
     for (int k = 0; k < 3; k++) {
       double miss = (ri[k] - p[k]) / rho;
       sum += miss * miss;
@@ -99,57 +63,17 @@ static double size_of(const saltusi_friction_case* in, const double* r, const do
   return sqrt(sum) / in->velocity_unit;
 }
 
-/* K = C^-1 t rho D and f = -C^-1 Phi of every contact, C = I - D + e I + t rho D S. */
-static void linearise(saltusi_newton_work* work, const saltusi_friction_case* in, const double* r,
-                      double soft) {
-  for (int i = 0; i < in->pattern->units; i++) {
-    const double* ri = r + 3 * (size_t)i;
-    const double* q = in->q + 3 * (size_t)i;
-    double* K = work->by_velocity + SALTUSI_CONTACT_ENTRIES * (size_t)i;
-    double rho = weight * in->rho[i];
-    double u[3] = {q[0], q[1], q[2]};
-    double D[SALTUSI_CONTACT_ENTRIES];
-    double C[SALTUSI_CONTACT_ENTRIES];
-    double inverse[SALTUSI_CONTACT_ENTRIES];
-    double p[3];
-    saltusi_bodies_add(in->bodies, i, in->bodies->v, u);
-    saltusi_bodies_add_compliance(in->bodies, i, ri, u);
-    double x[3] = {ri[0] - rho * u[0], ri[1] - rho * u[1], ri[2] - rho * u[2]};
-    project(in->mu[i], x, p, D);
-    const bool joint = in->mu[i] < 0.0;
-    double own = joint ? soft_sharp : x[0] > 0.0 ? soft : 0.0;
-    for (int k = 0; k < SALTUSI_CONTACT_ENTRIES; k++) {
-      C[k] = (k % 4 == 0 ? 1.0 + own : 0.0) - D[k] + rho * D[k] * in->bodies->soft[3 * i + k % 3];
-    }
-    saltusi_invert3(C, inverse);
-    for (int k = 0; k < 3; k++) {
-      double phi[3] = {ri[0] - p[0], ri[1] - p[1], ri[2] - p[2]};
-      work->phi[3 * i + k] = -saltusi_dot(3, inverse + 3 * (size_t)k, phi);
-      for (int c = 0; c < 3; c++) {
-        K[3 * k + c] = rho * (inverse[3 * k] * D[c] + inverse[3 * k + 1] * D[3 + c] +
-                              inverse[3 * k + 2] * D[6 + c]);
-      }
-    }
-  }
-}
-
 /* dr and dv; false when the matrix is singular. */
 static bool direction(saltusi_newton_work* work, saltusi_block_lu* lu,
                       const saltusi_friction_case* in, const double* r, double soft) {
-  saltusi_bodies* bodies = in->bodies;
-  linearise(work, in, r, soft);
-  if (!saltusi_bodies_factor(bodies, lu, work->by_velocity)) {
+  const saltusi_body_linearisation how = {
+      .weight = weight, .soft = soft, .joint_soft = soft_sharp / weight};
+  saltusi_body_linearise(in, &how, r, work->by_velocity, work->dr);
+  if (!saltusi_bodies_factor(in->bodies, lu, work->by_velocity)) {
     return false;
   }
-  saltusi_bodies_solve(bodies, lu, work->phi, bodies->step);
-  for (int i = 0; i < in->pattern->units; i++) {
-    const double* K = work->by_velocity + SALTUSI_CONTACT_ENTRIES * (size_t)i;
-    double du[3] = {0.0};
-    saltusi_bodies_add(bodies, i, bodies->step, du);
-    for (int k = 0; k < 3; k++) {
-      work->dr[3 * i + k] = work->phi[3 * i + k] - saltusi_dot(3, K + 3 * (size_t)k, du);
-    }
-  }
+  saltusi_block_lu_solve(lu, in->bodies->right, in->bodies->step);
+  saltusi_body_impulses(in->bodies, work->by_velocity, work->dr);
   return true;
 }
 

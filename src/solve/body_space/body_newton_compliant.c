@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = SALTUSI_BODY_WIDTH, ROWS = SALTUSI_BODY_ROWS };
+enum { WIDTH = SALTUSI_BODY_WIDTH };
 
 /* Weight of velocities in the function of Alart and Curnier. Measured on 700 problems of 1000 boxes that fall into a
  * box: 3 and 30 take as many steps to a tenth. */
@@ -114,8 +114,8 @@ SALTUSI_ALWAYS_INLINE void linearise_slip(double mu, double rho, const double* S
   }
 }
 
-/* K = C^-1 t rho D and f = -C^-1 Phi of a contact with x, C = I - D + t rho D S. D is zero for open and one for
- * sticking contacts. */
+/* K = C^-1 t rho D and f = -C^-1 Phi of a contact with x, C = I - D + t rho D S + e D. D is zero for open and one
+ * for sticking contacts; S includes e / (t rho). */
 SALTUSI_ALWAYS_INLINE void linearise_contact(double mu, double rho, const double* S,
                                              const double* r, const double* x, double* K,
                                              double* f) {
@@ -141,31 +141,42 @@ SALTUSI_ALWAYS_INLINE void linearise_joint(double stiff, const double* u, double
   }
 }
 
-/* K and f of every contact at r and bodies->v; G f into bodies->right. */
-SALTUSI_FOR_MACHINES static void linearise(saltusi_compliant_work* work,
-                                           const saltusi_friction_case* in, double joint_soft,
-                                           const double* r) {
+SALTUSI_FOR_MACHINES static void linearise(const saltusi_friction_case* in,
+                                           const saltusi_body_linearisation* how, const double* r,
+                                           double* K, double* f) {
   const saltusi_bodies* b = in->bodies;
   memset(b->right, 0, (size_t)b->bodies * WIDTH * sizeof(double));
-  for (int i = 0; i < b->units; i++) {
+  for (int i = 0; i < b->units; i++, K += SALTUSI_CONTACT_ENTRIES, f += 3) {
     const double *q = in->q + 3 * (size_t)i, *S = b->soft + 3 * (size_t)i;
-    const double *ri = r + 3 * (size_t)i, rho = weight * in->rho[i];
-    double u[3] = {q[0], q[1], q[2]}, x[3], *f = work->f + 3 * (size_t)i;
+    const double *ri = r + 3 * (size_t)i, rho = how->weight * in->rho[i];
+    double u[3] = {q[0], q[1], q[2]}, x[3], soft[3];
     saltusi_bodies_add(b, i, b->v, u);
     for (int k = 0; k < 3; k++) {
       x[k] = ri[k] - rho * (u[k] + S[k] * ri[k]);
+      soft[k] = S[k] + how->soft / rho;
     }
     if (in->mu[i] < 0.0) {
-      linearise_joint(in->rho[i] / joint_soft, u, work->K + SALTUSI_CONTACT_ENTRIES * (size_t)i, f);
+      linearise_joint(in->rho[i] / how->joint_soft, u, K, f);
     } else {
-      linearise_contact(in->mu[i], rho, S, ri, x, work->K + SALTUSI_CONTACT_ENTRIES * (size_t)i, f);
+      linearise_contact(in->mu[i], rho, soft, ri, x, K, f);
     }
-    for (int side = 0; side < 2; side++) {
-      const int body = b->body[2 * i + side];
-      const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)side * ROWS;
-      for (int a = 0; a < WIDTH && body >= 0; a++) {
-        b->right[body * WIDTH + a] += G[a] * f[0] + G[WIDTH + a] * f[1] + G[2 * WIDTH + a] * f[2];
-      }
+    saltusi_bodies_add_force(b, i, f, b->right);
+  }
+}
+
+void saltusi_body_linearise(const saltusi_friction_case* in, const saltusi_body_linearisation* how,
+                            const double* r, double* K, double* f) {
+  assert(in != NULL && in->bodies != NULL && how != NULL);
+  linearise(in, how, r, K, f);
+}
+
+void saltusi_body_impulses(const saltusi_bodies* b, const double* K, double* f) {
+  assert(b != NULL && K != NULL && f != NULL);
+  for (int i = 0; i < b->units; i++, K += SALTUSI_CONTACT_ENTRIES) {
+    double du[3] = {0.0};
+    saltusi_bodies_add(b, i, b->step, du);
+    for (int k = 0; k < 3; k++) {
+      f[3 * i + k] -= saltusi_dot(3, K + 3 * (size_t)k, du);
     }
   }
 }
@@ -174,7 +185,10 @@ SALTUSI_FOR_MACHINES static void linearise(saltusi_compliant_work* work,
 static bool step(saltusi_compliant_work* work, const saltusi_friction_case* in,
                  saltusi_block_lu* lu, double rest, double* r) {
   saltusi_bodies* b = in->bodies;
-  linearise(work, in, lu != NULL ? joint_complete : joint_incomplete, r);
+  linearise(in,
+            &(saltusi_body_linearisation){
+                .weight = weight, .joint_soft = lu != NULL ? joint_complete : joint_incomplete},
+            r, work->K, work->f);
   if (lu != NULL) {
     if (!saltusi_bodies_factor(b, lu, work->K)) {
       return false;
@@ -186,14 +200,8 @@ static bool step(saltusi_compliant_work* work, const saltusi_friction_case* in,
     }
     (void)saltusi_krylov_solve(&work->krylov, b->right, rest, b->step);
   }
-  for (int i = 0; i < b->units; i++) {
-    const double* K = work->K + SALTUSI_CONTACT_ENTRIES * (size_t)i;
-    double du[3] = {0.0};
-    saltusi_bodies_add(b, i, b->step, du);
-    for (int k = 0; k < 3; k++) {
-      r[3 * i + k] += work->f[3 * i + k] - saltusi_dot(3, K + 3 * (size_t)k, du);
-    }
-  }
+  saltusi_body_impulses(b, work->K, work->f);
+  saltusi_add_scaled(in->pattern->rows, 1.0, work->f, r);
   saltusi_friction_project(in, r);
   return true;
 }

@@ -24,6 +24,18 @@ size_t saltusi_compliant_workspace(int units, int bodies);
 saltus_status saltusi_compliant_reserve(saltusi_compliant_work* work, const saltusi_bodies* b,
                                         saltusi_buffer* buffer, const saltus_allocator* memory);
 
+/* t, e and the compliance of joints in a step, as a fraction of W. */
+typedef struct saltusi_body_linearisation {
+  double weight, soft, joint_soft;
+} saltusi_body_linearisation;
+
+/* K [9 units] and f [3 units] of every contact at r and bodies->v, dr = f - K du; G f into bodies->right. */
+void saltusi_body_linearise(const saltusi_friction_case* in, const saltusi_body_linearisation* how,
+                            const double* r, double* K, double* f);
+
+/* f becomes dr for the velocities bodies->step. */
+void saltusi_body_impulses(const saltusi_bodies* b, const double* K, double* f);
+
 typedef struct saltusi_compliant_settings {
   int steps;
   double tol;

@@ -68,8 +68,8 @@ typedef struct inner {
   double energy; /* of the velocities evaluated last */
 } inner;
 
-/* P(x) in a disc of the given radius, and D if requested; follows: mu if the radius is mu times the normal part. */
-static void project(double radius, double follows, const double* x, double* p, double* D) {
+void saltusi_disc_project(double radius, double follows, const double* x, double* p, double* D) {
+  assert(x != NULL && p != NULL);
   if (follows < 0.0) { /* a joint */
     memcpy(p, x, 3 * sizeof(double));
     for (int k = 0; D != NULL && k < SALTUSI_CONTACT_ENTRIES; k++) {
@@ -112,7 +112,7 @@ static void look(const inner* s, int i, const double* v, double* x, double* p, d
   }
   const double mu = s->in->mu[i];
   const double radius = s->frozen ? s->work->by_impulse[i] : mu * fmax(x[0], 0.0);
-  project(radius, s->frozen && mu > 0.0 ? 0.0 : mu, x, p, D);
+  saltusi_disc_project(radius, s->frozen && mu > 0.0 ? 0.0 : mu, x, p, D);
 }
 
 /* G P - A v into bodies->right; returns its size in the metric of A^-1. */
@@ -133,13 +133,7 @@ static double miss(inner* s, const double* v) {
     for (int c = 0; c < 3; c++) {
       s->energy += p[c] * (2.0 * x[c] - p[c]) / (2.0 * stiffness(s, i, c));
     }
-    for (int side = 0; side < 2; side++) {
-      const int body = b->body[2 * i + side];
-      const double* G = b->G + (size_t)i * SALTUSI_CONTACT_ROWS + (size_t)side * ROWS;
-      for (int a = 0; a < WIDTH && body >= 0; a++) {
-        b->right[body * WIDTH + a] += G[a] * p[0] + G[WIDTH + a] * p[1] + G[2 * WIDTH + a] * p[2];
-      }
-    }
+    saltusi_bodies_add_force(b, i, p, b->right);
   }
   double sum = 0.0;
   for (int k = 0; k < b->bodies; k++) {

@@ -14,4 +14,8 @@ saltusi_stage saltusi_body_proximal(saltusi_newton_work* work, saltusi_gauss_sei
                                     saltusi_block_lu* lu, saltusi_friction_case* in,
                                     const saltusi_newton_settings* settings, double* r);
 
+/* P(x), normal part positive, tangents in a disc of the given radius, and D = dP/dx if not NULL; follows: mu if the
+ * radius is mu times the normal part, negative: a joint, P = x. */
+void saltusi_disc_project(double radius, double follows, const double* x, double* p, double* D);
+
 #endif
