@@ -126,6 +126,10 @@ async function isAccessible(browser) {
     await until(page, 'the first run', () => window.saltusPlayground.runs === 1 && !window.saltusPlayground.running);
     await judge(page, `playground, ${width} px`);
     await fits(page, `playground, ${width} px`);
+    const stage = await page.locator('.stage canvas').boundingBox();
+    const gallery = await page.getByLabel('Gallery').boundingBox();
+    claim(stage.y + stage.height <= page.viewportSize().height, `${width} px: the picture ends at ${stage.y + stage.height} px`);
+    claim(gallery.x + gallery.width <= (width > 1000 ? stage.x : width), `${width} px: the gallery ends at ${gallery.x + gallery.width} px`);
     await page.evaluate(() => window.saltusPlayground.viewer.clock.play(false));
     await tabReachesAll(page, `playground, ${width} px`);
     await page.context().close();
