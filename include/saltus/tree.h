@@ -18,6 +18,14 @@
 
 SALTUS_BEGIN_DECLS
 
+/* A force along the angle or position of a revolute or prismatic joint by this coordinate and its rate. */
+typedef struct saltus_tree_law {
+  int joint; /* of the mechanism; saltus_tree_takes holds */
+  /* force [N m or N], and its derivatives by x and rate */
+  void (*evaluate)(const void* self, double t, double x, double rate, double out[3]);
+  const void* self;
+} saltus_tree_law;
+
 typedef struct saltus_tree_def {
   /* Its system may not be used any more: springs, dampers and actuators of joints in the tree become generalized forces. */
   saltus_mechanism* mechanism;
@@ -27,7 +35,10 @@ typedef struct saltus_tree_def {
   const double* v0; /* ? that of the mechanism */
   saltus_log log;
   const saltus_allocator* allocator; /* NULL: the C library */
-  SALTUS_RESERVED(4);
+  const saltus_tree_law*
+      laws; /* have to outlive the tree; their forces are not among those of `system` */
+  int law_count;
+  SALTUS_RESERVED(2);
 } saltus_tree_def;
 
 typedef struct saltus_tree saltus_tree;
@@ -35,6 +46,9 @@ typedef struct saltus_tree saltus_tree;
 /* SALTUS_ERR_UNSUPPORTED with a message for systems with coordinates other than those of bodies, or flexible bodies. */
 SALTUS_API saltus_status saltus_tree_create(const saltus_tree_def* def, saltus_tree** out);
 SALTUS_API void saltus_tree_destroy(saltus_tree* tree);
+
+/* Whether a joint is revolute or prismatic and becomes a coordinate of a tree of the mechanism. */
+SALTUS_API bool saltus_tree_takes(const saltus_mechanism* mechanism, int joint);
 
 /* Valid as long as the tree. */
 SALTUS_API const saltus_system* saltus_tree_system(const saltus_tree* tree);

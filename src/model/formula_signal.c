@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* Signals are evaluated inside other callbacks, which provide no workspace: it is on the stack. */
 enum { REGISTERS_MOST = 512, ENCLOSE_BYTES = 32 * 1024 };
@@ -98,4 +99,66 @@ saltus_status saltusi_formula_signal_make(saltusi_formula_constants* constants,
   }
   *out = (saltus_signal){.evaluate = saltusi_formula_signal_evaluate, .along = along, .self = s};
   return status;
+}
+
+/* ---- forces along a coordinate ---- */
+
+void saltusi_formula_law_evaluate(const void* self, double t, double x, double rate,
+                                  double out[3]) {
+  assert(self != NULL && out != NULL);
+  double scratch[REGISTERS_MOST];
+  saltusi_run(self, t, &x, &rate, scratch, out);
+}
+
+/* The text with the name NAME_PART in place of NAME.PART, of the same length. */
+static const char* renamed(const char* text, const char* coordinate, saltusi_pool* pool) {
+  char* own = saltusi_pool_text(pool, text);
+  const size_t length = strlen(coordinate);
+  const char* dot = strchr(coordinate, '.');
+  for (char* at = own; at != NULL && (at = strstr(at, coordinate)) != NULL; at += length) {
+    at[dot - coordinate] = '_';
+  }
+  return own;
+}
+
+bool saltusi_formula_law_make(const saltus_formula_def* def, const saltus_formula_text* formula,
+                              const char* coordinate, saltusi_pool* pool, const void** self) {
+  assert(def != NULL && formula != NULL && coordinate != NULL && self != NULL);
+  const saltus_formula_coordinate own = {.name = renamed(coordinate, coordinate, pool)};
+  saltus_formula_text text = *formula;
+  text.text = renamed(formula->text, coordinate, pool);
+  const saltus_formula_def alone = {.parameters = def->parameters,
+                                    .parameter_count = def->parameter_count,
+                                    .input_names = def->input_names,
+                                    .input_values = def->input_values,
+                                    .input_count = def->input_count,
+                                    .members = def->members,
+                                    .coordinates = &own,
+                                    .coordinate_count = 1};
+  saltusi_program* program = SALTUSI_TAKE(pool, saltusi_program, 1);
+  saltusi_formula_builder b;
+  saltusi_expr e = 0;
+  /* forces that act as dry friction have a set-valued form, formula_signs.c */
+  if (program == NULL || own.name == NULL || text.text == NULL ||
+      strstr(text.text, "sign") != NULL || strstr(text.text, "abs") != NULL) {
+    return false;
+  }
+  saltus_status status = saltusi_formula_builder_start(&b, &alone, 0);
+  status = status == SALTUS_OK ? saltusi_formula_names(&b) : status;
+  status = status == SALTUS_OK ? saltusi_parse(&b.scope, &text, SALTUSI_ON_ANY, &e) : status;
+  if (status == SALTUS_OK) {
+    saltusi_output outputs[3] = {{0, e}};
+    int count = 1;
+    const saltusi_graph_span span =
+        saltusi_gradient(&b.graph, e, SALTUSI_ON_POSITION | SALTUSI_ON_VELOCITY);
+    for (int k = 0; k < span.count; k++) {
+      const saltusi_entry entry = b.graph.entries[span.first + k];
+      const int place = entry.variable == saltusi_velocity(&b.graph, 0) ? 2 : 1;
+      outputs[count++] = (saltusi_output){place, entry.expr};
+    }
+    status = saltusi_compile(&b.graph, outputs, count, 3, pool, program);
+  }
+  saltusi_formula_builder_free(&b);
+  *self = program;
+  return status == SALTUS_OK && program->registers <= REGISTERS_MOST;
 }

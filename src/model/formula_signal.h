@@ -27,4 +27,10 @@ saltus_formula_text saltusi_formula_signal_text(const void* self);
 /* Its program: value, first and second derivative by time and inputs. */
 const struct saltusi_program* saltusi_formula_signal_values(const void* self);
 
+/* Force along the coordinate NAME.PART of a joint by a formula of it, its rate, time and inputs, as in saltus_tree_law.
+ * False, without a message, for other formulas. */
+bool saltusi_formula_law_make(const saltus_formula_def* def, const saltus_formula_text* formula,
+                              const char* coordinate, saltusi_pool* pool, const void** self);
+void saltusi_formula_law_evaluate(const void* self, double t, double x, double rate, double out[3]);
+
 #endif

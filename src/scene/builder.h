@@ -10,6 +10,7 @@
 #include "saltus/flexible.h"
 #include "saltus/mechanism.h"
 #include "saltus/scene.h"
+#include "saltus/tree.h"
 #include "scene/members.h"
 #include "scene/reader.h"
 
@@ -75,7 +76,9 @@ typedef struct saltusi_scene_builder {
   saltus_formula_spring* springs;           /* of the model, with capacity for motors of joints */
   const saltusi_yaml_node* matrix_contacts; /* names of impacts.matrix; NULL: none */
   int* matrix_places;                       /* indices of these contacts */
-  const saltusi_scene_members* members;     /* NULL: none */
+  saltus_tree_law* laws;                    /* of a system in joint coordinates */
+  int law_count;
+  const saltusi_scene_members* members; /* NULL: none */
 } saltusi_scene_builder;
 
 /* ---- values (values.c) ---- */
@@ -188,6 +191,8 @@ void saltusi_scene_flexible_frames(saltusi_scene_builder* builder);
 saltus_status saltusi_scene_flexible_system(saltusi_scene_builder* builder);
 /* The system in joint coordinates in place of that of the model, after the start was corrected. */
 saltus_status saltusi_scene_trees(saltusi_scene_builder* builder);
+/* Takes actuators out of the springs of the model. */
+void saltusi_scene_laws(saltusi_scene_builder* builder);
 /* Whether the scene has joint coordinates, and the key that selects them. */
 bool saltusi_scene_by_joints(saltusi_scene_builder* builder, const saltusi_yaml_node** where);
 /* shapes of both, materials and contact_pairs */

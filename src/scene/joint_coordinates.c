@@ -4,6 +4,7 @@
  * joint_coordinates.c - world.coordinates: joints: the system of a scene in joint coordinates. The start is that of the bodies, on its
  * joints; outputs and events are evaluated with the velocities of bodies.
  */
+#include "model/formula_signal.h"
 #include "saltus/tree.h"
 #include "scene/builder.h"
 
@@ -95,6 +96,29 @@ static void refuse_armature(saltusi_scene_builder* b) {
   }
 }
 
+/* Actuators by the coordinate of their own joint are forces of the tree, not of the bodies. */
+void saltusi_scene_laws(saltusi_scene_builder* b) {
+  assert(b != NULL && b->scene->mechanism != NULL);
+  const saltus_mechanism* m = b->scene->mechanism;
+  const int count = b->model.spring_count;
+  b->laws = saltusi_reader_take(&b->reader, (size_t)count + 1, sizeof *b->laws);
+  b->model.spring_count = 0;
+  for (int i = 0; i < count && b->laws != NULL; i++) {
+    const saltus_formula_spring* s = &b->springs[i];
+    const int joint = s->force != NULL ? saltus_mechanism_find_joint(m, s->name) : -1;
+    saltus_tree_law* law = &b->laws[b->law_count];
+    if (joint >= 0 && saltus_tree_takes(m, joint) &&
+        saltusi_formula_law_make(&b->model, s->force, s->elongation.text, b->reader.pool,
+                                 &law->self)) {
+      law->joint = joint;
+      law->evaluate = saltusi_formula_law_evaluate;
+      b->law_count++;
+    } else {
+      b->springs[b->model.spring_count++] = *s;
+    }
+  }
+}
+
 saltus_status saltusi_scene_trees(saltusi_scene_builder* b) {
   assert(b != NULL && b->scene->view.system != NULL);
   saltus_scene* scene = b->scene;
@@ -110,6 +134,8 @@ saltus_status saltusi_scene_trees(saltusi_scene_builder* b) {
                                .system = view->system,
                                .q0 = view->q0,
                                .v0 = view->v0,
+                               .laws = b->laws,
+                               .law_count = b->law_count,
                                .log = saltusi_reader_log_at(&b->reader, where, &placed),
                                .allocator = &b->reader.pool->allocator};
   saltus_status status = saltus_tree_create(&def, &scene->tree);

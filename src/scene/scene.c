@@ -445,6 +445,9 @@ static saltus_status build_model(saltusi_scene_builder* b) {
   const saltusi_yaml_node* coordinates;
   b->model.mechanism = scene->mechanism;
   b->model.unbounded = saltusi_scene_by_joints(b, &coordinates);
+  if (b->model.unbounded && scene->mechanism != NULL && status == SALTUS_OK) {
+    saltusi_scene_laws(b);
+  }
   add_inert_coordinate(b);
   status = status == SALTUS_OK ? saltus_formula_model_create(&b->model, &scene->model) : status;
   if (status != SALTUS_OK) {

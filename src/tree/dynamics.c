@@ -149,6 +149,12 @@ double saltusi_tree_drive_force(const saltus_tree* tree, const saltusi_tree_driv
   const saltusi_force_along* f = drive->force;
   double out[3] = {0.0, 0.0, 0.0};
   const double rate = drive->ratio * at->v[drive->axis];
+  if (drive->law != NULL) {
+    drive->law->evaluate(drive->law->self, at->t, stretch(tree, drive, at), rate, out);
+    slope[0] = out[1];
+    slope[1] = out[2];
+    return out[0];
+  }
   if (f->actuated) {
     saltusi_signal_at(tree->mechanism, &f->actuator, at->t, out);
   }
@@ -254,7 +260,7 @@ void saltusi_tree_power(const void* self, const saltus_point* at, double power[2
     const double rate = drive->ratio * at->v[drive->axis];
     double slope[2];
     const double force = saltusi_tree_drive_force(tree, drive, at, slope);
-    power[0] += (force - slope[0] * stretch(tree, drive, at)) * rate;
+    power[0] += (force + drive->force->stiffness * stretch(tree, drive, at)) * rate;
   }
 }
 

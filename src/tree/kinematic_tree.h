@@ -63,6 +63,7 @@ typedef struct saltusi_tree_link {
 /* A spring, a damper and an actuator along the coordinate of a joint in the tree. */
 typedef struct saltusi_tree_drive {
   const saltusi_force_along* force;
+  const saltus_tree_law* law; /* NULL: by the force */
   int link, axis;
   bool angle;
   double ratio; /* rate of the coordinate over the velocity */
@@ -180,7 +181,7 @@ static inline void saltusi_wrench_at(const double r[3], const double force[3],
 }
 
 /* ---- spanning_tree.c ---- */
-saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_mechanism* m, saltus_log log);
+saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_tree_def* def);
 
 /* ---- positions.c ---- */
 void saltusi_tree_advance(const void* self, const double* q, const double* v, double h, double* q1);

@@ -15,6 +15,7 @@ static const double revolution = 6.283185307179586476925;
 
 typedef struct spanning {
   saltus_tree* tree;
+  const saltus_tree_def* def;
   const saltus_mechanism* m;
   int* first;    /* [body_count + 2] joints of each body, the last is the world */
   int* list;     /* [2 joint_count] */
@@ -308,10 +309,12 @@ static bool takes_angle(const saltusi_force_along* f, const saltusi_joint* joint
 }
 
 /* Forces along coordinates of joints in the trees. */
-static saltus_status take_forces(spanning* s, saltus_log log) {
+static saltus_status take_forces(spanning* s) {
   saltus_tree* tree = s->tree;
-  tree->drive = SALTUSI_TAKE(&tree->pool, saltusi_tree_drive, s->m->force_count);
-  if (tree->drive == NULL) {
+  saltusi_force_along* laws = SALTUSI_TAKE(&tree->pool, saltusi_force_along, s->def->law_count + 1);
+  tree->drive =
+      SALTUSI_TAKE(&tree->pool, saltusi_tree_drive, s->m->force_count + s->def->law_count);
+  if (tree->pool.failed) {
     return SALTUS_ERR_MEMORY;
   }
   for (int i = 0; i < tree->links; i++) {
@@ -329,13 +332,22 @@ static saltus_status take_forces(spanning* s, saltus_log log) {
       }
       const bool by_screw = tree->axis[j].kind == SALTUSI_AXIS_SCREW && !angle;
       tree->drive[tree->drives++] =
-          (saltusi_tree_drive){force, i, j, angle, by_screw ? tree->axis[j].pitch : 1.0};
+          (saltusi_tree_drive){force, NULL, i, j, angle, by_screw ? tree->axis[j].pitch : 1.0};
       force->taken = true;
+    }
+    for (int k = 0; joint != NULL && k < s->def->law_count; k++) {
+      const bool angle = joint->has_angle;
+      if (s->def->laws[k].joint == l->joint) {
+        laws[k] = (saltusi_force_along){.link = &joint->link,
+                                        .row = angle ? &joint->angle : &joint->position};
+        tree->drive[tree->drives++] =
+            (saltusi_tree_drive){&laws[k], &s->def->laws[k], i, l->axis, angle, 1.0};
+      }
     }
   }
   for (int f = 0; f < s->m->force_count; f++) {
     if (s->m->forces[f].armature != 0.0 && !s->m->forces[f].taken) {
-      saltusi_log(log, SALTUS_LEVEL_ERROR,
+      saltusi_log(s->def->log, SALTUS_LEVEL_ERROR,
                   "tree: a joint that closes a loop has no coordinate for its armature");
       return SALTUS_ERR_UNSUPPORTED;
     }
@@ -387,9 +399,21 @@ static void find_turns(saltus_tree* tree, const double* q) {
   }
 }
 
-saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_mechanism* m, saltus_log log) {
-  assert(tree != NULL && m != NULL);
-  spanning s = {.tree = tree, .m = m};
+bool saltus_tree_takes(const saltus_mechanism* m, int joint) {
+  assert(m != NULL && joint >= 0 && joint < m->joint_count);
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  const saltus_joint_type type = m->joints[joint].type;
+  const bool* chosen = choose_joints(m, &pool);
+  const bool takes = chosen != NULL && chosen[joint] &&
+                     (type == SALTUS_JOINT_REVOLUTE || type == SALTUS_JOINT_PRISMATIC);
+  saltusi_pool_free(&pool);
+  return takes;
+}
+
+saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_tree_def* def) {
+  assert(tree != NULL && def != NULL);
+  const saltus_mechanism* m = def->mechanism;
+  spanning s = {.tree = tree, .m = m, .def = def};
   tree->link = SALTUSI_TAKE(&tree->pool, saltusi_tree_link, m->free_count);
   tree->link_of = SALTUSI_TAKE(&tree->pool, int, m->free_count);
   tree->axis = SALTUSI_TAKE(&tree->pool, saltusi_tree_axis, m->system.dims.nv);
@@ -418,7 +442,7 @@ saltus_status saltusi_tree_span(saltus_tree* tree, const saltus_mechanism* m, sa
     slots += tree->link[i].slot >= 0;
   }
   tree->unwraps = slots < m->angle_count;
-  status = take_forces(&s, log);
+  status = take_forces(&s);
   status = status == SALTUS_OK ? keep_joints(&s) : status;
   find_couplings(&s);
   find_turns(tree, tree->q0);

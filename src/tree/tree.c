@@ -200,7 +200,7 @@ static int row_width(const saltus_tree* tree) {
 
 static saltus_status complete(saltus_tree* tree, const saltus_mechanism* m,
                               const saltus_tree_def* def) {
-  saltus_status status = saltusi_tree_span(tree, m, def->log);
+  saltus_status status = saltusi_tree_span(tree, def);
   status = status == SALTUS_OK ? number_rows(tree) : status;
   status = status == SALTUS_OK ? number_dry(tree) : status;
   status = status == SALTUS_OK ? label(tree) : status;

@@ -496,6 +496,21 @@ static const scene_case cases[] = {
      "  - {name: j3, type: revolute, between: [b2, c2]}\n"
      "  - {name: j4, type: revolute, between: [c1, h]}\n",
      1.0, 1e-7},
+    {"clamped drives by formula, one of them by two joints",
+     "saltus: 1\nworld: {coordinates: %s}\nparameters: {k: 80}\ninputs: {target: 0.6}\n"
+     "bodies:\n  a: {mass: 1, inertia: 0.1, position: [0.5, 0]}\n"
+     "  b: {mass: 1, inertia: 0.1, position: [1.5, 0]}\n"
+     "  c: {mass: 1, inertia: 0.1, position: [2.5, 0]}\n"
+     "markers:\n  g: {point: [0, 0]}\n  a1: {body: a, point: [-0.5, 0]}\n"
+     "  a2: {body: a, point: [0.5, 0]}\n  b1: {body: b, point: [-0.5, 0]}\n"
+     "  b2: {body: b, point: [0.5, 0]}\n  c1: {body: c, point: [-0.5, 0]}\n"
+     "joints:\n  - {name: j1, type: revolute, between: [g, a1], actuator: \"min(max(k*(target - "
+     "j1.angle) - 2*j1.angle' + t, -30), 30)\"}\n"
+     "  - {name: j2, type: revolute, between: [a2, b1], actuator: \"-5*j2.angle*cos(j1.angle) - "
+     "j2.angle'\"}\n"
+     "  - {name: j3, type: prismatic, between: [b2, c1], actuator: \"-50*j3.position^3 - "
+     "3*tanh(j3.position')\"}\n",
+     1.0, 1e-6},
     {"a drive, a gear and an input",
      "saltus: 1\nworld: {coordinates: %s}\ninputs: {u: 0.3}\n"
      "bodies:\n  a: {mass: 1, inertia: 0.1, position: [0.5, 0]}\n"
