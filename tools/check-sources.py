@@ -92,8 +92,8 @@ def check_types():
         for found in TYPEDEF.finditer(text):
             name = next(n for n in found.groups() if n)
             defined.setdefault(name, []).append((path, text.count('\n', 0, found.start()) + 1))
-    named = {path.stem: path for folder in ('src', 'include', 'cli', 'python') for path in tracked(folder + '/*')
-             if path.suffix in ('.c', '.h')}
+    named = {path.stem.removeprefix('test_'): path for folder in ('src', 'include', 'cli', 'python', 'tests')
+             for path in tracked(folder + '/*') if path.suffix in ('.c', '.h')}
     for name, term in prose.read_terms()['files'].items():
         if name in named or f'saltusi_{name}' in defined:
             faults.append(f'{named.get(name, "src")}: {name} is a name of tools/terms.txt: {term}')

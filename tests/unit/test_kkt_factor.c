@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * Factors of bodies and joints against a full matrix: of trees, of pairs that forces couple, of loops; and the same
- * after a part of the matrix has changed and only what depends on it is factored anew.
+ * after a part of the matrix has changed and only the blocks that depend on it are factored again.
  */
 #include "math/kkt_factor.h"
 #include "saltus_test.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_tighten.c - tolerances of the motion: errors against motions that are known, motions that cannot be known, and the
- * distance of motions with impacts at other times.
+ * test_global_tolerance.c - tolerances of the motion: errors against analytic solutions, chaotic motions, and the distance of
+ * motions with different impact times.
  */
 #include "run/trajectory_samples.h"
 #include "saltus_test.h"

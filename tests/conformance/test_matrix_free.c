@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Contacts that all meet each other, without the matrix that they make: the answer is that of a stored matrix
- * on middle sizes, and a size at which it would take gigabytes takes little.
+ * Contacts that are all coupled, without a stored Delassus matrix: medium problems have the answer of a stored matrix,
+ * and a problem whose matrix would take gigabytes needs little memory.
  */
 #include "saltus_test.h"
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Saltus developers
  *
  * Chains, stars and closed loops of many links: sparse factors of bodies and joints give what dense matrices
- * give, superfluous joints share their load, and contradicting ones are named, whatever the size.
+ * give, redundant joints share their load, and inconsistent ones are named, whatever the size.
  */
 #include "saltus_test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * Contact problems with other cones than circular ones: random products of balls and elliptic cones, judged by laws that
- * are written out here; what is refused.
+ * Contact problems with cones that are not circular: random products of balls and elliptic cones, verified by laws that
+ * are written out here; problems that are rejected.
  */
 #include "saltus_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_team.c - jobs shared by threads: none lost, none twice, all ended on return.
+ * test_thread_pool.c - jobs shared by threads: none lost, none twice, all ended on return.
  */
 #include "saltus_test.h"
 
